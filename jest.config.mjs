@@ -1,0 +1,19 @@
+import { readFileSync } from 'node:fs';
+
+const { exclude: _tests, ...swc } = JSON.parse(readFileSync('.swcrc', 'utf8'));
+
+/** Native ES modules through SWC; the `source` condition makes the library doors point at TypeScript. */
+export default {
+  testEnvironment: 'node',
+  testEnvironmentOptions: { customExportConditions: ['source', 'node', 'node-addons'] },
+  roots: ['<rootDir>/apps', '<rootDir>/libs', '<rootDir>/bench'],
+  testMatch: ['**/*.spec.ts'],
+  extensionsToTreatAsEsm: ['.ts'],
+  transform: { '\\.ts$': ['@swc/jest', { ...swc, swcrc: false, sourceMaps: 'inline' }] },
+  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
+  setupFiles: ['reflect-metadata'],
+  globalSetup: '<rootDir>/libs/testing/src/global-setup.ts',
+  globalTeardown: '<rootDir>/libs/testing/src/global-teardown.ts',
+  testTimeout: 30_000,
+  maxWorkers: 2,
+};

@@ -1,0 +1,112 @@
+/** How one kind of failure is named: HTTP status, whether the same request may succeed later, type in each answer style. */
+interface ErrorKind {
+  readonly status: number;
+  readonly retryable: boolean;
+  readonly openai: string;
+  readonly anthropic: string;
+  readonly google: string;
+}
+
+const kind = (status: number, retryable: boolean, openai: string, anthropic: string, google: string): ErrorKind => ({
+  status,
+  retryable,
+  openai,
+  anthropic,
+  google,
+});
+
+const REFUSED = kind(400, false, 'invalid_request_error', 'invalid_request_error', 'INVALID_ARGUMENT');
+const UNPAID = kind(402, false, 'insufficient_quota', 'billing_error', 'FAILED_PRECONDITION');
+const FORBIDDEN = kind(403, false, 'permission_error', 'permission_error', 'PERMISSION_DENIED');
+const MISSING = kind(404, false, 'not_found_error', 'not_found_error', 'NOT_FOUND');
+const OVERLOADED = kind(503, true, 'server_error', 'overloaded_error', 'UNAVAILABLE');
+
+/**
+ * Every failure a caller can meet. D1 section 7 leaves the statuses open; these follow what real client libraries
+ * retry and how they name it.
+ */
+export const ERRORS = {
+  invalid_json: REFUSED,
+  invalid_parameter: REFUSED,
+  missing_parameter: REFUSED,
+  unknown_parameter: REFUSED,
+  unsupported_parameter: REFUSED,
+  invalid_media: REFUSED,
+  previous_response_not_found: REFUSED,
+  invalid_api_key: kind(401, false, 'authentication_error', 'authentication_error', 'UNAUTHENTICATED'),
+  insufficient_balance: UNPAID,
+  insufficient_key_quota: UNPAID,
+  model_not_allowed: FORBIDDEN,
+  address_not_allowed: FORBIDDEN,
+  permission_denied: FORBIDDEN,
+  model_not_found: MISSING,
+  task_not_found: MISSING,
+  item_not_found: MISSING,
+  not_found: MISSING,
+  method_not_allowed: { ...REFUSED, status: 405 },
+  conflict: { ...REFUSED, status: 409, google: 'ABORTED' },
+  idempotency_in_flight: { ...REFUSED, status: 409, retryable: true, google: 'ABORTED' },
+  request_too_large: { ...REFUSED, status: 413, anthropic: 'request_too_large' },
+  unsupported_media_type: { ...REFUSED, status: 415 },
+  idempotency_mismatch: { ...REFUSED, status: 422 },
+  rate_limit_exceeded: kind(429, true, 'rate_limit_error', 'rate_limit_error', 'RESOURCE_EXHAUSTED'),
+  internal_error: kind(500, true, 'server_error', 'api_error', 'INTERNAL'),
+  upstream_error: kind(502, true, 'server_error', 'api_error', 'UNAVAILABLE'),
+  overloaded: OVERLOADED,
+  unavailable: OVERLOADED,
+  upstream_timeout: kind(504, true, 'server_error', 'timeout_error', 'DEADLINE_EXCEEDED'),
+} as const satisfies Record<string, ErrorKind>;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+/** One wrong field: which, what rule it broke and what is allowed. */
+export interface FieldError {
+  readonly param: string;
+  readonly code: ErrorCode;
+  readonly message: string;
+}
+
+export interface GatewayErrorDetails {
+  /** The field at fault, in the caller's own spelling. */
+  readonly param?: string;
+  /** Every wrong field when there are several; the first is the one `message` speaks of. */
+  readonly details?: readonly FieldError[];
+  /** How long the caller should wait before trying again, in milliseconds. */
+  readonly retryAfterMs?: number;
+  /** Further answer headers, for example rate-limit figures. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** What the log may say and the caller may not. */
+  readonly log?: string;
+  readonly cause?: unknown;
+}
+
+/** A failure with two voices: `publicMessage` goes to the caller, `message` and `cause` only to the log. */
+export class GatewayError extends Error {
+  readonly code: ErrorCode;
+  readonly publicMessage: string;
+  readonly param: string | undefined;
+  readonly details: readonly FieldError[] | undefined;
+  readonly retryAfterMs: number | undefined;
+  readonly headers: Readonly<Record<string, string>> | undefined;
+
+  constructor(code: ErrorCode, publicMessage: string, details: GatewayErrorDetails = {}) {
+    super(details.log ?? publicMessage, { cause: details.cause });
+    this.name = 'GatewayError';
+    this.code = code;
+    this.publicMessage = publicMessage;
+    this.param = details.param;
+    this.details = details.details;
+    this.retryAfterMs = details.retryAfterMs;
+    this.headers = details.headers;
+  }
+
+  get status(): number {
+    return ERRORS[this.code].status;
+  }
+
+  /** Gathers field errors into one refusal whose message and param are those of the first. */
+  static fromFields(errors: readonly [FieldError, ...FieldError[]]): GatewayError {
+    const [first] = errors;
+    return new GatewayError(first.code, first.message, { param: first.param, details: errors });
+  }
+}

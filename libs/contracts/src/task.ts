@@ -1,0 +1,94 @@
+import type { JsonObject } from './json.js';
+import type { Medium } from './media-order.js';
+
+/**
+ * The states of a task row and where each may go. Every move is one guarded UPDATE that names the state it leaves;
+ * zero rows changed means that somebody else made the move.
+ */
+export const TASK_MOVES = {
+  /** Accepted and paid for by a hold; no vendor has seen it. */
+  queued: ['submitting', 'failed', 'cancelled'],
+  /** A worker holds the lease and hands the order to the vendor. */
+  submitting: ['queued', 'running', 'failed', 'cancelled'],
+  /** The vendor works; the poll table says when to ask again. Nobody holds a lease. */
+  running: ['storing', 'failed', 'cancelled'],
+  /** The vendor is done; a worker copies its files into our store. */
+  storing: ['completed', 'failed'],
+  /** Files readable, charge settled. */
+  completed: [],
+  /** Hold released; the reason is public. */
+  failed: [],
+  /** Stopped by its owner; hold released. */
+  cancelled: [],
+} as const satisfies Record<string, readonly string[]>;
+
+export type TaskState = keyof typeof TASK_MOVES;
+
+/** What clients see (D1 section 3 names only `submitted`). */
+export const PUBLIC_STATUS = {
+  queued: 'submitted',
+  submitting: 'in_progress',
+  running: 'in_progress',
+  storing: 'in_progress',
+  completed: 'completed',
+  failed: 'failed',
+  cancelled: 'cancelled',
+} as const satisfies Record<TaskState, string>;
+
+export type PublicTaskStatus = (typeof PUBLIC_STATUS)[TaskState];
+
+/** True when nothing more can happen to the task. */
+export const isFinal = (state: TaskState): boolean => TASK_MOVES[state].length === 0;
+
+/** A file of a finished task as clients see it. */
+export interface TaskFileView {
+  readonly url: string | null;
+  /** Unix seconds after which the link is gone; null when it stays. */
+  readonly expires_at: number | null;
+  readonly expired?: true;
+  readonly content_type: string;
+  readonly width: number | null;
+  readonly height: number | null;
+  /** Seconds; null for pictures. */
+  readonly duration: number | null;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+/** The task as `GET /v1/tasks/{task_id}` shows it. Times are Unix seconds. */
+export interface TaskView {
+  readonly task_id: string;
+  readonly id: string;
+  readonly object: 'task';
+  readonly type: Medium;
+  readonly model: string;
+  readonly status: PublicTaskStatus;
+  readonly progress: number;
+  readonly created: number;
+  readonly started: number | null;
+  readonly completed: number | null;
+  readonly result: {
+    readonly videos?: TaskFileView[];
+    readonly images?: TaskFileView[];
+    readonly last_frame_url?: string | null;
+  } | null;
+  readonly error: { readonly code: string; readonly message: string } | null;
+  readonly usage: {
+    readonly amount: string;
+    readonly unit: string;
+    readonly quantity: number;
+    readonly per: string;
+    readonly final: boolean;
+  };
+  readonly notice?: string;
+  readonly metadata?: JsonObject;
+}
+
+/** What a queue job carries: it only points at the row. */
+export interface TaskJob {
+  readonly taskId: string;
+}
+
+/** One queue for each medium, so that slow videos never delay pictures; maintenance has its own. */
+export const QUEUES = { video: 'video', image: 'image', maintenance: 'maintenance' } as const;
+export type QueueName = (typeof QUEUES)[keyof typeof QUEUES];
