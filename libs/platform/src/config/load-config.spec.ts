@@ -1,0 +1,68 @@
+import { Type } from 'class-transformer';
+import { IsInt, IsOptional, Max, Min, MinLength } from 'class-validator';
+import { ConfigError, loadConfig } from './load-config.js';
+import { ServerConfig } from './server.config.js';
+import { Switch, Variable } from './variable.js';
+
+class ExampleConfig {
+  @Variable({ description: 'How many.', unit: 'pieces' })
+  @Type(() => Number)
+  @IsInt()
+  @Min(1)
+  @Max(10)
+  PIECES = 3;
+
+  @Variable({ description: 'Whether to.' })
+  @Switch()
+  ENABLED = true;
+
+  @Variable({ description: 'A word nobody may see.', secret: true })
+  @IsOptional()
+  @MinLength(8)
+  PASSWORD?: string;
+}
+
+const problemsOf = (environment: Record<string, string>): readonly string[] => {
+  try {
+    loadConfig(ExampleConfig, environment);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+  return [];
+};
+
+describe('loadConfig', () => {
+  it('keeps the defaults of variables that are not set or empty', () => {
+    expect(loadConfig(ExampleConfig, { PIECES: '' })).toEqual({ PIECES: 3, ENABLED: true, PASSWORD: undefined });
+  });
+
+  it('reads numbers and switches from text', () => {
+    expect(loadConfig(ExampleConfig, { PIECES: '7', ENABLED: 'false' })).toMatchObject({ PIECES: 7, ENABLED: false });
+  });
+
+  it('names every wrong variable on one line with the rule and what was given', () => {
+    expect(problemsOf({ PIECES: '11', ENABLED: 'perhaps' })).toEqual([
+      'PIECES must not be greater than 10 (given "11")',
+      'ENABLED must be true or false (given "perhaps")',
+    ]);
+  });
+
+  it('refuses text where a number belongs', () => {
+    expect(problemsOf({ PIECES: 'many' })).toEqual([expect.stringMatching(/^PIECES must be an integer.*given "many"/)]);
+  });
+
+  it('never repeats a secret', () => {
+    const [problem] = problemsOf({ PASSWORD: 'abc123' });
+    expect(problem).toContain('PASSWORD must be longer than or equal to 8 characters');
+    expect(problem).not.toContain('abc123');
+  });
+
+  it('ignores variables of other owners', () => {
+    expect(loadConfig(ExampleConfig, { PATH: '/usr/bin' })).not.toHaveProperty('PATH');
+  });
+
+  it('accepts an empty environment for the server', () => {
+    expect(loadConfig(ServerConfig, {})).toMatchObject({ PORT: 3000, HOST: '127.0.0.1', DATA_DIR: '.data' });
+  });
+});

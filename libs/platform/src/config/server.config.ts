@@ -1,0 +1,71 @@
+import { Type } from 'class-transformer';
+import { IsIn, IsInt, IsNotEmpty, IsOptional, IsString, IsUrl, Max, Min, MinLength } from 'class-validator';
+import { Variable } from './variable.js';
+
+/** Units an account balance can be counted in (D1 section 6). */
+export const BALANCE_UNITS = ['USD', 'CNY', 'Tokens'] as const;
+
+/** How the server is reached, what it keeps where, and its first secrets. */
+export class ServerConfig {
+  @Variable({ description: 'Port the server listens on.' })
+  @Type(() => Number)
+  @IsInt()
+  @Min(0)
+  @Max(65_535)
+  PORT = 3000;
+
+  @Variable({ description: 'Address the server listens on; 0.0.0.0 opens it to the network.' })
+  @IsString()
+  @IsNotEmpty()
+  HOST = '127.0.0.1';
+
+  @Variable({
+    description:
+      'Address under which clients reach the server; links to media begin with it. When unset: HOST and PORT.',
+    example: 'https://gateway.example.com',
+  })
+  @IsOptional()
+  @IsUrl({ protocols: ['http', 'https'], require_protocol: true, require_tld: false })
+  PUBLIC_BASE_URL?: string;
+
+  @Variable({ description: 'Folder for the embedded database and local media.' })
+  @IsString()
+  @IsNotEmpty()
+  DATA_DIR = '.data';
+
+  @Variable({
+    description: 'API key of the first account. When unset, one is generated and printed once.',
+    secret: true,
+  })
+  @IsOptional()
+  @MinLength(8)
+  GATEWAY_API_KEY?: string;
+
+  @Variable({ description: 'Token of the admin pages. When unset, one is generated and printed once.', secret: true })
+  @IsOptional()
+  @MinLength(8)
+  ADMIN_TOKEN?: string;
+
+  @Variable({
+    description:
+      'Secret that is mixed into the stored hashes of API keys; all replicas need the same one and it must never change. When unset, one is generated in DATA_DIR.',
+    secret: true,
+  })
+  @IsOptional()
+  @MinLength(16)
+  KEY_PEPPER?: string;
+
+  @Variable({ description: 'Unit of prices and balances: USD, CNY or Tokens.' })
+  @IsIn(BALANCE_UNITS)
+  BALANCE_UNIT: (typeof BALANCE_UNITS)[number] = 'USD';
+
+  @Variable({
+    description: 'Longest wait at shutdown for running work to reach a safe point.',
+    unit: 'seconds, 0 to 600',
+  })
+  @Type(() => Number)
+  @IsInt()
+  @Min(0)
+  @Max(600)
+  SHUTDOWN_GRACE_SECONDS = 25;
+}

@@ -1,0 +1,39 @@
+import { Type } from 'class-transformer';
+import { IsInt, IsOptional, Matches, Max, Min } from 'class-validator';
+import { Variable } from '../config/variable.js';
+
+/** Which Postgres holds the tasks and the money, and how much of it one process uses. */
+export class DatabaseConfig {
+  @Variable({
+    description: 'Postgres to use. When unset, an embedded Postgres is started with its data in DATA_DIR.',
+    secret: true,
+    example: 'postgresql://user:password@host:5432/gateway',
+  })
+  @IsOptional()
+  @Matches(/^postgres(ql)?:\/\//, { message: '$property must begin with postgresql:// or postgres://' })
+  DATABASE_URL?: string;
+
+  @Variable({
+    description: 'Connections one process opens at most; replicas times this value must stay below max_connections.',
+    unit: 'connections, 2 to 100',
+  })
+  @Type(() => Number)
+  @IsInt()
+  @Min(2)
+  @Max(100)
+  DATABASE_POOL_SIZE = 10;
+
+  @Variable({ description: 'Longest wait for a free or new connection.', unit: 'seconds, 1 to 120' })
+  @Type(() => Number)
+  @IsInt()
+  @Min(1)
+  @Max(120)
+  DATABASE_CONNECT_TIMEOUT_SECONDS = 10;
+
+  @Variable({ description: 'Longest time one statement may run.', unit: 'seconds, 1 to 600' })
+  @Type(() => Number)
+  @IsInt()
+  @Min(1)
+  @Max(600)
+  DATABASE_STATEMENT_TIMEOUT_SECONDS = 30;
+}

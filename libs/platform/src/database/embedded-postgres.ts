@@ -1,0 +1,277 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { lockDataFolder } from './data-folder-lock.js';
+import { EmbeddedPostgresError, explainPostgresFailure } from './embedded-postgres-error.js';
+import { findPostgresPrograms, type PostgresPrograms } from './postgres-programs.js';
+import { findPostgresUser, type PostgresUser } from './postgres-user.js';
+import { findPostmaster, postmasterFile } from './postmaster.js';
+
+const ROLE = 'gateway';
+const DATABASE = 'gateway';
+const INITIALISE_TIMEOUT_MS = 60_000;
+/** Long enough to replay the log after a crash. */
+const START_TIMEOUT_SECONDS = 60;
+const STOP_TIMEOUT_SECONDS = 10;
+
+/** A running Postgres that belongs to this process. */
+export interface EmbeddedPostgres {
+  /** Connection string of the gateway's database; it holds the password. */
+  readonly url: string;
+  /** True when the server was still running from a process that died without stopping it. */
+  readonly adopted: boolean;
+  /** Stops the server within about 15 seconds and gives the folder back. Safe to repeat. */
+  stop(): Promise<void>;
+}
+
+export interface EmbeddedPostgresOptions {
+  /** Server settings by name, for example `{ fsync: 'off' }` for tests. */
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
+/** What must be remembered between starts, readable by the owner only. */
+interface Remembered {
+  readonly password: string;
+  readonly port: number;
+}
+
+/**
+ * Starts Postgres with its data in `<dataDir>/postgres`, which is created at the first start. The server listens on
+ * 127.0.0.1 on a port of its own that stays the same as long as it is free, and asks for a random password.
+ *
+ * The server is no child of this process group, so Ctrl-C does not stop it before running work is safe; a server that
+ * outlived a killed gateway is adopted by the next one.
+ *
+ * @throws AlreadyRunningError when a living process uses the folder.
+ * @throws EmbeddedPostgresError with one line for every other obstacle: no space, no permission, no programs.
+ */
+export async function startEmbeddedPostgres(
+  dataDir: string,
+  options: EmbeddedPostgresOptions = {},
+): Promise<EmbeddedPostgres> {
+  const folder = resolve(dataDir);
+  const lock = takeFolder(folder);
+  try {
+    const server = await PostgresServer.open(folder, options);
+    const adopted = await server.start();
+    let stopping: Promise<void> | undefined;
+    const stop = async (): Promise<void> => {
+      await server.stop().finally(() => lock.release());
+    };
+    return { url: server.url, adopted, stop: () => (stopping ??= stop()) };
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+function takeFolder(folder: string) {
+  try {
+    mkdirSync(folder, { recursive: true });
+    return lockDataFolder(folder);
+  } catch (error) {
+    if (error instanceof EmbeddedPostgresError) throw error;
+    throw explainPostgresFailure('Writing', folder, String(error));
+  }
+}
+
+class PostgresServer {
+  private readonly cluster: string;
+
+  private constructor(
+    private readonly folder: string,
+    private readonly programs: PostgresPrograms,
+    private readonly user: PostgresUser,
+    private readonly options: EmbeddedPostgresOptions,
+    private remembered: Remembered,
+  ) {
+    this.cluster = clusterOf(folder);
+  }
+
+  static async open(folder: string, options: EmbeddedPostgresOptions): Promise<PostgresServer> {
+    const programs = findPostgresPrograms();
+    const user = findPostgresUser([clusterOf(folder), programs.postgres]);
+    const remembered = readRemembered(folder) ?? { password: randomBytes(24).toString('base64url'), port: 0 };
+    const server = new PostgresServer(folder, programs, user, options, remembered);
+    if (!existsSync(server.cluster)) await server.initialise();
+    return server;
+  }
+
+  get url(): string {
+    return this.urlOf(DATABASE);
+  }
+
+  /** Answers whether a running server was adopted. */
+  async start(): Promise<boolean> {
+    if (await this.adopt()) return true;
+    // No server works on the folder, so a file that names one is left from a crash.
+    rmSync(postmasterFile(this.cluster), { force: true });
+    await this.launch();
+    await this.createDatabase();
+    return false;
+  }
+
+  async stop(): Promise<void> {
+    if (findPostmaster(this.cluster) === undefined) return;
+    try {
+      await this.control('stop', '-m', 'fast', '-t', String(STOP_TIMEOUT_SECONDS));
+    } catch {
+      // Immediate loses nothing that was committed: the next start replays the log.
+      await this.control('stop', '-m', 'immediate', '-t', '5').catch((error: unknown) => {
+        if (findPostmaster(this.cluster) !== undefined) throw this.explain('Stopping Postgres', error);
+      });
+    }
+  }
+
+  /** Builds the cluster beside its final place, so that a crash in the middle never leaves half of one. */
+  private async initialise(): Promise<void> {
+    const unfinished = `${this.cluster}.new`;
+    const passwordFile = join(this.folder, 'password.tmp');
+    try {
+      rmSync(unfinished, { recursive: true, force: true });
+      mkdirSync(unfinished, { mode: 0o700 });
+      this.user.own(unfinished);
+      writeFileSync(passwordFile, this.remembered.password, { mode: 0o600 });
+      this.user.own(passwordFile);
+      this.remember(this.remembered);
+      const settings = [`--pgdata=${unfinished}`, `--username=${ROLE}`, `--pwfile=${passwordFile}`];
+      settings.push('--auth=scram-sha-256', '--encoding=UTF8', '--locale=C', '--no-instructions');
+      await this.user.run(this.programs.initdb, settings, INITIALISE_TIMEOUT_MS);
+      renameSync(unfinished, this.cluster);
+    } catch (error) {
+      rmSync(unfinished, { recursive: true, force: true });
+      throw this.explain('Creating the database', error);
+    } finally {
+      rmSync(passwordFile, { force: true });
+    }
+  }
+
+  private async adopt(): Promise<boolean> {
+    const running = findPostmaster(this.cluster);
+    if (running === undefined) return false;
+    this.remember({ ...this.remembered, port: running.port });
+    try {
+      await this.createDatabase();
+      return true;
+    } catch {
+      // It may be stopping, or beyond help: in both cases it must be gone before another may start.
+      await this.stop();
+      return false;
+    }
+  }
+
+  private async launch(): Promise<void> {
+    this.requireSameVersion();
+    const startupLog = join(this.cluster, 'startup.log');
+    for (let attempt = 1; ; attempt += 1) {
+      this.remember({ ...this.remembered, port: await freePort(this.remembered.port) });
+      rmSync(startupLog, { force: true });
+      try {
+        const seconds = String(START_TIMEOUT_SECONDS);
+        return await this.control('start', '-w', '-t', seconds, '-l', startupLog, '-o', this.serverOptions());
+      } catch (error) {
+        const output = existsSync(startupLog) ? readFileSync(startupLog, 'utf8') : String(error);
+        // A taken port is chosen anew; children of a killed server need a moment to notice and leave.
+        const passing = /address already in use|pre-existing shared memory|is another postmaster/i.test(output);
+        if (!passing || attempt === 5) throw this.explain('Starting Postgres', error, output);
+        await sleep(500);
+      }
+    }
+  }
+
+  private serverOptions(): string {
+    const settings = {
+      listen_addresses: '127.0.0.1',
+      port: String(this.remembered.port),
+      unix_socket_directories: '',
+      logging_collector: 'on',
+      log_directory: 'log',
+      // One file for each weekday, overwritten after a week: the log never fills the disk.
+      log_filename: 'postgres-%a.log',
+      log_truncate_on_rotation: 'on',
+      ...this.options.settings,
+    };
+    return Object.entries(settings)
+      .map(([name, value]) => `-c ${name}='${value}'`)
+      .join(' ');
+  }
+
+  private requireSameVersion(): void {
+    const stored = readFileSync(join(this.cluster, 'PG_VERSION'), 'utf8').trim();
+    const manifest = readFileSync(join(this.programs.postgres, '..', '..', '..', 'package.json'), 'utf8');
+    const { version } = JSON.parse(manifest) as { version: string };
+    if (version.split('.')[0] === stored) return;
+    throw new EmbeddedPostgresError(
+      `DATA_DIR ${this.folder} holds data of Postgres ${stored}, but the programs are of version ${version}: ` +
+        'move the data with pg_dump and pg_restore, or use the earlier package.',
+    );
+  }
+
+  private async createDatabase(): Promise<void> {
+    const client = new pg.Client({ connectionString: this.urlOf('postgres'), connectionTimeoutMillis: 10_000 });
+    client.on('error', () => undefined);
+    try {
+      await client.connect();
+      const existing = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [DATABASE]);
+      if (existing.rowCount === 0) await client.query(`CREATE DATABASE ${DATABASE}`);
+    } catch (error) {
+      throw this.explain('Opening the database', error);
+    } finally {
+      await client.end();
+    }
+  }
+
+  private async control(command: 'start' | 'stop', ...options: string[]): Promise<void> {
+    const limitMs = (START_TIMEOUT_SECONDS + 5) * 1000;
+    await this.user.run(this.programs.pgCtl, [command, '-D', this.cluster, '-s', ...options], limitMs);
+  }
+
+  private urlOf(database: string): string {
+    const { password, port } = this.remembered;
+    return `postgresql://${ROLE}:${password}@127.0.0.1:${port}/${database}`;
+  }
+
+  private remember(remembered: Remembered): void {
+    this.remembered = remembered;
+    const file = rememberedFile(this.folder);
+    writeFileSync(`${file}.new`, `${JSON.stringify(remembered)}\n`, { mode: 0o600 });
+    renameSync(`${file}.new`, file);
+  }
+
+  private explain(attempt: string, error: unknown, output = ''): EmbeddedPostgresError {
+    const printed = error as { stdout?: string; stderr?: string };
+    const said = [output, printed.stdout ?? '', printed.stderr ?? ''].join('\n');
+    return explainPostgresFailure(attempt, this.folder, said.trim() === '' ? String(error) : said);
+  }
+}
+
+const clusterOf = (folder: string): string => join(folder, 'postgres');
+const rememberedFile = (folder: string): string => join(folder, 'postgres.json');
+
+function readRemembered(folder: string): Remembered | undefined {
+  const file = rememberedFile(folder);
+  if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8')) as Remembered;
+  if (!existsSync(clusterOf(folder))) return undefined;
+  throw new EmbeddedPostgresError(
+    `DATA_DIR ${folder} has a database but no ${file}, which holds its password: restore the file, or remove the folder to start anew.`,
+  );
+}
+
+/** The wanted port when it is free, else any free one. */
+async function freePort(wanted: number): Promise<number> {
+  return (await listensOn(wanted)) ?? (await listensOn(0)) ?? 0;
+}
+
+function listensOn(port: number): Promise<number | undefined> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(undefined));
+    server.listen(port, '127.0.0.1', () => {
+      const { port: found } = server.address() as AddressInfo;
+      server.close(() => resolve(found));
+    });
+  });
+}

@@ -1,0 +1,14 @@
+export { createMediaStore, type MediaStoreSurroundings } from './media-store/create-media-store.js';
+export { extensionOf } from './media-store/media-key.js';
+export { MediaStoreConfig } from './media-store/media-store-config.js';
+export * from './media-store/media-store.js';
+export { childEnvironment } from './config/child-environment.js';
+export * from './config/config-docs.js';
+export * from './config/load-config.js';
+export * from './config/server.config.js';
+export * from './config/variable.js';
+export { DatabaseConfig } from './database/database.config.js';
+export * from './database/embedded-postgres-error.js';
+export * from './database/embedded-postgres.js';
+export * from './log/log.config.js';
+export { QueueConfig } from './queue/queue.config.js';
