@@ -1,0 +1,212 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import {
+  DeleteObjectCommand,
+  GetObjectCommand,
+  HeadBucketCommand,
+  HeadObjectCommand,
+  S3Client,
+  S3ServiceException,
+} from '@aws-sdk/client-s3';
+import { Upload } from '@aws-sdk/lib-storage';
+import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
+import { ByteMeter } from './byte-meter.js';
+import { checkTtl, noSuchFile, readLink } from './file-link.js';
+import type { LinkSigner } from './link-signer.js';
+import { checkMediaKey } from './media-key.js';
+import { MediaStoreError, type LinkOptions, type MediaStore, type PutOptions, type StoredFile } from './media-store.js';
+
+/** How an S3-compatible bucket is reached. */
+export interface S3MediaStoreOptions {
+  readonly bucket: string;
+  /** Unset for Amazon S3 itself. */
+  readonly endpoint: string | undefined;
+  readonly region: string;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  /** Public address whose paths are the bucket's keys, for example a CDN. */
+  readonly publicBaseUrl: string | undefined;
+  /** Where clients reach this gateway; asked for each link that stays. */
+  readonly gatewayBaseUrl: () => string;
+  readonly signer: LinkSigner;
+}
+
+/** One part of a multipart upload; the store holds at most two at a time. */
+const PART_BYTES = 8 * 1024 * 1024;
+const PARTS_AT_ONCE = 2;
+
+/** Signature version 4 allows no presigned link to live longer. */
+const MAX_PRESIGNED_SECONDS = 7 * 24 * 3_600;
+
+/** How long the presigned link works that a link of the gateway redirects to; clients may keep the answer half as long. */
+const REDIRECT_SECONDS = 600;
+
+const HEALTH_TIMEOUT_MS = 3_000;
+
+/**
+ * Files in an S3-compatible bucket. Links with a lifetime of up to 7 days are presigned; links that stay or live longer
+ * point at the public address of the bucket when there is one, else at this gateway, which redirects.
+ */
+export class S3MediaStore implements MediaStore {
+  private readonly client: S3Client;
+
+  constructor(private readonly options: S3MediaStoreOptions) {
+    const { endpoint, region, accessKeyId, secretAccessKey } = options;
+    this.client = new S3Client({
+      region,
+      ...(endpoint !== undefined && { endpoint }),
+      credentials: { accessKeyId, secretAccessKey },
+      forcePathStyle: true,
+      // Many S3-compatible servers store the framing of the default checksums as content or refuse it.
+      requestChecksumCalculation: 'WHEN_REQUIRED',
+      responseChecksumValidation: 'WHEN_REQUIRED',
+    });
+  }
+
+  async put(key: string, body: Readable, options: PutOptions): Promise<StoredFile> {
+    const meter = new ByteMeter(options);
+    try {
+      checkMediaKey(key);
+      options.signal?.throwIfAborted();
+      await this.upload(key, body, meter, options);
+    } catch (error) {
+      throw asStoreError(error);
+    } finally {
+      body.destroy();
+      meter.destroy();
+    }
+    return { key, bytes: meter.bytes, sha256: meter.sha256() };
+  }
+
+  async url(key: string, { ttlSeconds }: LinkOptions): Promise<string> {
+    checkMediaKey(key);
+    checkTtl(ttlSeconds);
+    if (ttlSeconds !== null && ttlSeconds <= MAX_PRESIGNED_SECONDS) return this.presign(key, ttlSeconds);
+    const { publicBaseUrl, gatewayBaseUrl, signer } = this.options;
+    if (ttlSeconds === null && publicBaseUrl !== undefined) return `${withoutSlash(publicBaseUrl)}/${key}`;
+    return withoutSlash(gatewayBaseUrl()) + signer.sign(key, ttlSeconds);
+  }
+
+  async open(key: string): Promise<Readable> {
+    checkMediaKey(key);
+    try {
+      const { Body } = await this.client.send(new GetObjectCommand({ Bucket: this.options.bucket, Key: key }));
+      if (Body instanceof Readable) return Body;
+    } catch (error) {
+      throw asStoreError(error);
+    }
+    throw new MediaStoreError('unavailable', 'the bucket answered without a body');
+  }
+
+  async delete(key: string): Promise<void> {
+    checkMediaKey(key);
+    try {
+      await this.client.send(new DeleteObjectCommand({ Bucket: this.options.bucket, Key: key }));
+    } catch (error) {
+      const failure = asStoreError(error);
+      if (!(failure instanceof MediaStoreError && failure.code === 'not_found')) throw failure;
+    }
+  }
+
+  async healthy(): Promise<boolean> {
+    try {
+      const abortSignal = AbortSignal.timeout(HEALTH_TIMEOUT_MS);
+      await this.client.send(new HeadBucketCommand({ Bucket: this.options.bucket }), { abortSignal });
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { key, expiresAt } = readLink(request, this.options.signer);
+    if (!(await this.exists(key))) throw noSuchFile();
+    const left = expiresAt === null ? REDIRECT_SECONDS : Math.max(1, Math.ceil(expiresAt - Date.now() / 1000));
+    const lifetime = Math.min(REDIRECT_SECONDS, left);
+    response.writeHead(302, {
+      location: await this.presign(key, lifetime),
+      'cache-control': `private, max-age=${Math.floor(lifetime / 2)}`,
+      'access-control-allow-origin': '*',
+      'content-length': 0,
+    });
+    response.end();
+  }
+
+  async close(): Promise<void> {
+    this.client.destroy();
+  }
+
+  private presign(key: string, expiresIn: number): Promise<string> {
+    return getSignedUrl(this.client, new GetObjectCommand({ Bucket: this.options.bucket, Key: key }), { expiresIn });
+  }
+
+  private async exists(key: string): Promise<boolean> {
+    try {
+      await this.client.send(new HeadObjectCommand({ Bucket: this.options.bucket, Key: key }));
+      return true;
+    } catch (error) {
+      const failure = asStoreError(error);
+      if (failure instanceof MediaStoreError && failure.code === 'not_found') return false;
+      throw failure;
+    }
+  }
+
+  /** Streams the body in parts; whatever goes wrong, the parts already sent are removed by the client library. */
+  private async upload(key: string, body: Readable, meter: ByteMeter, options: PutOptions): Promise<void> {
+    const { contentType, signal } = options;
+    const upload = new Upload({
+      client: this.client,
+      params: { Bucket: this.options.bucket, Key: key, Body: meter, ContentType: contentType },
+      partSize: PART_BYTES,
+      queueSize: PARTS_AT_ONCE,
+    });
+    const stop = (): void => void upload.abort();
+    signal?.addEventListener('abort', stop, { once: true });
+    const flow = pipeline(body, meter, signal ? { signal } : {});
+    // Its failure is told by the meter, which the upload reads.
+    flow.catch(() => undefined);
+    try {
+      await upload.done();
+    } catch (error) {
+      throw meter.errored ?? error;
+    } finally {
+      signal?.removeEventListener('abort', stop);
+    }
+  }
+}
+
+const withoutSlash = (url: string): string => url.replace(/\/$/, '');
+
+/** Sorts what the bucket said; failures of other origin, such as the sender's stream, pass unchanged. */
+function asStoreError(error: unknown): unknown {
+  if (error instanceof S3ServiceException) {
+    const status = error.$metadata.httpStatusCode;
+    // A missing bucket is a mistake of the operator, not a missing file.
+    if (status === 404 && error.name !== 'NoSuchBucket')
+      return new MediaStoreError('not_found', 'there is no such file', { cause: error });
+    if (status === 507 || error.name === 'QuotaExceeded' || error.name === 'XMinioStorageFull')
+      return new MediaStoreError('no_space', 'there is no room left for media files', { cause: error });
+    return new MediaStoreError('unavailable', `the bucket answered ${error.name} (${status ?? 'no status'})`, {
+      cause: error,
+    });
+  }
+  if (isConnectionError(error))
+    return new MediaStoreError('unavailable', 'the bucket cannot be reached', { cause: error });
+  return error;
+}
+
+const CONNECTION_CODES = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ETIMEDOUT',
+  'EPIPE',
+  'EHOSTUNREACH',
+]);
+
+const isConnectionError = (error: unknown): boolean => {
+  const failure = error as NodeJS.ErrnoException | null;
+  return failure?.name === 'TimeoutError' || CONNECTION_CODES.has(String(failure?.code));
+};
