@@ -1,0 +1,116 @@
+import { checkFields, isJsonObject, type FieldCheck } from './body-check.js';
+
+type BodyClass = abstract new () => unknown;
+
+const list = (words: readonly (string | number)[]): string => words.map((word) => JSON.stringify(word)).join(', ');
+
+/** Text of at least `min` characters. */
+export function text({ min = 0 }: { min?: number } = {}): FieldCheck {
+  return (value, param, report) => {
+    if (typeof value !== 'string') report(param, 'invalid_parameter', `${param} must be a string.`);
+    else if (value.length < min) report(param, 'invalid_parameter', `${param} must not be empty.`);
+  };
+}
+
+/** A number between two bounds, both allowed; a number in quotes is refused. */
+export function number(min: number, max: number): FieldCheck {
+  return (value, param, report) => {
+    if (typeof value !== 'number' || value < min || value > max)
+      report(param, 'invalid_parameter', `${param} must be a number from ${min} to ${max}.`);
+  };
+}
+
+/** A whole number between two bounds, both allowed; 5.0 counts as 5. */
+export function whole(min: number, max = Number.MAX_SAFE_INTEGER): FieldCheck {
+  const allowed = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;
+  return (value, param, report) => {
+    if (typeof value !== 'number' || !Number.isInteger(value) || value < min || value > max)
+      report(param, 'invalid_parameter', `${param} must be a whole number ${allowed}.`);
+  };
+}
+
+/** true or false, not in quotes. */
+export function flag(): FieldCheck {
+  return (value, param, report) => {
+    if (typeof value !== 'boolean') report(param, 'invalid_parameter', `${param} must be true or false.`);
+  };
+}
+
+/** One of these words, letter for letter. */
+export function choice(words: readonly string[]): FieldCheck {
+  return (value, param, report) => {
+    if (typeof value !== 'string' || !words.includes(value))
+      report(param, 'invalid_parameter', `${param} must be one of ${list(words)}.`);
+  };
+}
+
+/** A JSON object whose inside is not ours to judge. */
+export function jsonObject(): FieldCheck {
+  return (value, param, report) => {
+    if (!isJsonObject(value)) report(param, 'invalid_parameter', `${param} must be a JSON object.`);
+  };
+}
+
+/** A JSON object of the given class. */
+export function object(type: BodyClass): FieldCheck {
+  return (value, param, report) => {
+    if (isJsonObject(value)) checkFields(type, value, param, report);
+    else report(param, 'invalid_parameter', `${param} must be a JSON object.`);
+  };
+}
+
+/** An array whose every item passes `item`. */
+export function listOf(item: FieldCheck, { min = 0, max }: { min?: number; max?: number } = {}): FieldCheck {
+  return (value, param, report) => {
+    if (!Array.isArray(value)) return report(param, 'invalid_parameter', `${param} must be an array.`);
+    if (value.length < min) report(param, 'invalid_parameter', `${param} must hold at least ${min} item(s).`);
+    if (max !== undefined && value.length > max)
+      report(param, 'invalid_parameter', `${param} must hold at most ${max} items; it holds ${value.length}.`);
+    value.forEach((entry: unknown, index) => item(entry, `${param}[${index}]`, report));
+  };
+}
+
+/** A string that passes, or else whatever `otherwise` accepts. */
+export function stringOr(otherwise: FieldCheck, expected: string): FieldCheck {
+  return (value, param, report) => {
+    if (typeof value === 'string') return;
+    if (typeof value !== 'object')
+      return report(param, 'invalid_parameter', `${param} must be a string or ${expected}.`);
+    otherwise(value, param, report);
+  };
+}
+
+/**
+ * An object whose `type` says of which class it is. A type that is not listed passes through when `others` is
+ * `pass-through` (an upstream of the same protocol may know it) and is refused otherwise.
+ */
+export function variants(
+  types: Readonly<Record<string, BodyClass>>,
+  { absent, others = 'refuse' }: { absent?: string; others?: 'refuse' | 'pass-through' } = {},
+): FieldCheck {
+  const allowed = list(Object.keys(types));
+  return (value, param, report) => {
+    if (!isJsonObject(value)) return report(param, 'invalid_parameter', `${param} must be a JSON object.`);
+    const type = value['type'] ?? absent;
+    if (typeof type !== 'string')
+      return report(`${param}.type`, 'missing_parameter', `${param}.type is required: one of ${allowed}.`);
+    const known = Object.hasOwn(types, type) ? types[type] : undefined;
+    if (known) checkFields(known, value, param, report);
+    else if (others === 'refuse')
+      report(`${param}.type`, 'invalid_parameter', `${param}.type must be one of ${allowed}; it is ${list([type])}.`);
+  };
+}
+
+/** A field this gateway cannot honour whatever the upstream; `allowed` is the one value that changes nothing. */
+export function unsupported(reason: string, allowed?: unknown): FieldCheck {
+  return (value, param, report) => {
+    if (value !== allowed) report(param, 'unsupported_parameter', `${param} is not supported: ${reason}`);
+  };
+}
+
+/** Runs several checks on the same value. */
+export function all(...checks: readonly FieldCheck[]): FieldCheck {
+  return (value, param, report) => {
+    for (const check of checks) check(value, param, report);
+  };
+}

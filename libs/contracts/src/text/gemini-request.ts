@@ -1,0 +1,163 @@
+import type { JsonObject } from '../json.js';
+import { isJsonObject, Optional, Required, type FieldCheck } from './body-check.js';
+import { all, choice, flag, jsonObject, listOf, number, object, text, unsupported, whole } from './field-checks.js';
+import { base64Data } from './image-checks.js';
+
+class InlineData {
+  @Required(text({ min: 1 })) mimeType!: string;
+  @Required(base64Data()) data!: string;
+}
+
+class FileData {
+  @Optional(text()) mimeType?: string;
+  @Required(text({ min: 1 })) fileUri!: string;
+}
+
+class FunctionCall {
+  @Optional(text({ min: 1 })) id?: string;
+  @Required(text({ min: 1 })) name!: string;
+  @Optional(jsonObject()) args?: JsonObject;
+}
+
+class FunctionResponse {
+  @Optional(text({ min: 1 })) id?: string;
+  @Required(text({ min: 1 })) name!: string;
+  @Optional(jsonObject()) response?: JsonObject;
+}
+
+class Part {
+  @Optional(text()) text?: string;
+  @Optional(object(InlineData)) inlineData?: InlineData;
+  @Optional(object(FileData)) fileData?: FileData;
+  @Optional(object(FunctionCall)) functionCall?: FunctionCall;
+  @Optional(object(FunctionResponse)) functionResponse?: FunctionResponse;
+  @Optional(jsonObject()) executableCode?: JsonObject;
+  @Optional(jsonObject()) codeExecutionResult?: JsonObject;
+  @Optional(flag()) thought?: boolean;
+  @Optional(text()) thoughtSignature?: string;
+}
+
+const PART_CONTENT = [
+  'text',
+  'inlineData',
+  'fileData',
+  'functionCall',
+  'functionResponse',
+  'executableCode',
+  'codeExecutionResult',
+] as const;
+
+const holdsSomething: FieldCheck = (value, param, report) => {
+  if (isJsonObject(value) && !PART_CONTENT.some((name) => value[name] != null) && value['thoughtSignature'] == null)
+    report(param, 'missing_parameter', `${param} is empty: it needs one of ${PART_CONTENT.join(', ')}.`);
+};
+
+class Content {
+  @Optional(choice(['user', 'model', 'function'])) role?: 'user' | 'model' | 'function';
+  @Required(listOf(all(object(Part), holdsSomething), { min: 1 })) parts!: Part[];
+}
+
+class SystemContent {
+  @Required(listOf(object(Part), { min: 1 })) parts!: Part[];
+}
+
+/** A system instruction is a content; some clients send the bare text. */
+const systemInstruction: FieldCheck = (value, param, report) => {
+  if (typeof value !== 'string') object(SystemContent)(value, param, report);
+};
+
+class SafetySetting {
+  @Required(text({ min: 1 })) category!: string;
+  @Required(text({ min: 1 })) threshold!: string;
+}
+
+class FunctionDeclaration {
+  @Required(text({ min: 1 })) name!: string;
+  @Optional(text()) description?: string;
+  @Optional(jsonObject()) parameters?: JsonObject;
+  @Optional(jsonObject()) parametersJsonSchema?: JsonObject;
+}
+
+class Tool {
+  @Optional(listOf(object(FunctionDeclaration))) functionDeclarations?: FunctionDeclaration[];
+}
+
+class FunctionCallingConfig {
+  @Optional(choice(['MODE_UNSPECIFIED', 'AUTO', 'ANY', 'NONE', 'VALIDATED'])) mode?: string;
+  @Optional(listOf(text())) allowedFunctionNames?: string[];
+}
+
+class ToolConfig {
+  @Optional(object(FunctionCallingConfig)) functionCallingConfig?: FunctionCallingConfig;
+}
+
+class ThinkingConfig {
+  @Optional(flag()) includeThoughts?: boolean;
+  /** Tokens to think with: 0 turns thinking off, -1 leaves it to the model. */
+  @Optional(whole(-1)) thinkingBudget?: number;
+  @Optional(text()) thinkingLevel?: string;
+}
+
+class GenerationConfig {
+  @Optional(number(0, 2)) temperature?: number;
+  @Optional(number(0, 1)) topP?: number;
+  @Optional(number(0, Number.MAX_SAFE_INTEGER)) topK?: number;
+  @Optional(whole(1)) maxOutputTokens?: number;
+  @Optional(listOf(text(), { max: 16 })) stopSequences?: string[];
+  @Optional(unsupported('a reply has one candidate; send several requests.', 1)) candidateCount?: 1;
+  @Optional(whole(-2_147_483_648, 4_294_967_295)) seed?: number;
+  @Optional(number(-2, 2)) presencePenalty?: number;
+  @Optional(number(-2, 2)) frequencyPenalty?: number;
+  @Optional(text()) responseMimeType?: string;
+  @Optional(jsonObject()) responseSchema?: JsonObject;
+  @Optional(jsonObject()) responseJsonSchema?: JsonObject;
+  @Optional(listOf(text())) responseModalities?: string[];
+  @Optional(object(ThinkingConfig)) thinkingConfig?: ThinkingConfig;
+}
+
+/**
+ * Body of `POST /v1beta/models/{model}:{method}` (D1 4.2), with the native fields that client libraries send.
+ * Names are camelCase here; `camelCaseGemini` reads the snake_case spelling that the interface allows as well.
+ */
+export class GeminiRequest {
+  @Required(listOf(object(Content), { min: 1 })) contents!: Content[];
+  @Optional(object(GenerationConfig)) generationConfig?: GenerationConfig;
+  @Optional(listOf(object(SafetySetting))) safetySettings?: SafetySetting[];
+  @Optional(systemInstruction) systemInstruction?: string | SystemContent;
+  @Optional(listOf(object(Tool))) tools?: (Tool & JsonObject)[];
+  @Optional(object(ToolConfig)) toolConfig?: ToolConfig;
+  @Optional(text({ min: 1 })) cachedContent?: string;
+}
+
+export type GeminiContent = Content;
+export type GeminiPart = Part;
+export type GeminiTool = Tool & JsonObject;
+
+/** The methods of D1 4.2. */
+export const GEMINI_METHODS = ['generateContent', 'streamGenerateContent'] as const;
+export type GeminiMethod = (typeof GEMINI_METHODS)[number];
+
+/** Fields whose inside is the caller's own data, so that an underscore there is part of a name. */
+const CALLERS_OWN = new Set([
+  'args',
+  'response',
+  'parameters',
+  'parametersJsonSchema',
+  'responseSchema',
+  'responseJsonSchema',
+  'labels',
+]);
+
+const camelCase = (name: string): string => name.replace(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase());
+
+/** Rewrites snake_case field names to camelCase, leaving the caller's own data alone. */
+export function camelCaseGemini(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(camelCaseGemini);
+  if (!isJsonObject(value)) return value;
+  const renamed: Record<string, unknown> = {};
+  for (const [key, entry] of Object.entries(value)) {
+    const name = camelCase(key);
+    renamed[name] = CALLERS_OWN.has(name) ? entry : camelCaseGemini(entry);
+  }
+  return renamed;
+}

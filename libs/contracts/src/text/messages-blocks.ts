@@ -1,0 +1,86 @@
+import type { JsonObject } from '../json.js';
+import { Optional, Required, type FieldCheck } from './body-check.js';
+import { choice, flag, jsonObject, listOf, stringOr, text, variants } from './field-checks.js';
+import { base64Data, IMAGE_MEDIA_TYPES, webAddress } from './image-checks.js';
+
+class UrlSource {
+  @Required(webAddress()) url!: string;
+}
+
+class Base64Image {
+  @Required(choice(IMAGE_MEDIA_TYPES)) media_type!: (typeof IMAGE_MEDIA_TYPES)[number];
+  @Required(base64Data()) data!: string;
+}
+
+class Base64Document {
+  @Required(choice(['application/pdf'])) media_type!: 'application/pdf';
+  @Required(base64Data()) data!: string;
+}
+
+class TextSource {
+  @Required(text()) data!: string;
+}
+
+class TextBlock {
+  @Required(text()) text!: string;
+}
+
+class ImageBlock {
+  @Required(variants({ url: UrlSource, base64: Base64Image })) source!:
+    ({ type: 'url' } & UrlSource) | ({ type: 'base64' } & Base64Image);
+}
+
+class DocumentBlock {
+  @Required(variants({ url: UrlSource, base64: Base64Document, text: TextSource }, { others: 'pass-through' }))
+  source!: ({ type: 'url' } & UrlSource) | ({ type: 'base64' } & Base64Document) | ({ type: 'text' } & TextSource);
+  @Optional(text()) title?: string | null;
+}
+
+class ToolUseBlock {
+  @Required(text({ min: 1 })) id!: string;
+  @Required(text({ min: 1 })) name!: string;
+  @Required(jsonObject()) input!: JsonObject;
+}
+
+const resultBlock = variants({ text: TextBlock, image: ImageBlock }, { others: 'pass-through' });
+
+class ToolResultBlock {
+  @Required(text({ min: 1 })) tool_use_id!: string;
+  @Optional(stringOr(listOf(resultBlock), 'an array of text and image blocks')) content?:
+    string | (({ type: 'text' } & TextBlock) | ({ type: 'image' } & ImageBlock))[];
+  @Optional(flag()) is_error?: boolean;
+}
+
+class ThinkingBlock {
+  @Required(text()) thinking!: string;
+  @Optional(text()) signature?: string;
+}
+
+class RedactedThinkingBlock {
+  @Required(text()) data!: string;
+}
+
+export type MessagesImageBlock = { type: 'image' } & ImageBlock;
+export type MessagesDocumentBlock = { type: 'document' } & DocumentBlock;
+export type MessagesBlock =
+  | ({ type: 'text' } & TextBlock)
+  | MessagesImageBlock
+  | MessagesDocumentBlock
+  | ({ type: 'tool_use' } & ToolUseBlock)
+  | ({ type: 'tool_result' } & ToolResultBlock)
+  | ({ type: 'thinking' } & ThinkingBlock)
+  | ({ type: 'redacted_thinking' } & RedactedThinkingBlock);
+
+/** A content block of a message (D1 4.3, with the native blocks); other types pass only to an upstream of this protocol. */
+export const messagesBlock: FieldCheck = variants(
+  {
+    text: TextBlock,
+    image: ImageBlock,
+    document: DocumentBlock,
+    tool_use: ToolUseBlock,
+    tool_result: ToolResultBlock,
+    thinking: ThinkingBlock,
+    redacted_thinking: RedactedThinkingBlock,
+  },
+  { others: 'pass-through' },
+);

@@ -1,0 +1,147 @@
+import type { JsonObject } from '../json.js';
+import { isJsonObject, Optional, Required, type FieldCheck } from './body-check.js';
+import { all, choice, listOf, object, stringOr, text, variants } from './field-checks.js';
+import { imageAddress, webAddress } from './image-checks.js';
+
+/** `image_url` is a string in D1 4.1; the object form of chat completions is understood too. */
+const imageUrl: FieldCheck = (value, param, report) => {
+  if (isJsonObject(value)) imageAddress()(value['url'], `${param}.url`, report);
+  else imageAddress()(value, param, report);
+};
+
+class TextBlock {
+  @Required(text()) text!: string;
+}
+
+class RefusalBlock {
+  @Required(text()) refusal!: string;
+}
+
+class ImageBlock {
+  @Required(imageUrl) image_url!: string | { url: string };
+  @Optional(choice(['low', 'high', 'auto', 'original'])) detail?: 'low' | 'high' | 'auto' | 'original';
+}
+
+class FileBlock {
+  @Optional(text()) filename?: string;
+  @Optional(text({ min: 1 })) file_data?: string;
+  @Optional(webAddress()) file_url?: string;
+  @Optional(text({ min: 1 })) file_id?: string;
+}
+
+const exactlyOneFileSource: FieldCheck = (value, param, report) => {
+  if (!isJsonObject(value) || value['type'] !== 'input_file') return;
+  const sources = ['file_data', 'file_url', 'file_id'].filter((name) => value[name] != null);
+  if (sources.length !== 1)
+    report(param, 'invalid_parameter', `${param} needs exactly one of file_data, file_url and file_id.`);
+};
+
+const contentBlock = all(
+  variants({
+    input_text: TextBlock,
+    output_text: TextBlock,
+    text: TextBlock,
+    refusal: RefusalBlock,
+    input_image: ImageBlock,
+    input_file: FileBlock,
+  }),
+  exactlyOneFileSource,
+);
+
+/** A content block of an input item (D1 4.1, with the native blocks). */
+export type ResponsesBlock =
+  | ({ type: 'input_text' | 'output_text' | 'text' } & TextBlock)
+  | ({ type: 'refusal' } & RefusalBlock)
+  | ({ type: 'input_image' } & ImageBlock)
+  | ({ type: 'input_file' } & FileBlock);
+
+const blocks = stringOr(listOf(contentBlock), 'an array of content blocks');
+
+class NestedFunctionCall {
+  @Required(text({ min: 1 })) name!: string;
+  @Required(text()) arguments!: string;
+}
+
+/** A tool call as `data.choices[].message.tool_calls` of D1 2.2 shows it. */
+class NestedToolCall {
+  @Required(text({ min: 1 })) id!: string;
+  @Required(object(NestedFunctionCall)) function!: NestedFunctionCall;
+}
+
+class MessageItem {
+  @Required(choice(['user', 'assistant', 'system', 'developer', 'tool'])) role!:
+    'user' | 'assistant' | 'system' | 'developer' | 'tool';
+  @Optional(blocks) content?: string | ResponsesBlock[] | null;
+  @Optional(listOf(object(NestedToolCall))) tool_calls?: NestedToolCall[];
+  @Optional(text({ min: 1 })) tool_call_id?: string;
+}
+
+class FunctionCallItem {
+  @Required(text({ min: 1 })) call_id!: string;
+  @Required(text({ min: 1 })) name!: string;
+  @Required(text()) arguments!: string;
+}
+
+class FunctionCallOutputItem {
+  @Required(text({ min: 1 })) call_id!: string;
+  @Required(blocks) output!: string | ResponsesBlock[];
+}
+
+class SummaryPart {
+  @Required(text()) text!: string;
+}
+
+class ReasoningItem {
+  @Optional(listOf(object(SummaryPart))) summary?: SummaryPart[];
+  @Optional(text()) encrypted_content?: string | null;
+}
+
+class ItemReference {
+  @Required(text({ min: 1 })) id!: string;
+}
+
+/** Another item type, which only an upstream of this protocol understands. */
+export interface ForeignItem extends JsonObject {
+  readonly type: string;
+}
+
+export type ResponsesMessage = { type?: 'message' | null; id?: string } & MessageItem;
+export type ResponsesItem =
+  | ResponsesMessage
+  | ({ type: 'function_call'; id?: string } & FunctionCallItem)
+  | ({ type: 'function_call_output'; id?: string } & FunctionCallOutputItem)
+  | ({ type: 'reasoning'; id?: string } & ReasoningItem)
+  | ({ type: 'item_reference' } & ItemReference);
+
+/** Content may be null or missing only where tool calls take its place (D1 2.2). */
+const contentOrCalls: FieldCheck = (value, param, report) => {
+  if (!isJsonObject(value) || (value['type'] ?? 'message') !== 'message') return;
+  if (value['content'] == null && !(value['role'] === 'assistant' && Array.isArray(value['tool_calls'])))
+    report(`${param}.content`, 'missing_parameter', `${param}.content is required.`);
+  if (value['role'] === 'tool' && value['tool_call_id'] == null)
+    report(
+      `${param}.tool_call_id`,
+      'missing_parameter',
+      `${param}.tool_call_id is required in an item of role "tool".`,
+    );
+};
+
+/** An item of the `input` array. */
+export const responsesItem: FieldCheck = all(
+  variants(
+    {
+      message: MessageItem,
+      function_call: FunctionCallItem,
+      function_call_output: FunctionCallOutputItem,
+      reasoning: ReasoningItem,
+      item_reference: ItemReference,
+    },
+    { absent: 'message', others: 'pass-through' },
+  ),
+  contentOrCalls,
+);
+
+/** True when the gateway knows the item's type; others pass only to an upstream of this protocol. */
+export const isKnownItem = (item: ResponsesItem | ForeignItem): item is ResponsesItem =>
+  item.type == null ||
+  ['message', 'function_call', 'function_call_output', 'reasoning', 'item_reference'].includes(item.type);

@@ -1,0 +1,59 @@
+import type { JsonObject } from '../json.js';
+import { isJsonObject, Optional, Required, type FieldCheck } from './body-check.js';
+import { flag, jsonObject, object, text, variants, whole } from './field-checks.js';
+import { webAddress } from './image-checks.js';
+
+/** The nested function form of D1 4.1. */
+class NestedFunction {
+  @Required(text({ min: 1 })) name!: string;
+  @Required(text()) description!: string;
+  @Optional(jsonObject()) parameters?: JsonObject | null;
+  @Optional(flag()) strict?: boolean | null;
+}
+
+class NestedFunctionTool {
+  @Required(object(NestedFunction)) function!: NestedFunction;
+}
+
+/** The flat function form of the native interface, where the description may be missing. */
+class FlatFunctionTool {
+  @Required(text({ min: 1 })) name!: string;
+  @Optional(text()) description?: string | null;
+  @Optional(jsonObject()) parameters?: JsonObject | null;
+  @Optional(flag()) strict?: boolean | null;
+}
+
+class RemoteMcp {
+  @Required(webAddress()) url!: string;
+  @Optional(text()) auth_token?: string | null;
+  /** Seconds the server may take, 30 when not given (D1 section 8). */
+  @Optional(whole(1)) timeout?: number | null;
+}
+
+class RemoteMcpTool {
+  @Required(object(RemoteMcp)) remote_mcp!: RemoteMcp;
+}
+
+const hosted = variants({ remote_mcp: RemoteMcpTool }, { others: 'pass-through' });
+
+export type ResponsesFunctionTool = { type: 'function' } & (NestedFunctionTool | FlatFunctionTool);
+export type ResponsesTool =
+  | ResponsesFunctionTool
+  | ({ type: 'remote_mcp' } & RemoteMcpTool)
+  | { type: 'web_search' | 'file_search' | (string & {}) };
+
+/** An element of `tools` (D1 4.1): functions in either form, remote_mcp, and tools the vendor runs itself. */
+export const responsesTool: FieldCheck = (value, param, report) => {
+  if (!isJsonObject(value) || value['type'] !== 'function') return hosted(value, param, report);
+  const form = isJsonObject(value['function']) || value['name'] == null ? NestedFunctionTool : FlatFunctionTool;
+  object(form)(value, param, report);
+};
+
+/** The flat form of a function tool, whichever form came in. */
+export function flatFunction(tool: ResponsesFunctionTool): FlatFunctionTool {
+  return 'function' in tool ? tool.function : tool;
+}
+
+export const isFunctionTool = (tool: ResponsesTool): tool is ResponsesFunctionTool => tool.type === 'function';
+export const isRemoteMcp = (tool: ResponsesTool): tool is { type: 'remote_mcp' } & RemoteMcpTool =>
+  tool.type === 'remote_mcp';

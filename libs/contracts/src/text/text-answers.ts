@@ -1,0 +1,172 @@
+import type { JsonObject, JsonValue } from '../json.js';
+
+/** Token counts of the responses style. `input_tokens` includes cached, `output_tokens` includes reasoning. */
+export interface ResponsesUsage {
+  readonly input_tokens: number;
+  readonly input_tokens_details: { readonly cached_tokens: number };
+  readonly output_tokens: number;
+  readonly output_tokens_details: { readonly reasoning_tokens: number };
+  readonly total_tokens: number;
+}
+
+/** An element of `output`. Each has an id, because strict readers refuse one without. */
+export type ResponsesOutputItem =
+  | {
+      readonly id: string;
+      readonly type: 'message';
+      readonly status: 'completed' | 'in_progress';
+      readonly role: 'assistant';
+      readonly content: readonly {
+        readonly type: 'output_text';
+        readonly text: string;
+        readonly annotations: readonly JsonValue[];
+        readonly logprobs: readonly JsonValue[];
+      }[];
+    }
+  | {
+      readonly id: string;
+      readonly type: 'function_call';
+      readonly status: 'completed' | 'in_progress';
+      readonly call_id: string;
+      readonly name: string;
+      readonly arguments: string;
+    }
+  | {
+      readonly id: string;
+      readonly type: 'reasoning';
+      readonly summary: readonly { readonly type: 'summary_text'; readonly text: string }[];
+      readonly encrypted_content?: string;
+    };
+
+/** What ends with the stream: set by the encoder, everything else echoes the request. */
+export interface ResponsesOutcome {
+  readonly status: 'completed' | 'incomplete' | 'in_progress';
+  readonly output: readonly ResponsesOutputItem[];
+  readonly usage: ResponsesUsage | null;
+  readonly incomplete_details: { readonly reason: 'max_output_tokens' | 'content_filter' } | null;
+  readonly completed_at: number | null;
+}
+
+/** The native response object. `created_at` and `completed_at` are Unix seconds. */
+export interface ResponsesAnswer extends ResponsesOutcome {
+  readonly id: string;
+  readonly object: 'response';
+  readonly created_at: number;
+  readonly model: string;
+  readonly background: false;
+  readonly error: null;
+  readonly instructions: string | null;
+  readonly max_output_tokens: number | null;
+  readonly max_tool_calls: number | null;
+  readonly parallel_tool_calls: boolean;
+  readonly previous_response_id: string | null;
+  readonly prompt_cache_key: string | null;
+  readonly reasoning: { readonly effort: string | null; readonly summary: string | null };
+  readonly safety_identifier: string | null;
+  readonly service_tier: string;
+  readonly store: boolean;
+  readonly temperature: number;
+  readonly text: JsonObject;
+  readonly tool_choice: JsonValue;
+  readonly tools: readonly JsonObject[];
+  readonly top_logprobs: number;
+  readonly top_p: number;
+  readonly presence_penalty: number;
+  readonly frequency_penalty: number;
+  readonly truncation: string;
+  readonly user: string | null;
+  readonly metadata: JsonObject;
+}
+
+/** The reply in the shape of D1 2.2, which stands in `data`. */
+export interface SpecifiedResponse {
+  readonly id: string;
+  readonly object: 'response';
+  readonly created: number;
+  readonly model: string;
+  readonly choices: readonly {
+    readonly index: number;
+    readonly message: {
+      readonly role: 'assistant';
+      readonly content: string | null;
+      readonly tool_calls?: readonly {
+        readonly id: string;
+        readonly type: 'function';
+        readonly function: { readonly name: string; readonly arguments: string };
+      }[];
+    };
+    readonly finish_reason: 'stop' | 'length' | 'content_filter' | 'tool_calls';
+  }[];
+  readonly usage: {
+    readonly prompt_tokens: number;
+    readonly completion_tokens: number;
+    readonly total_tokens: number;
+  };
+}
+
+/** Token counts of the messages style: `input_tokens` leaves cached tokens out, the three add up. */
+export interface MessagesUsage {
+  readonly input_tokens: number;
+  readonly cache_creation_input_tokens: number;
+  readonly cache_read_input_tokens: number;
+  readonly output_tokens: number;
+}
+
+/** A block of a message. Keys a client library may not see as null are left out. */
+export type MessagesReplyBlock =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'tool_use'; readonly id: string; readonly name: string; readonly input: JsonObject }
+  | { readonly type: 'thinking'; readonly thinking: string; readonly signature: string }
+  | { readonly type: 'redacted_thinking'; readonly data: string };
+
+export type MessagesStopReason = 'end_turn' | 'max_tokens' | 'stop_sequence' | 'tool_use' | 'refusal';
+
+/** The native message object, which is also the shape of D1 2.4. */
+export interface MessagesAnswer {
+  readonly id: string;
+  readonly type: 'message';
+  readonly role: 'assistant';
+  readonly model: string;
+  readonly content: readonly MessagesReplyBlock[];
+  readonly stop_reason: MessagesStopReason | null;
+  readonly stop_sequence: string | null;
+  readonly usage: MessagesUsage;
+}
+
+export interface GeminiSafetyRating {
+  readonly category: string;
+  readonly probability: string;
+}
+
+export type GeminiReplyPart =
+  | { readonly text: string; readonly thought?: true; readonly thoughtSignature?: string }
+  | {
+      readonly functionCall: { readonly id: string; readonly name: string; readonly args: JsonObject };
+      readonly thoughtSignature?: string;
+    };
+
+export type GeminiFinishReason = 'STOP' | 'MAX_TOKENS' | 'SAFETY';
+
+/** Token counts of D1 2.3. `candidatesTokenCount` leaves `thoughtsTokenCount` out. */
+export interface GeminiUsage {
+  readonly promptTokenCount: number;
+  readonly candidatesTokenCount: number;
+  readonly totalTokenCount: number;
+  readonly thoughtsTokenCount: number;
+  readonly cachedContentTokenCount?: number;
+  readonly promptTokensDetails: readonly { readonly modality: 'TEXT' | 'IMAGE'; readonly tokenCount: number }[];
+}
+
+/** The native answer, which is also the shape of D1 2.3. */
+export interface GeminiAnswer {
+  readonly candidates: readonly {
+    readonly content: { readonly role: 'model'; readonly parts: readonly GeminiReplyPart[] };
+    readonly finishReason?: GeminiFinishReason;
+    readonly index: number;
+    readonly safetyRatings?: readonly GeminiSafetyRating[];
+  }[];
+  readonly promptFeedback?: { readonly safetyRatings: readonly GeminiSafetyRating[] };
+  readonly usageMetadata?: GeminiUsage;
+  readonly modelVersion: string;
+  readonly responseId: string;
+}

@@ -1,0 +1,31 @@
+import { ERRORS, type GatewayError } from '../errors.js';
+import type { JsonObject } from '../json.js';
+import type { TextStyle } from './text-style.js';
+
+/** The status the messages style has for an overloaded service; its own client library knows it by that number. */
+const MESSAGES_OVERLOADED = 529;
+
+/** HTTP status of a failure in a style. */
+export function statusInStyle(style: TextStyle, error: GatewayError): number {
+  return style === 'messages' && error.status === 503 ? MESSAGES_OVERLOADED : error.status;
+}
+
+/** The body of a failure in the style's own shape, with `code` (the HTTP status) and `message` at the top as well. */
+export function errorInStyle(style: TextStyle, error: GatewayError, requestId: string): JsonObject {
+  const code = statusInStyle(style, error);
+  const top = { code, message: error.publicMessage };
+  const names = ERRORS[error.code];
+  if (style === 'messages')
+    return {
+      type: 'error',
+      error: { type: names.anthropic, message: error.publicMessage },
+      request_id: requestId,
+      ...top,
+    };
+  if (style === 'gemini')
+    return { error: { code, message: error.publicMessage, status: names.google, details: [] }, ...top };
+  return {
+    error: { message: error.publicMessage, type: names.openai, param: error.param ?? null, code: error.code },
+    ...top,
+  };
+}

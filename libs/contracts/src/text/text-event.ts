@@ -1,0 +1,63 @@
+/** Why a reply ended. `stop-sequence` carries the sequence in the event. */
+export type FinishReason = 'stop' | 'stop-sequence' | 'length' | 'tool-calls' | 'content-filter';
+
+/** Where the numbers come from: the upstream's own bill, or our tokenizer because the upstream gave none. */
+export type UsageSource = 'upstream' | 'counted';
+
+/** Tokens of one exchange. Totals include their parts: `inputTokens` holds cached and image tokens, `outputTokens` reasoning. */
+export interface TextUsage {
+  readonly inputTokens: number;
+  /** Read from a cache, at the cached price. */
+  readonly cachedInputTokens: number;
+  /** Written to a cache, where the vendor charges for it. */
+  readonly cacheWriteTokens: number;
+  readonly imageInputTokens: number;
+  readonly outputTokens: number;
+  readonly reasoningTokens: number;
+  readonly source: UsageSource;
+}
+
+/**
+ * One step of a reply. A block (text, reasoning, call) lasts until the next event of another kind; a call opens with
+ * `call` and grows with `arguments`; `finish` comes once and last. A failure is a thrown GatewayError, never an event.
+ */
+export type TextEvent =
+  /** What the upstream calls this reply, and what it already knows of the input. */
+  | { readonly type: 'start'; readonly inputTokens?: number }
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'reasoning'; readonly text: string }
+  /** Closes the reasoning block with the vendor's proof. */
+  | { readonly type: 'signature'; readonly signature: string }
+  /** Reasoning the vendor sealed: opaque, replayed by the caller as it is. */
+  | { readonly type: 'sealed-reasoning'; readonly data: string }
+  | { readonly type: 'call'; readonly id: string; readonly name: string; readonly signature?: string }
+  /** A piece of the JSON text of the open call's arguments. */
+  | { readonly type: 'arguments'; readonly json: string }
+  | {
+      readonly type: 'finish';
+      readonly reason: FinishReason;
+      readonly stopSequence?: string;
+      /** Absent when the upstream gave no usage. */
+      readonly usage?: TextUsage;
+    };
+
+export type FinishEvent = Extract<TextEvent, { type: 'finish' }>;
+
+/** A finished block of a reply. `arguments` is the text of a JSON object. */
+export type ReplyBlock =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'reasoning'; readonly text: string; readonly signature?: string }
+  | { readonly type: 'sealed-reasoning'; readonly data: string }
+  | {
+      readonly type: 'call';
+      readonly id: string;
+      readonly name: string;
+      readonly arguments: string;
+      readonly signature?: string;
+    };
+
+/** A whole reply: what the events of a stream add up to. */
+export interface CollectedReply {
+  readonly blocks: readonly ReplyBlock[];
+  readonly finish: FinishEvent;
+}

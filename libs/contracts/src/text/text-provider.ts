@@ -1,0 +1,56 @@
+import type { JsonObject } from '../json.js';
+import type { TextEvent, TextUsage } from './text-event.js';
+import type { TextRequest } from './text-request.js';
+import type { TextProtocol, TextStyle } from './text-style.js';
+
+/** One request on its way to an upstream, in both forms: as the caller wrote it and as the gateway understands it. */
+export interface TextCall {
+  readonly requestId: string;
+  readonly style: TextStyle;
+  readonly stream: boolean;
+  /** The model's name at the upstream. */
+  readonly upstreamModel: string;
+  /** The checked request; a request of the upstream's own protocol is never read this far. */
+  readonly request: () => TextRequest;
+  /** The caller's body in its own style, ready to pass through. */
+  readonly native: NativeBody;
+  /** Headers of the caller that mean something to an upstream of the same protocol, for example `anthropic-beta`. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** The caller's body: the bytes when nothing in them is ours alone, else the rewritten object. */
+export type NativeBody =
+  { readonly kind: 'bytes'; readonly bytes: Uint8Array } | { readonly kind: 'rewritten'; readonly body: JsonObject };
+
+/** What became of a reply that passed through unread. */
+export interface RelayOutcome {
+  /** Absent when the upstream told none, or was cut off before it did. */
+  readonly usage: TextUsage | undefined;
+  /** The native object of a finished reply, where the protocol sends one. */
+  readonly answer: JsonObject | undefined;
+  /** The pieces of text, reasoning and arguments that went out, for counting; empty when `usage` is there. */
+  readonly produced: string;
+}
+
+/** An upstream's reply. The first event or frame is already there when it is returned. */
+export type TextReply =
+  /** Understood: batches of events, one batch for each piece the network gave. */
+  | { readonly kind: 'events'; readonly events: AsyncIterable<readonly TextEvent[]> }
+  /** The upstream's own bytes, whole server-sent events only. Iteration throws GatewayError when the stream breaks. */
+  | { readonly kind: 'stream'; readonly frames: AsyncIterable<Uint8Array>; readonly outcome: () => RelayOutcome }
+  /** The upstream's own JSON. */
+  | { readonly kind: 'body'; readonly json: string; readonly outcome: () => RelayOutcome };
+
+/** Something that writes text: a vendor behind HTTP, or the built-in sandbox. */
+export interface TextProvider {
+  readonly id: string;
+  readonly protocol: TextProtocol;
+
+  /**
+   * Sends one request and waits for the first sign of a reply.
+   *
+   * @throws GatewayError `unsupported_parameter` when the request says what this protocol cannot; otherwise what went
+   * wrong at the upstream, `retryable` when another upstream or a later try may succeed.
+   */
+  call(call: TextCall, signal: AbortSignal): Promise<TextReply>;
+}

@@ -1,0 +1,126 @@
+import type { JsonObject } from '../json.js';
+import type { TextStyle } from './text-style.js';
+
+/** A picture or document: at a public address, or inline as base64. */
+export type MediaSource =
+  | { readonly kind: 'url'; readonly url: string }
+  | { readonly kind: 'inline'; readonly mediaType: string; readonly base64: string };
+
+export interface TextPart {
+  readonly type: 'text';
+  readonly text: string;
+}
+
+export interface ImagePart {
+  readonly type: 'image';
+  readonly source: MediaSource;
+  /** How closely to look; a hint. */
+  readonly detail?: 'low' | 'high' | 'auto';
+}
+
+export interface FilePart {
+  readonly type: 'file';
+  readonly source: MediaSource;
+  readonly name?: string;
+}
+
+/** The model asked for a function. `arguments` is the text of a JSON object. */
+export interface CallPart {
+  readonly type: 'call';
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: string;
+  /** Opaque proof that a reasoning model wants back together with the call. */
+  readonly signature?: string;
+}
+
+/** What a function returned, paired with its call by `callId`. */
+export interface ResultPart {
+  readonly type: 'result';
+  readonly callId: string;
+  readonly name: string;
+  readonly content: readonly (TextPart | ImagePart)[];
+  readonly isError: boolean;
+}
+
+/** Reasoning of an earlier turn, replayed by the caller. */
+export interface ReasoningPart {
+  readonly type: 'reasoning';
+  readonly text: string;
+  readonly signature?: string;
+  /** Reasoning the vendor sealed; `text` is empty then. */
+  readonly sealed?: string;
+}
+
+export type UserPart = TextPart | ImagePart | FilePart | ResultPart;
+export type AssistantPart = TextPart | CallPart | ReasoningPart;
+
+export type Turn =
+  | { readonly role: 'user'; readonly parts: readonly UserPart[] }
+  | { readonly role: 'assistant'; readonly parts: readonly AssistantPart[] };
+
+export interface FunctionTool {
+  readonly name: string;
+  readonly description?: string;
+  /** JSON Schema of the arguments. */
+  readonly parameters?: JsonObject;
+  readonly strict?: boolean;
+}
+
+/** A tool that the vendor runs itself, for example web search. Only an upstream of its own protocol can offer it. */
+export interface HostedTool {
+  readonly protocol: TextStyle;
+  /** Where it stands in the request, for example `tools[1]`. */
+  readonly param: string;
+  readonly type: string;
+  /** The tool in the native form of its protocol. */
+  readonly definition: JsonObject;
+}
+
+/** `names` narrows a required call to these functions. */
+export type ToolChoice =
+  { readonly mode: 'auto' | 'none' } | { readonly mode: 'required'; readonly names: readonly string[] };
+
+export type OutputFormat =
+  | { readonly type: 'text' }
+  | { readonly type: 'json' }
+  | { readonly type: 'json-schema'; readonly name: string; readonly schema: JsonObject; readonly strict?: boolean };
+
+export const REASONING_EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;
+export type ReasoningEffort = (typeof REASONING_EFFORTS)[number];
+
+export interface ReasoningRequest {
+  readonly effort?: ReasoningEffort;
+  readonly budgetTokens?: number;
+  /** Whether the caller wants to read the reasoning or its summary. */
+  readonly visible: boolean;
+}
+
+/**
+ * A text request in no vendor's style: every inbound style is read into it, every upstream protocol is written from it.
+ * What a style says beyond it either passes through to an upstream of the same protocol or is refused.
+ */
+export interface TextRequest {
+  readonly model: string;
+  readonly stream: boolean;
+  /** System prompts in order. */
+  readonly system: readonly string[];
+  /** Neighbouring turns may have the same role. */
+  readonly turns: readonly Turn[];
+  readonly tools: readonly FunctionTool[];
+  readonly hostedTools: readonly HostedTool[];
+  readonly toolChoice: ToolChoice;
+  readonly parallelToolCalls: boolean;
+  readonly format: OutputFormat;
+  readonly reasoning?: ReasoningRequest;
+  readonly maxOutputTokens?: number;
+  readonly temperature?: number;
+  readonly topP?: number;
+  readonly topK?: number;
+  readonly stopSequences: readonly string[];
+  readonly seed?: number;
+  readonly presencePenalty?: number;
+  readonly frequencyPenalty?: number;
+  /** The caller's own name for its end user. */
+  readonly user?: string;
+}
