@@ -6,6 +6,8 @@ import type { MeasuredReference, Medium, OutputPlan } from './media-order.js';
 export interface MediaOrder {
   /** Our task id; vendors that take an idempotency key or a client reference get this. */
   readonly taskId: string;
+  /** Which try of handing this order over this is, counted from 1. Absent means the first. */
+  readonly attempt?: number;
   readonly model: string;
   readonly family: string;
   readonly medium: Medium;

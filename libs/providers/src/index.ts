@@ -1,0 +1,3 @@
+export * from './registry.js';
+export { SandboxConfig } from './sandbox/sandbox.config.js';
+export { SandboxProvider } from './sandbox/sandbox.provider.js';

@@ -1,0 +1,32 @@
+import type { MediaProvider } from '#contracts';
+
+/** The media vendors this build can talk to. */
+export const MEDIA_PROVIDER_IDS = ['sandbox'] as const;
+export type MediaProviderId = (typeof MEDIA_PROVIDER_IDS)[number];
+
+/** Models that are made by another vendor than the sandbox. */
+export type MediaRoutes = Readonly<Partial<Record<string, MediaProviderId>>>;
+
+/** Knows who makes what a model is asked for: the sandbox, unless the routes name another vendor. */
+export class MediaProviderRegistry {
+  constructor(
+    private readonly providers: Readonly<Record<MediaProviderId, MediaProvider>>,
+    private readonly routes: MediaRoutes = {},
+  ) {}
+
+  /** Who takes new orders for a model. */
+  providerOf(model: string): MediaProvider {
+    return this.providers[this.routes[model] ?? 'sandbox'];
+  }
+
+  /**
+   * The vendor that holds a running operation, which is not always the one that takes new orders now.
+   *
+   * @throws RangeError when this build knows no such vendor.
+   */
+  providerById(id: string): MediaProvider {
+    const known = MEDIA_PROVIDER_IDS.find((candidate) => candidate === id);
+    if (!known) throw new RangeError(`"${id}" is no media provider: ${MEDIA_PROVIDER_IDS.join(', ')}`);
+    return this.providers[known];
+  }
+}

@@ -1,0 +1,31 @@
+/** What a sandbox picture shows and what its colours are derived from. Plain JSON. */
+export type SceneDescription = {
+  readonly model: string;
+  readonly prompt: string;
+  readonly seed: number;
+  /** Which of several outputs this is, from 0. Each looks different. */
+  readonly index: number;
+  readonly count: number;
+  /** Pixels; even for films. */
+  readonly width: number;
+  readonly height: number;
+  /** Whether a watermark stands in the lower right corner. */
+  readonly watermark: boolean;
+  /** Further lines about the request, the most telling first. */
+  readonly facts: readonly string[];
+};
+
+/** How long a sandbox film is, and how it sounds. Plain JSON. */
+export type FilmDescription = {
+  readonly durationSeconds: number;
+  /** How many seconds sound before silence; null for a film without an audio track. */
+  readonly audibleSeconds: number | null;
+};
+
+/** One file to render. Equal requests give equal bytes. */
+export type RenderRequest =
+  | { readonly kind: 'picture'; readonly scene: SceneDescription }
+  | { readonly kind: 'film' | 'last_frame'; readonly scene: SceneDescription; readonly film: FilmDescription };
+
+/** Stands in every picture and in the metadata of every file, so that nobody takes an output for a model's work. */
+export const SANDBOX_LABEL = 'SANDBOX OUTPUT - not a real model';
