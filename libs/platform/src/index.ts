@@ -12,3 +12,5 @@ export * from './database/embedded-postgres-error.js';
 export * from './database/embedded-postgres.js';
 export * from './log/log.config.js';
 export { QueueConfig } from './queue/queue.config.js';
+export { FetchFailed, FetchRefused, type FetchFailedCode, type FetchRefusedCode } from './safe-fetch/fetch-errors.js';
+export * from './safe-fetch/safe-fetcher.js';

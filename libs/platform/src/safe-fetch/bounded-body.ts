@@ -1,0 +1,44 @@
+import { Transform, type Readable, type TransformCallback } from 'node:stream';
+import { asFetchError, FetchRefused } from './fetch-errors.js';
+
+class ByteLimit extends Transform {
+  private count = 0;
+
+  constructor(private readonly maxBytes: number) {
+    super();
+  }
+
+  override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
+    this.count += chunk.length;
+    if (this.count > this.maxBytes) done(tooLarge(this.maxBytes));
+    else done(null, chunk);
+  }
+}
+
+/** The refusal of an answer that is longer than allowed. */
+export const tooLarge = (maxBytes: number): FetchRefused =>
+  new FetchRefused('too_large', `the answer is larger than ${maxBytes} bytes`);
+
+/**
+ * The body as a stream that fails with `too_large` after `maxBytes` and names failures of the transport. Destroying the
+ * stream ends the connection; an answer that nobody reads may simply be destroyed.
+ */
+export function boundedBody(body: Readable, maxBytes: number, callerSignal?: AbortSignal): Readable {
+  const limit = new ByteLimit(maxBytes);
+  body.once('error', (error) => limit.destroy(asFetchError(error, callerSignal) as Error));
+  // The connection has to end with the reader, or a slow host would hold it to the last byte.
+  limit.once('close', () => body.destroy());
+  return body.pipe(limit);
+}
+
+/** Reads at most `maxBytes` of the body and leaves the rest; for answers of which only the beginning matters. */
+export async function readBeginning(body: Readable, maxBytes: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let count = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    count += chunk.length;
+    if (count >= maxBytes) break;
+  }
+  return Buffer.concat(chunks).subarray(0, maxBytes);
+}

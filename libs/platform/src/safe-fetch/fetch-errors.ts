@@ -1,0 +1,59 @@
+/** A rule of ours that forbids the request or its answer. Asking again does not help. */
+export type FetchRefusedCode =
+  | 'bad_url'
+  | 'bad_scheme'
+  | 'credentials'
+  | 'bad_port'
+  | 'address_blocked'
+  | 'too_many_redirects'
+  | 'downgrade'
+  | 'content_encoding'
+  | 'too_large';
+
+/** The safe fetcher will not do it. The message may be shown to the owner of the URL: it never tells a resolved address. */
+export class FetchRefused extends Error {
+  readonly code: FetchRefusedCode;
+
+  constructor(code: FetchRefusedCode, message: string) {
+    super(message);
+    this.name = 'FetchRefused';
+    this.code = code;
+  }
+}
+
+/** What the network or the other side did. Asking again may help. */
+export type FetchFailedCode = 'name_not_found' | 'timeout' | 'connection_failed';
+
+/** The other side could not be reached, was too slow, or cut the connection. */
+export class FetchFailed extends Error {
+  readonly code: FetchFailedCode;
+
+  constructor(code: FetchFailedCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'FetchFailed';
+    this.code = code;
+  }
+}
+
+const NAME_CODES = new Set(['ENOTFOUND', 'EAI_AGAIN', 'ENODATA', 'EAI_NODATA', 'EAI_NONAME']);
+const TIMEOUT_CODES = new Set([
+  'ETIMEDOUT',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'UND_ERR_HEADERS_TIMEOUT',
+  'UND_ERR_BODY_TIMEOUT',
+]);
+
+/**
+ * Names a failure of the transport. Refusals and failures already named pass unchanged, an abort by the caller becomes
+ * the caller's own reason, and a connection tried at several addresses is judged by the first of them.
+ */
+export function asFetchError(error: unknown, callerSignal?: AbortSignal): unknown {
+  if (callerSignal?.aborted) return callerSignal.reason;
+  if (error instanceof FetchRefused || error instanceof FetchFailed) return error;
+  const failure = Object(error) as NodeJS.ErrnoException & { errors?: NodeJS.ErrnoException[] };
+  const code = String(failure.errors?.[0]?.code ?? failure.code);
+  if (NAME_CODES.has(code)) return new FetchFailed('name_not_found', 'the host name cannot be found', { cause: error });
+  if (failure.name === 'TimeoutError' || TIMEOUT_CODES.has(code))
+    return new FetchFailed('timeout', 'the host did not answer in time', { cause: error });
+  return new FetchFailed('connection_failed', 'the connection failed', { cause: error });
+}
