@@ -1,0 +1,45 @@
+import type { FileSource } from './field.js';
+
+/** Longest URL taken, in characters: room for presigned links, far below what a row or a log should hold. */
+export const MAX_URL_LENGTH = 8_192;
+
+const WEB_URL = /^https?:\/\/[^\s\p{Cc}\p{Surrogate}]+$/iu;
+const HTTPS_URL = /^https:\/\/[^\s\p{Cc}\p{Surrogate}]+$/iu;
+const DATA_URI_HEAD = /^data:image\/([a-z+.-]{1,16});base64,/;
+const NOT_BASE64 = /[^A-Za-z0-9+/]/;
+
+/** What a file may be given as, as the end of a sentence: "a public http(s) URL or …". */
+export function allowedSource(source: FileSource): string {
+  const url = source.httpsOnly ? 'a public https URL' : 'a public http(s) URL';
+  if (source.inline.length === 0) return url;
+  return `${url} or a data URI that begins with ${source.inline.map((format) => `data:image/${format};base64,`).join(' or ')}`;
+}
+
+/**
+ * Says what is wrong with a text that should point at a file, or null when nothing is.
+ * Only the text is judged: what the file holds is checked where it is read.
+ */
+export function wrongSource(value: string, source: FileSource): string | null {
+  if (value.startsWith('data:')) return wrongDataUri(value, source);
+  if (value.length > MAX_URL_LENGTH) return `must be a URL of at most ${MAX_URL_LENGTH} characters`;
+  const pattern = source.httpsOnly ? HTTPS_URL : WEB_URL;
+  return pattern.test(value) && URL.canParse(value) ? null : `must be ${allowedSource(source)}`;
+}
+
+function wrongDataUri(value: string, source: FileSource): string | null {
+  const format = DATA_URI_HEAD.exec(value.slice(0, 64));
+  if (!format || !source.inline.some((allowed) => allowed === format[1]))
+    return source.inline.length === 0
+      ? `must be ${allowedSource(source)}; inline data (base64) is not supported here`
+      : `must be ${allowedSource(source)}`;
+  const start = format[0].length;
+  const padding = value.endsWith('==') ? 2 : value.endsWith('=') ? 1 : 0;
+  const digits = value.length - start - padding;
+  if (digits <= 0) return 'must carry data after the prefix data:image/…;base64,';
+  if (Math.floor((digits * 3) / 4) > source.maxInlineBytes)
+    return `must hold at most ${source.maxInlineBytes / 1024 / 1024} MB of decoded data`;
+  // A search for a wrong character cannot backtrack, whatever the length.
+  return NOT_BASE64.test(value.slice(start, value.length - padding))
+    ? 'must carry plain base64 after the prefix'
+    : null;
+}

@@ -1,0 +1,22 @@
+/** Something a reader can see. */
+export const VISIBLE = /\S/u;
+
+/** Characters no database text can hold: NUL and halves of surrogate pairs. */
+export const UNSTORABLE = /[\0\p{Surrogate}]/u;
+
+/** True when the text has at most `max` Unicode characters; a long text is not read further than needed. */
+export function hasAtMostCharacters(text: string, max: number): boolean {
+  if (text.length <= max) return true;
+  if (text.length > max * 2) return false;
+  let characters = 0;
+  for (const _character of text) if (++characters > max) return false;
+  return true;
+}
+
+/** True when there is a text and it holds more than white space. */
+export const isVisible = (text: string | undefined): text is string => text !== undefined && VISIBLE.test(text);
+
+const ANY_UNSTORABLE = /[\0\p{Surrogate}]/gu;
+
+/** The first `max` UTF-16 units of a text, fit to be stored and sent: what no database holds becomes U+FFFD. */
+export const excerpt = (text: string, max: number): string => text.slice(0, max).replaceAll(ANY_UNSTORABLE, '\uFFFD');

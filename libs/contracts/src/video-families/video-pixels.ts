@@ -1,0 +1,71 @@
+import type { OutputSize } from '../media-order.js';
+
+interface Pixels {
+  readonly width: number;
+  readonly height: number;
+}
+
+const pixels = (width: number, height: number): Pixels => ({ width, height });
+
+/**
+ * Output sizes by resolution and ratio. Those of 480p, 720p and 1080p in 16:9, 9:16, 1:1, 4:3 and 3:4 are the table of
+ * D2 4.6; 720p and 1080p are repeated in D2 4.7. The documents give no others: the rest keep the area of the class and
+ * take the exact ratio, with even sides, as encoders need them.
+ */
+const VIDEO_PIXELS = {
+  '480p': {
+    '16:9': pixels(832, 480),
+    '9:16': pixels(480, 832),
+    '1:1': pixels(624, 624),
+    '4:3': pixels(728, 546),
+    '3:4': pixels(546, 728),
+    '21:9': pixels(966, 414),
+  },
+  '512p': { '16:9': pixels(910, 512) },
+  '540p': {
+    '16:9': pixels(960, 540),
+    '9:16': pixels(540, 960),
+    '1:1': pixels(720, 720),
+    '4:3': pixels(832, 624),
+    '3:4': pixels(624, 832),
+  },
+  '720p': {
+    '16:9': pixels(1280, 720),
+    '9:16': pixels(720, 1280),
+    '1:1': pixels(960, 960),
+    '4:3': pixels(1088, 832),
+    '3:4': pixels(832, 1088),
+    '21:9': pixels(1470, 630),
+  },
+  '768p': { '16:9': pixels(1366, 768) },
+  '1080p': {
+    '16:9': pixels(1920, 1080),
+    '9:16': pixels(1080, 1920),
+    '1:1': pixels(1440, 1440),
+    '4:3': pixels(1632, 1248),
+    '3:4': pixels(1248, 1632),
+    '21:9': pixels(2198, 942),
+  },
+  '4k': { '16:9': pixels(3840, 2160), '9:16': pixels(2160, 3840) },
+} as const satisfies Record<string, { readonly '16:9': Pixels } & Readonly<Record<string, Pixels>>>;
+
+/** Resolution classes of all video families, in lower case. */
+export type VideoResolution = keyof typeof VIDEO_PIXELS;
+
+/**
+ * The size of a resolution and ratio.
+ *
+ * @throws RangeError when no family offers the pair, which the field tables exclude.
+ */
+export function videoSize(resolution: VideoResolution, ratio: string): OutputSize {
+  const sizes: Readonly<Record<string, Pixels>> = VIDEO_PIXELS[resolution];
+  const size = sizes[ratio];
+  if (!size) throw new RangeError(`no video size for ${resolution} ${ratio}`);
+  return { kind: 'fixed', ...size };
+}
+
+/** The ratio of a referenced picture or video, at the area that the resolution has in 16:9. */
+export function videoSizeLike(param: string, resolution: VideoResolution): OutputSize {
+  const { width, height } = VIDEO_PIXELS[resolution]['16:9'];
+  return { kind: 'like-reference', param, pixels: width * height, multipleOf: 2 };
+}
