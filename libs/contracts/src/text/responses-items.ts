@@ -1,4 +1,3 @@
-import type { JsonObject } from '../json.js';
 import { isJsonObject, Optional, Required, type FieldCheck } from './body-check.js';
 import { all, choice, listOf, object, stringOr, text, variants } from './field-checks.js';
 import { imageAddress, webAddress } from './image-checks.js';
@@ -100,11 +99,6 @@ class ItemReference {
   @Required(text({ min: 1 })) id!: string;
 }
 
-/** Another item type, which only an upstream of this protocol understands. */
-export interface ForeignItem extends JsonObject {
-  readonly type: string;
-}
-
 export type ResponsesMessage = { type?: 'message' | null; id?: string } & MessageItem;
 export type ResponsesItem =
   | ResponsesMessage
@@ -141,7 +135,15 @@ export const responsesItem: FieldCheck = all(
   contentOrCalls,
 );
 
+const KNOWN_TYPES: readonly (string | undefined | null)[] = [
+  undefined,
+  null,
+  'message',
+  'function_call',
+  'function_call_output',
+  'reasoning',
+  'item_reference',
+];
+
 /** True when the gateway knows the item's type; others pass only to an upstream of this protocol. */
-export const isKnownItem = (item: ResponsesItem | ForeignItem): item is ResponsesItem =>
-  item.type == null ||
-  ['message', 'function_call', 'function_call_output', 'reasoning', 'item_reference'].includes(item.type);
+export const isKnownItem = (item: { readonly type?: string | null }): boolean => KNOWN_TYPES.includes(item.type);

@@ -25,8 +25,12 @@ class NamedChoice {
 
 class AllowedTools {
   @Optional(choice(['auto', 'required'])) mode?: 'auto' | 'required';
-  @Required(listOf(jsonObject(), { min: 1 })) tools!: JsonObject[];
+  @Required(listOf(object(NamedChoice), { min: 1 })) tools!: NamedChoice[];
 }
+
+/** A choice that is more than a word: one function in either form, or a subset of the tools. */
+export type ResponsesToolChoice =
+  ({ type: 'function' } & (NamedChoice | { function: NamedChoice })) | ({ type: 'allowed_tools' } & AllowedTools);
 
 const toolChoice: FieldCheck = (value, param, report) => {
   if (typeof value === 'string') return choice(TOOL_CHOICE_WORDS)(value, param, report);
@@ -70,7 +74,7 @@ export class ResponsesRequest {
   @Optional(whole(1)) max_completion_tokens?: number | null;
   @Optional(flag()) stream?: boolean | null;
   @Optional(listOf(responsesTool)) tools?: ResponsesTool[] | null;
-  @Optional(toolChoice) tool_choice?: string | JsonObject | null;
+  @Optional(toolChoice) tool_choice?: (typeof TOOL_CHOICE_WORDS)[number] | ResponsesToolChoice | null;
   @Optional(flag()) parallel_tool_calls?: boolean | null;
   @Optional(whole(1)) max_tool_calls?: number | null;
   @Optional(object(TextOptions)) text?: TextOptions | null;

@@ -26,11 +26,9 @@ export type TextEvent =
   | { readonly type: 'start'; readonly inputTokens?: number }
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'reasoning'; readonly text: string }
-  /** Closes the reasoning block with the vendor's proof. */
+  /** The vendor's proof. It closes an open reasoning block; with none open it is sealed reasoning, a block of its own. */
   | { readonly type: 'signature'; readonly signature: string }
-  /** Reasoning the vendor sealed: opaque, replayed by the caller as it is. */
-  | { readonly type: 'sealed-reasoning'; readonly data: string }
-  | { readonly type: 'call'; readonly id: string; readonly name: string; readonly signature?: string }
+  | { readonly type: 'call'; readonly id: string; readonly name: string }
   /** A piece of the JSON text of the open call's arguments. */
   | { readonly type: 'arguments'; readonly json: string }
   | {
@@ -43,18 +41,11 @@ export type TextEvent =
 
 export type FinishEvent = Extract<TextEvent, { type: 'finish' }>;
 
-/** A finished block of a reply. `arguments` is the text of a JSON object. */
+/** A finished block of a reply; sealed reasoning has a signature and no text. `arguments` is the text of a JSON object. */
 export type ReplyBlock =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'reasoning'; readonly text: string; readonly signature?: string }
-  | { readonly type: 'sealed-reasoning'; readonly data: string }
-  | {
-      readonly type: 'call';
-      readonly id: string;
-      readonly name: string;
-      readonly arguments: string;
-      readonly signature?: string;
-    };
+  | { readonly type: 'call'; readonly id: string; readonly name: string; readonly arguments: string };
 
 /** A whole reply: what the events of a stream add up to. */
 export interface CollectedReply {

@@ -30,8 +30,6 @@ export interface CallPart {
   readonly id: string;
   readonly name: string;
   readonly arguments: string;
-  /** Opaque proof that a reasoning model wants back together with the call. */
-  readonly signature?: string;
 }
 
 /** What a function returned, paired with its call by `callId`. */
@@ -43,13 +41,14 @@ export interface ResultPart {
   readonly isError: boolean;
 }
 
-/** Reasoning of an earlier turn, replayed by the caller. */
+/**
+ * Reasoning of an earlier turn, replayed by the caller. `signature` is the vendor's proof and may stand without a text,
+ * when the vendor sealed the reasoning; it begins with the protocol that made it, so that no other vendor is sent it.
+ */
 export interface ReasoningPart {
   readonly type: 'reasoning';
   readonly text: string;
   readonly signature?: string;
-  /** Reasoning the vendor sealed; `text` is empty then. */
-  readonly sealed?: string;
 }
 
 export type UserPart = TextPart | ImagePart | FilePart | ResultPart;

@@ -1,0 +1,12 @@
+type AllowAbsent<T> = { [Key in keyof T]: undefined extends T[Key] ? T[Key] | null : T[Key] };
+type OptionalKeys<T> = { [Key in keyof T]-?: object extends Pick<T, Key> ? Key : never }[keyof T];
+type Loose<T> = T extends unknown
+  ? Omit<T, OptionalKeys<T>> & { [Key in OptionalKeys<T>]?: AllowAbsent<T>[Key] | null | undefined }
+  : never;
+
+/** Drops fields that are null or undefined, so that an absent optional field is really absent. */
+export function withoutAbsent<T extends object>(value: Loose<T>): T {
+  const kept: Record<string, unknown> = {};
+  for (const [name, entry] of Object.entries(value)) if (entry !== null && entry !== undefined) kept[name] = entry;
+  return kept as T;
+}

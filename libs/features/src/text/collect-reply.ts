@@ -1,0 +1,64 @@
+import { GatewayError, type CollectedReply, type FinishEvent, type ReplyBlock, type TextEvent } from '#contracts';
+
+type OpenBlock =
+  | { type: 'text'; text: string }
+  | { type: 'reasoning'; text: string; signature?: string }
+  | { type: 'call'; id: string; name: string; arguments: string };
+
+/** Adds events up to a whole reply. */
+export class ReplyCollector {
+  readonly #blocks: OpenBlock[] = [];
+  #finish: FinishEvent | undefined;
+
+  add(event: TextEvent): void {
+    switch (event.type) {
+      case 'text':
+      case 'reasoning':
+        this.#grow(event.type, event.text);
+        break;
+      case 'signature':
+        this.#sign(event.signature);
+        break;
+      case 'call':
+        this.#blocks.push({ type: 'call', id: event.id, name: event.name, arguments: '' });
+        break;
+      case 'arguments': {
+        const open = this.#blocks.at(-1);
+        if (open?.type === 'call') open.arguments += event.json;
+        break;
+      }
+      case 'finish':
+        this.#finish = event;
+        break;
+      case 'start':
+    }
+  }
+
+  get blocks(): readonly ReplyBlock[] {
+    return this.#blocks;
+  }
+
+  /** @throws GatewayError `upstream_error` when the reply broke off before its end. */
+  reply(): CollectedReply {
+    if (!this.#finish)
+      throw new GatewayError('upstream_error', 'The upstream broke off before its reply was complete.');
+    return { blocks: this.#blocks, finish: this.#finish };
+  }
+
+  #grow(type: 'text' | 'reasoning', text: string): void {
+    const open = this.#blocks.at(-1);
+    if (open?.type === type && !('signature' in open)) open.text += text;
+    else this.#blocks.push({ type, text });
+  }
+
+  #sign(signature: string): void {
+    const open = this.#blocks.at(-1);
+    if (open?.type === 'reasoning' && open.signature === undefined) open.signature = signature;
+    else this.#blocks.push({ type: 'reasoning', text: '', signature });
+  }
+}
+
+/** Everything of a reply that a tokenizer can count. */
+export function producedText(blocks: readonly ReplyBlock[]): string {
+  return blocks.map((block) => (block.type === 'call' ? block.name + block.arguments : block.text)).join('');
+}

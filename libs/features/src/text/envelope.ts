@@ -1,0 +1,10 @@
+/**
+ * The envelope of D1 section 1 around a native object: `code` and `data` as the specification wants them, and the native
+ * fields at the top level as client libraries want them. The native object is serialised once.
+ *
+ * @param native JSON text of a non-empty object.
+ * @param data JSON text of what stands in `data`; the native object itself when left out.
+ */
+export function envelope(native: string, data: string = native): string {
+  return `{"code":200,"data":${data},${native.slice(native.indexOf('{') + 1)}`;
+}

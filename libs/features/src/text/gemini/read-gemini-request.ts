@@ -1,0 +1,104 @@
+import {
+  asksForThinking,
+  type FunctionTool,
+  type GeminiRequest,
+  type GeminiTool,
+  type HostedTool,
+  type JsonObject,
+  type OutputFormat,
+  type ReasoningEffort,
+  type ReasoningRequest,
+  type TextRequest,
+  type ToolChoice,
+} from '#contracts';
+import { withoutAbsent } from '../absent.js';
+import { asJson } from '../json-object.js';
+import { cannotTranslate } from '../refusals.js';
+import { TurnList } from '../turn-list.js';
+import { jsonSchemaOf } from './gemini-schema.js';
+import { readGeminiContent } from './read-gemini-contents.js';
+
+/** Reads a checked content-generation body into the canonical request. */
+export function readGeminiRequest(body: GeminiRequest, model: string, stream: boolean): TextRequest {
+  const config = body.generationConfig ?? {};
+  if (body.cachedContent) throw cannotTranslate('cachedContent', 'a cache made elsewhere');
+  const modalities = config.responseModalities ?? [];
+  if (modalities.some((modality) => modality.toUpperCase() !== 'TEXT'))
+    throw cannotTranslate('generationConfig.responseModalities', 'an answer in anything but text');
+  const turns = new TurnList();
+  body.contents.forEach((content, index) => readGeminiContent(content, `contents[${index}]`, turns));
+  return withoutAbsent<TextRequest>({
+    model,
+    stream,
+    system: readSystem(body.systemInstruction),
+    turns: turns.turns(),
+    tools: (body.tools ?? []).flatMap(readFunctions),
+    hostedTools: (body.tools ?? []).flatMap(readHosted),
+    toolChoice: readToolChoice(body.toolConfig?.functionCallingConfig),
+    parallelToolCalls: true,
+    format: readFormat(config),
+    reasoning: readReasoning(config.thinkingConfig, model),
+    maxOutputTokens: config.maxOutputTokens,
+    temperature: config.temperature,
+    topP: config.topP,
+    topK: config.topK,
+    stopSequences: config.stopSequences ?? [],
+    seed: config.seed,
+    presencePenalty: config.presencePenalty,
+    frequencyPenalty: config.frequencyPenalty,
+  });
+}
+
+type Config = NonNullable<GeminiRequest['generationConfig']>;
+
+function readSystem(sent: GeminiRequest['systemInstruction']): string[] {
+  if (sent === undefined || sent === null) return [];
+  return typeof sent === 'string' ? [sent] : [sent.parts.map((part) => part.text ?? '').join('\n')];
+}
+
+function readFunctions(tool: GeminiTool): FunctionTool[] {
+  return (tool.functionDeclarations ?? []).map(({ name, description, parameters, parametersJsonSchema }) =>
+    withoutAbsent<FunctionTool>({
+      name,
+      description,
+      parameters: parametersJsonSchema ?? (parameters ? jsonSchemaOf(parameters) : undefined),
+    }),
+  );
+}
+
+/** Every other key of a tool is something the vendor runs, for example `googleSearch`. */
+function readHosted(tool: GeminiTool, index: number): HostedTool[] {
+  return Object.keys(tool)
+    .filter((key) => key !== 'functionDeclarations')
+    .map((type) => ({
+      protocol: 'gemini',
+      param: `tools[${index}].${type}`,
+      type,
+      definition: { [type]: tool[type] } as JsonObject,
+    }));
+}
+
+function readToolChoice(config: NonNullable<GeminiRequest['toolConfig']>['functionCallingConfig']): ToolChoice {
+  if (config?.mode === 'ANY') return { mode: 'required', names: config.allowedFunctionNames ?? [] };
+  return { mode: config?.mode === 'NONE' ? 'none' : 'auto' };
+}
+
+function readFormat(config: Config): OutputFormat {
+  if (config.responseMimeType !== 'application/json') return { type: 'text' };
+  const schema = config.responseJsonSchema ?? (config.responseSchema ? jsonSchemaOf(config.responseSchema) : undefined);
+  return schema ? { type: 'json-schema', name: 'output', schema: asJson(schema) } : { type: 'json' };
+}
+
+const EFFORTS: Record<string, ReasoningEffort> = { MINIMAL: 'minimal', LOW: 'low', MEDIUM: 'medium', HIGH: 'high' };
+
+function readReasoning(config: Config['thinkingConfig'], model: string): ReasoningRequest | undefined {
+  const visible = config?.includeThoughts ?? asksForThinking(model);
+  if (!config) return visible ? { visible } : undefined;
+  const budget = config.thinkingBudget;
+  if (budget === 0) return { effort: 'none', visible: false };
+  return withoutAbsent<ReasoningRequest>({
+    visible,
+    effort: EFFORTS[config.thinkingLevel?.toUpperCase() ?? ''],
+    budgetTokens: budget !== undefined && budget > 0 ? budget : undefined,
+  });
+}

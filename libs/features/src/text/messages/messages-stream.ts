@@ -1,0 +1,129 @@
+import {
+  errorInStyle,
+  type FinishEvent,
+  type GatewayError,
+  type MessagesReplyBlock,
+  type MessagesRequest,
+  type MessagesStreamEvent,
+  type TextEvent,
+} from '#contracts';
+import { EVENT_STREAM, namedEvent } from '../server-sent-event.js';
+import { newTextId } from '../text-id.js';
+import type { ReplyContext, TextStreamEncoder } from '../text-style-codec.js';
+import { stopReason, writeMessagesUsage } from './write-messages-answer.js';
+
+type BlockKind = 'text' | 'reasoning' | 'call';
+
+const event = (body: MessagesStreamEvent): string => namedEvent(body.type, JSON.stringify(body));
+
+/** Writes a reply as a native messages stream: one block open at a time, indexes from 0. */
+export class MessagesStream implements TextStreamEncoder {
+  readonly contentType = EVENT_STREAM;
+  readonly #context: ReplyContext<MessagesRequest>;
+  #started = false;
+  #open: BlockKind | undefined;
+  #index = -1;
+
+  constructor(context: ReplyContext<MessagesRequest>) {
+    this.#context = context;
+  }
+
+  write(sent: TextEvent): string {
+    const start = this.#started ? '' : this.#start(sent.type === 'start' ? sent.inputTokens : undefined);
+    switch (sent.type) {
+      case 'text':
+        return start + this.#ensure('text', { type: 'text', text: '' }) + this.#delta('text_delta', 'text', sent.text);
+      case 'reasoning':
+        return (
+          start +
+          this.#ensure('reasoning', { type: 'thinking', thinking: '', signature: '' }) +
+          this.#delta('thinking_delta', 'thinking', sent.text)
+        );
+      case 'signature':
+        return start + this.#sign(sent.signature);
+      case 'call':
+        return start + this.#openBlock('call', { type: 'tool_use', id: sent.id, name: sent.name, input: {} });
+      case 'arguments':
+        return start + (this.#open === 'call' ? this.#delta('input_json_delta', 'partial_json', sent.json) : '');
+      case 'finish':
+        return start + this.#close() + this.#finish(sent);
+      default:
+        return start;
+    }
+  }
+
+  end(): string {
+    return '';
+  }
+
+  heartbeat(): string {
+    return event({ type: 'ping' });
+  }
+
+  fail(error: GatewayError): readonly string[] {
+    const { error: nested, ...rest } = errorInStyle('messages', error, this.#context.requestId);
+    const json = JSON.stringify({
+      type: 'error',
+      error: nested,
+      request_id: rest['request_id'],
+      message: error.publicMessage,
+    });
+    return [namedEvent('error', json)];
+  }
+
+  /** Some client libraries report the input tokens of this event, so it carries the best number known. */
+  #start(inputTokens: number | undefined): string {
+    this.#started = true;
+    const usage = {
+      ...writeMessagesUsage(undefined),
+      input_tokens: inputTokens ?? this.#context.estimatedInputTokens,
+      output_tokens: 1,
+    };
+    const message = {
+      id: newTextId('msg_'),
+      type: 'message' as const,
+      role: 'assistant' as const,
+      model: this.#context.model,
+      content: [],
+      stop_reason: null,
+      stop_sequence: null,
+      usage,
+    };
+    return event({ type: 'message_start', message }) + event({ type: 'ping' });
+  }
+
+  #ensure(kind: BlockKind, block: MessagesReplyBlock): string {
+    return this.#open === kind ? '' : this.#openBlock(kind, block);
+  }
+
+  #openBlock(kind: BlockKind, block: MessagesReplyBlock): string {
+    const closed = this.#close();
+    this.#open = kind;
+    this.#index += 1;
+    return closed + event({ type: 'content_block_start', index: this.#index, content_block: block });
+  }
+
+  /** Comes once a token, so that only the piece itself is serialised. */
+  #delta(type: string, field: string, piece: string): string {
+    const delta = `{"type":"${type}","${field}":${JSON.stringify(piece)}}`;
+    return namedEvent('content_block_delta', `{"type":"content_block_delta","index":${this.#index},"delta":${delta}}`);
+  }
+
+  #sign(signature: string): string {
+    if (this.#open === 'reasoning') return this.#delta('signature_delta', 'signature', signature) + this.#close();
+    return this.#openBlock('reasoning', { type: 'redacted_thinking', data: signature }) + this.#close();
+  }
+
+  #close(): string {
+    if (this.#open === undefined) return '';
+    this.#open = undefined;
+    return event({ type: 'content_block_stop', index: this.#index });
+  }
+
+  #finish(finish: FinishEvent): string {
+    const delta = { stop_reason: stopReason(finish.reason), stop_sequence: finish.stopSequence ?? null };
+    return (
+      event({ type: 'message_delta', delta, usage: writeMessagesUsage(finish.usage) }) + event({ type: 'message_stop' })
+    );
+  }
+}

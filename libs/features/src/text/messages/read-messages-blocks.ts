@@ -1,0 +1,98 @@
+import type {
+  AssistantPart,
+  FilePart,
+  ImagePart,
+  MessagesBlock,
+  MessagesDocumentBlock,
+  MessagesImageBlock,
+  TextPart,
+  UserPart,
+} from '#contracts';
+import { withoutAbsent } from '../absent.js';
+import { cannotTranslate } from '../refusals.js';
+import type { TurnList } from '../turn-list.js';
+
+/** Adds one content block of a user or assistant message to the conversation. */
+export function readMessagesBlock(
+  block: MessagesBlock,
+  role: 'user' | 'assistant',
+  param: string,
+  turns: TurnList,
+): void {
+  if (block.type === 'tool_result')
+    turns.result(
+      {
+        callId: block.tool_use_id,
+        content: readResult(block.content, `${param}.content`),
+        isError: block.is_error ?? false,
+      },
+      `${param}.tool_use_id`,
+    );
+  else if (role === 'assistant') turns.assistant([readAssistantBlock(block, param)]);
+  else turns.user([readUserBlock(block, param)]);
+}
+
+function readUserBlock(block: MessagesBlock, param: string): UserPart {
+  switch (block.type) {
+    case 'text':
+      return { type: 'text', text: block.text };
+    case 'image':
+      return readImage(block);
+    case 'document':
+      return readDocument(block, param);
+    default:
+      throw cannotTranslate(param, `a block of type "${block.type}" in a user message`);
+  }
+}
+
+function readAssistantBlock(block: MessagesBlock, param: string): AssistantPart {
+  switch (block.type) {
+    case 'text':
+      return { type: 'text', text: block.text };
+    case 'tool_use':
+      return { type: 'call', id: block.id, name: block.name, arguments: JSON.stringify(block.input) };
+    case 'thinking':
+      return withoutAbsent({ type: 'reasoning' as const, text: block.thinking, signature: block.signature });
+    case 'redacted_thinking':
+      return { type: 'reasoning', text: '', signature: block.data };
+    default:
+      throw cannotTranslate(param, `a block of type "${block.type}" in an assistant message`);
+  }
+}
+
+function readImage({ source }: MessagesImageBlock): ImagePart {
+  return {
+    type: 'image',
+    source:
+      source.type === 'url'
+        ? { kind: 'url', url: source.url }
+        : { kind: 'inline', mediaType: source.media_type, base64: source.data },
+  };
+}
+
+function readDocument({ source, title }: MessagesDocumentBlock, param: string): TextPart | FilePart {
+  switch (source.type) {
+    case 'text':
+      return { type: 'text', text: source.data };
+    case 'url':
+      return withoutAbsent<FilePart>({ type: 'file', source: { kind: 'url', url: source.url }, name: title });
+    case 'base64': {
+      const inline = { kind: 'inline' as const, mediaType: source.media_type, base64: source.data };
+      return withoutAbsent<FilePart>({ type: 'file', source: inline, name: title });
+    }
+    default:
+      throw cannotTranslate(`${param}.source`, 'this kind of document source');
+  }
+}
+
+type ResultContent = Extract<MessagesBlock, { type: 'tool_result' }>['content'];
+
+function readResult(content: ResultContent, param: string): (TextPart | ImagePart)[] {
+  if (content === undefined || content === null) return [];
+  if (typeof content === 'string') return [{ type: 'text', text: content }];
+  return content.map((block, index) => {
+    if (block.type === 'text') return { type: 'text', text: block.text };
+    if (block.type === 'image') return readImage(block);
+    throw cannotTranslate(`${param}[${index}]`, 'a block that is neither text nor image in a tool result');
+  });
+}

@@ -1,0 +1,98 @@
+import {
+  asksForThinking,
+  DEFAULT_MAX_TOKENS,
+  type FunctionTool,
+  type HostedTool,
+  type JsonObject,
+  type MessagesBlock,
+  type MessagesRequest,
+  type MessagesTool,
+  type OutputFormat,
+  type ReasoningEffort,
+  type ReasoningRequest,
+  type TextRequest,
+  type ToolChoice,
+} from '#contracts';
+import { withoutAbsent } from '../absent.js';
+import { asJson } from '../json-object.js';
+import { TurnList } from '../turn-list.js';
+import { readMessagesBlock } from './read-messages-blocks.js';
+
+/** Reads a checked messages body into the canonical request. */
+export function readMessagesRequest(body: MessagesRequest, model: string, stream: boolean): TextRequest {
+  const system = readSystem(body.system);
+  const turns = new TurnList();
+  body.messages.forEach(({ role, content }, index) => {
+    const blocks: readonly MessagesBlock[] = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
+    if (role === 'system') system.push(blocks.map((block) => (block.type === 'text' ? block.text : '')).join('\n'));
+    else
+      blocks.forEach((block, place) => readMessagesBlock(block, role, `messages[${index}].content[${place}]`, turns));
+  });
+  return withoutAbsent<TextRequest>({
+    model,
+    stream,
+    system,
+    turns: turns.turns(),
+    ...readTools(body.tools ?? []),
+    toolChoice: readToolChoice(body.tool_choice),
+    parallelToolCalls: !(body.tool_choice && 'disable_parallel_tool_use' in body.tool_choice
+      ? body.tool_choice.disable_parallel_tool_use
+      : false),
+    format: readFormat(body),
+    reasoning: readReasoning(body, model),
+    maxOutputTokens: body.max_tokens ?? DEFAULT_MAX_TOKENS,
+    temperature: body.temperature,
+    topP: body.top_p,
+    topK: body.top_k,
+    stopSequences: body.stop_sequences ?? [],
+    user: body.metadata?.user_id,
+  });
+}
+
+function readSystem(system: MessagesRequest['system']): string[] {
+  if (system === undefined || system === null) return [];
+  return typeof system === 'string' ? [system] : system.map((block) => block.text);
+}
+
+type CustomTool = MessagesTool & { name: string; input_schema: JsonObject; description?: string };
+
+const isCustom = (tool: MessagesTool): tool is CustomTool =>
+  tool.type === undefined || tool.type === null || tool.type === 'custom';
+
+function readTools(tools: readonly MessagesTool[]): { tools: FunctionTool[]; hostedTools: HostedTool[] } {
+  return {
+    tools: tools
+      .filter(isCustom)
+      .map(({ name, description, input_schema: parameters }) =>
+        withoutAbsent<FunctionTool>({ name, description, parameters }),
+      ),
+    hostedTools: tools.flatMap((tool, index) =>
+      isCustom(tool)
+        ? []
+        : [{ protocol: 'messages', param: `tools[${index}]`, type: tool.type, definition: asJson(tool) }],
+    ),
+  };
+}
+
+function readToolChoice(sent: MessagesRequest['tool_choice']): ToolChoice {
+  if (sent?.type === 'tool') return { mode: 'required', names: [sent.name] };
+  if (sent?.type === 'any') return { mode: 'required', names: [] };
+  return { mode: sent?.type === 'none' ? 'none' : 'auto' };
+}
+
+function readFormat(body: MessagesRequest): OutputFormat {
+  const format = body.output_config?.format ?? body.output_format;
+  return format ? { type: 'json-schema', name: 'output', schema: format.schema } : { type: 'text' };
+}
+
+function readReasoning(body: MessagesRequest, model: string): ReasoningRequest | undefined {
+  const sent = body.thinking;
+  if (sent?.type === 'disabled') return { effort: 'none', visible: false };
+  const effort = body.output_config?.effort;
+  if (!sent && !asksForThinking(model) && !effort) return undefined;
+  return withoutAbsent<ReasoningRequest>({
+    effort: effort === 'max' ? 'xhigh' : (effort as ReasoningEffort | undefined),
+    budgetTokens: sent?.type === 'enabled' ? sent.budget_tokens : undefined,
+    visible: sent !== undefined || asksForThinking(model),
+  });
+}

@@ -1,0 +1,105 @@
+import {
+  flatFunction,
+  isFunctionTool,
+  isRemoteMcp,
+  type JsonObject,
+  type JsonValue,
+  type NativeBody,
+  type ResponsesBlock,
+  type ResponsesItem,
+  type ResponsesMessage,
+  type ResponsesRequest,
+  type ResponsesTool,
+} from '#contracts';
+
+import { asJson } from '../json-object.js';
+
+/** The native form of D1's `remote_mcp`. Its timeout has no native counterpart and is a hint. */
+export function nativeMcpTool({ remote_mcp: server }: Extract<ResponsesTool, { remote_mcp: unknown }>): JsonObject {
+  return {
+    type: 'mcp',
+    server_label: new URL(server.url).host.replace(/[^A-Za-z0-9_-]/g, '-'),
+    server_url: server.url,
+    require_approval: 'never',
+    ...(server.auth_token ? { authorization: server.auth_token } : {}),
+  };
+}
+
+/** The tool as the native interface writes it: functions flat, absent fields null. */
+export function nativeTool(tool: ResponsesTool): JsonObject {
+  if (isRemoteMcp(tool)) return nativeMcpTool(tool);
+  if (!isFunctionTool(tool)) return asJson(tool);
+  const { name, description, parameters, strict } = flatFunction(tool);
+  return {
+    type: 'function',
+    name,
+    description: description ?? null,
+    parameters: parameters ?? null,
+    strict: strict ?? null,
+  };
+}
+
+const isOurTool = (tool: ResponsesTool): boolean => tool.type === 'remote_mcp' || 'function' in tool;
+
+function isOurBlock(block: ResponsesBlock, role: string): boolean {
+  if (block.type === 'text') return true;
+  if (block.type === 'input_text') return role === 'assistant';
+  return block.type === 'input_image' && typeof block.image_url !== 'string';
+}
+
+function isOurItem(item: ResponsesItem): item is ResponsesMessage {
+  if ((item.type ?? 'message') !== 'message') return false;
+  const { role, content, tool_calls: calls } = item as ResponsesMessage;
+  if (role === 'tool' || calls) return true;
+  return Array.isArray(content) && content.some((block) => isOurBlock(block, role));
+}
+
+function nativeBlock(block: ResponsesBlock, role: string): JsonValue {
+  if (block.type === 'text' || block.type === 'input_text')
+    return role === 'assistant'
+      ? { type: 'output_text', text: block.text, annotations: [] }
+      : { type: 'input_text', text: block.text };
+  if (block.type === 'input_image' && typeof block.image_url !== 'string')
+    return { ...asJson(block), image_url: block.image_url.url };
+  return asJson(block);
+}
+
+function nativeItems(item: ResponsesItem): JsonValue[] {
+  if (!isOurItem(item)) return [asJson(item)];
+  const content = Array.isArray(item.content)
+    ? item.content.map((block) => nativeBlock(block, item.role))
+    : (item.content ?? null);
+  if (item.role === 'tool')
+    return [{ type: 'function_call_output', call_id: item.tool_call_id ?? '', output: content }];
+  const calls = (item.tool_calls ?? []).map((call) => ({
+    type: 'function_call',
+    call_id: call.id,
+    name: call.function.name,
+    arguments: call.function.arguments,
+  }));
+  return content === null || content === '' ? calls : [{ role: item.role, content }, ...calls];
+}
+
+/** The items of a request in native form. */
+export function nativeInput(input: ResponsesRequest['input']): JsonValue {
+  return typeof input === 'string' ? input : input.flatMap(nativeItems);
+}
+
+/**
+ * The body for an upstream of the same style. The bytes stay as they are unless something in them is the gateway's own:
+ * D1's nested tools and assistant `input_text`, chat-style items, aliases of the output limit.
+ */
+export function nativeResponsesBody(body: ResponsesRequest, bytes: Uint8Array): NativeBody {
+  const { max_tokens: maxTokens, max_completion_tokens: maxCompletionTokens, ...rest } = body;
+  const ours =
+    maxTokens != null ||
+    maxCompletionTokens != null ||
+    (body.tools ?? []).some(isOurTool) ||
+    (Array.isArray(body.input) && body.input.some(isOurItem));
+  if (!ours) return { kind: 'bytes', bytes };
+  const limit = body.max_output_tokens ?? maxCompletionTokens ?? maxTokens;
+  const rewritten: Record<string, unknown> = { ...rest, input: nativeInput(body.input) };
+  if (body.tools) rewritten['tools'] = body.tools.map(nativeTool);
+  if (limit != null) rewritten['max_output_tokens'] = limit;
+  return { kind: 'rewritten', body: asJson(rewritten) };
+}

@@ -1,0 +1,118 @@
+import type {
+  AssistantPart,
+  CallPart,
+  FilePart,
+  ImagePart,
+  ResponsesBlock,
+  ResponsesItem,
+  ResponsesMessage,
+  TextPart,
+  UserPart,
+} from '#contracts';
+import { withoutAbsent } from '../absent.js';
+import { readMediaAddress } from '../media-source.js';
+import { cannotTranslate } from '../refusals.js';
+import type { TurnList } from '../turn-list.js';
+
+/** Adds one item of `input` to the conversation; system text goes to `system`. */
+export function readResponsesItem(item: ResponsesItem, param: string, turns: TurnList, system: string[]): void {
+  switch (item.type) {
+    case 'function_call':
+      turns.assistant([{ type: 'call', id: item.call_id, name: item.name, arguments: item.arguments }]);
+      break;
+    case 'function_call_output':
+      turns.result(
+        { callId: item.call_id, content: readResult(item.output, `${param}.output`), isError: false },
+        `${param}.call_id`,
+      );
+      break;
+    case 'reasoning': {
+      const text = (item.summary ?? []).map((part) => part.text).join('\n\n');
+      const signature = item.encrypted_content;
+      if (text !== '' || signature) turns.assistant([withoutAbsent({ type: 'reasoning' as const, text, signature })]);
+      break;
+    }
+    case 'item_reference':
+      throw cannotTranslate(param, 'a reference to an item that is not stored here');
+    default:
+      readMessage(item, param, turns, system);
+  }
+}
+
+function readMessage(item: ResponsesMessage, param: string, turns: TurnList, system: string[]): void {
+  const content = item.content ?? '';
+  switch (item.role) {
+    case 'user':
+      turns.user(readBlocks(content, `${param}.content`));
+      break;
+    case 'assistant':
+      turns.assistant([...readAssistantText(content, `${param}.content`), ...readNestedCalls(item)]);
+      break;
+    case 'tool':
+      turns.result(
+        { callId: item.tool_call_id ?? '', content: readResult(content, `${param}.content`), isError: false },
+        `${param}.tool_call_id`,
+      );
+      break;
+    default:
+      system.push(readPlainText(content, `${param}.content`));
+  }
+}
+
+function readNestedCalls(item: ResponsesMessage): CallPart[] {
+  return (item.tool_calls ?? []).map((call) => ({
+    type: 'call',
+    id: call.id,
+    name: call.function.name,
+    arguments: call.function.arguments,
+  }));
+}
+
+type Content = string | readonly ResponsesBlock[];
+
+const asText = (text: string): TextPart => ({ type: 'text', text });
+
+function readBlocks(content: Content, param: string): UserPart[] {
+  if (typeof content === 'string') return [asText(content)];
+  return content.map((block, index) => readBlock(block, `${param}[${index}]`));
+}
+
+function readBlock(block: ResponsesBlock, param: string): TextPart | ImagePart | FilePart {
+  switch (block.type) {
+    case 'input_image': {
+      const address = typeof block.image_url === 'string' ? block.image_url : block.image_url.url;
+      const detail = block.detail === 'original' ? 'high' : block.detail;
+      return withoutAbsent<ImagePart>({ type: 'image', source: readMediaAddress(address), detail });
+    }
+    case 'input_file': {
+      if (block.file_id) throw cannotTranslate(`${param}.file_id`, 'an uploaded file');
+      const source = readMediaAddress(block.file_url ?? block.file_data ?? '');
+      return withoutAbsent<FilePart>({ type: 'file', source, name: block.filename });
+    }
+    case 'refusal':
+      return asText(block.refusal);
+    default:
+      return asText(block.text);
+  }
+}
+
+function readAssistantText(content: Content, param: string): AssistantPart[] {
+  if (content === '') return [];
+  return readBlocks(content, param).map((part, index) => {
+    if (part.type === 'text') return part;
+    throw cannotTranslate(`${param}[${index}]`, 'a picture or file in an assistant turn');
+  });
+}
+
+function readResult(content: Content, param: string): (TextPart | ImagePart)[] {
+  return readBlocks(content, param).map((part, index) => {
+    if (part.type === 'text' || part.type === 'image') return part;
+    throw cannotTranslate(`${param}[${index}]`, 'a file in a tool result');
+  });
+}
+
+function readPlainText(content: Content, param: string): string {
+  return readAssistantText(content, param)
+    .map((part) => (part.type === 'text' ? part.text : ''))
+    .join('\n');
+}

@@ -1,0 +1,107 @@
+import {
+  flatFunction,
+  isFunctionTool,
+  isKnownItem,
+  isRemoteMcp,
+  type FunctionTool,
+  type HostedTool,
+  type OutputFormat,
+  type ReasoningRequest,
+  type ResponsesRequest,
+  type ResponsesTool,
+  type TextRequest,
+  type ToolChoice,
+} from '#contracts';
+import { withoutAbsent } from '../absent.js';
+import { asJson } from '../json-object.js';
+import { cannotTranslate } from '../refusals.js';
+import { TurnList } from '../turn-list.js';
+import { readResponsesItem } from './read-responses-items.js';
+import { nativeMcpTool } from './native-responses-body.js';
+
+/** Reads a checked responses body, whose references are resolved, into the canonical request. */
+export function readResponsesRequest(body: ResponsesRequest, model: string, stream: boolean): TextRequest {
+  const system = body.instructions ? [body.instructions] : [];
+  const turns = new TurnList();
+  const items = typeof body.input === 'string' ? [{ role: 'user' as const, content: body.input }] : body.input;
+  items.forEach((item, index) => {
+    const param = `input[${index}]`;
+    if (!isKnownItem(item)) throw cannotTranslate(param, `an item of type "${item.type}"`);
+    readResponsesItem(item, param, turns, system);
+  });
+  const { toolChoice, onlyTools } = readToolChoice(body.tool_choice);
+  const tools = readFunctionTools(body.tools ?? []);
+  return withoutAbsent<TextRequest>({
+    model,
+    stream,
+    system,
+    turns: turns.turns(),
+    tools: onlyTools ? tools.filter((tool) => onlyTools.includes(tool.name)) : tools,
+    hostedTools: readHostedTools(body.tools ?? []),
+    toolChoice,
+    parallelToolCalls: body.parallel_tool_calls ?? true,
+    format: readFormat(body.text),
+    reasoning: readReasoning(body.reasoning),
+    maxOutputTokens: body.max_output_tokens ?? body.max_completion_tokens ?? body.max_tokens,
+    temperature: body.temperature,
+    topP: body.top_p,
+    stopSequences: typeof body.stop === 'string' ? [body.stop] : (body.stop ?? []),
+    presencePenalty: body.presence_penalty,
+    frequencyPenalty: body.frequency_penalty,
+    user: body.safety_identifier ?? body.user,
+  });
+}
+
+function readFunctionTools(tools: readonly ResponsesTool[]): FunctionTool[] {
+  return tools.filter(isFunctionTool).map((tool) => {
+    const { name, description, parameters, strict } = flatFunction(tool);
+    return withoutAbsent<FunctionTool>({ name, description, parameters, strict });
+  });
+}
+
+function readHostedTools(tools: readonly ResponsesTool[]): HostedTool[] {
+  return tools.flatMap((tool, index) => {
+    if (isFunctionTool(tool)) return [];
+    const definition = isRemoteMcp(tool) ? nativeMcpTool(tool) : asJson(tool);
+    return [{ protocol: 'responses' as const, param: `tools[${index}]`, type: tool.type, definition }];
+  });
+}
+
+interface ReadToolChoice {
+  readonly toolChoice: ToolChoice;
+  /** Set when the choice narrows the tools without forcing a call. */
+  readonly onlyTools?: readonly string[];
+}
+
+function readToolChoice(sent: ResponsesRequest['tool_choice']): ReadToolChoice {
+  if (sent === null || sent === undefined || sent === 'auto') return { toolChoice: { mode: 'auto' } };
+  if (sent === 'none') return { toolChoice: { mode: 'none' } };
+  if (sent === 'required') return { toolChoice: { mode: 'required', names: [] } };
+  if (sent.type === 'function') {
+    const { name } = 'function' in sent ? sent.function : sent;
+    return { toolChoice: { mode: 'required', names: [name] } };
+  }
+  if (sent.type !== 'allowed_tools') throw cannotTranslate('tool_choice', 'the choice of a tool that the vendor runs');
+  const names = sent.tools.map((tool) => tool.name);
+  return sent.mode === 'required'
+    ? { toolChoice: { mode: 'required', names } }
+    : { toolChoice: { mode: 'auto' }, onlyTools: names };
+}
+
+function readFormat(text: ResponsesRequest['text']): OutputFormat {
+  const format = text?.format;
+  if (format?.type === 'json_schema')
+    return withoutAbsent<OutputFormat>({
+      type: 'json-schema',
+      name: format.name,
+      schema: format.schema,
+      strict: format.strict,
+    });
+  return { type: format?.type === 'json_object' ? 'json' : 'text' };
+}
+
+function readReasoning(sent: ResponsesRequest['reasoning']): ReasoningRequest | undefined {
+  if (!sent) return undefined;
+  const visible = (sent.summary ?? sent.generate_summary) != null;
+  return sent.effort ? { effort: sent.effort, visible } : { visible };
+}

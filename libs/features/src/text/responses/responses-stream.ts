@@ -1,0 +1,181 @@
+import {
+  errorInStyle,
+  type FinishEvent,
+  type GatewayError,
+  type ReplyBlock,
+  type ResponsesAnswer,
+  type ResponsesOutputItem,
+  type ResponsesRequest,
+  type ResponsesStreamEvents,
+  type TextEvent,
+} from '#contracts';
+import { EVENT_STREAM, namedEvent } from '../server-sent-event.js';
+import { newTextId } from '../text-id.js';
+import type { ReplyContext, TextStreamEncoder } from '../text-style-codec.js';
+import { echoRequest, newItemId, outcomeOf, outputItem, UNFINISHED } from './write-responses-answer.js';
+
+/** The item being written: its block so far, and where it stands. */
+interface OpenItem {
+  readonly id: string;
+  readonly outputIndex: number;
+  block: ReplyBlock;
+}
+
+/**
+ * Writes a reply as a native responses stream. The order is the one strict readers demand: created, in_progress, then
+ * for each item added, its parts, deltas, done; at last completed or incomplete.
+ */
+export class ResponsesStream implements TextStreamEncoder {
+  readonly contentType = EVENT_STREAM;
+  readonly #requestId: string;
+  readonly #echo: ReturnType<typeof echoRequest>;
+  readonly #output: ResponsesOutputItem[] = [];
+  readonly #onFinished: (answer: ResponsesAnswer) => void;
+  #open: OpenItem | undefined;
+  #sequence = 0;
+
+  /** @param onFinished told the whole response once it is complete, before its last event is written. */
+  constructor(context: ReplyContext<ResponsesRequest>, onFinished: (answer: ResponsesAnswer) => void = () => {}) {
+    this.#requestId = context.requestId;
+    this.#echo = echoRequest(context, newTextId('resp_'));
+    this.#onFinished = onFinished;
+  }
+
+  write(event: TextEvent): string {
+    return (this.#sequence === 0 ? this.#begin() : '') + this.#write(event);
+  }
+
+  end(): string {
+    return '';
+  }
+
+  heartbeat(): string {
+    return ': keepalive\n\n';
+  }
+
+  fail(error: GatewayError): readonly string[] {
+    const { error: nested } = errorInStyle('responses', error, this.#requestId);
+    const flat = { code: error.code, message: error.publicMessage, param: error.param ?? null };
+    const json = JSON.stringify({ type: 'error', sequence_number: this.#sequence++, ...flat, error: nested });
+    return [namedEvent('error', json)];
+  }
+
+  #write(event: TextEvent): string {
+    switch (event.type) {
+      case 'text':
+      case 'reasoning':
+        return this.#grow(event.type, event.text);
+      case 'signature':
+        return this.#sign(event.signature);
+      case 'call':
+        return this.#openItem({ type: 'call', id: event.id, name: event.name, arguments: '' });
+      case 'arguments':
+        return this.#growArguments(event.json);
+      case 'finish':
+        return this.#close() + this.#finish(event);
+      default:
+        return '';
+    }
+  }
+
+  #event<Type extends keyof ResponsesStreamEvents>(type: Type, fields: ResponsesStreamEvents[Type]): string {
+    return namedEvent(type, JSON.stringify({ type, sequence_number: this.#sequence++, ...fields }));
+  }
+
+  /** The same as `#event` for the events that come once a token: only the delta itself is serialised. */
+  #delta(type: keyof ResponsesStreamEvents, { id, outputIndex }: OpenItem, rest: string, delta: string): string {
+    const place = `"item_id":"${id}","output_index":${outputIndex}${rest}`;
+    const json = `{"type":"${type}","sequence_number":${this.#sequence++},${place},"delta":${JSON.stringify(delta)}}`;
+    return namedEvent(type, json);
+  }
+
+  #begin(): string {
+    const response: ResponsesAnswer = { ...this.#echo, ...UNFINISHED };
+    return this.#event('response.created', { response }) + this.#event('response.in_progress', { response });
+  }
+
+  #openItem(block: ReplyBlock): string {
+    const closed = this.#close();
+    const item: OpenItem = { id: newItemId(block.type), outputIndex: this.#output.length, block };
+    this.#open = item;
+    const place = { item_id: item.id, output_index: item.outputIndex };
+    const added = outputItem(block, item.id);
+    const opening = 'status' in added ? { ...added, status: 'in_progress' as const } : added;
+    const shown = opening.type === 'message' ? { ...opening, content: [] } : opening;
+    const first = this.#event('response.output_item.added', { output_index: item.outputIndex, item: shown });
+    if (block.type === 'text') {
+      const part = { type: 'output_text' as const, text: '', annotations: [], logprobs: [] };
+      return closed + first + this.#event('response.content_part.added', { ...place, content_index: 0, part });
+    }
+    if (block.type === 'reasoning' && block.signature === undefined) {
+      const part = { type: 'summary_text' as const, text: '' };
+      return (
+        closed + first + this.#event('response.reasoning_summary_part.added', { ...place, summary_index: 0, part })
+      );
+    }
+    return closed + first;
+  }
+
+  #grow(type: 'text' | 'reasoning', text: string): string {
+    const opening = this.#open?.block.type === type ? '' : this.#openItem({ type, text: '' });
+    const item = this.#open;
+    if (item?.block.type !== type) return opening;
+    item.block = { type, text: item.block.text + text };
+    return type === 'text'
+      ? opening + this.#delta('response.output_text.delta', item, ',"content_index":0,"logprobs":[]', text)
+      : opening + this.#delta('response.reasoning_summary_text.delta', item, ',"summary_index":0', text);
+  }
+
+  #growArguments(json: string): string {
+    const item = this.#open;
+    if (item?.block.type !== 'call' || json === '') return '';
+    item.block = { ...item.block, arguments: item.block.arguments + json };
+    return this.#delta('response.function_call_arguments.delta', item, '', json);
+  }
+
+  #sign(signature: string): string {
+    const item = this.#open;
+    if (item?.block.type !== 'reasoning')
+      return this.#openItem({ type: 'reasoning', text: '', signature }) + this.#close();
+    item.block = { ...item.block, signature };
+    return this.#close();
+  }
+
+  #close(): string {
+    const open = this.#open;
+    if (!open) return '';
+    this.#open = undefined;
+    const item = outputItem(open.block, open.id);
+    this.#output.push(item);
+    return (
+      this.#closeParts(open, item) + this.#event('response.output_item.done', { output_index: open.outputIndex, item })
+    );
+  }
+
+  #closeParts({ id, outputIndex, block }: OpenItem, item: ResponsesOutputItem): string {
+    const place = { item_id: id, output_index: outputIndex };
+    if (block.type === 'call') {
+      const { name, arguments: json } = block;
+      return this.#event('response.function_call_arguments.done', { ...place, name, arguments: json });
+    }
+    if (item.type === 'message' && item.content[0]) {
+      const [part] = item.content;
+      return (
+        this.#event('response.output_text.done', { ...place, content_index: 0, text: part.text, logprobs: [] }) +
+        this.#event('response.content_part.done', { ...place, content_index: 0, part })
+      );
+    }
+    if (item.type !== 'reasoning' || !item.summary[0]) return '';
+    const [part] = item.summary;
+    return (
+      this.#event('response.reasoning_summary_text.done', { ...place, summary_index: 0, text: part.text }) +
+      this.#event('response.reasoning_summary_part.done', { ...place, summary_index: 0, part })
+    );
+  }
+
+  #finish(finish: FinishEvent): string {
+    const response: ResponsesAnswer = { ...this.#echo, ...outcomeOf(finish, this.#output) };
+    this.#onFinished(response);
+    return this.#event(response.status === 'incomplete' ? 'response.incomplete' : 'response.completed', { response });
+  }
+}

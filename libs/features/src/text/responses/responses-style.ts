@@ -1,0 +1,20 @@
+import type { JsonObject, ResponsesRequest } from '#contracts';
+import type { TextStyleCodec } from '../text-style-codec.js';
+import { nativeResponsesBody } from './native-responses-body.js';
+import { readResponsesRequest } from './read-responses-request.js';
+import { ResponsesStream } from './responses-stream.js';
+import { envelopedResponse, responsesAnswer, type ResponseLike } from './write-responses-answer.js';
+
+/** The style of D1 4.1. */
+export const responsesStyle: TextStyleCodec<ResponsesRequest> = {
+  style: 'responses',
+  read: readResponsesRequest,
+  native: nativeResponsesBody,
+  answer: (reply, context) => {
+    const response = responsesAnswer(reply, context);
+    return envelopedResponse(JSON.stringify(response), response);
+  },
+  wrap: (json, answer: JsonObject & Partial<ResponseLike>) =>
+    envelopedResponse(json, answer as JsonObject & ResponseLike),
+  stream: (context) => new ResponsesStream(context),
+};

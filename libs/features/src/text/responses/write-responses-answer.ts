@@ -1,0 +1,206 @@
+import type {
+  CollectedReply,
+  FinishEvent,
+  ReplyBlock,
+  ResponsesAnswer,
+  ResponsesOutcome,
+  ResponsesOutputItem,
+  ResponsesRequest,
+  ResponsesUsage,
+  SpecifiedResponse,
+  TextUsage,
+} from '#contracts';
+import { envelope } from '../envelope.js';
+import { asJson } from '../json-object.js';
+import { newTextId } from '../text-id.js';
+import type { ReplyContext } from '../text-style-codec.js';
+import { nativeTool } from './native-responses-body.js';
+
+type Echo = Omit<ResponsesAnswer, keyof ResponsesOutcome>;
+
+/** Fields that are said back as they came, and what they count as when they did not. */
+const ECHO_DEFAULTS = {
+  instructions: null,
+  max_tool_calls: null,
+  parallel_tool_calls: true,
+  previous_response_id: null,
+  prompt_cache_key: null,
+  safety_identifier: null,
+  store: true,
+  temperature: 1,
+  tool_choice: 'auto',
+  top_logprobs: 0,
+  top_p: 1,
+  presence_penalty: 0,
+  frequency_penalty: 0,
+  truncation: 'disabled',
+  user: null,
+  metadata: {},
+} as const satisfies Partial<Echo>;
+
+type EchoedField = keyof typeof ECHO_DEFAULTS;
+
+function echoedFields(body: ResponsesRequest): Pick<Echo, EchoedField> {
+  const sent = asJson(body);
+  const entries = Object.entries(ECHO_DEFAULTS).map(([name, absent]) => [name, sent[name] ?? absent] as const);
+  return Object.fromEntries(entries) as Pick<Echo, EchoedField>;
+}
+
+/** The fields of a response that are known before it begins: its identity, and the request said back. */
+export function echoRequest({ body, model, createdSeconds }: ReplyContext<ResponsesRequest>, id: string): Echo {
+  return {
+    id,
+    object: 'response',
+    created_at: createdSeconds,
+    model,
+    background: false,
+    error: null,
+    ...echoedFields(body),
+    max_output_tokens: body.max_output_tokens ?? body.max_completion_tokens ?? body.max_tokens ?? null,
+    reasoning: { effort: body.reasoning?.effort ?? null, summary: body.reasoning?.summary ?? null },
+    service_tier: 'default',
+    text: { format: { type: 'text' }, ...(body.text ? asJson(body.text) : {}) },
+    tools: (body.tools ?? []).map(nativeTool),
+  };
+}
+
+/** What a response says of its outcome until it has one. */
+export const UNFINISHED: ResponsesOutcome = {
+  status: 'in_progress',
+  output: [],
+  usage: null,
+  incomplete_details: null,
+  completed_at: null,
+};
+
+export function writeUsage(usage: TextUsage): ResponsesUsage {
+  return {
+    input_tokens: usage.inputTokens,
+    input_tokens_details: { cached_tokens: usage.cachedInputTokens },
+    output_tokens: usage.outputTokens,
+    output_tokens_details: { reasoning_tokens: usage.reasoningTokens },
+    total_tokens: usage.inputTokens + usage.outputTokens,
+  };
+}
+
+const INCOMPLETE = { length: 'max_output_tokens', 'content-filter': 'content_filter' } as const;
+
+/** How a finished response ended. */
+export function outcomeOf(finish: FinishEvent, output: readonly ResponsesOutputItem[]): ResponsesOutcome {
+  const usage = finish.usage ? writeUsage(finish.usage) : null;
+  if (finish.reason === 'length' || finish.reason === 'content-filter')
+    return {
+      status: 'incomplete',
+      output,
+      usage,
+      incomplete_details: { reason: INCOMPLETE[finish.reason] },
+      completed_at: null,
+    };
+  const completed = Math.floor(Date.now() / 1000);
+  return { status: 'completed', output, usage, incomplete_details: null, completed_at: completed };
+}
+
+/** A finished block as an output item. */
+export function outputItem(block: ReplyBlock, id: string = newItemId(block.type)): ResponsesOutputItem {
+  switch (block.type) {
+    case 'text':
+      return {
+        id,
+        type: 'message',
+        status: 'completed',
+        role: 'assistant',
+        content: [{ type: 'output_text', text: block.text, annotations: [], logprobs: [] }],
+      };
+    case 'call':
+      return {
+        id,
+        type: 'function_call',
+        status: 'completed',
+        call_id: block.id,
+        name: block.name,
+        arguments: block.arguments,
+      };
+    default:
+      return {
+        id,
+        type: 'reasoning',
+        summary: block.text === '' ? [] : [{ type: 'summary_text', text: block.text }],
+        ...(block.signature ? { encrypted_content: block.signature } : {}),
+      };
+  }
+}
+
+const ITEM_PREFIX = { text: 'msg_', call: 'fc_', reasoning: 'rs_' } as const;
+
+export const newItemId = (type: ReplyBlock['type']): string => newTextId(ITEM_PREFIX[type]);
+
+const FINISH_REASON = {
+  stop: 'stop',
+  'stop-sequence': 'stop',
+  length: 'length',
+  'tool-calls': 'tool_calls',
+  'content-filter': 'content_filter',
+} as const;
+
+/** The parts of a native response that D1 2.2 shows; a relayed upstream's object has them too. */
+export interface ResponseLike {
+  readonly id: string;
+  readonly created_at: number;
+  readonly model: string;
+  readonly status: string;
+  readonly output: readonly ResponsesOutputItem[];
+  readonly incomplete_details?: { readonly reason: string } | null;
+  readonly usage?: { readonly input_tokens: number; readonly output_tokens: number } | null;
+}
+
+function specifiedFinish(
+  response: ResponseLike,
+  called: boolean,
+): SpecifiedResponse['choices'][number]['finish_reason'] {
+  const reason = response.incomplete_details?.reason;
+  if (reason === 'max_output_tokens') return FINISH_REASON.length;
+  if (reason === 'content_filter') return FINISH_REASON['content-filter'];
+  return called ? FINISH_REASON['tool-calls'] : FINISH_REASON.stop;
+}
+
+/** The reply in the shape of D1 2.2. */
+export function specifiedResponse(response: ResponseLike): SpecifiedResponse {
+  const calls = response.output.flatMap((item) =>
+    item.type === 'function_call'
+      ? [{ id: item.call_id, type: 'function' as const, function: { name: item.name, arguments: item.arguments } }]
+      : [],
+  );
+  const text = response.output
+    .flatMap((item) => (item.type === 'message' ? item.content.map((part) => part.text ?? '') : []))
+    .join('');
+  const called = calls.length > 0;
+  const [input, output] = [response.usage?.input_tokens ?? 0, response.usage?.output_tokens ?? 0];
+  return {
+    id: response.id,
+    object: 'response',
+    created: response.created_at,
+    model: response.model,
+    choices: [
+      {
+        index: 0,
+        message: {
+          role: 'assistant',
+          content: called && text === '' ? null : text,
+          ...(called ? { tool_calls: calls } : {}),
+        },
+        finish_reason: specifiedFinish(response, called),
+      },
+    ],
+    usage: { prompt_tokens: input, completion_tokens: output, total_tokens: input + output },
+  };
+}
+
+/** A whole reply as the native response object. */
+export function responsesAnswer(reply: CollectedReply, context: ReplyContext<ResponsesRequest>): ResponsesAnswer {
+  const output = reply.blocks.map((block) => outputItem(block));
+  return { ...echoRequest(context, newTextId('resp_')), ...outcomeOf(reply.finish, output) };
+}
+
+/** The JSON of a response: native at the top level, D1 2.2 in `data`. */
+export const envelopedResponse = (native: string, response: ResponseLike): string =>
+  envelope(native, JSON.stringify(specifiedResponse(response)));

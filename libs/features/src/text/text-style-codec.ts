@@ -1,0 +1,48 @@
+import type {
+  CollectedReply,
+  GatewayError,
+  JsonObject,
+  NativeBody,
+  TextEvent,
+  TextRequest,
+  TextStyle,
+} from '#contracts';
+
+/** What an encoder must know of the request it answers. */
+export interface ReplyContext<Body> {
+  readonly requestId: string;
+  /** The model under its public name. */
+  readonly model: string;
+  /** The checked request, for styles that echo it. */
+  readonly body: Body;
+  /** Unix seconds at which the request came in. */
+  readonly createdSeconds: number;
+  /** Shown until the upstream tells the real number. */
+  readonly estimatedInputTokens: number;
+}
+
+/** Writes one streamed reply. Every returned text is a whole number of events, ready to be written at once. */
+export interface TextStreamEncoder {
+  readonly contentType: string;
+  write(event: TextEvent): string;
+  /** What ends the stream after `finish`; often nothing. */
+  end(): string;
+  /** What keeps proxies and clients waiting while the upstream is silent. */
+  heartbeat(): string;
+  /** The failure in the style's own form, then the end. The pieces are written apart, some clients need the gap. */
+  fail(error: GatewayError): readonly string[];
+}
+
+/** One inbound style: reads its requests, writes its replies. */
+export interface TextStyleCodec<Body> {
+  readonly style: TextStyle;
+  /** @throws GatewayError `unsupported_parameter` for what no other protocol can say. */
+  read(body: Body, model: string, stream: boolean): TextRequest;
+  /** The body for an upstream of the same style; `bytes` as they are unless something in them is the gateway's own. */
+  native(body: Body, bytes: Uint8Array): NativeBody;
+  /** A whole reply as JSON, with the envelope of D1 section 1 around it. */
+  answer(reply: CollectedReply, context: ReplyContext<Body>): string;
+  /** The envelope around an upstream's own JSON. */
+  wrap(json: string, answer: JsonObject): string;
+  stream(context: ReplyContext<Body>): TextStreamEncoder;
+}

@@ -1,0 +1,57 @@
+import { GatewayError, type AssistantPart, type ImagePart, type TextPart, type Turn, type UserPart } from '#contracts';
+
+interface Result {
+  readonly callId: string;
+  readonly content: readonly (TextPart | ImagePart)[];
+  readonly isError: boolean;
+}
+
+/** Gathers the turns of a conversation in order and pairs each function result with its call. */
+export class TurnList {
+  readonly #turns: { role: 'user' | 'assistant'; parts: (UserPart | AssistantPart)[] }[] = [];
+  readonly #callNames = new Map<string, string>();
+
+  /** Neighbouring user parts stay apart from results, which have a form of their own in most protocols. */
+  user(parts: readonly UserPart[]): void {
+    if (parts.length > 0) this.#turns.push({ role: 'user', parts: [...parts] });
+  }
+
+  /** Neighbouring assistant parts are one turn: text and the calls it ends in belong together. */
+  assistant(parts: readonly AssistantPart[]): void {
+    if (parts.length === 0) return;
+    for (const part of parts) if (part.type === 'call') this.#callNames.set(part.id, part.name);
+    const last = this.#turns.at(-1);
+    if (last?.role === 'assistant') last.parts.push(...parts);
+    else this.#turns.push({ role: 'assistant', parts: [...parts] });
+  }
+
+  /**
+   * Adds what a function returned; results in a row share a turn.
+   *
+   * @throws GatewayError `invalid_parameter` at `param` when no earlier turn holds the call.
+   */
+  result(result: Result, param: string): void {
+    const name = this.#callNames.get(result.callId);
+    if (name === undefined)
+      throw new GatewayError('invalid_parameter', `${param} answers a tool call that no earlier turn makes.`, {
+        param,
+      });
+    const last = this.#turns.at(-1);
+    const part: UserPart = { type: 'result', name, ...result };
+    if (last?.role === 'user' && last.parts.every((other) => other.type === 'result')) last.parts.push(part);
+    else this.#turns.push({ role: 'user', parts: [part] });
+  }
+
+  /** The calls with this function name that no result has answered yet, oldest first. */
+  unansweredCalls(name: string): string[] {
+    const parts = this.#turns.flatMap((turn) => turn.parts);
+    const answered = new Set(parts.map((part) => (part.type === 'result' ? part.callId : '')));
+    return parts.flatMap((part) =>
+      part.type === 'call' && part.name === name && !answered.has(part.id) ? [part.id] : [],
+    );
+  }
+
+  turns(): readonly Turn[] {
+    return this.#turns as readonly Turn[];
+  }
+}
