@@ -12,8 +12,8 @@ export default {
   transform: { '\\.ts$': ['@swc/jest', { ...swc, swcrc: false, sourceMaps: 'inline' }] },
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
   setupFiles: ['reflect-metadata'],
-  globalSetup: '<rootDir>/libs/testing/src/global-setup.ts',
-  globalTeardown: '<rootDir>/libs/testing/src/global-teardown.ts',
+  globalSetup: '<rootDir>/libs/testing/src/global-setup.mjs',
+  globalTeardown: '<rootDir>/libs/testing/src/global-teardown.mjs',
   testTimeout: 30_000,
   maxWorkers: 2,
 };

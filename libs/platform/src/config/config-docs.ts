@@ -54,10 +54,10 @@ export function replaceConfigTable(document: string, table: string): string {
 }
 
 function documentedVariables(configClass: ConfigClass): DocumentedVariable[] {
-  const defaults = new Map(Object.entries(new configClass()));
+  const defaults = new Map(Object.entries<string | number | boolean | undefined>({ ...new configClass() }));
   return [...variablesOf(configClass)].map(([name, options]) => {
-    const value: unknown = defaults.get(name);
-    return { ...options, name, defaultValue: value === undefined ? undefined : String(value) };
+    const value = defaults.get(name);
+    return { ...options, name, defaultValue: value === undefined ? undefined : `${value}` };
   });
 }
 

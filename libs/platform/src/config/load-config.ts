@@ -48,5 +48,5 @@ function describe(error: ValidationError, configClass: ConfigClass, given: Envir
   const rules = Object.values(error.constraints ?? {}).map((rule) => rule.replace(`${name} `, ''));
   const value = given[name];
   const shown = variablesOf(configClass).get(name)?.secret ? 'a secret that is not shown' : JSON.stringify(value);
-  return `${name} ${rules.reverse().join(' and ')} (${value === undefined ? 'it is not set' : `given ${shown}`})`;
+  return `${name} ${rules.toReversed().join(' and ')} (${value === undefined ? 'it is not set' : `given ${shown}`})`;
 }

@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync 
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import pg from 'pg';
+import { Client } from 'pg';
 import { AlreadyRunningError, explainPostgresFailure } from './embedded-postgres-error.js';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from './embedded-postgres.js';
 import { lockDataFolder } from './data-folder-lock.js';
@@ -13,7 +13,7 @@ import { findPostmaster, postmasterFile } from './postmaster.js';
 const SETTINGS = { settings: { fsync: 'off' } };
 
 async function ask(url: string, text: string): Promise<unknown> {
-  const client = new pg.Client({ connectionString: url });
+  const client = new Client({ connectionString: url });
   await client.connect();
   try {
     const { rows } = await client.query({ text, rowMode: 'array' });

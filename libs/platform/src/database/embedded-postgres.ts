@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync 
 import { createServer, type AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
+import { Client } from 'pg';
 import { lockDataFolder } from './data-folder-lock.js';
 import { EmbeddedPostgresError, explainPostgresFailure } from './embedded-postgres-error.js';
 import { findPostgresPrograms, type PostgresPrograms } from './postgres-programs.js';
@@ -24,7 +24,7 @@ export interface EmbeddedPostgres {
   /** True when the server was still running from a process that died without stopping it. */
   readonly adopted: boolean;
   /** Stops the server within about 15 seconds and gives the folder back. Safe to repeat. */
-  stop(): Promise<void>;
+  readonly stop: () => Promise<void>;
 }
 
 export interface EmbeddedPostgresOptions {
@@ -211,7 +211,7 @@ class PostgresServer {
   }
 
   private async createDatabase(): Promise<void> {
-    const client = new pg.Client({ connectionString: this.urlOf('postgres'), connectionTimeoutMillis: 10_000 });
+    const client = new Client({ connectionString: this.urlOf('postgres'), connectionTimeoutMillis: 10_000 });
     client.on('error', () => undefined);
     try {
       await client.connect();

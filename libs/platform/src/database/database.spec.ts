@@ -1,0 +1,85 @@
+import { createTestDatabase, type TestDatabase } from '#testing';
+import { isConnectionError, retryOnConnectionError } from './connection-errors.js';
+
+describe('Database', () => {
+  let test: TestDatabase;
+  beforeAll(async () => {
+    test = await createTestDatabase();
+    await test.database.query({ text: 'CREATE TABLE example (id bigint PRIMARY KEY, at timestamptz)' });
+  });
+  afterAll(() => test.remove());
+
+  const count = async (): Promise<unknown> =>
+    (await test.database.query<{ count: bigint }>({ text: 'SELECT count(*) FROM example' })).rows[0]?.count;
+  const endConnections = (): Promise<unknown> =>
+    test.database.query({
+      text: 'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
+    });
+
+  it('reads int8 as bigint, timestamptz as Date and numeric as text', async () => {
+    const { rows } = await test.database.query({
+      name: 'types',
+      text: "SELECT $1::int8 AS big, '{1,NULL}'::int8[] AS bigs, '2026-01-02T03:04:05Z'::timestamptz AS at, 0.1::numeric AS price",
+      values: [9_007_199_254_740_993n],
+    });
+    expect(rows).toEqual([
+      { big: 9_007_199_254_740_993n, bigs: [1n, null], at: new Date('2026-01-02T03:04:05Z'), price: '0.1' },
+    ]);
+  });
+
+  it('shares its connections with the Prisma client', async () => {
+    await expect(test.database.prisma.account.count()).resolves.toBe(0);
+    await expect(
+      test.database.prisma.account.create({ data: { id: 'acc_1', name: 'Test', availableMicros: 5n } }),
+    ).resolves.toMatchObject({ availableMicros: 5n });
+  });
+
+  it('keeps all of a transaction or nothing', async () => {
+    await test.database.transaction((tx) => tx.query({ text: 'INSERT INTO example VALUES (1)' }));
+    const failing = test.database.transaction(async (tx) => {
+      await tx.query({ text: 'INSERT INTO example VALUES (2)' });
+      throw new Error('changed my mind');
+    });
+    await expect(failing).rejects.toThrow('changed my mind');
+    expect(await count()).toBe(1n);
+  });
+
+  it('survives the loss of a connection in the middle of a transaction', async () => {
+    const lost = test.database.transaction(async (tx) => {
+      await tx.query({ text: 'INSERT INTO example VALUES (3)' });
+      await endConnections();
+      await tx.query({ text: 'INSERT INTO example VALUES (4)' });
+    });
+    await expect(lost.catch(isConnectionError)).resolves.toBe(true);
+    expect(await count()).toBe(1n);
+    expect(await test.database.isReachable()).toBe(true);
+  });
+});
+
+describe('retryOnConnectionError', () => {
+  const connectionError = Object.assign(new Error('terminating connection'), { code: '57P01' });
+
+  it('repeats the work until the server is back', async () => {
+    let attempts = 0;
+    const work = (): Promise<string> => {
+      attempts += 1;
+      return attempts < 3 ? Promise.reject(connectionError) : Promise.resolve('done');
+    };
+    await expect(retryOnConnectionError(work)).resolves.toBe('done');
+    expect(attempts).toBe(3);
+  });
+
+  it('gives up after the limit with the last error', async () => {
+    await expect(retryOnConnectionError(() => Promise.reject(connectionError), 100)).rejects.toBe(connectionError);
+  });
+
+  it('does not repeat a statement that is wrong', async () => {
+    let attempts = 0;
+    const work = (): Promise<never> => {
+      attempts += 1;
+      return Promise.reject(Object.assign(new Error('syntax error'), { code: '42601' }));
+    };
+    await expect(retryOnConnectionError(work)).rejects.toThrow('syntax error');
+    expect(attempts).toBe(1);
+  });
+});

@@ -1,0 +1,114 @@
+import { PrismaPg } from '@prisma/adapter-pg';
+import { Pool, type PoolClient, type QueryResult, type QueryResultRow, types } from 'pg';
+import { logger } from '../log/logger.js';
+import { isConnectionError } from './connection-errors.js';
+import { DatabaseConfig } from './database.config.js';
+import { PrismaClient } from './generated/client.js';
+
+const log = logger('database');
+
+/** One SQL statement. A `name` makes the server keep its plan: use it for fixed texts on hot paths. */
+export interface Statement {
+  readonly name?: string;
+  readonly text: string;
+  readonly values?: readonly unknown[];
+}
+
+/** Where a statement can run: on any connection, or inside a transaction. */
+export interface StatementRunner {
+  query<Row extends QueryResultRow>(statement: Statement): Promise<QueryResult<Row>>;
+}
+
+/**
+ * The database of this process: one pool of connections, used by plain statements and by the Prisma client alike.
+ * Values arrive as `bigint` (int8), `Date` (timestamptz) and `string` (numeric).
+ */
+export class Database implements StatementRunner {
+  /** For everything that is not on a hot path. */
+  readonly prisma: PrismaClient;
+  private readonly pool: Pool;
+
+  constructor(databaseUrl: string, config: DatabaseConfig = new DatabaseConfig()) {
+    this.pool = new Pool({
+      connectionString: databaseUrl,
+      max: config.DATABASE_POOL_SIZE,
+      connectionTimeoutMillis: config.DATABASE_CONNECT_TIMEOUT_SECONDS * 1000,
+      statement_timeout: config.DATABASE_STATEMENT_TIMEOUT_SECONDS * 1000,
+      application_name: 'generation-gateway',
+      keepAlive: true,
+      types: { getTypeParser },
+    });
+    this.pool.on('error', (error) => log.warn('connection.lost', { error }));
+    this.prisma = new PrismaClient({ adapter: new PrismaPg(this.pool) });
+  }
+
+  query<Row extends QueryResultRow>(statement: Statement): Promise<QueryResult<Row>> {
+    return this.pool.query<Row>(toQuery(statement));
+  }
+
+  /**
+   * Runs `work` on one connection between BEGIN and COMMIT; rolls back and rethrows when it throws.
+   * Never repeated: whether a commit happened whose connection was lost is known only to the caller's own guards.
+   */
+  async transaction<Result>(work: (transaction: StatementRunner) => Promise<Result>): Promise<Result> {
+    const client = await this.pool.connect();
+    // A connection that breaks between two statements reports here first; the next statement then fails.
+    const ignore = (): void => undefined;
+    client.on('error', ignore);
+    let broken = false;
+    try {
+      await client.query('BEGIN');
+      const result = await work({ query: (statement) => client.query(toQuery(statement)) });
+      await client.query('COMMIT');
+      return result;
+    } catch (error) {
+      broken = isConnectionError(error) || !(await rollBack(client));
+      throw error;
+    } finally {
+      client.removeListener('error', ignore);
+      client.release(broken);
+    }
+  }
+
+  /** True when the server answers within the connect timeout. */
+  async isReachable(): Promise<boolean> {
+    try {
+      await this.pool.query('SELECT 1');
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Waits for running statements and closes all connections. */
+  async close(): Promise<void> {
+    await this.prisma.$disconnect();
+    await this.pool.end();
+  }
+}
+
+async function rollBack(client: PoolClient): Promise<boolean> {
+  try {
+    await client.query('ROLLBACK');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const toQuery = ({ name, text, values = [] }: Statement) =>
+  name === undefined ? { text, values: [...values] } : { name, text, values: [...values] };
+
+const INT8 = 20;
+const INT8_ARRAY = 1016;
+
+/** Set for our pool only: the parsers of the module are shared with Prisma and BullMQ. */
+const getTypeParser: typeof types.getTypeParser = (oid, format) => {
+  const parse: (text: string) => unknown = types.getTypeParser(oid, format);
+  if (format === 'binary') return parse;
+  if (Number(oid) === INT8) return BigInt;
+  return Number(oid) === INT8_ARRAY ? (text: string) => toBigInts(parse(text) as (string | null)[]) : parse;
+};
+
+const toBigInts = (items: readonly (string | null)[]): (bigint | null)[] =>
+  items.map((item) => (item === null ? null : BigInt(item)));

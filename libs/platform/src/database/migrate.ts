@@ -1,0 +1,50 @@
+import { Client } from 'pg';
+import { MIGRATIONS_FOLDER, migrationNames } from './migrations-folder.js';
+import { applyMigrations } from './schema-engine.js';
+
+/** Any number would do, as long as nobody else uses it: one starter migrates, all others wait for it. */
+const MIGRATION_LOCK = 4_720_250_716;
+const LOCK_TIMEOUT_MS = 120_000;
+
+/** Anything that answers a SQL query: a pool, a client or our database. */
+export interface Queryable {
+  query(statement: { readonly text: string }): Promise<{ rows: unknown[] }>;
+}
+
+/**
+ * Brings the database to the schema of this version and answers the names of the migrations it applied. Any number of
+ * replicas may call it at once: one works, the others wait up to two minutes. Needs a direct address of the server,
+ * not one of a pooler that shares sessions.
+ *
+ * @throws MigrationError when a migration fails; Error of `pg` when the server cannot be reached.
+ */
+export async function migrate(databaseUrl: string, folder: string = MIGRATIONS_FOLDER): Promise<string[]> {
+  const client = new Client({ connectionString: databaseUrl, connectionTimeoutMillis: 10_000 });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    if ((await pendingMigrations(client, folder)).length === 0) return [];
+    await client.query(`SET lock_timeout = ${LOCK_TIMEOUT_MS}`);
+    await client.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
+    // Whoever held the lock before may have done the work.
+    if ((await pendingMigrations(client, folder)).length === 0) return [];
+    return await applyMigrations(databaseUrl, folder);
+  } finally {
+    // Ending the session frees the lock too.
+    await client.end();
+  }
+}
+
+/** Names of the migrations that the database lacks, in order; empty when it fits this version. For readiness checks. */
+export async function pendingMigrations(database: Queryable, folder: string = MIGRATIONS_FOLDER): Promise<string[]> {
+  const { rows: tables } = await database.query({
+    text: "SELECT to_regclass('_prisma_migrations') IS NOT NULL AS exists",
+  });
+  const known = (tables as { exists: boolean }[])[0]?.exists === true;
+  if (!known) return migrationNames(folder);
+  const { rows } = await database.query({
+    text: 'SELECT migration_name FROM _prisma_migrations WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL',
+  });
+  const applied = new Set((rows as { migration_name: string }[]).map((row) => row.migration_name));
+  return migrationNames(folder).filter((name) => !applied.has(name));
+}

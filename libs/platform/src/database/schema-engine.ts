@@ -1,0 +1,104 @@
+import { PrismaPg } from '@prisma/adapter-pg';
+import { bindMigrationAwareSqlAdapterFactory } from '@prisma/driver-adapter-utils';
+import * as bindings from '@prisma/schema-engine-wasm/schema_engine_bg';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { readMigrations } from './migrations-folder.js';
+
+/** A migration could not be applied; the message quotes the database. */
+export class MigrationError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'MigrationError';
+  }
+}
+
+/**
+ * Applies what is missing with Prisma's own engine, which keeps its usual `_prisma_migrations` table, so the Prisma
+ * command line can take over at any time. Answers the names of the applied migrations.
+ *
+ * @throws MigrationError when a script fails, or an earlier one failed and was not resolved.
+ */
+export async function applyMigrations(databaseUrl: string, folder: string): Promise<string[]> {
+  await loadEngine();
+  const adapter = new WholeScriptPrismaPg({ connectionString: databaseUrl, max: 1 });
+  const engine = await bindings.SchemaEngine.new(
+    { datamodels: undefined },
+    () => undefined,
+    bindMigrationAwareSqlAdapterFactory(adapter),
+  );
+  try {
+    const filters = { externalTables: [], externalEnums: [] };
+    const { appliedMigrationNames } = await engine.applyMigrations({ migrationsList: readMigrations(folder), filters });
+    return appliedMigrationNames;
+  } catch (error) {
+    throw new MigrationError(`The database could not be migrated: ${adapter.failure ?? messageOf(error)}`, {
+      cause: error,
+    });
+  } finally {
+    engine.free();
+    await adapter.close();
+  }
+}
+
+/** The part of the standard API used here; the typings of this Node version leave it out. */
+declare const WebAssembly: {
+  instantiate(
+    program: Uint8Array,
+    imports: Record<string, Record<string, unknown>>,
+  ): Promise<{ instance: { exports: Record<string, unknown> } }>;
+};
+
+type ConnectedAdapter = Awaited<ReturnType<PrismaPg['connect']>>;
+
+/** Sends a script as a whole: the original splits it at every semicolon, which breaks bodies of functions. */
+class WholeScriptPrismaPg extends PrismaPg {
+  /** What the database said about the script that failed. */
+  failure: string | undefined;
+  private readonly connected: ConnectedAdapter[] = [];
+
+  override async connect(): Promise<ConnectedAdapter> {
+    const adapter = await super.connect();
+    this.connected.push(adapter);
+    adapter.executeScript = async (script) => {
+      try {
+        await adapter.underlyingDriver().query(script);
+      } catch (error) {
+        this.failure = messageOf(error);
+        throw error;
+      }
+    };
+    return adapter;
+  }
+
+  async close(): Promise<void> {
+    const pools = this.connected.map((adapter) => adapter.underlyingDriver());
+    await Promise.all(pools.filter((pool) => !pool.ending).map((pool) => pool.end()));
+  }
+}
+
+let engineLoaded: Promise<void> | undefined;
+
+/** Instantiates the WebAssembly engine once. Node cannot import a .wasm file by itself yet. */
+function loadEngine(): Promise<void> {
+  return (engineLoaded ??= instantiate());
+}
+
+async function instantiate(): Promise<void> {
+  const scriptPath = createRequire(import.meta.url).resolve('@prisma/schema-engine-wasm/schema_engine_bg');
+  const program = await readFile(scriptPath.replace(/\.js$/, '.wasm'));
+  const imports = Object.fromEntries(
+    Object.entries(bindings).map(([name, value]) => [name, withoutLinger(name, value)]),
+  );
+  const { instance } = await WebAssembly.instantiate(program, { './schema_engine_bg.js': imports });
+  bindings.__wbg_set_wasm(instance.exports);
+  (instance.exports['__wbindgen_start'] as () => void)();
+}
+
+/** The engine never clears the timer of its ten-second lock limit, which would keep a finished process alive. */
+const withoutLinger = <Binding>(name: string, binding: Binding) =>
+  name.startsWith('__wbg_setTimeout_')
+    ? (callback: () => void, delayMs: number) => setTimeout(callback, delayMs).unref()
+    : binding;
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

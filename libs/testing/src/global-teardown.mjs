@@ -1,0 +1,3 @@
+export default async function stopServices() {
+  await globalThis.stopTestServices?.();
+}

@@ -1,0 +1,37 @@
+import { randomBytes } from 'node:crypto';
+import { Client } from 'pg';
+import { Database, DatabaseConfig, loadConfig } from '#platform';
+import { databaseUrl, TEMPLATE_DATABASE, TestServicesConfig } from './test-services.js';
+
+/** A migrated, empty database of one spec file's own, on the real server of the test run. */
+export interface TestDatabase {
+  readonly url: string;
+  readonly database: Database;
+  /** Closes `database` and removes everything. Call it in `afterAll`. */
+  readonly remove: () => Promise<void>;
+}
+
+/** Copies the migrated template, which takes some 30 milliseconds. */
+export async function createTestDatabase(): Promise<TestDatabase> {
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  await onServer(`CREATE DATABASE ${name} TEMPLATE ${TEMPLATE_DATABASE}`);
+  const url = databaseUrl(serverUrl(), name);
+  const database = new Database(url, Object.assign(new DatabaseConfig(), { DATABASE_POOL_SIZE: 5 }));
+  const remove = async (): Promise<void> => {
+    await database.close();
+    await onServer(`DROP DATABASE ${name} WITH (FORCE)`);
+  };
+  return { url, database, remove };
+}
+
+const serverUrl = (): string => loadConfig(TestServicesConfig).TEST_DATABASE_URL;
+
+async function onServer(statement: string): Promise<void> {
+  const client = new Client({ connectionString: serverUrl() });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
