@@ -9,14 +9,18 @@ export type MediaRoutes = Readonly<Partial<Record<string, MediaProviderId>>>;
 
 /** Knows who makes what a model is asked for: the sandbox, unless the routes name another vendor. */
 export class MediaProviderRegistry {
+  readonly #routes: ReadonlyMap<string, MediaProviderId | undefined>;
+
   constructor(
     private readonly providers: Readonly<Record<MediaProviderId, MediaProvider>>,
-    private readonly routes: MediaRoutes = {},
-  ) {}
+    routes: MediaRoutes = {},
+  ) {
+    this.#routes = new Map(Object.entries(routes));
+  }
 
   /** Who takes new orders for a model. */
   providerOf(model: string): MediaProvider {
-    return this.providers[this.routes[model] ?? 'sandbox'];
+    return this.providers[this.#routes.get(model) ?? 'sandbox'];
   }
 
   /**

@@ -124,9 +124,9 @@ function describeReference(reference: MeasuredReference): string {
 
 /** Every simple field that was sent or set by default; files are described by what was measured in them. */
 function describeParameters(parameters: MediaOrder['parameters']): string[] {
-  return Object.entries(parameters)
-    .filter(([name, value]) => !SHOWN_ELSEWHERE.has(name) && isPlain(value))
-    .map(([name, value]) => `${name}: ${String(value)}`);
+  return Object.entries(parameters).flatMap(([name, value]) =>
+    !SHOWN_ELSEWHERE.has(name) && isPlain(value) ? [`${name}: ${value}`] : [],
+  );
 }
 
 function isPlain(value: JsonValue): value is string | number | boolean {

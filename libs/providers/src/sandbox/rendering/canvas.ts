@@ -41,7 +41,7 @@ export class Canvas {
   }
 
   /** Paints a rectangle; what lies outside the canvas is left out. */
-  fill(rectangle: Rectangle, ink: number): void {
+  paint(rectangle: Rectangle, ink: number): void {
     const left = Math.max(0, rectangle.x);
     const right = Math.min(this.width, rectangle.x + rectangle.width);
     const bottom = Math.min(this.height, rectangle.y + rectangle.height);
@@ -57,7 +57,7 @@ export class Canvas {
     for (const character of text) {
       for (const stroke of strokesOf(character)) {
         const area = { x: cursor + stroke.x * scale, y: y + stroke.y * scale };
-        this.fill({ ...area, width: stroke.width * scale, height: stroke.height * scale }, ink);
+        this.paint({ ...area, width: stroke.width * scale, height: stroke.height * scale }, ink);
       }
       cursor += cellsOf(character) * GLYPH_WIDTH * scale;
     }
@@ -93,6 +93,7 @@ export const textWidth = (text: string, scale: number): number => cellCount(text
  * missing the last one ends in a tilde.
  */
 export function wrapText(text: string, maxCells: number, maxLines: number): string[] {
+  if (maxLines === 0) return [];
   const lines: string[] = [];
   let line = '';
   let cells = 0;
@@ -107,7 +108,7 @@ export function wrapText(text: string, maxCells: number, maxLines: number): stri
     line += character;
     cells += width;
   }
-  return line === '' || maxLines === 0 ? lines : [...lines, line];
+  return line === '' ? lines : [...lines, line];
 }
 
 function shorten(line: string): string {

@@ -59,7 +59,7 @@ export class FilmScene {
     if (previous?.x === x) return [];
     const block = { x, y: roundUp(this.#layout.motionTop), width: side, height: side };
     if (previous) this.canvas.restore(this.#card, previous);
-    this.canvas.fill(block, this.#blockInk);
+    this.canvas.paint(block, this.#blockInk);
     this.#drawn.block = block;
     return previous ? [previous, block] : [block];
   }
@@ -88,7 +88,7 @@ export class FilmScene {
     const y = roundDown(this.canvas.height - this.#layout.line);
     const bar = { x: 0, y, width, height: this.canvas.height - y };
     const grown = { ...bar, x: drawnWidth, width: width - drawnWidth };
-    this.canvas.fill(grown, this.#barInk);
+    this.canvas.paint(grown, this.#barInk);
     this.#drawn.bar = bar;
     return [grown];
   }

@@ -18,6 +18,8 @@ export default function render(request: RenderRequest): Uint8Array {
       return encodePng(drawLastFrame(request.scene, request.film), metadata);
     case 'film':
       return encodeFilm(request.scene, request.film, metadata);
+    default:
+      return request satisfies never;
   }
 }
 

@@ -42,7 +42,7 @@ export function paintTitleCard(scene: SceneDescription, motionHeight: number): {
   const factsTop = height - line * (facts.length + 2);
   const prompt = wrapText(scene.prompt, cells, Math.max(0, linesFree - facts.length));
 
-  canvas.fill({ x: 0, y: 0, width, height: headerHeight }, canvas.ink(BLACK));
+  canvas.paint({ x: 0, y: 0, width, height: headerHeight }, canvas.ink(BLACK));
   canvas.write(wrapText(SANDBOX_LABEL, cells, 1)[0] ?? '', margin, line / 2, scale, canvas.ink(YELLOW));
   writeLines(canvas, prompt, { x: margin, y: headerHeight + line, scale, ink: canvas.ink(WHITE) });
   writeLines(canvas, facts, { x: margin, y: factsTop, scale, ink: canvas.ink(LIGHT_GREY) });
@@ -64,7 +64,7 @@ function paintBackground(canvas: Canvas, hash: Uint8Array): void {
     const to = fromHue(toHueByte, 0.6, 0.65);
     for (let x = 0; x < canvas.width; x += stepWidth) {
       const ink = canvas.ink(blend(from, to, x / canvas.width));
-      canvas.fill({ x, y: stripe * stripeHeight, width: stepWidth, height: stripeHeight }, ink);
+      canvas.paint({ x, y: stripe * stripeHeight, width: stepWidth, height: stripeHeight }, ink);
     }
   }
 }
@@ -96,6 +96,6 @@ function paintWatermark(canvas: Canvas, scale: number): void {
   const width = textWidth(WATERMARK_TEXT, scale) + line;
   const x = canvas.width - width - line / 2;
   const y = canvas.height - line * 3;
-  canvas.fill({ x, y, width, height: line * 1.5 }, canvas.ink(BLACK));
+  canvas.paint({ x, y, width, height: line * 1.5 }, canvas.ink(BLACK));
   canvas.write(WATERMARK_TEXT, x + line / 2, y + line / 4, scale, canvas.ink(WHITE));
 }
