@@ -1,13 +1,39 @@
 import { eta } from './image-families/eta.js';
+import { iotaEdit } from './image-families/iota-edit.js';
+import { iota } from './image-families/iota.js';
+import { kappa } from './image-families/kappa.js';
+import { theta } from './image-families/theta.js';
 import type { SubmissionPath } from './media-order.js';
 import type { ModelFamily } from './model-family.js';
+import { alpha } from './video-families/alpha.js';
 import { beta25Preview } from './video-families/beta-2.5-preview.js';
+import { beta26 } from './video-families/beta-2.6.js';
+import { beta27R2v } from './video-families/beta-2.7-r2v.js';
+import { beta27 } from './video-families/beta-2.7.js';
+import { deltaV26 } from './video-families/delta-v2-6.js';
+import { epsilon02 } from './video-families/epsilon-02.js';
+import { epsilon23 } from './video-families/epsilon-2.3.js';
+import { gamma } from './video-families/gamma.js';
+import { zetaQ3Pro } from './video-families/zeta-q3-pro.js';
+import { zetaQ3 } from './video-families/zeta-q3.js';
 
 /** The families of D2, in the order of its sections. */
-export const VIDEO_FAMILIES = [beta25Preview] as const;
+export const VIDEO_FAMILIES = [
+  alpha,
+  beta27,
+  beta27R2v,
+  gamma,
+  beta25Preview,
+  beta26,
+  deltaV26,
+  epsilon23,
+  epsilon02,
+  zetaQ3Pro,
+  zetaQ3,
+] as const;
 
 /** The families of D3, in the order of its sections. */
-export const IMAGE_FAMILIES = [eta] as const;
+export const IMAGE_FAMILIES = [eta, theta, iota, iotaEdit, kappa] as const;
 
 /** Every media family there is. A new family is one file and one line above. */
 export const CATALOG = [...VIDEO_FAMILIES, ...IMAGE_FAMILIES] as const;

@@ -69,7 +69,7 @@ export interface FamilyDefinition<
   readonly rules: readonly Rule<NoInfer<Request>>[];
   readonly notices?: readonly Notice<NoInfer<Request>>[];
   /** Values the document sets by itself, after defaults. */
-  readonly complete?: (order: NoInfer<Request>) => NoInfer<Request>;
+  readonly sets?: (order: NoInfer<Request>) => Partial<Request>;
   /** Every file the order points at, with what it must be. */
   readonly references: (order: NoInfer<Request>) => readonly MediaReference[];
   readonly totalSeconds?: (order: NoInfer<Request>) => readonly TotalSecondsLimit[];
@@ -155,7 +155,7 @@ function reader<Request extends { model: string }, Mode extends string, Sold ext
   table: new () => Request,
   definition: FamilyDefinition<Request, Mode, Sold>,
 ) {
-  const { id, medium, path, rules, notices = [], complete } = definition;
+  const { id, medium, path, rules, notices = [], sets } = definition;
   const { check, fill } = compileTable(table);
 
   return (body: UncheckedObject): ModelRequest => {
@@ -170,7 +170,7 @@ function reader<Request extends { model: string }, Mode extends string, Sold ext
     const told = notices.filter((notice) => notice.applies(request));
     const filled: Record<string, JsonObject[string]> = { ...fill(sent, mode) };
     for (const { drops } of told) if (drops) delete filled[drops];
-    const parameters = complete ? (complete(filled as JsonObject & Request) as JsonObject & Request) : filled;
+    const parameters = sets ? { ...filled, ...(sets(filled as JsonObject & Request) as JsonObject) } : filled;
     const model = sent['model'] as string;
     return { model, family: id, medium, path, mode, parameters, notices: told.map(({ message }) => message) };
   };

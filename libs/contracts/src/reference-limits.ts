@@ -16,3 +16,11 @@ export const GENERAL_VIDEO = { formats: ['mp4', 'mov'], maxBytes: 100 * MEGABYTE
 
 /** Sound of families that state no size or type: those the beta families state (D2 section 8). */
 export const GENERAL_AUDIO = { formats: ['wav', 'mp3'], maxBytes: 15 * MEGABYTE } as const satisfies MediaLimits;
+
+/** Sides and ratio of reference videos of the beta families (D2 section 8). */
+export const BETA_VIDEO = {
+  ...GENERAL_VIDEO,
+  minSidePixels: 240,
+  maxSidePixels: 4096,
+  ratio: { min: 1 / 8, max: 8 },
+} as const satisfies MediaLimits;

@@ -18,3 +18,30 @@ export const fileAt = (
   role: MediaReference['role'],
   limits: MediaLimits,
 ): MediaReference[] => (source === undefined ? [] : [{ param, medium, role, source, limits }]);
+
+/** A picture of a list whose entries say what they are for. */
+interface PictureWithRole {
+  readonly url: string;
+  readonly role: 'first_frame' | 'last_frame' | 'reference_image';
+}
+
+/** The pictures of `image_with_roles`; none when the field is absent. */
+export const picturesWithRoles = (
+  pictures: readonly PictureWithRole[] | undefined,
+  limits: MediaLimits,
+): MediaReference[] =>
+  (pictures ?? []).map(({ url, role }, index) => ({
+    param: `image_with_roles[${index}].url`,
+    medium: 'image',
+    role: role === 'reference_image' ? 'reference' : role,
+    source: url,
+    limits,
+  }));
+
+/** The `param` of the reference whose ratio an output takes: the first frame, else the first file given. */
+export const ratioSource = (references: readonly MediaReference[]): string | undefined =>
+  (
+    references.find(({ role }) => role === 'first_frame') ??
+    references.find(({ medium, role }) => medium !== 'audio' && role !== 'last_frame') ??
+    references.find(({ medium }) => medium !== 'audio')
+  )?.param;

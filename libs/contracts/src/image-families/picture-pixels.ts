@@ -16,3 +16,6 @@ export const fixedSize = ([width, height]: readonly [number, number]): OutputSiz
 
 /** How long an image task may take, in seconds. */
 export const IMAGE_DEADLINE_SECONDS = 600;
+
+/** How long the result links of iota and kappa live, in seconds (D3 section 1). */
+export const DAY_SECONDS = 86_400;

@@ -49,8 +49,11 @@ const VIDEO_PIXELS = {
   '4k': { '16:9': pixels(3840, 2160), '9:16': pixels(2160, 3840) },
 } as const satisfies Record<string, { readonly '16:9': Pixels } & Readonly<Record<string, Pixels>>>;
 
-/** Resolution classes of all video families, in lower case. */
-export type VideoResolution = keyof typeof VIDEO_PIXELS;
+/** Resolution classes of all video families; the documents write some in capitals. */
+export type VideoResolution = keyof typeof VIDEO_PIXELS | Uppercase<keyof typeof VIDEO_PIXELS>;
+
+/** Resolutions are spelled in either case; this table is in lower case. */
+const sizesOf = (resolution: VideoResolution) => VIDEO_PIXELS[resolution.toLowerCase() as keyof typeof VIDEO_PIXELS];
 
 /**
  * The size of a resolution and ratio.
@@ -58,7 +61,7 @@ export type VideoResolution = keyof typeof VIDEO_PIXELS;
  * @throws RangeError when no family offers the pair, which the field tables exclude.
  */
 export function videoSize(resolution: VideoResolution, ratio: string): OutputSize {
-  const sizes: Readonly<Record<string, Pixels>> = VIDEO_PIXELS[resolution];
+  const sizes: Readonly<Record<string, Pixels>> = sizesOf(resolution);
   const size = sizes[ratio];
   if (!size) throw new RangeError(`no video size for ${resolution} ${ratio}`);
   return { kind: 'fixed', ...size };
@@ -66,6 +69,6 @@ export function videoSize(resolution: VideoResolution, ratio: string): OutputSiz
 
 /** The ratio of a referenced picture or video, at the area that the resolution has in 16:9. */
 export function videoSizeLike(param: string, resolution: VideoResolution): OutputSize {
-  const { width, height } = VIDEO_PIXELS[resolution]['16:9'];
+  const { width, height } = sizesOf(resolution)['16:9'];
   return { kind: 'like-reference', param, pixels: width * height, multipleOf: 2 };
 }

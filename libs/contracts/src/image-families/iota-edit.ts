@@ -1,0 +1,58 @@
+import { Choice, ImageUrls, Text, Whole } from '../fields.js';
+import { defineFamily } from '../model-family.js';
+import { GENERAL_PICTURE } from '../reference-limits.js';
+import { fileAt } from '../references.js';
+import { DAY_SECONDS, IMAGE_DEADLINE_SECONDS } from './picture-pixels.js';
+
+const MODELS = ['iota-1.0-edit-reseller'] as const;
+
+/** Field table of iota-1.0-edit-reseller (D3 4.4). The path serves nothing else, so `model` may be left out. */
+export class IotaEditRequest {
+  @Choice(MODELS, { default: 'iota-1.0-edit-reseller' })
+  model!: (typeof MODELS)[number];
+
+  @Text({ required: true, note: 'What to change, in Chinese or English.' })
+  prompt!: string;
+
+  @ImageUrls({
+    required: true,
+    min: 1,
+    inline: ['png', 'jpeg', 'webp', 'gif'],
+    httpsOnly: true,
+    note: 'The picture to edit; only the first is used.',
+  })
+  image_urls!: string[];
+
+  @Whole({ min: 1, max: 10, default: 1, note: 'Number of images.' })
+  n!: number;
+}
+
+export const iotaEdit = defineFamily(IotaEditRequest, {
+  id: 'iota-edit',
+  source: 'D3 4.4',
+  summary: 'Up to 10 edited versions of a picture.',
+  medium: 'image',
+  path: '/v1/images/edits',
+  models: MODELS,
+  modes: ['image-edit'],
+  mode: () => 'image-edit',
+  rules: [],
+  notices: [
+    {
+      message: 'Only the first of image_urls is used.',
+      applies: (sent) => sent.image_urls !== undefined && sent.image_urls.length > 1,
+    },
+  ],
+  references: (order) => fileAt('image_urls[0]', order.image_urls[0], 'image', 'reference', GENERAL_PICTURE),
+  output: (order) => ({
+    medium: 'image',
+    count: order.n,
+    size: { kind: 'like-reference', param: 'image_urls[0]', pixels: 1024 * 1024, multipleOf: 8 },
+    watermark: false,
+  }),
+  unit: 'image',
+  variants: { 'iota-1.0-edit-reseller': ['default'] },
+  billing: (order) => ({ variant: 'default', quantity: order.n, settle: 'per-output' }),
+  resultTtlSeconds: DAY_SECONDS,
+  deadlineSeconds: IMAGE_DEADLINE_SECONDS,
+});

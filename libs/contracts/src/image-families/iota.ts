@@ -1,0 +1,46 @@
+import { Choice, Text, Whole } from '../fields.js';
+import { defineFamily } from '../model-family.js';
+import { DAY_SECONDS, fixedSize, IMAGE_DEADLINE_SECONDS, PICTURE_PIXELS } from './picture-pixels.js';
+
+const MODELS = ['iota-1.0-reseller'] as const;
+const SIZES = ['1:1', '16:9', '9:16', '3:2', '2:3'] as const;
+
+/** Field table of iota-1.0-reseller (D3 4.3). */
+export class IotaRequest {
+  @Choice(MODELS, { required: true })
+  model!: (typeof MODELS)[number];
+
+  @Text({ required: true, note: 'Chinese or English.' })
+  prompt!: string;
+
+  @Choice(SIZES, { default: '1:1', note: 'Aspect ratio.' })
+  size!: (typeof SIZES)[number];
+
+  @Whole({ min: 1, max: 10, default: 1, note: 'Number of images.' })
+  n!: number;
+}
+
+export const iota = defineFamily(IotaRequest, {
+  id: 'iota',
+  source: 'D3 4.3',
+  summary: 'Up to 10 images from a text.',
+  medium: 'image',
+  path: '/v1/images/generations',
+  models: MODELS,
+  modes: ['text-to-image'],
+  mode: () => 'text-to-image',
+  rules: [],
+  references: () => [],
+  // The document gives no pixels; these are the 1K sizes of D3 4.1.
+  output: (order) => ({
+    medium: 'image',
+    count: order.n,
+    size: fixedSize(PICTURE_PIXELS[order.size]['1K']),
+    watermark: false,
+  }),
+  unit: 'image',
+  variants: { 'iota-1.0-reseller': ['default'] },
+  billing: (order) => ({ variant: 'default', quantity: order.n, settle: 'per-output' }),
+  resultTtlSeconds: DAY_SECONDS,
+  deadlineSeconds: IMAGE_DEADLINE_SECONDS,
+});

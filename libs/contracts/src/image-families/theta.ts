@@ -1,0 +1,58 @@
+import { Choice, Flag, Resolution, Text } from '../fields.js';
+import { defineFamily } from '../model-family.js';
+import { fixedSize, IMAGE_DEADLINE_SECONDS, PICTURE_PIXELS } from './picture-pixels.js';
+
+const MODELS = ['theta-image-turbo'] as const;
+const SIZES = ['1:1', '4:3', '3:4', '16:9', '9:16', '3:2', '2:3'] as const;
+const RESOLUTIONS = ['1K', '2K'] as const;
+
+/** Field table of theta-image-turbo (D3 4.2). */
+export class ThetaRequest {
+  @Choice(MODELS, { required: true })
+  model!: (typeof MODELS)[number];
+
+  @Text({ required: true, max: 800, note: 'Chinese or English.' })
+  prompt!: string;
+
+  @Choice(SIZES, { default: '1:1', note: 'Aspect ratio.' })
+  size!: (typeof SIZES)[number];
+
+  @Resolution(RESOLUTIONS, { default: '1K' })
+  resolution!: (typeof RESOLUTIONS)[number];
+
+  @Flag({ default: false, note: 'Intelligent prompt rewriting; better and dearer.' })
+  prompt_extend!: boolean;
+
+  @Choice([1], {
+    note: 'The model has no n: it makes exactly 1 image. Taken only as 1, for clients that always send it.',
+  })
+  n?: 1;
+}
+
+export const theta = defineFamily(ThetaRequest, {
+  id: 'theta',
+  source: 'D3 4.2',
+  summary: 'One image from a text, light and fast.',
+  medium: 'image',
+  path: '/v1/images/generations',
+  models: MODELS,
+  modes: ['text-to-image'],
+  mode: () => 'text-to-image',
+  rules: [],
+  references: () => [],
+  output: (order) => ({
+    medium: 'image',
+    count: 1,
+    size: fixedSize(PICTURE_PIXELS[order.size][order.resolution]),
+    watermark: false,
+  }),
+  unit: 'image',
+  variants: { 'theta-image-turbo': ['default', 'prompt_extend'] },
+  billing: (order) => ({
+    variant: order.prompt_extend ? 'prompt_extend' : 'default',
+    quantity: 1,
+    settle: 'per-output',
+  }),
+  resultTtlSeconds: null,
+  deadlineSeconds: IMAGE_DEADLINE_SECONDS,
+});
