@@ -1,9 +1,11 @@
+import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { Piscina } from 'piscina';
 import render from './render.js';
 import type { RenderRequest } from './render-request.js';
 
-const MAX_THREADS = 2;
+/** Two threads at most, and one processor stays free for the event loop where there is more than one. */
+const MAX_THREADS = Math.max(1, Math.min(2, availableParallelism() - 1));
 const IDLE_THREAD_MS = 10_000;
 
 /**
@@ -13,8 +15,8 @@ const IDLE_THREAD_MS = 10_000;
 const COMPILED_ENTRY = import.meta.url.endsWith('.ts') ? null : new URL('./render.js', import.meta.url);
 
 /**
- * Renders files outside the event loop: on up to two threads that start when they are needed and end after ten idle seconds.
- * Idle threads do not keep the process alive.
+ * Renders files outside the event loop: on one or two threads that start when they are needed, end after ten idle seconds,
+ * and do not keep the process alive.
  */
 export class RenderPool {
   readonly #threads: Piscina<RenderRequest, Uint8Array> | null;
@@ -31,7 +33,7 @@ export class RenderPool {
       });
   }
 
-  /** @throws the signal's reason when it is aborted before the file is done, or what `render` throws. */
+  /** @throws an AbortError when the signal is aborted before the file is done, or what `render` throws. */
   async render(request: RenderRequest, signal: AbortSignal): Promise<Uint8Array> {
     signal.throwIfAborted();
     return this.#threads ? this.#threads.run(request, { signal }) : render(request);
