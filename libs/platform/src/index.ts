@@ -23,3 +23,17 @@ export { logContext, type LogContext, withLogContext } from './log/log-context.j
 export { configureLog, type LogFields, type Logger, logger } from './log/logger.js';
 export { NestLogger } from './log/nest-logger.js';
 export { redact, redactText, REDACTED } from './log/redact.js';
+export { BufferSource, type ByteSource } from './media-inspect/byte-source.js';
+export * from './media-inspect/check-references.js';
+export { type DataUriRules, decodeDataUri, type DecodedDataUri, isDataUri } from './media-inspect/data-uri.js';
+export { inspectMedia } from './media-inspect/inspect-media.js';
+export { type BrokenMediaRule, InvalidMedia } from './media-inspect/invalid-media.js';
+export * from './media-inspect/media-header.js';
+export { MediaUnreadable, type MediaUnreadableCode } from './media-inspect/media-unreadable.js';
+export { Coalescer } from './coalesce/coalescer.js';
+export { type ProcessConfig, readProcessConfig } from './config/process-config.js';
+export { inspectStoredFile } from './media-store/stored-source.js';
+export * from './on-platform.js';
+export * from './platform.module.js';
+export * from './platform.js';
+export * from './run-process.js';

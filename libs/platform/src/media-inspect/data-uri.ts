@@ -1,0 +1,71 @@
+import type { MediaFormat } from '#contracts';
+import { MediaUnreadable } from './media-unreadable.js';
+
+const CONTENT_TYPES = {
+  'image/png': 'png',
+  'image/jpeg': 'jpeg',
+  'image/jpg': 'jpeg',
+  'image/webp': 'webp',
+  'image/gif': 'gif',
+  'video/mp4': 'mp4',
+  'video/quicktime': 'mov',
+  'audio/wav': 'wav',
+  'audio/x-wav': 'wav',
+  'audio/wave': 'wav',
+  'audio/mpeg': 'mp3',
+  'audio/mp3': 'mp3',
+} as const satisfies Record<string, MediaFormat>;
+
+const HEAD = /^data:([a-z]+\/[a-z0-9.+-]+);base64$/i;
+const LONGEST_HEAD = 100;
+
+/** What a data URI may be. */
+export interface DataUriRules {
+  readonly formats: readonly MediaFormat[];
+  /** Most bytes after decoding. */
+  readonly maxBytes: number;
+}
+
+/** A decoded data URI. The format is the declared one; whether the bytes agree is for the caller to see. */
+export interface DecodedDataUri {
+  readonly format: MediaFormat;
+  readonly bytes: Buffer;
+}
+
+/** True for texts that claim to be a data URI, in any letter case. */
+export const isDataUri = (text: string): boolean => /^data:/i.test(text.slice(0, 5));
+
+/**
+ * Decodes `data:<type>;base64,<data>`. The size is checked before anything is decoded; base64 must be the standard
+ * alphabet with padding and nothing else.
+ *
+ * @throws MediaUnreadable `bad_data_uri`, `unsupported` or `too_large`.
+ */
+export function decodeDataUri(text: string, rules: DataUriRules): DecodedDataUri {
+  const comma = text.slice(0, LONGEST_HEAD).indexOf(',');
+  const contentType = HEAD.exec(text.slice(0, Math.max(0, comma)))?.[1]?.toLowerCase();
+  if (contentType === undefined)
+    throw new MediaUnreadable('bad_data_uri', 'is not a data URI of the form data:<type>;base64,<data>');
+  const format = formatOf(contentType);
+  if (!format || !rules.formats.includes(format))
+    throw new MediaUnreadable('unsupported', `is declared as ${contentType}`);
+  const length = decodedLength(text, comma + 1);
+  if (length > rules.maxBytes) throw new MediaUnreadable('too_large', `has ${length} bytes`);
+  const bytes = Buffer.from(text.slice(comma + 1), 'base64');
+  // Node skips what is no base64, so any stray character makes the result shorter; it also reads the URL alphabet.
+  if (bytes.length !== length || length === 0 || usesUrlAlphabet(text, comma + 1))
+    throw new MediaUnreadable('bad_data_uri', 'is not valid base64 after the comma');
+  return { format, bytes };
+}
+
+const formatOf = (contentType: string): MediaFormat | undefined =>
+  Object.hasOwn(CONTENT_TYPES, contentType) ? CONTENT_TYPES[contentType as keyof typeof CONTENT_TYPES] : undefined;
+
+/** Length after decoding; a fraction when the text is not made of whole groups of four. */
+function decodedLength(text: string, start: number): number {
+  const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
+  return ((text.length - start) * 3) / 4 - padding;
+}
+
+const usesUrlAlphabet = (text: string, start: number): boolean =>
+  text.includes('-', start) || text.includes('_', start);

@@ -1,0 +1,61 @@
+import type { ByteSource } from './byte-source.js';
+import { exifOrientation, turnsSideways } from './exif-orientation.js';
+import type { PictureHeader } from './media-header.js';
+import { malformed } from './media-unreadable.js';
+
+/** Real pictures have a few dozen segments before the frame header, even with a colour profile in many parts. */
+const MAX_SEGMENTS = 1_024;
+
+/** How much of an EXIF segment is looked at; the orientation stands in its first directory. */
+const EXIF_BYTES = 4_096;
+
+const APP1 = 0xe1;
+
+export const isJpeg = (beginning: Buffer): boolean =>
+  beginning[0] === 0xff && beginning[1] === 0xd8 && beginning[2] === 0xff;
+
+/** Walks the segments of a JPEG to its frame header, taking the EXIF orientation on the way. */
+export async function readJpeg(source: ByteSource): Promise<PictureHeader> {
+  let position = 2;
+  let orientation = 1;
+  for (let count = 0; count < MAX_SEGMENTS; count += 1) {
+    const { marker, start } = await nextMarker(source, position);
+    if (standsAlone(marker)) {
+      position = start;
+      continue;
+    }
+    if (endsHeader(marker)) throw malformed('its JPEG data begins before a frame header');
+    const segment = await source.read(start, start + 7);
+    const length = segment.readUInt16BE(0);
+    if (length < 2) throw malformed('a JPEG segment has an impossible length');
+    if (isFrameHeader(marker)) return shown(segment.readUInt16BE(5), segment.readUInt16BE(3), orientation);
+    if (marker === APP1)
+      orientation = exifOrientation(await source.read(start + 2, start + Math.min(length, EXIF_BYTES))) ?? orientation;
+    position = start + length;
+  }
+  throw malformed('it has too many JPEG segments');
+}
+
+/** A marker is a byte after any number of 0xFF; `start` is where its segment begins. */
+async function nextMarker(source: ByteSource, position: number): Promise<{ marker: number; start: number }> {
+  const bytes = await source.read(position, position + 16);
+  const fill = bytes.findIndex((byte) => byte !== 0xff);
+  const marker = bytes[fill];
+  if (fill < 1 || marker === undefined) throw malformed('a JPEG segment is not where it must be');
+  return { marker, start: position + fill + 1 };
+}
+
+/** TEM and the restart markers have no length. */
+const standsAlone = (marker: number): boolean => marker === 0x01 || (marker >= 0xd0 && marker <= 0xd7);
+
+/** Start of image, end of image, start of scan. */
+const endsHeader = (marker: number): boolean => marker >= 0xd8 && marker <= 0xda;
+
+/** SOF0 to SOF15 without the Huffman, JPEG extension and arithmetic tables that share the range. */
+const isFrameHeader = (marker: number): boolean =>
+  marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc;
+
+function shown(width: number, height: number, orientation: number): PictureHeader {
+  const size = turnsSideways(orientation) ? { width: height, height: width } : { width, height };
+  return { medium: 'image', format: 'jpeg', ...size };
+}
