@@ -1,11 +1,11 @@
-import type { MediaProvider } from '#contracts';
+import type { MediaProvider, ModelId } from '#contracts';
 
 /** The media vendors this build can talk to. */
 export const MEDIA_PROVIDER_IDS = ['sandbox'] as const;
 export type MediaProviderId = (typeof MEDIA_PROVIDER_IDS)[number];
 
-/** Models that are made by another vendor than the sandbox. */
-export type MediaRoutes = Readonly<Partial<Record<string, MediaProviderId>>>;
+/** Models that are made by another vendor than the sandbox; an identifier that the catalogue lacks does not compile. */
+export type MediaRoutes = Readonly<Partial<Record<ModelId, MediaProviderId>>>;
 
 /** Knows who makes what a model is asked for: the sandbox, unless the routes name another vendor. */
 export class MediaProviderRegistry {
