@@ -60,6 +60,8 @@ export interface FamilyDefinition<
   readonly source: string;
   /** What the models are for, in one sentence. */
   readonly summary: string;
+  /** A body that the family accepts, shown to readers of the schema. */
+  readonly example: JsonObject;
   readonly medium: Medium;
   readonly path: SubmissionPath;
   readonly models: readonly Request['model'][];
@@ -90,6 +92,7 @@ export interface ModelFamily<Model extends string = string, Sold extends Variant
   readonly id: string;
   readonly source: string;
   readonly summary: string;
+  readonly example: JsonObject;
   readonly medium: Medium;
   readonly path: SubmissionPath;
   readonly models: readonly Model[];
@@ -124,7 +127,7 @@ export function defineFamily<
   const Mode extends string,
   const Sold extends Variants<Request['model']>,
 >(table: new () => Request, definition: FamilyDefinition<Request, Mode, Sold>): ModelFamily<Request['model'], Sold> {
-  const { id, source, summary, medium, path, models, modes, rules, unit, variants } = definition;
+  const { id, source, summary, example, medium, path, models, modes, rules, unit, variants } = definition;
   const { resultTtlSeconds, deadlineSeconds } = definition;
   // A checked parameter object has exactly the fields of the table.
   const order = (parameters: JsonObject) => parameters as JsonObject & Request;
@@ -132,6 +135,7 @@ export function defineFamily<
     id,
     source,
     summary,
+    example,
     medium,
     path,
     models,

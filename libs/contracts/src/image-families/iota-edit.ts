@@ -31,6 +31,11 @@ export const iotaEdit = defineFamily(IotaEditRequest, {
   id: 'iota-edit',
   source: 'D3 4.4',
   summary: 'Up to 10 edited versions of a picture.',
+  example: {
+    model: 'iota-1.0-edit-reseller',
+    prompt: 'Make it night.',
+    image_urls: ['https://media.example.com/lighthouse.png'],
+  },
   medium: 'image',
   path: '/v1/images/edits',
   models: MODELS,

@@ -24,6 +24,7 @@ export const iota = defineFamily(IotaRequest, {
   id: 'iota',
   source: 'D3 4.3',
   summary: 'Up to 10 images from a text.',
+  example: { model: 'iota-1.0-reseller', prompt: 'A lighthouse at dusk.', n: 2 },
   medium: 'image',
   path: '/v1/images/generations',
   models: MODELS,

@@ -99,6 +99,13 @@ export const kappa = defineFamily(KappaRequest, {
   id: 'kappa',
   source: 'D3 4.5',
   summary: 'Images up to 4K from a text or from reference images; several at once on the basis of a reference.',
+  example: {
+    model: 'kappa-a-4-0',
+    prompt: 'The same dog in three seasons.',
+    image_urls: ['https://media.example.com/dog.jpg'],
+    n: 3,
+    size: 'auto',
+  },
   medium: 'image',
   path: '/v1/images/generations',
   models: MODELS,
@@ -132,7 +139,7 @@ export const kappa = defineFamily(KappaRequest, {
       applies: (sent) => wanted(sent) > produced(sent),
     },
   ],
-  sets: (order) => (order.n > 1 ? { sequential_image_generation: 'auto' } : {}),
+  sets: (order) => ({ sequential_image_generation: order.n > 1 ? 'auto' : order.sequential_image_generation }),
   references: (order) => filesAt('image_urls', order.image_urls, 'image', 'reference', REFERENCE_IMAGE),
   output: (order) => ({
     medium: 'image',

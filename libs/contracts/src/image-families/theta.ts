@@ -33,6 +33,7 @@ export const theta = defineFamily(ThetaRequest, {
   id: 'theta',
   source: 'D3 4.2',
   summary: 'One image from a text, light and fast.',
+  example: { model: 'theta-image-turbo', prompt: 'A lighthouse at dusk.', size: '3:2' },
   medium: 'image',
   path: '/v1/images/generations',
   models: MODELS,

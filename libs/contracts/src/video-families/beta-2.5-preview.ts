@@ -60,6 +60,13 @@ export const beta25Preview = defineFamily(Beta25PreviewRequest, {
   id: 'beta-2.5-preview',
   source: 'D2 4.6',
   summary: 'Videos with sound from a text or a first frame.',
+  example: {
+    model: 'beta-2.5-preview',
+    prompt: 'A paper boat in the rain.',
+    resolution: '480p',
+    duration: 5,
+    size: '16:9',
+  },
   medium: 'video',
   path: '/v1/videos/generations',
   models: MODELS,

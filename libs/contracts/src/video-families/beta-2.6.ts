@@ -78,6 +78,12 @@ export const beta26 = defineFamily(Beta26Request, {
   id: 'beta-2.6',
   source: 'D2 4.7',
   summary: 'Videos from a text or a first frame, with audio, several shots, or an effect template.',
+  example: {
+    model: 'beta-2.6',
+    image_urls: ['https://media.example.com/pair.png'],
+    template: 'hug',
+    resolution: '720p',
+  },
   medium: 'video',
   path: '/v1/videos/generations',
   models: MODELS,

@@ -81,6 +81,12 @@ export const beta27R2v = defineFamily(Beta27R2vRequest, {
   id: 'beta-2.7-r2v',
   source: 'D2 4.4',
   summary: 'Videos with the characters of reference images and videos.',
+  example: {
+    model: 'beta-2.7-r2v',
+    prompt: 'The first image waves to the first video.',
+    image_with_roles: [{ url: 'https://media.example.com/hero.png' }],
+    video_urls: ['https://media.example.com/dancer.mp4'],
+  },
   medium: 'video',
   path: '/v1/videos/generations',
   models: MODELS,

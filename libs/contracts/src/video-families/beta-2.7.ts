@@ -105,6 +105,11 @@ export const beta27 = defineFamily(Beta27Request, {
   id: 'beta-2.7',
   source: 'D2 4.3',
   summary: 'Videos from text, first and last frames, or as the continuation of a video.',
+  example: {
+    model: 'beta-2.7',
+    image_urls: ['https://media.example.com/first.png', 'https://media.example.com/last.png'],
+    duration: 8,
+  },
   medium: 'video',
   path: '/v1/videos/generations',
   models: MODELS,

@@ -52,6 +52,7 @@ export const deltaV26 = defineFamily(DeltaV26Request, {
   id: 'delta-v2-6',
   source: 'D2 4.8',
   summary: 'Videos from a text, a first frame, or a first and a last frame, in two grades.',
+  example: { model: 'delta-v2-6', prompt: 'A street musician plays.', mode: 'pro', audio: true, duration: 10 },
   medium: 'video',
   path: '/v1/videos/generations',
   models: MODELS,

@@ -44,6 +44,7 @@ export const epsilon23 = defineFamily(Epsilon23Request, {
   id: 'epsilon-2.3',
   source: 'D2 4.9',
   summary: 'Videos from a text or a first frame, with camera commands in the prompt.',
+  example: { model: 'epsilon-2.3', prompt: 'A cat on a window sill [推进].', duration: 6, resolution: '1080p' },
   medium: 'video',
   path: '/v1/videos/generations',
   models: MODELS,

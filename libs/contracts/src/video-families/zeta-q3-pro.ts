@@ -41,6 +41,7 @@ export const zetaQ3Pro = defineFamily(ZetaQ3ProRequest, {
   id: 'zeta-q3-pro',
   source: 'D2 4.11',
   summary: 'Videos with sound from a text, a start picture, or a first and a last frame.',
+  example: { model: 'zeta-q3-pro', prompt: 'Two friends talk at a bus stop.', aspect_ratio: '9:16', duration: 8 },
   medium: 'video',
   path: '/v1/videos/generations',
   models: MODELS,

@@ -45,6 +45,12 @@ export const zetaQ3 = defineFamily(ZetaQ3Request, {
   id: 'zeta-q3',
   source: 'D2 4.12',
   summary: 'Videos with the subjects of 1 to 7 reference images; mix favours picture quality.',
+  example: {
+    model: 'zeta-q3',
+    prompt: 'She runs along the beach.',
+    image_urls: ['https://media.example.com/her.png'],
+    duration: 5,
+  },
   medium: 'video',
   path: '/v1/videos/generations',
   models: MODELS,
