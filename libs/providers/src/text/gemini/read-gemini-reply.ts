@@ -1,0 +1,118 @@
+import { GatewayError, type FinishReason, type JsonObject, type TextEvent, type TextUsage } from '#contracts';
+import { brokenOff, parseReply, reportedFailure } from '../upstream/codec-failures.js';
+import { newCallId } from '../upstream/new-call-id.js';
+import type { StreamDecoder } from '../upstream/protocol-codec.js';
+import type { EventData } from '../upstream/server-sent-events.js';
+import { markSignature } from '../upstream/signatures.js';
+
+interface Part {
+  readonly text?: string;
+  readonly thought?: boolean;
+  readonly thoughtSignature?: string;
+  readonly functionCall?: { readonly id?: string; readonly name?: string; readonly args?: JsonObject };
+  readonly inlineData?: { readonly mimeType?: string; readonly data?: string };
+}
+
+interface Chunk {
+  readonly error?: unknown;
+  readonly candidates?: readonly {
+    readonly content?: { readonly parts?: readonly Part[] };
+    readonly finishReason?: string;
+  }[];
+  readonly promptFeedback?: { readonly blockReason?: string };
+  readonly usageMetadata?: {
+    readonly promptTokenCount?: number;
+    readonly toolUsePromptTokenCount?: number;
+    readonly cachedContentTokenCount?: number;
+    readonly candidatesTokenCount?: number;
+    readonly thoughtsTokenCount?: number;
+    readonly promptTokensDetails?: readonly { readonly modality?: string; readonly tokenCount?: number }[];
+  };
+}
+
+const FINISH_REASONS: Record<string, FinishReason> = {
+  STOP: 'stop',
+  MAX_TOKENS: 'length',
+  SAFETY: 'content-filter',
+  RECITATION: 'content-filter',
+  BLOCKLIST: 'content-filter',
+  PROHIBITED_CONTENT: 'content-filter',
+  SPII: 'content-filter',
+  IMAGE_SAFETY: 'content-filter',
+};
+
+/** Output here leaves thoughts out, ours holds them. */
+function readUsage(usage: NonNullable<Chunk['usageMetadata']>): TextUsage {
+  const thoughts = usage.thoughtsTokenCount ?? 0;
+  const images = (usage.promptTokensDetails ?? []).filter((detail) => detail.modality === 'IMAGE');
+  return {
+    inputTokens: (usage.promptTokenCount ?? 0) + (usage.toolUsePromptTokenCount ?? 0),
+    cachedInputTokens: usage.cachedContentTokenCount ?? 0,
+    cacheWriteTokens: 0,
+    imageInputTokens: images.reduce((sum, detail) => sum + (detail.tokenCount ?? 0), 0),
+    outputTokens: (usage.candidatesTokenCount ?? 0) + thoughts,
+    reasoningTokens: thoughts,
+    source: 'upstream',
+  };
+}
+
+function readPart(part: Part): TextEvent[] {
+  const proof: TextEvent[] = part.thoughtSignature
+    ? [{ type: 'signature', signature: markSignature('gemini', part.thoughtSignature) }]
+    : [];
+  if (part.functionCall) {
+    const { id, name = '', args = {} } = part.functionCall;
+    const callId = id ?? newCallId();
+    return [...proof, { type: 'call', id: callId, name }, { type: 'arguments', json: JSON.stringify(args) }];
+  }
+  if (part.inlineData) {
+    // The other styles have no picture in a reply; as a Markdown picture it is at least not lost.
+    const { mimeType = 'image/png', data = '' } = part.inlineData;
+    return [...proof, { type: 'text', text: `![image](data:${mimeType};base64,${data})` }];
+  }
+  if (!part.text) return proof;
+  return part.thought
+    ? [{ type: 'reasoning', text: part.text }, ...proof]
+    : [...proof, { type: 'text', text: part.text }];
+}
+
+/** Reads a content-generation stream. */
+export class GeminiStreamDecoder implements StreamDecoder {
+  #called = false;
+  #reason: FinishReason | undefined;
+  #usage: TextUsage | undefined;
+
+  push(data: EventData): readonly TextEvent[] {
+    return this.read(parseReply(data));
+  }
+
+  /** Reads one chunk, or a whole reply, which has the same shape. */
+  read(chunk: JsonObject & Chunk): readonly TextEvent[] {
+    if (chunk.error) throw reportedFailure(chunk.error);
+    if (chunk.usageMetadata) this.#usage = readUsage(chunk.usageMetadata);
+    if (chunk.promptFeedback?.blockReason) this.#reason = 'content-filter';
+    const candidate = chunk.candidates?.[0];
+    if (candidate?.finishReason) this.#reason = this.#readReason(candidate.finishReason);
+    const events = (candidate?.content?.parts ?? []).flatMap(readPart);
+    this.#called ||= events.some((event) => event.type === 'call');
+    return events;
+  }
+
+  end(): readonly TextEvent[] {
+    if (this.#reason === undefined) throw brokenOff();
+    const reason = this.#reason === 'stop' && this.#called ? 'tool-calls' : this.#reason;
+    return [{ type: 'finish', reason, ...(this.#usage ? { usage: this.#usage } : {}) }];
+  }
+
+  #readReason(sent: string): FinishReason {
+    if (sent === 'MALFORMED_FUNCTION_CALL')
+      throw new GatewayError('upstream_error', 'The model wrote a function call that cannot be read.');
+    return FINISH_REASONS[sent] ?? 'stop';
+  }
+}
+
+/** Reads a whole reply as the events it would have been. */
+export function readGeminiReply(answer: JsonObject): readonly TextEvent[] {
+  const decoder = new GeminiStreamDecoder();
+  return [...decoder.read(answer), ...decoder.end()];
+}

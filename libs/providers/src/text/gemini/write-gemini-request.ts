@@ -1,0 +1,130 @@
+import type {
+  AssistantPart,
+  JsonObject,
+  JsonValue,
+  MediaSource,
+  OutputFormat,
+  ReasoningRequest,
+  ResultPart,
+  TextRequest,
+  ToolChoice,
+  UserPart,
+} from '#contracts';
+import { nativeHostedTools } from '../upstream/codec-failures.js';
+import { parsedObject } from '../upstream/parsed-object.js';
+import { nonEmpty, present } from '../upstream/present.js';
+import { reasoningBudget } from '../upstream/reasoning-budget.js';
+import { ownSignature } from '../upstream/signatures.js';
+
+/** Writes the canonical request as a content-generation body. Model and streaming stand in its address. */
+export function writeGeminiRequest(request: TextRequest): JsonObject {
+  const functions = request.tools.map(({ name, description, parameters }) =>
+    present({ name, description, parametersJsonSchema: parameters }),
+  );
+  const tools = nonEmpty([
+    ...(functions.length > 0 ? [{ functionDeclarations: functions }] : []),
+    ...nativeHostedTools(request.hostedTools, 'gemini'),
+  ]);
+  return present({
+    contents: writeContents(request),
+    systemInstruction: request.system.length > 0 ? { parts: request.system.map((text) => ({ text })) } : undefined,
+    tools,
+    toolConfig: functions.length > 0 ? writeToolConfig(request.toolChoice) : undefined,
+    generationConfig: writeConfig(request),
+  });
+}
+
+function writeConfig(request: TextRequest): JsonObject | undefined {
+  const config = present({
+    temperature: request.temperature,
+    topP: request.topP,
+    topK: request.topK,
+    maxOutputTokens: request.maxOutputTokens,
+    stopSequences: nonEmpty(request.stopSequences),
+    seed: request.seed,
+    presencePenalty: request.presencePenalty,
+    frequencyPenalty: request.frequencyPenalty,
+    thinkingConfig: request.reasoning ? writeThinking(request.reasoning) : undefined,
+    ...writeFormat(request.format),
+  });
+  return Object.keys(config).length > 0 ? config : undefined;
+}
+
+function writeThinking(reasoning: ReasoningRequest): JsonObject {
+  return present({ includeThoughts: reasoning.visible, thinkingBudget: reasoningBudget(reasoning) });
+}
+
+function writeFormat(format: OutputFormat): Record<string, JsonValue> {
+  if (format.type === 'text') return {};
+  const json = { responseMimeType: 'application/json' };
+  return format.type === 'json' ? json : { ...json, responseJsonSchema: format.schema };
+}
+
+function writeToolConfig(choice: ToolChoice): JsonObject | undefined {
+  if (choice.mode === 'auto') return undefined;
+  if (choice.mode === 'none') return { functionCallingConfig: { mode: 'NONE' } };
+  const names = choice.names.length > 0 ? { allowedFunctionNames: choice.names } : {};
+  return { functionCallingConfig: { mode: 'ANY', ...names } };
+}
+
+/** Neighbouring turns of a role become one content. */
+function writeContents({ turns }: TextRequest): JsonObject[] {
+  const contents: { role: string; parts: JsonObject[] }[] = [];
+  for (const turn of turns) {
+    const role = turn.role === 'user' ? 'user' : 'model';
+    const parts = turn.role === 'user' ? turn.parts.flatMap(writeUserPart) : writeModelParts(turn.parts);
+    const last = contents.at(-1);
+    if (last?.role === role) last.parts.push(...parts);
+    else if (parts.length > 0) contents.push({ role, parts });
+  }
+  return contents.map(({ role, parts }) => ({ role, parts }));
+}
+
+const MEDIA_TYPE_BY_ENDING: Record<string, string> = {
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  jpeg: 'image/jpeg',
+  webp: 'image/webp',
+  gif: 'image/gif',
+  pdf: 'application/pdf',
+};
+
+function writeMedia(source: MediaSource): JsonObject {
+  if (source.kind === 'inline') return { inlineData: { mimeType: source.mediaType, data: source.base64 } };
+  const ending = /\.([a-z]+)$/i.exec(new URL(source.url).pathname)?.[1]?.toLowerCase() ?? '';
+  return { fileData: present({ fileUri: source.url, mimeType: MEDIA_TYPE_BY_ENDING[ending] }) };
+}
+
+function writeUserPart(part: UserPart): JsonObject[] {
+  if (part.type === 'text') return [{ text: part.text }];
+  return part.type === 'result' ? writeResult(part) : [writeMedia(part.source)];
+}
+
+function writeResult(part: ResultPart): JsonObject[] {
+  const text = part.content.flatMap((piece) => (piece.type === 'text' ? [piece.text] : [])).join('\n');
+  const object = parsedObject(text);
+  const plain = Object.keys(object).length > 0 ? object : { result: text };
+  const response = part.isError && !('error' in plain) ? { error: text } : plain;
+  const pictures = part.content.flatMap((piece) => (piece.type === 'image' ? [writeMedia(piece.source)] : []));
+  return [{ functionResponse: { id: part.callId, name: part.name, response } }, ...pictures];
+}
+
+/** A proof stands on the part it belongs to: the call or text that follows it. */
+function writeModelParts(parts: readonly AssistantPart[]): JsonObject[] {
+  let proof: string | undefined;
+  return parts.flatMap((part) => {
+    if (part.type === 'reasoning') {
+      proof = ownSignature('gemini', part) ?? proof;
+      return [];
+    }
+    const written = present({ ...writeModelPart(part), thoughtSignature: proof });
+    proof = undefined;
+    return [written];
+  });
+}
+
+function writeModelPart(part: Exclude<AssistantPart, { type: 'reasoning' }>): Record<string, JsonValue> {
+  return part.type === 'text'
+    ? { text: part.text }
+    : { functionCall: { id: part.id, name: part.name, args: parsedObject(part.arguments) } };
+}

@@ -1,0 +1,163 @@
+import type { FinishReason, JsonObject, TextEvent, TextUsage } from '#contracts';
+import { brokenOff, parseReply, reportedFailure } from '../upstream/codec-failures.js';
+import type { StreamDecoder } from '../upstream/protocol-codec.js';
+import type { EventData } from '../upstream/server-sent-events.js';
+import { markSignature } from '../upstream/signatures.js';
+
+interface Block {
+  readonly type: string;
+  readonly text?: string;
+  readonly thinking?: string;
+  readonly signature?: string;
+  readonly data?: string;
+  readonly id?: string;
+  readonly name?: string;
+  readonly input?: JsonObject;
+}
+
+interface Usage {
+  readonly input_tokens?: number | null;
+  readonly cache_creation_input_tokens?: number | null;
+  readonly cache_read_input_tokens?: number | null;
+  readonly output_tokens?: number | null;
+}
+
+interface Message {
+  readonly content?: readonly Block[];
+  readonly stop_reason?: string | null;
+  readonly stop_sequence?: string | null;
+  readonly usage?: Usage;
+}
+
+interface StreamEvent {
+  readonly type: string;
+  readonly message?: Message;
+  readonly content_block?: Block;
+  readonly delta?: {
+    readonly type?: string;
+    readonly text?: string;
+    readonly thinking?: string;
+    readonly signature?: string;
+    readonly partial_json?: string;
+    readonly stop_reason?: string | null;
+    readonly stop_sequence?: string | null;
+  };
+  readonly usage?: Usage;
+  readonly error?: unknown;
+}
+
+const FINISH_REASONS: Record<string, FinishReason> = {
+  end_turn: 'stop',
+  stop_sequence: 'stop-sequence',
+  max_tokens: 'length',
+  model_context_window_exceeded: 'length',
+  tool_use: 'tool-calls',
+  refusal: 'content-filter',
+};
+
+/** Input here leaves cached tokens out, ours holds them. */
+function readUsage(usage: Usage): TextUsage {
+  const cached = usage.cache_read_input_tokens ?? 0;
+  const written = usage.cache_creation_input_tokens ?? 0;
+  return {
+    inputTokens: (usage.input_tokens ?? 0) + cached + written,
+    cachedInputTokens: cached,
+    cacheWriteTokens: written,
+    imageInputTokens: 0,
+    outputTokens: usage.output_tokens ?? 0,
+    reasoningTokens: 0,
+    source: 'upstream',
+  };
+}
+
+function finishEvent(message: Message, usage: Usage): TextEvent {
+  const stopSequence = message.stop_sequence ? { stopSequence: message.stop_sequence } : {};
+  const reason = FINISH_REASONS[message.stop_reason ?? ''] ?? 'stop';
+  return { type: 'finish', reason, ...stopSequence, usage: readUsage(usage) };
+}
+
+/** The events of a block as it opens; a block of a whole reply is full then, a streamed one empty. */
+function openBlock(block: Block): TextEvent[] {
+  switch (block.type) {
+    case 'text':
+      return block.text ? [{ type: 'text', text: block.text }] : [];
+    case 'thinking':
+      return block.thinking ? [{ type: 'reasoning', text: block.thinking }] : [];
+    case 'redacted_thinking':
+      return block.data ? [{ type: 'signature', signature: markSignature('messages', block.data) }] : [];
+    case 'tool_use':
+      return [{ type: 'call', id: block.id ?? '', name: block.name ?? '' }];
+    default:
+      return [];
+  }
+}
+
+/** Reads a messages stream. */
+export class MessagesStreamDecoder implements StreamDecoder {
+  #usage: Usage = {};
+  #message: Message | undefined;
+  #stopped = false;
+
+  push(data: EventData): readonly TextEvent[] {
+    const event = parseReply(data) as JsonObject & StreamEvent;
+    switch (event.type) {
+      case 'message_start': {
+        this.#usage = event.message?.usage ?? {};
+        return [{ type: 'start', inputTokens: readUsage(this.#usage).inputTokens }];
+      }
+      case 'content_block_start':
+        return event.content_block ? openBlock(event.content_block) : [];
+      case 'content_block_delta':
+        return this.#readDelta(event.delta ?? {});
+      case 'message_delta':
+        // The last figures count; an upstream that leaves some out means those of the start.
+        this.#usage = { ...this.#usage, ...withoutNull(event.usage ?? {}) };
+        this.#message = { ...this.#message, ...event.delta };
+        return [];
+      case 'message_stop':
+        this.#stopped = true;
+        return [];
+      case 'error':
+        throw reportedFailure(event.error);
+      default:
+        return [];
+    }
+  }
+
+  end(): readonly TextEvent[] {
+    if (!this.#stopped || !this.#message) throw brokenOff();
+    return [finishEvent(this.#message, this.#usage)];
+  }
+
+  #readDelta(delta: NonNullable<StreamEvent['delta']>): TextEvent[] {
+    switch (delta.type) {
+      case 'text_delta':
+        return delta.text ? [{ type: 'text', text: delta.text }] : [];
+      case 'thinking_delta':
+        return delta.thinking ? [{ type: 'reasoning', text: delta.thinking }] : [];
+      case 'signature_delta':
+        return delta.signature ? [{ type: 'signature', signature: markSignature('messages', delta.signature) }] : [];
+      case 'input_json_delta':
+        return delta.partial_json ? [{ type: 'arguments', json: delta.partial_json }] : [];
+      default:
+        return [];
+    }
+  }
+}
+
+function withoutNull(usage: Usage): Usage {
+  return Object.fromEntries(Object.entries(usage).filter(([, value]) => value !== null)) as Usage;
+}
+
+/** Reads a whole message as the events it would have been. */
+export function readMessagesReply(answer: JsonObject): readonly TextEvent[] {
+  const message = answer as Message;
+  const blocks = (message.content ?? []).flatMap((block): TextEvent[] => {
+    const closing: TextEvent[] = [];
+    if (block.type === 'tool_use') closing.push({ type: 'arguments', json: JSON.stringify(block.input ?? {}) });
+    if (block.type === 'thinking' && block.signature)
+      closing.push({ type: 'signature', signature: markSignature('messages', block.signature) });
+    return [...openBlock(block), ...closing];
+  });
+  return [...blocks, finishEvent(message, message.usage ?? {})];
+}

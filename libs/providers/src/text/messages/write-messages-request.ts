@@ -1,0 +1,132 @@
+import {
+  DEFAULT_MAX_TOKENS,
+  type AssistantPart,
+  type ImagePart,
+  type JsonObject,
+  type MediaSource,
+  type ResultPart,
+  type TextPart,
+  type TextRequest,
+  type ToolChoice,
+  type UserPart,
+} from '#contracts';
+import { cannotSay, nativeHostedTools } from '../upstream/codec-failures.js';
+import { offeredTools } from '../upstream/offered-tools.js';
+import { parsedObject } from '../upstream/parsed-object.js';
+import { nonEmpty, present } from '../upstream/present.js';
+import { reasoningBudget } from '../upstream/reasoning-budget.js';
+import { ownSignature } from '../upstream/signatures.js';
+
+/** The smallest budget the interface accepts. */
+const MIN_THINKING_TOKENS = 1_024;
+
+/** Writes the canonical request as a messages body. */
+export function writeMessagesRequest(request: TextRequest, model: string): JsonObject {
+  const thinkingTokens = thinkingBudget(request);
+  const tools = nonEmpty(writeTools(request));
+  const { format } = request;
+  return present({
+    model,
+    max_tokens: request.maxOutputTokens ?? DEFAULT_MAX_TOKENS + (thinkingTokens ?? 0),
+    messages: writeTurns(request),
+    stream: request.stream,
+    system: writeSystem(request),
+    // A thinking model takes no sampling of the caller's.
+    ...(thinkingTokens === undefined ? writeSampling(request) : {}),
+    stop_sequences: nonEmpty(request.stopSequences),
+    metadata: request.user === undefined ? undefined : { user_id: request.user },
+    thinking: thinkingTokens === undefined ? undefined : { type: 'enabled', budget_tokens: thinkingTokens },
+    output_config:
+      format.type === 'json-schema' ? { format: { type: 'json_schema', schema: format.schema } } : undefined,
+    tools,
+    tool_choice: tools && writeToolChoice(request.toolChoice, request.parallelToolCalls),
+  });
+}
+
+function writeSampling({ temperature, topP, topK }: TextRequest): JsonObject {
+  if (temperature !== undefined && temperature > 1)
+    throw cannotSay('temperature', `a temperature over 1 (sent: ${temperature})`);
+  return present({ temperature, top_p: topP, top_k: topK });
+}
+
+/** Undefined when the caller did not ask, when its output limit leaves no room, or when a forced call forbids it. */
+function thinkingBudget({ reasoning, maxOutputTokens, toolChoice }: TextRequest): number | undefined {
+  if (!reasoning || reasoning.effort === 'none' || toolChoice.mode === 'required') return undefined;
+  if (!reasoning.visible && reasoning.effort === undefined && reasoning.budgetTokens === undefined) return undefined;
+  const wanted = Math.max(MIN_THINKING_TOKENS, reasoningBudget(reasoning) ?? 2 * MIN_THINKING_TOKENS);
+  if (maxOutputTokens === undefined) return wanted;
+  const room = Math.min(wanted, maxOutputTokens - 1);
+  return room < MIN_THINKING_TOKENS ? undefined : room;
+}
+
+function writeSystem({ system, format }: TextRequest): string | undefined {
+  const wantsJson = format.type === 'json' ? ['Answer with one JSON object and nothing else.'] : [];
+  const lines = [...system, ...wantsJson];
+  return lines.length > 0 ? lines.join('\n\n') : undefined;
+}
+
+function writeTools(request: TextRequest): JsonObject[] {
+  const functions = offeredTools(request).map(({ name, description, parameters }) =>
+    present({ name, description, input_schema: parameters ?? { type: 'object', properties: {} } }),
+  );
+  return [...functions, ...nativeHostedTools(request.hostedTools, 'messages')];
+}
+
+function writeToolChoice(choice: ToolChoice, parallel: boolean): JsonObject | undefined {
+  const serial = parallel ? {} : { disable_parallel_tool_use: true };
+  if (choice.mode === 'none') return { type: 'none' };
+  if (choice.mode === 'auto') return parallel ? undefined : { type: 'auto', ...serial };
+  const [name] = choice.names;
+  return choice.names.length === 1 && name !== undefined
+    ? { type: 'tool', name, ...serial }
+    : { type: 'any', ...serial };
+}
+
+/** Neighbouring turns of a role become one message, with results first, where the interface wants them. */
+function writeTurns({ turns }: TextRequest): JsonObject[] {
+  const messages: { role: string; content: JsonObject[] }[] = [];
+  for (const turn of turns) {
+    const content =
+      turn.role === 'user' ? turn.parts.map(writeUserPart) : turn.parts.flatMap((part) => writeAssistantPart(part));
+    const last = messages.at(-1);
+    if (last?.role === turn.role) last.content.push(...content);
+    else messages.push({ role: turn.role, content });
+  }
+  return messages.map(({ role, content }) => ({ role, content }));
+}
+
+function writeSource(source: MediaSource): JsonObject {
+  return source.kind === 'url'
+    ? { type: 'url', url: source.url }
+    : { type: 'base64', media_type: source.mediaType, data: source.base64 };
+}
+
+function writePart(part: TextPart | ImagePart): JsonObject {
+  return part.type === 'text' ? { type: 'text', text: part.text } : { type: 'image', source: writeSource(part.source) };
+}
+
+function writeUserPart(part: UserPart): JsonObject {
+  if (part.type === 'result') return writeResult(part);
+  if (part.type === 'file') return present({ type: 'document', source: writeSource(part.source), title: part.name });
+  return writePart(part);
+}
+
+function writeResult(part: ResultPart): JsonObject {
+  return present({
+    type: 'tool_result',
+    tool_use_id: part.callId,
+    content: part.content.map(writePart),
+    is_error: part.isError ? true : undefined,
+  });
+}
+
+function writeAssistantPart(part: AssistantPart): JsonObject[] {
+  if (part.type === 'text') return part.text === '' ? [] : [{ type: 'text', text: part.text }];
+  if (part.type === 'call')
+    return [{ type: 'tool_use', id: part.id, name: part.name, input: parsedObject(part.arguments) }];
+  const signature = ownSignature('messages', part);
+  if (signature === undefined) return [];
+  return part.text === ''
+    ? [{ type: 'redacted_thinking', data: signature }]
+    : [{ type: 'thinking', thinking: part.text, signature }];
+}

@@ -1,0 +1,14 @@
+import type { ProtocolCodec } from '../upstream/protocol-codec.js';
+import { readResponsesReply, ResponsesStreamDecoder } from './read-responses-reply.js';
+import { writeResponsesRequest } from './write-responses-request.js';
+
+/** The responses interface. */
+export const responsesCodec: ProtocolCodec = {
+  protocol: 'responses',
+  path: () => '/responses',
+  headers: (key) => (key === undefined ? {} : { authorization: `Bearer ${key}` }),
+  write: writeResponsesRequest,
+  read: readResponsesReply,
+  decoder: () => new ResponsesStreamDecoder(),
+  marks: { decode: ['"response.completed"', '"response.incomplete"', '"response.failed"', '"error"'] },
+};

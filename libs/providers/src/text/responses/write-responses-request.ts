@@ -1,0 +1,116 @@
+import type {
+  AssistantPart,
+  ImagePart,
+  JsonObject,
+  JsonValue,
+  OutputFormat,
+  TextPart,
+  TextRequest,
+  ToolChoice,
+  Turn,
+  UserPart,
+} from '#contracts';
+import { cannotSay, nativeHostedTools } from '../upstream/codec-failures.js';
+import { mediaAddress } from '../upstream/media-address.js';
+import { offeredTools } from '../upstream/offered-tools.js';
+import { nonEmpty, present } from '../upstream/present.js';
+import { reasoningEffort } from '../upstream/reasoning-budget.js';
+import { ownSignature } from '../upstream/signatures.js';
+
+/** Writes the canonical request as a responses body. The conversation is sent whole, so nothing is stored upstream. */
+export function writeResponsesRequest(request: TextRequest, model: string): JsonObject {
+  if (request.stopSequences.length > 0) throw cannotSay('stop', 'a stop sequence');
+  const functions = offeredTools(request).map(({ name, description, parameters, strict }) => ({
+    type: 'function',
+    name,
+    description: description ?? null,
+    parameters: parameters ?? { type: 'object', properties: {} },
+    strict: strict ?? false,
+  }));
+  const tools = nonEmpty([...functions, ...nativeHostedTools(request.hostedTools, 'responses')]);
+  const reasoning = writeReasoning(request);
+  return present({
+    model,
+    input: request.turns.flatMap(writeTurn),
+    stream: request.stream,
+    store: false,
+    instructions: request.system.length > 0 ? request.system.join('\n\n') : undefined,
+    max_output_tokens: request.maxOutputTokens,
+    temperature: request.temperature,
+    top_p: request.topP,
+    safety_identifier: request.user,
+    reasoning,
+    include: reasoning ? ['reasoning.encrypted_content'] : undefined,
+    text: writeFormat(request.format),
+    tools,
+    tool_choice: tools && writeToolChoice(request.toolChoice),
+    parallel_tool_calls: tools && !request.parallelToolCalls ? false : undefined,
+  });
+}
+
+function writeReasoning({ reasoning }: TextRequest): JsonObject | undefined {
+  if (!reasoning) return undefined;
+  return present({ effort: reasoningEffort(reasoning), summary: reasoning.visible ? 'auto' : undefined });
+}
+
+function writeFormat(format: OutputFormat): JsonObject | undefined {
+  if (format.type === 'text') return undefined;
+  if (format.type === 'json') return { format: { type: 'json_object' } };
+  const { name, schema, strict } = format;
+  return { format: present({ type: 'json_schema', name, schema, strict }) };
+}
+
+function writeToolChoice(choice: ToolChoice): JsonValue {
+  if (choice.mode !== 'required') return choice.mode;
+  const [name] = choice.names;
+  return choice.names.length === 1 && name !== undefined ? { type: 'function', name } : 'required';
+}
+
+function writeTurn(turn: Turn): JsonObject[] {
+  return turn.role === 'user' ? writeUser(turn.parts) : turn.parts.flatMap(writeAssistantPart);
+}
+
+function writePart(part: TextPart | ImagePart): JsonObject {
+  return part.type === 'text'
+    ? { type: 'input_text', text: part.text }
+    : present({ type: 'input_image', image_url: mediaAddress(part.source), detail: part.detail ?? 'auto' });
+}
+
+function writeUser(parts: readonly UserPart[]): JsonObject[] {
+  const results = parts.flatMap((part) =>
+    part.type === 'result'
+      ? [{ type: 'function_call_output', call_id: part.callId, output: writeOutput(part.content) }]
+      : [],
+  );
+  const content = parts.flatMap((part) => (part.type === 'result' ? [] : [writeUserPart(part)]));
+  return content.length > 0 ? [...results, { type: 'message', role: 'user', content }] : results;
+}
+
+function writeOutput(content: readonly (TextPart | ImagePart)[]): JsonValue {
+  const onlyText = content.every((part) => part.type === 'text');
+  return onlyText ? content.map((part) => part.text).join('\n') : content.map(writePart);
+}
+
+function writeUserPart(part: Exclude<UserPart, { type: 'result' }>): JsonObject {
+  if (part.type !== 'file') return writePart(part);
+  return part.source.kind === 'url'
+    ? { type: 'input_file', file_url: part.source.url }
+    : { type: 'input_file', filename: part.name ?? 'document.pdf', file_data: mediaAddress(part.source) };
+}
+
+function writeAssistantPart(part: AssistantPart): JsonObject[] {
+  if (part.type === 'text')
+    return [
+      {
+        type: 'message',
+        role: 'assistant',
+        content: [{ type: 'output_text', text: part.text, annotations: [] }],
+      },
+    ];
+  if (part.type === 'call')
+    return [{ type: 'function_call', call_id: part.id, name: part.name, arguments: part.arguments }];
+  const signature = ownSignature('responses', part);
+  if (signature === undefined) return [];
+  const summary = part.text === '' ? [] : [{ type: 'summary_text', text: part.text }];
+  return [{ type: 'reasoning', summary, encrypted_content: signature }];
+}

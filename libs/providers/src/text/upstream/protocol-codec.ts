@@ -1,0 +1,43 @@
+import type { JsonObject, TextEvent, TextProtocol, TextRequest } from '#contracts';
+import type { EventData } from './server-sent-events.js';
+
+/** What an upstream's configuration says about how to speak to it. */
+export interface ProtocolOptions {
+  /** Newer vendors of the chat protocol call the output limit `max_completion_tokens`. */
+  readonly outputLimitField?: 'max_tokens' | 'max_completion_tokens';
+}
+
+/** Reads one streamed reply. */
+export interface StreamDecoder {
+  /** @throws GatewayError when the upstream reports a failure in the stream, or sends what is no event of its protocol. */
+  push(data: EventData): readonly TextEvent[];
+  /**
+   * The stream is over: what was held back, and `finish`.
+   *
+   * @throws GatewayError `upstream_error` when it ended too early.
+   */
+  end(): readonly TextEvent[];
+}
+
+/** Which events of a stream tell how it ended, found by text so that the others need no parsing. */
+export interface RelayMarks {
+  /** Events that hold one of these are decoded when they come. */
+  readonly decode: readonly string[];
+  /** Of the events that hold this, only the last is decoded, when the stream is over. */
+  readonly latest?: string;
+}
+
+/** One upstream protocol: how to ask, and how to understand the reply. */
+export interface ProtocolCodec {
+  readonly protocol: Exclude<TextProtocol, 'sandbox'>;
+  /** Path below the upstream's base URL. */
+  path(model: string, stream: boolean): string;
+  /** Headers that carry the upstream's key and version. */
+  headers(key: string | undefined): Record<string, string>;
+  /** @throws GatewayError `unsupported_parameter` for what the protocol cannot say. */
+  write(request: TextRequest, upstreamModel: string, options: ProtocolOptions): JsonObject;
+  /** Reads a whole reply as the events it would have been. */
+  read(answer: JsonObject): readonly TextEvent[];
+  decoder(): StreamDecoder;
+  readonly marks: RelayMarks;
+}

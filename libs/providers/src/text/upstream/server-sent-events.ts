@@ -1,0 +1,82 @@
+import { GatewayError } from '#contracts';
+
+/** One event of a stream: the text of its `data:` lines. Its type, where it matters, stands inside the data as well. */
+export type EventData = string;
+
+/** Longest event an upstream may send, in bytes: a picture of 20 MB as base64 fits. */
+const MAX_EVENT_BYTES = 48 * 1024 * 1024;
+
+/** Where the last whole event of the bytes ends; -1 when none does. */
+function endOfLastEvent(bytes: Buffer): number {
+  const plain = bytes.lastIndexOf('\n\n');
+  const windows = bytes.lastIndexOf('\r\n\r\n');
+  return Math.max(plain === -1 ? -1 : plain + 2, windows === -1 ? -1 : windows + 4);
+}
+
+const NOTHING = Buffer.alloc(0);
+
+/** Cuts a byte stream where events end, so that nothing half is ever passed on. */
+export class EventSplitter {
+  #pending: Buffer[] = [];
+  #pendingBytes = 0;
+
+  /**
+   * Takes the next bytes and gives back all whole events; empty when none is complete yet.
+   *
+   * @throws GatewayError `upstream_error` when one event outgrows every sensible size.
+   */
+  push(chunk: Buffer): Buffer {
+    if (this.#pendingBytes === 0) return this.#cut(chunk);
+    // A blank line may straddle two chunks, so the search begins a little before the new bytes.
+    const last = this.#pending.pop() ?? NOTHING;
+    const overlap = Math.min(3, last.length);
+    const searched = Buffer.concat([last.subarray(last.length - overlap), chunk]);
+    const end = endOfLastEvent(searched);
+    const head = last.subarray(0, last.length - overlap);
+    if (head.length > 0) this.#pending.push(head);
+    this.#pendingBytes -= overlap;
+    if (end === -1) {
+      this.#hold(searched);
+      return NOTHING;
+    }
+    const whole = Buffer.concat([...this.#pending, searched.subarray(0, end)]);
+    this.#pending = [];
+    this.#pendingBytes = 0;
+    this.#hold(searched.subarray(end));
+    return whole;
+  }
+
+  /** What is left when the stream ended without a last blank line. */
+  rest(): Buffer {
+    return Buffer.concat(this.#pending);
+  }
+
+  #cut(chunk: Buffer): Buffer {
+    const end = endOfLastEvent(chunk);
+    if (end === chunk.length) return chunk;
+    this.#hold(end === -1 ? chunk : chunk.subarray(end));
+    return end === -1 ? NOTHING : chunk.subarray(0, end);
+  }
+
+  #hold(bytes: Buffer): void {
+    if (bytes.length === 0) return;
+    this.#pending.push(bytes);
+    this.#pendingBytes += bytes.length;
+    if (this.#pendingBytes > MAX_EVENT_BYTES)
+      throw new GatewayError('upstream_error', 'The upstream sent an event that is too large.');
+  }
+}
+
+/** The data of each event in a text of whole events; events without data (comments, pings) are left out. */
+export function eventData(text: string): EventData[] {
+  return text.split(/\r?\n\r?\n/).flatMap((event) => {
+    if (event === '') return [];
+    // Nearly every event is an optional name and one data line.
+    const data = event
+      .split(/\r?\n/)
+      .filter((line) => line.startsWith('data:'))
+      .map((line) => (line.charCodeAt(5) === 32 ? line.slice(6) : line.slice(5)))
+      .join('\n');
+    return data === '' ? [] : [data];
+  });
+}
