@@ -7,7 +7,7 @@ import {
   ProviderError,
   type ProviderOutput,
 } from '#contracts';
-import { resolveOutputSize } from './output-size.js';
+import { type PixelSize, resolveOutputSize } from './output-size.js';
 import type { FilmDescription, RenderRequest, SceneDescription } from './rendering/render-request.js';
 import { readTestWords, type SandboxFailure } from './test-words.js';
 
@@ -30,6 +30,8 @@ export type SandboxOperation = {
 /** Parameters that a picture shows in another place, or that say nothing about the wish. */
 const SHOWN_ELSEWHERE = new Set(['model', 'prompt', 'seed', 'n', 'watermark']);
 const MAX_FACT_CHARACTERS = 200;
+/** The longest side of H.264 level 5.2: 543 macroblocks (ITU-T H.264, A.3.1). */
+const MAX_FILM_SIDE_PIXELS = 8_688;
 const URL_SCHEME = 'sandbox:';
 
 /**
@@ -37,11 +39,14 @@ const URL_SCHEME = 'sandbox:';
  *
  * @param pretendedWorkMs how long the work takes unless a test word says otherwise.
  * @throws RangeError when the output is to be shaped like a reference that was not measured.
+ * @throws ProviderError `final`, `invalid_media` when a film shaped like its reference would be too long and thin.
  */
 export function describeOperation(order: MediaOrder, startedAtMs: number, pretendedWorkMs: number): SandboxOperation {
   const { output, parameters, references } = order;
   const prompt = promptOf(order);
   const words = readTestWords(prompt);
+  const size = resolveOutputSize(output.size, references);
+  if (output.medium === 'video') refuseImpossibleFilm(size);
   const delivered = Math.min(output.count, words.deliverAtMost ?? output.count);
   return {
     provider: 'sandbox',
@@ -55,7 +60,7 @@ export function describeOperation(order: MediaOrder, startedAtMs: number, preten
       seed: seedOf(order),
       index: 0,
       count: output.count,
-      ...resolveOutputSize(output.size, references),
+      ...size,
       watermark: output.watermark,
       facts: [order.mode, ...references.map(describeReference), ...describeParameters(parameters)],
     },
@@ -68,6 +73,14 @@ export function describeOperation(order: MediaOrder, startedAtMs: number, preten
           },
     lastFrame: output.medium === 'video' && output.lastFrame,
   };
+}
+
+function refuseImpossibleFilm({ width, height }: PixelSize): void {
+  if (Math.max(width, height) <= MAX_FILM_SIDE_PIXELS) return;
+  const rule = `a side is at most ${MAX_FILM_SIDE_PIXELS} pixels. Use a reference that is closer to a square.`;
+  throw new ProviderError('final', `A film of ${width}x${height} pixels cannot be made: ${rule}`, {
+    code: 'invalid_media',
+  });
 }
 
 /** @throws ProviderError `final` when the operation was not made by the sandbox. */

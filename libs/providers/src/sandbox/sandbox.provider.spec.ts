@@ -222,6 +222,19 @@ describe('the sandbox refuses what is not its own', () => {
     await expect(sandbox().provider.open(output, signal)).rejects.toMatchObject({ kind: 'final' });
   });
 
+  it('a film so long and thin that no player shows it', async () => {
+    const size = { kind: 'like-reference', param: PHOTO.param, pixels: 1280 * 720, multipleOf: 2 } as const;
+    const thin = orderOf({ ...VIDEO, size }, '', { references: [{ ...PHOTO, width: 9000, height: 30 }] });
+    await expect(sandbox().provider.start(thin, signal)).rejects.toMatchObject({
+      kind: 'final',
+      code: 'invalid_media',
+    });
+    const slim = orderOf({ ...VIDEO, size }, '', { references: [{ ...PHOTO, width: 4000, height: 500 }] });
+    await expect(sandbox().provider.start(slim, signal)).resolves.toMatchObject({
+      scene: { width: 2716, height: 340 },
+    });
+  });
+
   it('to render for a caller that has given up', async () => {
     const { provider, deliver } = sandbox();
     const [output] = await deliver(orderOf(IMAGE));

@@ -15,7 +15,8 @@ const roundDown = (pixels: number): number => Math.floor(pixels / MACROBLOCK) * 
  * The moving picture: a title card on which a block crosses, a clock runs and a bar fills. All parts move on the grid of
  * macroblocks and only some frames change, which keeps films small.
  *
- * A frame looks the same whichever frames were drawn before it.
+ * A frame looks the same whichever frames were drawn before it: moving parts never overlap, and a picture too small for a
+ * part goes without it.
  */
 export class FilmScene {
   readonly canvas: Canvas;
@@ -25,8 +26,10 @@ export class FilmScene {
   readonly #clockInk: number;
   readonly #barInk: number;
   readonly #leftward: boolean;
-  /** What the moving parts last looked like; a part is drawn again only when its state changed. */
-  #drawn: { block?: Rectangle; bar?: Rectangle; clock?: string } = {};
+  // What the moving parts last looked like: a part is drawn again only when that changed.
+  #drawnBlock: Rectangle | undefined;
+  #drawnClock = '';
+  #drawnBarWidth = 0;
 
   constructor(
     scene: SceneDescription,
@@ -51,45 +54,46 @@ export class FilmScene {
   }
 
   #drawBlock(frame: number): Rectangle[] {
-    const side = this.#layout.motionHeight - 2 * MACROBLOCK;
+    const { motionTop, motionHeight, headerHeight } = this.#layout;
+    if (motionTop < headerHeight) return [];
+    const side = motionHeight - 2 * MACROBLOCK;
     const steps = Math.max(0, Math.floor((this.canvas.width - side) / MACROBLOCK));
     const share = frame / Math.max(1, this.frameCount - 1);
     const x = Math.round((this.#leftward ? 1 - share : share) * steps) * MACROBLOCK;
-    const previous = this.#drawn.block;
+    const previous = this.#drawnBlock;
     if (previous?.x === x) return [];
-    const block = { x, y: roundUp(this.#layout.motionTop), width: side, height: side };
+    const block = { x, y: roundUp(motionTop), width: side, height: side };
     if (previous) this.canvas.restore(this.#card, previous);
     this.canvas.paint(block, this.#blockInk);
-    this.#drawn.block = block;
+    this.#drawnBlock = block;
     return previous ? [previous, block] : [block];
   }
 
-  /** A picture too narrow for label and clock keeps the label. */
   #drawClock(frame: number): Rectangle[] {
     const { scale, line, margin, headerHeight } = this.#layout;
     const steps = Math.floor((frame / this.framesPerSecond) * CLOCK_STEPS_PER_SECOND);
     const reading = `${(steps / CLOCK_STEPS_PER_SECOND).toFixed(1)} s`.padStart(WIDEST_READING.length);
-    if (this.#drawn.clock === reading) return [];
+    if (this.#drawnClock === reading) return [];
     const x = roundDown(this.canvas.width - margin - textWidth(WIDEST_READING, scale));
     const labelEnd = margin + textWidth(SANDBOX_LABEL, scale);
     if (x < labelEnd + margin) return [];
     const area = { x, y: 0, width: this.canvas.width - x, height: headerHeight };
     this.canvas.restore(this.#card, area);
     this.canvas.write(reading, x, line / 2, scale, this.#clockInk);
-    this.#drawn.clock = reading;
+    this.#drawnClock = reading;
     return [area];
   }
 
   #drawBar(frame: number): Rectangle[] {
+    const { line, headerHeight } = this.#layout;
+    const y = roundDown(this.canvas.height - line);
     const columns = Math.ceil(this.canvas.width / MACROBLOCK);
     const width = Math.round(((frame + 1) / this.frameCount) * columns) * MACROBLOCK;
-    const drawnWidth = this.#drawn.bar?.width ?? 0;
-    if (width === drawnWidth) return [];
-    const y = roundDown(this.canvas.height - this.#layout.line);
-    const bar = { x: 0, y, width, height: this.canvas.height - y };
-    const grown = { ...bar, x: drawnWidth, width: width - drawnWidth };
+    const drawnWidth = this.#drawnBarWidth;
+    if (width === drawnWidth || y < headerHeight) return [];
+    const grown = { x: drawnWidth, y, width: width - drawnWidth, height: this.canvas.height - y };
     this.canvas.paint(grown, this.#barInk);
-    this.#drawn.bar = bar;
+    this.#drawnBarWidth = width;
     return [grown];
   }
 }

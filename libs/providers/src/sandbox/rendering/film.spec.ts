@@ -81,6 +81,9 @@ const SIZES: [number, number][] = [
   [2716, 340],
   [240, 240],
   [242, 250],
+  [8688, 46],
+  [46, 8688],
+  [2, 2],
 ];
 
 describe('a sandbox film', () => {
