@@ -78,7 +78,9 @@ export interface HostedTool {
 
 /** `names` narrows a required call to these functions. */
 export type ToolChoice =
-  { readonly mode: 'auto' | 'none' } | { readonly mode: 'required'; readonly names: readonly string[] };
+  | { readonly mode: 'auto' }
+  | { readonly mode: 'none' }
+  | { readonly mode: 'required'; readonly names: readonly string[] };
 
 export type OutputFormat =
   | { readonly type: 'text' }

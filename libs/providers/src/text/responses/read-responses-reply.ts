@@ -59,6 +59,16 @@ function finishEvent(response: Response, called: boolean): TextEvent {
   return { type: 'finish', reason: finishReason(response, called), ...usage };
 }
 
+/** The events that come once a token, under every name servers give them. */
+const DELTAS: Readonly<Record<string, (delta: string) => TextEvent>> = {
+  'response.output_text.delta': (text) => ({ type: 'text', text }),
+  'response.refusal.delta': (text) => ({ type: 'text', text }),
+  'response.reasoning_summary_text.delta': (text) => ({ type: 'reasoning', text }),
+  'response.reasoning_text.delta': (text) => ({ type: 'reasoning', text }),
+  'response.reasoning.delta': (text) => ({ type: 'reasoning', text }),
+  'response.function_call_arguments.delta': (json) => ({ type: 'arguments', json }),
+};
+
 /** Reads a responses stream. */
 export class ResponsesStreamDecoder implements StreamDecoder {
   #called = false;
@@ -69,17 +79,15 @@ export class ResponsesStreamDecoder implements StreamDecoder {
   push(data: EventData): readonly TextEvent[] {
     if (data === '[DONE]') return [];
     const event = parseReply(data) as JsonObject & StreamEvent;
+    const delta = DELTAS[event.type];
+    if (!delta) return this.#readStep(event);
+    const read = delta(event.delta ?? '');
+    if (read.type === 'arguments') this.#argumentsSeen = true;
+    return [read];
+  }
+
+  #readStep(event: StreamEvent): readonly TextEvent[] {
     switch (event.type) {
-      case 'response.output_text.delta':
-      case 'response.refusal.delta':
-        return event.delta ? [{ type: 'text', text: event.delta }] : [];
-      case 'response.reasoning_summary_text.delta':
-      case 'response.reasoning_text.delta':
-      case 'response.reasoning.delta':
-        return event.delta ? [{ type: 'reasoning', text: event.delta }] : [];
-      case 'response.function_call_arguments.delta':
-        this.#argumentsSeen = true;
-        return event.delta ? [{ type: 'arguments', json: event.delta }] : [];
       case 'response.output_item.added':
         return this.#openItem(event.item);
       case 'response.output_item.done':
