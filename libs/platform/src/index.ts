@@ -1,4 +1,5 @@
 export { createMediaStore, type MediaStoreSurroundings } from './media-store/create-media-store.js';
+export * from './media-store/copy-to-store.js';
 export { extensionOf } from './media-store/media-key.js';
 export { MediaStoreConfig } from './media-store/media-store-config.js';
 export * from './media-store/media-store.js';
@@ -12,7 +13,13 @@ export * from './database/embedded-postgres-error.js';
 export * from './database/embedded-postgres.js';
 export * from './log/log.config.js';
 export { QueueConfig } from './queue/queue.config.js';
-export { FetchFailed, FetchRefused, type FetchFailedCode, type FetchRefusedCode } from './safe-fetch/fetch-errors.js';
+export {
+  FetchFailed,
+  type FetchFailedCode,
+  FetchRefused,
+  type FetchRefusedCode,
+  RemoteStatus,
+} from './safe-fetch/fetch-errors.js';
 export * from './safe-fetch/safe-fetcher.js';
 export * from './clock/clock.js';
 export { isConnectionError, retryOnConnectionError } from './database/connection-errors.js';
@@ -37,3 +44,5 @@ export * from './on-platform.js';
 export * from './platform.module.js';
 export * from './platform.js';
 export * from './run-process.js';
+export { createTaskDoorbell } from './queue/create-task-doorbell.js';
+export * from './queue/task-doorbell.js';

@@ -1,9 +1,7 @@
 import { Type } from 'class-transformer';
 import { IsIn, IsInt, IsNotEmpty, IsOptional, IsString, IsUrl, Max, Min, MinLength } from 'class-validator';
+import { BALANCE_UNITS, type BalanceUnit } from '#contracts';
 import { Variable } from './variable.js';
-
-/** Units an account balance can be counted in (D1 section 6). */
-export const BALANCE_UNITS = ['USD', 'CNY', 'Tokens'] as const;
 
 /** How the server is reached, what it keeps where, and its first secrets. */
 export class ServerConfig {
@@ -57,7 +55,7 @@ export class ServerConfig {
 
   @Variable({ description: 'Unit of prices and balances: USD, CNY or Tokens.' })
   @IsIn(BALANCE_UNITS)
-  BALANCE_UNIT: (typeof BALANCE_UNITS)[number] = 'USD';
+  BALANCE_UNIT: BalanceUnit = 'USD';
 
   @Variable({
     description: 'Longest wait at shutdown for running work to reach a safe point.',
@@ -68,4 +66,11 @@ export class ServerConfig {
   @Min(0)
   @Max(600)
   SHUTDOWN_GRACE_SECONDS = 25;
+
+  @Variable({ description: 'Largest request body; pictures may be sent inside one.', unit: 'MiB, 1 to 512' })
+  @Type(() => Number)
+  @IsInt()
+  @Min(1)
+  @Max(512)
+  BODY_LIMIT_MB = 64;
 }

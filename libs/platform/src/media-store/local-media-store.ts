@@ -10,7 +10,14 @@ import { sendLocalFile } from './local-file-answer.js';
 import { checkTtl, readLink } from './file-link.js';
 import type { LinkSigner } from './link-signer.js';
 import { checkMediaKey } from './media-key.js';
-import { MediaStoreError, type LinkOptions, type MediaStore, type PutOptions, type StoredFile } from './media-store.js';
+import {
+  type ByteRange,
+  MediaStoreError,
+  type LinkOptions,
+  type MediaStore,
+  type PutOptions,
+  type StoredFile,
+} from './media-store.js';
 
 /** What a local store needs. */
 export interface LocalMediaStoreOptions {
@@ -64,10 +71,10 @@ export class LocalMediaStore implements MediaStore {
     return this.options.publicBaseUrl().replace(/\/$/, '') + this.options.signer.sign(key, ttlSeconds);
   }
 
-  async open(key: string): Promise<Readable> {
+  async open(key: string, range?: ByteRange): Promise<Readable> {
     try {
       const file = await open(this.pathOf(key), 'r');
-      return file.createReadStream();
+      return file.createReadStream(range && { start: range.start, end: range.end - 1 });
     } catch (error) {
       throw asStoreError(error);
     }

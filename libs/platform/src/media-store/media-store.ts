@@ -20,6 +20,12 @@ export interface StoredFile {
   readonly sha256: string;
 }
 
+/** A part of a file, in bytes from its beginning: `start` up to but without `end`. Not empty, and inside the file. */
+export interface ByteRange {
+  readonly start: number;
+  readonly end: number;
+}
+
 /** How long a link works. */
 export interface LinkOptions {
   /** Whole seconds from now, at least 1; `null` makes a link that stays. */
@@ -47,8 +53,8 @@ export interface MediaStore {
    */
   url(key: string, options: LinkOptions): Promise<string>;
 
-  /** Opens the file for reading. @throws MediaStoreError `not_found`, `invalid_key` or `unavailable`. */
-  open(key: string): Promise<Readable>;
+  /** Opens the file, or a part of it, for reading. @throws MediaStoreError `not_found`, `invalid_key` or `unavailable`. */
+  open(key: string, range?: ByteRange): Promise<Readable>;
 
   /** Removes the file; removing one that does not exist succeeds. @throws MediaStoreError `invalid_key` or `unavailable`. */
   delete(key: string): Promise<void>;

@@ -15,7 +15,14 @@ import { ByteMeter } from './byte-meter.js';
 import { checkTtl, noSuchFile, readLink } from './file-link.js';
 import type { LinkSigner } from './link-signer.js';
 import { checkMediaKey } from './media-key.js';
-import { MediaStoreError, type LinkOptions, type MediaStore, type PutOptions, type StoredFile } from './media-store.js';
+import {
+  type ByteRange,
+  MediaStoreError,
+  type LinkOptions,
+  type MediaStore,
+  type PutOptions,
+  type StoredFile,
+} from './media-store.js';
 
 /** How an S3-compatible bucket is reached. */
 export interface S3MediaStoreOptions {
@@ -88,10 +95,11 @@ export class S3MediaStore implements MediaStore {
     return withoutSlash(gatewayBaseUrl()) + signer.sign(key, ttlSeconds);
   }
 
-  async open(key: string): Promise<Readable> {
+  async open(key: string, range?: ByteRange): Promise<Readable> {
     checkMediaKey(key);
+    const Range = range && `bytes=${range.start}-${range.end - 1}`;
     try {
-      const { Body } = await this.client.send(new GetObjectCommand({ Bucket: this.options.bucket, Key: key }));
+      const { Body } = await this.client.send(new GetObjectCommand({ Bucket: this.options.bucket, Key: key, Range }));
       if (Body instanceof Readable) return Body;
     } catch (error) {
       throw asStoreError(error);

@@ -1,0 +1,18 @@
+import { AccessModule, TasksModule } from '#features';
+import { type DynamicModule, Module } from '@nestjs/common';
+import { PlatformModule, type Platform } from '#platform';
+import { FilesController } from './files/files.controller.js';
+import { ImagesController } from './images/images.controller.js';
+import { TasksController } from './tasks/tasks.controller.js';
+import { VideosController } from './videos/videos.controller.js';
+
+/** The rooms of the public API. */
+@Module({
+  imports: [AccessModule, TasksModule],
+  controllers: [VideosController, ImagesController, TasksController, FilesController],
+})
+export class ApiModule {
+  static on(platform: Platform): DynamicModule {
+    return { module: ApiModule, imports: [PlatformModule.register(platform)] };
+  }
+}

@@ -1,0 +1,34 @@
+import { NestLogger, type Platform } from '#platform';
+import { NestFactory } from '@nestjs/core';
+import { ExpressAdapter, type NestExpressApplication } from '@nestjs/platform-express';
+import express, { type Express } from 'express';
+import { ApiModule } from './api.module.js';
+import { ErrorFilter } from './door/error.filter.js';
+import { jsonBody } from './door/json-body.middleware.js';
+import { requestId } from './door/request-id.middleware.js';
+
+/** Builds the API on an opened platform, ready to listen. Used by the apps, by tests and by the OpenAPI writer. */
+export async function createApi(platform: Platform): Promise<NestExpressApplication> {
+  const app = await NestFactory.create<NestExpressApplication>(
+    ApiModule.on(platform),
+    new ExpressAdapter(createExpress()),
+    {
+      bodyParser: false,
+      logger: new NestLogger(),
+      abortOnError: false,
+    },
+  );
+  app.use(requestId);
+  app.use(jsonBody(platform.config.server.BODY_LIMIT_MB * 1024 * 1024));
+  app.useGlobalFilters(new ErrorFilter());
+  return app;
+}
+
+function createExpress(): Express {
+  const server = express();
+  server.disable('x-powered-by');
+  // Answers are read once or change from poll to poll: hashing each for an ETag costs more than it saves.
+  server.set('etag', false);
+  server.set('query parser', 'simple');
+  return server;
+}

@@ -1,0 +1,30 @@
+import { AccessService, type Caller } from '#features';
+import { createParamDecorator, type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import type { Request } from 'express';
+import { presentedKey } from './presented-key.js';
+
+declare module 'express-serve-static-core' {
+  interface Request {
+    /** Who sent the request; set by the guard. */
+    caller?: Caller;
+  }
+}
+
+/** Lets a request in when its API key is good, and says whose it is. */
+@Injectable()
+export class ApiKeyGuard implements CanActivate {
+  constructor(private readonly access: AccessService) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const request = context.switchToHttp().getRequest<Request>();
+    request.caller = await this.access.authenticate(presentedKey(request));
+    return true;
+  }
+}
+
+/** The caller that the guard let in. */
+export const CurrentCaller = createParamDecorator((_: unknown, context: ExecutionContext): Caller => {
+  const { caller } = context.switchToHttp().getRequest<Request>();
+  if (!caller) throw new Error('CurrentCaller is used on a route that ApiKeyGuard does not guard');
+  return caller;
+});

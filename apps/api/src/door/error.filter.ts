@@ -1,0 +1,36 @@
+import { GatewayError } from '#contracts';
+import { logger } from '#platform';
+import { type ArgumentsHost, Catch, type ExceptionFilter } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { toErrorBody } from './error-body.js';
+import { toGatewayError } from './to-gateway-error.js';
+
+const log = logger('door');
+
+/** Turns whatever was thrown into an answer. The only place that writes error statuses. */
+@Catch()
+export class ErrorFilter implements ExceptionFilter {
+  catch(thrown: unknown, host: ArgumentsHost): void {
+    const http = host.switchToHttp();
+    const request = http.getRequest<Request>();
+    const response = http.getResponse<Response>();
+    const error = toGatewayError(thrown);
+    logFailure(error, request);
+    if (response.headersSent) {
+      response.destroy();
+      return;
+    }
+    if (error.retryAfterMs !== undefined) {
+      response.setHeader('retry-after', Math.ceil(error.retryAfterMs / 1000));
+      response.setHeader('retry-after-ms', Math.ceil(error.retryAfterMs));
+    }
+    for (const [name, value] of Object.entries(error.headers ?? {})) response.setHeader(name, value);
+    response.status(error.status).json(toErrorBody(error));
+  }
+}
+
+function logFailure(error: GatewayError, request: Request): void {
+  const fields = { code: error.code, status: error.status, method: request.method, path: request.path };
+  if (error.status >= 500) log.error('request.failed', { ...fields, error: error.cause ?? error });
+  else log.info('request.refused', fields);
+}

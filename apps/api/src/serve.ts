@@ -1,0 +1,37 @@
+import type { Server } from 'node:http';
+import type { Platform } from '#platform';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+
+/** A listening API. */
+export interface RunningApi {
+  /** The port it listens on; differs from the configured one when that is 0. */
+  readonly port: number;
+  /** Takes no new requests, gives running ones up to `graceMs`, then cuts what is left. */
+  stop(graceMs: number): Promise<void>;
+}
+
+/** Longer than the idle time of common load balancers, so that they and not we close idle connections. */
+const KEEP_ALIVE_MS = 75_000;
+
+/** @throws Error `EADDRINUSE` or `EACCES` when the port cannot be had. */
+export async function serve(app: NestExpressApplication, { config }: Platform): Promise<RunningApi> {
+  const server: Server = await app.listen(config.server.PORT, config.server.HOST);
+  server.keepAliveTimeout = KEEP_ALIVE_MS;
+  server.headersTimeout = KEEP_ALIVE_MS + 5_000;
+  const address = server.address();
+  // With PORT 0 the system chooses; links that are made from now on must carry the port it chose.
+  if (typeof address === 'object' && address) config.server.PORT = address.port;
+  return {
+    port: config.server.PORT,
+    stop: (graceMs) => stopServer(app, server, graceMs),
+  };
+}
+
+async function stopServer(app: NestExpressApplication, server: Server, graceMs: number): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeIdleConnections();
+  const timer = setTimeout(() => server.closeAllConnections(), graceMs);
+  await closed;
+  clearTimeout(timer);
+  await app.close();
+}

@@ -1,0 +1,13 @@
+import type { AcceptedTask } from '#features';
+
+/** The answer to an accepted submission (D1 2.1). */
+export interface SubmittedBody {
+  readonly code: 200;
+  readonly data: readonly [{ readonly status: 'submitted'; readonly task_id: string; readonly notice?: string }];
+}
+
+/** One element for the one task that a request makes, with what its owner should know. */
+export const submitted = ({ taskId, notices }: AcceptedTask): SubmittedBody => ({
+  code: 200,
+  data: [{ status: 'submitted', task_id: taskId, ...(notices.length > 0 && { notice: notices.join(' ') }) }],
+});

@@ -1,0 +1,4 @@
+import { onPlatform, runProcess } from '#platform';
+import { startGateway } from './start-gateway.js';
+
+await runProcess('gateway', () => onPlatform(startGateway));

@@ -1,0 +1,137 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { AccessModule, FIRST_ACCOUNT_ID, type MediaWorker, seedExamplePrices, SeedService } from '#features';
+import type { JsonObject, TaskView } from '#contracts';
+import { type Database, openPlatform, type Platform, readProcessConfig, type Environment } from '#platform';
+import { openMediaProviders, SandboxConfig } from '#providers';
+import { createTestDatabase, uniqueRedisPrefix } from '#testing';
+import { createApi } from '../../../api/src/create-api.js';
+import { serve } from '../../../api/src/serve.js';
+import { createImageWorker } from '../../../image-worker/src/image-worker.js';
+import { createVideoWorker } from '../../../video-worker/src/video-worker.js';
+
+/** The key of the first account in every test gateway. */
+export const TEST_KEY = 'sk-test-0123456789abcdef';
+
+/** What a test may ask for beyond a whole gateway on its own database. */
+export interface TestGatewayOptions {
+  /** Queues on this Redis instead of Postgres. */
+  readonly redisUrl?: string;
+  /** Whether tasks are worked on. Default true. */
+  readonly workers?: boolean;
+  /** Further environment variables, as an operator would set them. */
+  readonly environment?: Environment;
+}
+
+/** An answer, its body parsed. */
+export interface TestAnswer<Body = JsonObject> {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Body;
+}
+
+/** A whole gateway in this process, on real services: HTTP on a free port, a database and a data folder of its own. */
+export interface TestGateway {
+  readonly baseUrl: string;
+  readonly accountId: string;
+  readonly platform: Platform;
+  readonly database: Database;
+  /** Sends a request with the first account's key unless `headers` say otherwise. */
+  send<Body = JsonObject>(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<TestAnswer<Body>>;
+  /** Submits a task that must be accepted, and answers its id. */
+  submit(path: string, body: unknown): Promise<string>;
+  /** Polls until the task is final. @throws Error after 20 s. */
+  waitForTask(taskId: string): Promise<TaskView>;
+  stop(): Promise<void>;
+}
+
+/** The sandbox answers at once in tests, unless a prompt asks for a delay. */
+const FAST_SANDBOX = Object.assign(new SandboxConfig(), { SANDBOX_VIDEO_MS: 20, SANDBOX_IMAGE_MS: 10 });
+
+/** Starts a gateway on a copy of the migrated template database. Call `stop` in `afterAll`. */
+export async function startTestGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {
+  const testDatabase = await createTestDatabase();
+  const dataDirectory = await mkdtemp(join(tmpdir(), 'gateway-test-data-'));
+  const platform = await openPlatform(
+    readProcessConfig({
+      DATABASE_URL: testDatabase.url,
+      DATABASE_POOL_SIZE: '6',
+      KEY_PEPPER: 'a-pepper-for-tests-only',
+      DATA_DIR: dataDirectory,
+      PORT: '0',
+      QUEUE_PREFIX: uniqueRedisPrefix(),
+      ...(options.redisUrl && { REDIS_URL: options.redisUrl }),
+      ...options.environment,
+    }),
+  );
+  await seedExamplePrices(platform.database);
+  const api = await createApi(platform);
+  await api.select(AccessModule).get(SeedService).ensureFirstAccount(TEST_KEY);
+  const providers = openMediaProviders(FAST_SANDBOX);
+  const server = await serve(api, platform);
+  const workers: MediaWorker[] =
+    options.workers === false
+      ? []
+      : [createVideoWorker(platform, providers.registry), createImageWorker(platform, providers.registry)];
+  for (const worker of workers) worker.start();
+  const client = createClient(`http://127.0.0.1:${server.port}`);
+  return {
+    ...client,
+    accountId: FIRST_ACCOUNT_ID,
+    platform,
+    database: platform.database,
+    stop: async () => {
+      await server.stop(1_000);
+      await Promise.all(workers.map((worker) => worker.stop(2_000)));
+      await providers.close();
+      await platform.close(1_000);
+      await testDatabase.remove();
+      await rm(dataDirectory, { recursive: true, force: true });
+    },
+  };
+}
+
+function createClient(baseUrl: string): Pick<TestGateway, 'baseUrl' | 'send' | 'submit' | 'waitForTask'> {
+  const send: TestGateway['send'] = async <Body>(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ) => {
+    const answer = await fetch(baseUrl + path, {
+      method,
+      headers: {
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(headers ?? { authorization: `Bearer ${TEST_KEY}` }),
+      },
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+    const text = await answer.text();
+    return { status: answer.status, headers: answer.headers, body: (text ? JSON.parse(text) : null) as Body };
+  };
+  return {
+    baseUrl,
+    send,
+    submit: async (path, body) => {
+      const { status, body: answer } = await send<{ data: { task_id: string }[] }>('POST', path, body);
+      const taskId = answer.data?.[0]?.task_id;
+      if (status !== 200 || !taskId) throw new Error(`${path} answered ${status}: ${JSON.stringify(answer)}`);
+      return taskId;
+    },
+    waitForTask: async (taskId) => {
+      const deadline = Date.now() + 20_000;
+      while (Date.now() < deadline) {
+        const { body } = await send<{ data: TaskView }>('GET', `/v1/tasks/${taskId}`);
+        if (body.data.usage.final) return body.data;
+        await new Promise((resolve) => setTimeout(resolve, 25));
+      }
+      throw new Error(`task ${taskId} did not end within 20 s`);
+    },
+  };
+}

@@ -1,0 +1,7 @@
+import { createMediaWorker, type MediaWorker } from '#features';
+import type { Platform } from '#platform';
+import type { MediaProviderRegistry } from '#providers';
+
+/** The worker of image tasks. */
+export const createImageWorker = (platform: Platform, providers: MediaProviderRegistry): MediaWorker =>
+  createMediaWorker('image', platform.config.worker.IMAGE_WORKER_CONCURRENCY, platform, providers);

@@ -1,0 +1,10 @@
+import { onPlatform, runProcess } from '#platform';
+import { createMaintenanceWorker } from './maintenance-worker.js';
+
+await runProcess('maintenance-worker', () =>
+  onPlatform(async (platform) => {
+    const worker = createMaintenanceWorker(platform);
+    worker.start();
+    return { ready: 'keeping the house clean', stop: () => worker.stop() };
+  }),
+);

@@ -1,0 +1,7 @@
+import { createMediaWorker, type MediaWorker } from '#features';
+import type { Platform } from '#platform';
+import type { MediaProviderRegistry } from '#providers';
+
+/** The worker of video tasks. */
+export const createVideoWorker = (platform: Platform, providers: MediaProviderRegistry): MediaWorker =>
+  createMediaWorker('video', platform.config.worker.VIDEO_WORKER_CONCURRENCY, platform, providers);

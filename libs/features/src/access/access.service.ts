@@ -1,0 +1,89 @@
+import { GatewayError } from '#contracts';
+import { Coalescer, Database } from '#platform';
+import { LRUCache } from 'lru-cache';
+import { hashApiKey } from './api-key.js';
+import type { Caller } from './caller.js';
+
+/** How long a looked-up key is believed, in milliseconds: the longest a revoked key may go on working. */
+export const KEY_CACHE_MS = 3_000;
+
+interface CallerRow {
+  readonly key_hash: Buffer;
+  readonly account_id: string;
+  readonly id: string;
+  readonly allowed_models: string[];
+  readonly allowed_addresses: string[];
+  readonly quota_micros: bigint | null;
+  readonly requests_per_minute: number | null;
+  readonly tokens_per_minute: number | null;
+  readonly max_running_tasks: number | null;
+  readonly priority: number;
+  readonly expires_at: Date | null;
+}
+
+const FIND_CALLERS = `
+select k.key_hash, k.id, k.account_id, k.allowed_models, k.allowed_addresses, k.quota_micros, k.expires_at, a.priority,
+  coalesce(k.requests_per_minute, a.requests_per_minute) as requests_per_minute,
+  coalesce(k.tokens_per_minute, a.tokens_per_minute) as tokens_per_minute,
+  coalesce(k.max_running_tasks, a.max_running_tasks) as max_running_tasks
+from api_key k join account a on a.id = k.account_id
+where k.key_hash = any($1) and k.revoked_at is null and a.disabled_at is null`;
+
+/** Decides who a presented key belongs to. Keys are found by keyed hash, so nothing here compares secrets byte by byte. */
+export class AccessService {
+  private readonly known = new LRUCache<string, Caller>({ max: 50_000, ttl: KEY_CACHE_MS });
+  private readonly lookups: Coalescer<Buffer, Caller | null>;
+
+  constructor(
+    private readonly database: Database,
+    private readonly pepper: string,
+  ) {
+    this.lookups = new Coalescer((hashes) => this.find(hashes), { maxItems: 64, maxRunsInFlight: 2 });
+  }
+
+  /**
+   * The caller behind a key.
+   *
+   * @throws GatewayError `invalid_api_key`: no key, an unknown, revoked or expired one, or one of a disabled account.
+   */
+  async authenticate(presented: string | undefined): Promise<Caller> {
+    if (!presented) {
+      throw new GatewayError(
+        'invalid_api_key',
+        'No API key was sent: add the header "Authorization: Bearer <API_KEY>".',
+      );
+    }
+    const hash = hashApiKey(presented, this.pepper);
+    const cacheKey = hash.toString('base64');
+    const caller = this.known.get(cacheKey) ?? (await this.lookups.add(hash));
+    if (!caller) throw new GatewayError('invalid_api_key', 'The API key is not valid: it is unknown, or was revoked.');
+    if (caller.expiresAt && caller.expiresAt.getTime() <= Date.now()) {
+      throw new GatewayError('invalid_api_key', `The API key expired at ${caller.expiresAt.toISOString()}.`);
+    }
+    this.known.set(cacheKey, caller, { ttl: this.known.getRemainingTTL(cacheKey) || KEY_CACHE_MS });
+    return caller;
+  }
+
+  private async find(hashes: readonly Buffer[]): Promise<(Caller | null)[]> {
+    const { rows } = await this.database.query<CallerRow>({
+      name: 'find_callers',
+      text: FIND_CALLERS,
+      values: [hashes],
+    });
+    const byHash = new Map(rows.map((row) => [row.key_hash.toString('base64'), toCaller(row)]));
+    return hashes.map((hash) => byHash.get(hash.toString('base64')) ?? null);
+  }
+}
+
+const toCaller = (row: CallerRow): Caller => ({
+  accountId: row.account_id,
+  apiKeyId: row.id,
+  allowedModels: row.allowed_models,
+  allowedAddresses: row.allowed_addresses,
+  quotaMicros: row.quota_micros,
+  requestsPerMinute: row.requests_per_minute,
+  tokensPerMinute: row.tokens_per_minute,
+  maxRunningTasks: row.max_running_tasks,
+  priority: row.priority,
+  expiresAt: row.expires_at,
+});

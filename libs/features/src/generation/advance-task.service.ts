@@ -1,0 +1,41 @@
+import { logger } from '#platform';
+import type { TaskRow } from '../tasks/task-row.js';
+import { MAX_FAILURES } from './attempts.js';
+import { backoffDelayMs } from './backoff.js';
+import type { SettleTaskService } from './settle-task.service.js';
+import type { StartStep } from './start-step.js';
+import type { StoreStep } from './store-step.js';
+import type { TaskMoves } from './task-moves.js';
+
+const log = logger('generation');
+
+/** Does the next step of a claimed task: hands it to its vendor, or stores what the vendor made. */
+export class AdvanceTaskService {
+  constructor(
+    private readonly moves: TaskMoves,
+    private readonly settlement: SettleTaskService,
+    private readonly start: StartStep,
+    private readonly store: StoreStep,
+  ) {}
+
+  /**
+   * Never throws for what goes wrong inside a task: that ends up in the row, as another attempt or as its failure.
+   * `signal` stops the step at its next safe point; the lease then lapses and another worker goes on.
+   */
+  async advance(task: TaskRow, signal: AbortSignal): Promise<void> {
+    try {
+      if (task.state === 'submitting') await this.start.run(task, signal);
+      else if (task.state === 'storing') await this.store.run(task, signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      log.error('task.step_failed', { taskId: task.id, attempt: task.attempt, error });
+      await this.again(task, error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  /** An error nobody foresaw. It may pass; when it does not, the task is parked and the customer gets the money back. */
+  private async again(task: TaskRow, reason: string): Promise<void> {
+    if (task.failures + 1 < MAX_FAILURES) await this.moves.retryLater(task, reason, backoffDelayMs(task.failures));
+    else await this.settlement.fail(task, 'parked', 'The gateway could not finish this task; nothing was charged.');
+  }
+}

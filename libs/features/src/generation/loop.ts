@@ -1,0 +1,53 @@
+import { logger } from '#platform';
+
+const log = logger('loop');
+
+/**
+ * Runs a piece of work again and again with a pause in between, one at a time, until stopped. Errors are logged and
+ * never end it. The work answers true when more is waiting, and is then run again without the pause.
+ */
+export class Loop {
+  private readonly abort = new AbortController();
+  private running: Promise<void> = Promise.resolve();
+
+  constructor(
+    private readonly name: string,
+    private readonly pauseMs: number,
+    private readonly work: () => Promise<boolean>,
+  ) {}
+
+  start(): void {
+    this.running = this.run();
+  }
+
+  /** Resolves when the piece of work under way is done. */
+  async stop(): Promise<void> {
+    this.abort.abort();
+    await this.running;
+  }
+
+  private async run(): Promise<void> {
+    while (!this.abort.signal.aborted) {
+      const more = await this.work().catch((error: unknown) => {
+        log.error('loop.failed', { loop: this.name, error });
+        return false;
+      });
+      if (!more) await this.pause();
+    }
+  }
+
+  /** A little jitter keeps replicas from waking together. */
+  private pause(): Promise<void> {
+    const { signal } = this.abort;
+    if (signal.aborted) return Promise.resolve();
+    return new Promise((resolve) => {
+      const finish = (): void => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', finish);
+        resolve();
+      };
+      const timer = setTimeout(finish, this.pauseMs * (0.8 + Math.random() * 0.4));
+      signal.addEventListener('abort', finish);
+    });
+  }
+}

@@ -1,0 +1,58 @@
+/**
+ * Ends a task: the terminal move, the money, the files and the usage record, in one statement and one commit.
+ *
+ * Guarded twice. The UPDATE names the states it may leave and the attempt that may do it; and the ledger's unique
+ * indexes allow one capture and one release for each task, so money moves once even if the guard were wrong.
+ *
+ * $1 task id, $2 final state, $3 states it may leave, $4 attempt or null, $5 charge in micros, $6 delivered quantity,
+ * $7 error code, $8 error message, $9 files as JSON, $10 seconds until the files expire or null, $11 usage record id.
+ */
+export const SETTLE_TASK = `
+with moved as (
+  update task set state = $2, charged_micros = $5::bigint, error_code = $7, error_message = $8, finished_at = now(),
+    lease_owner = null, lease_until = null, version = version + 1,
+    progress = case when $2 = 'completed' then 100 else progress end,
+    files_expire_at = now() + $10::integer * interval '1 second'
+  where id = $1 and state = any($3::text[]) and ($4::integer is null or attempt = $4)
+  returning *
+), paid as (
+  update account a set held_micros = a.held_micros - m.hold_micros, used_micros = a.used_micros + m.charged_micros,
+    available_micros = a.available_micros + m.hold_micros - m.charged_micros
+  from moved m where a.id = m.account_id
+), keyed as (
+  update api_key k set held_micros = k.held_micros - m.hold_micros, used_micros = k.used_micros + m.charged_micros
+  from moved m where k.id = m.api_key_id
+), captured as (
+  insert into ledger_entry (account_id, api_key_id, task_id, request_id, kind, debit, credit, amount_micros)
+  select account_id, api_key_id, id, request_id, 'capture', 'held', 'revenue', charged_micros
+  from moved where state = 'completed'
+), released as (
+  insert into ledger_entry (account_id, api_key_id, task_id, request_id, kind, debit, credit, amount_micros)
+  select account_id, api_key_id, id, request_id, 'release', 'held', 'available', hold_micros - charged_micros
+  from moved where state <> 'completed' or hold_micros > charged_micros
+), stored as (
+  insert into task_file (task_id, ordinal, role, store_key, content_type, bytes, sha256, width, height, duration_ms, expires_at)
+  select m.id, f.ordinal, f.role, f.store_key, f.content_type, f.bytes, f.sha256, f.width, f.height, f.duration_ms, m.files_expire_at
+  from moved m, jsonb_to_recordset($9::jsonb) as f(ordinal smallint, role text, store_key text, content_type text,
+    bytes bigint, sha256 text, width integer, height integer, duration_ms integer)
+), unscheduled as (
+  delete from task_poll where task_id in (select id from moved)
+), explained as (
+  insert into usage_record (id, account_id, api_key_id, kind, model, task_id, request_id, upstream, status,
+    amount_micros, quantity, duration_ms, lines)
+  select $11, account_id, api_key_id, medium, model, id, request_id, provider, state, charged_micros, $6::bigint,
+    (extract(epoch from now() - created_at) * 1000)::integer,
+    jsonb_build_array(jsonb_build_object('source', 'price_book', 'price_id', price_id, 'unit', billing_unit,
+      'variant', billing_variant, 'price_micros', (hold_micros / quantity)::text, 'quantity', $6::bigint,
+      'amount_micros', charged_micros::text))
+  from moved
+), summed as (
+  insert into usage_daily as d (account_id, day, model, api_key_id, kind, requests, failed_requests, amount_micros, quantity)
+  select account_id, (now() at time zone 'utc')::date, model, api_key_id, medium, 1,
+    case when state = 'completed' then 0 else 1 end, charged_micros, $6::bigint
+  from moved
+  on conflict (account_id, day, model, api_key_id) do update set requests = d.requests + 1,
+    failed_requests = d.failed_requests + excluded.failed_requests,
+    amount_micros = d.amount_micros + excluded.amount_micros, quantity = d.quantity + excluded.quantity
+)
+select id, account_id, charged_micros from moved`;

@@ -1,0 +1,105 @@
+import type { Micros, TaskFailureCode, TaskState } from '#contracts';
+import { Database, retryOnConnectionError } from '#platform';
+import { ulid } from 'ulid';
+import type { TaskRow } from '../tasks/task-row.js';
+import { SETTLE_TASK } from './settle-statement.js';
+
+/** A file that is in the store and was found readable. */
+export interface SettledFile {
+  readonly ordinal: number;
+  readonly role: 'output' | 'last_frame';
+  readonly storeKey: string;
+  readonly contentType: string;
+  readonly bytes: number;
+  readonly sha256: string;
+  readonly width: number | null;
+  readonly height: number | null;
+  readonly durationMs: number | null;
+}
+
+/** How a task succeeded. */
+export interface Completion {
+  readonly chargeMicros: Micros;
+  /** Units delivered: seconds of film or pictures. */
+  readonly quantity: number;
+  readonly files: readonly SettledFile[];
+  /** Seconds the files stay; null: for good. */
+  readonly resultTtlSeconds: number | null;
+}
+
+interface Ending {
+  readonly taskId: string;
+  readonly from: readonly TaskState[];
+  readonly attempt: number | null;
+  readonly state: 'completed' | 'failed' | 'cancelled';
+  readonly error: { readonly code: TaskFailureCode; readonly message: string } | null;
+  readonly completion: Completion;
+}
+
+const NOTHING: Completion = { chargeMicros: 0n, quantity: 0, files: [], resultTtlSeconds: null };
+
+/** Ends tasks. The terminal move, the money, the files and the usage record are one statement: all of it or none. */
+export class SettleTaskService {
+  constructor(private readonly database: Database) {}
+
+  /** Turns the hold into a charge and gives back the rest. False: the task had moved on. */
+  complete(task: TaskRow, completion: Completion): Promise<boolean> {
+    return this.end({
+      taskId: task.id,
+      from: ['storing'],
+      attempt: task.attempt,
+      state: 'completed',
+      error: null,
+      completion,
+    });
+  }
+
+  /** Gives the whole hold back and says why, from within a claimed attempt. False: the task had moved on. */
+  fail(task: TaskRow, code: TaskFailureCode, message: string): Promise<boolean> {
+    const from = ['queued', 'submitting', 'storing'] as const;
+    return this.end({
+      taskId: task.id,
+      from,
+      attempt: task.attempt,
+      state: 'failed',
+      error: { code, message },
+      completion: NOTHING,
+    });
+  }
+
+  /** Fails an open task that no attempt holds: the vendor said no, or time ran out. `from` names where it may be. */
+  failUnclaimed(taskId: string, from: readonly TaskState[], code: TaskFailureCode, message: string): Promise<boolean> {
+    return this.end({ taskId, from, attempt: null, state: 'failed', error: { code, message }, completion: NOTHING });
+  }
+
+  private async end({ taskId, from, attempt, state, error, completion }: Ending): Promise<boolean> {
+    const files = completion.files.map((file) => ({
+      ordinal: file.ordinal,
+      role: file.role,
+      store_key: file.storeKey,
+      content_type: file.contentType,
+      bytes: file.bytes,
+      sha256: file.sha256,
+      width: file.width,
+      height: file.height,
+      duration_ms: file.durationMs,
+    }));
+    const values = [
+      taskId,
+      state,
+      from,
+      attempt,
+      completion.chargeMicros,
+      completion.quantity,
+      error?.code ?? null,
+      error?.message ?? null,
+      JSON.stringify(files),
+      completion.resultTtlSeconds,
+      `usage_${ulid()}`,
+    ];
+    const { rows } = await retryOnConnectionError(() =>
+      this.database.query({ name: 'settle_task', text: SETTLE_TASK, values }),
+    );
+    return rows.length > 0;
+  }
+}

@@ -1,0 +1,15 @@
+export * from './access/access.module.js';
+export * from './access/access.service.js';
+export type { Caller } from './access/caller.js';
+export * from './access/seed.service.js';
+export * from './generation/create-task-worker.js';
+export * from './generation/loop.js';
+export * from './ledger/ledger.module.js';
+export * from './ledger/ledger.service.js';
+export * from './maintenance/maintenance.service.js';
+export * from './prices/price-book.js';
+export * from './prices/prices.module.js';
+export * from './prices/seed-prices.js';
+export * from './tasks/read-task.service.js';
+export * from './tasks/submission.service.js';
+export * from './tasks/tasks.module.js';

@@ -1,0 +1,61 @@
+import { Database, logger, type MediaStore } from '#platform';
+
+const log = logger('maintenance');
+
+const BATCH = 200;
+
+const EXPIRED_FILES = `
+select task_id, ordinal, store_key from task_file
+where expires_at <= now() and removed_at is null order by expires_at limit $1`;
+const MARK_REMOVED = `update task_file set removed_at = now() where task_id = $1 and ordinal = $2`;
+
+/** Tables whose rows are thrown away once they expire. */
+const EXPIRING_TABLES = ['idempotency_record', 'text_response', 'text_item'] as const;
+
+const ENSURE_PARTITIONS = `
+select ensure_month_partition(parent, (now() + ahead * interval '1 month')::date)
+from unnest(array['usage_record', 'audit_record']) parent, generate_series(0, 2) ahead`;
+
+/** Keeps the house clean: expired files and records go, the coming months' partitions are made in time. */
+export class MaintenanceService {
+  constructor(
+    private readonly database: Database,
+    private readonly store: MediaStore,
+  ) {}
+
+  /** One round. True: there may be more to do at once. */
+  async run(): Promise<boolean> {
+    const removedFiles = await this.removeExpiredFiles();
+    const removedRecords = await this.removeExpiredRecords();
+    await this.database.query({ text: ENSURE_PARTITIONS, values: [] });
+    if (removedFiles + removedRecords > 0) {
+      log.info('maintenance.done', { removedFiles, removedRecords });
+    }
+    return removedFiles === BATCH;
+  }
+
+  /** The file first, then the note of it: a crash in between removes a file that is already gone, which is no error. */
+  private async removeExpiredFiles(): Promise<number> {
+    const { rows: files } = await this.database.query<{ task_id: string; ordinal: number; store_key: string }>({
+      text: EXPIRED_FILES,
+      values: [BATCH],
+    });
+    for (const file of files) {
+      await this.store.delete(file.store_key);
+      await this.database.query({ text: MARK_REMOVED, values: [file.task_id, file.ordinal] });
+    }
+    return files.length;
+  }
+
+  private async removeExpiredRecords(): Promise<number> {
+    let removed = 0;
+    for (const table of EXPIRING_TABLES) {
+      const { rows } = await this.database.query({
+        text: `delete from ${table} where ctid = any(array(select ctid from ${table} where expires_at <= now() limit $1)) returning 1`,
+        values: [BATCH],
+      });
+      removed += rows.length;
+    }
+    return removed;
+  }
+}

@@ -1,0 +1,68 @@
+import { GatewayError, type Billing, type Micros } from '#contracts';
+import { Database } from '#platform';
+
+/** How old a price list may get before it is read again, in milliseconds. */
+const FRESH_MS = 5_000;
+
+interface PriceRow {
+  readonly id: string;
+  readonly model: string;
+  readonly unit: string;
+  readonly variant: string;
+  readonly amount_micros: bigint;
+  readonly per_quantity: bigint;
+}
+
+/** What a request costs, and by which price. */
+export interface Quote {
+  readonly priceId: string;
+  /** Price of one unit. */
+  readonly unitMicros: Micros;
+  /** Unit price times quantity: what submission holds, and the most that is ever charged. */
+  readonly holdMicros: Micros;
+}
+
+/** Of each price the one that is in force now. */
+const CURRENT_PRICES = `
+select distinct on (model, unit, variant) id, model, unit, variant, amount_micros, per_quantity
+from price where effective_from <= now() order by model, unit, variant, effective_from desc`;
+
+/** The prices in force. Read from the database, kept for seconds, so that a new price needs no restart. */
+export class PriceBook {
+  private prices = new Map<string, PriceRow>();
+  private readAt = Number.NEGATIVE_INFINITY;
+  private reading: Promise<void> | undefined;
+
+  constructor(private readonly database: Database) {}
+
+  /**
+   * The price of a request in its account's unit.
+   *
+   * @throws GatewayError `unavailable`: no price is in force for the model, so it cannot be sold.
+   */
+  async quote(model: string, billing: Billing): Promise<Quote> {
+    const price = await this.find(model, billing.unit, billing.variant);
+    if (!price) {
+      throw new GatewayError('unavailable', `The model "${model}" has no price for ${billing.variant} at the moment.`, {
+        log: `no price in force for ${model} ${billing.unit} ${billing.variant}`,
+      });
+    }
+    const unitMicros = price.amount_micros / price.per_quantity;
+    return { priceId: price.id, unitMicros, holdMicros: unitMicros * BigInt(billing.quantity) };
+  }
+
+  private async find(model: string, unit: string, variant: string): Promise<PriceRow | undefined> {
+    if (Date.now() - this.readAt > FRESH_MS)
+      await (this.reading ??= this.read().finally(() => (this.reading = undefined)));
+    return this.prices.get(keyOf({ model, unit, variant }));
+  }
+
+  private async read(): Promise<void> {
+    const { rows } = await this.database.query<PriceRow>({ name: 'current_prices', text: CURRENT_PRICES, values: [] });
+    this.prices = new Map(rows.map((row) => [keyOf(row), row]));
+    this.readAt = Date.now();
+  }
+}
+
+const keyOf = ({ model, unit, variant }: Pick<PriceRow, 'model' | 'unit' | 'variant'>): string =>
+  `${model}|${unit}|${variant}`;

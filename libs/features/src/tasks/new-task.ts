@@ -1,0 +1,23 @@
+import type { Billing, JsonObject, Micros, Medium, SubmissionPath } from '#contracts';
+
+/** A task about to be written: the checked request, who pays, and what it holds. */
+export interface NewTask {
+  readonly id: string;
+  readonly accountId: string;
+  readonly apiKeyId: string;
+  readonly requestId: string;
+  readonly medium: Medium;
+  readonly path: SubmissionPath;
+  readonly family: string;
+  readonly model: string;
+  readonly mode: string;
+  readonly parameters: JsonObject;
+  readonly notices: readonly string[];
+  readonly billing: Billing;
+  readonly priceId: string;
+  readonly holdMicros: Micros;
+  readonly priority: number;
+  /** The longest the task may take, in seconds from now. */
+  readonly deadlineSeconds: number;
+  readonly webhookUrl: string | null;
+}

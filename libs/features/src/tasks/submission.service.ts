@@ -1,0 +1,65 @@
+import { GatewayError, readModelRequest, type ModelRequest, type SubmissionPath } from '#contracts';
+import { checkInlineReferences } from '#platform';
+import type { Caller } from '../access/caller.js';
+import type { PriceBook, Quote } from '../prices/price-book.js';
+import { catalogFamily } from './catalog-family.js';
+import { newTaskId } from './task-id.js';
+import type { TaskWriter } from './task-writer.js';
+
+/** What a caller gets back for an accepted request. */
+export interface AcceptedTask {
+  readonly taskId: string;
+  readonly notices: readonly string[];
+}
+
+/** A checked request and its price. */
+export interface PricedRequest {
+  readonly request: ModelRequest;
+  readonly quote: Quote;
+}
+
+/** Takes a request from its raw body to a paid task, refusing before a cent moves. */
+export class SubmissionService {
+  constructor(
+    private readonly prices: PriceBook,
+    private readonly tasks: TaskWriter,
+  ) {}
+
+  /**
+   * Checks, prices, holds and writes.
+   *
+   * @throws GatewayError 400, 402, 403 or 404; nothing was written and nothing is charged.
+   */
+  async submit(path: SubmissionPath, caller: Caller, body: unknown, requestId: string): Promise<AcceptedTask> {
+    const { request, quote } = await this.price(path, caller, body);
+    const { model, medium, mode, parameters, notices } = request;
+    const family = catalogFamily(model);
+    const taskId = newTaskId();
+    await this.tasks.write({
+      ...{ id: taskId, accountId: caller.accountId, apiKeyId: caller.apiKeyId, requestId },
+      ...{ medium, path, family: family.id, model, mode, parameters, notices },
+      billing: family.billing(parameters),
+      priceId: quote.priceId,
+      holdMicros: quote.holdMicros,
+      priority: caller.priority,
+      deadlineSeconds: family.deadlineSeconds,
+      webhookUrl: null,
+      keyHasQuota: caller.quotaMicros !== null,
+    });
+    return { taskId, notices };
+  }
+
+  /** Checks and prices a request without running it. */
+  async price(path: SubmissionPath, caller: Caller, body: unknown): Promise<PricedRequest> {
+    const request = readModelRequest(path, body);
+    if (caller.allowedModels.length > 0 && !caller.allowedModels.includes(request.model)) {
+      throw new GatewayError('model_not_allowed', `This API key may not use the model "${request.model}".`, {
+        param: 'model',
+      });
+    }
+    const family = catalogFamily(request.model);
+    // Files behind a URL are judged by the worker, before the vendor is called.
+    await checkInlineReferences(family.references(request.parameters));
+    return { request, quote: await this.prices.quote(request.model, family.billing(request.parameters)) };
+  }
+}

@@ -1,0 +1,76 @@
+import type { NewTask } from './new-task.js';
+
+/**
+ * How long a fresh row waits for its doorbell before a sweeper takes it, in milliseconds. Long enough that a healthy
+ * bell always wins, short enough that a lost one costs little.
+ */
+export const BELL_GRACE_MS = 3_000;
+
+/**
+ * Writes tasks, their holds and their ledger entries in one statement and one commit.
+ *
+ * Set-based: all tasks of one account in the batch are accepted together or not at all; the ids that come back were
+ * accepted. Accounts are locked in the order of their ids, so two batches cannot wait for each other. A key's quota is
+ * guarded by a check constraint, which fails the whole statement; tasks of keys with a quota therefore go alone.
+ */
+export const SUBMIT_TASKS = `
+with incoming as (
+  select * from jsonb_to_recordset($1::jsonb) as t(
+    id text, account_id text, api_key_id text, request_id text, medium text, path text, family text, model text,
+    mode text, parameters jsonb, notices text[], billing_unit text, billing_variant text, billing_settle text,
+    quantity integer, price_id text, hold_micros bigint, priority smallint, deadline_seconds integer, webhook_url text)
+), wanted as (
+  select account_id, sum(hold_micros)::bigint as total from incoming group by account_id
+), locked as (
+  select a.id from account a where a.id in (select account_id from wanted) and a.disabled_at is null
+  order by a.id for no key update
+), charged as (
+  update account a set available_micros = a.available_micros - w.total, held_micros = a.held_micros + w.total
+  from locked l join wanted w on w.account_id = l.id
+  where a.id = l.id and (a.unlimited or a.available_micros >= w.total)
+  returning a.id
+), key_wanted as (
+  select api_key_id, sum(hold_micros)::bigint as total from incoming
+  where account_id in (select id from charged) group by api_key_id
+), keyed as (
+  update api_key k set held_micros = k.held_micros + w.total from key_wanted w where k.id = w.api_key_id
+), written as (
+  insert into task (id, account_id, api_key_id, request_id, medium, path, family, model, mode, parameters, notices,
+    billing_unit, billing_variant, billing_settle, quantity, price_id, hold_micros, priority, deadline_at, webhook_url,
+    state, lease_until)
+  select id, account_id, api_key_id, request_id, medium, path, family, model, mode, parameters, notices,
+    billing_unit, billing_variant, billing_settle, quantity, price_id, hold_micros, priority,
+    now() + deadline_seconds * interval '1 second', webhook_url, 'queued', now() + $2::integer * interval '1 millisecond'
+  from incoming where account_id in (select id from charged)
+  returning id, account_id, api_key_id, request_id, hold_micros
+), entered as (
+  insert into ledger_entry (account_id, api_key_id, task_id, request_id, kind, debit, credit, amount_micros)
+  select account_id, api_key_id, id, request_id, 'hold', 'available', 'held', hold_micros from written
+)
+select id from written`;
+
+/** A task as the statement's JSON argument spells it; bigints travel as text. */
+export function toSubmitRow(task: NewTask): Record<string, unknown> {
+  return {
+    id: task.id,
+    account_id: task.accountId,
+    api_key_id: task.apiKeyId,
+    request_id: task.requestId,
+    medium: task.medium,
+    path: task.path,
+    family: task.family,
+    model: task.model,
+    mode: task.mode,
+    parameters: task.parameters,
+    notices: task.notices,
+    billing_unit: task.billing.unit,
+    billing_variant: task.billing.variant,
+    billing_settle: task.billing.settle,
+    quantity: task.billing.quantity,
+    price_id: task.priceId,
+    hold_micros: task.holdMicros.toString(),
+    priority: task.priority,
+    deadline_seconds: task.deadlineSeconds,
+    webhook_url: task.webhookUrl,
+  };
+}

@@ -1,0 +1,54 @@
+import type { JsonObject, Medium, ProviderOutput, TaskState } from '#contracts';
+
+/** The columns of `task` that workers and views read. */
+export interface TaskRow {
+  readonly id: string;
+  readonly account_id: string;
+  readonly api_key_id: string;
+  readonly medium: Medium;
+  readonly path: string;
+  readonly family: string;
+  readonly model: string;
+  readonly mode: string;
+  readonly parameters: JsonObject;
+  readonly notices: string[];
+  readonly state: TaskState;
+  readonly version: number;
+  readonly progress: number;
+  readonly attempt: number;
+  readonly failures: number;
+  readonly last_failure: string | null;
+  readonly provider: string | null;
+  readonly start_intent_at: Date | null;
+  readonly operation: JsonObject | null;
+  readonly outputs: ProviderOutput[] | null;
+  readonly error_code: string | null;
+  readonly error_message: string | null;
+  readonly hold_micros: bigint;
+  readonly charged_micros: bigint | null;
+  readonly billing_unit: string;
+  readonly billing_variant: string;
+  readonly billing_settle: 'per-output' | 'as-held';
+  readonly quantity: number;
+  readonly request_id: string;
+  readonly deadline_at: Date;
+  readonly created_at: Date;
+  readonly started_at: Date | null;
+  readonly finished_at: Date | null;
+}
+
+/** A stored file of a task. */
+export interface TaskFileRow {
+  readonly ordinal: number;
+  readonly role: 'output' | 'last_frame';
+  readonly store_key: string;
+  readonly content_type: string;
+  readonly bytes: number;
+  readonly sha256: string;
+  readonly width: number | null;
+  readonly height: number | null;
+  readonly duration_ms: number | null;
+  /** Unix seconds, or null when the file stays. */
+  readonly expires_at: number | null;
+  readonly removed: boolean;
+}

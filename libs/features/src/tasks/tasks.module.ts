@@ -1,0 +1,40 @@
+import {
+  Database,
+  MEDIA_STORE,
+  type MediaStore,
+  PLATFORM,
+  type Platform,
+  TASK_DOORBELL,
+  type TaskDoorbell,
+} from '#platform';
+import { Module } from '@nestjs/common';
+import { PriceBook } from '../prices/price-book.js';
+import { PricesModule } from '../prices/prices.module.js';
+import { ReadTaskService } from './read-task.service.js';
+import { SubmissionService } from './submission.service.js';
+import { TaskWriter } from './task-writer.js';
+
+/** Taking orders and telling how they stand. */
+@Module({
+  imports: [PricesModule],
+  providers: [
+    {
+      provide: TaskWriter,
+      inject: [Database, TASK_DOORBELL],
+      useFactory: (database: Database, doorbell: TaskDoorbell) => new TaskWriter(database, doorbell),
+    },
+    {
+      provide: SubmissionService,
+      inject: [PriceBook, TaskWriter],
+      useFactory: (prices: PriceBook, tasks: TaskWriter) => new SubmissionService(prices, tasks),
+    },
+    {
+      provide: ReadTaskService,
+      inject: [Database, MEDIA_STORE, PLATFORM],
+      useFactory: (database: Database, store: MediaStore, { config }: Platform) =>
+        new ReadTaskService(database, store, config.server.BALANCE_UNIT),
+    },
+  ],
+  exports: [SubmissionService, ReadTaskService],
+})
+export class TasksModule {}

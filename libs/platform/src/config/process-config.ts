@@ -1,0 +1,49 @@
+import { DatabaseConfig } from '../database/database.config.js';
+import { LogConfig } from '../log/log.config.js';
+import { MediaStoreConfig } from '../media-store/media-store-config.js';
+import { QueueConfig } from '../queue/queue.config.js';
+import { ConfigError, loadConfig, type Environment } from './load-config.js';
+import { ServerConfig } from './server.config.js';
+import type { ConfigClass } from './variable.js';
+import { WorkerConfig } from './worker.config.js';
+
+/** The configuration of one process, slice by slice; each slice belongs to the folder that uses it. */
+export interface ProcessConfig {
+  readonly server: ServerConfig;
+  readonly database: DatabaseConfig;
+  readonly queue: QueueConfig;
+  readonly media: MediaStoreConfig;
+  readonly log: LogConfig;
+  readonly worker: WorkerConfig;
+}
+
+/**
+ * Reads and checks every slice, so that all mistakes are told at once.
+ *
+ * @throws ConfigError with one line for each wrong variable.
+ */
+export function readProcessConfig(environment?: Environment): ProcessConfig {
+  const problems: string[] = [];
+  const read = <Config extends object>(configClass: ConfigClass<Config>): Config => {
+    try {
+      return loadConfig(configClass, environment);
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      problems.push(...error.problems);
+      return new configClass();
+    }
+  };
+  const config = {
+    server: read(ServerConfig),
+    database: read(DatabaseConfig),
+    queue: read(QueueConfig),
+    media: read(MediaStoreConfig),
+    log: read(LogConfig),
+    worker: read(WorkerConfig),
+  };
+  if (config.database.DATABASE_URL && !config.server.KEY_PEPPER) {
+    problems.push('KEY_PEPPER must be set when DATABASE_URL is: every replica needs the same one (it is not set)');
+  }
+  if (problems.length > 0) throw new ConfigError(problems);
+  return config;
+}

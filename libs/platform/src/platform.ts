@@ -1,0 +1,86 @@
+import { readProcessConfig, type ProcessConfig } from './config/process-config.js';
+import { Database } from './database/database.js';
+import { startEmbeddedPostgres, type EmbeddedPostgres } from './database/embedded-postgres.js';
+import { migrate, pendingMigrations } from './database/migrate.js';
+import { createMediaStore } from './media-store/create-media-store.js';
+import type { MediaStore } from './media-store/media-store.js';
+import { createTaskDoorbell } from './queue/create-task-doorbell.js';
+import type { TaskDoorbell } from './queue/task-doorbell.js';
+import { SafeFetcher } from './safe-fetch/safe-fetcher.js';
+import { loadSecrets, type Secrets } from './secrets.js';
+
+/** The outside world as one process of the gateway sees it. */
+export interface Platform {
+  readonly config: ProcessConfig;
+  readonly secrets: Secrets;
+  readonly database: Database;
+  readonly doorbell: TaskDoorbell;
+  readonly store: MediaStore;
+  readonly fetcher: SafeFetcher;
+  /** True when Postgres was started by this process, so that nothing outside was needed. */
+  readonly embedded: boolean;
+  /** Lets go of everything, the queues within `graceMs`. */
+  close(graceMs: number): Promise<void>;
+}
+
+/** The database is older than this version; `npm run migrate` mends it. */
+export class PendingMigrationsError extends Error {
+  constructor(readonly names: readonly string[]) {
+    super(
+      `DATABASE_URL lacks ${names.length} migration(s) of this version (${names.join(', ')}): run "npm run migrate" first.`,
+    );
+    this.name = 'PendingMigrationsError';
+  }
+}
+
+/**
+ * Opens everything the gateway needs from outside, starting what is not given: without DATABASE_URL an embedded
+ * Postgres, without REDIS_URL queues in Postgres, without MEDIA_S3_BUCKET a local folder.
+ *
+ * @throws ConfigError, EmbeddedPostgresError, PendingMigrationsError: each says in one line what to do.
+ */
+export async function openPlatform(config: ProcessConfig = readProcessConfig()): Promise<Platform> {
+  const secrets = await loadSecrets(config.server);
+  const postgres = config.database.DATABASE_URL ? undefined : await startEmbeddedPostgres(config.server.DATA_DIR);
+  try {
+    return await openOn(config, secrets, postgres);
+  } catch (error) {
+    await postgres?.stop();
+    throw error;
+  }
+}
+
+async function openOn(
+  config: ProcessConfig,
+  secrets: Secrets,
+  postgres: EmbeddedPostgres | undefined,
+): Promise<Platform> {
+  const databaseUrl = postgres?.url ?? config.database.DATABASE_URL ?? '';
+  if (postgres) await migrate(databaseUrl);
+  const database = new Database(databaseUrl, config.database);
+  const pending = await pendingMigrations(database);
+  if (pending.length > 0) throw new PendingMigrationsError(pending);
+  const doorbell = await createTaskDoorbell(config.queue, databaseUrl);
+  const store = await createMediaStore(config.media, {
+    dataDirectory: config.server.DATA_DIR,
+    publicBaseUrl: () => publicBaseUrl(config),
+  });
+  const fetcher = new SafeFetcher({ allow: config.media.MEDIA_FETCH_ALLOW ?? [] });
+  return {
+    ...{ config, secrets, database, doorbell, store, fetcher },
+    embedded: postgres !== undefined,
+    close: async (graceMs) => {
+      await doorbell.close(graceMs);
+      await Promise.all([store.close(), fetcher.close()]);
+      await database.close();
+      await postgres?.stop();
+    },
+  };
+}
+
+/** The address clients use, without a slash at the end. */
+export const publicBaseUrl = ({ server }: ProcessConfig): string =>
+  (server.PUBLIC_BASE_URL ?? `http://${server.HOST === '0.0.0.0' ? '127.0.0.1' : server.HOST}:${server.PORT}`).replace(
+    /\/+$/,
+    '',
+  );
