@@ -1,5 +1,5 @@
 import type { MeasuredReference, MediaReference, TotalSecondsLimit } from '#contracts';
-import { FetchFailed } from '../safe-fetch/fetch-errors.js';
+import { mayPass } from '../safe-fetch/fetch-errors.js';
 import type { SafeFetcher } from '../safe-fetch/safe-fetcher.js';
 import { BufferSource, type ByteSource } from './byte-source.js';
 import { decodeDataUri, isDataUri } from './data-uri.js';
@@ -9,7 +9,7 @@ import { type BrokenMediaRule, InvalidMedia } from './invalid-media.js';
 import type { MediaHeader } from './media-header.js';
 import { brokenRule, brokenTotalRule } from './media-rules.js';
 import { MediaUnreadable } from './media-unreadable.js';
-import { openRemoteSource, RemoteStatus } from './remote-source.js';
+import { openRemoteSource } from './remote-source.js';
 
 /** What checking remote files needs. */
 export interface MediaCheckDependencies {
@@ -95,16 +95,13 @@ async function checkRemote(
     try {
       return await measureRemote(reference, dependencies);
     } catch (error) {
-      if (!mayPass(error) || attempt === ATTEMPTS) throw error;
+      if (!mayHelp(error) || attempt === ATTEMPTS) throw error;
     }
   }
 }
 
-/** True for faults that another attempt may not meet. */
-const mayPass = (error: unknown): boolean =>
-  error instanceof FetchFailed ||
-  (error instanceof RemoteStatus && (error.status >= 500 || error.status === 429)) ||
-  (error instanceof MediaUnreadable && error.code === 'changed');
+const mayHelp = (error: unknown): boolean =>
+  mayPass(error) || (error instanceof MediaUnreadable && error.code === 'changed');
 
 async function measureRemote(
   reference: MediaReference,

@@ -1,8 +1,7 @@
 import type { MediaReference } from '#contracts';
-import { FetchFailed, FetchRefused } from '../safe-fetch/fetch-errors.js';
+import { FetchFailed, FetchRefused, RemoteStatus } from '../safe-fetch/fetch-errors.js';
 import { alternatives, megabytes, nounOf } from './media-rules.js';
 import { MediaUnreadable } from './media-unreadable.js';
-import { RemoteStatus } from './remote-source.js';
 
 /** A limit that a readable file breaks; the message is the finished sentence. */
 export class BrokenRule extends Error {}

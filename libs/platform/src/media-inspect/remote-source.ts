@@ -1,4 +1,6 @@
+import { RemoteStatus } from '../safe-fetch/fetch-errors.js';
 import type { SafeAnswer, SafeFetcher } from '../safe-fetch/safe-fetcher.js';
+import { contentRange } from '../safe-fetch/content-range.js';
 import { BLOCK_BYTES, BlockSource, BufferSource, type ByteSource } from './byte-source.js';
 import { MediaUnreadable } from './media-unreadable.js';
 import { SpooledSource } from './spooled-source.js';
@@ -11,14 +13,6 @@ export interface RemoteSourceOptions {
   /** Longest time from opening to the last read. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
-}
-
-/** The host answered with a status other than success. */
-export class RemoteStatus extends Error {
-  constructor(readonly status: number) {
-    super(`its host answered ${status}`);
-    this.name = 'RemoteStatus';
-  }
 }
 
 /**
@@ -106,11 +100,6 @@ class RangedSource extends BlockSource {
   async close(): Promise<void> {
     // Every answer was read to its end or destroyed.
   }
-}
-
-function contentRange(answer: SafeAnswer): { start: number; size: number } | undefined {
-  const match = /^bytes (\d{1,15})-\d{1,15}\/(\d{1,15})$/.exec(String(answer.headers['content-range'] ?? ''));
-  return match ? { start: Number(match[1]), size: Number(match[2]) } : undefined;
 }
 
 /** Reads the given number of bytes and ends the answer there, whatever else the host would send. */

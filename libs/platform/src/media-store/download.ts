@@ -55,8 +55,7 @@ export class Download {
         return;
       } catch (error) {
         if (!(error instanceof FetchFailed) || resumes === MAX_RESUMES) throw error;
-        await sleep(RESUME_PAUSE_MS * 2 ** resumes);
-        await this.resume(size, error);
+        await this.resume(size, error, RESUME_PAUSE_MS * 2 ** resumes);
       }
     }
   }
@@ -67,9 +66,10 @@ export class Download {
   }
 
   /** Opens the rest of the file. @throws the failure that cut it, when the host cannot prove that it is the same file. */
-  private async resume(size: number | undefined, cut: FetchFailed): Promise<void> {
+  private async resume(size: number | undefined, cut: FetchFailed, pauseMs: number): Promise<void> {
     const validator = strongValidator(this.answer);
     if (validator === undefined || size === undefined) throw cut;
+    await sleep(pauseMs);
     const rest = await ask(this.options, { range: `bytes=${this.received}-`, 'if-range': validator });
     const range = contentRange(rest);
     if (rest.status !== 206 || range?.start !== this.received || range.size !== size) {

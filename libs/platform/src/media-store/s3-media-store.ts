@@ -4,8 +4,8 @@ import { pipeline } from 'node:stream/promises';
 import {
   DeleteObjectCommand,
   GetObjectCommand,
-  HeadBucketCommand,
   HeadObjectCommand,
+  PutObjectCommand,
   S3Client,
   S3ServiceException,
 } from '@aws-sdk/client-s3';
@@ -51,6 +51,9 @@ const REDIRECT_SECONDS = 600;
 
 const HEALTH_TIMEOUT_MS = 3_000;
 
+/** Written again and again to see that writing works: rights to read or list prove nothing, and may be missing. */
+const HEALTH_KEY = 'health/probe.txt';
+
 /**
  * Files in an S3-compatible bucket. Links with a lifetime of up to 7 days are presigned; links that stay or live longer
  * point at the public address of the bucket when there is one, else at this gateway, which redirects.
@@ -77,8 +80,6 @@ export class S3MediaStore implements MediaStore {
       checkMediaKey(key);
       options.signal?.throwIfAborted();
       await this.upload(key, body, meter, options);
-    } catch (error) {
-      throw asStoreError(error);
     } finally {
       body.destroy();
       meter.destroy();
@@ -113,14 +114,15 @@ export class S3MediaStore implements MediaStore {
       await this.client.send(new DeleteObjectCommand({ Bucket: this.options.bucket, Key: key }));
     } catch (error) {
       const failure = asStoreError(error);
-      if (!(failure instanceof MediaStoreError && failure.code === 'not_found')) throw failure;
+      if (failure.code !== 'not_found') throw failure;
     }
   }
 
   async healthy(): Promise<boolean> {
     try {
       const abortSignal = AbortSignal.timeout(HEALTH_TIMEOUT_MS);
-      await this.client.send(new HeadBucketCommand({ Bucket: this.options.bucket }), { abortSignal });
+      const probe = { Bucket: this.options.bucket, Key: HEALTH_KEY, Body: 'ok', ContentType: 'text/plain' };
+      await this.client.send(new PutObjectCommand(probe), { abortSignal });
       return true;
     } catch {
       return false;
@@ -155,7 +157,7 @@ export class S3MediaStore implements MediaStore {
       return true;
     } catch (error) {
       const failure = asStoreError(error);
-      if (failure instanceof MediaStoreError && failure.code === 'not_found') return false;
+      if (failure.code === 'not_found') return false;
       throw failure;
     }
   }
@@ -177,7 +179,8 @@ export class S3MediaStore implements MediaStore {
     try {
       await upload.done();
     } catch (error) {
-      throw meter.errored ?? error;
+      // What broke the stream comes first: the upload only reports it in its own words.
+      throw meter.errored ?? asStoreError(error);
     } finally {
       signal?.removeEventListener('abort', stop);
     }
@@ -186,35 +189,19 @@ export class S3MediaStore implements MediaStore {
 
 const withoutSlash = (url: string): string => url.replace(/\/$/, '');
 
-/** Sorts what the bucket said; failures of other origin, such as the sender's stream, pass unchanged. */
-function asStoreError(error: unknown): unknown {
-  if (error instanceof S3ServiceException) {
-    const status = error.$metadata.httpStatusCode;
-    // A missing bucket is a mistake of the operator, not a missing file.
-    if (status === 404 && error.name !== 'NoSuchBucket')
-      return new MediaStoreError('not_found', 'there is no such file', { cause: error });
-    if (status === 507 || error.name === 'QuotaExceeded' || error.name === 'XMinioStorageFull')
-      return new MediaStoreError('no_space', 'there is no room left for media files', { cause: error });
-    return new MediaStoreError('unavailable', `the bucket answered ${error.name} (${status ?? 'no status'})`, {
-      cause: error,
-    });
-  }
-  if (isConnectionError(error))
+/** Sorts what the bucket said, or that it said nothing. */
+function asStoreError(error: unknown): MediaStoreError {
+  if (!(error instanceof S3ServiceException))
     return new MediaStoreError('unavailable', 'the bucket cannot be reached', { cause: error });
-  return error;
+  const status = error.$metadata.httpStatusCode;
+  // A missing bucket is a mistake of the operator, not a missing file.
+  if (status === 404 && error.name !== 'NoSuchBucket')
+    return new MediaStoreError('not_found', 'there is no such file', { cause: error });
+  if (status === 507 || NO_SPACE_NAMES.has(error.name))
+    return new MediaStoreError('no_space', 'there is no room left for media files', { cause: error });
+  const answer = `the bucket answered ${error.name} (${status ?? 'no status'})`;
+  return new MediaStoreError('unavailable', answer, { cause: error });
 }
 
-const CONNECTION_CODES = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'ETIMEDOUT',
-  'EPIPE',
-  'EHOSTUNREACH',
-]);
-
-const isConnectionError = (error: unknown): boolean => {
-  const failure = error as NodeJS.ErrnoException | null;
-  return failure?.name === 'TimeoutError' || CONNECTION_CODES.has(String(failure?.code));
-};
+/** How S3-compatible servers say that a quota or a disk is full. */
+const NO_SPACE_NAMES = new Set(['QuotaExceeded', 'XMinioStorageFull']);

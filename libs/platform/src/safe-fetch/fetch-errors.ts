@@ -35,6 +35,18 @@ export class FetchFailed extends Error {
   }
 }
 
+/** A file was asked for and the host answered with another status than success. */
+export class RemoteStatus extends Error {
+  constructor(readonly status: number) {
+    super(`its host answered ${status}`);
+    this.name = 'RemoteStatus';
+  }
+}
+
+/** True for faults of a network or a host that another attempt may not meet. */
+export const mayPass = (error: unknown): boolean =>
+  error instanceof FetchFailed || (error instanceof RemoteStatus && (error.status >= 500 || error.status === 429));
+
 const NAME_CODES = new Set(['ENOTFOUND', 'EAI_AGAIN', 'ENODATA', 'EAI_NODATA', 'EAI_NONAME']);
 const TIMEOUT_CODES = new Set([
   'ETIMEDOUT',
