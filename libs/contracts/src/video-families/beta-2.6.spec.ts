@@ -17,8 +17,18 @@ describe('beta-2.6 (D2 4.7)', () => {
   });
 
   it.each([
-    ...['squish', 'rotation', 'poke', 'inflate', 'dissolve', 'carousel', 'singleheart', 'flying', 'rose'],
-    ...['hug', 'frenchkiss', 'coupleheart'],
+    'squish',
+    'rotation',
+    'poke',
+    'inflate',
+    'dissolve',
+    'carousel',
+    'singleheart',
+    'flying',
+    'rose',
+    'hug',
+    'frenchkiss',
+    'coupleheart',
   ])('knows the template %s', (template) => {
     expect(read({ image_urls, template }).parameters).toMatchObject({ template });
   });
