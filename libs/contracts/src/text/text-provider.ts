@@ -8,7 +8,9 @@ export interface TextCall {
   readonly requestId: string;
   readonly style: TextStyle;
   readonly stream: boolean;
-  /** The model's name at the upstream. */
+  /** The model as the caller named it. */
+  readonly model: string;
+  /** Its name at the upstream. */
   readonly upstreamModel: string;
   /** The checked request; a request of the upstream's own protocol is never read this far. */
   readonly request: () => TextRequest;
@@ -26,20 +28,41 @@ export type NativeBody =
 export interface RelayOutcome {
   /** Absent when the upstream told none, or was cut off before it did. */
   readonly usage: TextUsage | undefined;
-  /** The native object of a finished reply, where the protocol sends one. */
-  readonly answer: JsonObject | undefined;
-  /** The pieces of text, reasoning and arguments that went out, for counting; empty when `usage` is there. */
+  /** The text, reasoning and arguments that went out, for counting; empty when `usage` is there. */
   readonly produced: string;
+  /** True when the upstream's own bytes end with the failure it reported, so that nothing may be added. */
+  readonly failed: boolean;
+}
+
+/** Understood: batches of events, one batch for each piece the network gave. */
+export interface EventsReply {
+  readonly kind: 'events';
+  readonly events: AsyncIterable<readonly TextEvent[]>;
+}
+
+/** The upstream's own bytes, whole server-sent events only. Iteration throws GatewayError when the stream breaks. */
+export interface RelayedStream {
+  readonly kind: 'stream';
+  readonly frames: AsyncIterable<Uint8Array>;
+  /** The native object of the finished reply, known before the frame that carries it is handed out. */
+  readonly answer: () => JsonObject | undefined;
+  /** To be asked when the frames are over, or were left. */
+  readonly outcome: () => RelayOutcome;
+}
+
+/** The upstream's own JSON object. */
+export interface RelayedBody {
+  readonly kind: 'body';
+  readonly json: string;
+  readonly answer: () => JsonObject;
+  readonly outcome: () => RelayOutcome;
 }
 
 /** An upstream's reply. The first event or frame is already there when it is returned. */
-export type TextReply =
-  /** Understood: batches of events, one batch for each piece the network gave. */
-  | { readonly kind: 'events'; readonly events: AsyncIterable<readonly TextEvent[]> }
-  /** The upstream's own bytes, whole server-sent events only. Iteration throws GatewayError when the stream breaks. */
-  | { readonly kind: 'stream'; readonly frames: AsyncIterable<Uint8Array>; readonly outcome: () => RelayOutcome }
-  /** The upstream's own JSON. */
-  | { readonly kind: 'body'; readonly json: string; readonly outcome: () => RelayOutcome };
+export type TextReply = (EventsReply | RelayedStream | RelayedBody) & {
+  /** What the upstream calls the exchange, for support cases. */
+  readonly upstreamRequestId?: string;
+};
 
 /** Something that writes text: a vendor behind HTTP, or the built-in sandbox. */
 export interface TextProvider {

@@ -19,6 +19,8 @@ export interface ReplyContext<Body> {
   readonly createdSeconds: number;
   /** Shown until the upstream tells the real number. */
   readonly estimatedInputTokens: number;
+  /** Told the native answer of a style that can be referred to later, before its end is written. */
+  readonly onAnswer: (answer: JsonObject) => void;
 }
 
 /** Writes one streamed reply. Every returned text is a whole number of events, ready to be written at once. */
@@ -38,8 +40,12 @@ export interface TextStyleCodec<Body> {
   readonly style: TextStyle;
   /** @throws GatewayError `unsupported_parameter` for what no other protocol can say. */
   read(body: Body, model: string, stream: boolean): TextRequest;
-  /** The body for an upstream of the same style; `bytes` as they are unless something in them is the gateway's own. */
-  native(body: Body, bytes: Uint8Array): NativeBody;
+  /**
+   * The body for an upstream of the same style; `bytes` as they are unless something in them is the gateway's own.
+   *
+   * @param bytes undefined when `body` is no longer what the caller sent, so that it must be written anew.
+   */
+  native(body: Body, bytes: Uint8Array | undefined): NativeBody;
   /** A whole reply as JSON, with the envelope of D1 section 1 around it. */
   answer(reply: CollectedReply, context: ReplyContext<Body>): string;
   /** The envelope around an upstream's own JSON. */

@@ -1,5 +1,6 @@
 import type { GeminiRequest } from '#contracts';
 import { envelope } from '../envelope.js';
+import { asJson } from '../json-object.js';
 import type { TextStyleCodec } from '../text-style-codec.js';
 import { arrayFraming, eventFraming, GeminiStream } from './gemini-stream.js';
 import { readGeminiRequest } from './read-gemini-request.js';
@@ -9,7 +10,7 @@ function geminiStyle(framing: typeof eventFraming): TextStyleCodec<GeminiRequest
   return {
     style: 'gemini',
     read: readGeminiRequest,
-    native: (_body, bytes) => ({ kind: 'bytes', bytes }),
+    native: (body, bytes) => (bytes ? { kind: 'bytes', bytes } : { kind: 'rewritten', body: asJson(body) }),
     answer: (reply, context) => envelope(JSON.stringify(geminiAnswer(reply, context.model, context.requestId))),
     wrap: (json) => envelope(json),
     stream: (context) => new GeminiStream(context, framing()),

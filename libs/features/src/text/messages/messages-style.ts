@@ -7,9 +7,9 @@ import { readMessagesRequest } from './read-messages-request.js';
 import { messagesAnswer } from './write-messages-answer.js';
 
 /** A missing `max_tokens` is filled in, because the native interface demands one. */
-function nativeMessagesBody(body: MessagesRequest, bytes: Uint8Array): NativeBody {
-  if (body.max_tokens != null) return { kind: 'bytes', bytes };
-  return { kind: 'rewritten', body: { ...asJson(body), max_tokens: DEFAULT_MAX_TOKENS } };
+function nativeMessagesBody(body: MessagesRequest, bytes: Uint8Array | undefined): NativeBody {
+  if (body.max_tokens != null && bytes) return { kind: 'bytes', bytes };
+  return { kind: 'rewritten', body: { ...asJson(body), max_tokens: body.max_tokens ?? DEFAULT_MAX_TOKENS } };
 }
 
 /** The style of D1 4.3. */

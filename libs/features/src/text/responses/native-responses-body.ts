@@ -89,14 +89,14 @@ export function nativeInput(input: ResponsesRequest['input']): JsonValue {
  * The body for an upstream of the same style. The bytes stay as they are unless something in them is the gateway's own:
  * D1's nested tools and assistant `input_text`, chat-style items, aliases of the output limit.
  */
-export function nativeResponsesBody(body: ResponsesRequest, bytes: Uint8Array): NativeBody {
+export function nativeResponsesBody(body: ResponsesRequest, bytes: Uint8Array | undefined): NativeBody {
   const { max_tokens: maxTokens, max_completion_tokens: maxCompletionTokens, ...rest } = body;
   const ours =
     maxTokens != null ||
     maxCompletionTokens != null ||
     (body.tools ?? []).some(isOurTool) ||
     (Array.isArray(body.input) && body.input.some(isOurItem));
-  if (!ours) return { kind: 'bytes', bytes };
+  if (!ours && bytes) return { kind: 'bytes', bytes };
   const limit = body.max_output_tokens ?? maxCompletionTokens ?? maxTokens;
   const rewritten: Record<string, unknown> = { ...rest, input: nativeInput(body.input) };
   if (body.tools) rewritten['tools'] = body.tools.map(nativeTool);

@@ -9,6 +9,7 @@ import {
   type ResponsesStreamEvents,
   type TextEvent,
 } from '#contracts';
+import { asJson } from '../json-object.js';
 import { EVENT_STREAM, namedEvent } from '../server-sent-event.js';
 import { newTextId } from '../text-id.js';
 import type { ReplyContext, TextStreamEncoder } from '../text-style-codec.js';
@@ -30,15 +31,14 @@ export class ResponsesStream implements TextStreamEncoder {
   readonly #requestId: string;
   readonly #echo: ReturnType<typeof echoRequest>;
   readonly #output: ResponsesOutputItem[] = [];
-  readonly #onFinished: (answer: ResponsesAnswer) => void;
+  readonly #onAnswer: ReplyContext<ResponsesRequest>['onAnswer'];
   #open: OpenItem | undefined;
   #sequence = 0;
 
-  /** @param onFinished told the whole response once it is complete, before its last event is written. */
-  constructor(context: ReplyContext<ResponsesRequest>, onFinished: (answer: ResponsesAnswer) => void = () => {}) {
+  constructor(context: ReplyContext<ResponsesRequest>) {
     this.#requestId = context.requestId;
     this.#echo = echoRequest(context, newTextId('resp_'));
-    this.#onFinished = onFinished;
+    this.#onAnswer = context.onAnswer;
   }
 
   write(event: TextEvent): string {
@@ -175,7 +175,7 @@ export class ResponsesStream implements TextStreamEncoder {
 
   #finish(finish: FinishEvent): string {
     const response: ResponsesAnswer = { ...this.#echo, ...outcomeOf(finish, this.#output) };
-    this.#onFinished(response);
+    this.#onAnswer(asJson(response));
     return this.#event(response.status === 'incomplete' ? 'response.incomplete' : 'response.completed', { response });
   }
 }

@@ -1,4 +1,5 @@
 import type { JsonObject, ResponsesRequest } from '#contracts';
+import { asJson } from '../json-object.js';
 import type { TextStyleCodec } from '../text-style-codec.js';
 import { nativeResponsesBody } from './native-responses-body.js';
 import { readResponsesRequest } from './read-responses-request.js';
@@ -12,6 +13,7 @@ export const responsesStyle: TextStyleCodec<ResponsesRequest> = {
   native: nativeResponsesBody,
   answer: (reply, context) => {
     const response = responsesAnswer(reply, context);
+    context.onAnswer(asJson(response));
     return envelopedResponse(JSON.stringify(response), response);
   },
   wrap: (json, answer: JsonObject & Partial<ResponseLike>) =>

@@ -1,0 +1,36 @@
+import type { TextUsage } from '#contracts';
+
+/** Who pays for a text request, and the most it may cost. */
+export interface TextHoldOrder {
+  readonly requestId: string;
+  readonly accountId: string;
+  readonly apiKeyId: string;
+  readonly model: string;
+  /** Input as estimated from the request, output as limited by it, in tokens. */
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+}
+
+/** Names a hold; what is inside belongs to the ledger. */
+export interface TextHold {
+  readonly id: string;
+}
+
+/** How a text request ended. */
+export interface TextSettlement {
+  /** `aborted`: the caller left; what was produced until then is charged. */
+  readonly status: 'completed' | 'failed' | 'aborted';
+  /** Undefined when nothing was produced, which is free. */
+  readonly usage: TextUsage | undefined;
+  readonly upstream: string | undefined;
+  readonly upstreamRequestId: string | undefined;
+  readonly durationMs: number;
+}
+
+/** The money side of a text request: held before the upstream is asked, settled by its usage. */
+export interface TextBilling {
+  /** @throws GatewayError `insufficient_balance` or `insufficient_key_quota`; nothing was asked then. */
+  hold(order: TextHoldOrder): Promise<TextHold>;
+  /** Charges the usage and lets go of the rest. Called exactly once for each hold. */
+  settle(hold: TextHold, settlement: TextSettlement): Promise<void>;
+}

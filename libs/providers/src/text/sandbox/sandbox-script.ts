@@ -1,0 +1,117 @@
+import type { CallPart, ImagePart, ReasoningPart, ResultPart, TextRequest, UserPart } from '#contracts';
+import { BufferSource, inspectMedia } from '#platform';
+import { newCallId } from '../upstream/new-call-id.js';
+import { SchemaExample } from './schema-example.js';
+
+/** What the sandbox is going to say: reasoning first, then a text or calls. */
+export interface SandboxScript {
+  readonly reasoning: string;
+  readonly text: string;
+  readonly calls: readonly CallPart[];
+}
+
+/** How much of the caller's own words is said back, in characters. */
+const MAX_QUOTED = 400;
+
+const quoted = (text: string): string => (text.length > MAX_QUOTED ? `${text.slice(0, MAX_QUOTED)}…` : text);
+
+/** The parts of the user's last turn; results and words that follow each other belong together. */
+function lastUserParts(request: TextRequest): readonly UserPart[] {
+  const parts: UserPart[] = [];
+  for (const turn of request.turns.toReversed()) {
+    if (turn.role === 'user') parts.unshift(...turn.parts);
+    else if (parts.length > 0) break;
+  }
+  return parts;
+}
+
+/** The words of the user's last turn. */
+export function lastUserText(request: TextRequest): string {
+  return lastUserParts(request)
+    .flatMap((part) => (part.type === 'text' ? [part.text] : []))
+    .join('\n');
+}
+
+/** Everything a caller can hide a test word in. */
+export const wholePrompt = (request: TextRequest): string => [...request.system, lastUserText(request)].join('\n');
+
+/** A name in the prompt, for arguments that a schema leaves free: the last word with a capital, as in "in Paris?". */
+function wordOf(prompt: string): string {
+  return prompt.match(/(?<=\s)\p{Lu}[\p{L}-]+/gu)?.at(-1) ?? 'sandbox';
+}
+
+function callsFor(request: TextRequest, prompt: string): CallPart[] {
+  const { tools, toolChoice } = request;
+  if (toolChoice.mode === 'none' || tools.length === 0) return [];
+  const forced = toolChoice.mode === 'required';
+  const allowed =
+    forced && toolChoice.names.length > 0 ? tools.filter(({ name }) => toolChoice.names.includes(name)) : tools;
+  const named = allowed.filter(({ name }) => prompt.includes(name));
+  const chosen = named.length === 0 && forced ? allowed.slice(0, 1) : named;
+  return chosen.slice(0, request.parallelToolCalls ? chosen.length : 1).map(({ name, parameters }) => ({
+    type: 'call',
+    id: newCallId(),
+    name,
+    arguments: JSON.stringify(new SchemaExample(parameters ?? { type: 'object' }, wordOf(prompt)).value()),
+  }));
+}
+
+async function describeImage({ source }: ImagePart): Promise<string> {
+  if (source.kind === 'url') return `a picture at ${quoted(source.url)}, which the sandbox does not fetch`;
+  try {
+    const header = await inspectMedia(new BufferSource(Buffer.from(source.base64, 'base64')));
+    if (header.medium === 'image')
+      return `a ${header.format.toUpperCase()} picture of ${header.width} x ${header.height} pixels`;
+  } catch {
+    // Said below: what cannot be read is named as such.
+  }
+  return `a file declared as ${source.mediaType} that is no picture the sandbox can read`;
+}
+
+function describeResult({ name, content, isError }: ResultPart): string {
+  const text = content.map((part) => (part.type === 'text' ? part.text : '[picture]')).join(' ');
+  return `The tool ${name} ${isError ? 'failed with' : 'returned'}: ${quoted(text)}.`;
+}
+
+async function writeText(request: TextRequest, prompt: string): Promise<string> {
+  const parts = lastUserParts(request);
+  const results = parts.flatMap((part) => (part.type === 'result' ? [part] : []));
+  const inResults = results.flatMap(({ content }) => content.filter((part) => part.type === 'image'));
+  const images = [...parts.filter((part) => part.type === 'image'), ...inResults];
+  const seen = await Promise.all(images.map(describeImage));
+  const sentences = [
+    'This is the sandbox writer, not a real model.',
+    ...results.map(describeResult),
+    ...(seen.length > 0 ? [`I see ${seen.join(' and ')}.`] : []),
+    ...(request.hostedTools.length > 0
+      ? [`The sandbox does not run ${request.hostedTools.map(({ type }) => type).join(', ')}.`]
+      : []),
+    ...(prompt === '' ? [] : [`You wrote: ${quoted(prompt)}`]),
+  ];
+  const last = request.turns.at(-1);
+  // The reply continues what the caller began to write for it.
+  return last?.role === 'assistant' ? ` ${sentences.join(' ')}` : sentences.join(' ');
+}
+
+function writeJson({ format }: TextRequest, prompt: string): string {
+  if (format.type !== 'json-schema') return JSON.stringify({ sandbox: true, prompt: quoted(prompt) });
+  return JSON.stringify(new SchemaExample(format.schema, wordOf(prompt)).value());
+}
+
+const thinks = ({ reasoning }: TextRequest): boolean => reasoning !== undefined && reasoning.effort !== 'none';
+
+/** Decides what to say to a request. The same request always gets the same words. */
+export async function writeScript(request: TextRequest): Promise<SandboxScript> {
+  const prompt = lastUserText(request);
+  const answersResults = lastUserParts(request).some((part) => part.type === 'result');
+  const calls = answersResults && request.toolChoice.mode !== 'required' ? [] : callsFor(request, prompt);
+  const reasoning = thinks(request)
+    ? `The user wrote ${prompt.length} characters. ${calls.length > 0 ? 'A tool is needed.' : 'A short answer will do.'}`
+    : '';
+  if (calls.length > 0) return { reasoning, text: '', calls };
+  const text = request.format.type === 'text' ? await writeText(request, prompt) : writeJson(request, prompt);
+  return { reasoning, text, calls };
+}
+
+/** The proof that goes with the sandbox's reasoning, so that clients have one to replay. */
+export const SANDBOX_SIGNATURE: NonNullable<ReasoningPart['signature']> = 'sandbox:reasoning';

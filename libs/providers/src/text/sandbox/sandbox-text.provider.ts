@@ -1,0 +1,173 @@
+import {
+  GatewayError,
+  type FinishReason,
+  type TextCall,
+  type TextEvent,
+  type TextProvider,
+  type TextReply,
+  type TextRequest,
+} from '#contracts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { readTestWords, type TestWords } from '../../sandbox/test-words.js';
+import { loadTokenCounter, type TokenCounter } from '../upstream/token-counter.js';
+import { SANDBOX_SIGNATURE, wholePrompt, writeScript, type SandboxScript } from './sandbox-script.js';
+
+/** How long the tries of a `[sandbox:flaky]` request are remembered, counted in requests. */
+const REMEMBERED_REQUESTS = 1_000;
+
+/** A text-only test word: the reply breaks off after a few words, as a cut connection would. */
+const CUT = '[sandbox:cut]';
+const WORDS_BEFORE_CUT = 5;
+
+/** Words with the space before them, so that joining the pieces gives the text. */
+const inWords = (text: string): string[] => text.match(/\s*\S+|\s+$/g) ?? [];
+
+/** Pieces of JSON, so that arguments stream as well. */
+const inPieces = (json: string): string[] => json.match(/.{1,12}/gs) ?? [];
+
+interface StoppedText {
+  readonly text: string;
+  readonly stopSequence?: string;
+}
+
+/** The text up to the first stop sequence. */
+function stopAt(text: string, sequences: readonly string[]): StoppedText {
+  const found = sequences
+    .filter((sequence) => sequence !== '')
+    .map((stopSequence) => ({ stopSequence, at: text.indexOf(stopSequence) }))
+    .filter(({ at }) => at !== -1)
+    .toSorted((one, other) => one.at - other.at)[0];
+  return found ? { text: text.slice(0, found.at), stopSequence: found.stopSequence } : { text };
+}
+
+/**
+ * A writer without a model, so that everything works with nothing configured. It says what it was sent, calls tools that
+ * are forced or named, fills JSON schemas, thinks when asked, and obeys stop sequences and output limits.
+ */
+export class SandboxTextProvider implements TextProvider {
+  readonly id = 'sandbox';
+  readonly protocol = 'sandbox';
+  readonly #wordDelayMs: number;
+  readonly #tries = new Map<string, number>();
+
+  /** @param wordDelayMs pause between two words of a stream, so that it looks like one. */
+  constructor(wordDelayMs: number) {
+    this.#wordDelayMs = wordDelayMs;
+  }
+
+  async call(call: TextCall, signal: AbortSignal): Promise<TextReply> {
+    const request = call.request();
+    const prompt = wholePrompt(request);
+    const words = readTestWords(prompt);
+    if (words.hang) await sleep(2_147_483_647, undefined, { signal });
+    await sleep(words.delayMs ?? 0, undefined, { signal });
+    this.#failAsTold(words, call.requestId);
+    const counter = await loadTokenCounter();
+    const script = words.failure === 'content_policy' ? REFUSAL : await writeScript(request);
+    const events = compose(request, script, counter, words.failure === 'content_policy');
+    const cut = prompt.includes(CUT);
+    return { kind: 'events', events: this.#play(events, cut, call.stream, signal) };
+  }
+
+  #failAsTold({ failure, flakyStarts }: TestWords, requestId: string): void {
+    if (failure === 'upstream_error')
+      throw new GatewayError('upstream_error', 'The sandbox was told to fail with upstream_error.');
+    if (flakyStarts === 0) return;
+    const tries = (this.#tries.get(requestId) ?? 0) + 1;
+    this.#tries.set(requestId, tries);
+    const [oldest] = this.#tries.keys();
+    if (this.#tries.size > REMEMBERED_REQUESTS && oldest !== undefined) this.#tries.delete(oldest);
+    if (tries <= flakyStarts)
+      throw new GatewayError('overloaded', `The sandbox was told to fail ${flakyStarts} times; this was try ${tries}.`);
+  }
+
+  async *#play(
+    events: readonly TextEvent[],
+    cut: boolean,
+    stream: boolean,
+    signal: AbortSignal,
+  ): AsyncGenerator<readonly TextEvent[]> {
+    let played = 0;
+    for (const event of events) {
+      if (cut && played === WORDS_BEFORE_CUT)
+        throw new GatewayError('upstream_error', 'The sandbox was told to break off.');
+      if (stream && played > 0 && this.#wordDelayMs > 0) await sleep(this.#wordDelayMs, undefined, { signal });
+      played += 1;
+      yield [event];
+    }
+  }
+}
+
+const REFUSAL: SandboxScript = { reasoning: '', text: 'The sandbox was told to refuse this content.', calls: [] };
+
+/** The events of a script, cut where a stop sequence or the output limit says so. */
+function compose(request: TextRequest, script: SandboxScript, counter: TokenCounter, refused: boolean): TextEvent[] {
+  const { text, stopSequence } = stopAt(script.text, request.stopSequences);
+  const input = counter.countRequest(request);
+  const body = new LimitedEvents(counter, request.maxOutputTokens ?? Number.POSITIVE_INFINITY);
+  if (script.reasoning !== '') {
+    const shown = request.reasoning?.visible ? inWords(script.reasoning) : [];
+    for (const word of shown) body.add({ type: 'reasoning', text: word }, word);
+    body.events.push({ type: 'signature', signature: SANDBOX_SIGNATURE });
+  }
+  const reasoningTokens = body.tokens;
+  for (const word of inWords(text)) body.add({ type: 'text', text: word }, word);
+  for (const { id, name, arguments: json } of script.calls) {
+    body.add({ type: 'call', id, name }, name);
+    for (const piece of inPieces(json)) body.add({ type: 'arguments', json: piece }, piece);
+  }
+  const ending = endingOf(body.full, refused, script.calls.length > 0, stopSequence);
+  return [
+    { type: 'start', inputTokens: input.inputTokens },
+    ...body.events,
+    {
+      type: 'finish',
+      ...ending,
+      usage: {
+        inputTokens: input.inputTokens,
+        cachedInputTokens: 0,
+        cacheWriteTokens: 0,
+        imageInputTokens: input.imageTokens,
+        outputTokens: body.tokens,
+        reasoningTokens,
+        source: 'upstream',
+      },
+    },
+  ];
+}
+
+function endingOf(
+  full: boolean,
+  refused: boolean,
+  called: boolean,
+  stopSequence: string | undefined,
+): { reason: FinishReason; stopSequence?: string } {
+  if (refused) return { reason: 'content-filter' };
+  if (full) return { reason: 'length' };
+  if (stopSequence !== undefined) return { reason: 'stop-sequence', stopSequence };
+  return { reason: called ? 'tool-calls' : 'stop' };
+}
+
+/** Events until their tokens reach a limit; what would go beyond it is left out. */
+class LimitedEvents {
+  readonly events: TextEvent[] = [];
+  tokens = 0;
+  full = false;
+  readonly #counter: TokenCounter;
+  readonly #limit: number;
+
+  constructor(counter: TokenCounter, limit: number) {
+    this.#counter = counter;
+    this.#limit = limit;
+  }
+
+  add(event: TextEvent, counted: string): void {
+    const tokens = this.#counter.count(counted);
+    if (this.full || this.tokens + tokens > this.#limit) {
+      this.full = true;
+      return;
+    }
+    this.tokens += tokens;
+    this.events.push(event);
+  }
+}

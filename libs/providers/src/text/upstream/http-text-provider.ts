@@ -1,0 +1,170 @@
+import {
+  GatewayError,
+  type NativeBody,
+  type TextCall,
+  type TextEvent,
+  type TextProvider,
+  type TextReply,
+} from '#contracts';
+import { parseReply } from './codec-failures.js';
+import { primed } from './primed.js';
+import type { ProtocolCodec, ProtocolOptions } from './protocol-codec.js';
+import { RelayTap } from './relay-tap.js';
+import { refusedByUpstream, upstreamRequestId } from './refused-by-upstream.js';
+import { eventData, EventSplitter } from './server-sent-events.js';
+import { replaceTopLevelString } from './top-level-field.js';
+import { networkFailure, readText, type UpstreamHttp, type UpstreamReply } from './upstream-http.js';
+
+/** The parts of a refusal's body that are worth reading, in bytes. */
+const MAX_REFUSAL_BYTES = 64 * 1024;
+
+/** What makes an HTTP upstream: where it is, what it speaks, the key it wants. */
+export interface HttpUpstream {
+  readonly id: string;
+  readonly codec: ProtocolCodec;
+  readonly http: UpstreamHttp;
+  readonly key: string | undefined;
+  readonly options: ProtocolOptions;
+}
+
+const NOTHING: readonly TextEvent[] = [];
+
+/** A vendor behind HTTP, in any of the protocols. A request of the vendor's own protocol passes through byte for byte. */
+export class HttpTextProvider implements TextProvider {
+  readonly #upstream: HttpUpstream;
+
+  constructor(upstream: HttpUpstream) {
+    this.#upstream = upstream;
+  }
+
+  get id(): string {
+    return this.#upstream.id;
+  }
+
+  get protocol(): ProtocolCodec['protocol'] {
+    return this.#upstream.codec.protocol;
+  }
+
+  async call(call: TextCall, signal: AbortSignal): Promise<TextReply> {
+    const { codec, http, key, options } = this.#upstream;
+    const passesThrough = call.style === codec.protocol;
+    const body = passesThrough
+      ? nativeText(call.native, call)
+      : JSON.stringify(codec.write(call.request(), call.upstreamModel, options));
+    const headers = { ...codec.headers(key), ...(passesThrough ? call.headers : {}) };
+    const reply = await http.post(codec.path(call.upstreamModel, call.stream), headers, body, signal);
+    if (reply.status !== 200) throw refusedByUpstream(reply, await readText(reply, signal, MAX_REFUSAL_BYTES));
+    expectContentType(reply, call.stream ? 'text/event-stream' : 'json');
+    const id = upstreamRequestId(reply);
+    const read = call.stream
+      ? this.#readStream(call, reply, passesThrough, signal)
+      : this.#readBody(call, reply, passesThrough, signal);
+    return { ...(await read), ...(id === undefined ? {} : { upstreamRequestId: id }) };
+  }
+
+  async #readBody(call: TextCall, reply: UpstreamReply, relay: boolean, signal: AbortSignal): Promise<TextReply> {
+    const text = await readText(reply, signal);
+    const answer = parseReply(text);
+    const events = understood(() => this.#upstream.codec.read(answer));
+    if (!relay) return { kind: 'events', events: once(events) };
+    const usage = events.find((event) => event.type === 'finish')?.usage;
+    const produced = usage ? '' : events.map((event) => ('text' in event ? event.text : '')).join('');
+    const json = renameModel(text.trim(), call);
+    return { kind: 'body', json, answer: () => answer, outcome: () => ({ usage, produced, failed: false }) };
+  }
+
+  async #readStream(call: TextCall, reply: UpstreamReply, relay: boolean, signal: AbortSignal): Promise<TextReply> {
+    if (!relay) {
+      const events = await primed(this.#events(reply, signal), (batch) => batch.some(({ type }) => type !== 'start'));
+      return { kind: 'events', events };
+    }
+    const tap = new RelayTap(this.#upstream.codec);
+    const frames = await primed(this.#frames(call, reply, tap, signal), () => true);
+    return { kind: 'stream', frames, answer: () => tap.answer, outcome: () => tap.outcome() };
+  }
+
+  async *#events(reply: UpstreamReply, signal: AbortSignal): AsyncGenerator<readonly TextEvent[]> {
+    const decoder = this.#upstream.codec.decoder();
+    for await (const frames of wholeEvents(reply, signal)) {
+      const data = eventData(frames.toString('utf8'));
+      const events = understood(() => data.flatMap((event) => decoder.push(event)));
+      if (events.length > 0) yield events;
+    }
+    yield decoder.end();
+  }
+
+  async *#frames(call: TextCall, reply: UpstreamReply, tap: RelayTap, signal: AbortSignal): AsyncGenerator<Buffer> {
+    const rename = streamRenamer(call);
+    for await (const frames of wholeEvents(reply, signal)) {
+      tap.see(frames);
+      yield rename(frames);
+    }
+    tap.end();
+  }
+}
+
+/** The body's own bytes; only the model's name is another at some upstreams. */
+function nativeText(native: NativeBody, call: TextCall): string | Uint8Array {
+  if (native.kind === 'rewritten') {
+    const named = 'model' in native.body ? { model: call.upstreamModel } : {};
+    return JSON.stringify({ ...native.body, ...named });
+  }
+  if (call.model === call.upstreamModel) return native.bytes;
+  return replaceTopLevelString(Buffer.from(native.bytes).toString('utf8'), 'model', call.upstreamModel);
+}
+
+/** Shows the caller the name it knows. */
+function renameModel(json: string, call: TextCall): string {
+  if (call.model === call.upstreamModel) return json;
+  return replaceTopLevelString(json, call.style === 'gemini' ? 'modelVersion' : 'model', call.model);
+}
+
+function streamRenamer({ model, upstreamModel }: TextCall): (events: Buffer) => Buffer {
+  if (model === upstreamModel) return (events) => events;
+  const value = JSON.stringify(upstreamModel);
+  const escaped = value.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
+  const named = new RegExp(`"(model|modelVersion)"(\\s*:\\s*)${escaped}`, 'g');
+  const shown = JSON.stringify(model).replaceAll('$', '$$$$');
+  return (events) =>
+    events.includes(value) ? Buffer.from(events.toString('utf8').replace(named, `"$1"$2${shown}`)) : events;
+}
+
+function expectContentType(reply: UpstreamReply, expected: string): void {
+  const sent = String(reply.headers['content-type'] ?? '');
+  if (sent.includes(expected)) return;
+  reply.body.destroy();
+  throw new GatewayError('upstream_error', 'The upstream answered with something that is not part of its protocol.', {
+    log: `content-type ${sent}, expected ${expected}`,
+  });
+}
+
+async function* wholeEvents(reply: UpstreamReply, signal: AbortSignal): AsyncGenerator<Buffer> {
+  const splitter = new EventSplitter();
+  try {
+    for await (const chunk of reply.body as AsyncIterable<Buffer>) {
+      const events = splitter.push(chunk);
+      if (events.length > 0) yield events;
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    throw networkFailure(error);
+  }
+  const rest = splitter.rest();
+  if (rest.length > 0) yield rest;
+}
+
+/** @throws GatewayError `upstream_error` where a reply of a strange shape would end in a TypeError. */
+function understood(read: () => readonly TextEvent[]): readonly TextEvent[] {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof GatewayError) throw error;
+    throw new GatewayError('upstream_error', 'The upstream sent something that is not part of its protocol.', {
+      cause: error,
+    });
+  }
+}
+
+async function* once(events: readonly TextEvent[]): AsyncGenerator<readonly TextEvent[]> {
+  yield events.length > 0 ? events : NOTHING;
+}

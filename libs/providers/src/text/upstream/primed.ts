@@ -1,0 +1,21 @@
+/**
+ * Waits until `ready` accepts an item, so that what fails earlier fails here, and gives back the whole sequence from
+ * its beginning. Leaving the sequence early closes its source.
+ */
+export async function primed<T>(source: AsyncGenerator<T>, ready: (item: T) => boolean): Promise<AsyncIterable<T>> {
+  const first: T[] = [];
+  for (;;) {
+    const step = await source.next();
+    if (step.done) break;
+    first.push(step.value);
+    if (ready(step.value)) break;
+  }
+  const iterator: AsyncIterator<T> = {
+    next: () => {
+      const value = first.shift();
+      return value === undefined ? source.next() : Promise.resolve({ done: false, value });
+    },
+    return: (value) => source.return(value),
+  };
+  return { [Symbol.asyncIterator]: () => iterator };
+}

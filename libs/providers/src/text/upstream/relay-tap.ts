@@ -1,0 +1,104 @@
+import { GatewayError, type JsonObject, type RelayOutcome, type TextEvent, type TextUsage } from '#contracts';
+import { brokenOff, parseReply } from './codec-failures.js';
+import type { ProtocolCodec, StreamDecoder } from './protocol-codec.js';
+import { eventData } from './server-sent-events.js';
+
+/** Bytes of passed-through events that are kept as they are before their text is taken out. */
+const HELD_BYTES = 64 * 1024;
+
+/**
+ * Watches a stream that passes through. Only the events that tell how it ended are parsed; the others are kept for a
+ * while, in case the stream breaks before the upstream tells its usage and what was produced must be counted.
+ */
+export class RelayTap {
+  readonly #codec: ProtocolCodec;
+  readonly #ending: StreamDecoder;
+  readonly #reader: StreamDecoder;
+  #held: Buffer[] = [];
+  #heldBytes = 0;
+  #latest: Buffer | undefined;
+  #answer: JsonObject | undefined;
+  #produced = '';
+  #failure: GatewayError | undefined;
+  #usage: TextUsage | undefined;
+
+  constructor(codec: ProtocolCodec) {
+    this.#codec = codec;
+    this.#ending = codec.decoder();
+    this.#reader = codec.decoder();
+  }
+
+  /** Takes note of whole events on their way to the caller. */
+  see(events: Buffer): void {
+    const { decode, latest } = this.#codec.marks;
+    if (decode.some((mark) => events.includes(mark))) this.#decodeMarked(events);
+    if (latest !== undefined && events.includes(latest)) this.#latest = events;
+    this.#held.push(events);
+    this.#heldBytes += events.length;
+    if (this.#heldBytes > HELD_BYTES) this.#readHeld();
+  }
+
+  /** @throws GatewayError `upstream_error` when the stream ended before the protocol's own end. */
+  end(): void {
+    if (this.#failure) return;
+    this.#readLatest();
+    const finish = this.#ending.end().find((event) => event.type === 'finish');
+    if (!finish) throw brokenOff();
+    this.#usage = finish.usage;
+  }
+
+  /** The native object of the finished reply, where the protocol sends one. */
+  get answer(): JsonObject | undefined {
+    return this.#answer;
+  }
+
+  outcome(): RelayOutcome {
+    if (!this.#usage) this.#readHeld();
+    const produced = this.#usage ? '' : this.#produced;
+    return { usage: this.#usage, produced, failed: this.#failure !== undefined };
+  }
+
+  #readLatest(): void {
+    if (this.#latest) for (const data of eventData(this.#latest.toString('utf8'))) this.#ending.push(data);
+  }
+
+  #decodeMarked(events: Buffer): void {
+    const { decode } = this.#codec.marks;
+    for (const data of eventData(events.toString('utf8'))) {
+      if (!decode.some((mark) => data.includes(mark))) continue;
+      try {
+        this.#ending.push(data);
+      } catch (error) {
+        // The upstream's own report of a failure reaches the caller as it is.
+        if (!(error instanceof GatewayError)) throw error;
+        this.#failure = error;
+      }
+      // Only the last event of one protocol carries the whole reply.
+      if (data.includes('"response"')) this.#keepAnswer(data);
+    }
+  }
+
+  #keepAnswer(data: string): void {
+    const response = parseReply(data)['response'];
+    if (typeof response === 'object' && response !== null && !Array.isArray(response))
+      this.#answer = response as JsonObject;
+  }
+
+  #readHeld(): void {
+    const text = Buffer.concat(this.#held).toString('utf8');
+    this.#held = [];
+    this.#heldBytes = 0;
+    for (const data of eventData(text)) {
+      try {
+        this.#produced += this.#reader.push(data).map(producedText).join('');
+      } catch {
+        // Counting is a best effort on a stream that may end in a failure.
+      }
+    }
+  }
+}
+
+function producedText(event: TextEvent): string {
+  if (event.type === 'text' || event.type === 'reasoning') return event.text;
+  return event.type === 'arguments' ? event.json : '';
+}

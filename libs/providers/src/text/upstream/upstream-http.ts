@@ -1,0 +1,105 @@
+import { Agent, request, type Dispatcher } from 'undici';
+import { GatewayError } from '#contracts';
+
+/** How long an upstream may take, in milliseconds. */
+export interface UpstreamTimeouts {
+  readonly connectMs: number;
+  /** Until the reply's headers: a model may think for minutes before its first word. */
+  readonly firstByteMs: number;
+  /** Between two pieces of a reply. */
+  readonly idleMs: number;
+}
+
+/** Long enough for a model that thinks; undici's own five minutes are not. */
+export const DEFAULT_TIMEOUTS: UpstreamTimeouts = { connectMs: 5_000, firstByteMs: 600_000, idleMs: 300_000 };
+
+/** Longest whole reply, in bytes. */
+const MAX_REPLY_BYTES = 64 * 1024 * 1024;
+
+/** An upstream's answer, its body not yet read. */
+export interface UpstreamReply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: Dispatcher.ResponseData['body'];
+}
+
+const TIMEOUTS = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'UND_ERR_CONNECT_TIMEOUT', 'ETIMEDOUT']);
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+
+/** A failure of the network, sorted; a failure that is already sorted stays as it is. */
+export function networkFailure(error: unknown): GatewayError {
+  if (error instanceof GatewayError) return error;
+  const code = codeOf(error);
+  if (TIMEOUTS.has(code)) return new GatewayError('upstream_timeout', 'The upstream took too long.', { cause: error });
+  return new GatewayError('upstream_error', 'The connection to the upstream failed.', { log: code, cause: error });
+}
+
+/** Connections to one upstream, kept open between requests. */
+export class UpstreamHttp {
+  readonly #baseUrl: string;
+  readonly #agent: Agent;
+
+  /** @param baseUrl address that the protocol's paths are appended to, for example `https://api.vendor.example/v1`. */
+  constructor(baseUrl: string, timeouts: UpstreamTimeouts = DEFAULT_TIMEOUTS) {
+    this.#baseUrl = baseUrl.replace(/\/+$/, '');
+    this.#agent = new Agent({
+      connect: { timeout: timeouts.connectMs },
+      headersTimeout: timeouts.firstByteMs,
+      bodyTimeout: timeouts.idleMs,
+      keepAliveTimeout: 30_000,
+    });
+  }
+
+  /** @throws GatewayError `upstream_error` or `upstream_timeout`; what `signal` throws when the caller has left. */
+  async post(
+    path: string,
+    headers: Record<string, string>,
+    body: string | Uint8Array,
+    signal: AbortSignal,
+  ): Promise<UpstreamReply> {
+    try {
+      const {
+        statusCode,
+        headers: received,
+        body: stream,
+      } = await request(this.#baseUrl + path, {
+        method: 'POST',
+        dispatcher: this.#agent,
+        headers: { 'content-type': 'application/json', ...headers },
+        body,
+        signal,
+      });
+      return { status: statusCode, headers: received, body: stream };
+    } catch (error) {
+      signal.throwIfAborted();
+      throw networkFailure(error);
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#agent.destroy();
+  }
+}
+
+/** Reads a whole body as text, `limitBytes` at most. @throws GatewayError when it breaks off or is too large. */
+export async function readText(
+  reply: UpstreamReply,
+  signal: AbortSignal,
+  limitBytes = MAX_REPLY_BYTES,
+): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of reply.body as AsyncIterable<Buffer>) {
+      bytes += chunk.length;
+      if (bytes > limitBytes) throw new GatewayError('upstream_error', 'The upstream sent a reply that is too large.');
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    throw networkFailure(error);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
