@@ -1,7 +1,7 @@
-import { AccessModule, seedExamplePrices, SeedService } from '#features';
 import { type Platform, publicBaseUrl, type RunningProcess } from '#platform';
 import { openMediaProviders } from '#providers';
 import { createApi } from '../../api/src/create-api.js';
+import { seed } from '../../api/src/seed.js';
 import { serve } from '../../api/src/serve.js';
 import { createImageWorker } from '../../image-worker/src/image-worker.js';
 import { createMaintenanceWorker } from '../../maintenance-worker/src/maintenance-worker.js';
@@ -10,10 +10,9 @@ import { banner } from './banner.js';
 
 /** The whole gateway in one process: API, workers and maintenance, on whatever the configuration names or lacks. */
 export async function startGateway(platform: Platform): Promise<RunningProcess> {
-  const { config, database } = platform;
-  await seedExamplePrices(database);
+  const { config } = platform;
   const api = await createApi(platform);
-  const firstKey = await api.select(AccessModule).get(SeedService).ensureFirstAccount(config.server.GATEWAY_API_KEY);
+  const firstKey = await seed(api, platform);
   const providers = openMediaProviders();
   const workers = [createVideoWorker(platform, providers.registry), createImageWorker(platform, providers.registry)];
   const maintenance = createMaintenanceWorker(platform);

@@ -46,3 +46,4 @@ export * from './platform.js';
 export * from './run-process.js';
 export { createTaskDoorbell } from './queue/create-task-doorbell.js';
 export * from './queue/task-doorbell.js';
+export { randomId, timeOrderedId } from './identifiers/time-ordered-id.js';

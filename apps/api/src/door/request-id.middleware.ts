@@ -1,5 +1,4 @@
-import { randomBytes } from 'node:crypto';
-import { withLogContext } from '#platform';
+import { randomId, withLogContext } from '#platform';
 import type { NextFunction, Request, Response } from 'express';
 
 declare module 'express-serve-static-core' {
@@ -11,7 +10,7 @@ declare module 'express-serve-static-core' {
 
 /** Names every request, tells the client under both header names that libraries read, and binds the name to all log lines. */
 export function requestId(request: Request, response: Response, next: NextFunction): void {
-  const id = `req_${randomBytes(12).toString('hex')}`;
+  const id = randomId('req');
   request.requestId = id;
   response.setHeader('x-request-id', id);
   response.setHeader('request-id', id);

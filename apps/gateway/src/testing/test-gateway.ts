@@ -1,12 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { AccessModule, FIRST_ACCOUNT_ID, type MediaWorker, seedExamplePrices, SeedService } from '#features';
+import { FIRST_ACCOUNT_ID, type MediaWorker } from '#features';
 import type { JsonObject, TaskView } from '#contracts';
 import { type Database, openPlatform, type Platform, readProcessConfig, type Environment } from '#platform';
 import { openMediaProviders, SandboxConfig } from '#providers';
 import { createTestDatabase, uniqueRedisPrefix } from '#testing';
 import { createApi } from '../../../api/src/create-api.js';
+import { seed } from '../../../api/src/seed.js';
 import { serve } from '../../../api/src/serve.js';
 import { createImageWorker } from '../../../image-worker/src/image-worker.js';
 import { createVideoWorker } from '../../../video-worker/src/video-worker.js';
@@ -63,6 +64,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
       DATABASE_URL: testDatabase.url,
       DATABASE_POOL_SIZE: '6',
       KEY_PEPPER: 'a-pepper-for-tests-only',
+      GATEWAY_API_KEY: TEST_KEY,
       DATA_DIR: dataDirectory,
       PORT: '0',
       QUEUE_PREFIX: uniqueRedisPrefix(),
@@ -70,9 +72,8 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
       ...options.environment,
     }),
   );
-  await seedExamplePrices(platform.database);
   const api = await createApi(platform);
-  await api.select(AccessModule).get(SeedService).ensureFirstAccount(TEST_KEY);
+  await seed(api, platform);
   const providers = openMediaProviders(FAST_SANDBOX);
   const server = await serve(api, platform);
   const workers: MediaWorker[] =

@@ -1,6 +1,5 @@
 import { MICROS_PER_UNIT } from '#contracts';
-import { Database } from '#platform';
-import { ulid } from 'ulid';
+import { type Database, timeOrderedId } from '#platform';
 import type { LedgerService } from '../ledger/ledger.service.js';
 import { hashApiKey, newApiKey, visiblePrefix } from './api-key.js';
 
@@ -47,7 +46,7 @@ export class SeedService {
 
   private async addKey(name: string, key: string): Promise<FirstKey> {
     const prefix = visiblePrefix(key);
-    const values = [`key_${ulid()}`, FIRST_ACCOUNT_ID, name, prefix, hashApiKey(key, this.pepper)];
+    const values = [timeOrderedId('key'), FIRST_ACCOUNT_ID, name, prefix, hashApiKey(key, this.pepper)];
     await this.database.query({ text: ADD_KEY, values });
     return { key, prefix };
   }

@@ -1,6 +1,5 @@
 import type { Micros, TaskFailureCode, TaskState } from '#contracts';
-import { Database, retryOnConnectionError } from '#platform';
-import { ulid } from 'ulid';
+import { type Database, retryOnConnectionError, timeOrderedId } from '#platform';
 import type { TaskRow } from '../tasks/task-row.js';
 import { SETTLE_TASK } from './settle-statement.js';
 
@@ -95,7 +94,7 @@ export class SettleTaskService {
       error?.message ?? null,
       JSON.stringify(files),
       completion.resultTtlSeconds,
-      `usage_${ulid()}`,
+      timeOrderedId('usage'),
     ];
     const { rows } = await retryOnConnectionError(() =>
       this.database.query({ name: 'settle_task', text: SETTLE_TASK, values }),

@@ -1,9 +1,8 @@
 import { GatewayError, readModelRequest, type ModelRequest, type SubmissionPath } from '#contracts';
-import { checkInlineReferences } from '#platform';
+import { checkInlineReferences, isDataUri, timeOrderedId } from '#platform';
 import type { Caller } from '../access/caller.js';
 import type { PriceBook, Quote } from '../prices/price-book.js';
 import { catalogFamily } from './catalog-family.js';
-import { newTaskId } from './task-id.js';
 import type { TaskWriter } from './task-writer.js';
 
 /** What a caller gets back for an accepted request. */
@@ -34,7 +33,7 @@ export class SubmissionService {
     const { request, quote } = await this.price(path, caller, body);
     const { model, medium, mode, parameters, notices } = request;
     const family = catalogFamily(model);
-    const taskId = newTaskId();
+    const taskId = timeOrderedId('task');
     await this.tasks.write({
       ...{ id: taskId, accountId: caller.accountId, apiKeyId: caller.apiKeyId, requestId },
       ...{ medium, path, family: family.id, model, mode, parameters, notices },
@@ -59,7 +58,8 @@ export class SubmissionService {
     }
     const family = catalogFamily(request.model);
     // Files behind a URL are judged by the worker, before the vendor is called.
-    await checkInlineReferences(family.references(request.parameters));
+    const inline = family.references(request.parameters).filter(({ source }) => isDataUri(source));
+    if (inline.length > 0) await checkInlineReferences(inline);
     return { request, quote: await this.prices.quote(request.model, family.billing(request.parameters)) };
   }
 }

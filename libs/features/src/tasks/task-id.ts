@@ -1,8 +1,3 @@
-import { ulid } from 'ulid';
-
-/** `task_` and 26 characters that sort by time of creation. */
-export const newTaskId = (): string => `task_${ulid()}`;
-
 const TASK_ID = /^task_[0-9A-HJKMNP-TV-Z]{26}$/;
 
 /** True for what could be one of our ids; anything else need not reach the database. */

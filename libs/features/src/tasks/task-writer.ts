@@ -14,7 +14,7 @@ export class TaskWriter {
     private readonly database: Database,
     private readonly doorbell: TaskDoorbell,
   ) {
-    this.batches = new Coalescer((tasks) => this.writeBatch(tasks), { maxItems: 64, maxRunsInFlight: 3 });
+    this.batches = new Coalescer((tasks) => this.writeBatch(tasks), { maxItems: 64, maxRunsInFlight: 2 });
   }
 
   /**
