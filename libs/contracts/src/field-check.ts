@@ -49,7 +49,10 @@ export function compileTable(table: FieldTableClass): TableCheck {
 
   return {
     check(given, prefix, errors) {
-      for (const name of Object.keys(given)) if (!known.has(name)) refuseUnknown(name, prefix, names, errors);
+      for (const name of Object.keys(given)) {
+        if (errors.isFull) break;
+        if (!known.has(name)) refuseUnknown(name, prefix, names, errors);
+      }
       const broken = new Set<string>();
       const sent: Record<string, JsonValue> = {};
       const missing: string[] = [];

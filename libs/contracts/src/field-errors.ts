@@ -12,9 +12,14 @@ export class FieldErrors {
   /** All errors found, those beyond the list included. */
   count = 0;
 
+  /** True when further errors are only counted, so that nobody words them. */
+  get isFull(): boolean {
+    return this.list.length >= MAX_LISTED_ERRORS;
+  }
+
   add(param: string, message: string, code: ErrorCode = 'invalid_parameter'): void {
     this.count += 1;
-    if (this.list.length < MAX_LISTED_ERRORS) this.list.push({ param, code, message });
+    if (!this.isFull) this.list.push({ param, code, message });
   }
 }
 

@@ -1,0 +1,71 @@
+import type { FileSource } from './field.js';
+import { wrongSource } from './file-source.js';
+
+const WEB: FileSource = { medium: 'image', inline: [], maxInlineBytes: 1024, httpsOnly: false };
+const INLINE: FileSource = { ...WEB, inline: ['png', 'jpeg'] };
+
+describe('wrongSource', () => {
+  it.each([
+    'https://example.com/a.png',
+    'HTTP://EXAMPLE.COM/a.png',
+    'https://example.com:8443/a%20b.png?x=1&y=%E6%B0%B4#z',
+    'https://exämple.com/水.png',
+    'https://[2001:db8::1]/a.png',
+    `https://example.com/${'a'.repeat(8_172)}`,
+  ])('accepts %.60s', (url) => {
+    expect(wrongSource(url, WEB)).toBeNull();
+  });
+
+  it.each([
+    '',
+    'example.com/a.png',
+    '//example.com/a.png',
+    'ftp://example.com/a.png',
+    'file:///etc/passwd',
+    'javascript:alert(1)',
+    'http://',
+    'https://example.com/a b.png',
+    ' https://example.com/a.png',
+    'https://example.com/a\n.png',
+    'https://example.com/\0',
+    'https://example.com/\ud800',
+    'https://exa mple.com',
+    'https://example.com:99999/',
+    `https://example.com/${'a'.repeat(8_173)}`,
+  ])('refuses %.60j', (url) => {
+    expect(wrongSource(url, WEB)).toMatch(/^must be a/);
+  });
+
+  it('refuses inline data where only URLs are taken, and says why', () => {
+    expect(wrongSource('data:image/png;base64,AAAA', WEB)).toBe(
+      'must be a public http(s) URL; inline data (base64) is not supported here',
+    );
+  });
+
+  it.each([
+    ['another type', 'data:image/gif;base64,AAAA'],
+    ['no type', 'data:;base64,AAAA'],
+    ['no base64', 'data:image/png,AAAA'],
+    ['parameters', 'data:image/png;charset=utf-8;base64,AAAA'],
+    ['no data', 'data:image/png;base64,'],
+    ['padding only', 'data:image/png;base64,=='],
+    ['URL-safe letters', 'data:image/png;base64,AA-_'],
+    ['line breaks', 'data:image/png;base64,AA\nAA'],
+    ['three paddings', 'data:image/png;base64,A==='],
+  ])('refuses a data URI with %s', (_case, uri) => {
+    expect(wrongSource(uri, INLINE)).not.toBeNull();
+  });
+
+  it('counts decoded bytes, not letters', () => {
+    const uri = (bytes: number) => `data:image/jpeg;base64,${Buffer.alloc(bytes).toString('base64')}`;
+    for (const bytes of [1022, 1023, 1024]) expect(wrongSource(uri(bytes), INLINE)).toBeNull();
+    expect(wrongSource(uri(1025), INLINE)).toMatch(/^must hold at most/);
+  });
+
+  it('judges 20 MB of base64 in little time', () => {
+    const uri = `data:image/png;base64,${'A'.repeat(20_000_000)}`;
+    const started = process.cpuUsage();
+    expect(wrongSource(uri, { ...INLINE, maxInlineBytes: 20_000_000 })).toBeNull();
+    expect(process.cpuUsage(started).user).toBeLessThan(500_000);
+  });
+});

@@ -1,0 +1,30 @@
+import { excerpt, hasAtMostCharacters, isVisible } from './unicode-text.js';
+
+describe('hasAtMostCharacters', () => {
+  it.each([
+    ['ASCII', 'a'],
+    ['ideographs', '水'],
+    ['characters beyond the basic plane', '𠮷'],
+    ['variation selectors, which count', '\ufe0f'],
+  ])('counts %s one by one', (_case, letter) => {
+    expect(hasAtMostCharacters(letter.repeat(5), 5)).toBe(true);
+    expect(hasAtMostCharacters(letter.repeat(6), 5)).toBe(false);
+  });
+});
+
+describe('isVisible', () => {
+  it.each([[undefined], [''], [' '], ['\n\t\u3000']])('is false for %j', (text) => {
+    expect(isVisible(text)).toBe(false);
+  });
+
+  it('is true as soon as one character shows', () => {
+    expect(isVisible('  水 ')).toBe(true);
+  });
+});
+
+describe('excerpt', () => {
+  it('replaces what no database holds, and never cuts a character into an unpaired half', () => {
+    expect(excerpt('a\0b\ud800c', 10)).toBe('a\ufffdb\ufffdc');
+    expect(excerpt('a𠮷', 2)).toBe('a\ufffd');
+  });
+});
