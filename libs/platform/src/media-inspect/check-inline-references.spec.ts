@@ -1,0 +1,87 @@
+import type { MediaLimits, MediaReference } from '#contracts';
+import { pngSample } from '#testing';
+import { checkInlineReferences } from './check-references.js';
+
+const MEBIBYTE = 1024 * 1024;
+const PICTURE: MediaLimits = { formats: ['png', 'jpeg'], maxBytes: MEBIBYTE, minSidePixels: 128 };
+const GOOD_PICTURE = pngSample({ width: 640, height: 480 });
+
+const inline = (bytes: Buffer, type = 'image/png'): string => `data:${type};base64,${bytes.toString('base64')}`;
+
+const reference = (source: string, limits = PICTURE, param = 'image_urls[0]'): MediaReference => ({
+  param,
+  medium: 'image',
+  role: 'reference',
+  source,
+  limits,
+});
+
+const refusal = (rule: string) => ({
+  code: 'invalid_media',
+  param: 'image_urls[0]',
+  publicMessage: `image_urls[0]: ${rule}`,
+});
+
+describe('checking inline references', () => {
+  it('measures data URIs and leaves remote files alone', async () => {
+    const references = [
+      reference(inline(GOOD_PICTURE)),
+      reference('http://127.0.0.1/never.png', PICTURE, 'image_urls[1]'),
+    ];
+    expect(await checkInlineReferences(references)).toMatchObject([
+      { param: 'image_urls[0]', bytes: GOOD_PICTURE.length },
+    ]);
+  });
+
+  it.each([
+    [
+      'declared as another type',
+      inline(GOOD_PICTURE, 'image/jpeg'),
+      'the data URI is declared as jpeg, but its bytes are png.',
+    ],
+    [
+      'of a type that is not allowed',
+      inline(GOOD_PICTURE, 'image/gif'),
+      'the file is declared as image/gif; it must be a picture (png or jpeg).',
+    ],
+    [
+      'of no known type',
+      inline(Buffer.from('just words, not a picture')),
+      'the file is of a type that is not known; it must be a picture (png or jpeg).',
+    ],
+    [
+      'too small',
+      inline(pngSample({ width: 100, height: 700 })),
+      'the picture is 100x700 pixels; each side must be at least 128.',
+    ],
+    ['too large', inline(Buffer.alloc(MEBIBYTE + 1)), 'the file has 1048577 bytes; at most 1 MB are allowed.'],
+    ['not base64', 'data:image/png;base64,@@@@', 'the file is not valid base64 after the comma.'],
+  ])('refuses one %s', async (_case, source, rule) => {
+    await expect(checkInlineReferences([reference(source)])).rejects.toMatchObject(refusal(rule));
+  });
+
+  it('takes 20 MB of base64 in a fraction of a second', async () => {
+    const large = Buffer.concat([GOOD_PICTURE, Buffer.alloc(20 * MEBIBYTE - GOOD_PICTURE.length)]);
+    const source = inline(large);
+    const started = process.cpuUsage();
+    const [measured] = await checkInlineReferences([
+      { ...reference(source), limits: { ...PICTURE, maxBytes: 20 * MEBIBYTE } },
+    ]);
+    expect(measured).toMatchObject({ bytes: 20 * MEBIBYTE });
+    expect(process.cpuUsage(started).user / 1_000).toBeLessThan(250);
+  });
+});
+
+describe('several broken data URIs', () => {
+  it('are all listed, the first one in the message', async () => {
+    const references = [
+      reference('data:x'),
+      reference(inline(GOOD_PICTURE)),
+      reference('data:y', PICTURE, 'image_urls[2]'),
+    ];
+    await expect(checkInlineReferences(references)).rejects.toMatchObject({
+      param: 'image_urls[0]',
+      details: [{ param: 'image_urls[0]' }, { param: 'image_urls[2]', code: 'invalid_media' }],
+    });
+  });
+});

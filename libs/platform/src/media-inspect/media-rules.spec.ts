@@ -1,0 +1,77 @@
+import type { MediaLimits } from '#contracts';
+import { alternatives, brokenRule, megabytes } from './media-rules.js';
+
+const MEBIBYTE = 1024 * 1024;
+const limits = (bounds: Partial<MediaLimits>): MediaLimits => ({
+  formats: ['png', 'mp4', 'mp3'],
+  maxBytes: 1,
+  ...bounds,
+});
+const picture = (width: number, height: number) => ({ medium: 'image', format: 'png', width, height }) as const;
+const film = (durationSeconds: number) =>
+  ({ medium: 'video', format: 'mp4', width: 640, height: 360, durationSeconds, hasAudio: false }) as const;
+const sound = (durationSeconds: number) => ({ medium: 'audio', format: 'mp3', durationSeconds }) as const;
+
+describe('a rule that a file breaks is named with what was found and what is allowed', () => {
+  it.each([
+    [[127, 700], { minSidePixels: 128 }, 'each side must be at least 128.'],
+    [[700, 127], { minSidePixels: 128 }, 'each side must be at least 128.'],
+    [[700, 4_097], { maxSidePixels: 4_096 }, 'each side must be at most 4096.'],
+    [[4_097, 700], { maxSidePixels: 4_096 }, 'each side must be at most 4096.'],
+    [[800, 479], { minShortSidePixels: 480 }, 'its shorter side must be at least 480.'],
+    [[721, 1_280], { maxShortSidePixels: 720 }, 'its shorter side must be at most 720.'],
+    [[6_001, 6_000], { maxPixels: 36_000_000 }, 'it may have at most 36000000 pixels in all.'],
+    [
+      [990, 3_000],
+      { ratio: { min: 1 / 3, max: 3 } },
+      'width divided by height must lie between 0.333 and 3, it is 0.33.',
+    ],
+    [[401, 100], { ratio: { min: 1 / 4, max: 4 } }, 'width divided by height must lie between 0.25 and 4, it is 4.01.'],
+    [
+      [803, 100],
+      { ratio: { min: 1 / 8, max: 8 } },
+      'width divided by height must lie between 0.125 and 8, it is 8.03.',
+    ],
+  ])('size %j under %j', ([width = 0, height = 0], bounds, rule) => {
+    const sentence = `the picture is ${width}x${height} pixels; ${rule}`;
+    expect(brokenRule(picture(width, height), limits(bounds))).toBe(sentence);
+    expect(brokenRule({ ...film(5), width, height }, limits(bounds))).toBe(sentence.replace('picture', 'video'));
+  });
+
+  it.each([
+    [film(1.8), { minSeconds: 2 }, 'the video lasts 1.8 s; it must last at least 2 s.'],
+    [film(10.2), { maxSeconds: 10 }, 'the video lasts 10.2 s; it may last at most 10 s.'],
+    [sound(30.26), { maxSeconds: 30 }, 'the audio file lasts 30.26 s; it may last at most 30 s.'],
+    [sound(16), { formats: ['wav', 'png', 'mp4'] }, 'the file is mp3; it must be wav, png or mp4.'],
+    [sound(16), { formats: ['wav'] }, 'the file is mp3; it must be wav.'],
+  ] as const)('%j under %j', (header, bounds, rule) => {
+    expect(brokenRule(header, limits(bounds))).toBe(rule);
+  });
+});
+
+describe('a file on the bound is kept', () => {
+  it.each([
+    [picture(128, 128), { minSidePixels: 128 }],
+    [picture(4_096, 4_096), { maxSidePixels: 4_096 }],
+    [picture(480, 640), { minShortSidePixels: 480 }],
+    [picture(1_280, 720), { maxShortSidePixels: 720 }],
+    [picture(6_000, 6_000), { maxPixels: 36_000_000 }],
+    [picture(1_000, 3_000), { ratio: { min: 1 / 3, max: 3 } }],
+    [picture(3_000, 1_000), { ratio: { min: 1 / 3, max: 3 } }],
+    [film(2), { minSeconds: 2, maxSeconds: 10 }],
+    [film(10), { minSeconds: 2, maxSeconds: 10 }],
+    // Containers round to whole frames.
+    [film(1.95), { minSeconds: 2, maxSeconds: 10 }],
+    [film(10.05), { minSeconds: 2, maxSeconds: 10 }],
+    [sound(1e6), {}],
+  ])('%j under %j', (header, bounds) => {
+    expect(brokenRule(header, limits(bounds))).toBeUndefined();
+  });
+});
+
+describe('words of the rules', () => {
+  it('list alternatives and round megabytes', () => {
+    expect([['a'], ['a', 'b'], ['a', 'b', 'c']].map(alternatives)).toEqual(['a', 'a or b', 'a, b or c']);
+    expect([20 * MEBIBYTE, 1.5 * MEBIBYTE].map(megabytes)).toEqual(['20 MB', '1.5 MB']);
+  });
+});
