@@ -63,6 +63,11 @@ describe('the local media store keeps files whole', () => {
     expect((await buffer(await store.open('a/b/c.png'))).equals(FILE)).toBe(true);
   });
 
+  it('gives a part of a file', async () => {
+    const part = await buffer(await store.open(KEY, { start: 100, end: 300 }));
+    expect(part.equals(FILE.subarray(100, 300))).toBe(true);
+  });
+
   it('replaces a file of the same key', async () => {
     await store.put('twice.png', Readable.from(['first']), FILM);
     await store.put('twice.png', Readable.from(['second']), FILM);

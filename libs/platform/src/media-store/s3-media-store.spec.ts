@@ -74,6 +74,11 @@ describe('the S3 media store keeps files whole', () => {
     },
   );
 
+  it('and gives parts of them', async () => {
+    await store.put('part.mp4', Readable.from(['0123456789']), FILM);
+    expect(String(await buffer(await store.open('part.mp4', { start: 2, end: 5 })))).toBe('234');
+  });
+
   it('under keys of every allowed character', async () => {
     const key = 'AZaz09_-.x/_under-score.v1.2/0.mp4';
     await store.put(key, Readable.from(['x']), FILM);
