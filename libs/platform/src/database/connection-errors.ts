@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isNativeError } from 'node:util/types';
 
 /** Shutting down, crashed, starting up (57P0x) and the connection exceptions (08xxx) of Postgres. */
 const SERVER_CODES = /^(57P0[1-3]|08...)$/;
@@ -19,7 +20,7 @@ const DELAY_MAX_MS = 1_000;
 
 /** True when the connection failed, not the statement: whether it took effect is then unknown. */
 export function isConnectionError(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
+  if (!isNativeError(error)) return false;
   const code = (error as { code?: unknown }).code;
   if (typeof code === 'string') return SERVER_CODES.test(code) || SYSTEM_CODES.has(code);
   return DRIVER_MESSAGES.test(error.message);

@@ -14,6 +14,14 @@ export interface Statement {
   readonly values?: readonly unknown[];
 }
 
+/** How the pool of this process stands, in connections; `waiting` counts statements that wait for one. */
+export interface PoolUse {
+  readonly total: number;
+  readonly idle: number;
+  readonly waiting: number;
+  readonly limit: number;
+}
+
 /** Where a statement can run: on any connection, or inside a transaction. */
 export interface StatementRunner {
   query<Row extends QueryResultRow>(statement: Statement): Promise<QueryResult<Row>>;
@@ -80,6 +88,12 @@ export class Database implements StatementRunner {
     }
   }
 
+  /** How busy the pool is at this moment. */
+  connections(): PoolUse {
+    const { totalCount: total, idleCount: idle, waitingCount: waiting, options } = this.pool;
+    return { total, idle, waiting, limit: options.max };
+  }
+
   /** Waits for running statements and closes all connections. */
   async close(): Promise<void> {
     await this.prisma.$disconnect();
@@ -99,16 +113,18 @@ async function rollBack(client: PoolClient): Promise<boolean> {
 const toQuery = ({ name, text, values = [] }: Statement) =>
   name === undefined ? { text, values: [...values] } : { name, text, values: [...values] };
 
-const INT8 = 20;
-const INT8_ARRAY = 1016;
+const toBigInts = (items: readonly (string | null)[]): (bigint | null)[] =>
+  items.map((item) => (item === null ? null : BigInt(item)));
+
+/** By type id: int8 and its array, which the driver would leave as text. */
+const BIGINT_PARSERS = new Map<number, (parsed: unknown) => unknown>([
+  [20, (parsed) => BigInt(parsed as string)],
+  [1016, (parsed) => toBigInts(parsed as (string | null)[])],
+]);
 
 /** Set for our pool only: the parsers of the module are shared with Prisma and BullMQ. */
 const getTypeParser: typeof types.getTypeParser = (oid, format) => {
   const parse: (text: string) => unknown = types.getTypeParser(oid, format);
-  if (format === 'binary') return parse;
-  if (Number(oid) === INT8) return BigInt;
-  return Number(oid) === INT8_ARRAY ? (text: string) => toBigInts(parse(text) as (string | null)[]) : parse;
+  const toBigInt = format === 'binary' ? undefined : BIGINT_PARSERS.get(oid);
+  return toBigInt === undefined ? parse : (text: string) => toBigInt(parse(text));
 };
-
-const toBigInts = (items: readonly (string | null)[]): (bigint | null)[] =>
-  items.map((item) => (item === null ? null : BigInt(item)));

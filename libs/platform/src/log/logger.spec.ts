@@ -75,6 +75,10 @@ describe('the log never shows', () => {
     ['a message of a conversation', { request: { messages: [{ role: 'user', content: SECRET }] } }],
     ['a request body', { body: { anything: SECRET } }],
     ['a key inside a text', { detail: `the key sk-${SECRET} was refused` }],
+    [
+      'the connection that a driver hangs on its error',
+      { error: Object.assign(new Error('lost'), { client: { secretKey: SECRET } }) },
+    ],
     ['bytes', { picture: Buffer.from(SECRET) }],
     [
       'what an error repeats',

@@ -1,3 +1,5 @@
+import { isNativeError } from 'node:util/types';
+
 /** What stands in the log in place of a value that must not be there. */
 export const REDACTED = '[redacted]';
 
@@ -25,7 +27,7 @@ export function redact(value: unknown, depth = 0): unknown {
   if (depth >= DEPTH_MAX) return '[deeper]';
   if (value instanceof Uint8Array) return `[${value.byteLength} bytes]`;
   if (Array.isArray(value)) return value.map((item) => redact(item, depth + 1));
-  if (value instanceof Error) return redactError(value, depth);
+  if (isNativeError(value)) return redactError(value, depth);
   return redactFields(value, depth);
 }
 
@@ -44,14 +46,15 @@ function redactFields(value: object, depth: number): Record<string, unknown> {
   );
 }
 
+/** Of the own fields of an error only plain values stay: drivers hang whole connections on theirs. */
 function redactError(error: Error, depth: number): Record<string, unknown> {
-  const { name, message, stack, cause } = error;
+  const plain = Object.entries(error).filter(([, field]) => typeof field !== 'object' && typeof field !== 'function');
   return {
-    type: name,
-    message: redactText(message),
-    ...redactFields(error, depth),
-    ...(stack === undefined ? {} : { stack: redactText(stack) }),
-    ...(cause === undefined ? {} : { cause: redact(cause, depth + 1) }),
+    ...redactFields(Object.fromEntries(plain), depth),
+    type: error.name,
+    message: redactText(error.message),
+    ...(error.stack === undefined ? {} : { stack: redactText(error.stack) }),
+    ...(error.cause === undefined ? {} : { cause: redact(error.cause, depth + 1) }),
   };
 }
 

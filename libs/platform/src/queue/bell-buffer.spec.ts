@@ -1,0 +1,50 @@
+import { BellBuffer } from './bell-buffer.js';
+
+describe('BellBuffer', () => {
+  it('sends the bells of one turn in one call, and those that arrive meanwhile in the next', async () => {
+    const calls: string[][] = [];
+    const buffer = new BellBuffer(
+      async (taskIds) => {
+        calls.push(taskIds);
+        if (calls.length === 1) buffer.add(['c', 'd', 'd']);
+      },
+      () => undefined,
+    );
+    buffer.add(['a']);
+    buffer.add(['b']);
+    await buffer.drained();
+    expect(calls).toEqual([
+      ['a', 'b'],
+      ['c', 'd'],
+    ]);
+  });
+
+  it('reports the bells of a failed call and goes on', async () => {
+    const reports: [number, unknown][] = [];
+    const sent: string[] = [];
+    const buffer = new BellBuffer(
+      (taskIds) => {
+        if (taskIds.includes('lost')) return Promise.reject(new Error('away'));
+        sent.push(...taskIds);
+        return Promise.resolve();
+      },
+      (dropped, reason) => reports.push([dropped, reason]),
+    );
+    buffer.add(['lost', 'too']);
+    await buffer.drained();
+    buffer.add(['kept']);
+    await buffer.drained();
+    expect(reports).toEqual([[2, new Error('away')]]);
+    expect(sent).toEqual(['kept']);
+  });
+
+  it('keeps at most 10,000 bells while the queue is silent', () => {
+    let dropped = 0;
+    const buffer = new BellBuffer(
+      () => new Promise(() => undefined),
+      (count) => (dropped += count),
+    );
+    buffer.add(Array.from({ length: 10_250 }, (_, index) => `task_${index}`));
+    expect(dropped).toBe(250);
+  });
+});

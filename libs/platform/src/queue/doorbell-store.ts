@@ -1,0 +1,15 @@
+import type { BackendFactory, IQueueBackend } from 'bullmq';
+
+/** What the queues are kept in: the only difference between running on Redis and on Postgres. */
+export interface DoorbellStore {
+  /** Connects queues, which must never hang while the server is away. */
+  readonly forRinging: BackendFactory<IQueueBackend, object>;
+  /** Connects workers, which wait for the server as long as it takes. */
+  readonly forListening: BackendFactory<IQueueBackend, object>;
+  /** Beginning of the names under which the store keeps its data, where it needs one. */
+  readonly prefix?: string;
+  /** Resolves when the server answers; rejects or stays silent when it does not. */
+  ping(): Promise<unknown>;
+  /** Closes the connections that queues and workers share. */
+  close(): Promise<void>;
+}

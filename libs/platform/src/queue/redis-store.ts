@@ -1,0 +1,88 @@
+import { type BackendFactory, createRedisBackend, type IQueueBackend } from 'bullmq';
+import { Cluster, Redis } from 'ioredis';
+import type { DoorbellStore } from './doorbell-store.js';
+import { parseRedisAddress, type RedisAddress } from './redis-address.js';
+
+const COMMAND_TIMEOUT_MS = 2_000;
+const RECONNECT_DELAY_MAX_MS = 2_000;
+
+/** Those who ring must never hang: a command either passes now or fails now. */
+export const RINGING = {
+  enableOfflineQueue: false,
+  maxRetriesPerRequest: 1,
+  commandTimeout: COMMAND_TIMEOUT_MS,
+};
+/** Those who listen wait for Redis as long as it takes. */
+export const LISTENING = { enableOfflineQueue: true, maxRetriesPerRequest: null };
+
+/** Keeps the queues in Redis: alone, as a Cluster, or behind Sentinels. Redis may be absent at any time. */
+export class RedisStore implements DoorbellStore {
+  readonly forRinging: BackendFactory<IQueueBackend, object>;
+  readonly forListening: BackendFactory<IQueueBackend, object>;
+  private readonly ringing: Redis | Cluster;
+  private readonly listening: Redis | Cluster;
+
+  constructor(
+    redisUrl: string,
+    readonly prefix: string,
+  ) {
+    const address = parseRedisAddress(redisUrl);
+    this.ringing = connect(address, RINGING);
+    this.listening = connect(address, LISTENING);
+    this.forRinging = bind(this.ringing);
+    this.forListening = bind(this.listening);
+  }
+
+  ping(): Promise<unknown> {
+    return this.ringing.ping();
+  }
+
+  async close(): Promise<void> {
+    this.ringing.disconnect();
+    this.listening.disconnect();
+  }
+}
+
+const bind =
+  (connection: Redis | Cluster): BackendFactory<IQueueBackend, object> =>
+  (name, options, extra) =>
+    createRedisBackend(name, { ...options, connection }, extra);
+
+/** A connection that waits and retries as `behaviour` says, however Redis is deployed. */
+export function connect(address: RedisAddress, behaviour: typeof RINGING | typeof LISTENING): Redis | Cluster {
+  const redis = address.kind === 'cluster' ? connectCluster(address, behaviour) : connectServer(address, behaviour);
+  // Queues and workers report their errors themselves; without any listener an error would end the process.
+  redis.on('error', () => undefined);
+  return redis;
+}
+
+function connectServer(
+  address: Exclude<RedisAddress, { kind: 'cluster' }>,
+  behaviour: typeof RINGING | typeof LISTENING,
+): Redis {
+  const place =
+    address.kind === 'standalone'
+      ? address.hosts[0]
+      : { sentinels: [...address.hosts], name: address.name, sentinelRetryStrategy: retryStrategy };
+  return new Redis({ ...behaviour, ...place, ...loginOf(address), db: address.database, retryStrategy });
+}
+
+function connectCluster(
+  address: Extract<RedisAddress, { kind: 'cluster' }>,
+  behaviour: typeof RINGING | typeof LISTENING,
+): Cluster {
+  const { enableOfflineQueue, ...redisOptions } = behaviour;
+  return new Cluster([...address.hosts], {
+    enableOfflineQueue,
+    clusterRetryStrategy: retryStrategy,
+    redisOptions: { ...redisOptions, ...loginOf(address) },
+  });
+}
+
+const retryStrategy = (attempt: number): number => Math.min(attempt * 100, RECONNECT_DELAY_MAX_MS);
+
+const loginOf = ({ username, password, tls }: RedisAddress) => ({
+  ...(username === undefined ? {} : { username }),
+  ...(password === undefined ? {} : { password }),
+  ...(tls ? { tls: {} } : {}),
+});
