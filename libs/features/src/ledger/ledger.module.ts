@@ -1,12 +1,14 @@
 import { Database } from '#platform';
 import { Module } from '@nestjs/common';
 import { LedgerService } from './ledger.service.js';
+import { RequestLedger } from './request-ledger.js';
 
 /** The money of the accounts. */
 @Module({
   providers: [
     { provide: LedgerService, inject: [Database], useFactory: (database: Database) => new LedgerService(database) },
+    { provide: RequestLedger, inject: [Database], useFactory: (database: Database) => new RequestLedger(database) },
   ],
-  exports: [LedgerService],
+  exports: [LedgerService, RequestLedger],
 })
 export class LedgerModule {}

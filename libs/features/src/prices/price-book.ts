@@ -13,6 +13,14 @@ interface PriceRow {
   readonly per_quantity: bigint;
 }
 
+/** A price that is in force: `amountMicros` for each `perQuantity` units. */
+export interface PriceInForce {
+  readonly id: string;
+  readonly variant: string;
+  readonly amountMicros: Micros;
+  readonly perQuantity: bigint;
+}
+
 /** What a request costs, and by which price. */
 export interface Quote {
   readonly priceId: string;
@@ -29,29 +37,38 @@ from price where effective_from <= now() order by model, unit, variant, effectiv
 
 /** The prices in force. Read from the database, kept for seconds, so that a new price needs no restart. */
 export class PriceBook {
-  private prices = new Map<string, PriceRow>();
+  private prices = new Map<string, PriceInForce>();
   private readAt = Number.NEGATIVE_INFINITY;
   private reading: Promise<void> | undefined;
 
   constructor(private readonly database: Database) {}
 
   /**
-   * The price of a request in its account's unit.
+   * The price of a media request in its account's unit.
    *
    * @throws GatewayError `unavailable`: no price is in force for the model, so it cannot be sold.
    */
   async quote(model: string, billing: Billing): Promise<Quote> {
-    const price = await this.find(model, billing.unit, billing.variant);
-    if (!price) {
-      throw new GatewayError('unavailable', `The model "${model}" has no price for ${billing.variant} at the moment.`, {
-        log: `no price in force for ${model} ${billing.unit} ${billing.variant}`,
-      });
-    }
-    const unitMicros = price.amount_micros / price.per_quantity;
+    const price = await this.get(model, billing.unit, billing.variant);
+    const unitMicros = price.amountMicros / price.perQuantity;
     return { priceId: price.id, unitMicros, holdMicros: unitMicros * BigInt(billing.quantity) };
   }
 
-  private async find(model: string, unit: string, variant: string): Promise<PriceRow | undefined> {
+  /**
+   * The price in force.
+   *
+   * @throws GatewayError `unavailable`: there is none, so the model cannot be sold.
+   */
+  async get(model: string, unit: string, variant: string): Promise<PriceInForce> {
+    const price = await this.find(model, unit, variant);
+    if (price) return price;
+    throw new GatewayError('unavailable', `The model "${model}" has no price for ${variant} at the moment.`, {
+      log: `no price in force for ${model} ${unit} ${variant}`,
+    });
+  }
+
+  /** The price in force, or undefined when there is none. */
+  async find(model: string, unit: string, variant: string): Promise<PriceInForce | undefined> {
     if (Date.now() - this.readAt > FRESH_MS)
       await (this.reading ??= this.read().finally(() => (this.reading = undefined)));
     return this.prices.get(keyOf({ model, unit, variant }));
@@ -59,10 +76,17 @@ export class PriceBook {
 
   private async read(): Promise<void> {
     const { rows } = await this.database.query<PriceRow>({ name: 'current_prices', text: CURRENT_PRICES, values: [] });
-    this.prices = new Map(rows.map((row) => [keyOf(row), row]));
+    this.prices = new Map(rows.map((row) => [keyOf(row), toPrice(row)]));
     this.readAt = Date.now();
   }
 }
 
 const keyOf = ({ model, unit, variant }: Pick<PriceRow, 'model' | 'unit' | 'variant'>): string =>
   `${model}|${unit}|${variant}`;
+
+const toPrice = (row: PriceRow): PriceInForce => ({
+  id: row.id,
+  variant: row.variant,
+  amountMicros: row.amount_micros,
+  perQuantity: row.per_quantity,
+});

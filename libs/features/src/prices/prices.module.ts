@@ -1,10 +1,14 @@
 import { Database } from '#platform';
 import { Module } from '@nestjs/common';
 import { PriceBook } from './price-book.js';
+import { TextPrices } from './text-prices.js';
 
 /** What things cost. */
 @Module({
-  providers: [{ provide: PriceBook, inject: [Database], useFactory: (database: Database) => new PriceBook(database) }],
-  exports: [PriceBook],
+  providers: [
+    { provide: PriceBook, inject: [Database], useFactory: (database: Database) => new PriceBook(database) },
+    { provide: TextPrices, inject: [PriceBook], useFactory: (prices: PriceBook) => new TextPrices(prices) },
+  ],
+  exports: [PriceBook, TextPrices],
 })
 export class PricesModule {}

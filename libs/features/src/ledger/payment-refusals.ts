@@ -1,0 +1,15 @@
+import { GatewayError } from '#contracts';
+
+/** 402: the balance of the account does not cover a hold. */
+export const insufficientBalance = (accountId: string, amountMicros: bigint): GatewayError =>
+  new GatewayError('insufficient_balance', 'The balance of the account does not cover the price of this request.', {
+    log: `account ${accountId} cannot hold ${amountMicros} micros`,
+  });
+
+/** 402: the account could pay, its key may not. */
+export const insufficientKeyQuota = (cause: unknown): GatewayError =>
+  new GatewayError('insufficient_key_quota', 'The quota of this API key does not cover the request.', { cause });
+
+/** True when the database refused a row because of the named constraint or unique index. */
+export const brokeConstraint = (error: unknown, name: string): boolean =>
+  error instanceof Error && 'constraint' in error && error.constraint === name;

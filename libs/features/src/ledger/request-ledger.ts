@@ -1,0 +1,198 @@
+import { MAX_MICROS, type Micros } from '#contracts';
+import { Coalescer, Database, logger, retryOnConnectionError } from '#platform';
+import { ulid } from 'ulid';
+import { brokeConstraint, insufficientBalance, insufficientKeyQuota } from './payment-refusals.js';
+import { EXPIRED_HOLDS, HOLD_REQUESTS, SETTLE_REQUESTS } from './request-statements.js';
+import { type RequestUsage, toStoredLine } from './request-usage.js';
+
+const log = logger('ledger');
+
+/** Longer than any request may take, in seconds: a hold this old belongs to a process that died. */
+const HOLD_EXPIRES_SECONDS = 3_600;
+const SWEEP_BATCH = 200;
+
+/** Money to put aside for one request. */
+export interface RequestHold {
+  readonly accountId: string;
+  readonly apiKeyId: string;
+  /** Names the request in the ledger; one hold, one capture and one release for each. */
+  readonly requestId: string;
+  /** 0 to 2^63 - 1 micros. */
+  readonly amountMicros: Micros;
+  /** Whether the key has a quota: its holds are guarded by a constraint that fails a whole statement, so they go alone. */
+  readonly keyHasQuota: boolean;
+}
+
+/** How a held request ended. */
+export interface RequestCapture {
+  readonly requestId: string;
+  /** The price of what was delivered, 0 to 2^63 - 1 micros. */
+  readonly chargeMicros: Micros;
+  readonly usage: RequestUsage;
+  /** What was held for it. */
+  readonly heldMicros: Micros;
+}
+
+/** What a capture moved. */
+export interface Captured {
+  /** What the account paid: the charge, or less when it went beyond the hold and beyond what was left. */
+  readonly paidMicros: Micros;
+}
+
+type Ending = RequestCapture;
+
+/**
+ * The money of requests that answer at once. Many requests share a statement, so that one busy account stays fast.
+ *
+ * A charge may lie below the hold (the rest goes back), equal it, or lie above: then the part beyond is taken from
+ * what the account and the key's quota still have, and what they lack is forgiven and noted in the usage record. A
+ * balance never goes below zero.
+ */
+export class RequestLedger {
+  private readonly holds: Coalescer<RequestHold, PromiseSettledResult<boolean>>;
+  private readonly endings: Coalescer<Ending, PromiseSettledResult<Captured | null>>;
+
+  constructor(private readonly database: Database) {
+    const bounds = { maxItems: 64, maxRunsInFlight: 2 };
+    this.holds = new Coalescer((holds) => this.holdTogether(holds), bounds);
+    this.endings = new Coalescer((endings) => this.endTogether(endings), bounds);
+  }
+
+  /**
+   * Puts money aside. A second hold of the same request changes nothing.
+   *
+   * @throws GatewayError `insufficient_balance`, `insufficient_key_quota`: nothing was held.
+   */
+  async hold(hold: RequestHold): Promise<void> {
+    assertAmount(hold.amountMicros);
+    const accepted = hold.keyHasQuota ? await this.holdAlone(hold) : resultOf(await this.holds.add(hold));
+    if (!accepted) throw insufficientBalance(hold.accountId, hold.amountMicros);
+  }
+
+  /**
+   * Turns a hold into a charge and writes the usage record. Null: the request has no open hold, because it was settled
+   * before; nothing moved. Safe to repeat.
+   */
+  async capture(capture: RequestCapture): Promise<Captured | null> {
+    assertAmount(capture.chargeMicros);
+    const isOverrun = capture.chargeMicros > capture.heldMicros;
+    return isOverrun ? this.endAlone(capture) : resultOf(await this.endings.add(capture));
+  }
+
+  /** Gives a whole hold back and records the request as failed or cancelled. False: it was settled before. */
+  async release(requestId: string, usage: RequestUsage): Promise<boolean> {
+    return (await this.capture({ requestId, chargeMicros: 0n, heldMicros: 0n, usage })) !== null;
+  }
+
+  /** Gives back what processes that died were holding; answers how many holds. */
+  async releaseExpired(): Promise<number> {
+    const { rows } = await this.database.query<{ request_id: string }>({ text: EXPIRED_HOLDS, values: [SWEEP_BATCH] });
+    for (const { request_id: requestId } of rows) await this.release(requestId, LOST_REQUEST);
+    if (rows.length > 0) log.warn('holds.released', { holds: rows.length });
+    return rows.length;
+  }
+
+  /** A batch that was refused or failed as a whole is tried one by one: the balance may cover some of it. */
+  private async holdTogether(holds: readonly RequestHold[]): Promise<PromiseSettledResult<boolean>[]> {
+    const accepted =
+      holds.length > 1 ? await this.insertHolds(holds).catch(() => new Set<string>()) : new Set<string>();
+    const outcomes: PromiseSettledResult<boolean>[] = [];
+    for (const hold of holds) {
+      const [outcome] = accepted.has(hold.requestId)
+        ? [{ status: 'fulfilled' as const, value: true }]
+        : await Promise.allSettled([this.holdAlone(hold)]);
+      outcomes.push(outcome);
+    }
+    return outcomes;
+  }
+
+  private async holdAlone(hold: RequestHold): Promise<boolean> {
+    try {
+      return (await this.insertHolds([hold])).has(hold.requestId);
+    } catch (error) {
+      if (brokeConstraint(error, 'api_key_within_quota')) throw insufficientKeyQuota(error);
+      if (brokeConstraint(error, 'request_hold_pkey') || brokeConstraint(error, 'ledger_once_per_request')) return true;
+      throw error;
+    }
+  }
+
+  private async insertHolds(holds: readonly RequestHold[]): Promise<Set<string>> {
+    const { rows } = await this.database.query<{ request_id: string }>({
+      name: 'hold_requests',
+      text: HOLD_REQUESTS,
+      values: [JSON.stringify(holds.map(toHoldRow))],
+    });
+    return new Set(rows.map((row) => row.request_id));
+  }
+
+  private async endTogether(endings: readonly Ending[]): Promise<PromiseSettledResult<Captured | null>[]> {
+    try {
+      const paid = await this.settle(endings);
+      return endings.map(({ requestId }) => ({ status: 'fulfilled', value: paid.get(requestId) ?? null }));
+    } catch (error) {
+      if (endings.length === 1) return [{ status: 'rejected', reason: error }];
+      return Promise.allSettled(endings.map((ending) => this.endAlone(ending)));
+    }
+  }
+
+  private async endAlone(ending: Ending): Promise<Captured | null> {
+    return (await this.settle([ending])).get(ending.requestId) ?? null;
+  }
+
+  private async settle(endings: readonly Ending[]): Promise<Map<string, Captured>> {
+    const { rows } = await retryOnConnectionError(() =>
+      this.database.query<{ request_id: string; paid_micros: bigint }>({
+        name: 'settle_requests',
+        text: SETTLE_REQUESTS,
+        values: [JSON.stringify(endings.map(toEndingRow))],
+      }),
+    );
+    return new Map(rows.map((row) => [row.request_id, { paidMicros: row.paid_micros }]));
+  }
+}
+
+/** What is known of a request whose process died: nothing. */
+const LOST_REQUEST: RequestUsage = {
+  model: 'unknown',
+  upstream: null,
+  status: 'failed',
+  lines: [],
+  inputTokens: 0,
+  cachedInputTokens: 0,
+  outputTokens: 0,
+  reasoningTokens: 0,
+  durationMs: 0,
+};
+
+const toHoldRow = (hold: RequestHold): Record<string, unknown> => ({
+  request_id: hold.requestId,
+  account_id: hold.accountId,
+  api_key_id: hold.apiKeyId,
+  amount_micros: hold.amountMicros.toString(),
+  expires_seconds: HOLD_EXPIRES_SECONDS,
+});
+
+const toEndingRow = ({ requestId, chargeMicros, usage }: Ending): Record<string, unknown> => ({
+  request_id: requestId,
+  charge_micros: chargeMicros.toString(),
+  usage_id: `usage_${ulid()}`,
+  model: usage.model,
+  upstream: usage.upstream,
+  status: usage.status,
+  lines: usage.lines.map(toStoredLine),
+  input_tokens: usage.inputTokens,
+  cached_input_tokens: usage.cachedInputTokens,
+  output_tokens: usage.outputTokens,
+  reasoning_tokens: usage.reasoningTokens,
+  duration_ms: Math.round(usage.durationMs),
+});
+
+function assertAmount(amount: Micros): void {
+  if (amount < 0n || amount > MAX_MICROS)
+    throw new RangeError(`an amount of ${amount} micros cannot be held or charged`);
+}
+
+function resultOf<Value>(outcome: PromiseSettledResult<Value>): Value {
+  if (outcome.status === 'rejected') throw outcome.reason;
+  return outcome.value;
+}

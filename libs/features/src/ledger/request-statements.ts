@@ -1,0 +1,117 @@
+/**
+ * Holds money for requests that answer at once, in one statement and one commit. All requests of one account in the
+ * batch are accepted together or not at all; the ids that come back were accepted.
+ *
+ * Every money statement locks accounts first, in the order of their ids, and touches keys and sums only behind that
+ * lock: two of them can never wait for each other.
+ *
+ * $1 the holds as JSON.
+ */
+export const HOLD_REQUESTS = `
+with incoming as (
+  select * from jsonb_to_recordset($1::jsonb) as r(
+    request_id text, account_id text, api_key_id text, amount_micros bigint, expires_seconds integer)
+), wanted as (
+  select account_id, sum(amount_micros)::bigint as total from incoming group by account_id
+), locked as (
+  select a.id from account a where a.id in (select account_id from wanted) and a.disabled_at is null
+  order by a.id for no key update
+), charged as (
+  update account a set available_micros = a.available_micros - w.total, held_micros = a.held_micros + w.total
+  from locked l join wanted w on w.account_id = l.id
+  where a.id = l.id and (a.unlimited or a.available_micros >= w.total)
+  returning a.id
+), key_wanted as (
+  select api_key_id, sum(amount_micros)::bigint as total from incoming
+  where account_id in (select id from charged) group by api_key_id
+), keyed as (
+  update api_key k set held_micros = k.held_micros + w.total from key_wanted w where k.id = w.api_key_id
+), written as (
+  insert into request_hold (request_id, account_id, api_key_id, amount_micros, expires_at)
+  select request_id, account_id, api_key_id, amount_micros, now() + expires_seconds * interval '1 second'
+  from incoming where account_id in (select id from charged)
+  returning request_id, account_id, api_key_id, amount_micros
+), entered as (
+  insert into ledger_entry (account_id, api_key_id, request_id, kind, debit, credit, amount_micros)
+  select account_id, api_key_id, request_id, 'hold', 'available', 'held', amount_micros from written
+)
+select request_id from written`;
+
+/**
+ * Ends requests: hold, charge, balances, ledger, usage record and daily sums, in one statement and one commit. The row
+ * of the hold is the guard: whoever deletes it settles, anyone later finds nothing and moves nothing.
+ *
+ * A charge within the hold is taken from it. What goes beyond is taken from what account and key have to spare, never
+ * more (`spare` is null where nothing limits it); the caller puts such a request alone into a batch, because two could spend the same spare money.
+ *
+ * $1 the endings as JSON.
+ */
+export const SETTLE_REQUESTS = `
+with incoming as (
+  select * from jsonb_to_recordset($1::jsonb) as r(
+    request_id text, charge_micros bigint, usage_id text, model text, upstream text, status text, lines jsonb,
+    input_tokens bigint, cached_input_tokens bigint, output_tokens bigint, reasoning_tokens bigint, duration_ms integer)
+), freed as (
+  delete from request_hold h using incoming i where h.request_id = i.request_id
+  returning h.request_id, h.account_id, h.api_key_id, h.amount_micros as hold_micros
+), locked as (
+  select a.id, case when not a.unlimited then a.available_micros end as spare
+  from account a where a.id in (select account_id from freed) order by a.id for no key update
+), locked_key as (
+  select k.id, least(l.spare, k.quota_micros - k.held_micros - k.used_micros) as spare
+  from api_key k join locked l on l.id = k.account_id where k.id in (select api_key_id from freed)
+  order by k.id for no key update of k
+), settled as (
+  select f.*, i.charge_micros, i.usage_id, i.model, i.upstream, i.status, i.lines, i.input_tokens,
+    i.cached_input_tokens, i.output_tokens, i.reasoning_tokens, i.duration_ms,
+    f.hold_micros + least(i.charge_micros - f.hold_micros,
+      case when k.spare is not null then greatest(k.spare, 0) end) as paid_micros
+  from freed f join incoming i using (request_id) join locked_key k on k.id = f.api_key_id
+), account_sum as (
+  select account_id, sum(hold_micros)::bigint as held, sum(paid_micros)::bigint as paid from settled group by account_id
+), paid as (
+  update account a set held_micros = a.held_micros - s.held, used_micros = a.used_micros + s.paid,
+    available_micros = a.available_micros + s.held - s.paid
+  from account_sum s where a.id = s.account_id returning a.id
+), key_sum as (
+  select api_key_id, sum(hold_micros)::bigint as held, sum(paid_micros)::bigint as paid from settled group by api_key_id
+), keyed as (
+  update api_key k set held_micros = k.held_micros - s.held, used_micros = k.used_micros + s.paid
+  from key_sum s where k.id = s.api_key_id and exists (select from paid)
+), entered as (
+  insert into ledger_entry (account_id, api_key_id, request_id, kind, debit, credit, amount_micros)
+  select account_id, api_key_id, request_id, e.kind, e.debit, e.credit, e.amount
+  from settled s cross join lateral (values
+    ('capture', 'held', 'revenue', least(s.paid_micros, s.hold_micros), s.paid_micros > 0 or s.status = 'completed'),
+    ('overrun', 'available', 'revenue', s.paid_micros - s.hold_micros, s.paid_micros > s.hold_micros),
+    ('release', 'held', 'available', s.hold_micros - s.paid_micros, s.paid_micros < s.hold_micros or
+      (s.paid_micros = 0 and s.status <> 'completed'))
+  ) as e(kind, debit, credit, amount, needed)
+  where e.needed
+), explained as (
+  insert into usage_record (id, account_id, api_key_id, kind, model, request_id, upstream, status, amount_micros, lines,
+    input_tokens, cached_input_tokens, output_tokens, reasoning_tokens, duration_ms)
+  select usage_id, account_id, api_key_id, 'text', model, request_id, upstream, status, paid_micros,
+    case when paid_micros < charge_micros
+      then lines || jsonb_build_array(jsonb_build_object('source', 'uncollected', 'amount_micros', (paid_micros - charge_micros)::text))
+      else lines end,
+    input_tokens, cached_input_tokens, output_tokens, reasoning_tokens, duration_ms
+  from settled
+), summed as (
+  insert into usage_daily as d (account_id, day, model, api_key_id, kind, requests, failed_requests, amount_micros,
+    input_tokens, output_tokens)
+  select account_id, (now() at time zone 'utc')::date, model, api_key_id, 'text', count(*),
+    count(*) filter (where status <> 'completed'), sum(paid_micros)::bigint, sum(input_tokens)::bigint,
+    sum(output_tokens)::bigint
+  from settled where exists (select from paid)
+  group by account_id, model, api_key_id
+  on conflict (account_id, day, model, api_key_id) do update set requests = d.requests + excluded.requests,
+    failed_requests = d.failed_requests + excluded.failed_requests,
+    amount_micros = d.amount_micros + excluded.amount_micros,
+    input_tokens = d.input_tokens + excluded.input_tokens, output_tokens = d.output_tokens + excluded.output_tokens
+)
+select request_id, paid_micros from settled`;
+
+/** Holds whose request must be dead. $1 the most to answer. */
+export const EXPIRED_HOLDS = `
+select request_id from request_hold where expires_at <= now() order by expires_at limit $1`;

@@ -1,0 +1,88 @@
+import type { TextUsage } from '#contracts';
+import { createTestDatabase, type TestDatabase } from '#testing';
+import { PriceBook } from './price-book.js';
+import { seedExamplePrices } from './seed-prices.js';
+import { TextPrices } from './text-prices.js';
+
+const NOTHING: TextUsage = {
+  inputTokens: 0,
+  cachedInputTokens: 0,
+  cacheWriteTokens: 0,
+  imageInputTokens: 0,
+  outputTokens: 0,
+  reasoningTokens: 0,
+  source: 'upstream',
+};
+
+describe('The price of text', () => {
+  let test: TestDatabase;
+  let prices: TextPrices;
+
+  beforeAll(async () => {
+    test = await createTestDatabase();
+    await seedExamplePrices(test.database);
+    await test.database.query({
+      text: `insert into price (id, model, unit, amount_micros, per_quantity, effective_from, created_by)
+        values ('price_r', 'vendor-5', 'reasoning_token', 20000000, 1000000, '2026-01-01', 'test')`,
+    });
+    prices = new TextPrices(new PriceBook(test.database));
+  });
+  afterAll(() => test.remove());
+
+  const amounts = async (usage: Partial<TextUsage>) => {
+    const { lines, chargeMicros } = await prices.bill('vendor-5', { ...NOTHING, ...usage });
+    return [chargeMicros, lines.map(({ unit, quantity, amountMicros }) => [unit, quantity, amountMicros])];
+  };
+
+  it('counts every token once: cached and image tokens inside the input, reasoning inside the output', async () => {
+    const usage = {
+      inputTokens: 1_000,
+      cachedInputTokens: 400,
+      imageInputTokens: 100,
+      outputTokens: 300,
+      reasoningTokens: 200,
+    };
+    expect(await amounts(usage)).toEqual([
+      625n + 50n + 125n + 1_000n + 4_000n,
+      [
+        ['input_token', 500, 625n],
+        ['cached_input_token', 400, 50n],
+        ['image_token', 100, 125n],
+        ['output_token', 100, 1_000n],
+        ['reasoning_token', 200, 4_000n],
+      ],
+    ]);
+  });
+
+  it('never bills a negative line when an upstream reports parts larger than the whole', async () => {
+    const usage = { inputTokens: 10, cachedInputTokens: 25, outputTokens: 5, reasoningTokens: 9 };
+    expect(await amounts(usage)).toEqual([
+      101n,
+      [
+        ['cached_input_token', 10, 1n],
+        ['reasoning_token', 5, 100n],
+      ],
+    ]);
+  });
+
+  it('bills nothing for nothing', async () => {
+    expect(await amounts({})).toEqual([0n, []]);
+  });
+
+  it('stays exact at the largest counts, and refuses counts that are none', async () => {
+    expect((await amounts({ inputTokens: Number.MAX_SAFE_INTEGER }))[0]).toBe(11_258_999_068_426_239n);
+    await expect(amounts({ inputTokens: 1.5 })).rejects.toThrow(RangeError);
+    await expect(amounts({ outputTokens: Number.NaN })).rejects.toThrow(RangeError);
+    await expect(amounts({ outputTokens: -1 })).rejects.toThrow(RangeError);
+  });
+
+  it('holds enough for the dearest outcome', async () => {
+    expect(await prices.estimate('vendor-5', { inputTokens: 1_000, outputTokens: 100 })).toBe(1_250n + 2_000n);
+  });
+
+  it('does not sell a model without a price', async () => {
+    await expect(prices.estimate('vendor-6', { inputTokens: 1, outputTokens: 1 })).rejects.toMatchObject({
+      code: 'unavailable',
+    });
+  });
+});
