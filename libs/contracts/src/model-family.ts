@@ -1,8 +1,7 @@
-import type { ErrorCode } from './errors.js';
+import { type ErrorCode, GatewayError } from './errors.js';
 import { compileTable, type UncheckedObject } from './field-check.js';
 import { FieldErrors } from './field-errors.js';
 import { type Field, type FieldTableClass, fieldsOf } from './field.js';
-import { GatewayError } from './errors.js';
 import type { JsonObject } from './json.js';
 import type {
   Billing,

@@ -12,7 +12,7 @@ import { nearestNames } from './nearest-name.js';
  * @throws GatewayError 400 that lists every wrong field; 404 when no model has the given name.
  */
 export function readModelRequest(path: SubmissionPath, body: unknown): ModelRequest {
-  if (!isJsonObject(body)) throw new GatewayError('invalid_parameter', 'The body must be a JSON object.');
+  if (!isJsonObject(body)) throw new GatewayError('invalid_json', 'The body must be a JSON object.');
   const model = body['model'] ?? onlyModelAt(path);
   const family = familyServing(path, model);
   return family.read(body['model'] === model ? body : { ...body, model });
