@@ -15,7 +15,7 @@ export interface TextCall {
   /** The checked request; a request of the upstream's own protocol is never read this far. */
   readonly request: () => TextRequest;
   /** The caller's body in its own style, ready to pass through. */
-  readonly native: NativeBody;
+  readonly native: () => NativeBody;
   /** Headers of the caller that mean something to an upstream of the same protocol, for example `anthropic-beta`. */
   readonly headers: Readonly<Record<string, string>>;
 }

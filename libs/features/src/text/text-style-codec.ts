@@ -27,6 +27,8 @@ export interface ReplyContext<Body> {
 export interface TextStreamEncoder {
   readonly contentType: string;
   write(event: TextEvent): string;
+  /** Whole events of an upstream of the same style, as they stand in the body of this answer. */
+  relay(events: Uint8Array): string | Uint8Array;
   /** What ends the stream after `finish`; often nothing. */
   end(): string;
   /** What keeps proxies and clients waiting while the upstream is silent. */

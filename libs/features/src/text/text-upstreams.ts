@@ -45,11 +45,13 @@ export class TextUpstreams {
     const routes = this.#routes.get(model);
     if (!routes) {
       const near = nearestName(model, this.models());
-      const hint = near === undefined ? '' : ` Did you mean "${near}"?`;
+      const hint = near === null ? '' : ` Did you mean "${near}"?`;
       throw new GatewayError('model_not_found', `There is no model "${model}".${hint}`, { param: 'model' });
     }
     if (routes.length === 0)
-      throw new GatewayError('unavailable', `No upstream serves the model "${model}" at the moment.`, { param: 'model' });
+      throw new GatewayError('unavailable', `No upstream serves the model "${model}" at the moment.`, {
+        param: 'model',
+      });
     return routes.length === 1 ? routes : this.#shuffled(routes);
   }
 
@@ -64,9 +66,7 @@ export class TextUpstreams {
   #shuffled(routes: readonly TextRoute[]): TextRoute[] {
     return routes
       .map((route) => ({ route, time: -Math.log(1 - this.#random()) / route.upstream.weight }))
-      .toSorted(
-        (one, other) => one.route.upstream.priority - other.route.upstream.priority || one.time - other.time,
-      )
+      .toSorted((one, other) => one.route.upstream.priority - other.route.upstream.priority || one.time - other.time)
       .map(({ route }) => route);
   }
 }

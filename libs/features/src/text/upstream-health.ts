@@ -58,7 +58,7 @@ export class UpstreamHealth {
     const health = this.#of(upstreamId);
     const until = Math.max(health.restsUntil, this.#board.current().get(upstreamId) ?? 0);
     if (until === 0) return true;
-    if (this.#clock.now() < until || health.probing) return false;
+    if (this.#now() < until || health.probing) return false;
     health.probing = true;
     return true;
   }
@@ -66,7 +66,7 @@ export class UpstreamHealth {
   /** Milliseconds until the upstream's rest is over; 0 when it does not rest. */
   restMs(upstreamId: string): number {
     const until = Math.max(this.#of(upstreamId).restsUntil, this.#board.current().get(upstreamId) ?? 0);
-    return Math.max(0, until - this.#clock.now());
+    return Math.max(0, until - this.#now());
   }
 
   succeeded(upstreamId: string): void {
@@ -82,7 +82,7 @@ export class UpstreamHealth {
     if (limited || health.probing || health.failures >= FAILURES_TO_COOL) {
       const backoff = Math.min(COOLDOWN_MS.first * 2 ** health.cooldowns, COOLDOWN_MS.longest);
       health.cooldowns += 1;
-      health.restsUntil = this.#clock.now() + (error.retryAfterMs ?? backoff);
+      health.restsUntil = this.#now() + (error.retryAfterMs ?? backoff);
       this.#board.post(upstreamId, health.restsUntil);
     }
     health.probing = false;
@@ -92,6 +92,10 @@ export class UpstreamHealth {
   released(upstreamId: string): void {
     const health = this.#known.get(upstreamId);
     if (health) health.probing = false;
+  }
+
+  #now(): number {
+    return this.#clock.now().getTime();
   }
 
   #of(upstreamId: string): Health {

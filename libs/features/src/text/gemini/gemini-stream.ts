@@ -22,6 +22,8 @@ interface OpenCall {
 export interface GeminiFraming {
   readonly contentType: string;
   chunk(json: string): string;
+  /** @param events server-sent events of an upstream. */
+  relay(events: Uint8Array): string | Uint8Array;
   end(): string;
   /** @param error the failure as it stands inside the stream, `{"error":{...}}`. */
   fail(error: string): readonly string[];
@@ -35,12 +37,21 @@ export function eventFraming(): GeminiFraming {
   return {
     contentType: EVENT_STREAM,
     chunk,
+    relay: (events) => events,
     end: () => '',
     // Newer client libraries read the event, older ones only a bare object that comes as a piece of its own.
     fail: (error) => [chunk(error), error],
     heartbeat: chunk,
   };
 }
+
+/** The data of whole server-sent events. */
+const dataOf = (events: Uint8Array): string[] =>
+  Buffer.from(events.buffer, events.byteOffset, events.length)
+    .toString('utf8')
+    .split(/\r?\n\r?\n/)
+    .filter((event) => event.startsWith('data:'))
+    .map((event) => event.slice(5).trim());
 
 /** The form without `alt=sse`. */
 export function arrayFraming(): GeminiFraming {
@@ -53,6 +64,7 @@ export function arrayFraming(): GeminiFraming {
   return {
     contentType: 'application/json; charset=utf-8',
     chunk,
+    relay: (events) => dataOf(events).map(chunk).join(''),
     end: () => (separator === '[' ? '[]' : ']'),
     fail: (error) => [`${chunk(error)}]`],
     heartbeat: () => (separator === '[' ? ' ' : '\n'),
@@ -97,6 +109,10 @@ export class GeminiStream implements TextStreamEncoder {
       default:
         return '';
     }
+  }
+
+  relay(events: Uint8Array): string | Uint8Array {
+    return this.#framing.relay(events);
   }
 
   end(): string {

@@ -52,6 +52,10 @@ export class MessagesStream implements TextStreamEncoder {
     }
   }
 
+  relay(events: Uint8Array): Uint8Array {
+    return events;
+  }
+
   end(): string {
     return '';
   }

@@ -45,6 +45,10 @@ export class ResponsesStream implements TextStreamEncoder {
     return (this.#sequence === 0 ? this.#begin() : '') + this.#write(event);
   }
 
+  relay(events: Uint8Array): Uint8Array {
+    return events;
+  }
+
   end(): string {
     return '';
   }

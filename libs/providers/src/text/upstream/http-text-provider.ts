@@ -49,7 +49,7 @@ export class HttpTextProvider implements TextProvider {
     const { codec, http, key, options } = this.#upstream;
     const passesThrough = call.style === codec.protocol;
     const body = passesThrough
-      ? nativeText(call.native, call)
+      ? nativeText(call.native(), call)
       : JSON.stringify(codec.write(call.request(), call.upstreamModel, options));
     const headers = { ...codec.headers(key), ...(passesThrough ? call.headers : {}) };
     const reply = await http.post(codec.path(call.upstreamModel, call.stream), headers, body, signal);

@@ -1,0 +1,88 @@
+import { randomUUID } from 'node:crypto';
+import type { TextRequest, TextUsage } from '#contracts';
+import { logger } from '#platform';
+import type { TokenCounter } from '#providers';
+import type { TextBilling, TextHold, TextSettlement } from './text-billing.js';
+
+const log = logger('text');
+
+/** What an exchange needs to know to count and to charge. */
+export interface ExchangeFacts {
+  readonly hold: TextHold;
+  readonly billing: TextBilling;
+  readonly counter: () => Promise<TokenCounter>;
+  readonly request: () => TextRequest;
+  /** Used when the request cannot be read, which only happens to one that passes through. */
+  readonly estimatedInputTokens: number;
+}
+
+/** What is known of a reply when it is over, however it ended. */
+export interface ExchangeEnd {
+  readonly usage: TextUsage | undefined;
+  /** What went out, for counting when there is no usage. */
+  readonly produced: string;
+  readonly status: TextSettlement['status'];
+}
+
+/** The money side of one request, from its hold to its settlement. */
+export class TextExchange {
+  readonly id = randomUUID();
+  readonly #facts: ExchangeFacts;
+  readonly #startedAt = performance.now();
+  #upstream: { id: string; requestId: string | undefined } | undefined;
+  #settled = false;
+
+  constructor(facts: ExchangeFacts) {
+    this.#facts = facts;
+  }
+
+  /** Notes which upstream replied. */
+  repliedBy(id: string, requestId: string | undefined): void {
+    this.#upstream = { id, requestId };
+    log.info('text.routed', { upstream: id, ...(requestId === undefined ? {} : { upstreamRequestId: requestId }) });
+  }
+
+  /** Tokens of a reply whose upstream told none. */
+  async count(produced: string): Promise<TextUsage> {
+    const counter = await this.#facts.counter();
+    const { inputTokens, imageTokens } = this.#countInput(counter);
+    return {
+      inputTokens,
+      cachedInputTokens: 0,
+      cacheWriteTokens: 0,
+      imageInputTokens: imageTokens,
+      outputTokens: counter.count(produced),
+      reasoningTokens: 0,
+      source: 'counted',
+    };
+  }
+
+  /**
+   * Charges what was produced; a failure and an empty reply are free. Only the first call counts, so that every way out
+   * of a request may make it.
+   */
+  async settle({ usage, produced, status }: ExchangeEnd): Promise<void> {
+    if (this.#settled) return;
+    this.#settled = true;
+    const charged = status === 'failed' ? undefined : (usage ?? (await this.#countProduced(produced)));
+    await this.#facts.billing.settle(this.#facts.hold, {
+      status,
+      usage: charged && charged.outputTokens > 0 ? charged : undefined,
+      upstream: this.#upstream?.id,
+      upstreamRequestId: this.#upstream?.requestId,
+      durationMs: Math.round(performance.now() - this.#startedAt),
+    });
+  }
+
+  async #countProduced(produced: string): Promise<TextUsage | undefined> {
+    return produced === '' ? undefined : this.count(produced);
+  }
+
+  #countInput(counter: TokenCounter): { inputTokens: number; imageTokens: number } {
+    try {
+      return counter.countRequest(this.#facts.request());
+    } catch {
+      return { inputTokens: this.#facts.estimatedInputTokens, imageTokens: 0 };
+    }
+  }
+}

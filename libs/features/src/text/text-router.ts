@@ -1,0 +1,111 @@
+import { ERRORS, GatewayError, type TextCall, type TextReply } from '#contracts';
+import { type Clock, logger } from '#platform';
+import type { TextRoute, TextUpstreams } from './text-upstreams.js';
+import type { UpstreamHealth } from './upstream-health.js';
+
+const log = logger('text');
+
+/** How long a request may look for an upstream that works, in milliseconds, and how often it goes round. */
+const RETRY_BUDGET_MS = 10_000;
+const MAX_ROUNDS = 4;
+
+/** Pauses between rounds: half of this at least, all of it at most, doubling each time. */
+const FIRST_PAUSE_MS = 400;
+
+/** A reply and the upstream it came from. */
+export interface RoutedReply {
+  readonly reply: TextReply;
+  readonly upstreamId: string;
+}
+
+/** Everything of a call that does not depend on the upstream. */
+export type RoutableCall = Omit<TextCall, 'upstreamModel'>;
+
+/** A request no other upstream would take either is told to the caller at once. */
+const mayWorkElsewhere = (error: GatewayError): boolean =>
+  ERRORS[error.code].retryable || error.code === 'unsupported_parameter';
+
+/**
+ * Finds an upstream for a request. On a failure before the first byte the next one is asked, and when all have failed
+ * they are asked again after a pause, within a budget of time. Upstreams that keep failing rest.
+ */
+export class TextRouter {
+  readonly #upstreams: TextUpstreams;
+  readonly #health: UpstreamHealth;
+  readonly #clock: Clock;
+
+  constructor(upstreams: TextUpstreams, health: UpstreamHealth, clock: Clock) {
+    this.#upstreams = upstreams;
+    this.#health = health;
+    this.#clock = clock;
+  }
+
+  /** @throws GatewayError of the last upstream asked; what `signal` throws when the caller has left. */
+  async call(call: RoutableCall, signal: AbortSignal): Promise<RoutedReply> {
+    const deadline = this.#clock.now().getTime() + RETRY_BUDGET_MS;
+    for (let round = 1; ; round += 1) {
+      const outcome = await this.#askAll(call, signal);
+      if (!(outcome instanceof GatewayError)) return outcome;
+      const pause = this.#pause(outcome, round);
+      const late = this.#clock.now().getTime() + pause > deadline;
+      if (round === MAX_ROUNDS || late || !ERRORS[outcome.code].retryable) throw outcome;
+      await this.#clock.sleep(pause, signal);
+    }
+  }
+
+  /** @throws GatewayError `model_not_found` or `unavailable`, before money is held. */
+  expectModel(model: string): void {
+    this.#upstreams.routes(model);
+  }
+
+  #pause(error: GatewayError, round: number): number {
+    const full = FIRST_PAUSE_MS * 2 ** (round - 1);
+    return error.retryAfterMs ?? Math.ceil(full / 2 + (Math.random() * full) / 2);
+  }
+
+  /** Asks each upstream of the model once; the error of the last when none replied. */
+  async #askAll(call: RoutableCall, signal: AbortSignal): Promise<RoutedReply | GatewayError> {
+    const routes = this.#upstreams.routes(call.model);
+    const admitted = routes.filter(({ upstream }) => this.#health.admits(upstream.provider.id));
+    let last = this.#allRest(routes);
+    for (const [index, route] of admitted.entries()) {
+      const outcome = await this.#ask(call, route, signal).catch((error: unknown) => {
+        for (const { upstream } of admitted.slice(index)) this.#health.released(upstream.provider.id);
+        throw error;
+      });
+      if (!(outcome instanceof GatewayError)) {
+        for (const { upstream } of admitted.slice(index + 1)) this.#health.released(upstream.provider.id);
+        return outcome;
+      }
+      last = outcome;
+    }
+    return last;
+  }
+
+  #allRest(routes: readonly TextRoute[]): GatewayError {
+    const rests = routes.map(({ upstream }) => this.#health.restMs(upstream.provider.id));
+    return new GatewayError('overloaded', 'Every upstream of this model is resting after failures; try again soon.', {
+      retryAfterMs: Math.max(1_000, Math.min(...rests)),
+    });
+  }
+
+  /** @throws what is no failure of the upstream: a request nobody would take, or the caller's leaving. */
+  async #ask(call: RoutableCall, route: TextRoute, signal: AbortSignal): Promise<RoutedReply | GatewayError> {
+    const { provider } = route.upstream;
+    try {
+      const reply = await provider.call({ ...call, upstreamModel: route.upstreamModel }, signal);
+      this.#health.succeeded(provider.id);
+      return { reply, upstreamId: provider.id };
+    } catch (error) {
+      if (signal.aborted || !(error instanceof GatewayError) || !mayWorkElsewhere(error)) throw error;
+      if (ERRORS[error.code].retryable) this.#health.failed(provider.id, error);
+      log.warn('upstream.failed', {
+        upstream: provider.id,
+        model: call.model,
+        code: error.code,
+        detail: error.message,
+      });
+      return error;
+    }
+  }
+}
