@@ -1,7 +1,12 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { openPlatform, type Platform } from './platform.js';
 import type { RunningProcess } from './run-process.js';
 
-/** Opens the platform and starts a process on it. The platform closes after the process, or at once when the start fails. */
+/**
+ * Opens the platform and starts a process on it. Stopping begins with not being ready, so that load balancers look
+ * elsewhere before requests are refused. The platform closes after the process, or at once when the start
+ * fails.
+ */
 export async function onPlatform(start: (platform: Platform) => Promise<RunningProcess>): Promise<RunningProcess> {
   const platform = await openPlatform();
   try {
@@ -9,6 +14,8 @@ export async function onPlatform(start: (platform: Platform) => Promise<RunningP
     return {
       ready: running.ready,
       stop: async (graceMs) => {
+        platform.health.drain();
+        await sleep(platform.config.ops.DRAIN_SECONDS * 1000);
         await running.stop(graceMs);
         await platform.close(graceMs);
       },

@@ -1,22 +1,40 @@
 import { readProcessConfig, type ProcessConfig } from './config/process-config.js';
+import { createCrashPoints, type CrashPoints } from './crash-points/crash-points.js';
 import { Database } from './database/database.js';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from './database/embedded-postgres.js';
 import { migrate, pendingMigrations } from './database/migrate.js';
+import { Health } from './health/health.js';
+import { platformChecks } from './health/platform-checks.js';
 import { createMediaStore } from './media-store/create-media-store.js';
 import type { MediaStore } from './media-store/media-store.js';
+import { MetricsPage } from './metrics/metrics-page.js';
+import { platformSources } from './metrics/platform-sources.js';
+import { startOpsServer } from './ops/ops-server.js';
 import { createTaskDoorbell } from './queue/create-task-doorbell.js';
 import type { TaskDoorbell } from './queue/task-doorbell.js';
 import { SafeFetcher } from './safe-fetch/safe-fetcher.js';
+import { SecretSealer } from './secret-sealer.js';
 import { loadSecrets, type Secrets } from './secrets.js';
+import { createTaskSignals } from './task-signals/create-task-signals.js';
+import type { TaskSignals } from './task-signals/task-signals.js';
 
 /** The outside world as one process of the gateway sees it. */
 export interface Platform {
   readonly config: ProcessConfig;
   readonly secrets: Secrets;
+  readonly sealer: SecretSealer;
+  /** Where crash tests end this process; never in production. */
+  readonly crashPoints: CrashPoints;
   readonly database: Database;
   readonly doorbell: TaskDoorbell;
+  /** Tells waiting clients of every process that tasks have changed. */
+  readonly taskSignals: TaskSignals;
   readonly store: MediaStore;
   readonly fetcher: SafeFetcher;
+  /** Whether this process should be given work. */
+  readonly health: Health;
+  /** What `/metrics` answers; rooms add their sources. */
+  readonly metrics: MetricsPage;
   /** True when Postgres was started by this process, so that nothing outside was needed. */
   readonly embedded: boolean;
   /** Lets go of everything, the queues within `graceMs`. */
@@ -61,16 +79,24 @@ async function openOn(
   const pending = await pendingMigrations(database);
   if (pending.length > 0) throw new PendingMigrationsError(pending);
   const doorbell = await createTaskDoorbell(config.queue, databaseUrl);
+  const taskSignals = createTaskSignals(config.queue, databaseUrl, database);
   const store = await createMediaStore(config.media, {
     dataDirectory: config.server.DATA_DIR,
     publicBaseUrl: () => publicBaseUrl(config),
   });
   const fetcher = new SafeFetcher({ allow: config.media.MEDIA_FETCH_ALLOW ?? [] });
+  const health = new Health(platformChecks({ database, doorbell, store }));
+  const metrics = new MetricsPage();
+  metrics.add(...platformSources(database, doorbell, health));
+  const ops = await startOpsServer(config.ops, { health, metrics });
   return {
-    ...{ config, secrets, database, doorbell, store, fetcher },
+    ...{ config, secrets, database, doorbell, taskSignals, store, fetcher, health, metrics },
+    sealer: new SecretSealer(secrets),
+    crashPoints: createCrashPoints(config.crash),
     embedded: postgres !== undefined,
     close: async (graceMs) => {
-      await doorbell.close(graceMs);
+      await ops?.close();
+      await Promise.all([doorbell.close(graceMs), taskSignals.close()]);
       await Promise.all([store.close(), fetcher.close()]);
       await database.close();
       await postgres?.stop();

@@ -3,6 +3,8 @@ import { loadConfig } from './config/load-config.js';
 import { ServerConfig } from './config/server.config.js';
 import { configureLog, logger } from './log/logger.js';
 import { LogConfig } from './log/log.config.js';
+import { TracingConfig } from './tracing/tracing.config.js';
+import { startTracing, type Tracing } from './tracing/tracing.js';
 
 /** A started process. */
 export interface RunningProcess {
@@ -14,6 +16,9 @@ export interface RunningProcess {
 
 const log = logger('process');
 
+/** The longest wait for the last traces to leave, in milliseconds. */
+const TRACE_FLUSH_MS = 2_000;
+
 /**
  * Runs a process from start to exit: one clear line for what keeps it from starting, and an orderly stop on SIGTERM
  * or SIGINT with exit code 0. A second signal exits at once.
@@ -22,16 +27,17 @@ export async function runProcess(name: string, start: () => Promise<RunningProce
   loadEnvironmentFile();
   try {
     configureLog(loadConfig(LogConfig));
+    const tracing = await startTracing(loadConfig(TracingConfig), name);
     const running = await start();
     process.stdout.write(`${running.ready}\n`);
-    stopOnSignal(name, running);
+    stopOnSignal(name, running, tracing);
   } catch (error) {
     process.stderr.write(`${explain(error)}\n`);
     process.exit(1);
   }
 }
 
-function stopOnSignal(name: string, running: RunningProcess): void {
+function stopOnSignal(name: string, running: RunningProcess, tracing: Tracing): void {
   let stopping = false;
   const stop = async (signal: NodeJS.Signals): Promise<void> => {
     if (stopping) process.exit(130);
@@ -39,6 +45,7 @@ function stopOnSignal(name: string, running: RunningProcess): void {
     log.info('process.stopping', { process: name, signal });
     try {
       await running.stop(loadConfig(ServerConfig).SHUTDOWN_GRACE_SECONDS * 1000);
+      await tracing.stop(TRACE_FLUSH_MS);
       process.exit(0);
     } catch (error) {
       log.error('process.stop_failed', { process: name, error });

@@ -1,7 +1,10 @@
+import { CrashConfig } from '../crash-points/crash.config.js';
 import { DatabaseConfig } from '../database/database.config.js';
 import { LogConfig } from '../log/log.config.js';
 import { MediaStoreConfig } from '../media-store/media-store-config.js';
+import { OpsConfig } from '../ops/ops.config.js';
 import { QueueConfig } from '../queue/queue.config.js';
+import { TracingConfig } from '../tracing/tracing.config.js';
 import { ConfigError, loadConfig, type Environment } from './load-config.js';
 import { ServerConfig } from './server.config.js';
 import type { ConfigClass } from './variable.js';
@@ -15,6 +18,9 @@ export interface ProcessConfig {
   readonly media: MediaStoreConfig;
   readonly log: LogConfig;
   readonly worker: WorkerConfig;
+  readonly crash: CrashConfig;
+  readonly ops: OpsConfig;
+  readonly tracing: TracingConfig;
 }
 
 /**
@@ -40,6 +46,9 @@ export function readProcessConfig(environment?: Environment): ProcessConfig {
     media: read(MediaStoreConfig),
     log: read(LogConfig),
     worker: read(WorkerConfig),
+    crash: read(CrashConfig),
+    ops: read(OpsConfig),
+    tracing: read(TracingConfig),
   };
   if (config.database.DATABASE_URL && !config.server.KEY_PEPPER) {
     problems.push('KEY_PEPPER must be set when DATABASE_URL is: every replica needs the same one (it is not set)');

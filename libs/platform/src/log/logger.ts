@@ -1,6 +1,7 @@
 import { type DestinationStream, type Logger as Pino, pino } from 'pino';
 import { logContext } from './log-context.js';
 import { LogConfig } from './log.config.js';
+import { currentTraceId } from '../tracing/span.js';
 import { redact } from './redact.js';
 
 /** Further facts of a line; names carry their unit, for example `durationMs`. Errors go under `error`. */
@@ -49,11 +50,17 @@ function createRoot({ LOG_LEVEL }: LogConfig, destination?: DestinationStream): 
     base: { processId: process.pid },
     messageKey: 'event',
     timestamp: pino.stdTimeFunctions.isoTime,
-    mixin: logContext,
+    mixin: workAtHand,
     formatters: {
       level: (label: string) => ({ level: label }),
       log: (fields: object) => redact(fields) as Record<string, unknown>,
     },
   };
   return destination === undefined ? pino(options) : pino(options, destination);
+}
+
+/** What every line carries: request and task, and the trace when there is one. */
+function workAtHand(): object {
+  const traceId = currentTraceId();
+  return traceId === undefined ? logContext() : { ...logContext(), traceId };
 }

@@ -1,0 +1,56 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Health } from './health.js';
+
+const fit = { part: 'database', check: async () => null };
+
+describe('The health of a process', () => {
+  it('is ready when every part is fit, and tells its version', async () => {
+    const readiness = await new Health([fit]).ready();
+    expect(readiness).toEqual({
+      status: 'ready',
+      version: expect.stringMatching(/^\d+\.\d+\.\d+/) as string,
+      parts: { database: { ok: true }, process: { ok: true } },
+    });
+  });
+
+  it('names each unfit part and why, whether it says so or throws', async () => {
+    const health = new Health([
+      fit,
+      { part: 'queue', check: async () => 'the queue does not answer' },
+      { part: 'store', check: () => Promise.reject(new Error('secret-host:9000 refused')) },
+    ]);
+    expect(await health.ready()).toMatchObject({
+      status: 'not_ready',
+      parts: {
+        database: { ok: true },
+        queue: { ok: false, reason: 'the queue does not answer' },
+        store: { ok: false, reason: 'the check failed; the log of the process says why' },
+      },
+    });
+  });
+
+  it('answers within the bound although a part hangs', async () => {
+    const startedAt = Date.now();
+    const health = new Health([{ part: 'store', check: () => sleep(60_000, null, { ref: false }) }]);
+    expect(await health.ready()).toMatchObject({ parts: { store: { ok: false, reason: 'no answer within 2 s' } } });
+    expect(Date.now() - startedAt).toBeLessThan(3_000);
+  });
+
+  it('is not ready from the moment it drains, while it stays alive', async () => {
+    const health = new Health([fit]);
+    expect((await health.ready()).status).toBe('ready');
+    health.drain();
+    expect(await health.ready()).toMatchObject({
+      status: 'not_ready',
+      parts: { database: { ok: true }, process: { ok: false, reason: 'the process is shutting down' } },
+    });
+    expect(health.alive().status).toBe('alive');
+  });
+
+  it('asks the parts once for many that ask together', async () => {
+    let asked = 0;
+    const health = new Health([{ part: 'database', check: async () => ((asked += 1), null) }]);
+    await Promise.all(Array.from({ length: 50 }, () => health.ready()));
+    expect(asked).toBe(1);
+  });
+});

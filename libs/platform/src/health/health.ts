@@ -1,0 +1,90 @@
+import { logger } from '../log/logger.js';
+import { VERSION } from './version.js';
+import { TimeoutError, within } from './within.js';
+
+const log = logger('health');
+
+/** The longest one part may take to answer; orchestrators give up soon after. */
+const CHECK_TIMEOUT_MS = 2_000;
+/** Many load balancers may ask at once; they share one round of checks. */
+const FRESH_MS = 500;
+
+/** Looks at one thing the process needs. Answers why it is unfit in one plain sentence, or null when it is fit. */
+export interface HealthCheck {
+  readonly part: string;
+  readonly check: () => Promise<string | null>;
+}
+
+/** How one part stands. */
+export interface PartHealth {
+  readonly ok: boolean;
+  /** Why not; absent when it is fit. */
+  readonly reason?: string;
+}
+
+/** What `/readyz` answers: 200 when `status` is `ready`, 503 otherwise. */
+export interface Readiness {
+  readonly status: 'ready' | 'not_ready';
+  readonly version: string;
+  readonly parts: Readonly<Record<string, PartHealth>>;
+}
+
+/** What `/healthz` answers while the process runs at all. */
+export interface Liveness {
+  readonly status: 'alive';
+  readonly version: string;
+  readonly uptime_seconds: number;
+}
+
+/** Whether this process is alive, and whether it should be given work. */
+export class Health {
+  private draining = false;
+  private latest: Promise<Readiness> | undefined;
+  private latestAt = Number.NEGATIVE_INFINITY;
+
+  constructor(private readonly checks: readonly HealthCheck[]) {}
+
+  /** From now on the process is not ready, so that nobody sends it new work; what runs goes on. */
+  drain(): void {
+    this.draining = true;
+    this.latest = undefined;
+  }
+
+  /** True when the process answers at all. A database that is away is no reason to restart it. */
+  alive(): Liveness {
+    return { status: 'alive', version: VERSION, uptime_seconds: Math.floor(process.uptime()) };
+  }
+
+  /** Asks every part at once; answers within about two seconds, whatever hangs. Never throws. */
+  ready(): Promise<Readiness> {
+    if (this.latest === undefined || Date.now() - this.latestAt > FRESH_MS) {
+      this.latestAt = Date.now();
+      this.latest = this.ask();
+    }
+    return this.latest;
+  }
+
+  private async ask(): Promise<Readiness> {
+    const asked = await Promise.all(this.checks.map(async (check) => [check.part, await examine(check)] as const));
+    const draining: PartHealth = this.draining ? { ok: false, reason: 'the process is shutting down' } : { ok: true };
+    const parts = Object.fromEntries([...asked, ['process', draining] as const]);
+    const ready = Object.values(parts).every(({ ok }) => ok);
+    return { status: ready ? 'ready' : 'not_ready', version: VERSION, parts };
+  }
+}
+
+async function examine({ part, check }: HealthCheck): Promise<PartHealth> {
+  try {
+    const reason = await within(check(), CHECK_TIMEOUT_MS);
+    return reason === null ? { ok: true } : { ok: false, reason };
+  } catch (error) {
+    log.warn('health.check_failed', { part, error });
+    const hangs = error instanceof TimeoutError;
+    return {
+      ok: false,
+      reason: hangs
+        ? `no answer within ${CHECK_TIMEOUT_MS / 1000} s`
+        : 'the check failed; the log of the process says why',
+    };
+  }
+}

@@ -1,0 +1,28 @@
+import type { Database } from '../database/database.js';
+import { pendingMigrations } from '../database/migrate.js';
+import type { MediaStore } from '../media-store/media-store.js';
+import type { TaskDoorbell } from '../queue/task-doorbell.js';
+import type { HealthCheck } from './health.js';
+
+/** What the platform is made of, as far as readiness cares. */
+export interface CheckedPlatform {
+  readonly database: Database;
+  readonly doorbell: TaskDoorbell;
+  readonly store: MediaStore;
+}
+
+/** The checks behind `/readyz` of every process. Reasons tell what to look at and nothing about where it is. */
+export function platformChecks({ database, doorbell, store }: CheckedPlatform): HealthCheck[] {
+  return [
+    { part: 'database', check: async () => ((await database.isReachable()) ? null : 'the database does not answer') },
+    {
+      part: 'migrations',
+      check: async () => {
+        const pending = await pendingMigrations(database);
+        return pending.length === 0 ? null : `the database lacks ${pending.length} migration(s) of this version`;
+      },
+    },
+    { part: 'queue', check: async () => ((await doorbell.isHealthy()) ? null : 'the queue does not answer') },
+    { part: 'store', check: async () => ((await store.healthy()) ? null : 'files cannot be written') },
+  ];
+}

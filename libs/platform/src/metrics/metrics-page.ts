@@ -1,0 +1,56 @@
+import { within } from '../health/within.js';
+import { logger } from '../log/logger.js';
+import { metricsRegistry } from './registry.js';
+import { signals } from './signals.js';
+
+const log = logger('metrics');
+
+/** A scrape that waits for a slow source would show nothing at all; its old numbers stay instead. */
+const SOURCE_TIMEOUT_MS = 2_000;
+/** Several scrapers must not multiply the questions to the database. */
+const FRESH_MS = 1_000;
+
+/** Something that has to be asked for its numbers. */
+export interface MetricSource {
+  /** Stands in `gateway_metrics_source_failures_total{source}`. */
+  readonly name: string;
+  /** Sets the gauges. */
+  readonly collect: () => Promise<void> | void;
+}
+
+/** What `/metrics` answers. */
+export class MetricsPage {
+  private readonly sources: MetricSource[] = [];
+  private collected: Promise<void> = Promise.resolve();
+  private collectedAt = Number.NEGATIVE_INFINITY;
+
+  /** The media type of the Prometheus text format. */
+  readonly contentType = metricsRegistry.contentType;
+
+  add(...sources: MetricSource[]): void {
+    this.sources.push(...sources);
+  }
+
+  /** Asks every source, waiting 2 s at most, and writes all series. Never fails for the sake of one source. */
+  async render(): Promise<string> {
+    if (Date.now() - this.collectedAt > FRESH_MS) {
+      this.collectedAt = Date.now();
+      this.collected = this.collect();
+    }
+    await this.collected;
+    return metricsRegistry.metrics();
+  }
+
+  private async collect(): Promise<void> {
+    await Promise.all(this.sources.map((source) => this.ask(source)));
+  }
+
+  private async ask({ name, collect }: MetricSource): Promise<void> {
+    try {
+      await within(Promise.resolve(collect()), SOURCE_TIMEOUT_MS);
+    } catch (error) {
+      signals.scrapeFailures.inc({ source: name });
+      log.warn('metrics.source_failed', { source: name, error });
+    }
+  }
+}

@@ -1,0 +1,107 @@
+import { Counter, Gauge, Histogram } from 'prom-client';
+import { metricsRegistry } from './registry.js';
+
+/**
+ * Every series of the gateway's own. Labels hold only values from closed lists (route patterns, catalogue models,
+ * configured upstreams, states), never anything a caller can invent, so the number of series stays bounded.
+ * Durations are seconds, money is micros.
+ */
+
+/** Seconds; from the quickest poll to the longest a client waits for one answer. */
+const REQUEST_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];
+/** Seconds; from an instant picture to the deadline of the slowest film. */
+const TASK_BUCKETS = [0.25, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1_200, 3_600];
+
+const counter = <Label extends string>(name: string, help: string, labelNames: readonly Label[]): Counter<Label> =>
+  new Counter({ name, help, labelNames, registers: [metricsRegistry] });
+
+const gauge = <Label extends string>(name: string, help: string, labelNames: readonly Label[]): Gauge<Label> =>
+  new Gauge({ name, help, labelNames, registers: [metricsRegistry] });
+
+const histogram = <Label extends string>(
+  name: string,
+  help: string,
+  labelNames: readonly Label[],
+  buckets: number[],
+): Histogram<Label> => new Histogram({ name, help, labelNames, buckets, registers: [metricsRegistry] });
+
+export const signals = {
+  buildInfo: gauge('gateway_build_info', 'Always 1; the version of the running process.', ['version']),
+
+  /** `status` is the class of the status (2xx, 4xx, 5xx) so that latency does not split by code. */
+  httpDuration: histogram(
+    'gateway_http_request_duration_seconds',
+    'Time from the first byte of a request to the last byte of its answer, streams included.',
+    ['method', 'route', 'style', 'status'],
+    REQUEST_BUCKETS,
+  ),
+  httpRequests: counter('gateway_http_requests_total', 'Answered requests by status code and catalogue model.', [
+    'route',
+    'style',
+    'model',
+    'code',
+  ]),
+  httpInFlight: gauge('gateway_http_requests_in_flight', 'Requests that are being answered now.', ['style']),
+
+  upstreamDuration: histogram(
+    'gateway_upstream_request_duration_seconds',
+    'Time of one call to an upstream, until its answer or its first byte.',
+    ['upstream', 'operation', 'outcome'],
+    REQUEST_BUCKETS,
+  ),
+  upstreamInFlight: gauge('gateway_upstream_requests_in_flight', 'Calls to upstreams that wait for an answer.', [
+    'upstream',
+  ]),
+
+  tasksFinished: counter('gateway_tasks_finished_total', 'Tasks that reached their end; `error` is empty on success.', [
+    'medium',
+    'model',
+    'status',
+    'error',
+  ]),
+  taskDuration: histogram(
+    'gateway_task_duration_seconds',
+    'Time from the acceptance of a task to its end.',
+    ['medium', 'status'],
+    TASK_BUCKETS,
+  ),
+  doneToVisible: histogram(
+    'gateway_upstream_done_to_visible_seconds',
+    'Time from the moment we learned that the upstream was done until clients see the files.',
+    ['medium'],
+    TASK_BUCKETS,
+  ),
+
+  tasksOpen: gauge('gateway_tasks_open', 'Tasks that are not final, by state.', ['medium', 'state']),
+  tasksDue: gauge('gateway_tasks_due', 'Tasks whose next step could be taken now and that nobody works on.', [
+    'medium',
+  ]),
+  tasksDueOldest: gauge('gateway_tasks_due_oldest_seconds', 'How long the longest waiting due task has waited.', [
+    'medium',
+  ]),
+  pollsDue: gauge('gateway_polls_due', 'Vendor polls whose time has come.', []),
+  pollsDueOldest: gauge('gateway_polls_due_oldest_seconds', 'How late the latest vendor poll is.', []),
+  orphans: gauge('gateway_upstream_orphans', 'Work at vendors that no task holds and nobody has looked at.', []),
+
+  queueJobs: gauge('gateway_queue_jobs', 'Bells in the queue, by state.', ['queue', 'state']),
+  queueOldest: gauge('gateway_queue_oldest_seconds', 'Age of the oldest waiting bell.', ['queue']),
+
+  webhooksPending: gauge('gateway_webhook_deliveries_pending', 'Webhook deliveries that are not settled.', []),
+  webhookLag: gauge('gateway_webhook_lag_seconds', 'How late the latest due webhook delivery is.', []),
+
+  money: gauge('gateway_money_micros', 'Sums over all accounts, by book.', ['book']),
+  moneyMismatch: gauge(
+    'gateway_money_mismatch_micros',
+    'How far two ways of counting the same money differ; anything but 0 is wrong.',
+    ['check'],
+  ),
+
+  poolConnections: gauge('gateway_database_pool_connections', 'Database connections of this process, by state.', [
+    'state',
+  ]),
+  poolWaiting: gauge('gateway_database_pool_waiting', 'Statements that wait for a database connection.', []),
+  poolLimit: gauge('gateway_database_pool_limit', 'The most database connections this process opens.', []),
+
+  ready: gauge('gateway_ready', '1 when the part of the process is fit for work, 0 when not.', ['part']),
+  scrapeFailures: counter('gateway_metrics_source_failures_total', 'Sources that gave no numbers in time.', ['source']),
+} as const;

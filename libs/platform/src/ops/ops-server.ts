@@ -1,0 +1,72 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Health } from '../health/health.js';
+import type { MetricsPage } from '../metrics/metrics-page.js';
+import type { OpsConfig } from './ops.config.js';
+
+/** What can be seen of a process. */
+export interface Observable {
+  readonly health: Health;
+  readonly metrics: MetricsPage;
+}
+
+/** A listening server for operators. */
+export interface OpsServer {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/**
+ * Serves /healthz, /readyz and /metrics on `OPS_PORT`, apart from the traffic of clients; undefined when it is not set.
+ *
+ * @throws Error `EADDRINUSE` or `EACCES` when the port cannot be had.
+ */
+export async function startOpsServer(config: OpsConfig, observable: Observable): Promise<OpsServer | undefined> {
+  if (config.OPS_PORT === undefined) return undefined;
+  const server = createServer((request, response) => void answer(request, response, observable));
+  server.requestTimeout = 5_000;
+  server.listen(config.OPS_PORT, config.OPS_HOST);
+  await once(server, 'listening');
+  return { port: (server.address() as AddressInfo).port, close: () => closeServer(server) };
+}
+
+async function closeServer(server: Server): Promise<void> {
+  const closed = once(server, 'close');
+  server.close();
+  server.closeAllConnections();
+  await closed;
+}
+
+async function answer(request: IncomingMessage, response: ServerResponse, observable: Observable): Promise<void> {
+  const page = await pageOf(request.url ?? '/', observable);
+  response.writeHead(page.status, { 'content-type': page.contentType, 'cache-control': 'no-store' });
+  response.end(request.method === 'HEAD' ? undefined : page.body);
+}
+
+interface Page {
+  readonly status: number;
+  readonly contentType: string;
+  readonly body: string;
+}
+
+const json = (status: number, value: object): Page => ({
+  status,
+  contentType: 'application/json',
+  body: JSON.stringify(value),
+});
+
+async function pageOf(url: string, { health, metrics }: Observable): Promise<Page> {
+  switch (url.split('?', 1)[0]) {
+    case '/healthz':
+      return json(200, health.alive());
+    case '/readyz': {
+      const readiness = await health.ready();
+      return json(readiness.status === 'ready' ? 200 : 503, readiness);
+    }
+    case '/metrics':
+      return { status: 200, contentType: metrics.contentType, body: await metrics.render() };
+    default:
+      return json(404, { message: 'This port serves /healthz, /readyz and /metrics.' });
+  }
+}

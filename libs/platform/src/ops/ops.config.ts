@@ -1,0 +1,34 @@
+import { Type } from 'class-transformer';
+import { IsInt, IsNotEmpty, IsOptional, IsString, Max, Min } from 'class-validator';
+import { Variable } from '../config/variable.js';
+
+/** How operators and orchestrators look into a process. */
+export class OpsConfig {
+  @Variable({
+    description:
+      'Port of /healthz, /readyz and /metrics of every process, workers included. When unset, workers serve none of them and the API serves all three on PORT.',
+    example: '9464',
+  })
+  @IsOptional()
+  @Type(() => Number)
+  @IsInt()
+  @Min(0)
+  @Max(65_535)
+  OPS_PORT?: number;
+
+  @Variable({ description: 'Address that OPS_PORT listens on; 0.0.0.0 opens it to the network of the scraper.' })
+  @IsString()
+  @IsNotEmpty()
+  OPS_HOST = '127.0.0.1';
+
+  @Variable({
+    description:
+      'Pause between not being ready and taking no more requests at shutdown, so that load balancers notice first.',
+    unit: 'seconds, 0 to 60',
+  })
+  @Type(() => Number)
+  @IsInt()
+  @Min(0)
+  @Max(60)
+  DRAIN_SECONDS = 0;
+}

@@ -1,0 +1,33 @@
+import { signals } from '../metrics/signals.js';
+import { inSpan } from './span.js';
+
+/** What is asked of an upstream. */
+export type UpstreamOperation = 'start' | 'check' | 'find' | 'cancel' | 'open' | 'text';
+
+/**
+ * Runs one call to an upstream, counted, timed and traced. `upstream` must be a configured name, never a caller's.
+ * `attributes` go to the trace only.
+ */
+export async function observeUpstream<Result>(
+  upstream: string,
+  operation: UpstreamOperation,
+  work: () => Promise<Result>,
+  attributes: Readonly<Record<string, string | number>> = {},
+): Promise<Result> {
+  const endTimer = signals.upstreamDuration.startTimer({ upstream, operation });
+  signals.upstreamInFlight.inc({ upstream });
+  let outcome = 'failed';
+  try {
+    const subject = {
+      name: `${upstream} ${operation}`,
+      kind: 'client',
+      attributes: { upstream, ...attributes },
+    } as const;
+    const result = await inSpan(subject, work);
+    outcome = 'answered';
+    return result;
+  } finally {
+    signals.upstreamInFlight.dec({ upstream });
+    endTimer({ outcome });
+  }
+}

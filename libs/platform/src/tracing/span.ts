@@ -1,0 +1,66 @@
+import {
+  type Attributes,
+  type Context,
+  context,
+  propagation,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+} from '@opentelemetry/api';
+import { isTracing } from './tracing.js';
+
+const tracer = trace.getTracer('generation-gateway');
+
+/** What a span is about. */
+export interface SpanSubject {
+  readonly name: string;
+  readonly kind: 'server' | 'client' | 'internal';
+  readonly attributes?: Attributes;
+  /** Headers of a request whose sender may have begun the trace (W3C traceparent). */
+  readonly carrier?: Readonly<Record<string, string | string[] | undefined>>;
+}
+
+const KINDS = { server: SpanKind.SERVER, client: SpanKind.CLIENT, internal: SpanKind.INTERNAL } as const;
+
+/** Runs `work` inside a span that ends with it and carries its failure. Without tracing it only runs `work`. */
+export async function inSpan<Result>(subject: SpanSubject, work: () => Promise<Result>): Promise<Result> {
+  if (!isTracing()) return work();
+  const span = openSpan(subject);
+  try {
+    return await context.with(trace.setSpan(parentOf(subject), span), work);
+  } catch (error) {
+    span.recordException(error instanceof Error ? error : String(error));
+    span.setStatus({ code: SpanStatusCode.ERROR });
+    throw error;
+  } finally {
+    span.end();
+  }
+}
+
+/** Runs `next` inside a span that the caller ends; undefined when nothing is traced. For callback-style middleware. */
+export function enterSpan(subject: SpanSubject, next: () => void): Span | undefined {
+  if (!isTracing()) {
+    next();
+    return undefined;
+  }
+  const span = openSpan(subject);
+  context.with(trace.setSpan(parentOf(subject), span), next);
+  return span;
+}
+
+const parentOf = ({ carrier }: SpanSubject): Context =>
+  carrier === undefined ? context.active() : propagation.extract(context.active(), carrier);
+
+const openSpan = (subject: SpanSubject): Span =>
+  tracer.startSpan(
+    subject.name,
+    { kind: KINDS[subject.kind], ...(subject.attributes && { attributes: subject.attributes }) },
+    parentOf(subject),
+  );
+
+/** The trace that log lines and the work at hand belong to; undefined outside of any. */
+export function currentTraceId(): string | undefined {
+  if (!isTracing()) return undefined;
+  return trace.getActiveSpan()?.spanContext().traceId;
+}

@@ -1,0 +1,26 @@
+import { Type } from 'class-transformer';
+import { IsNumber, IsOptional, IsUrl, Max, Min } from 'class-validator';
+import { Variable } from '../config/variable.js';
+
+/** Where traces go. Names are those of the OpenTelemetry specification. */
+export class TracingConfig {
+  @Variable({
+    description:
+      'OpenTelemetry collector that takes traces over HTTP. When unset, no trace is made and none costs anything.',
+    example: 'http://localhost:4318',
+  })
+  @IsOptional()
+  @IsUrl({ protocols: ['http', 'https'], require_protocol: true, require_tld: false })
+  OTEL_EXPORTER_OTLP_ENDPOINT?: string;
+
+  @Variable({
+    description:
+      'Share of traces that is kept when no caller decided; a caller that sends a traceparent decides itself.',
+    unit: 'share, 0 to 1',
+  })
+  @Type(() => Number)
+  @IsNumber()
+  @Min(0)
+  @Max(1)
+  OTEL_TRACES_SAMPLER_ARG = 1;
+}

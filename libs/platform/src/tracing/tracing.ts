@@ -1,0 +1,44 @@
+import { VERSION } from '../health/version.js';
+import type { TracingConfig } from './tracing.config.js';
+
+/** Spans of this process are on their way to the collector until it is stopped. */
+export interface Tracing {
+  /** Sends what is left, for `graceMs` at most, and stops. Never throws: a collector that is away holds up nothing. */
+  stop(graceMs: number): Promise<void>;
+}
+
+let active = false;
+
+/** False means that making a span is wasted time. */
+export const isTracing = (): boolean => active;
+
+/**
+ * Starts to export traces over OTLP when an endpoint is configured; else does nothing and loads nothing.
+ * `processName` becomes part of the service name, for example `generation-gateway-api`.
+ */
+export async function startTracing(config: TracingConfig, processName: string): Promise<Tracing> {
+  const endpoint = config.OTEL_EXPORTER_OTLP_ENDPOINT;
+  if (endpoint === undefined) return { stop: () => Promise.resolve() };
+  const sdk = await import('@opentelemetry/sdk-trace-node');
+  const { OTLPTraceExporter } = await import('@opentelemetry/exporter-trace-otlp-http');
+  const { resourceFromAttributes } = await import('@opentelemetry/resources');
+  const exporter = new OTLPTraceExporter({ url: `${endpoint.replace(/\/+$/, '')}/v1/traces` });
+  const provider = new sdk.NodeTracerProvider({
+    resource: resourceFromAttributes({
+      'service.name': `generation-gateway-${processName}`,
+      'service.version': VERSION,
+      'process.pid': process.pid,
+    }),
+    sampler: new sdk.ParentBasedSampler({ root: new sdk.TraceIdRatioBasedSampler(config.OTEL_TRACES_SAMPLER_ARG) }),
+    spanProcessors: [new sdk.BatchSpanProcessor(exporter)],
+  });
+  provider.register();
+  active = true;
+  return {
+    stop: async (graceMs) => {
+      active = false;
+      const left = new Promise<void>((resolve) => setTimeout(resolve, graceMs).unref());
+      await Promise.race([provider.shutdown().catch(() => undefined), left]);
+    },
+  };
+}
