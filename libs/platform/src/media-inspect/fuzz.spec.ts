@@ -52,24 +52,32 @@ function mutated(random: () => number): Buffer {
   return random() < 0.2 ? file.subarray(0, 1 + pick(file.length)) : file;
 }
 
+/** How long one file took, and whether it was measured; anything but a measurement or a refusal is thrown on. */
+async function inspectTimed(file: Buffer): Promise<{ elapsedMs: number; measured: boolean }> {
+  const started = performance.now();
+  const measured = await inspectMedia(new BufferSource(file)).then(
+    () => true,
+    (error: unknown) => {
+      if (error instanceof MediaUnreadable) return false;
+      throw new Error(`unexpected failure on ${file.toString('base64')}`, { cause: error });
+    },
+  );
+  return { elapsedMs: performance.now() - started, measured };
+}
+
 describe('the header reader under mutated files', () => {
   it(`takes ${INPUTS} of them without a crash, a hang or growing memory`, async () => {
     const random = randomNumbers(20_261_120);
     const before = process.memoryUsage().rss;
-    const unexpected: unknown[] = [];
     let [measured, slowestMs] = [0, 0];
     for (let input = 0; input < INPUTS; input += 1) {
       const file = mutated(random);
-      const started = performance.now();
-      try {
-        await inspectMedia(new BufferSource(file));
-        measured += 1;
-      } catch (error) {
-        if (!(error instanceof MediaUnreadable)) unexpected.push(error);
-      }
-      slowestMs = Math.max(slowestMs, performance.now() - started);
+      let outcome = await inspectTimed(file);
+      // A busy machine may stop the process for a while; a file that is slow by itself is slow again.
+      if (outcome.elapsedMs > SLOWEST_MS) outcome = await inspectTimed(file);
+      if (outcome.measured) measured += 1;
+      slowestMs = Math.max(slowestMs, outcome.elapsedMs);
     }
-    expect(unexpected).toEqual([]);
     expect(slowestMs).toBeLessThan(SLOWEST_MS);
     expect(process.memoryUsage().rss - before).toBeLessThan(MOST_MEMORY_BYTES);
     // Both outcomes must be common, or the mutations would test nothing.
