@@ -7,8 +7,8 @@ export const insufficientBalance = (accountId: string, amountMicros: bigint): Ga
   });
 
 /** 402: the account could pay, its key may not. */
-export const insufficientKeyQuota = (cause: unknown): GatewayError =>
-  new GatewayError('insufficient_key_quota', 'The quota of this API key does not cover the request.', { cause });
+export const insufficientKeyQuota = (): GatewayError =>
+  new GatewayError('insufficient_key_quota', 'The quota of this API key does not cover the request.');
 
 /** True when the database refused a row because of the named constraint or unique index. */
 export const brokeConstraint = (error: unknown, name: string): boolean =>

@@ -41,7 +41,6 @@ describe('The ledger of requests that answer at once', () => {
       apiKeyId: `key_${id}`,
       requestId,
       amountMicros,
-      keyHasQuota: quotaMicros !== null,
     });
     return { id, hold };
   }
@@ -133,6 +132,15 @@ describe('The ledger of requests that answer at once', () => {
     const outcomes = await Promise.allSettled(Array.from({ length: 300 }, () => ledger.hold(hold(10n))));
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(100);
     expect(await books(id)).toEqual([0n, 1_000n, 0n]);
+  });
+
+  it('lets a key without quota left not spoil the holds of its neighbours', async () => {
+    const poor = await account(1_000n, 5n);
+    const rich = await account(1_000n);
+    const orders = Array.from({ length: 20 }, (_, index) => ledger.hold((index % 2 ? rich : poor).hold(1n)));
+    const outcomes = await Promise.allSettled(orders);
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(15);
+    expect(await books(poor.id)).toEqual([995n, 5n, 0n]);
   });
 
   it('gives a hold back whole when the request failed, and counts the failure', async () => {

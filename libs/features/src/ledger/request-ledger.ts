@@ -19,8 +19,6 @@ export interface RequestHold {
   readonly requestId: string;
   /** 0 to 2^63 - 1 micros. */
   readonly amountMicros: Micros;
-  /** Whether the key has a quota: its holds are guarded by a constraint that fails a whole statement, so they go alone. */
-  readonly keyHasQuota: boolean;
 }
 
 /** How a held request ended. */
@@ -40,6 +38,10 @@ export interface Captured {
 }
 
 type Ending = RequestCapture;
+type HoldOutcome = 'held' | 'quota' | 'balance';
+
+const NOTHING_HELD: ReadonlyMap<string, HoldOutcome> = new Map();
+const HELD = { status: 'fulfilled', value: 'held' } as const;
 
 /**
  * The money of requests that answer at once. Many requests share a statement, so that one busy account stays fast.
@@ -49,7 +51,7 @@ type Ending = RequestCapture;
  * balance never goes below zero.
  */
 export class RequestLedger {
-  private readonly holds: Coalescer<RequestHold, PromiseSettledResult<boolean>>;
+  private readonly holds: Coalescer<RequestHold, PromiseSettledResult<HoldOutcome>>;
   private readonly endings: Coalescer<Ending, PromiseSettledResult<Captured | null>>;
 
   constructor(private readonly database: Database) {
@@ -65,8 +67,9 @@ export class RequestLedger {
    */
   async hold(hold: RequestHold): Promise<void> {
     assertAmount(hold.amountMicros);
-    const accepted = hold.keyHasQuota ? await this.holdAlone(hold) : resultOf(await this.holds.add(hold));
-    if (!accepted) throw insufficientBalance(hold.accountId, hold.amountMicros);
+    const outcome = resultOf(await this.holds.add(hold));
+    if (outcome === 'quota') throw insufficientKeyQuota();
+    if (outcome === 'balance') throw insufficientBalance(hold.accountId, hold.amountMicros);
   }
 
   /**
@@ -92,37 +95,36 @@ export class RequestLedger {
     return rows.length;
   }
 
-  /** A batch that was refused or failed as a whole is tried one by one: the balance may cover some of it. */
-  private async holdTogether(holds: readonly RequestHold[]): Promise<PromiseSettledResult<boolean>[]> {
-    const accepted =
-      holds.length > 1 ? await this.insertHolds(holds).catch(() => new Set<string>()) : new Set<string>();
-    const outcomes: PromiseSettledResult<boolean>[] = [];
+  /** Holds that were refused or failed together with others are tried one by one: the balance may cover some. */
+  private async holdTogether(holds: readonly RequestHold[]): Promise<PromiseSettledResult<HoldOutcome>[]> {
+    const together = holds.length > 1 ? await this.insertHolds(holds).catch(() => NOTHING_HELD) : NOTHING_HELD;
+    const outcomes: PromiseSettledResult<HoldOutcome>[] = [];
     for (const hold of holds) {
-      const [outcome] = accepted.has(hold.requestId)
-        ? [{ status: 'fulfilled' as const, value: true }]
-        : await Promise.allSettled([this.holdAlone(hold)]);
+      const [outcome] =
+        together.get(hold.requestId) === 'held' ? [HELD] : await Promise.allSettled([this.holdAlone(hold)]);
       outcomes.push(outcome);
     }
     return outcomes;
   }
 
-  private async holdAlone(hold: RequestHold): Promise<boolean> {
+  private async holdAlone(hold: RequestHold): Promise<HoldOutcome> {
     try {
-      return (await this.insertHolds([hold])).has(hold.requestId);
+      return (await this.insertHolds([hold])).get(hold.requestId) ?? 'balance';
     } catch (error) {
-      if (brokeConstraint(error, 'api_key_within_quota')) throw insufficientKeyQuota(error);
-      if (brokeConstraint(error, 'request_hold_pkey') || brokeConstraint(error, 'ledger_once_per_request')) return true;
+      const isRepeated =
+        brokeConstraint(error, 'request_hold_pkey') || brokeConstraint(error, 'ledger_once_per_request');
+      if (isRepeated) return 'held';
       throw error;
     }
   }
 
-  private async insertHolds(holds: readonly RequestHold[]): Promise<Set<string>> {
-    const { rows } = await this.database.query<{ request_id: string }>({
+  private async insertHolds(holds: readonly RequestHold[]): Promise<ReadonlyMap<string, HoldOutcome>> {
+    const { rows } = await this.database.query<{ request_id: string; outcome: HoldOutcome }>({
       name: 'hold_requests',
       text: HOLD_REQUESTS,
       values: [JSON.stringify(holds.map(toHoldRow))],
     });
-    return new Set(rows.map((row) => row.request_id));
+    return new Map(rows.map((row) => [row.request_id, row.outcome]));
   }
 
   private async endTogether(endings: readonly Ending[]): Promise<PromiseSettledResult<Captured | null>[]> {

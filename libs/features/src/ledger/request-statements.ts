@@ -1,9 +1,9 @@
 /**
- * Holds money for requests that answer at once, in one statement and one commit. All requests of one account in the
- * batch are accepted together or not at all; the ids that come back were accepted.
+ * Holds money for requests that answer at once, in one statement and one commit. The requests of one key are accepted
+ * together or not at all, and so are those of one account; each comes back as `held`, `quota` or `balance`.
  *
  * Every money statement locks accounts first, in the order of their ids, and touches keys and sums only behind that
- * lock: two of them can never wait for each other.
+ * lock: two of them can never wait for each other. `spare` is null where nothing limits it.
  *
  * $1 the holds as JSON.
  */
@@ -11,38 +11,46 @@ export const HOLD_REQUESTS = `
 with incoming as (
   select * from jsonb_to_recordset($1::jsonb) as r(
     request_id text, account_id text, api_key_id text, amount_micros bigint, expires_seconds integer)
-), wanted as (
-  select account_id, sum(amount_micros)::bigint as total from incoming group by account_id
 ), locked as (
-  select a.id from account a where a.id in (select account_id from wanted) and a.disabled_at is null
+  select a.id from account a where a.id in (select account_id from incoming) and a.disabled_at is null
   order by a.id for no key update
+), locked_key as (
+  select k.id, k.account_id, k.quota_micros - k.held_micros - k.used_micros as spare
+  from api_key k join locked l on l.id = k.account_id where k.id in (select api_key_id from incoming)
+  order by k.id for no key update of k
+), covered as (
+  select k.id, k.account_id, sum(i.amount_micros)::bigint as total
+  from incoming i join locked_key k on k.id = i.api_key_id
+  group by k.id, k.account_id, k.spare having k.spare is null or k.spare >= sum(i.amount_micros)
+), wanted as (
+  select account_id, sum(total)::bigint as total from covered group by account_id
 ), charged as (
   update account a set available_micros = a.available_micros - w.total, held_micros = a.held_micros + w.total
-  from locked l join wanted w on w.account_id = l.id
-  where a.id = l.id and (a.unlimited or a.available_micros >= w.total)
+  from wanted w where a.id = w.account_id and (a.unlimited or a.available_micros >= w.total)
   returning a.id
-), key_wanted as (
-  select api_key_id, sum(amount_micros)::bigint as total from incoming
-  where account_id in (select id from charged) group by api_key_id
 ), keyed as (
-  update api_key k set held_micros = k.held_micros + w.total from key_wanted w where k.id = w.api_key_id
+  update api_key k set held_micros = k.held_micros + c.total
+  from covered c join charged on charged.id = c.account_id where k.id = c.id
+  returning k.id
 ), written as (
   insert into request_hold (request_id, account_id, api_key_id, amount_micros, expires_at)
   select request_id, account_id, api_key_id, amount_micros, now() + expires_seconds * interval '1 second'
-  from incoming where account_id in (select id from charged)
+  from incoming where api_key_id in (select id from keyed)
   returning request_id, account_id, api_key_id, amount_micros
 ), entered as (
   insert into ledger_entry (account_id, api_key_id, request_id, kind, debit, credit, amount_micros)
   select account_id, api_key_id, request_id, 'hold', 'available', 'held', amount_micros from written
 )
-select request_id from written`;
+select request_id, case when w.request_id is not null then 'held'
+  when i.api_key_id in (select id from covered) then 'balance' else 'quota' end as outcome
+from incoming i left join written w using (request_id)`;
 
 /**
  * Ends requests: hold, charge, balances, ledger, usage record and daily sums, in one statement and one commit. The row
  * of the hold is the guard: whoever deletes it settles, anyone later finds nothing and moves nothing.
  *
  * A charge within the hold is taken from it. What goes beyond is taken from what account and key have to spare, never
- * more (`spare` is null where nothing limits it); the caller puts such a request alone into a batch, because two could spend the same spare money.
+ * more; the caller puts such a request alone into a batch, because two could spend the same spare money.
  *
  * $1 the endings as JSON.
  */

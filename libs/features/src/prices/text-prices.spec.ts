@@ -30,7 +30,7 @@ describe('The price of text', () => {
   afterAll(() => test.remove());
 
   const amounts = async (usage: Partial<TextUsage>) => {
-    const { lines, chargeMicros } = await prices.bill('vendor-5', { ...NOTHING, ...usage });
+    const { lines, chargeMicros } = (await prices.tariffOf('vendor-5')).bill({ ...NOTHING, ...usage });
     return [chargeMicros, lines.map(({ unit, quantity, amountMicros }) => [unit, quantity, amountMicros])];
   };
 
@@ -77,11 +77,11 @@ describe('The price of text', () => {
   });
 
   it('holds enough for the dearest outcome', async () => {
-    expect(await prices.estimate('vendor-5', { inputTokens: 1_000, outputTokens: 100 })).toBe(1_250n + 2_000n);
+    expect((await prices.tariffOf('vendor-5')).estimate(1_000, 100)).toBe(1_250n + 2_000n);
   });
 
   it('does not sell a model without a price', async () => {
-    await expect(prices.estimate('vendor-6', { inputTokens: 1, outputTokens: 1 })).rejects.toMatchObject({
+    await expect(prices.tariffOf('vendor-6')).rejects.toMatchObject({
       code: 'unavailable',
     });
   });
