@@ -23,7 +23,7 @@ module.exports = {
       comment: 'Another library is imported as #name, never by a relative path into its rooms.',
       severity: 'error',
       from: { path: '^(apps/[^/]+|libs/[^/]+|bench|chaos)/' },
-      XX
+      to: { path: '^libs/([^/]+)/src/(?!index\\.ts)', pathNot: ['^$1/'] },
     },
     { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
     {

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { Platform } from '#platform';
 import type { NestExpressApplication } from '@nestjs/platform-express';
@@ -12,12 +13,19 @@ export interface RunningApi {
 
 /** Longer than the idle time of common load balancers, so that they and not we close idle connections. */
 const KEEP_ALIVE_MS = 75_000;
+/** A client that takes longer to send its headers, or its whole request, holds a connection for nothing. */
+const HEADERS_TIMEOUT_MS = 15_000;
+const REQUEST_TIMEOUT_MS = 120_000;
 
 /** @throws Error `EADDRINUSE` or `EACCES` when the port cannot be had. */
 export async function serve(app: NestExpressApplication, { config }: Platform): Promise<RunningApi> {
-  const server: Server = await app.listen(config.server.PORT, config.server.HOST);
+  await app.init();
+  const server: Server = app.getHttpServer();
+  server.listen(config.server.PORT, config.server.HOST);
+  await once(server, 'listening');
   server.keepAliveTimeout = KEEP_ALIVE_MS;
-  server.headersTimeout = KEEP_ALIVE_MS + 5_000;
+  server.headersTimeout = HEADERS_TIMEOUT_MS;
+  server.requestTimeout = REQUEST_TIMEOUT_MS;
   const address = server.address();
   // With PORT 0 the system chooses; links that are made from now on must carry the port it chose.
   if (typeof address === 'object' && address) config.server.PORT = address.port;

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, open, readFile } from 'node:fs/promises';
+import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ServerConfig } from './config/server.config.js';
+import { explainPostgresFailure } from './database/embedded-postgres-error.js';
 
 /** What the gateway must know and nobody else may. */
 export interface Secrets {
@@ -11,36 +12,50 @@ export interface Secrets {
 
 const FILE = 'secrets.json';
 
-/** The secrets of the configuration; what it leaves out is made once and kept in DATA_DIR, readable by its owner only. */
-export async function loadSecrets(server: Pick<ServerConfig, 'KEY_PEPPER' | 'DATA_DIR'>): Promise<Secrets> {
-  if (server.KEY_PEPPER) return { keyPepper: server.KEY_PEPPER };
-  await mkdir(server.DATA_DIR, { recursive: true });
-  const path = join(server.DATA_DIR, FILE);
-  return (await readSecrets(path)) ?? (await writeSecrets(path));
+/**
+ * The secrets of the configuration; what it leaves out is made once and kept in DATA_DIR, readable by its owner only.
+ *
+ * @throws EmbeddedPostgresError in one line when the folder cannot be used.
+ */
+export async function loadSecrets({
+  KEY_PEPPER,
+  DATA_DIR,
+}: Pick<ServerConfig, 'KEY_PEPPER' | 'DATA_DIR'>): Promise<Secrets> {
+  if (KEY_PEPPER) return { keyPepper: KEY_PEPPER };
+  const path = join(DATA_DIR, FILE);
+  try {
+    await mkdir(DATA_DIR, { recursive: true });
+    return (await readSecrets(path)) ?? (await createSecrets(path));
+  } catch (error) {
+    throw explainPostgresFailure('Opening the secrets', DATA_DIR, String(error));
+  }
 }
 
 async function readSecrets(path: string): Promise<Secrets | undefined> {
   try {
     return JSON.parse(await readFile(path, 'utf8')) as Secrets;
   } catch (error) {
-    if (isMissing(error)) return undefined;
+    if (isCode(error, 'ENOENT')) return undefined;
     throw error;
   }
 }
 
-/** Creates the file or, when another process was quicker, reads theirs. */
-async function writeSecrets(path: string): Promise<Secrets> {
+/** Written whole under another name and then linked: a crash leaves no half file, and of two processes one wins. */
+async function createSecrets(path: string): Promise<Secrets> {
   const secrets: Secrets = { keyPepper: randomBytes(32).toString('base64url') };
+  const draft = `${path}.${randomBytes(6).toString('hex')}`;
+  await writeFile(draft, JSON.stringify(secrets), { mode: 0o600 });
   try {
-    const file = await open(path, 'wx', 0o600);
-    await file.writeFile(JSON.stringify(secrets));
-    await file.close();
+    await link(draft, path);
     return secrets;
   } catch (error) {
-    const theirs = await readSecrets(path);
+    const theirs = isCode(error, 'EEXIST') ? await readSecrets(path) : undefined;
     if (theirs) return theirs;
     throw error;
+  } finally {
+    await rm(draft);
   }
 }
 
-const isMissing = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'ENOENT';
+const isCode = (error: unknown, code: string): boolean =>
+  error instanceof Error && 'code' in error && error.code === code;

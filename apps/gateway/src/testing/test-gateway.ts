@@ -47,8 +47,8 @@ export interface TestGateway {
   ): Promise<TestAnswer<Body>>;
   /** Submits a task that must be accepted, and answers its id. */
   submit(path: string, body: unknown): Promise<string>;
-  /** Polls until the task is final. @throws Error after 20 s. */
-  waitForTask(taskId: string): Promise<TaskView>;
+  /** Polls until the task is final. @throws Error after `limitMs`, 20 s unless given. */
+  waitForTask(taskId: string, limitMs?: number): Promise<TaskView>;
   stop(): Promise<void>;
 }
 
@@ -58,7 +58,7 @@ const FAST_SANDBOX = Object.assign(new SandboxConfig(), { SANDBOX_VIDEO_MS: 20, 
 /** Starts a gateway on a copy of the migrated template database. Call `stop` in `afterAll`. */
 export async function startTestGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {
   const testDatabase = await createTestDatabase();
-  const dataDirectory = await mkdtemp(join(tmpdir(), 'gateway-test-data-'));
+  const dataDirectory = await mkdtemp(join(tmpdir(), 'gateway-data-'));
   const platform = await openPlatform(
     readProcessConfig({
       DATABASE_URL: testDatabase.url,
@@ -125,14 +125,14 @@ function createClient(baseUrl: string): Pick<TestGateway, 'baseUrl' | 'send' | '
       if (status !== 200 || !taskId) throw new Error(`${path} answered ${status}: ${JSON.stringify(answer)}`);
       return taskId;
     },
-    waitForTask: async (taskId) => {
-      const deadline = Date.now() + 20_000;
+    waitForTask: async (taskId, limitMs = 20_000) => {
+      const deadline = Date.now() + limitMs;
       while (Date.now() < deadline) {
         const { body } = await send<{ data: TaskView }>('GET', `/v1/tasks/${taskId}`);
         if (body.data.usage.final) return body.data;
         await new Promise((resolve) => setTimeout(resolve, 25));
       }
-      throw new Error(`task ${taskId} did not end within 20 s`);
+      throw new Error(`task ${taskId} did not end within ${limitMs} ms`);
     },
   };
 }

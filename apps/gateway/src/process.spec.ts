@@ -1,0 +1,131 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TaskView } from '#contracts';
+import { spawnApp, type SpawnedProcess } from './testing/spawned-process.js';
+
+const PICTURE = { model: 'eta-image-2.0', prompt: 'a lighthouse', size: '16:9', resolution: '2K' };
+const KEY = 'sk-process-0123456789';
+
+async function ask<Body>(url: string, key: string, body?: object): Promise<Body> {
+  const answer = await fetch(url, {
+    method: body ? 'POST' : 'GET',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  return (await answer.json()) as Body;
+}
+
+async function poll(baseUrl: string, key: string, taskId: string): Promise<TaskView> {
+  for (let attempt = 0; attempt < 400; attempt += 1) {
+    const { data } = await ask<{ data: TaskView }>(`${baseUrl}/v1/tasks/${taskId}`, key);
+    if (data.usage.final) return data;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error(`task ${taskId} did not end`);
+}
+
+async function submit(baseUrl: string, key: string, body: object): Promise<string> {
+  const { data } = await ask<{ data: [{ task_id: string }] }>(`${baseUrl}/v1/images/generations`, key, body);
+  return data[0].task_id;
+}
+
+const freePort = (): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() =>
+        typeof address === 'object' && address ? resolve(address.port) : reject(new Error('no port')),
+      );
+    });
+  });
+
+describe('The gateway as one process, nothing set but its folder and port', () => {
+  let folder: string;
+  let environment: Record<string, string>;
+  let gateway: SpawnedProcess;
+  let baseUrl: string;
+  const running: SpawnedProcess[] = [];
+
+  const start = (more: Record<string, string> = {}): SpawnedProcess => {
+    const started = spawnApp('gateway', { ...environment, ...more });
+    running.push(started);
+    return started;
+  };
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'gateway-process-'));
+    const port = await freePort();
+    baseUrl = `http://127.0.0.1:${port}`;
+    environment = { DATA_DIR: join(folder, 'data'), PORT: String(port), SANDBOX_IMAGE_MS: '50' };
+  });
+  afterAll(async () => {
+    for (const process of running) if (process.child.exitCode === null) await process.end('SIGTERM');
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it('prints its address, a key that works, and keeps tasks and files across a stop', async () => {
+    gateway = start();
+    const [key = ''] = await gateway.waitFor(/sk-gw-[\w-]+/);
+    await gateway.waitFor(/Ctrl-C stops it/);
+    const taskId = await submit(baseUrl, key, PICTURE);
+    const first = await poll(baseUrl, key, taskId);
+    expect(await gateway.end('SIGTERM')).toBe(0);
+
+    gateway = start({ GATEWAY_API_KEY: KEY });
+    await gateway.waitFor(/Ctrl-C stops it/);
+    const again = await poll(baseUrl, key, taskId);
+    expect(again).toEqual(first);
+    const file = await fetch(again.result?.images?.[0]?.url ?? '');
+    expect((await file.arrayBuffer()).byteLength).toBe(again.result?.images?.[0]?.bytes);
+  });
+
+  it('says who uses the folder when it is started on it a second time, and exits', async () => {
+    const second = start({ PORT: '0' });
+    expect(await second.exited()).toBe(1);
+    expect(second.output()).toContain(`DATA_DIR is in use by process ${gateway.child.pid}`);
+  });
+
+  it('says that the port is taken in one line, and leaves no database running', async () => {
+    const other = start({ DATA_DIR: join(folder, 'other') });
+    expect(await other.exited()).toBe(1);
+    expect(other.output()).toBe('PORT is already in use: choose another with PORT=..., or stop what listens there.\n');
+  });
+
+  it('names every wrong variable, one line each', async () => {
+    const wrong = start({ PORT: 'web', SHUTDOWN_GRACE_SECONDS: '-1', REDIS_URL: 'http://x' });
+    expect(await wrong.exited()).toBe(1);
+    const lines = wrong.output().trim().split('\n');
+    expect(lines.map((line) => line.split(' ').slice(0, 2).join(' '))).toEqual([
+      'Configuration: PORT',
+      'Configuration: SHUTDOWN_GRACE_SECONDS',
+      'Configuration: REDIS_URL',
+    ]);
+  });
+
+  it('says in one line that its folder cannot be written', async () => {
+    await writeFile(join(folder, 'a-file'), '');
+    const unwritable = start({ DATA_DIR: join(folder, 'a-file', 'data'), PORT: '0' });
+    expect(await unwritable.exited()).toBe(1);
+    expect(unwritable.output().trim().split('\n')).toHaveLength(1);
+    expect(unwritable.output()).toContain('DATA_DIR');
+  });
+
+  it('finishes after the next start what was running when it was killed, and charges it once', async () => {
+    const taskId = await submit(baseUrl, KEY, { ...PICTURE, prompt: '[sandbox:delay=1500]' });
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    await gateway.end('SIGKILL');
+    gateway = start({ GATEWAY_API_KEY: KEY });
+    await gateway.waitFor(/Ctrl-C stops it/);
+    expect(await poll(baseUrl, KEY, taskId)).toMatchObject({ status: 'completed', usage: { amount: '0.035000' } });
+  });
+
+  it('stops in good order at Ctrl-C while a task runs, which goes on after the next start', async () => {
+    const taskId = await submit(baseUrl, KEY, { ...PICTURE, prompt: '[sandbox:delay=2500]' });
+    expect(await gateway.end('SIGINT')).toBe(0);
+    gateway = start({ GATEWAY_API_KEY: KEY });
+    await gateway.waitFor(/Ctrl-C stops it/);
+    expect(await poll(baseUrl, KEY, taskId)).toMatchObject({ status: 'completed' });
+  });
+});

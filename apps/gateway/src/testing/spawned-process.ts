@@ -1,0 +1,47 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+
+/** A process of ours, started from `dist` as an operator would. */
+export interface SpawnedProcess {
+  readonly child: ChildProcess;
+  /** Everything it wrote so far. */
+  output(): string;
+  /** Resolves when its output matches. @throws Error with the output when it exits first or 30 s pass. */
+  waitFor(pattern: RegExp): Promise<RegExpExecArray>;
+  /** Sends a signal and resolves with the exit code, or null when the signal itself ended it. */
+  end(signal: NodeJS.Signals): Promise<number | null>;
+  /** Resolves with the exit code. */
+  exited(): Promise<number | null>;
+}
+
+const WAIT_MS = 30_000;
+
+/** Starts `apps/<app>`; only the given variables and PATH are set. */
+export function spawnApp(app: string, environment: Record<string, string>): SpawnedProcess {
+  const child = spawn(process.execPath, [`dist/apps/${app}/src/main.js`], {
+    env: { PATH: process.env['PATH'] ?? '', ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  const exit = once(child, 'exit').then(([code]) => code as number | null);
+  return {
+    child,
+    output: () => output,
+    waitFor: async (pattern) => {
+      const deadline = Date.now() + WAIT_MS;
+      for (;;) {
+        const match = pattern.exec(output);
+        if (match) return match;
+        if (child.exitCode !== null || Date.now() > deadline)
+          throw new Error(`${app} never wrote ${pattern}: ${output}`);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    },
+    end: (signal) => {
+      child.kill(signal);
+      return exit;
+    },
+    exited: () => exit,
+  };
+}
