@@ -3,12 +3,14 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { PlatformModule, type Platform } from '#platform';
 import { FilesController } from './files/files.controller.js';
 import { ImagesController } from './images/images.controller.js';
+import { ModelsModule } from './models/models.module.js';
+import { OpsModule } from './ops/ops.module.js';
 import { TasksController } from './tasks/tasks.controller.js';
 import { VideosController } from './videos/videos.controller.js';
 
 /** The rooms of the public API. */
 @Module({
-  imports: [AccessModule, TasksModule],
+  imports: [AccessModule, TasksModule, ModelsModule, OpsModule],
   controllers: [VideosController, ImagesController, TasksController, FilesController],
 })
 export class ApiModule {

@@ -5,7 +5,9 @@ import express, { type Express } from 'express';
 import { ApiModule } from './api.module.js';
 import { ErrorFilter } from './door/error.filter.js';
 import { jsonBody } from './door/json-body.middleware.js';
+import { observeRequest } from './door/observe-request.middleware.js';
 import { requestId } from './door/request-id.middleware.js';
+import { securityHeaders } from './door/security-headers.middleware.js';
 
 /** Builds the API on an opened platform, ready to listen. Used by the apps, by tests and by the OpenAPI writer. */
 export async function createApi(platform: Platform): Promise<NestExpressApplication> {
@@ -19,6 +21,8 @@ export async function createApi(platform: Platform): Promise<NestExpressApplicat
     },
   );
   app.use(requestId);
+  app.use(observeRequest);
+  app.use(securityHeaders);
   app.use(jsonBody(platform.config.server.BODY_LIMIT_MB * 1024 * 1024));
   app.useGlobalFilters(new ErrorFilter());
   return app;

@@ -6,7 +6,7 @@ export * from './json.js';
 export * from './media-order.js';
 export * from './media-provider.js';
 export type { ModelFamily } from './model-family.js';
-export { nearestName } from './nearest-name.js';
+export { nearestName, nearestNames } from './nearest-name.js';
 export * from './money.js';
 export * from './openapi-schema.js';
 export * from './prices.js';

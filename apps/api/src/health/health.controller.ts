@@ -1,0 +1,25 @@
+import { type Liveness, PLATFORM, type Platform, type Readiness } from '#platform';
+import { Controller, Get, Header, Inject, Res } from '@nestjs/common';
+import type { Response } from 'express';
+
+/** For orchestrators and load balancers; open to everybody, and telling nothing about where things are. */
+@Controller()
+export class HealthController {
+  constructor(@Inject(PLATFORM) private readonly platform: Platform) {}
+
+  /** 200 while the process answers at all. */
+  @Get('healthz')
+  @Header('cache-control', 'no-store')
+  alive(): Liveness {
+    return this.platform.health.alive();
+  }
+
+  /** 200 when the process should be given work, 503 with a reason for each part when not. */
+  @Get('readyz')
+  @Header('cache-control', 'no-store')
+  async ready(@Res({ passthrough: true }) response: Response): Promise<Readiness> {
+    const readiness = await this.platform.health.ready();
+    response.status(readiness.status === 'ready' ? 200 : 503);
+    return readiness;
+  }
+}

@@ -1,0 +1,98 @@
+import {
+  familyOf,
+  fieldTable,
+  type FieldTableRow,
+  formatMicros,
+  MODEL_IDS,
+  type ModelFamily,
+  SPECIFIED_TEXT_MODELS,
+  type TextModel,
+} from '#contracts';
+import type { ListedPrice } from '#features';
+
+/** When the catalogue of this version was written, as client libraries expect a date on each model. */
+const CATALOGUE_DATE = '2026-11-20T00:00:00Z';
+
+/** A price as people read it: `amount` of `currency` for each `per_quantity` of `unit`. */
+export interface PriceView {
+  readonly unit: string;
+  readonly variant: string;
+  readonly amount: string;
+  readonly per_quantity: number;
+  readonly currency: string;
+}
+
+/** A model with everything needed to call it; the first lines are what the client libraries of two vendors expect. */
+export interface ModelView {
+  readonly id: string;
+  readonly object: 'model';
+  readonly created: number;
+  readonly owned_by: string;
+  readonly type: 'model';
+  readonly display_name: string;
+  readonly created_at: string;
+  readonly kind: 'text' | 'video' | 'image';
+  /** Where its requests go. */
+  readonly paths: readonly string[];
+  readonly summary: string;
+  readonly modes: readonly string[];
+  readonly fields: readonly FieldTableRow[];
+  /** Refusals that look at several fields, in words. */
+  readonly rules: readonly string[];
+  /** Seconds until result links expire; null when they stay or when there are none. */
+  readonly result_lifetime_seconds: number | null;
+  readonly prices: readonly PriceView[];
+}
+
+/** Every model that the catalogue knows, media models first. */
+export const LISTED_MODELS: readonly string[] = [...MODEL_IDS, ...SPECIFIED_TEXT_MODELS.map(({ id }) => id)];
+
+/** One model, or null when the catalogue lacks it. Identifiers match exactly. */
+export function toModelView(id: string, prices: readonly ListedPrice[], currency: string): ModelView | null {
+  const family = familyOf(id);
+  const text = SPECIFIED_TEXT_MODELS.find((model) => model.id === id);
+  const facts = family ? mediaFacts(family) : text && textFacts(text);
+  if (!facts) return null;
+  return {
+    id,
+    object: 'model',
+    created: Date.parse(CATALOGUE_DATE) / 1000,
+    owned_by: 'generation-gateway',
+    type: 'model',
+    display_name: id,
+    created_at: CATALOGUE_DATE,
+    ...facts,
+    prices: prices.map((price) => toPriceView(price, currency)),
+  };
+}
+
+type Facts = Pick<ModelView, 'kind' | 'paths' | 'summary' | 'modes' | 'fields' | 'rules' | 'result_lifetime_seconds'>;
+
+const mediaFacts = (family: ModelFamily): Facts => ({
+  kind: family.medium,
+  paths: [family.path],
+  summary: family.summary,
+  modes: family.modes,
+  fields: fieldTable(family),
+  rules: family.rules.map(({ message }) => message),
+  result_lifetime_seconds: family.resultTtlSeconds,
+});
+
+/** Every text model answers in all three styles; their bodies are described by `/openapi.json`. */
+const textFacts = ({ id }: TextModel): Facts => ({
+  kind: 'text',
+  paths: ['/v1/responses', '/v1/messages', `/v1beta/models/${id}:generateContent`],
+  summary: 'Text from text and pictures, with tools, at once or as a stream.',
+  modes: ['text'],
+  fields: [],
+  rules: [],
+  result_lifetime_seconds: null,
+});
+
+const toPriceView = (price: ListedPrice, currency: string): PriceView => ({
+  unit: price.unit,
+  variant: price.variant,
+  amount: formatMicros(price.amountMicros),
+  per_quantity: Number(price.perQuantity),
+  currency,
+});

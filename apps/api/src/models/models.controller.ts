@@ -1,0 +1,67 @@
+import { GatewayError, nearestNames } from '#contracts';
+import { type Caller, PriceList } from '#features';
+import { PLATFORM, type Platform } from '#platform';
+import { Controller, Get, Inject, Param, UseGuards } from '@nestjs/common';
+import { ApiKeyGuard, CurrentCaller } from '../door/api-key.guard.js';
+import { LISTED_MODELS, type ModelView, toModelView } from './model-view.js';
+
+/** The list in the form that the client libraries of two vendors page through; it always fits one page. */
+interface ModelListBody {
+  readonly code: 200;
+  readonly object: 'list';
+  readonly data: readonly ModelView[];
+  readonly has_more: false;
+  readonly first_id: string | null;
+  readonly last_id: string | null;
+}
+
+/** What can be generated here, from the catalogue that also checks the requests. */
+@Controller('v1/models')
+@UseGuards(ApiKeyGuard)
+export class ModelsController {
+  constructor(
+    private readonly prices: PriceList,
+    @Inject(PLATFORM) private readonly platform: Platform,
+  ) {}
+
+  /** Every model that the key may use, with its fields, rules and prices in force. */
+  @Get()
+  async list(@CurrentCaller() caller: Caller): Promise<ModelListBody> {
+    const prices = await this.prices.inForce();
+    const { BALANCE_UNIT: currency } = this.platform.config.server;
+    const data = LISTED_MODELS.filter((id) => mayUse(caller, id)).flatMap(
+      (id) => toModelView(id, prices.get(id) ?? [], currency) ?? [],
+    );
+    return {
+      code: 200,
+      object: 'list',
+      data,
+      has_more: false,
+      first_id: data.at(0)?.id ?? null,
+      last_id: data.at(-1)?.id ?? null,
+    };
+  }
+
+  /** One model. The fields stand in `data` as everywhere, and at the top for client libraries. */
+  @Get(':model')
+  async read(
+    @CurrentCaller() caller: Caller,
+    @Param('model') id: string,
+  ): Promise<ModelView & { code: 200; data: ModelView }> {
+    const prices = (await this.prices.inForce(id)).get(id) ?? [];
+    const view = mayUse(caller, id) ? toModelView(id, prices, this.platform.config.server.BALANCE_UNIT) : null;
+    if (!view) throw modelNotFound(id);
+    return { code: 200, data: view, ...view };
+  }
+}
+
+const mayUse = ({ allowedModels }: Caller, model: string): boolean =>
+  allowedModels.length === 0 || allowedModels.includes(model);
+
+function modelNotFound(id: string): GatewayError {
+  const near = nearestNames(id, LISTED_MODELS, 3);
+  const advice = near.length > 0 ? `Did you mean ${near.join(' or ')}?` : 'GET /v1/models lists those there are.';
+  return new GatewayError('model_not_found', `model "${id.slice(0, 64)}" does not exist. ${advice}`, {
+    param: 'model',
+  });
+}

@@ -1,0 +1,21 @@
+import { GatewayError } from '#contracts';
+import { PLATFORM, type Platform } from '#platform';
+import { Controller, Get, Inject, Res } from '@nestjs/common';
+import type { Response } from 'express';
+
+/** The numbers of this process for Prometheus, as long as no port of their own (`OPS_PORT`) is set for them. */
+@Controller('metrics')
+export class MetricsController {
+  constructor(@Inject(PLATFORM) private readonly platform: Platform) {}
+
+  @Get()
+  async read(@Res() response: Response): Promise<void> {
+    if (this.platform.config.ops.OPS_PORT !== undefined) {
+      throw new GatewayError('not_found', 'Metrics are served on the port that OPS_PORT names.');
+    }
+    const body = await this.platform.metrics.render();
+    // Express would rewrite the parameters of the media type, which carry the version of the format.
+    response.setHeader('content-type', this.platform.metrics.contentType);
+    response.end(body);
+  }
+}

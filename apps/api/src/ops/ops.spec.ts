@@ -1,0 +1,78 @@
+import { startTestGateway, type TestGateway } from '../../../gateway/src/testing/test-gateway.js';
+
+describe('What operators see of the API', () => {
+  let gateway: TestGateway;
+  beforeAll(async () => {
+    gateway = await startTestGateway({ workers: false });
+  });
+  afterAll(() => gateway.stop());
+
+  const metrics = async (): Promise<string> => (await fetch(`${gateway.baseUrl}/metrics`)).text();
+
+  it('is alive and ready without a key, and names every part', async () => {
+    expect(await gateway.send('GET', '/healthz', undefined, {})).toMatchObject({
+      status: 200,
+      body: { status: 'alive' },
+    });
+    expect(await gateway.send('GET', '/readyz', undefined, {})).toMatchObject({
+      status: 200,
+      body: {
+        status: 'ready',
+        parts: {
+          database: { ok: true },
+          migrations: { ok: true },
+          queue: { ok: true },
+          store: { ok: true },
+          process: { ok: true },
+        },
+      },
+    });
+  });
+
+  it('is not ready on a database that lacks a migration, and says how many', async () => {
+    await gateway.database.query({
+      text: 'update _prisma_migrations set rolled_back_at = now() where migration_name = (select max(migration_name) from _prisma_migrations)',
+    });
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    const { status, body } = await gateway.send('GET', '/readyz', undefined, {});
+    await gateway.database.query({ text: 'update _prisma_migrations set rolled_back_at = null' });
+    expect([status, body]).toMatchObject([
+      503,
+      { parts: { migrations: { ok: false, reason: 'the database lacks 1 migration(s) of this version' } } },
+    ]);
+  });
+
+  it('counts requests by route pattern and catalogue model, never by what a caller made up', async () => {
+    await gateway.send('GET', '/v1/tasks/task_made_up_by_a_caller');
+    await gateway.send('POST', '/v1/images/generations', { model: 'a-model-made-up-by-a-caller', prompt: 'x' });
+    await gateway.submit('/v1/images/generations', { model: 'eta-image-2.0', prompt: 'x' });
+    await gateway.send('GET', '/made-up-path');
+    const page = await metrics();
+    expect(page).toContain(
+      'gateway_http_requests_total{route="/v1/images/generations",style="image",model="eta-image-2.0",code="200"} 1',
+    );
+    expect(page).toContain(
+      'gateway_http_requests_total{route="/v1/images/generations",style="image",model="other",code="404"} 1',
+    );
+    expect(page).toContain(
+      'gateway_http_requests_total{route="/v1/tasks/:task_id",style="tasks",model="none",code="404"} 1',
+    );
+    expect(page).not.toMatch(/made.up/);
+  });
+
+  it('shows queues, pool and readiness', async () => {
+    const page = await metrics();
+    expect(page).toMatch(/^gateway_queue_jobs\{queue="image",state="waiting"\} \d+$/m);
+    expect(page).toMatch(/^gateway_queue_oldest_seconds\{queue="video"\} 0$/m);
+    expect(page).toMatch(/^gateway_database_pool_limit 6$/m);
+    expect(page).toMatch(/^gateway_ready\{part="database"\} 1$/m);
+    expect(page).toMatch(/^gateway_build_info\{version="[^"]+"\} 1$/m);
+  });
+
+  it('tells browsers to run and frame nothing', async () => {
+    const { headers } = await fetch(`${gateway.baseUrl}/healthz`);
+    expect(headers.get('content-security-policy')).toBe("default-src 'none';frame-ancestors 'none'");
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+    expect(headers.get('x-powered-by')).toBeNull();
+  });
+});
