@@ -7,6 +7,7 @@ import '#providers';
 
 const onlyCheck = process.argv.includes('--check');
 const classes = configClasses();
+/** @type {[file: string, render: (text: string) => string][]} */
 const documents = [
   ['.env.example', () => renderEnvironmentExample(classes)],
   ['README.md', (text) => replaceConfigTable(text, renderConfigTable(classes))],

@@ -18,7 +18,10 @@ export class AlreadyRunningError extends EmbeddedPostgresError {
 }
 
 const REASONS: readonly (readonly [pattern: RegExp, reason: string])[] = [
-  [/no space left on device|ENOSPC|disk quota exceeded|EDQUOT/i, 'the disk is full; a new database needs about 60 MB'],
+  [
+    /no space left on device|check free disk space|ENOSPC|disk quota exceeded|EDQUOT/i,
+    'the disk is full; a new database needs about 60 MB',
+  ],
   [/read-only file system|EROFS/i, 'the file system is read-only'],
   [/permission denied|EACCES|EPERM/i, 'permission denied'],
   [/not a directory|ENOTDIR/i, 'a part of the path is a file, not a folder'],
@@ -29,12 +32,12 @@ const REASONS: readonly (readonly [pattern: RegExp, reason: string])[] = [
 
 /**
  * Turns what the system or Postgres said into one line that names DATA_DIR and the reason.
- * Without a known reason the most severe line of the output is quoted.
+ * Without a known reason the first severe line of the output is quoted.
  */
 export function explainPostgresFailure(attempt: string, dataDir: string, output: string): EmbeddedPostgresError {
   const known = REASONS.find(([pattern]) => pattern.test(output))?.[1];
   const lines = output.split('\n').map((line) => line.trim());
-  const quoted = lines.findLast((line) => /FATAL|PANIC|error/i.test(line)) ?? lines.findLast((line) => line !== '');
+  const quoted = lines.find((line) => /FATAL|PANIC|error/i.test(line)) ?? lines.findLast((line) => line !== '');
   return new EmbeddedPostgresError(
     `${attempt} in DATA_DIR ${dataDir} failed: ${known ?? quoted ?? 'no reason given'}.`,
   );

@@ -137,6 +137,7 @@ describe('lockDataFolder', () => {
 describe('explainPostgresFailure', () => {
   it.each([
     ['initdb: error: could not write file: No space left on device', 'the disk is full'],
+    ['FATAL:  wrote only 4096 of 8192 bytes\nHINT:  Check free disk space.\nPANIC:  stop', 'the disk is full'],
     ["Error: EACCES: permission denied, mkdir '/data'", 'permission denied'],
     ['FATAL:  could not create any TCP/IP sockets\nLOG: Address already in use', 'its port is in use'],
     ['LOG: x\nFATAL:  data directory has wrong ownership\nLOG: y', 'FATAL:  data directory has wrong ownership'],

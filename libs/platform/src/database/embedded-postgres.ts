@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -16,8 +16,6 @@ const INITIALISE_TIMEOUT_MS = 60_000;
 /** Long enough to replay the log after a crash. */
 const START_TIMEOUT_SECONDS = 60;
 const STOP_TIMEOUT_SECONDS = 10;
-/** Postgres creates its files in pieces of 16 MiB: with less than that a failure is a lack of space. */
-const DISK_FREE_MIN_BYTES = 16 * 1024 * 1024;
 
 /** A running Postgres that belongs to this process. */
 export interface EmbeddedPostgres {
@@ -144,10 +142,8 @@ class PostgresServer {
       await this.user.run(this.programs.initdb, settings, INITIALISE_TIMEOUT_MS);
       renameSync(unfinished, this.cluster);
     } catch (error) {
-      // Explained before the clean-up, which frees the space whose lack may be the reason.
-      const explained = this.explain('Creating the database', error);
       rmSync(unfinished, { recursive: true, force: true });
-      throw explained;
+      throw this.explain('Creating the database', error);
     } finally {
       rmSync(passwordFile, { force: true });
     }
@@ -247,15 +243,9 @@ class PostgresServer {
 
   private explain(attempt: string, error: unknown, output = ''): EmbeddedPostgresError {
     const printed = error as { stdout?: string; stderr?: string };
-    const said = [diskComplaint(this.folder), output, printed.stdout ?? '', printed.stderr ?? ''].join('\n');
+    const said = [output, printed.stdout ?? '', printed.stderr ?? ''].join('\n');
     return explainPostgresFailure(attempt, this.folder, said.trim() === '' ? String(error) : said);
   }
-}
-
-/** A full disk shows itself in many words; the file system knows best. */
-function diskComplaint(folder: string): string {
-  const { bavail, bsize } = statfsSync(folder);
-  return bavail * bsize < DISK_FREE_MIN_BYTES ? 'ENOSPC' : '';
 }
 
 const clusterOf = (folder: string): string => join(folder, 'postgres');
