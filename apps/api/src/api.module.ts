@@ -1,11 +1,13 @@
 import { AccessModule, TasksModule } from '#features';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { PlatformModule, type Platform } from '#platform';
+import type { OpenTextProviders } from '#providers';
 import { FilesController } from './files/files.controller.js';
 import { ImagesController } from './images/images.controller.js';
 import { ModelsModule } from './models/models.module.js';
 import { OpsModule } from './ops/ops.module.js';
 import { TasksController } from './tasks/tasks.controller.js';
+import { TextApiModule } from './text/text-api.module.js';
 import { VideosController } from './videos/videos.controller.js';
 
 /** The rooms of the public API. */
@@ -14,7 +16,7 @@ import { VideosController } from './videos/videos.controller.js';
   controllers: [VideosController, ImagesController, TasksController, FilesController],
 })
 export class ApiModule {
-  static on(platform: Platform): DynamicModule {
-    return { module: ApiModule, imports: [PlatformModule.register(platform)] };
+  static on(platform: Platform, text: OpenTextProviders): DynamicModule {
+    return { module: ApiModule, imports: [PlatformModule.register(platform), TextApiModule.over(text.providers)] };
   }
 }

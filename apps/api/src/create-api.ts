@@ -1,4 +1,5 @@
 import { NestLogger, type Platform } from '#platform';
+import { type OpenTextProviders, openTextProviders } from '#providers';
 import { NestFactory } from '@nestjs/core';
 import { ExpressAdapter, type NestExpressApplication } from '@nestjs/platform-express';
 import express, { type Express } from 'express';
@@ -8,11 +9,15 @@ import { jsonBody } from './door/json-body.middleware.js';
 import { observeRequest } from './door/observe-request.middleware.js';
 import { requestId } from './door/request-id.middleware.js';
 import { securityHeaders } from './door/security-headers.middleware.js';
+import { crossOrigin } from './text/cross-origin.middleware.js';
 
 /** Builds the API on an opened platform, ready to listen. Used by the apps, by tests and by the OpenAPI writer. */
-export async function createApi(platform: Platform): Promise<NestExpressApplication> {
+export async function createApi(
+  platform: Platform,
+  text: OpenTextProviders = openTextProviders(),
+): Promise<NestExpressApplication> {
   const app = await NestFactory.create<NestExpressApplication>(
-    ApiModule.on(platform),
+    ApiModule.on(platform, text),
     new ExpressAdapter(createExpress()),
     {
       bodyParser: false,
@@ -23,6 +28,7 @@ export async function createApi(platform: Platform): Promise<NestExpressApplicat
   app.use(requestId);
   app.use(observeRequest);
   app.use(securityHeaders);
+  app.use(crossOrigin);
   app.use(jsonBody(platform.config.server.BODY_LIMIT_MB * 1024 * 1024));
   app.useGlobalFilters(new ErrorFilter());
   return app;

@@ -59,3 +59,4 @@ export { TracingConfig } from './tracing/tracing.config.js';
 export { CRASH_POINTS, type CrashPoint, type CrashPoints } from './crash-points/crash-points.js';
 export { SecretSealer } from './secret-sealer.js';
 export { type ChangedTasks, type TaskSignals } from './task-signals/task-signals.js';
+export { type FilledText, fillReferences } from './config/environment-reference.js';

@@ -8,3 +8,6 @@ export type { ProtocolOptions } from './text/upstream/protocol-codec.js';
 export { PROTOCOL_CODECS } from './text/upstream/protocol-codecs.js';
 export { loadTokenCounter, type TokenCounter } from './text/upstream/token-counter.js';
 export { DEFAULT_TIMEOUTS, UpstreamHttp, type UpstreamTimeouts } from './text/upstream/upstream-http.js';
+export * from './text/open-text-providers.js';
+export { readUpstreamsFile } from './text/read-upstreams-file.js';
+export { TextConfig } from './text/text.config.js';

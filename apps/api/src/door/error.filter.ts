@@ -1,7 +1,8 @@
-import { GatewayError } from '#contracts';
+import { errorInStyle, type GatewayError, statusInStyle } from '#contracts';
 import { logger } from '#platform';
 import { type ArgumentsHost, Catch, type ExceptionFilter } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import { textStyleOf } from '../text/text-style-of.js';
 import { toErrorBody } from './error-body.js';
 import { toGatewayError } from './to-gateway-error.js';
 
@@ -25,7 +26,9 @@ export class ErrorFilter implements ExceptionFilter {
       response.setHeader('retry-after-ms', Math.ceil(error.retryAfterMs));
     }
     for (const [name, value] of Object.entries(error.headers ?? {})) response.setHeader(name, value);
-    response.status(error.status).json(toErrorBody(error));
+    const style = textStyleOf(request.path);
+    if (style) response.status(statusInStyle(style, error)).json(errorInStyle(style, error, request.requestId));
+    else response.status(error.status).json(toErrorBody(error));
   }
 }
 

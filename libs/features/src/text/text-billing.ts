@@ -13,7 +13,7 @@ export interface TextHoldOrder {
 
 /** Names a hold; what is inside belongs to the ledger. */
 export interface TextHold {
-  readonly id: string;
+  readonly requestId: string;
 }
 
 /** How a text request ended. */
@@ -28,9 +28,9 @@ export interface TextSettlement {
 }
 
 /** The money side of a text request: held before the upstream is asked, settled by its usage. */
-export interface TextBilling {
+export interface TextBilling<Hold extends TextHold = TextHold> {
   /** @throws GatewayError `insufficient_balance` or `insufficient_key_quota`; nothing was asked then. */
-  hold(order: TextHoldOrder): Promise<TextHold>;
+  hold(order: TextHoldOrder): Promise<Hold>;
   /** Charges the usage and lets go of the rest. Called exactly once for each hold. */
-  settle(hold: TextHold, settlement: TextSettlement): Promise<void>;
+  settle(hold: Hold, settlement: TextSettlement): Promise<void>;
 }

@@ -1,11 +1,4 @@
-import {
-  GatewayError,
-  isJsonObject,
-  type CollectedReply,
-  type JsonObject,
-  type TextReply,
-  type TextRequest,
-} from '#contracts';
+import { GatewayError, isJsonObject, type CollectedReply, type JsonObject, type TextReply } from '#contracts';
 import type { TokenCounter } from '#providers';
 import { ReplyCollector, producedText } from './collect-reply.js';
 import { estimateInputTokens } from './estimate-tokens.js';
@@ -96,10 +89,15 @@ export class TextService {
     });
   }
 
-  /** Input tokens of a request, counted with a tokenizer. */
-  async countTokens(request: TextRequest): Promise<number> {
+  /**
+   * Input tokens of a request, counted with a tokenizer.
+   *
+   * @throws GatewayError `model_not_found`, or `unsupported_parameter` for what cannot be counted.
+   */
+  async countTokens<Body>(codec: TextStyleCodec<Body>, body: Body, model: string): Promise<number> {
+    this.#router.expectModel(model);
     const counter = await this.#counter();
-    return counter.countRequest(request).inputTokens;
+    return counter.countRequest(codec.read(body, model, false)).inputTokens;
   }
 
   async #begin<Body>(

@@ -1,0 +1,53 @@
+import { ResponsesRequest } from '#contracts';
+import { type Caller, checkedBody, ItemStore, resolveReferences, responsesStyle } from '#features';
+import { Controller, Get, HttpCode, Param, Post, Req, Res, UseGuards } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { ApiKeyGuard, CurrentCaller } from '../door/api-key.guard.js';
+import { sendJson, TextAnswers } from './text-answers.js';
+
+/** D1 4.1. The further paths are what client libraries make of other base addresses. */
+@Controller(['v1', 'v1/v1', ''])
+@UseGuards(ApiKeyGuard)
+export class ResponsesController {
+  constructor(
+    private readonly answers: TextAnswers,
+    private readonly items: ItemStore,
+  ) {}
+
+  /** Answers a conversation, whole or streamed, and remembers the answer unless `store` is false. */
+  @Post('responses')
+  @HttpCode(200)
+  async create(
+    @Req() request: Request,
+    @Res() response: Response,
+    @CurrentCaller() { accountId }: Caller,
+  ): Promise<void> {
+    const sentBody = checkedBody(ResponsesRequest, request.body);
+    const { body, changed, ownItems } = await resolveReferences(sentBody, accountId, this.items);
+    const previousResponseId = sentBody.previous_response_id ?? undefined;
+    const demand = {
+      codec: responsesStyle,
+      model: body.model,
+      body,
+      sentBody,
+      headers: {},
+      bytes: changed ? undefined : request.rawBody,
+      ...(sentBody.store !== false && {
+        remember: (answer: Parameters<typeof responsesStyle.wrap>[1]) =>
+          this.items.save({ accountId, response: answer, inputItems: ownItems, previousResponseId }),
+      }),
+    };
+    await this.answers.send(demand, sentBody.stream === true, request, response);
+  }
+
+  /** A stored response. */
+  @Get('responses/:id')
+  async read(
+    @Param('id') id: string,
+    @Res() response: Response,
+    @CurrentCaller() { accountId }: Caller,
+  ): Promise<void> {
+    const stored = await this.items.response(accountId, id);
+    sendJson(response, responsesStyle.wrap(JSON.stringify(stored), stored));
+  }
+}

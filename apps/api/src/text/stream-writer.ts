@@ -1,0 +1,69 @@
+import { once } from 'node:events';
+import type { StreamPiece, TextStream } from '#features';
+import type { Response } from 'express';
+
+/** Longest silence on an open stream, in milliseconds: proxies and clients give up on connections that say nothing. */
+const HEARTBEAT_MS = 15_000;
+
+/** Writes one streamed answer: headers with the first event, heartbeats in silence, no faster than the client reads. */
+export class StreamWriter {
+  readonly #response: Response;
+  readonly #stream: TextStream;
+  #lastWriteAt = Date.now();
+
+  constructor(response: Response, stream: TextStream) {
+    this.#response = response;
+    this.#stream = stream;
+  }
+
+  /**
+   * Writes the stream to its end.
+   *
+   * @throws GatewayError when it failed before anything was written, so that an HTTP status can still tell it.
+   */
+  async write(): Promise<void> {
+    const heartbeat = setInterval(() => this.#beat(), HEARTBEAT_MS / 3);
+    try {
+      if (await this.#open()) for await (const piece of this.#stream.pieces()) await this.#send(piece);
+    } finally {
+      clearInterval(heartbeat);
+    }
+    this.#response.end();
+  }
+
+  /** False when it failed after a heartbeat had begun the answer; the failure is then told inside it. */
+  async #open(): Promise<boolean> {
+    try {
+      await this.#stream.open();
+      return true;
+    } catch (error) {
+      if (!this.#response.headersSent) throw error;
+      for await (const piece of this.#stream.failure(error)) await this.#send(piece);
+      return false;
+    }
+  }
+
+  #beat(): void {
+    const silentMs = Date.now() - this.#lastWriteAt;
+    if (silentMs < HEARTBEAT_MS || this.#response.destroyed || this.#response.writableNeedDrain) return;
+    this.#begin();
+    this.#response.write(this.#stream.heartbeat());
+    this.#lastWriteAt = Date.now();
+  }
+
+  async #send(piece: StreamPiece): Promise<void> {
+    this.#begin();
+    this.#lastWriteAt = Date.now();
+    if (this.#response.write(piece) || this.#response.destroyed) return;
+    await Promise.race([once(this.#response, 'drain'), once(this.#response, 'close')]);
+  }
+
+  #begin(): void {
+    if (this.#response.headersSent) return;
+    this.#response.writeHead(200, {
+      'content-type': this.#stream.contentType,
+      'cache-control': 'no-cache, no-transform',
+      'x-accel-buffering': 'no',
+    });
+  }
+}

@@ -1,0 +1,44 @@
+import { type TextOrder, TextService } from '#features';
+import { Injectable } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { StreamWriter } from './stream-writer.js';
+
+/** What a controller knows of a request; the rest comes from the HTTP request itself. */
+export type TextDemand<Body> = Omit<TextOrder<Body>, 'requestId' | 'caller' | 'bodyBytes'>;
+
+/** Sends text answers over HTTP, whole or streamed. A client that leaves aborts the upstream. */
+@Injectable()
+export class TextAnswers {
+  constructor(private readonly text: TextService) {}
+
+  /** @throws GatewayError when nothing was written yet. */
+  async send<Body>(demand: TextDemand<Body>, stream: boolean, request: Request, response: Response): Promise<void> {
+    if (!request.caller) throw new Error('A text route is not guarded by ApiKeyGuard');
+    const leaving = new AbortController();
+    response.once('close', () => {
+      if (!response.writableFinished) leaving.abort();
+    });
+    const order: TextOrder<Body> = {
+      ...demand,
+      requestId: request.requestId,
+      caller: request.caller,
+      bodyBytes: request.rawBody?.length ?? 0,
+    };
+    try {
+      if (stream) await new StreamWriter(response, await this.text.stream(order, leaving.signal)).write();
+      else sendJson(response, await this.text.answer(order, leaving.signal));
+    } catch (error) {
+      // Nobody is there to be told.
+      if (!leaving.signal.aborted) throw error;
+    }
+  }
+}
+
+/** Sends JSON that is already text. */
+export function sendJson(response: Response, json: string): void {
+  response.writeHead(200, {
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': Buffer.byteLength(json),
+  });
+  response.end(json);
+}

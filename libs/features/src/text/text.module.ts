@@ -1,0 +1,39 @@
+import { Database, systemClock } from '#platform';
+import { loadTokenCounter } from '#providers';
+import { type DynamicModule, Module } from '@nestjs/common';
+import { LedgerModule } from '../ledger/ledger.module.js';
+import { RequestLedger } from '../ledger/request-ledger.js';
+import { PricesModule } from '../prices/prices.module.js';
+import { TextPrices } from '../prices/text-prices.js';
+import { ItemStore } from './item-store.js';
+import { LedgerTextBilling } from './ledger-text-billing.js';
+import { TextRouter } from './text-router.js';
+import { TextService } from './text.service.js';
+import { TextUpstreams, type TextUpstream } from './text-upstreams.js';
+import { LocalCooldownBoard, UpstreamHealth } from './upstream-health.js';
+
+/** Answering text requests in three styles over the given upstreams. */
+@Module({})
+export class TextModule {
+  static over(upstreams: readonly TextUpstream[]): DynamicModule {
+    return {
+      module: TextModule,
+      imports: [LedgerModule, PricesModule],
+      providers: [
+        { provide: TextUpstreams, useFactory: () => new TextUpstreams(upstreams) },
+        { provide: ItemStore, inject: [Database], useFactory: (database: Database) => new ItemStore(database) },
+        {
+          provide: TextService,
+          inject: [TextUpstreams, RequestLedger, TextPrices],
+          useFactory: (models: TextUpstreams, ledger: RequestLedger, prices: TextPrices) =>
+            new TextService(
+              new TextRouter(models, new UpstreamHealth(systemClock, new LocalCooldownBoard()), systemClock),
+              new LedgerTextBilling(ledger, prices),
+              loadTokenCounter,
+            ),
+        },
+      ],
+      exports: [TextService, TextUpstreams, ItemStore],
+    };
+  }
+}

@@ -1,0 +1,24 @@
+import { Variable } from '#platform';
+import { Type } from 'class-transformer';
+import { IsInt, IsNotEmpty, IsOptional, Max, Min } from 'class-validator';
+
+/** Where text comes from. */
+export class TextConfig {
+  @Variable({
+    description: 'YAML file that lists the upstreams of text models. When unset, the built-in sandbox writes all text.',
+    example: 'upstreams.yaml',
+  })
+  @IsOptional()
+  @IsNotEmpty()
+  UPSTREAMS_FILE?: string;
+
+  @Variable({
+    description: 'Pause of the sandbox between two words of a streamed text.',
+    unit: 'milliseconds, 0 to 10000',
+  })
+  @Type(() => Number)
+  @IsInt()
+  @Min(0)
+  @Max(10_000)
+  SANDBOX_WORD_MS = 10;
+}
