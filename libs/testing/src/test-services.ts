@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { IsIn, IsOptional, IsString } from 'class-validator';
@@ -7,6 +7,8 @@ import { loadConfig, migrate, QueueConfig, startEmbeddedPostgres } from '#platfo
 import { startRedisServer } from './redis-server.js';
 
 const FOLDER_PREFIX = 'gateway-test-';
+/** A younger folder may belong to a run that is just starting or ending. */
+const LEFTOVER_AGE_MIN_MS = 10 * 60_000;
 /** The migrated database that every test database is a copy of. */
 export const TEMPLATE_DATABASE = 'gateway_template';
 
@@ -80,6 +82,7 @@ async function removeLeftovers(): Promise<void> {
   for (const name of readdirSync(tmpdir()).filter((entry) => entry.startsWith(FOLDER_PREFIX))) {
     const folder = join(tmpdir(), name);
     try {
+      if (Date.now() - statSync(folder).mtimeMs < LEFTOVER_AGE_MIN_MS) continue;
       const leftover = await startEmbeddedPostgres(folder);
       await leftover.stop();
       rmSync(folder, { recursive: true, force: true });
