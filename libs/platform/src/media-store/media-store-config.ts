@@ -11,6 +11,7 @@ import {
   ValidateBy,
   ValidateIf,
 } from 'class-validator';
+import { Variable } from '../config/variable.js';
 import { allowListProblem } from '../safe-fetch/allow-list.js';
 
 const URL_RULE = { protocols: ['http', 'https'], require_protocol: true, require_tld: false };
@@ -45,46 +46,61 @@ const usesS3 = (config: MediaStoreConfig): boolean =>
 
 /** Where finished files are kept, and what may be fetched from outside. With no S3 variable set, files live in the data folder. */
 export class MediaStoreConfig {
-  /** S3-compatible endpoint, for example http://minio:9000; unset means Amazon S3 itself. Addressed by path style. */
+  @Variable({
+    description: 'S3-compatible endpoint, addressed by path style; unset means Amazon S3 itself.',
+    example: 'http://minio:9000',
+  })
   @IsOptional()
   @IsUrl(URL_RULE)
   MEDIA_S3_ENDPOINT?: string;
 
-  /** Region that requests are signed for. Default us-east-1. */
+  @Variable({
+    description: 'Region that requests are signed for.',
+  })
   @IsString()
   @MinLength(1)
   MEDIA_S3_REGION = 'us-east-1';
 
-  /** Bucket of the files; it must exist. Required as soon as any MEDIA_S3 variable is set. */
+  @Variable({
+    description:
+      'Bucket of the files; it must exist. Required as soon as any MEDIA_S3 variable is set; when none is, files live in DATA_DIR.',
+  })
   @ValidateIf(usesS3)
   @IsString()
   @MinLength(3)
   MEDIA_S3_BUCKET?: string;
 
-  /** Access key that may read, write and delete objects of the bucket. Required with S3. */
+  @Variable({
+    description: 'Access key that may read, write and delete objects of the bucket.',
+  })
   @ValidateIf(usesS3)
   @IsString()
   @MinLength(1)
   MEDIA_S3_ACCESS_KEY_ID?: string;
 
-  /** Secret of the access key. Required with S3. */
+  @Variable({
+    description: 'Secret of the access key.',
+    secret: true,
+  })
   @ValidateIf(usesS3)
   @IsString()
   @MinLength(1)
   MEDIA_S3_SECRET_ACCESS_KEY?: string;
 
-  /**
-   * Public address of the bucket, for example a CDN: https://cdn.example.com. Files that stay are then linked there;
-   * without it they are linked through this gateway, which redirects to a fresh presigned link.
-   */
+  @Variable({
+    description:
+      'Public address of the bucket, for example a CDN: files that stay are linked there. Without it they are linked through this gateway, which redirects to a fresh presigned link.',
+    example: 'https://cdn.example.com',
+  })
   @IsOptional()
   @IsUrl(URL_RULE)
   MEDIA_S3_PUBLIC_BASE_URL?: string;
 
-  /**
-   * Secrets that sign the gateway's own file links, at least 16 characters each, divided by commas, newest first.
-   * Unset: kept in the data folder, or derived from the S3 secret, so that all replicas agree.
-   */
+  @Variable({
+    description:
+      'Secrets that sign the links of this gateway, at least 16 characters each, divided by commas, newest first. When unset: kept in DATA_DIR, or derived from the S3 secret.',
+    secret: true,
+  })
   @IsOptional()
   @CommaSeparated()
   @IsArray()
@@ -92,31 +108,40 @@ export class MediaStoreConfig {
   @MinLength(16, { each: true })
   MEDIA_LINK_SECRETS?: string[];
 
-  /** Largest file taken into the store, in MB of 1,048,576 bytes. Default 500. */
+  @Variable({
+    description: 'Largest file taken into the store.',
+    unit: 'MiB, 1 to 5000',
+  })
   @Type(() => Number)
   @IsInt()
   @Min(1)
   @Max(5_000)
   MEDIA_MAX_FILE_MB = 500;
 
-  /** Longest time for one download from a vendor, in seconds. Default 300. */
+  @Variable({
+    description: 'Longest time for one download from a vendor.',
+    unit: 'seconds, 5 to 3600',
+  })
   @Type(() => Number)
   @IsInt()
   @Min(5)
   @Max(3_600)
   MEDIA_DOWNLOAD_TIMEOUT_SECONDS = 300;
 
-  /** Longest time for reading the header of one referenced file, in seconds. Default 10. */
+  @Variable({
+    description: 'Longest time for reading the header of one referenced file.',
+    unit: 'seconds, 1 to 60',
+  })
   @Type(() => Number)
   @IsInt()
   @Min(1)
   @Max(60)
   MEDIA_INSPECT_TIMEOUT_SECONDS = 10;
 
-  /**
-   * Addresses that may be fetched although they are not public, divided by commas: CIDR ranges (10.1.0.0/16) or host:port
-   * (media.local:9000). For private object stores and tests. Default none.
-   */
+  @Variable({
+    description:
+      'Addresses that may be fetched although they are not public, divided by commas: CIDR ranges (10.1.0.0/16) or host:port (media.local:9000).',
+  })
   @CommaSeparated()
   @IsAllowList()
   MEDIA_FETCH_ALLOW: string[] = [];
