@@ -58,6 +58,13 @@ export interface MediaProvider {
    * nothing twice. `lookup`: `find` can tell whether the first arrived. `unknown`: neither, so it is never repeated.
    */
   readonly repeatStart: 'idempotent' | 'lookup' | 'unknown';
+  /** How often the vendor lets one customer ask about operations, all processes together. Absent: it states no limit. */
+  readonly checksPerSecond?: number;
+  /**
+   * How long an order may take to show up in `find`, in milliseconds; until then a missing order proves nothing.
+   * Absent: 30,000.
+   */
+  readonly findableAfterMs?: number;
 
   /** @throws ProviderError when the vendor refused, or when it is not known whether it accepted. */
   start(order: MediaOrder, signal: AbortSignal): Promise<Operation>;
@@ -78,6 +85,8 @@ export interface MediaProvider {
 /**
  * A vendor's failure, sorted once, where it is known best.
  * `retryable`: nothing was started, try again. `final`: the order was refused. `ambiguous`: it may have been accepted.
+ * A `retryable` error with `retryAfterMs` says that the vendor is busy: every worker leaves it alone for that long, and
+ * the task is not blamed.
  */
 export class ProviderError extends Error {
   readonly kind: 'retryable' | 'final' | 'ambiguous';

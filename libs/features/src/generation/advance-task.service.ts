@@ -1,5 +1,5 @@
 import { logger } from '#platform';
-import type { TaskRow } from '../tasks/task-row.js';
+import type { ClaimedTask } from '../tasks/task-row.js';
 import { MAX_FAILURES } from './attempts.js';
 import { backoffDelayMs } from './backoff.js';
 import type { SettleTaskService } from './settle-task.service.js';
@@ -22,7 +22,7 @@ export class AdvanceTaskService {
    * Never throws for what goes wrong inside a task: that ends up in the row, as another attempt or as its failure.
    * `signal` stops the step at its next safe point; the lease then lapses and another worker goes on.
    */
-  async advance(task: TaskRow, signal: AbortSignal): Promise<void> {
+  async advance(task: ClaimedTask, signal: AbortSignal): Promise<void> {
     try {
       if (task.state === 'submitting') await this.start.run(task, signal);
       else if (task.state === 'storing') await this.store.run(task, signal);
@@ -34,8 +34,12 @@ export class AdvanceTaskService {
   }
 
   /** An error nobody foresaw. It may pass; when it does not, the task is parked and the customer gets the money back. */
-  private async again(task: TaskRow, reason: string): Promise<void> {
-    if (task.failures + 1 < MAX_FAILURES) await this.moves.retryLater(task, reason, backoffDelayMs(task.failures));
-    else await this.settlement.fail(task, 'parked', 'The gateway could not finish this task; nothing was charged.');
+  private async again(task: ClaimedTask, reason: string): Promise<void> {
+    if (task.failures + 1 < MAX_FAILURES) {
+      await this.moves.retryLater(task, { reason, delayMs: backoffDelayMs(task.failures), counts: true });
+      return;
+    }
+    log.error('task.parked', { taskId: task.id, failures: task.failures + 1, reason });
+    await this.settlement.fail(task, 'parked', 'The gateway could not finish this task; nothing was charged.');
   }
 }

@@ -4,12 +4,15 @@ import type { Medium } from '#contracts';
 import type { Platform } from '#platform';
 import type { MediaProviderRegistry } from '#providers';
 import { AdvanceTaskService } from './advance-task.service.js';
+import { DeadlineKeeper } from './deadline-keeper.js';
+import { PollSchedule } from './poll-schedule.js';
 import { ReferenceCheck } from './reference-check.js';
 import { SettleTaskService } from './settle-task.service.js';
 import { StartStep } from './start-step.js';
 import { StoreStep } from './store-step.js';
 import { TaskMoves } from './task-moves.js';
 import { TaskWorker } from './task-worker.js';
+import { UpstreamLimits } from './upstream-limits.js';
 import { VendorPoller } from './vendor-poller.js';
 
 /** A worker process for one medium: it does the steps of its tasks and asks vendors about running ones. */
@@ -26,22 +29,27 @@ export function createMediaWorker(
   platform: Platform,
   providers: MediaProviderRegistry,
 ): MediaWorker {
-  const { database, doorbell, fetcher, store } = platform;
+  const { config, database, doorbell, taskSignals, fetcher, store, crashPoints } = platform;
   const owner = `${medium}@${hostname()}/${process.pid}/${randomUUID().slice(0, 8)}`;
-  const moves = new TaskMoves(database, owner);
-  const settlement = new SettleTaskService(database);
-  const start = new StartStep(moves, settlement, providers, new ReferenceCheck(fetcher));
-  const storing = new StoreStep(settlement, providers, store, fetcher);
+  const moves = new TaskMoves(database, taskSignals, owner, config.worker.TASK_LEASE_SECONDS * 1000);
+  const settlement = new SettleTaskService(database, taskSignals, crashPoints);
+  const schedule = new PollSchedule(database, doorbell, taskSignals);
+  const limits = new UpstreamLimits(database);
+  const references = new ReferenceCheck(fetcher);
+  const start = new StartStep({ moves, settlement, providers, references, limits, crashPoints });
+  const storing = new StoreStep({ moves, settlement, providers, store, fetcher, crashPoints });
   const advance = new AdvanceTaskService(moves, settlement, start, storing);
-  const worker = new TaskWorker(medium, concurrency, moves, settlement, advance, doorbell);
-  const poller = new VendorPoller(moves, settlement, providers, doorbell);
+  const worker = new TaskWorker(medium, concurrency, moves, advance, doorbell, crashPoints);
+  const poller = new VendorPoller(providers, { schedule, moves, settlement, limits, crashPoints });
+  const deadlines = new DeadlineKeeper(medium, moves, settlement, providers);
   return {
     start() {
       worker.start();
       poller.start();
+      deadlines.start();
     },
     async stop(graceMs) {
-      await Promise.all([poller.stop(), worker.stop(graceMs)]);
+      await Promise.all([deadlines.stop(), poller.stop(), worker.stop(graceMs)]);
     },
   };
 }

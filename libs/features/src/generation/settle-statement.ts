@@ -3,9 +3,15 @@
  *
  * Guarded twice. The UPDATE names the states it may leave and the attempt that may do it; and the ledger's unique
  * indexes allow one capture and one release for each task, so money moves once even if the guard were wrong.
+ * Key and sums are reached only behind the lock of the account (`paid`), as in every money statement, so that two of
+ * them never wait for each other.
  *
  * $1 task id, $2 final state, $3 states it may leave, $4 attempt or null, $5 charge in micros, $6 delivered quantity,
- * $7 error code, $8 error message, $9 files as JSON, $10 seconds until the files expire or null, $11 usage record id.
+ * $7 error code, $8 error message, $9 files as JSON, $10 seconds until the files expire or null, $11 usage record id,
+ * $12 true: only while no vendor was called, $13 beginning of the ids of webhook deliveries.
+ *
+ * The webhooks are written here too, so that none is sent before the money is final and none is forgotten after. What
+ * they say is written when they are first sent; an address that stands twice gets one.
  */
 export const SETTLE_TASK = `
 with moved as (
@@ -14,14 +20,16 @@ with moved as (
     progress = case when $2 = 'completed' then 100 else progress end,
     files_expire_at = now() + $10::integer * interval '1 second'
   where id = $1 and state = any($3::text[]) and ($4::integer is null or attempt = $4)
+    and (not $12::boolean or start_intent_at is null)
   returning *
 ), paid as (
   update account a set held_micros = a.held_micros - m.hold_micros, used_micros = a.used_micros + m.charged_micros,
     available_micros = a.available_micros + m.hold_micros - m.charged_micros
   from moved m where a.id = m.account_id
+  returning a.id
 ), keyed as (
   update api_key k set held_micros = k.held_micros - m.hold_micros, used_micros = k.used_micros + m.charged_micros
-  from moved m where k.id = m.api_key_id
+  from moved m join paid on paid.id = m.account_id where k.id = m.api_key_id
 ), captured as (
   insert into ledger_entry (account_id, api_key_id, task_id, request_id, kind, debit, credit, amount_micros)
   select account_id, api_key_id, id, request_id, 'capture', 'held', 'revenue', charged_micros
@@ -37,6 +45,17 @@ with moved as (
     bytes bigint, sha256 text, width integer, height integer, duration_ms integer)
 ), unscheduled as (
   delete from task_poll where task_id in (select id from moved)
+), announced as (
+  insert into webhook_delivery (id, account_id, endpoint_id, task_id, event_type, url, payload, next_attempt_at)
+  select $13 || row_number() over (), account_id, endpoint_id, id, event_type, url, '', now()
+  from (
+    select m.account_id, e.id as endpoint_id, m.id, 'task.' || m.state as event_type, e.url
+    from moved m join webhook_endpoint e on e.account_id = m.account_id and e.disabled_at is null
+      and (e.event_types = '{}' or 'task.' || m.state = any(e.event_types))
+    union all
+    select account_id, null, id, 'task.' || state, webhook_url from moved where webhook_url is not null
+  ) addressed
+  on conflict do nothing
 ), explained as (
   insert into usage_record (id, account_id, api_key_id, kind, model, task_id, request_id, upstream, status,
     amount_micros, quantity, duration_ms, lines)
@@ -50,7 +69,7 @@ with moved as (
   insert into usage_daily as d (account_id, day, model, api_key_id, kind, requests, failed_requests, amount_micros, quantity)
   select account_id, (now() at time zone 'utc')::date, model, api_key_id, medium, 1,
     case when state = 'completed' then 0 else 1 end, charged_micros, $6::bigint
-  from moved
+  from moved join paid on paid.id = moved.account_id
   on conflict (account_id, day, model, api_key_id) do update set requests = d.requests + 1,
     failed_requests = d.failed_requests + excluded.failed_requests,
     amount_micros = d.amount_micros + excluded.amount_micros, quantity = d.quantity + excluded.quantity

@@ -1,5 +1,5 @@
 import type { Micros, TaskFailureCode, TaskState } from '#contracts';
-import { type Database, retryOnConnectionError, timeOrderedId } from '#platform';
+import { type CrashPoints, type Database, retryOnConnectionError, type TaskSignals, timeOrderedId } from '#platform';
 import type { TaskRow } from '../tasks/task-row.js';
 import { SETTLE_TASK } from './settle-statement.js';
 
@@ -30,6 +30,8 @@ interface Ending {
   readonly taskId: string;
   readonly from: readonly TaskState[];
   readonly attempt: number | null;
+  /** Only while no vendor was called. */
+  readonly unstarted?: true;
   readonly state: 'completed' | 'failed' | 'cancelled';
   readonly error: { readonly code: TaskFailureCode; readonly message: string } | null;
   readonly completion: Completion;
@@ -39,7 +41,11 @@ const NOTHING: Completion = { chargeMicros: 0n, quantity: 0, files: [], resultTt
 
 /** Ends tasks. The terminal move, the money, the files and the usage record are one statement: all of it or none. */
 export class SettleTaskService {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly signals: TaskSignals,
+    private readonly crashPoints: CrashPoints,
+  ) {}
 
   /** Turns the hold into a charge and gives back the rest. False: the task had moved on. */
   complete(task: TaskRow, completion: Completion): Promise<boolean> {
@@ -71,7 +77,19 @@ export class SettleTaskService {
     return this.end({ taskId, from, attempt: null, state: 'failed', error: { code, message }, completion: NOTHING });
   }
 
-  private async end({ taskId, from, attempt, state, error, completion }: Ending): Promise<boolean> {
+  /** Stops a task that its vendor has stopped, and gives the whole hold back. False: the task had moved on. */
+  cancel(taskId: string, from: readonly TaskState[]): Promise<boolean> {
+    return this.end({ taskId, from, attempt: null, state: 'cancelled', error: null, completion: NOTHING });
+  }
+
+  /** Stops a task that no vendor has seen, and gives the whole hold back. False: it is too late for that. */
+  cancelUnstarted(taskId: string): Promise<boolean> {
+    const from = ['queued', 'submitting'] as const;
+    const [state, error, completion] = ['cancelled', null, NOTHING] as const;
+    return this.end({ taskId, from, attempt: null, unstarted: true, state, error, completion });
+  }
+
+  private async end({ taskId, from, attempt, unstarted, state, error, completion }: Ending): Promise<boolean> {
     const files = completion.files.map((file) => ({
       ordinal: file.ordinal,
       role: file.role,
@@ -95,10 +113,15 @@ export class SettleTaskService {
       JSON.stringify(files),
       completion.resultTtlSeconds,
       timeOrderedId('usage'),
+      unstarted ?? false,
+      `${timeOrderedId('msg')}_`,
     ];
     const { rows } = await retryOnConnectionError(() =>
       this.database.query({ name: 'settle_task', text: SETTLE_TASK, values }),
     );
-    return rows.length > 0;
+    if (rows.length === 0) return false;
+    this.crashPoints.reach('after-settled');
+    this.signals.publish([taskId]);
+    return true;
   }
 }

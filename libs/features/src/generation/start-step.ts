@@ -1,52 +1,74 @@
 import { ProviderError, type MediaOrder, type MediaProvider, type Operation } from '#contracts';
-import { InvalidMedia, logger } from '#platform';
+import { type CrashPoints, InvalidMedia, logger } from '#platform';
 import type { MediaProviderRegistry } from '#providers';
 import { catalogFamily } from '../tasks/catalog-family.js';
-import type { TaskRow } from '../tasks/task-row.js';
+import type { ClaimedTask } from '../tasks/task-row.js';
 import { MAX_FAILURES } from './attempts.js';
 import { backoffDelayMs } from './backoff.js';
 import type { ReferenceCheck } from './reference-check.js';
 import type { SettleTaskService } from './settle-task.service.js';
 import type { TaskMoves } from './task-moves.js';
+import type { UpstreamLimits } from './upstream-limits.js';
 
 const log = logger('generation');
 
 /** The first look at a fresh operation; later looks follow what the vendor says. */
 const FIRST_POLL_MS = 300;
 
+/** How long an order may take to show up at a vendor that does not say so itself, in milliseconds. */
+const FINDABLE_AFTER_MS = 30_000;
+
+/** What the step works with. */
+export interface StartStepParts {
+  readonly moves: TaskMoves;
+  readonly settlement: SettleTaskService;
+  readonly providers: MediaProviderRegistry;
+  readonly references: ReferenceCheck;
+  readonly limits: UpstreamLimits;
+  readonly crashPoints: CrashPoints;
+}
+
 /** Hands a claimed task to its vendor, at most once however often workers die in between. */
 export class StartStep {
-  constructor(
-    private readonly moves: TaskMoves,
-    private readonly settlement: SettleTaskService,
-    private readonly providers: MediaProviderRegistry,
-    private readonly references: ReferenceCheck,
-  ) {}
+  constructor(private readonly parts: StartStepParts) {}
 
-  async run(task: TaskRow, signal: AbortSignal): Promise<void> {
-    const provider =
-      task.start_intent_at && task.provider
-        ? this.providers.providerById(task.provider)
-        : this.providers.providerOf(task.model);
-    if (task.start_intent_at && provider.repeatStart !== 'idempotent') return this.resume(task, provider, signal);
-    return this.startFresh(task, provider, signal);
+  async run(task: ClaimedTask, signal: AbortSignal): Promise<void> {
+    const { providers, settlement } = this.parts;
+    const earlier = task.start_intent_at && task.provider ? providers.providerById(task.provider) : null;
+    if (earlier && earlier.repeatStart !== 'idempotent') return this.resume(task, earlier, signal);
+    if (!earlier && task.cancel_requested_at && (await settlement.cancelUnstarted(task.id))) return;
+    return this.startFresh(task, earlier ?? providers.providerOf(task.model), signal);
   }
 
-  private async startFresh(task: TaskRow, provider: MediaProvider, signal: AbortSignal): Promise<void> {
+  private async startFresh(task: ClaimedTask, provider: MediaProvider, signal: AbortSignal): Promise<void> {
+    const { moves, crashPoints } = this.parts;
+    if (await this.waitsForVendor(task, provider)) return;
     const order = await this.prepare(task, signal);
     if (!order) return;
-    if (!(await this.moves.recordStartIntent(task, provider.id))) return;
+    if (!(await moves.recordStartIntent(task, provider.id))) return;
+    crashPoints.reach('after-start-intent');
     let operation: Operation;
     try {
       operation = await provider.start(order, signal);
     } catch (error) {
       return this.startFailed(task, provider, error);
     }
+    crashPoints.reach('after-vendor-start');
     await this.started(task, provider, operation);
   }
 
+  /** A vendor that asked to be left alone gets nothing new; the task keeps its place and is not blamed. */
+  private async waitsForVendor(task: ClaimedTask, provider: MediaProvider): Promise<boolean> {
+    const pausedMs = await this.parts.limits.pausedMs(provider.id, 'start');
+    if (pausedMs === 0) return false;
+    const retry = { reason: 'The vendor is busy.', delayMs: pausedMs * (1 + Math.random() / 4), counts: false };
+    // After an intent the row must go on knowing of it.
+    await (task.start_intent_at ? this.parts.moves.retryLater(task, retry) : this.parts.moves.requeue(task, retry));
+    return true;
+  }
+
   /** Checks what the order points at. Null: it broke a rule, and the task has been ended. */
-  private async prepare(task: TaskRow, signal: AbortSignal): Promise<MediaOrder | null> {
+  private async prepare(task: ClaimedTask, signal: AbortSignal): Promise<MediaOrder | null> {
     const family = catalogFamily(task.model);
     try {
       return {
@@ -56,56 +78,80 @@ export class StartStep {
         medium: task.medium,
         mode: task.mode,
         parameters: task.parameters,
-        references: await this.references.check(family, task.parameters, signal),
+        references: await this.parts.references.check(family, task.parameters, signal),
         output: family.output(task.parameters),
         attempt: task.failures + 1,
       };
     } catch (error) {
-      if (!(error instanceof InvalidMedia)) throw error;
-      await this.settlement.fail(task, 'invalid_media', error.message);
+      if (!(error instanceof InvalidMedia) || task.start_intent_at) throw error;
+      await this.parts.settlement.fail(task, 'invalid_media', error.message);
       return null;
     }
   }
 
   /**
    * An earlier attempt announced the call and then went silent, so the vendor may have the order. A vendor that can be
-   * asked is asked; otherwise nothing is sent again, and the deadline releases the customer's money.
+   * asked is asked, and only what it does not know after the time it needs to know is sent again; with any other vendor
+   * nothing is sent again, and the deadline releases the customer's money.
    */
-  private async resume(task: TaskRow, provider: MediaProvider, signal: AbortSignal): Promise<void> {
-    const operation = await provider.find?.(task.id, signal);
-    if (operation) return this.started(task, provider, operation);
-    if (operation === null) return this.startFresh(task, provider, signal);
-    log.warn('task.start_unknown', { taskId: task.id, provider: provider.id });
-    await this.moves.awaitDeadline(task, 'The start was interrupted; the vendor cannot say whether it has the order.');
+  private async resume(task: ClaimedTask, provider: MediaProvider, signal: AbortSignal): Promise<void> {
+    const { moves } = this.parts;
+    if (!provider.find) {
+      log.warn('task.start_unknown', { taskId: task.id, provider: provider.id });
+      await moves.awaitDeadline(task, 'The start was interrupted; the vendor cannot say whether it has the order.');
+      return;
+    }
+    const announcedMs = task.start_intent_at?.getTime() ?? 0;
+    const waitMs = announcedMs + (provider.findableAfterMs ?? FINDABLE_AFTER_MS) - task.claimed_at.getTime();
+    try {
+      const operation = await provider.find(task.id, signal);
+      if (operation) return await this.started(task, provider, operation);
+    } catch (error) {
+      // However long the vendor cannot be asked, the order is not sent again and the task is not given up before its time.
+      if (!(error instanceof ProviderError)) throw error;
+      const delayMs = error.retryAfterMs ?? backoffDelayMs(task.failures);
+      await moves.retryLater(task, { reason: error.publicReason, delayMs, counts: false });
+      return;
+    }
+    if (waitMs <= 0) return this.startFresh(task, provider, signal);
+    const reason = 'The vendor does not know the order yet.';
+    await moves.retryLater(task, { reason, delayMs: waitMs, counts: false });
   }
 
-  private async started(task: TaskRow, provider: MediaProvider, operation: Operation): Promise<void> {
-    if (await this.moves.setRunning(task, provider.id, operation, FIRST_POLL_MS)) return;
+  private async started(task: ClaimedTask, provider: MediaProvider, operation: Operation): Promise<void> {
+    const { moves, crashPoints } = this.parts;
+    if (await moves.setRunning(task, provider.id, operation, FIRST_POLL_MS)) {
+      crashPoints.reach('after-running');
+      return;
+    }
     log.warn('upstream.orphaned', { taskId: task.id, provider: provider.id });
-    await this.moves.recordOrphan(task.id, provider.id, operation);
+    const unwanted = await moves.recordOrphan(task.id, provider.id, operation);
+    if (!unwanted || !provider.cancel) return;
+    const outcome = await provider.cancel(operation, AbortSignal.timeout(10_000)).catch(() => 'too_late' as const);
+    if (outcome === 'cancelled') await moves.resolveOrphan(task.id, operation);
   }
 
   /** What was thrown decides: refused for good, may be tried again, or nobody knows. */
-  private async startFailed(task: TaskRow, provider: MediaProvider, error: unknown): Promise<void> {
-    if (!(error instanceof ProviderError)) throw error;
-    log.warn('upstream.start_failed', {
-      taskId: task.id,
-      provider: provider.id,
-      kind: error.kind,
-      reason: error.publicReason,
-    });
-    if (error.kind === 'retryable' && task.failures + 1 < MAX_FAILURES) {
-      await this.moves.requeue(task, error.publicReason, error.retryAfterMs ?? backoffDelayMs(task.failures));
-    } else if (error.kind === 'ambiguous') {
-      await this.ambiguous(task, provider, error);
+  private async startFailed(task: ClaimedTask, provider: MediaProvider, error: unknown): Promise<void> {
+    const { moves, settlement, limits } = this.parts;
+    const unforeseen = !(error instanceof ProviderError);
+    // Harmless to repeat, so the task may be tried again as often as any, and is parked when that does not help.
+    if (unforeseen && provider.repeatStart === 'idempotent') throw error;
+    const failure = unforeseen ? new ProviderError('ambiguous', 'The call broke off.', { cause: error }) : error;
+    const { kind, publicReason: reason, retryAfterMs } = failure;
+    log.warn('upstream.start_failed', { taskId: task.id, provider: provider.id, kind, reason, error: failure.cause });
+    const busy = kind === 'retryable' && retryAfterMs !== undefined;
+    if (busy) await limits.pause(provider.id, 'start', retryAfterMs);
+    const delayMs = retryAfterMs ?? backoffDelayMs(task.failures);
+    if (busy || (kind === 'retryable' && task.failures + 1 < MAX_FAILURES)) {
+      await moves.requeue(task, { reason, delayMs, counts: !busy });
+    } else if (kind !== 'ambiguous') {
+      await settlement.fail(task, failure.code, reason);
+    } else if (provider.repeatStart === 'unknown') {
+      await moves.awaitDeadline(task, reason);
     } else {
-      await this.settlement.fail(task, error.code, error.publicReason);
+      // A vendor that recognises a repeated order, or can be asked for it, gets another attempt; any other never does.
+      await moves.retryLater(task, { reason, delayMs, counts: false });
     }
-  }
-
-  /** A vendor that recognises a repeated order, or can be asked for it, gets another attempt; any other never does. */
-  private async ambiguous(task: TaskRow, provider: MediaProvider, error: ProviderError): Promise<void> {
-    if (provider.repeatStart === 'unknown') await this.moves.awaitDeadline(task, error.publicReason);
-    else await this.moves.retryLater(task, error.publicReason, error.retryAfterMs ?? backoffDelayMs(task.failures));
   }
 }

@@ -1,41 +1,76 @@
 import type { MediaProvider, ProviderOutput } from '#contracts';
-import { extensionOf, inspectStoredFile, type MediaStore, type SafeFetcher, type StoredFile } from '#platform';
+import {
+  copyToStore,
+  type CrashPoints,
+  extensionOf,
+  inspectStoredFile,
+  logger,
+  type MediaStore,
+  MediaStoreError,
+  type SafeFetcher,
+  type StoredFile,
+} from '#platform';
 import type { MediaProviderRegistry } from '#providers';
 import { catalogFamily } from '../tasks/catalog-family.js';
-import type { TaskRow } from '../tasks/task-row.js';
+import type { ClaimedTask, TaskRow } from '../tasks/task-row.js';
+import { MAX_FAILURES } from './attempts.js';
+import { backoffDelayMs } from './backoff.js';
 import { chargeFor, deliveredQuantity } from './charge.js';
 import type { SettledFile, SettleTaskService } from './settle-task.service.js';
+import type { TaskMoves } from './task-moves.js';
+
+const log = logger('generation');
 
 /** The largest result that is accepted from a vendor, and the longest its transfer may take. */
 const RESULT_LIMITS = { maxBytes: 2 * 1024 ** 3, timeoutMs: 10 * 60_000 } as const;
 
+/** What the step works with. */
+export interface StoreStepParts {
+  readonly moves: TaskMoves;
+  readonly settlement: SettleTaskService;
+  readonly providers: MediaProviderRegistry;
+  readonly store: MediaStore;
+  readonly fetcher: SafeFetcher;
+  readonly crashPoints: CrashPoints;
+}
+
 /** Copies what the vendor made into our store, proves it readable, and settles the task. Safe to repeat: keys are fixed. */
 export class StoreStep {
-  constructor(
-    private readonly settlement: SettleTaskService,
-    private readonly providers: MediaProviderRegistry,
-    private readonly store: MediaStore,
-    private readonly fetcher: SafeFetcher,
-  ) {}
+  constructor(private readonly parts: StoreStepParts) {}
 
-  /** @throws MediaStoreError, FetchFailed, FetchRefused or MediaUnreadable: the step may be tried again. */
-  async run(task: TaskRow, signal: AbortSignal): Promise<void> {
+  async run(task: ClaimedTask, signal: AbortSignal): Promise<void> {
     const outputs = task.outputs ?? [];
-    const provider = this.providers.providerById(task.provider ?? '');
-    const files: SettledFile[] = [];
-    for (const [ordinal, output] of outputs.entries()) {
-      const key = `media/${task.id}/${ordinal}.${extensionOf(output.contentType)}`;
-      files.push(await this.measured(output, ordinal, await this.copy(provider, output, key, signal)));
+    let files: SettledFile[];
+    try {
+      files = await this.copyAll(task, outputs, signal);
+    } catch (error) {
+      if (signal.aborted) throw error;
+      return this.copyFailed(task, error);
     }
     const family = catalogFamily(task.model);
     const plan = family.output(task.parameters);
     const delivered = outputs.filter(({ role }) => role === 'output').length;
-    await this.settlement.complete(task, {
+    await this.parts.settlement.complete(task, {
       chargeMicros: chargeFor(task, plan, delivered),
       quantity: deliveredQuantity(plan, delivered),
       files,
       resultTtlSeconds: family.resultTtlSeconds,
     });
+  }
+
+  private async copyAll(
+    task: TaskRow,
+    outputs: readonly ProviderOutput[],
+    signal: AbortSignal,
+  ): Promise<SettledFile[]> {
+    const provider = this.parts.providers.providerById(task.provider ?? '');
+    const files: SettledFile[] = [];
+    for (const [ordinal, output] of outputs.entries()) {
+      const key = `media/${task.id}/${ordinal}.${extensionOf(output.contentType)}`;
+      files.push(await this.measured(output, ordinal, await this.copy(provider, output, key, signal)));
+      this.parts.crashPoints.reach('after-file-copied');
+    }
+    return files;
   }
 
   private async copy(
@@ -44,19 +79,15 @@ export class StoreStep {
     key: string,
     signal: AbortSignal,
   ): Promise<StoredFile> {
-    const { contentType } = output;
-    const { maxBytes } = RESULT_LIMITS;
-    if (provider.open)
-      return this.store.put(key, await provider.open(output, signal), { contentType, maxBytes, signal });
-    const { body, headers } = await this.fetcher.get(output.url, { ...RESULT_LIMITS, signal });
-    const announced = headers['content-length'];
-    const expectedBytes = announced === undefined ? undefined : Number(announced);
-    return this.store.put(key, body, { contentType, maxBytes, expectedBytes, signal });
+    const { store, fetcher } = this.parts;
+    const { maxBytes, timeoutMs } = RESULT_LIMITS;
+    const source = provider.open ? await provider.open(output, signal) : { fetcher, url: output.url, timeoutMs };
+    return copyToStore(source, { store, key, contentType: output.contentType, maxBytes, signal });
   }
 
   /** Reads the header back from the store, so that a file nobody can open never counts as delivered. */
   private async measured(output: ProviderOutput, ordinal: number, file: StoredFile): Promise<SettledFile> {
-    const header = await inspectStoredFile(this.store, file);
+    const header = await inspectStoredFile(this.parts.store, file);
     return {
       ordinal,
       role: output.role,
@@ -68,5 +99,21 @@ export class StoreStep {
       height: header.medium === 'audio' ? null : header.height,
       durationMs: header.medium === 'image' ? null : Math.round(header.durationSeconds * 1000),
     };
+  }
+
+  /**
+   * A full disk or a store that is away is ours to mend: the work is paid for at the vendor, so it is tried until the
+   * deadline. Anything else a few times.
+   */
+  private async copyFailed(task: TaskRow, error: unknown): Promise<void> {
+    const { moves, settlement } = this.parts;
+    const ours = error instanceof MediaStoreError && (error.code === 'no_space' || error.code === 'unavailable');
+    log.warn('task.copy_failed', { taskId: task.id, attempt: task.attempt, error });
+    if (ours || task.failures + 1 < MAX_FAILURES) {
+      const reason = error instanceof Error ? error.message : String(error);
+      await moves.retryLater(task, { reason, delayMs: backoffDelayMs(Math.min(task.failures, 4)), counts: true });
+    } else {
+      await settlement.fail(task, 'storage_failed', 'The finished files could not be stored; nothing was charged.');
+    }
   }
 }

@@ -1,47 +1,51 @@
-import type { Medium, Operation, ProviderOutput, QueueName } from '#contracts';
-import { Database, retryOnConnectionError } from '#platform';
-import type { TaskRow } from '../tasks/task-row.js';
+import type { JsonObject, Medium, Operation } from '#contracts';
+import { Database, retryOnConnectionError, type TaskSignals } from '#platform';
+import type { ClaimedTask, TaskRow } from '../tasks/task-row.js';
 import * as statements from './task-statements.js';
-
-/** How long a worker owns a claimed task without renewing, in milliseconds. A dead worker's tasks wait this long. */
-export const LEASE_MS = 15_000;
-
-/** A vendor operation whose turn to be asked has come. */
-export interface DuePoll {
-  readonly taskId: string;
-  readonly provider: string;
-  readonly operation: Operation;
-  /** How often it was asked before, this time included. */
-  readonly polls: number;
-}
 
 /** An open task past its deadline. `startedUpstream`: the vendor may hold work for it. */
 export interface OverdueTask {
   readonly id: string;
   readonly state: TaskRow['state'];
+  readonly attempt: number;
+  readonly provider: string | null;
+  readonly operation: JsonObject | null;
   readonly startedUpstream: boolean;
+}
+
+/** What is tried again, and whether the try that failed counts against the task. */
+export interface Retry {
+  readonly reason: string;
+  readonly delayMs: number;
+  /** False when nobody is to blame for the task itself: a busy vendor, a full disk. Such tries end at the deadline. */
+  readonly counts: boolean;
 }
 
 /** Every move of a task but the last, as a method; each answers whether it was this call that made the move. */
 export class TaskMoves {
   constructor(
     private readonly database: Database,
+    private readonly signals: TaskSignals,
     private readonly owner: string,
+    /** How long this worker owns a claimed task without renewing. A dead worker's tasks wait this long. */
+    private readonly leaseMs: number,
   ) {}
 
-  /** Takes a task for this worker, or null when it is not to be had: taken, finished, or not there. */
-  async claim(taskId: string): Promise<TaskRow | null> {
-    const [row] = await this.run<TaskRow>('claim_one', statements.CLAIM_ONE, [taskId, this.owner, LEASE_MS]);
-    return row ?? null;
-  }
-
-  /** Takes up to `limit` tasks that are due and that nobody works on. */
-  claimDue(medium: Medium, limit: number): Promise<TaskRow[]> {
-    return this.run<TaskRow>('claim_due', statements.CLAIM_DUE, [medium, this.owner, LEASE_MS, limit]);
+  /** Takes up to `limit` tasks that are due and that nobody works on: begun steps first, then the fairest queued. */
+  async claimDue(medium: Medium, limit: number): Promise<ClaimedTask[]> {
+    const values = [medium, this.owner, this.leaseMs, limit];
+    const tasks = await this.run<ClaimedTask>('claim_due', statements.CLAIM_DUE, values);
+    if (tasks.length > 0) this.signals.publish(tasks.map(({ id }) => id));
+    return tasks;
   }
 
   renewLease(task: TaskRow): Promise<boolean> {
-    return this.moved('renew_lease', statements.RENEW_LEASE, [task.id, task.attempt, LEASE_MS]);
+    return this.moved('renew_lease', statements.RENEW_LEASE, [task.id, task.attempt, this.leaseMs]);
+  }
+
+  /** A third of the lease: two renewals may fail before it is lost. */
+  get renewalMs(): number {
+    return this.leaseMs / 3;
   }
 
   recordStartIntent(task: TaskRow, provider: string): Promise<boolean> {
@@ -50,60 +54,56 @@ export class TaskMoves {
 
   setRunning(task: TaskRow, provider: string, operation: Operation, firstPollMs: number): Promise<boolean> {
     const values = [task.id, task.attempt, operation, provider, Math.round(firstPollMs)];
-    return this.moved('set_running', statements.SET_RUNNING, values);
+    return this.changed(task.id, this.moved('set_running', statements.SET_RUNNING, values));
   }
 
-  async recordOrphan(taskId: string, provider: string, operation: Operation): Promise<void> {
-    await this.run('record_orphan', statements.RECORD_ORPHAN, [taskId, provider, operation]);
+  /** Answers whether the task has ended, so that nobody can want the vendor's work any more. */
+  async recordOrphan(taskId: string, provider: string, operation: Operation): Promise<boolean> {
+    const values = [taskId, provider, operation];
+    const [orphan] = await this.run<{ unwanted: boolean }>('record_orphan', statements.RECORD_ORPHAN, values);
+    return orphan?.unwanted ?? false;
   }
 
-  requeue(task: TaskRow, reason: string, delayMs: number): Promise<boolean> {
-    return this.moved('requeue', statements.REQUEUE, [task.id, task.attempt, reason, Math.round(delayMs)]);
+  async resolveOrphan(taskId: string, operation: Operation): Promise<void> {
+    await this.run('resolve_orphan', statements.RESOLVE_ORPHAN, [taskId, operation]);
   }
 
-  retryLater(task: TaskRow, reason: string, delayMs: number): Promise<boolean> {
-    return this.moved('retry_later', statements.RETRY_LATER, [task.id, task.attempt, reason, Math.round(delayMs)]);
+  /** Only when the vendor certainly did not take the order. */
+  requeue(task: TaskRow, retry: Retry): Promise<boolean> {
+    return this.changed(task.id, this.moved('requeue', statements.REQUEUE, retryValues(task, retry)));
+  }
+
+  /** The same step again, which still knows of an earlier start. */
+  retryLater(task: TaskRow, retry: Retry): Promise<boolean> {
+    return this.moved('retry_later', statements.RETRY_LATER, retryValues(task, retry));
   }
 
   awaitDeadline(task: TaskRow, reason: string): Promise<boolean> {
     return this.moved('await_deadline', statements.AWAIT_DEADLINE, [task.id, task.attempt, reason]);
   }
 
-  async claimPolls(limit: number, againInMs: number): Promise<DuePoll[]> {
-    const rows = await this.run<{ task_id: string; provider: string; operation: Operation; polls: number }>(
-      'claim_polls',
-      statements.CLAIM_POLLS,
-      [limit, Math.round(againInMs)],
-    );
-    return rows.map(({ task_id: taskId, ...poll }) => ({ taskId, ...poll }));
+  /** False: no vendor holds the task, or not any more. */
+  requestCancel(taskId: string, accountId: string): Promise<boolean> {
+    return this.changed(taskId, this.moved('request_cancel', statements.REQUEST_CANCEL, [taskId, accountId]));
   }
 
-  async reschedulePoll(taskId: string, delayMs: number): Promise<void> {
-    await this.run('reschedule_poll', statements.RESCHEDULE_POLL, [taskId, Math.round(delayMs)]);
-  }
-
-  async setProgress(taskId: string, percent: number): Promise<void> {
-    await this.run('set_progress', statements.SET_PROGRESS, [taskId, Math.round(percent)]);
-  }
-
-  async rebuildPolls(): Promise<void> {
-    await this.run('rebuild_polls', statements.REBUILD_POLLS, []);
-  }
-
-  /** Answers the queue to ring, or null when the task had moved on. */
-  async setStoring(taskId: string, outputs: readonly ProviderOutput[]): Promise<QueueName | null> {
-    const values = [taskId, JSON.stringify(outputs)];
-    const [row] = await this.run<{ medium: Medium }>('set_storing', statements.SET_STORING, values);
-    return row?.medium ?? null;
+  async refuseCancel(taskId: string, outcome: 'too_late' | 'unsupported'): Promise<void> {
+    await this.changed(taskId, this.moved('refuse_cancel', statements.REFUSE_CANCEL, [taskId, outcome]));
   }
 
   async pastDeadline(medium: Medium, limit: number): Promise<OverdueTask[]> {
-    const rows = await this.run<{ id: string; state: TaskRow['state']; started_upstream: boolean }>(
+    const rows = await this.run<Omit<OverdueTask, 'startedUpstream'> & { started_upstream: boolean }>(
       'past_deadline',
       statements.PAST_DEADLINE,
       [medium, limit],
     );
     return rows.map(({ started_upstream: startedUpstream, ...task }) => ({ ...task, startedUpstream }));
+  }
+
+  private async changed(taskId: string, move: Promise<boolean>): Promise<boolean> {
+    const moved = await move;
+    if (moved) this.signals.publish([taskId]);
+    return moved;
   }
 
   private async moved(name: string, text: string, values: unknown[]): Promise<boolean> {
@@ -116,3 +116,11 @@ export class TaskMoves {
     return rows;
   }
 }
+
+const retryValues = (task: TaskRow, { reason, delayMs, counts }: Retry): unknown[] => [
+  task.id,
+  task.attempt,
+  reason,
+  Math.round(delayMs),
+  counts ? 1 : 0,
+];

@@ -5,25 +5,56 @@
  * Claims add one to `attempt`, the fencing token: whoever held an older attempt can no longer write.
  */
 
-const CLAIMED = `
-  state = case state when 'queued' then 'submitting' else state end,
-  attempt = attempt + 1, version = version + 1, lease_owner = $OWNER,
-  lease_until = now() + $LEASE::integer * interval '1 millisecond',
-  started_at = coalesce(started_at, now())`;
-
-/** $1 task id, $2 owner, $3 lease in ms. The path of the doorbell: queued work, or work whose worker went silent. */
-export const CLAIM_ONE = `
-update task set ${CLAIMED.replace('$OWNER', '$2').replace('$LEASE', '$3')}
-where id = $1 and (state = 'queued' or lease_until <= now()) and finished_at is null and deadline_at > now()
-returning *`;
-
-/** $1 medium, $2 owner, $3 lease in ms, $4 most rows. The path of the sweeper: whatever is due. */
+/**
+ * $1 medium, $2 owner, $3 lease in ms, $4 most rows. Takes what is due, fairly.
+ *
+ * First come steps that were begun: files to fetch, and work whose worker went silent. Then queued tasks, account by
+ * account: who has the least work in hand goes first, weighed by its tier (each step of priority doubles the share),
+ * and chance decides between equals, so that a long backlog never stands before another account's first task. Within an
+ * account the order is that of submission. Accounts at their limit of running tasks are passed over; workers that
+ * claim at the very same moment may pass that limit by what they claim then.
+ */
 export const CLAIM_DUE = `
-update task set ${CLAIMED.replace('$OWNER', '$2').replace('$LEASE', '$3')}
-where id = any(array(
-  select id from task where medium = $1 and lease_until <= now() and deadline_at > now()
-  order by lease_until limit $4 for update skip locked))
-returning *`;
+with recursive waiting as (
+  (select account_id from task where medium = $1 and state = 'queued' order by account_id limit 1)
+  union all
+  select (select t.account_id from task t where t.medium = $1 and t.state = 'queued' and t.account_id > w.account_id
+    order by t.account_id limit 1)
+  from waiting w where w.account_id is not null
+), begun as (
+  select id from task
+  where medium = $1 and state in ('submitting', 'storing') and lease_until <= now() and deadline_at > now()
+  order by lease_until limit $4 for update skip locked
+), able as (
+  select a.id as account_id, power(2, a.priority) as weight, in_hand.tasks as in_hand,
+    case when a.max_running_tasks is null then $4::bigint else a.max_running_tasks - (
+      select count(*) from (
+        select from task o where o.account_id = a.id and o.finished_at is null
+          and o.state in ('submitting', 'running', 'storing') limit a.max_running_tasks) o) end as room
+  from waiting w join account a on a.id = w.account_id
+  cross join lateral (
+    select count(*) as tasks from (
+      select from task o where o.account_id = a.id and o.finished_at is null
+        and o.state in ('submitting', 'storing') limit 1000) o) in_hand
+  where exists (
+    select from task q where q.medium = $1 and q.account_id = a.id and q.state = 'queued' and q.lease_until <= now())
+), turns as (
+  select account_id, room, row_number() over (order by in_hand / weight, -ln(1 - random()) / weight) as turn
+  from able where room > 0 order by turn limit $4
+), queued as (
+  select picked.id from turns cross join lateral (
+    select q.id from task q
+    where q.medium = $1 and q.account_id = turns.account_id and q.state = 'queued' and q.lease_until <= now()
+      and q.deadline_at > now()
+    order by q.lease_until
+    limit least(turns.room, ceil($4::numeric / (select count(*) from turns))::bigint) for update skip locked) picked
+  order by turns.turn limit greatest($4 - (select count(*) from begun), 0)
+)
+update task set state = case state when 'queued' then 'submitting' else state end,
+  attempt = attempt + 1, version = version + 1, lease_owner = $2,
+  lease_until = now() + $3::integer * interval '1 millisecond', started_at = coalesce(started_at, now())
+where id = any(array(select id from begun union all select id from queued))
+returning *, now() as claimed_at`;
 
 /** $1 task id, $2 attempt, $3 lease in ms. Says that the worker is alive; zero rows means that it lost the task. */
 export const RENEW_LEASE = `
@@ -37,36 +68,56 @@ update task set start_intent_at = now(), provider = $3
 where id = $1 and attempt = $2 and state = 'submitting'
 returning id`;
 
-/** $1 task id, $2 attempt, $3 operation, $4 provider, $5 first poll in ms. The vendor took the order. */
+/**
+ * $1 task id, $2 attempt, $3 operation, $4 provider, $5 first poll in ms. The vendor took the order. A wish to cancel
+ * that came meanwhile is carried out at the first poll.
+ */
 export const SET_RUNNING = `
 with moved as (
   update task set state = 'running', operation = $3, provider = $4, lease_owner = null, lease_until = null,
     version = version + 1
   where id = $1 and attempt = $2 and state = 'submitting'
-  returning id
+  returning id, cancel_requested_at is not null as cancel_requested
 ), scheduled as (
-  insert into task_poll (task_id, provider, operation, next_poll_at)
-  select id, $4, $3, now() + $5::integer * interval '1 millisecond' from moved
+  insert into task_poll (task_id, provider, operation, next_poll_at, cancel_requested)
+  select id, $4, $3, now() + $5::integer * interval '1 millisecond', cancel_requested from moved
   on conflict (task_id) do nothing
 )
 select id from moved`;
 
-/** $1 task id, $2 provider, $3 operation. Work at the vendor that no row holds, unless the row already knows it. */
+/**
+ * $1 task id, $2 provider, $3 operation. Work at the vendor that no row holds, unless the row already knows it.
+ * Answers whether the task has ended, so that nobody can want the work any more.
+ */
 export const RECORD_ORPHAN = `
-insert into upstream_orphan (task_id, provider, operation)
-select $1, $2, $3::jsonb where not exists (select 1 from task where id = $1 and operation = $3::jsonb)
-on conflict do nothing`;
+with orphan as (
+  insert into upstream_orphan (task_id, provider, operation)
+  select $1, $2, $3::jsonb where not exists (select 1 from task where id = $1 and operation = $3::jsonb)
+  on conflict do nothing
+  returning task_id
+)
+select finished_at is not null as unwanted from task where id in (select task_id from orphan)`;
 
-/** $1 task id, $2 attempt, $3 reason, $4 delay in ms. Back to the queue: the vendor certainly did not take the order. */
+/** $1 task id, $2 operation. The vendor was told to stop it. */
+export const RESOLVE_ORPHAN = `
+update upstream_orphan set resolved_at = now() where task_id = $1 and operation = $2::jsonb`;
+
+/**
+ * $1 task id, $2 attempt, $3 reason, $4 delay in ms, $5 how many failures it counts as. Back to the queue: the vendor
+ * certainly did not take the order.
+ */
 export const REQUEUE = `
-update task set state = 'queued', start_intent_at = null, failures = failures + 1, last_failure = $3,
+update task set state = 'queued', start_intent_at = null, failures = failures + $5, last_failure = $3,
   lease_owner = null, version = version + 1, lease_until = now() + $4::integer * interval '1 millisecond'
 where id = $1 and attempt = $2 and state = 'submitting'
 returning id`;
 
-/** $1 task id, $2 attempt, $3 reason, $4 delay in ms. The same step again later, which still knows of an earlier start. */
+/**
+ * $1 task id, $2 attempt, $3 reason, $4 delay in ms, $5 how many failures it counts as. The same step again later,
+ * which still knows of an earlier start.
+ */
 export const RETRY_LATER = `
-update task set failures = failures + 1, last_failure = $3, lease_owner = null,
+update task set failures = failures + $5, last_failure = $3, lease_owner = null,
   lease_until = now() + $4::integer * interval '1 millisecond'
 where id = $1 and attempt = $2 and state in ('submitting', 'storing')
 returning id`;
@@ -77,41 +128,28 @@ update task set lease_owner = null, lease_until = deadline_at, last_failure = $3
 where id = $1 and attempt = $2 and state = 'submitting'
 returning id`;
 
-/** $1 most rows, $2 time until the next poll in ms. Rescheduling is the lease: who claims it polls it. */
-export const CLAIM_POLLS = `
-update task_poll set next_poll_at = now() + $2::integer * interval '1 millisecond', polls = polls + 1
-where task_id = any(array(
-  select task_id from task_poll where next_poll_at <= now() order by next_poll_at limit $1 for update skip locked))
-returning task_id, provider, operation, polls`;
-
-/** $1 task id, $2 delay in ms. */
-export const RESCHEDULE_POLL = `
-update task_poll set next_poll_at = now() + $2::integer * interval '1 millisecond' where task_id = $1`;
-
-/** $1 task id, $2 percent. Progress only ever grows. */
-export const SET_PROGRESS = `
-update task set progress = $2, version = version + 1 where id = $1 and state = 'running' and progress < $2`;
-
-/** The schedule is unlogged and empty after a crash of the database; this fills it again from the rows. */
-export const REBUILD_POLLS = `
-insert into task_poll (task_id, provider, operation, next_poll_at)
-select t.id, t.provider, t.operation, now() from task t
-where t.state = 'running' and not exists (select 1 from task_poll p where p.task_id = t.id)
-on conflict (task_id) do nothing`;
-
-/** $1 task id, $2 outputs. The vendor is done: any worker may now copy the files. */
-export const SET_STORING = `
-with moved as (
-  update task set state = 'storing', outputs = $2, lease_until = now(), progress = greatest(progress, 95),
-    version = version + 1
-  where id = $1 and state = 'running'
-  returning id, medium
-), unscheduled as (
-  delete from task_poll where task_id = $1
+/**
+ * $1 task id, $2 account id. Notes the wish of the owner to stop work that a vendor may hold, and lets the vendor be
+ * told at once.
+ */
+export const REQUEST_CANCEL = `
+with wished as (
+  update task set cancel_requested_at = now(), cancel_outcome = null, version = version + 1
+  where id = $1 and account_id = $2 and state in ('submitting', 'running')
+  returning id
+), hurried as (
+  update task_poll set cancel_requested = true, next_poll_at = now() where task_id in (select id from wished)
 )
-select medium from moved`;
+select id from wished`;
+
+/** $1 task id, $2 outcome. The vendor would not stop: the work goes on as if nothing had been asked. */
+export const REFUSE_CANCEL = `
+with refused as (
+  update task_poll set cancel_requested = false where task_id = $1
+)
+update task set cancel_outcome = $2, version = version + 1 where id = $1 and state = 'running' returning id`;
 
 /** $1 medium, $2 most rows. Open tasks past their deadline, whatever they wait for. */
 export const PAST_DEADLINE = `
-select id, state, attempt, start_intent_at is not null as started_upstream from task
+select id, state, attempt, provider, operation, start_intent_at is not null as started_upstream from task
 where medium = $1 and finished_at is null and deadline_at <= now() order by deadline_at limit $2`;

@@ -1,37 +1,43 @@
 import type { Medium } from '#contracts';
-import { type Listening, logger, type TaskDoorbell, withLogContext } from '#platform';
-import type { TaskRow } from '../tasks/task-row.js';
+import { type CrashPoints, type Listening, logger, type TaskDoorbell, withLogContext } from '#platform';
+import type { ClaimedTask } from '../tasks/task-row.js';
 import type { AdvanceTaskService } from './advance-task.service.js';
 import { Loop } from './loop.js';
-import type { SettleTaskService } from './settle-task.service.js';
-import { LEASE_MS, type OverdueTask, type TaskMoves } from './task-moves.js';
+import type { TaskMoves } from './task-moves.js';
+import { WorkSlots } from './work-slots.js';
 
 const log = logger('generation');
 
 /** How often a worker looks for due tasks that no bell announced, in milliseconds. */
 const SWEEP_MS = 500;
-const OVERDUE_BATCH = 100;
 
-/** Works on the tasks of one medium: those a bell announces, and, by sweeping, those whose bell was lost. */
+/**
+ * Works on the tasks of one medium. A bell is only the permission to look: what is taken is whatever is due and fairest,
+ * not the task that rang. A sweep twice a second finds what lost its bell.
+ */
 export class TaskWorker {
-  private readonly sweep = new Loop('task-sweep', SWEEP_MS, () => this.sweepDue());
+  private readonly sweep = new Loop('task-sweep', SWEEP_MS, () => this.claim());
   private readonly abort = new AbortController();
-  private readonly underWay = new Set<Promise<void>>();
+  private readonly slots: WorkSlots;
   private listening: Listening | undefined;
+  private claiming: Promise<boolean> | undefined;
+  private stopping = false;
+  /** The last claim took as much as it could, so that more is likely to wait. */
+  private backlog = false;
 
   constructor(
     private readonly medium: Medium,
     private readonly concurrency: number,
     private readonly moves: TaskMoves,
-    private readonly settlement: SettleTaskService,
     private readonly advance: AdvanceTaskService,
     private readonly doorbell: TaskDoorbell,
-  ) {}
+    private readonly crashPoints: CrashPoints,
+  ) {
+    this.slots = new WorkSlots(concurrency);
+  }
 
   start(): void {
-    this.listening = this.doorbell.listen(this.medium, { concurrency: this.concurrency }, (taskId) =>
-      this.answer(taskId),
-    );
+    this.listening = this.doorbell.listen(this.medium, { concurrency: this.concurrency }, () => this.answer());
     this.sweep.start();
   }
 
@@ -40,46 +46,56 @@ export class TaskWorker {
    * next safe point; its lease lapses and another worker goes on.
    */
   async stop(graceMs: number): Promise<void> {
+    this.stopping = true;
     const timer = setTimeout(() => this.abort.abort(), graceMs);
     await Promise.all([this.listening?.stop(graceMs), this.sweep.stop()]);
-    await Promise.all(this.underWay);
+    await this.slots.empty();
     clearTimeout(timer);
   }
 
-  /** A bell only says that there may be work; the claim decides. */
-  private async answer(taskId: string): Promise<void> {
-    const task = await this.moves.claim(taskId);
-    if (task) await this.work(task);
+  /** A worker without a free slot keeps the bell until it has one, so that an idle worker answers the others. */
+  private async answer(): Promise<void> {
+    await this.slots.available();
+    await this.claim();
   }
 
-  private async sweepDue(): Promise<boolean> {
-    await this.failOverdue();
-    const free = this.concurrency - this.underWay.size;
-    if (free <= 0) return false;
-    const due = await this.moves.claimDue(this.medium, free);
-    for (const task of due) void this.work(task);
-    return due.length === free;
+  /** One claim at a time; bells that ring during it share the next. */
+  private async claim(): Promise<boolean> {
+    while (this.claiming) await this.claiming;
+    this.claiming = this.claimForFreeSlots();
+    try {
+      return await this.claiming;
+    } finally {
+      this.claiming = undefined;
+    }
   }
 
-  private work(task: TaskRow): Promise<void> {
-    const done = withLogContext({ taskId: task.id, requestId: task.request_id }, () =>
-      this.advanceWithLease(task),
-    ).finally(() => {
-      this.underWay.delete(done);
-    });
-    this.underWay.add(done);
-    return done;
+  private async claimForFreeSlots(): Promise<boolean> {
+    const { free } = this.slots;
+    if (free === 0 || this.stopping) return false;
+    const tasks = await this.moves.claimDue(this.medium, free);
+    if (tasks.length > 0) this.crashPoints.reach('after-claim');
+    this.backlog = tasks.length === free;
+    for (const task of tasks) this.slots.fill(this.work(task));
+    return false;
+  }
+
+  private async work(task: ClaimedTask): Promise<void> {
+    await withLogContext({ taskId: task.id, requestId: task.request_id }, () => this.advanceWithLease(task));
+    // The slot is free again: what waits for one need not wait for the next sweep.
+    if (this.backlog)
+      setImmediate(() => void this.claim().catch((error: unknown) => log.error('task.claim_failed', { error })));
   }
 
   /** Keeps the lease while the step runs; a step whose lease was lost is aborted, because somebody else has the task. */
-  private async advanceWithLease(task: TaskRow): Promise<void> {
+  private async advanceWithLease(task: ClaimedTask): Promise<void> {
     const lost = new AbortController();
     const renewal = setInterval(() => {
       this.moves.renewLease(task).then(
         (ours) => ours || lost.abort(),
         (error: unknown) => log.warn('lease.renewal_failed', { error }),
       );
-    }, LEASE_MS / 3);
+    }, this.moves.renewalMs);
     try {
       await this.advance.advance(task, AbortSignal.any([this.abort.signal, lost.signal]));
     } catch (error) {
@@ -87,22 +103,5 @@ export class TaskWorker {
     } finally {
       clearInterval(renewal);
     }
-  }
-
-  private async failOverdue(): Promise<void> {
-    const overdue = await this.moves.pastDeadline(this.medium, OVERDUE_BATCH);
-    for (const task of overdue) await this.failOne(task);
-  }
-
-  private async failOne(task: OverdueTask): Promise<void> {
-    const unknown = task.state === 'submitting' && task.startedUpstream;
-    await this.settlement.failUnclaimed(
-      task.id,
-      [task.state],
-      unknown ? 'upstream_unknown' : 'deadline_exceeded',
-      unknown
-        ? 'The vendor never confirmed that it took the order. It was not sent again, and nothing was charged.'
-        : 'The task did not finish within its time limit; nothing was charged.',
-    );
   }
 }

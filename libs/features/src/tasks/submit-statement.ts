@@ -1,12 +1,6 @@
 import type { NewTask } from './new-task.js';
 
 /**
- * How long a fresh row waits for its doorbell before a sweeper takes it, in milliseconds. Long enough that a healthy
- * bell always wins, short enough that a lost one costs little.
- */
-export const BELL_GRACE_MS = 3_000;
-
-/**
  * Writes tasks, their holds and their ledger entries in one statement and one commit.
  *
  * Set-based: all tasks of one account in the batch are accepted together or not at all; the ids that come back were
@@ -40,7 +34,7 @@ with incoming as (
     state, lease_until)
   select id, account_id, api_key_id, request_id, medium, path, family, model, mode, parameters, notices,
     billing_unit, billing_variant, billing_settle, quantity, price_id, hold_micros, priority,
-    now() + deadline_seconds * interval '1 second', webhook_url, 'queued', now() + $2::integer * interval '1 millisecond'
+    now() + deadline_seconds * interval '1 second', webhook_url, 'queued', now()
   from incoming where account_id in (select id from charged)
   returning id, account_id, api_key_id, request_id, hold_micros
 ), entered as (

@@ -32,9 +32,17 @@ export interface TaskRow {
   readonly quantity: number;
   readonly request_id: string;
   readonly deadline_at: Date;
+  readonly cancel_requested_at: Date | null;
+  readonly cancel_outcome: 'too_late' | 'unsupported' | null;
   readonly created_at: Date;
   readonly started_at: Date | null;
   readonly finished_at: Date | null;
+}
+
+/** A task that a worker has just taken. */
+export interface ClaimedTask extends TaskRow {
+  /** The database's time of the claim. */
+  readonly claimed_at: Date;
 }
 
 /** A stored file of a task. */

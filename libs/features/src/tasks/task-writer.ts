@@ -1,7 +1,14 @@
 import { GatewayError, type Medium } from '#contracts';
-import { Coalescer, Database, type TaskDoorbell } from '#platform';
+import {
+  Coalescer,
+  type CrashPoints,
+  Database,
+  retryOnConnectionError,
+  type Statement,
+  type TaskDoorbell,
+} from '#platform';
 import type { NewTask } from './new-task.js';
-import { BELL_GRACE_MS, SUBMIT_TASKS, toSubmitRow } from './submit-statement.js';
+import { SUBMIT_TASKS, toSubmitRow } from './submit-statement.js';
 
 /** Whether tasks of the same account may share a statement: a quota is guarded by a constraint that fails a whole one. */
 export type PaidTask = NewTask & { readonly keyHasQuota: boolean };
@@ -13,6 +20,7 @@ export class TaskWriter {
   constructor(
     private readonly database: Database,
     private readonly doorbell: TaskDoorbell,
+    private readonly crashPoints: CrashPoints,
   ) {
     this.batches = new Coalescer((tasks) => this.writeBatch(tasks), { maxItems: 64, maxRunsInFlight: 2 });
   }
@@ -26,6 +34,7 @@ export class TaskWriter {
   async write({ keyHasQuota, ...task }: PaidTask): Promise<void> {
     const accepted = keyHasQuota ? await this.writeAlone(task) : await this.writeTogether(task);
     if (!accepted) throw insufficientBalance(task);
+    this.crashPoints.reach('after-task-written');
     this.doorbell.ring(task.medium satisfies Medium, [task.id]);
   }
 
@@ -66,12 +75,25 @@ export class TaskWriter {
     }
   }
 
-  private async insert(tasks: readonly NewTask[]): Promise<Set<string>> {
-    const { rows } = await this.database.query<{ id: string }>({
-      name: 'submit_tasks',
-      text: SUBMIT_TASKS,
-      values: [JSON.stringify(tasks.map(toSubmitRow)), BELL_GRACE_MS],
+  /** A connection that broke may have broken after the commit: before the next try it is looked up what was written. */
+  private insert(tasks: readonly NewTask[]): Promise<Set<string>> {
+    this.crashPoints.reach('before-task-written');
+    let interrupted = false;
+    return retryOnConnectionError(async () => {
+      const written = interrupted ? await this.writtenBefore(tasks) : new Set<string>();
+      if (written.size > 0) return written;
+      interrupted = true;
+      const values = [JSON.stringify(tasks.map(toSubmitRow))];
+      return this.ids({ name: 'submit_tasks', text: SUBMIT_TASKS, values });
     });
+  }
+
+  private writtenBefore(tasks: readonly NewTask[]): Promise<Set<string>> {
+    return this.ids({ text: 'select id from task where id = any($1)', values: [tasks.map(({ id }) => id)] });
+  }
+
+  private async ids(statement: Statement): Promise<Set<string>> {
+    const { rows } = await this.database.query<{ id: string }>(statement);
     return new Set(rows.map(({ id }) => id));
   }
 }

@@ -20,8 +20,9 @@ import { TaskWriter } from './task-writer.js';
   providers: [
     {
       provide: TaskWriter,
-      inject: [Database, TASK_DOORBELL],
-      useFactory: (database: Database, doorbell: TaskDoorbell) => new TaskWriter(database, doorbell),
+      inject: [Database, TASK_DOORBELL, PLATFORM],
+      useFactory: (database: Database, doorbell: TaskDoorbell, { crashPoints }: Platform) =>
+        new TaskWriter(database, doorbell, crashPoints),
     },
     {
       provide: SubmissionService,

@@ -17,4 +17,14 @@ export class WorkerConfig {
   @Min(1)
   @Max(1_000)
   IMAGE_WORKER_CONCURRENCY = 16;
+
+  @Variable({
+    description: 'How long a task stays with a worker that has gone silent, before another takes it over.',
+    unit: 'seconds, 1 to 300',
+  })
+  @Type(() => Number)
+  @IsInt()
+  @Min(1)
+  @Max(300)
+  TASK_LEASE_SECONDS = 15;
 }

@@ -1,0 +1,64 @@
+import type { Medium } from '#contracts';
+import { logger } from '#platform';
+import type { MediaProviderRegistry } from '#providers';
+import { Loop } from './loop.js';
+import type { SettleTaskService } from './settle-task.service.js';
+import type { OverdueTask, TaskMoves } from './task-moves.js';
+
+const log = logger('generation');
+
+/** How often overdue tasks are looked for, in milliseconds. */
+const ROUND_MS = 1_000;
+const BATCH = 100;
+/** The longest a vendor is given to stop work that nobody waits for any more, in milliseconds. */
+const CANCEL_TIMEOUT_MS = 10_000;
+
+/** Ends tasks whose time is up, whatever they wait for, so that no hold stays for ever. */
+export class DeadlineKeeper {
+  private readonly loop: Loop;
+
+  constructor(
+    private readonly medium: Medium,
+    private readonly moves: TaskMoves,
+    private readonly settlement: SettleTaskService,
+    private readonly providers: MediaProviderRegistry,
+  ) {
+    this.loop = new Loop(`deadlines-${medium}`, ROUND_MS, () => this.failOverdue());
+  }
+
+  start(): void {
+    this.loop.start();
+  }
+
+  stop(): Promise<void> {
+    return this.loop.stop();
+  }
+
+  private async failOverdue(): Promise<boolean> {
+    const overdue = await this.moves.pastDeadline(this.medium, BATCH);
+    await Promise.all(overdue.map((task) => this.fail(task)));
+    return overdue.length === BATCH;
+  }
+
+  private async fail(task: OverdueTask): Promise<void> {
+    const unknown = task.state === 'submitting' && task.startedUpstream;
+    const [code, message] = unknown
+      ? ([
+          'upstream_unknown',
+          'The vendor never confirmed that it took the order. It was not sent again, and nothing was charged.',
+        ] as const)
+      : (['deadline_exceeded', 'The task did not finish within its time limit; nothing was charged.'] as const);
+    const ended = await this.settlement.failUnclaimed(task.id, [task.state], code, message);
+    if (ended) await this.stopVendor(task);
+  }
+
+  /** Best effort: work that nobody will fetch may still cost the gateway money. */
+  private async stopVendor({ id, provider, operation }: OverdueTask): Promise<void> {
+    if (!provider || !operation) return;
+    const signal = AbortSignal.timeout(CANCEL_TIMEOUT_MS);
+    await this.providers
+      .providerById(provider)
+      .cancel?.(operation, signal)
+      .catch((error: unknown) => log.warn('upstream.cancel_failed', { taskId: id, provider, error }));
+  }
+}

@@ -1,0 +1,81 @@
+/** The schedule of questions to vendors: batches only, so that ten thousand running tasks cost few round trips. */
+
+/** $1 provider, $2 most rows, $3 time until somebody else may ask in ms. Rescheduling is the lease. */
+export const CLAIM_POLLS = `
+update task_poll set next_poll_at = now() + $3::integer * interval '1 millisecond', polls = polls + 1
+where task_id = any(array(
+  select task_id from task_poll where provider = $1 and next_poll_at <= now()
+  order by next_poll_at limit $2 for update skip locked))
+returning task_id, provider, operation, polls, cancel_requested`;
+
+/** $1 task ids, $2 delays in ms. A wish to cancel keeps its place at the front. */
+export const RESCHEDULE_POLLS = `
+update task_poll p set next_poll_at = now() + d.delay * interval '1 millisecond'
+from unnest($1::text[], $2::integer[]) as d(id, delay)
+where p.task_id = d.id and not p.cancel_requested
+returning p.task_id`;
+
+/** $1 task ids, $2 percents. Progress only ever grows, and small steps are not worth a write to the row. */
+export const SET_PROGRESS = `
+update task t set progress = d.percent, version = t.version + 1
+from unnest($1::text[], $2::smallint[]) as d(id, percent)
+where t.id = d.id and t.state = 'running' and t.progress <= d.percent - 5
+returning t.id`;
+
+/** $1 `[{ id, outputs }]`. The vendor is done: any worker may now copy the files. */
+export const SET_STORING = `
+with done as (
+  select id, outputs from jsonb_to_recordset($1::jsonb) as d(id text, outputs jsonb)
+), moved as (
+  update task t set state = 'storing', outputs = d.outputs, lease_until = now(), progress = greatest(t.progress, 95),
+    version = t.version + 1
+  from done d where t.id = d.id and t.state = 'running'
+  returning t.id, t.medium
+), unscheduled as (
+  delete from task_poll where task_id in (select id from done)
+)
+select id, medium from moved`;
+
+/**
+ * The schedule is unlogged and empty after a crash of the database; this fills it again from the rows, once, and costs
+ * one look at one row whenever there is nothing to fill.
+ */
+export const FILL_SCHEDULE = `
+with emptied as (
+  insert into task_poll_schedule default values on conflict do nothing returning filled
+)
+insert into task_poll (task_id, provider, operation, next_poll_at, cancel_requested)
+select t.id, t.provider, t.operation, now(), t.cancel_requested_at is not null and t.cancel_outcome is null
+from task t
+where exists (select from emptied) and t.state = 'running'
+on conflict (task_id) do nothing`;
+
+/** $1 provider, $2 call, $3 pause in ms. Every worker leaves the vendor alone for that long. */
+export const PAUSE_UPSTREAM = `
+insert into upstream_limit as l (provider, call, paused_until)
+values ($1, $2, now() + $3::integer * interval '1 millisecond')
+on conflict (provider, call) do update set paused_until = greatest(l.paused_until, excluded.paused_until)`;
+
+/** Every pause that still holds, in ms. */
+export const CURRENT_PAUSES = `
+select provider, call, ceil(extract(epoch from paused_until - now()) * 1000)::integer as left_ms
+from upstream_limit where paused_until > now()`;
+
+/**
+ * $1 provider, $2 call, $3 how many calls are wanted, $4 ms from call to call. Grants what the vendor's rate leaves to
+ * all workers together, with a burst of one second.
+ */
+export const TAKE_CALLS = `
+with added as (
+  insert into upstream_limit (provider, call) values ($1, $2) on conflict do nothing
+), locked as (
+  select greatest(next_call_at, now()) as next_call_at from upstream_limit where provider = $1 and call = $2 for update
+), granted as (
+  select next_call_at, greatest(0, least($3::integer,
+    floor(extract(epoch from now() + interval '1 second' - next_call_at) * 1000 / $4::integer)))::integer as calls
+  from locked
+), taken as (
+  update upstream_limit l set next_call_at = g.next_call_at + g.calls * $4::integer * interval '1 millisecond'
+  from granted g where l.provider = $1 and l.call = $2
+)
+select calls from granted`;

@@ -1,0 +1,30 @@
+/** A fixed number of places for pieces of work that run side by side. */
+export class WorkSlots {
+  private readonly running = new Set<Promise<void>>();
+  private readonly waiting: (() => void)[] = [];
+
+  constructor(private readonly size: number) {}
+
+  get free(): number {
+    return Math.max(0, this.size - this.running.size);
+  }
+
+  /** Takes a place until the work, which must not throw, is done. */
+  fill(work: Promise<void>): void {
+    this.running.add(work);
+    void work.then(() => {
+      this.running.delete(work);
+      this.waiting.shift()?.();
+    });
+  }
+
+  /** Resolves when there is a place; it may be taken again by then. */
+  available(): Promise<void> {
+    return this.free > 0 ? Promise.resolve() : new Promise((resolve) => this.waiting.push(resolve));
+  }
+
+  /** Resolves when nothing runs any more. */
+  async empty(): Promise<void> {
+    await Promise.all(this.running);
+  }
+}
