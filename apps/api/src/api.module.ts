@@ -17,6 +17,6 @@ import { VideosController } from './videos/videos.controller.js';
 })
 export class ApiModule {
   static on(platform: Platform, text: OpenTextProviders): DynamicModule {
-    return { module: ApiModule, imports: [PlatformModule.register(platform), TextApiModule.over(text.providers)] };
+    return { module: ApiModule, imports: [PlatformModule.register(platform), TextApiModule.over(text)] };
   }
 }

@@ -1,4 +1,5 @@
-import { AccessModule, TextModule, type TextUpstream } from '#features';
+import { AccessModule, TextModule } from '#features';
+import type { OpenTextProviders } from '#providers';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { GeminiController } from './gemini.controller.js';
 import { MessagesController } from './messages.controller.js';
@@ -8,10 +9,10 @@ import { TextAnswers } from './text-answers.js';
 /** The three text endpoints. */
 @Module({})
 export class TextApiModule {
-  static over(upstreams: readonly TextUpstream[]): DynamicModule {
+  static over(providers: OpenTextProviders): DynamicModule {
     return {
       module: TextApiModule,
-      imports: [AccessModule, TextModule.over(upstreams)],
+      imports: [AccessModule, TextModule.over(providers)],
       controllers: [ResponsesController, MessagesController, GeminiController],
       providers: [TextAnswers],
     };

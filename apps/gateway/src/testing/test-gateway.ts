@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FIRST_ACCOUNT_ID, type MediaWorker } from '#features';
 import type { JsonObject, TaskView } from '#contracts';
-import { type Database, openPlatform, type Platform, readProcessConfig, type Environment } from '#platform';
-import { openMediaProviders, SandboxConfig } from '#providers';
+import { type Database, loadConfig, openPlatform, type Platform, readProcessConfig, type Environment } from '#platform';
+import { openMediaProviders, openTextProviders, SandboxConfig, TextConfig } from '#providers';
 import { createTestDatabase, uniqueRedisPrefix } from '#testing';
 import { createApi } from '../../../api/src/create-api.js';
 import { seed } from '../../../api/src/seed.js';
@@ -72,7 +72,8 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
       ...options.environment,
     }),
   );
-  const api = await createApi(platform);
+  const environment = { SANDBOX_WORD_MS: '0', ...options.environment };
+  const api = await createApi(platform, openTextProviders(loadConfig(TextConfig, environment), environment));
   await seed(api, platform);
   const providers = openMediaProviders(FAST_SANDBOX);
   const server = await serve(api, platform);

@@ -1,6 +1,6 @@
 import { Database, systemClock } from '#platform';
-import { loadTokenCounter } from '#providers';
-import { type DynamicModule, Module } from '@nestjs/common';
+import { loadTokenCounter, type OpenTextProviders } from '#providers';
+import { type DynamicModule, Module, type OnModuleDestroy } from '@nestjs/common';
 import { LedgerModule } from '../ledger/ledger.module.js';
 import { RequestLedger } from '../ledger/request-ledger.js';
 import { PricesModule } from '../prices/prices.module.js';
@@ -9,18 +9,28 @@ import { ItemStore } from './item-store.js';
 import { LedgerTextBilling } from './ledger-text-billing.js';
 import { TextRouter } from './text-router.js';
 import { TextService } from './text.service.js';
-import { TextUpstreams, type TextUpstream } from './text-upstreams.js';
+import { TextUpstreams } from './text-upstreams.js';
 import { LocalCooldownBoard, UpstreamHealth } from './upstream-health.js';
+
+/** Closes the connections to the upstreams when the app closes. */
+class TextConnections implements OnModuleDestroy {
+  constructor(private readonly open: OpenTextProviders) {}
+
+  onModuleDestroy(): Promise<void> {
+    return this.open.close();
+  }
+}
 
 /** Answering text requests in three styles over the given upstreams. */
 @Module({})
 export class TextModule {
-  static over(upstreams: readonly TextUpstream[]): DynamicModule {
+  static over(open: OpenTextProviders): DynamicModule {
     return {
       module: TextModule,
       imports: [LedgerModule, PricesModule],
       providers: [
-        { provide: TextUpstreams, useFactory: () => new TextUpstreams(upstreams) },
+        { provide: TextUpstreams, useFactory: () => new TextUpstreams(open.providers) },
+        { provide: TextConnections, useFactory: () => new TextConnections(open) },
         { provide: ItemStore, inject: [Database], useFactory: (database: Database) => new ItemStore(database) },
         {
           provide: TextService,
