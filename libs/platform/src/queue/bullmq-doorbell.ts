@@ -18,13 +18,12 @@ const LAST_MOMENT_MS = 1_000;
 /** The most traces remembered for bells that were not sent yet. */
 const TRACES_MAX = 10_000;
 
-/** Bells leave nothing behind: a kept job would only hide that the task row decides. */
-const JOB_OPTIONS = { removeOnComplete: true, removeOnFail: true, attempts: 1 } as const;
+/** The latest answered bells stay for people who watch the queues; nothing is ever decided by them. */
+const KEPT = { removeOnComplete: { count: 100 }, removeOnFail: { count: 500 } } as const;
+const JOB_OPTIONS = { ...KEPT, attempts: 1 } as const;
 
 /** Nobody reads the events of these queues but a dashboard; BullMQ would keep 10,000. */
 const EVENTS_MAX = 100;
-
-const NOTHING_KEPT = { removeOnComplete: { count: 0 }, removeOnFail: { count: 0 } };
 
 /** Wait before the next fetch after a failed one; BullMQ would wait 15 s. */
 const FETCH_RETRY_DELAY_MS = 1_000;
@@ -142,7 +141,7 @@ class BullmqListening implements Listening {
         ...connectionOf(store),
         concurrency,
         runRetryDelay: FETCH_RETRY_DELAY_MS,
-        ...NOTHING_KEPT,
+        ...KEPT,
         ...telemetryOf(telemetry),
       },
       store.forListening,
@@ -159,6 +158,7 @@ class BullmqListening implements Listening {
         await this.handler(taskId, signal);
       } catch (error) {
         log.error('task-handler.failed', { queue: this.queue, error });
+        throw error;
       }
     });
     this.running.add(work);

@@ -5,15 +5,22 @@ import { parseRedisAddress, type RedisAddress } from './redis-address.js';
 
 const COMMAND_TIMEOUT_MS = 2_000;
 const RECONNECT_DELAY_MAX_MS = 2_000;
+/** A closed connection to an absent server keeps the process alive this long; ioredis would take 2 s. */
+const DISCONNECT_TIMEOUT_MS = 100;
 
 /** Those who ring must never hang: a command either passes now or fails now. */
 export const RINGING = {
   enableOfflineQueue: false,
   maxRetriesPerRequest: 1,
   commandTimeout: COMMAND_TIMEOUT_MS,
+  disconnectTimeout: DISCONNECT_TIMEOUT_MS,
 };
 /** Those who listen wait for Redis as long as it takes. */
-export const LISTENING = { enableOfflineQueue: true, maxRetriesPerRequest: null };
+export const LISTENING = {
+  enableOfflineQueue: true,
+  maxRetriesPerRequest: null,
+  disconnectTimeout: DISCONNECT_TIMEOUT_MS,
+};
 
 /** Keeps the queues in Redis: alone, as a Cluster, or behind Sentinels. Redis may be absent at any time. */
 export class RedisStore implements DoorbellStore {

@@ -31,7 +31,7 @@ export interface TaskDoorbell {
    * and then dropped.
    */
   ring(queue: QueueName, taskIds: readonly string[]): void;
-  /** Starts to answer bells. A handler that throws is logged; its bell does not ring again. */
+  /** Starts to answer bells. A handler that throws is logged and shown as failed; its bell does not ring again. */
   listen(queue: QueueName, options: ListenOptions, handler: TaskHandler): Listening;
   /** True when the queue's server answers within a second. */
   isHealthy(): Promise<boolean>;
