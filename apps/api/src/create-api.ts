@@ -9,6 +9,7 @@ import { jsonBody } from './door/json-body.middleware.js';
 import { observeRequest } from './door/observe-request.middleware.js';
 import { requestId } from './door/request-id.middleware.js';
 import { securityHeaders } from './door/security-headers.middleware.js';
+import { opsPages } from './ops/ops-pages.js';
 import { crossOrigin } from './text/cross-origin.middleware.js';
 
 /** Builds the API on an opened platform, ready to listen. Used by the apps, by tests and by the OpenAPI writer. */
@@ -28,6 +29,7 @@ export async function createApi(
   app.use(requestId);
   app.use(observeRequest);
   app.use(securityHeaders);
+  app.use('/ops', opsPages(platform));
   app.use(crossOrigin);
   app.use(jsonBody(platform.config.server.BODY_LIMIT_MB * 1024 * 1024));
   app.useGlobalFilters(new ErrorFilter());

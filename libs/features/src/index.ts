@@ -9,6 +9,8 @@ export * from './ledger/ledger.service.js';
 export * from './ledger/request-ledger.js';
 export type { PriceLine, RequestUsage } from './ledger/request-usage.js';
 export * from './maintenance/maintenance.service.js';
+export * from './operations/fleet-sources.js';
+export * from './operations/task-overview.js';
 export * from './prices/price-book.js';
 export * from './prices/price-list.js';
 export * from './prices/prices.module.js';

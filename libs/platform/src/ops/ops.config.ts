@@ -1,5 +1,5 @@
 import { Type } from 'class-transformer';
-import { IsInt, IsNotEmpty, IsOptional, IsString, Max, Min } from 'class-validator';
+import { IsInt, IsNotEmpty, IsOptional, IsString, Max, Min, MinLength } from 'class-validator';
 import { Variable } from '../config/variable.js';
 
 /** How operators and orchestrators look into a process. */
@@ -20,6 +20,14 @@ export class OpsConfig {
   @IsString()
   @IsNotEmpty()
   OPS_HOST = '127.0.0.1';
+
+  @Variable({
+    description: 'Token that opens the pages under /ops for looking only. When unset, only ADMIN_TOKEN opens them.',
+    secret: true,
+  })
+  @IsOptional()
+  @MinLength(12)
+  OPS_VIEWER_TOKEN?: string;
 
   @Variable({
     description:

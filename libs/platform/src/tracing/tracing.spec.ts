@@ -63,7 +63,7 @@ describe('Tracing', () => {
           const call = observeUpstream('sandbox', 'start', () => Promise.reject(new Error('away')));
           void call
             .catch(() => undefined)
-            .then(() => {
+            .finally(() => {
               span?.end();
               resolve();
             });

@@ -1,0 +1,26 @@
+/** Text that is HTML already. */
+export class Html {
+  constructor(readonly text: string) {}
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+const escape = (text: string): string => text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
+
+type Inserted = Html | string | number | null | readonly Html[];
+
+/** HTML from a template; what is inserted is escaped unless it is HTML itself. */
+export const html = (parts: TemplateStringsArray, ...inserted: readonly Inserted[]): Html =>
+  new Html(parts.map((part, index) => part + written(inserted[index] ?? '')).join(''));
+
+function written(value: Inserted): string {
+  if (value instanceof Html) return value.text;
+  if (Array.isArray(value)) return value.map((item: Html) => item.text).join('\n');
+  return escape(String(value ?? ''));
+}

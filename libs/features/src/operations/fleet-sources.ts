@@ -1,0 +1,103 @@
+import { isFinal, MEDIA, TASK_MOVES, type TaskState } from '#contracts';
+import { type Database, type MetricSource, signals } from '#platform';
+
+/** Durations in seconds. */
+interface DueRow {
+  readonly medium: string;
+  readonly due: number;
+  readonly oldest: number;
+}
+
+const OPEN_TASKS = `
+select medium, state, count(*)::integer as open from task where finished_at is null group by medium, state`;
+
+const DUE_TASKS = `
+select medium, count(*)::integer as due, extract(epoch from max(now() - lease_until))::float8 as oldest
+from task where lease_until <= now() and finished_at is null group by medium`;
+
+const DUE_POLLS = `
+select count(*)::integer as due, coalesce(extract(epoch from max(now() - next_poll_at)), 0)::float8 as oldest
+from task_poll where next_poll_at <= now()`;
+
+const WEBHOOKS = `
+select count(*)::integer as pending,
+  greatest(0, coalesce(extract(epoch from max(now() - next_attempt_at)), 0))::float8 as lag
+from webhook_delivery where next_attempt_at is not null`;
+
+const ORPHANS = `select count(*)::integer as orphans from upstream_orphan where resolved_at is null`;
+
+/** One statement, so that all sums are of the same moment. */
+const MONEY = `
+select a.available::text, a.held::text, a.used::text,
+  abs(a.held - k.held)::text as held_by_keys, greatest(0, t.held - a.held)::text as held_by_tasks
+from (select coalesce(sum(available_micros), 0) as available, coalesce(sum(held_micros), 0) as held,
+    coalesce(sum(used_micros), 0) as used from account) a,
+  (select coalesce(sum(held_micros), 0) as held from api_key) k,
+  (select coalesce(sum(hold_micros), 0) as held from task where finished_at is null) t`;
+
+const OPEN_STATES = (Object.keys(TASK_MOVES) as TaskState[]).filter((state) => !isFinal(state));
+
+/**
+ * The numbers of the whole fleet, which every process would tell alike; one kind of process asks for them. Every count
+ * reads an index of what is open, so the price does not grow with history.
+ */
+export function fleetSources(database: Database): MetricSource[] {
+  const rowsOf = async <Row extends object>(name: string, text: string): Promise<Row[]> =>
+    (await database.query<Row>({ name, text, values: [] })).rows;
+  return [
+    { name: 'tasks_open', collect: async () => showOpen(await rowsOf('open_tasks', OPEN_TASKS)) },
+    { name: 'tasks_due', collect: async () => showDue(await rowsOf('due_tasks', DUE_TASKS)) },
+    { name: 'polls', collect: async () => showPolls(await rowsOf('due_polls', DUE_POLLS)) },
+    { name: 'webhooks', collect: async () => showWebhooks(await rowsOf('due_webhooks', WEBHOOKS)) },
+    { name: 'orphans', collect: async () => showOrphans(await rowsOf('open_orphans', ORPHANS)) },
+    { name: 'money', collect: async () => showMoney(await rowsOf('money_sums', MONEY)) },
+  ];
+}
+
+/** States without a task are 0, not absent: an alert on a missing series would never fire. */
+function showOpen(rows: readonly { medium: string; state: string; open: number }[]): void {
+  for (const medium of MEDIA) {
+    for (const state of OPEN_STATES) {
+      const row = rows.find((candidate) => candidate.medium === medium && candidate.state === state);
+      signals.tasksOpen.set({ medium, state }, row?.open ?? 0);
+    }
+  }
+}
+
+function showDue(rows: readonly DueRow[]): void {
+  for (const medium of MEDIA) {
+    const row = rows.find((candidate) => candidate.medium === medium);
+    signals.tasksDue.set({ medium }, row?.due ?? 0);
+    signals.tasksDueOldest.set({ medium }, row?.oldest ?? 0);
+  }
+}
+
+function showPolls([row]: readonly { due: number; oldest: number }[]): void {
+  signals.pollsDue.set(row?.due ?? 0);
+  signals.pollsDueOldest.set(row?.oldest ?? 0);
+}
+
+function showWebhooks([row]: readonly { pending: number; lag: number }[]): void {
+  signals.webhooksPending.set(row?.pending ?? 0);
+  signals.webhookLag.set(row?.lag ?? 0);
+}
+
+function showOrphans([row]: readonly { orphans: number }[]): void {
+  signals.orphans.set(row?.orphans ?? 0);
+}
+
+/** Sums as text, because they may pass what a double holds exactly; a graph can live with the rounding. */
+interface MoneyRow {
+  readonly available: string;
+  readonly held: string;
+  readonly used: string;
+  readonly held_by_keys: string;
+  readonly held_by_tasks: string;
+}
+
+function showMoney([row]: readonly MoneyRow[]): void {
+  if (!row) return;
+  for (const book of ['available', 'held', 'used'] as const) signals.money.set({ book }, Number(row[book]));
+  signals.moneyMismatch.set({ check: 'held_by_keys' }, Number(row.held_by_keys));
+  signals.moneyMismatch.set({ check: 'held_by_tasks' }, Number(row.held_by_tasks));
+}
