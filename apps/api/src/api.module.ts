@@ -1,19 +1,21 @@
-import { AccessModule, TasksModule } from '#features';
+import { AccessModule, CancellationModule, EventsModule, TasksModule } from '#features';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { PlatformModule, type Platform } from '#platform';
 import type { OpenTextProviders } from '#providers';
+import { BalanceModule } from './balance/balance.module.js';
 import { FilesController } from './files/files.controller.js';
 import { ImagesController } from './images/images.controller.js';
 import { ModelsModule } from './models/models.module.js';
 import { OpsModule } from './ops/ops.module.js';
+import { TaskEventsController } from './tasks/task-events.controller.js';
 import { TasksController } from './tasks/tasks.controller.js';
 import { TextApiModule } from './text/text-api.module.js';
 import { VideosController } from './videos/videos.controller.js';
 
 /** The rooms of the public API. */
 @Module({
-  imports: [AccessModule, TasksModule, ModelsModule, OpsModule],
-  controllers: [VideosController, ImagesController, TasksController, FilesController],
+  imports: [AccessModule, BalanceModule, TasksModule, ModelsModule, OpsModule],
+  controllers: [VideosController, ImagesController, TasksController, TaskEventsController, FilesController],
 })
 export class ApiModule {
   static on(platform: Platform, text: OpenTextProviders): DynamicModule {

@@ -17,6 +17,9 @@ export function formatMicros(amount: Micros): string {
   return `${sign}${digits.slice(0, -6)}.${digits.slice(-6)}`;
 }
 
+/** Writes micros as the shortest exact decimal, fit to stand in JSON as a number: 1_250_000n is "1.25", 3_000_000n "3". */
+export const shortDecimal = (amount: Micros): string => formatMicros(amount).replace(/\.?0+$/, '');
+
 const DECIMAL = /^(-?)(\d{1,13})(?:\.(\d{1,6}))?$/;
 
 /**

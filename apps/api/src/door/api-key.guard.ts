@@ -1,7 +1,7 @@
 import { AccessService, type Caller } from '#features';
 import { createParamDecorator, type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { Request } from 'express';
-import { presentedKey } from './presented-key.js';
+import { admit } from './admit.js';
 
 declare module 'express-serve-static-core' {
   interface Request {
@@ -17,7 +17,7 @@ export class ApiKeyGuard implements CanActivate {
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<Request>();
-    request.caller = await this.access.authenticate(presentedKey(request));
+    request.caller = await admit(request, this.access);
     return true;
   }
 }

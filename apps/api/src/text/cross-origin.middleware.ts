@@ -6,9 +6,12 @@ const READABLE = 'x-request-id, request-id, retry-after, retry-after-ms, x-shoul
 
 const PREFLIGHT_SECONDS = 86_400;
 
-/** Lets pages of any origin use the text endpoints: they carry their key themselves, and there are no cookies to abuse. */
+/** The balance of a user (D1 4.4) and of a key. */
+const BALANCE = /^(\/v1)?\/user\/balance\/?$|^\/v1\/balance\/?$/;
+
+/** Lets pages of any origin use the text and balance endpoints: they carry their key themselves, and there are no cookies to abuse. */
 export function crossOrigin(request: Request, response: Response, next: NextFunction): void {
-  if (textStyleOf(request.path) === undefined) return next();
+  if (textStyleOf(request.path) === undefined && !BALANCE.test(request.path)) return next();
   response.setHeader('access-control-allow-origin', '*');
   response.setHeader('access-control-expose-headers', READABLE);
   if (request.method !== 'OPTIONS') return next();

@@ -3,6 +3,7 @@ import { Module } from '@nestjs/common';
 import { LedgerModule } from '../ledger/ledger.module.js';
 import { LedgerService } from '../ledger/ledger.service.js';
 import { AccessService } from './access.service.js';
+import { KeyUse } from './key-use.js';
 import { SeedService } from './seed.service.js';
 
 /** Who may come in. */
@@ -12,7 +13,8 @@ import { SeedService } from './seed.service.js';
     {
       provide: AccessService,
       inject: [Database, PLATFORM],
-      useFactory: (database: Database, { secrets }: Platform) => new AccessService(database, secrets.keyPepper),
+      useFactory: (database: Database, { secrets }: Platform) =>
+        new AccessService(database, secrets.keyPepper, new KeyUse(database)),
     },
     {
       provide: SeedService,

@@ -3,6 +3,7 @@ import { Coalescer, Database } from '#platform';
 import { LRUCache } from 'lru-cache';
 import { hashApiKey } from './api-key.js';
 import type { Caller } from './caller.js';
+import type { KeyUse } from './key-use.js';
 
 /** How long a looked-up key is believed, in milliseconds: the longest a revoked key may go on working. */
 export const KEY_CACHE_MS = 3_000;
@@ -29,7 +30,10 @@ select k.key_hash, k.id, k.account_id, k.allowed_models, k.allowed_addresses, k.
 from api_key k join account a on a.id = k.account_id
 where k.key_hash = any($1) and k.revoked_at is null and a.disabled_at is null`;
 
-/** Decides who a presented key belongs to. Keys are found by keyed hash, so nothing here compares secrets byte by byte. */
+/**
+ * Decides who a presented key belongs to. Keys are found by keyed hash, so nothing here compares secrets byte by byte.
+ * What was found is believed for `KEY_CACHE_MS` and no longer, so every change of a key reaches every replica by then.
+ */
 export class AccessService {
   private readonly known = new LRUCache<string, Caller>({ max: 50_000, ttl: KEY_CACHE_MS });
   private readonly lookups: Coalescer<Buffer, Caller | null>;
@@ -37,6 +41,7 @@ export class AccessService {
   constructor(
     private readonly database: Database,
     private readonly pepper: string,
+    private readonly uses: KeyUse,
   ) {
     this.lookups = new Coalescer((hashes) => this.find(hashes), { maxItems: 64, maxRunsInFlight: 2 });
   }
@@ -53,14 +58,21 @@ export class AccessService {
         'No API key was sent: add the header "Authorization: Bearer <API_KEY>".',
       );
     }
-    const hash = hashApiKey(presented, this.pepper);
-    const cacheKey = hash.toString('base64');
-    const caller = this.known.get(cacheKey) ?? (await this.lookups.add(hash));
+    const caller = await this.callerOf(hashApiKey(presented, this.pepper));
     if (!caller) throw new GatewayError('invalid_api_key', 'The API key is not valid: it is unknown, or was revoked.');
     if (caller.expiresAt && caller.expiresAt.getTime() <= Date.now()) {
       throw new GatewayError('invalid_api_key', `The API key expired at ${caller.expiresAt.toISOString()}.`);
     }
-    this.known.set(cacheKey, caller, { ttl: this.known.getRemainingTTL(cacheKey) || KEY_CACHE_MS });
+    this.uses.note(caller.apiKeyId);
+    return caller;
+  }
+
+  private async callerOf(hash: Buffer): Promise<Caller | null> {
+    const cacheKey = hash.toString('base64');
+    const known = this.known.get(cacheKey);
+    if (known) return known;
+    const caller = await this.lookups.add(hash);
+    if (caller) this.known.set(cacheKey, caller);
     return caller;
   }
 

@@ -1,5 +1,6 @@
 import { Database } from '#platform';
 import { Module } from '@nestjs/common';
+import { BalanceService } from './balance.service.js';
 import { LedgerService } from './ledger.service.js';
 import { RequestLedger } from './request-ledger.js';
 
@@ -7,8 +8,9 @@ import { RequestLedger } from './request-ledger.js';
 @Module({
   providers: [
     { provide: LedgerService, inject: [Database], useFactory: (database: Database) => new LedgerService(database) },
+    { provide: BalanceService, inject: [Database], useFactory: (database: Database) => new BalanceService(database) },
     { provide: RequestLedger, inject: [Database], useFactory: (database: Database) => new RequestLedger(database) },
   ],
-  exports: [LedgerService, RequestLedger],
+  exports: [BalanceService, LedgerService, RequestLedger],
 })
 export class LedgerModule {}

@@ -1,0 +1,14 @@
+import { type AccessService, type Caller, expectAllowedAddress } from '#features';
+import type { Request } from 'express';
+import { presentedKey } from './presented-key.js';
+
+/**
+ * Says who sent a request.
+ *
+ * @throws GatewayError `invalid_api_key`, or `address_not_allowed` when the key is bound to other addresses.
+ */
+export async function admit(request: Request, access: AccessService): Promise<Caller> {
+  const caller = await access.authenticate(presentedKey(request));
+  expectAllowedAddress(caller.allowedAddresses, request.ip);
+  return caller;
+}
