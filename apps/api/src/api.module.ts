@@ -14,7 +14,7 @@ import { VideosController } from './videos/videos.controller.js';
 
 /** The rooms of the public API. */
 @Module({
-  imports: [AccessModule, BalanceModule, TasksModule, ModelsModule, OpsModule],
+  imports: [AccessModule, BalanceModule, TasksModule, EventsModule, CancellationModule, ModelsModule, OpsModule],
   controllers: [VideosController, ImagesController, TasksController, TaskEventsController, FilesController],
 })
 export class ApiModule {

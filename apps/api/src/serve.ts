@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
+import { TaskWatch } from '#features';
 import type { Platform } from '#platform';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 
@@ -38,6 +39,8 @@ export async function serve(app: NestExpressApplication, { config }: Platform): 
 async function stopServer(app: NestExpressApplication, server: Server, graceMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
+  // Who waits for a task would wait through the whole grace; another replica answers them.
+  app.get(TaskWatch, { strict: false }).close();
   const timer = setTimeout(() => server.closeAllConnections(), graceMs);
   await closed;
   clearTimeout(timer);

@@ -1,4 +1,3 @@
-import type { JsonObject } from './json.js';
 import type { Medium } from './media-order.js';
 
 /**
@@ -64,6 +63,8 @@ export interface TaskView {
   readonly model: string;
   readonly status: PublicTaskStatus;
   readonly progress: number;
+  /** Place among the waiting tasks of the same account and medium, counted from 1; only while it waits. At most 1,000. */
+  readonly queue_position?: number;
   readonly created: number;
   readonly started: number | null;
   readonly completed: number | null;
@@ -81,7 +82,19 @@ export interface TaskView {
     readonly final: boolean;
   };
   readonly notice?: string;
-  readonly metadata?: JsonObject;
+  /** Present once the owner has asked to cancel. */
+  readonly cancellation?: TaskCancellation;
+}
+
+/**
+ * What became of a wish to cancel. `requested`: the vendor is being told. `too_late`: it had finished or could not stop
+ * any more. `unsupported`: it cannot stop work. After the last two the task goes on, and counts like any other.
+ */
+export interface TaskCancellation {
+  readonly requested: number;
+  readonly outcome: 'requested' | 'cancelled' | 'too_late' | 'unsupported';
+  /** The outcome for the work and for the money, in words. */
+  readonly message: string;
 }
 
 /** What a queue job carries: it only points at the row. */

@@ -1,28 +1,89 @@
 import type { TaskView } from '#contracts';
-import { type Caller, ReadTaskService } from '#features';
-import { Controller, Get, Param, Res, UseGuards } from '@nestjs/common';
-import type { Response } from 'express';
+import { type Caller, CancelTaskService, FollowTaskService, ReadTaskService, readTaskListQuery } from '#features';
+import { Body, Controller, Get, HttpCode, Param, Post, Query, Req, Res, UseGuards } from '@nestjs/common';
+import type { Request, Response } from 'express';
 import { ApiKeyGuard, CurrentCaller } from '../door/api-key.guard.js';
+import { clientGone } from './client-gone.js';
+import { requestedWait } from './requested-wait.js';
+import { retryAfterSeconds } from './retry-after.js';
+import { readTaskIds } from './task-ids.js';
 
-/** How long a client should wait before it asks for an unfinished task again, in seconds. */
-const RETRY_AFTER_SECONDS = { video: 3, image: 1 } as const;
-
-/** Task polling (D1 section 4, `/v1/tasks/{task_id}`). */
+/** How tasks stand (D1 section 4, `/v1/tasks/{task_id}`), many at once, and how to stop one. */
 @Controller('v1/tasks')
 @UseGuards(ApiKeyGuard)
 export class TasksController {
-  constructor(private readonly tasks: ReadTaskService) {}
+  constructor(
+    private readonly tasks: ReadTaskService,
+    private readonly follow: FollowTaskService,
+    private readonly cancellation: CancelTaskService,
+  ) {}
 
-  /** How a task stands, and what it made. */
+  /** The account's tasks, newest first, page by page. */
+  @Get()
+  async list(
+    @CurrentCaller() caller: Caller,
+    @Query() query: Record<string, unknown>,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<{ code: 200; data: readonly TaskView[]; has_more: boolean; next_cursor: string | null }> {
+    const { tasks, nextCursor } = await this.tasks.list(caller.accountId, readTaskListQuery(query));
+    response.setHeader('cache-control', 'no-store');
+    return { code: 200, data: tasks, has_more: nextCursor !== null, next_cursor: nextCursor };
+  }
+
+  /** Up to 100 tasks by id; those the account does not have are named, not refused. */
+  @Post('batch')
+  @HttpCode(200)
+  async batch(
+    @CurrentCaller() caller: Caller,
+    @Body() body: unknown,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<{ code: 200; data: readonly TaskView[]; not_found: readonly string[] }> {
+    const taskIds = readTaskIds(body);
+    const tasks = await this.tasks.readMany(caller.accountId, taskIds);
+    const found = new Set(tasks.map(({ task_id }) => task_id));
+    response.setHeader('cache-control', 'no-store');
+    return { code: 200, data: tasks, not_found: taskIds.filter((taskId) => !found.has(taskId)) };
+  }
+
+  /** How a task stands, and what it made. With `wait`, the answer is held back until the status changes. */
   @Get(':task_id')
   async read(
     @CurrentCaller() caller: Caller,
     @Param('task_id') taskId: string,
+    @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<{ code: 200; data: TaskView }> {
-    const task = await this.tasks.read(caller.accountId, taskId);
-    response.setHeader('cache-control', 'no-store');
-    if (!task.usage.final) response.setHeader('retry-after', RETRY_AFTER_SECONDS[task.type]);
-    return { code: 200, data: task };
+    const { seconds, preferenceApplied } = requestedWait(request);
+    const task =
+      seconds === 0
+        ? await this.tasks.read(caller.accountId, taskId)
+        : await this.follow.waitUntil(caller.accountId, taskId, statusChanged, {
+            waitMs: seconds * 1000,
+            signal: clientGone(response),
+          });
+    if (preferenceApplied !== null) response.setHeader('preference-applied', preferenceApplied);
+    return answer(task, response);
   }
+
+  /** Stops a task and gives its hold back: at once while no vendor has it, else as soon as the vendor has stopped. */
+  @Post(':task_id/cancel')
+  @HttpCode(200)
+  async cancel(
+    @CurrentCaller() caller: Caller,
+    @Param('task_id') taskId: string,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<{ code: 200 | 202; data: TaskView }> {
+    const task = await this.cancellation.cancel(caller.accountId, taskId, clientGone(response));
+    if (task.usage.final) return answer(task, response);
+    response.status(202);
+    return { ...answer(task, response), code: 202 };
+  }
+}
+
+const statusChanged = (task: TaskView, first: TaskView): boolean => task.usage.final || task.status !== first.status;
+
+function answer(task: TaskView, response: Response): { code: 200; data: TaskView } {
+  response.setHeader('cache-control', 'no-store');
+  if (!task.usage.final) response.setHeader('retry-after', retryAfterSeconds(task));
+  return { code: 200, data: task };
 }

@@ -18,7 +18,8 @@ with moved as (
   update task set state = $2, charged_micros = $5::bigint, error_code = $7, error_message = $8, finished_at = now(),
     lease_owner = null, lease_until = null, version = version + 1,
     progress = case when $2 = 'completed' then 100 else progress end,
-    files_expire_at = now() + $10::integer * interval '1 second'
+    files_expire_at = now() + $10::integer * interval '1 second',
+    cancel_requested_at = case when $2 = 'cancelled' then coalesce(cancel_requested_at, now()) else cancel_requested_at end
   where id = $1 and state = any($3::text[]) and ($4::integer is null or attempt = $4)
     and (not $12::boolean or start_intent_at is null)
   returning *

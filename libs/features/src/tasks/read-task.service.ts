@@ -1,21 +1,18 @@
-import { GatewayError, type BalanceUnit, type TaskView } from '#contracts';
-import { Coalescer, Database, type MediaStore } from '#platform';
+import { type BalanceUnit, GatewayError, type TaskView } from '#contracts';
+import { Coalescer, type Database, type MediaStore } from '#platform';
 import { isTaskId } from './task-id.js';
-import type { TaskFileRow, TaskRow } from './task-row.js';
+import { type ReadRow, TASK_COLUMNS } from './task-columns.js';
+import { type ListedTasks, type TaskListQuery, tasksPage } from './task-list.js';
 import { toTaskView } from './task-view.js';
 
-type ReadRow = TaskRow & { readonly files: TaskFileRow[] | null };
+/** One round trip for all tasks asked for together. */
+const READ_TASKS = `select ${TASK_COLUMNS} from task where id = any($1)`;
 
-/** One round trip for all tasks asked for together; files are read only for tasks that can have them. */
-const READ_TASKS = `
-select id, account_id, medium, model, state, version, progress, notices, hold_micros, charged_micros, quantity, billing_unit,
-  error_code, error_message, created_at, started_at, finished_at,
-  case when state = 'completed' then (
-    select json_agg(json_build_object('ordinal', ordinal, 'role', role, 'store_key', store_key, 'content_type', content_type,
-      'bytes', bytes, 'sha256', sha256, 'width', width, 'height', height, 'duration_ms', duration_ms,
-      'expires_at', floor(extract(epoch from expires_at))::bigint, 'removed', removed_at is not null) order by ordinal)
-    from task_file f where f.task_id = task.id) end as files
-from task where id = any($1)`;
+/** A task as clients see it, with the number that grows at each of its changes. */
+export interface VersionedTask {
+  readonly view: TaskView;
+  readonly version: number;
+}
 
 /** Reads tasks for their owners. Always from the row, never from a queue. */
 export class ReadTaskService {
@@ -35,12 +32,42 @@ export class ReadTaskService {
    * @throws GatewayError `task_not_found`: unknown, or somebody else's; the two answers are the same.
    */
   async read(accountId: string, taskId: string): Promise<TaskView> {
-    const row = isTaskId(taskId) ? await this.reads.add(taskId) : null;
-    if (!row || row.account_id !== accountId) {
+    return (await this.readVersioned(accountId, taskId)).view;
+  }
+
+  /** As `read`, with the version. */
+  async readVersioned(accountId: string, taskId: string): Promise<VersionedTask> {
+    const row = await this.find(accountId, taskId);
+    if (!row) {
       throw new GatewayError('task_not_found', `There is no task "${taskId.slice(0, 64)}" in this account.`, {
         param: 'task_id',
       });
     }
+    return { view: await this.toView(row), version: row.version };
+  }
+
+  /** Those of the named tasks that the account has, in the order of the names. */
+  async readMany(accountId: string, taskIds: readonly string[]): Promise<TaskView[]> {
+    const rows = await Promise.all(taskIds.map((taskId) => this.find(accountId, taskId)));
+    return Promise.all(rows.flatMap((row) => (row ? [this.toView(row)] : [])));
+  }
+
+  /** A page of the account's tasks, newest first. */
+  async list(accountId: string, query: TaskListQuery): Promise<ListedTasks> {
+    const { rows } = await this.database.query<ReadRow>(tasksPage(accountId, query));
+    const shown = rows.slice(0, query.limit);
+    return {
+      tasks: await Promise.all(shown.map((row) => this.toView(row))),
+      nextCursor: rows.length > query.limit ? (shown.at(-1)?.id ?? null) : null,
+    };
+  }
+
+  private async find(accountId: string, taskId: string): Promise<ReadRow | null> {
+    const row = isTaskId(taskId) ? await this.reads.add(taskId) : null;
+    return row?.account_id === accountId ? row : null;
+  }
+
+  private toView(row: ReadRow): Promise<TaskView> {
     return toTaskView(row, row.files ?? [], this.store, this.unit);
   }
 

@@ -35,8 +35,17 @@ export class SubmissionService {
     const family = catalogFamily(model);
     const taskId = timeOrderedId('task');
     await this.tasks.write({
-      ...{ id: taskId, accountId: caller.accountId, apiKeyId: caller.apiKeyId, requestId },
-      ...{ medium, path, family: family.id, model, mode, parameters, notices },
+      id: taskId,
+      accountId: caller.accountId,
+      apiKeyId: caller.apiKeyId,
+      requestId,
+      medium,
+      path,
+      family: family.id,
+      model,
+      mode,
+      parameters,
+      notices,
       billing: family.billing(parameters),
       priceId: quote.priceId,
       holdMicros: quote.holdMicros,

@@ -1,12 +1,14 @@
 import { formatMicros, PUBLIC_STATUS, isFinal, type BalanceUnit, type TaskFileView, type TaskView } from '#contracts';
 import type { MediaStore } from '#platform';
+import type { ReadRow } from './task-columns.js';
+import { describeCancellation } from './task-cancellation.js';
 import type { TaskFileRow, TaskRow } from './task-row.js';
 
 const unixSeconds = (date: Date | null): number | null => (date ? Math.floor(date.getTime() / 1000) : null);
 
 /** Shows a row the way clients see it (design section 5). Links are made fresh at every reading. */
 export async function toTaskView(
-  task: TaskRow,
+  task: ReadRow,
   files: readonly TaskFileRow[],
   store: MediaStore,
   unit: BalanceUnit,
@@ -19,6 +21,7 @@ export async function toTaskView(
     model: task.model,
     status: PUBLIC_STATUS[task.state],
     progress: task.progress,
+    ...(task.queue_position !== null && { queue_position: task.queue_position }),
     created: unixSeconds(task.created_at) ?? 0,
     started: unixSeconds(task.started_at),
     completed: unixSeconds(task.finished_at),
@@ -32,6 +35,7 @@ export async function toTaskView(
       final: isFinal(task.state),
     },
     ...(task.notices.length > 0 && { notice: task.notices.join(' ') }),
+    ...(task.cancel_requested_at && { cancellation: describeCancellation(task, task.cancel_requested_at) }),
   };
 }
 
