@@ -43,7 +43,10 @@ export async function startGatewayPair(): Promise<GatewayPair> {
   const floorUrl = `http://127.0.0.1:${floorPort}`;
   const gatewayUrl = `http://127.0.0.1:${gatewayPort}`;
   return {
-    ...{ floor, floorUrl, gateway, gatewayUrl },
+    floor,
+    floorUrl,
+    gateway,
+    gatewayUrl,
     submitOne: async () => ({
       floorTaskId: await submit(`${floorUrl}/tasks`),
       taskId: await submit(`${gatewayUrl}/v1/videos/generations`),

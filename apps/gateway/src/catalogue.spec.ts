@@ -48,9 +48,15 @@ describe('Every model of the catalogue, made by the sandbox', () => {
     expect(files).toHaveLength(plan.count);
     for (const file of files) {
       expect(file.expires_at === null).toBe(family.resultTtlSeconds === null);
-      if (plan.size.kind === 'fixed') expect(file).toMatchObject({ width: plan.size.width, height: plan.size.height });
-      else expect((file.width ?? 0) / (file.height ?? 1)).toBeCloseTo(800 / 600, 1);
-      if (plan.medium === 'video') expect(file.duration).toBeCloseTo(plan.durationSeconds, 1);
+      const { kind } = plan.size;
+      const [ratio, pixels] =
+        kind === 'fixed'
+          ? [plan.size.width / plan.size.height, plan.size.width * plan.size.height]
+          : [800 / 600, plan.size.pixels];
+      const { width, height, duration } = file;
+      expect((width ?? 0) / (height ?? 1)).toBeCloseTo(ratio, kind === 'fixed' ? 9 : 1);
+      expect(((width ?? 0) * (height ?? 0)) / pixels).toBeCloseTo(1, kind === 'fixed' ? 9 : 1);
+      expect(duration).toBe(plan.medium === 'video' ? plan.durationSeconds : null);
     }
   });
 

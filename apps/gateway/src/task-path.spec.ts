@@ -99,5 +99,7 @@ function taskPath(options: () => TestGatewayOptions): void {
   });
 }
 
-describe('The path of a task, queues in Postgres', () => taskPath(() => ({})));
+describe('The path of a task, queues in Postgres', () => {
+  taskPath(() => ({}));
+});
 describeWithRedis('The path of a task, queues in Redis', (redisUrl) => taskPath(() => ({ redisUrl })));

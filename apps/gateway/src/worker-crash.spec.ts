@@ -64,5 +64,7 @@ function survivesKills(redisUrl?: string): void {
   }, 90_000);
 }
 
-describe('kill -9 of a worker, queues in Postgres', () => survivesKills());
+describe('kill -9 of a worker, queues in Postgres', () => {
+  survivesKills();
+});
 describeWithRedis('kill -9 of a worker, queues in Redis', survivesKills);
