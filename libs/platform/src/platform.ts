@@ -90,7 +90,15 @@ async function openOn(
   metrics.add(...platformSources(database, doorbell, health));
   const ops = await startOpsServer(config.ops, { health, metrics });
   return {
-    ...{ config, secrets, database, doorbell, taskSignals, store, fetcher, health, metrics },
+    config,
+    secrets,
+    database,
+    doorbell,
+    taskSignals,
+    store,
+    fetcher,
+    health,
+    metrics,
     sealer: new SecretSealer(secrets),
     crashPoints: createCrashPoints(config.crash),
     embedded: postgres !== undefined,
