@@ -6,3 +6,4 @@ export { type S3Server, startS3Server } from './s3-server.js';
 export * from './media-samples/film-samples.js';
 export * from './media-samples/picture-samples.js';
 export * from './media-samples/sound-samples.js';
+export { describeWithBrowser } from './test-browser.js';

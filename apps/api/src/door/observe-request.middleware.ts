@@ -46,7 +46,9 @@ const routeOf = ({ route }: { route?: { path?: unknown } }): string =>
 /** The model a request names, when the catalogue has it. */
 function modelOf(request: Request): string {
   const body = request.body as { model?: unknown } | undefined;
-  const named = body?.model ?? request.params['model'];
+  const { model, target } = request.params;
+  // The content-generation style names model and method in one part of the path.
+  const named = body?.model ?? model ?? (typeof target === 'string' ? target.split(':', 1)[0] : undefined);
   if (typeof named !== 'string') return 'none';
   return MODELS.has(named) ? named : 'other';
 }

@@ -4,9 +4,9 @@ export type RequestStyle =
 
 /** By the beginning of the path; the first that fits counts. */
 const STYLES: readonly (readonly [RegExp, RequestStyle])[] = [
-  [/^(\/v1)?\/responses\b/, 'responses'],
-  [/^\/(v1beta|v1)\/models\/[^/]+:/, 'gemini'],
-  [/^(\/v1)?\/messages\b/, 'messages'],
+  [/^(\/v1){0,2}\/responses\b/, 'responses'],
+  [/^(\/v1beta|\/v1)?\/models\/[^/]+:/, 'gemini'],
+  [/^(\/v1){0,2}\/messages\b/, 'messages'],
   [/^\/v1\/videos\b/, 'video'],
   [/^\/v1\/images\b/, 'image'],
   [/^\/v1\/tasks\b/, 'tasks'],

@@ -1,13 +1,14 @@
 import { AccessModule, PriceList, TasksModule } from '#features';
 import { Database } from '#platform';
 import { Module } from '@nestjs/common';
+import { OpenapiController } from '../openapi/openapi.controller.js';
 import { QuoteController } from '../quote/quote.controller.js';
 import { ModelsController } from './models.controller.js';
 
-/** What can be generated and what it costs. */
+/** What can be generated, what it costs, and how it is called. */
 @Module({
   imports: [AccessModule, TasksModule],
-  controllers: [ModelsController, QuoteController],
+  controllers: [ModelsController, QuoteController, OpenapiController],
   providers: [{ provide: PriceList, inject: [Database], useFactory: (database: Database) => new PriceList(database) }],
 })
 export class ModelsModule {}

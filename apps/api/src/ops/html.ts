@@ -19,8 +19,8 @@ type Inserted = Html | string | number | null | readonly Html[];
 export const html = (parts: TemplateStringsArray, ...inserted: readonly Inserted[]): Html =>
   new Html(parts.map((part, index) => part + written(inserted[index] ?? '')).join(''));
 
-function written(value: Inserted): string {
+function written(value: Exclude<Inserted, null>): string {
   if (value instanceof Html) return value.text;
-  if (Array.isArray(value)) return value.map((item: Html) => item.text).join('\n');
-  return escape(String(value ?? ''));
+  if (typeof value === 'string' || typeof value === 'number') return escape(String(value));
+  return value.map((item) => item.text).join('\n');
 }

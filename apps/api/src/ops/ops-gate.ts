@@ -19,9 +19,8 @@ export function opsGate(access: OperatorAccess): RequestHandler {
     response.locals['operatorRole'] = role;
     if (LOOKING.has(request.method)) return next();
     if (request.headers['sec-fetch-site'] !== 'same-origin')
-      return void refuse(response, 'Changes come from these pages only.');
-    if (role === 'viewer' && request.path !== '/sign-out')
-      return void refuse(response, 'You are signed in to look only.');
+      return refuse(response, 'Changes come from these pages only.');
+    if (role === 'viewer' && request.path !== '/sign-out') return refuse(response, 'You are signed in to look only.');
     next();
   };
 }

@@ -1,0 +1,32 @@
+import { componentSchemas, type JsonObject } from '#contracts';
+import { VERSION } from '#platform';
+import { ACCOUNT_PATHS } from './account-paths.js';
+import { ANSWER_SCHEMAS } from './answer-schemas.js';
+import { MEDIA_PATHS } from './media-paths.js';
+import { TEXT_PATHS } from './text-paths.js';
+
+/** The public API as OpenAPI 3.1. The bodies of video and image requests come from the same tables that check them. */
+export const openapiDocument = (): JsonObject => ({
+  openapi: '3.1.0',
+  info: {
+    title: 'Generation gateway',
+    version: VERSION,
+    description:
+      'Text in three styles, and videos and images as tasks. Successful answers carry `code: 200`; every answer carries `x-request-id`.',
+    license: { name: 'MIT', identifier: 'MIT' },
+  },
+  servers: [{ url: '/', description: 'This gateway' }],
+  security: [{ bearer: [] }, { apiKey: [] }, { googleApiKey: [] }],
+  tags: ['Text', 'Videos', 'Images', 'Tasks', 'Prices', 'Models', 'Account', 'Files', 'Operations'].map((name) => ({
+    name,
+  })),
+  paths: { ...TEXT_PATHS, ...MEDIA_PATHS, ...ACCOUNT_PATHS },
+  components: {
+    schemas: { ...componentSchemas(), ...ANSWER_SCHEMAS },
+    securitySchemes: {
+      bearer: { type: 'http', scheme: 'bearer' },
+      apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' },
+      googleApiKey: { type: 'apiKey', in: 'header', name: 'x-goog-api-key' },
+    },
+  },
+});

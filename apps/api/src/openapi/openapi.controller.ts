@@ -1,0 +1,48 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import type { JsonObject } from '#contracts';
+import { Controller, Get, Header, NotFoundException, Param, Res } from '@nestjs/common';
+import type { Response } from 'express';
+import { allowOwnPage } from '../door/security-headers.middleware.js';
+import { DOCS_PAGE, DOCS_SCRIPT } from './docs-page.js';
+import { openapiDocument } from './openapi-document.js';
+
+const SWAGGER_UI = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
+
+/** The files of the documentation page, by the name they are asked for. */
+const ASSETS: Readonly<Record<string, { readonly type: string; readonly read: () => string | Buffer }>> = {
+  'docs.js': { type: 'text/javascript', read: () => DOCS_SCRIPT },
+  'swagger-ui.css': { type: 'text/css', read: () => readFileSync(join(SWAGGER_UI, 'swagger-ui.css')) },
+  'swagger-ui-bundle.js': {
+    type: 'text/javascript',
+    read: () => readFileSync(join(SWAGGER_UI, 'swagger-ui-bundle.js')),
+  },
+};
+
+/** The description of the API, for programs and for people; open to everybody. */
+@Controller()
+export class OpenapiController {
+  private readonly document = openapiDocument();
+
+  /** OpenAPI 3.1. */
+  @Get('openapi.json')
+  @Header('access-control-allow-origin', '*')
+  read(): JsonObject {
+    return this.document;
+  }
+
+  /** The same for people, to read and to try. */
+  @Get('docs')
+  page(@Res() response: Response): void {
+    allowOwnPage(response);
+    response.type('html').send(DOCS_PAGE);
+  }
+
+  @Get('docs/:asset')
+  asset(@Param('asset') name: string, @Res() response: Response): void {
+    const asset = Object.hasOwn(ASSETS, name) ? ASSETS[name] : undefined;
+    if (!asset) throw new NotFoundException(`The documentation has no file "${name.slice(0, 64)}".`);
+    response.type(asset.type).setHeader('cache-control', 'public, max-age=3600').send(asset.read());
+  }
+}

@@ -1,0 +1,90 @@
+import { ERRORS, type ErrorCode, type JsonObject } from '#contracts';
+
+/** One operation as the document's authors write it; the rest follows from it. */
+export interface OperationText {
+  readonly id: string;
+  readonly tag: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly parameters?: readonly JsonObject[];
+  /** Schema of the JSON body. */
+  readonly body?: JsonObject;
+  /** Schema of the JSON answer, or the whole answer object when it is of another type. */
+  readonly answer: JsonObject;
+  readonly errors?: readonly ErrorCode[];
+  /** Who may call it; absent means: everybody with an API key. */
+  readonly open?: true;
+}
+
+/** What can go wrong on every path that asks for a key. */
+const COMMON_ERRORS: readonly ErrorCode[] = ['invalid_api_key', 'rate_limit_exceeded', 'internal_error'];
+
+/** Writes an operation in full: parameters, body, answer and an answer for each status that its errors have. */
+export function operation(text: OperationText): JsonObject {
+  const errors = [...(text.open ? [] : COMMON_ERRORS), ...(text.errors ?? [])];
+  return {
+    operationId: text.id,
+    tags: [text.tag],
+    summary: text.summary,
+    ...(text.description !== undefined && { description: text.description }),
+    ...(text.parameters && { parameters: [...text.parameters] }),
+    ...(text.body && { requestBody: { required: true, content: { 'application/json': { schema: text.body } } } }),
+    responses: { 200: answerOf(text.answer), ...errorAnswers(errors) },
+    ...(text.open && { security: [] }),
+  };
+}
+
+const answerOf = (answer: JsonObject): JsonObject =>
+  'content' in answer ? answer : { description: 'Done.', content: { 'application/json': { schema: answer } } };
+
+function errorAnswers(codes: readonly ErrorCode[]): JsonObject {
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const code of codes) byStatus.set(ERRORS[code].status, [...(byStatus.get(ERRORS[code].status) ?? []), code]);
+  const statuses = [...byStatus].sort(([left], [right]) => left - right);
+  return Object.fromEntries(
+    statuses.map(([status, names]) => [
+      String(status),
+      {
+        description: `\`error.code\` is ${names.map((name) => `\`${name}\``).join(' or ')}.`,
+        content: { 'application/json': { schema: schemaOf('Error') } },
+      },
+    ]),
+  );
+}
+
+/** Refers to a named schema of the document. */
+export const schemaOf = (name: string): JsonObject => ({ $ref: `#/components/schemas/${name}` });
+
+/** The envelope of D1 section 1 around a payload. */
+export const envelope = (data: JsonObject): JsonObject => ({
+  type: 'object',
+  required: ['code', 'data'],
+  properties: { code: { const: 200 }, data },
+});
+
+/** A parameter in the path. */
+export const inPath = (name: string, description: string): JsonObject => ({
+  name,
+  in: 'path',
+  required: true,
+  description,
+  schema: { type: 'string' },
+});
+
+/** An optional parameter in the query. */
+export const inQuery = (name: string, description: string, schema: JsonObject): JsonObject => ({
+  name,
+  in: 'query',
+  required: false,
+  description,
+  schema,
+});
+
+/** An optional header. */
+export const inHeader = (name: string, description: string, schema: JsonObject = { type: 'string' }): JsonObject => ({
+  name,
+  in: 'header',
+  required: false,
+  description,
+  schema,
+});

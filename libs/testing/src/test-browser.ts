@@ -1,0 +1,31 @@
+import { existsSync } from 'node:fs';
+import { loadConfig } from '#platform';
+import { type Browser, chromium } from 'playwright-core';
+import { TestServicesConfig } from './test-services.js';
+
+/** Where Debian, Ubuntu and macOS put the browser. */
+const PLACES = [
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+];
+
+const findBrowser = (): string | undefined => PLACES.find((place) => existsSync(place));
+
+/**
+ * A suite that needs a real Chromium. Without one it fails when `CI` is set, and is skipped elsewhere.
+ * `start` opens a browser of the suite's own; close it in `afterAll`.
+ */
+export function describeWithBrowser(name: string, suite: (start: () => Promise<Browser>) => void): void {
+  const { CI } = loadConfig(TestServicesConfig);
+  if (findBrowser() !== undefined || CI === 'true' || CI === '1') describe(name, () => suite(startBrowser));
+  else describe.skip(name, () => suite(startBrowser));
+}
+
+async function startBrowser(): Promise<Browser> {
+  const executablePath = findBrowser();
+  if (executablePath === undefined) throw new Error('chromium is missing: install it. In CI these suites must run.');
+  // Root may not use the sandbox of the browser, and it opens our own pages only.
+  return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'] });
+}
