@@ -19,7 +19,7 @@ export async function createApi(
 ): Promise<NestExpressApplication> {
   const app = await NestFactory.create<NestExpressApplication>(
     ApiModule.on(platform, text),
-    new ExpressAdapter(createExpress()),
+    new ExpressAdapter(createExpress(platform.config.server.TRUSTED_PROXIES)),
     {
       bodyParser: false,
       logger: new NestLogger(),
@@ -36,9 +36,10 @@ export async function createApi(
   return app;
 }
 
-function createExpress(): Express {
+function createExpress(trustedProxies: string | undefined): Express {
   const server = express();
   server.disable('x-powered-by');
+  if (trustedProxies !== undefined) server.set('trust proxy', trustedProxies);
   // Answers are read once or change from poll to poll: hashing each for an ETag costs more than it saves.
   server.set('etag', false);
   server.set('query parser', 'simple');

@@ -60,3 +60,4 @@ export { CRASH_POINTS, type CrashPoint, type CrashPoints } from './crash-points/
 export { SecretSealer } from './secret-sealer.js';
 export { type ChangedTasks, type TaskSignals } from './task-signals/task-signals.js';
 export { type FilledText, fillReferences } from './config/environment-reference.js';
+export * from './rate-limits/rate-counter.js';

@@ -1,12 +1,14 @@
 import type { Micros } from '#contracts';
 import type { RequestLedger } from '../ledger/request-ledger.js';
 import type { RequestUsage } from '../ledger/request-usage.js';
+import type { RateLimits } from '../limits/rate-limits.js';
 import type { TextPrices } from '../prices/text-prices.js';
 import type { TextTariff } from '../prices/text-tariff.js';
 import type { TextBilling, TextHold, TextHoldOrder, TextSettlement } from './text-billing.js';
 
 /** A hold in the ledger. */
 interface LedgerHold extends TextHold {
+  readonly apiKeyId: string;
   readonly model: string;
   readonly heldMicros: Micros;
   /** The prices when the request came in: it is charged at these, however long it runs. */
@@ -19,21 +21,27 @@ const STATUS = { completed: 'completed', failed: 'failed', aborted: 'cancelled' 
 export class LedgerTextBilling implements TextBilling<LedgerHold> {
   readonly #ledger: RequestLedger;
   readonly #prices: TextPrices;
+  readonly #limits: RateLimits;
 
-  constructor(ledger: RequestLedger, prices: TextPrices) {
+  constructor(ledger: RequestLedger, prices: TextPrices, limits: RateLimits) {
     this.#ledger = ledger;
     this.#prices = prices;
+    this.#limits = limits;
   }
 
   async hold({ requestId, accountId, apiKeyId, model, ...estimate }: TextHoldOrder): Promise<LedgerHold> {
     const tariff = await this.#prices.tariffOf(model);
     const heldMicros = tariff.estimate(estimate.inputTokens, estimate.outputTokens);
     await this.#ledger.hold({ requestId, accountId, apiKeyId, amountMicros: heldMicros });
-    return { requestId, model, heldMicros, tariff };
+    return { requestId, apiKeyId, model, heldMicros, tariff };
   }
 
-  async settle({ requestId, model, heldMicros, tariff }: LedgerHold, settlement: TextSettlement): Promise<void> {
+  async settle(
+    { requestId, apiKeyId, model, heldMicros, tariff }: LedgerHold,
+    settlement: TextSettlement,
+  ): Promise<void> {
     const { usage } = settlement;
+    if (usage) this.#limits.noteTokens(apiKeyId, usage.inputTokens + usage.outputTokens);
     const bill = usage ? tariff.bill(usage) : { chargeMicros: 0n, lines: [] };
     const record: RequestUsage = {
       model,

@@ -3,6 +3,8 @@ import { loadTokenCounter, type OpenTextProviders } from '#providers';
 import { type DynamicModule, Module, type OnModuleDestroy } from '@nestjs/common';
 import { LedgerModule } from '../ledger/ledger.module.js';
 import { RequestLedger } from '../ledger/request-ledger.js';
+import { LimitsModule } from '../limits/limits.module.js';
+import { RateLimits } from '../limits/rate-limits.js';
 import { PricesModule } from '../prices/prices.module.js';
 import { TextPrices } from '../prices/text-prices.js';
 import { ItemStore } from './item-store.js';
@@ -27,18 +29,23 @@ export class TextModule {
   static over(open: OpenTextProviders): DynamicModule {
     return {
       module: TextModule,
-      imports: [LedgerModule, PricesModule],
+      imports: [LedgerModule, LimitsModule, PricesModule],
       providers: [
         { provide: TextUpstreams, useFactory: () => new TextUpstreams(open.providers) },
         { provide: TextConnections, useFactory: () => new TextConnections(open) },
         { provide: ItemStore, inject: [Database], useFactory: (database: Database) => new ItemStore(database) },
         {
           provide: TextService,
-          inject: [TextUpstreams, RequestLedger, TextPrices],
-          useFactory: (models: TextUpstreams, ledger: RequestLedger, prices: TextPrices) =>
+          inject: [TextUpstreams, RequestLedger, TextPrices, RateLimits],
+          useFactory: (models: TextUpstreams, ledger: RequestLedger, prices: TextPrices, limits: RateLimits) =>
             new TextService(
-              new TextRouter(models, new UpstreamHealth(systemClock, new LocalCooldownBoard()), systemClock),
-              new LedgerTextBilling(ledger, prices),
+              new TextRouter(
+                models,
+                new UpstreamHealth(systemClock, new LocalCooldownBoard()),
+                systemClock,
+                open.retryBudgetMs,
+              ),
+              new LedgerTextBilling(ledger, prices, limits),
               loadTokenCounter,
             ),
         },

@@ -4,6 +4,7 @@ import { LogConfig } from '../log/log.config.js';
 import { MediaStoreConfig } from '../media-store/media-store-config.js';
 import { OpsConfig } from '../ops/ops.config.js';
 import { QueueConfig } from '../queue/queue.config.js';
+import { RateLimitsConfig } from '../rate-limits/rate-limits.config.js';
 import { TracingConfig } from '../tracing/tracing.config.js';
 import { ConfigError, loadConfig, type Environment } from './load-config.js';
 import { ServerConfig } from './server.config.js';
@@ -21,6 +22,7 @@ export interface ProcessConfig {
   readonly crash: CrashConfig;
   readonly ops: OpsConfig;
   readonly tracing: TracingConfig;
+  readonly limits: RateLimitsConfig;
 }
 
 /**
@@ -49,6 +51,7 @@ export function readProcessConfig(environment?: Environment): ProcessConfig {
     crash: read(CrashConfig),
     ops: read(OpsConfig),
     tracing: read(TracingConfig),
+    limits: read(RateLimitsConfig),
   };
   if (config.database.DATABASE_URL && !config.server.KEY_PEPPER) {
     problems.push('KEY_PEPPER must be set when DATABASE_URL is: every replica needs the same one (it is not set)');

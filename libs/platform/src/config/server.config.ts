@@ -26,6 +26,15 @@ export class ServerConfig {
   @IsUrl({ protocols: ['http', 'https'], require_protocol: true, require_tld: false })
   PUBLIC_BASE_URL?: string;
 
+  @Variable({
+    description:
+      'Proxies in front of the gateway whose X-Forwarded-For is believed: addresses or blocks, separated by commas, or loopback, linklocal, uniquelocal. When unset, the address that connects is the client.',
+    example: 'loopback, 10.0.0.0/8',
+  })
+  @IsOptional()
+  @IsString()
+  TRUSTED_PROXIES?: string;
+
   @Variable({ description: 'Folder for the embedded database and local media.' })
   @IsString()
   @IsNotEmpty()

@@ -1,0 +1,91 @@
+import {
+  createTestDatabase,
+  describeWithRedis,
+  startRedisServer,
+  type TestDatabase,
+  uniqueRedisPrefix,
+} from '#testing';
+import type { QueueConfig } from '../queue/queue.config.js';
+import { createRateCounter, type RateCounter } from './rate-counter.js';
+
+const onPostgres: QueueConfig = { QUEUE_PREFIX: '{unused}' };
+
+function countsPoints(open: () => RateCounter): void {
+  let counter: RateCounter;
+  beforeAll(async () => {
+    counter = open();
+    await untilReady(counter);
+  });
+  afterAll(() => counter.close());
+
+  it('adds up the points of one window, and of each key apart', async () => {
+    expect(await counter.add('requests:a', 1)).toMatchObject({ points: 1 });
+    expect(await counter.add('requests:a', 4)).toMatchObject({ points: 5 });
+    expect(await counter.add('requests:b', 1)).toMatchObject({ points: 1 });
+  });
+
+  it('can look without adding', async () => {
+    await counter.add('tokens:a', 7);
+    expect((await counter.add('tokens:a', 0)).points).toBe(7);
+  });
+
+  it('tells when the window ends', async () => {
+    const { resetsInMs } = await counter.add('requests:c', 1);
+    expect(resetsInMs).toBeGreaterThan(50_000);
+    expect(resetsInMs).toBeLessThanOrEqual(60_000);
+  });
+
+  it('loses no point when many are added at once', async () => {
+    await Promise.all(Array.from({ length: 200 }, () => counter.add('requests:d', 1)));
+    expect((await counter.add('requests:d', 0)).points).toBe(200);
+  });
+}
+
+describe('Counting requests', () => {
+  let test: TestDatabase;
+  beforeAll(async () => {
+    test = await createTestDatabase();
+  });
+  afterAll(() => test.remove());
+
+  describe('in memory', () => {
+    countsPoints(() => createRateCounter(onPostgres, test.database, true));
+  });
+
+  describe('in Postgres', () => {
+    countsPoints(() => createRateCounter(onPostgres, test.database, false));
+
+    it('shares its counts between replicas', async () => {
+      const [first, second] = [false, false].map(() => createRateCounter(onPostgres, test.database, false));
+      await first?.add('requests:shared', 1);
+      expect(await second?.add('requests:shared', 1)).toMatchObject({ points: 2 });
+    });
+  });
+
+  describeWithRedis('in Redis', (redisUrl) => {
+    const config = { REDIS_URL: redisUrl, QUEUE_PREFIX: uniqueRedisPrefix() };
+    countsPoints(() => createRateCounter(config, test.database, false));
+
+    it('fails within a second when Redis is gone, and never hangs', async () => {
+      const redis = await startRedisServer();
+      const counter = createRateCounter({ ...config, REDIS_URL: redis?.url ?? '' }, test.database, false);
+      await untilReady(counter);
+      await redis?.kill();
+      const startedAt = Date.now();
+      await expect(counter.add('requests:a', 1)).rejects.toThrow();
+      expect(Date.now() - startedAt).toBeLessThan(1_000);
+      counter.close();
+    });
+  });
+});
+
+async function untilReady(counter: RateCounter): Promise<void> {
+  for (;;) {
+    const ready = await counter.add('ready', 0).then(
+      () => true,
+      () => false,
+    );
+    if (ready) return;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
