@@ -5,8 +5,7 @@ import type { UpstreamHealth } from './upstream-health.js';
 
 const log = logger('text');
 
-/** How long a request may look for an upstream that works, in milliseconds, and how often it goes round. */
-const RETRY_BUDGET_MS = 10_000;
+/** How often a request goes round the upstreams at most. */
 const MAX_ROUNDS = 4;
 
 /** Pauses between rounds: half of this at least, all of it at most, doubling each time. */
@@ -33,8 +32,11 @@ export class TextRouter {
   readonly #upstreams: TextUpstreams;
   readonly #health: UpstreamHealth;
   readonly #clock: Clock;
+  readonly #retryBudgetMs: number;
 
-  constructor(upstreams: TextUpstreams, health: UpstreamHealth, clock: Clock) {
+  /** @param retryBudgetMs how long a request may look for an upstream that works. */
+  constructor(upstreams: TextUpstreams, health: UpstreamHealth, clock: Clock, retryBudgetMs: number) {
+    this.#retryBudgetMs = retryBudgetMs;
     this.#upstreams = upstreams;
     this.#health = health;
     this.#clock = clock;
@@ -42,7 +44,7 @@ export class TextRouter {
 
   /** @throws GatewayError of the last upstream asked; what `signal` throws when the caller has left. */
   async call(call: RoutableCall, signal: AbortSignal): Promise<RoutedReply> {
-    const deadline = this.#clock.now().getTime() + RETRY_BUDGET_MS;
+    const deadline = this.#clock.now().getTime() + this.#retryBudgetMs;
     for (let round = 1; ; round += 1) {
       const outcome = await this.#askAll(call, signal);
       if (!(outcome instanceof GatewayError)) return outcome;

@@ -21,6 +21,8 @@ export interface ConfiguredTextProvider {
 /** The text upstreams of this process. */
 export interface OpenTextProviders {
   readonly providers: readonly ConfiguredTextProvider[];
+  /** How long a request may look for an upstream that works, in milliseconds. */
+  readonly retryBudgetMs: number;
   /** Closes the connections. */
   close(): Promise<void>;
 }
@@ -34,16 +36,19 @@ export function openTextProviders(
   config: TextConfig = loadConfig(TextConfig),
   environment?: Environment,
 ): OpenTextProviders {
+  const retryBudgetMs = config.TEXT_RETRY_SECONDS * 1000;
   const sandbox = new SandboxTextProvider(config.SANDBOX_WORD_MS);
   if (config.UPSTREAMS_FILE === undefined)
     return {
       providers: [{ provider: sandbox, models: undefined, weight: 1, priority: 0 }],
+      retryBudgetMs,
       close: () => Promise.resolve(),
     };
   const entries = readUpstreamsFile(readText(config.UPSTREAMS_FILE), config.UPSTREAMS_FILE, environment);
   const opened = entries.map((entry) => openEntry(entry, sandbox));
   return {
     providers: opened.map(({ configured }) => configured),
+    retryBudgetMs,
     close: async () => {
       await Promise.all(opened.flatMap(({ http }) => (http ? [http.close()] : [])));
     },

@@ -1,6 +1,6 @@
 import { Variable } from '#platform';
 import { Type } from 'class-transformer';
-import { IsInt, IsNotEmpty, IsOptional, Max, Min } from 'class-validator';
+import { IsInt, IsNotEmpty, IsNumber, IsOptional, Max, Min } from 'class-validator';
 
 /** Where text comes from. */
 export class TextConfig {
@@ -21,4 +21,14 @@ export class TextConfig {
   @Min(0)
   @Max(10_000)
   SANDBOX_WORD_MS = 10;
+
+  @Variable({
+    description: 'How long a request looks for a text upstream that works, going round them again after short pauses.',
+    unit: 'seconds, 0 to 300; 0 asks each upstream once',
+  })
+  @Type(() => Number)
+  @IsNumber()
+  @Min(0)
+  @Max(300)
+  TEXT_RETRY_SECONDS = 10;
 }

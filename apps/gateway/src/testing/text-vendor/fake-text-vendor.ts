@@ -1,0 +1,233 @@
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { readChat, streamChat, wholeChat } from './chat-vendor.js';
+import { readGemini, streamGemini, wholeGemini } from './gemini-vendor.js';
+import { readMessages, streamMessage, wholeMessage } from './messages-vendor.js';
+import { readResponses, streamResponse, wholeResponse } from './responses-vendor.js';
+import { decide, type VendorRequest, type VendorScript } from './vendor-script.js';
+
+/** A way to fail; each is done to every request until `fault` is set back. */
+export type VendorFault =
+  | 'none'
+  | 'cut-before-headers'
+  | 'cut-after-headers'
+  | 'cut-mid-event'
+  | 'early-end'
+  | 'stall'
+  | 'garbage'
+  | 'wrong-content-type'
+  | 'huge-reply'
+  | 'slow-429'
+  | 'refusal-400'
+  | 'error-500'
+  | 'error-in-stream'
+  | 'no-usage';
+
+/** What came in, for assertions. */
+export interface SeenRequest {
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+  readonly body: Record<string, unknown>;
+}
+
+interface Exchange {
+  readonly protocol: 'responses' | 'chat' | 'messages' | 'gemini';
+  readonly request: VendorRequest;
+  readonly whole: (script: VendorScript) => object;
+  readonly events: (script: VendorScript) => string[];
+  /** How the protocol reports a failure inside a stream. */
+  readonly failure: string;
+}
+
+const NAMED_FAILURE =
+  'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}\n\n';
+const CHAT_FAILURE = 'data: {"error":{"type":"overloaded_error","message":"Overloaded","code":503}}\n\n';
+const GEMINI_FAILURE = 'data: {"error":{"code":503,"message":"Overloaded","status":"UNAVAILABLE"}}\r\n\r\n';
+
+function understand(path: string, body: never): Exchange | undefined {
+  if (path.endsWith('/chat/completions'))
+    return { protocol: 'chat', request: readChat(body), whole: wholeChat, events: streamChat, failure: CHAT_FAILURE };
+  if (path.endsWith('/responses'))
+    return {
+      protocol: 'responses',
+      request: readResponses(body),
+      whole: wholeResponse,
+      events: streamResponse,
+      failure: NAMED_FAILURE,
+    };
+  if (path.endsWith('/messages'))
+    return {
+      protocol: 'messages',
+      request: readMessages(body),
+      whole: wholeMessage,
+      events: streamMessage,
+      failure: NAMED_FAILURE,
+    };
+  const method = /:(generateContent|streamGenerateContent)/.exec(path)?.[1];
+  if (!method) return undefined;
+  const request = readGemini(body, method === 'streamGenerateContent');
+  return { protocol: 'gemini', request, whole: wholeGemini, events: streamGemini, failure: GEMINI_FAILURE };
+}
+
+/** A vendor that speaks every protocol natively, written apart from the gateway's own encoders, and fails on demand. */
+export class FakeTextVendor {
+  fault: VendorFault = 'none';
+  /** How many of the next requests suffer the fault; the others are served. */
+  faultyRequests = Number.POSITIVE_INFINITY;
+  /** Pause between two events of a stream, in milliseconds. */
+  pauseMs = 0;
+  readonly seen: SeenRequest[] = [];
+  /** Requests whose client went away before the end. */
+  aborted = 0;
+  readonly #server = createServer((request, response) => {
+    response.on('close', () => {
+      if (!response.writableFinished) this.aborted += 1;
+    });
+    void this.#serve(request, response);
+  });
+
+  static async start(): Promise<FakeTextVendor> {
+    const vendor = new FakeTextVendor();
+    vendor.#server.listen(0, '127.0.0.1');
+    await once(vendor.#server, 'listening');
+    return vendor;
+  }
+
+  get baseUrl(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/v1`;
+  }
+
+  get last(): SeenRequest {
+    const last = this.seen.at(-1);
+    if (!last) throw new Error('The vendor was not asked');
+    return last;
+  }
+
+  async stop(): Promise<void> {
+    this.#server.closeAllConnections();
+    this.#server.close();
+    await once(this.#server, 'close');
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
+    const text = Buffer.concat(chunks).toString('utf8');
+    const path = request.url ?? '';
+    const body = JSON.parse(text) as Record<string, unknown>;
+    this.seen.push({ path, headers: request.headers, text, body });
+    const exchange = understand(path, body as never);
+    if (!exchange) return void response.writeHead(404).end('{}');
+    response.setHeader('x-request-id', 'vendor-req-1');
+    const faulty = this.fault !== 'none' && this.faultyRequests > 0;
+    if (faulty) this.faultyRequests -= 1;
+    if (faulty && (await failBeforeReply(this.fault, response))) return;
+    await this.#reply(exchange, response, faulty ? this.fault : 'none');
+  }
+
+  async #reply(exchange: Exchange, response: ServerResponse, fault: VendorFault): Promise<void> {
+    const { request, whole } = exchange;
+    if (request.stream) return this.#stream(exchange, response, fault);
+    const reply = whole(decide(request));
+    const json = JSON.stringify(fault === 'no-usage' ? withoutUsage(reply) : reply);
+    response.setHeader('content-type', 'application/json');
+    if (fails(fault)) await failWhole(fault, json, response);
+    else response.end(json);
+  }
+
+  async #stream({ request, events, failure }: Exchange, response: ServerResponse, fault: VendorFault): Promise<void> {
+    response.setHeader('content-type', 'text/event-stream; charset=utf-8');
+    response.flushHeaders();
+    const all = events(decide(request)).map(fault === 'no-usage' ? stripUsage : (event) => event);
+    const sent = fault === 'cut-after-headers' ? 0 : fails(fault) ? Math.ceil(all.length / 2) : all.length;
+    for (const event of all.slice(0, sent)) {
+      if (response.destroyed) return;
+      response.write(event);
+      if (this.pauseMs > 0) await sleep(this.pauseMs);
+    }
+    await failStream(fault, all[sent] ?? '', failure, response);
+  }
+}
+
+/** Whether the fault spoils the reply; a vendor that does not count merely leaves something out. */
+const fails = (fault: VendorFault): boolean => fault !== 'none' && fault !== 'no-usage';
+
+/** True when the fault was all there is to the reply. */
+async function failBeforeReply(fault: VendorFault, response: ServerResponse): Promise<boolean> {
+  const refuse = (status: number, message: string, headers: Record<string, string> = {}): true => {
+    response.writeHead(status, { 'content-type': 'application/json', ...headers });
+    response.end(JSON.stringify({ error: { type: 'vendor_error', message, code: 'x' } }));
+    return true;
+  };
+  switch (fault) {
+    case 'cut-before-headers':
+      response.destroy();
+      return true;
+    case 'wrong-content-type':
+      response.writeHead(200, { 'content-type': 'text/html' });
+      response.end('<html>a proxy says hello</html>');
+      return true;
+    case 'slow-429':
+      await sleep(50);
+      return refuse(429, 'slow down', { 'retry-after': '1' });
+    case 'refusal-400':
+      return refuse(400, 'The vendor does not like the field temperature.');
+    case 'error-500':
+      return refuse(500, 'secret internals of the vendor');
+    default:
+      return false;
+  }
+}
+
+async function failWhole(fault: VendorFault, json: string, response: ServerResponse): Promise<void> {
+  if (fault === 'stall') return void response.write(json.slice(0, 10));
+  if (fault === 'garbage') return void response.end('{"not json');
+  if (fault === 'huge-reply') return sendHuge(response, '"');
+  response.setHeader('content-length', Buffer.byteLength(json));
+  response.write(json.slice(0, json.length / 2));
+  await sleep(10);
+  response.destroy();
+}
+
+async function sendHuge(response: ServerResponse, start: string): Promise<void> {
+  response.write(start);
+  const block = 'x'.repeat(1024 * 1024);
+  for (let megabytes = 0; megabytes < 80 && !response.destroyed; megabytes += 1)
+    if (!response.write(block)) await Promise.race([once(response, 'drain'), once(response, 'close')]);
+  response.end();
+}
+
+async function failStream(fault: VendorFault, next: string, failure: string, response: ServerResponse): Promise<void> {
+  switch (fault) {
+    case 'cut-after-headers':
+    case 'cut-mid-event':
+      if (fault === 'cut-mid-event') response.write(next.slice(0, next.length / 2));
+      await sleep(10);
+      response.destroy();
+      break;
+    case 'garbage':
+      response.end('data: {"this is": not json\n\n');
+      break;
+    case 'error-in-stream':
+      response.end(failure);
+      break;
+    case 'huge-reply':
+      await sendHuge(response, 'data: {"x":"');
+      break;
+    case 'stall':
+      break;
+    default:
+      response.end();
+  }
+}
+
+function withoutUsage(reply: object): object {
+  return Object.fromEntries(Object.entries(reply).filter(([name]) => name !== 'usage' && name !== 'usageMetadata'));
+}
+
+/** Takes the usage out of an event, as vendors do that do not count. */
+const stripUsage = (event: string): string =>
+  event.replace(/,?"usage(Metadata)?":\{("[a-zA-Z_]+":(\d+|\{[^{}]*\}|\[[^[\]]*\]),?)*\}/g, '');

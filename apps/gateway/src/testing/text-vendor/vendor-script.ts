@@ -1,0 +1,52 @@
+/** What the fake vendor understood of a request, whatever its protocol. */
+export interface VendorRequest {
+  readonly text: string;
+  readonly images: number;
+  readonly toolNames: readonly string[];
+  /** What the last tool result said. */
+  readonly result: string | undefined;
+  readonly mustCall: boolean;
+  readonly stream: boolean;
+  readonly thinks: boolean;
+  /** Whether the caller wants JSON. */
+  readonly json: boolean;
+}
+
+/** What the fake vendor is going to say. */
+export interface VendorScript {
+  /** Makes the ids of this reply its own, as at a real vendor. */
+  readonly serial: number;
+  readonly reasoning: string | undefined;
+  readonly text: string;
+  readonly call: { readonly id: string; readonly name: string; readonly args: { readonly city: string } } | undefined;
+}
+
+/** The fake vendor's bill, the same for every reply; each protocol writes it in its own way. */
+export const VENDOR_USAGE = { input: 11, cached: 3, output: 7, reasoning: 2 };
+
+let replies = 0;
+
+/** Says the same to the same request. */
+export function decide(request: VendorRequest): VendorScript {
+  replies += 1;
+  return { serial: replies, ...wordsFor(request) };
+}
+
+function wordsFor(request: VendorRequest): Omit<VendorScript, 'serial'> {
+  const named = request.toolNames.find((name) => request.text.includes(name));
+  const called =
+    request.result === undefined ? (named ?? (request.mustCall ? request.toolNames[0] : undefined)) : undefined;
+  const reasoning = request.thinks ? 'Let me think.' : undefined;
+  if (called !== undefined)
+    return { reasoning, text: '', call: { id: 'call_v1', name: called, args: { city: 'Paris' } } };
+  if (request.json) return { reasoning, text: '{"city":"Paris"}', call: undefined };
+  if (request.result !== undefined) return { reasoning, text: `The tool said ${request.result}`, call: undefined };
+  const seen = request.images > 0 ? `I see ${request.images} picture(s). ` : '';
+  return { reasoning, text: `${seen}Vendor heard: ${request.text}`, call: undefined };
+}
+
+/** A text in three pieces, as a stream would bring it. */
+export function pieces(text: string): string[] {
+  const third = Math.max(1, Math.ceil(text.length / 3));
+  return text.match(new RegExp(`.{1,${third}}`, 'gs')) ?? [];
+}

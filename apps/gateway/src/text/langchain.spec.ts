@@ -1,0 +1,72 @@
+import { ChatAnthropic } from '@langchain/anthropic';
+import type { BaseChatModel } from '@langchain/core/language_models/chat_models';
+import { AIMessageChunk, type BaseMessage, HumanMessage, ToolMessage } from '@langchain/core/messages';
+import { ChatGoogleGenerativeAI } from '@langchain/google-genai';
+import { ChatOpenAI } from '@langchain/openai';
+import { startTextGateway, type TextGateway, MODEL_OVER, UPSTREAMS } from '../testing/text-vendor/text-gateway.js';
+
+const WEATHER = {
+  type: 'function' as const,
+  function: {
+    name: 'get_weather',
+    description: 'The weather of a city.',
+    parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+  },
+};
+
+const STYLES = ['responses', 'messages', 'gemini'] as const;
+type Style = (typeof STYLES)[number];
+type Model = BaseChatModel;
+
+describe('LangChain', () => {
+  let gateway: TextGateway;
+  let create: Record<Style, (model: string) => Model>;
+  beforeAll(async () => {
+    gateway = await startTextGateway();
+    const { baseUrl, key: apiKey } = gateway;
+    create = {
+      responses: (model) =>
+        new ChatOpenAI({
+          model,
+          apiKey,
+          maxRetries: 0,
+          useResponsesApi: true,
+          configuration: { baseURL: `${baseUrl}/v1` },
+        }),
+      messages: (model) =>
+        new ChatAnthropic({ model, apiKey, maxRetries: 0, maxTokens: 2_000, anthropicApiUrl: baseUrl }),
+      gemini: (model) => new ChatGoogleGenerativeAI({ model, apiKey, maxRetries: 0, baseUrl }),
+    };
+  });
+  afterAll(() => gateway.stop());
+
+  describe.each(STYLES)('in the %s style', (style) => {
+    describe.each(UPSTREAMS)('over %s', (upstream) => {
+      it('invokes and streams, with usage', async () => {
+        const model = create[style](MODEL_OVER[upstream]);
+        const reply = await model.invoke('Hello there');
+        expect(reply.text).toContain('Hello there');
+        expect(reply).toMatchObject({ usage_metadata: { total_tokens: expect.any(Number) } });
+        let all = new AIMessageChunk('');
+        for await (const chunk of await model.stream('Hello there')) all = all.concat(chunk);
+        expect(all.text).toContain('Hello there');
+      });
+
+      it('calls a tool and reads its result', async () => {
+        const model = create[style](MODEL_OVER[upstream]).bindTools?.([WEATHER]);
+        const messages: BaseMessage[] = [new HumanMessage('Use get_weather for Paris')];
+        if (!model) throw new Error('This model takes no tools');
+        const asked = await model.invoke(messages);
+        expect(asked.tool_calls).toMatchObject([{ name: 'get_weather', args: { city: 'Paris' } }]);
+        const call = asked.tool_calls?.[0];
+        const result = new ToolMessage({ content: '22 degrees', tool_call_id: call?.id ?? '', name: 'get_weather' });
+        const answered = await model.invoke([...messages, asked, result]);
+        expect(answered.text).toContain('22 degrees');
+      });
+    });
+
+    it('sees an error of the gateway', async () => {
+      await expect(create[style]('no-such-model').invoke('x')).rejects.toThrow('no-such-model');
+    });
+  });
+});

@@ -1,0 +1,123 @@
+import type { JsonObject } from '#contracts';
+import type { VendorFault } from '../testing/text-vendor/fake-text-vendor.js';
+import { MODEL_OVER, startTextGateway, type TextGateway, type Upstream } from '../testing/text-vendor/text-gateway.js';
+
+const STYLES = ['responses', 'messages', 'gemini'] as const;
+type Style = (typeof STYLES)[number];
+const OVER = ['responses', 'chat', 'messages', 'gemini'] as const satisfies readonly Upstream[];
+
+/** What a caller must meet. `in-band`: the reply has begun, so the failure comes in the style's own form, and an end. */
+type Outcome = { readonly status: number; readonly retryAfter?: string } | 'in-band' | 'complete';
+
+/** Every way an upstream can fail, and what callers of every style meet: whole replies, then streams. */
+const TABLE: readonly (readonly [VendorFault, whole: Outcome, streamed: Outcome])[] = [
+  ['cut-before-headers', { status: 502 }, { status: 502 }],
+  ['cut-after-headers', { status: 502 }, { status: 502 }],
+  ['cut-mid-event', { status: 502 }, 'in-band'],
+  ['early-end', { status: 502 }, 'in-band'],
+  ['stall', { status: 504 }, 'in-band'],
+  ['garbage', { status: 502 }, 'in-band'],
+  ['huge-reply', { status: 502 }, 'in-band'],
+  ['error-in-stream', { status: 502 }, 'in-band'],
+  ['wrong-content-type', { status: 502 }, { status: 502 }],
+  ['slow-429', { status: 429, retryAfter: '1' }, { status: 429, retryAfter: '1' }],
+  ['refusal-400', { status: 400 }, { status: 400 }],
+  ['error-500', { status: 502 }, { status: 502 }],
+  ['no-usage', 'complete', 'complete'],
+];
+
+const NOTHING_TO_SEE = { status: 200, retryAfter: null, failedInBand: false, finished: false, tellsSecrets: false };
+
+function expected(outcome: Outcome): object {
+  if (outcome === 'in-band') return { failedInBand: true };
+  return outcome === 'complete' ? { finished: true } : outcome;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+function bodyOf(style: Style, model: string, stream: boolean): { path: string; body: JsonObject } {
+  const text = 'Tell me a story of three words';
+  if (style === 'responses') return { path: '/v1/responses', body: { model, input: text, stream, store: false } };
+  if (style === 'messages')
+    return {
+      path: '/v1/messages',
+      body: { model, messages: [{ role: 'user', content: text }], max_tokens: 100, stream },
+    };
+  const method = stream ? 'streamGenerateContent?alt=sse' : 'generateContent';
+  return { path: `/v1beta/models/${model}:${method}`, body: { contents: [{ role: 'user', parts: [{ text }] }] } };
+}
+
+/** How a finished and how a failed stream ends in each style. */
+const FINISHED: Record<Style, RegExp> = {
+  responses: /event: response\.completed|"status":"completed"/,
+  messages: /event: message_stop|"stop_reason":"end_turn"/,
+  gemini: /"finishReason":"STOP"/,
+};
+const FAILED: Record<Style, RegExp> = {
+  responses: /event: error\ndata: \{"type":"error".*\}\n\n$/,
+  messages: /event: error\ndata: \{"type":"error".*\}\n\n$/,
+  gemini: /"error":\{.*"code":5\d\d/,
+};
+
+describe.each(STYLES)('A failing upstream meets callers of the %s style as documented', (style) => {
+  let gateway: TextGateway;
+  beforeAll(async () => {
+    gateway = await startTextGateway();
+  });
+  afterAll(() => gateway.stop());
+
+  async function ask(upstream: Upstream, stream: boolean): Promise<Answer> {
+    const { path, body } = bodyOf(style, MODEL_OVER[upstream], stream);
+    const answer = await fetch(gateway.baseUrl + path, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${gateway.key}`,
+        'content-type': 'application/json',
+        'vendor-version': '2025-01-01',
+      },
+      body: JSON.stringify(body),
+    });
+    return { status: answer.status, headers: answer.headers, text: await answer.text() };
+  }
+
+  /** Serves again, and waits until the gateway has noticed. */
+  async function recover(upstream: Upstream): Promise<void> {
+    gateway.vendor.fault = 'none';
+    while ((await ask(upstream, false)).status !== 200) await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+
+  async function heldMoney(): Promise<bigint | undefined> {
+    const { rows } = await gateway.database.query<{ held: bigint }>({
+      text: 'select held_micros as held from account where id = $1',
+      values: [gateway.accountId],
+    });
+    return rows[0]?.held;
+  }
+
+  function expectOutcome(answer: Answer, outcome: Outcome): void {
+    const met = {
+      status: answer.status,
+      retryAfter: answer.headers.get('retry-after'),
+      failedInBand: answer.status === 200 && FAILED[style].test(answer.text),
+      finished: answer.status === 200 && FINISHED[style].test(answer.text),
+      tellsSecrets: answer.text.includes('secret internals'),
+    };
+    expect(met).toEqual({ ...NOTHING_TO_SEE, ...expected(outcome) });
+  }
+
+  describe.each(OVER)('over %s', (upstream) => {
+    it.each(TABLE)('%s', async (fault, whole, streamed) => {
+      gateway.vendor.fault = fault;
+      expectOutcome(await ask(upstream, false), whole);
+      await recover(upstream);
+      gateway.vendor.fault = fault;
+      expectOutcome(await ask(upstream, true), streamed);
+      await recover(upstream);
+      expect(await heldMoney()).toBe(0n);
+    });
+  });
+});
