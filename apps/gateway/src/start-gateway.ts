@@ -1,3 +1,4 @@
+import { fleetSources } from '#features';
 import { type Platform, publicBaseUrl, type RunningProcess } from '#platform';
 import { openMediaProviders } from '#providers';
 import { createApi } from '../../api/src/create-api.js';
@@ -11,6 +12,7 @@ import { banner } from './banner.js';
 /** The whole gateway in one process: API, workers and maintenance, on whatever the configuration names or lacks. */
 export async function startGateway(platform: Platform): Promise<RunningProcess> {
   const { config } = platform;
+  platform.metrics.add(...fleetSources(platform.database));
   const api = await createApi(platform);
   const firstKey = await seed(api, platform);
   const providers = openMediaProviders();

@@ -1,8 +1,10 @@
+import { fleetSources } from '#features';
 import { onPlatform, runProcess } from '#platform';
 import { createMaintenanceWorker } from './maintenance-worker.js';
 
 await runProcess('maintenance-worker', () =>
   onPlatform(async (platform) => {
+    platform.metrics.add(...fleetSources(platform.database));
     const worker = createMaintenanceWorker(platform);
     worker.start();
     return { ready: 'keeping the house clean', stop: () => worker.stop() };

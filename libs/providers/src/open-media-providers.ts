@@ -1,4 +1,5 @@
 import { loadConfig } from '#platform';
+import { observedProvider } from './observed-provider.js';
 import { MediaProviderRegistry } from './registry.js';
 import { SandboxConfig } from './sandbox/sandbox.config.js';
 import { SandboxProvider } from './sandbox/sandbox.provider.js';
@@ -12,5 +13,5 @@ export interface OpenMediaProviders {
 /** @throws ConfigError with one line for each wrong variable. */
 export function openMediaProviders(config: SandboxConfig = loadConfig(SandboxConfig)): OpenMediaProviders {
   const sandbox = new SandboxProvider(config);
-  return { registry: new MediaProviderRegistry({ sandbox }), close: () => sandbox.close() };
+  return { registry: new MediaProviderRegistry({ sandbox: observedProvider(sandbox) }), close: () => sandbox.close() };
 }

@@ -75,4 +75,6 @@ with moved as (
     failed_requests = d.failed_requests + excluded.failed_requests,
     amount_micros = d.amount_micros + excluded.amount_micros, quantity = d.quantity + excluded.quantity
 )
-select id, account_id, charged_micros from moved`;
+select medium, model, state, error_code, extract(epoch from now() - created_at)::float8 as total_seconds,
+  extract(epoch from now() - produced_at)::float8 as visible_seconds
+from moved`;

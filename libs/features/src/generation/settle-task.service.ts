@@ -1,5 +1,6 @@
 import type { Micros, TaskFailureCode, TaskState } from '#contracts';
 import { type CrashPoints, type Database, retryOnConnectionError, type TaskSignals, timeOrderedId } from '#platform';
+import { type EndedTask, recordTaskEnd } from '../operations/record-task-end.js';
 import type { TaskRow } from '../tasks/task-row.js';
 import { SETTLE_TASK } from './settle-statement.js';
 
@@ -117,9 +118,11 @@ export class SettleTaskService {
       `${timeOrderedId('msg')}_`,
     ];
     const { rows } = await retryOnConnectionError(() =>
-      this.database.query({ name: 'settle_task', text: SETTLE_TASK, values }),
+      this.database.query<EndedTask>({ name: 'settle_task', text: SETTLE_TASK, values }),
     );
-    if (rows.length === 0) return false;
+    const [ended] = rows;
+    if (!ended) return false;
+    recordTaskEnd(ended);
     this.crashPoints.reach('after-settled');
     this.signals.publish([taskId]);
     return true;

@@ -1,5 +1,5 @@
 import { ERRORS, GatewayError, type TextCall, type TextReply } from '#contracts';
-import { type Clock, logger } from '#platform';
+import { type Clock, logger, observeUpstream } from '#platform';
 import type { TextRoute, TextUpstreams } from './text-upstreams.js';
 import type { UpstreamHealth } from './upstream-health.js';
 
@@ -95,7 +95,9 @@ export class TextRouter {
   async #ask(call: RoutableCall, route: TextRoute, signal: AbortSignal): Promise<RoutedReply | GatewayError> {
     const { provider } = route.upstream;
     try {
-      const reply = await provider.call({ ...call, upstreamModel: route.upstreamModel }, signal);
+      const reply = await observeUpstream(provider.id, 'text', () =>
+        provider.call({ ...call, upstreamModel: route.upstreamModel }, signal),
+      );
       this.#health.succeeded(provider.id);
       return { reply, upstreamId: provider.id };
     } catch (error) {
