@@ -1,4 +1,4 @@
-import { AccessModule, CancellationModule, EventsModule, TasksModule } from '#features';
+import { AccessModule, CancellationModule, EventsModule, LimitsModule, TasksModule, WebhooksModule } from '#features';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { PlatformModule, type Platform } from '#platform';
 import type { OpenTextProviders } from '#providers';
@@ -11,11 +11,31 @@ import { TaskEventsController } from './tasks/task-events.controller.js';
 import { TasksController } from './tasks/tasks.controller.js';
 import { TextApiModule } from './text/text-api.module.js';
 import { VideosController } from './videos/videos.controller.js';
+import { WebhookDeliveriesController } from './webhooks/webhook-deliveries.controller.js';
+import { WebhookEndpointsController } from './webhooks/webhook-endpoints.controller.js';
 
 /** The rooms of the public API. */
 @Module({
-  imports: [AccessModule, BalanceModule, TasksModule, EventsModule, CancellationModule, ModelsModule, OpsModule],
-  controllers: [VideosController, ImagesController, TasksController, TaskEventsController, FilesController],
+  imports: [
+    AccessModule,
+    LimitsModule,
+    BalanceModule,
+    TasksModule,
+    EventsModule,
+    CancellationModule,
+    WebhooksModule,
+    ModelsModule,
+    OpsModule,
+  ],
+  controllers: [
+    VideosController,
+    ImagesController,
+    TasksController,
+    TaskEventsController,
+    WebhookEndpointsController,
+    WebhookDeliveriesController,
+    FilesController,
+  ],
 })
 export class ApiModule {
   static on(platform: Platform, text: OpenTextProviders): DynamicModule {

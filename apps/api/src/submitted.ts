@@ -1,4 +1,5 @@
-import type { AcceptedTask } from '#features';
+import type { AcceptedTask, SubmissionContext } from '#features';
+import type { Request } from 'express';
 
 /** The answer to an accepted submission (D1 2.1). */
 export interface SubmittedBody {
@@ -10,4 +11,10 @@ export interface SubmittedBody {
 export const submitted = ({ taskId, notices }: AcceptedTask): SubmittedBody => ({
   code: 200,
   data: [{ status: 'submitted', task_id: taskId, ...(notices.length > 0 && { notice: notices.join(' ') }) }],
+});
+
+/** What comes with a submission besides its body. */
+export const submissionContext = (request: Request): SubmissionContext => ({
+  requestId: request.requestId,
+  webhookHeader: request.get('x-webhook-url'),
 });

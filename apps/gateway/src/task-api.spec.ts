@@ -180,7 +180,9 @@ function taskApi(options: () => TestGatewayOptions): void {
   });
 }
 
-describe('The task API, changes told by Postgres', () => taskApi(() => ({})));
+describe('The task API, changes told by Postgres', () => {
+  taskApi(() => ({}));
+});
 describeWithRedis('The task API, changes told by Redis', (redisUrl) => taskApi(() => ({ redisUrl })));
 
 describe('The task API without a worker', () => {

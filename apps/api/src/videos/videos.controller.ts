@@ -2,7 +2,7 @@ import { type Caller, SubmissionService } from '#features';
 import { Body, Controller, HttpCode, Post, Req, UseGuards } from '@nestjs/common';
 import type { Request } from 'express';
 import { ApiKeyGuard, CurrentCaller } from '../door/api-key.guard.js';
-import { submitted, type SubmittedBody } from '../submitted.js';
+import { submissionContext, submitted, type SubmittedBody } from '../submitted.js';
 
 /** Video generation (D2). */
 @Controller('v1/videos')
@@ -18,6 +18,6 @@ export class VideosController {
     @Body() body: unknown,
     @Req() request: Request,
   ): Promise<SubmittedBody> {
-    return submitted(await this.submissions.submit('/v1/videos/generations', caller, body, request.requestId));
+    return submitted(await this.submissions.submit('/v1/videos/generations', caller, body, submissionContext(request)));
   }
 }

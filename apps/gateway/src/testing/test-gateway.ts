@@ -2,14 +2,15 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FIRST_ACCOUNT_ID, type MediaWorker } from '#features';
-import type { JsonObject, TaskView } from '#contracts';
+import type { JsonObject, MediaProvider, TaskView } from '#contracts';
 import { type Database, loadConfig, openPlatform, type Platform, readProcessConfig, type Environment } from '#platform';
-import { openMediaProviders, openTextProviders, SandboxConfig, TextConfig } from '#providers';
+import { MediaProviderRegistry, openMediaProviders, openTextProviders, SandboxConfig, TextConfig } from '#providers';
 import { createTestDatabase, uniqueRedisPrefix } from '#testing';
 import { createApi } from '../../../api/src/create-api.js';
 import { seed } from '../../../api/src/seed.js';
 import { serve } from '../../../api/src/serve.js';
 import { createImageWorker } from '../../../image-worker/src/image-worker.js';
+import { createMaintenanceWorker } from '../../../maintenance-worker/src/maintenance-worker.js';
 import { createVideoWorker } from '../../../video-worker/src/video-worker.js';
 
 /** The key of the first account in every test gateway. */
@@ -19,7 +20,9 @@ export const TEST_KEY = 'sk-test-0123456789abcdef';
 export interface TestGatewayOptions {
   /** Queues on this Redis instead of Postgres. */
   readonly redisUrl?: string;
-  /** Whether tasks are worked on. Default true. */
+  /** A vendor that stands in for the sandbox. */
+  readonly vendor?: MediaProvider;
+  /** Whether tasks are worked on, and webhooks sent. Default true. */
   readonly workers?: boolean;
   /** Further environment variables, as an operator would set them. */
   readonly environment?: Environment;
@@ -76,11 +79,16 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
   const api = await createApi(platform, openTextProviders(loadConfig(TextConfig, environment), environment));
   await seed(api, platform);
   const providers = openMediaProviders(FAST_SANDBOX);
+  const registry = options.vendor ? new MediaProviderRegistry({ sandbox: options.vendor }) : providers.registry;
   const server = await serve(api, platform);
   const workers: MediaWorker[] =
     options.workers === false
       ? []
-      : [createVideoWorker(platform, providers.registry), createImageWorker(platform, providers.registry)];
+      : [
+          createVideoWorker(platform, registry),
+          createImageWorker(platform, registry),
+          createMaintenanceWorker(platform),
+        ];
   for (const worker of workers) worker.start();
   const client = createClient(`http://127.0.0.1:${server.port}`);
   return {

@@ -9,6 +9,12 @@ select task_id, ordinal, store_key from task_file
 where expires_at <= now() and removed_at is null order by expires_at limit $1`;
 const MARK_REMOVED = `update task_file set removed_at = now() where task_id = $1 and ordinal = $2`;
 
+interface ExpiredFile {
+  readonly task_id: string;
+  readonly ordinal: number;
+  readonly store_key: string;
+}
+
 /** Tables whose rows are thrown away once they expire. */
 const EXPIRING_TABLES = ['idempotency_record', 'text_response', 'text_item'] as const;
 
@@ -36,15 +42,25 @@ export class MaintenanceService {
 
   /** The file first, then the note of it: a crash in between removes a file that is already gone, which is no error. */
   private async removeExpiredFiles(): Promise<number> {
-    const { rows: files } = await this.database.query<{ task_id: string; ordinal: number; store_key: string }>({
+    const { rows: files } = await this.database.query<ExpiredFile>({
       text: EXPIRED_FILES,
       values: [BATCH],
     });
-    for (const file of files) {
-      await this.store.delete(file.store_key);
-      await this.database.query({ text: MARK_REMOVED, values: [file.task_id, file.ordinal] });
+    let removed = 0;
+    for (const file of files) if (await this.removeFile(file)) removed += 1;
+    return removed;
+  }
+
+  /** False: the store would not; the next round tries again, and the other files need not wait for this one. */
+  private async removeFile({ task_id, ordinal, store_key }: ExpiredFile): Promise<boolean> {
+    try {
+      await this.store.delete(store_key);
+      await this.database.query({ text: MARK_REMOVED, values: [task_id, ordinal] });
+      return true;
+    } catch (error) {
+      log.warn('maintenance.file_kept', { taskId: task_id, storeKey: store_key, error });
+      return false;
     }
-    return files.length;
   }
 
   private async removeExpiredRecords(): Promise<number> {

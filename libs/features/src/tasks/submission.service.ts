@@ -1,7 +1,8 @@
 import { GatewayError, readModelRequest, type ModelRequest, type SubmissionPath } from '#contracts';
-import { checkInlineReferences, isDataUri, timeOrderedId } from '#platform';
+import { checkInlineReferences, isDataUri, type SafeFetcher, timeOrderedId } from '#platform';
 import type { Caller } from '../access/caller.js';
 import type { PriceBook, Quote } from '../prices/price-book.js';
+import { takeWebhookUrl } from '../webhooks/webhook-url.js';
 import { catalogFamily } from './catalog-family.js';
 import type { TaskWriter } from './task-writer.js';
 
@@ -9,6 +10,13 @@ import type { TaskWriter } from './task-writer.js';
 export interface AcceptedTask {
   readonly taskId: string;
   readonly notices: readonly string[];
+}
+
+/** What comes with a submission besides its body. */
+export interface SubmissionContext {
+  readonly requestId: string;
+  /** The header `X-Webhook-Url`. */
+  readonly webhookHeader?: string | undefined;
 }
 
 /** A checked request and its price. */
@@ -22,6 +30,7 @@ export class SubmissionService {
   constructor(
     private readonly prices: PriceBook,
     private readonly tasks: TaskWriter,
+    private readonly fetcher: SafeFetcher,
   ) {}
 
   /**
@@ -29,7 +38,13 @@ export class SubmissionService {
    *
    * @throws GatewayError 400, 402, 403 or 404; nothing was written and nothing is charged.
    */
-  async submit(path: SubmissionPath, caller: Caller, body: unknown, requestId: string): Promise<AcceptedTask> {
+  async submit(
+    path: SubmissionPath,
+    caller: Caller,
+    sent: unknown,
+    { requestId, webhookHeader }: SubmissionContext,
+  ): Promise<AcceptedTask> {
+    const { webhookUrl, body } = takeWebhookUrl(this.fetcher, sent, webhookHeader);
     const { request, quote } = await this.price(path, caller, body);
     const { model, medium, mode, parameters, notices } = request;
     const family = catalogFamily(model);
@@ -51,7 +66,7 @@ export class SubmissionService {
       holdMicros: quote.holdMicros,
       priority: caller.priority,
       deadlineSeconds: family.deadlineSeconds,
-      webhookUrl: null,
+      webhookUrl,
       keyHasQuota: caller.quotaMicros !== null,
     });
     return { taskId, notices };

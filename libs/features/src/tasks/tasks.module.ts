@@ -4,6 +4,7 @@ import {
   type MediaStore,
   PLATFORM,
   type Platform,
+  SafeFetcher,
   TASK_DOORBELL,
   type TaskDoorbell,
 } from '#platform';
@@ -26,8 +27,9 @@ import { TaskWriter } from './task-writer.js';
     },
     {
       provide: SubmissionService,
-      inject: [PriceBook, TaskWriter],
-      useFactory: (prices: PriceBook, tasks: TaskWriter) => new SubmissionService(prices, tasks),
+      inject: [PriceBook, TaskWriter, SafeFetcher],
+      useFactory: (prices: PriceBook, tasks: TaskWriter, fetcher: SafeFetcher) =>
+        new SubmissionService(prices, tasks, fetcher),
     },
     {
       provide: ReadTaskService,

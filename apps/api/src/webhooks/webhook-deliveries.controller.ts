@@ -1,0 +1,63 @@
+import { GatewayError } from '#contracts';
+import { type Caller, type WebhookDeliveryView, WebhookDeliveriesService } from '#features';
+import { Controller, Get, HttpCode, Param, Post, Query, UseGuards } from '@nestjs/common';
+import { ApiKeyGuard, CurrentCaller } from '../door/api-key.guard.js';
+
+const LIMIT_DEFAULT = 20;
+const LIMIT_MAX = 100;
+
+/** What was sent to webhooks, and sending it again. */
+@Controller('v1/webhooks/deliveries')
+@UseGuards(ApiKeyGuard)
+export class WebhookDeliveriesController {
+  constructor(private readonly deliveries: WebhookDeliveriesService) {}
+
+  /** The delivery log, newest first: `limit`, `cursor`, `task_id`. */
+  @Get()
+  async list(
+    @CurrentCaller() caller: Caller,
+    @Query() query: Record<string, unknown>,
+  ): Promise<{ code: 200; data: readonly WebhookDeliveryView[]; has_more: boolean; next_cursor: string | null }> {
+    const { deliveries, nextCursor } = await this.deliveries.list(
+      caller.accountId,
+      readLimit(query['limit']),
+      readText('cursor', query['cursor']),
+      readText('task_id', query['task_id']),
+    );
+    return { code: 200, data: deliveries, has_more: nextCursor !== null, next_cursor: nextCursor };
+  }
+
+  /** One delivery with all its attempts. */
+  @Get(':delivery_id')
+  async read(
+    @CurrentCaller() caller: Caller,
+    @Param('delivery_id') deliveryId: string,
+  ): Promise<{ code: 200; data: WebhookDeliveryView }> {
+    return { code: 200, data: await this.deliveries.read(caller.accountId, deliveryId) };
+  }
+
+  /** Sends it again at once, under the same id. */
+  @Post(':delivery_id/resend')
+  @HttpCode(200)
+  async resend(
+    @CurrentCaller() caller: Caller,
+    @Param('delivery_id') deliveryId: string,
+  ): Promise<{ code: 200; data: WebhookDeliveryView }> {
+    return { code: 200, data: await this.deliveries.resend(caller.accountId, deliveryId) };
+  }
+}
+
+function readLimit(given: unknown): number {
+  if (given === undefined) return LIMIT_DEFAULT;
+  const limit = typeof given === 'string' && /^\d{1,3}$/.test(given) ? Number(given) : 0;
+  if (limit >= 1 && limit <= LIMIT_MAX) return limit;
+  throw new GatewayError('invalid_parameter', `limit must be a whole number from 1 to ${LIMIT_MAX}.`, {
+    param: 'limit',
+  });
+}
+
+function readText(param: string, given: unknown): string | null {
+  if (given === undefined) return null;
+  if (typeof given === 'string' && given.length <= 100) return given;
+  throw new GatewayError('invalid_parameter', `${param} must be given once, with at most 100 characters.`, { param });
+}

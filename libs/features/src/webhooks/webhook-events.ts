@@ -1,0 +1,6 @@
+/** What endpoints can be told about. A test call has a type of its own and always arrives. */
+export const WEBHOOK_EVENTS = ['task.completed', 'task.failed', 'task.cancelled'] as const;
+export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number];
+
+/** The type of a test call. */
+export const TEST_EVENT = 'webhook.test';

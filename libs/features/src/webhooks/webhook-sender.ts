@@ -1,0 +1,142 @@
+import {
+  type CrashPoints,
+  type Database,
+  FetchRefused,
+  logger,
+  retryOnConnectionError,
+  type SafeFetcher,
+} from '#platform';
+import { Webhook } from 'standardwebhooks';
+import type { ReadTaskService } from '../tasks/read-task.service.js';
+import { retryDelayMs } from './retry-schedule.js';
+import { TEST_EVENT } from './webhook-events.js';
+import { KEEP_PAYLOAD, CLAIM_DELIVERIES, type ClaimedDelivery, RECORD_ATTEMPT } from './webhook-statements.js';
+import type { WebhookSigners } from './webhook-signers.js';
+
+const log = logger('webhooks');
+
+/** Bounds of sending. Times in milliseconds. */
+const SENDING = {
+  /** The most calls under way at once in one process. */
+  inFlight: 100,
+  /** How long a claimed delivery is ours; if this process dies, another sends it after that time. */
+  leaseMs: 60_000,
+  /** The longest one call may take. */
+  timeoutMs: 15_000,
+  /** How much of an answer is read. */
+  replyBytes: 1_024,
+} as const;
+
+/** A receiver that answers this wants nothing more. */
+const GONE = 410;
+
+/** What came of one call. */
+interface Outcome {
+  readonly status: number | null;
+  readonly error: string | null;
+  /** Whether another attempt may help. */
+  readonly mayPass: boolean;
+}
+
+/**
+ * Sends webhooks: at least once each, under a stable id, signed by every secret that is in force. Each attempt goes
+ * through the safe fetcher, which judges the address anew.
+ */
+export class WebhookSender {
+  private readonly underWay = new Set<Promise<void>>();
+
+  constructor(
+    private readonly database: Database,
+    private readonly fetcher: SafeFetcher,
+    private readonly tasks: ReadTaskService,
+    private readonly signers: WebhookSigners,
+    private readonly crashPoints: CrashPoints,
+  ) {}
+
+  /** Begins to send what is due. True: more may be due at once. */
+  async sendDue(): Promise<boolean> {
+    const free = SENDING.inFlight - this.underWay.size;
+    if (free === 0) return false;
+    const due = await this.run<ClaimedDelivery>('claim_deliveries', CLAIM_DELIVERIES, [free, SENDING.leaseMs]);
+    if (due.length > 0) this.crashPoints.reach('after-delivery-claim');
+    for (const delivery of due) {
+      const sent = this.send(delivery).finally(() => this.underWay.delete(sent));
+      this.underWay.add(sent);
+    }
+    return due.length === free;
+  }
+
+  /** Resolves when the calls under way are over. */
+  async finished(): Promise<void> {
+    await Promise.all(this.underWay);
+  }
+
+  /** Never throws: what goes wrong on our side is tried again when the claim lapses. */
+  private async send(delivery: ClaimedDelivery): Promise<void> {
+    try {
+      const beganAt = performance.now();
+      const outcome = await this.call(delivery);
+      this.crashPoints.reach('after-delivery-sent');
+      await this.record(delivery, outcome, Math.round(performance.now() - beganAt));
+    } catch (error) {
+      log.error('webhook.send_failed', { deliveryId: delivery.id, error });
+    }
+  }
+
+  private async call(delivery: ClaimedDelivery): Promise<Outcome> {
+    const secrets = await this.signers.secretsFor(delivery.account_id, delivery.endpoint_id);
+    if (secrets === null) return { status: null, error: 'The endpoint was removed.', mayPass: false };
+    const payload = delivery.payload || (await this.writePayload(delivery));
+    const now = new Date();
+    const signature = secrets.map((secret) => new Webhook(secret).sign(delivery.id, now, payload)).join(' ');
+    try {
+      const { status } = await this.fetcher.post(delivery.url, {
+        body: payload,
+        headers: {
+          'content-type': 'application/json',
+          'webhook-id': delivery.id,
+          'webhook-timestamp': String(Math.floor(now.getTime() / 1000)),
+          'webhook-signature': signature,
+        },
+        timeoutMs: SENDING.timeoutMs,
+        maxReplyBytes: SENDING.replyBytes,
+      });
+      const accepted = status >= 200 && status < 300;
+      return { status, error: accepted ? null : `The receiver answered ${status}.`, mayPass: status !== GONE };
+    } catch (error) {
+      return { status: null, error: error instanceof Error ? error.message : String(error), mayPass: !isRule(error) };
+    }
+  }
+
+  /** Written when it is first sent and kept, so that every attempt carries the same bytes. */
+  private async writePayload({ id, account_id, task_id, event_type, created_at }: ClaimedDelivery): Promise<string> {
+    const data =
+      task_id === null || event_type === TEST_EVENT
+        ? { message: 'This is a test. Real events carry a task here, as GET /v1/tasks/{task_id} shows it.' }
+        : await this.tasks.read(account_id, task_id);
+    const payload = JSON.stringify({ type: event_type, timestamp: created_at.toISOString(), data });
+    await this.run('keep_payload', KEEP_PAYLOAD, [id, payload]);
+    return payload;
+  }
+
+  private async record(
+    delivery: ClaimedDelivery,
+    { status, error, mayPass }: Outcome,
+    durationMs: number,
+  ): Promise<void> {
+    const delayMs = error !== null && mayPass ? retryDelayMs(delivery.attempts) : null;
+    const state = error === null ? 'delivered' : delayMs === null ? 'failed' : 'pending';
+    const values = [delivery.id, delivery.attempts, status, error, durationMs, state, delayMs];
+    await this.run('record_attempt', RECORD_ATTEMPT, values);
+    if (status === GONE && delivery.endpoint_id) await this.signers.disable(delivery.endpoint_id);
+    log.info('webhook.sent', { deliveryId: delivery.id, taskId: delivery.task_id, status, state, durationMs });
+  }
+
+  private async run<Row extends object>(name: string, text: string, values: unknown[]): Promise<Row[]> {
+    const { rows } = await retryOnConnectionError(() => this.database.query<Row>({ name, text, values }));
+    return rows;
+  }
+}
+
+/** A rule that the address itself breaks; a name that leads to a private address today may lead elsewhere tomorrow. */
+const isRule = (error: unknown): boolean => error instanceof FetchRefused && error.code !== 'address_blocked';
