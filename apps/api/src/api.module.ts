@@ -1,8 +1,18 @@
-import { AccessModule, CancellationModule, EventsModule, LimitsModule, TasksModule, WebhooksModule } from '#features';
+import {
+  AccessModule,
+  IdempotencyModule,
+  CancellationModule,
+  EventsModule,
+  LimitsModule,
+  TasksModule,
+  WebhooksModule,
+} from '#features';
 import { type DynamicModule, Module } from '@nestjs/common';
+import { APP_INTERCEPTOR } from '@nestjs/core';
 import { PlatformModule, type Platform } from '#platform';
 import type { OpenTextProviders } from '#providers';
 import { BalanceModule } from './balance/balance.module.js';
+import { IdempotencyInterceptor } from './door/idempotency.interceptor.js';
 import { FilesController } from './files/files.controller.js';
 import { ImagesController } from './images/images.controller.js';
 import { ModelsModule } from './models/models.module.js';
@@ -19,6 +29,7 @@ import { WebhookEndpointsController } from './webhooks/webhook-endpoints.control
   imports: [
     AccessModule,
     LimitsModule,
+    IdempotencyModule,
     BalanceModule,
     TasksModule,
     EventsModule,
@@ -27,6 +38,7 @@ import { WebhookEndpointsController } from './webhooks/webhook-endpoints.control
     ModelsModule,
     OpsModule,
   ],
+  providers: [{ provide: APP_INTERCEPTOR, useClass: IdempotencyInterceptor }],
   controllers: [
     VideosController,
     ImagesController,

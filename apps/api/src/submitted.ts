@@ -16,5 +16,6 @@ export const submitted = ({ taskId, notices }: AcceptedTask): SubmittedBody => (
 /** What comes with a submission besides its body. */
 export const submissionContext = (request: Request): SubmissionContext => ({
   requestId: request.requestId,
+  taskId: request.attempt?.taskId,
   webhookHeader: request.get('x-webhook-url'),
 });

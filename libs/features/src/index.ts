@@ -5,6 +5,8 @@ export { expectAllowedAddress, isAddressBlock } from './access/client-address.js
 export * from './access/seed.service.js';
 export * from './generation/create-task-worker.js';
 export * from './generation/loop.js';
+export * from './idempotency/idempotency.module.js';
+export * from './idempotency/idempotency.service.js';
 export * from './ledger/balance.service.js';
 export * from './ledger/ledger.module.js';
 export * from './ledger/ledger.service.js';

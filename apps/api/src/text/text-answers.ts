@@ -16,7 +16,8 @@ export class TextAnswers {
     if (!request.caller) throw new Error('A text route is not guarded by ApiKeyGuard');
     const leaving = new AbortController();
     response.once('close', () => {
-      if (!response.writableFinished) leaving.abort();
+      // A request that may be repeated is finished all the same: the repeat gets its answer.
+      if (!response.writableFinished && (stream || !request.attempt)) leaving.abort();
     });
     const order: TextOrder<Body> = {
       ...demand,

@@ -15,6 +15,8 @@ export interface AcceptedTask {
 /** What comes with a submission besides its body. */
 export interface SubmissionContext {
   readonly requestId: string;
+  /** The id to give the task, reserved by a request that may be repeated. */
+  readonly taskId?: string | undefined;
   /** The header `X-Webhook-Url`. */
   readonly webhookHeader?: string | undefined;
 }
@@ -42,13 +44,13 @@ export class SubmissionService {
     path: SubmissionPath,
     caller: Caller,
     sent: unknown,
-    { requestId, webhookHeader }: SubmissionContext,
+    { requestId, taskId: reservedTaskId, webhookHeader }: SubmissionContext,
   ): Promise<AcceptedTask> {
     const { webhookUrl, body } = takeWebhookUrl(this.fetcher, sent, webhookHeader);
     const { request, quote } = await this.price(path, caller, body);
     const { model, medium, mode, parameters, notices } = request;
     const family = catalogFamily(model);
-    const taskId = timeOrderedId('task');
+    const taskId = reservedTaskId ?? timeOrderedId('task');
     await this.tasks.write({
       id: taskId,
       accountId: caller.accountId,

@@ -1,0 +1,121 @@
+import { randomUUID } from 'node:crypto';
+import { startTestGateway, TEST_KEY, type TestGateway } from '../../../gateway/src/testing/test-gateway.js';
+
+const PICTURE = { model: 'eta-image-2.0', prompt: 'a lighthouse', size: '1:1', resolution: '1K' };
+const TEXT = { model: 'vendor-5', input: 'Say something about lighthouses.' };
+const IMAGES = '/v1/images/generations';
+
+describe('Idempotency-Key', () => {
+  let gateway: TestGateway;
+  beforeAll(async () => {
+    gateway = await startTestGateway({ workers: false });
+  });
+  afterAll(() => gateway.stop());
+
+  const send = (path: string, body: unknown, key: string) =>
+    gateway.send('POST', path, body, { authorization: `Bearer ${TEST_KEY}`, 'idempotency-key': key });
+  const run = async <Row extends object>(text: string, ...values: unknown[]) =>
+    (await gateway.database.query<Row>({ text, values })).rows;
+  const charges = async () => (await run<{ n: number }>('select count(*)::integer n from ledger_entry'))[0]?.n;
+
+  it.each([
+    ['a task', IMAGES, PICTURE],
+    ['a text', '/v1/responses', TEXT],
+    ['a message', '/v1/messages', { model: 'vendor-haiku-4-5-20251001', messages: [{ role: 'user', content: 'hi' }] }],
+  ])('gives the same answer again and charges %s once', async (_what, path, body) => {
+    const key = randomUUID();
+    const headers = { authorization: `Bearer ${TEST_KEY}`, 'idempotency-key': key, 'anthropic-version': '2023-06-01' };
+    const first = await gateway.send('POST', path, body, headers);
+    const entries = await charges();
+    const second = await gateway.send('POST', path, body, headers);
+    expect(first.status).toBe(200);
+    expect(first.headers.get('idempotent-replayed')).toBeNull();
+    expect(second).toMatchObject({ status: 200, body: first.body });
+    expect(second.headers.get('idempotent-replayed')).toBe('true');
+    expect(second.headers.get('content-type')).toBe(first.headers.get('content-type'));
+    expect(await charges()).toBe(entries);
+  });
+
+  it('refuses the key for another body or another path', async () => {
+    const key = randomUUID();
+    await send(IMAGES, PICTURE, key);
+    expect(await send(IMAGES, { ...PICTURE, prompt: 'a tower' }, key)).toMatchObject({
+      status: 422,
+      body: { error: { code: 'idempotency_mismatch', param: 'Idempotency-Key' } },
+    });
+    expect((await send('/v1/images/edits', PICTURE, key)).status).toBe(422);
+  });
+
+  it('makes one task of many requests at once; the others hear of it, or that it is at work', async () => {
+    const key = randomUUID();
+    const answers = await Promise.all(Array.from({ length: 20 }, () => send(IMAGES, PICTURE, key)));
+    expect(new Set(answers.map(({ status }) => status)).has(200)).toBe(true);
+    for (const { status, headers } of answers) {
+      expect([200, 409]).toContain(status);
+      expect(status === 409 ? headers.get('retry-after') : '1').toBe('1');
+    }
+    const requests = await run('select 1 from idempotency_record where key = $1', key);
+    const tasks = await run(
+      'select 1 from task where id = (select reserved_task_id from idempotency_record where key = $1)',
+      key,
+    );
+    expect([requests.length, tasks.length]).toEqual([1, 1]);
+  });
+
+  it('frees the key when the request was refused, so that a mended one may use it', async () => {
+    const key = randomUUID();
+    expect((await send(IMAGES, { ...PICTURE, size: 'huge' }, key)).status).toBe(400);
+    expect((await send(IMAGES, PICTURE, key)).status).toBe(200);
+  });
+
+  it('finds the task of an attempt that died before it could answer', async () => {
+    const key = randomUUID();
+    const first = await send(IMAGES, PICTURE, key);
+    await run(
+      `update idempotency_record set state = 'in_flight', response_body = null, locked_until = now() where key = $1`,
+      key,
+    );
+    const tasks = await run<{ n: number }>('select count(*)::integer n from task');
+    expect(await send(IMAGES, PICTURE, key)).toMatchObject({ status: 200, body: first.body });
+    expect(await run<{ n: number }>('select count(*)::integer n from task')).toEqual(tasks);
+  });
+
+  it('charges a text once though the attempt that made it died before it could answer', async () => {
+    const key = randomUUID();
+    await send('/v1/responses', TEXT, key);
+    await run(
+      `update idempotency_record set state = 'in_flight', response_body = null, locked_until = now() where key = $1`,
+      key,
+    );
+    const entries = await charges();
+    expect((await send('/v1/responses', TEXT, key)).status).toBe(200);
+    expect(await charges()).toBe(entries);
+  });
+
+  it('does not keep streams, and does not run one twice either', async () => {
+    const key = randomUUID();
+    const headers = { authorization: `Bearer ${TEST_KEY}`, 'idempotency-key': key, 'content-type': 'application/json' };
+    const request = { method: 'POST', headers, body: JSON.stringify({ ...TEXT, stream: true }) };
+    const stream = await fetch(`${gateway.baseUrl}/v1/responses`, request);
+    expect(await stream.text()).toContain('data:');
+    expect(await send('/v1/responses', { ...TEXT, stream: true }, key)).toMatchObject({
+      status: 409,
+      body: { error: { code: 'conflict' } },
+    });
+  });
+
+  it('forgets after 24 hours', async () => {
+    const key = randomUUID();
+    await send(IMAGES, PICTURE, key);
+    await run(`update idempotency_record set expires_at = now() where key = $1`, key);
+    expect((await send(IMAGES, { ...PICTURE, prompt: 'a tower' }, key)).status).toBe(200);
+  });
+
+  it.each([
+    ['with a space', 'two words'],
+    ['of 256 characters', 'x'.repeat(256)],
+  ])('refuses a key %s', async (_what, key) => {
+    const answer = await send(IMAGES, PICTURE, key);
+    expect(answer).toMatchObject({ status: 400, body: { error: { param: 'Idempotency-Key' } } });
+  });
+});

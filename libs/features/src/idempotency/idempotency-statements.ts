@@ -1,0 +1,46 @@
+/** How long one attempt keeps others away without renewing, in seconds. Renewed three times as often. */
+export const LOCK_SECONDS = 60;
+
+/** How long an answer is kept. */
+const KEPT = `interval '24 hours'`;
+const LOCK = `interval '${LOCK_SECONDS} seconds'`;
+
+/** $1 account, $2 key, $3 fingerprint, $4 request id, $5 reserved task id. */
+export const BEGIN = `
+insert into idempotency_record (account_id, key, fingerprint, request_id, reserved_task_id, locked_until, expires_at)
+values ($1, $2, $3, $4, $5, now() + ${LOCK}, now() + ${KEPT})
+on conflict (account_id, key) do update set fingerprint = excluded.fingerprint, request_id = excluded.request_id,
+  reserved_task_id = excluded.reserved_task_id, locked_until = excluded.locked_until, expires_at = excluded.expires_at,
+  created_at = now(), state = 'in_flight', response_status = null, response_body = null, response_content_type = null
+where idempotency_record.expires_at <= now()
+returning request_id`;
+
+/** Goes on with a request whose attempt died. $1 account, $2 key, $3 fingerprint. */
+export const RESUME = `
+update idempotency_record set locked_until = now() + ${LOCK}
+where account_id = $1 and key = $2 and fingerprint = $3 and state = 'in_flight' and locked_until <= now()
+returning request_id, reserved_task_id`;
+
+export const READ = `
+select fingerprint, state, response_status, response_body, response_content_type
+from idempotency_record where account_id = $1 and key = $2`;
+
+/** $1 account, $2 key, $3 request id. */
+export const RENEW = `
+update idempotency_record set locked_until = now() + ${LOCK}
+where account_id = $1 and key = $2 and request_id = $3 and state = 'in_flight'`;
+
+/** $1 account, $2 key, $3 request id, $4 status, $5 body or null, $6 content type. */
+export const FINISH = `
+update idempotency_record set state = 'done', response_status = $4, response_body = $5, response_content_type = $6
+where account_id = $1 and key = $2 and request_id = $3 and state = 'in_flight'`;
+
+export const FORGET = `
+delete from idempotency_record where account_id = $1 and key = $2 and request_id = $3 and state = 'in_flight'`;
+
+export const UNLOCK = `
+update idempotency_record set locked_until = now()
+where account_id = $1 and key = $2 and request_id = $3 and state = 'in_flight'`;
+
+/** The task that an earlier attempt wrote. $1 reserved task id, $2 account. */
+export const WRITTEN_TASK = `select id, notices from task where id = $1 and account_id = $2`;

@@ -1,0 +1,157 @@
+import { createHash } from 'node:crypto';
+import { GatewayError } from '#contracts';
+import { Database, retryOnConnectionError, timeOrderedId } from '#platform';
+import * as statements from './idempotency-statements.js';
+
+/** A repeatable request as it arrived. */
+export interface RepeatableRequest {
+  readonly accountId: string;
+  /** The header `Idempotency-Key`. */
+  readonly key: string;
+  /** What must be the same when it is repeated: the path and the body as it was sent. */
+  readonly path: string;
+  readonly body: string | Uint8Array;
+  readonly requestId: string;
+}
+
+/** An answer that was given before. */
+export interface KeptAnswer {
+  readonly status: number;
+  readonly contentType: string;
+  readonly body: string;
+}
+
+/** A task that an attempt before this one wrote, and then died. */
+export interface WrittenTask {
+  readonly taskId: string;
+  readonly notices: readonly string[];
+}
+
+/** The right to do the work of a repeatable request; nobody else has it meanwhile. */
+export interface Attempt {
+  readonly accountId: string;
+  readonly key: string;
+  /** The id of the first attempt, under which the ledger knows the request. */
+  readonly requestId: string;
+  /** The id for the task, the same for every attempt: two that run at once still write one task. */
+  readonly taskId: string;
+}
+
+/** What to do with a request that carries a key. */
+export type Beginning =
+  | { readonly kind: 'work'; readonly attempt: Attempt }
+  | { readonly kind: 'resume'; readonly attempt: Attempt; readonly task: WrittenTask | null }
+  | { readonly kind: 'replay'; readonly answer: KeptAnswer };
+
+interface RecordRow {
+  readonly fingerprint: Buffer;
+  readonly state: 'in_flight' | 'done';
+  readonly response_status: number | null;
+  readonly response_body: string | null;
+  readonly response_content_type: string | null;
+}
+
+const KEY_FORM = /^[\u0021-\u007e]{1,255}$/;
+const RETRY_AFTER_MS = 1_000;
+
+/** How often the right to work is renewed, in milliseconds. */
+export const RENEW_EVERY_MS = (statements.LOCK_SECONDS * 1000) / 3;
+
+/**
+ * Makes requests repeatable: the first with a key does the work, every later one with the same body gets its answer for
+ * 24 hours. One row in Postgres decides, so it holds across replicas; a row whose worker died is taken over, and the
+ * ids it reserved lead the new attempt to what the old one had already written.
+ */
+export class IdempotencyService {
+  constructor(private readonly database: Database) {}
+
+  /**
+   * @throws GatewayError `invalid_parameter`: the key is malformed; `idempotency_mismatch`: it was used for another
+   * body; `idempotency_in_flight`: the first request is still at work; `conflict`: its answer was not kept.
+   */
+  async begin(request: RepeatableRequest): Promise<Beginning> {
+    expectKey(request.key);
+    const { accountId, key, requestId } = request;
+    const fingerprint = createHash('sha256').update(`${request.path}\n`).update(request.body).digest();
+    const taskId = timeOrderedId('task');
+    const begun = await this.run(statements.BEGIN, [accountId, key, fingerprint, requestId, taskId]);
+    if (begun.length > 0) return { kind: 'work', attempt: { accountId, key, requestId, taskId } };
+    return (await this.resume(accountId, key, fingerprint)) ?? this.read(accountId, key, fingerprint);
+  }
+
+  /** Keeps others away for another minute. */
+  async renew({ accountId, key, requestId }: Attempt): Promise<void> {
+    await this.run(statements.RENEW, [accountId, key, requestId]);
+  }
+
+  /** Keeps the answer; without a body the key is used up, and repeating it says so. */
+  async finish({ accountId, key, requestId }: Attempt, status: number, contentType: string, body: string | null) {
+    const values = [accountId, key, requestId, status, body, contentType];
+    await retryOnConnectionError(() => this.run(statements.FINISH, values));
+  }
+
+  /** The request was refused and nothing happened: the key is free again. */
+  async forget({ accountId, key, requestId }: Attempt): Promise<void> {
+    await this.run(statements.FORGET, [accountId, key, requestId]);
+  }
+
+  /** The attempt failed and may have written its task: the next one may take over at once. */
+  async unlock({ accountId, key, requestId }: Attempt): Promise<void> {
+    await this.run(statements.UNLOCK, [accountId, key, requestId]);
+  }
+
+  private async resume(accountId: string, key: string, fingerprint: Buffer): Promise<Beginning | null> {
+    const [resumed] = await this.run<{ request_id: string; reserved_task_id: string | null }>(statements.RESUME, [
+      accountId,
+      key,
+      fingerprint,
+    ]);
+    if (!resumed) return null;
+    const taskId = resumed.reserved_task_id ?? timeOrderedId('task');
+    const [task] = await this.run<{ id: string; notices: string[] }>(statements.WRITTEN_TASK, [taskId, accountId]);
+    return {
+      kind: 'resume',
+      attempt: { accountId, key, requestId: resumed.request_id, taskId },
+      task: task ? { taskId: task.id, notices: task.notices } : null,
+    };
+  }
+
+  private async read(accountId: string, key: string, fingerprint: Buffer): Promise<Beginning> {
+    const [record] = await this.run<RecordRow>(statements.READ, [accountId, key]);
+    if (!record || record.state === 'in_flight') {
+      if (record && !record.fingerprint.equals(fingerprint)) throw mismatch();
+      throw new GatewayError('idempotency_in_flight', 'The first request with this Idempotency-Key is still at work.', {
+        retryAfterMs: RETRY_AFTER_MS,
+      });
+    }
+    if (!record.fingerprint.equals(fingerprint)) throw mismatch();
+    const { response_status: status, response_body: body, response_content_type: contentType } = record;
+    if (status === null || body === null) {
+      throw new GatewayError(
+        'conflict',
+        'The request with this Idempotency-Key was answered, but its answer was a stream and is not kept; use a new key.',
+      );
+    }
+    return { kind: 'replay', answer: { status, body, contentType: contentType ?? 'application/json; charset=utf-8' } };
+  }
+
+  private async run<Row extends object>(text: string, values: readonly unknown[]): Promise<Row[]> {
+    return (await this.database.query<Row>({ text, values })).rows;
+  }
+}
+
+function expectKey(key: string): void {
+  if (KEY_FORM.test(key)) return;
+  throw new GatewayError(
+    'invalid_parameter',
+    'Idempotency-Key must be 1 to 255 visible ASCII characters without spaces; a UUID is a good choice.',
+    { param: 'Idempotency-Key' },
+  );
+}
+
+const mismatch = (): GatewayError =>
+  new GatewayError(
+    'idempotency_mismatch',
+    'This Idempotency-Key was used for a request with another body or path; use a new key.',
+    { param: 'Idempotency-Key' },
+  );
