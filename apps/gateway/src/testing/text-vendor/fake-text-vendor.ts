@@ -172,7 +172,7 @@ async function failBeforeReply(fault: VendorFault, response: ServerResponse): Pr
       return true;
     case 'slow-429':
       await sleep(50);
-      return refuse(429, 'slow down', { 'retry-after': '1' });
+      return refuse(429, 'slow down', { 'retry-after-ms': '120' });
     case 'refusal-400':
       return refuse(400, 'The vendor does not like the field temperature.');
     case 'error-500':
@@ -201,6 +201,9 @@ async function sendHuge(response: ServerResponse, start: string): Promise<void> 
 }
 
 async function failStream(fault: VendorFault, next: string, failure: string, response: ServerResponse): Promise<void> {
+  if (!fails(fault)) return void response.end();
+  // What went before arrives on its own, so that the failure meets a reply that has begun.
+  await sleep(10);
   switch (fault) {
     case 'cut-after-headers':
     case 'cut-mid-event':

@@ -24,10 +24,10 @@ export interface TextGateway extends TestGateway {
 
 const upstreams = (baseUrl: string): string => `
 upstreams:
-  - { id: responses, protocol: responses, base_url: "${baseUrl}", key: "\${VENDOR_KEY}", models: { vendor-5: vendor-responses }, timeouts: { idle_seconds: 0.5 } }
-  - { id: chat, protocol: chat, base_url: "${baseUrl}", key: "\${VENDOR_KEY}", models: { vendor-4o-image: vendor-chat }, timeouts: { idle_seconds: 0.5 } }
-  - { id: messages, protocol: messages, base_url: "${baseUrl}", key: "\${VENDOR_KEY}", models: { vendor-haiku-4-5-20251001: vendor-messages }, timeouts: { idle_seconds: 0.5 } }
-  - { id: gemini, protocol: gemini, base_url: "${baseUrl}", key: "\${VENDOR_KEY}", models: { vendor-2.5-flash: vendor-gemini }, timeouts: { idle_seconds: 0.5 } }
+  - { id: responses, protocol: responses, base_url: "${baseUrl}", key: "\${VENDOR_KEY}", models: { vendor-5: vendor-responses }, timeouts: { idle_seconds: 0.2 } }
+  - { id: chat, protocol: chat, base_url: "${baseUrl}", key: "\${VENDOR_KEY}", models: { vendor-4o-image: vendor-chat }, timeouts: { idle_seconds: 0.2 } }
+  - { id: messages, protocol: messages, base_url: "${baseUrl}", key: "\${VENDOR_KEY}", models: { vendor-haiku-4-5-20251001: vendor-messages }, timeouts: { idle_seconds: 0.2 } }
+  - { id: gemini, protocol: gemini, base_url: "${baseUrl}", key: "\${VENDOR_KEY}", models: { vendor-2.5-flash: vendor-gemini }, timeouts: { idle_seconds: 0.2 } }
   - { id: writer, protocol: sandbox, models: { vendor-4-vision: vendor-4-vision } }
 `;
 

@@ -71,6 +71,8 @@ export class UpstreamHttp {
         body,
         signal,
       });
+      // Whoever reads the body meets its failure; without a listener, one that nobody reads would end the process.
+      stream.on('error', () => {});
       return { status: statusCode, headers: received, body: stream };
     } catch (error) {
       signal.throwIfAborted();

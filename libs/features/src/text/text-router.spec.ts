@@ -1,0 +1,186 @@
+import { GatewayError, type ErrorCode, type TextProvider, type TextReply } from '#contracts';
+import { ControllableClock } from '#testing';
+import { TextRouter, type RoutableCall } from './text-router.js';
+import { TextUpstreams } from './text-upstreams.js';
+import { LocalCooldownBoard, UpstreamHealth } from './upstream-health.js';
+
+const CALL: RoutableCall = {
+  requestId: 'req_1',
+  style: 'responses',
+  stream: false,
+  model: 'vendor-5',
+  request: () => {
+    throw new Error('not read here');
+  },
+  native: () => ({ kind: 'rewritten', body: {} }),
+  headers: {},
+};
+const REPLY: TextReply = { kind: 'events', events: (async function* () {})() };
+
+/** A vendor that fails in turn as told, then replies. */
+class ScriptedVendor implements TextProvider {
+  readonly protocol = 'chat';
+  asked = 0;
+
+  constructor(
+    readonly id: string,
+    readonly failures: (ErrorCode | GatewayError)[] = [],
+  ) {}
+
+  call(): Promise<TextReply> {
+    this.asked += 1;
+    const failure = this.failures.shift();
+    if (failure === undefined) return Promise.resolve(REPLY);
+    return Promise.reject(failure instanceof GatewayError ? failure : new GatewayError(failure, `${this.id} failed`));
+  }
+}
+
+function router(
+  vendors: readonly (readonly [ScriptedVendor, { weight?: number; priority?: number }])[],
+  random = () => 0.5,
+) {
+  const clock = new ControllableClock();
+  const upstreams = new TextUpstreams(
+    vendors.map(([provider, { weight = 1, priority = 0 }]) => ({ provider, models: undefined, weight, priority })),
+    random,
+  );
+  const health = new UpstreamHealth(clock, new LocalCooldownBoard());
+  const routing = new TextRouter(upstreams, health, clock, 10_000);
+  return { clock, call: () => routing.call(CALL, new AbortController().signal) };
+}
+
+/** Lets everything pending run, then moves the time on, again and again. */
+async function sleepThrough(clock: ControllableClock, times: number): Promise<void> {
+  for (let time = 0; time < times; time += 1) {
+    await new Promise((resolve) => setImmediate(resolve));
+    clock.advance(3_200);
+  }
+}
+
+describe('TextRouter', () => {
+  it.each<ErrorCode>(['upstream_error', 'overloaded', 'rate_limit_exceeded', 'upstream_timeout'])(
+    'goes to the next upstream on %s, and does not ask the first again',
+    async (code) => {
+      const first = new ScriptedVendor('first', [code]);
+      const second = new ScriptedVendor('second');
+      const { call } = router([
+        [first, {}],
+        [second, { priority: 1 }],
+      ]);
+      expect((await call()).upstreamId).toBe('second');
+      expect([first.asked, second.asked]).toEqual([1, 1]);
+    },
+  );
+
+  it('asks again after a pause while the budget of time lasts, then tells the last failure', async () => {
+    const passing = new ScriptedVendor('passing', ['overloaded', 'overloaded']);
+    const { clock, call } = router([[passing, {}]]);
+    const pending = call();
+    await sleepThrough(clock, 2);
+    expect((await pending).upstreamId).toBe('passing');
+
+    const lasting = new ScriptedVendor(
+      'lasting',
+      Array.from({ length: 20 }, () => 'overloaded' as const),
+    );
+    const other = router([[lasting, {}]]);
+    const failing = expect(other.call()).rejects.toMatchObject({ code: 'overloaded' });
+    await sleepThrough(other.clock, 10);
+    await failing;
+    expect(lasting.asked).toBeLessThanOrEqual(4);
+  });
+
+  it('does not wait longer than its budget for an upstream that asks for more', async () => {
+    const limited = new GatewayError('rate_limit_exceeded', 'x', { retryAfterMs: 60_000 });
+    const { call } = router([[new ScriptedVendor('limited', [limited]), {}]]);
+    await expect(call()).rejects.toMatchObject({ code: 'rate_limit_exceeded', retryAfterMs: 60_000 });
+  });
+
+  it('tells the caller its own mistake at once and asks nobody else', async () => {
+    const second = new ScriptedVendor('second');
+    const { call } = router([
+      [new ScriptedVendor('first', ['invalid_parameter']), {}],
+      [second, { priority: 1 }],
+    ]);
+    await expect(call()).rejects.toMatchObject({ code: 'invalid_parameter' });
+    expect(second.asked).toBe(0);
+  });
+
+  it('asks an upstream of another protocol for what the first cannot say', async () => {
+    const { call } = router([
+      [new ScriptedVendor('first', ['unsupported_parameter']), {}],
+      [new ScriptedVendor('second'), { priority: 1 }],
+    ]);
+    expect((await call()).upstreamId).toBe('second');
+  });
+
+  it('shares requests by weight within a priority, and leaves higher priorities alone', () => {
+    let turn = 0;
+    const upstreams = new TextUpstreams(
+      [
+        { provider: new ScriptedVendor('heavy'), models: undefined, weight: 9, priority: 0 },
+        { provider: new ScriptedVendor('light'), models: undefined, weight: 1, priority: 0 },
+        { provider: new ScriptedVendor('spare'), models: undefined, weight: 100, priority: 1 },
+        { provider: new ScriptedVendor('off'), models: undefined, weight: 0, priority: 0 },
+      ],
+      () => ((turn += 1) * 0.618_033_988_75) % 1,
+    );
+    const firsts = Array.from({ length: 2_000 }, () => upstreams.routes('vendor-5')[0]?.upstream.provider.id);
+    const share = firsts.filter((id) => id === 'heavy').length / firsts.length;
+    expect(share).toBeGreaterThan(0.85);
+    expect(share).toBeLessThan(0.95);
+    expect(new Set(firsts)).toEqual(new Set(['heavy', 'light']));
+  });
+
+  it('names a near model for an unknown one', () => {
+    const upstreams = new TextUpstreams([]);
+    expect(() => upstreams.routes('vendor-6')).toThrow(/Did you mean "vendor-5"/);
+    expect(() => upstreams.routes('vendor-5')).toThrow(expect.objectContaining({ code: 'unavailable' }));
+  });
+});
+
+describe('UpstreamHealth', () => {
+  const failure = new GatewayError('upstream_error', 'x');
+
+  it('lets an upstream rest after three failures, admits one probe, and takes it back when that succeeds', () => {
+    const clock = new ControllableClock();
+    const health = new UpstreamHealth(clock, new LocalCooldownBoard());
+    for (let count = 0; count < 3; count += 1) {
+      expect(health.admits('a')).toBe(true);
+      health.failed('a', failure);
+    }
+    expect(health.admits('a')).toBe(false);
+    clock.advance(5_000);
+    expect([health.admits('a'), health.admits('a')]).toEqual([true, false]);
+    health.succeeded('a');
+    expect([health.admits('a'), health.admits('a')]).toEqual([true, true]);
+  });
+
+  it('doubles the rest when the probe fails', () => {
+    const clock = new ControllableClock();
+    const health = new UpstreamHealth(clock, new LocalCooldownBoard());
+    for (let count = 0; count < 3; count += 1) health.failed('a', failure);
+    clock.advance(5_000);
+    expect(health.admits('a')).toBe(true);
+    health.failed('a', failure);
+    expect(health.restMs('a')).toBe(10_000);
+  });
+
+  it('rests as long as a rate limit asks', () => {
+    const health = new UpstreamHealth(new ControllableClock(), new LocalCooldownBoard());
+    health.failed('a', new GatewayError('rate_limit_exceeded', 'x', { retryAfterMs: 42_000 }));
+    expect(health.restMs('a')).toBe(42_000);
+  });
+
+  it('keeps away from an upstream that another replica let rest', () => {
+    const clock = new ControllableClock();
+    const board = new LocalCooldownBoard();
+    const [one, other] = [new UpstreamHealth(clock, board), new UpstreamHealth(clock, board)];
+    one.failed('a', new GatewayError('rate_limit_exceeded', 'x', { retryAfterMs: 1_000 }));
+    expect(other.admits('a')).toBe(false);
+    clock.advance(1_000);
+    expect(other.admits('a')).toBe(true);
+    other.succeeded('a');
+    expect(one.admits('a')).toBe(true);
+  });
+});

@@ -1,0 +1,75 @@
+import { readUpstreamsFile } from './read-upstreams-file.js';
+
+const problemsOf = (text: string): readonly string[] => {
+  try {
+    readUpstreamsFile(text, 'upstreams.yaml', { SECRET: 'sk-1' });
+    return [];
+  } catch (error) {
+    return (error as { problems: readonly string[] }).problems;
+  }
+};
+
+const GOOD = `
+upstreams:
+  - id: main
+    protocol: chat
+    base_url: https://api.vendor.example/v1
+    key: \${SECRET}
+    models: { vendor-5: their-model }
+    timeouts: { idle_seconds: 30 }
+`;
+
+describe('readUpstreamsFile', () => {
+  it('reads an upstream with its secret from the environment, and fills in defaults', () => {
+    expect(readUpstreamsFile(GOOD, 'f', { SECRET: 'sk-1' })).toMatchObject([
+      {
+        id: 'main',
+        key: 'sk-1',
+        models: { 'vendor-5': 'their-model' },
+        weight: 1,
+        priority: 0,
+        timeouts: { connect_seconds: 5, first_byte_seconds: 600, idle_seconds: 30 },
+        output_limit_field: 'max_tokens',
+      },
+    ]);
+  });
+
+  it.each<[string, string, RegExp]>([
+    ['broken YAML', 'upstreams: [', /^upstreams\.yaml:1: /],
+    ['no list', 'upstreams: []', /^upstreams\.yaml:1: /],
+    [
+      'an unknown protocol',
+      GOOD.replace('chat', 'soap'),
+      /^upstreams\.yaml:4: upstreams\[0\]\.protocol must be one of/,
+    ],
+    ['a missing address', GOOD.replace(/.*base_url.*\n/, ''), /^upstreams\.yaml:3: upstreams\[0\]\.base_url /],
+    ['an address that is none', GOOD.replace('https://', 'ftp://'), /^upstreams\.yaml:5: upstreams\[0\]\.base_url /],
+    [
+      'a secret that is not set',
+      GOOD.replace('SECRET', 'OTHER'),
+      /^upstreams\.yaml:6: upstreams\[0\]\.key names the environment variable OTHER/,
+    ],
+    ['a misspelt field', `${GOOD}    wieght: 2\n`, /^upstreams\.yaml:9: upstreams\[0\]\.wieght should not exist/],
+    [
+      'no models',
+      GOOD.replace('{ vendor-5: their-model }', '{}'),
+      /^upstreams\.yaml:7: upstreams\[0\]\.models must name/,
+    ],
+    ['a quoted number', `${GOOD}    weight: "2"\n`, /^upstreams\.yaml:9: upstreams\[0\]\.weight must/],
+    [
+      'the same id twice',
+      GOOD + GOOD.split('\n').slice(2).join('\n'),
+      /^upstreams\.yaml:9: upstreams\[1\]\.id "main" is used twice/,
+    ],
+  ])('tells %s in one line with its place', (_case, text, line) => {
+    const problems = problemsOf(text);
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toMatch(line);
+  });
+
+  it('tells every mistake at once, and never a secret', () => {
+    const problems = problemsOf(GOOD.replace('chat', 'soap').replace('idle_seconds: 30', 'idle_seconds: 0'));
+    expect(problems).toHaveLength(2);
+    expect(problems.join()).not.toContain('sk-1');
+  });
+});
