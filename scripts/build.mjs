@@ -1,4 +1,4 @@
-// Builds apps and libs into dist/ with SWC, file by file, keeping the tree; regenerates the database client first when its schema changed.
+// Builds apps, libs and the chaos suite into dist/ with SWC, file by file, keeping the tree; regenerates the database client first when its schema changed.
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -12,7 +12,7 @@ const filesBelow = (folder) =>
     entry.isDirectory() ? filesBelow(join(folder, entry.name)) : [join(folder, entry.name)],
   );
 
-const sources = ['apps', 'libs'].flatMap(filesBelow).filter((file) => !file.endsWith('.spec.ts'));
+const sources = ['apps', 'libs', 'chaos'].flatMap(filesBelow).filter((file) => !file.endsWith('.spec.ts'));
 const newestSource = Math.max(...sources.map((file) => statSync(file).mtimeMs));
 const stamp = 'dist/.built';
 const builtAt = statSync(stamp, { throwIfNoEntry: false })?.mtimeMs ?? 0;

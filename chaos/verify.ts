@@ -1,0 +1,102 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { FakeVendor } from './fake-vendor.js';
+import type { Load } from './load.js';
+import type { Services } from './services.js';
+
+/** How tasks may end in a chaos run: made, or given up for the vendor's reasons with the money released. */
+const EXPLAINED = new Set(['upstream_unknown', 'deadline_exceeded', 'upstream_error']);
+
+interface EndedTask {
+  readonly id: string;
+  readonly state: string;
+  readonly error_code: string | null;
+  readonly last_failure: string | null;
+}
+
+interface TaskMoney {
+  readonly id: string;
+  readonly state: string;
+  readonly hold_micros: bigint;
+  readonly holds: bigint;
+  readonly captures: bigint;
+  readonly settled: bigint | string;
+}
+
+/** What a run left behind. */
+export interface Verdict {
+  readonly tasks: number;
+  readonly completed: number;
+  /** One line for each broken promise; empty when all were kept. */
+  readonly failures: readonly string[];
+}
+
+const MONEY = `
+select t.id, t.hold_micros, t.state,
+  (select count(*) from ledger_entry e where e.task_id = t.id and e.kind = 'hold') as holds,
+  (select count(*) from ledger_entry e where e.task_id = t.id and e.kind = 'capture') as captures,
+  (select coalesce(sum(amount_micros), 0) from ledger_entry e where e.task_id = t.id and e.kind in ('capture', 'release')) as settled
+from task t`;
+const UNBALANCED = `
+select a.id from account a where held_micros <> 0
+  or available_micros <> (select coalesce(sum(case when credit = 'available' then amount_micros else 0 end
+    - case when debit = 'available' then amount_micros else 0 end), 0) from ledger_entry e where e.account_id = a.id)
+  or used_micros <> (select coalesce(sum(amount_micros), 0) from ledger_entry e where e.account_id = a.id and kind = 'capture')
+union all
+select k.id from api_key k where held_micros <> 0
+  or used_micros <> (select coalesce(sum(amount_micros), 0) from ledger_entry e where e.api_key_id = k.id and kind = 'capture')`;
+const FILES = `
+select f.store_key, f.sha256, t.id from task t left join task_file f on f.task_id = t.id where t.state = 'completed'`;
+
+/** Looks for anything lost, doubled or unpaid. Call it when nothing moves any more. */
+export async function verify(services: Services, vendor: FakeVendor, load: Load): Promise<Verdict> {
+  const { rows: tasks } = await services.database.query<EndedTask>({
+    text: 'select id, state, error_code, last_failure from task',
+  });
+  const known = new Set(tasks.map(({ id }) => id));
+  const lost = [...load.promised].filter((taskId) => !known.has(taskId));
+  const doubled = [...vendor.taken].filter(([, times]) => times > 1);
+  const failures = [
+    ...lost.map((taskId) => `${taskId} was promised and is lost`),
+    ...doubled.map(([taskId, times]) => `${taskId} was ordered ${times} times`),
+    ...tasks.flatMap((task) => judge(task, vendor)),
+    ...(await wrongMoney(services)),
+    ...(await missingFiles(services)),
+  ];
+  return { tasks: tasks.length, completed: tasks.filter(({ state }) => state === 'completed').length, failures };
+}
+
+async function wrongMoney({ database }: Services): Promise<string[]> {
+  const { rows: tasks } = await database.query<TaskMoney>({ text: MONEY });
+  const wrong = tasks.filter(({ state, holds, captures, settled, hold_micros: hold }) => {
+    return holds !== 1n || captures !== (state === 'completed' ? 1n : 0n) || BigInt(settled) !== hold;
+  });
+  const { rows: unbalanced } = await database.query<{ id: string }>({ text: UNBALANCED });
+  return [
+    ...wrong.map(({ id }) => `${id} has wrong ledger entries`),
+    ...unbalanced.map(({ id }) => `${id} does not add up`),
+  ];
+}
+
+async function missingFiles({ database, folder }: Services): Promise<string[]> {
+  const { rows: files } = await database.query<{ id: string; store_key: string | null; sha256: string }>({
+    text: FILES,
+  });
+  const missing = files.filter(({ store_key: key, sha256 }) => {
+    const path = join(folder, 'data', 'media', key ?? '');
+    const bytes = key !== null && existsSync(path) ? readFileSync(path) : undefined;
+    return !bytes || createHash('sha256').update(bytes).digest('hex') !== sha256;
+  });
+  return missing.map(({ id }) => `${id} lacks its file`);
+}
+
+function judge({ id, state, error_code: code, last_failure: reason }: EndedTask, vendor: FakeVendor): string[] {
+  if (state !== 'completed' && state !== 'failed') return [`${id} is still ${state} (${reason ?? 'no failure'})`];
+  const failures: string[] = [];
+  if (state === 'failed' && !EXPLAINED.has(code ?? '')) failures.push(`${id} failed with ${code} (${reason})`);
+  if (state === 'completed' && !vendor.taken.has(id)) failures.push(`${id} is completed and was never ordered`);
+  if (vendor.told.get(id) !== `task.${state}`)
+    failures.push(`${id} is ${state}, its webhook said ${vendor.told.get(id)}`);
+  return failures;
+}
