@@ -31,21 +31,24 @@ const ROUNDS = 3;
 const TICKS_PER_SECOND = 100;
 
 /** Loads the contenders in turn, round after round, so that what else the machine does hits all of them alike. */
-export async function measure(contenders: readonly Contender[]): Promise<Measured[]> {
-  for (const contender of contenders) await load(contender, WARM_UP_SECONDS);
+export async function measure(contenders: readonly Contender[], connections = CONNECTIONS): Promise<Measured[]> {
+  for (const contender of contenders) await load(contender, WARM_UP_SECONDS, connections);
   const rounds = new Map<string, Measured[]>();
   for (let round = 0; round < ROUNDS; round += 1) {
     for (const contender of contenders) {
-      rounds.set(contender.name, [...(rounds.get(contender.name) ?? []), await load(contender, ROUND_SECONDS)]);
+      rounds.set(contender.name, [
+        ...(rounds.get(contender.name) ?? []),
+        await load(contender, ROUND_SECONDS, connections),
+      ]);
     }
   }
   return [...rounds.values()].map(medianOf);
 }
 
 /** Prints a table with each contender's ratio to the first, which is the floor. */
-export function printTable(title: string, results: readonly Measured[]): void {
+export function printTable(title: string, results: readonly Measured[], connections = CONNECTIONS): void {
   const [floor] = results;
-  console.log(`\n${title} (${CONNECTIONS} connections, median of ${ROUNDS} rounds of ${ROUND_SECONDS} s, in turn)\n`);
+  console.log(`\n${title} (${connections} connections, median of ${ROUNDS} rounds of ${ROUND_SECONDS} s, in turn)\n`);
   console.log(
     '| | requests/s | ratio | p50 ms | p99 ms | server CPU µs/request | failed |\n|---|---|---|---|---|---|---|',
   );
@@ -57,11 +60,11 @@ export function printTable(title: string, results: readonly Measured[]): void {
   }
 }
 
-async function load(contender: Contender, seconds: number): Promise<Measured> {
+async function load(contender: Contender, seconds: number, connections: number): Promise<Measured> {
   const before = cpuSeconds(contender.process);
   const result = await autocannon({
     url: contender.url,
-    connections: CONNECTIONS,
+    connections,
     duration: seconds,
     requests: [contender.request],
   });
