@@ -11,6 +11,7 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_INTERCEPTOR } from '@nestjs/core';
 import { PlatformModule, type Platform } from '#platform';
 import type { OpenTextProviders } from '#providers';
+import { AdminApiModule } from './admin/admin-api.module.js';
 import { BalanceModule } from './balance/balance.module.js';
 import { IdempotencyInterceptor } from './door/idempotency.interceptor.js';
 import { FilesController } from './files/files.controller.js';
@@ -20,6 +21,7 @@ import { OpsModule } from './ops/ops.module.js';
 import { TaskEventsController } from './tasks/task-events.controller.js';
 import { TasksController } from './tasks/tasks.controller.js';
 import { TextApiModule } from './text/text-api.module.js';
+import { UsageApiModule } from './usage/usage-api.module.js';
 import { VideosController } from './videos/videos.controller.js';
 import { WebhookDeliveriesController } from './webhooks/webhook-deliveries.controller.js';
 import { WebhookEndpointsController } from './webhooks/webhook-endpoints.controller.js';
@@ -31,6 +33,8 @@ import { WebhookEndpointsController } from './webhooks/webhook-endpoints.control
     LimitsModule,
     IdempotencyModule,
     BalanceModule,
+    UsageApiModule,
+    AdminApiModule,
     TasksModule,
     EventsModule,
     CancellationModule,

@@ -61,3 +61,4 @@ export { SecretSealer } from './secret-sealer.js';
 export { type ChangedTasks, type TaskSignals } from './task-signals/task-signals.js';
 export { type FilledText, fillReferences } from './config/environment-reference.js';
 export * from './rate-limits/rate-counter.js';
+export { AdminToken, loadAdminToken } from './admin-token.js';

@@ -1,3 +1,4 @@
+import { type AdminToken, loadAdminToken } from './admin-token.js';
 import { readProcessConfig, type ProcessConfig } from './config/process-config.js';
 import { createCrashPoints, type CrashPoints } from './crash-points/crash-points.js';
 import { Database } from './database/database.js';
@@ -23,6 +24,8 @@ export interface Platform {
   readonly config: ProcessConfig;
   readonly secrets: Secrets;
   readonly sealer: SecretSealer;
+  /** What opens the admin API. */
+  readonly adminToken: AdminToken;
   /** Where crash tests end this process; never in production. */
   readonly crashPoints: CrashPoints;
   readonly database: Database;
@@ -100,6 +103,7 @@ async function openOn(
     health,
     metrics,
     sealer: new SecretSealer(secrets),
+    adminToken: await loadAdminToken(config.server, postgres !== undefined),
     crashPoints: createCrashPoints(config.crash),
     embedded: postgres !== undefined,
     close: async (graceMs) => {

@@ -6,6 +6,7 @@ import type { JsonObject, MediaProvider, TaskView } from '#contracts';
 import { type Database, loadConfig, openPlatform, type Platform, readProcessConfig, type Environment } from '#platform';
 import { MediaProviderRegistry, openMediaProviders, openTextProviders, SandboxConfig, TextConfig } from '#providers';
 import { createTestDatabase, uniqueRedisPrefix } from '#testing';
+import type { Express } from 'express';
 import { createApi } from '../../../api/src/create-api.js';
 import { seed } from '../../../api/src/seed.js';
 import { serve } from '../../../api/src/serve.js';
@@ -52,6 +53,8 @@ export interface TestGateway {
   submit(path: string, body: unknown): Promise<string>;
   /** Polls until the task is final. @throws Error after `limitMs`, 20 s unless given. */
   waitForTask(taskId: string, limitMs?: number): Promise<TaskView>;
+  /** Every route of the running server: method and path. */
+  routes(): [method: string, path: string][];
   stop(): Promise<void>;
 }
 
@@ -96,6 +99,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
     accountId: FIRST_ACCOUNT_ID,
     platform,
     database: platform.database,
+    routes: () => routesOf(api.getHttpAdapter().getInstance()),
     stop: async () => {
       await server.stop(1_000);
       await Promise.all(workers.map((worker) => worker.stop(2_000)));
@@ -106,6 +110,11 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
     },
   };
 }
+
+const routesOf = (server: Express): [string, string][] =>
+  server.router.stack.flatMap(({ route }) =>
+    (route?.stack ?? []).map(({ method }): [string, string] => [method.toUpperCase(), route?.path ?? '']),
+  );
 
 function createClient(baseUrl: string): Pick<TestGateway, 'baseUrl' | 'send' | 'submit' | 'waitForTask'> {
   const send: TestGateway['send'] = async <Body>(

@@ -22,13 +22,20 @@ interface CallerRow {
   readonly expires_at: Date | null;
 }
 
+/** A rotated key is found by either secret until the overlap ends. */
 const FIND_CALLERS = `
-select k.key_hash, k.id, k.account_id, k.allowed_models, k.allowed_addresses, k.quota_micros, k.expires_at, a.priority,
+select f.hash as key_hash, k.id, k.account_id, k.allowed_models, k.allowed_addresses, k.quota_micros, a.priority,
+  least(k.expires_at, f.valid_until) as expires_at,
   coalesce(k.requests_per_minute, a.requests_per_minute) as requests_per_minute,
   coalesce(k.tokens_per_minute, a.tokens_per_minute) as tokens_per_minute,
   coalesce(k.max_running_tasks, a.max_running_tasks) as max_running_tasks
-from api_key k join account a on a.id = k.account_id
-where k.key_hash = any($1) and k.revoked_at is null and a.disabled_at is null`;
+from (
+  select id, key_hash as hash, null::timestamptz as valid_until from api_key where key_hash = any($1)
+  union all
+  select id, previous_key_hash, previous_valid_until from api_key
+  where previous_key_hash = any($1) and previous_valid_until > now()
+) f join api_key k on k.id = f.id join account a on a.id = k.account_id
+where k.revoked_at is null and a.disabled_at is null`;
 
 /**
  * Decides who a presented key belongs to. Keys are found by keyed hash, so nothing here compares secrets byte by byte.

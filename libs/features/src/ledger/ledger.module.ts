@@ -2,6 +2,7 @@ import { Database } from '#platform';
 import { Module } from '@nestjs/common';
 import { BalanceService } from './balance.service.js';
 import { LedgerService } from './ledger.service.js';
+import { ReconciliationService } from './reconciliation.service.js';
 import { RequestLedger } from './request-ledger.js';
 
 /** The money of the accounts. */
@@ -10,7 +11,12 @@ import { RequestLedger } from './request-ledger.js';
     { provide: LedgerService, inject: [Database], useFactory: (database: Database) => new LedgerService(database) },
     { provide: BalanceService, inject: [Database], useFactory: (database: Database) => new BalanceService(database) },
     { provide: RequestLedger, inject: [Database], useFactory: (database: Database) => new RequestLedger(database) },
+    {
+      provide: ReconciliationService,
+      inject: [Database],
+      useFactory: (database: Database) => new ReconciliationService(database),
+    },
   ],
-  exports: [BalanceService, LedgerService, RequestLedger],
+  exports: [BalanceService, LedgerService, ReconciliationService, RequestLedger],
 })
 export class LedgerModule {}

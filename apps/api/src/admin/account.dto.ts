@@ -1,0 +1,84 @@
+import {
+  IsBoolean,
+  IsInt,
+  IsOptional,
+  IsString,
+  Matches,
+  Max,
+  MaxLength,
+  Min,
+  MinLength,
+  ValidateIf,
+} from 'class-validator';
+
+const LIMIT_MAX = 1_000_000_000;
+const isGiven = (_object: unknown, value: unknown): boolean => value !== undefined;
+/** A limit that null lifts. */
+const isLimit = (_object: unknown, value: unknown): boolean => value !== null && value !== undefined;
+
+/** A change of an account; absent fields stay as they are, null lifts a limit. */
+export class AccountChange {
+  @ValidateIf(isGiven)
+  @IsString()
+  @MinLength(1)
+  @MaxLength(200)
+  name?: string;
+
+  /** True: the balance may go below zero. */
+  @ValidateIf(isGiven)
+  @IsBoolean()
+  unlimited?: boolean;
+
+  /** Tasks of higher numbers are worked on first. */
+  @ValidateIf(isGiven)
+  @IsInt()
+  @Min(-100)
+  @Max(100)
+  priority?: number;
+
+  @ValidateIf(isLimit)
+  @IsInt()
+  @Min(1)
+  @Max(LIMIT_MAX)
+  max_running_tasks?: number | null;
+
+  @ValidateIf(isLimit)
+  @IsInt()
+  @Min(1)
+  @Max(LIMIT_MAX)
+  requests_per_minute?: number | null;
+
+  @ValidateIf(isLimit)
+  @IsInt()
+  @Min(1)
+  @Max(LIMIT_MAX)
+  tokens_per_minute?: number | null;
+
+  @ValidateIf(isGiven)
+  @IsBoolean()
+  disabled?: boolean;
+}
+
+/** A new account. */
+export class NewAccount extends AccountChange {
+  @IsString()
+  @MinLength(1)
+  @MaxLength(200)
+  declare name: string;
+}
+
+/** Money that comes in or goes out. */
+export class FundingBody {
+  /** Decimal text with at most six places, for example "10.50". */
+  @IsString()
+  amount!: string;
+
+  /** Names the payment or the case; the same reference again changes nothing. */
+  @Matches(/^[\w.:/-]{1,100}$/, { message: 'reference must be 1 to 100 letters, digits or any of _ . : / -' })
+  reference!: string;
+
+  @IsOptional()
+  @IsString()
+  @MaxLength(1_000)
+  note?: string;
+}

@@ -1,0 +1,32 @@
+import { GatewayError } from '#contracts';
+import type { Operator } from '#features';
+import type { AdminToken } from '#platform';
+import type { NextFunction, Request, RequestHandler, Response } from 'express';
+import { presentedKey } from '../door/presented-key.js';
+
+const ACTOR_CHARACTERS_MAX = 100;
+
+/**
+ * Stands in front of everything below /admin/v1, routes that do not exist included: what is added there is shut by
+ * default. Bodies of strangers are not even read.
+ */
+export function adminGate(token: AdminToken): RequestHandler {
+  return (request: Request, response: Response, next: NextFunction) => {
+    response.setHeader('cache-control', 'no-store');
+    const presented = presentedKey(request);
+    if (presented !== undefined && token.opens(presented)) return next();
+    next(
+      new GatewayError('invalid_api_key', 'The admin API needs the header "Authorization: Bearer <ADMIN_TOKEN>".', {
+        log:
+          token.digest === null ? 'ADMIN_TOKEN is not set, so the admin API is shut' : 'wrong or missing admin token',
+      }),
+    );
+  };
+}
+
+/** Who acts, for the audit: the header `X-Admin-Actor` or `admin`. */
+export const operatorOf = (request: Request): Operator => ({
+  actor: request.get('x-admin-actor')?.slice(0, ACTOR_CHARACTERS_MAX) || 'admin',
+  requestId: request.requestId,
+  address: request.ip ?? null,
+});

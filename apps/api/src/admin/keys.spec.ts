@@ -1,0 +1,97 @@
+import { startAdminGateway, type AdminGateway } from '../../../gateway/src/testing/admin-gateway.js';
+import type { TestGateway } from '../../../gateway/src/testing/test-gateway.js';
+
+const PICTURE = { model: 'eta-image-2.0', prompt: 'a lighthouse', size: '1:1', resolution: '1K' };
+
+describe('API keys in the hands of operators', () => {
+  let api: AdminGateway;
+  let gateway: TestGateway;
+  beforeAll(async () => {
+    api = await startAdminGateway();
+    gateway = api.gateway;
+  });
+  afterAll(() => gateway.stop());
+
+  const admin: AdminGateway['admin'] = (...request) => api.admin(...request);
+  const withKey: AdminGateway['withKey'] = (...request) => api.withKey(...request);
+  const newAccount: AdminGateway['newAccount'] = (settings) => api.newAccount(settings);
+  const newKey: AdminGateway['newKey'] = (accountId, settings) => api.newKey(accountId, settings);
+
+  it('shows a key once and never again, and lets it in', async () => {
+    const account = await newAccount();
+    const key = await newKey(account.id);
+    expect((await withKey(key.key)).body).toMatchObject({ success: true, remain_balance: 0 });
+    const list = JSON.stringify((await admin('GET', `/accounts/${account.id}/keys`)).body);
+    expect(list).toContain(key.prefix);
+    expect(list).not.toContain(key.key);
+    expect(list).not.toContain('hash');
+  });
+
+  it('rotates with an overlap: both secrets work until it ends, on one quota', async () => {
+    const account = await newAccount();
+    const old = await newKey(account.id, { quota: '7' });
+    const next = (await admin('POST', `/keys/${old.id}/rotate`, { overlap_seconds: 3600 })).body.data;
+    expect(next.id).toBe(old.id);
+    for (const { key } of [old, next] as { key: string }[]) {
+      expect((await withKey(key, '/v1/balance')).body).toMatchObject({ success: true, total_quota: 7 });
+    }
+    await admin('POST', `/keys/${old.id}/rotate`, { overlap_seconds: 0 });
+    const deadline = Date.now() + 5_000;
+    while ((await withKey(old.key)).status === 200 && Date.now() < deadline) {
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    expect((await withKey(old.key)).status).toBe(401);
+  });
+
+  it('keeps to the models, addresses and end of a key', async () => {
+    const { id } = await newAccount({ unlimited: true });
+    const models = await newKey(id, { allowed_models: ['beta-2.7'] });
+    const submitted = await withKey(models.key, '/v1/images/generations', 'POST', PICTURE);
+    expect(submitted).toMatchObject({ status: 403, body: { error: { code: 'model_not_allowed' } } });
+    const elsewhere = await newKey(id, { allowed_addresses: ['203.0.113.0/24'] });
+    expect((await withKey(elsewhere.key, '/v1/tasks/x')).status).toBe(403);
+    const here = await newKey(id, { allowed_addresses: ['127.0.0.0/8', '::1'] });
+    expect((await withKey(here.key)).status).toBe(200);
+    const ended = await newKey(id, { expires_at: '2020-01-01T00:00:00Z' });
+    expect((await withKey(ended.key)).status).toBe(401);
+  });
+
+  it('lets a key spend its quota and no more', async () => {
+    const { id } = await newAccount({ unlimited: true });
+    const { key, id: keyId } = await newKey(id, { quota: '0.07' });
+    const statuses: number[] = [];
+    for (let sent = 0; sent < 3; sent += 1) {
+      statuses.push((await withKey(key, '/v1/images/generations', 'POST', PICTURE)).status);
+    }
+    expect(statuses).toEqual([200, 200, 402]);
+    expect(await admin('PATCH', `/keys/${keyId}`, { quota: '0.01' })).toMatchObject({ status: 409 });
+  });
+
+  it.each([
+    [{ allowed_addresses: ['10.0.0.0/33'] }, 'allowed_addresses'],
+    [{ quota: '-1' }, 'quota'],
+    [{ requests_per_minute: 0 }, 'requests_per_minute'],
+    [{ requests_per_minute: '60' }, 'requests_per_minute'],
+    [{ expires_at: 'tomorrow' }, 'expires_at'],
+  ])('refuses %j and names the field', async (settings, param) => {
+    const { id } = await newAccount();
+    const answer = await admin('POST', `/accounts/${id}/keys`, { name: 'k', ...settings });
+    expect(answer).toMatchObject({ status: 400, body: { error: { param } } });
+  });
+
+  it('notes when a key was last used', async () => {
+    const { id } = await newAccount();
+    const { key } = await newKey(id);
+    await withKey(key);
+    const lastUse = async () => {
+      const { rows } = await gateway.database.query<{ last_used_at: Date | null }>({
+        text: 'select last_used_at from api_key where account_id = $1',
+        values: [id],
+      });
+      return rows[0]?.last_used_at;
+    };
+    const deadline = Date.now() + 8_000;
+    while (!(await lastUse()) && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(await lastUse()).toBeInstanceOf(Date);
+  });
+});

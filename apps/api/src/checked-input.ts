@@ -1,0 +1,51 @@
+import { type FieldError, GatewayError, type Micros, parseMicros } from '#contracts';
+import { plainToInstance } from 'class-transformer';
+import { validateSync, type ValidationError } from 'class-validator';
+
+/**
+ * Reads a body or a query as a class of checked fields.
+ *
+ * @throws GatewayError `invalid_parameter` or `unknown_parameter`, with every wrong field.
+ */
+export function checked<Input extends object>(inputClass: new () => Input, sent: unknown): Input {
+  if (typeof sent !== 'object' || sent === null || Array.isArray(sent)) {
+    throw new GatewayError('invalid_parameter', 'The body must be a JSON object.');
+  }
+  const input = plainToInstance(inputClass, sent, { exposeDefaultValues: true });
+  const errors = validateSync(input, { whitelist: true, forbidNonWhitelisted: true, forbidUnknownValues: false });
+  const [first, ...rest] = errors.map(toFieldError);
+  if (first) throw GatewayError.fromFields([first, ...rest]);
+  return input;
+}
+
+function toFieldError({ property, constraints = {} }: ValidationError): FieldError {
+  if ('whitelistValidation' in constraints) {
+    return { param: property, code: 'unknown_parameter', message: `${property} is not a field of this request.` };
+  }
+  const message = `${Object.values(constraints).join(' and ') || `${property} is not valid`}.`;
+  return { param: property, code: 'invalid_parameter', message };
+}
+
+/**
+ * Reads an amount, written as a decimal text so that no digit is lost.
+ *
+ * @throws GatewayError `invalid_parameter`.
+ */
+export function amountOf(text: string, param: string): Micros {
+  try {
+    return parseMicros(text);
+  } catch (error) {
+    throw new GatewayError(
+      'invalid_parameter',
+      `${param} must be a decimal text such as "10.50" with at most six places, and at most 9223372036854.775807.`,
+      { param, cause: error },
+    );
+  }
+}
+
+/** As `amountOf`, and not below zero. */
+export function positiveAmountOf(text: string, param: string): Micros {
+  const amount = amountOf(text, param);
+  if (amount < 0n) throw new GatewayError('invalid_parameter', `${param} must not be below 0.`, { param });
+  return amount;
+}

@@ -1,0 +1,57 @@
+import { once } from 'node:events';
+import type { Page, PageRequest } from '#features';
+import { stringify } from 'csv-stringify/sync';
+import type { Response } from 'express';
+import { viewOf } from './row-view.js';
+
+/** Rows read at once for an export. */
+const EXPORT_PAGE = 1_000;
+
+/** How a list is asked for. */
+export interface ListRequest {
+  readonly limit: number;
+  readonly cursor?: string | undefined;
+  readonly format: 'json' | 'csv';
+}
+
+/** Answers a part of a list as JSON, or the whole list as CSV, read part by part while it is sent. */
+export async function sendList<Row extends object>(
+  response: Response,
+  { limit, cursor, format }: ListRequest,
+  read: (page: PageRequest) => Promise<Page<Row>>,
+): Promise<void> {
+  if (format === 'csv') return sendCsv(response, read);
+  const { items, nextCursor } = await read({ limit, cursor: cursor ?? null });
+  response.json({ code: 200, data: items.map(viewOf), next_cursor: nextCursor });
+}
+
+async function sendCsv<Row extends object>(
+  response: Response,
+  read: (page: PageRequest) => Promise<Page<Row>>,
+): Promise<void> {
+  let page = await read({ limit: EXPORT_PAGE, cursor: null });
+  response.type('text/csv; charset=utf-8');
+  response.setHeader('content-disposition', 'attachment');
+  for (let isFirst = true; ; isFirst = false) {
+    const text = toCsv(page.items, isFirst);
+    if (!response.write(text) && !response.destroyed)
+      await Promise.race([once(response, 'drain'), once(response, 'close')]);
+    if (page.nextCursor === null || response.destroyed) break;
+    page = await read({ limit: EXPORT_PAGE, cursor: page.nextCursor });
+  }
+  response.end();
+}
+
+/** Rows as CSV. Texts that a spreadsheet would run as a formula are defused. */
+export function toCsv(rows: readonly object[], withHeader: boolean): string {
+  const records = rows.map((row) => Object.entries(viewOf(row) as object).map(([, field]) => cell(field)));
+  const header = withHeader && rows[0] ? [Object.keys(viewOf(rows[0]) as object)] : [];
+  return stringify([...header, ...records], { escape_formulas: true });
+}
+
+/** Numbers stay numbers, so that a negative amount is not taken for a formula. */
+function cell(field: unknown): string | number {
+  if (field === null || field === undefined) return '';
+  if (typeof field === 'number' || typeof field === 'string') return field;
+  return JSON.stringify(field);
+}

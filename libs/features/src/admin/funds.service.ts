@@ -1,0 +1,115 @@
+import { GatewayError, type Micros } from '#contracts';
+import type { StatementRunner } from '#platform';
+import { beyondBooks, lock } from './accounts.service.js';
+import type { AuditedChanges, Operator } from './audit.js';
+
+/** Money put in, or a correction of a balance. */
+export interface Funding {
+  readonly accountId: string;
+  readonly kind: 'top_up' | 'adjustment';
+  /** Not 0; negative takes away, which only an adjustment may. */
+  readonly amountMicros: Micros;
+  /** Names the payment or the case: the same reference again changes nothing. */
+  readonly reference: string;
+  readonly note: string | null;
+}
+
+/** What came of it. */
+export interface Funded {
+  readonly entryId: bigint;
+  readonly amountMicros: Micros;
+  readonly availableMicros: Micros;
+  /** True: this reference was booked before, and nothing moved now. */
+  readonly replayed: boolean;
+}
+
+interface EntryRow {
+  readonly id: bigint;
+  readonly kind: string;
+  readonly debit: string;
+  readonly amount_micros: bigint;
+}
+
+const FIND = `select id, kind, debit, amount_micros from ledger_entry where account_id = $1 and reference = $2`;
+const ENTER = `
+insert into ledger_entry (account_id, kind, debit, credit, amount_micros, reference, note)
+values ($1, $2, $3, $4, $5, $6, $7) returning id`;
+const MOVE = `update account set available_micros = available_micros + $2 where id = $1 returning available_micros`;
+
+/** Money that comes in or goes out by an operator's hand. */
+export class FundsService {
+  constructor(private readonly changes: AuditedChanges) {}
+
+  /**
+   * Books it once for each reference.
+   *
+   * @throws GatewayError `not_found`; `invalid_parameter`: the amount does not fit; `conflict`: the reference was used
+   * for another amount, or the account does not have what should be taken away.
+   */
+  book(operator: Operator, funding: Funding): Promise<Funded> {
+    const { accountId, amountMicros, kind } = funding;
+    expectAmount(funding);
+    return this.changes.run(operator, async (transaction) => {
+      const account = await lock(transaction, accountId);
+      const earlier = await this.findEarlier(transaction, funding);
+      if (earlier) return { result: { ...earlier, availableMicros: account.available_micros }, change: null };
+      if (beyondBooks(amountMicros, account.available_micros)) {
+        throw new GatewayError('invalid_parameter', 'amount would take the balance beyond 9223372036854.775807.', {
+          param: 'amount',
+        });
+      }
+      if (!account.unlimited && account.available_micros + amountMicros < 0n) {
+        throw new GatewayError('conflict', 'The account has less than what should be taken away.', { param: 'amount' });
+      }
+      const { entryId, availableMicros } = await enter(transaction, funding);
+      const before = { available_micros: account.available_micros };
+      const after = {
+        available_micros: availableMicros,
+        entry_id: entryId,
+        reference: funding.reference,
+        note: funding.note,
+      };
+      const change = {
+        action: `account.${kind}`,
+        subjectType: 'account' as const,
+        subjectId: accountId,
+        before,
+        after,
+      };
+      return { result: { entryId, amountMicros, availableMicros, replayed: false }, change };
+    });
+  }
+
+  private async findEarlier(
+    transaction: StatementRunner,
+    { accountId, reference, amountMicros, kind }: Funding,
+  ): Promise<Omit<Funded, 'availableMicros'> | null> {
+    const [entry] = (await transaction.query<EntryRow>({ text: FIND, values: [accountId, reference] })).rows;
+    if (!entry) return null;
+    const signed = entry.debit === 'available' ? -entry.amount_micros : entry.amount_micros;
+    if (entry.kind !== kind || signed !== amountMicros) {
+      throw new GatewayError('conflict', `The reference was used for another ${entry.kind} of this account.`, {
+        param: 'reference',
+      });
+    }
+    return { entryId: entry.id, amountMicros, replayed: true };
+  }
+}
+
+function expectAmount({ kind, amountMicros }: Funding): void {
+  if (amountMicros !== 0n && (kind === 'adjustment' || amountMicros > 0n)) return;
+  const rule = kind === 'top_up' ? 'amount must be more than 0.' : 'amount must not be 0.';
+  throw new GatewayError('invalid_parameter', rule, { param: 'amount' });
+}
+
+async function enter(transaction: StatementRunner, { accountId, kind, amountMicros, reference, note }: Funding) {
+  const takes = amountMicros < 0n;
+  const books = takes ? ['available', 'funding'] : ['funding', 'available'];
+  const values = [accountId, kind, ...books, takes ? -amountMicros : amountMicros, reference, note];
+  const entered = await transaction.query<{ id: bigint }>({ text: ENTER, values });
+  const moved = await transaction.query<{ available_micros: bigint }>({
+    text: MOVE,
+    values: [accountId, amountMicros],
+  });
+  return { entryId: entered.rows[0]?.id ?? 0n, availableMicros: moved.rows[0]?.available_micros ?? 0n };
+}

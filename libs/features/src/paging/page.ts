@@ -1,0 +1,50 @@
+import { GatewayError } from '#contracts';
+
+/** A part of a list, newest first. */
+export interface Page<Item> {
+  readonly items: readonly Item[];
+  /** Asks for the part that follows; null at the end. */
+  readonly nextCursor: string | null;
+}
+
+/** Which part of a list. */
+export interface PageRequest {
+  /** 1 to 1000. */
+  readonly limit: number;
+  readonly cursor: string | null;
+}
+
+/** Where a list goes on: behind the row of this time and id. */
+export interface Position {
+  /** ISO time with microseconds, as Postgres writes it. */
+  readonly time: string;
+  readonly id: string;
+}
+
+/** Writes a position as an opaque text. */
+export const toCursor = ({ time, id }: Position): string => Buffer.from(`${time}|${id}`).toString('base64url');
+
+const POSITION = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z)\|([\w-]{1,80})$/;
+
+/** @throws GatewayError `invalid_parameter`: the text is none of our cursors. */
+export function fromCursor(cursor: string | null): Position | null {
+  if (cursor === null) return null;
+  const [, time, id] = POSITION.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
+  if (time === undefined || id === undefined) {
+    throw new GatewayError('invalid_parameter', 'cursor must be the next_cursor of an earlier answer.', {
+      param: 'cursor',
+    });
+  }
+  return { time, id };
+}
+
+/** The SQL that writes a time the way a cursor holds it. */
+export const cursorTime = (column: string): string =>
+  `to_char(${column} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
+
+/** Cuts a list that was read one row too far into a page. */
+export function toPage<Row extends Position>(rows: readonly Row[], limit: number): Page<Row> {
+  const items = rows.slice(0, limit);
+  const last = items.at(-1);
+  return { items, nextCursor: rows.length > limit && last ? toCursor(last) : null };
+}
