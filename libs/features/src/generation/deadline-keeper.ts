@@ -36,8 +36,20 @@ export class DeadlineKeeper {
 
   private async failOverdue(): Promise<boolean> {
     const overdue = await this.moves.pastDeadline(this.medium, BATCH);
-    await Promise.all(overdue.map((task) => this.fail(task)));
-    return overdue.length === BATCH;
+    const ended = await Promise.all(overdue.map((task) => this.tryToFail(task)));
+    // Tasks that will not end are met again at the next round; without a pause they would be met for ever.
+    return overdue.length === BATCH && ended.includes(true);
+  }
+
+  /** False: it went wrong, and only for this task. */
+  private async tryToFail(task: OverdueTask): Promise<boolean> {
+    try {
+      await this.fail(task);
+      return true;
+    } catch (error) {
+      log.error('task.deadline_failed', { taskId: task.id, error });
+      return false;
+    }
   }
 
   private async fail(task: OverdueTask): Promise<void> {

@@ -61,7 +61,7 @@ with moved as (
   insert into usage_record (id, account_id, api_key_id, kind, model, task_id, request_id, upstream, status,
     amount_micros, quantity, duration_ms, lines)
   select $11, account_id, api_key_id, medium, model, id, request_id, provider, state, charged_micros, $6::bigint,
-    (extract(epoch from now() - created_at) * 1000)::integer,
+    least(extract(epoch from now() - created_at) * 1000, 2147483647)::integer,
     jsonb_build_array(jsonb_build_object('source', 'price_book', 'price_id', price_id, 'unit', billing_unit,
       'variant', billing_variant, 'price_micros', (hold_micros / quantity)::text, 'quantity', $6::bigint,
       'amount_micros', charged_micros::text))
