@@ -18,9 +18,11 @@ interface ExpiredFile {
 /** Tables whose rows are thrown away once they expire. */
 const EXPIRING_TABLES = ['idempotency_record', 'text_response', 'text_item'] as const;
 
-const ENSURE_PARTITIONS = `
-select ensure_month_partition(parent, (now() + ahead * interval '1 month')::date)
-from unnest(array['usage_record', 'audit_record']) parent, generate_series(0, 2) ahead`;
+const PARTITIONED_TABLES = ['usage_record', 'audit_record'] as const;
+/** This month and those to come, counted from 0, whose partitions are kept ready. */
+const MONTHS_AHEAD = [0, 1, 2] as const;
+const ENSURE_PARTITION = `
+select ensure_month_partition($1, (now() at time zone 'utc' + $2::integer * interval '1 month')::date)`;
 
 /** Keeps the house clean: expired files and records go, the coming months' partitions are made in time. */
 export class MaintenanceService {
@@ -33,7 +35,7 @@ export class MaintenanceService {
   async run(): Promise<boolean> {
     const removedFiles = await this.removeExpiredFiles();
     const removedRecords = await this.removeExpiredRecords();
-    await this.database.query({ text: ENSURE_PARTITIONS, values: [] });
+    await this.ensurePartitions();
     if (removedFiles + removedRecords > 0) {
       log.info('maintenance.done', { removedFiles, removedRecords });
     }
@@ -60,6 +62,17 @@ export class MaintenanceService {
     } catch (error) {
       log.warn('maintenance.file_kept', { taskId: task_id, storeKey: store_key, error });
       return false;
+    }
+  }
+
+  /** Each on its own: a partition that cannot be made must not keep the others from being made in time. */
+  private async ensurePartitions(): Promise<void> {
+    for (const table of PARTITIONED_TABLES) {
+      for (const monthsAhead of MONTHS_AHEAD) {
+        await this.database
+          .query({ text: ENSURE_PARTITION, values: [table, monthsAhead] })
+          .catch((error: unknown) => log.error('maintenance.partition_missing', { table, monthsAhead, error }));
+      }
     }
   }
 
