@@ -7,7 +7,7 @@ import { MAX_FAILURES } from './attempts.js';
 import { backoffDelayMs } from './backoff.js';
 import type { ReferenceCheck } from './reference-check.js';
 import type { SettleTaskService } from './settle-task.service.js';
-import type { TaskMoves } from './task-moves.js';
+import type { Retry, TaskMoves } from './task-moves.js';
 import type { UpstreamLimits } from './upstream-limits.js';
 
 const log = logger('generation');
@@ -61,10 +61,14 @@ export class StartStep {
   private async waitsForVendor(task: ClaimedTask, provider: MediaProvider): Promise<boolean> {
     const pausedMs = await this.parts.limits.pausedMs(provider.id, 'start');
     if (pausedMs === 0) return false;
-    const retry = { reason: 'The vendor is busy.', delayMs: pausedMs * (1 + Math.random() / 4), counts: false };
-    // After an intent the row must go on knowing of it.
-    await (task.start_intent_at ? this.parts.moves.retryLater(task, retry) : this.parts.moves.requeue(task, retry));
+    const delayMs = pausedMs * (1 + Math.random() / 4);
+    await this.startLater(task, { reason: 'The vendor is busy.', delayMs, counts: false });
     return true;
+  }
+
+  /** The vendor did not take this order. Whether it took an earlier one is still unknown, so the row must go on knowing of that. */
+  private async startLater(task: ClaimedTask, retry: Retry): Promise<void> {
+    await (task.start_intent_at ? this.parts.moves.retryLater(task, retry) : this.parts.moves.requeue(task, retry));
   }
 
   /** Checks what the order points at. Null: it broke a rule, and the task has been ended. */
@@ -144,7 +148,7 @@ export class StartStep {
     if (busy) await limits.pause(provider.id, 'start', retryAfterMs);
     const delayMs = retryAfterMs ?? backoffDelayMs(task.failures);
     if (busy || (kind === 'retryable' && task.failures + 1 < MAX_FAILURES)) {
-      await moves.requeue(task, { reason, delayMs, counts: !busy });
+      await this.startLater(task, { reason, delayMs, counts: !busy });
     } else if (kind !== 'ambiguous') {
       await settlement.fail(task, failure.code, reason);
     } else if (provider.repeatStart === 'unknown') {
