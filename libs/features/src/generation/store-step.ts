@@ -40,6 +40,13 @@ export class StoreStep {
 
   async run(task: ClaimedTask, signal: AbortSignal): Promise<void> {
     const outputs = task.outputs ?? [];
+    const delivered = outputs.filter(({ role }) => role === 'output').length;
+    if (delivered === 0) {
+      log.error('upstream.delivered_nothing', { taskId: task.id, provider: task.provider });
+      const message = 'The vendor said that it was done but delivered no file; nothing was charged.';
+      await this.parts.settlement.fail(task, 'upstream_error', message);
+      return;
+    }
     let files: SettledFile[];
     try {
       files = await this.copyAll(task, outputs, signal);
@@ -49,7 +56,6 @@ export class StoreStep {
     }
     const family = catalogFamily(task.model);
     const plan = family.output(task.parameters);
-    const delivered = outputs.filter(({ role }) => role === 'output').length;
     await this.parts.settlement.complete(task, {
       chargeMicros: chargeFor(task, plan, delivered),
       quantity: deliveredQuantity(plan, delivered),
