@@ -31,7 +31,8 @@ export function createMediaWorker(
 ): MediaWorker {
   const { config, database, doorbell, taskSignals, fetcher, store, crashPoints } = platform;
   const owner = `${medium}@${hostname()}/${process.pid}/${randomUUID().slice(0, 8)}`;
-  const moves = new TaskMoves(database, taskSignals, owner, config.worker.TASK_LEASE_SECONDS * 1000);
+  const leaseMs = config.worker.TASK_LEASE_SECONDS * 1000;
+  const moves = new TaskMoves(database, taskSignals, owner, leaseMs);
   const settlement = new SettleTaskService(database, taskSignals, crashPoints);
   const schedule = new PollSchedule(database, doorbell, taskSignals);
   const limits = new UpstreamLimits(database);
@@ -40,7 +41,7 @@ export function createMediaWorker(
   const storing = new StoreStep({ moves, settlement, providers, store, fetcher, crashPoints });
   const advance = new AdvanceTaskService(moves, settlement, start, storing);
   const worker = new TaskWorker(medium, concurrency, moves, advance, doorbell, crashPoints);
-  const poller = new VendorPoller(providers, { schedule, moves, settlement, limits, crashPoints });
+  const poller = new VendorPoller(providers, { schedule, moves, settlement, limits, crashPoints, leaseMs });
   const deadlines = new DeadlineKeeper(medium, moves, settlement, providers);
   return {
     start() {

@@ -14,12 +14,12 @@ export const POLLING = {
   batch: 500,
   /** The most questions under way at once in one process. */
   inFlight: 500,
-  /** How long a claimed poll is ours; if this process dies, another asks after that time. */
-  leaseMs: 30_000,
   /** The pause when little was due. */
   idleMs: 100,
-  /** The longest one vendor call may take. */
-  timeoutMs: 20_000,
+  /** The longest one question may take, as a part of the lease. */
+  timeoutShare: 0.5,
+  /** The same for telling a vendor to stop. A question comes behind it, and both fit into the lease. */
+  cancelTimeoutShare: 0.3,
   /** How long a vendor is left alone that refused for its rate and named no time. */
   pauseMs: 2_000,
   /** Longest time between two looks at an operation. With it, finished work is noticed in 2 s at the 95th percentile. */
@@ -35,6 +35,9 @@ export function pollDelayMs(polls: number, random: () => number = Math.random): 
   return Math.round(middle * (0.9 + random() / 5));
 }
 
+/** What came of telling a vendor to stop; `unanswered`: nobody knows yet. */
+type CancelOutcome = 'cancelled' | 'too_late' | 'unsupported' | 'unanswered';
+
 /** What a lane works with. */
 export interface PollLaneParts {
   readonly schedule: PollSchedule;
@@ -42,6 +45,8 @@ export interface PollLaneParts {
   readonly settlement: SettleTaskService;
   readonly limits: UpstreamLimits;
   readonly crashPoints: CrashPoints;
+  /** How long a claimed poll is ours; if this process dies, another asks after that time. */
+  readonly leaseMs: number;
 }
 
 /** Asks one vendor how its operations go. A question that hangs holds up neither the other questions nor other vendors. */
@@ -70,7 +75,7 @@ export class PollLane {
   private async askDue(): Promise<boolean> {
     const wanted = await this.allowed(Math.min(POLLING.batch, POLLING.inFlight - this.underWay.size));
     if (wanted === 0) return false;
-    const due = await this.parts.schedule.claim(this.provider.id, wanted, POLLING.leaseMs);
+    const due = await this.parts.schedule.claim(this.provider.id, wanted, this.parts.leaseMs);
     if (due.length > 0) this.parts.crashPoints.reach('after-poll-claim');
     for (const poll of due) {
       const asked = this.ask(poll).finally(() => this.underWay.delete(asked));
@@ -91,8 +96,8 @@ export class PollLane {
   /** Never throws: what goes wrong is asked again. */
   private async ask(poll: DuePoll): Promise<void> {
     try {
-      const signal = AbortSignal.timeout(POLLING.timeoutMs);
-      if (poll.cancelRequested && (await this.cancel(poll, signal))) return;
+      if (poll.cancelRequested && (await this.cancel(poll))) return;
+      const signal = AbortSignal.timeout(this.parts.leaseMs * POLLING.timeoutShare);
       const state = await this.provider.check(poll.operation, signal);
       this.parts.crashPoints.reach('after-vendor-check');
       await this.apply(poll, state);
@@ -103,21 +108,41 @@ export class PollLane {
     }
   }
 
-  /** True when the vendor stopped and the task has ended. */
-  private async cancel(poll: DuePoll, signal: AbortSignal): Promise<boolean> {
+  /** True when the vendor stopped and the task has ended. The wish stands while the vendor gives no answer to it. */
+  private async cancel(poll: DuePoll): Promise<boolean> {
     const { moves, settlement } = this.parts;
-    const outcome = this.provider.cancel ? await this.provider.cancel(poll.operation, signal) : 'unsupported';
-    if (outcome === 'cancelled') return settlement.cancel(poll.taskId, ['running']);
+    const outcome = await this.askToStop(poll);
+    if (outcome === 'unanswered') return false;
+    if (outcome === 'cancelled') {
+      await this.ended(poll, settlement.cancel(poll.taskId, ['running']));
+      return true;
+    }
     await moves.refuseCancel(poll.taskId, outcome);
     return false;
+  }
+
+  /** A vendor that cannot be told to stop can still be asked how it goes, so a failure here ends nothing. */
+  private async askToStop({ taskId, operation }: DuePoll): Promise<CancelOutcome> {
+    if (!this.provider.cancel) return 'unsupported';
+    try {
+      const signal = AbortSignal.timeout(this.parts.leaseMs * POLLING.cancelTimeoutShare);
+      return await this.provider.cancel(operation, signal);
+    } catch (error) {
+      log.warn('upstream.cancel_failed', { taskId, provider: this.provider.id, error });
+      return 'unanswered';
+    }
+  }
+
+  /** Whoever ended the task before us may have done so before the schedule had its row. */
+  private async ended({ taskId }: DuePoll, settled: Promise<boolean>): Promise<void> {
+    if (!(await settled)) await this.parts.schedule.drop(taskId);
   }
 
   private async apply(poll: DuePoll, state: OperationState): Promise<void> {
     const { schedule, settlement, crashPoints } = this.parts;
     switch (state.state) {
       case 'failed':
-        await settlement.failUnclaimed(poll.taskId, ['running'], state.code, state.publicReason);
-        return;
+        return this.ended(poll, settlement.failUnclaimed(poll.taskId, ['running'], state.code, state.publicReason));
       case 'succeeded':
         await schedule.finish(poll.taskId, state.outputs);
         return crashPoints.reach('after-storing');
@@ -133,18 +158,19 @@ export class PollLane {
     if (state.state !== 'pending') log.warn('upstream.state_unknown', { taskId: poll.taskId, provider: poll.provider });
     if (progressPercent !== undefined && progressPercent > 0)
       await schedule.reportProgress(poll.taskId, Math.min(VENDOR_PROGRESS_MAX, progressPercent));
-    await schedule.again(poll.taskId, hint ?? pollDelayMs(poll.polls));
+    const ownDelayMs = pollDelayMs(poll.polls);
+    // A wish to cancel that the vendor left unanswered is not put off for as long as the work itself may take.
+    await schedule.again(poll, poll.cancelRequested ? ownDelayMs : (hint ?? ownDelayMs));
   }
 
   private async askFailed(poll: DuePoll, error: unknown): Promise<void> {
     const { schedule, settlement, limits } = this.parts;
     log.warn('upstream.check_failed', { taskId: poll.taskId, provider: poll.provider, error });
     if (error instanceof ProviderError && error.kind === 'final') {
-      await settlement.failUnclaimed(poll.taskId, ['running'], error.code, error.publicReason);
-      return;
+      return this.ended(poll, settlement.failUnclaimed(poll.taskId, ['running'], error.code, error.publicReason));
     }
     const retryAfterMs = error instanceof ProviderError ? error.retryAfterMs : undefined;
     if (retryAfterMs !== undefined) await limits.pause(poll.provider, 'check', retryAfterMs || POLLING.pauseMs);
-    await schedule.again(poll.taskId, (retryAfterMs ?? 0) + pollDelayMs(poll.polls));
+    await schedule.again(poll, (retryAfterMs ?? 0) + pollDelayMs(poll.polls));
   }
 }

@@ -21,12 +21,18 @@ interface PollRow {
   readonly cancel_requested: boolean;
 }
 
+/** When to ask again about a poll. */
+interface Delay {
+  readonly poll: DuePoll;
+  readonly delayMs: number;
+}
+
 /** Results that arrive together leave in one statement: one round trip for hundreds of polls. */
 const BATCHES = { maxItems: 500, maxRunsInFlight: 2 } as const;
 
 /** When to ask the vendors again, and what they said. */
 export class PollSchedule {
-  private readonly delays: Coalescer<{ taskId: string; delayMs: number }, void>;
+  private readonly delays: Coalescer<Delay, void>;
   private readonly progress: Coalescer<{ taskId: string; percent: number }, void>;
   private readonly done: Coalescer<{ id: string; outputs: readonly ProviderOutput[] }, void>;
 
@@ -52,9 +58,14 @@ export class PollSchedule {
     }));
   }
 
-  /** The vendor is still at work: ask again in `delayMs`. */
-  again(taskId: string, delayMs: number): Promise<void> {
-    return this.delays.add({ taskId, delayMs });
+  /** The vendor is still at work: ask again in `delayMs`, or at once when the owner wants it stopped since the claim. */
+  again(poll: DuePoll, delayMs: number): Promise<void> {
+    return this.delays.add({ poll, delayMs });
+  }
+
+  /** Forgets a task that turned out to have moved on. */
+  async drop(taskId: string): Promise<void> {
+    await this.run('unschedule_ended', statements.UNSCHEDULE_ENDED, [taskId]);
   }
 
   /** `percent` below 95; the rest is for the files. */
@@ -72,10 +83,14 @@ export class PollSchedule {
     await this.run('fill_schedule', statements.FILL_SCHEDULE, []);
   }
 
-  private async writeDelays(items: readonly { taskId: string; delayMs: number }[]): Promise<void[]> {
+  private async writeDelays(items: readonly Delay[]): Promise<void[]> {
     // In the order of ids, so that two batches never wait for each other's rows.
-    const sorted = items.toSorted((first, second) => (first.taskId < second.taskId ? -1 : 1));
-    const values = [sorted.map(({ taskId }) => taskId), sorted.map(({ delayMs }) => Math.round(delayMs))];
+    const sorted = items.toSorted((first, second) => (first.poll.taskId < second.poll.taskId ? -1 : 1));
+    const values = [
+      sorted.map(({ poll }) => poll.taskId),
+      sorted.map(({ delayMs }) => Math.round(delayMs)),
+      sorted.map(({ poll }) => poll.cancelRequested),
+    ];
     await this.run('reschedule_polls', statements.RESCHEDULE_POLLS, values);
     return items.map(() => undefined);
   }

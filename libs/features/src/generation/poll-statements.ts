@@ -8,12 +8,19 @@ where task_id = any(array(
   order by next_poll_at limit $2 for update skip locked))
 returning task_id, provider, operation, polls, cancel_requested`;
 
-/** $1 task ids, $2 delays in ms. A wish to cancel keeps its place at the front. */
+/**
+ * $1 task ids, $2 delays in ms, $3 whether the wish to cancel was known. A wish that came while the vendor was asked
+ * keeps its place at the front; one that the vendor did not answer waits like any question.
+ */
 export const RESCHEDULE_POLLS = `
 update task_poll p set next_poll_at = now() + d.delay * interval '1 millisecond'
-from unnest($1::text[], $2::integer[]) as d(id, delay)
-where p.task_id = d.id and not p.cancel_requested
+from unnest($1::text[], $2::integer[], $3::boolean[]) as d(id, delay, wish_known)
+where p.task_id = d.id and (d.wish_known or not p.cancel_requested)
 returning p.task_id`;
+
+/** $1 task id. Nothing is left to ask about a task that moved on. */
+export const UNSCHEDULE_ENDED = `
+delete from task_poll where task_id = $1 and not exists (select from task where id = $1 and state = 'running')`;
 
 /** $1 task ids, $2 percents. Progress only ever grows, and small steps are not worth a write to the row. */
 export const SET_PROGRESS = `

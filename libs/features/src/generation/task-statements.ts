@@ -130,15 +130,18 @@ returning id`;
 
 /**
  * $1 task id, $2 account id. Notes the wish of the owner to stop work that a vendor may hold, and lets the vendor be
- * told at once.
+ * told at once. A schedule written by the very move to `running` that this waited for cannot be seen here; only the
+ * upsert finds it.
  */
 export const REQUEST_CANCEL = `
 with wished as (
   update task set cancel_requested_at = now(), cancel_outcome = null, version = version + 1
   where id = $1 and account_id = $2 and state in ('submitting', 'running')
-  returning id
+  returning id, state, provider, operation
 ), hurried as (
-  update task_poll set cancel_requested = true, next_poll_at = now() where task_id in (select id from wished)
+  insert into task_poll (task_id, provider, operation, next_poll_at, cancel_requested)
+  select id, provider, operation, now(), true from wished where state = 'running'
+  on conflict (task_id) do update set cancel_requested = true, next_poll_at = now()
 )
 select id from wished`;
 

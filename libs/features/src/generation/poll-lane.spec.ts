@@ -1,0 +1,89 @@
+import { PollLane } from './poll-lane.js';
+import { FakeVendor } from './testing/fake-vendor.js';
+import { openTaskBench, type TaskBench } from './testing/task-bench.js';
+import { REQUEST_CANCEL, SET_RUNNING } from './task-statements.js';
+
+const never = new AbortController().signal;
+
+describe('Asking a vendor how its work goes', () => {
+  let vendor: FakeVendor;
+  let bench: TaskBench;
+  let lane: PollLane;
+  beforeAll(async () => {
+    vendor = new FakeVendor();
+    bench = await openTaskBench(vendor);
+    const { schedule, moves, settlement, limits, platform } = bench;
+    const { crashPoints } = platform;
+    lane = new PollLane(vendor, { schedule, moves, settlement, limits, crashPoints, leaseMs: 30_000 });
+    lane.start();
+  });
+  afterAll(async () => {
+    await lane.stop();
+    await bench.close();
+  });
+
+  async function running(): Promise<string> {
+    const taskId = await bench.submit();
+    await bench.start.run(await bench.claim(taskId), never);
+    return taskId;
+  }
+
+  async function until(taskId: string, state: string): Promise<string> {
+    for (let turn = 0; turn < 200 && (await bench.row(taskId)).state !== state; turn += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 25));
+    }
+    return (await bench.row(taskId)).state;
+  }
+
+  async function scheduled(taskId: string): Promise<{ cancel_requested: boolean }[]> {
+    const text = 'select cancel_requested from task_poll where task_id = $1';
+    return (await bench.database.query<{ cancel_requested: boolean }>({ text, values: [taskId] })).rows;
+  }
+
+  it('still learns that the work is done while the vendor cannot be told to stop it', async () => {
+    let asked = 0;
+    vendor.cancel = () => Promise.reject(new Error('the cancel endpoint is away'));
+    vendor.check = async () => ((asked += 1) < 2 ? { state: 'pending' } : { state: 'succeeded', outputs: [] });
+    const taskId = await running();
+    await bench.moves.requestCancel(taskId, 'acct_bench');
+    expect(await until(taskId, 'storing')).toBe('storing');
+  });
+
+  it('asks the vendor to stop again after it gave no answer to the first wish', async () => {
+    let wishes = 0;
+    vendor.cancel = async () => {
+      if ((wishes += 1) < 2) throw new Error('the cancel endpoint is away');
+      return 'cancelled';
+    };
+    vendor.check = async () => ({ state: 'pending', pollDelayMs: 3_600_000 });
+    const taskId = await running();
+    await bench.moves.requestCancel(taskId, 'acct_bench');
+    expect(await until(taskId, 'cancelled')).toBe('cancelled');
+    expect(await scheduled(taskId)).toEqual([]);
+  });
+
+  it('tells the vendor of a wish that came in the very moment the vendor took the order', async () => {
+    await lane.stop();
+    const taskId = await bench.submit();
+    const { attempt } = await bench.claim(taskId);
+    const wish = await bench.database.transaction(async (transaction) => {
+      await transaction.query({ text: SET_RUNNING, values: [taskId, attempt, { order: 1 }, 'sandbox', 300] });
+      const waiting = bench.database.query({ text: REQUEST_CANCEL, values: [taskId, 'acct_bench'] });
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      return { waiting };
+    });
+    expect((await wish.waiting).rowCount).toBe(1);
+    expect(await scheduled(taskId)).toEqual([{ cancel_requested: true }]);
+  });
+
+  it('forgets a task that ended before its question was answered', async () => {
+    const taskId = await running();
+    await bench.settlement.failUnclaimed(taskId, ['running'], 'deadline_exceeded', 'Too late.');
+    await bench.database.query({
+      text: `insert into task_poll (task_id, provider, operation, next_poll_at) values ($1, 'sandbox', '{}', now())`,
+      values: [taskId],
+    });
+    await bench.schedule.drop(taskId);
+    expect(await scheduled(taskId)).toEqual([]);
+  });
+});
