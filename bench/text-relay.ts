@@ -124,6 +124,16 @@ try {
       },
     },
   ];
+  const slow = bodyOf('vendor-4-vision', 100, true);
+  const reads = Array.from({ length: OPEN_STREAMS }, () =>
+    fetch(`${gatewayUrl}/v1/responses`, { method: 'POST', headers: HEADERS, body: slow }).then((answer) =>
+      answer.text(),
+    ),
+  );
+  const finished = (await Promise.all(reads)).filter((text) => text.includes('response.completed')).length;
+  console.log(
+    `\n${finished} of ${OPEN_STREAMS} streams open at once finished; peak memory of the gateway ${peakMegabytes(gateway).toFixed(0)} MB`,
+  );
   printTable('Whole replies, short prompt', await measure(contenders(100, false), CONNECTIONS), CONNECTIONS);
   printTable('Whole replies, 32 KB prompt', await measure(contenders(32_768, false), CONNECTIONS), CONNECTIONS);
   const streamed = await measure(contenders(100, true), CONNECTIONS);
@@ -136,16 +146,6 @@ try {
   const gatewayMs = await firstByteMs(gatewayUrl, '/v1/responses', body);
   console.log(
     `\nFirst byte of a stream: floor ${floorMs.toFixed(2)} ms, gateway ${gatewayMs.toFixed(2)} ms (median of ${FIRST_BYTE_SAMPLES})`,
-  );
-  const slow = bodyOf('vendor-4-vision', 100, true);
-  const reads = Array.from({ length: OPEN_STREAMS }, () =>
-    fetch(`${gatewayUrl}/v1/responses`, { method: 'POST', headers: HEADERS, body: slow }).then((answer) =>
-      answer.text(),
-    ),
-  );
-  const finished = (await Promise.all(reads)).filter((text) => text.includes('response.completed')).length;
-  console.log(
-    `\n${finished} of ${OPEN_STREAMS} streams open at once finished; peak memory of the gateway ${peakMegabytes(gateway).toFixed(0)} MB`,
   );
 } finally {
   await setup.stop();

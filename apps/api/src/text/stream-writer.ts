@@ -52,6 +52,7 @@ export class StreamWriter {
   }
 
   async #send(piece: StreamPiece): Promise<void> {
+    if (piece.length === 0) return;
     this.#begin();
     this.#lastWriteAt = Date.now();
     if (this.#response.write(piece) || this.#response.destroyed) return;

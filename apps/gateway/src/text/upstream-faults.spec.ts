@@ -121,6 +121,8 @@ describe.each(STYLES)('A failing upstream meets callers of the %s style as docum
       gateway.vendor.fault = fault;
       expectOutcome(await ask(upstream, true), streamed);
       await recover(upstream);
+      // Books are settled after the answer has gone out.
+      while ((await heldMoney()) !== 0n) await new Promise((resolve) => setTimeout(resolve, 20));
       expect(await heldMoney()).toBe(0n);
     });
   });

@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import type { TextRequest, TextUsage } from '#contracts';
 import { logger } from '#platform';
 import type { TokenCounter } from '#providers';
+import type { Settlements } from './settlements.js';
 import type { TextBilling, TextHold, TextSettlement } from './text-billing.js';
 
 const log = logger('text');
@@ -10,6 +10,7 @@ const log = logger('text');
 export interface ExchangeFacts {
   readonly hold: TextHold;
   readonly billing: TextBilling;
+  readonly settlements: Settlements;
   readonly counter: () => Promise<TokenCounter>;
   readonly request: () => TextRequest;
   /** Used when the request cannot be read, which only happens to one that passes through. */
@@ -26,7 +27,6 @@ export interface ExchangeEnd {
 
 /** The money side of one request, from its hold to its settlement. */
 export class TextExchange {
-  readonly id = randomUUID();
   readonly #facts: ExchangeFacts;
   readonly #startedAt = performance.now();
   #upstream: { id: string; requestId: string | undefined } | undefined;
@@ -58,12 +58,16 @@ export class TextExchange {
   }
 
   /**
-   * Charges what was produced; a failure and an empty reply are free. Only the first call counts, so that every way out
-   * of a request may make it.
+   * Charges what was produced, after the answer has gone out; a failure and an empty reply are free. Only the first call
+   * counts, so that every way out of a request may make it.
    */
-  async settle({ usage, produced, status }: ExchangeEnd): Promise<void> {
+  settle(end: ExchangeEnd): void {
     if (this.#settled) return;
     this.#settled = true;
+    this.#facts.settlements.add(this.#settle(end));
+  }
+
+  async #settle({ usage, produced, status }: ExchangeEnd): Promise<void> {
     const charged = status === 'failed' ? undefined : (usage ?? (await this.#countProduced(produced)));
     await this.#facts.billing.settle(this.#facts.hold, {
       status,

@@ -69,7 +69,7 @@ export class TextRouter {
   async #askAll(call: RoutableCall, signal: AbortSignal): Promise<RoutedReply | GatewayError> {
     const routes = this.#upstreams.routes(call.model);
     const admitted = routes.filter(({ upstream }) => this.#health.admits(upstream.provider.id));
-    let last = this.#allRest(routes);
+    let last: GatewayError | undefined;
     for (const [index, route] of admitted.entries()) {
       const outcome = await this.#ask(call, route, signal).catch((error: unknown) => {
         for (const { upstream } of admitted.slice(index)) this.#health.released(upstream.provider.id);
@@ -81,7 +81,7 @@ export class TextRouter {
       }
       last = outcome;
     }
-    return last;
+    return last ?? this.#allRest(routes);
   }
 
   #allRest(routes: readonly TextRoute[]): GatewayError {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { GatewayError, type RelayedStream, type TextEvent } from '#contracts';
+import { GatewayError, type FinishEvent, type RelayedStream, type TextEvent } from '#contracts';
 import { logger } from '#platform';
 import type { Remembered } from './remembered.js';
 import { toStreamFailure } from './stream-failure.js';
@@ -12,7 +12,7 @@ const log = logger('text');
 /** Some clients read a failure only as a piece of its own, so pieces of it are written this far apart, in milliseconds. */
 const FAILURE_GAP_MS = 25;
 
-/** A part of the answer's body: whole events only. */
+/** A part of the answer's body: whole events only, sometimes none. */
 export type StreamPiece = string | Uint8Array;
 
 interface StreamParts {
@@ -28,6 +28,9 @@ export class TextStream {
   readonly #parts: StreamParts;
   #routed: RoutedReply | undefined;
   #produced = '';
+  #finish: FinishEvent | undefined;
+  #beforeFinish = '';
+  #noted = false;
 
   constructor(parts: StreamParts) {
     this.#parts = parts;
@@ -46,7 +49,7 @@ export class TextStream {
     try {
       this.#routed = await this.#parts.route();
     } catch (error) {
-      await this.#settle('failed');
+      this.#settleRest(this.#parts.signal.aborted ? 'aborted' : 'failed');
       throw error;
     }
   }
@@ -64,16 +67,27 @@ export class TextStream {
     const { signal, encoder } = this.#parts;
     const reply = this.#routed?.reply;
     try {
-      if (reply?.kind === 'stream') yield* this.#relay(reply);
-      else if (reply?.kind === 'events') yield* this.#encode(reply.events);
-      else throw new GatewayError('upstream_error', 'The upstream did not stream its reply.');
-      const ending = encoder.end();
-      if (ending !== '') yield ending;
+      // Both loops stand here and not in generators of their own: each layer would cost again for every token.
+      if (reply?.kind === 'stream') {
+        for await (const frames of reply.frames) {
+          const saving = this.#rememberOnce(reply);
+          if (saving) await saving;
+          yield encoder.relay(frames);
+        }
+        yield this.#endRelay(reply);
+      } else if (reply?.kind === 'events') {
+        for await (const batch of reply.events) {
+          const piece = this.#write(batch);
+          if (this.#finish) break;
+          yield piece;
+        }
+        yield await this.#lastPiece();
+      } else throw new GatewayError('upstream_error', 'The upstream did not stream its reply.');
     } catch (error) {
       signal.throwIfAborted();
       yield* this.failure(error);
     } finally {
-      await this.#settle(signal.aborted ? 'aborted' : 'failed');
+      this.#settleRest(signal.aborted ? 'aborted' : 'failed');
     }
   }
 
@@ -87,63 +101,54 @@ export class TextStream {
     }
   }
 
-  async *#encode(events: AsyncIterable<readonly TextEvent[]>): AsyncGenerator<StreamPiece, void, undefined> {
+  /** The events of a batch; those before a `finish` are kept for the last piece. */
+  #write(batch: readonly TextEvent[]): string {
     const { encoder } = this.#parts;
-    for await (const batch of events) {
-      let piece = '';
-      for (const event of batch) {
-        if (event.type === 'finish') return yield* this.#finish(piece, event);
-        this.#note(event);
-        piece += encoder.write(event);
+    let piece = '';
+    for (const event of batch) {
+      if (event.type === 'finish') {
+        this.#finish = event;
+        this.#beforeFinish = piece;
+        return '';
       }
-      if (piece !== '') yield piece;
+      if (event.type === 'text' || event.type === 'reasoning') this.#produced += event.text;
+      else if (event.type === 'arguments') this.#produced += event.json;
+      piece += encoder.write(event);
     }
-    throw new GatewayError('upstream_error', 'The upstream broke off before its reply was complete.');
+    return piece;
   }
 
-  /** The end waits until what can be referred to is stored; the charge is made meanwhile. */
-  async *#finish(
-    before: string,
-    finish: Extract<TextEvent, { type: 'finish' }>,
-  ): AsyncGenerator<StreamPiece, void, undefined> {
+  /** The end waits until what can be referred to is stored. */
+  async #lastPiece(): Promise<string> {
     const { encoder, remembered, exchange } = this.#parts;
-    const usage = finish.usage ?? (await exchange.count(this.#produced));
-    const last = before + encoder.write({ ...finish, usage });
+    if (!this.#finish)
+      throw new GatewayError('upstream_error', 'The upstream broke off before its reply was complete.');
+    const usage = this.#finish.usage ?? (await exchange.count(this.#produced));
+    const last = this.#beforeFinish + encoder.write({ ...this.#finish, usage });
     await remembered.done();
-    const settled = exchange.settle({ usage, produced: '', status: 'completed' });
-    yield last;
-    await settled;
+    exchange.settle({ usage, produced: '', status: 'completed' });
+    return last + encoder.end();
   }
 
-  async *#relay(reply: RelayedStream): AsyncGenerator<StreamPiece, void, undefined> {
-    const { encoder, remembered, exchange } = this.#parts;
-    let noted = false;
-    let whole = false;
-    try {
-      for await (const frames of reply.frames) {
-        const answer = noted ? undefined : reply.answer();
-        if (answer) {
-          noted = true;
-          remembered.note(answer);
-          await remembered.done();
-        }
-        yield encoder.relay(frames);
-      }
-      whole = true;
-    } finally {
-      const { usage, produced, failed } = reply.outcome();
-      if (whole) await exchange.settle({ usage, produced, status: failed ? 'failed' : 'completed' });
-      else this.#produced = produced;
-    }
+  #rememberOnce(reply: RelayedStream): Promise<void> | undefined {
+    const answer = this.#noted ? undefined : reply.answer();
+    if (!answer) return undefined;
+    this.#noted = true;
+    this.#parts.remembered.note(answer);
+    return this.#parts.remembered.done();
   }
 
-  #note(event: TextEvent): void {
-    if (event.type === 'text' || event.type === 'reasoning') this.#produced += event.text;
-    else if (event.type === 'arguments') this.#produced += event.json;
+  #endRelay(reply: RelayedStream): string {
+    const { usage, produced, failed } = reply.outcome();
+    this.#parts.exchange.settle({ usage, produced, status: failed ? 'failed' : 'completed' });
+    return this.#parts.encoder.end();
   }
 
   /** For every way out that has not settled yet: what went out is charged, counted with a tokenizer. */
-  #settle(status: 'aborted' | 'failed'): Promise<void> {
-    return this.#parts.exchange.settle({ usage: undefined, produced: this.#produced, status });
+  #settleRest(status: 'aborted' | 'failed'): void {
+    const reply = this.#routed?.reply;
+    const relayed = status === 'aborted' && reply?.kind === 'stream' ? reply.outcome() : undefined;
+    const { usage, produced } = relayed ?? { usage: undefined, produced: this.#produced };
+    this.#parts.exchange.settle({ usage, produced, status });
   }
 }

@@ -14,12 +14,16 @@ import { TextService } from './text.service.js';
 import { TextUpstreams } from './text-upstreams.js';
 import { LocalCooldownBoard, UpstreamHealth } from './upstream-health.js';
 
-/** Closes the connections to the upstreams when the app closes. */
-class TextConnections implements OnModuleDestroy {
-  constructor(private readonly open: OpenTextProviders) {}
+/** Settles what is left and closes the connections to the upstreams when the app closes. */
+class TextClosing implements OnModuleDestroy {
+  constructor(
+    private readonly text: TextService,
+    private readonly open: OpenTextProviders,
+  ) {}
 
-  onModuleDestroy(): Promise<void> {
-    return this.open.close();
+  async onModuleDestroy(): Promise<void> {
+    await this.text.close();
+    await this.open.close();
   }
 }
 
@@ -32,7 +36,11 @@ export class TextModule {
       imports: [LedgerModule, LimitsModule, PricesModule],
       providers: [
         { provide: TextUpstreams, useFactory: () => new TextUpstreams(open.providers) },
-        { provide: TextConnections, useFactory: () => new TextConnections(open) },
+        {
+          provide: TextClosing,
+          inject: [TextService],
+          useFactory: (text: TextService) => new TextClosing(text, open),
+        },
         { provide: ItemStore, inject: [Database], useFactory: (database: Database) => new ItemStore(database) },
         {
           provide: TextService,

@@ -4,6 +4,7 @@ import { ReplyCollector, producedText } from './collect-reply.js';
 import { estimateInputTokens } from './estimate-tokens.js';
 import { rememberWith } from './remembered.js';
 import type { TextBilling } from './text-billing.js';
+import { Settlements } from './settlements.js';
 import { TextExchange } from './text-exchange.js';
 import type { RoutableCall, RoutedReply, TextRouter } from './text-router.js';
 import { TextStream } from './text-stream.js';
@@ -41,6 +42,7 @@ export class TextService {
   readonly #router: TextRouter;
   readonly #billing: TextBilling;
   readonly #counter: () => Promise<TokenCounter>;
+  readonly #settlements = new Settlements();
 
   constructor(router: TextRouter, billing: TextBilling, counter: () => Promise<TokenCounter>) {
     this.#router = router;
@@ -63,11 +65,11 @@ export class TextService {
       const remembered = rememberWith(order.remember);
       const json = order.codec.answer(collected, { ...context, onAnswer: remembered.note });
       await remembered.done();
-      await exchange.settle({ usage: collected.finish.usage, produced: '', status: 'completed' });
+      exchange.settle({ usage: collected.finish.usage, produced: '', status: 'completed' });
       return json;
     } catch (error) {
       const produced = producedText(collector.blocks);
-      await exchange.settle({ usage: undefined, produced: signal.aborted ? produced : '', status: endOf(signal) });
+      exchange.settle({ usage: undefined, produced: signal.aborted ? produced : '', status: endOf(signal) });
       throw error;
     }
   }
@@ -100,6 +102,11 @@ export class TextService {
     return counter.countRequest(codec.read(body, model, false)).inputTokens;
   }
 
+  /** Resolves when what has been answered is settled as well. */
+  close(): Promise<void> {
+    return this.#settlements.drain();
+  }
+
   async #begin<Body>(
     order: TextOrder<Body>,
     stream: boolean,
@@ -124,7 +131,14 @@ export class TextService {
     return {
       call: { requestId, style: codec.style, stream, model, request, native, headers: order.headers },
       context: contextOf(order, inputTokens),
-      exchange: new TextExchange({ hold, request, estimatedInputTokens: inputTokens, billing, counter }),
+      exchange: new TextExchange({
+        hold,
+        request,
+        estimatedInputTokens: inputTokens,
+        billing,
+        counter,
+        settlements: this.#settlements,
+      }),
     };
   }
 
@@ -141,7 +155,7 @@ export class TextService {
   ): Promise<string> {
     const answer = reply.answer();
     await order.remember?.(answer);
-    await exchange.settle({ ...reply.outcome(), status: 'completed' });
+    exchange.settle({ ...reply.outcome(), status: 'completed' });
     return order.codec.wrap(reply.json, answer);
   }
 

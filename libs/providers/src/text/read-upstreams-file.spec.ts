@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { TEXT_PROTOCOLS } from '#contracts';
 import { readUpstreamsFile } from './read-upstreams-file.js';
 
 const problemsOf = (text: string): readonly string[] => {
@@ -71,5 +73,14 @@ describe('readUpstreamsFile', () => {
     const problems = problemsOf(GOOD.replace('chat', 'soap').replace('idle_seconds: 30', 'idle_seconds: 0'));
     expect(problems).toHaveLength(2);
     expect(problems.join()).not.toContain('sk-1');
+  });
+});
+
+describe('docs/upstreams.example.yaml', () => {
+  it('is a correct file with one upstream for each protocol', () => {
+    const text = readFileSync('docs/upstreams.example.yaml', 'utf8');
+    const environment = { RESPONSES_VENDOR_KEY: 'a', MESSAGES_VENDOR_KEY: 'b', GEMINI_VENDOR_KEY: 'c' };
+    const entries = readUpstreamsFile(text, 'example', environment);
+    expect(entries.map(({ protocol }) => protocol).toSorted()).toEqual([...TEXT_PROTOCOLS].toSorted());
   });
 });

@@ -64,7 +64,7 @@ export class SandboxTextProvider implements TextProvider {
     this.#failAsTold(words, call.requestId);
     const counter = await loadTokenCounter();
     const script = words.failure === 'content_policy' ? REFUSAL : await writeScript(request);
-    const events = compose(request, script, counter, words.failure === 'content_policy');
+    const events = await compose(request, script, counter, words.failure === 'content_policy');
     const cut = prompt.includes(CUT);
     return { kind: 'events', events: this.#play(events, cut, call.stream, signal) };
   }
@@ -101,9 +101,14 @@ export class SandboxTextProvider implements TextProvider {
 const REFUSAL: SandboxScript = { reasoning: '', text: 'The sandbox was told to refuse this content.', calls: [] };
 
 /** The events of a script, cut where a stop sequence or the output limit says so. */
-function compose(request: TextRequest, script: SandboxScript, counter: TokenCounter, refused: boolean): TextEvent[] {
+async function compose(
+  request: TextRequest,
+  script: SandboxScript,
+  counter: TokenCounter,
+  refused: boolean,
+): Promise<TextEvent[]> {
   const { text, stopSequence } = stopAt(script.text, request.stopSequences);
-  const input = counter.countRequest(request);
+  const input = await counter.countRequest(request);
   const body = new LimitedEvents(counter, request.maxOutputTokens ?? Number.POSITIVE_INFINITY);
   if (script.reasoning !== '') {
     const shown = request.reasoning?.visible ? inWords(script.reasoning) : [];

@@ -85,22 +85,45 @@ export class HttpTextProvider implements TextProvider {
 
   async *#events(reply: UpstreamReply, signal: AbortSignal): AsyncGenerator<readonly TextEvent[]> {
     const decoder = this.#upstream.codec.decoder();
-    for await (const frames of wholeEvents(reply, signal)) {
-      const data = eventData(frames.toString('utf8'));
-      const events = understood(() => data.flatMap((event) => decoder.push(event)));
-      if (events.length > 0) yield events;
+    const splitter = new EventSplitter();
+    const decode = (frames: Buffer): readonly TextEvent[] =>
+      understood(() => eventData(frames.toString('utf8')).flatMap((data) => decoder.push(data)));
+    try {
+      for await (const chunk of reply.body as AsyncIterable<Buffer>) {
+        const events = decode(splitter.push(chunk));
+        if (events.length > 0) yield events;
+      }
+    } catch (error) {
+      throw brokenBy(error, signal);
     }
-    yield decoder.end();
+    yield [...decode(splitter.rest()), ...decoder.end()];
   }
 
   async *#frames(call: TextCall, reply: UpstreamReply, tap: RelayTap, signal: AbortSignal): AsyncGenerator<Buffer> {
     const rename = streamRenamer(call);
-    for await (const frames of wholeEvents(reply, signal)) {
-      tap.see(frames);
-      yield rename(frames);
+    const splitter = new EventSplitter();
+    try {
+      for await (const chunk of reply.body as AsyncIterable<Buffer>) {
+        const frames = splitter.push(chunk);
+        if (frames.length === 0) continue;
+        tap.see(frames);
+        yield rename(frames);
+      }
+    } catch (error) {
+      throw brokenBy(error, signal);
+    }
+    const rest = splitter.rest();
+    if (rest.length > 0) {
+      tap.see(rest);
+      yield rename(rest);
     }
     tap.end();
   }
+}
+
+/** What broke a stream: the caller's leaving, or a failure of the network. */
+function brokenBy(error: unknown, signal: AbortSignal): unknown {
+  return signal.aborted ? signal.reason : networkFailure(error);
 }
 
 /** The body's own bytes; only the model's name is another at some upstreams. */
@@ -136,21 +159,6 @@ function expectContentType(reply: UpstreamReply, expected: string): void {
   throw new GatewayError('upstream_error', 'The upstream answered with something that is not part of its protocol.', {
     log: `content-type ${sent}, expected ${expected}`,
   });
-}
-
-async function* wholeEvents(reply: UpstreamReply, signal: AbortSignal): AsyncGenerator<Buffer> {
-  const splitter = new EventSplitter();
-  try {
-    for await (const chunk of reply.body as AsyncIterable<Buffer>) {
-      const events = splitter.push(chunk);
-      if (events.length > 0) yield events;
-    }
-  } catch (error) {
-    signal.throwIfAborted();
-    throw networkFailure(error);
-  }
-  const rest = splitter.rest();
-  if (rest.length > 0) yield rest;
 }
 
 /** @throws GatewayError `upstream_error` where a reply of a strange shape would end in a TypeError. */

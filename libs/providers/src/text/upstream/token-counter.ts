@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { TextRequest } from '#contracts';
 
 /** What a message costs beyond its text: role and separators. */
@@ -6,40 +7,65 @@ const TOKENS_PER_TURN = 4;
 /** Pictures are charged by size; without looking inside, each counts as a picture of 1024 x 1024. */
 const TOKENS_PER_IMAGE = 765;
 
-/** Counts tokens with a real tokenizer. */
+/** Counts tokens with a real tokenizer, in time proportional to the text whatever the text is. */
 export interface TokenCounter {
+  /** Tokens of a text, at once: meant for replies and words. */
   count(text: string): number;
-  /** Input tokens of a whole request: prompts, turns, tools, pictures. */
-  countRequest(request: TextRequest): { readonly inputTokens: number; readonly imageTokens: number };
+  /** Input tokens of a whole request: prompts, turns, tools, pictures. Other work runs in between. */
+  countRequest(request: TextRequest): Promise<{ readonly inputTokens: number; readonly imageTokens: number }>;
 }
 
 type CountTokens = (text: string) => number;
 
-/** Longest text that is counted in one go; a longer one is counted in slices, which costs a token per cut at most. */
-const SLICE_CHARACTERS = 50_000;
+/** Longest text that is counted before other work may run. */
+const SLICE_CHARACTERS = 8_192;
+
+/**
+ * Text without a blank, or blanks without text, longer than a tokenizer takes quickly: it needs quadratic time for them.
+ * They are cut into pieces of this many characters, which costs a token per cut at most.
+ */
+const LONG_RUN = /(\S{129,}|\s{129,})/u;
+const RUN_PIECE = /[^]{1,128}/gu;
+
+/** Pieces that a tokenizer takes quickly. */
+function easyPieces(slice: string): string[] {
+  // Every second part is what the pattern captured: a long run.
+  return slice.split(LONG_RUN).flatMap((part, index) => (index % 2 === 0 ? part : (part.match(RUN_PIECE) ?? [])));
+}
+
+function* slices(text: string): Generator<string> {
+  for (let start = 0; start < text.length; start += SLICE_CHARACTERS) yield text.slice(start, start + SLICE_CHARACTERS);
+}
+
+/** The text of a request that a tokenizer can count. */
+export function countableText({ system, turns, tools }: TextRequest): string {
+  const texts = mediaOf(turns).flatMap((part) => {
+    if (part.type === 'call') return [part.name, part.arguments];
+    return part.type === 'text' || part.type === 'reasoning' ? [part.text] : [];
+  });
+  return [...system, ...texts, ...tools.map((tool) => JSON.stringify(tool))].join('\n');
+}
+
+const mediaOf = (turns: TextRequest['turns']) =>
+  turns.flatMap((turn) => turn.parts.flatMap((part) => (part.type === 'result' ? part.content : part)));
 
 function createCounter(countTokens: CountTokens): TokenCounter {
-  const count = (text: string): number => {
-    let tokens = 0;
-    for (let start = 0; start < text.length; start += SLICE_CHARACTERS)
-      tokens += countTokens(text.slice(start, start + SLICE_CHARACTERS));
-    return tokens;
-  };
+  const countSlice = (slice: string): number => easyPieces(slice).reduce((sum, piece) => sum + countTokens(piece), 0);
   return {
-    count,
-    countRequest: (request) => {
-      const parts = request.turns.flatMap((turn) => [...turn.parts]);
-      const media = parts.flatMap((part) => (part.type === 'result' ? [...part.content] : [part]));
-      const imageTokens =
-        media.filter((part) => part.type === 'image' || part.type === 'file').length * TOKENS_PER_IMAGE;
-      const texts = media.flatMap((part) => {
-        if (part.type === 'call') return [part.name, part.arguments];
-        return part.type === 'text' || part.type === 'reasoning' ? [part.text] : [];
-      });
-      const tools = request.tools.map((tool) => JSON.stringify(tool));
-      const turns = request.turns.length + request.system.length;
-      const text = [...request.system, ...texts, ...tools].join('\n');
-      return { inputTokens: count(text) + turns * TOKENS_PER_TURN + imageTokens, imageTokens };
+    count: (text) => {
+      let tokens = 0;
+      for (const slice of slices(text)) tokens += countSlice(slice);
+      return tokens;
+    },
+    countRequest: async (request) => {
+      const pictures = mediaOf(request.turns).filter(({ type }) => type === 'image' || type === 'file');
+      const imageTokens = pictures.length * TOKENS_PER_IMAGE;
+      let inputTokens = (request.turns.length + request.system.length) * TOKENS_PER_TURN + imageTokens;
+      for (const slice of slices(countableText(request))) {
+        inputTokens += countSlice(slice);
+        if (slice.length === SLICE_CHARACTERS) await nextTurn();
+      }
+      return { inputTokens, imageTokens };
     },
   };
 }
