@@ -4,21 +4,26 @@ import type { FirstKey } from '#features';
 export interface BannerFacts {
   readonly baseUrl: string;
   readonly firstKey: FirstKey;
+  /** The admin token when it was just made. */
+  readonly newAdminToken: string | null;
   readonly embedded: boolean;
   readonly dataDirectory: string;
 }
 
 /** What a newcomer needs: the address, the key, and lines to paste. */
-export function banner({ baseUrl, firstKey, embedded, dataDirectory }: BannerFacts): string {
+export function banner({ baseUrl, firstKey, newAdminToken, embedded, dataDirectory }: BannerFacts): string {
   const key = firstKey.key ?? '$GATEWAY_API_KEY';
   const keyLine = firstKey.key
     ? firstKey.key
     : `the one printed at the first start (${firstKey.prefix}…); put it in GATEWAY_API_KEY to paste the lines below`;
+  const adminLine = newAdminToken
+    ? `\n  Admin      ${newAdminToken}   (shown this once; opens /admin/v1 and ${baseUrl}/ops)`
+    : '';
   return `
   Generation gateway is ready.
 
   Base URL   ${baseUrl}
-  API key    ${keyLine}
+  API key    ${keyLine}${adminLine}
   Data       ${embedded ? `${dataDirectory} (embedded Postgres; queues and files there too)` : 'in the database and stores you configured'}
   Models     made by the built-in sandbox: real files, not real models
 

@@ -25,6 +25,7 @@ export async function startGateway(platform: Platform): Promise<RunningProcess> 
     ready: banner({
       baseUrl: publicBaseUrl(config),
       firstKey,
+      newAdminToken: platform.adminToken.shownOnce,
       embedded: platform.embedded,
       dataDirectory: config.server.DATA_DIR,
     }),

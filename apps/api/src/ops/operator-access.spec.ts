@@ -1,6 +1,6 @@
-import { OperatorAccess, SESSION_SECONDS } from './operator-access.js';
+import { OperatorAccess, SESSION_SECONDS, tokenDigest } from './operator-access.js';
 
-const TOKENS = { admin: 'admin-token-1', viewer: 'viewer-token-1' };
+const TOKENS = { admin: tokenDigest('admin-token-1'), viewer: tokenDigest('viewer-token-1') };
 const PEPPER = 'a-pepper-for-tests-only';
 
 describe('Operator sessions', () => {
@@ -16,7 +16,7 @@ describe('Operator sessions', () => {
   });
 
   it('has no default password: a role without a token cannot be had', () => {
-    const closed = new OperatorAccess({ admin: undefined, viewer: undefined }, PEPPER);
+    const closed = new OperatorAccess({ admin: null, viewer: null }, PEPPER);
     expect(['', 'undefined', 'admin'].map((token) => closed.roleOf(token))).toEqual([null, null, null]);
   });
 
@@ -27,7 +27,7 @@ describe('Operator sessions', () => {
   it('ends when its time is over, when its token changes, and when anything in it is changed', () => {
     const session = access.open('viewer');
     const later = new OperatorAccess(TOKENS, PEPPER, () => Date.now() + (SESSION_SECONDS + 1) * 1000);
-    const changedToken = new OperatorAccess({ ...TOKENS, viewer: 'viewer-token-2' }, PEPPER);
+    const changedToken = new OperatorAccess({ ...TOKENS, viewer: tokenDigest('viewer-token-2') }, PEPPER);
     expect(later.read(session)).toBeNull();
     expect(changedToken.read(session)).toBeNull();
     expect(access.read(session.replace('viewer', 'admin'))).toBeNull();

@@ -6,15 +6,16 @@ export type OperatorRole = 'admin' | 'viewer';
 /** How long a sign-in lasts, in seconds. */
 export const SESSION_SECONDS = 8 * 3_600;
 
-/** What operators sign in with. A role without a token cannot be had: there is no default password. */
+/** SHA-256 of what operators sign in with. A role without a token cannot be had: there is no default password. */
 export interface OperatorTokens {
-  readonly admin: string | undefined;
-  readonly viewer: string | undefined;
+  readonly admin: Buffer | null;
+  readonly viewer: Buffer | null;
 }
 
 const SESSION = /^(admin|viewer)\.(\d{10})\.([\w-]{43})$/;
 
-const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+/** What is kept of a token. */
+export const tokenDigest = (token: string): Buffer => createHash('sha256').update(token).digest();
 
 /**
  * Turns tokens into sessions. A session is a signed statement of role and end, so that every replica that has the same
@@ -29,8 +30,8 @@ export class OperatorAccess {
 
   /** The role a token opens, or null. Takes the same time however much of it is right. */
   roleOf(token: string): OperatorRole | null {
-    const presented = digest(token);
-    const opens = (own: string | undefined): boolean => own !== undefined && timingSafeEqual(presented, digest(own));
+    const presented = tokenDigest(token);
+    const opens = (own: Buffer | null): boolean => own !== null && timingSafeEqual(presented, own);
     if (opens(this.tokens.admin)) return 'admin';
     return opens(this.tokens.viewer) ? 'viewer' : null;
   }
@@ -52,8 +53,8 @@ export class OperatorAccess {
   }
 
   private sign(role: OperatorRole, ends: number): string {
-    const token = this.tokens[role] ?? '';
-    const key = Buffer.from(hkdfSync('sha256', this.pepper, digest(token), 'sessions of operators', 32));
+    const salt = this.tokens[role] ?? tokenDigest('');
+    const key = Buffer.from(hkdfSync('sha256', this.pepper, salt, 'sessions of operators', 32));
     return createHmac('sha256', key).update(`${role}.${ends}`).digest('base64url');
   }
 }

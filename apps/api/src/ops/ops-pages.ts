@@ -1,7 +1,7 @@
 import { TaskOverview } from '#features';
 import type { Platform } from '#platform';
 import { type Request, type Response, Router } from 'express';
-import { OperatorAccess } from './operator-access.js';
+import { OperatorAccess, tokenDigest } from './operator-access.js';
 import { opsGate, roleOf } from './ops-gate.js';
 import { queueBoard } from './queue-board.js';
 import { signInPages, signOut } from './sign-in-pages.js';
@@ -11,9 +11,10 @@ import { taskPages } from './task-pages.js';
  * Everything below /ops, for operators with a browser. Mounted in front of the API's own rooms, because forms and the
  * board read their bodies themselves. Behind the gate nothing is open by accident.
  */
-export function opsPages({ config, secrets, database, doorbell }: Platform): Router {
+export function opsPages({ config, secrets, adminToken, database, doorbell }: Platform): Router {
+  const { OPS_VIEWER_TOKEN } = config.ops;
   const access = new OperatorAccess(
-    { admin: config.server.ADMIN_TOKEN, viewer: config.ops.OPS_VIEWER_TOKEN },
+    { admin: adminToken.digest, viewer: OPS_VIEWER_TOKEN ? tokenDigest(OPS_VIEWER_TOKEN) : null },
     secrets.keyPepper,
   );
   const boards = { admin: queueBoard(doorbell, 'admin'), viewer: queueBoard(doorbell, 'viewer') } as const;

@@ -10,11 +10,12 @@ import { SeedService } from './seed.service.js';
 @Module({
   imports: [LedgerModule],
   providers: [
+    { provide: KeyUse, inject: [Database], useFactory: (database: Database) => new KeyUse(database) },
     {
       provide: AccessService,
-      inject: [Database, PLATFORM],
-      useFactory: (database: Database, { secrets }: Platform) =>
-        new AccessService(database, secrets.keyPepper, new KeyUse(database)),
+      inject: [Database, PLATFORM, KeyUse],
+      useFactory: (database: Database, { secrets }: Platform, uses: KeyUse) =>
+        new AccessService(database, secrets.keyPepper, uses),
     },
     {
       provide: SeedService,

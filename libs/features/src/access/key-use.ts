@@ -1,4 +1,5 @@
 import { Database, logger } from '#platform';
+import type { OnModuleDestroy } from '@nestjs/common';
 
 const log = logger('access');
 
@@ -18,11 +19,16 @@ update api_key k set last_used_at = greatest(k.last_used_at, used.used_at) from 
 returning k.id`;
 
 /** Notes when keys were last used. Gathered in memory and written every few seconds; a crash forgets only those. */
-export class KeyUse {
+export class KeyUse implements OnModuleDestroy {
   private uses = new Map<string, Date>();
   private timer: NodeJS.Timeout | undefined;
 
   constructor(private readonly database: Database) {}
+
+  /** Writes the last uses before the database closes. */
+  onModuleDestroy(): Promise<void> {
+    return this.write();
+  }
 
   note(apiKeyId: string): void {
     this.uses.set(apiKeyId, new Date());
