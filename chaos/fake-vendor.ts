@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pngSample } from '#testing';
+import { SEARCHABLE_AFTER_MS } from './vendor-delays.js';
 
 /** Work the vendor took, by its own id. */
 interface Order {
@@ -11,8 +12,6 @@ interface Order {
 
 /** How long the vendor works on an order, in milliseconds: at least, and up to so much more. */
 const WORK_MS = { least: 50, more: 250 } as const;
-/** How long an order takes to show up in a search, in milliseconds. */
-export const SEARCHABLE_AFTER_MS = 400;
 /** How long a stalled answer is held back: longer than any client waits. */
 const STALL_MS = 5_000;
 

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import type { Role } from './chaos.config.js';
 
-const PROGRAM = fileURLToPath(new URL('gateway-process.js', import.meta.url));
+/** Built by `npm run build`; found from the root of the repository, where every script runs. */
+const PROGRAM = 'dist/chaos/gateway-process.js';
 
 type Variables = Readonly<Record<string, string>>;
 

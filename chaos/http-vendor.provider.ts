@@ -1,7 +1,7 @@
 import { type MediaOrder, type MediaProvider, type Operation, type OperationState, ProviderError } from '#contracts';
 import { request } from 'undici';
 import type { RepeatStart } from './chaos.config.js';
-import { SEARCHABLE_AFTER_MS } from './fake-vendor.js';
+import { SEARCHABLE_AFTER_MS } from './vendor-delays.js';
 
 /** The longest a call may take, in milliseconds; a vendor that stalls is given up then. */
 const TIMEOUT_MS = 2_000;

@@ -1,0 +1,77 @@
+// How long another account's first task waits behind 10,000 queued ones, and what a fair claim costs.
+import 'reflect-metadata';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { CLAIM_DUE, createMediaWorker } from '#features';
+import { type Database, migrate, openPlatform, readProcessConfig, startEmbeddedPostgres } from '#platform';
+import { MediaProviderRegistry } from '#providers';
+import { addAccount, addTasks } from './task-rows.js';
+import { VendorInProcess } from './vendor-in-process.js';
+
+const BACKLOG = 10_000;
+const NEWCOMERS = 30;
+
+const folder = mkdtempSync(join(tmpdir(), 'gateway-bench-'));
+const postgres = await startEmbeddedPostgres(folder);
+await migrate(postgres.url);
+await firstTaskBehindBacklog();
+await postgres.stop();
+rmSync(folder, { recursive: true, force: true });
+
+async function firstTaskBehindBacklog(): Promise<void> {
+  const platform = await openPlatform(
+    readProcessConfig({ DATABASE_URL: postgres.url, KEY_PEPPER: 'a-pepper-for-benchmarks', DATA_DIR: folder }),
+  );
+  const { database, doorbell } = platform;
+  await addAccount(database, 'acct_busy');
+  const backlog = await addTasks(database, 'acct_busy', BACKLOG, 'queued');
+  const vendor = new VendorInProcess(100, () => Number.POSITIVE_INFINITY);
+  const worker = createMediaWorker('image', 16, platform, new MediaProviderRegistry({ sandbox: vendor }));
+  worker.start();
+  const waits: number[] = [];
+  for (let newcomer = 0; newcomer < NEWCOMERS; newcomer += 1) {
+    const accountId = `acct_new${newcomer}`;
+    await addAccount(database, accountId);
+    const submittedMs = Date.now();
+    const [taskId = ''] = await addTasks(database, accountId, 1, 'queued');
+    doorbell.ring('image', [taskId]);
+    while (!vendor.started.has(taskId)) await new Promise((resolve) => setTimeout(resolve, 5));
+    waits.push((vendor.started.get(taskId) ?? 0) - submittedMs);
+  }
+  const ahead = backlog.filter((taskId) => !vendor.started.has(taskId)).length;
+  await worker.stop(5_000);
+  waits.sort((first, second) => first - second);
+  console.log(
+    `\n${ahead} of ${BACKLOG} tasks of the busy account still waited when ${NEWCOMERS} newcomers had been served.`,
+  );
+  console.log(
+    `From a newcomer's submission to its vendor's yes (100 ms of it the vendor's): p50 ${waits[NEWCOMERS / 2]} ms, longest ${waits.at(-1)} ms.`,
+  );
+  await claimCost(database);
+  await platform.close(1_000);
+}
+
+/** The claim of one task, timed by the server, with backlogs of ever more accounts. */
+async function claimCost(database: Database): Promise<void> {
+  console.log('\n| accounts with a backlog | claim of 1 task, ms |\n|---:|---:|');
+  let accounts = 0;
+  for (const target of [1, 10, 100, 1_000]) {
+    for (; accounts < target; accounts += 1) {
+      await addAccount(database, `acct_many${accounts}`);
+      await addTasks(database, `acct_many${accounts}`, 10, 'queued');
+    }
+    await database.query({ text: 'analyze task' });
+    console.log(`| ${target} | ${await medianClaimMs(database)} |`);
+  }
+}
+
+async function medianClaimMs(database: Database): Promise<string> {
+  const times: number[] = [];
+  for (let round = 0; round < 21; round += 1) {
+    const beganMs = performance.now();
+    await database.query({ name: 'claim_due', text: CLAIM_DUE, values: ['image', 'bench', 15_000, 1] });
+    times.push(performance.now() - beganMs);
+  }
+  return times.sort((first, second) => first - second)[10]?.toFixed(2) ?? '';
+}
