@@ -1,4 +1,5 @@
 import { GatewayError, isJsonObject, type HostedTool, type JsonObject, type TextProtocol } from '#contracts';
+import { errorReasons } from './refused-by-upstream.js';
 import type { EventData } from './server-sent-events.js';
 
 /** A part of a request that this protocol has no words for. */
@@ -37,15 +38,15 @@ export function parseReply(json: EventData): JsonObject {
     // Falls through to the same refusal: garbage is garbage.
   }
   throw new GatewayError('upstream_error', 'The upstream sent something that is not part of its protocol.', {
-    log: `not a JSON object: ${json.slice(0, 200)}`,
+    log: `not a JSON object, ${json.length} characters`,
   });
 }
 
 /** A failure that the upstream reports inside a reply it had begun. */
 export function reportedFailure(error: unknown): GatewayError {
   const details = isJsonObject(error) ? error : {};
-  const type = JSON.stringify([details['type'], details['code'], details['status']]);
-  const log = `upstream reported: ${JSON.stringify(error)?.slice(0, 500)}`;
+  const type = errorReasons(details).join(' ');
+  const log = `upstream reported: ${type}`;
   if (/overloaded|UNAVAILABLE/.test(type))
     return new GatewayError('overloaded', 'The upstream is overloaded.', { log });
   if (/rate_limit|RESOURCE_EXHAUSTED/.test(type))
