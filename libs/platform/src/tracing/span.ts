@@ -1,3 +1,4 @@
+import { GatewayError } from '#contracts';
 import {
   type Attributes,
   type Context,
@@ -30,12 +31,18 @@ export async function inSpan<Result>(subject: SpanSubject, work: () => Promise<R
   try {
     return await context.with(trace.setSpan(parentOf(subject), span), work);
   } catch (error) {
-    span.recordException(error instanceof Error ? error : String(error));
-    span.setStatus({ code: SpanStatusCode.ERROR });
+    fail(span, error);
     throw error;
   } finally {
     span.end();
   }
+}
+
+/** Marks a span as failed. Only names go to the collector: a message or a stack may hold prompts, keys and addresses. */
+function fail(span: Span, error: unknown): void {
+  const name = error instanceof Error ? error.name : typeof error;
+  span.recordException(error instanceof GatewayError ? { name, code: error.code } : { name });
+  span.setStatus({ code: SpanStatusCode.ERROR });
 }
 
 /** Runs `next` inside a span that the caller ends; undefined when nothing is traced. For callback-style middleware. */

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { GatewayError } from '#contracts';
 import { observeUpstream } from './observe-upstream.js';
 import { queueTelemetry } from './queue-telemetry.js';
 import { currentTraceId, enterSpan, inSpan } from './span.js';
@@ -16,13 +17,16 @@ interface ExportedSpan {
 }
 
 /** A collector that remembers the spans it is sent. */
-async function startCollector(): Promise<{ url: string; spans: ExportedSpan[]; server: Server }> {
+async function startCollector(): Promise<{ url: string; spans: ExportedSpan[]; sent: string[]; server: Server }> {
   const spans: ExportedSpan[] = [];
+  const sent: string[] = [];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
-      const body = JSON.parse(Buffer.concat(chunks).toString()) as {
+      const text = Buffer.concat(chunks).toString();
+      sent.push(text);
+      const body = JSON.parse(text) as {
         resourceSpans: { scopeSpans: { spans: ExportedSpan[] }[] }[];
       };
       spans.push(...body.resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans)));
@@ -30,7 +34,7 @@ async function startCollector(): Promise<{ url: string; spans: ExportedSpan[]; s
     });
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, spans, server };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, spans, sent, server };
 }
 
 describe('Tracing', () => {
@@ -53,14 +57,18 @@ describe('Tracing', () => {
     });
     afterAll(() => collector.server.close());
 
-    it('joins the trace of the caller, reaches the upstream call inside it, and marks a failure', async () => {
+    it('joins the trace of the caller, reaches the upstream call inside it, and marks a failure without its words', async () => {
       const traceId = '0af7651916cd43dd8448eb211c80319c';
       const carrier = { traceparent: `00-${traceId}-b7ad6b7169203331-01` };
       let seen: string | undefined;
       await new Promise<void>((resolve) => {
         const span = enterSpan({ name: 'POST', kind: 'server', carrier }, () => {
           seen = currentTraceId();
-          const call = observeUpstream('sandbox', 'start', () => Promise.reject(new Error('away')));
+          const failure = new GatewayError('overloaded', 'a secret prompt', {
+            log: 'a secret key',
+            cause: new Error('a secret address'),
+          });
+          const call = observeUpstream('sandbox', 'start', () => Promise.reject(failure));
           void call
             .catch(() => undefined)
             .finally(() => {
@@ -70,6 +78,9 @@ describe('Tracing', () => {
         });
       });
       await tracing.stop(2_000);
+      const everything = collector.sent.join('');
+      expect(everything).toContain('overloaded');
+      expect(everything).not.toContain('secret');
       expect(seen).toBe(traceId);
       const call = collector.spans.find(({ name }) => name === 'sandbox start');
       const server = collector.spans.find(({ name }) => name === 'POST');
