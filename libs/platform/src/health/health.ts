@@ -50,6 +50,11 @@ export class Health {
     this.latest = undefined;
   }
 
+  /** True from `drain` on. */
+  get isDraining(): boolean {
+    return this.draining;
+  }
+
   /** True when the process answers at all. A database that is away is no reason to restart it. */
   alive(): Liveness {
     return { status: 'alive', version: VERSION, uptime_seconds: Math.floor(process.uptime()) };

@@ -1,0 +1,124 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { fleetSources } from '#features';
+import { parser } from '@prometheus-io/lezer-promql';
+import { parse } from 'yaml';
+import { startTestGateway, TEST_KEY, type TestGateway } from '../testing/test-gateway.js';
+
+interface AlertRule {
+  readonly alert: string;
+  readonly expr: string;
+  readonly annotations: { readonly summary: string; readonly runbook_url: string };
+}
+
+interface Dashboard {
+  readonly panels: { readonly title: string; readonly targets?: { readonly expr: string }[] }[];
+}
+
+/** Written by Prometheus itself, not by us. */
+const OF_PROMETHEUS = new Set(['up']);
+/** Has no sample until something fails, and must have none then. */
+const SILENT_WHEN_WELL = new Set(['gateway_metrics_source_failures_total']);
+/** Labels that Prometheus adds when it scrapes. */
+const SCRAPE_LABELS = new Set(['job', 'instance', 'le']);
+
+const ALERTS = (
+  parse(readFileSync('deploy/prometheus/alerts.yml', 'utf8')) as { groups: { rules: AlertRule[] }[] }
+).groups.flatMap(({ rules }) => rules);
+const DASHBOARD = JSON.parse(readFileSync('deploy/grafana/dashboards/gateway.json', 'utf8')) as Dashboard;
+
+const QUERIES = [
+  ...ALERTS.map(({ alert, expr }) => [`alert ${alert}`, expr] as const),
+  ...DASHBOARD.panels.flatMap(({ title, targets }) =>
+    (targets ?? []).map(({ expr }) => [`panel ${title}`, expr.replaceAll('$__rate_interval', '5m')] as const),
+  ),
+];
+
+/** Metric names and label names of a query; throws where it is no PromQL. */
+function namesIn(query: string): { metrics: string[]; labels: string[] } {
+  const metrics: string[] = [];
+  const labels: string[] = [];
+  parser.parse(query).iterate({
+    enter: ({ type, from, to }) => {
+      const written = query.slice(from, to);
+      if (type.isError) throw new Error(`no PromQL at ${from}: ${query}`);
+      if (type.name === 'Identifier') metrics.push(written);
+      if (type.name === 'LabelName') labels.push(written);
+    },
+  });
+  return { metrics, labels };
+}
+
+describe('Dashboard and alerts', () => {
+  let gateway: TestGateway;
+  let page: string;
+
+  beforeAll(async () => {
+    gateway = await startTestGateway();
+    gateway.platform.metrics.add(...fleetSources(gateway.database));
+    await mixedLoad(gateway);
+    page = await (await fetch(`${gateway.baseUrl}/metrics`)).text();
+  }, 60_000);
+  afterAll(() => gateway.stop());
+
+  const samplesOf = (metric: string): string[] =>
+    page.split('\n').filter((line) => line.startsWith(`${metric}{`) || line.startsWith(`${metric} `));
+
+  it.each(QUERIES)('%s asks for series that a mixed load leaves on /metrics: %s', (_place, query) => {
+    const { metrics, labels } = namesIn(query);
+    expect(metrics.length).toBeGreaterThan(0);
+    const samples = new Map(metrics.map((metric) => [metric, samplesOf(metric)] as const));
+    for (const [metric, lines] of samples) {
+      if (OF_PROMETHEUS.has(metric)) continue;
+      if (SILENT_WHEN_WELL.has(metric)) expect(page).toContain(`# TYPE ${metric} `);
+      else expect([metric, lines.length > 0]).toEqual([metric, true]);
+    }
+    const shown = [...samples.values()].flat();
+    for (const label of labels.filter((name) => !SCRAPE_LABELS.has(name) && shown.length > 0)) {
+      expect([label, shown.some((line) => line.includes(`${label}="`))]).toEqual([label, true]);
+    }
+  });
+
+  it('lead from each alert to its page, which says what it means, how to look and how to mend', () => {
+    expect(ALERTS.length).toBeGreaterThan(15);
+    for (const { alert, annotations } of ALERTS) {
+      expect([alert, existsSync(annotations.runbook_url)]).toEqual([alert, true]);
+      const runbook = readFileSync(annotations.runbook_url, 'utf8');
+      expect(runbook).toMatch(
+        new RegExp(`^# ${alert}\n[^]*## What it means\n[^]*## How to look\n[^]*## How to mend\n`),
+      );
+      for (const [, link] of runbook.matchAll(/\]\(([\w./-]+\.md)\)/g)) {
+        expect([alert, link, existsSync(`docs/operations/alerts/${link}`)]).toEqual([alert, link, true]);
+      }
+    }
+  });
+
+  it('keep to closed lists: no identifier of a task, request or account becomes a label', () => {
+    expect(page).not.toMatch(/task_[0-9A-Z]{26}|req_|acct_|sk-/);
+    expect(page.split('\n').filter((line) => line.startsWith('gateway_')).length).toBeLessThan(3_000);
+  });
+});
+
+/** Some of everything: pictures, a film, a refusal by the vendor, one by us, text in three styles, polls and reads. */
+async function mixedLoad(gateway: TestGateway): Promise<void> {
+  const picture = { model: 'eta-image-2.0', prompt: 'a lighthouse' };
+  const film = { model: 'beta-2.5-preview', prompt: 'waves', resolution: '480p', size: '16:9', duration: 5 };
+  const taskIds = await Promise.all([
+    gateway.submit('/v1/images/generations', picture),
+    gateway.submit('/v1/images/generations', { ...picture, prompt: '[sandbox:fail=content_policy]' }),
+    gateway.submit('/v1/videos/generations', film),
+  ]);
+  const say = 'Say hello.';
+  const version = { 'x-api-key': TEST_KEY, 'vendor-version': '2023-06-01' };
+  const message = { model: 'vendor-haiku-4-5-20251001', max_tokens: 16, messages: [{ role: 'user', content: say }] };
+  await Promise.all([
+    gateway.send('POST', '/v1/images/generations', { ...picture, n: 99 }),
+    gateway.send('POST', '/v1/responses', { model: 'vendor-5', input: say }),
+    gateway.send('POST', '/v1/messages', message, version),
+    gateway.send('POST', '/v1beta/models/vendor-2.5-flash:generateContent', {
+      contents: [{ role: 'user', parts: [{ text: say }] }],
+    }),
+    gateway.send('GET', '/v1/models'),
+    gateway.send('GET', '/v1/user/balance'),
+  ]);
+  await Promise.all(taskIds.map((taskId) => gateway.waitForTask(taskId)));
+}
