@@ -13,6 +13,7 @@ import { PlatformModule, type Platform } from '#platform';
 import type { OpenTextProviders } from '#providers';
 import { AdminApiModule } from './admin/admin-api.module.js';
 import { BalanceModule } from './balance/balance.module.js';
+import { Admission } from './door/admission.js';
 import { IdempotencyInterceptor } from './door/idempotency.interceptor.js';
 import { FilesController } from './files/files.controller.js';
 import { ImagesController } from './images/images.controller.js';
@@ -42,7 +43,7 @@ import { WebhookEndpointsController } from './webhooks/webhook-endpoints.control
     ModelsModule,
     OpsModule,
   ],
-  providers: [{ provide: APP_INTERCEPTOR, useClass: IdempotencyInterceptor }],
+  providers: [Admission, { provide: APP_INTERCEPTOR, useClass: IdempotencyInterceptor }],
   controllers: [
     VideosController,
     ImagesController,

@@ -47,5 +47,6 @@ function createExpress(trustedProxies: string | undefined): Express {
   // Answers are read once or change from poll to poll: hashing each for an ETag costs more than it saves.
   server.set('etag', false);
   server.set('query parser', 'simple');
+  server.enable('case sensitive routing');
   return server;
 }

@@ -1,34 +1,23 @@
-import { AccessService, type Caller, OpenTasks, RateLimits } from '#features';
+import { AccessService, type Caller } from '#features';
 import { createParamDecorator, type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
-import type { Request, Response } from 'express';
+import type { Request } from 'express';
 import { admit } from './admit.js';
-import { isPaidRequest, isTaskSubmission } from './paid-request.js';
 
 declare module 'express-serve-static-core' {
   interface Request {
-    /** Who sent the request; set by the guard. */
+    /** Who sent the request; set before its body is read, or by the guard when it has none. */
     caller?: Caller;
   }
 }
 
-/** Lets a request in when its API key is good and within its limits, and says whose it is. */
+/** Lets a request in when its API key is good, and says whose it is. */
 @Injectable()
 export class ApiKeyGuard implements CanActivate {
-  constructor(
-    private readonly access: AccessService,
-    private readonly limits: RateLimits,
-    private readonly openTasks: OpenTasks,
-  ) {}
+  constructor(private readonly access: AccessService) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
-    const http = context.switchToHttp();
-    const request = http.getRequest<Request>();
-    const caller = await admit(request, this.access);
-    request.caller = caller;
-    if (!isPaidRequest(request)) return true;
-    const headers = await this.limits.admit(caller);
-    for (const [name, value] of Object.entries(headers)) http.getResponse<Response>().setHeader(name, value);
-    if (isTaskSubmission(request)) await this.openTasks.admit(caller.accountId);
+    const request = context.switchToHttp().getRequest<Request>();
+    request.caller ??= await admit(request, this.access);
     return true;
   }
 }

@@ -1,11 +1,13 @@
 import { type Attempt, type Beginning, IdempotencyService, RENEW_EVERY_MS } from '#features';
 import { logger } from '#platform';
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
 import { finalize, NEVER, type Observable } from 'rxjs';
 import { submitted } from '../submitted.js';
+import { Admission } from './admission.js';
 import { beforeEnd, type LeavingAnswer } from './answer-capture.js';
-import { isPaidRequest, isTaskSubmission } from './paid-request.js';
+import { Metered, type MeteredKind } from './metered.js';
 
 const log = logger('idempotency');
 
@@ -22,35 +24,52 @@ declare module 'express-serve-static-core' {
 
 /**
  * Obeys `Idempotency-Key` on every request that costs (design section 5): the same body again gets the same answer and
- * `Idempotent-Replayed: true`, another body is refused, and so is a repeat while the first is at work.
+ * `Idempotent-Replayed: true`, another body is refused, and so is a repeat while the first is at work. Limits are asked
+ * only when there is work to do: an answer that was paid for is given again to a key over its limit too.
  */
 @Injectable()
 export class IdempotencyInterceptor implements NestInterceptor {
-  constructor(private readonly records: IdempotencyService) {}
+  constructor(
+    private readonly records: IdempotencyService,
+    private readonly admission: Admission,
+    private readonly reflector: Reflector,
+  ) {}
 
   async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
     const request = context.switchToHttp().getRequest<Request>();
     const response = context.switchToHttp().getResponse<Response>();
+    const kind = this.reflector.get(Metered, context.getHandler());
+    const { caller } = request;
+    if (kind === undefined || !caller) return next.handle();
     const key = request.get('idempotency-key');
-    if (key === undefined || !request.caller || !isPaidRequest(request)) return next.handle();
+    if (key === undefined || kind === 'free') {
+      await this.admission.admit(kind, caller, response);
+      return next.handle();
+    }
     const beginning = await this.records.begin({
-      accountId: request.caller.accountId,
+      accountId: caller.accountId,
       key,
       path: request.path,
       body: request.rawBody ?? JSON.stringify(request.body ?? null),
       requestId: request.requestId,
     });
     if (beginning.kind === 'replay') return replay(response, beginning);
-    const following = this.follow(beginning.attempt, request, response);
+    const following = this.follow(kind, beginning.attempt, request, response);
     if (beginning.kind === 'resume' && beginning.task) {
       response.status(200).json(submitted(beginning.task));
       return NEVER;
     }
+    await this.admission.admit(kind, caller, response);
     return next.handle().pipe(finalize(following.workEnded));
   }
 
   /** Keeps the right to work while the request runs, and notes how it ended before the client hears of it. */
-  private follow(attempt: Attempt, request: Request, response: Response): { readonly workEnded: () => void } {
+  private follow(
+    kind: MeteredKind,
+    attempt: Attempt,
+    request: Request,
+    response: Response,
+  ): { readonly workEnded: () => void } {
     request.attempt = attempt;
     request.requestId = attempt.requestId;
     response.setHeader('x-request-id', attempt.requestId);
@@ -63,7 +82,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
       clearInterval(renewal);
       if (noted) return;
       noted = true;
-      await this.note(attempt, answer, isTaskSubmission(request)).catch((error: unknown) =>
+      await this.note(attempt, answer, kind === 'task').catch((error: unknown) =>
         log.error('answer.not_kept', { error }),
       );
     };

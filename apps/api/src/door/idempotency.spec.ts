@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { KEY_CACHE_MS } from '#features';
 import { startTestGateway, TEST_KEY, type TestGateway } from '../../../gateway/src/testing/test-gateway.js';
 
 const PICTURE = { model: 'eta-image-2.0', prompt: 'a lighthouse', size: '1:1', resolution: '1K' };
@@ -16,7 +17,12 @@ describe('Idempotency-Key', () => {
     gateway.send('POST', path, body, { authorization: `Bearer ${TEST_KEY}`, 'idempotency-key': key });
   const run = async <Row extends object>(text: string, ...values: unknown[]) =>
     (await gateway.database.query<Row>({ text, values })).rows;
-  const charges = async () => (await run<{ n: number }>('select count(*)::integer n from ledger_entry'))[0]?.n;
+  /** Entries of the ledger, once what was answered is settled too. */
+  const charges = async () => {
+    while ((await run('select 1 from request_hold')).length > 0)
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    return (await run<{ n: number }>('select count(*)::integer n from ledger_entry'))[0]?.n;
+  };
 
   it.each([
     ['a task', IMAGES, PICTURE],
@@ -102,6 +108,22 @@ describe('Idempotency-Key', () => {
       status: 409,
       body: { error: { code: 'conflict' } },
     });
+  });
+
+  it('replays to a key over its limit, and frees the keys of requests that the limit refused', async () => {
+    const [key, refused] = [randomUUID(), randomUUID()];
+    const first = await send(IMAGES, PICTURE, key);
+    await run('update api_key set requests_per_minute = 1');
+    await new Promise((resolve) => setTimeout(resolve, KEY_CACHE_MS + 200));
+    const statuses: number[] = [];
+    for (let sent = 0; sent < 2; sent += 1) statuses.push((await send(IMAGES, PICTURE, refused)).status);
+    const [another, repeated] = [await send(IMAGES, PICTURE, randomUUID()), await send(IMAGES, PICTURE, key)];
+    const records = await run("select 1 from idempotency_record where state = 'in_flight'");
+    await run('update api_key set requests_per_minute = null');
+    await new Promise((resolve) => setTimeout(resolve, KEY_CACHE_MS + 200));
+    expect([statuses, another.status]).toEqual([[200, 200], 429]);
+    expect(repeated).toMatchObject({ status: 200, body: first.body });
+    expect(records).toEqual([]);
   });
 
   it('forgets after 24 hours', async () => {

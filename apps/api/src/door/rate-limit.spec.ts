@@ -31,6 +31,22 @@ describe('A key over its limit', () => {
     expect(Number(answer.headers.get('retry-after-ms'))).toBeGreaterThan(0);
   });
 
+  it.each([
+    ['another letter case', '/V1/Images/Generations', PATHS.media[1], 404],
+    ['an encoded colon', '/v1beta/models/vendor-2.5-flash%3AgenerateContent', PATHS.gemini[1], 429],
+    ['a slash at the end', '/v1/images/generations/', PATHS.media[1], 429],
+    ['a doubled version', '/v1/v1/responses', PATHS.responses[1], 429],
+    ['an empty query', '/v1/responses?', PATHS.responses[1], 429],
+  ])('does not come past it by %s in the path', async (_spelling, path, body, status) => {
+    expect(await gateway.send('POST', path, body)).toMatchObject({ status });
+  });
+
+  it('is refused counting of tokens too, which is free but is work', async () => {
+    const [path, body] = PATHS.messages;
+    const answer = await gateway.send('POST', `${path}/count_tokens`, body);
+    expect(answer).toMatchObject({ status: 429, body: { error: { type: 'rate_limit_error' } } });
+  });
+
   it('may go on asking how its tasks stand', async () => {
     expect((await gateway.send('GET', '/v1/user/balance')).status).toBe(200);
     expect((await gateway.send('GET', '/v1/tasks/task_01M7X4NWG0C9AN03NSJMD0ZEA8')).status).toBe(404);

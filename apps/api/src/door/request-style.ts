@@ -5,7 +5,7 @@ export type RequestStyle =
 /** By the beginning of the path; the first that fits counts. */
 const STYLES: readonly (readonly [RegExp, RequestStyle])[] = [
   [/^(\/v1){0,2}\/responses\b/, 'responses'],
-  [/^(\/v1beta|\/v1)?\/models\/[^/]+:/, 'gemini'],
+  [/^(\/v1beta|\/v1)?\/models\/[^/]+(:|%3a)/i, 'gemini'],
   [/^(\/v1){0,2}\/messages\b/, 'messages'],
   [/^\/v1\/videos\b/, 'video'],
   [/^\/v1\/images\b/, 'image'],

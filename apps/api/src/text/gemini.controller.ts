@@ -3,6 +3,7 @@ import { checkedBody, geminiArrayStyle, geminiEventStyle } from '#features';
 import { Controller, HttpCode, Param, Post, Query, Req, Res, UseGuards } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { ApiKeyGuard } from '../door/api-key.guard.js';
+import { Metered } from '../door/metered.js';
 import { TextAnswers } from './text-answers.js';
 
 interface Target {
@@ -29,6 +30,7 @@ export class GeminiController {
 
   /** Generates content, whole or streamed: as server-sent events with `alt=sse`, else as one JSON array. */
   @Post(':target')
+  @Metered('text')
   @HttpCode(200)
   async generate(
     @Param('target') target: string,

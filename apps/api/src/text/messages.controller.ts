@@ -3,6 +3,7 @@ import { checkedBody, messagesStyle, TextService } from '#features';
 import { Controller, HttpCode, Post, Req, Res, UseGuards } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { ApiKeyGuard } from '../door/api-key.guard.js';
+import { Metered } from '../door/metered.js';
 import { TextAnswers } from './text-answers.js';
 
 const VERSION = /^\d{4}-\d{2}-\d{2}$/;
@@ -39,6 +40,7 @@ export class MessagesController {
 
   /** Writes the next turn of a conversation, whole or streamed. */
   @Post('messages')
+  @Metered('text')
   @HttpCode(200)
   async create(@Req() request: Request, @Res() response: Response): Promise<void> {
     expectVersion(request);
@@ -54,8 +56,9 @@ export class MessagesController {
     await this.answers.send(demand, body.stream === true, request, response);
   }
 
-  /** Counts the input tokens of a message request without running it. Free. */
+  /** Counts the input tokens of a message request without running it. Free, but limited by the minute. */
   @Post('messages/count_tokens')
+  @Metered('free')
   @HttpCode(200)
   async countTokens(@Req() request: Request): Promise<object> {
     expectVersion(request);

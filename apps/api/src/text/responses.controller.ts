@@ -3,6 +3,7 @@ import { type Caller, checkedBody, ItemStore, resolveReferences, responsesStyle 
 import { Controller, Get, HttpCode, Param, Post, Req, Res, UseGuards } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { ApiKeyGuard, CurrentCaller } from '../door/api-key.guard.js';
+import { Metered } from '../door/metered.js';
 import { sendJson, TextAnswers } from './text-answers.js';
 
 /** D1 4.1. The further paths are what client libraries make of other base addresses. */
@@ -16,6 +17,7 @@ export class ResponsesController {
 
   /** Answers a conversation, whole or streamed, and remembers the answer unless `store` is false. */
   @Post('responses')
+  @Metered('text')
   @HttpCode(200)
   async create(
     @Req() request: Request,

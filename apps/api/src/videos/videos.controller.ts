@@ -2,6 +2,7 @@ import { type Caller, SubmissionService } from '#features';
 import { Body, Controller, HttpCode, Post, Req, UseGuards } from '@nestjs/common';
 import type { Request } from 'express';
 import { ApiKeyGuard, CurrentCaller } from '../door/api-key.guard.js';
+import { Metered } from '../door/metered.js';
 import { submissionContext, submitted, type SubmittedBody } from '../submitted.js';
 
 /** Video generation (D2). */
@@ -12,6 +13,7 @@ export class VideosController {
 
   /** Takes a video order and answers with its task handle; the film is fetched by polling the task. */
   @Post('generations')
+  @Metered('task')
   @HttpCode(200)
   async generate(
     @CurrentCaller() caller: Caller,
