@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import type { StreamPiece, TextStream } from '#features';
 import type { Response } from 'express';
 
@@ -56,7 +55,7 @@ export class StreamWriter {
     this.#begin();
     this.#lastWriteAt = Date.now();
     if (this.#response.write(piece) || this.#response.destroyed) return;
-    await Promise.race([once(this.#response, 'drain'), once(this.#response, 'close')]);
+    await drained(this.#response);
   }
 
   #begin(): void {
@@ -67,4 +66,15 @@ export class StreamWriter {
       'x-accel-buffering': 'no',
     });
   }
+}
+
+/** Resolves when the client has read on, or has left. Listens for no longer than that: a slow client makes many waits. */
+function drained(response: Response): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      response.off('drain', done).off('close', done);
+      resolve();
+    };
+    response.on('drain', done).on('close', done);
+  });
 }
