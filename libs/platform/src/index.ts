@@ -37,7 +37,7 @@ export { inspectMedia } from './media-inspect/inspect-media.js';
 export { type BrokenMediaRule, InvalidMedia } from './media-inspect/invalid-media.js';
 export * from './media-inspect/media-header.js';
 export { MediaUnreadable, type MediaUnreadableCode } from './media-inspect/media-unreadable.js';
-export { Coalescer } from './coalesce/coalescer.js';
+export { Coalescer, type CoalescerOptions } from './coalesce/coalescer.js';
 export { type ProcessConfig, readProcessConfig } from './config/process-config.js';
 export { inspectStoredFile } from './media-store/stored-source.js';
 export * from './on-platform.js';

@@ -1,5 +1,5 @@
 import { MAX_MICROS, type Micros } from '#contracts';
-import { Coalescer, Database, logger, retryOnConnectionError } from '#platform';
+import { Coalescer, Database, isConnectionError, logger, retryOnConnectionError } from '#platform';
 import { ulid } from 'ulid';
 import { brokeConstraint, insufficientBalance, insufficientKeyQuota } from './payment-refusals.js';
 import { EXPIRED_HOLDS, HOLD_REQUESTS, SETTLE_REQUESTS } from './request-statements.js';
@@ -56,14 +56,19 @@ export class RequestLedger {
 
   constructor(private readonly database: Database) {
     const bounds = { maxItems: 64, maxRunsInFlight: 2 };
-    this.holds = new Coalescer((holds) => this.holdTogether(holds), bounds);
+    // Only what was not begun may be refused; an ending must be written however many wait.
+    this.holds = new Coalescer((holds) => this.holdTogether(holds), {
+      ...bounds,
+      maxWaiting: 4_000,
+      maxWaitMs: 10_000,
+    });
     this.endings = new Coalescer((endings) => this.endTogether(endings), bounds);
   }
 
   /**
    * Puts money aside. A second hold of the same request changes nothing.
    *
-   * @throws GatewayError `insufficient_balance`, `insufficient_key_quota`: nothing was held.
+   * @throws GatewayError `insufficient_balance`, `insufficient_key_quota`, `overloaded`: nothing was held.
    */
   async hold(hold: RequestHold): Promise<void> {
     assertAmount(hold.amountMicros);
@@ -87,17 +92,25 @@ export class RequestLedger {
     return (await this.capture({ requestId, chargeMicros: 0n, heldMicros: 0n, usage })) !== null;
   }
 
+  /** Gives back the hold of a request whose process stalled or died. False: it has none open. */
+  async releaseLost(requestId: string): Promise<boolean> {
+    return this.release(requestId, LOST_REQUEST);
+  }
+
   /** Gives back what processes that died were holding; answers how many holds. */
   async releaseExpired(): Promise<number> {
     const { rows } = await this.database.query<{ request_id: string }>({ text: EXPIRED_HOLDS, values: [SWEEP_BATCH] });
-    for (const { request_id: requestId } of rows) await this.release(requestId, LOST_REQUEST);
+    for (const { request_id: requestId } of rows) await this.releaseLost(requestId);
     if (rows.length > 0) log.warn('holds.released', { holds: rows.length });
     return rows.length;
   }
 
-  /** Holds that were refused or failed together with others are tried one by one: the balance may cover some. */
+  /**
+   * Holds that were refused or failed together with others are tried one by one: the balance may cover some. A database
+   * that is away fails all of them at once, while their callers still wait.
+   */
   private async holdTogether(holds: readonly RequestHold[]): Promise<PromiseSettledResult<HoldOutcome>[]> {
-    const together = holds.length > 1 ? await this.insertHolds(holds).catch(() => NOTHING_HELD) : NOTHING_HELD;
+    const together = holds.length > 1 ? await this.tryTogether(holds) : NOTHING_HELD;
     const outcomes: PromiseSettledResult<HoldOutcome>[] = [];
     for (const hold of holds) {
       const [outcome] =
@@ -105,6 +118,15 @@ export class RequestLedger {
       outcomes.push(outcome);
     }
     return outcomes;
+  }
+
+  private async tryTogether(holds: readonly RequestHold[]): Promise<ReadonlyMap<string, HoldOutcome>> {
+    try {
+      return await this.insertHolds(holds);
+    } catch (error) {
+      if (isConnectionError(error)) throw error;
+      return NOTHING_HELD;
+    }
   }
 
   private async holdAlone(hold: RequestHold): Promise<HoldOutcome> {
@@ -132,7 +154,7 @@ export class RequestLedger {
       const paid = await this.settle(endings);
       return endings.map(({ requestId }) => ({ status: 'fulfilled', value: paid.get(requestId) ?? null }));
     } catch (error) {
-      if (endings.length === 1) return [{ status: 'rejected', reason: error }];
+      if (endings.length === 1 || isConnectionError(error)) throw error;
       return Promise.allSettled(endings.map((ending) => this.endAlone(ending)));
     }
   }

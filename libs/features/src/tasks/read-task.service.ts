@@ -23,7 +23,12 @@ export class ReadTaskService {
     private readonly store: MediaStore,
     private readonly unit: BalanceUnit,
   ) {
-    this.reads = new Coalescer((ids) => this.readRows(ids), { maxItems: 128, maxRunsInFlight: 3 });
+    this.reads = new Coalescer((ids) => this.readRows(ids), {
+      maxItems: 128,
+      maxRunsInFlight: 3,
+      maxWaiting: 10_000,
+      maxWaitMs: 10_000,
+    });
   }
 
   /**

@@ -1,8 +1,10 @@
 import { GatewayError, type Medium } from '#contracts';
 import {
   Coalescer,
+  type CoalescerOptions,
   type CrashPoints,
   Database,
+  isConnectionError,
   retryOnConnectionError,
   type Statement,
   type TaskDoorbell,
@@ -13,32 +15,51 @@ import { SUBMIT_TASKS, toSubmitRow } from './submit-statement.js';
 /** Whether tasks of the same account may share a statement: a quota is guarded by a constraint that fails a whole one. */
 export type PaidTask = NewTask & { readonly keyHasQuota: boolean };
 
+/** A task with the text that the statement gets, made once; inline files make it long. */
+interface WrittenTask {
+  readonly task: NewTask;
+  readonly json: string;
+}
+
+const MEBI = 1024 ** 2;
+/** What may be written together, and what may wait for it. Sizes in characters, times in milliseconds. */
+const BATCHES: CoalescerOptions<WrittenTask> = {
+  maxItems: 64,
+  maxRunsInFlight: 2,
+  maxWaiting: 2_000,
+  maxWaitMs: 10_000,
+  sizes: { of: ({ json }) => json.length, maxRun: 32 * MEBI, maxWaiting: 256 * MEBI },
+};
+
 /** Writes tasks: money held and row written together, worker called after. */
 export class TaskWriter {
-  private readonly batches: Coalescer<NewTask, PromiseSettledResult<boolean>>;
+  private readonly batches: Coalescer<WrittenTask, PromiseSettledResult<boolean>>;
 
   constructor(
     private readonly database: Database,
     private readonly doorbell: TaskDoorbell,
     private readonly crashPoints: CrashPoints,
+    /** How long a database that is away is tried again, in milliseconds. */
+    private readonly retryMs = 15_000,
   ) {
-    this.batches = new Coalescer((tasks) => this.writeBatch(tasks), { maxItems: 64, maxRunsInFlight: 2 });
+    this.batches = new Coalescer((tasks) => this.writeBatch(tasks), BATCHES);
   }
 
   /**
    * Holds the price and writes the task in one commit, then rings for a worker. A bell that gets lost costs only time:
    * the sweeper finds the row.
    *
-   * @throws GatewayError `insufficient_balance`, `insufficient_key_quota`: nothing was written.
+   * @throws GatewayError `insufficient_balance`, `insufficient_key_quota`, `overloaded`: nothing was written.
    */
   async write({ keyHasQuota, ...task }: PaidTask): Promise<void> {
-    const accepted = keyHasQuota ? await this.writeAlone(task) : await this.writeTogether(task);
+    const written = { task, json: JSON.stringify(toSubmitRow(task)) };
+    const accepted = keyHasQuota ? await this.writeAlone(written) : await this.writeTogether(written);
     if (!accepted) throw insufficientBalance(task);
     this.crashPoints.reach('after-task-written');
     this.doorbell.ring(task.medium satisfies Medium, [task.id]);
   }
 
-  private async writeTogether(task: NewTask): Promise<boolean> {
+  private async writeTogether(task: WrittenTask): Promise<boolean> {
     const outcome = await this.batches.add(task);
     if (outcome.status === 'rejected') throw outcome.reason;
     return outcome.value;
@@ -46,24 +67,33 @@ export class TaskWriter {
 
   /**
    * A batch is accepted by account as a whole. A task that was refused together with others is tried alone, because
-   * the balance may cover it though not all of them. An error, too, sends each task on alone: one bad row must not
-   * fail its neighbours.
+   * the balance may cover it though not all of them. An error of the statement, too, sends each task on alone: one bad
+   * row must not fail its neighbours. A database that is away fails all of them at once, while their callers still wait.
    */
-  private async writeBatch(tasks: readonly NewTask[]): Promise<PromiseSettledResult<boolean>[]> {
-    const accepted = tasks.length > 1 ? await this.insert(tasks).catch(() => new Set<string>()) : new Set<string>();
+  private async writeBatch(tasks: readonly WrittenTask[]): Promise<PromiseSettledResult<boolean>[]> {
+    const accepted = tasks.length > 1 ? await this.tryTogether(tasks) : new Set<string>();
     const outcomes: PromiseSettledResult<boolean>[] = [];
-    for (const task of tasks) {
-      const [outcome] = accepted.has(task.id)
+    for (const written of tasks) {
+      const [outcome] = accepted.has(written.task.id)
         ? [{ status: 'fulfilled' as const, value: true }]
-        : await Promise.allSettled([this.writeAlone(task)]);
+        : await Promise.allSettled([this.writeAlone(written)]);
       outcomes.push(outcome);
     }
     return outcomes;
   }
 
-  private async writeAlone(task: NewTask): Promise<boolean> {
+  private async tryTogether(tasks: readonly WrittenTask[]): Promise<Set<string>> {
     try {
-      return (await this.insert([task])).has(task.id);
+      return await this.insert(tasks);
+    } catch (error) {
+      if (isConnectionError(error)) throw error;
+      return new Set();
+    }
+  }
+
+  private async writeAlone(written: WrittenTask): Promise<boolean> {
+    try {
+      return (await this.insert([written])).has(written.task.id);
     } catch (error) {
       if (isConstraint(error, 'api_key_within_quota')) {
         throw new GatewayError('insufficient_key_quota', 'The quota of this API key does not cover the request.', {
@@ -76,20 +106,20 @@ export class TaskWriter {
   }
 
   /** A connection that broke may have broken after the commit: before the next try it is looked up what was written. */
-  private insert(tasks: readonly NewTask[]): Promise<Set<string>> {
+  private insert(tasks: readonly WrittenTask[]): Promise<Set<string>> {
     this.crashPoints.reach('before-task-written');
     let interrupted = false;
     return retryOnConnectionError(async () => {
       const written = interrupted ? await this.writtenBefore(tasks) : new Set<string>();
       if (written.size > 0) return written;
       interrupted = true;
-      const values = [JSON.stringify(tasks.map(toSubmitRow))];
+      const values = [`[${tasks.map(({ json }) => json).join(',')}]`];
       return this.ids({ name: 'submit_tasks', text: SUBMIT_TASKS, values });
-    });
+    }, this.retryMs);
   }
 
-  private writtenBefore(tasks: readonly NewTask[]): Promise<Set<string>> {
-    return this.ids({ text: 'select id from task where id = any($1)', values: [tasks.map(({ id }) => id)] });
+  private writtenBefore(tasks: readonly WrittenTask[]): Promise<Set<string>> {
+    return this.ids({ text: 'select id from task where id = any($1)', values: [tasks.map(({ task }) => task.id)] });
   }
 
   private async ids(statement: Statement): Promise<Set<string>> {

@@ -1,4 +1,4 @@
-import { Coalescer } from './coalescer.js';
+import { Coalescer, type CoalescerOptions } from './coalescer.js';
 
 const OPTIONS = { maxItems: 3, maxRunsInFlight: 1 };
 
@@ -45,6 +45,61 @@ describe('Coalescer', () => {
     const first = await Promise.allSettled([coalescer.add(1), coalescer.add(2)]);
     expect(first.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     await expect(coalescer.add(3)).resolves.toBe(3);
+  });
+
+  /** A coalescer whose first run lasts until it is let go. */
+  function held(options: Partial<CoalescerOptions<number>>) {
+    const runs: (readonly number[])[] = [];
+    let letGo = (): void => undefined;
+    const gate = new Promise<void>((resolve) => (letGo = resolve));
+    const run = async (items: readonly number[]) => {
+      runs.push(items);
+      await gate;
+      return items;
+    };
+    return { coalescer: new Coalescer(run, { ...OPTIONS, ...options }), runs, letGo: () => letGo() };
+  }
+  const started = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+  const REFUSED = { code: 'overloaded', retryAfterMs: expect.any(Number) };
+
+  it('refuses what comes when as much waits as may, and still answers those that wait', async () => {
+    const { coalescer, letGo } = held({ maxWaiting: 2 });
+    const first = coalescer.add(1);
+    await started();
+    const waiting = [coalescer.add(2), coalescer.add(3)];
+    await expect(coalescer.add(4)).rejects.toMatchObject(REFUSED);
+    letGo();
+    await expect(Promise.all([first, ...waiting])).resolves.toEqual([1, 2, 3]);
+  });
+
+  it('hands a run no more than its size, and an item that is larger alone', async () => {
+    const { coalescer, runs, letGo } = held({ sizes: { of: (item) => item, maxRun: 10, maxWaiting: 100 } });
+    const all = [50, 4, 6, 1].map((item) => coalescer.add(item));
+    letGo();
+    await Promise.all(all);
+    expect(runs).toEqual([[50], [4, 6], [1]]);
+  });
+
+  it('refuses what would make the waiting items larger than they may be together', async () => {
+    const { coalescer, letGo } = held({ sizes: { of: (item) => item, maxRun: 10, maxWaiting: 10 } });
+    const first = coalescer.add(500);
+    await started();
+    const waiting = coalescer.add(6);
+    await expect(coalescer.add(5)).rejects.toMatchObject(REFUSED);
+    letGo();
+    await expect(Promise.all([first, waiting])).resolves.toEqual([500, 6]);
+  });
+
+  it('never runs an item that waited longer than its caller does', async () => {
+    const { coalescer, runs, letGo } = held({ maxWaitMs: 20 });
+    const first = coalescer.add(1);
+    await started();
+    const late = Promise.allSettled([coalescer.add(2)]);
+    await new Promise((resolve) => setTimeout(resolve, 40));
+    letGo();
+    await first;
+    expect(await late).toMatchObject([{ status: 'rejected', reason: REFUSED }]);
+    expect(runs).toEqual([[1]]);
   });
 
   it('refuses a run that answers fewer results than it had items', async () => {

@@ -1,13 +1,35 @@
+import { GatewayError } from '#contracts';
+
+/** How large the items of a coalescer are, in whatever unit `of` answers. */
+export interface CoalescerSizes<Item> {
+  readonly of: (item: Item) => number;
+  /** The most that one run is handed; a larger item runs alone. */
+  readonly maxRun: number;
+  /** The most that may wait; further items are refused. */
+  readonly maxWaiting: number;
+}
+
 /** Bounds of a coalescer. */
-export interface CoalescerOptions {
+export interface CoalescerOptions<Item = unknown> {
   /** The most items handed to one run. */
   readonly maxItems: number;
   /** The most runs under way at once; further items wait and so gather into larger runs. */
   readonly maxRunsInFlight: number;
+  /** The most items that may wait; further ones are refused. Absent: any number. */
+  readonly maxWaiting?: number;
+  /** The longest an item may wait, in milliseconds; then it is refused, since its caller has most likely left. Absent: for ever. */
+  readonly maxWaitMs?: number;
+  /** Absent: items are counted only. */
+  readonly sizes?: CoalescerSizes<Item>;
 }
+
+/** When a refused caller may come again, in milliseconds. */
+const RETRY_AFTER_MS = 2_000;
 
 interface Waiting<Item, Result> {
   readonly item: Item;
+  readonly size: number;
+  readonly sinceMs: number;
   readonly resolve: (result: Result) => void;
   readonly reject: (reason: unknown) => void;
 }
@@ -19,18 +41,29 @@ interface Waiting<Item, Result> {
  */
 export class Coalescer<Item, Result> {
   private readonly waiting: Waiting<Item, Result>[] = [];
+  private waitingSize = 0;
   private runsInFlight = 0;
   private scheduled = false;
 
   constructor(
     private readonly run: (items: readonly Item[]) => Promise<readonly Result[]>,
-    private readonly options: CoalescerOptions,
+    private readonly options: CoalescerOptions<Item>,
   ) {}
 
-  /** Resolves with the item's own result once its run is done. */
+  /**
+   * Resolves with the item's own result once its run is done.
+   *
+   * @throws GatewayError `overloaded`: too much waits already, or the item waited too long; it did not run.
+   */
   add(item: Item): Promise<Result> {
+    const { maxWaiting = Infinity, sizes } = this.options;
+    const size = sizes?.of(item) ?? 0;
+    // An empty queue takes anything, or an item larger than the bound could never run.
+    const isFull = this.waiting.length >= maxWaiting || this.waitingSize + size > (sizes?.maxWaiting ?? Infinity);
+    if (isFull && this.waiting.length > 0) return Promise.reject(overloaded());
     return new Promise<Result>((resolve, reject) => {
-      this.waiting.push({ item, resolve, reject });
+      this.waiting.push({ item, size, sinceMs: performance.now(), resolve, reject });
+      this.waitingSize += size;
       this.schedule();
     });
   }
@@ -45,7 +78,8 @@ export class Coalescer<Item, Result> {
   }
 
   private startRun(): void {
-    const batch = this.waiting.splice(0, this.options.maxItems);
+    this.refuseOverdue();
+    const batch = this.takeBatch();
     if (batch.length === 0) return;
     this.runsInFlight += 1;
     void this.settle(batch).finally(() => {
@@ -53,6 +87,30 @@ export class Coalescer<Item, Result> {
       if (this.waiting.length > 0) this.schedule();
     });
     if (this.waiting.length > 0) this.schedule();
+  }
+
+  /** They stand in the order of their arrival, so the overdue ones are the first. */
+  private refuseOverdue(): void {
+    const { maxWaitMs } = this.options;
+    if (maxWaitMs === undefined) return;
+    const oldestMs = performance.now() - maxWaitMs;
+    const firstInTime = this.waiting.findIndex(({ sinceMs }) => sinceMs >= oldestMs);
+    for (const { reject } of this.take(firstInTime === -1 ? this.waiting.length : firstInTime)) reject(overloaded());
+  }
+
+  private takeBatch(): Waiting<Item, Result>[] {
+    const { maxItems, sizes } = this.options;
+    const maxRun = sizes?.maxRun ?? Infinity;
+    let size = 0;
+    const first = this.waiting.slice(0, maxItems);
+    const firstTooMuch = first.findIndex((entry, index) => (size += entry.size) > maxRun && index > 0);
+    return this.take(firstTooMuch === -1 ? first.length : firstTooMuch);
+  }
+
+  private take(count: number): Waiting<Item, Result>[] {
+    const taken = this.waiting.splice(0, count);
+    for (const { size } of taken) this.waitingSize -= size;
+    return taken;
   }
 
   private async settle(batch: readonly Waiting<Item, Result>[]): Promise<void> {
@@ -67,3 +125,8 @@ export class Coalescer<Item, Result> {
     }
   }
 }
+
+const overloaded = (): GatewayError =>
+  new GatewayError('overloaded', 'More requests wait than the gateway can take at the moment. Nothing was charged.', {
+    retryAfterMs: RETRY_AFTER_MS,
+  });
