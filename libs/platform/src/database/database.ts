@@ -4,8 +4,12 @@ import { logger } from '../log/logger.js';
 import { isConnectionError } from './connection-errors.js';
 import { DatabaseConfig } from './database.config.js';
 import { PrismaClient } from './generated/client.js';
+import { isLockConflict } from './lock-conflict.js';
 
 const log = logger('database');
+
+/** How often a statement is run that loses conflicts of locks. */
+const CONFLICT_ATTEMPTS = 4;
 
 /** One SQL statement. A `name` makes the server keep its plan: use it for fixed texts on hot paths. */
 export interface Statement {
@@ -47,11 +51,22 @@ export class Database implements StatementRunner {
       types: { getTypeParser },
     });
     this.pool.on('error', (error) => log.warn('connection.lost', { error }));
+    // A connection can break in the moment between being ready and being handed out, when nobody listens yet; an error
+    // without a listener would end the process. Whoever uses the connection learns of it from the next statement.
+    this.pool.on('connect', (client) => client.on('error', () => undefined));
     this.prisma = new PrismaClient({ adapter: new PrismaPg(this.pool) });
   }
 
-  query<Row extends QueryResultRow>(statement: Statement): Promise<QueryResult<Row>> {
-    return this.pool.query<Row>(toQuery(statement));
+  /** Runs one statement. One that lost a conflict of locks is run again, which is always safe: it was rolled back. */
+  async query<Row extends QueryResultRow>(statement: Statement): Promise<QueryResult<Row>> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.pool.query<Row>(toQuery(statement));
+      } catch (error) {
+        if (attempt === CONFLICT_ATTEMPTS || !isLockConflict(error)) throw error;
+        log.warn('statement.repeated', { statement: statement.name, error });
+      }
+    }
   }
 
   /**
@@ -60,9 +75,6 @@ export class Database implements StatementRunner {
    */
   async transaction<Result>(work: (transaction: StatementRunner) => Promise<Result>): Promise<Result> {
     const client = await this.pool.connect();
-    // A connection that breaks between two statements reports here first; the next statement then fails.
-    const ignore = (): void => undefined;
-    client.on('error', ignore);
     let broken = false;
     try {
       await client.query('BEGIN');
@@ -73,7 +85,6 @@ export class Database implements StatementRunner {
       broken = isConnectionError(error) || !(await rollBack(client));
       throw error;
     } finally {
-      client.removeListener('error', ignore);
       client.release(broken);
     }
   }

@@ -43,6 +43,8 @@ export class PostgresStore implements DoorbellStore {
       options: `-c search_path=${DEFAULT_SCHEMA} -c synchronous_commit=off`,
     });
     pool.on('error', () => undefined);
+    // Also between being ready and being handed out.
+    pool.on('connect', (client) => client.on('error', () => undefined));
     await retryOnConnectionError(() => migrateSchema(pool));
     return new PostgresStore(pool);
   }
