@@ -30,8 +30,8 @@ export async function startGateway(platform: Platform): Promise<RunningProcess> 
       dataDirectory: config.server.DATA_DIR,
     }),
     stop: async (graceMs) => {
-      await server.stop(graceMs);
-      await Promise.all([maintenance.stop(), ...workers.map((worker) => worker.stop(graceMs))]);
+      // Together, so that a slow client takes none of the time that the workers have for what they began.
+      await Promise.all([server.stop(graceMs), maintenance.stop(), ...workers.map((worker) => worker.stop(graceMs))]);
       await providers.close();
     },
   };

@@ -40,7 +40,7 @@ export class TaskMoves {
   }
 
   renewLease(task: TaskRow): Promise<boolean> {
-    return this.moved('renew_lease', statements.RENEW_LEASE, [task.id, task.attempt, this.leaseMs]);
+    return this.moved('renew_lease', statements.RENEW_LEASE, [task.id, task.attempt, this.leaseMs, this.owner]);
   }
 
   /** A third of the lease: two renewals may fail before it is lost. */

@@ -56,10 +56,13 @@ update task set state = case state when 'queued' then 'submitting' else state en
 where id = any(array(select id from begun union all select id from queued))
 returning *, now() as claimed_at`;
 
-/** $1 task id, $2 attempt, $3 lease in ms. Says that the worker is alive; zero rows means that it lost the task. */
+/**
+ * $1 task id, $2 attempt, $3 lease in ms, $4 owner. Says that the worker is alive; zero rows means that it lost the task,
+ * or has given it back: a renewal that is late must not put off the next attempt.
+ */
 export const RENEW_LEASE = `
 update task set lease_until = now() + $3::integer * interval '1 millisecond'
-where id = $1 and attempt = $2 and lease_until is not null
+where id = $1 and attempt = $2 and lease_owner = $4
 returning id`;
 
 /** $1 task id, $2 attempt, $3 provider. The point of no return, written before the vendor is called. */

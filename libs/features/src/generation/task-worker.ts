@@ -48,9 +48,14 @@ export class TaskWorker {
   async stop(graceMs: number): Promise<void> {
     this.stopping = true;
     const timer = setTimeout(() => this.abort.abort(), graceMs);
-    await Promise.all([this.listening?.stop(graceMs), this.sweep.stop()]);
+    await Promise.all([this.listening?.stop(graceMs), this.sweep.stop(), this.lastClaim()]);
     await this.slots.empty();
     clearTimeout(timer);
+  }
+
+  /** What a claim under way still takes must have its slot before the slots are waited for. */
+  private async lastClaim(): Promise<void> {
+    while (this.claiming) await this.claiming.catch(() => undefined);
   }
 
   /** A worker without a free slot keeps the bell until it has one, so that an idle worker answers the others. */

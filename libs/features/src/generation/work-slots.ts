@@ -23,8 +23,8 @@ export class WorkSlots {
     return this.free > 0 ? Promise.resolve() : new Promise((resolve) => this.waiting.push(resolve));
   }
 
-  /** Resolves when nothing runs any more. */
+  /** Resolves when nothing runs any more, not even what was begun meanwhile. */
   async empty(): Promise<void> {
-    await Promise.all(this.running);
+    while (this.running.size > 0) await Promise.all(this.running);
   }
 }

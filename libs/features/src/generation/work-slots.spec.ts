@@ -1,0 +1,17 @@
+import { WorkSlots } from './work-slots.js';
+
+describe('Work slots', () => {
+  it('are empty only when what began while the last work ended is done as well', async () => {
+    const slots = new WorkSlots(2);
+    const done: string[] = [];
+    const work = async (name: string, then?: () => void): Promise<void> => {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      then?.();
+      done.push(name);
+    };
+    slots.fill(work('first', () => slots.fill(work('second'))));
+    await slots.empty();
+    expect(done).toEqual(['first', 'second']);
+    expect(slots.free).toBe(2);
+  });
+});
