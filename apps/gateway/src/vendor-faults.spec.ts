@@ -1,0 +1,176 @@
+import { Readable } from 'node:stream';
+import { type MediaOrder, type MediaProvider, type OperationState, ProviderError, type TaskView } from '#contracts';
+import { pngSample } from '#testing';
+import { startTestGateway, type TestGateway } from './testing/test-gateway.js';
+
+const PICTURE = { model: 'eta-image-2.0', prompt: 'a lighthouse', size: '1:1', resolution: '1K' };
+const IMAGES = '/v1/images/generations';
+
+/** A vendor whose behaviour each test sets. It counts what it takes. */
+class ScriptedVendor implements MediaProvider {
+  readonly id = 'sandbox';
+  readonly findableAfterMs = 300;
+  repeatStart: MediaProvider['repeatStart'] = 'unknown';
+  taken: string[] = [];
+  /** Runs after an order was taken; what it throws is what the caller sees. */
+  onTaken: () => void = () => undefined;
+  /** Runs before an order is taken. */
+  onAsked: () => void = () => undefined;
+  checked: () => OperationState = () => DONE;
+  cancel?: NonNullable<MediaProvider['cancel']>;
+
+  async start({ taskId }: MediaOrder) {
+    this.onAsked();
+    this.taken.push(taskId);
+    this.onTaken();
+    return { task_id: taskId };
+  }
+
+  async check(): Promise<OperationState> {
+    return this.checked();
+  }
+
+  async find(taskId: string) {
+    return this.taken.includes(taskId) ? { task_id: taskId } : null;
+  }
+
+  async open() {
+    return Readable.from([pngSample({ width: 8, height: 8 })], { objectMode: false });
+  }
+
+  reset(): void {
+    this.taken = [];
+    this.onTaken = () => undefined;
+    this.onAsked = () => undefined;
+    this.checked = () => DONE;
+    delete this.cancel;
+  }
+}
+
+const DONE: OperationState = {
+  state: 'succeeded',
+  outputs: [{ role: 'output', contentType: 'image/png', url: 'scripted:picture' }],
+};
+
+/** Fails the first `times` calls. */
+function failing(times: number, error: () => Error): () => void {
+  let left = times;
+  return () => {
+    left -= 1;
+    if (left >= 0) throw error();
+  };
+}
+
+describe('A task and the faults of its vendor', () => {
+  const vendor = new ScriptedVendor();
+  let gateway: TestGateway;
+  beforeAll(async () => {
+    gateway = await startTestGateway({ vendor });
+  });
+  afterAll(() => gateway.stop());
+  beforeEach(() => vendor.reset());
+
+  const stateOf = async (taskId: string) => {
+    const { rows } = await gateway.database.query<{ state: string; failures: number; last_failure: string | null }>({
+      text: 'select state, failures, last_failure from task where id = $1',
+      values: [taskId],
+    });
+    return rows[0];
+  };
+  const until = async (taskId: string, holds: (row: Awaited<ReturnType<typeof stateOf>>) => boolean) => {
+    const deadline = Date.now() + 10_000;
+    while (!holds(await stateOf(taskId))) {
+      if (Date.now() > deadline)
+        throw new Error(`it did not happen within 10 s: ${JSON.stringify(await stateOf(taskId))}`);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  };
+
+  it('never sends an order again whose answer was lost, and releases the money at the deadline', async () => {
+    vendor.repeatStart = 'unknown';
+    vendor.onTaken = failing(1, () => new ProviderError('ambiguous', 'The connection was cut.'));
+    const taskId = await gateway.submit(IMAGES, PICTURE);
+    await until(taskId, (row) => row?.last_failure === 'The connection was cut.');
+    await gateway.database.query({ text: 'update task set deadline_at = now() where id = $1', values: [taskId] });
+    expect(await gateway.waitForTask(taskId)).toMatchObject({
+      status: 'failed',
+      error: { code: 'upstream_unknown' },
+      usage: { amount: '0.000000', final: true },
+    });
+    expect(vendor.taken).toEqual([taskId]);
+  });
+
+  it('finds an order whose answer was lost at a vendor that can be searched', async () => {
+    vendor.repeatStart = 'lookup';
+    vendor.onTaken = failing(1, () => new ProviderError('ambiguous', 'The connection was cut.'));
+    const taskId = await gateway.submit(IMAGES, PICTURE);
+    expect(await gateway.waitForTask(taskId)).toMatchObject({ status: 'completed' });
+    expect(vendor.taken).toEqual([taskId]);
+  });
+
+  it('sends an order again only after the vendor had the time to know of it and does not', async () => {
+    vendor.repeatStart = 'lookup';
+    vendor.onAsked = failing(1, () => new ProviderError('ambiguous', 'The connection was cut.'));
+    const began = Date.now();
+    const taskId = await gateway.submit(IMAGES, PICTURE);
+    expect(await gateway.waitForTask(taskId)).toMatchObject({ status: 'completed' });
+    expect(vendor.taken).toEqual([taskId]);
+    expect(Date.now() - began).toBeGreaterThan(vendor.findableAfterMs);
+  });
+
+  it('counts an error that nobody foresaw as lost, not as unsent', async () => {
+    vendor.repeatStart = 'unknown';
+    vendor.onTaken = failing(1, () => new TypeError('cannot read properties of undefined'));
+    const taskId = await gateway.submit(IMAGES, PICTURE);
+    await until(taskId, (row) => row?.last_failure === 'The call broke off.');
+    expect(vendor.taken).toEqual([taskId]);
+  });
+
+  it('leaves a busy vendor alone for the time it asks for, without blaming the task', async () => {
+    vendor.repeatStart = 'idempotent';
+    const asked: number[] = [];
+    const busy = failing(2, () => new ProviderError('retryable', 'Too many requests.', { retryAfterMs: 400 }));
+    vendor.onAsked = () => {
+      asked.push(Date.now());
+      busy();
+    };
+    const taskId = await gateway.submit(IMAGES, PICTURE);
+    expect(await gateway.waitForTask(taskId)).toMatchObject({ status: 'completed' });
+    expect(await stateOf(taskId)).toMatchObject({ failures: 0 });
+    expect((asked[1] ?? 0) - (asked[0] ?? 0)).toBeGreaterThanOrEqual(390);
+  });
+
+  it('goes on with a state that nobody knows as with work under way', async () => {
+    vendor.repeatStart = 'idempotent';
+    const answers = [{ state: 'contemplating' } as unknown, { state: 'pending', pollDelayMs: 20 }, DONE];
+    vendor.checked = () => (answers.length > 1 ? answers.shift() : DONE) as OperationState;
+    const taskId = await gateway.submit(IMAGES, PICTURE);
+    expect(await gateway.waitForTask(taskId)).toMatchObject({ status: 'completed' });
+  });
+
+  it('says honestly that a vendor cannot stop, and charges when it delivers', async () => {
+    vendor.repeatStart = 'idempotent';
+    vendor.checked = () => ({ state: 'pending', pollDelayMs: 50 });
+    const taskId = await gateway.submit(IMAGES, PICTURE);
+    await until(taskId, (row) => row?.state === 'running');
+    const { status, body } = await gateway.send('POST', `/v1/tasks/${taskId}/cancel`);
+    expect([status, body['message']]).toEqual([409, expect.stringMatching(/cannot stop work.*charged if it succeeds/)]);
+    vendor.checked = () => DONE;
+    expect(await gateway.waitForTask(taskId)).toMatchObject({
+      status: 'completed',
+      usage: { amount: '0.035000' },
+      cancellation: { outcome: 'unsupported' },
+    });
+  });
+
+  it('carries out a wish to cancel that came while the order was on its way', async () => {
+    vendor.repeatStart = 'lookup';
+    vendor.cancel = () => Promise.resolve('cancelled');
+    vendor.onTaken = failing(1, () => new ProviderError('ambiguous', 'The connection was cut.'));
+    vendor.checked = () => ({ state: 'pending', pollDelayMs: 50 });
+    const taskId = await gateway.submit(IMAGES, PICTURE);
+    await until(taskId, (row) => row?.last_failure === 'The connection was cut.');
+    const { status, body } = await gateway.send<{ data: TaskView }>('POST', `/v1/tasks/${taskId}/cancel`);
+    expect([status, body.data.status, body.data.usage.amount]).toEqual([200, 'cancelled', '0.000000']);
+  });
+});

@@ -1,0 +1,84 @@
+// 5,000 clients that wait for their tasks on one API process: what they cost while nothing happens, and how fast they hear.
+import 'reflect-metadata';
+import { request } from 'node:http';
+import { openPlatform, readProcessConfig } from '#platform';
+import { freePort, startServer } from './measure.js';
+import { BENCH_KEY, gatewayEnvironment, startBenchServices } from './services.js';
+import { addAccount, addTasks } from './task-rows.js';
+
+const CLIENTS = 5_000;
+const QUIET_MS = 10_000;
+/** How many tasks end each second once they do. */
+const ENDS_PER_SECOND = 500;
+
+const services = await startBenchServices();
+const environment = gatewayEnvironment(services);
+const port = await freePort();
+const api = await startServer(['dist/apps/api/src/main.js'], port, environment);
+const platform = await openPlatform(readProcessConfig({ ...environment, DATA_DIR: '.data' }));
+const { database, taskSignals } = platform;
+const { rows: accounts } = await database.query<{ id: string }>({ text: 'select id from account' });
+const accountId = accounts[0]?.id ?? '';
+await addAccount(database, accountId);
+const ids = await addTasks(database, accountId, CLIENTS, 'running');
+
+const answeredAt = new Map<string, number>();
+const answers = ids.map((taskId, index) => waitFor(taskId, index % 2 === 0 ? '?wait=55' : '/events'));
+await sleep(3_000);
+const before = await statements();
+await sleep(QUIET_MS);
+const quiet = (await statements()) - before;
+
+const endedAt = new Map<string, number>();
+for (let start = 0; start < ids.length; start += ENDS_PER_SECOND / 10) {
+  const ending = ids.slice(start, start + ENDS_PER_SECOND / 10);
+  await database.query({
+    text: `update task set state = 'failed', error_code = 'upstream_error', charged_micros = 0, finished_at = now(), version = version + 1
+      where id = any($1)`,
+    values: [ending],
+  });
+  for (const taskId of ending) endedAt.set(taskId, performance.now());
+  taskSignals.publish(ending);
+  await sleep(100);
+}
+await Promise.all(answers);
+const delays = ids.map((id) => (answeredAt.get(id) ?? Infinity) - (endedAt.get(id) ?? 0)).sort((a, b) => a - b);
+const percentile = (part: number): string => (delays[Math.floor((delays.length - 1) * part)] ?? 0).toFixed(0);
+console.log(`\n${CLIENTS} waiting clients on one API process, half by wait, half by events, signals through Redis.`);
+console.log(
+  `While nothing happened: ${quiet} statements to Postgres in ${QUIET_MS / 1000} s, from all processes together.`,
+);
+console.log(
+  `When ${ENDS_PER_SECOND} tasks ended each second: told after p50 ${percentile(0.5)} ms, p95 ${percentile(0.95)} ms, longest ${percentile(1)} ms.`,
+);
+await platform.close(1_000);
+api.kill();
+await services.stop();
+
+function waitFor(taskId: string, how: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const headers = { authorization: `Bearer ${BENCH_KEY}` };
+    const asked = request({ port, path: `/v1/tasks/${taskId}${how}`, headers, agent: false }, (answer) => {
+      let text = '';
+      answer.on('data', (chunk: Buffer) => {
+        text += chunk.toString();
+        if (text.includes('"status":"failed"') && !answeredAt.has(taskId)) answeredAt.set(taskId, performance.now());
+      });
+      answer.on('end', () => resolve());
+    });
+    asked.on('error', reject);
+    asked.end();
+  });
+}
+
+/** Transactions that the server has committed so far; its statistics lag by up to a second. */
+async function statements(): Promise<number> {
+  const { rows } = await database.query<{ commits: bigint }>({
+    text: 'select xact_commit as commits from pg_stat_database where datname = current_database()',
+  });
+  return Number(rows[0]?.commits ?? 0);
+}
+
+function sleep(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}
