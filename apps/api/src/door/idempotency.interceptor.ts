@@ -94,11 +94,12 @@ export class IdempotencyInterceptor implements NestInterceptor {
 
   /**
    * Refusals free the key, since nothing happened. After an error of ours a task may have been written all the same:
-   * the next attempt looks. A text request was settled by then, so it starts anew.
+   * the next attempt looks. A text request was settled by then, so it starts anew. A key that an earlier attempt used is
+   * never freed: that one may still wake up, or have paid.
    */
   private async note(attempt: Attempt, { status, contentType, body }: LeavingAnswer, isTask: boolean): Promise<void> {
     if (status < 400) await this.records.finish(attempt, status, contentType, body);
-    else if (status >= 500 && isTask) await this.records.unlock(attempt);
+    else if (attempt.resumed || (status >= 500 && isTask)) await this.records.unlock(attempt);
     else await this.records.forget(attempt);
   }
 }

@@ -15,10 +15,21 @@ on conflict (account_id, key) do update set fingerprint = excluded.fingerprint, 
 where idempotency_record.expires_at <= now()
 returning request_id`;
 
-/** Goes on with a request whose attempt died. $1 account, $2 key, $3 fingerprint. */
+const LAPSED = `account_id = $1 and key = $2 and fingerprint = $3 and state = 'in_flight' and locked_until <= now()`;
+
+/** The attempt that has lost the right to work, because it died or stalled. $1 account, $2 key, $3 fingerprint. */
+export const LAPSED_ATTEMPT = `select request_id from idempotency_record where ${LAPSED}`;
+
+/**
+ * Takes over from an attempt that has no open hold any more. The new name of the record shuts the old attempt out of
+ * it; only one that had paid stays its name, so that nobody pays again. $1 account, $2 key, $3 fingerprint, $4 request
+ * id of the lapsed attempt, $5 request id of the new one.
+ */
 export const RESUME = `
-update idempotency_record set locked_until = now() + ${LOCK}
-where account_id = $1 and key = $2 and fingerprint = $3 and state = 'in_flight' and locked_until <= now()
+update idempotency_record set locked_until = now() + ${LOCK}, request_id = case when exists (
+  select from ledger_entry where request_id = $4 and task_id is null and kind = 'capture' and amount_micros > 0
+) then $4 else $5 end
+where ${LAPSED} and request_id = $4
 returning request_id, reserved_task_id`;
 
 export const READ = `

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { GatewayError } from '#contracts';
 import { Database, retryOnConnectionError, timeOrderedId } from '#platform';
+import type { RequestLedger } from '../ledger/request-ledger.js';
 import * as statements from './idempotency-statements.js';
 
 /** A repeatable request as it arrived. */
@@ -31,10 +32,12 @@ export interface WrittenTask {
 export interface Attempt {
   readonly accountId: string;
   readonly key: string;
-  /** The id of the first attempt, under which the ledger knows the request. */
+  /** Names the attempt, and its hold and charge in the ledger; that of an earlier attempt when that one had paid. */
   readonly requestId: string;
   /** The id for the task, the same for every attempt: two that run at once still write one task. */
   readonly taskId: string;
+  /** An earlier attempt stalled or died. It may wake up, and have done part of the work. */
+  readonly resumed: boolean;
 }
 
 /** What to do with a request that carries a key. */
@@ -59,11 +62,15 @@ export const RENEW_EVERY_MS = (statements.LOCK_SECONDS * 1000) / 3;
 
 /**
  * Makes requests repeatable: the first with a key does the work, every later one with the same body gets its answer for
- * 24 hours. One row in Postgres decides, so it holds across replicas; a row whose worker died is taken over, and the
- * ids it reserved lead the new attempt to what the old one had already written.
+ * 24 hours. One row in Postgres decides, so it holds across replicas. A row whose worker died or stalled is taken over:
+ * that worker is shut out of the row and of its money, and the task id it reserved leads the new attempt to what the
+ * old one had already written.
  */
 export class IdempotencyService {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly ledger: RequestLedger,
+  ) {}
 
   /**
    * @throws GatewayError `invalid_parameter`: the key is malformed; `idempotency_mismatch`: it was used for another
@@ -75,8 +82,8 @@ export class IdempotencyService {
     const fingerprint = createHash('sha256').update(`${request.path}\n`).update(request.body).digest();
     const taskId = timeOrderedId('task');
     const begun = await this.run(statements.BEGIN, [accountId, key, fingerprint, requestId, taskId]);
-    if (begun.length > 0) return { kind: 'work', attempt: { accountId, key, requestId, taskId } };
-    return (await this.resume(accountId, key, fingerprint)) ?? this.read(accountId, key, fingerprint);
+    if (begun.length > 0) return { kind: 'work', attempt: { accountId, key, requestId, taskId, resumed: false } };
+    return (await this.resume(request, fingerprint)) ?? this.read(accountId, key, fingerprint);
   }
 
   /** Keeps others away for another minute. */
@@ -95,23 +102,32 @@ export class IdempotencyService {
     await this.run(statements.FORGET, [accountId, key, requestId]);
   }
 
-  /** The attempt failed and may have written its task: the next one may take over at once. */
+  /** The attempt failed, and it or an earlier one may have written the task: the next may take over at once. */
   async unlock({ accountId, key, requestId }: Attempt): Promise<void> {
     await this.run(statements.UNLOCK, [accountId, key, requestId]);
   }
 
-  private async resume(accountId: string, key: string, fingerprint: Buffer): Promise<Beginning | null> {
+  /**
+   * The hold of the old attempt is given back first: then it has either paid for good or never will, and which of the
+   * two decides who pays.
+   */
+  private async resume(request: RepeatableRequest, fingerprint: Buffer): Promise<Beginning | null> {
+    const { accountId, key } = request;
+    const record = [accountId, key, fingerprint];
+    const [lapsed] = await this.run<{ request_id: string }>(statements.LAPSED_ATTEMPT, record);
+    if (!lapsed) return null;
+    await this.ledger.releaseLost(lapsed.request_id);
     const [resumed] = await this.run<{ request_id: string; reserved_task_id: string | null }>(statements.RESUME, [
-      accountId,
-      key,
-      fingerprint,
+      ...record,
+      lapsed.request_id,
+      request.requestId,
     ]);
     if (!resumed) return null;
     const taskId = resumed.reserved_task_id ?? timeOrderedId('task');
     const [task] = await this.run<{ id: string; notices: string[] }>(statements.WRITTEN_TASK, [taskId, accountId]);
     return {
       kind: 'resume',
-      attempt: { accountId, key, requestId: resumed.request_id, taskId },
+      attempt: { accountId, key, requestId: resumed.request_id, taskId, resumed: true },
       task: task ? { taskId: task.id, notices: task.notices } : null,
     };
   }

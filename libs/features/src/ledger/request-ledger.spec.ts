@@ -156,6 +156,25 @@ describe('The ledger of requests that answer at once', () => {
     expect(rows).toEqual([{ requests: 1n, failed_requests: 1n, amount_micros: 0n }]);
   });
 
+  it('waits for the account before it touches a hold, so that holding and settling never wait in a circle', async () => {
+    const { id, hold } = await account(1_000n);
+    const held = hold(400n);
+    await ledger.hold(held);
+    const settled = await test.database.transaction(async (tx) => {
+      await tx.query({ text: 'select from account where id = $1 for no key update', values: [id] });
+      const waiting = ledger.release(held.requestId, FAILED);
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      const { rowCount } = await tx.query({
+        text: 'select from request_hold where request_id = $1 for update nowait',
+        values: [held.requestId],
+      });
+      expect(rowCount).toBe(1);
+      return { waiting };
+    });
+    expect(await settled.waiting).toBe(true);
+    expect(await books(id)).toEqual([1_000n, 0n, 0n]);
+  });
+
   it('releases what a dead process was holding', async () => {
     const { id, hold } = await account(1_000n);
     const held = hold(400n);

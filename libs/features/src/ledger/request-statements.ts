@@ -47,7 +47,8 @@ from incoming i left join written w using (request_id)`;
 
 /**
  * Ends requests: hold, charge, balances, ledger, usage record and daily sums, in one statement and one commit. The row
- * of the hold is the guard: whoever deletes it settles, anyone later finds nothing and moves nothing.
+ * of the hold is the guard: whoever deletes it settles, anyone later finds nothing and moves nothing. Accounts are
+ * locked before it, as everywhere.
  *
  * A charge within the hold is taken from it. What goes beyond is taken from what account and key have to spare, never
  * more; the caller puts such a request alone into a batch, because two could spend the same spare money.
@@ -59,12 +60,13 @@ with incoming as (
   select * from jsonb_to_recordset($1::jsonb) as r(
     request_id text, charge_micros bigint, usage_id text, model text, upstream text, status text, lines jsonb,
     input_tokens bigint, cached_input_tokens bigint, output_tokens bigint, reasoning_tokens bigint, duration_ms integer)
-), freed as (
-  delete from request_hold h using incoming i where h.request_id = i.request_id
-  returning h.request_id, h.account_id, h.api_key_id, h.amount_micros as hold_micros
 ), locked as (
   select a.id, case when not a.unlimited then a.available_micros end as spare
-  from account a where a.id in (select account_id from freed) order by a.id for no key update
+  from account a where a.id in (select h.account_id from request_hold h join incoming i using (request_id))
+  order by a.id for no key update
+), freed as (
+  delete from request_hold h using incoming i, locked l where h.request_id = i.request_id and l.id = h.account_id
+  returning h.request_id, h.account_id, h.api_key_id, h.amount_micros as hold_micros
 ), locked_key as (
   select k.id, least(l.spare, k.quota_micros - k.held_micros - k.used_micros) as spare
   from api_key k join locked l on l.id = k.account_id where k.id in (select api_key_id from freed)
@@ -119,6 +121,11 @@ with incoming as (
     input_tokens = d.input_tokens + excluded.input_tokens, output_tokens = d.output_tokens + excluded.output_tokens
 )
 select request_id, paid_micros from settled`;
+
+/** $1 request ids, $2 seconds. The requests live: their holds stay for that long again. */
+export const RENEW_HOLDS = `
+update request_hold set expires_at = now() + $2::integer * interval '1 second'
+where request_id = any(array(select request_id from request_hold where request_id = any($1) order by request_id for update))`;
 
 /** Holds whose request must be dead. $1 the most to answer. */
 export const EXPIRED_HOLDS = `

@@ -44,6 +44,21 @@ describe('Database', () => {
     expect(await count()).toBe(1n);
   });
 
+  it('runs a statement again that was rolled back to end a deadlock', async () => {
+    await test.database.query({ text: 'INSERT INTO example VALUES (11), (12)' });
+    const lock = (id: number) => ({ text: `SELECT FROM example WHERE id = ${id} FOR UPDATE` });
+    const touchBoth = { text: 'UPDATE example SET at = now() WHERE id IN (11, 12)' };
+    const touched = await test.database.transaction(async (tx) => {
+      await tx.query(lock(12));
+      const waiting = test.database.query(touchBoth);
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      await tx.query(lock(11));
+      return { waiting };
+    });
+    expect((await touched.waiting).rowCount).toBe(2);
+    await test.database.query({ text: 'DELETE FROM example WHERE id > 10' });
+  });
+
   it('survives the loss of a connection in the middle of a transaction', async () => {
     const lost = test.database.transaction(async (tx) => {
       await tx.query({ text: 'INSERT INTO example VALUES (3)' });

@@ -1,0 +1,113 @@
+import { createTestDatabase, type TestDatabase } from '#testing';
+import { type RequestHold, RequestLedger } from '../ledger/request-ledger.js';
+import type { RequestUsage } from '../ledger/request-usage.js';
+import { type Attempt, type Beginning, IdempotencyService } from './idempotency.service.js';
+
+const USAGE: RequestUsage = {
+  model: 'vendor-5',
+  upstream: 'sandbox',
+  status: 'completed',
+  lines: [],
+  inputTokens: 1,
+  cachedInputTokens: 0,
+  outputTokens: 1,
+  reasoningTokens: 0,
+  durationMs: 1,
+};
+
+describe('Two attempts at one request', () => {
+  let test: TestDatabase;
+  let ledger: RequestLedger;
+  let service: IdempotencyService;
+  let number = 0;
+
+  beforeAll(async () => {
+    test = await createTestDatabase();
+    ledger = new RequestLedger(test.database);
+    service = new IdempotencyService(test.database, ledger);
+    await run(`insert into account (id, name, available_micros) values ('acct', 'acct', 1000)`);
+    await run(
+      `insert into api_key (id, account_id, name, prefix, key_hash) values ('key', 'acct', 'k', 'sk', decode('00', 'hex'))`,
+    );
+  });
+  beforeEach(() => run(`update account set available_micros = 1000, held_micros = 0, used_micros = 0`));
+  afterAll(() => test.remove());
+
+  const run = async <Row extends object>(text: string, ...values: unknown[]): Promise<Row[]> =>
+    (await test.database.query<Row>({ text, values })).rows;
+  const begin = (key: string): Promise<Beginning> =>
+    service.begin({ accountId: 'acct', key, path: '/v1/responses', body: 'body', requestId: `req_${++number}` });
+  const stall = (key: string) => run('update idempotency_record set locked_until = now() where key = $1', key);
+  const holdOf = ({ requestId }: Attempt): RequestHold => ({
+    accountId: 'acct',
+    apiKeyId: 'key',
+    requestId,
+    amountMicros: 100n,
+  });
+  const capture = ({ requestId }: Attempt) =>
+    ledger.capture({ requestId, chargeMicros: 40n, heldMicros: 100n, usage: USAGE });
+  const books = async () =>
+    (await run<{ books: bigint[] }>('select array[available_micros, held_micros, used_micros] books from account'))[0]
+      ?.books;
+
+  /** The first stalls for longer than its right lasts, and the second takes over. */
+  async function stalledAndTakenOver(key: string): Promise<[stalled: Attempt, second: Attempt]> {
+    const stalled = expectAttempt(await begin(key));
+    await ledger.hold(holdOf(stalled));
+    await stall(key);
+    return [stalled, expectAttempt(await begin(key))];
+  }
+
+  it('pay once: the stalled one has lost its hold, and the one that took over pays', async () => {
+    const [stalled, second] = await stalledAndTakenOver('pays-once');
+    expect(await books()).toEqual([1_000n, 0n, 0n]);
+    await ledger.hold(holdOf(second));
+    expect(await ledger.release(stalled.requestId, { ...USAGE, status: 'failed' })).toBe(false);
+    expect(await books()).toEqual([900n, 100n, 0n]);
+    expect(await capture(second)).toEqual({ paidMicros: 40n });
+    expect(await capture(stalled)).toBeNull();
+    expect(await books()).toEqual([960n, 0n, 40n]);
+  });
+
+  it('leave the record to the one that took over, whatever the stalled one does when it wakes', async () => {
+    const [stalled, second] = await stalledAndTakenOver('fenced');
+    await service.forget(stalled);
+    await service.unlock(stalled);
+    await service.finish(stalled, 200, 'application/json', 'of the stalled one');
+    await expect(begin('fenced')).rejects.toMatchObject({ code: 'idempotency_in_flight' });
+    await service.finish(second, 200, 'application/json', 'of the second');
+    await service.forget(stalled);
+    expect(await begin('fenced')).toMatchObject({ kind: 'replay', answer: { body: 'of the second' } });
+  });
+
+  it('pay once when the first had paid before it died', async () => {
+    const first = expectAttempt(await begin('paid-before'));
+    await ledger.hold(holdOf(first));
+    await capture(first);
+    for (let died = 0; died < 2; died += 1) {
+      await stall('paid-before');
+      const next = expectAttempt(await begin('paid-before'));
+      await ledger.hold(holdOf(next));
+      expect(await capture(next)).toBeNull();
+    }
+    expect(await books()).toEqual([960n, 0n, 40n]);
+  });
+
+  it('write into one task', async () => {
+    const [stalled, second] = await stalledAndTakenOver('one-task');
+    expect(second.taskId).toBe(stalled.taskId);
+    expect([stalled.resumed, second.resumed]).toEqual([false, true]);
+  });
+
+  it('are never three: of many that come when the first stalls, one takes over', async () => {
+    await begin('one-heir');
+    await stall('one-heir');
+    const heirs = await Promise.allSettled(Array.from({ length: 8 }, () => begin('one-heir')));
+    expect(heirs.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+  });
+});
+
+function expectAttempt(beginning: Beginning): Attempt {
+  if (beginning.kind === 'replay') throw new Error('an answer was replayed where work was expected');
+  return beginning.attempt;
+}
