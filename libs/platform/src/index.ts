@@ -62,3 +62,5 @@ export { type ChangedTasks, type TaskSignals } from './task-signals/task-signals
 export { type FilledText, fillReferences } from './config/environment-reference.js';
 export * from './rate-limits/rate-counter.js';
 export { AdminToken, loadAdminToken } from './admin-token.js';
+export { BackupError, type BackupManifest } from './backup/backup.js';
+export { backUp, restore } from './backup/backup-place.js';

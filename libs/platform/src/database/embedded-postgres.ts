@@ -251,6 +251,17 @@ class PostgresServer {
 const clusterOf = (folder: string): string => join(folder, 'postgres');
 const rememberedFile = (folder: string): string => join(folder, 'postgres.json');
 
+/**
+ * The address of the embedded database of a folder while it runs, for tools beside the gateway; undefined when the
+ * folder has none or nobody runs it.
+ */
+export function embeddedDatabaseUrl(dataDir: string): string | undefined {
+  const folder = resolve(dataDir);
+  if (findPostmaster(clusterOf(folder)) === undefined) return undefined;
+  const remembered = readRemembered(folder);
+  return remembered && `postgresql://${ROLE}:${remembered.password}@127.0.0.1:${remembered.port}/${DATABASE}`;
+}
+
 function readRemembered(folder: string): Remembered | undefined {
   const file = rememberedFile(folder);
   if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8')) as Remembered;
