@@ -1,14 +1,17 @@
 import { MAX_MICROS, type Micros } from '#contracts';
 import { Coalescer, Database, isConnectionError, logger, retryOnConnectionError } from '#platform';
 import { ulid } from 'ulid';
+import { OpenHolds } from './open-holds.js';
 import { brokeConstraint, insufficientBalance, insufficientKeyQuota } from './payment-refusals.js';
 import { EXPIRED_HOLDS, HOLD_REQUESTS, SETTLE_REQUESTS } from './request-statements.js';
 import { type RequestUsage, toStoredLine } from './request-usage.js';
 
 const log = logger('ledger');
 
-/** Longer than any request may take, in seconds: a hold this old belongs to a process that died. */
+/** A hold that nobody put off for so long, in seconds, belongs to a process that died. */
 const HOLD_EXPIRES_SECONDS = 3_600;
+/** How often a living process puts its holds off, in milliseconds. */
+const HOLD_RENEWAL_MS = 600_000;
 const SWEEP_BATCH = 200;
 
 /** Money to put aside for one request. */
@@ -54,7 +57,10 @@ export class RequestLedger {
   private readonly holds: Coalescer<RequestHold, PromiseSettledResult<HoldOutcome>>;
   private readonly endings: Coalescer<Ending, PromiseSettledResult<Captured | null>>;
 
+  private readonly open: OpenHolds;
+
   constructor(private readonly database: Database) {
+    this.open = new OpenHolds(database, HOLD_EXPIRES_SECONDS, HOLD_RENEWAL_MS);
     const bounds = { maxItems: 64, maxRunsInFlight: 2 };
     // Only what was not begun may be refused; an ending must be written however many wait.
     this.holds = new Coalescer((holds) => this.holdTogether(holds), {
@@ -75,6 +81,7 @@ export class RequestLedger {
     const outcome = resultOf(await this.holds.add(hold));
     if (outcome === 'quota') throw insufficientKeyQuota();
     if (outcome === 'balance') throw insufficientBalance(hold.accountId, hold.amountMicros);
+    this.open.add(hold.requestId);
   }
 
   /**
@@ -84,7 +91,11 @@ export class RequestLedger {
   async capture(capture: RequestCapture): Promise<Captured | null> {
     assertAmount(capture.chargeMicros);
     const isOverrun = capture.chargeMicros > capture.heldMicros;
-    return isOverrun ? this.endAlone(capture) : resultOf(await this.endings.add(capture));
+    try {
+      return isOverrun ? await this.endAlone(capture) : resultOf(await this.endings.add(capture));
+    } finally {
+      this.open.remove(capture.requestId);
+    }
   }
 
   /** Gives a whole hold back and records the request as failed or cancelled. False: it was settled before. */
@@ -97,12 +108,22 @@ export class RequestLedger {
     return this.release(requestId, LOST_REQUEST);
   }
 
-  /** Gives back what processes that died were holding; answers how many holds. */
+  /** Gives back what processes that died were holding; answers how many holds. One that fails keeps none of the others. */
   async releaseExpired(): Promise<number> {
     const { rows } = await this.database.query<{ request_id: string }>({ text: EXPIRED_HOLDS, values: [SWEEP_BATCH] });
-    for (const { request_id: requestId } of rows) await this.releaseLost(requestId);
-    if (rows.length > 0) log.warn('holds.released', { holds: rows.length });
-    return rows.length;
+    let released = 0;
+    for (const { request_id: requestId } of rows) if (await this.tryToRelease(requestId)) released += 1;
+    if (released > 0) log.warn('holds.released', { holds: released });
+    return released;
+  }
+
+  private async tryToRelease(requestId: string): Promise<boolean> {
+    try {
+      return await this.releaseLost(requestId);
+    } catch (error) {
+      log.error('hold.release_failed', { requestId, error });
+      return false;
+    }
   }
 
   /**

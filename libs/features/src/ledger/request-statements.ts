@@ -122,10 +122,13 @@ with incoming as (
 )
 select request_id, paid_micros from settled`;
 
-/** $1 request ids, $2 seconds. The requests live: their holds stay for that long again. */
+/**
+ * $1 request ids, $2 seconds. The requests live: their holds stay for that long again. Rows that are locked are being
+ * settled; waiting for them could become a circle.
+ */
 export const RENEW_HOLDS = `
 update request_hold set expires_at = now() + $2::integer * interval '1 second'
-where request_id = any(array(select request_id from request_hold where request_id = any($1) order by request_id for update))`;
+where request_id = any(array(select request_id from request_hold where request_id = any($1) for update skip locked))`;
 
 /** Holds whose request must be dead. $1 the most to answer. */
 export const EXPIRED_HOLDS = `

@@ -1,0 +1,62 @@
+import { createTestDatabase, type TestDatabase } from '#testing';
+import { OpenHolds } from './open-holds.js';
+import { RequestLedger } from './request-ledger.js';
+
+describe('Holds of requests that still run', () => {
+  let test: TestDatabase;
+  let ledger: RequestLedger;
+
+  beforeAll(async () => {
+    test = await createTestDatabase();
+    ledger = new RequestLedger(test.database);
+    await test.database.query({
+      text: `insert into account (id, name, available_micros) values ('acct', 'a', 1000)`,
+    });
+    await test.database.query({
+      text: `insert into api_key (id, account_id, name, prefix, key_hash) values ('key', 'acct', 'k', 'sk', 'k')`,
+    });
+  });
+  afterAll(() => test.remove());
+
+  async function hold(requestId: string): Promise<void> {
+    await ledger.hold({ accountId: 'acct', apiKeyId: 'key', requestId, amountMicros: 10n });
+    await test.database.query({
+      text: `update request_hold set expires_at = now() - interval '1 second' where request_id = $1`,
+      values: [requestId],
+    });
+  }
+
+  async function isExpired(requestId: string): Promise<boolean | undefined> {
+    const text = 'select expires_at <= now() as expired from request_hold where request_id = $1';
+    return (await test.database.query<{ expired: boolean }>({ text, values: [requestId] })).rows[0]?.expired;
+  }
+
+  it('are put off again and again, and no more once the request is over', async () => {
+    await hold('req_long');
+    await hold('req_over');
+    const holds = new OpenHolds(test.database, 60, 20);
+    holds.add('req_over');
+    holds.remove('req_over');
+    holds.add('req_long');
+    for (let turn = 0; turn < 200 && (await isExpired('req_long')); turn += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    holds.remove('req_long');
+    expect([await isExpired('req_long'), await isExpired('req_over')]).toEqual([false, true]);
+  });
+
+  it('are given back though one before them cannot be', async () => {
+    await hold('req_broken');
+    await hold('req_sound');
+    // A release that was entered before makes this one break a unique index.
+    await test.database.query({
+      text: `insert into ledger_entry (account_id, request_id, kind, debit, credit, amount_micros)
+        values ('acct', 'req_broken', 'release', 'held', 'available', 10)`,
+    });
+    await test.database.query({
+      text: `update request_hold set expires_at = '-infinity' where request_id = 'req_broken'`,
+    });
+    expect(await ledger.releaseExpired()).toBeGreaterThanOrEqual(1);
+    expect([await isExpired('req_broken'), await isExpired('req_sound')]).toEqual([true, undefined]);
+  });
+});
