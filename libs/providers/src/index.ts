@@ -6,7 +6,7 @@ export { SandboxTextProvider } from './text/sandbox/sandbox-text.provider.js';
 export { HttpTextProvider, type HttpUpstream } from './text/upstream/http-text-provider.js';
 export type { ProtocolOptions } from './text/upstream/protocol-codec.js';
 export { PROTOCOL_CODECS } from './text/upstream/protocol-codecs.js';
-export { loadTokenCounter, type TokenCounter } from './text/upstream/token-counter.js';
+export { countableText, loadTokenCounter, type TokenCounter } from './text/upstream/token-counter.js';
 export { DEFAULT_TIMEOUTS, UpstreamHttp, type UpstreamTimeouts } from './text/upstream/upstream-http.js';
 export * from './text/open-text-providers.js';
 export { readUpstreamsFile } from './text/read-upstreams-file.js';

@@ -41,7 +41,6 @@ export class LedgerTextBilling implements TextBilling<LedgerHold> {
     settlement: TextSettlement,
   ): Promise<void> {
     const { usage } = settlement;
-    if (usage) this.#limits.noteTokens(apiKeyId, usage.inputTokens + usage.outputTokens);
     const bill = usage ? tariff.bill(usage) : { chargeMicros: 0n, lines: [] };
     const record: RequestUsage = {
       model,
@@ -55,5 +54,6 @@ export class LedgerTextBilling implements TextBilling<LedgerHold> {
       durationMs: settlement.durationMs,
     };
     await this.#ledger.capture({ requestId, chargeMicros: bill.chargeMicros, heldMicros, usage: record });
+    if (usage) this.#limits.noteTokens(apiKeyId, usage.inputTokens + usage.outputTokens);
   }
 }

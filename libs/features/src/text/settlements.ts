@@ -1,23 +1,48 @@
-import { logger } from '#platform';
+import { type Clock, logger } from '#platform';
 
 const log = logger('text');
 
+/** Pauses between the tries of one settlement, in milliseconds: together longer than a database takes to restart. */
+const PAUSES_MS = [100, 500, 2_500, 12_500, 60_000, 300_000];
+
 /**
- * Settlements that run after their answers have gone out: the caller need not wait for the books. One that fails leaves
- * its hold, which the sweeper gives back.
+ * Settlements that run after their answers have gone out: the caller need not wait for the books, nor meet their
+ * failure. One that fails is tried again for minutes; one that never succeeds leaves its hold, which the sweeper gives
+ * back.
  */
 export class Settlements {
+  readonly #clock: Clock;
   readonly #running = new Set<Promise<void>>();
+  readonly #draining = new AbortController();
 
-  add(settlement: Promise<void>): void {
-    const running = settlement
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Begins a settlement, which must be safe to repeat. */
+  add(settle: () => Promise<void>): void {
+    const running = this.#persist(settle)
       .catch((error: unknown) => log.error('settlement.failed', { error }))
       .finally(() => this.#running.delete(running));
     this.#running.add(running);
   }
 
-  /** Resolves when every settlement that has begun is over. */
+  /** Resolves when every settlement that has begun is over. None waits any longer: each is tried once more. */
   async drain(): Promise<void> {
+    this.#draining.abort();
     while (this.#running.size > 0) await Promise.all(this.#running);
+  }
+
+  async #persist(settle: () => Promise<void>): Promise<void> {
+    for (const pauseMs of PAUSES_MS) {
+      try {
+        return await settle();
+      } catch (error) {
+        if (this.#draining.signal.aborted) throw error;
+        log.warn('settlement.delayed', { error, retryInMs: pauseMs });
+      }
+      await this.#clock.sleep(pauseMs, this.#draining.signal).catch(() => undefined);
+    }
+    return settle();
   }
 }

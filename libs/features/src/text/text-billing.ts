@@ -31,6 +31,6 @@ export interface TextSettlement {
 export interface TextBilling<Hold extends TextHold = TextHold> {
   /** @throws GatewayError `insufficient_balance` or `insufficient_key_quota`; nothing was asked then. */
   hold(order: TextHoldOrder): Promise<Hold>;
-  /** Charges the usage and lets go of the rest. Called exactly once for each hold. */
+  /** Charges the usage and lets go of the rest. Repeated when it failed; only the first success counts. */
   settle(hold: Hold, settlement: TextSettlement): Promise<void>;
 }

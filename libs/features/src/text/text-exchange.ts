@@ -45,7 +45,7 @@ export class TextExchange {
   /** Tokens of a reply whose upstream told none. */
   async count(produced: string): Promise<TextUsage> {
     const counter = await this.#facts.counter();
-    const { inputTokens, imageTokens } = this.#countInput(counter);
+    const { inputTokens, imageTokens } = await this.#countInput(counter);
     return {
       inputTokens,
       cachedInputTokens: 0,
@@ -64,7 +64,7 @@ export class TextExchange {
   settle(end: ExchangeEnd): void {
     if (this.#settled) return;
     this.#settled = true;
-    this.#facts.settlements.add(this.#settle(end));
+    this.#facts.settlements.add(() => this.#settle(end));
   }
 
   async #settle({ usage, produced, status }: ExchangeEnd): Promise<void> {
@@ -82,9 +82,9 @@ export class TextExchange {
     return produced === '' ? undefined : this.count(produced);
   }
 
-  #countInput(counter: TokenCounter): { inputTokens: number; imageTokens: number } {
+  async #countInput(counter: TokenCounter): Promise<{ inputTokens: number; imageTokens: number }> {
     try {
-      return counter.countRequest(this.#facts.request());
+      return await counter.countRequest(this.#facts.request());
     } catch {
       return { inputTokens: this.#facts.estimatedInputTokens, imageTokens: 0 };
     }

@@ -55,6 +55,7 @@ export class TextModule {
               ),
               new LedgerTextBilling(ledger, prices, limits),
               loadTokenCounter,
+              systemClock,
             ),
         },
       ],

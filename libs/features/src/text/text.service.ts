@@ -1,5 +1,6 @@
 import { GatewayError, isJsonObject, type CollectedReply, type JsonObject, type TextReply } from '#contracts';
-import type { TokenCounter } from '#providers';
+import type { Clock } from '#platform';
+import { countableText, type TokenCounter } from '#providers';
 import { ReplyCollector, producedText } from './collect-reply.js';
 import { estimateInputTokens } from './estimate-tokens.js';
 import { rememberWith } from './remembered.js';
@@ -12,6 +13,9 @@ import type { ReplyContext, TextStyleCodec } from './text-style-codec.js';
 
 /** What a hold assumes of a reply whose length the caller does not limit, in tokens. */
 const DEFAULT_OUTPUT_TOKENS = 4_096;
+
+/** Counting is free, so that it must not be much work: far beyond what any model reads. */
+const MAX_COUNTED_CHARACTERS = 2_000_000;
 
 /** A checked request of one style. */
 export interface TextOrder<Body> {
@@ -42,12 +46,13 @@ export class TextService {
   readonly #router: TextRouter;
   readonly #billing: TextBilling;
   readonly #counter: () => Promise<TokenCounter>;
-  readonly #settlements = new Settlements();
+  readonly #settlements: Settlements;
 
-  constructor(router: TextRouter, billing: TextBilling, counter: () => Promise<TokenCounter>) {
+  constructor(router: TextRouter, billing: TextBilling, counter: () => Promise<TokenCounter>, clock: Clock) {
     this.#router = router;
     this.#billing = billing;
     this.#counter = counter;
+    this.#settlements = new Settlements(clock);
   }
 
   /**
@@ -94,12 +99,19 @@ export class TextService {
   /**
    * Input tokens of a request, counted with a tokenizer.
    *
-   * @throws GatewayError `model_not_found`, or `unsupported_parameter` for what cannot be counted.
+   * @throws GatewayError `model_not_found`, or `unsupported_parameter` for what cannot be counted, `request_too_large`.
    */
   async countTokens<Body>(codec: TextStyleCodec<Body>, body: Body, model: string): Promise<number> {
     this.#router.expectModel(model);
+    const request = codec.read(body, model, false);
+    const characters = countableText(request).length;
+    if (characters > MAX_COUNTED_CHARACTERS)
+      throw new GatewayError(
+        'request_too_large',
+        `The request holds ${characters} characters of text; tokens are counted up to ${MAX_COUNTED_CHARACTERS}.`,
+      );
     const counter = await this.#counter();
-    return counter.countRequest(codec.read(body, model, false)).inputTokens;
+    return (await counter.countRequest(request)).inputTokens;
   }
 
   /** Resolves when what has been answered is settled as well. */

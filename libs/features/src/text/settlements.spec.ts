@@ -1,0 +1,58 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { ControllableClock } from '#testing';
+import { Settlements } from './settlements.js';
+
+/** A ledger that cannot be reached the first times. */
+function ledgerAwayFor(tries: number): { settle: () => Promise<void>; tried: () => number; settled: () => boolean } {
+  let tried = 0;
+  return {
+    settle: async () => {
+      tried += 1;
+      if (tried <= tries) throw new Error('the database is away');
+    },
+    tried: () => tried,
+    settled: () => tried > tries,
+  };
+}
+
+describe('A settlement', () => {
+  it('that fails is tried again, longer and longer apart, until it succeeds', async () => {
+    const clock = new ControllableClock();
+    const settlements = new Settlements(clock);
+    const ledger = ledgerAwayFor(3);
+    settlements.add(ledger.settle);
+    await nextTurn();
+    expect(ledger.tried()).toBe(1);
+    for (const pauseMs of [100, 500, 2_500]) {
+      clock.advance(pauseMs);
+      await nextTurn();
+    }
+    expect(ledger.settled()).toBe(true);
+    clock.advance(600_000);
+    await settlements.drain();
+    expect(ledger.tried()).toBe(4);
+  });
+
+  it('that never succeeds ends after minutes and harms nobody', async () => {
+    const clock = new ControllableClock();
+    const settlements = new Settlements(clock);
+    const ledger = ledgerAwayFor(Number.POSITIVE_INFINITY);
+    settlements.add(ledger.settle);
+    for (let pause = 0; pause < 10; pause += 1) {
+      await nextTurn();
+      clock.advance(300_000);
+    }
+    await settlements.drain();
+    expect(ledger.tried()).toBe(7);
+  });
+
+  it('is tried a last time, without a pause, when the process stops', async () => {
+    const settlements = new Settlements(new ControllableClock());
+    const [back, gone] = [ledgerAwayFor(1), ledgerAwayFor(9)];
+    settlements.add(back.settle);
+    settlements.add(gone.settle);
+    await nextTurn();
+    await settlements.drain();
+    expect([back.settled(), gone.tried()]).toEqual([true, 2]);
+  });
+});
