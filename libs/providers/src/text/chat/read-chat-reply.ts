@@ -1,5 +1,6 @@
 import type { FinishReason, JsonObject, TextEvent, TextUsage } from '#contracts';
 import { brokenOff, parseReply, reportedFailure } from '../upstream/codec-failures.js';
+import { reportedUsage } from '../upstream/reported-usage.js';
 import type { StreamDecoder } from '../upstream/protocol-codec.js';
 import { ChatCalls, type ChatToolCall } from './chat-calls.js';
 import type { EventData } from '../upstream/server-sent-events.js';
@@ -42,16 +43,15 @@ const FINISH_REASONS: Record<string, FinishReason> = {
   content_filter: 'content-filter',
 };
 
-function readUsage(usage: ChatUsage): TextUsage {
-  return {
+function readUsage(usage: ChatUsage): TextUsage | undefined {
+  return reportedUsage({
     inputTokens: usage.prompt_tokens ?? 0,
     cachedInputTokens: usage.prompt_tokens_details?.cached_tokens ?? 0,
     cacheWriteTokens: 0,
     imageInputTokens: usage.prompt_tokens_details?.image_tokens ?? 0,
-    outputTokens: usage.completion_tokens ?? 0,
+    outputTokens: usage.completion_tokens,
     reasoningTokens: usage.completion_tokens_details?.reasoning_tokens ?? 0,
-    source: 'upstream',
-  };
+  });
 }
 
 /** Reads a chat completions stream. */

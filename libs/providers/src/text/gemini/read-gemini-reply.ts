@@ -1,5 +1,6 @@
 import { GatewayError, type FinishReason, type JsonObject, type TextEvent, type TextUsage } from '#contracts';
 import { brokenOff, parseReply, reportedFailure } from '../upstream/codec-failures.js';
+import { reportedUsage } from '../upstream/reported-usage.js';
 import { newCallId } from '../upstream/new-call-id.js';
 import type { StreamDecoder } from '../upstream/protocol-codec.js';
 import type { EventData } from '../upstream/server-sent-events.js';
@@ -42,18 +43,17 @@ const FINISH_REASONS: Record<string, FinishReason> = {
 };
 
 /** Output here leaves thoughts out, ours holds them. */
-function readUsage(usage: NonNullable<Chunk['usageMetadata']>): TextUsage {
+function readUsage(usage: NonNullable<Chunk['usageMetadata']>): TextUsage | undefined {
   const thoughts = usage.thoughtsTokenCount ?? 0;
   const images = (usage.promptTokensDetails ?? []).filter((detail) => detail.modality === 'IMAGE');
-  return {
+  return reportedUsage({
     inputTokens: (usage.promptTokenCount ?? 0) + (usage.toolUsePromptTokenCount ?? 0),
     cachedInputTokens: usage.cachedContentTokenCount ?? 0,
     cacheWriteTokens: 0,
     imageInputTokens: images.reduce((sum, detail) => sum + (detail.tokenCount ?? 0), 0),
     outputTokens: (usage.candidatesTokenCount ?? 0) + thoughts,
     reasoningTokens: thoughts,
-    source: 'upstream',
-  };
+  });
 }
 
 function readPart(part: Part): TextEvent[] {

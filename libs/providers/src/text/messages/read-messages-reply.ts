@@ -1,5 +1,6 @@
 import type { FinishReason, JsonObject, TextEvent, TextUsage } from '#contracts';
 import { brokenOff, parseReply, reportedFailure } from '../upstream/codec-failures.js';
+import { reportedUsage } from '../upstream/reported-usage.js';
 import type { StreamDecoder } from '../upstream/protocol-codec.js';
 import type { EventData } from '../upstream/server-sent-events.js';
 import { markSignature } from '../upstream/signatures.js';
@@ -55,25 +56,25 @@ const FINISH_REASONS: Record<string, FinishReason> = {
   refusal: 'content-filter',
 };
 
-/** Input here leaves cached tokens out, ours holds them. */
-function readUsage(usage: Usage): TextUsage {
+/** Input here leaves cached tokens out, ours holds them. Undefined when the upstream did not tell its output. */
+function readUsage(usage: Usage): TextUsage | undefined {
   const cached = usage.cache_read_input_tokens ?? 0;
   const written = usage.cache_creation_input_tokens ?? 0;
-  return {
+  return reportedUsage({
     inputTokens: (usage.input_tokens ?? 0) + cached + written,
     cachedInputTokens: cached,
     cacheWriteTokens: written,
     imageInputTokens: 0,
-    outputTokens: usage.output_tokens ?? 0,
+    outputTokens: usage.output_tokens,
     reasoningTokens: 0,
-    source: 'upstream',
-  };
+  });
 }
 
 function finishEvent(message: Message, usage: Usage): TextEvent {
   const stopSequence = message.stop_sequence ? { stopSequence: message.stop_sequence } : {};
   const reason = FINISH_REASONS[message.stop_reason ?? ''] ?? 'stop';
-  return { type: 'finish', reason, ...stopSequence, usage: readUsage(usage) };
+  const known = readUsage(usage);
+  return { type: 'finish', reason, ...stopSequence, ...(known ? { usage: known } : {}) };
 }
 
 /** The events of a block as it opens; a block of a whole reply is full then, a streamed one empty. */
@@ -101,10 +102,8 @@ export class MessagesStreamDecoder implements StreamDecoder {
   push(data: EventData): readonly TextEvent[] {
     const event = parseReply(data) as JsonObject & StreamEvent;
     switch (event.type) {
-      case 'message_start': {
-        this.#usage = event.message?.usage ?? {};
-        return [{ type: 'start', inputTokens: readUsage(this.#usage).inputTokens }];
-      }
+      case 'message_start':
+        return this.#begin(event.message?.usage ?? {});
       case 'content_block_start':
         return event.content_block ? openBlock(event.content_block) : [];
       case 'content_block_delta':
@@ -129,6 +128,12 @@ export class MessagesStreamDecoder implements StreamDecoder {
     return [finishEvent(this.#message, this.#usage)];
   }
 
+  #begin(usage: Usage): TextEvent[] {
+    this.#usage = usage;
+    const known = readUsage({ ...usage, output_tokens: 0 });
+    return [{ type: 'start', ...(known ? { inputTokens: known.inputTokens } : {}) }];
+  }
+
   #readDelta(delta: NonNullable<StreamEvent['delta']>): TextEvent[] {
     switch (delta.type) {
       case 'text_delta':
@@ -146,7 +151,7 @@ export class MessagesStreamDecoder implements StreamDecoder {
 }
 
 function withoutNull(usage: Usage): Usage {
-  return Object.fromEntries(Object.entries(usage).filter(([, value]) => value !== null)) as Usage;
+  return Object.fromEntries(Object.entries(usage).filter(([, value]) => value !== null));
 }
 
 /** Reads a whole message as the events it would have been. */

@@ -1,5 +1,6 @@
 import type { FinishReason, JsonObject, TextEvent, TextUsage } from '#contracts';
 import { brokenOff, parseReply, reportedFailure } from '../upstream/codec-failures.js';
+import { reportedUsage } from '../upstream/reported-usage.js';
 import type { StreamDecoder } from '../upstream/protocol-codec.js';
 import type { EventData } from '../upstream/server-sent-events.js';
 import { markSignature } from '../upstream/signatures.js';
@@ -36,16 +37,16 @@ interface StreamEvent {
   readonly error?: unknown;
 }
 
-function readUsage(usage: NonNullable<Response['usage']>): TextUsage {
-  return {
+function readUsage(usage: Response['usage']): TextUsage | undefined {
+  if (!usage) return undefined;
+  return reportedUsage({
     inputTokens: usage.input_tokens ?? 0,
     cachedInputTokens: usage.input_tokens_details?.cached_tokens ?? 0,
     cacheWriteTokens: 0,
     imageInputTokens: 0,
-    outputTokens: usage.output_tokens ?? 0,
+    outputTokens: usage.output_tokens,
     reasoningTokens: usage.output_tokens_details?.reasoning_tokens ?? 0,
-    source: 'upstream',
-  };
+  });
 }
 
 function finishReason(response: Response, called: boolean): FinishReason {
@@ -55,8 +56,8 @@ function finishReason(response: Response, called: boolean): FinishReason {
 }
 
 function finishEvent(response: Response, called: boolean): TextEvent {
-  const usage = response.usage ? { usage: readUsage(response.usage) } : {};
-  return { type: 'finish', reason: finishReason(response, called), ...usage };
+  const usage = readUsage(response.usage);
+  return { type: 'finish', reason: finishReason(response, called), ...(usage ? { usage } : {}) };
 }
 
 /** The events that come once a token, under every name servers give them. */
