@@ -10,6 +10,8 @@ export interface Contender {
   readonly url: string;
   readonly process: ChildProcess;
   readonly request: autocannon.Request;
+  /** Sent in turn after the first one. */
+  readonly furtherRequests?: readonly autocannon.Request[];
 }
 
 /** Medians over the rounds. */
@@ -66,7 +68,7 @@ async function load(contender: Contender, seconds: number, connections: number):
     url: contender.url,
     connections,
     duration: seconds,
-    requests: [contender.request],
+    requests: [contender.request, ...(contender.furtherRequests ?? [])],
   });
   const cpu = cpuSeconds(contender.process) - before;
   return {

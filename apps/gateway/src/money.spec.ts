@@ -123,8 +123,13 @@ class Scene {
 
   private async changeKey(key: { id: string; key: string }, change: 'quota' | 'rotate' | 'revoke'): Promise<void> {
     if (change === 'quota') await this.admin(`/keys/${key.id}`, { quota: '0.20' }, 'PATCH');
-    if (change === 'rotate') key.key = String((await this.admin(`/keys/${key.id}/rotate`, {}))['key'] ?? key.key);
+    if (change === 'rotate') await this.rotate(key);
     if (change === 'revoke' && key !== this.keys[0]) await this.admin(`/keys/${key.id}/revoke`, {});
+  }
+
+  private async rotate(key: { id: string; key: string }): Promise<void> {
+    const { key: next } = await this.admin(`/keys/${key.id}/rotate`, {});
+    if (typeof next === 'string') key.key = next;
   }
 
   /** A process that dies between the hold of a request and its end. */

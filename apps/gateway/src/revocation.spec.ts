@@ -1,0 +1,62 @@
+import { createTestDatabase, type TestDatabase } from '#testing';
+import { spawnApp, type SpawnedProcess } from './testing/spawned-process.js';
+
+const ADMIN_TOKEN = 'an-admin-token-for-tests';
+/** The longest a revoked key may go on working anywhere. */
+const REVOKED_WITHIN_MS = 5_000;
+
+describe('Revoking a key', () => {
+  let test: TestDatabase;
+  let replicas: SpawnedProcess[];
+  let urls: string[];
+
+  beforeAll(async () => {
+    test = await createTestDatabase();
+    replicas = [1, 2].map(() =>
+      spawnApp('api', {
+        DATABASE_URL: test.url,
+        DATABASE_POOL_SIZE: '3',
+        KEY_PEPPER: 'a-pepper-for-tests-only',
+        ADMIN_TOKEN,
+        PORT: '0',
+      }),
+    );
+    const started = await Promise.all(replicas.map((replica) => replica.waitFor(/API on (http:\S+)/)));
+    urls = started.map(([, url]) => url ?? '');
+  }, 60_000);
+  afterAll(async () => {
+    await Promise.all(replicas.map((replica) => replica.end('SIGKILL')));
+    await test.remove();
+  });
+
+  async function admin(path: string, body: object): Promise<Record<string, string>> {
+    const answer = await fetch(`${urls[0]}/admin/v1${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${ADMIN_TOKEN}` },
+      body: JSON.stringify(body),
+    });
+    return ((await answer.json()) as { data: Record<string, string> }).data;
+  }
+
+  it('takes effect within 5 seconds on both of two API processes, though both were using the key', async () => {
+    const account = await admin('/accounts', { name: 'two replicas' });
+    const { id, key } = await admin(`/accounts/${account['id']}/keys`, { name: 'busy' });
+    const statusAt = async (url: string): Promise<number> =>
+      (await fetch(`${url}/v1/usage`, { headers: { authorization: `Bearer ${key}` } })).status;
+    for (const url of urls) expect(await statusAt(url)).toBe(200);
+
+    const revokedAt = Date.now();
+    await admin(`/keys/${id}/revoke`, {});
+    const refusedAfterMs = await Promise.all(
+      urls.map(async (url) => {
+        // Asked all the time, so that a cache which lives on by being used would be caught.
+        while ((await statusAt(url)) === 200 && Date.now() - revokedAt < 2 * REVOKED_WITHIN_MS) {
+          await new Promise((resolve) => setTimeout(resolve, 50));
+        }
+        return Date.now() - revokedAt;
+      }),
+    );
+    for (const elapsedMs of refusedAfterMs) expect(elapsedMs).toBeLessThan(REVOKED_WITHIN_MS);
+    for (const url of urls) expect(await statusAt(url)).toBe(401);
+  }, 40_000);
+});
