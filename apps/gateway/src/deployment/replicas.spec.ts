@@ -148,6 +148,7 @@ describeWithRedis('A fleet of replicas over one Redis and one Postgres', (redisU
   let store: S3Server;
   let environment: Record<string, string>;
   const balancer = new Balancer();
+  const stopLoad = new AbortController();
 
   beforeAll(async () => {
     [database, store] = await Promise.all([createTestDatabase(), startS3Server()]);
@@ -182,6 +183,7 @@ describeWithRedis('A fleet of replicas over one Redis and one Postgres', (redisU
     };
   });
   afterAll(async () => {
+    stopLoad.abort();
     balancer.stop();
     await Promise.all([...balancer.members].map(({ process }) => process.end('SIGKILL')));
     await store.close();
@@ -215,10 +217,9 @@ describeWithRedis('A fleet of replicas over one Redis and one Postgres', (redisU
     while (balancer.next() === '') await sleep(50);
 
     const outcome: Outcome = { taskIds: [], failures: [], requests: 0, closedConnections: 0 };
-    const stop = new AbortController();
-    const load = mixedLoad(balancer, outcome, stop.signal);
+    const load = mixedLoad(balancer, outcome, stopLoad.signal);
     for (const member of fleet) await roll(member);
-    stop.abort();
+    stopLoad.abort();
     await load;
 
     const deadline = Date.now() + 30_000;
