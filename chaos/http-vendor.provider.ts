@@ -15,6 +15,7 @@ interface Reply {
 /** Speaks to the fake vendor, as an adapter for a real one would. Stands in for the sandbox, so it has its id. */
 export class HttpVendorProvider implements MediaProvider {
   readonly id = 'sandbox';
+  readonly startTimeoutMs = TIMEOUT_MS;
   readonly findableAfterMs = 2 * SEARCHABLE_AFTER_MS;
   /** Only where the vendor can be searched. */
   readonly find?: (taskId: string, signal: AbortSignal) => Promise<Operation | null>;

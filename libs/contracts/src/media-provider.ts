@@ -61,7 +61,12 @@ export interface MediaProvider {
   /** How often the vendor lets one customer ask about operations, all processes together. Absent: it states no limit. */
   readonly checksPerSecond?: number;
   /**
-   * How long an order may take to show up in `find`, in milliseconds; until then a missing order proves nothing.
+   * How long `start` may take, in milliseconds; then its signal aborts, and nothing more is sent. A call whose worker died
+   * is taken to have lasted as long. Absent: 30,000.
+   */
+  readonly startTimeoutMs?: number;
+  /**
+   * How long an order may take to show up in `find`, in milliseconds from the end of `start`; until then a missing order proves nothing.
    * Absent: 30,000.
    */
   readonly findableAfterMs?: number;

@@ -26,4 +26,52 @@ describe('Handing an order to a vendor', () => {
     expect([task.state, task.start_intent_at]).toEqual(['submitting', expect.any(Date)]);
     expect(await bench.settlement.cancelUnstarted(taskId)).toBe(false);
   });
+
+  describe('that can be asked for it', () => {
+    beforeEach(() => {
+      vendor.repeatStart = 'lookup';
+      vendor.find = async () => null;
+    });
+    afterEach(() => {
+      vendor.repeatStart = 'idempotent';
+      delete vendor.find;
+    });
+
+    /** Moves the times of the first call into the past. */
+    const ago = (taskId: string, column: 'start_intent_at' | 'start_ended_at', ms: number) =>
+      bench.change(taskId, `${column} = now() - interval '${ms} milliseconds'`);
+    const times = (taskId: string) => vendor.taken.filter((taken) => taken === taskId).length;
+
+    it('ends a call that hangs, and counts from its end until the order must show up', async () => {
+      const taskId = await bench.submit();
+      vendor.startTimeoutMs = 100;
+      vendor.start = (order, signal) => {
+        vendor.take(order);
+        return new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('cut'))));
+      };
+      await attempt(taskId);
+      vendor.start = async (order) => vendor.take(order);
+      await ago(taskId, 'start_intent_at', 60_000);
+      await ago(taskId, 'start_ended_at', 500);
+      await attempt(taskId);
+      expect(times(taskId)).toBe(1);
+      expect(await bench.row(taskId)).toMatchObject({ state: 'submitting' });
+      await ago(taskId, 'start_ended_at', 1_500);
+      await attempt(taskId);
+      expect(times(taskId)).toBe(2);
+    });
+
+    it('takes a call whose worker died to have lasted as long as a call may', async () => {
+      const taskId = await bench.submit();
+      vendor.startTimeoutMs = 5_000;
+      vendor.start = async (order) => vendor.take(order);
+      await bench.moves.recordStartIntent(await bench.claim(taskId), vendor.id);
+      await ago(taskId, 'start_intent_at', 5_500);
+      await attempt(taskId);
+      expect(times(taskId)).toBe(0);
+      await ago(taskId, 'start_intent_at', 6_500);
+      await attempt(taskId);
+      expect(times(taskId)).toBe(1);
+    });
+  });
 });

@@ -2,7 +2,7 @@ import { ProviderError, type MediaOrder, type MediaProvider, type Operation } fr
 import { type CrashPoints, InvalidMedia, logger } from '#platform';
 import type { MediaProviderRegistry } from '#providers';
 import { catalogFamily } from '../tasks/catalog-family.js';
-import type { ClaimedTask } from '../tasks/task-row.js';
+import type { ClaimedTask, TaskRow } from '../tasks/task-row.js';
 import { MAX_FAILURES } from './attempts.js';
 import { backoffDelayMs } from './backoff.js';
 import type { ReferenceCheck } from './reference-check.js';
@@ -15,7 +15,8 @@ const log = logger('generation');
 /** The first look at a fresh operation; later looks follow what the vendor says. */
 const FIRST_POLL_MS = 300;
 
-/** How long an order may take to show up at a vendor that does not say so itself, in milliseconds. */
+/** How long a call, and then the showing up of its order, may take at a vendor that does not say so itself, in milliseconds. */
+const START_TIMEOUT_MS = 30_000;
 const FINDABLE_AFTER_MS = 30_000;
 
 /** What the step works with. */
@@ -49,7 +50,8 @@ export class StartStep {
     crashPoints.reach('after-start-intent');
     let operation: Operation;
     try {
-      operation = await provider.start(order, signal);
+      const timeout = AbortSignal.timeout(provider.startTimeoutMs ?? START_TIMEOUT_MS);
+      operation = await provider.start(order, AbortSignal.any([signal, timeout]));
     } catch (error) {
       return this.startFailed(task, provider, error);
     }
@@ -105,8 +107,8 @@ export class StartStep {
       await moves.awaitDeadline(task, 'The start was interrupted; the vendor cannot say whether it has the order.');
       return;
     }
-    const announcedMs = task.start_intent_at?.getTime() ?? 0;
-    const waitMs = announcedMs + (provider.findableAfterMs ?? FINDABLE_AFTER_MS) - task.claimed_at.getTime();
+    const waitMs =
+      latestSendMs(task, provider) + (provider.findableAfterMs ?? FINDABLE_AFTER_MS) - task.claimed_at.getTime();
     try {
       const operation = await provider.find(task.id, signal);
       if (operation) return await this.started(task, provider, operation);
@@ -155,7 +157,13 @@ export class StartStep {
       await moves.awaitDeadline(task, reason);
     } else {
       // A vendor that recognises a repeated order, or can be asked for it, gets another attempt; any other never does.
+      await moves.recordStartEnd(task);
       await moves.retryLater(task, { reason, delayMs, counts: false });
     }
   }
+}
+
+/** The last moment at which the earlier call can have reached the vendor, in Unix milliseconds of the database's clock. */
+function latestSendMs({ start_intent_at: announced, start_ended_at: ended }: TaskRow, provider: MediaProvider): number {
+  return ended ? ended.getTime() : (announced?.getTime() ?? 0) + (provider.startTimeoutMs ?? START_TIMEOUT_MS);
 }

@@ -52,6 +52,10 @@ export class TaskMoves {
     return this.moved('record_start_intent', statements.RECORD_START_INTENT, [task.id, task.attempt, provider]);
   }
 
+  recordStartEnd(task: TaskRow): Promise<boolean> {
+    return this.moved('record_start_end', statements.RECORD_START_END, [task.id, task.attempt]);
+  }
+
   setRunning(task: TaskRow, provider: string, operation: Operation, firstPollMs: number): Promise<boolean> {
     const values = [task.id, task.attempt, operation, provider, Math.round(firstPollMs)];
     return this.changed(task.id, this.moved('set_running', statements.SET_RUNNING, values));

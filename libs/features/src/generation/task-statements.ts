@@ -11,8 +11,8 @@
  * First come steps that were begun: files to fetch, and work whose worker went silent. Then queued tasks, account by
  * account: who has the least work in hand goes first, weighed by its tier (each step of priority doubles the share),
  * and chance decides between equals, so that a long backlog never stands before another account's first task. Within an
- * account the order is that of submission. Accounts at their limit of running tasks are passed over; workers that
- * claim at the very same moment may pass that limit by what they claim then.
+ * account the order is that of submission. Accounts and keys at their limit of running tasks are passed over; workers
+ * that claim at the very same moment may pass a limit by what they claim then.
  */
 export const CLAIM_DUE = `
 with recursive waiting as (
@@ -41,14 +41,25 @@ with recursive waiting as (
 ), turns as (
   select account_id, room, row_number() over (order by in_hand / weight, -ln(1 - random()) / weight) as turn
   from able where room > 0 order by turn limit $4
-), queued as (
-  select picked.id from turns cross join lateral (
-    select q.id from task q
+), limited_key as (
+  select k.id, k.max_running_tasks - (
+    select count(*) from (
+      select from task o where o.account_id = k.account_id and o.api_key_id = k.id and o.finished_at is null
+        and o.state in ('submitting', 'running', 'storing') limit k.max_running_tasks) o) as room
+  from turns join api_key k on k.account_id = turns.account_id where k.max_running_tasks is not null
+), ranked as (
+  select picked.id, turns.turn, picked.lease_until, coalesce(k.room, $4::bigint) as key_room,
+    row_number() over (partition by picked.api_key_id order by picked.lease_until) as place_of_key
+  from turns cross join lateral (
+    select q.id, q.api_key_id, q.lease_until from task q
     where q.medium = $1 and q.account_id = turns.account_id and q.state = 'queued' and q.lease_until <= now()
-      and q.deadline_at > now()
+      and q.deadline_at > now() and q.api_key_id <> all(array(select id from limited_key where room <= 0))
     order by q.lease_until
     limit least(turns.room, ceil($4::numeric / (select count(*) from turns))::bigint) for update skip locked) picked
-  order by turns.turn limit greatest($4 - (select count(*) from begun), 0)
+  left join limited_key k on k.id = picked.api_key_id
+), queued as (
+  select id from ranked where place_of_key <= key_room
+  order by turn, lease_until limit greatest($4 - (select count(*) from begun), 0)
 )
 update task set state = case state when 'queued' then 'submitting' else state end,
   attempt = attempt + 1, version = version + 1, lease_owner = $2,
@@ -67,7 +78,7 @@ returning id`;
 
 /** $1 task id, $2 attempt, $3 provider. The point of no return, written before the vendor is called. */
 export const RECORD_START_INTENT = `
-update task set start_intent_at = now(), provider = $3
+update task set start_intent_at = now(), start_ended_at = null, provider = $3
 where id = $1 and attempt = $2 and state = 'submitting'
 returning id`;
 
@@ -124,6 +135,10 @@ update task set failures = failures + $5, last_failure = $3, lease_owner = null,
   lease_until = now() + $4::integer * interval '1 millisecond'
 where id = $1 and attempt = $2 and state in ('submitting', 'storing')
 returning id`;
+
+/** $1 task id, $2 attempt. The call to the vendor came back without an answer, so nothing more of it is under way. */
+export const RECORD_START_END = `
+update task set start_ended_at = now() where id = $1 and attempt = $2 and state = 'submitting' returning id`;
 
 /** $1 task id, $2 attempt, $3 reason. Nobody knows whether the vendor took it: nothing more is sent; the deadline decides. */
 export const AWAIT_DEADLINE = `

@@ -20,6 +20,8 @@ export interface TaskRow {
   readonly last_failure: string | null;
   readonly provider: string | null;
   readonly start_intent_at: Date | null;
+  /** When the call that was announced came back without an answer; null while nobody knows. */
+  readonly start_ended_at: Date | null;
   readonly operation: JsonObject | null;
   readonly outputs: ProviderOutput[] | null;
   readonly error_code: string | null;

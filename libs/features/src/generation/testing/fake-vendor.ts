@@ -4,6 +4,7 @@ import type { MediaOrder, MediaProvider, Operation, OperationState } from '#cont
 export class FakeVendor implements MediaProvider {
   readonly id = 'sandbox';
   repeatStart: MediaProvider['repeatStart'] = 'idempotent';
+  startTimeoutMs = 1_000;
   findableAfterMs = 1_000;
   /** The tasks of all orders it took, in their order; a task that stands twice was paid for twice. */
   readonly taken: string[] = [];
