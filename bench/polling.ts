@@ -58,7 +58,9 @@ async function measure(openTasks: number): Promise<string> {
 }
 
 /** Never more than a third of the tasks, so that as many stay open as the row says. */
-const finishingCount = (openTasks: number): number => Math.min(openTasks / 3, (DONE_PER_SECOND * MEASURE_MS) / 1000);
+function finishingCount(openTasks: number): number {
+  return Math.min(openTasks / 3, (DONE_PER_SECOND * MEASURE_MS) / 1000);
+}
 
 /** Milliseconds from the vendor's end to the commit that clients see, sorted. */
 async function visibleAfter(database: Database, doneAt: ReadonlyMap<string, number>): Promise<number[]> {
@@ -69,8 +71,9 @@ async function visibleAfter(database: Database, doneAt: ReadonlyMap<string, numb
   return rows.map(({ id, finished_at }) => finished_at.getTime() - (doneAt.get(id) ?? 0)).sort((a, b) => a - b);
 }
 
-const percentile = (sorted: readonly number[], part: number): number =>
-  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
+function percentile(sorted: readonly number[], part: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
+}
 
 function sleep(milliseconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds));

@@ -76,13 +76,17 @@ export class TaskWorker {
   }
 
   private async claimForFreeSlots(): Promise<boolean> {
-    const { free } = this.slots;
-    if (free === 0 || this.stopping) return false;
-    const tasks = await this.moves.claimDue(this.medium, free);
-    if (tasks.length > 0) this.crashPoints.reach('after-claim');
-    this.backlog = tasks.length === free;
-    for (const task of tasks) this.slots.fill(this.work(task));
-    return false;
+    for (;;) {
+      const { free } = this.slots;
+      if (free === 0 || this.stopping) return false;
+      const tasks = await this.moves.claimDue(this.medium, free);
+      if (tasks.length > 0) this.crashPoints.reach('after-claim');
+      this.backlog = tasks.length === free;
+      for (const task of tasks) this.slots.fill(this.work(task));
+      // Each account got its even share; what small ones left free is for those with more.
+      const accounts = new Set(tasks.map(({ account_id: accountId }) => accountId));
+      if (this.backlog || accounts.size < 2) return false;
+    }
   }
 
   private async work(task: ClaimedTask): Promise<void> {
