@@ -1,3 +1,4 @@
+import { AccessService } from '#features';
 import { NestLogger, type Platform } from '#platform';
 import { type OpenTextProviders, openTextProviders } from '#providers';
 import { NestFactory } from '@nestjs/core';
@@ -7,12 +8,17 @@ import { adminGate } from './admin/admin-gate.js';
 import { ApiModule } from './api.module.js';
 import { ErrorFilter } from './door/error.filter.js';
 import { jsonBody } from './door/json-body.middleware.js';
+import { knownSender } from './door/known-sender.middleware.js';
 import { leaveDraining } from './door/leave-draining.middleware.js';
 import { observeRequest } from './door/observe-request.middleware.js';
+import { readableAddress } from './door/readable-address.middleware.js';
 import { requestId } from './door/request-id.middleware.js';
 import { securityHeaders } from './door/security-headers.middleware.js';
 import { opsPages } from './ops/ops-pages.js';
 import { crossOrigin } from './text/cross-origin.middleware.js';
+
+/** Where the rooms of operators' programs begin. */
+const ADMIN = '/admin/v1';
 
 /** Builds the API on an opened platform, ready to listen. Used by the apps, by tests and by the OpenAPI writer. */
 export async function createApi(
@@ -32,9 +38,11 @@ export async function createApi(
   app.use(observeRequest);
   app.use(leaveDraining(platform.health));
   app.use(securityHeaders);
+  app.use(readableAddress);
   app.use('/ops', opsPages(platform));
   app.use(crossOrigin);
-  app.use('/admin/v1', adminGate(platform.adminToken));
+  app.use(ADMIN, adminGate(platform.adminToken));
+  app.use(knownSender(app.get(AccessService, { strict: false }), ADMIN));
   app.use(jsonBody(platform.config.server.BODY_LIMIT_MB * 1024 * 1024));
   app.useGlobalFilters(new ErrorFilter());
   return app;

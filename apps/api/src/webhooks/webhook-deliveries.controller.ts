@@ -21,8 +21,8 @@ export class WebhookDeliveriesController {
     const { deliveries, nextCursor } = await this.deliveries.list(
       caller.accountId,
       readLimit(query['limit']),
-      readText('cursor', query['cursor']),
-      readText('task_id', query['task_id']),
+      readId('cursor', query['cursor']),
+      readId('task_id', query['task_id']),
     );
     return { code: 200, data: deliveries, has_more: nextCursor !== null, next_cursor: nextCursor };
   }
@@ -56,8 +56,9 @@ function readLimit(given: unknown): number {
   });
 }
 
-function readText(param: string, given: unknown): string | null {
+function readId(param: string, given: unknown): string | null {
   if (given === undefined) return null;
-  if (typeof given === 'string' && given.length <= 100) return given;
-  throw new GatewayError('invalid_parameter', `${param} must be given once, with at most 100 characters.`, { param });
+  if (typeof given === 'string' && /^\w{1,100}$/.test(given)) return given;
+  const message = `${param} must be given once, as an earlier answer gave it: letters, digits and _, at most 100.`;
+  throw new GatewayError('invalid_parameter', message, { param });
 }
