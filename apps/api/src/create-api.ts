@@ -6,6 +6,7 @@ import { ExpressAdapter, type NestExpressApplication } from '@nestjs/platform-ex
 import express, { type Express } from 'express';
 import { adminGate } from './admin/admin-gate.js';
 import { ApiModule } from './api.module.js';
+import { limitBody } from './door/body-limit.middleware.js';
 import { ErrorFilter } from './door/error.filter.js';
 import { jsonBody } from './door/json-body.middleware.js';
 import { knownSender } from './door/known-sender.middleware.js';
@@ -43,6 +44,7 @@ export async function createApi(
   app.use(crossOrigin);
   app.use(ADMIN, adminGate(platform.adminToken));
   app.use(knownSender(app.get(AccessService, { strict: false }), ADMIN));
+  app.use(limitBody);
   app.use(jsonBody(platform.config.server.BODY_LIMIT_MB * 1024 * 1024));
   app.useGlobalFilters(new ErrorFilter());
   return app;
