@@ -14,6 +14,7 @@ export * from './read-model-request.js';
 export * from './task.js';
 export { checkBody, isJsonObject } from './text/body-check.js';
 export * from './text/gemini-request.js';
+export { isIdentifier } from './text/identifier.js';
 export * from './text/image-checks.js';
 export * from './text/messages-blocks.js';
 export * from './text/messages-request.js';

@@ -38,4 +38,57 @@ describe('A request meant to harm', () => {
       body: { error: { type: 'request_too_large' } },
     });
   });
+
+  it.each<[string, string, JsonObject, string]>([
+    ['NUL in a text', '/v1/responses', { input: 'a\0' }, 'input'],
+    ['half a character', '/v1/responses', { input: [{ role: 'user', content: '\ud83d' }] }, 'input[0].content'],
+    ['NUL in an id', '/v1/responses', { input: 'x', previous_response_id: '\0' }, 'previous_response_id'],
+    [
+      'an endless id',
+      '/v1/responses',
+      { input: [{ role: 'user', content: 'x', id: 'i'.repeat(8_192) }] },
+      'input[0].id',
+    ],
+  ])('is refused with 400 for %s, which could not be stored', async (_what, path, body, param) => {
+    expect(await send(path, { model: MODEL_OVER.chat, ...body })).toMatchObject({
+      status: 400,
+      body: { error: { param } },
+    });
+  });
+
+  it('finds no response whose id no response can have', async () => {
+    const answer = await fetch(`${gateway.baseUrl}/v1/responses/${'x'.repeat(300)}`, {
+      headers: { authorization: `Bearer ${gateway.key}` },
+    });
+    expect(answer.status).toBe(404);
+  });
+
+  /** What the account has paid once nothing is held any more. */
+  async function paid(): Promise<bigint> {
+    for (;;) {
+      const { rows } = await gateway.database.query<{ held: bigint; used: bigint }>({
+        text: 'select held_micros as held, used_micros as used from account where id = $1',
+        values: [gateway.accountId],
+      });
+      if (rows[0]?.held === 0n) return rows[0].used;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+
+  it.each([[false], [true]])(
+    'is charged for its answer although the store refuses it (streamed: %s)',
+    async (stream) => {
+      const before = await paid();
+      await gateway.database.query({ text: 'alter table text_response rename to text_response_away' });
+      const answer = await fetch(`${gateway.baseUrl}/v1/responses`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ model: MODEL_OVER.chat, input: 'Tell me a story', stream }),
+      });
+      const text = await answer.text();
+      await gateway.database.query({ text: 'alter table text_response_away rename to text_response' });
+      expect(text).toMatch(stream ? /event: response\.completed/ : /"status":"completed"/);
+      expect((await paid()) - before).toBeGreaterThan(0n);
+    },
+  );
 });

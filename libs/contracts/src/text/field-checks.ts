@@ -1,14 +1,19 @@
+import { UNSTORABLE } from '../unicode-text.js';
 import { checkFields, isJsonObject, type FieldCheck } from './body-check.js';
 
 type BodyClass = abstract new () => unknown;
 
 const list = (words: readonly (string | number)[]): string => words.map((word) => JSON.stringify(word)).join(', ');
 
-/** Text of at least `min` characters. */
-export function text({ min = 0 }: { min?: number } = {}): FieldCheck {
+/** Text of at least `min` and at most `max` UTF-16 units, that a database and every upstream can take. */
+export function text({ min = 0, max = Number.POSITIVE_INFINITY }: { min?: number; max?: number } = {}): FieldCheck {
   return (value, param, report) => {
     if (typeof value !== 'string') report(param, 'invalid_parameter', `${param} must be a string.`);
     else if (value.length < min) report(param, 'invalid_parameter', `${param} must not be empty.`);
+    else if (value.length > max)
+      report(param, 'invalid_parameter', `${param} may have at most ${max} characters; it has ${value.length}.`);
+    else if (UNSTORABLE.test(value))
+      report(param, 'invalid_parameter', `${param} may hold no NUL character and no half of a surrogate pair.`);
   };
 }
 
@@ -70,10 +75,11 @@ export function listOf(item: FieldCheck, { min = 0, max }: { min?: number; max?:
   };
 }
 
-/** A string that passes, or else whatever `otherwise` accepts. */
+/** Any text, or else whatever `otherwise` accepts. */
 export function stringOr(otherwise: FieldCheck, expected: string): FieldCheck {
+  const string = text();
   return (value, param, report) => {
-    if (typeof value === 'string') return;
+    if (typeof value === 'string') return string(value, param, report);
     if (typeof value !== 'object')
       return report(param, 'invalid_parameter', `${param} must be a string or ${expected}.`);
     otherwise(value, param, report);

@@ -1,5 +1,6 @@
 import { isJsonObject, Optional, Required, type FieldCheck } from './body-check.js';
 import { all, choice, listOf, object, stringOr, text, variants } from './field-checks.js';
+import { identifier } from './identifier.js';
 import { imageAddress, webAddress } from './image-checks.js';
 
 /** `image_url` is a string in D1 4.1; the object form of chat completions is understood too. */
@@ -68,6 +69,7 @@ class NestedToolCall {
 }
 
 class MessageItem {
+  @Optional(identifier()) id?: string;
   @Required(choice(['user', 'assistant', 'system', 'developer', 'tool'])) role!:
     'user' | 'assistant' | 'system' | 'developer' | 'tool';
   @Optional(blocks) content?: string | ResponsesBlock[] | null;
@@ -76,12 +78,14 @@ class MessageItem {
 }
 
 class FunctionCallItem {
+  @Optional(identifier()) id?: string;
   @Required(text({ min: 1 })) call_id!: string;
   @Required(text({ min: 1 })) name!: string;
   @Required(text()) arguments!: string;
 }
 
 class FunctionCallOutputItem {
+  @Optional(identifier()) id?: string;
   @Required(text({ min: 1 })) call_id!: string;
   @Required(blocks) output!: string | ResponsesBlock[];
 }
@@ -91,20 +95,21 @@ class SummaryPart {
 }
 
 class ReasoningItem {
+  @Optional(identifier()) id?: string;
   @Optional(listOf(object(SummaryPart))) summary?: SummaryPart[];
   @Optional(text()) encrypted_content?: string | null;
 }
 
 class ItemReference {
-  @Required(text({ min: 1 })) id!: string;
+  @Required(identifier()) id!: string;
 }
 
-export type ResponsesMessage = { type?: 'message' | null; id?: string } & MessageItem;
+export type ResponsesMessage = { type?: 'message' | null } & MessageItem;
 export type ResponsesItem =
   | ResponsesMessage
-  | ({ type: 'function_call'; id?: string } & FunctionCallItem)
-  | ({ type: 'function_call_output'; id?: string } & FunctionCallOutputItem)
-  | ({ type: 'reasoning'; id?: string } & ReasoningItem)
+  | ({ type: 'function_call' } & FunctionCallItem)
+  | ({ type: 'function_call_output' } & FunctionCallOutputItem)
+  | ({ type: 'reasoning' } & ReasoningItem)
   | ({ type: 'item_reference' } & ItemReference);
 
 /** Content may be null or missing only where tool calls take its place (D1 2.2). */

@@ -13,6 +13,7 @@ import {
   variants,
   whole,
 } from './field-checks.js';
+import { identifier } from './identifier.js';
 import { responsesItem, type ResponsesItem } from './responses-items.js';
 import { responsesTool, type ResponsesTool } from './responses-tools.js';
 import { REASONING_EFFORTS, type ReasoningEffort } from './text-request.js';
@@ -79,7 +80,7 @@ export class ResponsesRequest {
   @Optional(whole(1)) max_tool_calls?: number | null;
   @Optional(object(TextOptions)) text?: TextOptions | null;
   @Optional(object(ReasoningOptions)) reasoning?: ReasoningOptions | null;
-  @Optional(text({ min: 1 })) previous_response_id?: string | null;
+  @Optional(identifier()) previous_response_id?: string | null;
   @Optional(flag()) store?: boolean | null;
   @Optional(stringOr(listOf(text()), 'an array of strings')) stop?: string | string[] | null;
   @Optional(jsonObject()) metadata?: JsonObject | null;

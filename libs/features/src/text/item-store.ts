@@ -1,5 +1,6 @@
-import { GatewayError, isJsonObject, type JsonObject, type JsonValue } from '#contracts';
+import { GatewayError, isIdentifier, isJsonObject, type JsonObject, type JsonValue } from '#contracts';
 import type { Database } from '#platform';
+import { storableJson } from './storable-json.js';
 
 /** How long responses can be referred to. */
 const KEPT_DAYS = 30;
@@ -92,6 +93,7 @@ export class ItemStore {
 
   /** @throws GatewayError `not_found` for an unknown response, a forgotten one, and one of another account. */
   async response(accountId: string, responseId: string): Promise<JsonObject> {
+    if (!isIdentifier(responseId)) throw new GatewayError('not_found', 'No stored response can have this id.');
     const { rows } = await this.#database.query<{ response: JsonObject }>({
       name: 'text_response',
       text: FIND_RESPONSE,
@@ -103,7 +105,7 @@ export class ItemStore {
 
   async save({ accountId, response, inputItems, previousResponseId }: StoredResponse): Promise<void> {
     const items = [...outputOf(response), ...inputItems].flatMap((item) =>
-      isJsonObject(item) && typeof item['id'] === 'string' ? [{ id: item['id'], item: JSON.stringify(item) }] : [],
+      isJsonObject(item) && isIdentifier(item['id']) ? [{ id: item['id'], item: storableJson(item) }] : [],
     );
     await this.#database.query({
       name: 'text_save',
@@ -112,8 +114,8 @@ export class ItemStore {
         accountId,
         response['id'],
         previousResponseId ?? null,
-        JSON.stringify(response),
-        JSON.stringify(inputItems),
+        storableJson(response),
+        storableJson(inputItems),
         items.map(({ id }) => id),
         items.map(({ item }) => item),
         KEPT_DAYS,

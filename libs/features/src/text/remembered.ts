@@ -1,9 +1,15 @@
 import type { JsonObject } from '#contracts';
+import { logger } from '#platform';
 
-/** Takes native answers to the store, so that the end of a reply can wait for it. */
+const log = logger('text');
+
+/**
+ * Takes native answers to the store, so that the end of a reply can wait for it. A store that fails spoils no answer:
+ * what it lacks is not found later, and the log says so.
+ */
 export interface Remembered {
   readonly note: (answer: JsonObject) => void;
-  /** Resolves when everything noted is stored. */
+  /** Resolves when everything noted is stored or could not be. */
   readonly done: () => Promise<void>;
 }
 
@@ -12,7 +18,7 @@ export function rememberWith(remember: ((answer: JsonObject) => Promise<void>) |
   let saving: Promise<void> = Promise.resolve();
   return {
     note: (answer) => {
-      if (remember) saving = remember(answer);
+      if (remember) saving = remember(answer).catch((error: unknown) => log.error('response.not_stored', { error }));
     },
     done: () => saving,
   };

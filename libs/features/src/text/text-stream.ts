@@ -125,8 +125,8 @@ export class TextStream {
       throw new GatewayError('upstream_error', 'The upstream broke off before its reply was complete.');
     const usage = this.#finish.usage ?? (await exchange.count(this.#produced));
     const last = this.#beforeFinish + encoder.write({ ...this.#finish, usage });
-    await remembered.done();
     exchange.settle({ usage, produced: '', status: 'completed' });
+    await remembered.done();
     return last + encoder.end();
   }
 

@@ -69,8 +69,8 @@ export class TextService {
       const collected = await this.#collect(reply, collector, exchange);
       const remembered = rememberWith(order.remember);
       const json = order.codec.answer(collected, { ...context, onAnswer: remembered.note });
-      await remembered.done();
       exchange.settle({ usage: collected.finish.usage, produced: '', status: 'completed' });
+      await remembered.done();
       return json;
     } catch (error) {
       const produced = producedText(collector.blocks);
@@ -166,8 +166,10 @@ export class TextService {
     exchange: TextExchange,
   ): Promise<string> {
     const answer = reply.answer();
-    await order.remember?.(answer);
     exchange.settle({ ...reply.outcome(), status: 'completed' });
+    const remembered = rememberWith(order.remember);
+    remembered.note(answer);
+    await remembered.done();
     return order.codec.wrap(reply.json, answer);
   }
 

@@ -1,0 +1,13 @@
+import { UNSTORABLE } from '../unicode-text.js';
+import type { FieldCheck } from './body-check.js';
+import { text } from './field-checks.js';
+
+/** The longest identifier of a stored response or item, in characters. */
+const MAX_CHARACTERS = 256;
+
+/** A field that names a stored response or item. */
+export const identifier = (): FieldCheck => text({ min: 1, max: MAX_CHARACTERS });
+
+/** True for what can be the identifier of a stored response or item. */
+export const isIdentifier = (value: unknown): value is string =>
+  typeof value === 'string' && value !== '' && value.length <= MAX_CHARACTERS && !UNSTORABLE.test(value);
