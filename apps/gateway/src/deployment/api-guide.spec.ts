@@ -41,7 +41,7 @@ describe('The guide to the API', () => {
 
   it('works line by line in one shell, from top to bottom', async () => {
     const script = EXAMPLES.filter(({ language }) => language === 'sh').map(({ code }) => code);
-    const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', script.join('\n')], {
+    const { stdout } = await run('bash', ['--norc', '-euo', 'pipefail', '-c', script.join('\n')], {
       env: environment,
       cwd: folder,
     });
