@@ -62,6 +62,21 @@ describe('Asking a vendor how its work goes', () => {
     expect(await scheduled(taskId)).toEqual([]);
   });
 
+  it('ends only the task whose vendor names files in a way that nobody can keep', async () => {
+    vendor.check = async () => ({ state: 'pending' });
+    const outputOf = (url: string) => [{ role: 'output', contentType: 'image/png', url } as const];
+    const broken = await running();
+    const sound = await running();
+    const brokenOrder = JSON.stringify((await bench.row(broken)).operation);
+    vendor.check = async (operation) => {
+      const url = JSON.stringify(operation) === brokenOrder ? 'https://vendor.example/\0' : 'https://v.example/';
+      return { state: 'succeeded', outputs: outputOf(url) };
+    };
+    expect(await until(sound, 'storing')).toBe('storing');
+    expect(await until(broken, 'failed')).toBe('failed');
+    expect(await bench.row(broken)).toMatchObject({ error_code: 'upstream_error', charged_micros: 0n });
+  });
+
   it('tells the vendor of a wish that came in the very moment the vendor took the order', async () => {
     await lane.stop();
     const taskId = await bench.submit();

@@ -5,6 +5,7 @@ import type { DuePoll, PollSchedule } from './poll-schedule.js';
 import type { SettleTaskService } from './settle-task.service.js';
 import type { TaskMoves } from './task-moves.js';
 import type { UpstreamLimits } from './upstream-limits.js';
+import { storableState, storableText, waitMsOf } from './vendor-answers.js';
 
 const log = logger('generation');
 
@@ -23,7 +24,7 @@ export const POLLING = {
   /** How long a vendor is left alone that refused for its rate and named no time. */
   pauseMs: 2_000,
   /** Longest time between two looks at an operation. With it, finished work is noticed in 2 s at the 95th percentile. */
-  longestDelayMs: 1_500,
+  longestDelayMs: 1_200,
 } as const;
 
 /** Progress that a vendor can report; the rest is for copying the files. */
@@ -100,7 +101,7 @@ export class PollLane {
       const signal = AbortSignal.timeout(this.parts.leaseMs * POLLING.timeoutShare);
       const state = await this.provider.check(poll.operation, signal);
       this.parts.crashPoints.reach('after-vendor-check');
-      await this.apply(poll, state);
+      await this.apply(poll, storableState(state));
     } catch (error) {
       await this.askFailed(poll, error).catch((failure: unknown) =>
         log.error('upstream.check_lost', { taskId: poll.taskId, error: failure }),
@@ -167,9 +168,12 @@ export class PollLane {
     const { schedule, settlement, limits } = this.parts;
     log.warn('upstream.check_failed', { taskId: poll.taskId, provider: poll.provider, error });
     if (error instanceof ProviderError && error.kind === 'final') {
-      return this.ended(poll, settlement.failUnclaimed(poll.taskId, ['running'], error.code, error.publicReason));
+      return this.ended(
+        poll,
+        settlement.failUnclaimed(poll.taskId, ['running'], error.code, storableText(error.publicReason)),
+      );
     }
-    const retryAfterMs = error instanceof ProviderError ? error.retryAfterMs : undefined;
+    const retryAfterMs = error instanceof ProviderError ? waitMsOf(error.retryAfterMs) : undefined;
     if (retryAfterMs !== undefined) await limits.pause(poll.provider, 'check', retryAfterMs || POLLING.pauseMs);
     await schedule.again(poll, (retryAfterMs ?? 0) + pollDelayMs(poll.polls));
   }

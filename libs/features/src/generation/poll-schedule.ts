@@ -1,5 +1,12 @@
 import type { Medium, Operation, ProviderOutput } from '#contracts';
-import { Coalescer, Database, retryOnConnectionError, type TaskDoorbell, type TaskSignals } from '#platform';
+import {
+  Coalescer,
+  Database,
+  isConnectionError,
+  retryOnConnectionError,
+  type TaskDoorbell,
+  type TaskSignals,
+} from '#platform';
 import * as statements from './poll-statements.js';
 
 /** A vendor operation whose turn to be asked has come. */
@@ -28,7 +35,11 @@ interface Delay {
 }
 
 /** Results that arrive together leave in one statement: one round trip for hundreds of polls. */
-const BATCHES = { maxItems: 500, maxRunsInFlight: 2 } as const;
+const BATCHES = {
+  maxItems: 500,
+  maxRunsInFlight: 2,
+  isItemFault: (error: unknown): boolean => !isConnectionError(error),
+} as const;
 
 /** When to ask the vendors again, and what they said. */
 export class PollSchedule {

@@ -74,4 +74,16 @@ describe('Handing an order to a vendor', () => {
       expect(times(taskId)).toBe(1);
     });
   });
+
+  it('leaves a vendor alone for a while that is busy and names no time', async () => {
+    const taskId = await bench.submit();
+    vendor.start = () => Promise.reject(new ProviderError('retryable', 'Busy.', { retryAfterMs: 0 }));
+    await attempt(taskId);
+    const { rows } = await bench.database.query<{ waits: boolean }>({
+      text: `select lease_until > now() + interval '300 milliseconds' as waits from task where id = $1`,
+      values: [taskId],
+    });
+    expect(rows).toEqual([{ waits: true }]);
+    expect(await bench.limits.pausedMs(vendor.id, 'start')).toBeGreaterThan(300);
+  });
 });

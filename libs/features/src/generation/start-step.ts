@@ -9,6 +9,7 @@ import type { ReferenceCheck } from './reference-check.js';
 import type { SettleTaskService } from './settle-task.service.js';
 import type { Retry, TaskMoves } from './task-moves.js';
 import type { UpstreamLimits } from './upstream-limits.js';
+import { storableOperation, storableText, waitMsOf } from './vendor-answers.js';
 
 const log = logger('generation');
 
@@ -51,7 +52,7 @@ export class StartStep {
     let operation: Operation;
     try {
       const timeout = AbortSignal.timeout(provider.startTimeoutMs ?? START_TIMEOUT_MS);
-      operation = await provider.start(order, AbortSignal.any([signal, timeout]));
+      operation = storableOperation(await provider.start(order, AbortSignal.any([signal, timeout])));
     } catch (error) {
       return this.startFailed(task, provider, error);
     }
@@ -111,12 +112,12 @@ export class StartStep {
       latestSendMs(task, provider) + (provider.findableAfterMs ?? FINDABLE_AFTER_MS) - task.claimed_at.getTime();
     try {
       const operation = await provider.find(task.id, signal);
-      if (operation) return await this.started(task, provider, operation);
+      if (operation) return await this.started(task, provider, storableOperation(operation));
     } catch (error) {
       // However long the vendor cannot be asked, the order is not sent again and the task is not given up before its time.
       if (!(error instanceof ProviderError)) throw error;
-      const delayMs = error.retryAfterMs ?? backoffDelayMs(task.failures);
-      await moves.retryLater(task, { reason: error.publicReason, delayMs, counts: false });
+      const delayMs = waitMsOf(error.retryAfterMs) || backoffDelayMs(task.failures);
+      await moves.retryLater(task, { reason: storableText(error.publicReason), delayMs, counts: false });
       return;
     }
     if (waitMs <= 0) return this.startFresh(task, provider, signal);
@@ -144,11 +145,14 @@ export class StartStep {
     // Harmless to repeat, so the task may be tried again as often as any, and is parked when that does not help.
     if (unforeseen && provider.repeatStart === 'idempotent') throw error;
     const failure = unforeseen ? new ProviderError('ambiguous', 'The call broke off.', { cause: error }) : error;
-    const { kind, publicReason: reason, retryAfterMs } = failure;
+    const { kind } = failure;
+    const reason = storableText(failure.publicReason);
+    const retryAfterMs = waitMsOf(failure.retryAfterMs);
+    // A vendor that is busy and names no time, or none that makes sense, is not asked again at once.
+    const delayMs = retryAfterMs || backoffDelayMs(task.failures);
     log.warn('upstream.start_failed', { taskId: task.id, provider: provider.id, kind, reason, error: failure.cause });
     const busy = kind === 'retryable' && retryAfterMs !== undefined;
-    if (busy) await limits.pause(provider.id, 'start', retryAfterMs);
-    const delayMs = retryAfterMs ?? backoffDelayMs(task.failures);
+    if (busy) await limits.pause(provider.id, 'start', delayMs);
     if (busy || (kind === 'retryable' && task.failures + 1 < MAX_FAILURES)) {
       await this.startLater(task, { reason, delayMs, counts: !busy });
     } else if (kind !== 'ambiguous') {

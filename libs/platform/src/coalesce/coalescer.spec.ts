@@ -102,6 +102,16 @@ describe('Coalescer', () => {
     expect(runs).toEqual([[1]]);
   });
 
+  it('runs each item alone when one of them spoils the run', async () => {
+    const run = async (items: readonly number[]) => {
+      if (items.includes(13)) throw new Error('13 cannot be written');
+      return items;
+    };
+    const coalescer = new Coalescer(run, { ...OPTIONS, isItemFault: () => true });
+    const outcomes = await Promise.allSettled([12, 13, 14].map((item) => coalescer.add(item)));
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+  });
+
   it('refuses a run that answers fewer results than it had items', async () => {
     const coalescer = new Coalescer(async () => [] as number[], OPTIONS);
     await expect(coalescer.add(1)).rejects.toThrow('1 items answered 0 results');

@@ -19,6 +19,8 @@ export interface CoalescerOptions<Item = unknown> {
   readonly maxWaiting?: number;
   /** The longest an item may wait, in milliseconds; then it is refused, since its caller has most likely left. Absent: for ever. */
   readonly maxWaitMs?: number;
+  /** True for errors that one item of a run causes: then each item runs alone. Absent: an error is that of all. */
+  readonly isItemFault?: (error: unknown) => boolean;
   /** Absent: items are counted only. */
   readonly sizes?: CoalescerSizes<Item>;
 }
@@ -37,7 +39,7 @@ interface Waiting<Item, Result> {
 /**
  * Gathers items that arrive together into one run, for example many requests into one SQL statement.
  * An item that arrives alone runs at once; gathering begins only while runs are under way, so idle latency stays.
- * `run` answers item by item, in order; when it throws, every item of that run gets the error.
+ * `run` answers item by item, in order; when it throws, every item of that run gets the error, unless one is to blame.
  */
 export class Coalescer<Item, Result> {
   private readonly waiting: Waiting<Item, Result>[] = [];
@@ -121,8 +123,13 @@ export class Coalescer<Item, Result> {
       }
       for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result);
     } catch (error) {
+      if (batch.length > 1 && this.options.isItemFault?.(error) === true) return this.settleAlone(batch);
       for (const { reject } of batch) reject(error);
     }
+  }
+
+  private async settleAlone(batch: readonly Waiting<Item, Result>[]): Promise<void> {
+    for (const entry of batch) await this.settle([entry]);
   }
 }
 

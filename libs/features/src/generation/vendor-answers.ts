@@ -1,0 +1,53 @@
+import { toUSVString } from 'node:util';
+import { type Operation, type OperationState, ProviderError } from '#contracts';
+
+/** The longest a vendor may ask to be left alone, in milliseconds; what it says beyond that is a mistake. */
+const LONGEST_WAIT_MS = 3_600_000;
+
+/**
+ * The door for what adapters answer. Vendors send anything, and one answer that the database refuses must end in its own
+ * task. These functions pass on what can be stored and waited for.
+ */
+
+/**
+ * A time that a vendor asked us to wait, 0 to 3,600,000 ms. What is no such time counts as 0: the vendor wants a pause but
+ * does not say how long.
+ */
+export function waitMsOf(asked: number | undefined): number | undefined {
+  if (asked === undefined) return undefined;
+  return asked > 0 ? Math.min(asked, LONGEST_WAIT_MS) : 0;
+}
+
+/** A reason as it can be stored: without NUL and broken characters. */
+export const storableText = (text: string): string => toUSVString(text).replaceAll('\0', '');
+
+/** @throws ProviderError `ambiguous`: the vendor took the order under a handle that cannot be kept. */
+export function storableOperation(operation: Operation): Operation {
+  if (!isStorable(operation))
+    throw new ProviderError('ambiguous', 'The vendor named its work in a way that cannot be kept.');
+  return operation;
+}
+
+/** @throws ProviderError `final`: the vendor is done, but nobody can fetch what it made. */
+export function storableState(state: OperationState): OperationState {
+  switch (state.state) {
+    case 'failed':
+      return { ...state, publicReason: storableText(state.publicReason) };
+    case 'succeeded':
+      if (!isStorable(state.outputs))
+        throw new ProviderError('final', 'The vendor named its files in a way that cannot be kept.');
+      return state;
+    default: {
+      const pollDelayMs = waitMsOf(state.pollDelayMs);
+      const { pollDelayMs: _asked, ...rest } = state;
+      return pollDelayMs ? { ...rest, pollDelayMs } : rest;
+    }
+  }
+}
+
+/** Whether Postgres takes the value as JSON: every text in it is well-formed and without NUL. */
+function isStorable(value: unknown): boolean {
+  if (typeof value === 'string') return storableText(value) === value;
+  if (typeof value !== 'object' || value === null) return true;
+  return Object.entries(value).flat().every(isStorable);
+}
