@@ -44,7 +44,13 @@ type Ending = RequestCapture;
 type HoldOutcome = 'held' | 'quota' | 'balance';
 
 const NOTHING_HELD: ReadonlyMap<string, HoldOutcome> = new Map();
-const HELD = { status: 'fulfilled', value: 'held' } as const;
+
+interface HoldRow {
+  readonly request_id: string;
+  readonly account_id: string;
+  readonly outcome: HoldOutcome;
+  readonly spare: bigint | null;
+}
 
 /**
  * The money of requests that answer at once. Many requests share a statement, so that one busy account stays fast.
@@ -127,32 +133,41 @@ export class RequestLedger {
   }
 
   /**
-   * Holds that were refused or failed together with others are tried one by one: the balance may cover some. A database
-   * that is away fails all of them at once, while their callers still wait.
+   * Holds that were refused or failed together with others are tried one by one: the balance may cover some. One that is
+   * more than what its account was just seen to have is not, so that a poor account does not hold up its neighbours. A
+   * database that is away fails all of them at once, while their callers still wait.
    */
   private async holdTogether(holds: readonly RequestHold[]): Promise<PromiseSettledResult<HoldOutcome>[]> {
-    const together = holds.length > 1 ? await this.tryTogether(holds) : NOTHING_HELD;
+    const spare = new Map<string, Micros>();
+    const together = holds.length > 1 ? await this.tryTogether(holds, spare) : NOTHING_HELD;
     const outcomes: PromiseSettledResult<HoldOutcome>[] = [];
     for (const hold of holds) {
-      const [outcome] =
-        together.get(hold.requestId) === 'held' ? [HELD] : await Promise.allSettled([this.holdAlone(hold)]);
-      outcomes.push(outcome);
+      const outcome = together.get(hold.requestId);
+      const isTooMuch = hold.amountMicros > (spare.get(hold.accountId) ?? hold.amountMicros);
+      const known = outcome === 'held' || (outcome === 'balance' && isTooMuch) ? outcome : undefined;
+      const [result] = known
+        ? [{ status: 'fulfilled' as const, value: known }]
+        : await Promise.allSettled([this.holdAlone(hold, spare)]);
+      outcomes.push(result);
     }
     return outcomes;
   }
 
-  private async tryTogether(holds: readonly RequestHold[]): Promise<ReadonlyMap<string, HoldOutcome>> {
+  private async tryTogether(
+    holds: readonly RequestHold[],
+    spare: Map<string, Micros>,
+  ): Promise<ReadonlyMap<string, HoldOutcome>> {
     try {
-      return await this.insertHolds(holds);
+      return await this.insertHolds(holds, spare);
     } catch (error) {
       if (isConnectionError(error)) throw error;
       return NOTHING_HELD;
     }
   }
 
-  private async holdAlone(hold: RequestHold): Promise<HoldOutcome> {
+  private async holdAlone(hold: RequestHold, spare: Map<string, Micros>): Promise<HoldOutcome> {
     try {
-      return (await this.insertHolds([hold])).get(hold.requestId) ?? 'balance';
+      return (await this.insertHolds([hold], spare)).get(hold.requestId) ?? 'balance';
     } catch (error) {
       const isRepeated =
         brokeConstraint(error, 'request_hold_pkey') || brokeConstraint(error, 'ledger_once_per_request');
@@ -161,12 +176,17 @@ export class RequestLedger {
     }
   }
 
-  private async insertHolds(holds: readonly RequestHold[]): Promise<ReadonlyMap<string, HoldOutcome>> {
-    const { rows } = await this.database.query<{ request_id: string; outcome: HoldOutcome }>({
+  /** Notes in `spare` what limited accounts have left. */
+  private async insertHolds(
+    holds: readonly RequestHold[],
+    spare: Map<string, Micros>,
+  ): Promise<ReadonlyMap<string, HoldOutcome>> {
+    const { rows } = await this.database.query<HoldRow>({
       name: 'hold_requests',
       text: HOLD_REQUESTS,
       values: [JSON.stringify(holds.map(toHoldRow))],
     });
+    for (const row of rows) if (row.spare !== null) spare.set(row.account_id, row.spare);
     return new Map(rows.map((row) => [row.request_id, row.outcome]));
   }
 

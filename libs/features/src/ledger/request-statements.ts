@@ -1,6 +1,7 @@
 /**
  * Holds money for requests that answer at once, in one statement and one commit. The requests of one key are accepted
- * together or not at all, and so are those of one account; each comes back as `held`, `quota` or `balance`.
+ * together or not at all, and so are those of one account; each comes back as `held`, `quota` or `balance`, with what
+ * its account has left.
  *
  * Every money statement locks accounts first, in the order of their ids, and touches keys and sums only behind that
  * lock: two of them can never wait for each other. `spare` is null where nothing limits it.
@@ -12,7 +13,8 @@ with incoming as (
   select * from jsonb_to_recordset($1::jsonb) as r(
     request_id text, account_id text, api_key_id text, amount_micros bigint, expires_seconds integer)
 ), locked as (
-  select a.id from account a where a.id in (select account_id from incoming) and a.disabled_at is null
+  select a.id, case when not a.unlimited then a.available_micros end as spare
+  from account a where a.id in (select account_id from incoming) and a.disabled_at is null
   order by a.id for no key update
 ), locked_key as (
   select k.id, k.account_id, k.quota_micros - k.held_micros - k.used_micros as spare
@@ -42,8 +44,10 @@ with incoming as (
   select account_id, api_key_id, request_id, 'hold', 'available', 'held', amount_micros from written
 )
 select request_id, case when w.request_id is not null then 'held'
-  when i.api_key_id in (select id from covered) then 'balance' else 'quota' end as outcome
-from incoming i left join written w using (request_id)`;
+  when i.api_key_id in (select id from covered) then 'balance' else 'quota' end as outcome,
+  i.account_id, l.spare - case when c.id is null then 0 else t.total end as spare
+from incoming i left join written w using (request_id) left join locked l on l.id = i.account_id
+  left join charged c on c.id = i.account_id left join wanted t on t.account_id = i.account_id`;
 
 /**
  * Ends requests: hold, charge, balances, ledger, usage record and daily sums, in one statement and one commit. The row

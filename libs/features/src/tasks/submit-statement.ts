@@ -3,8 +3,8 @@ import type { NewTask } from './new-task.js';
 /**
  * Writes tasks, their holds and their ledger entries in one statement and one commit.
  *
- * Set-based: all tasks of one account in the batch are accepted together or not at all; the ids that come back were
- * accepted. Accounts are locked in the order of their ids, so two batches cannot wait for each other. A key's quota is
+ * Set-based: all tasks of one account in the batch are accepted together or not at all. Each comes back with whether it
+ * was, and with what its account has left (`spare`, null where nothing limits it). Accounts are locked in the order of their ids, so two batches cannot wait for each other. A key's quota is
  * guarded by a check constraint, which fails the whole statement; tasks of keys with a quota therefore go alone.
  */
 export const SUBMIT_TASKS = `
@@ -16,7 +16,8 @@ with incoming as (
 ), wanted as (
   select account_id, sum(hold_micros)::bigint as total from incoming group by account_id
 ), locked as (
-  select a.id from account a where a.id in (select account_id from wanted) and a.disabled_at is null
+  select a.id, case when not a.unlimited then a.available_micros end as spare
+  from account a where a.id in (select account_id from wanted) and a.disabled_at is null
   order by a.id for no key update
 ), charged as (
   update account a set available_micros = a.available_micros - w.total, held_micros = a.held_micros + w.total
@@ -41,7 +42,10 @@ with incoming as (
   insert into ledger_entry (account_id, api_key_id, task_id, request_id, kind, debit, credit, amount_micros)
   select account_id, api_key_id, id, request_id, 'hold', 'available', 'held', hold_micros from written
 )
-select id from written`;
+select i.id, i.account_id, w.id is not null as accepted,
+  l.spare - case when c.id is null then 0 else t.total end as spare
+from incoming i left join written w on w.id = i.id left join locked l on l.id = i.account_id
+  left join charged c on c.id = i.account_id left join wanted t on t.account_id = i.account_id`;
 
 /** A task as the statement's JSON argument spells it; bigints travel as text. */
 export function toSubmitRow(task: NewTask): Record<string, unknown> {

@@ -1,4 +1,4 @@
-import { GatewayError, type Medium } from '#contracts';
+import { GatewayError, type Medium, type Micros } from '#contracts';
 import {
   Coalescer,
   type CoalescerOptions,
@@ -6,7 +6,6 @@ import {
   Database,
   isConnectionError,
   retryOnConnectionError,
-  type Statement,
   type TaskDoorbell,
 } from '#platform';
 import type { NewTask } from './new-task.js';
@@ -20,6 +19,22 @@ interface WrittenTask {
   readonly task: NewTask;
   readonly json: string;
 }
+
+/** What a statement did. */
+interface Outcome {
+  readonly accepted: ReadonlySet<string>;
+  /** What limited accounts had left after it, by account id. */
+  readonly spare: ReadonlyMap<string, Micros>;
+}
+
+interface OutcomeRow {
+  readonly id: string;
+  readonly account_id: string;
+  readonly accepted: boolean;
+  readonly spare: bigint | null;
+}
+
+const NOTHING_WRITTEN: Outcome = { accepted: new Set(), spare: new Map() };
 
 const MEBI = 1024 ** 2;
 /** What may be written together, and what may wait for it. Sizes in characters, times in milliseconds. */
@@ -67,33 +82,41 @@ export class TaskWriter {
 
   /**
    * A batch is accepted by account as a whole. A task that was refused together with others is tried alone, because
-   * the balance may cover it though not all of them. An error of the statement, too, sends each task on alone: one bad
+   * the balance may cover it though not all of them; unless its price is more than what the account was just seen to
+   * have, so that a poor account does not hold up its neighbours. An error of the statement, too, sends each task on alone: one bad
    * row must not fail its neighbours. A database that is away fails all of them at once, while their callers still wait.
    */
   private async writeBatch(tasks: readonly WrittenTask[]): Promise<PromiseSettledResult<boolean>[]> {
-    const accepted = tasks.length > 1 ? await this.tryTogether(tasks) : new Set<string>();
+    const together = tasks.length > 1 ? await this.tryTogether(tasks) : NOTHING_WRITTEN;
+    const spare = new Map(together.spare);
     const outcomes: PromiseSettledResult<boolean>[] = [];
     for (const written of tasks) {
-      const [outcome] = accepted.has(written.task.id)
-        ? [{ status: 'fulfilled' as const, value: true }]
-        : await Promise.allSettled([this.writeAlone(written)]);
+      const { id, accountId, holdMicros } = written.task;
+      const known =
+        together.accepted.has(id) || (holdMicros <= (spare.get(accountId) ?? holdMicros) ? undefined : false);
+      const [outcome] =
+        known === undefined
+          ? await Promise.allSettled([this.writeAlone(written, spare)])
+          : [{ status: 'fulfilled' as const, value: known }];
       outcomes.push(outcome);
     }
     return outcomes;
   }
 
-  private async tryTogether(tasks: readonly WrittenTask[]): Promise<Set<string>> {
+  private async tryTogether(tasks: readonly WrittenTask[]): Promise<Outcome> {
     try {
       return await this.insert(tasks);
     } catch (error) {
       if (isConnectionError(error)) throw error;
-      return new Set();
+      return NOTHING_WRITTEN;
     }
   }
 
-  private async writeAlone(written: WrittenTask): Promise<boolean> {
+  private async writeAlone(written: WrittenTask, spare = new Map<string, Micros>()): Promise<boolean> {
     try {
-      return (await this.insert([written])).has(written.task.id);
+      const outcome = await this.insert([written]);
+      for (const [accountId, micros] of outcome.spare) spare.set(accountId, micros);
+      return outcome.accepted.has(written.task.id);
     } catch (error) {
       if (isConstraint(error, 'api_key_within_quota')) {
         throw new GatewayError('insufficient_key_quota', 'The quota of this API key does not cover the request.', {
@@ -106,27 +129,32 @@ export class TaskWriter {
   }
 
   /** A connection that broke may have broken after the commit: before the next try it is looked up what was written. */
-  private insert(tasks: readonly WrittenTask[]): Promise<Set<string>> {
+  private insert(tasks: readonly WrittenTask[]): Promise<Outcome> {
     this.crashPoints.reach('before-task-written');
     let interrupted = false;
     return retryOnConnectionError(async () => {
-      const written = interrupted ? await this.writtenBefore(tasks) : new Set<string>();
-      if (written.size > 0) return written;
+      const before = interrupted ? await this.writtenBefore(tasks) : NOTHING_WRITTEN;
+      if (before.accepted.size > 0) return before;
       interrupted = true;
       const values = [`[${tasks.map(({ json }) => json).join(',')}]`];
-      return this.ids({ name: 'submit_tasks', text: SUBMIT_TASKS, values });
+      const { rows } = await this.database.query<OutcomeRow>({ name: 'submit_tasks', text: SUBMIT_TASKS, values });
+      return toOutcome(rows);
     }, this.retryMs);
   }
 
-  private writtenBefore(tasks: readonly WrittenTask[]): Promise<Set<string>> {
-    return this.ids({ text: 'select id from task where id = any($1)', values: [tasks.map(({ task }) => task.id)] });
-  }
-
-  private async ids(statement: Statement): Promise<Set<string>> {
-    const { rows } = await this.database.query<{ id: string }>(statement);
-    return new Set(rows.map(({ id }) => id));
+  private async writtenBefore(tasks: readonly WrittenTask[]): Promise<Outcome> {
+    const { rows } = await this.database.query<{ id: string }>({
+      text: 'select id from task where id = any($1)',
+      values: [tasks.map(({ task }) => task.id)],
+    });
+    return { accepted: new Set(rows.map(({ id }) => id)), spare: new Map() };
   }
 }
+
+const toOutcome = (rows: readonly OutcomeRow[]): Outcome => ({
+  accepted: new Set(rows.filter(({ accepted }) => accepted).map(({ id }) => id)),
+  spare: new Map(rows.flatMap((row) => (row.spare === null ? [] : [[row.account_id, row.spare] as const]))),
+});
 
 const insufficientBalance = (task: NewTask): GatewayError =>
   new GatewayError('insufficient_balance', 'The balance of the account does not cover the price of this request.', {
