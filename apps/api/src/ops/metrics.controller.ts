@@ -1,10 +1,12 @@
 import { GatewayError } from '#contracts';
 import { PLATFORM, type Platform } from '#platform';
-import { Controller, Get, Inject, Res } from '@nestjs/common';
+import { Controller, Get, Inject, Res, UseGuards } from '@nestjs/common';
 import type { Response } from 'express';
+import { MetricsGuard } from './metrics.guard.js';
 
 /** The numbers of this process for Prometheus, as long as no port of their own (`OPS_PORT`) is set for them. */
 @Controller('metrics')
+@UseGuards(MetricsGuard)
 export class MetricsController {
   constructor(@Inject(PLATFORM) private readonly platform: Platform) {}
 

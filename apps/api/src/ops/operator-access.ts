@@ -1,4 +1,5 @@
 import { createHash, createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import type { Platform } from '#platform';
 
 /** What a signed-in operator may do: look, or look and act. */
 export type OperatorRole = 'admin' | 'viewer';
@@ -27,6 +28,13 @@ export class OperatorAccess {
     private readonly pepper: string,
     private readonly nowMs: () => number = Date.now,
   ) {}
+
+  /** Over the tokens and secrets of a platform. */
+  static on({ adminToken, config, secrets }: Platform): OperatorAccess {
+    const { OPS_VIEWER_TOKEN } = config.ops;
+    const viewer = OPS_VIEWER_TOKEN ? tokenDigest(OPS_VIEWER_TOKEN) : null;
+    return new OperatorAccess({ admin: adminToken.digest, viewer }, secrets.keyPepper);
+  }
 
   /** The role a token opens, or null. Takes the same time however much of it is right. */
   roleOf(token: string): OperatorRole | null {

@@ -1,7 +1,7 @@
 import { TaskOverview } from '#features';
 import type { Platform } from '#platform';
 import { type Request, type Response, Router } from 'express';
-import { OperatorAccess, tokenDigest } from './operator-access.js';
+import { OperatorAccess } from './operator-access.js';
 import { opsGate, roleOf } from './ops-gate.js';
 import { queueBoard } from './queue-board.js';
 import { signInPages, signOut } from './sign-in-pages.js';
@@ -11,12 +11,9 @@ import { taskPages } from './task-pages.js';
  * Everything below /ops, for operators with a browser. Mounted in front of the API's own rooms, because forms and the
  * board read their bodies themselves. Behind the gate nothing is open by accident.
  */
-export function opsPages({ config, secrets, adminToken, database, doorbell }: Platform): Router {
-  const { OPS_VIEWER_TOKEN } = config.ops;
-  const access = new OperatorAccess(
-    { admin: adminToken.digest, viewer: OPS_VIEWER_TOKEN ? tokenDigest(OPS_VIEWER_TOKEN) : null },
-    secrets.keyPepper,
-  );
+export function opsPages(platform: Platform): Router {
+  const { database, doorbell } = platform;
+  const access = OperatorAccess.on(platform);
   const boards = { admin: queueBoard(doorbell, 'admin'), viewer: queueBoard(doorbell, 'viewer') } as const;
   const router = Router();
   router.use(signInPages(access));

@@ -1,9 +1,12 @@
-import { startTestGateway, type TestGateway } from '../../../gateway/src/testing/test-gateway.js';
+import { startTestGateway, TEST_KEY, type TestGateway } from '../../../gateway/src/testing/test-gateway.js';
 
 describe('What operators see of the API', () => {
   let gateway: TestGateway;
   beforeAll(async () => {
-    gateway = await startTestGateway({ workers: false });
+    gateway = await startTestGateway({
+      workers: false,
+      environment: { ADMIN_TOKEN: 'admin-token-for-tests', OPS_VIEWER_TOKEN: 'viewer-token-for-tests' },
+    });
   });
   afterAll(() => gateway.stop());
 
@@ -67,6 +70,20 @@ describe('What operators see of the API', () => {
     expect(page).toMatch(/^gateway_database_pool_limit 6$/m);
     expect(page).toMatch(/^gateway_ready\{part="database"\} 1$/m);
     expect(page).toMatch(/^gateway_build_info\{version="[^"]+"\} 1$/m);
+  });
+
+  it.each([
+    ['a program on the same machine', {}, 200],
+    ['an admin', { authorization: 'Bearer admin-token-for-tests' }, 200],
+    [
+      'a viewer through a proxy',
+      { authorization: 'Bearer viewer-token-for-tests', 'x-forwarded-for': '192.0.2.1' },
+      200,
+    ],
+    ['a stranger through a proxy', { 'x-forwarded-for': '192.0.2.1' }, 401],
+    ['the key of a customer', { authorization: `Bearer ${TEST_KEY}` }, 401],
+  ])('answers %s on /metrics as it should', async (_who, headers: Record<string, string>, status) => {
+    expect((await fetch(`${gateway.baseUrl}/metrics`, { headers })).status).toBe(status);
   });
 
   it('tells browsers to run and frame nothing', async () => {

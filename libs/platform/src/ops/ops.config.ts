@@ -6,7 +6,7 @@ import { Variable } from '../config/variable.js';
 export class OpsConfig {
   @Variable({
     description:
-      'Port of /healthz, /readyz and /metrics of every process, workers included. When unset, workers serve none of them and the API serves all three on PORT.',
+      'Port of /healthz, /readyz and /metrics of every process, workers included. When unset, workers serve none of them and the API serves all three on PORT, /metrics only to the same machine or with ADMIN_TOKEN or OPS_VIEWER_TOKEN as Bearer.',
     example: '9464',
   })
   @IsOptional()
