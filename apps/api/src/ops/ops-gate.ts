@@ -18,8 +18,7 @@ export function opsGate(access: OperatorAccess): RequestHandler {
     if (role === null) return refuseStranger(request, response);
     response.locals['operatorRole'] = role;
     if (LOOKING.has(request.method)) return next();
-    if (request.headers['sec-fetch-site'] !== 'same-origin')
-      return refuse(response, 'Changes come from these pages only.');
+    if (!isFromOwnPage(request)) return refuse(response, 'Changes come from these pages only.');
     if (role === 'viewer' && request.path !== '/sign-out') return refuse(response, 'You are signed in to look only.');
     next();
   };
@@ -27,6 +26,13 @@ export function opsGate(access: OperatorAccess): RequestHandler {
 
 /** The role of the operator that the gate let in. */
 export const roleOf = (response: Response): OperatorRole => response.locals['operatorRole'] as OperatorRole;
+
+/** Browsers leave `Sec-Fetch-Site` out on plain HTTP to other machines, but name the origin of every change. */
+function isFromOwnPage({ headers }: Request): boolean {
+  const { 'sec-fetch-site': site, origin = '', host } = headers;
+  if (site !== undefined) return site === 'same-origin';
+  return URL.canParse(origin) && new URL(origin).host === host;
+}
 
 function refuseStranger(request: Request, response: Response): void {
   const wantsPage = LOOKING.has(request.method) && request.accepts(['json', 'html']) === 'html';

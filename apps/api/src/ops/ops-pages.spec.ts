@@ -91,12 +91,26 @@ describe('The pages of operators', () => {
       (await change('/ops/queues/api/queues/video/pause', cookie, { 'sec-fetch-site': 'cross-site' })).status,
     ).toBe(403);
     expect((await change('/ops/queues/api/queues/video/pause', cookie, {})).status).toBe(403);
+    for (const origin of ['https://elsewhere.example', 'null', 'nonsense'])
+      expect((await change('/ops/queues/api/queues/video/pause', cookie, { origin })).status).toBe(403);
   });
 
-  it('slows down those who guess', async () => {
+  it('takes changes and sign-out from its own pages on plain HTTP, where browsers name the origin only', async () => {
+    const { cookie } = await signIn(ADMIN);
+    const own = { origin: gateway.baseUrl };
+    expect((await change('/ops/queues/api/queues/video/pause', cookie, own)).status).toBe(200);
+    expect((await change('/ops/queues/api/queues/video/resume', cookie, own)).status).toBe(200);
+    const out = await visit('/ops/sign-out', { method: 'POST', headers: { cookie, ...own } });
+    expect(out.headers.get('set-cookie')).toContain('gateway_operator=;');
+    const foreign = { cookie, ...own, 'sec-fetch-site': 'cross-site' };
+    expect((await visit('/ops/sign-out', { method: 'POST', headers: foreign })).status).toBe(403);
+  });
+
+  it('tells those who guess to stop, and cannot be made to lock operators out', async () => {
     const statuses: number[] = [];
     for (let guess = 0; guess < 12; guess += 1) statuses.push((await signIn(`guess number ${guess}`)).status);
     expect(statuses.filter((status) => status === 401)).toHaveLength(10);
     expect(statuses.at(-1)).toBe(429);
+    expect((await signIn(ADMIN)).status).toBe(303);
   });
 });

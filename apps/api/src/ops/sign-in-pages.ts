@@ -9,7 +9,10 @@ import { page, STYLE } from './page.js';
 
 const log = logger('ops');
 
-/** After so many wrong tokens from one address, it waits until they are forgotten. */
+/**
+ * After so many wrong tokens from one address it is told to stop. The right token opens all the same: behind a proxy
+ * everybody may share one address, and nobody shall be able to lock operators out.
+ */
 const WRONG_TOKENS = 10;
 const REMEMBERED_MS = 15 * 60_000;
 
@@ -23,12 +26,12 @@ export function signInPages(access: OperatorAccess): Router {
   router.get('/sign-in', (_request: Request, response: Response) => showForm(response, 200, ''));
   router.post('/sign-in', urlencoded({ extended: false, limit: '4kb' }), (request: Request, response: Response) => {
     const address = request.ip ?? 'unknown';
-    const failures = wrong.get(address) ?? 0;
-    if (failures >= WRONG_TOKENS) return showForm(response, 429, 'Too many wrong tokens: wait a quarter of an hour.');
     const { token } = (request.body ?? {}) as { token?: unknown };
     const role = typeof token === 'string' ? access.roleOf(token) : null;
     if (role === null) {
-      wrong.set(address, failures + 1);
+      const failures = (wrong.get(address) ?? 0) + 1;
+      wrong.set(address, failures);
+      if (failures > WRONG_TOKENS) return showForm(response, 429, 'Too many wrong tokens: wait a quarter of an hour.');
       log.warn('operator.refused', { address });
       return showForm(response, 401, 'That token opens nothing.');
     }
