@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { type MediaOrder, type MediaProvider, type OperationState, ProviderError, type TaskView } from '#contracts';
+import { TroubledTasksService } from '#features';
 import { pngSample } from '#testing';
 import { startTestGateway, type TestGateway } from './testing/test-gateway.js';
 
@@ -138,6 +139,22 @@ describe('A task and the faults of its vendor', () => {
     expect(await gateway.waitForTask(taskId)).toMatchObject({ status: 'completed' });
     expect(await stateOf(taskId)).toMatchObject({ failures: 0 });
     expect((asked[1] ?? 0) - (asked[0] ?? 0)).toBeGreaterThanOrEqual(390);
+  });
+
+  it('gives up a task that fails again and again for a reason of ours, releases its money, and shows it to operators', async () => {
+    vendor.repeatStart = 'idempotent';
+    vendor.onAsked = failing(100, () => new TypeError('a bug of an adapter'));
+    const taskId = await gateway.submit(IMAGES, PICTURE);
+    const hasten = setInterval(() => {
+      void gateway.database.query({
+        text: `update task set lease_until = now() where lease_owner is null and lease_until > now()`,
+      });
+    }, 50);
+    const task = await gateway.waitForTask(taskId).finally(() => clearInterval(hasten));
+    expect(task).toMatchObject({ status: 'failed', error: { code: 'parked' }, usage: { amount: '0.000000' } });
+    expect(JSON.stringify(task)).not.toContain('adapter');
+    const { parked } = await new TroubledTasksService(gateway.database).list();
+    expect(parked).toEqual([expect.objectContaining({ id: taskId, last_failure: 'a bug of an adapter' })]);
   });
 
   it('goes on with a state that nobody knows as with work under way', async () => {

@@ -62,3 +62,4 @@ export type { Page, PageRequest } from './paging/page.js';
 export * from './usage/usage.module.js';
 export * from './usage/usage.service.js';
 export { CLAIM_DUE } from './generation/task-statements.js';
+export { TroubledTasksService } from './tasks/troubled-tasks.service.js';

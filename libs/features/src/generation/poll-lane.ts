@@ -1,4 +1,4 @@
-import { type MediaProvider, type OperationState, ProviderError } from '#contracts';
+import { type MediaProvider, type OperationState, ProviderError, type TaskFailureCode } from '#contracts';
 import { type CrashPoints, logger } from '#platform';
 import { Loop } from './loop.js';
 import type { DuePoll, PollSchedule } from './poll-schedule.js';
@@ -134,16 +134,21 @@ export class PollLane {
     }
   }
 
+  private failed(poll: DuePoll, code: TaskFailureCode, reason: string): Promise<void> {
+    const task = { id: poll.taskId, outputs: null };
+    return this.ended(poll, this.parts.settlement.failUnclaimed(task, ['running'], code, reason));
+  }
+
   /** Whoever ended the task before us may have done so before the schedule had its row. */
   private async ended({ taskId }: DuePoll, settled: Promise<boolean>): Promise<void> {
     if (!(await settled)) await this.parts.schedule.drop(taskId);
   }
 
   private async apply(poll: DuePoll, state: OperationState): Promise<void> {
-    const { schedule, settlement, crashPoints } = this.parts;
+    const { schedule, crashPoints } = this.parts;
     switch (state.state) {
       case 'failed':
-        return this.ended(poll, settlement.failUnclaimed(poll.taskId, ['running'], state.code, state.publicReason));
+        return this.failed(poll, state.code, state.publicReason);
       case 'succeeded':
         await schedule.finish(poll.taskId, state.outputs);
         return crashPoints.reach('after-storing');
@@ -165,13 +170,10 @@ export class PollLane {
   }
 
   private async askFailed(poll: DuePoll, error: unknown): Promise<void> {
-    const { schedule, settlement, limits } = this.parts;
+    const { schedule, limits } = this.parts;
     log.warn('upstream.check_failed', { taskId: poll.taskId, provider: poll.provider, error });
     if (error instanceof ProviderError && error.kind === 'final') {
-      return this.ended(
-        poll,
-        settlement.failUnclaimed(poll.taskId, ['running'], error.code, storableText(error.publicReason)),
-      );
+      return this.failed(poll, error.code, storableText(error.publicReason));
     }
     const retryAfterMs = error instanceof ProviderError ? waitMsOf(error.retryAfterMs) : undefined;
     if (retryAfterMs !== undefined) await limits.pause(poll.provider, 'check', retryAfterMs || POLLING.pauseMs);

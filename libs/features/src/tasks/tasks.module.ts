@@ -14,6 +14,7 @@ import { PricesModule } from '../prices/prices.module.js';
 import { ReadTaskService } from './read-task.service.js';
 import { SubmissionService } from './submission.service.js';
 import { TaskWriter } from './task-writer.js';
+import { TroubledTasksService } from './troubled-tasks.service.js';
 
 /** Taking orders and telling how they stand. */
 @Module({
@@ -37,7 +38,12 @@ import { TaskWriter } from './task-writer.js';
       useFactory: (database: Database, store: MediaStore, { config }: Platform) =>
         new ReadTaskService(database, store, config.server.BALANCE_UNIT),
     },
+    {
+      provide: TroubledTasksService,
+      inject: [Database],
+      useFactory: (database: Database) => new TroubledTasksService(database),
+    },
   ],
-  exports: [SubmissionService, ReadTaskService],
+  exports: [SubmissionService, ReadTaskService, TroubledTasksService],
 })
 export class TasksModule {}

@@ -1,0 +1,65 @@
+import type { JsonObject } from '#contracts';
+import type { Database } from '#platform';
+
+/** A task that went wrong for a reason of ours or that waits for nobody knows what. */
+export interface TroubledTask {
+  readonly id: string;
+  readonly account_id: string;
+  readonly model: string;
+  readonly state: string;
+  readonly provider: string | null;
+  readonly attempt: number;
+  readonly failures: number;
+  /** What the last attempt said; never shown to the customer. */
+  readonly last_failure: string | null;
+  readonly created_at: Date;
+  readonly deadline_at: Date;
+  readonly finished_at: Date | null;
+}
+
+/** Work that a vendor took and that no task holds: the gateway may pay for it. */
+export interface UpstreamOrphan {
+  readonly task_id: string;
+  readonly provider: string;
+  readonly operation: JsonObject;
+  readonly created_at: Date;
+}
+
+/** What an operator should look at. Lists of the newest 200 each. */
+export interface Troubles {
+  /** Given up after error upon error; the money was released. */
+  readonly parked: readonly TroubledTask[];
+  /** Handed to a vendor that never confirmed it; the deadline will release the money. */
+  readonly unconfirmed: readonly TroubledTask[];
+  readonly orphans: readonly UpstreamOrphan[];
+}
+
+const LISTED_MAX = 200;
+const COLUMNS =
+  'id, account_id, model, state, provider, attempt, failures, last_failure, created_at, deadline_at, finished_at';
+
+const PARKED = `
+select ${COLUMNS} from task where error_code = 'parked' order by finished_at desc limit ${LISTED_MAX}`;
+/** Through the index of begun steps: queued tasks are never passed. */
+const UNCONFIRMED = `
+select ${COLUMNS} from task
+where state in ('submitting', 'storing') and state = 'submitting' and lease_until = deadline_at
+order by deadline_at limit ${LISTED_MAX}`;
+const ORPHANS = `
+select o.task_id, o.provider, o.operation, o.created_at from upstream_orphan o
+where o.resolved_at is null and not exists (select from task t where t.id = o.task_id and t.operation = o.operation)
+order by o.created_at desc limit ${LISTED_MAX}`;
+
+/** Finds the tasks that need a human. */
+export class TroubledTasksService {
+  constructor(private readonly database: Database) {}
+
+  async list(): Promise<Troubles> {
+    const [parked, unconfirmed, orphans] = await Promise.all([
+      this.database.query<TroubledTask>({ text: PARKED }),
+      this.database.query<TroubledTask>({ text: UNCONFIRMED }),
+      this.database.query<UpstreamOrphan>({ text: ORPHANS }),
+    ]);
+    return { parked: parked.rows, unconfirmed: unconfirmed.rows, orphans: orphans.rows };
+  }
+}
