@@ -4,7 +4,7 @@ import type { Request, Response } from 'express';
 import { StreamWriter } from './stream-writer.js';
 
 /** What a controller knows of a request; the rest comes from the HTTP request itself. */
-export type TextDemand<Body> = Omit<TextOrder<Body>, 'requestId' | 'caller' | 'bodyBytes'>;
+export type TextDemand<Body> = Omit<TextOrder<Body>, 'requestId' | 'caller'>;
 
 /** Sends text answers over HTTP, whole or streamed. A client that leaves aborts the upstream. */
 @Injectable()
@@ -23,7 +23,6 @@ export class TextAnswers {
       ...demand,
       requestId: request.requestId,
       caller: request.caller,
-      bodyBytes: request.rawBody?.length ?? 0,
     };
     try {
       if (stream) await new StreamWriter(response, await this.text.stream(order, leaving.signal)).write();

@@ -91,4 +91,17 @@ describe('A request meant to harm', () => {
       expect((await paid()) - before).toBeGreaterThan(0n);
     },
   );
+
+  it('holds money for the output limit that its style obeys, whatever other limits it names', async () => {
+    await gateway.database.query({
+      text: 'update account set available_micros = 10000, unlimited = false where id = $1',
+      values: [gateway.accountId],
+    });
+    const asking = { ...counting('x'), max_tokens: 1_000_000_000 };
+    const answers = [
+      await send('/v1/messages', asking),
+      await send('/v1/messages', { ...asking, max_output_tokens: 1 }),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([402, 402]);
+  });
 });

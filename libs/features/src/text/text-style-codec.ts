@@ -48,6 +48,8 @@ export interface TextStyleCodec<Body> {
    * @param bytes undefined when `body` is no longer what the caller sent, so that it must be written anew.
    */
   native(body: Body, bytes: Uint8Array | undefined): NativeBody;
+  /** The most tokens a reply may have, by the one field that the style obeys; undefined when the caller set no limit. */
+  outputLimit(body: Body): number | undefined;
   /** A whole reply as JSON, with the envelope of D1 section 1 around it. */
   answer(reply: CollectedReply, context: ReplyContext<Body>): string;
   /** The envelope around an upstream's own JSON. */

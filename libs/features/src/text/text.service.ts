@@ -1,4 +1,4 @@
-import { GatewayError, isJsonObject, type CollectedReply, type JsonObject, type TextReply } from '#contracts';
+import { GatewayError, type CollectedReply, type JsonObject, type TextReply } from '#contracts';
 import type { Clock } from '#platform';
 import { countableText, type TokenCounter } from '#providers';
 import { ReplyCollector, producedText } from './collect-reply.js';
@@ -34,7 +34,6 @@ export interface TextOrder<Body> {
   readonly sentBody: Body;
   /** The caller's own bytes; undefined when `body` is not what they say. */
   readonly bytes: Uint8Array | undefined;
-  readonly bodyBytes: number;
   /** Headers for an upstream of the same style. */
   readonly headers: Readonly<Record<string, string>>;
   /** Told the finished native answer of a style that can be referred to; the end of a stream waits for it. */
@@ -127,7 +126,7 @@ export class TextService {
     if (caller.allowedModels.length > 0 && !caller.allowedModels.includes(model))
       throw new GatewayError('model_not_allowed', `This API key may not use the model "${model}".`, { param: 'model' });
     this.#router.expectModel(model);
-    const inputTokens = estimateInputTokens(order.body, order.bodyBytes);
+    const inputTokens = estimateInputTokens(order.body, order.bytes?.length);
     const request = once(() => codec.read(order.body, model, stream));
     const hold = await this.#billing.hold({
       requestId,
@@ -135,7 +134,7 @@ export class TextService {
       apiKeyId: caller.apiKeyId,
       model,
       inputTokens,
-      outputTokens: outputLimit(order.sentBody) ?? DEFAULT_OUTPUT_TOKENS,
+      outputTokens: codec.outputLimit(order.body) ?? DEFAULT_OUTPUT_TOKENS,
     });
     const native = once(() => codec.native(order.body, order.bytes));
     const billing = this.#billing;
@@ -194,16 +193,4 @@ const endOf = (signal: AbortSignal): 'aborted' | 'failed' => (signal.aborted ? '
 function once<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined;
   return () => (made ??= { value: make() }).value;
-}
-
-/** The output limit under any of the names the styles give it. */
-function outputLimit(body: unknown): number | undefined {
-  if (!isJsonObject(body)) return undefined;
-  const config = body['generationConfig'];
-  const limit =
-    body['max_output_tokens'] ??
-    body['max_completion_tokens'] ??
-    body['max_tokens'] ??
-    (isJsonObject(config) ? config['maxOutputTokens'] : undefined);
-  return typeof limit === 'number' ? limit : undefined;
 }

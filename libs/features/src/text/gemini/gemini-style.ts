@@ -11,6 +11,7 @@ function geminiStyle(framing: typeof eventFraming): TextStyleCodec<GeminiRequest
     style: 'gemini',
     read: readGeminiRequest,
     native: (body, bytes) => (bytes ? { kind: 'bytes', bytes } : { kind: 'rewritten', body: asJson(body) }),
+    outputLimit: (body) => body.generationConfig?.maxOutputTokens ?? undefined,
     answer: (reply, context) => envelope(JSON.stringify(geminiAnswer(reply, context.model, context.requestId))),
     wrap: (json) => envelope(json),
     stream: (context) => new GeminiStream(context, framing()),

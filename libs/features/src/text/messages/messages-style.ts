@@ -17,6 +17,7 @@ export const messagesStyle: TextStyleCodec<MessagesRequest> = {
   style: 'messages',
   read: readMessagesRequest,
   native: nativeMessagesBody,
+  outputLimit: (body) => body.max_tokens ?? DEFAULT_MAX_TOKENS,
   answer: (reply, context) => envelope(JSON.stringify(messagesAnswer(reply, context.model))),
   wrap: (json) => envelope(json),
   stream: (context) => new MessagesStream(context),

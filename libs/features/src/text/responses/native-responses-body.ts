@@ -85,6 +85,10 @@ export function nativeInput(input: ResponsesRequest['input']): JsonValue {
   return typeof input === 'string' ? input : input.flatMap(nativeItems);
 }
 
+/** D1 does not name the output limit: the native name counts first, then those of neighbouring interfaces. */
+export const responsesOutputLimit = (body: ResponsesRequest): number | undefined =>
+  body.max_output_tokens ?? body.max_completion_tokens ?? body.max_tokens ?? undefined;
+
 /**
  * The body for an upstream of the same style. The bytes stay as they are unless something in them is the gateway's own:
  * D1's nested tools and assistant `input_text`, chat-style items, aliases of the output limit.
@@ -97,9 +101,9 @@ export function nativeResponsesBody(body: ResponsesRequest, bytes: Uint8Array | 
     (body.tools ?? []).some(isOurTool) ||
     (Array.isArray(body.input) && body.input.some(isOurItem));
   if (!ours && bytes) return { kind: 'bytes', bytes };
-  const limit = body.max_output_tokens ?? maxCompletionTokens ?? maxTokens;
+  const limit = responsesOutputLimit(body);
   const rewritten: Record<string, unknown> = { ...rest, input: nativeInput(body.input) };
   if (body.tools) rewritten['tools'] = body.tools.map(nativeTool);
-  if (limit != null) rewritten['max_output_tokens'] = limit;
+  if (limit !== undefined) rewritten['max_output_tokens'] = limit;
   return { kind: 'rewritten', body: asJson(rewritten) };
 }

@@ -17,7 +17,7 @@ import { asJson } from '../json-object.js';
 import { cannotTranslate } from '../refusals.js';
 import { TurnList } from '../turn-list.js';
 import { readResponsesItem } from './read-responses-items.js';
-import { nativeMcpTool } from './native-responses-body.js';
+import { nativeMcpTool, responsesOutputLimit } from './native-responses-body.js';
 
 /** Reads a checked responses body, whose references are resolved, into the canonical request. */
 export function readResponsesRequest(body: ResponsesRequest, model: string, stream: boolean): TextRequest {
@@ -42,7 +42,7 @@ export function readResponsesRequest(body: ResponsesRequest, model: string, stre
     parallelToolCalls: body.parallel_tool_calls ?? true,
     format: readFormat(body.text),
     reasoning: readReasoning(body.reasoning),
-    maxOutputTokens: body.max_output_tokens ?? body.max_completion_tokens ?? body.max_tokens,
+    maxOutputTokens: responsesOutputLimit(body),
     temperature: body.temperature,
     topP: body.top_p,
     stopSequences: typeof body.stop === 'string' ? [body.stop] : (body.stop ?? []),

@@ -1,7 +1,7 @@
 import type { JsonObject, ResponsesRequest } from '#contracts';
 import { asJson } from '../json-object.js';
 import type { TextStyleCodec } from '../text-style-codec.js';
-import { nativeResponsesBody } from './native-responses-body.js';
+import { nativeResponsesBody, responsesOutputLimit } from './native-responses-body.js';
 import { readResponsesRequest } from './read-responses-request.js';
 import { ResponsesStream } from './responses-stream.js';
 import { envelopedResponse, responsesAnswer, type ResponseLike } from './write-responses-answer.js';
@@ -11,6 +11,7 @@ export const responsesStyle: TextStyleCodec<ResponsesRequest> = {
   style: 'responses',
   read: readResponsesRequest,
   native: nativeResponsesBody,
+  outputLimit: responsesOutputLimit,
   answer: (reply, context) => {
     const response = responsesAnswer(reply, context);
     context.onAnswer(asJson(response));
