@@ -6,7 +6,8 @@ import { type Outcome, runScenario } from './run-scenario.js';
 import { type Scenario, SCENARIOS } from './scenarios.js';
 import type { Backend } from './services.js';
 
-const FIRST_PORT = 4_300;
+/** Where the APIs of each backend listen: apart, so that both may run at once. */
+const FIRST_PORTS = { redis: 4_300, postgres: 4_310 } as const satisfies Record<Backend, number>;
 
 interface Row extends Outcome {
   readonly backend: Backend;
@@ -16,12 +17,12 @@ interface Row extends Outcome {
 const [chosen, count] = process.argv.slice(2);
 const backends: readonly Backend[] = chosen === 'redis' || chosen === 'postgres' ? [chosen] : ['redis', 'postgres'];
 const rows: Row[] = [];
-for (const [index, backend] of backends.entries()) await runBackend(backend, FIRST_PORT + 10 * index);
+for (const backend of backends) await runBackend(backend);
 printMatrix();
 
-async function runBackend(backend: Backend, firstPort: number): Promise<void> {
+async function runBackend(backend: Backend): Promise<void> {
   const logFile = logFileOf(tmpdir(), backend);
-  const ground = await openGround(backend, logFile, firstPort);
+  const ground = await openGround(backend, logFile, FIRST_PORTS[backend]);
   console.log(`Queues in ${backend}; the processes write to ${logFile}.`);
   try {
     for (const scenario of SCENARIOS.filter(({ only }) => only === undefined || only === backend)) {
