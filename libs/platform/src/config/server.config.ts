@@ -48,7 +48,11 @@ export class ServerConfig {
   @MinLength(8)
   GATEWAY_API_KEY?: string;
 
-  @Variable({ description: 'Token of the admin pages. When unset, one is generated and printed once.', secret: true })
+  @Variable({
+    description:
+      'Token of the admin API and the operator pages. When unset, a gateway with embedded Postgres makes one and prints it once; any other keeps both shut.',
+    secret: true,
+  })
   @IsOptional()
   @MinLength(8)
   ADMIN_TOKEN?: string;
