@@ -28,4 +28,25 @@ describe('The deadline of a task', () => {
     expect(await ended(taskId)).toBe('failed');
     expect(await bench.entries(taskId)).toEqual(['hold', 'release']);
   });
+
+  it('notes the files that were copied before it, so that they are removed', async () => {
+    const taskId = await bench.submit();
+    await bench.start.run(await bench.claim(taskId), new AbortController().signal);
+    await bench.schedule.finish(taskId, [
+      { role: 'output', contentType: 'image/png', url: 'https://vendor.example/0.png' },
+      { role: 'output', contentType: 'image/jpeg', url: 'https://vendor.example/1.jpg' },
+    ]);
+    await bench.change(taskId, 'deadline_at = now()');
+    keeper = new DeadlineKeeper('image', bench.moves, bench.settlement, bench.providers);
+    keeper.start();
+    expect(await ended(taskId)).toBe('failed');
+    const { rows } = await bench.database.query({
+      text: `select store_key, expires_at between now() and now() + interval '1 hour' as soon from task_file where task_id = $1`,
+      values: [taskId],
+    });
+    expect(rows).toEqual([
+      { store_key: `media/${taskId}/0.png`, soon: true },
+      { store_key: `media/${taskId}/1.jpg`, soon: true },
+    ]);
+  });
 });

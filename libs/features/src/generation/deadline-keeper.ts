@@ -60,7 +60,7 @@ export class DeadlineKeeper {
           'The vendor never confirmed that it took the order. It was not sent again, and nothing was charged.',
         ] as const)
       : (['deadline_exceeded', 'The task did not finish within its time limit; nothing was charged.'] as const);
-    const ended = await this.settlement.failUnclaimed(task.id, [task.state], code, message);
+    const ended = await this.settlement.failUnclaimed(task, [task.state], code, message);
     if (ended) await this.stopVendor(task);
   }
 

@@ -93,7 +93,7 @@ describe('Asking a vendor how its work goes', () => {
 
   it('forgets a task that ended before its question was answered', async () => {
     const taskId = await running();
-    await bench.settlement.failUnclaimed(taskId, ['running'], 'deadline_exceeded', 'Too late.');
+    await bench.settlement.failUnclaimed({ id: taskId, outputs: null }, ['running'], 'deadline_exceeded', 'Too late.');
     await bench.database.query({
       text: `insert into task_poll (task_id, provider, operation, next_poll_at) values ($1, 'sandbox', '{}', now())`,
       values: [taskId],

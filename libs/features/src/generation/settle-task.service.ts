@@ -1,7 +1,8 @@
-import type { Micros, TaskFailureCode, TaskState } from '#contracts';
+import type { Micros, ProviderOutput, TaskFailureCode, TaskState } from '#contracts';
 import { type CrashPoints, type Database, retryOnConnectionError, type TaskSignals, timeOrderedId } from '#platform';
 import { type EndedTask, recordTaskEnd } from '../operations/record-task-end.js';
 import type { TaskRow } from '../tasks/task-row.js';
+import { leftoverFiles } from './result-files.js';
 import { SETTLE_TASK } from './settle-statement.js';
 
 /** A file that is in the store and was found readable. */
@@ -40,6 +41,15 @@ interface Ending {
 
 const NOTHING: Completion = { chargeMicros: 0n, quantity: 0, files: [], resultTtlSeconds: null };
 
+/** How long what was copied for a failed task lies there, in seconds: longer than a worker that lost the task may go on copying. */
+const LEFTOVERS_TTL_SECONDS = 3_600;
+
+/** A task as it stands when nobody works on it. */
+export interface UnclaimedTask {
+  readonly id: string;
+  readonly outputs: readonly ProviderOutput[] | null;
+}
+
 /** Ends tasks. The terminal move, the money, the files and the usage record are one statement: all of it or none. */
 export class SettleTaskService {
   constructor(
@@ -69,13 +79,19 @@ export class SettleTaskService {
       attempt: task.attempt,
       state: 'failed',
       error: { code, message },
-      completion: NOTHING,
+      completion: uselessly(task),
     });
   }
 
   /** Fails an open task that no attempt holds: the vendor said no, or time ran out. `from` names where it may be. */
-  failUnclaimed(taskId: string, from: readonly TaskState[], code: TaskFailureCode, message: string): Promise<boolean> {
-    return this.end({ taskId, from, attempt: null, state: 'failed', error: { code, message }, completion: NOTHING });
+  failUnclaimed(
+    task: UnclaimedTask,
+    from: readonly TaskState[],
+    code: TaskFailureCode,
+    message: string,
+  ): Promise<boolean> {
+    const [state, error, completion] = ['failed', { code, message }, uselessly(task)] as const;
+    return this.end({ taskId: task.id, from, attempt: null, state, error, completion });
   }
 
   /** Stops a task that its vendor has stopped, and gives the whole hold back. False: the task had moved on. */
@@ -128,3 +144,10 @@ export class SettleTaskService {
     return true;
   }
 }
+
+/** Nothing is delivered and nothing charged, but files may lie in the store. */
+const uselessly = ({ id, outputs }: UnclaimedTask): Completion => ({
+  ...NOTHING,
+  files: leftoverFiles(id, outputs),
+  resultTtlSeconds: outputs ? LEFTOVERS_TTL_SECONDS : null,
+});

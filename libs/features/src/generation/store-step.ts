@@ -2,7 +2,6 @@ import type { MediaProvider, ProviderOutput } from '#contracts';
 import {
   copyToStore,
   type CrashPoints,
-  extensionOf,
   inspectStoredFile,
   logger,
   type MediaStore,
@@ -16,6 +15,7 @@ import type { ClaimedTask, TaskRow } from '../tasks/task-row.js';
 import { MAX_FAILURES } from './attempts.js';
 import { backoffDelayMs } from './backoff.js';
 import { chargeFor, deliveredQuantity } from './charge.js';
+import { storeKeyOf } from './result-files.js';
 import type { SettledFile, SettleTaskService } from './settle-task.service.js';
 import type { TaskMoves } from './task-moves.js';
 
@@ -72,7 +72,7 @@ export class StoreStep {
     const provider = this.parts.providers.providerById(task.provider ?? '');
     const files: SettledFile[] = [];
     for (const [ordinal, output] of outputs.entries()) {
-      const key = `media/${task.id}/${ordinal}.${extensionOf(output.contentType)}`;
+      const key = storeKeyOf(task.id, ordinal, output);
       files.push(await this.measured(output, ordinal, await this.copy(provider, output, key, signal)));
       this.parts.crashPoints.reach('after-file-copied');
     }

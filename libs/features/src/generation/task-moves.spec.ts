@@ -35,7 +35,12 @@ describe('The limits of running tasks', () => {
     const wide = await bench.submit();
     expect((await bench.moves.claimDue('image', 3)).map(({ id }) => id)).toEqual([wide]);
     const [ended] = first;
-    await bench.settlement.failUnclaimed(ended?.id ?? '', ['submitting'], 'upstream_error', 'Refused.');
+    await bench.settlement.failUnclaimed(
+      { id: ended?.id ?? '', outputs: null },
+      ['submitting'],
+      'upstream_error',
+      'Refused.',
+    );
     expect(await bench.moves.claimDue('image', 3)).toHaveLength(1);
   });
 

@@ -1,4 +1,4 @@
-import type { JsonObject, Medium, Operation } from '#contracts';
+import type { JsonObject, Medium, Operation, ProviderOutput } from '#contracts';
 import { Database, retryOnConnectionError, type TaskSignals } from '#platform';
 import type { ClaimedTask, TaskRow } from '../tasks/task-row.js';
 import * as statements from './task-statements.js';
@@ -10,6 +10,7 @@ export interface OverdueTask {
   readonly attempt: number;
   readonly provider: string | null;
   readonly operation: JsonObject | null;
+  readonly outputs: ProviderOutput[] | null;
   readonly startedUpstream: boolean;
 }
 

@@ -1,4 +1,7 @@
 import { createTestDatabase, type TestDatabase } from '#testing';
+import { FakeVendor } from '../generation/testing/fake-vendor.js';
+import { openTaskBench, type TaskBench } from '../generation/testing/task-bench.js';
+import { MaintenanceService } from './maintenance.service.js';
 
 describe('Partitions of a month', () => {
   let test: TestDatabase;
@@ -47,5 +50,42 @@ describe('Partitions of a month', () => {
 
   it('are made once by processes that make them at the same time', async () => {
     await expect(Promise.all([1, 2, 3, 4].map(() => ensure('2032-01-01')))).resolves.toHaveLength(4);
+  });
+});
+
+describe('What has expired', () => {
+  let bench: TaskBench;
+  let maintenance: MaintenanceService;
+  beforeAll(async () => {
+    bench = await openTaskBench(new FakeVendor());
+    maintenance = new MaintenanceService(bench.database, bench.platform.store);
+  });
+  afterAll(() => bench.close());
+
+  it('goes in rounds without a pause while any table has more than one round removes', async () => {
+    await bench.database.query({
+      text: `insert into text_item (account_id, id, response_id, item, expires_at)
+        select 'acct_bench', 'item_' || n, 'r', '{}', now() - interval '1 day' from generate_series(1, 250) n`,
+    });
+    expect(await maintenance.run()).toBe(true);
+    expect(await maintenance.run()).toBe(false);
+    const { rows } = await bench.database.query({ text: 'select from text_item' });
+    expect(rows).toEqual([]);
+  });
+
+  it('goes although as many older files as one round takes cannot be removed', async () => {
+    const taskId = await bench.submit();
+    await bench.database.query({
+      text: `insert into task_file (task_id, ordinal, role, store_key, content_type, bytes, sha256, expires_at)
+        select $1, n, 'output', case when n < 200 then '../no key ' || n else 'media/gone.png' end, 'image/png', 1, '',
+          now() - (300 - n) * interval '1 minute' from generate_series(0, 200) n`,
+      values: [taskId],
+    });
+    await maintenance.run();
+    await maintenance.run();
+    const { rows } = await bench.database.query<{ store_key: string }>({
+      text: 'select store_key from task_file where removed_at is not null',
+    });
+    expect(rows).toEqual([{ store_key: 'media/gone.png' }]);
   });
 });

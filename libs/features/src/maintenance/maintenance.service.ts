@@ -1,12 +1,16 @@
 import { Database, logger, type MediaStore } from '#platform';
+import { LRUCache } from 'lru-cache';
 
 const log = logger('maintenance');
 
 const BATCH = 200;
 
+/** Files that the store would not remove rest so long, in milliseconds, and stand in nobody's way meanwhile. */
+const UNREMOVABLE = { max: 10_000, ttl: 600_000 } as const;
+
 const EXPIRED_FILES = `
 select task_id, ordinal, store_key from task_file
-where expires_at <= now() and removed_at is null order by expires_at limit $1`;
+where expires_at <= now() and removed_at is null and store_key <> all($2::text[]) order by expires_at limit $1`;
 const MARK_REMOVED = `update task_file set removed_at = now() where task_id = $1 and ordinal = $2`;
 
 interface ExpiredFile {
@@ -26,6 +30,8 @@ select ensure_month_partition($1, (now() at time zone 'utc' + $2::integer * inte
 
 /** Keeps the house clean: expired files and records go, the coming months' partitions are made in time. */
 export class MaintenanceService {
+  private readonly unremovable = new LRUCache<string, true>(UNREMOVABLE);
+
   constructor(
     private readonly database: Database,
     private readonly store: MediaStore,
@@ -35,31 +41,32 @@ export class MaintenanceService {
   async run(): Promise<boolean> {
     const removedFiles = await this.removeExpiredFiles();
     const removedRecords = await this.removeExpiredRecords();
+    const removed = [removedFiles, ...removedRecords];
+    const total = removed.reduce((sum, count) => sum + count, 0);
     await this.ensurePartitions();
-    if (removedFiles + removedRecords > 0) {
-      log.info('maintenance.done', { removedFiles, removedRecords });
-    }
-    return removedFiles === BATCH;
+    if (total > 0) log.info('maintenance.done', { removedFiles, removedRecords: total - removedFiles });
+    return removed.includes(BATCH);
   }
 
   /** The file first, then the note of it: a crash in between removes a file that is already gone, which is no error. */
   private async removeExpiredFiles(): Promise<number> {
     const { rows: files } = await this.database.query<ExpiredFile>({
       text: EXPIRED_FILES,
-      values: [BATCH],
+      values: [BATCH, [...this.unremovable.keys()]],
     });
     let removed = 0;
     for (const file of files) if (await this.removeFile(file)) removed += 1;
     return removed;
   }
 
-  /** False: the store would not; the next round tries again, and the other files need not wait for this one. */
+  /** False: the store would not; a later round tries again, and the other files need not wait for this one. */
   private async removeFile({ task_id, ordinal, store_key }: ExpiredFile): Promise<boolean> {
     try {
       await this.store.delete(store_key);
       await this.database.query({ text: MARK_REMOVED, values: [task_id, ordinal] });
       return true;
     } catch (error) {
+      this.unremovable.set(store_key, true);
       log.warn('maintenance.file_kept', { taskId: task_id, storeKey: store_key, error });
       return false;
     }
@@ -76,14 +83,15 @@ export class MaintenanceService {
     }
   }
 
-  private async removeExpiredRecords(): Promise<number> {
-    let removed = 0;
+  /** How many of each table. */
+  private async removeExpiredRecords(): Promise<number[]> {
+    const removed: number[] = [];
     for (const table of EXPIRING_TABLES) {
       const { rows } = await this.database.query({
         text: `delete from ${table} where ctid = any(array(select ctid from ${table} where expires_at <= now() limit $1)) returning 1`,
         values: [BATCH],
       });
-      removed += rows.length;
+      removed.push(rows.length);
     }
     return removed;
   }

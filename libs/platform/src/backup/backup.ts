@@ -66,7 +66,9 @@ export async function makeBackup(databaseUrl: string, store: MediaStore, folder:
     const tables: TableInBackup[] = [];
     for (const table of await backupTables(client)) tables.push(await copyOut(client, table, folder));
     const { rows: files } = await client.query<StoredFileRow>(
-      'select store_key, bytes, content_type from task_file where removed_at is null order by store_key',
+      // What failed tasks left behind is only noted to be removed.
+      `select store_key, bytes, content_type from task_file
+      where removed_at is null and task_id in (select id from task where state = 'completed') order by store_key`,
     );
     await client.query('COMMIT');
     const manifest = {
