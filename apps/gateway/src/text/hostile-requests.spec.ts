@@ -92,6 +92,35 @@ describe('A request meant to harm', () => {
     },
   );
 
+  it('brings no conversation together that is larger than a request may be', async () => {
+    const model = MODEL_OVER.chat;
+    const said = [{ type: 'message', role: 'user', id: 'msg_said', content: 'Remember this' }];
+    const first = await send('/v1/responses', { model, input: said });
+    const { id } = first.body as { readonly id?: string };
+    expect(first.status).toBe(200);
+    const continuing = { model, input: 'And now?', previous_response_id: id ?? '' };
+    const referring = (times: number): JsonObject => ({
+      model,
+      input: Array.from({ length: times }, () => ({ type: 'item_reference', id: 'msg_said' })),
+    });
+    expect([
+      (await send('/v1/responses', continuing)).status,
+      (await send('/v1/responses', referring(2))).status,
+    ]).toEqual([200, 200]);
+    await gateway.database.query({ text: 'update text_response set size_bytes = size_bytes + 40000000' });
+    await gateway.database.query({ text: 'update text_item set size_bytes = size_bytes + 40000000' });
+    expect(await send('/v1/responses', continuing)).toMatchObject({ status: 200 });
+    expect(await send('/v1/responses', referring(2))).toMatchObject({
+      status: 413,
+      body: { error: { param: 'input' } },
+    });
+    await gateway.database.query({ text: 'update text_response set size_bytes = size_bytes + 40000000' });
+    expect(await send('/v1/responses', continuing)).toMatchObject({
+      status: 413,
+      body: { error: { param: 'previous_response_id' } },
+    });
+  });
+
   it('holds money for the output limit that its style obeys, whatever other limits it names', async () => {
     await gateway.database.query({
       text: 'update account set available_micros = 10000, unlimited = false where id = $1',
