@@ -17,8 +17,17 @@ export interface SpawnedProcess {
 const WAIT_MS = 30_000;
 
 /** Starts `apps/<app>`; only the given variables and PATH are set. */
-export function spawnApp(app: string, environment: Record<string, string>): SpawnedProcess {
-  const child = spawn(process.execPath, [`dist/apps/${app}/src/main.js`], {
+export const spawnApp = (app: string, environment: Record<string, string>): SpawnedProcess =>
+  spawnScript([`dist/apps/${app}/src/main.js`], environment);
+
+/** Starts a script with its arguments, in a folder; only the given variables and PATH are set. */
+export function spawnScript(
+  script: readonly [string, ...string[]],
+  environment: Record<string, string>,
+  folder = process.cwd(),
+): SpawnedProcess {
+  const child = spawn(process.execPath, script, {
+    cwd: folder,
     env: { PATH: process.env['PATH'] ?? '', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -34,7 +43,7 @@ export function spawnApp(app: string, environment: Record<string, string>): Spaw
         const match = pattern.exec(output);
         if (match) return match;
         if (child.exitCode !== null || Date.now() > deadline)
-          throw new Error(`${app} never wrote ${pattern}: ${output}`);
+          throw new Error(`${script.join(' ')} never wrote ${pattern}: ${output}`);
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
     },
