@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FakeVendor } from './fake-vendor.js';
 import type { Load } from './load.js';
@@ -63,6 +63,7 @@ export async function verify(services: Services, vendor: FakeVendor, load: Load)
     ...tasks.flatMap((task) => judge(task, vendor)),
     ...(await wrongMoney(services)),
     ...(await missingFiles(services)),
+    ...(await strayFiles(services, [...known])),
   ];
   return { tasks: tasks.length, completed: tasks.filter(({ state }) => state === 'completed').length, failures };
 }
@@ -89,6 +90,17 @@ async function missingFiles({ database, folder }: Services): Promise<string[]> {
     return !bytes || createHash('sha256').update(bytes).digest('hex') !== sha256;
   });
   return missing.map(({ id }) => `${id} lacks its file`);
+}
+
+/** Files that no row knows would lie there for ever. */
+async function strayFiles({ database, folder }: Services, taskIds: readonly string[]): Promise<string[]> {
+  const { rows } = await database.query<{ store_key: string }>({ text: 'select store_key from task_file' });
+  const known = new Set(rows.map(({ store_key: key }) => key));
+  const stored = taskIds.flatMap((id) => {
+    const path = join(folder, 'data', 'media', 'media', id);
+    return existsSync(path) ? readdirSync(path).map((name) => `media/${id}/${name}`) : [];
+  });
+  return stored.filter((key) => !known.has(key)).map((key) => `${key} belongs to nobody`);
 }
 
 function judge({ id, state, error_code: code, last_failure: reason }: EndedTask, vendor: FakeVendor): string[] {
