@@ -24,12 +24,14 @@ const ids = await addTasks(database, accountId, CLIENTS, 'running');
 
 const answeredAt = new Map<string, number>();
 const answers: Promise<void>[] = [];
+let [connected, reconnects] = [0, 0];
 for (const [index, taskId] of ids.entries()) {
   answers.push(waitFor(taskId, index % 2 === 0 ? '?wait=55' : '/events'));
   // In steps, because the system's queue of new connections holds some hundreds.
-  if (index % 100 === 99) await sleep(50);
+  if (index % 50 === 49) await sleep(50);
 }
-await sleep(3_000);
+while (connected < CLIENTS) await sleep(100);
+await sleep(10_000);
 const before = await statements();
 await sleep(QUIET_MS);
 const quiet = (await statements()) - before;
@@ -49,7 +51,9 @@ for (let start = 0; start < ids.length; start += ENDS_PER_SECOND / 10) {
 await Promise.all(answers);
 const delays = ids.map((id) => (answeredAt.get(id) ?? Infinity) - (endedAt.get(id) ?? 0)).sort((a, b) => a - b);
 const percentile = (part: number): string => (delays[Math.floor((delays.length - 1) * part)] ?? 0).toFixed(0);
-console.log(`\n${CLIENTS} waiting clients on one API process, half by wait, half by events, signals through Redis.`);
+console.log(
+  `\n${CLIENTS} waiting clients on one API process, half by wait, half by events, signals through Redis; ${reconnects} reconnects.`,
+);
 console.log(
   `While nothing happened: ${quiet} statements to Postgres in ${QUIET_MS / 1000} s, from all processes together.`,
 );
@@ -60,8 +64,9 @@ await platform.close(1_000);
 api.kill();
 await services.stop();
 
+/** Waits as a patient client does: a connection that is refused or cut is opened again. */
 function waitFor(taskId: string, how: string): Promise<void> {
-  return new Promise((resolve, reject) => {
+  return new Promise((resolve) => {
     const headers = { authorization: `Bearer ${BENCH_KEY}` };
     const asked = request({ port, path: `/v1/tasks/${taskId}${how}`, headers, agent: false }, (answer) => {
       let text = '';
@@ -71,7 +76,12 @@ function waitFor(taskId: string, how: string): Promise<void> {
       });
       answer.on('end', () => resolve());
     });
-    asked.on('error', reject);
+    asked.on('socket', (socket) => socket.on('connect', () => (connected += 1)));
+    asked.on('error', () => {
+      connected -= 1;
+      reconnects += 1;
+      setTimeout(() => resolve(waitFor(taskId, how)), 500);
+    });
     asked.end();
   });
 }
