@@ -4,6 +4,11 @@ import { ACCOUNT_PATHS } from './account-paths.js';
 import { ANSWER_SCHEMAS } from './answer-schemas.js';
 import { MEDIA_PATHS } from './media-paths.js';
 import { TEXT_PATHS } from './text-paths.js';
+import { USAGE_PATHS } from './usage-paths.js';
+import { WEBHOOK_PATHS } from './webhook-paths.js';
+import { WEBHOOK_SCHEMAS } from './webhook-schemas.js';
+
+const TAGS = ['Text', 'Videos', 'Images', 'Tasks', 'Webhooks', 'Prices', 'Models', 'Account', 'Files', 'Operations'];
 
 /** The public API as OpenAPI 3.1. The bodies of video and image requests come from the same tables that check them. */
 export const openapiDocument = (): JsonObject => ({
@@ -17,12 +22,10 @@ export const openapiDocument = (): JsonObject => ({
   },
   servers: [{ url: '/', description: 'This gateway' }],
   security: [{ bearer: [] }, { apiKey: [] }, { googleApiKey: [] }],
-  tags: ['Text', 'Videos', 'Images', 'Tasks', 'Prices', 'Models', 'Account', 'Files', 'Operations'].map((name) => ({
-    name,
-  })),
-  paths: { ...TEXT_PATHS, ...MEDIA_PATHS, ...ACCOUNT_PATHS },
+  tags: TAGS.map((name) => ({ name })),
+  paths: { ...TEXT_PATHS, ...MEDIA_PATHS, ...WEBHOOK_PATHS, ...ACCOUNT_PATHS, ...USAGE_PATHS },
   components: {
-    schemas: { ...componentSchemas(), ...ANSWER_SCHEMAS },
+    schemas: { ...componentSchemas(), ...ANSWER_SCHEMAS, ...WEBHOOK_SCHEMAS },
     securitySchemes: {
       bearer: { type: 'http', scheme: 'bearer' },
       apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' },

@@ -57,7 +57,7 @@ class Balancer {
       const urls = [...this.members].map(({ url }) => url).filter(Boolean);
       const asked = await Promise.all(urls.map(async (url) => ((await isReady(url)) ? [url] : [])));
       if (asked.flat().length > 0) this.ready = asked.flat();
-      await sleep(150);
+      await sleep(250);
     }
   }
 }

@@ -6,7 +6,7 @@ export interface SpawnedProcess {
   readonly child: ChildProcess;
   /** Everything it wrote so far. */
   output(): string;
-  /** Resolves when its output matches. @throws Error with the output when it exits first or 30 s pass. */
+  /** Resolves when its output matches. @throws Error with the output when it exits first or 60 s pass. */
   waitFor(pattern: RegExp): Promise<RegExpExecArray>;
   /** Sends a signal and resolves with the exit code, or null when the signal itself ended it. */
   end(signal: NodeJS.Signals): Promise<number | null>;
@@ -14,7 +14,7 @@ export interface SpawnedProcess {
   exited(): Promise<number | null>;
 }
 
-const WAIT_MS = 30_000;
+const WAIT_MS = 60_000;
 
 /** Starts `apps/<app>`; only the given variables and PATH are set. */
 export const spawnApp = (app: string, environment: Record<string, string>): SpawnedProcess =>

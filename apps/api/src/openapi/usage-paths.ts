@@ -1,0 +1,53 @@
+import type { JsonObject } from '#contracts';
+import { envelope, inQuery, operation } from './operation.js';
+
+const DAY: JsonObject = { type: 'string', format: 'date' };
+
+const DAYS = [
+  inQuery('from', 'First day (UTC); 30 days are shown unless said.', DAY),
+  inQuery('to', 'Last day (UTC), at most 366 days after the first; today unless said.', DAY),
+  inQuery('format', 'CSV holds the whole list.', { type: 'string', enum: ['json', 'csv'], default: 'json' }),
+];
+
+/** JSON in the envelope, or the same as a table. */
+const jsonOrCsv = (description: string): JsonObject => ({
+  description,
+  content: {
+    'application/json': { schema: envelope({ type: 'array', items: { type: 'object' } }) },
+    'text/csv': { schema: { type: 'string' } },
+  },
+});
+
+/** What an account used, for the holders of its keys. */
+export const USAGE_PATHS: JsonObject = {
+  '/v1/usage': {
+    get: operation({
+      id: 'readUsage',
+      tag: 'Account',
+      summary: 'Sums of requests, tokens and money by day, model and key',
+      parameters: [
+        ...DAYS,
+        inQuery('group_by', 'Some of day, model and key, separated by commas.', {
+          type: 'string',
+          default: 'day,model,key',
+        }),
+      ],
+      answer: jsonOrCsv('The sums.'),
+      errors: ['invalid_parameter'],
+    }),
+  },
+  '/v1/usage/records': {
+    get: operation({
+      id: 'listUsageRecords',
+      tag: 'Account',
+      summary: 'Every request and task with the lines of its price, newest first',
+      parameters: [
+        ...DAYS,
+        inQuery('limit', 'Records on a page.', { type: 'integer', minimum: 1, maximum: 1_000, default: 50 }),
+        inQuery('cursor', 'The `next_cursor` of the page before.', { type: 'string' }),
+      ],
+      answer: jsonOrCsv('The records.'),
+      errors: ['invalid_parameter'],
+    }),
+  },
+};
