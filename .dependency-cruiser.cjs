@@ -1,11 +1,14 @@
 /** The walls of the house: each floor may import only the floors before it in this list. */
 const FLOORS = ['contracts', 'platform', 'providers', 'features'];
 
+/** Test code: specs, the testing library, and what a room keeps in a folder `testing` for its own specs. */
+const TESTS = '\\.spec\\.ts$|^libs/testing/|^(apps|libs)/[^/]+/src/(.+/)?testing/';
+
 const noUpwardImport = FLOORS.map((floor, index) => ({
   name: `${floor}-imports-only-below`,
   comment: `libs/${floor} stands on floor ${index + 1}: it may import only ${FLOORS.slice(0, index).join(', ') || 'nothing of ours'}.`,
   severity: 'error',
-  from: { path: `^libs/${floor}/`, pathNot: '\\.spec\\.ts$' },
+  from: { path: `^libs/${floor}/`, pathNot: TESTS },
   to: { path: `^(apps/|libs/(${[...FLOORS.slice(index + 1), 'testing'].join('|')})/)` },
 }));
 
@@ -36,8 +39,8 @@ module.exports = {
     {
       name: 'tests-stay-tests',
       severity: 'error',
-      from: { pathNot: '(\\.spec\\.ts$|^libs/testing/|^apps/gateway/src/testing/|^bench/|^chaos/)' },
-      to: { path: '(\\.spec\\.ts$|^libs/testing/|^apps/gateway/src/testing/)' },
+      from: { pathNot: `${TESTS}|^bench/|^chaos/` },
+      to: { path: TESTS },
     },
   ],
   options: {

@@ -1,6 +1,18 @@
 import type { ProviderOutput } from '#contracts';
 import { extensionOf } from '#platform';
-import type { SettledFile } from './settle-task.service.js';
+
+/** A file that is in the store and was found readable. */
+export interface SettledFile {
+  readonly ordinal: number;
+  readonly role: 'output' | 'last_frame';
+  readonly storeKey: string;
+  readonly contentType: string;
+  readonly bytes: number;
+  readonly sha256: string;
+  readonly width: number | null;
+  readonly height: number | null;
+  readonly durationMs: number | null;
+}
 
 /** Where the file of an output lies in our store: always at the same place, so that copying is safe to repeat. */
 export const storeKeyOf = (taskId: string, ordinal: number, { contentType }: ProviderOutput): string =>

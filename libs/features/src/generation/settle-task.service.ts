@@ -2,21 +2,8 @@ import type { Micros, ProviderOutput, TaskFailureCode, TaskState } from '#contra
 import { type CrashPoints, type Database, retryOnConnectionError, type TaskSignals, timeOrderedId } from '#platform';
 import { type EndedTask, recordTaskEnd } from '../operations/record-task-end.js';
 import type { TaskRow } from '../tasks/task-row.js';
-import { leftoverFiles } from './result-files.js';
+import { leftoverFiles, type SettledFile } from './result-files.js';
 import { SETTLE_TASK } from './settle-statement.js';
-
-/** A file that is in the store and was found readable. */
-export interface SettledFile {
-  readonly ordinal: number;
-  readonly role: 'output' | 'last_frame';
-  readonly storeKey: string;
-  readonly contentType: string;
-  readonly bytes: number;
-  readonly sha256: string;
-  readonly width: number | null;
-  readonly height: number | null;
-  readonly durationMs: number | null;
-}
 
 /** How a task succeeded. */
 export interface Completion {

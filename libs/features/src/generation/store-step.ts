@@ -15,8 +15,8 @@ import type { ClaimedTask, TaskRow } from '../tasks/task-row.js';
 import { MAX_FAILURES } from './attempts.js';
 import { backoffDelayMs } from './backoff.js';
 import { chargeFor, deliveredQuantity } from './charge.js';
-import { storeKeyOf } from './result-files.js';
-import type { SettledFile, SettleTaskService } from './settle-task.service.js';
+import { type SettledFile, storeKeyOf } from './result-files.js';
+import type { SettleTaskService } from './settle-task.service.js';
 import type { TaskMoves } from './task-moves.js';
 
 const log = logger('generation');
