@@ -10,7 +10,7 @@ describe('The admin API', () => {
   });
   afterAll(() => gateway.stop());
 
-  const admin: AdminGateway['admin'] = (...request) => api.admin(...request);
+  const admin: AdminGateway['admin'] = (method, path, body) => api.admin(method, path, body);
   const newAccount: AdminGateway['newAccount'] = (settings) => api.newAccount(settings);
   const newKey: AdminGateway['newKey'] = (accountId, settings) => api.newKey(accountId, settings);
 

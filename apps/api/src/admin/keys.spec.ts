@@ -12,8 +12,8 @@ describe('API keys in the hands of operators', () => {
   });
   afterAll(() => gateway.stop());
 
-  const admin: AdminGateway['admin'] = (...request) => api.admin(...request);
-  const withKey: AdminGateway['withKey'] = (...request) => api.withKey(...request);
+  const admin: AdminGateway['admin'] = (method, path, body) => api.admin(method, path, body);
+  const withKey: AdminGateway['withKey'] = (key, path, method, body) => api.withKey(key, path, method, body);
   const newAccount: AdminGateway['newAccount'] = (settings) => api.newAccount(settings);
   const newKey: AdminGateway['newKey'] = (accountId, settings) => api.newKey(accountId, settings);
 

@@ -12,8 +12,8 @@ describe('What operators read: prices, lists, usage and books', () => {
   });
   afterAll(() => gateway.stop());
 
-  const admin: AdminGateway['admin'] = (...request) => api.admin(...request);
-  const withKey: AdminGateway['withKey'] = (...request) => api.withKey(...request);
+  const admin: AdminGateway['admin'] = (method, path, body) => api.admin(method, path, body);
+  const withKey: AdminGateway['withKey'] = (key, path, method, body) => api.withKey(key, path, method, body);
   const newAccount: AdminGateway['newAccount'] = (settings) => api.newAccount(settings);
   const newKey: AdminGateway['newKey'] = (accountId, settings) => api.newKey(accountId, settings);
 
@@ -44,11 +44,13 @@ describe('What operators read: prices, lists, usage and books', () => {
   describe('lists', () => {
     it('goes through all accounts part by part, each once', async () => {
       for (let made = 0; made < 5; made += 1) await newAccount();
-      const seen: unknown[] = [];
-      for (let cursor: string | null | undefined = ''; cursor !== null && cursor !== undefined;) {
-        const { body } = await admin('GET', `/accounts?limit=2${cursor ? `&cursor=${cursor}` : ''}`);
-        seen.push(...(body.data as unknown as { id: string }[]).map(({ id }) => id));
-        cursor = body.next_cursor;
+      const seen: string[] = [];
+      let cursor: string | null = '';
+      while (cursor !== null) {
+        const path: string = `/accounts?limit=2${cursor && `&cursor=${cursor}`}`;
+        const { body } = await admin<{ id: string }[]>('GET', path);
+        seen.push(...body.data.map(({ id }) => id));
+        cursor = body.next_cursor ?? null;
       }
       expect(new Set(seen).size).toBe(seen.length);
       const { rows } = await gateway.database.query<{ n: number }>({ text: 'select count(*)::integer n from account' });
@@ -81,8 +83,8 @@ describe('What operators read: prices, lists, usage and books', () => {
     it('explains each price to the holder of the key, sums it, and shows nobody else', async () => {
       const { id } = await newAccount({ unlimited: true });
       const { key } = await newKey(id);
-      const submitted = await withKey(key, '/v1/images/generations', 'POST', PICTURE);
-      const taskId = (submitted.body as unknown as { data: { task_id: string }[] }).data[0]?.task_id ?? '';
+      const submitted = await withKey<{ data: { task_id: string }[] }>(key, '/v1/images/generations', 'POST', PICTURE);
+      const taskId = submitted.body.data[0]?.task_id ?? '';
       await waitUntilUsed(gateway, taskId);
       const records = await withKey(key, '/v1/usage/records');
       expect(records.body).toMatchObject({
@@ -119,10 +121,8 @@ describe('What operators read: prices, lists, usage and books', () => {
         balanced: false,
         findings: [{ check: 'account_balances', subject: id, expected: '0 / 0 / 0', found: '5 / 0 / 0' }],
       });
-      expect((await admin('GET', '/reconciliations')).body.data).toMatchObject([
-        { balanced: false },
-        { balanced: true },
-      ]);
+      const reports = await admin<object[]>('GET', '/reconciliations');
+      expect(reports.body.data.slice(0, 2)).toMatchObject([{ balanced: false }, { balanced: true }]);
     });
   });
 });

@@ -4,9 +4,9 @@ import { startTestGateway, type TestAnswer, type TestGateway } from './test-gate
 const ADMIN_TOKEN = 'an-admin-token-for-tests';
 
 /** An answer of the admin API. */
-export interface AdminAnswer {
+export interface AdminAnswer<Data = JsonObject> {
   readonly code: number;
-  readonly data: JsonObject;
+  readonly data: Data;
   readonly next_cursor?: string | null;
   readonly error: { readonly code: string; readonly param: string | null };
 }
@@ -16,9 +16,9 @@ export interface AdminGateway {
   readonly gateway: TestGateway;
   readonly token: string;
   /** Calls the admin API; `path` follows /admin/v1. */
-  admin(method: string, path: string, body?: unknown): Promise<TestAnswer<AdminAnswer>>;
+  admin<Data = JsonObject>(method: string, path: string, body?: unknown): Promise<TestAnswer<AdminAnswer<Data>>>;
   /** Calls the public API with a key of its own. */
-  withKey(key: string, path?: string, method?: string, body?: unknown): Promise<TestAnswer>;
+  withKey<Body = JsonObject>(key: string, path?: string, method?: string, body?: unknown): Promise<TestAnswer<Body>>;
   newAccount(settings?: object): Promise<{ readonly id: string }>;
   newKey(
     accountId: string,
@@ -32,7 +32,7 @@ export async function startAdminGateway(): Promise<AdminGateway> {
   const headers = { authorization: `Bearer ${ADMIN_TOKEN}`, 'x-admin-actor': 'finance@example.com' };
   const admin: AdminGateway['admin'] = (method, path, body) => gateway.send(method, `/admin/v1${path}`, body, headers);
   const create = async <Made>(path: string, body: object): Promise<Made> =>
-    (await admin('POST', path, body)).body.data as Made;
+    (await admin<Made>('POST', path, body)).body.data;
   return {
     gateway,
     token: ADMIN_TOKEN,

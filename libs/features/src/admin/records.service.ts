@@ -38,7 +38,7 @@ order by ledger_entry.id desc limit $4`;
 const AUDIT = `
 select id, ${cursorTime('created_at')} as time, actor, action, subject_type, subject_id, before, after, request_id, address
 from audit_record
-where ($1::text is null or subject_id = $1) and ($2::timestamptz is null or (created_at, id) < ($2, $3))
+where ($1::text is null or subject_id = $1) and ($2::timestamptz is null or (created_at <= $2 and (created_at, id) < ($2, $3)))
 order by created_at desc, id desc limit $4`;
 
 /** What is written down for good, for operators to read. */

@@ -51,12 +51,13 @@ const COLUMN = { day: 'day', model: 'model', key: 'api_key_id', account: 'accoun
 /** The most sums one answer holds. */
 export const USAGE_SUMS_MAX = 10_000;
 
+/** The bound on the time alone keeps the months behind a cursor out of the plan, which the pair of both cannot. */
 const RECORDS = `
 select id, ${cursorTime('created_at')} as time, account_id, api_key_id, kind, model, task_id, request_id, status,
   amount_micros, lines, input_tokens, cached_input_tokens, output_tokens, reasoning_tokens, quantity, duration_ms
 from usage_record
 where ($1::text is null or account_id = $1) and created_at >= $2::date and created_at < $3::date + 1
-  and ($4::timestamptz is null or (created_at, id) < ($4, $5))
+  and ($4::timestamptz is null or (created_at <= $4 and (created_at, id) < ($4, $5)))
 order by created_at desc, id desc limit $6`;
 
 /** Tells what was used. Sums come from the daily sums, so they take no longer as records grow. */

@@ -36,8 +36,8 @@ function countsPoints(open: () => RateCounter): void {
   });
 
   it('loses no point when many are added at once', async () => {
-    await Promise.all(Array.from({ length: 200 }, () => counter.add('requests:d', 1)));
-    expect((await counter.add('requests:d', 0)).points).toBe(200);
+    await Promise.all(Array.from({ length: 40 }, () => counter.add('requests:d', 1)));
+    expect((await counter.add('requests:d', 0)).points).toBe(40);
   });
 }
 
