@@ -2,7 +2,7 @@
 const FLOORS = ['contracts', 'platform', 'providers', 'features'];
 
 /** Test code: specs, the testing library, and what a room keeps in a folder `testing` for its own specs. */
-const TESTS = '\\.spec\\.ts$|^libs/testing/|^(apps|libs)/[^/]+/src/(.+/)?testing/';
+const TESTS = '\\.spec\\.ts$|^libs/testing/|^(apps|libs)/.+/testing/';
 
 const noUpwardImport = FLOORS.map((floor, index) => ({
   name: `${floor}-imports-only-below`,
