@@ -46,7 +46,7 @@ describe('Hostile clients', () => {
     gateway.platform.config.server.PORT = 0;
     const running = await serve(app, gateway.platform);
     gateway.platform.config.server.PORT = PORT;
-    const server = app.getHttpServer() as Server;
+    const server: Server = app.getHttpServer();
     expect(server.headersTimeout).toBeLessThanOrEqual(15_000);
     expect(server.requestTimeout).toBeLessThanOrEqual(120_000);
     await running.stop(0);
