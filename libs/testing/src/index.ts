@@ -7,3 +7,4 @@ export * from './media-samples/film-samples.js';
 export * from './media-samples/picture-samples.js';
 export * from './media-samples/sound-samples.js';
 export { describeWithBrowser } from './test-browser.js';
+export { startTraceCollector, type TraceCollector } from './trace-collector.js';

@@ -1,40 +1,16 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createTestDatabase, startTraceCollector, type TraceCollector } from '#testing';
 import { GatewayError } from '#contracts';
+import { createTaskDoorbell } from '../queue/create-task-doorbell.js';
+import { QueueConfig } from '../queue/queue.config.js';
 import { observeUpstream } from './observe-upstream.js';
 import { queueTelemetry } from './queue-telemetry.js';
 import { currentTraceId, enterSpan, inSpan } from './span.js';
 import { TracingConfig } from './tracing.config.js';
 import { isTracing, startTracing, type Tracing } from './tracing.js';
 
-interface ExportedSpan {
-  readonly name: string;
-  readonly traceId: string;
-  readonly spanId: string;
-  readonly parentSpanId?: string;
-  readonly status?: { readonly code?: number };
-}
-
-/** A collector that remembers the spans it is sent. */
-async function startCollector(): Promise<{ url: string; spans: ExportedSpan[]; sent: string[]; server: Server }> {
-  const spans: ExportedSpan[] = [];
-  const sent: string[] = [];
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      const text = Buffer.concat(chunks).toString();
-      sent.push(text);
-      const body = JSON.parse(text) as {
-        resourceSpans: { scopeSpans: { spans: ExportedSpan[] }[] }[];
-      };
-      spans.push(...body.resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans)));
-      response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
-    });
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, spans, sent, server };
+async function until(condition: () => boolean): Promise<void> {
+  const deadlineMs = Date.now() + 15_000;
+  while (!condition() && Date.now() < deadlineMs) await new Promise((resolve) => setTimeout(resolve, 50));
 }
 
 describe('Tracing', () => {
@@ -47,15 +23,37 @@ describe('Tracing', () => {
   });
 
   describe('with a collector', () => {
-    let collector: Awaited<ReturnType<typeof startCollector>>;
+    let collector: TraceCollector;
     let tracing: Tracing;
 
     beforeAll(async () => {
-      collector = await startCollector();
+      collector = await startTraceCollector();
       const config = Object.assign(new TracingConfig(), { OTEL_EXPORTER_OTLP_ENDPOINT: `${collector.url}/` });
       tracing = await startTracing(config, 'test');
     });
-    afterAll(() => collector.server.close());
+    afterAll(() => collector.close());
+
+    it('goes through the queue: the call to the vendor belongs to the request that rang the bell', async () => {
+      const test = await createTestDatabase();
+      const doorbell = await createTaskDoorbell(new QueueConfig(), test.url);
+      const called = new Promise<void>((resolve) => {
+        doorbell.listen('image', { concurrency: 1 }, async () => {
+          await observeUpstream('queued-vendor', 'start', async () => undefined);
+          resolve();
+        });
+      });
+      let submitted: string | undefined;
+      await inSpan({ name: 'submission', kind: 'server' }, async () => {
+        submitted = currentTraceId();
+        doorbell.ring('image', ['task_1']);
+      });
+      await called;
+      await doorbell.close(1_000);
+      await test.remove();
+      await until(() => collector.spans.some(({ name }) => name === 'queued-vendor start'));
+      expect(submitted).toMatch(/^[0-9a-f]{32}$/);
+      expect(collector.spans.find(({ name }) => name === 'queued-vendor start')?.traceId).toBe(submitted);
+    });
 
     it('joins the trace of the caller, reaches the upstream call inside it, and marks a failure without its words', async () => {
       const traceId = '0af7651916cd43dd8448eb211c80319c';
