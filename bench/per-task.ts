@@ -22,7 +22,10 @@ const platform = await openPlatform(readProcessConfig(environment));
 const { database } = platform;
 await database.query({ text: 'update account set unlimited = true' });
 const redis = new Redis(services.redisUrl);
-const vendor: VendorInProcess = new VendorInProcess(5, (taskId) => (vendor.started.get(taskId) ?? Infinity) + VENDOR_MS);
+const vendor: VendorInProcess = new VendorInProcess(
+  5,
+  (taskId) => (vendor.started.get(taskId) ?? Infinity) + VENDOR_MS,
+);
 const worker = createMediaWorker('image', 16, platform, new MediaProviderRegistry({ sandbox: vendor }));
 worker.start();
 await sleep(2_000);

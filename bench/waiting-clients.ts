@@ -24,13 +24,13 @@ const ids = await addTasks(database, accountId, CLIENTS, 'running');
 
 const answeredAt = new Map<string, number>();
 const answers: Promise<void>[] = [];
-let [connected, reconnects] = [0, 0];
+const connections = { open: 0, again: 0 };
 for (const [index, taskId] of ids.entries()) {
   answers.push(waitFor(taskId, index % 2 === 0 ? '?wait=55' : '/events'));
   // In steps, because the system's queue of new connections holds some hundreds.
   if (index % 50 === 49) await sleep(50);
 }
-while (connected < CLIENTS) await sleep(100);
+while (connections.open < CLIENTS) await sleep(100);
 await sleep(10_000);
 const before = await statements();
 await sleep(QUIET_MS);
@@ -52,7 +52,7 @@ await Promise.all(answers);
 const delays = ids.map((id) => (answeredAt.get(id) ?? Infinity) - (endedAt.get(id) ?? 0)).sort((a, b) => a - b);
 const percentile = (part: number): string => (delays[Math.floor((delays.length - 1) * part)] ?? 0).toFixed(0);
 console.log(
-  `\n${CLIENTS} waiting clients on one API process, half by wait, half by events, signals through Redis; ${reconnects} reconnects.`,
+  `\n${CLIENTS} waiting clients on one API process, half by wait, half by events, signals through Redis; ${connections.again} reconnects.`,
 );
 console.log(
   `While nothing happened: ${quiet} statements to Postgres in ${QUIET_MS / 1000} s, from all processes together.`,
@@ -76,10 +76,10 @@ function waitFor(taskId: string, how: string): Promise<void> {
       });
       answer.on('end', () => resolve());
     });
-    asked.on('socket', (socket) => socket.on('connect', () => (connected += 1)));
+    asked.on('socket', (socket) => socket.on('connect', () => (connections.open += 1)));
     asked.on('error', () => {
-      connected -= 1;
-      reconnects += 1;
+      connections.open -= 1;
+      connections.again += 1;
       setTimeout(() => resolve(waitFor(taskId, how)), 500);
     });
     asked.end();
