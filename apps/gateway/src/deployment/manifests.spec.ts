@@ -138,7 +138,8 @@ describe('The Helm chart', () => {
       });
       expect(container?.envFrom.some(({ secretRef }) => secretRef !== undefined)).toBe(true);
     }
-    for (const { spec } of pods.filter(({ kind }) => kind === 'Deployment')) {
+    const deployments = pods.filter(({ kind }) => kind === 'Deployment');
+    for (const { spec } of deployments) {
       expect(spec?.template?.spec.containers[0]).toMatchObject({
         readinessProbe: { httpGet: { path: '/readyz' } },
         livenessProbe: { httpGet: { path: '/healthz' } },
@@ -150,7 +151,8 @@ describe('The Helm chart', () => {
 
   it('gives pods longer to stop than the process takes at most', () => {
     const seconds = Number(environment['DRAIN_SECONDS']) + Number(environment['SHUTDOWN_GRACE_SECONDS']);
-    for (const { spec } of pods.filter(({ kind }) => kind === 'Deployment')) {
+    const deployments = pods.filter(({ kind }) => kind === 'Deployment');
+    for (const { spec } of deployments) {
       expect(spec?.template?.spec.terminationGracePeriodSeconds).toBeGreaterThan(seconds + 5);
     }
   });

@@ -117,12 +117,12 @@ const routesOf = (server: Express): [string, string][] =>
   );
 
 function createClient(baseUrl: string): Pick<TestGateway, 'baseUrl' | 'send' | 'submit' | 'waitForTask'> {
-  const send: TestGateway['send'] = async <Body>(
+  const send = async <Body = JsonObject>(
     method: string,
     path: string,
     body?: unknown,
     headers?: Record<string, string>,
-  ) => {
+  ): Promise<TestAnswer<Body>> => {
     const answer = await fetch(baseUrl + path, {
       method,
       headers: {
