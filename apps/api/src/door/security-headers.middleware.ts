@@ -1,11 +1,13 @@
-import type { Response } from 'express';
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import type { NextFunction, Request, Response } from 'express';
 import helmet from 'helmet';
 
 /**
  * What browsers are told about every answer: nothing may be run or framed, types are not guessed. Files may be shown
  * by other sites, because their links are made for that.
  */
-export const securityHeaders = helmet({
+const POLICY = helmet({
   contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
   crossOriginResourcePolicy: { policy: 'cross-origin' },
   // Whether the gateway is reached over HTTPS only is known to whoever ends TLS in front of it.
@@ -14,6 +16,28 @@ export const securityHeaders = helmet({
   xDownloadOptions: false,
   xPermittedCrossDomainPolicies: false,
 });
+
+/**
+ * The policy never depends on the request, so it is asked once: going through its dozen steps again for every answer
+ * took a sixth of the time of a poll.
+ */
+const HEADERS = headersOf(POLICY);
+
+/** Sets the security headers of an answer. */
+export function securityHeaders(_request: Request, response: Response, next: NextFunction): void {
+  for (const [name, value] of HEADERS) response.setHeader(name, value);
+  next();
+}
+
+/** What a middleware sets on an answer. @throws what it passes on. */
+function headersOf(middleware: typeof POLICY): readonly (readonly [name: string, value: string])[] {
+  const request = new IncomingMessage(new Socket());
+  const answer = new ServerResponse(request);
+  middleware(request, answer, (error) => {
+    if (error) throw error;
+  });
+  return Object.entries(answer.getHeaders()).map(([name, value]) => [name, String(value)]);
+}
 
 const PAGE_POLICY = [
   "default-src 'self'",
