@@ -11,6 +11,8 @@ import { VendorInProcess } from './vendor-in-process.js';
 
 const BACKLOG = 10_000;
 const NEWCOMERS = 30;
+/** How long the vendor takes to accept an order. */
+const VENDOR_MS = 100;
 
 const folder = mkdtempSync(join(tmpdir(), 'gateway-bench-'));
 const postgres = await startEmbeddedPostgres(folder);
@@ -26,7 +28,7 @@ async function firstTaskBehindBacklog(): Promise<void> {
   const { database, doorbell } = platform;
   await addAccount(database, 'acct_busy');
   const backlog = await addTasks(database, 'acct_busy', BACKLOG, 'queued');
-  const vendor = new VendorInProcess(100, () => Number.POSITIVE_INFINITY);
+  const vendor = new VendorInProcess(VENDOR_MS, () => Number.POSITIVE_INFINITY);
   const worker = createMediaWorker('image', 16, platform, new MediaProviderRegistry({ sandbox: vendor }));
   worker.start();
   const waits: number[] = [];
@@ -43,11 +45,12 @@ async function firstTaskBehindBacklog(): Promise<void> {
   await worker.stop(5_000);
   waits.sort((first, second) => first - second);
   console.log(
-    `\n${ahead} of ${BACKLOG} tasks of the busy account still waited when ${NEWCOMERS} newcomers had been served.`,
+    '\n| busy account: queued | still waiting at the end | newcomers | first task started after p50 | longest |',
   );
-  console.log(
-    `From a newcomer's submission to its vendor's yes (100 ms of it the vendor's): p50 ${waits[NEWCOMERS / 2]} ms, longest ${waits.at(-1)} ms.`,
-  );
+  console.log('|---:|---:|---:|---:|---:|');
+  const cells = [BACKLOG, ahead, NEWCOMERS, `${waits[NEWCOMERS / 2]} ms`, `${waits.at(-1)} ms`];
+  console.log(`| ${cells.map((cell) => cell.toLocaleString('en')).join(' | ')} |`);
+  console.log(`\nStarted: the vendor has said yes, which takes it ${VENDOR_MS} ms.`);
   await claimCost(database);
   await platform.close(1_000);
 }

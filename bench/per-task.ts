@@ -13,6 +13,15 @@ const PER_SECOND = 40;
 /** How long each vendor works, in milliseconds: about eight polls. */
 const VENDOR_MS = 8_000;
 const IDLE_MS = 10_000;
+/** A connection of Postgres that falls idle reports what it did ten seconds later. */
+const STATISTICS_LAG_MS = 11_000;
+
+/** What the servers have done so far. */
+interface Counts {
+  readonly transactions: number;
+  readonly commands: number;
+  readonly atMs: number;
+}
 
 const services = await startBenchServices();
 const environment = { ...gatewayEnvironment(services), DATA_DIR: '.data/bench' };
@@ -32,8 +41,12 @@ await sleep(2_000);
 
 const start = await counts();
 await sleep(IDLE_MS);
-const idle = difference(await counts(), start, IDLE_MS / 1000);
 const before = await counts();
+const idleSeconds = (before.atMs - start.atMs) / 1000;
+const idle = {
+  transactions: (before.transactions - start.transactions) / idleSeconds,
+  commands: (before.commands - start.commands) / idleSeconds,
+};
 const beganMs = Date.now();
 for (let count = 0; count < TASKS; count += 1) {
   void submit();
@@ -46,8 +59,8 @@ for (;;) {
   if (rows[0]?.open === 0n && Date.now() - beganMs > VENDOR_MS) break;
   await sleep(500);
 }
-const seconds = (Date.now() - beganMs) / 1000;
-const used = difference(await counts(), before, 1);
+const after = await counts();
+const seconds = (after.atMs - before.atMs) / 1000;
 const perTask = (total: number, idlePerSecond: number): string =>
   ((total - idlePerSecond * seconds) / TASKS).toFixed(1);
 console.log(
@@ -55,9 +68,11 @@ console.log(
 );
 console.log('| | while idle, per second | per task |\n|---|---:|---:|');
 console.log(
-  `| Postgres transactions | ${idle.transactions.toFixed(1)} | ${perTask(used.transactions, idle.transactions)} |`,
+  `| Postgres transactions | ${idle.transactions.toFixed(1)} | ${perTask(after.transactions - before.transactions, idle.transactions)} |`,
 );
-console.log(`| Redis commands | ${idle.commands.toFixed(1)} | ${perTask(used.commands, idle.commands)} |`);
+console.log(
+  `| Redis commands | ${idle.commands.toFixed(1)} | ${perTask(after.commands - before.commands, idle.commands)} |`,
+);
 await worker.stop(5_000);
 redis.disconnect();
 await platform.close(1_000);
@@ -72,25 +87,13 @@ async function submit(): Promise<void> {
   });
 }
 
-async function counts(): Promise<{ transactions: number; commands: number }> {
-  // The server's statistics lag by up to a second.
-  await sleep(1_200);
+async function counts(): Promise<Counts> {
+  await sleep(STATISTICS_LAG_MS);
   const { rows } = await database.query<{ commits: bigint }>({
     text: 'select xact_commit as commits from pg_stat_database where datname = current_database()',
   });
   const commands = Number(/total_commands_processed:(\d+)/.exec(await redis.info('stats'))?.[1]);
-  return { transactions: Number(rows[0]?.commits ?? 0), commands };
-}
-
-function difference(
-  after: { transactions: number; commands: number },
-  earlier: { transactions: number; commands: number },
-  divisor: number,
-): { transactions: number; commands: number } {
-  return {
-    transactions: (after.transactions - earlier.transactions) / divisor,
-    commands: (after.commands - earlier.commands) / divisor,
-  };
+  return { transactions: Number(rows[0]?.commits ?? 0), commands, atMs: Date.now() };
 }
 
 function sleep(milliseconds: number): Promise<void> {

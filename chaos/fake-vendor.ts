@@ -1,12 +1,20 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { pngSample } from '#testing';
+import type { Medium } from '#contracts';
+import { filmSample, pngSample } from '#testing';
 import { SEARCHABLE_AFTER_MS } from './vendor-delays.js';
+
+/** What the vendor makes. */
+const FILES = {
+  image: { contentType: 'image/png', extension: 'png', bytes: pngSample({ width: 64, height: 64 }) },
+  video: { contentType: 'video/mp4', extension: 'mp4', bytes: filmSample() },
+} as const satisfies Record<Medium, object>;
 
 /** Work the vendor took, by its own id. */
 interface Order {
   readonly taskId: string;
+  readonly medium: Medium;
   readonly doneAtMs: number;
 }
 
@@ -14,8 +22,6 @@ interface Order {
 const WORK_MS = { least: 50, more: 250 } as const;
 /** How long a stalled answer is held back: longer than any client waits. */
 const STALL_MS = 5_000;
-
-const PICTURE = pngSample({ width: 64, height: 64 });
 
 /**
  * A vendor over HTTP that counts what it takes, and misbehaves on request: it refuses, cuts connections before and after
@@ -77,24 +83,24 @@ export class FakeVendor {
   }
 
   private take(body: string, response: ServerResponse): void {
-    const { task_id: taskId } = JSON.parse(body) as { task_id: string };
+    const { task_id: taskId, medium } = JSON.parse(body) as { task_id: string; medium: Medium };
     const fault = this.fails() ? pick(['busy', 'away', 'cut-before', 'cut-after', 'stall'] as const) : null;
     if (fault === 'busy') return void response.writeHead(429, { 'retry-after': '0.2' }).end();
     if (fault === 'away') return void response.writeHead(503).end();
     if (fault === 'cut-before') return void response.destroy();
-    const orderId = this.accept(taskId);
+    const orderId = this.accept(taskId, medium);
     if (fault === 'cut-after') return void response.destroy();
     if (fault === 'stall') return void setTimeout(() => response.destroy(), STALL_MS).unref();
     json(response, { order_id: orderId });
   }
 
-  private accept(taskId: string): string {
+  private accept(taskId: string, medium: Medium): string {
     const known = this.recognisesRepeats() ? this.byTask.get(taskId) : undefined;
     if (known !== undefined) return known;
     this.taken.set(taskId, (this.taken.get(taskId) ?? 0) + 1);
     const orderId = `order-${this.orders.size + 1}`;
     this.byTask.set(taskId, orderId);
-    this.orders.set(orderId, { taskId, doneAtMs: Date.now() + WORK_MS.least + Math.random() * WORK_MS.more });
+    this.orders.set(orderId, { taskId, medium, doneAtMs: Date.now() + WORK_MS.least + Math.random() * WORK_MS.more });
     // Out of order on purpose: an order can be asked about by id before a search shows it.
     setTimeout(() => this.searchable.add(taskId), Math.random() * SEARCHABLE_AFTER_MS).unref();
     return orderId;
@@ -115,18 +121,21 @@ export class FakeVendor {
     if (fault === 'cut') return void response.destroy();
     if (fault === 'old-news') return json(response, { state: 'working' });
     if (fault === 'unknown-state') return json(response, { state: 'contemplating' });
-    const done = Date.now() >= order.doneAtMs;
-    json(response, done ? { state: 'done', url: `${this.url}/files/${orderId}.png` } : { state: 'working' });
+    if (Date.now() < order.doneAtMs) return json(response, { state: 'working' });
+    const { contentType, extension } = FILES[order.medium];
+    const url = `${this.url}/files/${orderId}.${extension}`;
+    json(response, { state: 'done', content_type: contentType, url });
   }
 
   private deliver(request: IncomingMessage, response: ServerResponse): void {
     const start = Number(/^bytes=(\d+)-$/.exec(request.headers.range ?? '')?.[1] ?? 0);
-    const part = PICTURE.subarray(start);
+    const { contentType, bytes } = request.url?.endsWith('.mp4') ? FILES.video : FILES.image;
+    const part = bytes.subarray(start);
     response.writeHead(start === 0 ? 200 : 206, {
-      'content-type': 'image/png',
+      'content-type': contentType,
       'content-length': part.length,
-      etag: '"the-one-picture"',
-      ...(start > 0 && { 'content-range': `bytes ${start}-${PICTURE.length - 1}/${PICTURE.length}` }),
+      etag: '"the-one-file"',
+      ...(start > 0 && { 'content-range': `bytes ${start}-${bytes.length - 1}/${bytes.length}` }),
     });
     if (!this.fails()) return void response.end(part);
     response.write(part.subarray(0, part.length / 2), () => response.destroy());

@@ -1,20 +1,23 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
-import type { Role } from './chaos.config.js';
+import type { Assignment, Message, Role } from './assignment.js';
 
 /** Built by `npm run build`; found from the root of the repository, where every script runs. */
 const PROGRAM = 'dist/chaos/gateway-process.js';
 
-type Variables = Readonly<Record<string, string>>;
+/** Processes that have loaded everything and wait for a place, so that the dead are replaced at once. */
+const SPARES = 2;
+
+/** How many processes may be away at once before no other is killed by chance. */
+const AWAY_MAX = 2;
 
 /** One place of the fleet, always filled: a process that dies is replaced at once. */
 interface Place {
   readonly role: Role;
-  /** Variables that only this place has. */
-  readonly own: Variables;
+  readonly index: number;
   process: ChildProcess;
-  /** What the process was started with. */
-  variables: string;
+  /** What the process was told. */
+  assignment: Assignment;
   ready: boolean;
 }
 
@@ -23,26 +26,26 @@ export class Fleet {
   /** How many processes were ended by SIGKILL, by us or by themselves. */
   crashes = 0;
   private readonly places: Place[] = [];
+  private readonly spares: ChildProcess[] = [];
   private stopped = false;
 
-  /** `variables` answers what a process of a role is started with; it may change its mind between starts. */
+  /** `assign` answers what a process is to be; `index` counts the places of the fleet from 0. It may change its mind. */
   constructor(
     private readonly logFile: string,
-    private readonly variables: (role: Role) => Variables,
+    private readonly assign: (role: Role, index: number) => Assignment,
   ) {}
 
-  add(role: Role, own: Variables = {}): void {
-    const environment = { ...this.variables(role), ...own };
-    const process = this.spawn(role, environment);
-    this.places.push({ role, own, process, variables: JSON.stringify(environment), ready: false });
-    this.watch(this.places.length - 1);
+  add(role: Role): void {
+    const index = this.places.length;
+    this.places.push({ role, index, ...this.launch(role, index), ready: false });
+    this.watch(index);
   }
 
-  /** Kills one process, or all of a role, as a power cut would. */
-  kill(role?: Role): void {
-    const alive = this.places.filter((place) => (role === undefined || place.role === role) && place.ready);
-    const victims = role === undefined ? alive.slice(Math.floor(Math.random() * alive.length)).slice(0, 1) : alive;
-    for (const { process } of victims) process.kill('SIGKILL');
+  /** Kills one process, any of them, as a power cut would; not while two are away, or nothing would be left to disturb. */
+  kill(): void {
+    const alive = this.places.filter(({ ready }) => ready);
+    const victim = alive[Math.floor(Math.random() * alive.length)];
+    if (victim && alive.length > this.places.length - AWAY_MAX) end(victim);
   }
 
   /** Resolves when every process says that it is ready. */
@@ -54,56 +57,81 @@ export class Fleet {
     }
   }
 
+  /**
+   * Tells every process its drill anew. A clock is only wrong from the start of a process, so one whose clock is to be
+   * another is replaced, which does not count as a crash.
+   */
+  async update(): Promise<void> {
+    for (const place of this.places) {
+      const assignment = this.assign(place.role, place.index);
+      if (assignment.clockSkewMs !== place.assignment.clockSkewMs) end(place);
+      else tell(place.process, { drill: assignment.drill });
+    }
+    await this.ready();
+  }
+
   stop(): void {
     this.stopped = true;
     for (const { process } of this.places) process.kill('SIGKILL');
+    for (const spare of this.spares) spare.kill('SIGKILL');
   }
 
-  /** Replaces the processes that would be started differently now, without counting that as crashes. */
-  async update(): Promise<void> {
-    const before = this.crashes;
-    const outdated = this.places.filter(({ role, own, variables }) => {
-      return variables !== JSON.stringify({ ...this.variables(role), ...own });
-    });
-    for (const { process } of outdated) process.kill('SIGKILL');
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    await this.ready();
-    this.crashes = before;
+  private launch(role: Role, index: number): Pick<Place, 'process' | 'assignment'> {
+    const process = this.spares.shift() ?? this.spawn();
+    const assignment = this.assign(role, index);
+    tell(process, { assignment });
+    return { process, assignment };
   }
 
-  private spawn(role: Role, environment: Variables): ChildProcess {
+  private spawn(): ChildProcess {
     return spawn(process.execPath, ['--no-warnings', PROGRAM], {
-      env: { PATH: process.env['PATH'], ...environment, CHAOS_ROLE: role },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { PATH: process.env['PATH'] },
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
   }
 
   private watch(index: number): void {
     const place = this.places[index];
     if (!place) return;
+    const { process } = place;
     place.ready = false;
-    for (const stream of [place.process.stdout, place.process.stderr]) {
+    for (const stream of [process.stdout, process.stderr]) {
       stream?.on('data', (chunk: Buffer) => {
-        if (chunk.toString().includes('ready\n')) place.ready = true;
+        if (chunk.toString().includes('ready\n')) this.arrived(place, process);
         appendFileSync(this.logFile, chunk);
       });
     }
-    place.process.once('exit', (code, signal) => {
+    process.once('exit', (code, signal) => {
       place.ready = false;
       if (this.stopped) return;
       if (signal === 'SIGKILL') this.crashes += 1;
       else appendFileSync(this.logFile, `${place.role} ended with ${String(code ?? signal)}\n`);
       // One that cannot start, for example while Postgres is down, is not tried again in a busy loop.
-      setTimeout(() => this.replace(index), signal === 'SIGKILL' ? 0 : 300);
+      setTimeout(() => this.replace(index), signal === 'SIGKILL' ? 0 : 500);
     });
+  }
+
+  /** Its drill may have changed while it started. */
+  private arrived(place: Place, process: ChildProcess): void {
+    place.ready = true;
+    tell(process, { drill: this.assign(place.role, place.index).drill });
   }
 
   private replace(index: number): void {
     const place = this.places[index];
     if (!place || this.stopped) return;
-    const environment = { ...this.variables(place.role), ...place.own };
-    place.variables = JSON.stringify(environment);
-    place.process = this.spawn(place.role, environment);
+    Object.assign(place, this.launch(place.role, index));
     this.watch(index);
+    while (this.spares.length < SPARES) this.spares.push(this.spawn());
   }
+}
+
+function end(place: Place): void {
+  place.ready = false;
+  place.process.kill('SIGKILL');
+}
+
+/** A process that has just died hears nothing, and is told when it is replaced. */
+function tell(process: ChildProcess, message: Message): void {
+  if (process.connected) process.send(message, () => undefined);
 }

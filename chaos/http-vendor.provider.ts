@@ -1,6 +1,6 @@
 import { type MediaOrder, type MediaProvider, type Operation, type OperationState, ProviderError } from '#contracts';
 import { request } from 'undici';
-import type { RepeatStart } from './chaos.config.js';
+import type { RepeatStart } from './assignment.js';
 import { SEARCHABLE_AFTER_MS } from './vendor-delays.js';
 
 /** The longest a call may take, in milliseconds; a vendor that stalls is given up then. */
@@ -17,18 +17,22 @@ export class HttpVendorProvider implements MediaProvider {
   readonly id = 'sandbox';
   readonly startTimeoutMs = TIMEOUT_MS;
   readonly findableAfterMs = 2 * SEARCHABLE_AFTER_MS;
-  /** Only where the vendor can be searched. */
-  readonly find?: (taskId: string, signal: AbortSignal) => Promise<Operation | null>;
 
-  constructor(
-    private readonly vendorUrl: string,
-    readonly repeatStart: RepeatStart,
-  ) {
+  repeatStart: RepeatStart = 'idempotent';
+  /** Only while the vendor can be searched. */
+  find?: (taskId: string, signal: AbortSignal) => Promise<Operation | null>;
+
+  constructor(private readonly vendorUrl: string) {}
+
+  /** What the vendor does with repeated orders from now on. */
+  become(repeatStart: RepeatStart): void {
+    this.repeatStart = repeatStart;
     if (repeatStart === 'lookup') this.find = (taskId, signal) => this.search(taskId, signal);
+    else delete this.find;
   }
 
-  async start({ taskId }: MediaOrder, signal: AbortSignal): Promise<Operation> {
-    const reply = await this.call('POST', '/orders', signal, { task_id: taskId }).catch((error: unknown) => {
+  async start({ taskId, medium }: MediaOrder, signal: AbortSignal): Promise<Operation> {
+    const reply = await this.call('POST', '/orders', signal, { task_id: taskId, medium }).catch((error: unknown) => {
       // A refused connection is the only break that proves that nothing was sent.
       const unsent = error instanceof Error && 'code' in error && error.code === 'ECONNREFUSED';
       throw new ProviderError(unsent ? 'retryable' : 'ambiguous', 'The vendor did not answer.', { cause: error });
@@ -45,7 +49,7 @@ export class HttpVendorProvider implements MediaProvider {
     if (body['state'] !== 'done') return { state: 'pending', pollDelayMs: 150 };
     return {
       state: 'succeeded',
-      outputs: [{ role: 'output', contentType: 'image/png', url: String(body['url']) }],
+      outputs: [{ role: 'output', contentType: String(body['content_type']), url: String(body['url']) }],
     };
   }
 

@@ -3,7 +3,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** The key of the account that pays for the chaos run. */
 export const CHAOS_KEY = 'sk-chaos-0123456789abcdef';
 
-/** Submits pictures, several at a time, to whichever API answers, and remembers those it was promised. */
+/** What is ordered, in turn: mostly pictures, as there are more workers for them. */
+const ORDERS = [
+  { path: '/v1/images/generations', body: { model: 'eta-image-2.0', prompt: 'chaos' } },
+  { path: '/v1/images/generations', body: { model: 'eta-image-2.0', prompt: 'chaos' } },
+  {
+    path: '/v1/videos/generations',
+    body: { model: 'beta-2.5-preview', prompt: 'chaos', resolution: '480p', size: '16:9', duration: 5 },
+  },
+] as const;
+
+/** Submits tasks, several at a time, to whichever API answers, and remembers those it was promised. */
 export class Load {
   /** Tasks whose submission was answered: none of them may be lost. */
   readonly promised = new Set<string>();
@@ -16,6 +26,8 @@ export class Load {
     private readonly apiUrls: readonly string[],
     private readonly webhookUrl: string,
     perSecond: number,
+    /** So many promises are enough: what waits longer than its deadline proves nothing. */
+    private readonly most: number,
   ) {
     this.clients = Array.from({ length: 4 }, (_, index) => this.submitAgainAndAgain(index, (4 * 1000) / perSecond));
   }
@@ -28,16 +40,17 @@ export class Load {
   private async submitAgainAndAgain(client: number, pauseMs: number): Promise<void> {
     for (let turn = client; this.running; turn += 1) {
       const url = this.apiUrls[turn % this.apiUrls.length] ?? '';
-      await this.submit(url).catch(() => (this.unanswered += 1));
+      const order = ORDERS[turn % ORDERS.length] ?? ORDERS[0];
+      if (this.promised.size < this.most) await this.submit(url, order).catch(() => (this.unanswered += 1));
       await sleep(pauseMs * (0.5 + Math.random()));
     }
   }
 
-  private async submit(url: string): Promise<void> {
-    const answer = await fetch(`${url}/v1/images/generations`, {
+  private async submit(url: string, { path, body: order }: (typeof ORDERS)[number]): Promise<void> {
+    const answer = await fetch(url + path, {
       method: 'POST',
       headers: { 'content-type': 'application/json', authorization: `Bearer ${CHAOS_KEY}` },
-      body: JSON.stringify({ model: 'eta-image-2.0', prompt: 'chaos', webhook_url: this.webhookUrl }),
+      body: JSON.stringify({ ...order, webhook_url: this.webhookUrl }),
       signal: AbortSignal.timeout(20_000),
     });
     if (answer.status !== 200) throw new Error(`answered ${answer.status}`);

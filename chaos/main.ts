@@ -1,21 +1,33 @@
-// The long form of the chaos suite: `npm run chaos`, or `npm run chaos -- redis 5` for one backend and 5 crashes a row.
+// The long form of the chaos suite: `npm run chaos`, or `npm run chaos -- redis 5` for one backend and 5 crashes a row, or
+// `npm run chaos -- redis 5 settled` for the rows whose line holds a word.
 import 'reflect-metadata';
 import { tmpdir } from 'node:os';
+import { configureLog } from '#platform';
 import { logFileOf, openGround } from './open-ground.js';
 import { type Outcome, runScenario } from './run-scenario.js';
 import { type Scenario, SCENARIOS } from './scenarios.js';
 import type { Backend } from './services.js';
 
-/** Where the APIs of each backend listen: apart, so that both may run at once. */
+/** Where the APIs of each backend listen. */
 const FIRST_PORTS = { redis: 4_300, postgres: 4_310 } as const satisfies Record<Backend, number>;
+/** How many processes die in each row, unless told otherwise. */
+const CRASHES = 12;
 
 interface Row extends Outcome {
   readonly backend: Backend;
   readonly scenario: Scenario;
 }
 
-const [chosen, count] = process.argv.slice(2);
+const HEAD = [
+  '| crash | fault | vendor | queues | runs | crashes | tasks | completed | failures | seconds |',
+  '|---|---|---|---|---:|---:|---:|---:|---:|---:|',
+].join('\n');
+
+// Our own bell loses its connections with those of the processes.
+configureLog({ LOG_LEVEL: 'fatal' });
+const [chosen, count, word = ''] = process.argv.slice(2);
 const backends: readonly Backend[] = chosen === 'redis' || chosen === 'postgres' ? [chosen] : ['redis', 'postgres'];
+const beganMs = performance.now();
 const rows: Row[] = [];
 for (const backend of backends) await runBackend(backend);
 printMatrix();
@@ -26,9 +38,11 @@ async function runBackend(backend: Backend): Promise<void> {
   console.log(`Queues in ${backend}; the processes write to ${logFile}.`);
   try {
     for (const scenario of SCENARIOS.filter(({ only }) => only === undefined || only === backend)) {
-      const outcome = await runScenario(ground, scenario, Number(count ?? 12));
-      rows.push({ ...outcome, backend, scenario });
-      console.log(lineOf({ ...outcome, backend, scenario }));
+      if (!Object.values(cellsOf(scenario)).some((cell) => cell.includes(word))) continue;
+      const outcome = await runScenario(ground, scenario, Number(count ?? CRASHES));
+      const row = { ...outcome, backend, scenario };
+      rows.push(row);
+      console.log(lineOf(row));
       for (const failure of outcome.failures.slice(0, 5)) console.log(`  FAILURE ${failure}`);
     }
   } finally {
@@ -36,19 +50,23 @@ async function runBackend(backend: Backend): Promise<void> {
   }
 }
 
-function lineOf({ backend, scenario, crashes, tasks, completed, failures }: Row): string {
-  const faults = scenario.vendorFaults > 0 ? `${scenario.vendorFaults * 100} % of answers` : 'none';
-  const cells = [backend, scenario.name, scenario.repeatStart, faults, crashes, tasks, completed, failures.length];
+function cellsOf({ crash, roles, fault, repeatStart }: Scenario): readonly [string, string, string] {
+  return [roles.length > 0 ? `${crash} (${roles.join(', ')})` : crash, fault, repeatStart];
+}
+
+function lineOf({ backend, scenario, crashes, tasks, completed, failures, seconds }: Row): string {
+  const cells = [...cellsOf(scenario), backend, 1, crashes, tasks, completed, failures.length, seconds];
   return `| ${cells.join(' | ')} |`;
 }
 
 function printMatrix(): void {
-  console.log('\n| queues | crash | vendor | vendor faults | crashes | tasks | completed | failures |');
-  console.log('|---|---|---|---|---:|---:|---:|---:|');
+  console.log(`\n${HEAD}`);
   for (const row of rows) console.log(lineOf(row));
-  const crashes = rows.reduce((sum, row) => sum + row.crashes, 0);
-  const tasks = rows.reduce((sum, row) => sum + row.tasks, 0);
-  const failures = rows.reduce((sum, row) => sum + row.failures.length, 0);
-  console.log(`\n${crashes} crashes, ${tasks} tasks, ${failures} failures.`);
+  const sum = (of: (row: Row) => number): number => rows.reduce((total, row) => total + of(row), 0);
+  const failures = sum((row) => row.failures.length);
+  const minutes = ((performance.now() - beganMs) / 60_000).toFixed(1);
+  console.log(
+    `\n${rows.length} rows, ${sum(({ crashes }) => crashes)} crashes, ${sum(({ tasks }) => tasks)} tasks, ${failures} failures in ${minutes} minutes.`,
+  );
   if (failures > 0) process.exitCode = 1;
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { createTaskDoorbell, loadConfig, QueueConfig } from '#platform';
-import type { RepeatStart, Role } from './chaos.config.js';
+import type { Assignment, RepeatStart, Role } from './assignment.js';
 import { FakeVendor } from './fake-vendor.js';
 import { Fleet } from './fleet.js';
 import { CHAOS_KEY } from './load.js';
@@ -25,6 +25,36 @@ begin
 end $$;
 create trigger chaos_shorten before insert on task for each row execute function chaos_shorten()`;
 
+const MEDIA = ['image', 'video'] as const;
+
+/** The processes of the gateway. The first two listen. */
+const PLACES = ['api', 'api', 'image-worker', 'image-worker', 'video-worker', 'maintenance-worker'] as const;
+/** Places whose clocks go wrong: both APIs and one of the image workers, so that it meets one whose clock is right. */
+const SKEWED = new Set([0, 1, 2]);
+
+/** What of a scenario the processes have to know. */
+type Conditions = Pick<Scenario, 'crash' | 'roles' | 'repeatStart' | 'clockSkewMs'>;
+const AT_REST: Conditions = { crash: 'any moment', roles: [], repeatStart: 'idempotent' };
+
+/** Of an API, some submissions must pass, or there would be nothing to lose. */
+const CRASH_CHANCE = { api: 0.3, others: 1 } as const;
+
+function drillOf(role: Role, { crash, roles, repeatStart }: Conditions): Assignment['drill'] {
+  const chance = role === 'api' ? CRASH_CHANCE.api : CRASH_CHANCE.others;
+  return { crashAt: crash !== 'any moment' && roles.includes(role) ? { point: crash, chance } : null, repeatStart };
+}
+
+const environmentOf = (services: Services, vendor: FakeVendor, port: number): Record<string, string> => ({
+  ...services.environment(),
+  KEY_PEPPER: 'a-pepper-for-chaos-only',
+  GATEWAY_API_KEY: CHAOS_KEY,
+  QUEUE_PREFIX: PREFIX,
+  TASK_LEASE_SECONDS: '2',
+  MEDIA_FETCH_ALLOW: `127.0.0.1:${vendor.port}`,
+  LOG_LEVEL: 'warn',
+  ...(port > 0 && { PORT: String(port) }),
+});
+
 /** Opens everything a chaos run needs; `close` leaves nothing behind but the log. */
 export async function openGround(
   backend: Backend,
@@ -33,30 +63,17 @@ export async function openGround(
 ): Promise<Ground & { close(): Promise<void> }> {
   const services = await Services.start(backend);
   await services.database.query({ text: SHORT_DEADLINES });
-  let current: Pick<Scenario, 'repeatStart' | 'crashAt' | 'clockSkewMs'> = { repeatStart: 'idempotent' };
+  let current = AT_REST;
   const vendor = await FakeVendor.start(() => current.repeatStart === 'idempotent');
-  const variables = (role: Role): Record<string, string> => ({
-    ...services.environment(),
-    KEY_PEPPER: 'a-pepper-for-chaos-only',
-    GATEWAY_API_KEY: CHAOS_KEY,
-    QUEUE_PREFIX: PREFIX,
-    TASK_LEASE_SECONDS: '2',
-    MEDIA_FETCH_ALLOW: `127.0.0.1:${vendor.port}`,
-    LOG_LEVEL: 'warn',
-    CHAOS_VENDOR_URL: vendor.url,
-    CHAOS_REPEAT_START: role === 'image-worker' ? current.repeatStart : 'idempotent',
-    ...(current.crashAt?.role === role && { CRASH_AT: current.crashAt.point }),
-    // Some submissions must pass, or there would be nothing to lose.
-    ...(current.crashAt?.role === role && role === 'api' && { CRASH_CHANCE: '0.4' }),
-    CHAOS_CLOCK_SKEW_MS: String(role === 'maintenance-worker' ? 0 : (current.clockSkewMs ?? 0)),
-  });
-  const fleet = new Fleet(logFile, variables);
   const ports = [firstPort, firstPort + 1];
-  for (const port of ports) fleet.add('api', { PORT: String(port) });
-  fleet.add('image-worker');
-  // Never skewed, so that a worker whose clock is right meets one whose clock is wrong.
-  fleet.add('image-worker', { CHAOS_CLOCK_SKEW_MS: '0' });
-  fleet.add('maintenance-worker');
+  const fleet = new Fleet(logFile, (role, index) => ({
+    role,
+    environment: environmentOf(services, vendor, PLACES[index] === 'api' ? (ports[index] ?? 0) : 0),
+    vendorUrl: vendor.url,
+    clockSkewMs: SKEWED.has(index) ? (current.clockSkewMs ?? 0) : 0,
+    drill: drillOf(role, current),
+  }));
+  for (const role of PLACES) fleet.add(role);
   await fleet.ready();
   const queueConfig = loadConfig(QueueConfig, { ...services.environment(), QUEUE_PREFIX: PREFIX });
   const doorbell = await createTaskDoorbell(queueConfig, services.environment()['DATABASE_URL'] ?? '');
@@ -65,14 +82,14 @@ export async function openGround(
     vendor,
     fleet,
     apiUrls: ports.map((port) => `http://127.0.0.1:${port}`),
-    ringAgain: (taskIds) => doorbell.ring('image', taskIds),
+    ringAgain: (taskIds) => MEDIA.forEach((medium) => doorbell.ring(medium, taskIds)),
     play: async (scenario) => {
       current = scenario;
       await setDeadline(services, DEADLINE_SECONDS[scenario.repeatStart]);
       await fleet.update();
     },
     rest: async () => {
-      current = { repeatStart: current.repeatStart };
+      current = { ...AT_REST, repeatStart: current.repeatStart, clockSkewMs: current.clockSkewMs ?? 0 };
       await fleet.update();
     },
     close: async () => {

@@ -23,35 +23,47 @@ export interface Ground {
 /** What a scenario did and found. */
 export interface Outcome extends Verdict {
   readonly crashes: number;
+  readonly seconds: number;
 }
 
-/** Few, because what is tested is dying, and processes need the time to come back. */
-const TASKS_PER_SECOND = 5;
+/** Not many, because what is tested is dying, and processes need the time to come back. */
+const TASKS_PER_SECOND = 10;
+/** How many tasks are promised for each crash: so many at least, that there is something to lose, and so many at most. */
+const TASKS_PER_CRASH = { least: 3, most: 10 } as const;
+/** How often bells are rung again, in milliseconds; a process is killed at every second turn, servers are disturbed at every eighth. */
+const TURN_MS = 250;
+const TURNS = { kill: 2, disturb: 8 } as const;
 /** How long crashes may take to come, and how long tasks may take to end after them, in milliseconds. */
-const CRASHING_MS = 90_000;
+const CRASHING_MS = 180_000;
 const DRAINING_MS = 60_000;
 
 /** Lets processes crash `crashes` times under load, then lets everything come to rest, and looks at what is left. */
 export async function runScenario(ground: Ground, scenario: Scenario, crashes: number): Promise<Outcome> {
   const { services, vendor, fleet } = ground;
+  const beganMs = performance.now();
   await forget(ground);
   await ground.play(scenario);
   vendor.faultChance = scenario.vendorFaults;
   const crashesBefore = fleet.crashes;
-  const load = new Load(ground.apiUrls, `${vendor.url}/hook`, TASKS_PER_SECOND);
+  const load = new Load(ground.apiUrls, `${vendor.url}/hook`, TASKS_PER_SECOND, crashes * TASKS_PER_CRASH.most);
   const deadline = Date.now() + CRASHING_MS;
-  for (let turn = 0; fleet.crashes - crashesBefore < crashes && Date.now() < deadline; turn += 1) {
-    await sleep(250);
-    if (!scenario.crashAt) fleet.kill();
-    if (turn % 4 === 3) await scenario.disturb?.(services);
+  const crashed = (): number => fleet.crashes - crashesBefore;
+  const enough = (): boolean => crashed() >= crashes && load.promised.size >= crashes * TASKS_PER_CRASH.least;
+  for (let turn = 1; !enough() && Date.now() < deadline; turn += 1) {
+    await sleep(TURN_MS);
+    if (scenario.crash === 'any moment' && turn % TURNS.kill === 0) fleet.kill();
+    if (turn % TURNS.disturb === 0) await scenario.disturb?.(services);
     ground.ringAgain([...load.promised].slice(-20));
   }
   await load.stop();
-  const done = fleet.crashes - crashesBefore;
+  const done = crashed();
   await ground.rest();
   vendor.faultChance = 0;
   await drain(ground);
-  return { ...(await verify(services, vendor, load)), crashes: done };
+  const verdict = await verify(services, vendor, load);
+  const failures = done < crashes ? [`only ${done} of ${crashes} crashes came in time`] : [];
+  failures.push(...verdict.failures);
+  return { ...verdict, failures, crashes: done, seconds: Math.round((performance.now() - beganMs) / 1000) };
 }
 
 /** Waits until every task has ended and every webhook was sent. */

@@ -1,30 +1,31 @@
 import type { CrashPoint } from '#platform';
-import type { RepeatStart, Role } from './chaos.config.js';
+import type { RepeatStart, Role } from './assignment.js';
 import type { Backend, Services } from './services.js';
 
 /** One row of the crash matrix. */
 export interface Scenario {
-  readonly name: string;
-  /** Where processes of the role kill themselves, at every passage; without it any process is killed at any moment. */
-  readonly crashAt?: { readonly point: CrashPoint; readonly role: Role };
+  /** Where processes kill themselves, or `any moment`: then one chosen by chance is killed twice a second, if no two are away. */
+  readonly crash: CrashPoint | 'any moment';
+  /** Whose processes die at that place. */
+  readonly roles: readonly Role[];
+  /** What else goes wrong. */
+  readonly fault: string;
   /** What the vendor does with a repeated order. */
   readonly repeatStart: RepeatStart;
   /** How likely each answer of the vendor is to go wrong. */
   readonly vendorFaults: number;
-  /** How far the clocks of the second worker and of the API are off, in milliseconds. */
+  /** How far the clocks of the second image worker and of the APIs are off, in milliseconds. */
   readonly clockSkewMs?: number;
-  /** What befalls the servers, about once a second. */
+  /** What befalls the servers, every other second. */
   readonly disturb?: (services: Services) => Promise<void>;
   /** The only backend it makes sense on. */
   readonly only?: Backend;
 }
 
-const at = (role: Role, point: CrashPoint, repeatStart: RepeatStart, vendorFaults = 0): Scenario => ({
-  name: point,
-  crashAt: { point, role },
-  repeatStart,
-  vendorFaults,
-});
+const WORKERS = ['image-worker', 'video-worker'] as const;
+const CALM = { fault: 'none', repeatStart: 'idempotent', vendorFaults: 0 } as const;
+const BAD_VENDOR = { fault: 'a fifth of the vendor’s answers wrong', vendorFaults: 0.2 } as const;
+const KINDS = ['idempotent', 'lookup', 'unknown'] as const;
 
 const WORKER_POINTS = [
   'after-claim',
@@ -35,26 +36,32 @@ const WORKER_POINTS = [
   'after-file-copied',
   'after-settled',
 ] as const;
-const KINDS = ['idempotent', 'lookup', 'unknown'] as const;
-const anyMoment = { repeatStart: 'idempotent', vendorFaults: 0 } as const;
+
+const at = (roles: readonly Role[], crash: CrashPoint, changes: Partial<Scenario> = {}): Scenario => ({
+  ...CALM,
+  crash,
+  roles,
+  ...changes,
+});
+const anyMoment = (changes: Partial<Scenario>): Scenario => ({ ...CALM, crash: 'any moment', roles: [], ...changes });
 
 /** Every crash point, every kind of vendor, and every fault of what the gateway stands on. */
 export const SCENARIOS: readonly Scenario[] = [
-  at('api', 'before-task-written', 'idempotent'),
-  at('api', 'after-task-written', 'idempotent'),
-  ...WORKER_POINTS.map((point) => at('image-worker', point, 'idempotent')),
-  ...KINDS.map((kind) => at('image-worker', 'after-start-intent', kind)),
-  ...KINDS.map((kind) => at('image-worker', 'after-vendor-start', kind)),
-  at('image-worker', 'after-vendor-start', 'lookup', 0.2),
-  at('maintenance-worker', 'after-delivery-claim', 'idempotent'),
-  at('maintenance-worker', 'after-delivery-sent', 'idempotent'),
-  { name: 'any moment', ...anyMoment },
-  ...KINDS.map((repeatStart) => ({ name: 'any moment', repeatStart, vendorFaults: 0.2 })),
-  { name: 'any moment, clocks 10 min off', ...anyMoment, repeatStart: 'lookup', clockSkewMs: 600_000 },
-  { name: 'any moment, Postgres crashes', ...anyMoment, disturb: (services) => services.crashPostgres() },
-  { name: 'any moment, connections cut', ...anyMoment, disturb: (services) => services.cutConnections() },
-  { name: 'any moment, media folder lost', ...anyMoment, disturb: (services) => services.losePictureFolder() },
-  { name: 'any moment, Redis crashes', ...anyMoment, only: 'redis', disturb: (services) => services.crashRedis() },
-  { name: 'any moment, Redis flushed', ...anyMoment, only: 'redis', disturb: (services) => services.flushRedis() },
-  { name: 'any moment, Redis slow', ...anyMoment, only: 'redis', disturb: (services) => services.slowRedis() },
+  at(['api'], 'before-task-written'),
+  at(['api'], 'after-task-written'),
+  ...WORKER_POINTS.map((point) => at(WORKERS, point)),
+  ...KINDS.map((repeatStart) => at(WORKERS, 'after-start-intent', { repeatStart })),
+  ...KINDS.map((repeatStart) => at(WORKERS, 'after-vendor-start', { repeatStart })),
+  at(WORKERS, 'after-vendor-start', { ...BAD_VENDOR, repeatStart: 'lookup' }),
+  at(['maintenance-worker'], 'after-delivery-claim'),
+  at(['maintenance-worker'], 'after-delivery-sent'),
+  anyMoment({}),
+  ...KINDS.map((repeatStart) => anyMoment({ ...BAD_VENDOR, repeatStart })),
+  anyMoment({ fault: 'clocks ten minutes off', repeatStart: 'lookup', clockSkewMs: 600_000 }),
+  anyMoment({ fault: 'Postgres crashes', disturb: (services) => services.crashPostgres() }),
+  anyMoment({ fault: 'connections to Postgres cut', disturb: (services) => services.cutConnections() }),
+  anyMoment({ fault: 'media store cannot be written', disturb: (services) => services.losePictureFolder() }),
+  anyMoment({ fault: 'Redis crashes', only: 'redis', disturb: (services) => services.crashRedis() }),
+  anyMoment({ fault: 'Redis flushed', only: 'redis', disturb: (services) => services.flushRedis() }),
+  anyMoment({ fault: 'Redis silent', only: 'redis', disturb: (services) => services.slowRedis() }),
 ];

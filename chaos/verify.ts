@@ -8,11 +8,16 @@ import type { Services } from './services.js';
 /** How tasks may end in a chaos run: made, or given up for the vendor's reasons with the money released. */
 const EXPLAINED = new Set(['upstream_unknown', 'deadline_exceeded', 'upstream_error']);
 
+/** How late a task may end in seconds: whoever is to end it at its deadline may be dead at that moment. */
+const LATE_SECONDS_MAX = 30;
+
 interface EndedTask {
   readonly id: string;
   readonly state: string;
   readonly error_code: string | null;
   readonly last_failure: string | null;
+  /** How long after its deadline it ended, in seconds; null while it has not. */
+  readonly late_seconds: number | null;
 }
 
 interface TaskMoney {
@@ -52,7 +57,7 @@ select f.store_key, f.sha256, t.id from task t left join task_file f on f.task_i
 /** Looks for anything lost, doubled or unpaid. Call it when nothing moves any more. */
 export async function verify(services: Services, vendor: FakeVendor, load: Load): Promise<Verdict> {
   const { rows: tasks } = await services.database.query<EndedTask>({
-    text: 'select id, state, error_code, last_failure from task',
+    text: 'select id, state, error_code, last_failure, extract(epoch from finished_at - deadline_at)::float8 as late_seconds from task',
   });
   const known = new Set(tasks.map(({ id }) => id));
   const lost = [...load.promised].filter((taskId) => !known.has(taskId));
@@ -103,10 +108,12 @@ async function strayFiles({ database, folder }: Services, taskIds: readonly stri
   return stored.filter((key) => !known.has(key)).map((key) => `${key} belongs to nobody`);
 }
 
-function judge({ id, state, error_code: code, last_failure: reason }: EndedTask, vendor: FakeVendor): string[] {
+function judge(task: EndedTask, vendor: FakeVendor): string[] {
+  const { id, state, error_code: code, last_failure: reason, late_seconds: late } = task;
   if (state !== 'completed' && state !== 'failed') return [`${id} is still ${state} (${reason ?? 'no failure'})`];
   const failures: string[] = [];
   if (state === 'failed' && !EXPLAINED.has(code ?? '')) failures.push(`${id} failed with ${code} (${reason})`);
+  if (late !== null && late > LATE_SECONDS_MAX) failures.push(`${id} ended ${late.toFixed(0)} s after its deadline`);
   if (state === 'completed' && !vendor.taken.has(id)) failures.push(`${id} is completed and was never ordered`);
   if (vendor.told.get(id) !== `task.${state}`)
     failures.push(`${id} is ${state}, its webhook said ${vendor.told.get(id)}`);

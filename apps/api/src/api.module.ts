@@ -1,29 +1,18 @@
-import {
-  AccessModule,
-  IdempotencyModule,
-  CancellationModule,
-  EventsModule,
-  LimitsModule,
-  TasksModule,
-  WebhooksModule,
-} from '#features';
+import { AccessModule, CancellationModule, EventsModule, TasksModule, WebhooksModule } from '#features';
 import { type DynamicModule, Module } from '@nestjs/common';
-import { APP_INTERCEPTOR } from '@nestjs/core';
 import { PlatformModule, type Platform } from '#platform';
 import type { OpenTextProviders } from '#providers';
 import { AdminApiModule } from './admin/admin-api.module.js';
 import { BalanceModule } from './balance/balance.module.js';
-import { Admission } from './door/admission.js';
-import { IdempotencyInterceptor } from './door/idempotency.interceptor.js';
+import { DoorModule } from './door/door.module.js';
 import { FilesController } from './files/files.controller.js';
-import { ImagesController } from './images/images.controller.js';
 import { ModelsModule } from './models/models.module.js';
 import { OpsModule } from './ops/ops.module.js';
+import { SubmissionsController } from './submissions/submissions.controller.js';
 import { TaskEventsController } from './tasks/task-events.controller.js';
 import { TasksController } from './tasks/tasks.controller.js';
 import { TextApiModule } from './text/text-api.module.js';
 import { UsageApiModule } from './usage/usage-api.module.js';
-import { VideosController } from './videos/videos.controller.js';
 import { WebhookDeliveriesController } from './webhooks/webhook-deliveries.controller.js';
 import { WebhookEndpointsController } from './webhooks/webhook-endpoints.controller.js';
 
@@ -31,8 +20,7 @@ import { WebhookEndpointsController } from './webhooks/webhook-endpoints.control
 @Module({
   imports: [
     AccessModule,
-    LimitsModule,
-    IdempotencyModule,
+    DoorModule,
     BalanceModule,
     UsageApiModule,
     AdminApiModule,
@@ -43,10 +31,8 @@ import { WebhookEndpointsController } from './webhooks/webhook-endpoints.control
     ModelsModule,
     OpsModule,
   ],
-  providers: [Admission, { provide: APP_INTERCEPTOR, useClass: IdempotencyInterceptor }],
   controllers: [
-    VideosController,
-    ImagesController,
+    SubmissionsController,
     TasksController,
     TaskEventsController,
     WebhookEndpointsController,

@@ -8,6 +8,7 @@ import { adminGate } from './admin/admin-gate.js';
 import { ApiModule } from './api.module.js';
 import { limitBody } from './door/body-limit.middleware.js';
 import { ErrorFilter } from './door/error.filter.js';
+import { inOrder } from './door/in-order.js';
 import { jsonBody } from './door/json-body.middleware.js';
 import { knownSender } from './door/known-sender.middleware.js';
 import { leaveDraining } from './door/leave-draining.middleware.js';
@@ -35,17 +36,12 @@ export async function createApi(
       abortOnError: false,
     },
   );
-  app.use(requestId);
-  app.use(observeRequest);
-  app.use(leaveDraining(platform.health));
-  app.use(securityHeaders);
-  app.use(readableAddress);
+  app.use(inOrder(requestId, observeRequest, leaveDraining(platform.health), securityHeaders, readableAddress));
   app.use('/ops', opsPages(platform));
-  app.use(crossOrigin);
   app.use(ADMIN, adminGate(platform.adminToken));
-  app.use(knownSender(app.get(AccessService, { strict: false }), ADMIN));
-  app.use(limitBody);
-  app.use(jsonBody(platform.config.server.BODY_LIMIT_MB * 1024 * 1024));
+  const access = app.get(AccessService, { strict: false });
+  const readBody = jsonBody(platform.config.server.BODY_LIMIT_MB * 1024 * 1024);
+  app.use(inOrder(crossOrigin, knownSender(access, ADMIN), limitBody, readBody));
   app.useGlobalFilters(new ErrorFilter());
   return app;
 }

@@ -23,7 +23,13 @@ export async function serve(app: NestExpressApplication, { config }: Platform): 
   await app.init();
   const server: Server = app.getHttpServer();
   server.listen(config.server.PORT, config.server.HOST);
-  await once(server, 'listening');
+  try {
+    await once(server, 'listening');
+  } catch (error) {
+    // What the rooms began when they were opened would go on without them.
+    await app.close();
+    throw error;
+  }
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.headersTimeout = HEADERS_TIMEOUT_MS;
   server.requestTimeout = REQUEST_TIMEOUT_MS;

@@ -18,7 +18,7 @@ describe('Files that expire', () => {
     expect(made).toMatchObject({ url: expect.any(String), expires_at: expect.any(Number) });
     await gateway.database.query({ text: 'update task_file set expires_at = now()', values: [] });
 
-    await new MaintenanceService(gateway.database, gateway.platform.store).run();
+    await new MaintenanceService(gateway.database, gateway.platform.store, gateway.platform.config.retention).run();
 
     const { body } = await gateway.send<{ data: TaskView }>('GET', `/v1/tasks/${taskId}`);
     expect(body.data).toMatchObject({ status: 'completed', usage: { final: true } });

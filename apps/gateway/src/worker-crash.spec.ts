@@ -13,6 +13,8 @@ function workerEnvironment({ platform: { config } }: TestGateway): Record<string
     DATA_DIR: config.server.DATA_DIR,
     QUEUE_PREFIX: config.queue.QUEUE_PREFIX,
     SANDBOX_IMAGE_MS: '400',
+    // What a killed worker held is taken over when its lease has run out.
+    TASK_LEASE_SECONDS: '4',
     ...(config.queue.REDIS_URL && { REDIS_URL: config.queue.REDIS_URL }),
   };
 }

@@ -1,11 +1,19 @@
-import { createWebhookSender, Loop, MaintenanceService, ReconciliationService, RequestLedger } from '#features';
+import {
+  AllowanceLedger,
+  createWebhookSender,
+  Loop,
+  MaintenanceService,
+  ReconciliationService,
+  RequestLedger,
+  UsageDaysService,
+} from '#features';
 import type { Platform } from '#platform';
 
 /** How often the house is cleaned, in milliseconds. */
 const ROUND_MS = 30_000;
 /** How often webhooks that are due are looked for, in milliseconds. */
 const WEBHOOKS_MS = 250;
-/** How often holds of processes that died are looked for, and whether the nightly reconciliation is due. */
+/** How often holds of processes that died, days to sum up and a reconciliation that is due are looked for. */
 const BOOKS_MS = 60_000;
 
 /** A running maintenance worker. */
@@ -16,18 +24,23 @@ export interface MaintenanceWorker {
 }
 
 /**
- * The worker that sends webhooks, removes what has expired, makes the coming months' partitions, gives back what dead
- * processes were holding and reconciles the books once a day. Any number may run at once: they share the work.
+ * The worker that sends webhooks, removes what has expired or is too old, makes the coming months' partitions, gives
+ * back what dead processes were holding, sums up each day that is over and reconciles the books once a day. Any number
+ * may run at once: they share the work.
  */
 export function createMaintenanceWorker(platform: Platform): MaintenanceWorker {
-  const maintenance = new MaintenanceService(platform.database, platform.store);
+  const maintenance = new MaintenanceService(platform.database, platform.store, platform.config.retention);
   const webhooks = createWebhookSender(platform);
   const requests = new RequestLedger(platform.database);
+  const allowances = new AllowanceLedger(platform.database);
   const reconciliation = new ReconciliationService(platform.database);
+  const usageDays = new UsageDaysService(platform.database);
   const loops = [
     new Loop('maintenance', ROUND_MS, () => maintenance.run()),
     new Loop('webhooks', WEBHOOKS_MS, () => webhooks.sendDue()),
     new Loop('abandoned-holds', BOOKS_MS, async () => (await requests.releaseExpired()) > 0),
+    new Loop('abandoned-allowances', BOOKS_MS, async () => (await allowances.closeExpired()) > 0),
+    new Loop('usage-days', BOOKS_MS, () => usageDays.closeDue()),
     new Loop('reconciliation', BOOKS_MS, async () => {
       await reconciliation.runWhenDue();
       return false;

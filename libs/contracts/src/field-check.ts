@@ -12,6 +12,7 @@ import { wrongSource } from './file-source.js';
 import type { JsonObject, JsonValue } from './json.js';
 import { nearestName } from './nearest-name.js';
 import { excerpt, hasAtMostCharacters, UNSTORABLE, VISIBLE } from './unicode-text.js';
+import { isJsonObject } from './json.js';
 
 /** An object as JSON.parse makes them: nothing is known yet about its members. */
 export type UncheckedObject = Readonly<Record<string, unknown>>;
@@ -36,10 +37,6 @@ export interface TableCheck {
   /** The same values with the defaults of the mode filled in, nested objects included. */
   readonly fill: (sent: JsonObject, mode: string) => JsonObject;
 }
-
-/** True for objects as JSON writes them, false for arrays and null. */
-export const isJsonObject = (value: unknown): value is UncheckedObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Compiles the field table of a class. */
 export function compileTable(table: FieldTableClass): TableCheck {

@@ -1,6 +1,6 @@
 import { familiesAt, familyOf, MODEL_IDS } from './catalog.js';
 import { GatewayError } from './errors.js';
-import { isJsonObject } from './field-check.js';
+import { isJsonObject } from './json.js';
 import { alternatives, quote } from './field-errors.js';
 import type { ModelRequest, SubmissionPath } from './media-order.js';
 import type { ModelFamily } from './model-family.js';

@@ -7,6 +7,7 @@ export * from './generation/create-task-worker.js';
 export * from './generation/loop.js';
 export * from './idempotency/idempotency.module.js';
 export * from './idempotency/idempotency.service.js';
+export { AllowanceLedger } from './ledger/allowance-ledger.js';
 export * from './ledger/balance.service.js';
 export * from './ledger/ledger.module.js';
 export * from './ledger/ledger.service.js';
@@ -39,7 +40,7 @@ export { type TextOrder, TextService } from './text/text.service.js';
 export type { StreamPiece, TextStream } from './text/text-stream.js';
 export type { TextStyleCodec } from './text/text-style-codec.js';
 export { type TextRoute, type TextUpstream, TextUpstreams } from './text/text-upstreams.js';
-export { type CooldownBoard, LocalCooldownBoard, UpstreamHealth } from './text/upstream-health.js';
+export { UpstreamHealth } from './text/upstream-health.js';
 export * from './admin/accounts.service.js';
 export * from './admin/admin.module.js';
 export type { Operator } from './admin/audit.js';
@@ -47,6 +48,8 @@ export * from './admin/funds.service.js';
 export * from './admin/keys.service.js';
 export * from './admin/prices.service.js';
 export * from './admin/records.service.js';
+export type { UpstreamView } from './admin/upstream-view.js';
+export * from './admin/upstreams.service.js';
 export * from './events/events.module.js';
 export * from './events/follow-task.service.js';
 export { TaskWatch } from './events/task-watch.js';
@@ -59,6 +62,14 @@ export { type WebhookDeliveryView, WebhookDeliveriesService } from './webhooks/w
 export { type WebhookEndpointView, WebhookEndpointsService } from './webhooks/webhook-endpoints.service.js';
 export * from './webhooks/webhooks.module.js';
 export type { Page, PageRequest } from './paging/page.js';
+export {
+  DETAILED_DAYS_MAX,
+  USAGE_GROUPS,
+  USAGE_SUMS_MAX,
+  type UsageGroup,
+  type UsageQuery,
+} from './usage/usage-sums.js';
+export * from './usage/usage-days.service.js';
 export * from './usage/usage.module.js';
 export * from './usage/usage.service.js';
 export { CLAIM_DUE } from './generation/task-statements.js';

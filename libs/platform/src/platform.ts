@@ -1,6 +1,6 @@
 import { type AdminToken, loadAdminToken } from './admin-token.js';
 import { readProcessConfig, type ProcessConfig } from './config/process-config.js';
-import { createCrashPoints, type CrashPoints } from './crash-points/crash-points.js';
+import { type CrashPoints, noCrashPoints } from './crash-points/crash-points.js';
 import { Database } from './database/database.js';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from './database/embedded-postgres.js';
 import { migrate, pendingMigrations } from './database/migrate.js';
@@ -26,7 +26,7 @@ export interface Platform {
   readonly sealer: SecretSealer;
   /** What opens the admin API. */
   readonly adminToken: AdminToken;
-  /** Where crash tests end this process; never in production. */
+  /** Does nothing; crash tests put in its place what ends the process. */
   readonly crashPoints: CrashPoints;
   readonly database: Database;
   readonly doorbell: TaskDoorbell;
@@ -104,7 +104,7 @@ async function openOn(
     metrics,
     sealer: new SecretSealer(secrets),
     adminToken: await loadAdminToken(config.server, postgres !== undefined),
-    crashPoints: createCrashPoints(config.crash),
+    crashPoints: noCrashPoints,
     embedded: postgres !== undefined,
     close: async (graceMs) => {
       await ops?.close();

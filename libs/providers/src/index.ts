@@ -9,5 +9,7 @@ export { PROTOCOL_CODECS } from './text/upstream/protocol-codecs.js';
 export { countableText, loadTokenCounter, type TokenCounter } from './text/upstream/token-counter.js';
 export { DEFAULT_TIMEOUTS, UpstreamHttp, type UpstreamTimeouts } from './text/upstream/upstream-http.js';
 export * from './text/open-text-providers.js';
+export { checkUpstream, fieldName, type UpstreamMistake } from './text/check-upstreams.js';
 export { readUpstreamsFile } from './text/read-upstreams-file.js';
+export { IsUpstreamKey, UpstreamEntry } from './text/upstream-entry.js';
 export { TextConfig } from './text/text.config.js';

@@ -1,6 +1,8 @@
 import { startAdminGateway, type AdminGateway } from '../../../gateway/src/testing/admin-gateway.js';
 import type { TestGateway } from '../../../gateway/src/testing/test-gateway.js';
 
+const KEY = 'sk-of-an-upstream-0123456789';
+
 describe('The admin API', () => {
   let api: AdminGateway;
   let gateway: TestGateway;
@@ -19,7 +21,7 @@ describe('The admin API', () => {
 
   it('is shut without the right token: every route of the running gateway, and routes that do not exist', async () => {
     const routes = adminRoutes(gateway);
-    expect(routes.length).toBeGreaterThanOrEqual(18);
+    expect(routes.length).toBeGreaterThanOrEqual(23);
     for (const [method, path] of [...routes, ['GET', '/admin/v1/anything'], ['POST', '/admin/v1']]) {
       for (const headers of [{}, { authorization: 'Bearer wrong' }, { authorization: `Bearer ${api.token}x` }]) {
         const answer = await gateway.send(String(method), String(path), method === 'GET' ? undefined : {}, headers);
@@ -62,6 +64,18 @@ describe('The admin API', () => {
           }),
       ],
     );
+    const upstream = {
+      id: 'audited',
+      protocol: 'chat',
+      base_url: 'http://127.0.0.1:1/v1',
+      models: { m: 'm' },
+      key: KEY,
+    };
+    changes.push(
+      ['upstream.created', () => admin('POST', '/upstreams', upstream)],
+      ['upstream.updated', () => admin('PATCH', '/upstreams/audited', { enabled: false, key: `${KEY}2` })],
+      ['upstream.deleted', () => admin('DELETE', '/upstreams/audited')],
+    );
     for (const [action, change] of changes) {
       const before = (await auditCount()) ?? 0;
       await change();
@@ -83,6 +97,7 @@ describe('The admin API', () => {
       text: 'select string_agg(r::text, chr(10)) as text from audit_record r',
     });
     expect(everything.rows[0]?.text).not.toContain(key.key);
+    expect(everything.rows[0]?.text).not.toContain(KEY);
   });
 
   it('leaves neither change nor record when a change is refused', async () => {

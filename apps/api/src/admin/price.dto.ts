@@ -6,6 +6,7 @@ const UNITS = [
   'request',
   'input_token',
   'cached_input_token',
+  'cache_write_token',
   'output_token',
   'reasoning_token',
   'image_token',

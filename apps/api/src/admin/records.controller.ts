@@ -1,7 +1,7 @@
 import { GatewayError } from '#contracts';
 import { RecordsService, ReconciliationService, UsageService } from '#features';
 import { Controller, Get, HttpCode, Post, Query, Res } from '@nestjs/common';
-import { IsOptional, IsString, MaxLength } from 'class-validator';
+import { IsIn, IsOptional, IsString, MaxLength } from 'class-validator';
 import type { Response } from 'express';
 import { checked } from '../checked-input.js';
 import { daysOf, groupsOf, ListQuery, UsageListQuery, UsageSumsQuery } from '../list-query.js';
@@ -21,7 +21,7 @@ class LedgerQuery extends ListQuery {
 }
 
 class AuditQuery extends ListQuery {
-  /** The id of an account, key or price. */
+  /** The id of an account, key, price or upstream. */
   @IsOptional()
   @IsString()
   @MaxLength(80)
@@ -40,6 +40,12 @@ class AccountUsageSumsQuery extends UsageSumsQuery {
   @IsString()
   @MaxLength(80)
   account_id?: string;
+}
+
+class ReconcileQuery {
+  /** true: reads every entry of the ledger again, also those proved before. */
+  @IsIn(['true', 'false'])
+  full: 'true' | 'false' = 'false';
 }
 
 const REPORTS_SHOWN = 30;
@@ -88,8 +94,8 @@ export class RecordsController {
   /** Reconciles now and answers the report. */
   @Post('reconciliations')
   @HttpCode(200)
-  async reconcile(): Promise<object> {
-    const report = await this.reconciliation.run();
+  async reconcile(@Query() query: unknown): Promise<object> {
+    const report = await this.reconciliation.run({ full: checked(ReconcileQuery, query).full === 'true' });
     if (!report) throw new GatewayError('conflict', 'A reconciliation is under way; its report will be listed.');
     return { code: 200, data: viewOf(report) };
   }

@@ -123,6 +123,13 @@ describe('What operators read: prices, lists, usage and books', () => {
       });
       const reports = await admin<object[]>('GET', '/reconciliations');
       expect(reports.body.data.slice(0, 2)).toMatchObject([{ balanced: false }, { balanced: true }]);
+      expect((await admin('POST', '/reconciliations', {})).body.data).toMatchObject({ balanced: true, full: true });
+      expect((await admin('POST', '/reconciliations', {})).body.data).toMatchObject({ balanced: true, full: false });
+      expect((await admin('POST', '/reconciliations?full=true', {})).body.data).toMatchObject({ full: true });
+      expect(await admin('POST', '/reconciliations?full=yes', {})).toMatchObject({
+        status: 400,
+        body: { error: { param: 'full' } },
+      });
     });
   });
 });

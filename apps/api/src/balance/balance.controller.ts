@@ -66,7 +66,7 @@ export class BalanceController {
       response.status(error.status).send(balanceFailureBody(message));
       return;
     }
-    log.error('balance.read_failed', { error });
+    log.error('balance.read_failed', { requestId: response.req.requestId, error });
     response.status(500).send(balanceFailureBody(READING_FAILED));
   }
 }

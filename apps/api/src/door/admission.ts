@@ -1,7 +1,7 @@
 import { type Caller, OpenTasks, RateLimits } from '#features';
 import { Injectable } from '@nestjs/common';
 import type { Response } from 'express';
-import type { MeteredKind } from './metered.js';
+import type { MeteredKind } from './metered-kind.js';
 
 /** Lets work begin while its key and its account are within their limits, and tells the client how these stand. */
 @Injectable()

@@ -22,9 +22,13 @@ export class ApiKeyGuard implements CanActivate {
   }
 }
 
-/** The caller that the guard let in. */
-export const CurrentCaller = createParamDecorator((_: unknown, context: ExecutionContext): Caller => {
-  const { caller } = context.switchToHttp().getRequest<Request>();
-  if (!caller) throw new Error('CurrentCaller is used on a route that ApiKeyGuard does not guard');
+/** The caller that `ApiKeyGuard` let in. */
+export function callerOf({ caller }: Request): Caller {
+  if (!caller) throw new Error('The caller is asked for on a route that ApiKeyGuard does not guard');
   return caller;
-});
+}
+
+/** The caller that the guard let in, for a parameter of a handler. */
+export const CurrentCaller = createParamDecorator((_: unknown, context: ExecutionContext): Caller =>
+  callerOf(context.switchToHttp().getRequest<Request>()),
+);

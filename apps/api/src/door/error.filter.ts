@@ -1,4 +1,4 @@
-import { errorInStyle, type GatewayError, statusInStyle } from '#contracts';
+import { ERRORS, errorInStyle, type GatewayError, statusInStyle } from '#contracts';
 import { logger } from '#platform';
 import { type ArgumentsHost, Catch, type ExceptionFilter } from '@nestjs/common';
 import type { Request, Response } from 'express';
@@ -18,7 +18,7 @@ export class ErrorFilter implements ExceptionFilter {
     const error = toGatewayError(thrown);
     logFailure(error, request);
     if (response.headersSent) {
-      response.destroy();
+      response.destroy().end();
       return;
     }
     if (error.retryAfterMs !== undefined) {
@@ -27,13 +27,17 @@ export class ErrorFilter implements ExceptionFilter {
     }
     for (const [name, value] of Object.entries(error.headers ?? {})) response.setHeader(name, value);
     const style = textStyleOf(request.path);
-    if (style) response.status(statusInStyle(style, error)).json(errorInStyle(style, error, request.requestId));
-    else response.status(error.status).json(toErrorBody(error));
+    if (style) {
+      // Client libraries obey this before their own idea of which statuses pass.
+      response.setHeader('x-should-retry', String(ERRORS[error.code].retryable));
+      response.status(statusInStyle(style, error)).json(errorInStyle(style, error, request.requestId));
+    } else response.status(error.status).json(toErrorBody(error));
   }
 }
 
 function logFailure(error: GatewayError, request: Request): void {
-  const fields = { code: error.code, status: error.status, method: request.method, path: request.path };
+  const { requestId, method, path } = request;
+  const fields = { requestId, code: error.code, status: error.status, method, path };
   if (error.status >= 500) log.error('request.failed', { ...fields, error: error.cause ?? error });
   else log.info('request.refused', fields);
 }

@@ -1,13 +1,10 @@
-import { Reflector } from '@nestjs/core';
+import { applyDecorators, UseGuards } from '@nestjs/common';
+import { type MeteredKind, MeteredKindOf } from './metered-kind.js';
+import { MeteredGuard } from './metered.guard.js';
 
 /**
- * What a handler spends. `task` makes a task, `text` pays for a reply; both can carry an Idempotency-Key. `free` costs
- * nothing but is work, so it counts against the limits of the minute like the others.
+ * Marks a handler that is limited by the minute and can be repeated by its Idempotency-Key. The mark is on the handler,
+ * because one path has many spellings: whichever leads to the handler is limited. The controller needs `ApiKeyGuard`.
  */
-export type MeteredKind = 'task' | 'text' | 'free';
-
-/**
- * Marks a handler that is limited by the minute. The mark is on the handler, because one path has many spellings:
- * whichever leads to the handler is limited.
- */
-export const Metered = Reflector.createDecorator<MeteredKind>();
+export const Metered = (kind: MeteredKind): MethodDecorator =>
+  applyDecorators(MeteredKindOf(kind), UseGuards(MeteredGuard));

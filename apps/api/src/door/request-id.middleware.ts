@@ -1,4 +1,4 @@
-import { randomId, withLogContext } from '#platform';
+import { randomId } from '#platform';
 import type { NextFunction, Request, Response } from 'express';
 
 declare module 'express-serve-static-core' {
@@ -8,11 +8,14 @@ declare module 'express-serve-static-core' {
   }
 }
 
-/** Names every request, tells the client under both header names that libraries read, and binds the name to all log lines. */
+/**
+ * Names every request and tells the client under both header names that libraries read. Log lines of a request name it
+ * themselves: a context that follows every promise costs more than a tenth of a request.
+ */
 export function requestId(request: Request, response: Response, next: NextFunction): void {
   const id = randomId('req');
   request.requestId = id;
   response.setHeader('x-request-id', id);
   response.setHeader('request-id', id);
-  withLogContext({ requestId: id }, next);
+  next();
 }

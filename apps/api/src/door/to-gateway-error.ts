@@ -1,4 +1,5 @@
 import { GatewayError, type ErrorCode } from '#contracts';
+import { isConnectionError } from '#platform';
 import { HttpException } from '@nestjs/common';
 
 /** What the body parser of Express throws: an error with a status and a machine-readable type. */
@@ -10,6 +11,9 @@ interface ParserError extends Error {
 
 const isParserError = (error: unknown): error is ParserError =>
   error instanceof Error && 'type' in error && typeof error.type === 'string' && 'status' in error;
+
+/** When to come again while the database is away, in milliseconds. */
+const RETRY_AFTER_MS = 2_000;
 
 const CODE_OF_STATUS: Readonly<Record<number, ErrorCode>> = {
   400: 'invalid_parameter',
@@ -26,6 +30,13 @@ export function toGatewayError(error: unknown): GatewayError {
   if (error instanceof HttpException) {
     const code = CODE_OF_STATUS[error.getStatus()];
     if (code) return new GatewayError(code, error.message, { cause: error });
+  }
+  if (isConnectionError(error)) {
+    return new GatewayError(
+      'unavailable',
+      'The gateway cannot reach its database at the moment; try again shortly. Repeating with the same Idempotency-Key never pays twice.',
+      { retryAfterMs: RETRY_AFTER_MS, cause: error },
+    );
   }
   return new GatewayError('internal_error', 'Something went wrong on our side. The request id helps us to find it.', {
     cause: error,

@@ -24,7 +24,7 @@ export const USAGE_PATHS: JsonObject = {
     get: operation({
       id: 'readUsage',
       tag: 'Account',
-      summary: 'Sums of requests, tokens and money by day, model and key',
+      summary: 'Sums of requests, tokens and money by day, model and key, at most 10000 of them',
       parameters: [
         ...DAYS,
         inQuery('group_by', 'Some of day, model and key, separated by commas.', {

@@ -25,17 +25,17 @@ export function signInPages(access: OperatorAccess): Router {
   router.get('/style.css', (_request: Request, response: Response) => response.type('css').send(STYLE));
   router.get('/sign-in', (_request: Request, response: Response) => showForm(response, 200, ''));
   router.post('/sign-in', urlencoded({ extended: false, limit: '4kb' }), (request: Request, response: Response) => {
-    const address = request.ip ?? 'unknown';
+    const { requestId, ip: address = 'unknown' } = request;
     const { token } = (request.body ?? {}) as { token?: unknown };
     const role = typeof token === 'string' ? access.roleOf(token) : null;
     if (role === null) {
       const failures = (wrong.get(address) ?? 0) + 1;
       wrong.set(address, failures);
       if (failures > WRONG_TOKENS) return showForm(response, 429, 'Too many wrong tokens: wait a quarter of an hour.');
-      log.warn('operator.refused', { address });
+      log.warn('operator.refused', { requestId, address });
       return showForm(response, 401, 'That token opens nothing.');
     }
-    log.info('operator.signed_in', { address, role });
+    log.info('operator.signed_in', { requestId, address, role });
     const secure = request.secure || request.headers['x-forwarded-proto'] === 'https';
     response.cookie(SESSION_COOKIE, access.open(role), { ...COOKIE, secure, maxAge: SESSION_SECONDS * 1000 });
     response.redirect(303, '/ops/queues');

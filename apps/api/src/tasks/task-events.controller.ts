@@ -63,7 +63,7 @@ async function stream(
       if (!response.write(toEvent(task)) && !gone.aborted) await once(response, 'drain', { signal: gone });
     }
   } catch (error) {
-    if (!gone.aborted) log.warn('task-events.interrupted', { error });
+    if (!gone.aborted) log.warn('task-events.interrupted', { requestId: response.req.requestId, error });
   } finally {
     clearInterval(heartbeat);
     response.end();

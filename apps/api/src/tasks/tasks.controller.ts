@@ -3,6 +3,7 @@ import { type Caller, CancelTaskService, FollowTaskService, ReadTaskService, rea
 import { Body, Controller, Get, HttpCode, Param, Post, Query, Req, Res, UseGuards } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { ApiKeyGuard, CurrentCaller } from '../door/api-key.guard.js';
+import { sendJson } from '../send-json.js';
 import { clientGone } from './client-gone.js';
 import { requestedWait } from './requested-wait.js';
 import { retryAfterSeconds } from './retry-after.js';
@@ -51,8 +52,8 @@ export class TasksController {
     @CurrentCaller() caller: Caller,
     @Param('task_id') taskId: string,
     @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<{ code: 200; data: TaskView }> {
+    @Res() response: Response,
+  ): Promise<void> {
     const { seconds, preferenceApplied } = requestedWait(request);
     const task =
       seconds === 0
@@ -62,7 +63,7 @@ export class TasksController {
             signal: clientGone(response),
           });
     if (preferenceApplied !== null) response.setHeader('preference-applied', preferenceApplied);
-    return answer(task, response);
+    sendJson(response, JSON.stringify(answer(task, response)));
   }
 
   /** Stops a task and gives its hold back: at once while no vendor has it, else as soon as the vendor has stopped. */

@@ -2,7 +2,16 @@ import type { NextFunction, Request, Response } from 'express';
 import { textStyleOf } from './text-style-of.js';
 
 /** What pages of other origins may read of an answer. */
-const READABLE = 'x-request-id, request-id, retry-after, retry-after-ms, x-should-retry';
+const READABLE = [
+  'x-request-id',
+  'request-id',
+  'retry-after',
+  'retry-after-ms',
+  'x-should-retry',
+  'ratelimit',
+  'ratelimit-policy',
+  'idempotent-replayed',
+].join(', ');
 
 const PREFLIGHT_SECONDS = 86_400;
 

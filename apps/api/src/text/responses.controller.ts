@@ -4,7 +4,8 @@ import { Controller, Get, HttpCode, Param, Post, Req, Res, UseGuards } from '@ne
 import type { Request, Response } from 'express';
 import { ApiKeyGuard, CurrentCaller } from '../door/api-key.guard.js';
 import { Metered } from '../door/metered.js';
-import { sendJson, TextAnswers } from './text-answers.js';
+import { sendJson } from '../send-json.js';
+import { TextAnswers } from './text-answers.js';
 
 /** D1 4.1. The further paths are what client libraries make of other base addresses. */
 @Controller(['v1', 'v1/v1', ''])

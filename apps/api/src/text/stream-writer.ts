@@ -23,7 +23,7 @@ export class StreamWriter {
   async write(): Promise<void> {
     const heartbeat = setInterval(() => this.#beat(), HEARTBEAT_MS / 3);
     try {
-      if (await this.#open()) for await (const piece of this.#stream.pieces()) await this.#send(piece);
+      if (await this.#open()) await this.#stream.sendTo((piece) => this.#send(piece));
     } finally {
       clearInterval(heartbeat);
     }
@@ -37,7 +37,7 @@ export class StreamWriter {
       return true;
     } catch (error) {
       if (!this.#response.headersSent) throw error;
-      for await (const piece of this.#stream.failure(error)) await this.#send(piece);
+      await this.#stream.sendFailureTo((piece) => this.#send(piece), error);
       return false;
     }
   }
@@ -50,12 +50,12 @@ export class StreamWriter {
     this.#lastWriteAt = Date.now();
   }
 
-  async #send(piece: StreamPiece): Promise<void> {
-    if (piece.length === 0) return;
+  #send(piece: StreamPiece): Promise<void> | undefined {
+    if (piece.length === 0) return undefined;
     this.#begin();
     this.#lastWriteAt = Date.now();
-    if (this.#response.write(piece) || this.#response.destroyed) return;
-    await drained(this.#response);
+    if (this.#response.write(piece) || this.#response.destroyed) return undefined;
+    return drained(this.#response);
   }
 
   #begin(): void {

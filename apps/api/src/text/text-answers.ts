@@ -1,10 +1,12 @@
 import { type TextOrder, TextService } from '#features';
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import { callerOf } from '../door/api-key.guard.js';
+import { sendJson } from '../send-json.js';
 import { StreamWriter } from './stream-writer.js';
 
 /** What a controller knows of a request; the rest comes from the HTTP request itself. */
-export type TextDemand<Body> = Omit<TextOrder<Body>, 'requestId' | 'caller'>;
+export type TextDemand<Body> = Omit<TextOrder<Body>, 'requestId' | 'idempotencyKey' | 'caller'>;
 
 /** Sends text answers over HTTP, whole or streamed. A client that leaves aborts the upstream. */
 @Injectable()
@@ -13,7 +15,6 @@ export class TextAnswers {
 
   /** @throws GatewayError when nothing was written yet. */
   async send<Body>(demand: TextDemand<Body>, stream: boolean, request: Request, response: Response): Promise<void> {
-    if (!request.caller) throw new Error('A text route is not guarded by ApiKeyGuard');
     const leaving = new AbortController();
     response.once('close', () => {
       // A request that may be repeated is finished all the same: the repeat gets its answer.
@@ -22,23 +23,16 @@ export class TextAnswers {
     const order: TextOrder<Body> = {
       ...demand,
       requestId: request.requestId,
-      caller: request.caller,
+      idempotencyKey: request.attempt?.key,
+      caller: callerOf(request),
     };
     try {
       if (stream) await new StreamWriter(response, await this.text.stream(order, leaving.signal)).write();
       else sendJson(response, await this.text.answer(order, leaving.signal));
     } catch (error) {
-      // Nobody is there to be told.
       if (!leaving.signal.aborted) throw error;
+      // Nobody is there to be told, but whoever follows the response learns that its work is over.
+      response.end();
     }
   }
-}
-
-/** Sends JSON that is already text. */
-export function sendJson(response: Response, json: string): void {
-  response.writeHead(200, {
-    'content-type': 'application/json; charset=utf-8',
-    'content-length': Buffer.byteLength(json),
-  });
-  response.end(json);
 }

@@ -1,4 +1,5 @@
 import type { JsonObject } from '#contracts';
+import type { Environment } from '#platform';
 import { startTestGateway, type TestAnswer, type TestGateway } from './test-gateway.js';
 
 const ADMIN_TOKEN = 'an-admin-token-for-tests';
@@ -26,9 +27,9 @@ export interface AdminGateway {
   ): Promise<{ readonly id: string; readonly key: string; readonly prefix: string }>;
 }
 
-/** Starts it. Call `gateway.stop` in `afterAll`. */
-export async function startAdminGateway(): Promise<AdminGateway> {
-  const gateway = await startTestGateway({ environment: { ADMIN_TOKEN } });
+/** Starts it, with further environment variables. Call `gateway.stop` in `afterAll`. */
+export async function startAdminGateway(environment: Environment = {}): Promise<AdminGateway> {
+  const gateway = await startTestGateway({ environment: { ...environment, ADMIN_TOKEN } });
   const headers = { authorization: `Bearer ${ADMIN_TOKEN}`, 'x-admin-actor': 'finance@example.com' };
   const admin: AdminGateway['admin'] = (method, path, body) => gateway.send(method, `/admin/v1${path}`, body, headers);
   const create = async <Made>(path: string, body: object): Promise<Made> =>

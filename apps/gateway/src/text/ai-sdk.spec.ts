@@ -70,6 +70,19 @@ describe('The Vercel AI SDK', () => {
         expect(await streamed.text).toContain('22 degrees in Paris');
       });
 
+      it('keeps a conversation of several turns', async () => {
+        const { text } = await generateText({
+          ...ask(),
+          messages: [
+            { role: 'user', content: 'My name is Ada' },
+            { role: 'assistant', content: 'Hello Ada' },
+            { role: 'user', content: 'Who am I?' },
+          ],
+        });
+        expect(text).toContain('Who am I?');
+        expect(gateway.vendor.last.text).toContain(upstream === 'sandbox' ? '' : 'Hello Ada');
+      });
+
       it('gets an object of a schema', async () => {
         const { output } = await generateText({
           ...ask(),

@@ -86,6 +86,16 @@ describe.each(LIBRARIES)('The @anthropic-ai/sdk library %s', (_version, Library)
       expect(textOf(answered)).toContain('22 degrees');
     });
 
+    it('keeps a conversation of several turns', async () => {
+      const messages: Anthropic.MessageParam[] = [
+        { role: 'user', content: 'My name is Ada' },
+        { role: 'assistant', content: 'Hello Ada' },
+        { role: 'user', content: [{ type: 'text', text: 'Who am I?' }] },
+      ];
+      expect(textOf(await client.messages.create({ ...ask, messages }))).toContain('Who am I?');
+      expect(gateway.vendor.last.text).toContain(upstream === 'sandbox' ? '' : 'Hello Ada');
+    });
+
     it('sends a picture', async () => {
       const source = { type: 'base64' as const, media_type: 'image/png' as const, data: PIXEL };
       const content = [

@@ -10,6 +10,7 @@ describe('A request meant to harm', () => {
   let gateway: TextGateway;
   beforeAll(async () => {
     gateway = await startTextGateway();
+    await gateway.spareMoney();
   });
   afterAll(() => gateway.stop());
 

@@ -1,6 +1,6 @@
 import { ChatAnthropic } from '@langchain/anthropic';
 import type { BaseChatModel } from '@langchain/core/language_models/chat_models';
-import { AIMessageChunk, type BaseMessage, HumanMessage, ToolMessage } from '@langchain/core/messages';
+import { AIMessage, AIMessageChunk, type BaseMessage, HumanMessage, ToolMessage } from '@langchain/core/messages';
 import { ChatGoogleGenerativeAI } from '@langchain/google-genai';
 import { ChatOpenAI } from '@langchain/openai';
 import { startTextGateway, type TextGateway, MODEL_OVER, UPSTREAMS } from '../testing/text-vendor/text-gateway.js';
@@ -13,6 +13,9 @@ const WEATHER = {
     parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
   },
 };
+
+const PIXEL =
+  'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
 const STYLES = ['responses', 'messages', 'gemini'] as const;
 type Style = (typeof STYLES)[number];
@@ -62,7 +65,32 @@ describe('LangChain', () => {
         const result = new ToolMessage({ content: '22 degrees', tool_call_id: call?.id ?? '', name: 'get_weather' });
         const answered = await model.invoke([...messages, asked, result]);
         expect(answered.text).toContain('22 degrees');
+        let all = new AIMessageChunk('');
+        for await (const chunk of await model.stream(messages)) all = all.concat(chunk);
+        expect(all.tool_calls).toMatchObject([{ name: 'get_weather', args: { city: 'Paris' } }]);
       });
+
+      it('keeps a conversation of several turns', async () => {
+        const messages = [
+          new HumanMessage('My name is Ada'),
+          new AIMessage('Hello Ada'),
+          new HumanMessage('Who am I?'),
+        ];
+        const { text } = await create[style](MODEL_OVER[upstream]).invoke(messages);
+        expect(text).toContain('Who am I?');
+        expect(gateway.vendor.last.text).toContain(upstream === 'sandbox' ? '' : 'Hello Ada');
+      });
+    });
+
+    // In one style the library sends pictures only to models whose names it knows, or that speak of vision.
+    const seeing = UPSTREAMS.filter((upstream) => style !== 'gemini' || upstream === 'sandbox');
+    it.each(seeing)('sends a picture over %s', async (upstream) => {
+      const content = [
+        { type: 'text', text: 'What is this?' },
+        { type: 'image_url', image_url: { url: PIXEL } },
+      ];
+      const { text } = await create[style](MODEL_OVER[upstream]).invoke([new HumanMessage({ content })]);
+      expect(text).toMatch(/1 picture|PNG picture of 1 x 1 pixels/);
     });
 
     it('sees an error of the gateway', async () => {

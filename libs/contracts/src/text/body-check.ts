@@ -1,5 +1,6 @@
 import { getMetadataStorage, ValidateBy } from 'class-validator';
 import type { ErrorCode, FieldError } from '../errors.js';
+import { isJsonObject } from '../json.js';
 
 /** Takes note of one broken rule. */
 export type Report = (param: string, code: ErrorCode, message: string) => void;
@@ -65,10 +66,6 @@ function fieldsOf(type: BodyClass<unknown>): readonly CheckedField[] {
   compiled.set(type, fields);
   return fields;
 }
-
-/** True for a JSON object: neither null nor an array. */
-export const isJsonObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Checks the decorated fields of `type` on a plain JSON object; fields the class does not know are left alone. */
 export function checkFields(type: BodyClass<unknown>, value: object, path: string, report: Report): void {

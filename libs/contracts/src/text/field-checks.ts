@@ -1,5 +1,6 @@
 import { UNSTORABLE } from '../unicode-text.js';
-import { checkFields, isJsonObject, type FieldCheck } from './body-check.js';
+import { isJsonObject } from '../json.js';
+import { checkFields, type FieldCheck } from './body-check.js';
 
 type BodyClass = abstract new () => unknown;
 

@@ -1,5 +1,5 @@
-import type { JsonObject } from '../json.js';
-import { isJsonObject, Optional, Required, type FieldCheck } from './body-check.js';
+import { isJsonObject, type JsonObject } from '../json.js';
+import { Optional, Required, type FieldCheck } from './body-check.js';
 import { all, choice, flag, jsonObject, listOf, number, object, text, unsupported, whole } from './field-checks.js';
 import { base64Data } from './image-checks.js';
 

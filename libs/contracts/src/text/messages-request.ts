@@ -1,5 +1,5 @@
-import type { JsonObject } from '../json.js';
-import { isJsonObject, Optional, Required, type FieldCheck } from './body-check.js';
+import { isJsonObject, type JsonObject } from '../json.js';
+import { Optional, Required, type FieldCheck } from './body-check.js';
 import { choice, flag, jsonObject, listOf, number, object, stringOr, text, variants, whole } from './field-checks.js';
 import { messagesBlock, type MessagesBlock } from './messages-blocks.js';
 

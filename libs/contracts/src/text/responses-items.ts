@@ -1,4 +1,5 @@
-import { isJsonObject, Optional, Required, type FieldCheck } from './body-check.js';
+import { isJsonObject } from '../json.js';
+import { Optional, Required, type FieldCheck } from './body-check.js';
 import { all, choice, listOf, object, stringOr, text, variants } from './field-checks.js';
 import { identifier } from './identifier.js';
 import { imageAddress, webAddress } from './image-checks.js';

@@ -1,5 +1,5 @@
-import type { JsonObject } from '../json.js';
-import { anything, isJsonObject, Optional, Required, type FieldCheck } from './body-check.js';
+import { isJsonObject, type JsonObject } from '../json.js';
+import { anything, Optional, Required, type FieldCheck } from './body-check.js';
 import {
   choice,
   flag,

@@ -1,5 +1,5 @@
-import type { JsonObject } from '../json.js';
-import { isJsonObject, Optional, Required, type FieldCheck } from './body-check.js';
+import { isJsonObject, type JsonObject } from '../json.js';
+import { Optional, Required, type FieldCheck } from './body-check.js';
 import { flag, jsonObject, object, text, variants, whole } from './field-checks.js';
 import { webAddress } from './image-checks.js';
 

@@ -19,7 +19,7 @@ export interface TextUsage {
 
 /**
  * One step of a reply. A block (text, reasoning, call) lasts until the next event of another kind; a call opens with
- * `call` and grows with `arguments`; `finish` comes once and last. A failure is a thrown GatewayError, never an event.
+ * `call` and grows with `arguments`; no piece is empty; `finish` comes once and last. A failure is a thrown GatewayError, never an event.
  */
 export type TextEvent =
   /** What the upstream calls this reply, and what it already knows of the input. */

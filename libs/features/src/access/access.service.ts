@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { GatewayError } from '#contracts';
 import { Coalescer, Database } from '#platform';
 import { LRUCache } from 'lru-cache';
@@ -42,6 +43,7 @@ where k.revoked_at is null and a.disabled_at is null`;
  * What was found is believed for `KEY_CACHE_MS` and no longer, so every change of a key reaches every replica by then.
  */
 export class AccessService {
+  /** By a plain digest of the key, which takes a tenth of the time of the keyed hash and never leaves this memory. */
   private readonly known = new LRUCache<string, Caller>({ max: 50_000, ttl: KEY_CACHE_MS });
   private readonly lookups: Coalescer<Buffer, Caller | null>;
 
@@ -65,7 +67,7 @@ export class AccessService {
         'No API key was sent: add the header "Authorization: Bearer <API_KEY>".',
       );
     }
-    const caller = await this.callerOf(hashApiKey(presented, this.pepper));
+    const caller = await this.callerOf(presented);
     if (!caller) throw new GatewayError('invalid_api_key', 'The API key is not valid: it is unknown, or was revoked.');
     if (caller.expiresAt && caller.expiresAt.getTime() <= Date.now()) {
       throw new GatewayError('invalid_api_key', `The API key expired at ${caller.expiresAt.toISOString()}.`);
@@ -74,12 +76,12 @@ export class AccessService {
     return caller;
   }
 
-  private async callerOf(hash: Buffer): Promise<Caller | null> {
-    const cacheKey = hash.toString('base64');
-    const known = this.known.get(cacheKey);
+  private async callerOf(presented: string): Promise<Caller | null> {
+    const digest = hash('sha256', presented, 'base64');
+    const known = this.known.get(digest);
     if (known) return known;
-    const caller = await this.lookups.add(hash);
-    if (caller) this.known.set(cacheKey, caller);
+    const caller = await this.lookups.add(hashApiKey(presented, this.pepper));
+    if (caller) this.known.set(digest, caller);
     return caller;
   }
 

@@ -5,9 +5,11 @@ import { AuditedChanges } from './audit.js';
 import { FundsService } from './funds.service.js';
 import { KeysService } from './keys.service.js';
 import { PricesService } from './prices.service.js';
+import { UpstreamRoster } from '../text/upstream-roster.js';
 import { RecordsService } from './records.service.js';
+import { UpstreamsService } from './upstreams.service.js';
 
-/** What operators do. */
+/** What operators do. Needs the TextModule, which is global. */
 @Module({
   providers: [
     {
@@ -41,7 +43,13 @@ import { RecordsService } from './records.service.js';
       inject: [Database],
       useFactory: (database: Database) => new RecordsService(database),
     },
+    {
+      provide: UpstreamsService,
+      inject: [Database, AuditedChanges, PLATFORM, UpstreamRoster],
+      useFactory: (database: Database, changes: AuditedChanges, { sealer }: Platform, roster: UpstreamRoster) =>
+        new UpstreamsService(database, changes, sealer, roster),
+    },
   ],
-  exports: [AccountsService, FundsService, KeysService, PricesService, RecordsService],
+  exports: [AccountsService, FundsService, KeysService, PricesService, RecordsService, UpstreamsService],
 })
 export class AdminModule {}

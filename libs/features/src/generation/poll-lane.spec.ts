@@ -1,4 +1,4 @@
-import { PollLane } from './poll-lane.js';
+import { PollLane, POLLING } from './poll-lane.js';
 import { FakeVendor } from './testing/fake-vendor.js';
 import { openTaskBench, type TaskBench } from './testing/task-bench.js';
 import { REQUEST_CANCEL, SET_RUNNING } from './task-statements.js';
@@ -75,6 +75,41 @@ describe('Asking a vendor how its work goes', () => {
     expect(await until(sound, 'storing')).toBe('storing');
     expect(await until(broken, 'failed')).toBe('failed');
     expect(await bench.row(broken)).toMatchObject({ error_code: 'upstream_error', charged_micros: 0n });
+  });
+
+  it('does not ask again while a question is still open, and asks again once it was answered', async () => {
+    let asked = 0;
+    let answer = (): void => undefined;
+    vendor.check = () => {
+      asked += 1;
+      return asked === 1
+        ? new Promise((resolve) => (answer = () => resolve({ state: 'pending' })))
+        : Promise.resolve({ state: 'succeeded', outputs: [] });
+    };
+    const taskId = await running();
+    await new Promise((resolve) => setTimeout(resolve, 2 * POLLING.steadyDelayMs));
+    expect(asked).toBe(1);
+    answer();
+    expect(await until(taskId, 'storing')).toBe('storing');
+  });
+
+  it('leaves the time that the claim has noted alone when the vendor is simply not done', async () => {
+    const moved: string[] = [];
+    const again = bench.schedule.again.bind(bench.schedule);
+    bench.schedule.again = (poll, delayMs) => {
+      moved.push(poll.taskId);
+      return again(poll, delayMs);
+    };
+    vendor.check = async () => ({ state: 'pending' });
+    const taskId = await running();
+    const looksLater = `update task_poll set polls = 20, next_poll_at = now() where task_id = $1`;
+    await bench.database.query({ text: looksLater, values: [taskId] });
+    await new Promise((resolve) => setTimeout(resolve, 2 * POLLING.steadyDelayMs));
+    expect(moved).not.toContain(taskId);
+    const text = `select polls, extract(epoch from next_poll_at - now()) < 1.4 as soon from task_poll where task_id = $1`;
+    const { rows } = await bench.database.query<{ polls: number; soon: boolean }>({ text, values: [taskId] });
+    expect(rows).toEqual([{ polls: expect.any(Number), soon: true }]);
+    expect(rows[0]?.polls).toBeGreaterThanOrEqual(22);
   });
 
   it('tells the vendor of a wish that came in the very moment the vendor took the order', async () => {

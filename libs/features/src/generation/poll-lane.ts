@@ -1,11 +1,13 @@
 import { type MediaProvider, type OperationState, ProviderError, type TaskFailureCode } from '#contracts';
 import { type CrashPoints, logger } from '#platform';
+import { askToStop } from './ask-to-stop.js';
 import { Loop } from './loop.js';
 import type { DuePoll, PollSchedule } from './poll-schedule.js';
 import type { SettleTaskService } from './settle-task.service.js';
 import type { TaskMoves } from './task-moves.js';
 import type { UpstreamLimits } from './upstream-limits.js';
 import { storableState, storableText, waitMsOf } from './vendor-answers.js';
+import { WorkSlots } from './work-slots.js';
 
 const log = logger('generation');
 
@@ -14,30 +16,31 @@ export const POLLING = {
   /** The most operations claimed at once. */
   batch: 500,
   /** The most questions under way at once in one process. */
-  inFlight: 500,
+  inFlight: 1_000,
   /** The pause when little was due. */
   idleMs: 100,
+  /** After so long without an answer a question gets the lease, so that nobody else asks meanwhile. */
+  slowMs: 500,
   /** The longest one question may take, as a part of the lease. */
   timeoutShare: 0.5,
   /** The same for telling a vendor to stop. A question comes behind it, and both fit into the lease. */
   cancelTimeoutShare: 0.3,
   /** How long a vendor is left alone that refused for its rate and named no time. */
   pauseMs: 2_000,
-  /** Longest time between two looks at an operation. With it, finished work is noticed in 2 s at the 95th percentile. */
-  longestDelayMs: 1_200,
+  /** Time from one look at an operation to the next. With it, finished work is visible within 2 s at the 95th percentile. */
+  steadyDelayMs: 1_200,
+  /** The same after the first look; it grows by a third with each, until it is steady. */
+  firstDelayMs: 300,
 } as const;
 
 /** Progress that a vendor can report; the rest is for copying the files. */
 const VENDOR_PROGRESS_MAX = 94;
 
-/** How long until the next look at a vendor that gave no hint: quickly at first, then more patiently, with jitter. */
-export function pollDelayMs(polls: number, random: () => number = Math.random): number {
-  const middle = Math.min(POLLING.longestDelayMs, 300 * 1.3 ** Math.min(polls, 20));
-  return Math.round(middle * (0.9 + random() / 5));
+/** How long until the next look when the vendor gave no hint: quickly at first, with jitter. Null: it is steady by now. */
+export function earlyDelayMs(polls: number, random: () => number = Math.random): number | null {
+  const middle = POLLING.firstDelayMs * 1.3 ** polls;
+  return middle < POLLING.steadyDelayMs ? Math.round(middle * (0.9 + random() / 5)) : null;
 }
-
-/** What came of telling a vendor to stop; `unanswered`: nobody knows yet. */
-type CancelOutcome = 'cancelled' | 'too_late' | 'unsupported' | 'unanswered';
 
 /** What a lane works with. */
 export interface PollLaneParts {
@@ -46,14 +49,23 @@ export interface PollLaneParts {
   readonly settlement: SettleTaskService;
   readonly limits: UpstreamLimits;
   readonly crashPoints: CrashPoints;
-  /** How long a claimed poll is ours; if this process dies, another asks after that time. */
+  /** How long a question that is slow to be answered is ours; if this process dies, another asks after that time. */
   readonly leaseMs: number;
+}
+
+/** One look at an operation. */
+interface Look {
+  readonly poll: DuePoll;
+  readonly signal: AbortSignal;
+  answered: boolean;
+  /** Set once the look got the lease: its claim no longer says when the next is due. */
+  leased: Promise<void> | null;
 }
 
 /** Asks one vendor how its operations go. A question that hangs holds up neither the other questions nor other vendors. */
 export class PollLane {
   private readonly loop: Loop;
-  private readonly underWay = new Set<Promise<void>>();
+  private readonly slots = new WorkSlots(POLLING.inFlight);
 
   constructor(
     private readonly provider: MediaProvider,
@@ -69,20 +81,33 @@ export class PollLane {
   /** Resolves when the questions under way are answered. */
   async stop(): Promise<void> {
     await this.loop.stop();
-    await Promise.all(this.underWay);
+    await this.slots.empty();
   }
 
   /** True when more may be due at once. */
   private async askDue(): Promise<boolean> {
-    const wanted = await this.allowed(Math.min(POLLING.batch, POLLING.inFlight - this.underWay.size));
+    await this.slots.available();
+    const wanted = await this.allowed(Math.min(POLLING.batch, this.slots.free));
     if (wanted === 0) return false;
-    const due = await this.parts.schedule.claim(this.provider.id, wanted, this.parts.leaseMs);
-    if (due.length > 0) this.parts.crashPoints.reach('after-poll-claim');
-    for (const poll of due) {
-      const asked = this.ask(poll).finally(() => this.underWay.delete(asked));
-      this.underWay.add(asked);
-    }
+    const { schedule, crashPoints } = this.parts;
+    const due = await schedule.claim(this.provider.id, wanted, POLLING.steadyDelayMs);
+    if (due.length === 0) return false;
+    crashPoints.reach('after-poll-claim');
+    // One clock for all of them: what is claimed together is asked together.
+    const signal = this.patience();
+    const looks = due.map((poll): Look => ({ poll, signal, answered: false, leased: null }));
+    for (const look of looks) this.slots.fill(this.ask(look));
+    setTimeout(() => this.leaseSlow(looks), POLLING.slowMs).unref();
     return due.length === wanted;
+  }
+
+  private leaseSlow(looks: readonly Look[]): void {
+    for (const look of looks) {
+      if (look.answered) continue;
+      look.leased = this.parts.schedule
+        .again(look.poll, this.parts.leaseMs)
+        .catch((error: unknown) => log.warn('upstream.lease_failed', { taskId: look.poll.taskId, error }));
+    }
   }
 
   /** How many questions the vendor's limits leave of those that fit. */
@@ -95,24 +120,40 @@ export class PollLane {
   }
 
   /** Never throws: what goes wrong is asked again. */
-  private async ask(poll: DuePoll): Promise<void> {
+  private async ask(look: Look): Promise<void> {
+    const { poll } = look;
     try {
       if (poll.cancelRequested && (await this.cancel(poll))) return;
-      const signal = AbortSignal.timeout(this.parts.leaseMs * POLLING.timeoutShare);
-      const state = await this.provider.check(poll.operation, signal);
+      const state = await this.check(look);
       this.parts.crashPoints.reach('after-vendor-check');
-      await this.apply(poll, storableState(state));
+      await this.apply(look, state);
     } catch (error) {
-      await this.askFailed(poll, error).catch((failure: unknown) =>
+      await this.askFailed(look, error).catch((failure: unknown) =>
         log.error('upstream.check_lost', { taskId: poll.taskId, error: failure }),
       );
     }
   }
 
+  private async check(look: Look): Promise<OperationState> {
+    const { operation, cancelRequested } = look.poll;
+    try {
+      // A wish to cancel was put to the vendor first, and took of the time of the others.
+      const signal = cancelRequested ? this.patience() : look.signal;
+      return storableState(await this.provider.check(operation, signal));
+    } finally {
+      look.answered = true;
+    }
+  }
+
+  private patience(): AbortSignal {
+    return AbortSignal.timeout(this.parts.leaseMs * POLLING.timeoutShare);
+  }
+
   /** True when the vendor stopped and the task has ended. The wish stands while the vendor gives no answer to it. */
   private async cancel(poll: DuePoll): Promise<boolean> {
     const { moves, settlement } = this.parts;
-    const outcome = await this.askToStop(poll);
+    const timeoutMs = this.parts.leaseMs * POLLING.cancelTimeoutShare;
+    const outcome = await askToStop(this.provider, poll, timeoutMs);
     if (outcome === 'unanswered') return false;
     if (outcome === 'cancelled') {
       await this.ended(poll, settlement.cancel(poll.taskId, ['running']));
@@ -120,18 +161,6 @@ export class PollLane {
     }
     await moves.refuseCancel(poll.taskId, outcome);
     return false;
-  }
-
-  /** A vendor that cannot be told to stop can still be asked how it goes, so a failure here ends nothing. */
-  private async askToStop({ taskId, operation }: DuePoll): Promise<CancelOutcome> {
-    if (!this.provider.cancel) return 'unsupported';
-    try {
-      const signal = AbortSignal.timeout(this.parts.leaseMs * POLLING.cancelTimeoutShare);
-      return await this.provider.cancel(operation, signal);
-    } catch (error) {
-      log.warn('upstream.cancel_failed', { taskId, provider: this.provider.id, error });
-      return 'unanswered';
-    }
   }
 
   private failed(poll: DuePoll, code: TaskFailureCode, reason: string): Promise<void> {
@@ -144,39 +173,48 @@ export class PollLane {
     if (!(await settled)) await this.parts.schedule.drop(taskId);
   }
 
-  private async apply(poll: DuePoll, state: OperationState): Promise<void> {
+  private async apply(look: Look, state: OperationState): Promise<void> {
     const { schedule, crashPoints } = this.parts;
     switch (state.state) {
       case 'failed':
-        return this.failed(poll, state.code, state.publicReason);
+        return this.failed(look.poll, state.code, state.publicReason);
       case 'succeeded':
-        await schedule.finish(poll.taskId, state.outputs);
+        await schedule.finish(look.poll.taskId, state.outputs);
         return crashPoints.reach('after-storing');
       default:
-        return this.stillRunning(poll, state);
+        return this.stillRunning(look, state);
     }
   }
 
   /** Whatever an adapter does not know how to name counts as work that goes on: the deadline ends it if nothing else does. */
-  private async stillRunning(poll: DuePoll, state: Extract<OperationState, { state: 'pending' }>): Promise<void> {
-    const { schedule } = this.parts;
+  private async stillRunning(look: Look, state: Extract<OperationState, { state: 'pending' }>): Promise<void> {
+    const { taskId, provider, polls, cancelRequested } = look.poll;
     const { progressPercent, pollDelayMs: hint } = state;
-    if (state.state !== 'pending') log.warn('upstream.state_unknown', { taskId: poll.taskId, provider: poll.provider });
+    if (state.state !== 'pending') log.warn('upstream.state_unknown', { taskId, provider });
     if (progressPercent !== undefined && progressPercent > 0)
-      await schedule.reportProgress(poll.taskId, Math.min(VENDOR_PROGRESS_MAX, progressPercent));
-    const ownDelayMs = pollDelayMs(poll.polls);
+      await this.parts.schedule.reportProgress(taskId, Math.min(VENDOR_PROGRESS_MAX, progressPercent));
+    const ownDelayMs = earlyDelayMs(polls);
     // A wish to cancel that the vendor left unanswered is not put off for as long as the work itself may take.
-    await schedule.again(poll, poll.cancelRequested ? ownDelayMs : (hint ?? ownDelayMs));
+    await this.nextIn(look, cancelRequested ? ownDelayMs : (hint ?? ownDelayMs));
   }
 
-  private async askFailed(poll: DuePoll, error: unknown): Promise<void> {
-    const { schedule, limits } = this.parts;
-    log.warn('upstream.check_failed', { taskId: poll.taskId, provider: poll.provider, error });
+  private async askFailed(look: Look, error: unknown): Promise<void> {
+    const { taskId, provider, polls } = look.poll;
+    log.warn('upstream.check_failed', { taskId, provider, error });
     if (error instanceof ProviderError && error.kind === 'final') {
-      return this.failed(poll, error.code, storableText(error.publicReason));
+      return this.failed(look.poll, error.code, storableText(error.publicReason));
     }
+    const ownDelayMs = earlyDelayMs(polls);
     const retryAfterMs = error instanceof ProviderError ? waitMsOf(error.retryAfterMs) : undefined;
-    if (retryAfterMs !== undefined) await limits.pause(poll.provider, 'check', retryAfterMs || POLLING.pauseMs);
-    await schedule.again(poll, (retryAfterMs ?? 0) + pollDelayMs(poll.polls));
+    if (retryAfterMs === undefined) return this.nextIn(look, ownDelayMs);
+    await this.parts.limits.pause(provider, 'check', retryAfterMs || POLLING.pauseMs);
+    await this.nextIn(look, retryAfterMs + (ownDelayMs ?? POLLING.steadyDelayMs));
+  }
+
+  /** Null: at the steady time, which the claim has noted unless the look got the lease since. */
+  private async nextIn({ poll, leased }: Look, delayMs: number | null): Promise<void> {
+    if (delayMs === null && leased === null) return;
+    await leased;
+    await this.parts.schedule.again(poll, delayMs ?? POLLING.steadyDelayMs);
   }
 }

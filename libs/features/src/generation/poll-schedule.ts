@@ -7,7 +7,9 @@ import {
   type TaskDoorbell,
   type TaskSignals,
 } from '#platform';
+import { LRUCache } from 'lru-cache';
 import * as statements from './poll-statements.js';
+import { TurnsTaken } from './turns-taken.js';
 
 /** A vendor operation whose turn to be asked has come. */
 export interface DuePoll {
@@ -26,6 +28,8 @@ interface PollRow {
   readonly operation: Operation;
   readonly polls: number;
   readonly cancel_requested: boolean;
+  /** The latest turn of those that were taken together. */
+  readonly reached_at: Date;
 }
 
 /** When to ask again about a poll. */
@@ -41,8 +45,15 @@ const BATCHES = {
   isItemFault: (error: unknown): boolean => !isConnectionError(error),
 } as const;
 
+/** Progress in smaller steps is not worth a write to the task, in percent. */
+const PROGRESS_STEP = 5;
+/** Of how many tasks the progress is remembered. A forgotten one costs a look at its row. */
+const REMEMBERED_TASKS = 50_000;
+
 /** When to ask the vendors again, and what they said. */
 export class PollSchedule {
+  private readonly taken = new Map<string, TurnsTaken>();
+  private readonly reported = new LRUCache<string, number>({ max: REMEMBERED_TASKS });
   private readonly delays: Coalescer<Delay, void>;
   private readonly progress: Coalescer<{ taskId: string; percent: number }, void>;
   private readonly done: Coalescer<{ id: string; outputs: readonly ProviderOutput[] }, void>;
@@ -57,9 +68,13 @@ export class PollSchedule {
     this.done = new Coalescer((items) => this.writeDone(items), BATCHES);
   }
 
-  /** Takes the operations of a vendor that are due; nobody else asks about them for `leaseMs`. */
-  async claim(provider: string, limit: number, leaseMs: number): Promise<DuePoll[]> {
-    const rows = await this.run<PollRow>('claim_polls', statements.CLAIM_POLLS, [provider, limit, leaseMs]);
+  /** Takes the operations of a vendor that are due. Their next turn, anybody's, comes about `nextLookMs` later. */
+  async claim(provider: string, limit: number, nextLookMs: number): Promise<DuePoll[]> {
+    const taken = this.taken.get(provider) ?? new TurnsTaken();
+    this.taken.set(provider, taken);
+    const values = [provider, limit, nextLookMs, taken.lookFrom()];
+    const rows = await this.run<PollRow>('claim_polls', statements.CLAIM_POLLS, values);
+    if (rows[0]) taken.reached(rows[0].reached_at);
     return rows.map((row) => ({
       taskId: row.task_id,
       provider: row.provider,
@@ -69,7 +84,7 @@ export class PollSchedule {
     }));
   }
 
-  /** The vendor is still at work: ask again in `delayMs`, or at once when the owner wants it stopped since the claim. */
+  /** Another time than the claim has noted: ask again in `delayMs`, or at once when the owner wants it stopped since then. */
   again(poll: DuePoll, delayMs: number): Promise<void> {
     return this.delays.add({ poll, delayMs });
   }
@@ -80,8 +95,10 @@ export class PollSchedule {
   }
 
   /** `percent` below 95; the rest is for the files. */
-  reportProgress(taskId: string, percent: number): Promise<void> {
-    return this.progress.add({ taskId, percent });
+  async reportProgress(taskId: string, percent: number): Promise<void> {
+    if (percent < (this.reported.get(taskId) ?? 0) + PROGRESS_STEP) return;
+    await this.progress.add({ taskId, percent });
+    this.reported.set(taskId, percent);
   }
 
   /** The vendor is done: the files can be fetched, and a worker is called to do it. */
@@ -107,7 +124,7 @@ export class PollSchedule {
   }
 
   private async writeProgress(items: readonly { taskId: string; percent: number }[]): Promise<void[]> {
-    const values = [items.map(({ taskId }) => taskId), items.map(({ percent }) => Math.floor(percent))];
+    const values = [items.map(({ taskId }) => taskId), items.map(({ percent }) => Math.floor(percent)), PROGRESS_STEP];
     const changed = await this.run<{ id: string }>('set_progress', statements.SET_PROGRESS, values);
     if (changed.length > 0) this.signals.publish(changed.map(({ id }) => id));
     return items.map(() => undefined);

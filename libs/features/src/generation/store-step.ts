@@ -24,6 +24,9 @@ const log = logger('generation');
 /** The largest result that is accepted from a vendor, and the longest its transfer may take. */
 const RESULT_LIMITS = { maxBytes: 2 * 1024 ** 3, timeoutMs: 10 * 60_000 } as const;
 
+/** What our own store may be to blame for: full, away, or without what was just written. */
+const OURS: ReadonlySet<MediaStoreError['code']> = new Set(['no_space', 'unavailable', 'not_found']);
+
 /** What the step works with. */
 export interface StoreStepParts {
   readonly moves: TaskMoves;
@@ -108,12 +111,12 @@ export class StoreStep {
   }
 
   /**
-   * A full disk or a store that is away is ours to mend: the work is paid for at the vendor, so it is tried until the
-   * deadline. Anything else a few times.
+   * A store that is full, away, or has lost what was just written is ours to mend: the work is paid for at the vendor, so
+   * it is tried until the deadline. Anything else a few times.
    */
   private async copyFailed(task: TaskRow, error: unknown): Promise<void> {
     const { moves, settlement } = this.parts;
-    const ours = error instanceof MediaStoreError && (error.code === 'no_space' || error.code === 'unavailable');
+    const ours = error instanceof MediaStoreError && OURS.has(error.code);
     log.warn('task.copy_failed', { taskId: task.id, attempt: task.attempt, error });
     if (ours || task.failures + 1 < MAX_FAILURES) {
       const reason = error instanceof Error ? error.message : String(error);

@@ -41,6 +41,19 @@ export const RENEW = `
 update idempotency_record set locked_until = now() + ${LOCK}
 where account_id = $1 and key = $2 and request_id = $3 and state = 'in_flight'`;
 
+/**
+ * The part of a statement that takes money: renews the right of those attempts in `incoming` that still have it, behind
+ * the lock of their account (`locked`), and answers their request ids. What is not answered must not pay: another
+ * attempt has taken over. The row is changed and not only locked, so that whoever takes over at this very moment sees
+ * the renewal and lets be.
+ */
+export const RENEW_RIGHTS = `
+  update idempotency_record r set locked_until = now() + ${LOCK}
+  from incoming i join locked l on l.id = i.account_id
+  where r.account_id = i.account_id and r.key = i.idempotency_key and r.request_id = i.request_id
+    and r.state = 'in_flight'
+  returning r.request_id`;
+
 /** $1 account, $2 key, $3 request id, $4 status, $5 body or null, $6 content type. */
 export const FINISH = `
 update idempotency_record set state = 'done', response_status = $4, response_body = $5, response_content_type = $6

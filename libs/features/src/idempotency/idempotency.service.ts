@@ -63,8 +63,8 @@ export const RENEW_EVERY_MS = (statements.LOCK_SECONDS * 1000) / 3;
 /**
  * Makes requests repeatable: the first with a key does the work, every later one with the same body gets its answer for
  * 24 hours. One row in Postgres decides, so it holds across replicas. A row whose worker died or stalled is taken over:
- * that worker is shut out of the row and of its money, and the task id it reserved leads the new attempt to what the
- * old one had already written.
+ * that worker is shut out of the row and of its money (every statement that takes money renews the row first, or takes
+ * nothing), and the task id it reserved leads the new attempt to what the old one had already written.
  */
 export class IdempotencyService {
   constructor(

@@ -1,5 +1,6 @@
 import { Database } from '#platform';
 import { Module } from '@nestjs/common';
+import { AllowanceLedger } from './allowance-ledger.js';
 import { BalanceService } from './balance.service.js';
 import { LedgerService } from './ledger.service.js';
 import { ReconciliationService } from './reconciliation.service.js';
@@ -11,12 +12,13 @@ import { RequestLedger } from './request-ledger.js';
     { provide: LedgerService, inject: [Database], useFactory: (database: Database) => new LedgerService(database) },
     { provide: BalanceService, inject: [Database], useFactory: (database: Database) => new BalanceService(database) },
     { provide: RequestLedger, inject: [Database], useFactory: (database: Database) => new RequestLedger(database) },
+    { provide: AllowanceLedger, inject: [Database], useFactory: (database: Database) => new AllowanceLedger(database) },
     {
       provide: ReconciliationService,
       inject: [Database],
       useFactory: (database: Database) => new ReconciliationService(database),
     },
   ],
-  exports: [BalanceService, LedgerService, ReconciliationService, RequestLedger],
+  exports: [AllowanceLedger, BalanceService, LedgerService, ReconciliationService, RequestLedger],
 })
 export class LedgerModule {}

@@ -10,6 +10,14 @@ export const insufficientBalance = (accountId: string, amountMicros: bigint): Ga
 export const insufficientKeyQuota = (): GatewayError =>
   new GatewayError('insufficient_key_quota', 'The quota of this API key does not cover the request.');
 
+/** 409: the request stalled for so long that a repeat of it does the work now. */
+export const lostAttempt = (): GatewayError =>
+  new GatewayError(
+    'idempotency_in_flight',
+    'This request stalled, and a repeat with the same Idempotency-Key took its place; repeat it to get the answer.',
+    { retryAfterMs: 1_000 },
+  );
+
 /** True when the database refused a row because of the named constraint or unique index. */
 export const brokeConstraint = (error: unknown, name: string): boolean =>
   error instanceof Error && 'constraint' in error && error.constraint === name;

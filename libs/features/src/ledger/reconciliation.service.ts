@@ -1,4 +1,5 @@
 import { Database, logger, type StatementRunner, timeOrderedId } from '#platform';
+import { lastSettledEntry, moveCheckpoint, readCheckpoint } from './ledger-checkpoint.js';
 import { RECONCILIATION_CHECKS } from './reconciliation-checks.js';
 
 const log = logger('reconciliation');
@@ -19,7 +20,9 @@ export interface ReconciliationReport {
   readonly finishedAt: Date;
   /** True: there are no findings. */
   readonly balanced: boolean;
-  /** How much was looked at. */
+  /** True: every entry was read; false: those since the last proof were, and added to what that one had proved. */
+  readonly full: boolean;
+  /** How much was looked at; of tasks and entries, when the report is not full, only what is open or new. */
   readonly counts: Readonly<Record<'accounts' | 'keys' | 'tasks' | 'entries', string>>;
   readonly findings: readonly Finding[];
 }
@@ -29,47 +32,58 @@ interface ReportRow {
   readonly started_at: Date;
   readonly finished_at: Date;
   readonly balanced: boolean;
+  readonly is_full: boolean;
   readonly counts: ReconciliationReport['counts'];
   readonly findings: Finding[];
 }
 
-/** Only one runs at a time, on whatever replica. */
-const LOCK = 5_120_773_401;
-const EVERY_HOURS = 24;
+/** Only one runs at a time, on whatever replica. Taking it needs no snapshot, so what the run before did is seen. */
+const TAKE_TURN = 'lock table ledger_checkpoint in share row exclusive mode nowait';
+const LOCK_NOT_AVAILABLE = '55P03';
 
+const EVERY_HOURS = 24;
+const FULL_EVERY_DAYS = 7;
+
+/** What was proved is believed for a week, and not at all once something did not add up: old errors are told again. */
+const MUST_BE_FULL = `
+select not coalesce((select balanced from reconciliation_report order by started_at desc limit 1), false)
+  or not exists (
+    select from reconciliation_report where is_full and started_at > now() - interval '${FULL_EVERY_DAYS} days'
+  ) as full`;
+
+/** $1 the last entry that is not looked at, 0 for none. */
 const COUNTS = `
 select (select count(*) from account)::text as accounts, (select count(*) from api_key)::text as keys,
-  (select count(*) from task)::text as tasks, (select count(*) from ledger_entry)::text as entries`;
+  (select count(*) from task where $1::bigint = 0 or finished_at is null)::text as tasks,
+  (select count(*) from ledger_entry where id > $1::bigint)::text as entries`;
 const SAVE = `
-insert into reconciliation_report (id, started_at, finished_at, balanced, counts, findings)
-values ($1, $2, $3, $4, $5, $6)`;
+insert into reconciliation_report (id, started_at, finished_at, balanced, is_full, counts, findings, last_entry_id)
+values ($1, now(), clock_timestamp(), $2, $3, $4, $5, (select coalesce(max(id), 0) from ledger_entry)) returning *`;
 const LIST = `select * from reconciliation_report order by started_at desc limit $1`;
 const IS_DUE = `
 select not exists (select from reconciliation_report where started_at > now() - interval '${EVERY_HOURS} hours') as due`;
 
-/** Proves that the money adds up. It reports and repairs nothing: an error in the books is for people to judge. */
+/**
+ * Proves that the money adds up. It reports and repairs nothing: an error in the books is for people to judge. The
+ * ledger is only ever added to, so what was proved once is summed up, and the next run adds what came since; at least
+ * once a week, and after a report with findings, every entry is read again.
+ */
 export class ReconciliationService {
   constructor(private readonly database: Database) {}
 
-  /** Reconciles all books as they stand at one moment, and keeps the report. Null: another run is under way. */
-  async run(): Promise<ReconciliationReport | null> {
-    const startedAt = new Date();
-    const looked = await this.database.transaction(look);
-    if (!looked) return null;
-    const { findings, counts } = looked;
-    const report: ReconciliationReport = {
-      id: timeOrderedId('reconciliation'),
-      startedAt,
-      finishedAt: new Date(),
-      balanced: findings.length === 0,
-      counts,
-      findings,
-    };
-    const { id, finishedAt, balanced } = report;
-    const values = [id, startedAt, finishedAt, balanced, JSON.stringify(counts), JSON.stringify(findings)];
-    await this.database.query({ text: SAVE, values });
-    if (balanced) log.info('books.balanced', { reportId: id, ...counts });
-    else log.error('books.unbalanced', { reportId: id, findings: findings.length, first: findings[0] });
+  /**
+   * Reconciles all books as they stand at one moment, and keeps the report. `full`: reads every entry, whatever was
+   * proved before. Null: another run is under way.
+   */
+  async run({ full = false }: { readonly full?: boolean } = {}): Promise<ReconciliationReport | null> {
+    const settledId = await lastSettledEntry(this.database);
+    const report = await this.database
+      .transaction((transaction) => reconcile(transaction, settledId, full))
+      .catch(nullWhenTaken);
+    if (!report) return null;
+    const { id: reportId, findings, counts } = report;
+    if (report.balanced) log.info('books.balanced', { reportId, full: report.full, ...counts });
+    else log.error('books.unbalanced', { reportId, findings: findings.length, first: findings[0] });
     return report;
   }
 
@@ -85,20 +99,44 @@ export class ReconciliationService {
   }
 }
 
-async function look(transaction: StatementRunner): Promise<Pick<ReconciliationReport, 'counts' | 'findings'> | null> {
-  await transaction.query({ text: 'set transaction isolation level repeatable read read only' });
+/** All of it in one snapshot, so that whoever books meanwhile neither waits nor is seen in part. */
+async function reconcile(
+  transaction: StatementRunner,
+  settledId: bigint | null,
+  full: boolean,
+): Promise<ReconciliationReport> {
+  await transaction.query({ text: 'set transaction isolation level repeatable read' });
   await transaction.query({ text: `set local statement_timeout = '1h'` });
-  const statement = { text: 'select pg_try_advisory_xact_lock($1) as alone', values: [LOCK] };
-  const [lock] = (await transaction.query<{ alone: boolean }>(statement)).rows;
-  if (lock?.alone !== true) return null;
+  await transaction.query({ text: TAKE_TURN });
+  const checkpointId = await readCheckpoint(transaction);
+  const [must] = (await transaction.query<{ full: boolean }>({ text: MUST_BE_FULL })).rows;
+  const isFull = full || checkpointId === null || must?.full !== false;
+  const sinceId = isFull ? 0n : checkpointId;
+  const findings = await look(transaction, sinceId);
+  const [counts] = (await transaction.query<ReportRow['counts']>({ text: COUNTS, values: [sinceId] })).rows;
+  if (findings.length === 0 && settledId !== null && settledId > sinceId)
+    await moveCheckpoint(transaction, sinceId, settledId);
+  const id = timeOrderedId('reconciliation');
+  const values = [id, findings.length === 0, isFull, JSON.stringify(counts), JSON.stringify(findings)];
+  const [saved] = (await transaction.query<ReportRow>({ text: SAVE, values })).rows;
+  if (!saved) throw new Error('the report of a reconciliation was not kept');
+  return toReport(saved);
+}
+
+async function look(transaction: StatementRunner, sinceId: bigint): Promise<Finding[]> {
   const findings: Finding[] = [];
-  for (const { name, text } of RECONCILIATION_CHECKS) {
-    const { rows } = await transaction.query<Omit<Finding, 'check'>>({ text });
+  for (const { name, text, onlyFull } of RECONCILIATION_CHECKS) {
+    if (onlyFull && sinceId > 0n) continue;
+    const values = text.includes('$1') ? [sinceId] : [];
+    const { rows } = await transaction.query<Omit<Finding, 'check'>>({ text, values });
     findings.push(...rows.map((row) => ({ check: name, ...row })));
   }
-  const [counts] = (await transaction.query<ReconciliationReport['counts']>({ text: COUNTS })).rows;
-  if (!counts) throw new Error('the books could not be counted');
-  return { findings, counts };
+  return findings;
+}
+
+function nullWhenTaken(error: unknown): null {
+  if (error instanceof Error && 'code' in error && error.code === LOCK_NOT_AVAILABLE) return null;
+  throw error;
 }
 
 const toReport = (row: ReportRow): ReconciliationReport => ({
@@ -106,6 +144,7 @@ const toReport = (row: ReportRow): ReconciliationReport => ({
   startedAt: row.started_at,
   finishedAt: row.finished_at,
   balanced: row.balanced,
+  full: row.is_full,
   counts: row.counts,
   findings: row.findings,
 });

@@ -1,10 +1,9 @@
 import { MAX_MICROS, type Micros } from '#contracts';
 import { Coalescer, Database, isConnectionError, logger, retryOnConnectionError } from '#platform';
-import { ulid } from 'ulid';
 import { OpenHolds } from './open-holds.js';
-import { brokeConstraint, insufficientBalance, insufficientKeyQuota } from './payment-refusals.js';
+import { brokeConstraint, insufficientBalance, insufficientKeyQuota, lostAttempt } from './payment-refusals.js';
 import { EXPIRED_HOLDS, HOLD_REQUESTS, SETTLE_REQUESTS } from './request-statements.js';
-import { type RequestUsage, toStoredLine } from './request-usage.js';
+import { type RequestUsage, toEndingRow } from './request-usage.js';
 
 const log = logger('ledger');
 
@@ -22,6 +21,8 @@ export interface RequestHold {
   readonly requestId: string;
   /** 0 to 2^63 - 1 micros. */
   readonly amountMicros: Micros;
+  /** Of a request that may be repeated: it holds only while `requestId` is the attempt that does its work. */
+  readonly idempotencyKey?: string | undefined;
 }
 
 /** How a held request ended. */
@@ -41,7 +42,7 @@ export interface Captured {
 }
 
 type Ending = RequestCapture;
-type HoldOutcome = 'held' | 'quota' | 'balance';
+type HoldOutcome = 'held' | 'quota' | 'balance' | 'lost';
 
 const NOTHING_HELD: ReadonlyMap<string, HoldOutcome> = new Map();
 
@@ -80,11 +81,13 @@ export class RequestLedger {
   /**
    * Puts money aside. A second hold of the same request changes nothing.
    *
-   * @throws GatewayError `insufficient_balance`, `insufficient_key_quota`, `overloaded`: nothing was held.
+   * @throws GatewayError `insufficient_balance`, `insufficient_key_quota`, `overloaded`, `idempotency_in_flight` (another
+   * attempt has taken over): nothing was held.
    */
   async hold(hold: RequestHold): Promise<void> {
     assertAmount(hold.amountMicros);
     const outcome = resultOf(await this.holds.add(hold));
+    if (outcome === 'lost') throw lostAttempt();
     if (outcome === 'quota') throw insufficientKeyQuota();
     if (outcome === 'balance') throw insufficientBalance(hold.accountId, hold.amountMicros);
     this.open.add(hold.requestId);
@@ -144,7 +147,8 @@ export class RequestLedger {
     for (const hold of holds) {
       const outcome = together.get(hold.requestId);
       const isTooMuch = hold.amountMicros > (spare.get(hold.accountId) ?? hold.amountMicros);
-      const known = outcome === 'held' || (outcome === 'balance' && isTooMuch) ? outcome : undefined;
+      const isFinal = outcome === 'held' || outcome === 'lost' || (outcome === 'balance' && isTooMuch);
+      const known = isFinal ? outcome : undefined;
       const [result] = known
         ? [{ status: 'fulfilled' as const, value: known }]
         : await Promise.allSettled([this.holdAlone(hold, spare)]);
@@ -235,21 +239,7 @@ const toHoldRow = (hold: RequestHold): Record<string, unknown> => ({
   api_key_id: hold.apiKeyId,
   amount_micros: hold.amountMicros.toString(),
   expires_seconds: HOLD_EXPIRES_SECONDS,
-});
-
-const toEndingRow = ({ requestId, chargeMicros, usage }: Ending): Record<string, unknown> => ({
-  request_id: requestId,
-  charge_micros: chargeMicros.toString(),
-  usage_id: `usage_${ulid()}`,
-  model: usage.model,
-  upstream: usage.upstream,
-  status: usage.status,
-  lines: usage.lines.map(toStoredLine),
-  input_tokens: usage.inputTokens,
-  cached_input_tokens: usage.cachedInputTokens,
-  output_tokens: usage.outputTokens,
-  reasoning_tokens: usage.reasoningTokens,
-  duration_ms: Math.round(usage.durationMs),
+  idempotency_key: hold.idempotencyKey ?? null,
 });
 
 function assertAmount(amount: Micros): void {

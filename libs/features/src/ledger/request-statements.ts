@@ -1,7 +1,9 @@
+import { RENEW_RIGHTS } from '../idempotency/idempotency-statements.js';
+
 /**
  * Holds money for requests that answer at once, in one statement and one commit. The requests of one key are accepted
  * together or not at all, and so are those of one account; each comes back as `held`, `quota` or `balance`, with what
- * its account has left.
+ * its account has left. One that may be repeated, and that another attempt has taken over from, comes back as `lost`.
  *
  * Every money statement locks accounts first, in the order of their ids, and touches keys and sums only behind that
  * lock: two of them can never wait for each other. `spare` is null where nothing limits it.
@@ -11,18 +13,22 @@
 export const HOLD_REQUESTS = `
 with incoming as (
   select * from jsonb_to_recordset($1::jsonb) as r(
-    request_id text, account_id text, api_key_id text, amount_micros bigint, expires_seconds integer)
+    request_id text, account_id text, api_key_id text, amount_micros bigint, expires_seconds integer,
+    idempotency_key text)
 ), locked as (
   select a.id, case when not a.unlimited then a.available_micros end as spare
   from account a where a.id in (select account_id from incoming) and a.disabled_at is null
   order by a.id for no key update
+), renewed as (${RENEW_RIGHTS}
+), rightful as (
+  select * from incoming where idempotency_key is null or request_id in (select request_id from renewed)
 ), locked_key as (
   select k.id, k.account_id, k.quota_micros - k.held_micros - k.used_micros as spare
   from api_key k join locked l on l.id = k.account_id where k.id in (select api_key_id from incoming)
   order by k.id for no key update of k
 ), covered as (
   select k.id, k.account_id, sum(i.amount_micros)::bigint as total
-  from incoming i join locked_key k on k.id = i.api_key_id
+  from rightful i join locked_key k on k.id = i.api_key_id
   group by k.id, k.account_id, k.spare having k.spare is null or k.spare >= sum(i.amount_micros)
 ), wanted as (
   select account_id, sum(total)::bigint as total from covered group by account_id
@@ -37,17 +43,43 @@ with incoming as (
 ), written as (
   insert into request_hold (request_id, account_id, api_key_id, amount_micros, expires_at)
   select request_id, account_id, api_key_id, amount_micros, now() + expires_seconds * interval '1 second'
-  from incoming where api_key_id in (select id from keyed)
+  from rightful where api_key_id in (select id from keyed)
   returning request_id, account_id, api_key_id, amount_micros
 ), entered as (
   insert into ledger_entry (account_id, api_key_id, request_id, kind, debit, credit, amount_micros)
   select account_id, api_key_id, request_id, 'hold', 'available', 'held', amount_micros from written
 )
 select request_id, case when w.request_id is not null then 'held'
+  when i.idempotency_key is not null and request_id not in (select request_id from renewed)
+    and i.account_id in (select id from locked) then 'lost'
   when i.api_key_id in (select id from covered) then 'balance' else 'quota' end as outcome,
   i.account_id, l.spare - case when c.id is null then 0 else t.total end as spare
 from incoming i left join written w using (request_id) left join locked l on l.id = i.account_id
   left join charged c on c.id = i.account_id left join wanted t on t.account_id = i.account_id`;
+
+/** The usage records of the requests in `settled`, and the daily sums they change, behind the lock of `paid`. */
+export const EXPLAIN_AND_SUM = `explained as (
+  insert into usage_record (id, account_id, api_key_id, kind, model, request_id, upstream, status, amount_micros, lines,
+    input_tokens, cached_input_tokens, output_tokens, reasoning_tokens, duration_ms)
+  select usage_id, account_id, api_key_id, 'text', model, request_id, upstream, status, paid_micros,
+    case when paid_micros < charge_micros
+      then lines || jsonb_build_array(jsonb_build_object('source', 'uncollected', 'amount_micros', (paid_micros - charge_micros)::text))
+      else lines end,
+    input_tokens, cached_input_tokens, output_tokens, reasoning_tokens, duration_ms
+  from settled
+), summed as (
+  insert into usage_daily as d (account_id, day, model, api_key_id, kind, requests, failed_requests, amount_micros,
+    input_tokens, output_tokens)
+  select account_id, (now() at time zone 'utc')::date, model, api_key_id, 'text', count(*),
+    count(*) filter (where status <> 'completed'), sum(paid_micros)::bigint, sum(input_tokens)::bigint,
+    sum(output_tokens)::bigint
+  from settled where exists (select from paid)
+  group by account_id, model, api_key_id
+  on conflict (account_id, day, model, api_key_id) do update set requests = d.requests + excluded.requests,
+    failed_requests = d.failed_requests + excluded.failed_requests,
+    amount_micros = d.amount_micros + excluded.amount_micros,
+    input_tokens = d.input_tokens + excluded.input_tokens, output_tokens = d.output_tokens + excluded.output_tokens
+)`;
 
 /**
  * Ends requests: hold, charge, balances, ledger, usage record and daily sums, in one statement and one commit. The row
@@ -102,28 +134,7 @@ with incoming as (
       (s.paid_micros = 0 and s.status <> 'completed'))
   ) as e(kind, debit, credit, amount, needed)
   where e.needed
-), explained as (
-  insert into usage_record (id, account_id, api_key_id, kind, model, request_id, upstream, status, amount_micros, lines,
-    input_tokens, cached_input_tokens, output_tokens, reasoning_tokens, duration_ms)
-  select usage_id, account_id, api_key_id, 'text', model, request_id, upstream, status, paid_micros,
-    case when paid_micros < charge_micros
-      then lines || jsonb_build_array(jsonb_build_object('source', 'uncollected', 'amount_micros', (paid_micros - charge_micros)::text))
-      else lines end,
-    input_tokens, cached_input_tokens, output_tokens, reasoning_tokens, duration_ms
-  from settled
-), summed as (
-  insert into usage_daily as d (account_id, day, model, api_key_id, kind, requests, failed_requests, amount_micros,
-    input_tokens, output_tokens)
-  select account_id, (now() at time zone 'utc')::date, model, api_key_id, 'text', count(*),
-    count(*) filter (where status <> 'completed'), sum(paid_micros)::bigint, sum(input_tokens)::bigint,
-    sum(output_tokens)::bigint
-  from settled where exists (select from paid)
-  group by account_id, model, api_key_id
-  on conflict (account_id, day, model, api_key_id) do update set requests = d.requests + excluded.requests,
-    failed_requests = d.failed_requests + excluded.failed_requests,
-    amount_micros = d.amount_micros + excluded.amount_micros,
-    input_tokens = d.input_tokens + excluded.input_tokens, output_tokens = d.output_tokens + excluded.output_tokens
-)
+), ${EXPLAIN_AND_SUM}
 select request_id, paid_micros from settled`;
 
 /**
@@ -136,4 +147,4 @@ where request_id = any(array(select request_id from request_hold where request_i
 
 /** Holds whose request must be dead. $1 the most to answer. */
 export const EXPIRED_HOLDS = `
-select request_id from request_hold where expires_at <= now() order by expires_at limit $1`;
+select request_id from request_hold where expires_at <= now() and not is_allowance order by expires_at limit $1`;

@@ -1,4 +1,5 @@
 import type { Micros } from '#contracts';
+import { timeOrderedId } from '#platform';
 
 /** One line of a bill: so many units at such a price. The amounts of all lines add up to the price of the request. */
 export interface PriceLine {
@@ -30,7 +31,7 @@ export interface RequestUsage {
 }
 
 /** A line as the usage record keeps it: amounts as text, because JSON numbers end at 2^53. */
-export const toStoredLine = (line: PriceLine): Record<string, unknown> => ({
+const toStoredLine = (line: PriceLine): Record<string, unknown> => ({
   source: line.source,
   price_id: line.priceId,
   unit: line.unit,
@@ -39,4 +40,28 @@ export const toStoredLine = (line: PriceLine): Record<string, unknown> => ({
   per_quantity: line.perQuantity.toString(),
   quantity: line.quantity,
   amount_micros: line.amountMicros.toString(),
+});
+
+/** How a request ended, as the statements that settle it read it. */
+export const toEndingRow = ({
+  requestId,
+  chargeMicros,
+  usage,
+}: {
+  readonly requestId: string;
+  readonly chargeMicros: Micros;
+  readonly usage: RequestUsage;
+}): Record<string, unknown> => ({
+  request_id: requestId,
+  charge_micros: chargeMicros.toString(),
+  usage_id: timeOrderedId('usage'),
+  model: usage.model,
+  upstream: usage.upstream,
+  status: usage.status,
+  lines: usage.lines.map(toStoredLine),
+  input_tokens: usage.inputTokens,
+  cached_input_tokens: usage.cachedInputTokens,
+  output_tokens: usage.outputTokens,
+  reasoning_tokens: usage.reasoningTokens,
+  duration_ms: Math.round(usage.durationMs),
 });

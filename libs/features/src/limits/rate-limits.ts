@@ -63,7 +63,7 @@ export class RateLimits {
     try {
       return await this.counter.add(`${name}:${apiKeyId}`, points);
     } catch (error) {
-      log.warn('limit.not_counted', { limit: name, decision: this.onStoreFailure, error });
+      log.warn('limit.not_counted', { apiKeyId, limit: name, decision: this.onStoreFailure, error });
       if (this.onStoreFailure === 'allow') return null;
       throw new GatewayError('unavailable', 'Rate limits cannot be checked at the moment; try again shortly.', {
         retryAfterMs: STORE_FAILURE_RETRY_MS,

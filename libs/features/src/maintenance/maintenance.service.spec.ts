@@ -1,6 +1,7 @@
+import type { Platform } from '#platform';
 import { createTestDatabase, type TestDatabase } from '#testing';
 import { FakeVendor } from '../generation/testing/fake-vendor.js';
-import { openTaskBench, type TaskBench } from '../generation/testing/task-bench.js';
+import { HOLD_MICROS, openTaskBench, type TaskBench } from '../generation/testing/task-bench.js';
 import { MaintenanceService } from './maintenance.service.js';
 
 describe('Partitions of a month', () => {
@@ -58,7 +59,7 @@ describe('What has expired', () => {
   let maintenance: MaintenanceService;
   beforeAll(async () => {
     bench = await openTaskBench(new FakeVendor());
-    maintenance = new MaintenanceService(bench.database, bench.platform.store);
+    maintenance = new MaintenanceService(bench.database, bench.platform.store, bench.platform.config.retention);
   });
   afterAll(() => bench.close());
 
@@ -87,5 +88,73 @@ describe('What has expired', () => {
       text: 'select store_key from task_file where removed_at is not null',
     });
     expect(rows).toEqual([{ store_key: 'media/gone.png' }]);
+  });
+});
+
+describe('What is kept for a number of days', () => {
+  let bench: TaskBench;
+  beforeAll(async () => {
+    bench = await openTaskBench(new FakeVendor());
+  });
+  afterAll(() => bench.close());
+
+  const run = async <Row extends object>(text: string, ...values: unknown[]): Promise<Row[]> =>
+    (await bench.database.query<Row>({ text, values })).rows;
+  const clean = (retention: Partial<Platform['config']['retention']> = {}): Promise<boolean> =>
+    new MaintenanceService(
+      bench.database,
+      bench.platform.store,
+      Object.assign({}, bench.platform.config.retention, retention),
+    ).run();
+  const ids = async (table: string): Promise<string[]> =>
+    (await run<{ id: string }>(`select id from ${table} order by id`)).map(({ id }) => id);
+
+  it('takes ended webhook deliveries with their attempts, and never one that is still to be sent', async () => {
+    await run(`insert into webhook_delivery (id, account_id, event_type, url, payload, state, next_attempt_at, finished_at, created_at)
+      values ('old_delivered', 'acct_bench', 'e', 'https://a', '', 'delivered', null, now() - interval '31 days', now() - interval '32 days'),
+        ('old_failed', 'acct_bench', 'e', 'https://a', '', 'failed', null, now() - interval '31 days', now() - interval '32 days'),
+        ('old_pending', 'acct_bench', 'e', 'https://a', '', 'pending', now(), null, now() - interval '99 days'),
+        ('young', 'acct_bench', 'e', 'https://a', '', 'delivered', null, now() - interval '29 days', now() - interval '99 days')`);
+    await run(`insert into webhook_attempt (delivery_id, attempt, duration_ms)
+      select id, 1, 1 from webhook_delivery where id <> 'old_pending'`);
+    await clean({ WEBHOOK_LOG_RETENTION_DAYS: 0 });
+    expect(await ids('webhook_delivery')).toHaveLength(4);
+    await clean();
+    expect(await ids('webhook_delivery')).toEqual(['old_pending', 'young']);
+    expect(await run('select delivery_id from webhook_attempt')).toEqual([{ delivery_id: 'young' }]);
+  });
+
+  it('takes reports, and orphans that somebody has looked at, with the audit of their time', async () => {
+    await run(`insert into reconciliation_report (id, started_at, finished_at, balanced, counts, findings)
+      select 'report_' || n, now() - n * interval '1 day', now(), true, '{}', '[]' from unnest(array[1, 399, 401]) n`);
+    await run(`insert into upstream_orphan (task_id, provider, operation, created_at, resolved_at)
+      values ('open', 'p', '{}', now() - interval '999 days', null),
+        ('old', 'p', '{}', now() - interval '999 days', now() - interval '401 days'),
+        ('young', 'p', '{}', now() - interval '999 days', now() - interval '399 days')`);
+    await clean();
+    expect(await ids('reconciliation_report')).toEqual(['report_1', 'report_399']);
+    expect(await run('select task_id from upstream_orphan order by task_id')).toEqual([
+      { task_id: 'open' },
+      { task_id: 'young' },
+    ]);
+  });
+
+  it('takes from old tasks what they were asked for, in their order, and stops before one that has not ended', async () => {
+    const [first, second, open, last] = [
+      await bench.submit(),
+      await bench.submit(),
+      await bench.submit(),
+      await bench.submit(),
+    ];
+    for (const taskId of [first, second, last]) await bench.settlement.cancelUnstarted(taskId);
+    for (const taskId of [first, second, open]) await bench.change(taskId, `created_at = now() - interval '91 days'`);
+    const emptied = async (): Promise<string[]> =>
+      (await run<{ id: string }>(`select id from task where parameters = '{}' order by id`)).map(({ id }) => id);
+    await Promise.all([clean(), clean()]);
+    expect(await emptied()).toEqual([first, second]);
+    await bench.settlement.cancelUnstarted(open);
+    await clean();
+    expect(await emptied()).toEqual([first, second, open]);
+    expect(await bench.row(first)).toMatchObject({ state: 'cancelled', hold_micros: HOLD_MICROS, charged_micros: 0n });
   });
 });

@@ -21,9 +21,12 @@ const mediaPrices = ({ unit }: ModelFamily, model: string): object[] =>
   Object.entries(BOOK[model] ?? {}).map(([variant, amount]) => priceRow(model, unit, variant, amount, 1n));
 
 const textPrices = (): object[] =>
-  Object.entries(EXAMPLE_TEXT_PRICES).flatMap(([model, { input, cachedInput, output }]) => [
+  Object.entries(EXAMPLE_TEXT_PRICES).flatMap(([model, { input, cachedInput, cacheWrite, output }]) => [
     priceRow(model, 'input_token', 'default', input, TEXT_PRICE_TOKENS),
     priceRow(model, 'cached_input_token', 'default', cachedInput, TEXT_PRICE_TOKENS),
+    ...(cacheWrite === undefined
+      ? []
+      : [priceRow(model, 'cache_write_token', 'default', cacheWrite, TEXT_PRICE_TOKENS)]),
     priceRow(model, 'output_token', 'default', output, TEXT_PRICE_TOKENS),
   ]);
 

@@ -29,8 +29,8 @@ describe('The price of text', () => {
   });
   afterAll(() => test.remove());
 
-  const amounts = async (usage: Partial<TextUsage>) => {
-    const { lines, chargeMicros } = (await prices.tariffOf('vendor-5')).bill({ ...NOTHING, ...usage });
+  const amounts = async (usage: Partial<TextUsage>, model = 'vendor-5') => {
+    const { lines, chargeMicros } = (await prices.tariffOf(model)).bill({ ...NOTHING, ...usage });
     return [chargeMicros, lines.map(({ unit, quantity, amountMicros }) => [unit, quantity, amountMicros])];
   };
 
@@ -55,12 +55,34 @@ describe('The price of text', () => {
   });
 
   it('never bills a negative line when an upstream reports parts larger than the whole', async () => {
-    const usage = { inputTokens: 10, cachedInputTokens: 25, outputTokens: 5, reasoningTokens: 9 };
+    const usage = { inputTokens: 10, cachedInputTokens: 25, cacheWriteTokens: 3, outputTokens: 5, reasoningTokens: 9 };
     expect(await amounts(usage)).toEqual([
       101n,
       [
         ['cached_input_token', 10, 1n],
         ['reasoning_token', 5, 100n],
+      ],
+    ]);
+  });
+
+  it('bills what a vendor writes to its cache at a price of its own, and as input where there is none', async () => {
+    const usage = { inputTokens: 1_000, cachedInputTokens: 200, cacheWriteTokens: 400, outputTokens: 10 };
+    expect(await amounts(usage, 'vendor-sonnet-4-5-20250929')).toEqual([
+      1_200n + 60n + 1_500n + 150n,
+      [
+        ['input_token', 400, 1_200n],
+        ['cached_input_token', 200, 60n],
+        ['cache_write_token', 400, 1_500n],
+        ['output_token', 10, 150n],
+      ],
+    ]);
+    expect(await amounts(usage)).toEqual([
+      500n + 25n + 500n + 100n,
+      [
+        ['input_token', 400, 500n],
+        ['cached_input_token', 200, 25n],
+        ['cache_write_token', 400, 500n],
+        ['output_token', 10, 100n],
       ],
     ]);
   });
@@ -78,6 +100,7 @@ describe('The price of text', () => {
 
   it('holds enough for the dearest outcome', async () => {
     expect((await prices.tariffOf('vendor-5')).estimate(1_000, 100)).toBe(1_250n + 2_000n);
+    expect((await prices.tariffOf('vendor-sonnet-4-5-20250929')).estimate(1_000, 100)).toBe(3_750n + 1_500n);
   });
 
   it('does not sell a model without a price', async () => {

@@ -1,8 +1,12 @@
-import type { PriceBook } from './price-book.js';
+import type { PriceBook, PricesInForce } from './price-book.js';
 import { TextTariff, TOKEN_UNITS, type TokenPrices } from './text-tariff.js';
 
 /** The prices of text models. */
 export class TextPrices {
+  private list: PricesInForce | undefined;
+  /** Of the models that were asked for since `list` was read. */
+  private tariffs = new Map<string, TextTariff>();
+
   constructor(private readonly prices: PriceBook) {}
 
   /**
@@ -12,14 +16,23 @@ export class TextPrices {
    * @throws GatewayError `unavailable`: the model has no price for input or output, so it cannot be sold.
    */
   async tariffOf(model: string): Promise<TextTariff> {
-    const found = await Promise.all(
-      TOKEN_UNITS.map(async (unit) => [unit, await this.prices.find(model, unit, 'default')]),
-    );
-    const prices: TokenPrices = {
-      ...Object.fromEntries(found.filter(([, price]) => price)),
-      input_token: await this.prices.get(model, 'input_token', 'default'),
-      output_token: await this.prices.get(model, 'output_token', 'default'),
-    };
-    return new TextTariff(prices);
+    const list = await this.prices.inForce();
+    if (list !== this.list) {
+      this.list = list;
+      this.tariffs = new Map();
+    }
+    let tariff = this.tariffs.get(model);
+    if (!tariff) this.tariffs.set(model, (tariff = tariffIn(list, model)));
+    return tariff;
   }
+}
+
+function tariffIn(list: PricesInForce, model: string): TextTariff {
+  const found = TOKEN_UNITS.map((unit) => [unit, list.find(model, unit, 'default')]);
+  const prices: TokenPrices = {
+    ...Object.fromEntries(found.filter(([, price]) => price)),
+    input_token: list.get(model, 'input_token', 'default'),
+    output_token: list.get(model, 'output_token', 'default'),
+  };
+  return new TextTariff(prices);
 }

@@ -6,6 +6,7 @@ import type { PriceInForce } from './price-book.js';
 export const TOKEN_UNITS = [
   'input_token',
   'cached_input_token',
+  'cache_write_token',
   'image_token',
   'output_token',
   'reasoning_token',
@@ -26,18 +27,17 @@ export interface TextBill {
 export class TextTariff {
   constructor(private readonly prices: TokenPrices) {}
 
-  /** The most a request may cost: its input, and all the output it may ask for at the dearest output price. */
+  /** The most a request may cost: its input, and all the output it may ask for, each at its dearest price. */
   estimate(inputTokens: number, outputTokens: number): Micros {
-    const input = this.line('input_token', inputTokens, 'counted');
-    const output = this.line('output_token', outputTokens, 'counted');
-    const reasoning = this.line('reasoning_token', outputTokens, 'counted');
-    const dearer = output.amountMicros > reasoning.amountMicros ? output : reasoning;
-    return input.amountMicros + dearer.amountMicros;
+    const input = ['input_token', 'cache_write_token', 'image_token'] as const;
+    const output = ['output_token', 'reasoning_token'] as const;
+    return this.dearest(input, inputTokens) + this.dearest(output, outputTokens);
   }
 
   /**
-   * The bill of a finished request. Cached and image tokens are parts of the input, reasoning tokens of the output:
-   * none is counted twice, and a vendor that reports a part larger than its whole never makes a negative line.
+   * The bill of a finished request. Tokens read from a cache, written to one, and those of images are parts of the input,
+   * reasoning tokens of the output: none is counted twice, and a vendor that reports a part larger than its whole never
+   * makes a negative line.
    *
    * @throws RangeError: a count is no whole number from 0 to 2^53.
    */
@@ -46,6 +46,11 @@ export class TextTariff {
       .filter(([, quantity]) => quantity !== 0)
       .map(([unit, quantity]) => this.line(unit, quantity, usage.source));
     return { lines, chargeMicros: lines.reduce((sum, line) => sum + line.amountMicros, 0n) };
+  }
+
+  private dearest(units: readonly TokenUnit[], tokens: number): Micros {
+    const amounts = units.map((unit) => this.line(unit, tokens, 'counted').amountMicros);
+    return amounts.reduce((dearer, amount) => (amount > dearer ? amount : dearer));
   }
 
   private line(unit: TokenUnit, quantity: number, source: TextUsage['source']): PriceLine {
@@ -71,11 +76,13 @@ export class TextTariff {
 
 function tokensByUnit(usage: TextUsage): (readonly [TokenUnit, number])[] {
   const cached = Math.min(usage.cachedInputTokens, usage.inputTokens);
-  const image = Math.min(usage.imageInputTokens, usage.inputTokens - cached);
+  const written = Math.min(usage.cacheWriteTokens, usage.inputTokens - cached);
+  const image = Math.min(usage.imageInputTokens, usage.inputTokens - cached - written);
   const reasoning = Math.min(usage.reasoningTokens, usage.outputTokens);
   return [
-    ['input_token', usage.inputTokens - cached - image],
+    ['input_token', usage.inputTokens - cached - written - image],
     ['cached_input_token', cached],
+    ['cache_write_token', written],
     ['image_token', image],
     ['output_token', usage.outputTokens - reasoning],
     ['reasoning_token', reasoning],

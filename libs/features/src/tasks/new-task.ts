@@ -6,6 +6,8 @@ export interface NewTask {
   readonly accountId: string;
   readonly apiKeyId: string;
   readonly requestId: string;
+  /** Of a request that may be repeated: the task is written only while `requestId` is the attempt that does its work. */
+  readonly idempotencyKey?: string | undefined;
   readonly medium: Medium;
   readonly path: SubmissionPath;
   readonly family: string;

@@ -17,6 +17,8 @@ export interface SubmissionContext {
   readonly requestId: string;
   /** The id to give the task, reserved by a request that may be repeated. */
   readonly taskId?: string | undefined;
+  /** The header `Idempotency-Key`. */
+  readonly idempotencyKey?: string | undefined;
   /** The header `X-Webhook-Url`. */
   readonly webhookHeader?: string | undefined;
 }
@@ -38,13 +40,13 @@ export class SubmissionService {
   /**
    * Checks, prices, holds and writes.
    *
-   * @throws GatewayError 400, 402, 403 or 404; nothing was written and nothing is charged.
+   * @throws GatewayError 400, 402, 403, 404, or 409 when a repeat took over; nothing was written and nothing is charged.
    */
   async submit(
     path: SubmissionPath,
     caller: Caller,
     sent: unknown,
-    { requestId, taskId: reservedTaskId, webhookHeader }: SubmissionContext,
+    { requestId, taskId: reservedTaskId, idempotencyKey, webhookHeader }: SubmissionContext,
   ): Promise<AcceptedTask> {
     const { webhookUrl, body } = takeWebhookUrl(this.fetcher, sent, webhookHeader);
     const { request, quote } = await this.price(path, caller, body);
@@ -56,6 +58,7 @@ export class SubmissionService {
       accountId: caller.accountId,
       apiKeyId: caller.apiKeyId,
       requestId,
+      idempotencyKey,
       medium,
       path,
       family: family.id,

@@ -1,4 +1,4 @@
-import { GatewayError, type Medium, type Micros } from '#contracts';
+import type { Medium, Micros } from '#contracts';
 import {
   Coalescer,
   type CoalescerOptions,
@@ -8,6 +8,7 @@ import {
   retryOnConnectionError,
   type TaskDoorbell,
 } from '#platform';
+import { brokeConstraint, insufficientBalance, insufficientKeyQuota, lostAttempt } from '../ledger/payment-refusals.js';
 import type { NewTask } from './new-task.js';
 import { SUBMIT_TASKS, toSubmitRow } from './submit-statement.js';
 
@@ -23,6 +24,8 @@ interface WrittenTask {
 /** What a statement did. */
 interface Outcome {
   readonly accepted: ReadonlySet<string>;
+  /** Those whose request another attempt has taken over. */
+  readonly lost: ReadonlySet<string>;
   /** What limited accounts had left after it, by account id. */
   readonly spare: ReadonlyMap<string, Micros>;
 }
@@ -31,10 +34,11 @@ interface OutcomeRow {
   readonly id: string;
   readonly account_id: string;
   readonly accepted: boolean;
+  readonly lost: boolean;
   readonly spare: bigint | null;
 }
 
-const NOTHING_WRITTEN: Outcome = { accepted: new Set(), spare: new Map() };
+const NOTHING_WRITTEN: Outcome = { accepted: new Set(), lost: new Set(), spare: new Map() };
 
 const MEBI = 1024 ** 2;
 /** What may be written together, and what may wait for it. Sizes in characters, times in milliseconds. */
@@ -64,12 +68,13 @@ export class TaskWriter {
    * Holds the price and writes the task in one commit, then rings for a worker. A bell that gets lost costs only time:
    * the sweeper finds the row.
    *
-   * @throws GatewayError `insufficient_balance`, `insufficient_key_quota`, `overloaded`: nothing was written.
+   * @throws GatewayError `insufficient_balance`, `insufficient_key_quota`, `overloaded`, `idempotency_in_flight` (another
+   * attempt has taken over): nothing was written.
    */
   async write({ keyHasQuota, ...task }: PaidTask): Promise<void> {
     const written = { task, json: JSON.stringify(toSubmitRow(task)) };
     const accepted = keyHasQuota ? await this.writeAlone(written) : await this.writeTogether(written);
-    if (!accepted) throw insufficientBalance(task);
+    if (!accepted) throw insufficientBalance(task.accountId, task.holdMicros);
     this.crashPoints.reach('after-task-written');
     this.doorbell.ring(task.medium satisfies Medium, [task.id]);
   }
@@ -115,15 +120,12 @@ export class TaskWriter {
   private async writeAlone(written: WrittenTask, spare = new Map<string, Micros>()): Promise<boolean> {
     try {
       const outcome = await this.insert([written]);
+      if (outcome.lost.has(written.task.id)) throw lostAttempt();
       for (const [accountId, micros] of outcome.spare) spare.set(accountId, micros);
       return outcome.accepted.has(written.task.id);
     } catch (error) {
-      if (isConstraint(error, 'api_key_within_quota')) {
-        throw new GatewayError('insufficient_key_quota', 'The quota of this API key does not cover the request.', {
-          cause: error,
-        });
-      }
-      if (isConstraint(error, 'task_pkey')) return true;
+      if (brokeConstraint(error, 'api_key_within_quota')) throw insufficientKeyQuota();
+      if (brokeConstraint(error, 'task_pkey')) return true;
       throw error;
     }
   }
@@ -147,20 +149,12 @@ export class TaskWriter {
       text: 'select id from task where id = any($1)',
       values: [tasks.map(({ task }) => task.id)],
     });
-    return { accepted: new Set(rows.map(({ id }) => id)), spare: new Map() };
+    return { ...NOTHING_WRITTEN, accepted: new Set(rows.map(({ id }) => id)) };
   }
 }
 
 const toOutcome = (rows: readonly OutcomeRow[]): Outcome => ({
   accepted: new Set(rows.filter(({ accepted }) => accepted).map(({ id }) => id)),
+  lost: new Set(rows.filter(({ lost }) => lost).map(({ id }) => id)),
   spare: new Map(rows.flatMap((row) => (row.spare === null ? [] : [[row.account_id, row.spare] as const]))),
 });
-
-const insufficientBalance = (task: NewTask): GatewayError =>
-  new GatewayError('insufficient_balance', 'The balance of the account does not cover the price of this request.', {
-    log: `account ${task.accountId} cannot hold ${task.holdMicros} micros`,
-  });
-
-/** True when the database refused a row because of the named constraint. */
-const isConstraint = (error: unknown, name: string): boolean =>
-  error instanceof Error && 'constraint' in error && error.constraint === name;

@@ -42,7 +42,7 @@ export class ReplyCollector {
   reply(): CollectedReply {
     if (!this.#finish)
       throw new GatewayError('upstream_error', 'The upstream broke off before its reply was complete.');
-    return { blocks: this.#blocks, finish: this.#finish };
+    return { blocks: this.#blocks.map(withArguments), finish: this.#finish };
   }
 
   #grow(type: 'text' | 'reasoning', text: string): void {
@@ -57,6 +57,10 @@ export class ReplyCollector {
     else this.#blocks.push({ type: 'reasoning', text: '', signature });
   }
 }
+
+/** A call without arguments has an empty object of them: clients parse the text. */
+const withArguments = (block: ReplyBlock): ReplyBlock =>
+  block.type === 'call' && block.arguments === '' ? { ...block, arguments: '{}' } : block;
 
 /** Everything of a reply that a tokenizer can count. */
 export function producedText(blocks: readonly ReplyBlock[]): string {

@@ -14,11 +14,15 @@ export interface Remembered {
 }
 
 /** @param remember undefined when nothing is to be kept. */
-export function rememberWith(remember: ((answer: JsonObject) => Promise<void>) | undefined): Remembered {
+export function rememberWith(
+  remember: ((answer: JsonObject) => Promise<void>) | undefined,
+  requestId: string,
+): Remembered {
   let saving: Promise<void> = Promise.resolve();
   return {
     note: (answer) => {
-      if (remember) saving = remember(answer).catch((error: unknown) => log.error('response.not_stored', { error }));
+      if (remember)
+        saving = remember(answer).catch((error: unknown) => log.error('response.not_stored', { requestId, error }));
     },
     done: () => saving,
   };

@@ -20,7 +20,7 @@ describe('A settlement', () => {
     const clock = new ControllableClock();
     const settlements = new Settlements(clock);
     const ledger = ledgerAwayFor(3);
-    settlements.add(ledger.settle);
+    settlements.add('req_1', ledger.settle);
     await nextTurn();
     expect(ledger.tried()).toBe(1);
     for (const pauseMs of [100, 500, 2_500]) {
@@ -37,7 +37,7 @@ describe('A settlement', () => {
     const clock = new ControllableClock();
     const settlements = new Settlements(clock);
     const ledger = ledgerAwayFor(Number.POSITIVE_INFINITY);
-    settlements.add(ledger.settle);
+    settlements.add('req_1', ledger.settle);
     for (let pause = 0; pause < 10; pause += 1) {
       await nextTurn();
       clock.advance(300_000);
@@ -49,8 +49,8 @@ describe('A settlement', () => {
   it('is tried a last time, without a pause, when the process stops', async () => {
     const settlements = new Settlements(new ControllableClock());
     const [back, gone] = [ledgerAwayFor(1), ledgerAwayFor(9)];
-    settlements.add(back.settle);
-    settlements.add(gone.settle);
+    settlements.add('req_1', back.settle);
+    settlements.add('req_2', gone.settle);
     await nextTurn();
     await settlements.drain();
     expect([back.settled(), gone.tried()]).toEqual([true, 2]);

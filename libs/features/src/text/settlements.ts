@@ -19,10 +19,10 @@ export class Settlements {
     this.#clock = clock;
   }
 
-  /** Begins a settlement, which must be safe to repeat. */
-  add(settle: () => Promise<void>): void {
-    const running = this.#persist(settle)
-      .catch((error: unknown) => log.error('settlement.failed', { error }))
+  /** Begins the settlement of a request, which must be safe to repeat. */
+  add(requestId: string, settle: () => Promise<void>): void {
+    const running = this.#persist(requestId, settle)
+      .catch((error: unknown) => log.error('settlement.failed', { requestId, error }))
       .finally(() => this.#running.delete(running));
     this.#running.add(running);
   }
@@ -33,13 +33,13 @@ export class Settlements {
     while (this.#running.size > 0) await Promise.all(this.#running);
   }
 
-  async #persist(settle: () => Promise<void>): Promise<void> {
+  async #persist(requestId: string, settle: () => Promise<void>): Promise<void> {
     for (const pauseMs of PAUSES_MS) {
       try {
         return await settle();
       } catch (error) {
         if (this.#draining.signal.aborted) throw error;
-        log.warn('settlement.delayed', { error, retryInMs: pauseMs });
+        log.warn('settlement.delayed', { requestId, error, retryInMs: pauseMs });
       }
       await this.#clock.sleep(pauseMs, this.#draining.signal).catch(() => undefined);
     }

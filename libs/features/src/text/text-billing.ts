@@ -3,6 +3,8 @@ import type { TextUsage } from '#contracts';
 /** Who pays for a text request, and the most it may cost. */
 export interface TextHoldOrder {
   readonly requestId: string;
+  /** Of a request that may be repeated. */
+  readonly idempotencyKey?: string | undefined;
   readonly accountId: string;
   readonly apiKeyId: string;
   readonly model: string;
@@ -29,7 +31,10 @@ export interface TextSettlement {
 
 /** The money side of a text request: held before the upstream is asked, settled by its usage. */
 export interface TextBilling<Hold extends TextHold = TextHold> {
-  /** @throws GatewayError `insufficient_balance` or `insufficient_key_quota`; nothing was asked then. */
+  /**
+   * @throws GatewayError `insufficient_balance`, `insufficient_key_quota`, or `idempotency_in_flight` when a repeat took
+   * over; nothing was asked then.
+   */
   hold(order: TextHoldOrder): Promise<Hold>;
   /** Charges the usage and lets go of the rest. Repeated when it failed; only the first success counts. */
   settle(hold: Hold, settlement: TextSettlement): Promise<void>;

@@ -36,10 +36,14 @@ export class TextExchange {
     this.#facts = facts;
   }
 
+  get requestId(): string {
+    return this.#facts.hold.requestId;
+  }
+
   /** Notes which upstream replied. */
   repliedBy(id: string, requestId: string | undefined): void {
     this.#upstream = { id, requestId };
-    log.info('text.routed', { upstream: id, ...(requestId === undefined ? {} : { upstreamRequestId: requestId }) });
+    log.info('text.routed', { requestId: this.requestId, upstream: id, upstreamRequestId: requestId });
   }
 
   /** Tokens of a reply whose upstream told none. */
@@ -64,7 +68,7 @@ export class TextExchange {
   settle(end: ExchangeEnd): void {
     if (this.#settled) return;
     this.#settled = true;
-    this.#facts.settlements.add(() => this.#settle(end));
+    this.#facts.settlements.add(this.requestId, () => this.#settle(end));
   }
 
   async #settle({ usage, produced, status }: ExchangeEnd): Promise<void> {

@@ -1,8 +1,9 @@
 import { GatewayError, type ErrorCode, type TextProvider, type TextReply } from '#contracts';
+import { Cooldowns } from '#platform';
 import { ControllableClock } from '#testing';
 import { TextRouter, type RoutableCall } from './text-router.js';
-import { TextUpstreams } from './text-upstreams.js';
-import { LocalCooldownBoard, UpstreamHealth } from './upstream-health.js';
+import { type TextUpstream, TextUpstreams } from './text-upstreams.js';
+import { UpstreamHealth } from './upstream-health.js';
 
 const CALL: RoutableCall = {
   requestId: 'req_1',
@@ -35,16 +36,24 @@ class ScriptedVendor implements TextProvider {
   }
 }
 
+const upstreamOf = (provider: TextProvider, { weight = 1, priority = 0 } = {}): TextUpstream => ({
+  provider,
+  healthName: provider.id,
+  models: undefined,
+  weight,
+  priority,
+});
+
 function router(
   vendors: readonly (readonly [ScriptedVendor, { weight?: number; priority?: number }])[],
   random = () => 0.5,
 ) {
   const clock = new ControllableClock();
   const upstreams = new TextUpstreams(
-    vendors.map(([provider, { weight = 1, priority = 0 }]) => ({ provider, models: undefined, weight, priority })),
+    vendors.map(([provider, settings]) => upstreamOf(provider, settings)),
     random,
   );
-  const health = new UpstreamHealth(clock, new LocalCooldownBoard());
+  const health = new UpstreamHealth(new Cooldowns(clock));
   const routing = new TextRouter(upstreams, health, clock, 10_000);
   return { clock, call: () => routing.call(CALL, new AbortController().signal) };
 }
@@ -118,10 +127,10 @@ describe('TextRouter', () => {
     let turn = 0;
     const upstreams = new TextUpstreams(
       [
-        { provider: new ScriptedVendor('heavy'), models: undefined, weight: 9, priority: 0 },
-        { provider: new ScriptedVendor('light'), models: undefined, weight: 1, priority: 0 },
-        { provider: new ScriptedVendor('spare'), models: undefined, weight: 100, priority: 1 },
-        { provider: new ScriptedVendor('off'), models: undefined, weight: 0, priority: 0 },
+        upstreamOf(new ScriptedVendor('heavy'), { weight: 9, priority: 0 }),
+        upstreamOf(new ScriptedVendor('light'), { weight: 1, priority: 0 }),
+        upstreamOf(new ScriptedVendor('spare'), { weight: 100, priority: 1 }),
+        upstreamOf(new ScriptedVendor('off'), { weight: 0, priority: 0 }),
       ],
       () => ((turn += 1) * 0.618_033_988_75) % 1,
     );
@@ -139,48 +148,97 @@ describe('TextRouter', () => {
   });
 });
 
+describe('TextUpstreams', () => {
+  it('lead a request that is under way to the upstream that took the place of its own, and from one that is gone', () => {
+    const [old, spare, replacement] = ['a', 'b', 'a'].map((id) => upstreamOf(new ScriptedVendor(id))) as [
+      TextUpstream,
+      TextUpstream,
+      TextUpstream,
+    ];
+    const upstreams = new TextUpstreams([old, spare]);
+    const [toOld, toSpare] = upstreams
+      .routes('vendor-5')
+      .toSorted((one, other) => one.upstream.provider.id.localeCompare(other.upstream.provider.id));
+    if (!toOld || !toSpare) throw new Error('two upstreams give two routes');
+    expect(upstreams.current(toOld, 'vendor-5')).toBe(toOld);
+    upstreams.exchange([replacement]);
+    expect(upstreams.current(toOld, 'vendor-5')?.upstream).toBe(replacement);
+    expect(upstreams.current(toSpare, 'vendor-5')).toBeUndefined();
+  });
+});
+
 describe('UpstreamHealth', () => {
   const failure = new GatewayError('upstream_error', 'x');
+  const limited = (retryAfterMs: number) => new GatewayError('rate_limit_exceeded', 'x', { retryAfterMs });
+  const a = upstreamOf(new ScriptedVendor('a'));
 
-  it('lets an upstream rest after three failures, admits one probe, and takes it back when that succeeds', () => {
+  function watch() {
     const clock = new ControllableClock();
-    const health = new UpstreamHealth(clock, new LocalCooldownBoard());
+    const cooldowns = new Cooldowns(clock);
+    return { clock, health: new UpstreamHealth(cooldowns), other: new UpstreamHealth(cooldowns) };
+  }
+  const fail = (health: UpstreamHealth, times: number): void => {
+    for (let count = 0; count < times; count += 1) health.failed(a, failure);
+  };
+
+  it('lets an upstream rest after three failures, admits one probe, and takes it back when that succeeds', async () => {
+    const { clock, health } = watch();
     for (let count = 0; count < 3; count += 1) {
-      expect(health.admits('a')).toBe(true);
-      health.failed('a', failure);
+      expect(health.admits(a)).toBe(true);
+      health.failed(a, failure);
     }
-    expect(health.admits('a')).toBe(false);
+    expect(health.admits(a)).toBe(false);
     clock.advance(5_000);
-    expect([health.admits('a'), health.admits('a')]).toEqual([true, false]);
-    health.succeeded('a');
-    expect([health.admits('a'), health.admits('a')]).toEqual([true, true]);
+    expect(await Promise.all([health.admits(a), health.admits(a)])).toEqual([true, false]);
+    health.succeeded(a);
+    expect([health.admits(a), health.admits(a)]).toEqual([true, true]);
   });
 
-  it('doubles the rest when the probe fails', () => {
-    const clock = new ControllableClock();
-    const health = new UpstreamHealth(clock, new LocalCooldownBoard());
-    for (let count = 0; count < 3; count += 1) health.failed('a', failure);
+  it('doubles the rest when the probe fails', async () => {
+    const { clock, health } = watch();
+    fail(health, 3);
     clock.advance(5_000);
-    expect(health.admits('a')).toBe(true);
-    health.failed('a', failure);
-    expect(health.restMs('a')).toBe(10_000);
+    expect(await health.admits(a)).toBe(true);
+    health.failed(a, failure);
+    expect(health.restMs(a)).toBe(10_000);
   });
 
-  it('rests as long as a rate limit asks', () => {
-    const health = new UpstreamHealth(new ControllableClock(), new LocalCooldownBoard());
-    health.failed('a', new GatewayError('rate_limit_exceeded', 'x', { retryAfterMs: 42_000 }));
-    expect(health.restMs('a')).toBe(42_000);
+  it('does not lengthen the rest for requests that were under way when it began, however many fail', () => {
+    const { health } = watch();
+    fail(health, 12);
+    expect(health.restMs(a)).toBe(5_000);
   });
 
-  it('keeps away from an upstream that another replica let rest', () => {
-    const clock = new ControllableClock();
-    const board = new LocalCooldownBoard();
-    const [one, other] = [new UpstreamHealth(clock, board), new UpstreamHealth(clock, board)];
-    one.failed('a', new GatewayError('rate_limit_exceeded', 'x', { retryAfterMs: 1_000 }));
-    expect(other.admits('a')).toBe(false);
+  it('needs three failures again after it was taken back', async () => {
+    const { clock, health, other } = watch();
+    fail(health, 3);
+    clock.advance(5_000);
+    await other.admits(a);
+    other.succeeded(a);
+    fail(health, 2);
+    expect(health.admits(a)).toBe(true);
+  });
+
+  it('rests as long as a rate limit asks, whatever requests that came before it succeed', () => {
+    const { health } = watch();
+    health.failed(a, limited(42_000));
+    health.succeeded(a);
+    expect(health.restMs(a)).toBe(42_000);
+  });
+
+  it('keeps away from an upstream that another replica let rest', async () => {
+    const { clock, health, other } = watch();
+    health.failed(a, limited(1_000));
+    expect(other.admits(a)).toBe(false);
     clock.advance(1_000);
-    expect(other.admits('a')).toBe(true);
-    other.succeeded('a');
-    expect(one.admits('a')).toBe(true);
+    expect(await other.admits(a)).toBe(true);
+    other.succeeded(a);
+    expect(health.admits(a)).toBe(true);
+  });
+
+  it('begins anew for an upstream whose settings were changed', () => {
+    const { health } = watch();
+    fail(health, 3);
+    expect(health.admits({ ...a, healthName: 'a@changed' })).toBe(true);
   });
 });

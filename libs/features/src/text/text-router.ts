@@ -50,7 +50,7 @@ export class TextRouter {
       if (!(outcome instanceof GatewayError)) return outcome;
       const pause = this.#pause(outcome, round);
       const late = this.#clock.now().getTime() + pause > deadline;
-      if (round === MAX_ROUNDS || late || !ERRORS[outcome.code].retryable) throw outcome;
+      if (round === MAX_ROUNDS || late || !ERRORS[outcome.code].retryable) throw this.#timed(outcome, call.model);
       await this.#clock.sleep(pause, signal);
     }
   }
@@ -68,42 +68,55 @@ export class TextRouter {
   /** Asks each upstream of the model once; the error of the last when none replied. */
   async #askAll(call: RoutableCall, signal: AbortSignal): Promise<RoutedReply | GatewayError> {
     const routes = this.#upstreams.routes(call.model);
-    const admitted = routes.filter(({ upstream }) => this.#health.admits(upstream.provider.id));
     let last: GatewayError | undefined;
-    for (const [index, route] of admitted.entries()) {
-      const outcome = await this.#ask(call, route, signal).catch((error: unknown) => {
-        for (const { upstream } of admitted.slice(index)) this.#health.released(upstream.provider.id);
-        throw error;
-      });
-      if (!(outcome instanceof GatewayError)) {
-        for (const { upstream } of admitted.slice(index + 1)) this.#health.released(upstream.provider.id);
-        return outcome;
-      }
+    for (const route of routes) {
+      if (!(await this.#health.admits(route.upstream))) continue;
+      // The upstream may have been exchanged since the routes were chosen.
+      const current = this.#upstreams.current(route, call.model);
+      if (current !== route) this.#health.released(route.upstream);
+      if (!current) continue;
+      const outcome = await this.#ask(call, current, signal);
+      if (!(outcome instanceof GatewayError)) return outcome;
       last = outcome;
     }
     return last ?? this.#allRest(routes);
   }
 
   #allRest(routes: readonly TextRoute[]): GatewayError {
-    const rests = routes.map(({ upstream }) => this.#health.restMs(upstream.provider.id));
     return new GatewayError('overloaded', 'Every upstream of this model is resting after failures; try again soon.', {
-      retryAfterMs: Math.max(1_000, Math.min(...rests)),
+      retryAfterMs: this.#restOf(routes),
     });
+  }
+
+  /** A limit is never told without a time to wait: where the upstream named none, it is the rest it was sent to. */
+  #timed(error: GatewayError, model: string): GatewayError {
+    if (error.code !== 'rate_limit_exceeded' || error.retryAfterMs !== undefined) return error;
+    const retryAfterMs = this.#restOf(this.#upstreams.routes(model));
+    return new GatewayError(error.code, error.publicMessage, { log: error.message, cause: error, retryAfterMs });
+  }
+
+  /** How long until one of these may be asked again, in milliseconds, a second at least. */
+  #restOf(routes: readonly TextRoute[]): number {
+    return Math.max(1_000, Math.min(...routes.map(({ upstream }) => this.#health.restMs(upstream))));
   }
 
   /** @throws what is no failure of the upstream: a request nobody would take, or the caller's leaving. */
   async #ask(call: RoutableCall, route: TextRoute, signal: AbortSignal): Promise<RoutedReply | GatewayError> {
-    const { provider } = route.upstream;
+    const { upstream } = route;
+    const { provider } = upstream;
     try {
       const reply = await observeUpstream(provider.id, 'text', () =>
         provider.call({ ...call, upstreamModel: route.upstreamModel }, signal),
       );
-      this.#health.succeeded(provider.id);
+      this.#health.succeeded(upstream);
       return { reply, upstreamId: provider.id };
     } catch (error) {
+      const isTold = !signal.aborted && error instanceof GatewayError && ERRORS[error.code].retryable;
+      if (isTold) this.#health.failed(upstream, error);
+      else this.#health.released(upstream);
       if (signal.aborted || !(error instanceof GatewayError) || !mayWorkElsewhere(error)) throw error;
-      if (ERRORS[error.code].retryable) this.#health.failed(provider.id, error);
       log.warn('upstream.failed', {
+        requestId: call.requestId,
         upstream: provider.id,
         model: call.model,
         code: error.code,

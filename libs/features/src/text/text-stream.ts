@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { GatewayError, type FinishEvent, type RelayedStream, type TextEvent } from '#contracts';
+import { GatewayError, type EventsReply, type FinishEvent, type RelayedStream, type TextEvent } from '#contracts';
 import { logger } from '#platform';
 import type { Remembered } from './remembered.js';
 import { toStreamFailure } from './stream-failure.js';
@@ -14,6 +14,9 @@ const FAILURE_GAP_MS = 25;
 
 /** A part of the answer's body: whole events only, sometimes none. */
 export type StreamPiece = string | Uint8Array;
+
+/** Writes a piece; a promise when the caller must read on before the next one. */
+export type SendPiece = (piece: StreamPiece) => Promise<void> | undefined;
 
 interface StreamParts {
   readonly exchange: TextExchange;
@@ -60,45 +63,55 @@ export class TextStream {
   }
 
   /**
-   * The body of the answer; `open` must have succeeded. Ends well or with the failure in the style's own form, and throws
-   * only when the caller has left. Leaving it early aborts nothing by itself: abort the signal.
+   * Sends the body of the answer; `open` must have succeeded. Ends well or with the failure in the style's own form, and
+   * throws only when the caller has left. Leaving it early aborts nothing by itself: abort the signal.
    */
-  async *pieces(): AsyncGenerator<StreamPiece, void, undefined> {
-    const { signal, encoder } = this.#parts;
+  async sendTo(send: SendPiece): Promise<void> {
+    const { signal } = this.#parts;
     const reply = this.#routed?.reply;
     try {
-      // Both loops stand here and not in generators of their own: each layer would cost again for every token.
-      if (reply?.kind === 'stream') {
-        for await (const frames of reply.frames) {
-          const saving = this.#rememberOnce(reply);
-          if (saving) await saving;
-          yield encoder.relay(frames);
-        }
-        yield this.#endRelay(reply);
-      } else if (reply?.kind === 'events') {
-        for await (const batch of reply.events) {
-          const piece = this.#write(batch);
-          if (this.#finish) break;
-          yield piece;
-        }
-        yield await this.#lastPiece();
-      } else throw new GatewayError('upstream_error', 'The upstream did not stream its reply.');
+      if (reply?.kind === 'stream') await this.#relay(reply, send);
+      else if (reply?.kind === 'events') await this.#translate(reply, send);
+      else throw new GatewayError('upstream_error', 'The upstream did not stream its reply.');
     } catch (error) {
       signal.throwIfAborted();
-      yield* this.failure(error);
+      await this.sendFailureTo(send, error);
     } finally {
       this.#settleRest(signal.aborted ? 'aborted' : 'failed');
     }
   }
 
-  /** A failure inside an answer that has begun, in the style's own form. */
-  async *failure(error: unknown): AsyncGenerator<StreamPiece, void, undefined> {
+  /** Sends a failure inside an answer that has begun, in the style's own form. */
+  async sendFailureTo(send: SendPiece, error: unknown): Promise<void> {
     const failure = toStreamFailure(error);
-    log.warn('stream.failed', { code: failure.code, detail: failure.message });
+    const { requestId } = this.#parts.exchange;
+    log.warn('stream.failed', { requestId, code: failure.code, detail: failure.message });
     for (const [index, piece] of this.#parts.encoder.fail(failure).entries()) {
       if (index > 0) await sleep(FAILURE_GAP_MS);
-      yield piece;
+      await send(piece);
     }
+  }
+
+  /** Waits only for a slow caller: a promise for every token would cost as much as the token. */
+  async #relay(reply: RelayedStream, send: SendPiece): Promise<void> {
+    const { encoder } = this.#parts;
+    for await (const frames of reply.frames) {
+      const saving = this.#rememberOnce(reply);
+      if (saving) await saving;
+      const sending = send(encoder.relay(frames));
+      if (sending) await sending;
+    }
+    await send(this.#endRelay(reply));
+  }
+
+  async #translate(reply: EventsReply, send: SendPiece): Promise<void> {
+    for await (const batch of reply.events) {
+      const piece = this.#write(batch);
+      if (this.#finish) break;
+      const sending = send(piece);
+      if (sending) await sending;
+    }
+    await send(await this.#lastPiece());
   }
 
   /** The events of a batch; those before a `finish` are kept for the last piece. */

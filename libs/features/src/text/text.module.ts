@@ -1,6 +1,15 @@
-import { Database, systemClock } from '#platform';
+import { createCooldowns, Cooldowns, Database, PLATFORM, type Platform, signals, systemClock } from '#platform';
 import { loadTokenCounter, type OpenTextProviders } from '#providers';
-import { type DynamicModule, Module, type OnModuleDestroy } from '@nestjs/common';
+import {
+  type DynamicModule,
+  Inject,
+  Injectable,
+  Module,
+  type OnModuleDestroy,
+  type OnModuleInit,
+} from '@nestjs/common';
+import { AllowanceLedger } from '../ledger/allowance-ledger.js';
+import { Allowances } from '../ledger/allowances.js';
 import { LedgerModule } from '../ledger/ledger.module.js';
 import { RequestLedger } from '../ledger/request-ledger.js';
 import { LimitsModule } from '../limits/limits.module.js';
@@ -12,54 +21,98 @@ import { LedgerTextBilling } from './ledger-text-billing.js';
 import { TextRouter } from './text-router.js';
 import { TextService } from './text.service.js';
 import { TextUpstreams } from './text-upstreams.js';
-import { LocalCooldownBoard, UpstreamHealth } from './upstream-health.js';
+import { UpstreamHealth } from './upstream-health.js';
+import { UpstreamRoster } from './upstream-roster.js';
 
-/** Settles what is left and closes the connections to the upstreams when the app closes. */
-class TextClosing implements OnModuleDestroy {
+const OPEN_PROVIDERS = Symbol('OpenTextProviders');
+
+/** Knows the upstreams before the first request; settles what is left and closes their connections after the last. */
+@Injectable()
+class TextLifetime implements OnModuleInit, OnModuleDestroy {
   constructor(
     private readonly text: TextService,
-    private readonly open: OpenTextProviders,
+    private readonly allowances: Allowances,
+    private readonly roster: UpstreamRoster,
+    private readonly cooldowns: Cooldowns,
+    private readonly upstreams: TextUpstreams,
+    private readonly health: UpstreamHealth,
+    @Inject(PLATFORM) private readonly platform: Platform,
   ) {}
+
+  async onModuleInit(): Promise<void> {
+    await this.roster.start();
+    this.platform.metrics.add({ name: 'upstreams', collect: () => this.showResting() });
+  }
 
   async onModuleDestroy(): Promise<void> {
     await this.text.close();
-    await this.open.close();
+    await this.allowances.close();
+    await Promise.all([this.roster.close(), this.cooldowns.close()]);
+  }
+
+  private showResting(): void {
+    signals.upstreamResting.reset();
+    for (const upstream of this.upstreams.all)
+      signals.upstreamResting.set({ upstream: upstream.provider.id }, this.health.isCooling(upstream) ? 1 : 0);
   }
 }
 
-/** Answering text requests in three styles over the given upstreams. */
-@Module({})
+/** Answering text requests in three styles over the upstreams there are. */
+@Module({
+  imports: [LedgerModule, LimitsModule, PricesModule],
+  providers: [
+    { provide: TextUpstreams, useFactory: () => new TextUpstreams() },
+    {
+      provide: UpstreamRoster,
+      inject: [PLATFORM, OPEN_PROVIDERS, TextUpstreams],
+      useFactory: ({ database, sealer }: Platform, providers: OpenTextProviders, upstreams: TextUpstreams) =>
+        new UpstreamRoster(database, sealer, providers, upstreams),
+    },
+    {
+      provide: Cooldowns,
+      inject: [PLATFORM],
+      useFactory: ({ config, database, embedded }: Platform) => createCooldowns(config.queue, database, embedded),
+    },
+    {
+      provide: UpstreamHealth,
+      inject: [Cooldowns],
+      useFactory: (cooldowns: Cooldowns) => new UpstreamHealth(cooldowns),
+    },
+    {
+      provide: TextRouter,
+      inject: [TextUpstreams, UpstreamHealth, OPEN_PROVIDERS],
+      useFactory: (upstreams: TextUpstreams, health: UpstreamHealth, { retryBudgetMs }: OpenTextProviders) =>
+        new TextRouter(upstreams, health, systemClock, retryBudgetMs),
+    },
+    {
+      provide: Allowances,
+      inject: [AllowanceLedger],
+      useFactory: (ledger: AllowanceLedger) => new Allowances(ledger),
+    },
+    {
+      provide: LedgerTextBilling,
+      inject: [RequestLedger, Allowances, TextPrices, RateLimits],
+      useFactory: (ledger: RequestLedger, allowances: Allowances, prices: TextPrices, limits: RateLimits) =>
+        new LedgerTextBilling(ledger, allowances, prices, limits),
+    },
+    {
+      provide: TextService,
+      inject: [TextRouter, LedgerTextBilling],
+      useFactory: (router: TextRouter, billing: LedgerTextBilling) =>
+        new TextService(router, billing, loadTokenCounter, systemClock),
+    },
+    { provide: ItemStore, inject: [Database], useFactory: (database: Database) => new ItemStore(database) },
+    TextLifetime,
+  ],
+  exports: [TextService, TextUpstreams, ItemStore, UpstreamRoster],
+})
 export class TextModule {
-  static over(open: OpenTextProviders): DynamicModule {
+  static over(providers: OpenTextProviders): DynamicModule {
     return {
       module: TextModule,
-      imports: [LedgerModule, LimitsModule, PricesModule],
-      providers: [
-        { provide: TextUpstreams, useFactory: () => new TextUpstreams(open.providers) },
-        {
-          provide: TextClosing,
-          inject: [TextService],
-          useFactory: (text: TextService) => new TextClosing(text, open),
-        },
-        { provide: ItemStore, inject: [Database], useFactory: (database: Database) => new ItemStore(database) },
-        {
-          provide: TextService,
-          inject: [TextUpstreams, RequestLedger, TextPrices, RateLimits],
-          useFactory: (models: TextUpstreams, ledger: RequestLedger, prices: TextPrices, limits: RateLimits) =>
-            new TextService(
-              new TextRouter(
-                models,
-                new UpstreamHealth(systemClock, new LocalCooldownBoard()),
-                systemClock,
-                open.retryBudgetMs,
-              ),
-              new LedgerTextBilling(ledger, prices, limits),
-              loadTokenCounter,
-              systemClock,
-            ),
-        },
-      ],
-      exports: [TextService, TextUpstreams, ItemStore],
+      // Operators change the upstreams of the same module.
+      global: true,
+      providers: [{ provide: OPEN_PROVIDERS, useValue: providers }],
     };
   }
 }

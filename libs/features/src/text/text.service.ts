@@ -20,6 +20,8 @@ const MAX_COUNTED_CHARACTERS = 2_000_000;
 /** A checked request of one style. */
 export interface TextOrder<Body> {
   readonly requestId: string;
+  /** Of a request that may be repeated. */
+  readonly idempotencyKey?: string | undefined;
   readonly caller: {
     readonly accountId: string;
     readonly apiKeyId: string;
@@ -66,7 +68,7 @@ export class TextService {
       const { reply } = await this.#route(call, exchange, signal);
       if (reply.kind === 'body') return await this.#relayBody(order, reply, exchange);
       const collected = await this.#collect(reply, collector, exchange);
-      const remembered = rememberWith(order.remember);
+      const remembered = rememberWith(order.remember, order.requestId);
       const json = order.codec.answer(collected, { ...context, onAnswer: remembered.note });
       exchange.settle({ usage: collected.finish.usage, produced: '', status: 'completed' });
       await remembered.done();
@@ -85,7 +87,7 @@ export class TextService {
    */
   async stream<Body>(order: TextOrder<Body>, signal: AbortSignal): Promise<TextStream> {
     const { call, context, exchange } = await this.#begin(order, true);
-    const remembered = rememberWith(order.remember);
+    const remembered = rememberWith(order.remember, order.requestId);
     return new TextStream({
       exchange,
       remembered,
@@ -130,6 +132,7 @@ export class TextService {
     const request = once(() => codec.read(order.body, model, stream));
     const hold = await this.#billing.hold({
       requestId,
+      idempotencyKey: order.idempotencyKey,
       accountId: caller.accountId,
       apiKeyId: caller.apiKeyId,
       model,
@@ -166,7 +169,7 @@ export class TextService {
   ): Promise<string> {
     const answer = reply.answer();
     exchange.settle({ ...reply.outcome(), status: 'completed' });
-    const remembered = rememberWith(order.remember);
+    const remembered = rememberWith(order.remember, order.requestId);
     remembered.note(answer);
     await remembered.done();
     return order.codec.wrap(reply.json, answer);

@@ -8,6 +8,7 @@ import {
 } from '#platform';
 import { Webhook } from 'standardwebhooks';
 import type { ReadTaskService } from '../tasks/read-task.service.js';
+import { ReceiverCalls } from './receiver-calls.js';
 import { retryDelayMs } from './retry-schedule.js';
 import { TEST_EVENT } from './webhook-events.js';
 import { KEEP_PAYLOAD, CLAIM_DELIVERIES, type ClaimedDelivery, RECORD_ATTEMPT } from './webhook-statements.js';
@@ -18,7 +19,11 @@ const log = logger('webhooks');
 /** Bounds of sending. Times in milliseconds. */
 const SENDING = {
   /** The most calls under way at once in one process. */
-  inFlight: 100,
+  inFlight: 200,
+  /** The most of them to one receiver, so that one that never answers leaves room for the others. */
+  inFlightPerReceiver: 20,
+  /** The longest wait for a call to end while a receiver has as many as it may. */
+  waitMs: 250,
   /** How long a claimed delivery is ours; if this process dies, another sends it after that time. */
   leaseMs: 60_000,
   /** The longest one call may take. */
@@ -43,7 +48,7 @@ interface Outcome {
  * through the safe fetcher, which judges the address anew.
  */
 export class WebhookSender {
-  private readonly underWay = new Set<Promise<void>>();
+  private readonly calls = new ReceiverCalls();
 
   constructor(
     private readonly database: Database,
@@ -55,20 +60,24 @@ export class WebhookSender {
 
   /** Begins to send what is due. True: more may be due at once. */
   async sendDue(): Promise<boolean> {
-    const free = SENDING.inFlight - this.underWay.size;
-    if (free === 0) return false;
-    const due = await this.run<ClaimedDelivery>('claim_deliveries', CLAIM_DELIVERIES, [free, SENDING.leaseMs]);
+    const free = SENDING.inFlight - this.calls.total;
+    if (free > 0) await this.claim(free);
+    if (!this.calls.isBusy(SENDING.inFlight, SENDING.inFlightPerReceiver)) return false;
+    await this.calls.anyEnded(SENDING.waitMs);
+    return true;
+  }
+
+  private async claim(free: number): Promise<void> {
+    const { receivers, counts } = this.calls.perReceiver();
+    const values = [free, SENDING.leaseMs, SENDING.inFlightPerReceiver, receivers, counts];
+    const due = await this.run<ClaimedDelivery>('claim_deliveries', CLAIM_DELIVERIES, values);
     if (due.length > 0) this.crashPoints.reach('after-delivery-claim');
-    for (const delivery of due) {
-      const sent = this.send(delivery).finally(() => this.underWay.delete(sent));
-      this.underWay.add(sent);
-    }
-    return due.length === free;
+    for (const delivery of due) this.calls.begin(delivery.receiver, this.send(delivery));
   }
 
   /** Resolves when the calls under way are over. */
-  async finished(): Promise<void> {
-    await Promise.all(this.underWay);
+  finished(): Promise<void> {
+    return this.calls.finished();
   }
 
   /** Never throws: what goes wrong on our side is tried again when the claim lapses. */

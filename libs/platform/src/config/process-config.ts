@@ -1,4 +1,3 @@
-import { CrashConfig } from '../crash-points/crash.config.js';
 import { DatabaseConfig } from '../database/database.config.js';
 import { LogConfig } from '../log/log.config.js';
 import { MediaStoreConfig } from '../media-store/media-store-config.js';
@@ -7,6 +6,7 @@ import { QueueConfig } from '../queue/queue.config.js';
 import { RateLimitsConfig } from '../rate-limits/rate-limits.config.js';
 import { TracingConfig } from '../tracing/tracing.config.js';
 import { ConfigError, loadConfig, type Environment } from './load-config.js';
+import { RetentionConfig } from './retention.config.js';
 import { ServerConfig } from './server.config.js';
 import type { ConfigClass } from './variable.js';
 import { WorkerConfig } from './worker.config.js';
@@ -19,10 +19,10 @@ export interface ProcessConfig {
   readonly media: MediaStoreConfig;
   readonly log: LogConfig;
   readonly worker: WorkerConfig;
-  readonly crash: CrashConfig;
   readonly ops: OpsConfig;
   readonly tracing: TracingConfig;
   readonly limits: RateLimitsConfig;
+  readonly retention: RetentionConfig;
 }
 
 /**
@@ -48,10 +48,10 @@ export function readProcessConfig(environment?: Environment): ProcessConfig {
     media: read(MediaStoreConfig),
     log: read(LogConfig),
     worker: read(WorkerConfig),
-    crash: read(CrashConfig),
     ops: read(OpsConfig),
     tracing: read(TracingConfig),
     limits: read(RateLimitsConfig),
+    retention: read(RetentionConfig),
   };
   if (config.database.DATABASE_URL && !config.server.KEY_PEPPER) {
     problems.push('KEY_PEPPER must be set when DATABASE_URL is: every replica needs the same one (it is not set)');

@@ -54,7 +54,7 @@ export class ServerConfig {
     secret: true,
   })
   @IsOptional()
-  @MinLength(8)
+  @MinLength(16)
   ADMIN_TOKEN?: string;
 
   @Variable({

@@ -19,27 +19,11 @@ export const CRASH_POINTS = [
 ] as const;
 export type CrashPoint = (typeof CRASH_POINTS)[number];
 
-/** Lets a test end this process at a named place, as a power cut would. */
+/** Lets a crash test end this process at a named place, as a power cut would. */
 export interface CrashPoints {
   /** Does nothing in production. */
   reach(point: CrashPoint): void;
 }
 
-/** Where to crash, and how likely each passage does. */
-interface CrashOrder {
-  readonly CRASH_AT?: CrashPoint;
-  readonly CRASH_CHANCE: number;
-}
-
 /** Never crashes. */
 export const noCrashPoints: CrashPoints = { reach: () => undefined };
-
-/** What the configuration asks for; without `CRASH_AT` nothing ever happens. */
-export function createCrashPoints({ CRASH_AT, CRASH_CHANCE }: CrashOrder): CrashPoints {
-  if (CRASH_AT === undefined) return noCrashPoints;
-  return {
-    reach(point) {
-      if (point === CRASH_AT && Math.random() < CRASH_CHANCE) process.kill(process.pid, 'SIGKILL');
-    },
-  };
-}

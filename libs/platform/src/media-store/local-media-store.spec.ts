@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -54,6 +54,25 @@ async function ask(url: string, headers: Record<string, string> = {}, method: 'G
   const reply = await request(url, { method, headers });
   return { status: reply.statusCode, headers: reply.headers, body: await buffer(reply.body) };
 }
+
+describe('the local media store without its folder', () => {
+  const media = () => join(folder, 'media');
+  const aside = () => join(folder, 'media-aside');
+  afterEach(async () => {
+    await rm(media(), { force: true });
+    await rename(aside(), media());
+  });
+
+  it.each([
+    ['gone', async () => undefined],
+    ['replaced by a file', () => writeFile(media(), 'not a folder')],
+  ])('says that it is away while the folder is %s, so that writing is tried again', async (_how, spoil) => {
+    await rename(media(), aside());
+    await spoil();
+    const put = store.put('lost/film.mp4', Readable.from([FILE]), FILM);
+    await expect(put).rejects.toMatchObject({ code: 'unavailable' });
+  });
+});
 
 describe('the local media store keeps files whole', () => {
   it('answers with length and checksum, and the bytes come back unchanged', async () => {

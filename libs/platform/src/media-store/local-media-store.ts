@@ -59,8 +59,9 @@ export class LocalMediaStore implements MediaStore {
       await this.place(partial, target);
     } catch (error) {
       body.destroy();
-      await rm(partial, { force: true });
-      throw asStoreError(error);
+      // What is left of it is cleared a day later; what went wrong first is what counts.
+      await rm(partial, { force: true }).catch(() => undefined);
+      throw asWriteError(error);
     }
     return { key, bytes: meter.bytes, sha256: meter.sha256() };
   }
@@ -163,6 +164,13 @@ async function syncFolders(first: string, last: string): Promise<void> {
 
 const isCode = (error: unknown, ...codes: string[]): boolean =>
   codes.includes(String((error as NodeJS.ErrnoException | null)?.code));
+
+/** A folder that is missing while we write is no missing file: the store is away, for example not mounted. */
+function asWriteError(error: unknown): unknown {
+  if (isCode(error, 'ENOENT', 'ENOTDIR'))
+    return new MediaStoreError('unavailable', 'the media folder is not there', { cause: error });
+  return asStoreError(error);
+}
 
 /** Sorts what the file system said; failures of other origin, such as the sender's stream, pass unchanged. */
 function asStoreError(error: unknown): unknown {

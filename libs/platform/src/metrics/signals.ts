@@ -52,6 +52,11 @@ export const signals = {
   upstreamInFlight: gauge('gateway_upstream_requests_in_flight', 'Calls to upstreams that wait for an answer.', [
     'upstream',
   ]),
+  upstreamResting: gauge(
+    'gateway_upstream_resting',
+    '1 while a text upstream gets no requests, or only one that probes it, after failures; else 0.',
+    ['upstream'],
+  ),
 
   tasksFinished: counter('gateway_tasks_finished_total', 'Tasks that reached their end; `error` is empty on success.', [
     'medium',

@@ -7,6 +7,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describeWithRedis } from '#testing';
 import { Redis } from 'ioredis';
+import { systemClock } from '../clock/clock.js';
+import { Cooldowns } from '../cooldowns/cooldowns.js';
+import { RedisCooldownStore } from '../cooldowns/redis-cooldown-store.js';
 import { createTaskDoorbell } from './create-task-doorbell.js';
 import { QueueConfig } from './queue.config.js';
 import type { TaskDoorbell } from './task-doorbell.js';
@@ -88,7 +91,7 @@ describeWithRedis('The doorbell on several Redis servers', () => {
     });
   }
 
-  it('rings in a Redis Cluster of three nodes', async () => {
+  it('rings in a Redis Cluster of three nodes, where replicas also share cooldowns', async () => {
     const ports = await freePorts(6);
     const nodes = ports.slice(0, 3).map((port, index) => ({ port, busPort: ports[index + 3] ?? 0, index }));
     for (const { port, busPort, index } of nodes) {
@@ -108,13 +111,17 @@ describeWithRedis('The doorbell on several Redis servers', () => {
     for (const { port } of nodes) {
       await until(async () => /cluster_state:ok[^]*cluster_known_nodes:3/.test(await ask(port, 'CLUSTER', 'INFO')));
     }
-    const { heard, doorbell } = await openDoorbell(
-      `redis-cluster://127.0.0.1:${first?.port},127.0.0.1:${nodes[1]?.port}`,
-    );
+    const clusterUrl = `redis-cluster://127.0.0.1:${first?.port},127.0.0.1:${nodes[1]?.port}`;
+    const { heard, doorbell } = await openDoorbell(clusterUrl);
     await ringUntilHeard(doorbell, heard, 'task_in_a_cluster');
     doorbell.ring('video', ['another_queue']);
     await until(() => heard.has('another_queue'));
     expect(await doorbell.isHealthy()).toBe(true);
+
+    const replicas = [1, 2].map(() => new Cooldowns(systemClock, new RedisCooldownStore(clusterUrl, '{gateway}')));
+    replicas[0]?.rest('an-upstream', 60_000);
+    await until(() => replicas[1]?.stateOf('an-upstream') === 'resting');
+    await Promise.all(replicas.map((replica) => replica.close()));
   }, 60_000);
 
   it('finds the new master behind a Sentinel when the old one dies', async () => {

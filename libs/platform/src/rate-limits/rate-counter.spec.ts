@@ -5,6 +5,7 @@ import {
   type TestDatabase,
   uniqueRedisPrefix,
 } from '#testing';
+import type { StatementRunner } from '../database/database.js';
 import type { QueueConfig } from '../queue/queue.config.js';
 import { createRateCounter, type RateCounter } from './rate-counter.js';
 
@@ -35,9 +36,13 @@ function countsPoints(open: () => RateCounter): void {
     expect(resetsInMs).toBeLessThanOrEqual(60_000);
   });
 
-  it('loses no point when many are added at once', async () => {
-    await Promise.all(Array.from({ length: 40 }, () => counter.add('requests:d', 1)));
-    expect((await counter.add('requests:d', 0)).points).toBe(40);
+  it('counts each of many that come at once, and so lets exactly as many pass as the limit says', async () => {
+    const counts = await Promise.all(Array.from({ length: 200 }, () => counter.add('requests:d', 1)));
+    expect(counts.map(({ points }) => points).sort((one, other) => one - other)).toEqual(
+      Array.from({ length: 200 }, (_, index) => index + 1),
+    );
+    expect(counts.filter(({ points }) => points <= 120)).toHaveLength(120);
+    expect((await counter.add('requests:d', 0)).points).toBe(200);
   });
 }
 
@@ -55,10 +60,26 @@ describe('Counting requests', () => {
   describe('in Postgres', () => {
     countsPoints(() => createRateCounter(onPostgres, test.database, false));
 
-    it('shares its counts between replicas', async () => {
-      const [first, second] = [false, false].map(() => createRateCounter(onPostgres, test.database, false));
-      await first?.add('requests:shared', 1);
-      expect(await second?.add('requests:shared', 1)).toMatchObject({ points: 2 });
+    it('asks the database a few times for many requests of one key', async () => {
+      let statements = 0;
+      const noting: StatementRunner = {
+        query: (statement) => {
+          statements += 1;
+          return test.database.query(statement);
+        },
+      };
+      const counter = createRateCounter(onPostgres, noting, false);
+      await Promise.all(Array.from({ length: 200 }, () => counter.add('requests:busy', 1)));
+      expect((await counter.add('requests:busy', 0)).points).toBe(200);
+      expect(statements).toBeLessThan(10);
+      counter.close();
+    });
+
+    it('gives no number twice, whichever of several replicas counts', async () => {
+      const replicas = [1, 2, 3].map(() => createRateCounter(onPostgres, test.database, false));
+      const adding = replicas.flatMap((replica) => Array.from({ length: 60 }, () => replica.add('requests:shared', 1)));
+      const points = (await Promise.all(adding)).map((count) => count.points).sort((one, other) => one - other);
+      expect(points).toEqual(Array.from({ length: 180 }, (_, index) => index + 1));
     });
   });
 
@@ -66,14 +87,14 @@ describe('Counting requests', () => {
     const config = { REDIS_URL: redisUrl, QUEUE_PREFIX: uniqueRedisPrefix() };
     countsPoints(() => createRateCounter(config, test.database, false));
 
-    it('fails within a second when Redis is gone, and never hangs', async () => {
+    it('fails soon when Redis is gone, and never hangs', async () => {
       const redis = await startRedisServer();
       const counter = createRateCounter({ ...config, REDIS_URL: redis?.url ?? '' }, test.database, false);
       await untilReady(counter);
       await redis?.kill();
       const startedAt = Date.now();
       await expect(counter.add('requests:a', 1)).rejects.toThrow();
-      expect(Date.now() - startedAt).toBeLessThan(1_000);
+      expect(Date.now() - startedAt).toBeLessThan(3_000);
       counter.close();
     });
   });

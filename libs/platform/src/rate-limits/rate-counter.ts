@@ -1,10 +1,12 @@
+import { LRUCache } from 'lru-cache';
 import {
   RateLimiterMemory,
   RateLimiterPostgres,
   RateLimiterRedis,
   type RateLimiterAbstract,
 } from 'rate-limiter-flexible';
-import type { Database, Statement } from '../database/database.js';
+import { Coalescer } from '../coalesce/coalescer.js';
+import type { Statement, StatementRunner } from '../database/database.js';
 import type { QueueConfig } from '../queue/queue.config.js';
 import { parseRedisAddress } from '../queue/redis-address.js';
 import { connect, RINGING } from '../queue/redis-store.js';
@@ -14,6 +16,10 @@ export const RATE_WINDOW_SECONDS = 60;
 
 /** An answer later than this counts as a failure, in milliseconds: a limit must never cost more than what it guards. */
 const COUNT_TIMEOUT_MS = 500;
+
+/** The most points of one key that are counted together, and the most keys that are remembered as busy. */
+const TOGETHER_MAX = 1_000;
+const BUSY_KEYS_MAX = 10_000;
 
 /** How the running window of a key stands. */
 export interface RateCount {
@@ -35,7 +41,7 @@ export interface RateCounter {
 }
 
 /** Counts in Redis when there is one; in memory when this process is the only one; else in Postgres. */
-export function createRateCounter(config: QueueConfig, database: Database, isOnlyProcess: boolean): RateCounter {
+export function createRateCounter(config: QueueConfig, database: StatementRunner, isOnlyProcess: boolean): RateCounter {
   const window = { points: Number.MAX_SAFE_INTEGER, duration: RATE_WINDOW_SECONDS };
   if (config.REDIS_URL !== undefined) {
     const redis = connect(parseRedisAddress(config.REDIS_URL), { ...RINGING, commandTimeout: COUNT_TIMEOUT_MS });
@@ -48,20 +54,45 @@ export function createRateCounter(config: QueueConfig, database: Database, isOnl
   return new WindowCounter(new RateLimiterPostgres({ ...window, ...options }), () => undefined);
 }
 
+/**
+ * Points of one key that come while others of it are under way are counted together: a busy key is one row of the
+ * store, which as many statements as requests would have to take in turn.
+ */
 class WindowCounter implements RateCounter {
+  private readonly keys = new LRUCache<string, Coalescer<number, RateCount>>({ max: BUSY_KEYS_MAX });
+
   constructor(
     private readonly limiter: RateLimiterAbstract,
     readonly close: () => void,
   ) {}
 
   async add(key: string, points: number): Promise<RateCount> {
-    const counted = await within(COUNT_TIMEOUT_MS, this.limiter.penalty(key, points));
-    return { points: counted.consumedPoints, resetsInMs: Math.max(0, counted.msBeforeNext) };
+    return within(COUNT_TIMEOUT_MS, this.together(key).add(points));
+  }
+
+  private together(key: string): Coalescer<number, RateCount> {
+    const known = this.keys.get(key);
+    if (known) return known;
+    const coalescer = new Coalescer<number, RateCount>((points) => this.count(key, points), {
+      maxItems: TOGETHER_MAX,
+      maxRunsInFlight: 1,
+      maxWaitMs: COUNT_TIMEOUT_MS,
+    });
+    this.keys.set(key, coalescer);
+    return coalescer;
+  }
+
+  /** Each gets the count as it stood behind its own points. */
+  private async count(key: string, points: readonly number[]): Promise<RateCount[]> {
+    const total = points.reduce((sum, more) => sum + more, 0);
+    const counted = await this.limiter.penalty(key, total);
+    let reached = counted.consumedPoints - total;
+    return points.map((more) => ({ points: (reached += more), resetsInMs: Math.max(0, counted.msBeforeNext) }));
   }
 }
 
 /** The limiter reckons with numbers; our driver reads bigint columns as such. */
-const postgresClient = (database: Database) => ({
+const postgresClient = (database: StatementRunner) => ({
   query: async (statement: Statement) => {
     const result = await database.query<{ points: number; expire: bigint | null }>(statement);
     return { ...result, rows: result.rows.map((row) => ({ ...row, expire: row.expire && Number(row.expire) })) };

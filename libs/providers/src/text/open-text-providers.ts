@@ -18,17 +18,28 @@ export interface ConfiguredTextProvider {
   readonly priority: number;
 }
 
-/** The text upstreams of this process. */
-export interface OpenTextProviders {
-  readonly providers: readonly ConfiguredTextProvider[];
-  /** How long a request may look for an upstream that works, in milliseconds. */
-  readonly retryBudgetMs: number;
-  /** Closes the connections. */
+/** An upstream with its connections. */
+export interface OpenTextProvider extends ConfiguredTextProvider {
+  /** Closes the connections when the work on them is done. To be called when nobody asks it any more. */
+  retire(): Promise<void>;
+  /** Closes the connections now. */
   close(): Promise<void>;
 }
 
+/** What this process knows of text upstreams before it looks into the database. */
+export interface OpenTextProviders {
+  /** The entries of UPSTREAMS_FILE; undefined when it is unset. */
+  readonly fromFile: readonly UpstreamEntry[] | undefined;
+  /** The built-in writer, for every model. */
+  readonly sandbox: ConfiguredTextProvider;
+  /** How long a request may look for an upstream that works, in milliseconds. */
+  readonly retryBudgetMs: number;
+  /** Opens an upstream; it connects when it is first asked. */
+  open(entry: UpstreamEntry): OpenTextProvider;
+}
+
 /**
- * Opens the upstreams that UPSTREAMS_FILE lists, or the sandbox for every model when it is unset.
+ * Reads UPSTREAMS_FILE, if there is one.
  *
  * @throws ConfigError with one line for each mistake.
  */
@@ -36,22 +47,13 @@ export function openTextProviders(
   config: TextConfig = loadConfig(TextConfig),
   environment?: Environment,
 ): OpenTextProviders {
-  const retryBudgetMs = config.TEXT_RETRY_SECONDS * 1000;
-  const sandbox = new SandboxTextProvider(config.SANDBOX_WORD_MS);
-  if (config.UPSTREAMS_FILE === undefined)
-    return {
-      providers: [{ provider: sandbox, models: undefined, weight: 1, priority: 0 }],
-      retryBudgetMs,
-      close: () => Promise.resolve(),
-    };
-  const entries = readUpstreamsFile(readText(config.UPSTREAMS_FILE), config.UPSTREAMS_FILE, environment);
-  const opened = entries.map((entry) => openEntry(entry, sandbox));
+  const { UPSTREAMS_FILE: file } = config;
+  const wordDelayMs = config.SANDBOX_WORD_MS;
   return {
-    providers: opened.map(({ configured }) => configured),
-    retryBudgetMs,
-    close: async () => {
-      await Promise.all(opened.flatMap(({ http }) => (http ? [http.close()] : [])));
-    },
+    fromFile: file === undefined ? undefined : readUpstreamsFile(readText(file), file, environment),
+    sandbox: { provider: new SandboxTextProvider(wordDelayMs), models: undefined, weight: 1, priority: 0 },
+    retryBudgetMs: config.TEXT_RETRY_SECONDS * 1000,
+    open: (entry) => openEntry(entry, wordDelayMs),
   };
 }
 
@@ -63,22 +65,23 @@ function readText(file: string): string {
   }
 }
 
-function openEntry(
-  entry: UpstreamEntry,
-  sandbox: TextProvider,
-): { configured: ConfiguredTextProvider; http: UpstreamHttp | undefined } {
+function openEntry(entry: UpstreamEntry, wordDelayMs: number): OpenTextProvider {
   const { id, protocol, weight, priority, timeouts } = entry;
   const place = { models: new Map(Object.entries(entry.models)), weight, priority };
-  if (protocol === 'sandbox') return { configured: { provider: sandbox, ...place }, http: undefined };
+  if (protocol === 'sandbox') {
+    const nothing = (): Promise<void> => Promise.resolve();
+    return { provider: new SandboxTextProvider(wordDelayMs, id), ...place, retire: nothing, close: nothing };
+  }
   const http = new UpstreamHttp(entry.base_url, {
     connectMs: timeouts.connect_seconds * 1000,
     firstByteMs: timeouts.first_byte_seconds * 1000,
     idleMs: timeouts.idle_seconds * 1000,
   });
-  const codec = PROTOCOL_CODECS[protocol];
   const options = { outputLimitField: entry.output_limit_field };
   return {
-    configured: { provider: new HttpTextProvider({ id, codec, http, key: entry.key, options }), ...place },
-    http,
+    provider: new HttpTextProvider({ id, codec: PROTOCOL_CODECS[protocol], http, key: entry.key, options }),
+    ...place,
+    retire: () => http.retire(),
+    close: () => http.close(),
   };
 }

@@ -51,6 +51,16 @@ describe('readUpstreamsFile', () => {
       GOOD.replace('SECRET', 'OTHER'),
       /^upstreams\.yaml:6: upstreams\[0\]\.key names the environment variable OTHER/,
     ],
+    [
+      'a key with a line break',
+      GOOD.replace('${SECRET}', '"sk-1\\n"'),
+      /^upstreams\.yaml:6: upstreams\[0\]\.key must be 1 to 8192 printable/,
+    ],
+    [
+      'a password in the address',
+      GOOD.replace('https://', 'https://me:secret@'),
+      /^upstreams\.yaml:5: upstreams\[0\]\.base_url must be an http or https address without credentials/,
+    ],
     ['a misspelt field', `${GOOD}    wieght: 2\n`, /^upstreams\.yaml:9: upstreams\[0\]\.wieght should not exist/],
     [
       'no models',

@@ -5,7 +5,8 @@ import { IsInt, IsNotEmpty, IsNumber, IsOptional, Max, Min } from 'class-validat
 /** Where text comes from. */
 export class TextConfig {
   @Variable({
-    description: 'YAML file that lists the upstreams of text models. When unset, the built-in sandbox writes all text.',
+    description:
+      'YAML file that lists the upstreams of text models; more can be added through the admin API. While there is none at all, the built-in sandbox writes all text.',
     example: 'upstreams.yaml',
   })
   @IsOptional()

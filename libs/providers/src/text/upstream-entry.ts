@@ -4,11 +4,9 @@ import {
   IsArray,
   IsIn,
   IsInt,
-  IsNotEmpty,
   IsNumber,
   IsObject,
   IsOptional,
-  IsString,
   IsUrl,
   Matches,
   Max,
@@ -19,6 +17,21 @@ import {
 import { TEXT_PROTOCOLS, type TextProtocol } from '#contracts';
 
 const LIMIT_FIELDS = ['max_tokens', 'max_completion_tokens'] as const;
+
+const BASE_URL = {
+  protocols: ['http', 'https'],
+  require_protocol: true,
+  require_tld: false,
+  disallow_auth: true,
+  allow_query_components: false,
+  allow_fragments: false,
+};
+
+/** A key goes into a header, where a line break would fail every request. */
+export const IsUpstreamKey = (): PropertyDecorator =>
+  Matches(/^[\x21-\x7e]{1,8192}$/, {
+    message: '$property must be 1 to 8192 printable ASCII characters without spaces',
+  });
 
 /** How long an upstream may take, in seconds. */
 export class UpstreamTimeoutsEntry {
@@ -40,7 +53,7 @@ export class UpstreamTimeoutsEntry {
   idle_seconds = 300;
 }
 
-/** One upstream of the file. */
+/** One upstream, in UPSTREAMS_FILE and in the admin API alike. */
 export class UpstreamEntry {
   /** Names the upstream in logs and usage records. */
   @Matches(/^[a-z0-9][a-z0-9._-]{0,62}$/, {
@@ -51,14 +64,16 @@ export class UpstreamEntry {
   @IsIn(TEXT_PROTOCOLS)
   protocol!: TextProtocol;
 
-  /** Address that the protocol's paths are appended to, version included, for example `https://api.vendor.example/v1`. */
+  /**
+   * Address that the protocol's paths are appended to, version included, for example `https://api.vendor.example/v1`.
+   * It may be a private one: operators run models of their own. A secret in it would be shown, so it holds none.
+   */
   @ValidateIf((entry: UpstreamEntry) => entry.protocol !== 'sandbox')
-  @IsUrl({ protocols: ['http', 'https'], require_protocol: true, require_tld: false })
+  @IsUrl(BASE_URL, { message: '$property must be an http or https address without credentials, query or fragment' })
   base_url!: string;
 
   @IsOptional()
-  @IsString()
-  @IsNotEmpty()
+  @IsUpstreamKey()
   key?: string;
 
   /** Public model name to the upstream's own name for it. */
@@ -77,7 +92,7 @@ export class UpstreamEntry {
   @Max(1_000)
   priority = 0;
 
-  @ValidateNested()
+  @ValidateNested({ message: '$property must be an object' })
   @Type(() => UpstreamTimeoutsEntry)
   timeouts = new UpstreamTimeoutsEntry();
 

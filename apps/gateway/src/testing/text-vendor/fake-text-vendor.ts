@@ -20,10 +20,17 @@ export type VendorFault =
   | 'wrong-content-type'
   | 'huge-reply'
   | 'slow-429'
+  | 'refusal'
   | 'refusal-400'
   | 'error-500'
   | 'error-in-stream'
   | 'no-usage';
+
+/** How the fault `refusal` refuses. */
+export interface VendorRefusal {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+}
 
 /** What came in, for assertions. */
 export interface SeenRequest {
@@ -77,8 +84,11 @@ export class FakeTextVendor {
   fault: VendorFault = 'none';
   /** How many of the next requests suffer the fault; the others are served. */
   faultyRequests = Number.POSITIVE_INFINITY;
+  refusal: VendorRefusal = { status: 503 };
   /** Pause between two events of a stream, in milliseconds. */
   pauseMs = 0;
+  /** While set, replies wait for it: streams before their first event or half way, whole replies before they begin. */
+  gate: { readonly at: 'start' | 'middle'; readonly opened: Promise<void> } | undefined;
   readonly seen: SeenRequest[] = [];
   /** Requests whose client went away before the end. */
   aborted = 0;
@@ -106,6 +116,13 @@ export class FakeTextVendor {
     return last;
   }
 
+  /** How many connections are open to it. */
+  connections(): Promise<number> {
+    return new Promise((resolve, reject) => {
+      this.#server.getConnections((error, count) => (error ? reject(error) : resolve(count)));
+    });
+  }
+
   async stop(): Promise<void> {
     this.#server.closeAllConnections();
     this.#server.close();
@@ -124,7 +141,7 @@ export class FakeTextVendor {
     response.setHeader('x-request-id', 'vendor-req-1');
     const faulty = this.fault !== 'none' && this.faultyRequests > 0;
     if (faulty) this.faultyRequests -= 1;
-    if (faulty && (await failBeforeReply(this.fault, response))) return;
+    if (faulty && (await failBeforeReply(this.fault, this.refusal, response))) return;
     await this.#reply(exchange, response, faulty ? this.fault : 'none');
   }
 
@@ -133,6 +150,7 @@ export class FakeTextVendor {
     if (request.stream) return this.#stream(exchange, response, fault);
     const reply = whole(decide(request));
     const json = JSON.stringify(fault === 'no-usage' ? withoutUsage(reply) : reply);
+    await this.gate?.opened;
     response.setHeader('content-type', 'application/json');
     if (fails(fault)) await failWhole(fault, json, response);
     else response.end(json);
@@ -143,7 +161,10 @@ export class FakeTextVendor {
     response.flushHeaders();
     const all = events(decide(request)).map(fault === 'no-usage' ? stripUsage : (event) => event);
     const sent = fault === 'cut-after-headers' ? 0 : fails(fault) ? Math.ceil(all.length / 2) : all.length;
-    for (const event of all.slice(0, sent)) {
+    const { at = 'start', opened } = this.gate ?? {};
+    const gated = at === 'start' ? 0 : Math.ceil(all.length / 2);
+    for (const [index, event] of all.slice(0, sent).entries()) {
+      if (index === gated) await opened;
       if (response.destroyed) return;
       response.write(event);
       if (this.pauseMs > 0) await sleep(this.pauseMs);
@@ -156,8 +177,8 @@ export class FakeTextVendor {
 const fails = (fault: VendorFault): boolean => fault !== 'none' && fault !== 'no-usage';
 
 /** True when the fault was all there is to the reply. */
-async function failBeforeReply(fault: VendorFault, response: ServerResponse): Promise<boolean> {
-  const refuse = (status: number, message: string, headers: Record<string, string> = {}): true => {
+async function failBeforeReply(fault: VendorFault, refusal: VendorRefusal, response: ServerResponse): Promise<boolean> {
+  const refuse = (status: number, message: string, headers: VendorRefusal['headers'] = {}): true => {
     response.writeHead(status, { 'content-type': 'application/json', ...headers });
     response.end(JSON.stringify({ error: { type: 'vendor_error', message, code: 'x' } }));
     return true;
@@ -173,6 +194,8 @@ async function failBeforeReply(fault: VendorFault, response: ServerResponse): Pr
     case 'slow-429':
       await sleep(50);
       return refuse(429, 'slow down', { 'retry-after-ms': '120' });
+    case 'refusal':
+      return refuse(refusal.status, 'not now', refusal.headers);
     case 'refusal-400':
       return refuse(400, 'The vendor does not like the field temperature.');
     case 'error-500':
@@ -203,7 +226,7 @@ async function sendHuge(response: ServerResponse, start: string): Promise<void> 
 async function failStream(fault: VendorFault, next: string, failure: string, response: ServerResponse): Promise<void> {
   if (!fails(fault)) return void response.end();
   // What went before arrives on its own, so that the failure meets a reply that has begun.
-  await sleep(10);
+  await sleep(30);
   switch (fault) {
     case 'cut-after-headers':
     case 'cut-mid-event':

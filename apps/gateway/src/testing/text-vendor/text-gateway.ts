@@ -20,31 +20,55 @@ export const UPSTREAMS = Object.keys(MODEL_OVER) as readonly Upstream[];
 export interface TextGateway extends TestGateway {
   readonly vendor: FakeTextVendor;
   readonly key: string;
+  /** Gives the account so little money that nothing is held beyond each request's own hold. */
+  spareMoney(): Promise<void>;
+  /** Takes the account all its money, once the requests before have let go of theirs. */
+  emptyBalance(): Promise<void>;
 }
 
-const upstreams = (baseUrl: string): string => `
+/** Enough for a few requests at once; an allowance for busy keys would need far more. */
+const LITTLE_MICROS = 900_000n;
+
+const upstreams = (baseUrl: string, idleSeconds: number): string => `
 upstreams:
-  - { id: responses, protocol: responses, base_url: "${baseUrl}", key: "\${VENDOR_KEY}", models: { vendor-5: vendor-responses }, timeouts: { idle_seconds: 0.2 } }
-  - { id: chat, protocol: chat, base_url: "${baseUrl}", key: "\${VENDOR_KEY}", models: { vendor-4o-image: vendor-chat }, timeouts: { idle_seconds: 0.2 } }
-  - { id: messages, protocol: messages, base_url: "${baseUrl}", key: "\${VENDOR_KEY}", models: { vendor-haiku-4-5-20251001: vendor-messages }, timeouts: { idle_seconds: 0.2 } }
-  - { id: gemini, protocol: gemini, base_url: "${baseUrl}", key: "\${VENDOR_KEY}", models: { vendor-2.5-flash: vendor-gemini }, timeouts: { idle_seconds: 0.2 } }
-  - { id: writer, protocol: sandbox, models: { vendor-4-vision: vendor-4-vision } }
+  - { id: responses, protocol: responses, base_url: "${baseUrl}", key: "\${VENDOR_KEY}", models: { vendor-5: vendor-responses }, timeouts: { idle_seconds: ${idleSeconds} } }
+  - { id: chat, protocol: chat, base_url: "${baseUrl}", key: "\${VENDOR_KEY}", models: { vendor-4o-image: vendor-chat }, timeouts: { idle_seconds: ${idleSeconds} } }
+  - { id: messages, protocol: messages, base_url: "${baseUrl}", key: "\${VENDOR_KEY}", models: { vendor-haiku-4-5-20251001: vendor-messages }, timeouts: { idle_seconds: ${idleSeconds} } }
+  - { id: gemini, protocol: gemini, base_url: "${baseUrl}", key: "\${VENDOR_KEY}", models: { vendor-2.5-flash: vendor-gemini }, timeouts: { idle_seconds: ${idleSeconds} } }
+  - { id: sandbox, protocol: sandbox, models: { vendor-4-vision: vendor-4-vision } }
 `;
 
-/** Starts both. Call `stop` in `afterAll`. */
-export async function startTextGateway(): Promise<TextGateway> {
+/**
+ * Starts both. Call `stop` in `afterAll`.
+ *
+ * @param environment further variables, as an operator would set them.
+ * @param upstream how long each upstream may say nothing.
+ */
+export async function startTextGateway(
+  environment: Record<string, string> = {},
+  { idleSeconds = 0.2 } = {},
+): Promise<TextGateway> {
   const vendor = await FakeTextVendor.start();
   const folder = await mkdtemp(join(tmpdir(), 'gateway-upstreams-'));
   const file = join(folder, 'upstreams.yaml');
-  await writeFile(file, upstreams(vendor.baseUrl));
+  await writeFile(file, upstreams(vendor.baseUrl, idleSeconds));
   const gateway = await startTestGateway({
     workers: false,
-    environment: { UPSTREAMS_FILE: file, VENDOR_KEY: 'sk-vendor', TEXT_RETRY_SECONDS: '0' },
+    environment: { UPSTREAMS_FILE: file, VENDOR_KEY: 'sk-vendor', TEXT_RETRY_SECONDS: '0', ...environment },
   });
   return {
     ...gateway,
     vendor,
     key: TEST_KEY,
+    spareMoney: async () => {
+      const text = 'update account set available_micros = $2, unlimited = false where id = $1';
+      await gateway.database.query({ text, values: [gateway.accountId, LITTLE_MICROS] });
+    },
+    emptyBalance: async () => {
+      const text = 'update account set available_micros = 0 where id = $1 and held_micros = 0 returning id';
+      while ((await gateway.database.query({ text, values: [gateway.accountId] })).rows.length === 0)
+        await new Promise((resolve) => setTimeout(resolve, 5));
+    },
     stop: async () => {
       await gateway.stop();
       await vendor.stop();

@@ -10,7 +10,7 @@ import {
 import { EVENT_STREAM } from '../server-sent-event.js';
 import { parsedArguments } from '../parsed-arguments.js';
 import type { ReplyContext, TextStreamEncoder } from '../text-style-codec.js';
-import { geminiFinishReason, safetyRatings, writeGeminiUsage } from './write-gemini-answer.js';
+import { geminiFinishReason, writeGeminiUsage } from './write-gemini-answer.js';
 
 interface OpenCall {
   readonly id: string;
@@ -152,7 +152,6 @@ export class GeminiStream implements TextStreamEncoder {
           content: { role: 'model', parts: [{ text: '' }] },
           finishReason: geminiFinishReason(finish.reason),
           index: 0,
-          safetyRatings: safetyRatings(finish.reason),
         },
       ],
       usageMetadata: writeGeminiUsage(finish.usage),

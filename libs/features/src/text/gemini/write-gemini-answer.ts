@@ -4,7 +4,6 @@ import type {
   GeminiAnswer,
   GeminiFinishReason,
   GeminiReplyPart,
-  GeminiSafetyRating,
   GeminiUsage,
   ReplyBlock,
   TextUsage,
@@ -17,11 +16,6 @@ const FINISH_REASON: Partial<Record<FinishReason, GeminiFinishReason>> = {
 };
 
 export const geminiFinishReason = (reason: FinishReason): GeminiFinishReason => FINISH_REASON[reason] ?? 'STOP';
-
-/** D1 2.3 promises ratings; another vendor's only verdict is whether it filtered the reply. */
-export function safetyRatings(reason: FinishReason): GeminiSafetyRating[] {
-  return [{ category: 'HARM_CATEGORY_HATE_SPEECH', probability: reason === 'content-filter' ? 'HIGH' : 'NEGLIGIBLE' }];
-}
 
 /** Token counts of D1 2.3, where reasoning stands beside the output and not inside. */
 export function writeGeminiUsage(usage: TextUsage | undefined): GeminiUsage {
@@ -50,19 +44,21 @@ export function replyParts(block: ReplyBlock): GeminiReplyPart[] {
   return [{ text: block.text, thought: true, ...(block.signature ? { thoughtSignature: block.signature } : {}) }];
 }
 
-/** A whole reply as the native answer. */
+/**
+ * A whole reply as the native answer. The lists of ratings that D1 2.3 shows are empty: vendors of other protocols rate
+ * nothing, and whether one filtered the reply stands in `finishReason`.
+ */
 export function geminiAnswer(reply: CollectedReply, model: string, responseId: string): GeminiAnswer {
-  const ratings = safetyRatings(reply.finish.reason);
   return {
     candidates: [
       {
         content: { role: 'model', parts: reply.blocks.flatMap(replyParts) },
         finishReason: geminiFinishReason(reply.finish.reason),
         index: 0,
-        safetyRatings: ratings,
+        safetyRatings: [],
       },
     ],
-    promptFeedback: { safetyRatings: ratings },
+    promptFeedback: { safetyRatings: [] },
     usageMetadata: writeGeminiUsage(reply.finish.usage),
     modelVersion: model,
     responseId,

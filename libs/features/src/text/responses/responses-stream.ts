@@ -148,11 +148,15 @@ export class ResponsesStream implements TextStreamEncoder {
   #close(): string {
     const open = this.#open;
     if (!open) return '';
+    // A call without arguments has an empty object of them: clients parse the text.
+    const filled = open.block.type === 'call' && open.block.arguments === '' ? this.#growArguments('{}') : '';
     this.#open = undefined;
     const item = outputItem(open.block, open.id);
     this.#output.push(item);
     return (
-      this.#closeParts(open, item) + this.#event('response.output_item.done', { output_index: open.outputIndex, item })
+      filled +
+      this.#closeParts(open, item) +
+      this.#event('response.output_item.done', { output_index: open.outputIndex, item })
     );
   }
 

@@ -5,9 +5,17 @@ import type { StreamDecoder } from '../upstream/protocol-codec.js';
 import { ChatCalls, type ChatToolCall } from './chat-calls.js';
 import type { EventData } from '../upstream/server-sent-events.js';
 
+/** A part of a content that is no plain text. */
+interface ChatPart {
+  readonly type?: string;
+  readonly text?: string;
+  readonly thinking?: readonly { readonly text?: string }[];
+}
+
 /** A message or a delta: the same fields, whole or in pieces. */
 interface ChatMessage {
-  readonly content?: string | null;
+  /** Some vendors write parts, here too. */
+  readonly content?: string | readonly ChatPart[] | null;
   readonly refusal?: string | null;
   /** The two names vendors give to visible reasoning. */
   readonly reasoning_content?: string | null;
@@ -25,7 +33,11 @@ interface ChatUsage {
 interface ChatReply {
   readonly error?: unknown;
   readonly usage?: ChatUsage | null;
+  /** One vendor's place for the usage of a stream. */
+  readonly x_groq?: { readonly usage?: ChatUsage | null } | null;
   readonly choices?: readonly {
+    /** Another vendor's. */
+    readonly usage?: ChatUsage | null;
     readonly index?: number;
     readonly message?: ChatMessage;
     readonly delta?: ChatMessage;
@@ -42,6 +54,9 @@ const FINISH_REASONS: Record<string, FinishReason> = {
   function_call: 'tool-calls',
   content_filter: 'content-filter',
 };
+
+const reportIn = ({ usage, choices, x_groq: other }: ChatReply): ChatUsage | null | undefined =>
+  usage ?? choices?.[0]?.usage ?? other?.usage;
 
 function readUsage(usage: ChatUsage): TextUsage | undefined {
   return reportedUsage({
@@ -68,7 +83,8 @@ export class ChatStreamDecoder implements StreamDecoder {
   /** Reads one chunk, or a whole reply, which has the same shape with `message` for `delta`. */
   read(reply: ChatReply): readonly TextEvent[] {
     if (reply.error) throw reportedFailure(reply.error);
-    if (reply.usage) this.#usage = readUsage(reply.usage);
+    const usage = reportIn(reply);
+    if (usage) this.#usage = readUsage(usage);
     const choice = reply.choices?.[0];
     if (!choice) return [];
     if (choice.finish_reason) this.#reason = FINISH_REASONS[choice.finish_reason] ?? 'stop';
@@ -83,9 +99,11 @@ export class ChatStreamDecoder implements StreamDecoder {
 
   #readMessage(message: ChatMessage): TextEvent[] {
     const events: TextEvent[] = [];
-    const reasoning = message.reasoning_content ?? message.reasoning;
+    const parts = typeof message.content === 'string' ? [{ text: message.content }] : (message.content ?? []);
+    const thoughts = parts.flatMap((part: ChatPart) => (part.thinking ?? []).map((thought) => thought.text ?? ''));
+    const reasoning = message.reasoning_content ?? message.reasoning ?? thoughts.join('');
     if (reasoning) events.push({ type: 'reasoning', text: reasoning });
-    const text = message.content || message.refusal;
+    const text = parts.map((part: ChatPart) => part.text ?? '').join('') || message.refusal;
     if (text) {
       this.#calls.interrupt();
       events.push({ type: 'text', text });

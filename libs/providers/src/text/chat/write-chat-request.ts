@@ -5,6 +5,7 @@ import type {
   JsonObject,
   JsonValue,
   OutputFormat,
+  ResultPart,
   TextPart,
   TextRequest,
   ToolChoice,
@@ -49,22 +50,35 @@ function writeMessages(request: TextRequest): JsonObject[] {
   return [...system, ...request.turns.flatMap(writeTurn)];
 }
 
-function writeTurn(turn: Turn): JsonObject[] {
+/** Results are moved to the front of the user turns they stand in: here they must follow their calls at once. */
+function writeTurn(turn: Turn, place: number, turns: readonly Turn[]): JsonObject[] {
   if (turn.role === 'assistant') return [writeAssistant(turn.parts)];
-  const results = turn.parts.filter((part) => part.type === 'result');
-  const others = turn.parts.filter((part) => part.type !== 'result');
-  // A tool message holds text only, so the pictures of a result follow as a user message.
-  const pictures = results.flatMap((result) => result.content.filter((part) => part.type === 'image'));
-  const content: readonly UserPart[] = [...pictures, ...others];
+  const isFirst = turns[place - 1]?.role !== 'user';
+  const results = isFirst ? resultsFrom(turns.slice(place)) : [];
+  const content = turn.parts.filter((part) => part.type !== 'result');
   return [
-    ...results.map((result) => ({
-      role: 'tool',
-      tool_call_id: result.callId,
-      content: result.content.map((part) => (part.type === 'text' ? part.text : '[picture below]')).join('\n'),
-    })),
-    ...(content.length > 0 ? [{ role: 'user', content: writeUserContent(content) }] : []),
+    ...results.map(writeResult),
+    // A tool message holds text only, so the pictures of a result follow as a user message.
+    ...writeUser(results.flatMap((result) => result.content.filter((part) => part.type === 'image'))),
+    ...writeUser(content),
   ];
 }
+
+/** Every result of the user turns that these turns begin with. */
+function resultsFrom(turns: readonly Turn[]): ResultPart[] {
+  const end = turns.findIndex(({ role }) => role === 'assistant');
+  const answering = turns.slice(0, end === -1 ? turns.length : end);
+  return answering.flatMap<UserPart | AssistantPart>((turn) => turn.parts).filter((part) => part.type === 'result');
+}
+
+const writeResult = ({ callId, content }: ResultPart): JsonObject => ({
+  role: 'tool',
+  tool_call_id: callId,
+  content: content.map((part) => (part.type === 'text' ? part.text : '[picture below]')).join('\n'),
+});
+
+const writeUser = (parts: readonly UserPart[]): JsonObject[] =>
+  parts.length > 0 ? [{ role: 'user', content: writeUserContent(parts) }] : [];
 
 function writeUserContent(parts: readonly UserPart[]): JsonValue {
   const [only] = parts;

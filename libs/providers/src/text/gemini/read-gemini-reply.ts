@@ -14,12 +14,14 @@ interface Part {
   readonly inlineData?: { readonly mimeType?: string; readonly data?: string };
 }
 
+interface Candidate {
+  readonly content?: { readonly parts?: readonly Part[] };
+  readonly finishReason?: string;
+}
+
 interface Chunk {
   readonly error?: unknown;
-  readonly candidates?: readonly {
-    readonly content?: { readonly parts?: readonly Part[] };
-    readonly finishReason?: string;
-  }[];
+  readonly candidates?: readonly Candidate[];
   readonly promptFeedback?: { readonly blockReason?: string };
   readonly usageMetadata?: {
     readonly promptTokenCount?: number;
@@ -79,6 +81,7 @@ function readPart(part: Part): TextEvent[] {
 /** Reads a content-generation stream. */
 export class GeminiStreamDecoder implements StreamDecoder {
   #called = false;
+  #produced = false;
   #reason: FinishReason | undefined;
   #usage: TextUsage | undefined;
 
@@ -91,17 +94,23 @@ export class GeminiStreamDecoder implements StreamDecoder {
     if (chunk.error) throw reportedFailure(chunk.error);
     if (chunk.usageMetadata) this.#usage = readUsage(chunk.usageMetadata);
     if (chunk.promptFeedback?.blockReason) this.#reason = 'content-filter';
-    const candidate = chunk.candidates?.[0];
-    if (candidate?.finishReason) this.#reason = this.#readReason(candidate.finishReason);
-    const events = (candidate?.content?.parts ?? []).flatMap(readPart);
-    this.#called ||= events.some((event) => event.type === 'call');
-    return events;
+    return this.#readCandidate(chunk.candidates?.[0] ?? {});
   }
 
   end(): readonly TextEvent[] {
     if (this.#reason === undefined) throw brokenOff();
     const reason = this.#reason === 'stop' && this.#called ? 'tool-calls' : this.#reason;
-    return [{ type: 'finish', reason, ...(this.#usage ? { usage: this.#usage } : {}) }];
+    // Counts of 0 are left out here, so that only a reply with something in it shows that they were not counted.
+    const usage = this.#produced && this.#usage?.outputTokens === 0 ? undefined : this.#usage;
+    return [{ type: 'finish', reason, ...(usage ? { usage } : {}) }];
+  }
+
+  #readCandidate({ content, finishReason }: Candidate): TextEvent[] {
+    if (finishReason) this.#reason = this.#readReason(finishReason);
+    const events = (content?.parts ?? []).flatMap(readPart);
+    this.#called ||= events.some((event) => event.type === 'call');
+    this.#produced ||= events.some((event) => event.type !== 'signature');
+    return events;
   }
 
   #readReason(sent: string): FinishReason {

@@ -98,6 +98,10 @@ export class MessagesStreamDecoder implements StreamDecoder {
   #usage: Usage = {};
   #message: Message | undefined;
   #stopped = false;
+  /** What is open is a call of ours, not of a tool that the vendor runs. */
+  #inCall = false;
+  /** The arguments that came with the beginning of the call, for servers that send no pieces of them. */
+  #input: JsonObject | undefined;
 
   push(data: EventData): readonly TextEvent[] {
     const event = parseReply(data) as JsonObject & StreamEvent;
@@ -105,9 +109,11 @@ export class MessagesStreamDecoder implements StreamDecoder {
       case 'message_start':
         return this.#begin(event.message?.usage ?? {});
       case 'content_block_start':
-        return event.content_block ? openBlock(event.content_block) : [];
+        return this.#openBlock(event.content_block);
       case 'content_block_delta':
-        return this.#readDelta(event.delta ?? {});
+        return this.#readDelta(event.delta);
+      case 'content_block_stop':
+        return this.#closeBlock();
       case 'message_delta':
         // The last figures count; an upstream that leaves some out means those of the start.
         this.#usage = { ...this.#usage, ...withoutNull(event.usage ?? {}) };
@@ -134,7 +140,7 @@ export class MessagesStreamDecoder implements StreamDecoder {
     return [{ type: 'start', ...(known ? { inputTokens: known.inputTokens } : {}) }];
   }
 
-  #readDelta(delta: NonNullable<StreamEvent['delta']>): TextEvent[] {
+  #readDelta(delta: StreamEvent['delta'] = {}): TextEvent[] {
     switch (delta.type) {
       case 'text_delta':
         return delta.text ? [{ type: 'text', text: delta.text }] : [];
@@ -143,10 +149,26 @@ export class MessagesStreamDecoder implements StreamDecoder {
       case 'signature_delta':
         return delta.signature ? [{ type: 'signature', signature: markSignature('messages', delta.signature) }] : [];
       case 'input_json_delta':
-        return delta.partial_json ? [{ type: 'arguments', json: delta.partial_json }] : [];
+        if (!delta.partial_json || !this.#inCall) return [];
+        this.#input = undefined;
+        return [{ type: 'arguments', json: delta.partial_json }];
       default:
         return [];
     }
+  }
+
+  #openBlock(block: Block | undefined): TextEvent[] {
+    if (!block) return [];
+    this.#inCall = block.type === 'tool_use';
+    this.#input = this.#inCall ? (block.input ?? {}) : undefined;
+    return openBlock(block);
+  }
+
+  #closeBlock(): TextEvent[] {
+    const input = this.#input;
+    this.#input = undefined;
+    this.#inCall = false;
+    return input ? [{ type: 'arguments', json: JSON.stringify(input) }] : [];
   }
 }
 

@@ -92,7 +92,12 @@ function writeTurns({ turns }: TextRequest): JsonObject[] {
     if (last?.role === turn.role) last.content.push(...content);
     else messages.push({ role: turn.role, content });
   }
-  return messages.map(({ role, content }) => ({ role, content }));
+  return messages.map(({ role, content }) => ({ role, content: resultsFirst(content) }));
+}
+
+function resultsFirst(content: readonly JsonObject[]): JsonObject[] {
+  const isResult = (block: JsonObject): boolean => block['type'] === 'tool_result';
+  return [...content.filter(isResult), ...content.filter((block) => !isResult(block))];
 }
 
 function writeSource(source: MediaSource): JsonObject {

@@ -70,11 +70,22 @@ const DELTAS: Readonly<Record<string, (delta: string) => TextEvent>> = {
   'response.function_call_arguments.delta': (json) => ({ type: 'arguments', json }),
 };
 
-/** Reads a responses stream. */
+/** What stands between two parts of a summary when they become one text. */
+const PART_BREAK = '\n\n';
+
+/** The item whose pieces are told as they come. */
+interface OpenItem {
+  readonly isCall: boolean;
+  /** Whether any piece of it has been told. */
+  told: boolean;
+}
+
+/** Reads a responses stream. Of items that interleave, one is told as it comes and the others whole when they are done. */
 export class ResponsesStreamDecoder implements StreamDecoder {
   #called = false;
-  /** Whether the open call has sent any piece of its arguments. */
-  #argumentsSeen = false;
+  #open: OpenItem | undefined;
+  /** Places in the output of the items that began while another was open. */
+  readonly #waiting = new Set<number | undefined>();
   #response: Response | undefined;
 
   push(data: EventData): readonly TextEvent[] {
@@ -82,17 +93,17 @@ export class ResponsesStreamDecoder implements StreamDecoder {
     const event = parseReply(data) as JsonObject & StreamEvent;
     const delta = DELTAS[event.type];
     if (!delta) return this.#readStep(event);
-    const read = delta(event.delta ?? '');
-    if (read.type === 'arguments') this.#argumentsSeen = true;
-    return [read];
+    return event.delta ? this.#grow(event, delta(event.delta)) : [];
   }
 
   #readStep(event: StreamEvent): readonly TextEvent[] {
     switch (event.type) {
       case 'response.output_item.added':
-        return this.#openItem(event.item);
+        return this.#openItem(event);
+      case 'response.reasoning_summary_part.added':
+        return this.#beginPart(event);
       case 'response.output_item.done':
-        return this.#closeItem(event.item);
+        return this.#closeItem(event);
       case 'response.completed':
       case 'response.incomplete':
         this.#response = event.response ?? {};
@@ -112,37 +123,58 @@ export class ResponsesStreamDecoder implements StreamDecoder {
     return [finishEvent(this.#response, called)];
   }
 
-  #openItem(item: Item | undefined): TextEvent[] {
-    if (item?.type !== 'function_call') return [];
-    this.#called = true;
-    this.#argumentsSeen = false;
-    return [{ type: 'call', id: item.call_id ?? '', name: item.name ?? '' }];
+  #grow({ output_index: index }: StreamEvent, piece: TextEvent): TextEvent[] {
+    if (this.#waiting.has(index)) return [];
+    const open = (this.#open ??= { isCall: false, told: false });
+    if (piece.type === 'arguments' && !open.isCall) return [];
+    open.told = true;
+    return [piece];
   }
 
-  #closeItem(item: Item | undefined): TextEvent[] {
-    if (item?.type === 'function_call' && !this.#argumentsSeen)
-      return [{ type: 'arguments', json: item.arguments ?? '' }];
-    if (item?.type !== 'reasoning' || !item.encrypted_content) return [];
-    return [{ type: 'signature', signature: markSignature('responses', item.encrypted_content) }];
+  #beginPart(event: StreamEvent): TextEvent[] {
+    return this.#open?.told ? this.#grow(event, { type: 'reasoning', text: PART_BREAK }) : [];
   }
+
+  #openItem({ item, output_index: index }: StreamEvent): TextEvent[] {
+    const isCall = item?.type === 'function_call';
+    this.#called ||= isCall;
+    if (this.#open) {
+      this.#waiting.add(index);
+      return [];
+    }
+    this.#open = { isCall, told: false };
+    return isCall ? [callEvent(item)] : [];
+  }
+
+  #closeItem({ item, output_index: index }: StreamEvent): TextEvent[] {
+    if (!item) return [];
+    this.#called ||= item.type === 'function_call';
+    const open = this.#open;
+    if (this.#waiting.delete(index) || !open) return readItem(item);
+    this.#open = undefined;
+    if (open.told) return readProof(item);
+    return open.isCall ? [argumentsEvent(item)] : readItem(item);
+  }
+}
+
+const callEvent = (item: Item): TextEvent => ({ type: 'call', id: item.call_id ?? '', name: item.name ?? '' });
+const argumentsEvent = (item: Item): TextEvent => ({ type: 'arguments', json: item.arguments ?? '' });
+
+function readProof({ type, encrypted_content: proof }: Item): TextEvent[] {
+  return type === 'reasoning' && proof ? [{ type: 'signature', signature: markSignature('responses', proof) }] : [];
 }
 
 function readItem(item: Item): TextEvent[] {
   switch (item.type) {
-    case 'message':
-      return (item.content ?? []).map((part) => ({ type: 'text', text: part.text ?? part.refusal ?? '' }));
+    case 'message': {
+      const texts = (item.content ?? []).map((part) => part.text ?? part.refusal ?? '');
+      return texts.filter((text) => text !== '').map((text) => ({ type: 'text', text }));
+    }
     case 'function_call':
-      return [
-        { type: 'call', id: item.call_id ?? '', name: item.name ?? '' },
-        { type: 'arguments', json: item.arguments ?? '' },
-      ];
+      return [callEvent(item), argumentsEvent(item)];
     case 'reasoning': {
-      const text = (item.summary ?? []).map((part) => part.text ?? '').join('\n\n');
-      const proof = item.encrypted_content;
-      return [
-        ...(text === '' ? [] : [{ type: 'reasoning' as const, text }]),
-        ...(proof ? [{ type: 'signature' as const, signature: markSignature('responses', proof) }] : []),
-      ];
+      const text = (item.summary ?? []).map((part) => part.text ?? '').join(PART_BREAK);
+      return [...(text === '' ? [] : [{ type: 'reasoning' as const, text }]), ...readProof(item)];
     }
     default:
       return [];

@@ -45,13 +45,18 @@ function stopAt(text: string, sequences: readonly string[]): StoppedText {
  * are forced or named, fills JSON schemas, thinks when asked, and obeys stop sequences and output limits.
  */
 export class SandboxTextProvider implements TextProvider {
-  readonly id = 'sandbox';
   readonly protocol = 'sandbox';
   readonly #wordDelayMs: number;
   readonly #tries = new Map<string, number>();
 
-  /** @param wordDelayMs pause between two words of a stream, so that it looks like one. */
-  constructor(wordDelayMs: number) {
+  /**
+   * @param wordDelayMs pause between two words of a stream, so that it looks like one.
+   * @param id its name as an upstream.
+   */
+  constructor(
+    wordDelayMs: number,
+    readonly id = 'sandbox',
+  ) {
     this.#wordDelayMs = wordDelayMs;
   }
 

@@ -1,7 +1,17 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#contracts';
+import { exampleNumber } from './number-example.js';
 
-/** How deep a schema is followed; a recursive one ends here. */
+/** From here on only what must be there is written, so that most recursive schemas end. */
+const SPARSE_DEPTH = 6;
+
+/** How deep a schema is followed; one that demands to go on for ever ends here. */
 const MAX_DEPTH = 12;
+
+/** How many schemas are read for one value: those that refer to themselves many times over would never end. */
+const MAX_SCHEMAS = 10_000;
+
+/** The longest array that is written, however many items are demanded. */
+const MAX_ITEMS = 100;
 
 const FORMATS: Readonly<Record<string, string>> = {
   'date-time': '2026-01-01T00:00:00Z',
@@ -17,6 +27,7 @@ const FORMATS: Readonly<Record<string, string>> = {
 export class SchemaExample {
   readonly #root: JsonObject;
   readonly #word: string;
+  #schemasRead = 0;
 
   constructor(schema: JsonObject, word: string) {
     this.#root = schema;
@@ -28,26 +39,29 @@ export class SchemaExample {
   }
 
   #of(schema: JsonValue | undefined, depth: number): JsonValue {
-    if (!isJsonObject(schema) || depth > MAX_DEPTH) return null;
-    const fixed = this.#fixed(schema);
-    if (fixed !== undefined) return fixed;
-    const inner = this.#inner(schema);
-    return inner ? this.#of(inner, depth + 1) : this.#ofType(schema, depth);
+    if (!isJsonObject(schema) || this.#isTooMuch(depth)) return null;
+    const whole = this.#merged(schema, depth);
+    const { const: only, enum: allowed, default: preset } = whole;
+    if (only !== undefined) return only;
+    return (Array.isArray(allowed) ? (allowed as JsonValue[])[0] : preset) ?? this.#ofType(whole, depth);
   }
 
-  #fixed(schema: JsonObject): JsonValue | undefined {
-    if (schema['const'] !== undefined) return schema['const'];
-    const { enum: allowed, default: preset } = schema;
-    return Array.isArray(allowed) ? (allowed as JsonValue[])[0] : preset;
+  /** The schema with all that it refers to in one: references, all of `allOf`, and the first of several alternatives. */
+  #merged(schema: JsonObject, depth: number): JsonObject {
+    const { $ref: reference, allOf, anyOf, oneOf, ...own } = schema;
+    const others = [
+      ...(typeof reference === 'string' ? [this.#resolve(reference)] : []),
+      ...listOf(allOf),
+      ...listOf(anyOf).slice(0, 1),
+      ...listOf(oneOf).slice(0, 1),
+    ].filter((other): other is JsonObject => isJsonObject(other));
+    if (this.#isTooMuch(depth)) return own;
+    return others.map((other) => this.#merged(other, depth + 1)).reduce(together, own);
   }
 
-  /** The schema that stands for this one: a reference, or the first of several alternatives. */
-  #inner(schema: JsonObject): JsonObject | undefined {
-    const { $ref: reference } = schema;
-    if (typeof reference === 'string') return this.#resolve(reference);
-    const alternatives = schema['anyOf'] ?? schema['oneOf'] ?? schema['allOf'];
-    const first: unknown = Array.isArray(alternatives) ? alternatives[0] : undefined;
-    return isJsonObject(first) ? (first as JsonObject) : undefined;
+  #isTooMuch(depth: number): boolean {
+    this.#schemasRead += 1;
+    return depth > MAX_DEPTH || this.#schemasRead > MAX_SCHEMAS;
   }
 
   #resolve(reference: string): JsonObject | undefined {
@@ -61,14 +75,11 @@ export class SchemaExample {
     const sent = schema['type'];
     const type: unknown = Array.isArray(sent) ? sent[0] : sent;
     switch (type) {
-      case 'array': {
-        const { minItems, items } = schema;
-        const length = Math.min(typeof minItems === 'number' ? Math.max(1, minItems) : 1, 100);
-        return Array.from({ length }, () => this.#of(items, depth + 1));
-      }
+      case 'array':
+        return this.#array(schema, depth);
       case 'integer':
       case 'number':
-        return numberIn(schema, type === 'integer');
+        return exampleNumber(schema, type === 'integer');
       case 'boolean':
         return true;
       case 'null':
@@ -80,11 +91,21 @@ export class SchemaExample {
     }
   }
 
-  #object(schema: JsonObject, depth: number): JsonObject {
-    const { properties } = schema;
-    if (!isJsonObject(properties)) return {};
+  #array({ minItems, maxItems, items }: JsonObject, depth: number): JsonValue[] {
+    const least = typeof minItems === 'number' ? minItems : 0;
+    const most = typeof maxItems === 'number' ? maxItems : MAX_ITEMS;
+    const length = Math.min(depth > SPARSE_DEPTH ? least : Math.max(1, least), most, MAX_ITEMS);
+    return Array.from({ length }, () => this.#of(items, depth + 1));
+  }
+
+  #object({ properties, required }: JsonObject, depth: number): JsonObject {
+    const described = isJsonObject(properties) ? properties : {};
+    const demanded = listOf(required).filter((name) => typeof name === 'string');
+    const optional = depth > SPARSE_DEPTH ? [] : Object.keys(described);
+    const names = [...new Set([...optional, ...demanded])];
+    // Nothing is said of a property that is demanded and not described, so that a word will do.
     return Object.fromEntries(
-      Object.entries(properties).map(([name, property]) => [name, this.#of(property, depth + 1)]),
+      names.map((name) => [name, described[name] ? this.#of(described[name], depth + 1) : this.#word]),
     );
   }
 
@@ -95,9 +116,17 @@ export class SchemaExample {
   }
 }
 
-function numberIn({ minimum, maximum, exclusiveMinimum }: JsonObject, wholeNumber: boolean): number {
-  const low = typeof exclusiveMinimum === 'number' ? exclusiveMinimum + 1 : minimum;
-  const value = typeof low === 'number' ? low : 1;
-  const bounded = typeof maximum === 'number' ? Math.min(value, maximum) : value;
-  return wholeNumber ? Math.ceil(bounded) : bounded;
+const listOf = (value: JsonValue | undefined): readonly JsonValue[] =>
+  Array.isArray(value) ? (value as readonly JsonValue[]) : [];
+
+/** Two schemas that both must hold. Of a rule that both state, the second counts. */
+function together(one: JsonObject, other: JsonObject): JsonObject {
+  const properties = [one, other].map((schema) => schema['properties']).filter(isJsonObject);
+  const required = [...listOf(one['required']), ...listOf(other['required'])];
+  return {
+    ...one,
+    ...other,
+    ...(properties.length > 0 && { properties: Object.assign({}, ...properties) as JsonObject }),
+    ...(required.length > 0 && { required }),
+  };
 }

@@ -6,6 +6,7 @@ import {
   type TextProvider,
   type TextReply,
 } from '#contracts';
+import { BodyReader } from './body-reader.js';
 import { parseReply } from './codec-failures.js';
 import { primed } from './primed.js';
 import type { ProtocolCodec, ProtocolOptions } from './protocol-codec.js';
@@ -83,43 +84,41 @@ export class HttpTextProvider implements TextProvider {
     return { kind: 'stream', frames, answer: () => tap.answer, outcome: () => tap.outcome() };
   }
 
-  async *#events(reply: UpstreamReply, signal: AbortSignal): AsyncGenerator<readonly TextEvent[]> {
+  #events(reply: UpstreamReply, signal: AbortSignal): BodyReader<readonly TextEvent[]> {
     const decoder = this.#upstream.codec.decoder();
     const splitter = new EventSplitter();
     const decode = (frames: Buffer): readonly TextEvent[] =>
       understood(() => eventData(frames.toString('utf8')).flatMap((data) => decoder.push(data)));
-    try {
-      for await (const chunk of reply.body as AsyncIterable<Buffer>) {
-        const events = decode(splitter.push(chunk));
-        if (events.length > 0) yield events;
-      }
-    } catch (error) {
-      throw brokenBy(error, signal);
-    }
-    yield [...decode(splitter.rest()), ...decoder.end()];
+    const taker = {
+      take: (bytes: Buffer) => unlessEmpty(decode(splitter.push(bytes))),
+      rest: () => unlessEmpty(decode(splitter.rest())),
+      end: () => unlessEmpty(decoder.end()),
+    };
+    return new BodyReader(reply.body, taker, (error) => brokenBy(error, signal));
   }
 
-  async *#frames(call: TextCall, reply: UpstreamReply, tap: RelayTap, signal: AbortSignal): AsyncGenerator<Buffer> {
+  #frames(call: TextCall, reply: UpstreamReply, tap: RelayTap, signal: AbortSignal): BodyReader<Buffer> {
     const rename = streamRenamer(call);
     const splitter = new EventSplitter();
-    try {
-      for await (const chunk of reply.body as AsyncIterable<Buffer>) {
-        const frames = splitter.push(chunk);
-        if (frames.length === 0) continue;
-        tap.see(frames);
-        yield rename(frames);
-      }
-    } catch (error) {
-      throw brokenBy(error, signal);
-    }
-    const rest = splitter.rest();
-    if (rest.length > 0) {
-      tap.see(rest);
-      yield rename(rest);
-    }
-    tap.end();
+    const relay = (frames: Buffer): Buffer | undefined => {
+      if (frames.length === 0) return undefined;
+      tap.see(frames);
+      return rename(frames);
+    };
+    const taker = {
+      take: (bytes: Buffer) => relay(splitter.push(bytes)),
+      rest: () => relay(splitter.rest()),
+      end: () => {
+        tap.end();
+        return undefined;
+      },
+    };
+    return new BodyReader(reply.body, taker, (error) => brokenBy(error, signal));
   }
 }
+
+const unlessEmpty = <Item>(items: readonly Item[]): readonly Item[] | undefined =>
+  items.length > 0 ? items : undefined;
 
 /** What broke a stream: the caller's leaving, or a failure of the network. */
 function brokenBy(error: unknown, signal: AbortSignal): unknown {

@@ -2,7 +2,10 @@
  * Waits until `ready` accepts an item, so that what fails earlier fails here, and gives back the whole sequence from
  * its beginning. Leaving the sequence early closes its source.
  */
-export async function primed<T>(source: AsyncGenerator<T>, ready: (item: T) => boolean): Promise<AsyncIterable<T>> {
+export async function primed<T>(
+  source: AsyncIterableIterator<T>,
+  ready: (item: T) => boolean,
+): Promise<AsyncIterable<T>> {
   const first: T[] = [];
   for (;;) {
     const step = await source.next();
@@ -15,7 +18,7 @@ export async function primed<T>(source: AsyncGenerator<T>, ready: (item: T) => b
       const value = first.shift();
       return value === undefined ? source.next() : Promise.resolve({ done: false, value });
     },
-    return: (value) => source.return(value),
+    return: () => source.return?.() ?? Promise.resolve({ done: true, value: undefined }),
   };
   return { [Symbol.asyncIterator]: () => iterator };
 }

@@ -14,6 +14,8 @@ export class RelayTap {
   readonly #codec: ProtocolCodec;
   readonly #ending: StreamDecoder;
   readonly #reader: StreamDecoder;
+  readonly #decodeMarks: readonly Buffer[];
+  readonly #latestMark: Buffer | undefined;
   #held: Buffer[] = [];
   #heldBytes = 0;
   #latest: Buffer | undefined;
@@ -26,13 +28,16 @@ export class RelayTap {
     this.#codec = codec;
     this.#ending = codec.decoder();
     this.#reader = codec.decoder();
+    const { decode, latest } = codec.marks;
+    // As bytes, or each look for one would begin by encoding it.
+    this.#decodeMarks = decode.map((mark) => Buffer.from(mark));
+    this.#latestMark = latest === undefined ? undefined : Buffer.from(latest);
   }
 
   /** Takes note of whole events on their way to the caller. */
   see(events: Buffer): void {
-    const { decode, latest } = this.#codec.marks;
-    if (decode.some((mark) => events.includes(mark))) this.#decodeMarked(events);
-    if (latest !== undefined && events.includes(latest)) this.#latest = events;
+    if (this.#decodeMarks.some((mark) => events.includes(mark))) this.#decodeMarked(events);
+    if (this.#latestMark && events.includes(this.#latestMark)) this.#latest = events;
     this.#held.push(events);
     this.#heldBytes += events.length;
     if (this.#heldBytes > HELD_BYTES) this.#readHeld();

@@ -14,6 +14,8 @@ function endOfLastEvent(bytes: Buffer): number {
 }
 
 const NOTHING = Buffer.alloc(0);
+const CARRIAGE_RETURN = 13;
+const SPACE = 32;
 
 /** Cuts a byte stream where events end, so that nothing half is ever passed on. */
 export class EventSplitter {
@@ -69,14 +71,22 @@ export class EventSplitter {
 
 /** The data of each event in a text of whole events; events without data (comments, pings) are left out. */
 export function eventData(text: string): EventData[] {
-  return text.split(/\r?\n\r?\n/).flatMap((event) => {
-    if (event === '') return [];
-    // Nearly every event is an optional name and one data line.
-    const data = event
-      .split(/\r?\n/)
-      .filter((line) => line.startsWith('data:'))
-      .map((line) => (line.charCodeAt(5) === 32 ? line.slice(6) : line.slice(5)))
-      .join('\n');
-    return data === '' ? [] : [data];
-  });
+  const found: EventData[] = [];
+  let data: string | undefined;
+  for (let start = 0; start < text.length;) {
+    const newline = text.indexOf('\n', start);
+    const next = newline === -1 ? text.length : newline + 1;
+    const end = newline === -1 ? text.length : newline;
+    const lineEnd = text.charCodeAt(end - 1) === CARRIAGE_RETURN ? end - 1 : end;
+    if (lineEnd <= start) {
+      if (data) found.push(data);
+      data = undefined;
+    } else if (text.startsWith('data:', start)) {
+      const value = text.slice(text.charCodeAt(start + 5) === SPACE ? start + 6 : start + 5, lineEnd);
+      data = data === undefined ? value : `${data}\n${value}`;
+    }
+    start = next;
+  }
+  if (data) found.push(data);
+  return found;
 }

@@ -80,6 +80,11 @@ export class UpstreamHttp {
     }
   }
 
+  /** Closes the connections when the replies on them have been read to their end; asking again fails. */
+  retire(): Promise<void> {
+    return this.#agent.close();
+  }
+
   close(): Promise<void> {
     return this.#agent.destroy();
   }

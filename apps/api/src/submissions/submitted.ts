@@ -17,5 +17,6 @@ export const submitted = ({ taskId, notices }: AcceptedTask): SubmittedBody => (
 export const submissionContext = (request: Request): SubmissionContext => ({
   requestId: request.requestId,
   taskId: request.attempt?.taskId,
+  idempotencyKey: request.attempt?.key,
   webhookHeader: request.get('x-webhook-url'),
 });

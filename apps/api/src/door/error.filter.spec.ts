@@ -1,0 +1,27 @@
+import { configureLog } from '#platform';
+import { startTestGateway, TEST_KEY, type TestGateway } from '../../../gateway/src/testing/test-gateway.js';
+
+describe('The log of the door', () => {
+  let gateway: TestGateway;
+  const lines: Record<string, unknown>[] = [];
+  beforeAll(async () => {
+    gateway = await startTestGateway({ workers: false });
+    configureLog(
+      { LOG_LEVEL: 'info' },
+      { write: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>) },
+    );
+  });
+  afterAll(async () => {
+    configureLog({ LOG_LEVEL: 'warn' });
+    await gateway.stop();
+  });
+
+  it('names a refused and an answered request by the id its client was told', async () => {
+    const headers = { authorization: `Bearer ${TEST_KEY}` };
+    const refused = await gateway.send('POST', '/v1/responses', { model: 'no-such-model', input: 'hello' }, headers);
+    const answered = await gateway.send('POST', '/v1/responses', { model: 'vendor-5', input: 'hello' }, headers);
+    const requestIdOf = (event: string): unknown => lines.find((line) => line['event'] === event)?.['requestId'];
+    expect(requestIdOf('request.refused')).toBe(refused.headers.get('x-request-id'));
+    expect(requestIdOf('text.routed')).toBe(answered.headers.get('x-request-id'));
+  });
+});

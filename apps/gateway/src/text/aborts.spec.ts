@@ -1,0 +1,123 @@
+import { MODEL_OVER, startTextGateway, type TextGateway, UPSTREAMS } from '../testing/text-vendor/text-gateway.js';
+import { TEXT_LIBRARIES, type LibraryClient } from '../testing/text-vendor/text-libraries.js';
+
+/** Long enough that a reply is still going on when its first words have been read. */
+const WORD_MS = 20;
+/** How soon an upstream must learn that nobody listens any more. */
+const ABORT_MS = 1_000;
+/** Money may take a moment longer: the first count of tokens loads the tokenizer. */
+const SETTLED_MS = 10_000;
+
+const STORY = ['Tell me a long story of many words'] as const;
+
+/** The last one neither aborts a whole reply nor lets an application catch what the abort of a stream throws in it. */
+const LEAVING = TEXT_LIBRARIES.filter(({ name }) => name !== 'LangChain (Google)');
+
+interface UsageRecord {
+  readonly status: string;
+  readonly upstream: string | null;
+  readonly amount: bigint;
+  readonly lines: readonly { readonly unit: string; readonly quantity: number; readonly source: string }[];
+}
+
+describe('A client that leaves', () => {
+  let gateway: TextGateway;
+  beforeAll(async () => {
+    gateway = await startTextGateway({ SANDBOX_WORD_MS: String(WORD_MS) });
+    await gateway.spareMoney();
+  });
+  afterAll(() => gateway.stop());
+
+  /** Reads the first words, then turns away as an application does, whatever its library makes of that. */
+  async function leaveAfterFirstWords(client: LibraryClient, model: string): Promise<void> {
+    const leaving = new AbortController();
+    try {
+      for await (const piece of client.stream(model, STORY, leaving.signal)) if (piece !== '') leaving.abort();
+    } catch (error) {
+      if (!leaving.signal.aborted) throw error;
+    }
+  }
+
+  async function waitFor<T>(
+    what: string,
+    limitMs: number,
+    find: () => Promise<T | undefined> | T | undefined,
+  ): Promise<T> {
+    const deadline = Date.now() + limitMs;
+    while (Date.now() < deadline) {
+      const found = await find();
+      if (found !== undefined) return found;
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    throw new Error(`${what}: not within ${limitMs} ms`);
+  }
+
+  const abortAfter = (aborts: number): Promise<true> =>
+    waitFor('the abort', ABORT_MS, () => (gateway.vendor.aborted === aborts + 1 ? true : undefined));
+
+  /** The record of the newest request, when everything about it is over. */
+  async function settledRecord(known: ReadonlySet<string>): Promise<UsageRecord | undefined> {
+    const { rows } = await gateway.database.query<UsageRecord & { id: string; held: bigint; holds: bigint }>({
+      text: `select u.id, u.status, u.upstream, u.amount_micros as amount, u.lines, a.held_micros as held,
+          (select count(*) from request_hold) as holds
+        from usage_record u join account a on a.id = u.account_id`,
+    });
+    const record = rows.find(({ id }) => !known.has(id));
+    if (!record || record.held !== 0n || record.holds !== 0n) return undefined;
+    const { status, upstream, amount, lines } = record;
+    return { status, upstream, amount, lines };
+  }
+
+  async function recordIds(): Promise<Set<string>> {
+    const { rows } = await gateway.database.query<{ id: string }>({ text: 'select id from usage_record' });
+    return new Set(rows.map(({ id }) => id));
+  }
+
+  describe.each(LEAVING)('a stream read with $name', (library) => {
+    it.each(UPSTREAMS)(
+      'ends it at the %s upstream within a second, pays for the words that went out, and leaves no hold',
+      async (upstream) => {
+        const { vendor } = gateway;
+        const known = await recordIds();
+        const aborted = vendor.aborted;
+        vendor.gate = { at: 'middle', opened: new Promise(() => {}) };
+        await leaveAfterFirstWords(library.connect(gateway, 0), MODEL_OVER[upstream]);
+        if (upstream !== 'sandbox') await abortAfter(aborted);
+        const record = await waitFor('the settlement', SETTLED_MS, () => settledRecord(known));
+        expect(record).toMatchObject({ status: 'cancelled', upstream });
+        const output = record.lines.find(({ unit }) => unit === 'output_token');
+        expect(output).toMatchObject({ source: 'counted' });
+        expect(output?.quantity).toBeLessThan(20);
+        expect(record.amount).toBeGreaterThan(0n);
+        vendor.gate = undefined;
+      },
+    );
+  });
+
+  describe.each(LEAVING)('a whole reply asked for with $name', (library) => {
+    it.each(UPSTREAMS)('ends it at the %s upstream within a second and pays nothing', async (upstream) => {
+      const { vendor } = gateway;
+      const known = await recordIds();
+      const { aborted, seen } = vendor;
+      const asked = seen.length;
+      vendor.gate = { at: 'start', opened: new Promise(() => {}) };
+      const leaving = new AbortController();
+      const words = upstream === 'sandbox' ? (['Wait [sandbox:hang]'] as const) : STORY;
+      const asking = library
+        .connect(gateway, 0)
+        .ask(MODEL_OVER[upstream], words, leaving.signal)
+        .catch(() => 'left');
+      await waitFor('the request', SETTLED_MS, async () => {
+        if (upstream !== 'sandbox') return seen.length > asked ? true : undefined;
+        const { rows } = await gateway.database.query({ text: 'select 1 from request_hold' });
+        return rows.length > 0 ? true : undefined;
+      });
+      leaving.abort();
+      expect(await asking).toBe('left');
+      if (upstream !== 'sandbox') await abortAfter(aborted);
+      const record = await waitFor('the settlement', SETTLED_MS, () => settledRecord(known));
+      expect(record).toMatchObject({ status: 'cancelled', amount: 0n, lines: [] });
+      vendor.gate = undefined;
+    });
+  });
+});

@@ -1,0 +1,56 @@
+import { MODEL_OVER, startTextGateway, type TextGateway } from '../testing/text-vendor/text-gateway.js';
+import { STYLES, textRequest } from '../testing/text-vendor/text-requests.js';
+
+/** The refusal of an empty balance, in the shape of each style. */
+const UNPAID = {
+  responses: { error: { type: 'insufficient_quota', code: 'insufficient_balance', param: null } },
+  messages: { type: 'error', error: { type: 'billing_error' }, request_id: expect.stringMatching(/^req_/) },
+  gemini: { error: { code: 402, status: 'FAILED_PRECONDITION', details: [] } },
+};
+
+let gateway: TextGateway;
+beforeAll(async () => {
+  gateway = await startTextGateway();
+  await gateway.spareMoney();
+});
+afterAll(() => gateway.stop());
+
+/** Each style has an upstream of its own, so that none meets the rest that another's was sent to. */
+const MODEL = { responses: MODEL_OVER.responses, messages: MODEL_OVER.messages, gemini: MODEL_OVER.gemini };
+
+describe.each(STYLES)('A refusal in the %s style', (style) => {
+  async function ask(model: string, stream: boolean) {
+    const { path, body, headers } = textRequest(style, { key: gateway.key, model, stream });
+    return gateway.send('POST', path, body, headers);
+  }
+
+  it.each([[false], [true]])('of an empty balance has the shape of the style (streamed: %s)', async (stream) => {
+    await gateway.emptyBalance();
+    const { status, headers, body } = await ask(MODEL[style], stream);
+    await gateway.spareMoney();
+    expect(status).toBe(402);
+    expect(headers.get('content-type')).toContain('application/json');
+    expect(body).toMatchObject({ ...UNPAID[style], code: 402, message: expect.any(String) });
+  });
+
+  it('says whether the same request may succeed later, and when', async () => {
+    const told = (headers: Headers) =>
+      ['x-should-retry', 'retry-after', 'retry-after-ms'].map((name) => headers.get(name));
+    expect(told((await ask('no-such-model', false)).headers)).toEqual(['false', null, null]);
+    Object.assign(gateway.vendor, { fault: 'refusal', refusal: { status: 500 }, faultyRequests: 1 });
+    expect(told((await ask(MODEL[style], true)).headers)).toEqual(['true', null, null]);
+    const refusal = { status: 429, headers: { 'retry-after': '2' } };
+    Object.assign(gateway.vendor, { refusal, faultyRequests: 1 });
+    expect(told((await ask(MODEL[style], true)).headers)).toEqual(['true', '2', '2000']);
+    const resting = (await ask(MODEL[style], false)).headers;
+    expect(told(resting)).toEqual(['true', '2', expect.stringMatching(/^(1\d|20)\d\d$/)]);
+  });
+});
+
+it('A limit names a time to wait although the upstream that limits its rate names none', async () => {
+  Object.assign(gateway.vendor, { fault: 'refusal', refusal: { status: 429 }, faultyRequests: 1 });
+  const { path, body } = textRequest('responses', { key: gateway.key, model: MODEL_OVER.chat, stream: true });
+  const { status, headers } = await gateway.send('POST', path, body);
+  expect([status, headers.get('retry-after')]).toEqual([429, '5']);
+  expect(Number(headers.get('retry-after-ms'))).toBeGreaterThan(4_000);
+});

@@ -1,0 +1,138 @@
+import { createTestDatabase, describeWithRedis, type TestDatabase, uniqueRedisPrefix } from '#testing';
+import { spawnApp, type SpawnedProcess } from './testing/spawned-process.js';
+import { FakeTextVendor } from './testing/text-vendor/fake-text-vendor.js';
+
+const ADMIN_TOKEN = 'an-admin-token-for-tests';
+const KEY = 'sk-test-0123456789abcdef';
+/** The longest until a change of upstreams holds everywhere. */
+const FOLLOWED_WITHIN_MS = 5_000;
+/** How long the failing upstream asks to be left alone. */
+const REST_MS = 2_500;
+/** The longest until a failing upstream is left alone everywhere. */
+const SHARED_WITHIN_MS = 1_000;
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Waits until `done` answers true. */
+async function until(done: () => boolean): Promise<void> {
+  const deadline = Date.now() + 2 * FOLLOWED_WITHIN_MS;
+  while (!done()) {
+    if (Date.now() > deadline) throw new Error(`it did not happen: ${done.toString()}`);
+    await pause(20);
+  }
+}
+
+describeWithRedis('The text upstreams of two API processes', (redisUrl) => {
+  let test: TestDatabase;
+  let first: FakeTextVendor;
+  let second: FakeTextVendor;
+  let replicas: SpawnedProcess[];
+  let urls: readonly [string, string];
+
+  beforeAll(async () => {
+    test = await createTestDatabase();
+    [first, second] = await Promise.all([FakeTextVendor.start(), FakeTextVendor.start()]);
+    const environment = {
+      DATABASE_URL: test.url,
+      DATABASE_POOL_SIZE: '3',
+      REDIS_URL: redisUrl,
+      QUEUE_PREFIX: uniqueRedisPrefix(),
+      KEY_PEPPER: 'a-pepper-for-tests-only',
+      GATEWAY_API_KEY: KEY,
+      TEXT_RETRY_SECONDS: '0',
+      ADMIN_TOKEN,
+      PORT: '0',
+    };
+    replicas = [1, 2].map(() => spawnApp('api', environment));
+    const started = await Promise.all(replicas.map((replica) => replica.waitFor(/API on (http:\S+)/)));
+    urls = [started[0]?.[1] ?? '', started[1]?.[1] ?? ''];
+  }, 60_000);
+  afterAll(async () => {
+    await Promise.all(replicas.map((replica) => replica.end('SIGKILL')));
+    await Promise.all([first.stop(), second.stop()]);
+    await test.remove();
+  });
+
+  async function admin(method: string, path: string, body?: object, url = urls[0]): Promise<void> {
+    const answer = await fetch(`${url}/admin/v1${path}`, {
+      method,
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${ADMIN_TOKEN}` },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    if (!answer.ok) throw new Error(await answer.text());
+  }
+
+  const ask = async (url: string, input = 'Hello', stream = false): Promise<string> =>
+    (
+      await fetch(`${url}/v1/responses`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${KEY}` },
+        body: JSON.stringify({ model: 'vendor-5', input, stream }),
+      })
+    ).text();
+
+  /** Asks both replicas until the vendor has heard from each, and answers how long that took. */
+  const heardFromBoth = (vendor: FakeTextVendor): Promise<number[]> => {
+    const startedAt = Date.now();
+    const hears = async (url: string): Promise<number> => {
+      const word = `through ${url} at ${startedAt}`;
+      while (!vendor.seen.some(({ text }) => text.includes(word)) && Date.now() - startedAt < 2 * FOLLOWED_WITHIN_MS) {
+        await ask(url, word);
+        await pause(50);
+      }
+      return Date.now() - startedAt;
+    };
+    return Promise.all(urls.map(hears));
+  };
+
+  const upstream = (id: string, vendor: FakeTextVendor, priority: number) => ({
+    id,
+    protocol: 'chat',
+    base_url: vendor.baseUrl,
+    models: { 'vendor-5': 'theirs' },
+    priority,
+  });
+
+  it('change at both within 5 seconds, while a stream that runs on the old one comes to its end', async () => {
+    await admin('POST', '/upstreams', upstream('first', first, 0));
+    for (const elapsedMs of await heardFromBoth(first)) expect(elapsedMs).toBeLessThan(FOLLOWED_WITHIN_MS);
+
+    first.pauseMs = 400;
+    const running = ask(urls[1], 'Hello', true);
+    await until(() => first.seen.some(({ body }) => body['stream'] === true));
+    await admin('PATCH', '/upstreams/first', { base_url: second.baseUrl });
+    for (const elapsedMs of await heardFromBoth(second)) expect(elapsedMs).toBeLessThan(FOLLOWED_WITHIN_MS);
+    expect(await running).toContain('response.completed');
+    expect(first.aborted).toBe(0);
+    first.pauseMs = 0;
+    await admin('PATCH', '/upstreams/first', { base_url: first.baseUrl });
+    await heardFromBoth(first);
+  }, 40_000);
+
+  it('rest at both within a second when one meets a failure, are probed by one request, and come back for both', async () => {
+    await admin('POST', '/upstreams', upstream('second', second, 1));
+    // A replica that lists them has them in service.
+    await admin('GET', '/upstreams', undefined, urls[1]);
+    first.fault = 'refusal';
+    first.refusal = { status: 429, headers: { 'retry-after-ms': String(REST_MS) } };
+    const seenBefore = first.seen.length;
+    await ask(urls[0]);
+    await pause(SHARED_WITHIN_MS);
+    for (const url of urls) expect(await ask(url)).toContain('completed');
+    expect(first.seen.length - seenBefore).toBe(1);
+
+    first.fault = 'none';
+    let open = (): void => undefined;
+    first.gate = { at: 'start', opened: new Promise((resolve) => (open = resolve)) };
+    await pause(REST_MS - SHARED_WITHIN_MS + 200);
+    const resting = first.seen.length;
+    const requests = Array.from({ length: 10 }, (_, index) => ask(urls[index % 2 ? 1 : 0]));
+    let answered = 0;
+    for (const request of requests) void request.then(() => (answered += 1));
+    await until(() => answered >= requests.length - 1);
+    expect(first.seen.length - resting).toBe(1);
+    open();
+    for (const answer of await Promise.all(requests)) expect(answer).toContain('completed');
+    for (const elapsedMs of await heardFromBoth(first)) expect(elapsedMs).toBeLessThan(FOLLOWED_WITHIN_MS);
+  }, 40_000);
+});

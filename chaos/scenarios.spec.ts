@@ -1,0 +1,20 @@
+import { CRASH_POINTS } from '#platform';
+import { ROLES } from './assignment.js';
+import { SCENARIOS } from './scenarios.js';
+import type { Backend } from './services.js';
+
+describe.each(['postgres', 'redis'] satisfies Backend[])('The crash matrix, queues in %s', (backend) => {
+  const rows = SCENARIOS.filter(({ only }) => only === undefined || only === backend);
+
+  it('has a row for every named crash point', () => {
+    expect([...new Set(rows.map(({ crash }) => crash))].toSorted()).toEqual([...CRASH_POINTS, 'any moment'].toSorted());
+  });
+
+  it('lets every kind of process die at a named point', () => {
+    expect([...new Set(rows.flatMap(({ roles }) => roles))].toSorted()).toEqual(ROLES.toSorted());
+  });
+
+  it('crashes at least 250 times when each row does so ten times', () => {
+    expect(rows.length * 10).toBeGreaterThanOrEqual(250);
+  });
+});

@@ -1,0 +1,54 @@
+import { type CrashPoints, onPlatform, type Platform, runProcess, type RunningProcess } from '#platform';
+import { MediaProviderRegistry } from '#providers';
+import { createApi } from '../apps/api/src/create-api.js';
+import { seed } from '../apps/api/src/seed.js';
+import { serve } from '../apps/api/src/serve.js';
+import { createImageWorker } from '../apps/image-worker/src/image-worker.js';
+import { createMaintenanceWorker } from '../apps/maintenance-worker/src/maintenance-worker.js';
+import { createVideoWorker } from '../apps/video-worker/src/video-worker.js';
+import type { Assignment, Drill, Role } from './assignment.js';
+import { HttpVendorProvider } from './http-vendor.provider.js';
+import { skewClock } from './skew-clock.js';
+
+type Start = (platform: Platform, providers: MediaProviderRegistry) => Promise<RunningProcess> | RunningProcess;
+
+const START: Record<Role, Start> = {
+  api: async (platform) => {
+    const api = await createApi(platform);
+    await seed(api, platform);
+    const server = await serve(api, platform);
+    return { ready: 'ready', stop: (graceMs) => server.stop(graceMs) };
+  },
+  'image-worker': (platform, providers) => begin(createImageWorker(platform, providers)),
+  'video-worker': (platform, providers) => begin(createVideoWorker(platform, providers)),
+  'maintenance-worker': (platform) => begin(createMaintenanceWorker(platform)),
+};
+
+function begin(worker: { start(): void; stop(graceMs: number): Promise<void> }): RunningProcess {
+  worker.start();
+  return { ready: 'ready', stop: (graceMs) => worker.stop(graceMs) };
+}
+
+/** Becomes what the assignment says; `onDrill` is given the listener for later drills. */
+export async function startRole(
+  { role, environment, vendorUrl, clockSkewMs, drill }: Assignment,
+  onDrill: (listen: (drill: Drill) => void) => void,
+): Promise<void> {
+  const sandbox = new HttpVendorProvider(vendorUrl);
+  let crashAt: Drill['crashAt'] = null;
+  const practise = (next: Drill): void => {
+    crashAt = next.crashAt;
+    sandbox.become(next.repeatStart);
+  };
+  practise(drill);
+  onDrill(practise);
+  Object.assign(process.env, environment);
+  skewClock(clockSkewMs);
+  const crashPoints: CrashPoints = {
+    reach(point) {
+      if (crashAt?.point === point && Math.random() < crashAt.chance) process.kill(process.pid, 'SIGKILL');
+    },
+  };
+  const providers = new MediaProviderRegistry({ sandbox });
+  await runProcess(role, () => onPlatform(async (platform) => START[role]({ ...platform, crashPoints }, providers)));
+}

@@ -1,0 +1,55 @@
+import { Database, logger, type MediaStore } from '#platform';
+import { LRUCache } from 'lru-cache';
+
+const log = logger('maintenance');
+
+/** Files that the store would not remove rest so long, in milliseconds, and stand in nobody's way meanwhile. */
+const UNREMOVABLE = { max: 10_000, ttl: 600_000 } as const;
+
+const EXPIRED_FILES = `
+select task_id, ordinal, store_key from task_file
+where expires_at <= now() and removed_at is null and store_key <> all($2::text[]) order by expires_at limit $1`;
+const MARK_REMOVED = `update task_file set removed_at = now() where task_id = $1 and ordinal = $2`;
+
+interface ExpiredFile {
+  readonly task_id: string;
+  readonly ordinal: number;
+  readonly store_key: string;
+}
+
+/** Removes files from the store once they expire. */
+export class ExpiredFiles {
+  private readonly unremovable = new LRUCache<string, true>(UNREMOVABLE);
+
+  constructor(
+    private readonly database: Database,
+    private readonly store: MediaStore,
+  ) {}
+
+  /**
+   * Removes at most `limit` and answers how many. The file first, then the note of it: a crash in between removes a
+   * file that is already gone, which is no error.
+   */
+  async remove(limit: number): Promise<number> {
+    const { rows: files } = await this.database.query<ExpiredFile>({
+      text: EXPIRED_FILES,
+      values: [limit, [...this.unremovable.keys()]],
+    });
+    let removed = 0;
+    for (const file of files) if (await this.removeFile(file)) removed += 1;
+    return removed;
+  }
+
+  /** False: the store would not; a later round tries again, and the other files need not wait for this one. */
+  private async removeFile({ task_id, ordinal, store_key }: ExpiredFile): Promise<boolean> {
+    try {
+      await this.store.delete(store_key);
+      await this.database.query({ text: MARK_REMOVED, values: [task_id, ordinal] });
+      return true;
+    } catch (error) {
+      this.unremovable.set(store_key, true);
+      log.warn('maintenance.file_kept', { taskId: task_id, storeKey: store_key, error });
+      return false;
+    }
+  }
+}

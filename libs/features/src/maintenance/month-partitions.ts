@@ -1,0 +1,102 @@
+import { Database, logger } from '#platform';
+
+const log = logger('maintenance');
+
+/** Tables whose rows lie in a partition for each month of UTC. */
+export type PartitionedTable = 'usage_record' | 'audit_record';
+const PARTITIONED_TABLES: readonly PartitionedTable[] = ['usage_record', 'audit_record'];
+
+/** This month and those to come, counted from 0, whose partitions are kept ready. */
+const MONTHS_AHEAD = [0, 1, 2] as const;
+
+/**
+ * How long removing a partition waits for each lock, and how long it may take in all, in milliseconds. Writers that come
+ * meanwhile wait behind it, so the latter is also the longest that any of them is held up.
+ */
+const LOCK_WAIT_MS = 100;
+export const DROP_LIMIT_MS = 400;
+
+/** A lock that could not be had in time, and a statement that took too long. */
+const GAVE_UP = new Set<unknown>(['55P03', '57014']);
+
+/** $1 table, $2 months ahead. */
+const ENSURE_PARTITION = `
+select ensure_month_partition($1, (now() at time zone 'utc' + $2::integer * interval '1 month')::date)`;
+
+/** Partitions whose last day lies more than $2 days back, the oldest first. $1 table. */
+const OLD_PARTITIONS = `
+select c.relname as name, greatest(c.reltuples, 0)::bigint as rows
+from pg_inherits i join pg_class c on c.oid = i.inhrelid
+where i.inhparent = to_regclass($1) and c.relname ~ ('^' || $1 || '_[0-9]{4}_[0-9]{2}$')
+  and to_date(right(c.relname, 7), 'YYYY_MM') + interval '1 month' <= (now() at time zone 'utc')::date - $2::integer
+order by c.relname`;
+
+/** Rows that came when their month had no partition: the months of the old ones, to be dropped like the others. */
+const strayMonths = (table: PartitionedTable): string => `
+select ensure_month_partition('${table}', month) from (
+  select date_trunc('month', min(created_at) at time zone 'utc')::date as month from ${table}_other
+) oldest where month + interval '1 month' <= (now() at time zone 'utc')::date - $1::integer`;
+
+/** The lock of `ensure_month_partition`: makers and removers of partitions go one by one, on whatever replica. */
+const TAKE_TURN = `select pg_try_advisory_xact_lock(hashtext('ensure_month_partition')) as alone`;
+const IS_THERE = `select to_regclass($1) is not null as there`;
+
+interface OldPartition {
+  readonly name: string;
+  /** As the last analysis of the table estimated them. */
+  readonly rows: bigint;
+}
+
+/** Makes the partitions of the coming months in time, and drops whole months that nobody keeps any longer. */
+export class MonthPartitions {
+  constructor(private readonly database: Database) {}
+
+  /** Each on its own: a partition that cannot be made must not keep the others from being made in time. */
+  async ensureAhead(): Promise<void> {
+    for (const table of PARTITIONED_TABLES) {
+      for (const monthsAhead of MONTHS_AHEAD) {
+        await this.database
+          .query({ text: ENSURE_PARTITION, values: [table, monthsAhead] })
+          .catch((error: unknown) => log.error('maintenance.partition_missing', { table, monthsAhead, error }));
+      }
+    }
+  }
+
+  /**
+   * Drops the months of a table that are entirely older than `days`; 0 drops none. Answers the names of what went. A
+   * month whose table is in use stays until a later round: whoever reads or writes is never held up for longer than
+   * `DROP_LIMIT_MS`.
+   */
+  async dropOlder(table: PartitionedTable, days: number): Promise<string[]> {
+    if (days === 0) return [];
+    await this.database.query({ text: strayMonths(table), values: [days] });
+    const { rows: old } = await this.database.query<OldPartition>({ text: OLD_PARTITIONS, values: [table, days] });
+    const dropped: string[] = [];
+    for (const partition of old) if (await this.drop(partition, days)) dropped.push(partition.name);
+    return dropped;
+  }
+
+  /** The lock on the whole table lasts only while the catalogue changes; the files are removed after the commit. */
+  private async drop({ name, rows }: OldPartition, days: number): Promise<boolean> {
+    try {
+      const isDropped = await this.database.transaction(async (transaction) => {
+        const [turn] = (await transaction.query<{ alone: boolean }>({ text: TAKE_TURN })).rows;
+        if (turn?.alone !== true) return false;
+        const [found] = (await transaction.query<{ there: boolean }>({ text: IS_THERE, values: [name] })).rows;
+        if (found?.there !== true) return false;
+        await transaction.query({ text: `set local lock_timeout = '${LOCK_WAIT_MS}ms'` });
+        await transaction.query({ text: `set local statement_timeout = '${DROP_LIMIT_MS}ms'` });
+        await transaction.query({ text: `drop table "${name}"` });
+        return true;
+      });
+      if (isDropped) log.info('maintenance.month_dropped', { partition: name, rows: rows.toString(), days });
+      return isDropped;
+    } catch (error) {
+      if (!hasGivenUp(error)) throw error;
+      log.info('maintenance.month_in_use', { partition: name });
+      return false;
+    }
+  }
+}
+
+const hasGivenUp = (error: unknown): boolean => error instanceof Error && 'code' in error && GAVE_UP.has(error.code);

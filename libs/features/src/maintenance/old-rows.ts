@@ -1,0 +1,68 @@
+import type { ProcessConfig } from '#platform';
+
+type Retention = ProcessConfig['retention'];
+
+/** Rows that go one batch at a time. */
+export interface RowRetention {
+  readonly table: string;
+  /** Which setting says for how many days they stay; absent: each row says itself when it expires. */
+  readonly keptFor?: keyof Retention;
+  /** $1 the most rows of one batch, $2 the days. Answers a row for each that went. */
+  readonly text: string;
+}
+
+const expired = (table: string): RowRetention => ({
+  table,
+  text: `delete from ${table} where ctid = any(array(
+    select ctid from ${table} where expires_at <= now() limit $1 for update skip locked)) returning 1`,
+});
+
+const old = (table: string, endedAt: string, keptFor: keyof Retention): RowRetention => ({
+  table,
+  keptFor,
+  text: `delete from ${table} where ctid = any(array(
+    select ctid from ${table} where ${endedAt} < now() - $2::integer * interval '1 day' limit $1
+    for update skip locked)) returning 1`,
+});
+
+/**
+ * Takes from ended tasks what they were asked for; the row stays, because the ledger refers to it. It passes over the
+ * tasks in the order of their ids, which is that of time, and stops before the first that has not ended or is too
+ * young. Of several replicas one works, and the others find nothing to do.
+ */
+const TASK_CONTENT: RowRetention = {
+  table: 'task',
+  keptFor: 'TASK_CONTENT_RETENTION_DAYS',
+  text: `
+with turn as materialized (
+  select pg_try_advisory_xact_lock(hashtext('task_content')) as alone
+), sweep as (
+  select coalesce((select position from maintenance_position where job = 'task_content'), '') as position
+  from turn where alone
+), batch as (
+  select id, finished_at is null or created_at >= now() - $2::integer * interval '1 day' as is_kept
+  from task where id > (select position from sweep) order by id limit $1
+), ready as (
+  select id from batch where id < all(array(select id from batch where is_kept))
+), moved as (
+  insert into maintenance_position (job, position)
+  select 'task_content', max(id) from ready having count(*) > 0
+  on conflict (job) do update set position = excluded.position
+)
+update task set parameters = '{}', outputs = null where id in (select id from ready) returning 1`,
+};
+
+/**
+ * What else grows has an end of its own: counts of the minute are removed by the limiter, open holds by their
+ * settlement, poll rows by the end of their task, bells by the queue. Accounts, keys, prices, tasks, their files' rows
+ * and the ledger stay, because each number of the ledger must lead to what it was paid for.
+ */
+export const ROW_RETENTION: readonly RowRetention[] = [
+  expired('idempotency_record'),
+  expired('text_response'),
+  expired('text_item'),
+  old('webhook_delivery', 'finished_at', 'WEBHOOK_LOG_RETENTION_DAYS'),
+  old('reconciliation_report', 'started_at', 'AUDIT_RETENTION_DAYS'),
+  old('upstream_orphan', 'resolved_at', 'AUDIT_RETENTION_DAYS'),
+  TASK_CONTENT,
+];

@@ -1,0 +1,131 @@
+import type { JsonObject } from '#contracts';
+import { createTestDatabase, type TestDatabase } from '#testing';
+import { ItemStore } from './item-store.js';
+import { resolveReferences } from './resolve-references.js';
+
+const ADA = 'acct_ada';
+const BOB = 'acct_bob';
+
+const said = (id: string, text: string): JsonObject => ({ type: 'message', role: 'user', id, content: text });
+const answered = (id: string, ...output: JsonObject[]): JsonObject => ({ id, object: 'response', output });
+const message = (id: string, text: string): JsonObject => ({
+  id,
+  type: 'message',
+  role: 'assistant',
+  content: [{ type: 'output_text', text, annotations: [] }],
+});
+const NOT_FOUND = { code: 'previous_response_not_found', param: 'previous_response_id' };
+
+describe('The store of responses', () => {
+  let test: TestDatabase;
+  let store: ItemStore;
+  beforeAll(async () => {
+    test = await createTestDatabase();
+    await test.database.query({
+      text: 'insert into account (id, name) select id, id from unnest($1::text[]) as a (id)',
+      values: [[ADA, BOB]],
+    });
+    store = new ItemStore(test.database);
+    const chain = [
+      ['resp_1', undefined, said('in_1', 'My name is Ada'), message('msg_1', 'Hello Ada')],
+      ['resp_2', 'resp_1', said('in_2', 'I am 36'), message('msg_2', 'I see')],
+      ['resp_3', 'resp_2', said('in_3', 'Who am I?'), message('msg_3', 'Ada, 36')],
+    ] as const;
+    for (const [id, previousResponseId, input, output] of chain)
+      await store.save({
+        accountId: ADA,
+        response: answered(id, output),
+        inputItems: [input],
+        previousResponseId,
+      });
+  });
+  afterAll(() => test.remove());
+
+  const forget = (table: string, id: string) =>
+    test.database.query({ text: `update ${table} set expires_at = now() where id = $1`, values: [id] });
+  const remember = (table: string, id: string) =>
+    test.database.query({
+      text: `update ${table} set expires_at = now() + interval '1 day' where id = $1`,
+      values: [id],
+    });
+  const idsOf = (items: readonly unknown[]) => items.map((item) => (item as JsonObject)['id']);
+
+  it('tells a conversation from its beginning, each request before its answer', async () => {
+    const items = await store.conversation(ADA, 'resp_3');
+    expect(idsOf(items)).toEqual(['in_1', 'msg_1', 'in_2', 'msg_2', 'in_3', 'msg_3']);
+  });
+
+  it('branches: an earlier response goes on without what came later', async () => {
+    expect(idsOf(await store.conversation(ADA, 'resp_2'))).toEqual(['in_1', 'msg_1', 'in_2', 'msg_2']);
+  });
+
+  it('keeps a response for 30 days', async () => {
+    const { rows } = await test.database.query<{ days: number }>({
+      text: `select round(extract(epoch from expires_at - now()) / 86400)::int as days from text_response
+        union all select round(extract(epoch from expires_at - now()) / 86400)::int from text_item`,
+    });
+    expect(new Set(rows.map(({ days }) => days))).toEqual(new Set([30]));
+  });
+
+  it('refuses what it never knew, or forgot, or forgot the beginning of', async () => {
+    await expect(store.conversation(ADA, 'resp_9')).rejects.toMatchObject(NOT_FOUND);
+    await forget('text_response', 'resp_1');
+    await expect(store.conversation(ADA, 'resp_1')).rejects.toMatchObject(NOT_FOUND);
+    await expect(store.conversation(ADA, 'resp_3')).rejects.toMatchObject(NOT_FOUND);
+    await expect(store.response(ADA, 'resp_1')).rejects.toMatchObject({ code: 'not_found' });
+    await remember('text_response', 'resp_1');
+    await forget('text_item', 'msg_1');
+    expect([...(await store.items(ADA, ['msg_1', 'msg_2'])).keys()]).toEqual(['msg_2']);
+    await remember('text_item', 'msg_1');
+  });
+
+  it('shows no account what another keeps, though both may use one id', async () => {
+    await expect(store.conversation(BOB, 'resp_3')).rejects.toMatchObject(NOT_FOUND);
+    await expect(store.response(BOB, 'resp_3')).rejects.toMatchObject({ code: 'not_found' });
+    expect((await store.items(BOB, ['msg_1', 'in_1'])).size).toBe(0);
+    const response = answered('resp_3', message('msg_3', 'Hello Bob'));
+    await store.save({ accountId: BOB, response, inputItems: [], previousResponseId: undefined });
+    expect(await store.response(BOB, 'resp_3')).toEqual(response);
+    expect(idsOf(await store.conversation(ADA, 'resp_3'))).toHaveLength(6);
+  });
+
+  it('keeps what it saved first when the same response is saved again', async () => {
+    const again = answered('resp_3', message('msg_3', 'changed'));
+    await store.save({ accountId: ADA, response: again, inputItems: [], previousResponseId: undefined });
+    expect((await store.items(ADA, ['msg_3'])).get('msg_3')).toEqual(message('msg_3', 'Ada, 36'));
+    expect(await store.response(ADA, 'resp_3')).toEqual(answered('resp_3', message('msg_3', 'Ada, 36')));
+  });
+
+  describe('puts in the place of references', () => {
+    const resolve = (body: object, accountId = ADA) =>
+      resolveReferences({ model: 'vendor-5', input: [], ...body }, accountId, store);
+
+    it('nothing when there are none, so that the body may pass through', async () => {
+      const input = [{ type: 'message' as const, role: 'user' as const, content: 'Hi' }];
+      expect(await resolve({ input })).toMatchObject({ changed: false, ownItems: input });
+      expect(await resolve({ input: 'Hi' })).toMatchObject({ changed: false, ownItems: input });
+    });
+
+    it('the conversation before the input, and each item where it was named', async () => {
+      const { body, changed, ownItems } = await resolve({
+        previous_response_id: 'resp_1',
+        input: [{ type: 'item_reference', id: 'msg_2' }, said('in_4', 'Sure?')],
+      });
+      expect(changed).toBe(true);
+      expect(body).not.toHaveProperty('previous_response_id');
+      expect(idsOf(body.input as unknown[])).toEqual(['in_1', 'msg_1', 'msg_2', 'in_4']);
+      expect(idsOf(ownItems)).toEqual(['msg_2', 'in_4']);
+    });
+
+    it.each([
+      ['an unknown item', ADA, 'msg_9'],
+      ['an item of another account', BOB, 'msg_1'],
+    ])('never %s: it is refused by its place', async (_what, accountId, id) => {
+      const input = [said('in_4', 'x'), { type: 'item_reference', id }];
+      await expect(resolve({ input }, accountId)).rejects.toMatchObject({
+        code: 'item_not_found',
+        param: 'input[1].id',
+      });
+    });
+  });
+});

@@ -1,0 +1,152 @@
+import { GatewayError, type TextReply } from '#contracts';
+import { type Database, SecretSealer } from '#platform';
+import type { OpenTextProvider, OpenTextProviders, UpstreamEntry } from '#providers';
+import { createTestDatabase, type TestDatabase } from '#testing';
+import { sealUpstreamKey } from './stored-upstream.js';
+import { TextUpstreams } from './text-upstreams.js';
+import { UpstreamRoster } from './upstream-roster.js';
+
+const sealer = new SecretSealer({ keyPepper: 'a-pepper-for-tests-only' });
+
+/** Opens upstreams that only note what is done to them. */
+class NotingProviders implements OpenTextProviders {
+  readonly retryBudgetMs = 0;
+  readonly opened: UpstreamEntry[] = [];
+  readonly retired: string[] = [];
+  readonly closed: string[] = [];
+  readonly sandbox = { ...this.#place('sandbox'), models: undefined };
+
+  constructor(readonly fromFile: readonly UpstreamEntry[] | undefined) {}
+
+  open(entry: UpstreamEntry): OpenTextProvider {
+    this.opened.push(entry);
+    return {
+      ...this.#place(entry.id),
+      models: new Map(Object.entries(entry.models)),
+      retire: () => Promise.resolve(void this.retired.push(entry.id)),
+      close: () => Promise.resolve(void this.closed.push(entry.id)),
+    };
+  }
+
+  #place(id: string) {
+    const call = (): Promise<TextReply> => Promise.reject(new GatewayError('upstream_error', 'not asked here'));
+    return { provider: { id, protocol: 'chat' as const, call }, weight: 1, priority: 0 };
+  }
+}
+
+const fileEntry = (id: string): UpstreamEntry => ({
+  id,
+  protocol: 'chat',
+  base_url: 'http://127.0.0.1:1/v1',
+  models: { 'vendor-5': 'theirs' },
+  weight: 1,
+  priority: 0,
+  timeouts: { connect_seconds: 5, first_byte_seconds: 5, idle_seconds: 5 },
+  output_limit_field: 'max_tokens',
+});
+
+describe('The upstreams of a process', () => {
+  let test: TestDatabase;
+  let database: Database;
+  const rosters: UpstreamRoster[] = [];
+
+  beforeAll(async () => {
+    test = await createTestDatabase();
+    ({ database } = test);
+  });
+  afterEach(async () => {
+    await Promise.all(rosters.splice(0).map((roster) => roster.close()));
+    await database.query({ text: 'delete from upstream' });
+  });
+  afterAll(() => test.remove());
+
+  async function start(fromFile?: readonly UpstreamEntry[]) {
+    const providers = new NotingProviders(fromFile);
+    const upstreams = new TextUpstreams();
+    const roster = new UpstreamRoster(database, sealer, providers, upstreams);
+    rosters.push(roster);
+    await roster.start();
+    return { providers, roster, ids: () => upstreams.all.map(({ provider }) => provider.id), upstreams };
+  }
+
+  const add = (id: string, sealedKey: Buffer | null = null, models: object = { 'vendor-5': 'theirs' }) =>
+    database.query({
+      text: `insert into upstream (id, protocol, base_url, models, api_key_sealed)
+        values ($1, 'chat', 'http://127.0.0.1:1/v1', $2, $3)`,
+      values: [id, JSON.stringify(models), sealedKey],
+    });
+
+  it('are the sandbox alone while neither the file nor the database names one', async () => {
+    const { roster, ids } = await start();
+    expect(ids()).toEqual(['sandbox']);
+    await add('real');
+    await roster.refresh();
+    expect(ids()).toEqual(['real']);
+    await database.query({ text: 'delete from upstream' });
+    await roster.refresh();
+    expect(ids()).toEqual(['sandbox']);
+  });
+
+  it('never fall back to the sandbox when the last one is switched off', async () => {
+    await add('real');
+    const { roster, ids } = await start();
+    await database.query({ text: 'update upstream set enabled = false' });
+    await roster.refresh();
+    expect(ids()).toEqual([]);
+  });
+
+  it('are those of the file and of the database together; the file wins where both name an id', async () => {
+    await add('both');
+    await add('stored', sealUpstreamKey(sealer, 'stored', 'sk-stored'));
+    const { roster, ids, providers } = await start([fileEntry('both'), fileEntry('filed')]);
+    expect(ids()).toEqual(['both', 'filed', 'stored']);
+    expect(providers.opened.map(({ id, key }) => [id, key])).toEqual([
+      ['both', undefined],
+      ['filed', undefined],
+      ['stored', 'sk-stored'],
+    ]);
+    expect([roster.problemOf('both'), roster.problemOf('stored')]).toEqual([
+      'UPSTREAMS_FILE has an upstream of this id, which is used instead.',
+      undefined,
+    ]);
+  });
+
+  it('keep what did not change open, and let go of what was replaced or removed', async () => {
+    for (const id of ['kept', 'changed', 'removed']) await add(id);
+    const { roster, ids, providers, upstreams } = await start();
+    const healthOf = (id: string) => upstreams.all.find(({ provider }) => provider.id === id)?.healthName;
+    const before = [healthOf('kept'), healthOf('changed')];
+    await database.query({ text: `update upstream set weight = 0.5 where id = 'changed'` });
+    await database.query({ text: `delete from upstream where id = 'removed'` });
+    await roster.refresh();
+    expect(ids()).toEqual(['kept', 'changed']);
+    expect(providers.opened.map(({ id }) => id).toSorted()).toEqual(['changed', 'changed', 'kept', 'removed']);
+    expect(providers.retired.toSorted()).toEqual(['changed', 'removed']);
+    expect(healthOf('kept')).toBe(before[0]);
+    expect(healthOf('changed')).not.toBe(before[1]);
+  });
+
+  it.each<[string, () => Promise<unknown>, RegExp]>([
+    [
+      'whose key was sealed under another pepper',
+      () => add('broken', sealUpstreamKey(new SecretSealer({ keyPepper: 'x' }), 'broken', 'k')),
+      /KEY_PEPPER/,
+    ],
+    ['whose key was sealed for another', () => add('broken', sealUpstreamKey(sealer, 'other', 'k')), /set the key/],
+    ['that was written by hand and breaks a rule', () => add('broken', null, {}), /^models must name at least one/],
+  ])('leave out one %s, say why, and keep the others', async (_case, write, problem) => {
+    await add('sound');
+    await write();
+    const { roster, ids } = await start();
+    expect(ids()).toEqual(['sound']);
+    expect(roster.problemOf('broken')).toMatch(problem);
+  });
+
+  it('follow a change by themselves within two seconds', async () => {
+    const { ids } = await start();
+    await add('late');
+    const deadline = Date.now() + 2_000;
+    while (!ids().includes('late') && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(ids()).toEqual(['late']);
+  });
+});

@@ -1,0 +1,102 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { openPlatform, type Platform, readProcessConfig, timeOrderedId } from '#platform';
+import { createTestDatabase, uniqueRedisPrefix } from '#testing';
+import { Loop } from '../generation/loop.js';
+import { createWebhookSender } from './create-webhook-sender.js';
+import type { WebhookSender } from './webhook-sender.js';
+
+const ADD_DELIVERIES = `
+insert into webhook_delivery (id, account_id, event_type, url, payload, next_attempt_at)
+select id, 'acct_hooks', 'task.completed', $2, '{}', now() - interval '1 minute' from unnest($1::text[]) as id`;
+
+/** Listens on a port of its own, which makes it a receiver of its own. */
+async function receiver(listener: RequestListener): Promise<{ server: Server; url: string; port: number }> {
+  const server = createServer(listener).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return { server, port, url: `http://127.0.0.1:${port}/hook` };
+}
+
+describe('Sending webhooks to many receivers', () => {
+  let platform: Platform;
+  let sender: WebhookSender;
+  let loop: Loop;
+  const closing: (() => Promise<void> | void)[] = [];
+  const silent = { calls: 0, mostAtOnce: 0, open: 0 };
+  const prompt = { calls: 0 };
+  let urls: { silent: string; prompt: string };
+
+  beforeAll(async () => {
+    const database = await createTestDatabase();
+    const mute = await receiver((request) => {
+      silent.calls += 1;
+      silent.open += 1;
+      silent.mostAtOnce = Math.max(silent.mostAtOnce, silent.open);
+      request.socket.once('close', () => (silent.open -= 1));
+    });
+    const quick = await receiver((request, response) => {
+      prompt.calls += 1;
+      request.resume();
+      response.writeHead(204).end();
+    });
+    urls = { silent: mute.url, prompt: quick.url };
+    platform = await openPlatform(
+      readProcessConfig({
+        DATABASE_URL: database.url,
+        KEY_PEPPER: 'a-pepper-for-tests-only',
+        QUEUE_PREFIX: uniqueRedisPrefix(),
+        MEDIA_FETCH_ALLOW: `127.0.0.1:${mute.port},127.0.0.1:${quick.port}`,
+      }),
+    );
+    await platform.database.query({ text: `insert into account (id, name) values ('acct_hooks', 'hooks')` });
+    sender = createWebhookSender(platform);
+    loop = new Loop('webhooks', 250, () => sender.sendDue());
+    loop.start();
+    closing.push(
+      () => {
+        for (const { server } of [mute, quick]) {
+          server.close();
+          server.closeAllConnections();
+        }
+      },
+      () => loop.stop(),
+      () => sender.finished(),
+      () => platform.close(1_000),
+      () => database.remove(),
+    );
+  });
+  afterAll(async () => {
+    for (const close of closing) await close();
+  });
+
+  async function add(count: number, url: string): Promise<void> {
+    const ids = Array.from({ length: count }, () => timeOrderedId('msg'));
+    await platform.database.query({ text: ADD_DELIVERIES, values: [ids, url] });
+  }
+
+  async function until(reached: () => boolean, withinMs: number): Promise<void> {
+    const deadline = Date.now() + withinMs;
+    while (!reached() && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+
+  it('delivers to one within 2 s while 500 deliveries wait for another that never answers', async () => {
+    await add(500, urls.silent);
+    await until(() => silent.calls >= 20, 10_000);
+    await add(1, urls.prompt);
+    await until(() => prompt.calls === 1, 2_000);
+    expect(prompt.calls).toBe(1);
+  });
+
+  it('never has more than 20 calls to one receiver under way', () => {
+    expect(silent).toMatchObject({ calls: 20, mostAtOnce: 20 });
+  });
+
+  it('sends a backlog to a receiver that answers without waiting for the next look', async () => {
+    const before = prompt.calls;
+    await add(300, urls.prompt);
+    await until(() => prompt.calls === before + 300, 3_000);
+    expect(prompt.calls).toBe(before + 300);
+  });
+});

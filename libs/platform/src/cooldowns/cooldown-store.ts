@@ -1,0 +1,36 @@
+/**
+ * A rest as the store sees it at the moment it is asked. Times are lengths, in milliseconds: only the store's clock
+ * counts, so clocks of replicas may differ.
+ */
+export interface StoredCooldown {
+  readonly name: string;
+  /** Until the rest is over; 0 or less when it is. */
+  readonly restMs: number;
+  /** How often it has rested since it last worked. */
+  readonly rests: number;
+  /** Until the claim of whoever probes it lapses; 0 or less when nobody does. */
+  readonly probeMs: number;
+}
+
+/** What became of a claim: it is ours, somebody else is faster or it rests, or there is nothing to probe any more. */
+export type ProbeClaim = 'won' | 'lost' | 'open';
+
+/** The longest a probe keeps others from probing, in milliseconds: a replica that dies in it blocks nobody for longer. */
+export const PROBE_LEASE_MS = 15_000;
+
+/** A rest that nobody came back to is forgotten so long after its end, in milliseconds. */
+export const FORGET_AFTER_MS = 600_000;
+
+/** Rests that all replicas share. Every call is atomic in the store, and rejects soon when it cannot be reached. */
+export interface CooldownStore {
+  list(): Promise<readonly StoredCooldown[]>;
+  /** Lets it rest for `restMs` from now on; of two rests at once the longer holds, and they count as one. */
+  rest(name: string, restMs: number): Promise<void>;
+  /** Asks to be the only one that probes it, for `PROBE_LEASE_MS`. */
+  claimProbe(name: string, prober: string): Promise<ProbeClaim>;
+  /** Gives a claim back that told nothing. A claim of somebody else stays. */
+  releaseProbe(name: string, prober: string): Promise<void>;
+  /** It works again. */
+  clear(name: string): Promise<void>;
+  close(): void;
+}

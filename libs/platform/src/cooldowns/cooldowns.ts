@@ -1,0 +1,190 @@
+import type { Clock } from '../clock/clock.js';
+import { within } from '../health/within.js';
+import { randomId } from '../identifiers/time-ordered-id.js';
+import { logger } from '../log/logger.js';
+import { type CooldownStore, PROBE_LEASE_MS, type ProbeClaim, type StoredCooldown } from './cooldown-store.js';
+
+const log = logger('cooldowns');
+
+/** How often the rests of other replicas are looked at, in milliseconds. */
+const LOOK_MS = 500;
+
+/** A shorter rest stays with this replica: it would be over before the others heard of it. */
+const SHARED_FROM_MS = 2 * LOOK_MS;
+
+/** Comparisons that fail in a row before somebody is told: the first ones may only be early, or unlucky. */
+const FAILURES_TO_TELL = 4;
+
+/** A request waits no longer for its claim to probe, in milliseconds; after that this replica decides alone. */
+const CLAIM_TIMEOUT_MS = 250;
+
+/** An exchange under way at the end is waited for no longer, in milliseconds. */
+const CLOSE_TIMEOUT_MS = 1_000;
+
+/** `half_open`: the rest is over, and a single request may find out whether it works again. */
+export type CooldownState = 'open' | 'resting' | 'half_open';
+
+/** Times in Unix milliseconds of this replica's clock. */
+interface Cooldown {
+  restUntil: number;
+  rests: number;
+  probeUntil: number;
+  /** Whether the store knows of it, or is about to. */
+  isShared: boolean;
+}
+
+/**
+ * Who rests after failures, as all replicas know it. Questions are answered from a copy, which is compared with the
+ * store in the background: nobody waits for the store but the one request that claims a probe, and that for a quarter of
+ * a second at most. While the store is away the copy alone decides; what happened meanwhile is told when it is back.
+ */
+export class Cooldowns {
+  readonly #clock: Clock;
+  readonly #store: CooldownStore | undefined;
+  readonly #prober = randomId('replica');
+  #known = new Map<string, Cooldown>();
+  /** Probes that this replica claimed. */
+  readonly #claimed = new Set<string>();
+  /** What the store was not told yet: the latest change of each. */
+  readonly #untold = new Map<string, (store: CooldownStore) => Promise<void>>();
+  readonly #timer: NodeJS.Timeout | undefined;
+  #comparing: Promise<void> | undefined;
+  /** Comparisons that failed in a row. */
+  #failures = 0;
+
+  /** @param store absent: this process is the only one. */
+  constructor(clock: Clock, store?: CooldownStore) {
+    this.#clock = clock;
+    this.#store = store;
+    if (!store) return;
+    this.#timer = setInterval(() => this.#compare(store), LOOK_MS).unref();
+    this.#compare(store);
+  }
+
+  stateOf(name: string): CooldownState {
+    const cooldown = this.#known.get(name);
+    if (!cooldown) return 'open';
+    return this.#now() < cooldown.restUntil ? 'resting' : 'half_open';
+  }
+
+  /** Milliseconds until its rest is over; 0 when it does not rest. */
+  restMs(name: string): number {
+    return Math.max(0, (this.#known.get(name)?.restUntil ?? 0) - this.#now());
+  }
+
+  /** How often it has rested since it last worked. */
+  restsOf(name: string): number {
+    return this.#known.get(name)?.rests ?? 0;
+  }
+
+  /** Lets it rest: here at once, elsewhere within a second. Of two rests at a time the longer holds. */
+  rest(name: string, restMs: number): void {
+    const now = this.#now();
+    const { restUntil = 0, rests = 0, isShared: wasShared = false } = this.#known.get(name) ?? {};
+    const until = Math.max(restUntil, now + restMs);
+    const isShared = wasShared || restMs >= SHARED_FROM_MS;
+    this.#known.set(name, { restUntil: until, rests: restUntil > now ? rests : rests + 1, probeUntil: 0, isShared });
+    this.#claimed.delete(name);
+    if (isShared) this.#tell(name, (store) => store.rest(name, Math.max(0, until - this.#now())));
+  }
+
+  /** True for one request of one replica when the rest is over. It ends in `rest`, `clear` or `releaseProbe`. */
+  async claimProbe(name: string): Promise<boolean> {
+    const cooldown = this.#known.get(name);
+    if (!cooldown) return true;
+    const now = this.#now();
+    if (cooldown.restUntil > now || cooldown.probeUntil > now) return false;
+    cooldown.probeUntil = now + PROBE_LEASE_MS;
+    const claim = await this.#claim(name, cooldown);
+    if (claim === 'won') this.#claimed.add(name);
+    if (claim === 'open') this.#known.delete(name);
+    return claim !== 'lost';
+  }
+
+  /** The probe told nothing: another request may be it. */
+  releaseProbe(name: string): void {
+    if (!this.#claimed.delete(name)) return;
+    const cooldown = this.#known.get(name);
+    if (cooldown) cooldown.probeUntil = 0;
+    if (cooldown?.isShared) this.#tell(name, (store) => store.releaseProbe(name, this.#prober));
+  }
+
+  /** It works: all replicas may use it again. */
+  clear(name: string): void {
+    this.#claimed.delete(name);
+    const cooldown = this.#known.get(name);
+    this.#known.delete(name);
+    if (cooldown?.isShared) this.#tell(name, (store) => store.clear(name));
+  }
+
+  /** Tells what is left to tell, if the store can be reached, and lets go of it. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await within(this.#comparing ?? Promise.resolve(), CLOSE_TIMEOUT_MS).catch(() => undefined);
+    this.#store?.close();
+  }
+
+  #now(): number {
+    return this.#clock.now().getTime();
+  }
+
+  async #claim(name: string, { isShared }: Cooldown): Promise<ProbeClaim> {
+    // What the store was not told of yet, it cannot decide.
+    if (!this.#store || !isShared || this.#untold.has(name)) return 'won';
+    try {
+      const claim = await within(this.#store.claimProbe(name, this.#prober), CLAIM_TIMEOUT_MS);
+      // Somebody else probes, or the rest was lengthened: how long is learned at once.
+      if (claim === 'lost') this.#compare(this.#store);
+      return claim;
+    } catch (error) {
+      log.debug('probe.unclaimed', { upstream: name, error });
+      return 'won';
+    }
+  }
+
+  #tell(name: string, change: (store: CooldownStore) => Promise<void>): void {
+    if (!this.#store) return;
+    this.#untold.set(name, change);
+    this.#compare(this.#store);
+  }
+
+  /** One comparison at a time; what comes meanwhile is told by it. */
+  #compare(store: CooldownStore): void {
+    this.#comparing ??= this.#exchange(store)
+      .then(() => this.#noteSuccess())
+      .catch((error: unknown) => this.#noteFailure(error))
+      .finally(() => (this.#comparing = undefined));
+  }
+
+  async #exchange(store: CooldownStore): Promise<void> {
+    do {
+      for (const [name, change] of this.#untold) {
+        await change(store);
+        if (this.#untold.get(name) === change) this.#untold.delete(name);
+      }
+      const listed = await store.list();
+      // A change that came meanwhile is newer than the list.
+      if (this.#untold.size === 0) this.#adopt(listed);
+    } while (this.#untold.size > 0);
+  }
+
+  #adopt(listed: readonly StoredCooldown[]): void {
+    const now = this.#now();
+    const own = [...this.#known].filter(([, { isShared }]) => !isShared);
+    const shared = listed.map(({ name, restMs, rests, probeMs }): [string, Cooldown] => [
+      name,
+      { restUntil: now + restMs, rests, probeUntil: now + probeMs, isShared: true },
+    ]);
+    this.#known = new Map([...own, ...shared]);
+  }
+
+  #noteSuccess(): void {
+    if (this.#failures >= FAILURES_TO_TELL) log.info('cooldowns.shared_again');
+    this.#failures = 0;
+  }
+
+  #noteFailure(error: unknown): void {
+    this.#failures += 1;
+    if (this.#failures === FAILURES_TO_TELL) log.warn('cooldowns.not_shared', { error });
+  }
+}

@@ -1,0 +1,20 @@
+import { type Clock, systemClock } from '../clock/clock.js';
+import type { Database } from '../database/database.js';
+import type { QueueConfig } from '../queue/queue.config.js';
+import type { CooldownStore } from './cooldown-store.js';
+import { Cooldowns } from './cooldowns.js';
+import { PostgresCooldownStore } from './postgres-cooldown-store.js';
+import { RedisCooldownStore } from './redis-cooldown-store.js';
+
+/** Rests shared through Redis when there is one; kept here when this process is the only one; else shared through Postgres. */
+export const createCooldowns = (
+  config: QueueConfig,
+  database: Database,
+  isOnlyProcess: boolean,
+  clock: Clock = systemClock,
+): Cooldowns => new Cooldowns(clock, storeOf(config, database, isOnlyProcess));
+
+function storeOf(config: QueueConfig, database: Database, isOnlyProcess: boolean): CooldownStore | undefined {
+  if (config.REDIS_URL !== undefined) return new RedisCooldownStore(config.REDIS_URL, config.QUEUE_PREFIX);
+  return isOnlyProcess ? undefined : new PostgresCooldownStore(database);
+}

@@ -1,0 +1,114 @@
+import type { Cluster, Redis, Result } from 'ioredis';
+import { parseRedisAddress } from '../queue/redis-address.js';
+import { connect, RINGING } from '../queue/redis-store.js';
+import {
+  type CooldownStore,
+  FORGET_AFTER_MS,
+  PROBE_LEASE_MS,
+  type ProbeClaim,
+  type StoredCooldown,
+} from './cooldown-store.js';
+
+const COMMAND_TIMEOUT_MS = 500;
+/** Longer than any rest; an installation that is gone leaves nothing behind. */
+const EXPIRES_AFTER_MS = 86_400_000;
+
+/**
+ * One hash for all: upstream to "end of its rest : rests : end of the probe's claim : who probes", times in Unix
+ * milliseconds by the clock of Redis. One key, so that a Cluster keeps it on one node with one clock.
+ */
+const PRELUDE = `
+local clock = redis.call('TIME')
+local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+local function parse(value)
+  local rest, rests, probe, prober = string.match(value or '', '^(%d+):(%d+):(%d+):(.*)$')
+  if not rest then return nil end
+  return { rest = tonumber(rest), rests = tonumber(rests), probe = tonumber(probe), prober = prober }
+end
+local function find(name) return parse(redis.call('HGET', KEYS[1], name)) end
+local function keep(name, it)
+  redis.call('HSET', KEYS[1], name, string.format('%.0f:%.0f:%.0f:%s', it.rest, it.rests, it.probe, it.prober))
+end
+`;
+
+const SCRIPTS = {
+  listCooldowns: `${PRELUDE}
+    local found = {}
+    local all = redis.call('HGETALL', KEYS[1])
+    for i = 1, #all, 2 do
+      local it = parse(all[i + 1])
+      if it and it.rest + ARGV[1] > now then
+        found[#found + 1] = { all[i], it.rest - now, it.rests, it.probe - now }
+      end
+    end
+    return found`,
+  restCooldown: `${PRELUDE}
+    local name, till, forget = ARGV[1], now + ARGV[2], tonumber(ARGV[3])
+    local it = find(name) or { rest = 0, rests = 0 }
+    if it.rest <= now then it.rests = it.rests + 1 end
+    keep(name, { rest = math.max(it.rest, till), rests = it.rests, probe = 0, prober = '' })
+    local all = redis.call('HGETALL', KEYS[1])
+    for i = 1, #all, 2 do
+      local other = parse(all[i + 1])
+      if not other or other.rest + forget < now then redis.call('HDEL', KEYS[1], all[i]) end
+    end
+    redis.call('PEXPIRE', KEYS[1], ARGV[4])`,
+  claimCooldownProbe: `${PRELUDE}
+    local it = find(ARGV[1])
+    if not it then return 'open' end
+    if it.rest > now or it.probe > now then return 'lost' end
+    it.probe, it.prober = now + ARGV[2], ARGV[3]
+    keep(ARGV[1], it)
+    return 'won'`,
+  releaseCooldownProbe: `${PRELUDE}
+    local it = find(ARGV[1])
+    if not it or it.prober ~= ARGV[2] then return end
+    it.probe, it.prober = 0, ''
+    keep(ARGV[1], it)`,
+} as const;
+
+declare module 'ioredis' {
+  interface RedisCommander<Context> {
+    listCooldowns(key: string, forgetMs: number): Result<[string, number, number, number][], Context>;
+    restCooldown(key: string, name: string, restMs: number, forgetMs: number, expireMs: number): Result<null, Context>;
+    claimCooldownProbe(key: string, name: string, leaseMs: number, prober: string): Result<ProbeClaim, Context>;
+    releaseCooldownProbe(key: string, name: string, prober: string): Result<null, Context>;
+  }
+}
+
+/** Rests in Redis: alone, as a Cluster, or behind Sentinels. It may be absent at any time. */
+export class RedisCooldownStore implements CooldownStore {
+  readonly #redis: Redis | Cluster;
+  readonly #key: string;
+
+  constructor(redisUrl: string, prefix: string) {
+    this.#key = `${prefix}:cooldowns`;
+    this.#redis = connect(parseRedisAddress(redisUrl), { ...RINGING, commandTimeout: COMMAND_TIMEOUT_MS });
+    for (const [name, lua] of Object.entries(SCRIPTS)) this.#redis.defineCommand(name, { numberOfKeys: 1, lua });
+  }
+
+  async list(): Promise<readonly StoredCooldown[]> {
+    const found = await this.#redis.listCooldowns(this.#key, FORGET_AFTER_MS);
+    return found.map(([name, restMs, rests, probeMs]) => ({ name, restMs, rests, probeMs }));
+  }
+
+  async rest(name: string, restMs: number): Promise<void> {
+    await this.#redis.restCooldown(this.#key, name, Math.ceil(restMs), FORGET_AFTER_MS, EXPIRES_AFTER_MS);
+  }
+
+  claimProbe(name: string, prober: string): Promise<ProbeClaim> {
+    return this.#redis.claimCooldownProbe(this.#key, name, PROBE_LEASE_MS, prober);
+  }
+
+  async releaseProbe(name: string, prober: string): Promise<void> {
+    await this.#redis.releaseCooldownProbe(this.#key, name, prober);
+  }
+
+  async clear(name: string): Promise<void> {
+    await this.#redis.hdel(this.#key, name);
+  }
+
+  close(): void {
+    this.#redis.disconnect();
+  }
+}

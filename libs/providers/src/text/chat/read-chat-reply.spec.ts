@@ -1,0 +1,177 @@
+import type { TextEvent } from '#contracts';
+import { asStream, decoded, joined, readWhole, usageOf } from '../testing/decoded.js';
+import { chatCodec } from './chat-codec.js';
+
+const delta = (fields: object, finish_reason: string | null = null): object => ({
+  choices: [{ index: 0, delta: fields, finish_reason }],
+});
+const USAGE = {
+  prompt_tokens: 11,
+  completion_tokens: 7,
+  prompt_tokens_details: { cached_tokens: 3 },
+  completion_tokens_details: { reasoning_tokens: 2 },
+};
+const KNOWN = usageOf({ inputTokens: 11, cachedInputTokens: 3, outputTokens: 7, reasoningTokens: 2 });
+const COUNTED = { choices: [], usage: USAGE };
+const STOP: TextEvent = { type: 'finish', reason: 'stop', usage: KNOWN };
+const CALLED: TextEvent = { ...STOP, reason: 'tool-calls' };
+
+const called = (index: number, id: string, city: string): TextEvent[] => [
+  { type: 'call', id, name: `tool_${index}` },
+  { type: 'arguments', json: `{"city":"${city}"}` },
+];
+const opening = (index: number, id: string): object => ({
+  index,
+  id,
+  type: 'function',
+  function: { name: `tool_${index}`, arguments: '' },
+});
+const piece = (index: number | undefined, json: string): object => ({
+  ...(index === undefined ? {} : { index }),
+  function: { arguments: json },
+});
+const tools = (...tool_calls: object[]): object => delta({ tool_calls });
+
+const read = (...events: (object | string)[]): TextEvent[] => joined(decoded(chatCodec, asStream(events)));
+
+describe('A chat stream', () => {
+  it.each<[string, (object | string)[], TextEvent[]]>([
+    [
+      'brings text in pieces, an empty first one and the usage after the end',
+      [
+        delta({ role: 'assistant', content: '' }),
+        delta({ content: '猫' }),
+        delta({ content: '😀' }),
+        delta({}, 'stop'),
+        COUNTED,
+        '[DONE]',
+      ],
+      [{ type: 'text', text: '猫😀' }, STOP],
+    ],
+    [
+      'brings usage inside the choice',
+      [delta({ content: 'Hi' }), { choices: [{ delta: {}, finish_reason: 'stop', usage: USAGE }] }],
+      [{ type: 'text', text: 'Hi' }, STOP],
+    ],
+    [
+      'brings usage under a vendor’s own name',
+      [delta({ content: 'Hi' }), { ...delta({}, 'stop'), x_groq: { usage: USAGE } }],
+      [{ type: 'text', text: 'Hi' }, STOP],
+    ],
+    [
+      'repeats its usage in every chunk, of which the last counts',
+      [
+        { ...delta({ content: 'Hi' }), usage: { ...USAGE, completion_tokens: 1 } },
+        { ...delta({}, 'stop'), usage: USAGE },
+      ],
+      [{ type: 'text', text: 'Hi' }, STOP],
+    ],
+    [
+      'brings reasoning under either name, and in parts',
+      [
+        delta({ reasoning_content: 'Hm' }),
+        delta({ reasoning: ', well' }),
+        delta({ content: [{ type: 'thinking', thinking: [{ type: 'text', text: '.' }] }] }),
+        delta({ content: [{ type: 'text', text: 'Yes' }] }),
+        delta({ content: ' indeed', reasoning_content: null }),
+        delta({}, 'stop'),
+        COUNTED,
+      ],
+      [{ type: 'reasoning', text: 'Hm, well.' }, { type: 'text', text: 'Yes indeed' }, STOP],
+    ],
+    [
+      'brings a refusal as text',
+      [delta({ refusal: 'No.' }), delta({}, 'content_filter'), COUNTED],
+      [
+        { type: 'text', text: 'No.' },
+        { ...STOP, reason: 'content-filter' },
+      ],
+    ],
+    [
+      'brings arguments of two calls in turns, which are told one after the other',
+      [
+        tools(opening(0, 'a')),
+        tools(piece(0, '{"city":')),
+        tools(opening(1, 'b'), piece(0, '"Paris"}')),
+        tools(piece(1, '{"city":"Rome"}')),
+        delta({}, 'tool_calls'),
+        COUNTED,
+      ],
+      [...called(0, 'a', 'Paris'), ...called(1, 'b', 'Rome'), CALLED],
+    ],
+    [
+      'gives all calls the index 0, or none',
+      [
+        tools({ ...opening(0, 'a'), index: 0 }, piece(0, '{"city":"Paris"}')),
+        tools({ id: 'b', function: { name: 'tool_1', arguments: '{"city":' }, index: 0 }),
+        tools(piece(undefined, '"Rome"}')),
+        delta({}, 'stop'),
+        COUNTED,
+      ],
+      [...called(0, 'a', 'Paris'), ...called(1, 'b', 'Rome'), CALLED],
+    ],
+    [
+      'brings a whole call in one chunk and says stop',
+      [
+        tools({ index: 0, id: 'a', function: { name: 'tool_0', arguments: '{"city":"Paris"}' } }),
+        delta({ content: null }, 'stop'),
+        COUNTED,
+      ],
+      [...called(0, 'a', 'Paris'), CALLED],
+    ],
+    [
+      'says which stop sequence ended it',
+      [{ choices: [{ delta: { content: 'Hi' }, finish_reason: 'stop', stop_reason: 'END' }] }, COUNTED],
+      [
+        { type: 'text', text: 'Hi' },
+        { ...STOP, reason: 'stop-sequence', stopSequence: 'END' },
+      ],
+    ],
+    [
+      'tells no usage, which is then counted',
+      [delta({ content: 'Hi' }), delta({}, 'length')],
+      [
+        { type: 'text', text: 'Hi' },
+        { type: 'finish', reason: 'length' },
+      ],
+    ],
+  ])('%s', (_what, events, expected) => {
+    expect(read(...events)).toEqual(expected);
+  });
+
+  it('gives a call an id when its vendor gave none', () => {
+    const [call] = read(tools({ index: 0, function: { name: 'tool_0', arguments: '{}' } }), delta({}, 'tool_calls'));
+    expect(call).toEqual({ type: 'call', id: expect.stringMatching(/^call_[0-9a-f]{24}$/), name: 'tool_0' });
+  });
+
+  it.each([
+    ['breaks off before its end', [delta({ content: 'Hi' }), '[DONE]'], 'upstream_error'],
+    [
+      'goes on with arguments of a call after other words',
+      [tools(opening(0, 'a')), delta({ content: 'Hi' }), tools(piece(0, '{}'))],
+      'upstream_error',
+    ],
+    ['reports an overload', [{ error: { code: 503, type: 'overloaded_error' } }], 'overloaded'],
+    ['reports a limit', [{ error: { type: 'rate_limit_error' } }], 'rate_limit_exceeded'],
+    ['holds no JSON', ['<html>'], 'upstream_error'],
+    ['holds JSON that is no object', ['[1]'], 'upstream_error'],
+  ])('fails when it %s', (_what, events, code) => {
+    expect(() => read(...events)).toThrow(expect.objectContaining({ code }));
+  });
+});
+
+it('A whole chat completion reads as its stream would', () => {
+  const tool_calls = [
+    { id: 'a', type: 'function', function: { name: 'tool_0', arguments: '{"city":"Paris"}' } },
+    { id: 'b', type: 'function', function: { name: 'tool_1', arguments: '{"city":"Rome"}' } },
+  ];
+  const message = { role: 'assistant', content: 'Let me see.', reasoning_content: 'Hm', tool_calls };
+  const reply = { choices: [{ index: 0, message, finish_reason: 'tool_calls' }], usage: USAGE };
+  expect(readWhole(chatCodec, reply)).toEqual([
+    { type: 'reasoning', text: 'Hm' },
+    { type: 'text', text: 'Let me see.' },
+    ...called(0, 'a', 'Paris'),
+    ...called(1, 'b', 'Rome'),
+    CALLED,
+  ]);
+});

@@ -1,0 +1,92 @@
+import { plainToInstance } from 'class-transformer';
+import { validateSync, type ValidationError } from 'class-validator';
+import { isJsonObject } from '#contracts';
+import { UpstreamsFile, type UpstreamEntry } from './upstream-entry.js';
+
+/** Where a field stands: `['upstreams', 1, 'base_url']`. */
+export type FieldPath = readonly (string | number)[];
+
+/** One mistake in the settings of upstreams. Never holds what was given, which may be a secret. */
+export interface UpstreamMistake {
+  readonly path: FieldPath;
+  /** What the field breaks, to be read after its name: "must be at least 0". */
+  readonly rule: string;
+  /** True when there is no such field. */
+  readonly isUnknown?: boolean;
+}
+
+/** Checked settings; of use only when there are no mistakes. */
+export interface CheckedUpstreams<Checked> {
+  readonly checked: Checked;
+  readonly mistakes: readonly UpstreamMistake[];
+}
+
+/** `upstreams[1].base_url` */
+export const fieldName = (path: FieldPath): string =>
+  path.reduce<string>(
+    (name, step) => (typeof step === 'number' ? `${name}[${step}]` : name ? `${name}.${step}` : step),
+    '',
+  );
+
+/** Reads a whole file, already parsed. */
+export function checkUpstreamsFile(sent: unknown): CheckedUpstreams<readonly UpstreamEntry[]> {
+  const { checked, mistakes } = checkFields(UpstreamsFile, sent);
+  const { upstreams } = checked;
+  return { checked: upstreams, mistakes: mistakes.length > 0 ? mistakes : mistakesTogether(upstreams) };
+}
+
+/** Reads the settings of one upstream, as `UpstreamEntry` or a class that adds fields to it says. */
+export function checkUpstream<Entry extends UpstreamEntry>(
+  entryClass: new () => Entry,
+  sent: unknown,
+): CheckedUpstreams<Entry> {
+  const { checked, mistakes } = checkFields(entryClass, sent);
+  return { checked, mistakes: mistakes.length > 0 ? mistakes : mistakesInModels(checked, []) };
+}
+
+function checkFields<Checked extends object>(
+  checkedClass: new () => Checked,
+  sent: unknown,
+): CheckedUpstreams<Checked> {
+  const checked = plainToInstance(checkedClass, isJsonObject(sent) ? sent : {}, { exposeDefaultValues: true });
+  const errors = validateSync(checked, { whitelist: true, forbidNonWhitelisted: true, forbidUnknownValues: false });
+  return { checked, mistakes: errors.flatMap((error) => mistakesOf(error, [])) };
+}
+
+function mistakesOf({ property, constraints = {}, children }: ValidationError, above: FieldPath): UpstreamMistake[] {
+  const path = [...above, /^\d+$/.test(property) ? Number(property) : property];
+  const [rule] = Object.values(constraints);
+  const own =
+    rule === undefined
+      ? []
+      : [
+          {
+            path,
+            rule: rule.replace(`property ${property}`, '').replace(`${property} `, '').trim(),
+            isUnknown: 'whitelistValidation' in constraints,
+          },
+        ];
+  return [...own, ...(children ?? []).flatMap((child) => mistakesOf(child, path))];
+}
+
+/** What only shows when the entries are seen together, or inside their model lists. */
+function mistakesTogether(entries: readonly UpstreamEntry[]): UpstreamMistake[] {
+  return entries.flatMap((entry, index) => {
+    const path = ['upstreams', index];
+    const twice = entries.findIndex(({ id }) => id === entry.id) < index;
+    return [
+      ...(twice ? [{ path: [...path, 'id'], rule: `"${entry.id}" is used twice` }] : []),
+      ...mistakesInModels(entry, path),
+    ];
+  });
+}
+
+function mistakesInModels({ models }: UpstreamEntry, path: FieldPath): UpstreamMistake[] {
+  const names = Object.entries(models);
+  return [
+    ...(names.length === 0 ? [{ path: [...path, 'models'], rule: 'must name at least one model' }] : []),
+    ...names
+      .filter(([, name]) => typeof name !== 'string' || name === '')
+      .map(([model]) => ({ path: [...path, 'models', model], rule: "must be the model's name at the upstream" })),
+  ];
+}

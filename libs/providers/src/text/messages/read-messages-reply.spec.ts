@@ -1,0 +1,163 @@
+import type { TextEvent } from '#contracts';
+import { asStream, decoded, joined, readWhole, usageOf } from '../testing/decoded.js';
+import { messagesCodec } from './messages-codec.js';
+
+const START = {
+  type: 'message_start',
+  message: { usage: { input_tokens: 8, cache_read_input_tokens: 3, cache_creation_input_tokens: 2, output_tokens: 1 } },
+};
+const begin = (content_block: object, index = 0): object => ({ type: 'content_block_start', index, content_block });
+const grow = (delta: object, index = 0): object => ({ type: 'content_block_delta', index, delta });
+const CLOSE = { type: 'content_block_stop', index: 0 };
+const ended = (stop_reason: string, more: object = {}): object[] => [
+  { type: 'message_delta', delta: { stop_reason, stop_sequence: null, ...more }, usage: { output_tokens: 7 } },
+  { type: 'message_stop' },
+];
+const USAGE = usageOf({ inputTokens: 13, cachedInputTokens: 3, cacheWriteTokens: 2, outputTokens: 7 });
+const STOP: TextEvent = { type: 'finish', reason: 'stop', usage: USAGE };
+const CALLED: TextEvent = { ...STOP, reason: 'tool-calls' };
+const CALL: TextEvent = { type: 'call', id: 'toolu_1', name: 'get_weather' };
+const TOOL = { type: 'tool_use', id: 'toolu_1', name: 'get_weather' };
+
+const read = (...events: (object | string)[]): TextEvent[] => joined(decoded(messagesCodec, asStream(events)));
+
+describe('A messages stream', () => {
+  it.each<[string, object[], TextEvent[]]>([
+    [
+      'brings text in pieces that the network cut inside a character',
+      [
+        begin({ type: 'text', text: '' }),
+        grow({ type: 'text_delta', text: 'é猫' }),
+        grow({ type: 'text_delta', text: '😀' }),
+        CLOSE,
+        ...ended('end_turn'),
+      ],
+      [{ type: 'text', text: 'é猫😀' }, STOP],
+    ],
+    [
+      'brings thinking, then the proof of it, marked as this vendor’s',
+      [
+        begin({ type: 'thinking', thinking: '', signature: '' }),
+        grow({ type: 'thinking_delta', thinking: 'Hm' }),
+        grow({ type: 'signature_delta', signature: 'proof' }),
+        CLOSE,
+        ...ended('end_turn'),
+      ],
+      [{ type: 'reasoning', text: 'Hm' }, { type: 'signature', signature: 'messages:proof' }, STOP],
+    ],
+    [
+      'brings thinking that the vendor sealed',
+      [begin({ type: 'redacted_thinking', data: 'sealed' }), CLOSE, ...ended('end_turn')],
+      [{ type: 'signature', signature: 'messages:sealed' }, STOP],
+    ],
+    [
+      'brings arguments in pieces, the empty ones left out',
+      [
+        begin({ ...TOOL, input: {} }),
+        grow({ type: 'input_json_delta', partial_json: '' }),
+        grow({ type: 'input_json_delta', partial_json: '{"city":' }),
+        grow({ type: 'input_json_delta', partial_json: '"Paris"}' }),
+        CLOSE,
+        ...ended('tool_use'),
+      ],
+      [CALL, { type: 'arguments', json: '{"city":"Paris"}' }, CALLED],
+    ],
+    [
+      'brings all arguments with the beginning of the call',
+      [begin({ ...TOOL, input: { city: 'Paris' } }), CLOSE, ...ended('tool_use')],
+      [CALL, { type: 'arguments', json: '{"city":"Paris"}' }, CALLED],
+    ],
+    [
+      'brings a call without arguments',
+      [begin({ ...TOOL, input: {} }), CLOSE, ...ended('tool_use')],
+      [CALL, { type: 'arguments', json: '{}' }, CALLED],
+    ],
+    [
+      'brings steps of the vendor’s own tools, which are nobody’s call',
+      [
+        begin({ type: 'server_tool_use', id: 'srv_1', name: 'web_search', input: {} }),
+        grow({ type: 'input_json_delta', partial_json: '{"query":"x"}' }),
+        CLOSE,
+        begin({ type: 'web_search_tool_result', content: [] }, 1),
+        CLOSE,
+        begin({ type: 'text', text: 'Found.' }, 2),
+        CLOSE,
+        ...ended('end_turn'),
+      ],
+      [{ type: 'text', text: 'Found.' }, STOP],
+    ],
+    [
+      'brings pings, unknown events and citations in between',
+      [
+        { type: 'ping' },
+        begin({ type: 'text', text: 'Hi' }),
+        { type: 'something_new', value: 1 },
+        grow({ type: 'citations_delta', citation: { url: 'https://a.example' } }),
+        grow({ type: 'text_delta', text: '' }),
+        CLOSE,
+        ...ended('end_turn'),
+      ],
+      [{ type: 'text', text: 'Hi' }, STOP],
+    ],
+  ])('%s', (_what, events, expected) => {
+    expect(read(START, ...events)).toEqual(expected);
+  });
+
+  it.each([
+    ['end_turn', {}, 'stop'],
+    ['max_tokens', {}, 'length'],
+    ['model_context_window_exceeded', {}, 'length'],
+    ['refusal', {}, 'content-filter'],
+    ['a_reason_of_tomorrow', {}, 'stop'],
+    ['stop_sequence', { stop_sequence: 'END' }, 'stop-sequence'],
+  ])('that ended by %s', (sent, more, reason) => {
+    const sequence = 'stop_sequence' in more ? { stopSequence: 'END' } : {};
+    expect(read(START, ...ended(sent, more)).at(-1)).toEqual({ type: 'finish', reason, ...sequence, usage: USAGE });
+  });
+
+  it('takes the last figures of usage, and those of the beginning where the end leaves some out', () => {
+    const last = { input_tokens: 20, cache_read_input_tokens: null, output_tokens: 9 };
+    const end = [{ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: last }, { type: 'message_stop' }];
+    const usage = usageOf({ inputTokens: 25, cachedInputTokens: 3, cacheWriteTokens: 2, outputTokens: 9 });
+    expect(read(START, ...end)).toEqual([{ type: 'finish', reason: 'stop', usage }]);
+  });
+
+  it('tells what it knows of the input at once', () => {
+    expect(messagesCodec.decoder().push(JSON.stringify(START))).toEqual([{ type: 'start', inputTokens: 13 }]);
+  });
+
+  it.each([
+    ['breaks off before its end', [START, begin({ type: 'text', text: 'Hi' })], 'upstream_error'],
+    ['reports that the vendor is overloaded', [{ type: 'error', error: { type: 'overloaded_error' } }], 'overloaded'],
+    ['reports a limit', [{ type: 'error', error: { type: 'rate_limit_error' } }], 'rate_limit_exceeded'],
+    ['reports a timeout', [{ type: 'error', error: { type: 'timeout_error' } }], 'upstream_timeout'],
+    ['reports nothing in particular', [{ type: 'error' }], 'upstream_error'],
+    ['holds no JSON', ['{"type":'], 'upstream_error'],
+  ])('fails when it %s', (_what, events, code) => {
+    expect(() => read(...events)).toThrow(expect.objectContaining({ code }));
+  });
+});
+
+it('A whole message reads as its stream would', () => {
+  const reply = {
+    content: [
+      { type: 'thinking', thinking: 'Hm', signature: 'proof' },
+      { type: 'redacted_thinking', data: 'sealed' },
+      { type: 'text', text: 'Let me see.' },
+      { type: 'text', text: '' },
+      { ...TOOL, input: { city: 'Paris' } },
+      { type: 'a_block_of_tomorrow' },
+    ],
+    stop_reason: 'tool_use',
+    usage: { input_tokens: 8, cache_read_input_tokens: 3, cache_creation_input_tokens: 2, output_tokens: 7 },
+  };
+  expect(readWhole(messagesCodec, reply)).toEqual([
+    { type: 'reasoning', text: 'Hm' },
+    { type: 'signature', signature: 'messages:proof' },
+    { type: 'signature', signature: 'messages:sealed' },
+    { type: 'text', text: 'Let me see.' },
+    CALL,
+    { type: 'arguments', json: '{"city":"Paris"}' },
+    CALLED,
+  ]);
+});

@@ -1,0 +1,187 @@
+import type { TextEvent } from '#contracts';
+import { asStream, decoded, joined, readWhole, usageOf } from '../testing/decoded.js';
+import { responsesCodec } from './responses-codec.js';
+
+const USAGE = {
+  input_tokens: 11,
+  input_tokens_details: { cached_tokens: 3 },
+  output_tokens: 7,
+  output_tokens_details: { reasoning_tokens: 2 },
+};
+const KNOWN = usageOf({ inputTokens: 11, cachedInputTokens: 3, outputTokens: 7, reasoningTokens: 2 });
+const completed = (output: readonly object[] = []): object => ({
+  type: 'response.completed',
+  response: { status: 'completed', output, usage: USAGE },
+});
+const STOP: TextEvent = { type: 'finish', reason: 'stop', usage: KNOWN };
+const CALLED: TextEvent = { ...STOP, reason: 'tool-calls' };
+
+const added = (item: object, output_index = 0): object => ({ type: 'response.output_item.added', output_index, item });
+const done = (item: object, output_index = 0): object => ({ type: 'response.output_item.done', output_index, item });
+const delta = (kind: string, text: string, output_index = 0): object => ({
+  type: `response.${kind}.delta`,
+  output_index,
+  delta: text,
+});
+const message = (...texts: string[]): object => ({
+  type: 'message',
+  content: texts.map((text) => ({ type: 'output_text', text })),
+});
+const call = (id: string, city?: string): object => ({
+  type: 'function_call',
+  call_id: id,
+  name: 'get_weather',
+  arguments: city === undefined ? '' : `{"city":"${city}"}`,
+});
+const called = (id: string, city: string): TextEvent[] => [
+  { type: 'call', id, name: 'get_weather' },
+  { type: 'arguments', json: `{"city":"${city}"}` },
+];
+
+const read = (...events: (object | string)[]): TextEvent[] => joined(decoded(responsesCodec, asStream(events)));
+
+describe('A responses stream', () => {
+  it.each<[string, (object | string)[], TextEvent[]]>([
+    [
+      'brings text in pieces, the empty ones left out',
+      [
+        { type: 'response.created', response: {} },
+        added(message()),
+        delta('output_text', ''),
+        delta('output_text', '猫'),
+        delta('output_text', '😀'),
+        done(message('猫😀')),
+        completed(),
+        '[DONE]',
+      ],
+      [{ type: 'text', text: '猫😀' }, STOP],
+    ],
+    [
+      'brings an empty message, which is none',
+      [added(message()), delta('output_text', ''), done(message('')), completed()],
+      [STOP],
+    ],
+    [
+      'brings text only when its item is done',
+      [added(message()), done(message('Hi ', 'there')), completed()],
+      [{ type: 'text', text: 'Hi there' }, STOP],
+    ],
+    [
+      'announces no item',
+      [delta('output_text', 'Hi'), done(message('Hi')), done(call('a', 'Paris'), 1), completed()],
+      [{ type: 'text', text: 'Hi' }, ...called('a', 'Paris'), CALLED],
+    ],
+    ['brings a refusal as text', [delta('refusal', 'No.'), completed()], [{ type: 'text', text: 'No.' }, STOP]],
+    [
+      'brings a summary in several parts, then the proof of it',
+      [
+        added({ type: 'reasoning', summary: [] }),
+        { type: 'response.reasoning_summary_part.added', output_index: 0, summary_index: 0 },
+        delta('reasoning_summary_text', 'Hm'),
+        { type: 'response.reasoning_summary_part.added', output_index: 0, summary_index: 1 },
+        delta('reasoning_summary_text', 'Well'),
+        done({ type: 'reasoning', summary: [{ text: 'Hm' }, { text: 'Well' }], encrypted_content: 'sealed' }),
+        completed(),
+      ],
+      [{ type: 'reasoning', text: 'Hm\n\nWell' }, { type: 'signature', signature: 'responses:sealed' }, STOP],
+    ],
+    [
+      'brings raw reasoning under either name',
+      [delta('reasoning_text', 'Hm'), delta('reasoning', ', well'), completed()],
+      [{ type: 'reasoning', text: 'Hm, well' }, STOP],
+    ],
+    [
+      'brings arguments in pieces',
+      [
+        added(call('a')),
+        delta('function_call_arguments', '{"city":'),
+        delta('function_call_arguments', '"Paris"}'),
+        done(call('a', 'Paris')),
+        completed(),
+      ],
+      [...called('a', 'Paris'), CALLED],
+    ],
+    [
+      'brings arguments only when the call is done',
+      [added(call('a')), done(call('a', 'Paris')), completed()],
+      [...called('a', 'Paris'), CALLED],
+    ],
+    [
+      'brings two calls in turns, which are told one after the other',
+      [
+        added(call('a')),
+        delta('function_call_arguments', '{"city":'),
+        added(call('b'), 1),
+        delta('function_call_arguments', '{"city":', 1),
+        delta('function_call_arguments', '"Paris"}'),
+        done(call('a', 'Paris')),
+        delta('function_call_arguments', '"Rome"}', 1),
+        done(call('b', 'Rome'), 1),
+        completed(),
+      ],
+      [...called('a', 'Paris'), ...called('b', 'Rome'), CALLED],
+    ],
+    [
+      'brings steps of the vendor’s own tools',
+      [
+        added({ type: 'web_search_call' }),
+        { type: 'response.web_search_call.searching', output_index: 0 },
+        done({ type: 'web_search_call' }),
+        added(message(), 1),
+        delta('output_text', 'Found.', 1),
+        done(message('Found.'), 1),
+        completed(),
+      ],
+      [{ type: 'text', text: 'Found.' }, STOP],
+    ],
+  ])('%s', (_what, events, expected) => {
+    expect(read(...events)).toEqual(expected);
+  });
+
+  it.each([
+    ['max_output_tokens', 'length'],
+    ['content_filter', 'content-filter'],
+  ])('that ended early by %s', (reason, expected) => {
+    const response = { status: 'incomplete', incomplete_details: { reason }, usage: USAGE };
+    expect(read({ type: 'response.incomplete', response })).toEqual([{ ...STOP, reason: expected }]);
+  });
+
+  it('tells no usage, which is then counted', () => {
+    expect(read({ type: 'response.completed', response: { usage: null } })).toEqual([
+      { type: 'finish', reason: 'stop' },
+    ]);
+  });
+
+  it.each([
+    ['breaks off before its end', [delta('output_text', 'Hi')], 'upstream_error'],
+    [
+      'reports a failure',
+      [{ type: 'response.failed', response: { error: { code: 'server_error' } } }],
+      'upstream_error',
+    ],
+    ['reports an overload, nested', [{ type: 'error', error: { type: 'overloaded_error' } }], 'overloaded'],
+    ['reports a limit, flat', [{ type: 'error', code: 'rate_limit_exceeded' }], 'rate_limit_exceeded'],
+    ['holds no JSON', ['{"type":'], 'upstream_error'],
+  ])('fails when it %s', (_what, events, code) => {
+    expect(() => read(...events)).toThrow(expect.objectContaining({ code }));
+  });
+});
+
+it('A whole response reads as its stream would', () => {
+  const output = [
+    { type: 'reasoning', summary: [{ text: 'Hm' }, { text: 'Well' }], encrypted_content: 'sealed' },
+    message('Let me ', '', 'see.'),
+    call('a', 'Paris'),
+    { type: 'an_item_of_tomorrow' },
+  ];
+  expect(readWhole(responsesCodec, { status: 'completed', error: null, output, usage: USAGE })).toEqual([
+    { type: 'reasoning', text: 'Hm\n\nWell' },
+    { type: 'signature', signature: 'responses:sealed' },
+    { type: 'text', text: 'Let me see.' },
+    ...called('a', 'Paris'),
+    CALLED,
+  ]);
+  expect(() => readWhole(responsesCodec, { status: 'failed', error: { code: 'server_error' } })).toThrow(
+    expect.objectContaining({ code: 'upstream_error' }),
+  );
+});

@@ -1,0 +1,75 @@
+import { asStream, usageOf } from '../testing/decoded.js';
+import { PROTOCOL_CODECS } from './protocol-codecs.js';
+import { RelayTap } from './relay-tap.js';
+
+const RESPONSE = { id: 'resp_1', status: 'completed', output: [], usage: { input_tokens: 11, output_tokens: 7 } };
+
+/** The same reply in each protocol that can pass through: its words, its end, and how it would report a failure. */
+const REPLIES = {
+  responses: {
+    word: (text: string) => ({ type: 'response.output_text.delta', delta: text }),
+    ending: [{ type: 'response.completed', response: RESPONSE }],
+    failure: { type: 'error', error: { type: 'overloaded_error' } },
+  },
+  messages: {
+    word: (text: string) => ({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } }),
+    ending: [
+      { type: 'message_start', message: { usage: { input_tokens: 11, output_tokens: 1 } } },
+      { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 7 } },
+      { type: 'message_stop' },
+    ],
+    failure: { type: 'error', error: { type: 'overloaded_error' } },
+  },
+  gemini: {
+    word: (text: string) => ({ candidates: [{ content: { parts: [{ text }] } }] }),
+    ending: [
+      {
+        candidates: [{ finishReason: 'STOP' }],
+        usageMetadata: { promptTokenCount: 11, candidatesTokenCount: 7 },
+      },
+    ],
+    failure: { error: { code: 503, status: 'UNAVAILABLE' } },
+  },
+} as const;
+
+const PROTOCOLS = Object.keys(REPLIES) as (keyof typeof REPLIES)[];
+
+describe.each(PROTOCOLS)('A tap on a %s stream', (protocol) => {
+  const { word, ending, failure } = REPLIES[protocol];
+  const tapOn = (...batches: readonly object[][]): RelayTap => {
+    const tap = new RelayTap(PROTOCOL_CODECS[protocol]);
+    for (const batch of batches) tap.see(Buffer.from(asStream(batch)));
+    return tap;
+  };
+
+  it('finds the usage at the end, whatever the words before it say', () => {
+    const tap = tapOn([word('Hello')], [word('"error" "usageMetadata" "message_stop"')], [...ending]);
+    tap.end();
+    const usage = usageOf({ inputTokens: 11, outputTokens: 7 });
+    expect(tap.outcome()).toEqual({ usage, produced: '', failed: false });
+  });
+
+  it('gives back the words that went out when the caller left before the end', () => {
+    const tap = tapOn([word('é猫'), word('😀 ')], [word('there')]);
+    expect(tap.outcome()).toEqual({ usage: undefined, produced: 'é猫😀 there', failed: false });
+  });
+
+  it('loses no word of a long reply', () => {
+    const long = 'x'.repeat(30_000);
+    expect(tapOn([word(long)], [word(long)], [word(long)], [word('.')]).outcome().produced).toHaveLength(90_001);
+  });
+
+  it('does not take a broken stream for a finished one', () => {
+    expect(() => tapOn([word('Hello')]).end()).toThrow(expect.objectContaining({ code: 'upstream_error' }));
+  });
+
+  it('knows a failure that the vendor itself reports to the caller', () => {
+    const tap = tapOn([word('Hello')], [failure]);
+    tap.end();
+    expect(tap.outcome()).toEqual({ usage: undefined, produced: 'Hello', failed: true });
+  });
+
+  it('keeps the native answer where the protocol sends one', () => {
+    expect(tapOn([word('Hello')], [...ending]).answer).toEqual(protocol === 'responses' ? RESPONSE : undefined);
+  });
+});
