@@ -1,24 +1,13 @@
-import { readFileSync } from 'node:fs';
-
-const { exclude: _tests, ...swc } = JSON.parse(readFileSync('.swcrc', 'utf8'));
-
-/** Native ES modules through SWC; the `source` condition makes the library doors point at TypeScript. */
+/**
+ * Test files run in plain Node processes (no VM contexts), so that each process loads our modules and libraries once
+ * and not once per file: docs/decisions/2026-11-22-tests-in-plain-node.md.
+ */
 export default {
-  testEnvironment: 'node',
-  testEnvironmentOptions: { customExportConditions: ['source', 'node', 'node-addons'] },
+  runner: 'jest-light-runner/child-process',
   roots: ['<rootDir>/apps', '<rootDir>/libs', '<rootDir>/bench', '<rootDir>/chaos'],
   testMatch: ['**/*.spec.ts'],
-  extensionsToTreatAsEsm: ['.ts'],
-  transform: { '\\.ts$': ['@swc/jest', { ...swc, swcrc: false, sourceMaps: 'inline' }] },
-  moduleNameMapper: {
-    '^(\\.{1,2}/.*)\\.js$': '$1',
-    // This package has a `source` condition of its own, which leads to TypeScript that nobody compiles.
-    '^eventsource-parser$': '<rootDir>/node_modules/eventsource-parser/dist/index.js',
-    '^eventsource-parser/stream$': '<rootDir>/node_modules/eventsource-parser/dist/stream.js',
-  },
-  setupFiles: ['reflect-metadata'],
+  setupFilesAfterEnv: ['<rootDir>/libs/testing/src/time-limits.mjs'],
   globalSetup: '<rootDir>/libs/testing/src/global-setup.mjs',
   globalTeardown: '<rootDir>/libs/testing/src/global-teardown.mjs',
-  testTimeout: 30_000,
   maxWorkers: 2,
 };

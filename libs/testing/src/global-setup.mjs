@@ -1,8 +1,4 @@
-// Starts the services of a test run. Jest loads this file outside its own transformation, so it brings its own loader.
-import { register } from 'node:module';
-
-register('../../../scripts/typescript-loader.mjs', import.meta.url);
-
+// Starts the services of a test run.
 export default async function startServices() {
   const { startTestServices } = await import('./test-services.ts');
   const services = await startTestServices();

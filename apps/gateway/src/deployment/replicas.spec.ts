@@ -130,9 +130,9 @@ async function mixedLoad(balancer: Balancer, outcome: Outcome, stop: AbortSignal
     if (taskId) outcome.taskIds.push(taskId);
   };
   const customers: readonly (readonly [number, () => Promise<unknown>])[] = [
-    [300, () => submit('/v1/images/generations', PICTURE)],
-    [450, () => submit('/v1/images/generations', PICTURE)],
-    [1_200, () => submit('/v1/videos/generations', FILM)],
+    [700, () => submit('/v1/images/generations', PICTURE)],
+    [900, () => submit('/v1/images/generations', PICTURE)],
+    [4_000, () => submit('/v1/videos/generations', FILM)],
     [400, () => send(balancer, outcome, 'POST', '/v1/responses', { model: 'vendor-5', input: 'Say hello.' })],
     [250, () => send(balancer, outcome, 'GET', `/v1/tasks/${outcome.taskIds.at(-1) ?? ''}`)],
     [500, () => send(balancer, outcome, 'GET', '/v1/user/balance')],

@@ -1,8 +1,7 @@
+import { mock } from 'node:test';
 import { MODEL_OVER, startTextGateway, type TextGateway, type Upstream } from '../testing/text-vendor/text-gateway.js';
 import { TEXT_LIBRARIES } from '../testing/text-vendor/text-libraries.js';
 import { STYLES, textRequest, type Style } from '../testing/text-vendor/text-requests.js';
-
-const { jest } = import.meta;
 
 /** How long nothing may be heard on an open stream, in milliseconds. */
 const SILENCE_MS = 15_000;
@@ -32,21 +31,10 @@ describe('A stream that falls silent', () => {
   beforeAll(async () => {
     gateway = await startTextGateway({}, { idleSeconds: 5 });
     // Only what measures silence is turned by hand; the network goes by the real time.
-    jest.useFakeTimers({
-      doNotFake: [
-        'hrtime',
-        'nextTick',
-        'performance',
-        'queueMicrotask',
-        'setImmediate',
-        'setTimeout',
-        'clearTimeout',
-        'clearImmediate',
-      ],
-    });
+    mock.timers.enable({ apis: ['setInterval', 'Date'], now: Date.now() });
   });
   afterAll(async () => {
-    jest.useRealTimers();
+    mock.timers.reset();
     await gateway.stop();
   });
 
@@ -60,7 +48,7 @@ describe('A stream that falls silent', () => {
     while (vendor.seen.length === asked) await new Promise((resolve) => setTimeout(resolve, 2));
     // What came before the silence is on its way.
     await new Promise((resolve) => setTimeout(resolve, 30));
-    for (let beats = 0; beats < 4; beats += 1) jest.advanceTimersByTime(SILENCE_MS);
+    for (let beats = 0; beats < 4; beats += 1) mock.timers.tick(SILENCE_MS);
     gate.open();
     vendor.gate = undefined;
     return answer;

@@ -38,6 +38,28 @@ describe('BellBuffer', () => {
     expect(sent).toEqual(['kept']);
   });
 
+  it('makes a call again that Postgres rolled back for the sake of another, and gives up when that goes on', async () => {
+    const conflict = Object.assign(new Error('deadlock detected'), { code: '40P01' });
+    const dropped: number[] = [];
+    let conflicts = 2;
+    let calls = 0;
+    const buffer = new BellBuffer(
+      () => {
+        calls += 1;
+        conflicts -= 1;
+        return conflicts >= 0 ? Promise.reject(conflict) : Promise.resolve();
+      },
+      (count) => dropped.push(count),
+    );
+    buffer.add(['a']);
+    await buffer.drained();
+    expect([calls, dropped]).toEqual([3, []]);
+    conflicts = 9;
+    buffer.add(['b', 'c']);
+    await buffer.drained();
+    expect([calls, dropped]).toEqual([6, [2]]);
+  });
+
   it('keeps at most 10,000 bells while the queue is silent', () => {
     let dropped = 0;
     const buffer = new BellBuffer(

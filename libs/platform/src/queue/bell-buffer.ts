@@ -1,11 +1,16 @@
+import { isLockConflict } from '../database/lock-conflict.js';
+
 /** The most bells kept while the queue cannot take them; beyond it the sweeper is the better way. */
 const KEPT_MAX = 10_000;
 /** The most bells in one call to the queue. */
 const BATCH_MAX = 500;
+/** How often a call is made that Postgres rolled back for the sake of another. */
+const TRIES = 3;
 
 /**
  * Gathers bells of one queue: those of the same turn leave in one call, those that arrive meanwhile in the next.
- * `send` is called at most once at a time; the bells of a failed call are dropped and reported.
+ * `send` is called at most once at a time. A call that lost a conflict of locks is made again; the bells of any other
+ * failed call are dropped and reported.
  */
 export class BellBuffer {
   private readonly kept = new Set<string>();
@@ -34,8 +39,17 @@ export class BellBuffer {
     while (this.kept.size > 0) {
       const batch = [...this.kept].slice(0, BATCH_MAX);
       for (const taskId of batch) this.kept.delete(taskId);
-      await this.send(batch).catch((error: unknown) => this.report(batch.length, error));
+      await this.sendAgain(batch).catch((error: unknown) => this.report(batch.length, error));
     }
     this.sending = undefined;
+  }
+
+  private async sendAgain(batch: string[], tries = 1): Promise<unknown> {
+    try {
+      return await this.send(batch);
+    } catch (error) {
+      if (!isLockConflict(error) || tries >= TRIES) throw error;
+      return this.sendAgain(batch, tries + 1);
+    }
   }
 }
