@@ -93,23 +93,71 @@ describe('Asking a vendor how its work goes', () => {
     expect(await until(taskId, 'storing')).toBe('storing');
   });
 
-  it('leaves the time that the claim has noted alone when the vendor is simply not done', async () => {
+  /** A running task that has been looked at for a while, with its schedule and how often its vendor was asked since. */
+  async function steady() {
+    const asked = new Map<string, number>();
+    vendor.check = async (operation) => {
+      const order = JSON.stringify(operation);
+      asked.set(order, (asked.get(order) ?? 0) + 1);
+      return { state: 'pending' };
+    };
+    const taskId = await running();
+    const order = JSON.stringify((await bench.row(taskId)).operation);
+    await bench.database.query({
+      text: `update task_poll set polls = 20, next_poll_at = now() where task_id = $1`,
+      values: [taskId],
+    });
+    asked.clear();
+    const text = `select polls, (extract(epoch from next_poll_at - now()) * 1000)::float8 as due_ms from task_poll where task_id = $1`;
+    const turn = async () =>
+      (await bench.database.query<{ polls: number; due_ms: number }>({ text, values: [taskId] })).rows[0];
+    return { taskId, turn, looks: () => asked.get(order) ?? 0 };
+  }
+
+  it('looks several times for one write when the vendor is simply not done, and at a steady pace', async () => {
     const moved: string[] = [];
     const again = bench.schedule.again.bind(bench.schedule);
     bench.schedule.again = (poll, delayMs) => {
       moved.push(poll.taskId);
       return again(poll, delayMs);
     };
-    vendor.check = async () => ({ state: 'pending' });
-    const taskId = await running();
-    const looksLater = `update task_poll set polls = 20, next_poll_at = now() where task_id = $1`;
-    await bench.database.query({ text: looksLater, values: [taskId] });
-    await new Promise((resolve) => setTimeout(resolve, 2 * POLLING.steadyDelayMs));
+    const { taskId, turn, looks } = await steady();
+    await new Promise((resolve) => setTimeout(resolve, 3.5 * POLLING.steadyDelayMs));
+    bench.schedule.again = again;
     expect(moved).not.toContain(taskId);
-    const text = `select polls, extract(epoch from next_poll_at - now()) < 1.4 as soon from task_poll where task_id = $1`;
-    const { rows } = await bench.database.query<{ polls: number; soon: boolean }>({ text, values: [taskId] });
-    expect(rows).toEqual([{ polls: expect.any(Number), soon: true }]);
-    expect(rows[0]?.polls).toBeGreaterThanOrEqual(22);
+    expect(looks()).toBeGreaterThanOrEqual(3);
+    // Whoever claims next, should this process die, looks within the rest of the hold.
+    expect(await turn()).toEqual({ polls: 21, due_ms: expect.any(Number) });
+    expect((await turn())?.due_ms).toBeLessThan(POLLING.holdMs);
+  });
+
+  it('takes an operation from the schedule again when its hold is over', async () => {
+    const { turn, looks } = await steady();
+    await new Promise((resolve) => setTimeout(resolve, POLLING.holdMs + POLLING.steadyDelayMs));
+    expect((await turn())?.polls).toBe(22);
+    expect(looks()).toBeGreaterThanOrEqual(POLLING.holdMs / POLLING.steadyDelayMs);
+  });
+
+  it('tells the vendor at once of a wish to cancel what it holds', async () => {
+    vendor.cancel = async () => 'cancelled';
+    const { taskId, looks } = await steady();
+    for (let turn = 0; turn < 200 && looks() === 0; turn += 1) await new Promise((resolve) => setTimeout(resolve, 10));
+    const wishedAtMs = performance.now();
+    await bench.moves.requestCancel(taskId, 'acct_bench');
+    expect(await until(taskId, 'cancelled')).toBe('cancelled');
+    expect(performance.now() - wishedAtMs).toBeLessThan(POLLING.steadyDelayMs);
+  });
+
+  it('gives back what it holds when it stops, so that others look in time', async () => {
+    const { turn, looks } = await steady();
+    for (let tries = 0; tries < 200 && looks() === 0; tries += 1)
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    await lane.stop();
+    expect((await turn())?.due_ms).toBeLessThanOrEqual(POLLING.steadyDelayMs);
+    const { schedule, moves, settlement, limits, platform } = bench;
+    const { crashPoints } = platform;
+    lane = new PollLane(vendor, { schedule, moves, settlement, limits, crashPoints, leaseMs: 30_000 });
+    lane.start();
   });
 
   it('tells the vendor of a wish that came in the very moment the vendor took the order', async () => {

@@ -1,6 +1,7 @@
 import { type MediaProvider, type OperationState, ProviderError, type TaskFailureCode } from '#contracts';
 import { type CrashPoints, logger } from '#platform';
 import { askToStop } from './ask-to-stop.js';
+import { type HeldPoll, LooksInHand } from './looks-in-hand.js';
 import { Loop } from './loop.js';
 import type { DuePoll, PollSchedule } from './poll-schedule.js';
 import type { SettleTaskService } from './settle-task.service.js';
@@ -31,15 +32,18 @@ export const POLLING = {
   steadyDelayMs: 1_200,
   /** The same after the first look; it grows by a third with each, until it is steady. */
   firstDelayMs: 300,
+  /** How long a claim holds an operation: the looks of that time cost one write. At most `holdShare` of the lease. */
+  holdMs: 7_200,
+  holdShare: 0.5,
 } as const;
 
 /** Progress that a vendor can report; the rest is for copying the files. */
 const VENDOR_PROGRESS_MAX = 94;
 
-/** How long until the next look when the vendor gave no hint: quickly at first, with jitter. Null: it is steady by now. */
-export function earlyDelayMs(polls: number, random: () => number = Math.random): number | null {
-  const middle = POLLING.firstDelayMs * 1.3 ** polls;
-  return middle < POLLING.steadyDelayMs ? Math.round(middle * (0.9 + random() / 5)) : null;
+/** How long until the next look when the vendor gave no hint: quickly while the first claim holds, then at a steady pace. */
+function ownDelayMs({ poll, looks }: HeldPoll): number {
+  const early = poll.claims === 1 ? POLLING.firstDelayMs * 1.3 ** looks : Number.POSITIVE_INFINITY;
+  return Math.round(Math.min(early, POLLING.steadyDelayMs) * (0.9 + Math.random() / 5));
 }
 
 /** What a lane works with. */
@@ -54,11 +58,10 @@ export interface PollLaneParts {
 }
 
 /** One look at an operation. */
-interface Look {
-  readonly poll: DuePoll;
+interface Look extends HeldPoll {
   readonly signal: AbortSignal;
   answered: boolean;
-  /** Set once the look got the lease: its claim no longer says when the next is due. */
+  /** Set once the look got the lease: its claim no longer says when the next turn comes. */
   leased: Promise<void> | null;
 }
 
@@ -66,11 +69,14 @@ interface Look {
 export class PollLane {
   private readonly loop: Loop;
   private readonly slots = new WorkSlots(POLLING.inFlight);
+  private readonly inHand = new LooksInHand();
+  private readonly holdMs: number;
 
   constructor(
     private readonly provider: MediaProvider,
     private readonly parts: PollLaneParts,
   ) {
+    this.holdMs = Math.min(POLLING.holdMs, parts.leaseMs * POLLING.holdShare);
     this.loop = new Loop(`poll-${provider.id}`, POLLING.idleMs, () => this.askDue());
   }
 
@@ -78,10 +84,14 @@ export class PollLane {
     this.loop.start();
   }
 
-  /** Resolves when the questions under way are answered. */
+  /** Resolves when the questions under way are answered, and what is held is anybody's again. */
   async stop(): Promise<void> {
     await this.loop.stop();
     await this.slots.empty();
+    const { schedule } = this.parts;
+    const held = this.inHand.letGo(performance.now());
+    // What cannot be given back now is anybody's when the hold ends.
+    await Promise.allSettled(held.map((poll) => schedule.again(poll, POLLING.steadyDelayMs)));
   }
 
   /** True when more may be due at once. */
@@ -89,16 +99,29 @@ export class PollLane {
     await this.slots.available();
     const wanted = await this.allowed(Math.min(POLLING.batch, this.slots.free));
     if (wanted === 0) return false;
-    const { schedule, crashPoints } = this.parts;
-    const due = await schedule.claim(this.provider.id, wanted, POLLING.steadyDelayMs);
+    const due = await this.takeDue(wanted);
     if (due.length === 0) return false;
-    crashPoints.reach('after-poll-claim');
-    // One clock for all of them: what is claimed together is asked together.
+    // One clock for all of them: what is taken together is asked together.
     const signal = this.patience();
-    const looks = due.map((poll): Look => ({ poll, signal, answered: false, leased: null }));
+    const looks = due.map((held): Look => ({ ...held, looks: held.looks + 1, signal, answered: false, leased: null }));
     for (const look of looks) this.slots.fill(this.ask(look));
     setTimeout(() => this.leaseSlow(looks), POLLING.slowMs).unref();
     return due.length === wanted;
+  }
+
+  /** Half of what is wanted comes from either side while both have enough, so that neither waits for the other to be done. */
+  private async takeDue(wanted: number): Promise<HeldPoll[]> {
+    const held = this.inHand.takeDue(performance.now(), Math.ceil(wanted / 2));
+    // Counted from before the claim: the hold ends here before it ends in the schedule.
+    const heldUntilMs = performance.now() + this.holdMs;
+    const claimed = await this.parts.schedule.claim(this.provider.id, wanted - held.length, this.holdMs);
+    if (claimed.length > 0) this.parts.crashPoints.reach('after-poll-claim');
+    const left = wanted - held.length - claimed.length;
+    return [
+      ...held,
+      ...claimed.map((poll) => ({ poll, looks: 0, heldUntilMs })),
+      ...this.inHand.takeDue(performance.now(), left),
+    ];
   }
 
   private leaseSlow(looks: readonly Look[]): void {
@@ -188,33 +211,37 @@ export class PollLane {
 
   /** Whatever an adapter does not know how to name counts as work that goes on: the deadline ends it if nothing else does. */
   private async stillRunning(look: Look, state: Extract<OperationState, { state: 'pending' }>): Promise<void> {
-    const { taskId, provider, polls, cancelRequested } = look.poll;
+    const { taskId, provider, cancelRequested } = look.poll;
     const { progressPercent, pollDelayMs: hint } = state;
     if (state.state !== 'pending') log.warn('upstream.state_unknown', { taskId, provider });
     if (progressPercent !== undefined && progressPercent > 0)
       await this.parts.schedule.reportProgress(taskId, Math.min(VENDOR_PROGRESS_MAX, progressPercent));
-    const ownDelayMs = earlyDelayMs(polls);
     // A wish to cancel that the vendor left unanswered is not put off for as long as the work itself may take.
-    await this.nextIn(look, cancelRequested ? ownDelayMs : (hint ?? ownDelayMs));
+    await this.nextIn(look, cancelRequested ? ownDelayMs(look) : (hint ?? ownDelayMs(look)));
   }
 
   private async askFailed(look: Look, error: unknown): Promise<void> {
-    const { taskId, provider, polls } = look.poll;
+    const { taskId, provider } = look.poll;
     log.warn('upstream.check_failed', { taskId, provider, error });
     if (error instanceof ProviderError && error.kind === 'final') {
       return this.failed(look.poll, error.code, storableText(error.publicReason));
     }
-    const ownDelayMs = earlyDelayMs(polls);
     const retryAfterMs = error instanceof ProviderError ? waitMsOf(error.retryAfterMs) : undefined;
-    if (retryAfterMs === undefined) return this.nextIn(look, ownDelayMs);
+    if (retryAfterMs === undefined) return this.nextIn(look, ownDelayMs(look));
     await this.parts.limits.pause(provider, 'check', retryAfterMs || POLLING.pauseMs);
-    await this.nextIn(look, retryAfterMs + (ownDelayMs ?? POLLING.steadyDelayMs));
+    await this.nextIn(look, retryAfterMs + ownDelayMs(look));
   }
 
-  /** Null: at the steady time, which the claim has noted unless the look got the lease since. */
-  private async nextIn({ poll, leased }: Look, delayMs: number | null): Promise<void> {
-    if (delayMs === null && leased === null) return;
+  /**
+   * From memory while the operation is held. When the hold ends first the schedule says when, unless the look is to come
+   * later than that, or the look got the lease. A wish to cancel goes back to the schedule, which knows whether it stands.
+   */
+  private async nextIn({ poll, looks, heldUntilMs, leased }: Look, delayMs: number): Promise<void> {
+    if (leased === null && !poll.cancelRequested) {
+      if (this.inHand.keep({ poll, looks, heldUntilMs }, performance.now() + delayMs)) return;
+      if (delayMs <= POLLING.steadyDelayMs) return;
+    }
     await leased;
-    await this.parts.schedule.again(poll, delayMs ?? POLLING.steadyDelayMs);
+    await this.parts.schedule.again(poll, delayMs);
   }
 }

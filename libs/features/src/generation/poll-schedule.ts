@@ -11,13 +11,13 @@ import { LRUCache } from 'lru-cache';
 import * as statements from './poll-statements.js';
 import { TurnsTaken } from './turns-taken.js';
 
-/** A vendor operation whose turn to be asked has come. */
+/** A vendor operation whose turn has come. */
 export interface DuePoll {
   readonly taskId: string;
   readonly provider: string;
   readonly operation: Operation;
-  /** How often it was asked, this time included. */
-  readonly polls: number;
+  /** How often it was claimed, this time included. */
+  readonly claims: number;
   /** The owner wants it stopped. */
   readonly cancelRequested: boolean;
 }
@@ -68,18 +68,18 @@ export class PollSchedule {
     this.done = new Coalescer((items) => this.writeDone(items), BATCHES);
   }
 
-  /** Takes the operations of a vendor that are due. Their next turn, anybody's, comes about `nextLookMs` later. */
-  async claim(provider: string, limit: number, nextLookMs: number): Promise<DuePoll[]> {
+  /** Takes the operations of a vendor whose turn has come. For `holdMs` nobody else gets them. */
+  async claim(provider: string, limit: number, holdMs: number): Promise<DuePoll[]> {
     const taken = this.taken.get(provider) ?? new TurnsTaken();
     this.taken.set(provider, taken);
-    const values = [provider, limit, nextLookMs, taken.lookFrom()];
+    const values = [provider, limit, holdMs, taken.lookFrom()];
     const rows = await this.run<PollRow>('claim_polls', statements.CLAIM_POLLS, values);
     if (rows[0]) taken.reached(rows[0].reached_at);
     return rows.map((row) => ({
       taskId: row.task_id,
       provider: row.provider,
       operation: row.operation,
-      polls: row.polls,
+      claims: row.polls,
       cancelRequested: row.cancel_requested,
     }));
   }

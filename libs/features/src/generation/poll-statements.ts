@@ -1,19 +1,19 @@
 /** The schedule of questions to vendors: batches only, so that ten thousand running tasks cost few round trips. */
 
 /**
- * $1 provider, $2 most rows, $3 time until the next look in ms, spread by a tenth, $4 the earliest turn that is looked for. The
- * one write of an ordinary look: it says at once when the next one is due, and until then nobody else asks.
+ * $1 provider, $2 most rows, $3 for how long they are held, in ms, $4 the earliest turn that is looked for. The one write of several
+ * looks: until the hold ends nobody else asks, and then anybody may, whatever became of the holder.
  *
  * Without $4 every claim would pass over the index entries of all turns that were taken since the last vacuum.
  */
 export const CLAIM_POLLS = `
 with due as materialized (
-  select task_id, next_poll_at from task_poll
+  select ctid as row_id, next_poll_at from task_poll
   where provider = $1 and next_poll_at <= now() and next_poll_at > $4::timestamptz
   order by next_poll_at limit $2 for update skip locked
 )
-update task_poll set next_poll_at = now() + $3::integer * (0.9 + random() / 5) * interval '1 millisecond', polls = polls + 1
-where task_id = any(array(select task_id from due))
+update task_poll set next_poll_at = now() + $3::integer * interval '1 millisecond', polls = polls + 1
+where ctid = any(array(select row_id from due))
 returning task_id, provider, operation, polls, cancel_requested, (select max(next_poll_at) from due) as reached_at`;
 
 /**

@@ -1,0 +1,46 @@
+import { type HeldPoll, LooksInHand } from './looks-in-hand.js';
+
+const held = (taskId: string, heldUntilMs: number): HeldPoll => ({
+  poll: { taskId, provider: 'sandbox', operation: {}, claims: 9, cancelRequested: false },
+  looks: 1,
+  heldUntilMs,
+});
+const idsOf = (looks: readonly HeldPoll[]): string[] => looks.map(({ poll }) => poll.taskId);
+
+describe('LooksInHand', () => {
+  let looks: LooksInHand;
+  beforeEach(() => {
+    looks = new LooksInHand();
+    for (const number of [3, 1, 2]) looks.keep(held(`task_${number}`, 1_000 + number), number * 100);
+  });
+
+  it('gives out what is due, once, the earliest first, and no more than is wanted', () => {
+    expect(looks.takeDue(99, 10)).toEqual([]);
+    expect(idsOf(looks.takeDue(300, 2))).toEqual(['task_1', 'task_2']);
+    looks.keep(held('task_4', 2_000), 250);
+    expect(idsOf(looks.takeDue(300, 10))).toEqual(['task_4', 'task_3']);
+    expect(looks.takeDue(900, 10)).toEqual([]);
+  });
+
+  it('gives out together what is due together, bit by bit when little is wanted', () => {
+    for (const letter of ['a', 'b', 'c']) looks.keep(held(letter, 2_000), 50);
+    expect(idsOf(looks.takeDue(60, 2))).toEqual(['a', 'b']);
+    expect(idsOf(looks.takeDue(60, 2))).toEqual(['c']);
+  });
+
+  it('keeps nothing for a time at which the schedule lets others look', () => {
+    expect(looks.keep(held('task_4', 500), 500)).toBe(false);
+    expect(looks.keep(held('task_5', 501), 500)).toBe(true);
+    expect(idsOf(looks.takeDue(500, 10))).toEqual(['task_1', 'task_2', 'task_3', 'task_5']);
+  });
+
+  it('leaves to the schedule what waited for too long', () => {
+    expect(idsOf(looks.takeDue(1_002, 10))).toEqual(['task_3']);
+  });
+
+  it('says what it still held when it lets go', () => {
+    looks.takeDue(100, 1);
+    expect(looks.letGo(1_002).map(({ taskId }) => taskId)).toEqual(['task_3']);
+    expect(looks.letGo(1_002)).toEqual([]);
+  });
+});
