@@ -29,8 +29,9 @@ export async function runProcess(name: string, start: () => Promise<RunningProce
     configureLog(loadConfig(LogConfig));
     const tracing = await startTracing(loadConfig(TracingConfig), name);
     const running = await start();
-    process.stdout.write(`${running.ready}\n`);
+    // Whoever reads that it is ready may stop it at once.
     stopOnSignal(name, running, tracing);
+    process.stdout.write(`${running.ready}\n`);
   } catch (error) {
     process.stderr.write(`${explain(error)}\n`);
     process.exit(1);
