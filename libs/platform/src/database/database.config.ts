@@ -5,7 +5,8 @@ import { Variable } from '../config/variable.js';
 /** Which Postgres holds the tasks and the money, and how much of it one process uses. */
 export class DatabaseConfig {
   @Variable({
-    description: 'Postgres to use, 16 or newer; the tests use 18. When unset, an embedded Postgres is started with its data in DATA_DIR.',
+    description:
+      'Postgres to use, 16 or newer; the tests use 18. When unset, an embedded Postgres is started with its data in DATA_DIR.',
     secret: true,
     example: 'postgresql://user:password@host:5432/gateway',
   })
