@@ -26,6 +26,11 @@ from webhook_delivery where next_attempt_at is not null`;
 
 const ORPHANS = `select count(*)::integer as orphans from upstream_orphan where resolved_at is null`;
 
+/** Counted from the first day that anything was used; a day is closed a quarter of an hour after its end. */
+const USAGE_DAYS = `
+select coalesce((now() at time zone 'utc')::date - 1
+  - coalesce((select max(day) from usage_closed_day), (select min(day) - 1 from usage_daily)), 0) as open`;
+
 /** One statement, so that all sums are of the same moment. */
 const MONEY = `
 select a.available::text, a.held::text, a.used::text,
@@ -50,6 +55,7 @@ export function fleetSources(database: Database): MetricSource[] {
     { name: 'polls', collect: async () => showPolls(await rowsOf('due_polls', DUE_POLLS)) },
     { name: 'webhooks', collect: async () => showWebhooks(await rowsOf('due_webhooks', WEBHOOKS)) },
     { name: 'orphans', collect: async () => showOrphans(await rowsOf('open_orphans', ORPHANS)) },
+    { name: 'usage_days', collect: async () => showUsageDays(await rowsOf('open_usage_days', USAGE_DAYS)) },
     { name: 'money', collect: async () => showMoney(await rowsOf('money_sums', MONEY)) },
   ];
 }
@@ -84,6 +90,11 @@ function showWebhooks([row]: readonly { pending: number; lag: number }[]): void 
 
 function showOrphans([row]: readonly { orphans: number }[]): void {
   signals.orphans.set(row?.orphans ?? 0);
+}
+
+/** The day before the first one that was used counts as closed; before anything is used there is nothing to close. */
+function showUsageDays([row]: readonly { open: number }[]): void {
+  signals.usageDaysOpen.set(Math.max(0, row?.open ?? 0));
 }
 
 /** Sums as text, because they may pass what a double holds exactly; a graph can live with the rounding. */

@@ -86,6 +86,7 @@ export const signals = {
   ]),
   pollsDue: gauge('gateway_polls_due', 'Vendor polls whose time has come.', []),
   pollsDueOldest: gauge('gateway_polls_due_oldest_seconds', 'How late the latest vendor poll is.', []),
+  usageDaysOpen: gauge('gateway_usage_days_open', 'Days that are over and not yet summed up over all accounts.', []),
   orphans: gauge('gateway_upstream_orphans', 'Work at vendors that no task holds and nobody has looked at.', []),
 
   queueJobs: gauge('gateway_queue_jobs', 'Bells in the queue, by state.', ['queue', 'state']),
