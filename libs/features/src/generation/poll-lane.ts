@@ -111,7 +111,7 @@ export class PollLane {
 
   /** Half of what is wanted comes from either side while both have enough, so that neither waits for the other to be done. */
   private async takeDue(wanted: number): Promise<HeldPoll[]> {
-    const held = this.inHand.takeDue(performance.now(), Math.ceil(wanted / 2));
+    const held = this.inHand.takeDue(performance.now(), Math.floor(wanted / 2));
     // Counted from before the claim: the hold ends here before it ends in the schedule.
     const heldUntilMs = performance.now() + this.holdMs;
     const claimed = await this.parts.schedule.claim(this.provider.id, wanted - held.length, this.holdMs);

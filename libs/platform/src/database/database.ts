@@ -4,12 +4,9 @@ import { logger } from '../log/logger.js';
 import { isConnectionError } from './connection-errors.js';
 import { DatabaseConfig } from './database.config.js';
 import { PrismaClient } from './generated/client.js';
-import { isLockConflict } from './lock-conflict.js';
+import { repeatOnLockConflict } from './lock-conflict.js';
 
 const log = logger('database');
-
-/** How often a statement is run that loses conflicts of locks. */
-const CONFLICT_ATTEMPTS = 4;
 
 /** One SQL statement. A `name` makes the server keep its plan: use it for fixed texts on hot paths. */
 export interface Statement {
@@ -58,15 +55,11 @@ export class Database implements StatementRunner {
   }
 
   /** Runs one statement. One that lost a conflict of locks is run again, which is always safe: it was rolled back. */
-  async query<Row extends QueryResultRow>(statement: Statement): Promise<QueryResult<Row>> {
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        return await this.pool.query<Row>(toQuery(statement));
-      } catch (error) {
-        if (attempt === CONFLICT_ATTEMPTS || !isLockConflict(error)) throw error;
-        log.warn('statement.repeated', { statement: statement.name, error });
-      }
-    }
+  query<Row extends QueryResultRow>(statement: Statement): Promise<QueryResult<Row>> {
+    return repeatOnLockConflict(
+      () => this.pool.query<Row>(toQuery(statement)),
+      (error) => log.warn('statement.repeated', { statement: statement.name, error }),
+    );
   }
 
   /**

@@ -1,11 +1,9 @@
-import { isLockConflict } from '../database/lock-conflict.js';
+import { repeatOnLockConflict } from '../database/lock-conflict.js';
 
 /** The most bells kept while the queue cannot take them; beyond it the sweeper is the better way. */
 const KEPT_MAX = 10_000;
 /** The most bells in one call to the queue. */
 const BATCH_MAX = 500;
-/** How often a call is made that Postgres rolled back for the sake of another. */
-const TRIES = 3;
 
 /**
  * Gathers bells of one queue: those of the same turn leave in one call, those that arrive meanwhile in the next.
@@ -39,17 +37,8 @@ export class BellBuffer {
     while (this.kept.size > 0) {
       const batch = [...this.kept].slice(0, BATCH_MAX);
       for (const taskId of batch) this.kept.delete(taskId);
-      await this.sendAgain(batch).catch((error: unknown) => this.report(batch.length, error));
+      await repeatOnLockConflict(() => this.send(batch)).catch((error: unknown) => this.report(batch.length, error));
     }
     this.sending = undefined;
-  }
-
-  private async sendAgain(batch: string[], tries = 1): Promise<unknown> {
-    try {
-      return await this.send(batch);
-    } catch (error) {
-      if (!isLockConflict(error) || tries >= TRIES) throw error;
-      return this.sendAgain(batch, tries + 1);
-    }
   }
 }
