@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, pbkdf2, randomBytes } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -6,8 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import { promisify } from 'node:util';
 import { request } from 'undici';
 import { GatewayError } from '#contracts';
+import { abortAfter } from '../clock/time-limit.js';
 import { createMediaStore } from './create-media-store.js';
 import { LinkSigner } from './link-signer.js';
 import { LocalMediaStore } from './local-media-store.js';
@@ -119,9 +121,20 @@ describe('the local media store keeps files whole', () => {
     expect(await partialFiles()).toEqual([]);
   });
 
+  it('keeps nothing either of a sender that fails while its file is being opened', async () => {
+    // Work in the threads that open files lets the opening be overtaken.
+    const hashes = Array.from({ length: 80 }, () => promisify(pbkdf2)('a', 'b', 20_000, 64, 'sha512'));
+    for (let round = 0; round < 80; round += 1) {
+      const body = new Readable({ read: () => body.destroy(new Error('cut')) });
+      await expect(store.put('cut.png', body, FILM)).rejects.toThrow('cut');
+    }
+    await Promise.all(hashes);
+    expect(await partialFiles()).toEqual([]);
+  });
+
   it('stops on a signal and keeps nothing', async () => {
     const endless = new Readable({ read: () => undefined });
-    const put = store.put('stop.png', endless, { ...FILM, signal: AbortSignal.timeout(20) });
+    const put = store.put('stop.png', endless, { ...FILM, signal: abortAfter(20) });
     await expect(put).rejects.toMatchObject({ name: 'AbortError' });
     expect(endless.destroyed).toBe(true);
     expect(await partialFiles()).toEqual([]);

@@ -52,13 +52,17 @@ export class LocalMediaStore implements MediaStore {
   async put(key: string, body: Readable, options: PutOptions): Promise<StoredFile> {
     const partial = join(this.partialFolder, randomUUID());
     const meter = new ByteMeter(options);
+    let closed: Promise<void> | undefined;
     try {
       const target = this.pathOf(key);
       const file = createWriteStream(partial, { flags: 'wx', mode: 0o600, flush: true });
+      closed = new Promise((resolve) => file.once('close', () => resolve()));
       await pipeline(body, meter, file, options.signal ? { signal: options.signal } : {});
       await this.place(partial, target);
     } catch (error) {
       body.destroy();
+      // A file whose opening is still under way would appear after its removal.
+      await closed;
       // What is left of it is cleared a day later; what went wrong first is what counts.
       await rm(partial, { force: true }).catch(() => undefined);
       throw asWriteError(error);
