@@ -1,4 +1,5 @@
 import { type MediaOrder, type MediaProvider, type Operation, type OperationState, ProviderError } from '#contracts';
+import { abortAfter } from '#platform';
 import { request } from 'undici';
 import type { RepeatStart } from './assignment.js';
 import { SEARCHABLE_AFTER_MS } from './vendor-delays.js';
@@ -67,7 +68,7 @@ export class HttpVendorProvider implements MediaProvider {
   private async call(method: 'GET' | 'POST', path: string, signal: AbortSignal, body?: object): Promise<Reply> {
     const reply = await request(this.vendorUrl + path, {
       method,
-      signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
+      signal: abortAfter(TIMEOUT_MS, signal),
       ...(body && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
     });
     const text = await reply.body.text();

@@ -21,6 +21,7 @@ export {
   RemoteStatus,
 } from './safe-fetch/fetch-errors.js';
 export * from './safe-fetch/safe-fetcher.js';
+export * from './clock/time-limit.js';
 export * from './clock/clock.js';
 export { isConnectionError, retryOnConnectionError } from './database/connection-errors.js';
 export { Database, type Statement, type StatementRunner } from './database/database.js';

@@ -1,7 +1,7 @@
 import type { MediaProvider } from '#contracts';
 import { observedProvider } from './observed-provider.js';
 
-const signal = AbortSignal.timeout(1_000);
+const signal = new AbortController().signal;
 
 const vendor: MediaProvider = {
   id: 'kite',

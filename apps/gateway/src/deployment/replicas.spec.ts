@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { abortAfter } from '#platform';
 import {
   createTestDatabase,
   describeWithRedis,
@@ -63,7 +64,7 @@ class Balancer {
 }
 
 const isReady = (url: string): Promise<boolean> =>
-  fetch(`${url}/readyz`, { signal: AbortSignal.timeout(2_000) }).then(
+  fetch(`${url}/readyz`, { signal: abortAfter(2_000) }).then(
     ({ ok }) => ok,
     () => false,
   );

@@ -1,4 +1,5 @@
 import { ReconciliationService } from '#features';
+import { abortAfter } from '#platform';
 import { MODEL_OVER, startTextGateway, type TextGateway, UPSTREAMS } from '../testing/text-vendor/text-gateway.js';
 import { STYLES, textRequest } from '../testing/text-vendor/text-requests.js';
 
@@ -38,7 +39,7 @@ describe('A busy key', () => {
     const style = STYLES[index % STYLES.length] ?? 'responses';
     const model = MODEL_OVER[UPSTREAMS[index % UPSTREAMS.length] ?? 'sandbox'];
     const { path, body, headers } = textRequest(style, { key: gateway.key, model, stream: index % 2 === 0 });
-    const signal = index % 5 === 4 ? AbortSignal.timeout(3) : null;
+    const signal = index % 5 === 4 ? abortAfter(3) : null;
     const answer = await fetch(gateway.baseUrl + path, {
       method: 'POST',
       headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json', ...headers },

@@ -1,4 +1,5 @@
 import type { TaskView } from '#contracts';
+import { withinTime } from '#platform';
 import type { ReadTaskService, VersionedTask } from '../tasks/read-task.service.js';
 import type { TaskWatch } from './task-watch.js';
 
@@ -20,15 +21,16 @@ export class FollowTaskService {
     settled: (task: TaskView, first: TaskView) => boolean,
     { waitMs, signal }: { readonly waitMs: number; readonly signal: AbortSignal },
   ): Promise<TaskView> {
-    const until = AbortSignal.any([signal, AbortSignal.timeout(waitMs)]);
-    let first: TaskView | undefined;
-    let last: TaskView | undefined;
-    for await (const { view } of this.follow(accountId, taskId, -1, until)) {
-      first ??= view;
-      last = view;
-      if (settled(view, first)) return view;
-    }
-    return last ?? this.tasks.read(accountId, taskId);
+    return withinTime(waitMs, signal, async (until) => {
+      let first: TaskView | undefined;
+      let last: TaskView | undefined;
+      for await (const { view } of this.follow(accountId, taskId, -1, until)) {
+        first ??= view;
+        last = view;
+        if (settled(view, first)) return view;
+      }
+      return last ?? this.tasks.read(accountId, taskId);
+    });
   }
 
   /**

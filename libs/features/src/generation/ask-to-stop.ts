@@ -1,5 +1,5 @@
 import type { MediaProvider } from '#contracts';
-import { logger } from '#platform';
+import { abortAfter, logger } from '#platform';
 import type { DuePoll } from './poll-schedule.js';
 
 const log = logger('generation');
@@ -18,7 +18,7 @@ export async function askToStop(
 ): Promise<CancelOutcome> {
   if (!provider.cancel) return 'unsupported';
   try {
-    return await provider.cancel(operation, AbortSignal.timeout(timeoutMs));
+    return await provider.cancel(operation, abortAfter(timeoutMs));
   } catch (error) {
     log.warn('upstream.cancel_failed', { taskId, provider: provider.id, error });
     return 'unanswered';

@@ -1,5 +1,5 @@
 import type { Medium } from '#contracts';
-import { logger } from '#platform';
+import { abortAfter, logger } from '#platform';
 import type { MediaProviderRegistry } from '#providers';
 import { Loop } from './loop.js';
 import type { SettleTaskService } from './settle-task.service.js';
@@ -67,7 +67,7 @@ export class DeadlineKeeper {
   /** Best effort: work that nobody will fetch may still cost the gateway money. */
   private async stopVendor({ id, provider, operation }: OverdueTask): Promise<void> {
     if (!provider || !operation) return;
-    const signal = AbortSignal.timeout(CANCEL_TIMEOUT_MS);
+    const signal = abortAfter(CANCEL_TIMEOUT_MS);
     await this.providers
       .providerById(provider)
       .cancel?.(operation, signal)

@@ -1,5 +1,5 @@
 import { type MediaProvider, type OperationState, ProviderError, type TaskFailureCode } from '#contracts';
-import { type CrashPoints, logger } from '#platform';
+import { abortAfter, type CrashPoints, logger } from '#platform';
 import { askToStop } from './ask-to-stop.js';
 import { type HeldPoll, LooksInHand } from './looks-in-hand.js';
 import { Loop } from './loop.js';
@@ -169,7 +169,7 @@ export class PollLane {
   }
 
   private patience(): AbortSignal {
-    return AbortSignal.timeout(this.parts.leaseMs * POLLING.timeoutShare);
+    return abortAfter(this.parts.leaseMs * POLLING.timeoutShare);
   }
 
   /** True when the vendor stopped and the task has ended. The wish stands while the vendor gives no answer to it. */

@@ -1,5 +1,5 @@
 import { ProviderError, type MediaOrder, type MediaProvider, type Operation } from '#contracts';
-import { type CrashPoints, InvalidMedia, logger } from '#platform';
+import { abortAfter, type CrashPoints, InvalidMedia, logger, withinTime } from '#platform';
 import type { MediaProviderRegistry } from '#providers';
 import { catalogFamily } from '../tasks/catalog-family.js';
 import type { ClaimedTask, TaskRow } from '../tasks/task-row.js';
@@ -51,8 +51,8 @@ export class StartStep {
     crashPoints.reach('after-start-intent');
     let operation: Operation;
     try {
-      const timeout = AbortSignal.timeout(provider.startTimeoutMs ?? START_TIMEOUT_MS);
-      operation = storableOperation(await provider.start(order, AbortSignal.any([signal, timeout])));
+      const timeoutMs = provider.startTimeoutMs ?? START_TIMEOUT_MS;
+      operation = storableOperation(await withinTime(timeoutMs, signal, (limit) => provider.start(order, limit)));
     } catch (error) {
       return this.startFailed(task, provider, error);
     }
@@ -134,7 +134,7 @@ export class StartStep {
     log.warn('upstream.orphaned', { taskId: task.id, provider: provider.id });
     const unwanted = await moves.recordOrphan(task.id, provider.id, operation);
     if (!unwanted || !provider.cancel) return;
-    const outcome = await provider.cancel(operation, AbortSignal.timeout(10_000)).catch(() => 'too_late' as const);
+    const outcome = await provider.cancel(operation, abortAfter(10_000)).catch(() => 'too_late' as const);
     if (outcome === 'cancelled') await moves.resolveOrphan(task.id, operation);
   }
 

@@ -6,6 +6,7 @@ import { buffer } from 'node:stream/consumers';
 import { request } from 'undici';
 import { GatewayError } from '#contracts';
 import { type S3Server, startS3Server } from '#testing';
+import { abortAfter } from '../clock/time-limit.js';
 import { createMediaStore } from './create-media-store.js';
 import { MediaStoreConfig } from './media-store-config.js';
 import type { MediaStore } from './media-store.js';
@@ -134,7 +135,7 @@ describe('the S3 media store keeps files whole', () => {
 
   it('stops on a signal', async () => {
     const endless = new Readable({ read: () => undefined });
-    const put = store.put('stop.mp4', endless, { ...FILM, signal: AbortSignal.timeout(30) });
+    const put = store.put('stop.mp4', endless, { ...FILM, signal: abortAfter(30) });
     await expect(put).rejects.toMatchObject({ name: 'AbortError' });
     expect(endless.destroyed).toBe(true);
   });

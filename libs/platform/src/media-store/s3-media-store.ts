@@ -11,6 +11,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
+import { abortAfter } from '../clock/time-limit.js';
 import { ByteMeter } from './byte-meter.js';
 import { checkTtl, noSuchFile, readLink } from './file-link.js';
 import type { LinkSigner } from './link-signer.js';
@@ -120,7 +121,7 @@ export class S3MediaStore implements MediaStore {
 
   async healthy(): Promise<boolean> {
     try {
-      const abortSignal = AbortSignal.timeout(HEALTH_TIMEOUT_MS);
+      const abortSignal = abortAfter(HEALTH_TIMEOUT_MS);
       const probe = { Bucket: this.options.bucket, Key: HEALTH_KEY, Body: 'ok', ContentType: 'text/plain' };
       await this.client.send(new PutObjectCommand(probe), { abortSignal });
       return true;

@@ -2,6 +2,7 @@ import dns from 'node:dns';
 import { isIP } from 'node:net';
 import type { Readable } from 'node:stream';
 import { Agent, type Dispatcher, request } from 'undici';
+import { abortAfter, withinTime } from '../clock/time-limit.js';
 import { AddressPolicy } from './address-policy.js';
 import { type AllowList, parseAllowList } from './allow-list.js';
 import { boundedBody, readBeginning, tooLarge } from './bounded-body.js';
@@ -122,7 +123,8 @@ export class SafeFetcher {
    * @throws FetchFailed when the network fails, also while the body is read.
    */
   async get(address: string, options: SafeGetOptions): Promise<SafeAnswer> {
-    const signal = limitedSignal(options.timeoutMs, options.signal);
+    // A limit on the whole: limits on silence alone would let a body drip for ever.
+    const signal = abortAfter(options.timeoutMs, options.signal);
     let url = this.checkUrl(address);
     for (let hops = 0; ; hops += 1) {
       const reply = await this.send(url, { method: 'GET', headers: options.headers ?? {}, signal }, options.signal);
@@ -146,15 +148,17 @@ export class SafeFetcher {
    */
   async post(address: string, options: SafePostOptions): Promise<SafePostAnswer> {
     const { body, headers, timeoutMs, maxReplyBytes } = options;
-    const signal = limitedSignal(timeoutMs, options.signal);
-    const reply = await this.send(this.checkUrl(address), { method: 'POST', headers, body, signal }, options.signal);
-    try {
-      return { status: reply.statusCode, headers: reply.headers, body: await readBeginning(reply.body, maxReplyBytes) };
-    } catch (error) {
-      throw asFetchError(error, options.signal);
-    } finally {
-      discard(reply.body);
-    }
+    return withinTime(timeoutMs, options.signal, async (signal) => {
+      const reply = await this.send(this.checkUrl(address), { method: 'POST', headers, body, signal }, options.signal);
+      try {
+        const beginning = await readBeginning(reply.body, maxReplyBytes);
+        return { status: reply.statusCode, headers: reply.headers, body: beginning };
+      } catch (error) {
+        throw asFetchError(error, options.signal);
+      } finally {
+        discard(reply.body);
+      }
+    });
   }
 
   /** Ends all connections at once. */
@@ -186,12 +190,6 @@ export class SafeFetcher {
       throw asFetchError(error, callerSignal);
     }
   }
-}
-
-/** The signal of the caller joined with a total time: silence limits alone would let a body drip for ever. */
-function limitedSignal(timeoutMs: number, signal: AbortSignal | undefined): AbortSignal {
-  const timeout = AbortSignal.timeout(timeoutMs);
-  return signal ? AbortSignal.any([signal, timeout]) : timeout;
 }
 
 function redirectTarget(reply: Dispatcher.ResponseData, from: URL): string | undefined {
