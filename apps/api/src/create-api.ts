@@ -1,11 +1,12 @@
 import { AccessService } from '#features';
-import { NestLogger, type Platform } from '#platform';
+import { NestLogger, type Platform, type ServerConfig } from '#platform';
 import { type OpenTextProviders, openTextProviders } from '#providers';
 import { NestFactory } from '@nestjs/core';
 import { ExpressAdapter, type NestExpressApplication } from '@nestjs/platform-express';
 import express, { type Express } from 'express';
 import { adminGate } from './admin/admin-gate.js';
 import { ApiModule } from './api.module.js';
+import { BodyBudget } from './door/body-budget.js';
 import { limitBody } from './door/body-limit.middleware.js';
 import { ErrorFilter } from './door/error.filter.js';
 import { inOrder } from './door/in-order.js';
@@ -13,6 +14,7 @@ import { jsonBody } from './door/json-body.middleware.js';
 import { knownSender } from './door/known-sender.middleware.js';
 import { leaveDraining } from './door/leave-draining.middleware.js';
 import { observeRequest } from './door/observe-request.middleware.js';
+import type { BodyBounds } from './door/read-body.js';
 import { readableAddress } from './door/readable-address.middleware.js';
 import { requestId } from './door/request-id.middleware.js';
 import { securityHeaders } from './door/security-headers.middleware.js';
@@ -21,6 +23,8 @@ import { crossOrigin } from './text/cross-origin.middleware.js';
 
 /** Where the rooms of operators' programs begin. */
 const ADMIN = '/admin/v1';
+
+const MIB = 1024 * 1024;
 
 /** Builds the API on an opened platform, ready to listen. Used by the apps, by tests and by the OpenAPI writer. */
 export async function createApi(
@@ -40,10 +44,13 @@ export async function createApi(
   app.use('/ops', opsPages(platform));
   app.use(ADMIN, adminGate(platform.adminToken));
   const access = app.get(AccessService, { strict: false });
-  const readBody = jsonBody(platform.config.server.BODY_LIMIT_MB * 1024 * 1024);
-  app.use(inOrder(crossOrigin, knownSender(access, ADMIN), limitBody, readBody));
+  app.use(inOrder(crossOrigin, knownSender(access, ADMIN), limitBody, jsonBody(bodyBounds(platform.config.server))));
   app.useGlobalFilters(new ErrorFilter());
   return app;
+}
+
+function bodyBounds({ BODY_LIMIT_MB, BODY_MEMORY_MB }: ServerConfig): BodyBounds {
+  return { maxBytes: BODY_LIMIT_MB * MIB, budget: new BodyBudget(Math.max(BODY_LIMIT_MB, BODY_MEMORY_MB) * MIB) };
 }
 
 function createExpress(trustedProxies: string | undefined): Express {

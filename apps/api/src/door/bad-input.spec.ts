@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { type IncomingMessage, request as httpRequest } from 'node:http';
+import { Agent, type IncomingMessage, request as httpRequest } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { startTestGateway, TEST_KEY, type TestGateway } from '../../../gateway/src/testing/test-gateway.js';
 
@@ -13,12 +14,16 @@ const BODY_PATHS = [
   '/v1/quote',
   '/v1/tasks/batch',
 ];
+const ORDER = { model: 'beta-2.5-preview', prompt: 'waves', resolution: '480p', size: '16:9', duration: 5 };
 const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
 
 describe('The door', () => {
   let gateway: TestGateway;
   beforeAll(async () => {
-    gateway = await startTestGateway({ workers: false, environment: { ADMIN_TOKEN: 'admin-token-for-tests' } });
+    gateway = await startTestGateway({
+      workers: false,
+      environment: { ADMIN_TOKEN: 'admin-token-for-tests', BODY_LIMIT_MB: '1' },
+    });
   });
   afterAll(() => gateway.stop());
 
@@ -53,6 +58,59 @@ describe('The door', () => {
       body: gzipSync('{}'),
     });
     expect([answer.status, await answer.text()]).toEqual([415, expect.stringContaining('gzip')]);
+  });
+
+  const quote = (contentType: string, body: string | Uint8Array<ArrayBuffer>): Promise<Response> =>
+    fetch(`${gateway.baseUrl}/v1/quote`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${TEST_KEY}`, 'content-type': contentType },
+      body,
+    });
+
+  it('reads bodies as UTF-8 under any spelling of it, and refuses every other charset by name', async () => {
+    for (const type of ['application/json; charset=utf-8', 'application/json;charset="UTF8"', 'application/vnd.x+json'])
+      expect((await quote(type, JSON.stringify(ORDER))).status).toBe(200);
+    expect((await quote('application/json', `\uFEFF${JSON.stringify(ORDER)}`)).status).toBe(200);
+    const answer = await quote('application/json; charset=utf-16', JSON.stringify(ORDER));
+    expect([answer.status, await answer.text()]).toEqual([415, expect.stringContaining('utf-16')]);
+  });
+
+  it('refuses bytes that are no UTF-8, which an upstream would read otherwise than we', async () => {
+    const answer = await quote('application/json', Buffer.from([...Buffer.from('{"model":"'), 0xff, 0x22, 0x7d]));
+    expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining('UTF-8')]);
+  });
+
+  it('refuses a body beyond BODY_LIMIT_MB after reading it to its end, on a connection that goes on', async () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const send = async (body: string): Promise<[number | undefined, string]> => {
+      const sent = httpRequest(`${gateway.baseUrl}/v1/quote`, {
+        agent,
+        method: 'POST',
+        headers: { authorization: `Bearer ${TEST_KEY}`, 'content-type': 'application/json' },
+      });
+      sent.end(body);
+      const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+      return [answer.statusCode, await text(answer)];
+    };
+    expect(await send(JSON.stringify('x'.repeat(2 * 1024 * 1024)))).toEqual([413, expect.stringContaining('1048576')]);
+    expect((await send(JSON.stringify(ORDER)))[0]).toBe(200);
+    agent.destroy();
+  });
+
+  it('is free for the next request when a client leaves in the middle of a body', async () => {
+    const sent = httpRequest(`${gateway.baseUrl}/v1/quote`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${TEST_KEY}`, 'content-type': 'application/json', 'content-length': '1000' },
+    });
+    sent.on('error', () => undefined).write('{"model":');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    sent.destroy();
+    expect((await quote('application/json', JSON.stringify(ORDER))).status).toBe(200);
+  });
+
+  it('quotes what is not JSON back to the client, with the place', async () => {
+    const answer = await quote('application/json', '{"model": }');
+    expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining('not valid JSON')]);
   });
 
   it.each(BODY_PATHS)('refuses bodies on %s that nest deeper than 200 arrays and objects', async (path) => {

@@ -1,6 +1,8 @@
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { isUtf8 } from 'node:buffer';
+import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '#contracts';
-import { json, type NextFunction, type Request, type RequestHandler, type Response } from 'express';
+import type { NextFunction, Request, RequestHandler, Response } from 'express';
+import { type BodyBounds, readBody } from './read-body.js';
 
 declare module 'express-serve-static-core' {
   interface Request {
@@ -14,43 +16,71 @@ const HAS_BODY = new Set(['POST', 'PUT', 'PATCH']);
 /** Arrays and objects within each other. Far more than any request needs, far less than what exhausts a call stack. */
 const DEPTH_MAX = 200;
 
+const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
+
 /** True for a request whose body is read. */
 export const carriesBody = ({ method }: Request): boolean => HAS_BODY.has(method);
 
 /**
- * Reads JSON bodies up to a bound, in bytes; a body of another type is refused by name, and so are compressed and very
- * deeply nested ones. An absent body is left undefined.
+ * Reads JSON bodies within bounds; a body of another type is refused by name, and so are compressed and very deeply
+ * nested ones. An absent body is left undefined, an empty one is an empty object.
  */
-export function jsonBody(maxBytes: number): RequestHandler {
-  const read = json({ limit: maxBytes, strict: false, inflate: false, type: () => true, verify: keepBytes });
-  return (request: Request, response: Response, next: NextFunction) => {
-    if (!carriesBody(request)) return next();
-    const refusal = refusalOf(request.headers);
-    if (refusal !== null) return next(new GatewayError('unsupported_media_type', refusal));
-    read(request, response, (error?: unknown) => {
-      if (error === undefined && !fitsDepth(request.body, DEPTH_MAX))
-        next(new GatewayError('invalid_json', `The body must not nest deeper than ${DEPTH_MAX} arrays and objects.`));
-      else next(error);
-    });
+export function jsonBody(bounds: BodyBounds): RequestHandler {
+  return async (request: Request, response: Response, next: NextFunction) => {
+    if (carriesBody(request)) {
+      expectPlainJson(request.headers);
+      if (announcesBody(request.headers)) {
+        request.rawBody = unmarked(await readBody(request, response, bounds));
+        request.body = parsed(request.rawBody);
+      }
+    }
+    next();
   };
 }
 
-function refusalOf({
+const announcesBody = (headers: IncomingHttpHeaders): boolean =>
+  headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
+
+/** UTF-8 is the only encoding: upstreams of the same style get the bytes as they came, under no other name. */
+function expectPlainJson({
   'content-type': type,
   'content-encoding': encoding = 'identity',
-}: IncomingHttpHeaders): string | null {
+}: IncomingHttpHeaders): void {
   if (type !== undefined && !/^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(type))
-    return `Content-Type must be application/json, not "${type.slice(0, 100)}".`;
+    throw unsupported(`Content-Type must be application/json, not "${type.slice(0, 100)}".`);
+  const charset = type === undefined ? undefined : /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(type)?.[1];
+  if (charset !== undefined && !/^utf-?8$/i.test(charset))
+    throw unsupported(`Bodies are read as UTF-8, not as "${charset.slice(0, 100)}".`);
   if (encoding.toLowerCase() !== 'identity')
-    return `Bodies are read as they are, without Content-Encoding "${encoding.slice(0, 100)}".`;
-  return null;
+    throw unsupported(`Bodies are read as they are, without Content-Encoding "${encoding.slice(0, 100)}".`);
+}
+
+const unsupported = (message: string): GatewayError => new GatewayError('unsupported_media_type', message);
+
+/** Some editors write a mark in front of UTF-8. It is no JSON, so upstreams never see it. */
+const unmarked = (bytes: Buffer): Buffer =>
+  bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK) ? bytes.subarray(BYTE_ORDER_MARK.length) : bytes;
+
+function parsed(bytes: Buffer): unknown {
+  if (bytes.length === 0) return {};
+  if (!isUtf8(bytes)) throw new GatewayError('invalid_json', 'The body is not valid UTF-8.');
+  const body = parsedJson(bytes.toString('utf8'));
+  if (!fitsDepth(body, DEPTH_MAX))
+    throw new GatewayError('invalid_json', `The body must not nest deeper than ${DEPTH_MAX} arrays and objects.`);
+  return body;
+}
+
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    // Not kept as a cause: its words quote the body, and causes may be logged.
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new GatewayError('invalid_json', `The body is not valid JSON: ${reason}.`);
+  }
 }
 
 function fitsDepth(value: unknown, depth: number): boolean {
   if (typeof value !== 'object' || value === null) return true;
   return depth > 0 && Object.values(value).every((inner) => fitsDepth(inner, depth - 1));
-}
-
-function keepBytes(request: IncomingMessage & { rawBody?: Buffer }, _response: unknown, bytes: Buffer): void {
-  request.rawBody = bytes;
 }

@@ -57,6 +57,12 @@ describe('A request meant to harm', () => {
     });
   });
 
+  it('passes through without the mark that some editors write in front of UTF-8, which no JSON has', async () => {
+    const body = JSON.stringify({ model: MODEL_OVER.responses, input: 'Hello there', store: false });
+    const { status } = await send('/v1/responses', `\uFEFF${body}`);
+    expect([status, gateway.vendor.last.text]).toEqual([200, expect.stringContaining('Hello there')]);
+  });
+
   it('finds no response whose id no response can have', async () => {
     const answer = await fetch(`${gateway.baseUrl}/v1/responses/${'x'.repeat(300)}`, {
       headers: { authorization: `Bearer ${gateway.key}` },

@@ -86,4 +86,15 @@ export class ServerConfig {
   @Min(1)
   @Max(512)
   BODY_LIMIT_MB = 64;
+
+  @Variable({
+    description:
+      'Most bytes of request bodies that an API process holds at once; more are asked to come again (503). Bodies up to 64 KiB are not counted. Never less than BODY_LIMIT_MB.',
+    unit: 'MiB, 1 to 65536',
+  })
+  @Type(() => Number)
+  @IsInt()
+  @Min(1)
+  @Max(65_536)
+  BODY_MEMORY_MB = 512;
 }
