@@ -24,7 +24,11 @@ const TABLE: readonly (readonly [VendorFault, whole: Outcome, streamed: Outcome]
   ['refusal-400', { status: 400 }, { status: 400 }],
   ['error-500', { status: 502 }, { status: 502 }],
   ['no-usage', 'complete', 'complete'],
+  ['no-output-count', 'complete', 'complete'],
 ];
+
+/** Replies that are whole, of which the upstream does not tell what they used. */
+const UNCOUNTED = ['no-usage', 'no-output-count'] as const satisfies readonly VendorFault[];
 
 /** These take a second each: once passed through and once translated is enough. */
 const SLOW: ReadonlySet<VendorFault> = new Set(['stall', 'huge-reply']);
@@ -102,6 +106,11 @@ describe.each(STYLES)('A failing upstream meets callers of the %s style as docum
     return rows[0]?.held;
   }
 
+  /** Books are settled after the answer has gone out. */
+  async function untilSettled(): Promise<void> {
+    while ((await heldMoney()) !== 0n) await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+
   function expectOutcome(answer: Answer, outcome: Outcome): void {
     const met = {
       status: answer.status,
@@ -113,6 +122,16 @@ describe.each(STYLES)('A failing upstream meets callers of the %s style as docum
     expect(met).toEqual({ ...NOTHING_TO_SEE, ...expected(outcome) });
   }
 
+  /** Where the output counts of the replies since then come from; both replies have words. */
+  async function outputSources(since: Date): Promise<readonly string[]> {
+    const { rows } = await gateway.database.query<{ source: string }>({
+      text: `select line->>'source' as source from usage_record, jsonb_array_elements(lines) as line
+        where created_at >= $1 and line->>'unit' = 'output_token' and (line->>'quantity')::integer > 0`,
+      values: [since],
+    });
+    return rows.map(({ source }) => source);
+  }
+
   describe.each(OVER)('over %s', (upstream) => {
     const rows = TABLE.filter(([fault]) => !SLOW.has(fault) || upstream === style || upstream === 'chat');
     it.each(rows)('%s', async (fault, whole, streamed) => {
@@ -122,9 +141,17 @@ describe.each(STYLES)('A failing upstream meets callers of the %s style as docum
       expectOutcome(answer, whole);
       expectOutcome(stream, streamed);
       await recover(upstream);
-      // Books are settled after the answer has gone out.
-      while ((await heldMoney()) !== 0n) await new Promise((resolve) => setTimeout(resolve, 20));
+      await untilSettled();
       expect(await heldMoney()).toBe(0n);
+    });
+
+    it.each(UNCOUNTED)('%s is counted here and charged', async (fault) => {
+      gateway.vendor.fault = fault;
+      const began = new Date();
+      await Promise.all([ask(upstream, false), ask(upstream, true)]);
+      gateway.vendor.fault = 'none';
+      await untilSettled();
+      expect(await outputSources(began)).toEqual(['counted', 'counted']);
     });
   });
 });

@@ -28,7 +28,7 @@ export type NativeBody =
 export interface RelayOutcome {
   /** Absent when the upstream told none, or was cut off before it did. */
   readonly usage: TextUsage | undefined;
-  /** The text, reasoning and arguments that went out, for counting; empty when `usage` is there. */
+  /** The text, reasoning and arguments that went out, for counting; empty when `usage` tells an output. */
   readonly produced: string;
   /** True when the upstream's own bytes end with the failure it reported, so that nothing may be added. */
   readonly failed: boolean;

@@ -20,7 +20,7 @@ export interface ExchangeFacts {
 /** What is known of a reply when it is over, however it ended. */
 export interface ExchangeEnd {
   readonly usage: TextUsage | undefined;
-  /** What went out, for counting when there is no usage. */
+  /** What went out, for counting when the usage tells no output. */
   readonly produced: string;
   readonly status: TextSettlement['status'];
 }
@@ -46,8 +46,15 @@ export class TextExchange {
     log.info('text.routed', { requestId: this.requestId, upstream: id, upstreamRequestId: requestId });
   }
 
-  /** Tokens of a reply whose upstream told none. */
-  async count(produced: string): Promise<TextUsage> {
+  /**
+   * What a reply used: what its upstream told, or a count of ours. Some upstreams tell only their input; a told output
+   * of 0 is believed only where nothing went out.
+   */
+  async usageOf(told: TextUsage | undefined, produced: string): Promise<TextUsage> {
+    return told && (told.outputTokens > 0 || produced === '') ? told : this.#count(produced);
+  }
+
+  async #count(produced: string): Promise<TextUsage> {
     const counter = await this.#facts.counter();
     const { inputTokens, imageTokens } = await this.#countInput(counter);
     return {
@@ -72,7 +79,8 @@ export class TextExchange {
   }
 
   async #settle({ usage, produced, status }: ExchangeEnd): Promise<void> {
-    const charged = status === 'failed' ? undefined : (usage ?? (await this.#countProduced(produced)));
+    const isFree = status === 'failed' || (!usage && produced === '');
+    const charged = isFree ? undefined : await this.usageOf(usage, produced);
     await this.#facts.billing.settle(this.#facts.hold, {
       status,
       usage: charged && charged.outputTokens > 0 ? charged : undefined,
@@ -80,10 +88,6 @@ export class TextExchange {
       upstreamRequestId: this.#upstream?.requestId,
       durationMs: Math.round(performance.now() - this.#startedAt),
     });
-  }
-
-  async #countProduced(produced: string): Promise<TextUsage | undefined> {
-    return produced === '' ? undefined : this.count(produced);
   }
 
   async #countInput(counter: TokenCounter): Promise<{ inputTokens: number; imageTokens: number }> {

@@ -136,7 +136,7 @@ export class TextStream {
     const { encoder, remembered, exchange } = this.#parts;
     if (!this.#finish)
       throw new GatewayError('upstream_error', 'The upstream broke off before its reply was complete.');
-    const usage = this.#finish.usage ?? (await exchange.count(this.#produced));
+    const usage = await exchange.usageOf(this.#finish.usage, this.#produced);
     const last = this.#beforeFinish + encoder.write({ ...this.#finish, usage });
     exchange.settle({ usage, produced: '', status: 'completed' });
     await remembered.done();

@@ -180,8 +180,7 @@ export class TextService {
       throw new GatewayError('upstream_error', 'The upstream streamed a reply that was not to be streamed.');
     for await (const batch of reply.events) for (const event of batch) collector.add(event);
     const collected = collector.reply();
-    if (collected.finish.usage) return collected;
-    const usage = await exchange.count(producedText(collected.blocks));
+    const usage = await exchange.usageOf(collected.finish.usage, producedText(collected.blocks));
     return { ...collected, finish: { ...collected.finish, usage } };
   }
 }

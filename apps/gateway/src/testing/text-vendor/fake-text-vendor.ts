@@ -24,7 +24,8 @@ export type VendorFault =
   | 'refusal-400'
   | 'error-500'
   | 'error-in-stream'
-  | 'no-usage';
+  | 'no-usage'
+  | 'no-output-count';
 
 /** How the fault `refusal` refuses. */
 export interface VendorRefusal {
@@ -149,7 +150,7 @@ export class FakeTextVendor {
     const { request, whole } = exchange;
     if (request.stream) return this.#stream(exchange, response, fault);
     const reply = whole(decide(request));
-    const json = JSON.stringify(fault === 'no-usage' ? withoutUsage(reply) : reply);
+    const json = counting(fault)(JSON.stringify(fault === 'no-usage' ? withoutUsage(reply) : reply));
     await this.gate?.opened;
     response.setHeader('content-type', 'application/json');
     if (fails(fault)) await failWhole(fault, json, response);
@@ -159,7 +160,7 @@ export class FakeTextVendor {
   async #stream({ request, events, failure }: Exchange, response: ServerResponse, fault: VendorFault): Promise<void> {
     response.setHeader('content-type', 'text/event-stream; charset=utf-8');
     response.flushHeaders();
-    const all = events(decide(request)).map(fault === 'no-usage' ? stripUsage : (event) => event);
+    const all = events(decide(request)).map(counting(fault));
     const sent = fault === 'cut-after-headers' ? 0 : fails(fault) ? Math.ceil(all.length / 2) : all.length;
     const { at = 'start', opened } = this.gate ?? {};
     const gated = at === 'start' ? 0 : Math.ceil(all.length / 2);
@@ -173,8 +174,10 @@ export class FakeTextVendor {
   }
 }
 
+const HARMLESS: ReadonlySet<VendorFault> = new Set(['none', 'no-usage', 'no-output-count']);
+
 /** Whether the fault spoils the reply; a vendor that does not count merely leaves something out. */
-const fails = (fault: VendorFault): boolean => fault !== 'none' && fault !== 'no-usage';
+const fails = (fault: VendorFault): boolean => !HARMLESS.has(fault);
 
 /** True when the fault was all there is to the reply. */
 async function failBeforeReply(fault: VendorFault, refusal: VendorRefusal, response: ServerResponse): Promise<boolean> {
@@ -257,3 +260,13 @@ function withoutUsage(reply: object): object {
 /** Takes the usage out of an event, as vendors do that do not count. */
 const stripUsage = (event: string): string =>
   event.replace(/,?"usage(Metadata)?":\{("[a-zA-Z_]+":(\d+|\{[^{}]*\}|\[[^[\]]*\]),?)*\}/g, '');
+
+/** Tells only the input, as vendors do that do not count what they write. */
+const zeroOutput = (json: string): string =>
+  json.replace(/"(output_tokens|completion_tokens|candidatesTokenCount|thoughtsTokenCount)":\d+/g, '"$1":0');
+
+/** What becomes of a reply's JSON, or of an event, at a vendor that counts this way. */
+function counting(fault: VendorFault): (json: string) => string {
+  if (fault === 'no-usage') return stripUsage;
+  return fault === 'no-output-count' ? zeroOutput : (json) => json;
+}

@@ -87,11 +87,11 @@ describe('A content-generation stream', () => {
       [{ type: 'finish', reason: 'content-filter', usage: usageOf({ inputTokens: 11 }) }],
     ],
     [
-      'has words and no count of them, which are then counted',
+      'has words and no count of them, which means 0 here',
       [chunk([{ text: 'Hi' }]), { ...ended('STOP'), usageMetadata: { promptTokenCount: 11 } }],
       [
         { type: 'text', text: 'Hi' },
-        { type: 'finish', reason: 'stop' },
+        { type: 'finish', reason: 'stop', usage: usageOf({ inputTokens: 11 }) },
       ],
     ],
   ])('%s', (_what, events, expected) => {

@@ -81,7 +81,6 @@ function readPart(part: Part): TextEvent[] {
 /** Reads a content-generation stream. */
 export class GeminiStreamDecoder implements StreamDecoder {
   #called = false;
-  #produced = false;
   #reason: FinishReason | undefined;
   #usage: TextUsage | undefined;
 
@@ -100,16 +99,13 @@ export class GeminiStreamDecoder implements StreamDecoder {
   end(): readonly TextEvent[] {
     if (this.#reason === undefined) throw brokenOff();
     const reason = this.#reason === 'stop' && this.#called ? 'tool-calls' : this.#reason;
-    // Counts of 0 are left out here, so that only a reply with something in it shows that they were not counted.
-    const usage = this.#produced && this.#usage?.outputTokens === 0 ? undefined : this.#usage;
-    return [{ type: 'finish', reason, ...(usage ? { usage } : {}) }];
+    return [{ type: 'finish', reason, ...(this.#usage ? { usage: this.#usage } : {}) }];
   }
 
   #readCandidate({ content, finishReason }: Candidate): TextEvent[] {
     if (finishReason) this.#reason = this.#readReason(finishReason);
     const events = (content?.parts ?? []).flatMap(readPart);
     this.#called ||= events.some((event) => event.type === 'call');
-    this.#produced ||= events.some((event) => event.type !== 'signature');
     return events;
   }
 

@@ -8,6 +8,7 @@ import {
 } from '#contracts';
 import { BodyReader } from './body-reader.js';
 import { parseReply } from './codec-failures.js';
+import { eventText } from './event-text.js';
 import { primed } from './primed.js';
 import type { ProtocolCodec, ProtocolOptions } from './protocol-codec.js';
 import { RelayTap } from './relay-tap.js';
@@ -69,7 +70,7 @@ export class HttpTextProvider implements TextProvider {
     const events = understood(() => this.#upstream.codec.read(answer));
     if (!relay) return { kind: 'events', events: once(events) };
     const usage = events.find((event) => event.type === 'finish')?.usage;
-    const produced = usage ? '' : events.map((event) => ('text' in event ? event.text : '')).join('');
+    const produced = usage?.outputTokens ? '' : events.map(eventText).join('');
     const json = renameModel(text.trim(), call);
     return { kind: 'body', json, answer: () => answer, outcome: () => ({ usage, produced, failed: false }) };
   }

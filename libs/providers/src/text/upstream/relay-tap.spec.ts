@@ -54,6 +54,16 @@ describe.each(PROTOCOLS)('A tap on a %s stream', (protocol) => {
     expect(tap.outcome()).toEqual({ usage: undefined, produced: 'é猫😀 there', failed: false });
   });
 
+  it('gives back the words too when the upstream tells only what went in', () => {
+    const untold = JSON.parse(JSON.stringify(ending).replace(/"(output_tokens|candidatesTokenCount)":\d+/g, '"$1":0'));
+    const tap = tapOn([word('Hello')], [word(' there')], untold);
+    tap.end();
+    expect(tap.outcome()).toMatchObject({ usage: { outputTokens: 0 }, produced: 'Hello there', failed: false });
+    const silent = tapOn(untold);
+    silent.end();
+    expect(silent.outcome()).toMatchObject({ usage: { outputTokens: 0 }, produced: '' });
+  });
+
   it('loses no word of a long reply', () => {
     const long = 'x'.repeat(30_000);
     expect(tapOn([word(long)], [word(long)], [word(long)], [word('.')]).outcome().produced).toHaveLength(90_001);

@@ -1,5 +1,6 @@
-import { GatewayError, type JsonObject, type RelayOutcome, type TextEvent, type TextUsage } from '#contracts';
+import { GatewayError, type JsonObject, type RelayOutcome, type TextUsage } from '#contracts';
 import { brokenOff, parseReply } from './codec-failures.js';
+import { eventText } from './event-text.js';
 import type { ProtocolCodec, StreamDecoder } from './protocol-codec.js';
 import { eventData } from './server-sent-events.js';
 
@@ -58,9 +59,13 @@ export class RelayTap {
   }
 
   outcome(): RelayOutcome {
-    if (!this.#usage) this.#readHeld();
-    const produced = this.#usage ? '' : this.#produced;
-    return { usage: this.#usage, produced, failed: this.#failure !== undefined };
+    const tellsOutput = this.#usage !== undefined && this.#usage.outputTokens > 0;
+    if (!tellsOutput) this.#readHeld();
+    return {
+      usage: this.#usage,
+      produced: tellsOutput ? '' : this.#produced,
+      failed: this.#failure !== undefined,
+    };
   }
 
   #readLatest(): void {
@@ -95,15 +100,10 @@ export class RelayTap {
     this.#heldBytes = 0;
     for (const data of eventData(text)) {
       try {
-        this.#produced += this.#reader.push(data).map(producedText).join('');
+        this.#produced += this.#reader.push(data).map(eventText).join('');
       } catch {
         // Counting is a best effort on a stream that may end in a failure.
       }
     }
   }
-}
-
-function producedText(event: TextEvent): string {
-  if (event.type === 'text' || event.type === 'reasoning') return event.text;
-  return event.type === 'arguments' ? event.json : '';
 }

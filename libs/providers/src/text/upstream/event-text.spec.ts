@@ -1,0 +1,15 @@
+import { eventText } from './event-text.js';
+
+describe('The counted text of a reply', () => {
+  it('is made of its words, its thoughts and the arguments of its calls, and of nothing else', () => {
+    const events = [
+      { type: 'start' },
+      { type: 'reasoning', text: 'Hm. ' },
+      { type: 'text', text: 'Hello ' },
+      { type: 'call', id: 'call_1', name: 'weather' },
+      { type: 'arguments', json: '{"city":"Bern"}' },
+      { type: 'finish', reason: 'tool-calls' },
+    ] as const;
+    expect(events.map(eventText).join('')).toBe('Hm. Hello {"city":"Bern"}');
+  });
+});
