@@ -1,0 +1,77 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Database } from '#platform';
+import { OpenTasks } from './open-tasks.js';
+
+/** A database that has so many open tasks, and answers when it is let. */
+class CountingDatabase implements Pick<Database, 'query'> {
+  open = 0;
+  asked = 0;
+  failing = false;
+  answered: Promise<void> = Promise.resolve();
+
+  async query(): Promise<never> {
+    this.asked += 1;
+    const { open } = this;
+    await this.answered;
+    if (this.failing) throw new Error('gone');
+    return { rows: [{ open }] } as never;
+  }
+}
+
+/** Longer than a count is believed that took no time. */
+const OLD_MS = 1_050;
+
+describe('The bound on open tasks', () => {
+  const outcomes = async (tasks: OpenTasks, count: number): Promise<string[]> =>
+    (await Promise.allSettled(Array.from({ length: count }, () => tasks.admit('acct')))).map(({ status }) => status);
+
+  it('lets in what fits and refuses the rest, with one count for all that come together', async () => {
+    const database = new CountingDatabase();
+    database.open = 7;
+    const answers = await outcomes(new OpenTasks(database, 10), 64);
+    expect(answers.filter((status) => status === 'fulfilled')).toHaveLength(3);
+    expect(database.asked).toBe(1);
+  });
+
+  it('makes nobody wait for a new count while the old one allows it', async () => {
+    const database = new CountingDatabase();
+    const tasks = new OpenTasks(database, 10);
+    await tasks.admit('acct');
+    await sleep(OLD_MS);
+    let answer = (): void => undefined;
+    database.answered = new Promise((resolve) => (answer = resolve));
+    database.open = 5;
+    expect(await outcomes(tasks, 5)).toEqual(Array.from({ length: 5 }, () => 'fulfilled'));
+    expect(database.asked).toBe(2);
+    answer();
+    await sleep(10);
+    // Five there were, and five were let in meanwhile.
+    await expect(tasks.admit('acct')).rejects.toMatchObject({ code: 'rate_limit_exceeded', retryAfterMs: 5_000 });
+  });
+
+  it('never refuses by an old count: at the bound the new one is waited for', async () => {
+    const database = new CountingDatabase();
+    database.open = 10;
+    const tasks = new OpenTasks(database, 10);
+    await expect(tasks.admit('acct')).rejects.toThrow('10 open tasks');
+    await sleep(OLD_MS);
+    database.open = 3;
+    await expect(tasks.admit('acct')).resolves.toBeUndefined();
+  });
+
+  it('tells those who wait when counting fails, and counts again for the next', async () => {
+    const database = new CountingDatabase();
+    const tasks = new OpenTasks(database, 10);
+    database.failing = true;
+    await expect(tasks.admit('acct')).rejects.toThrow('gone');
+    database.failing = false;
+    await expect(tasks.admit('acct')).resolves.toBeUndefined();
+    await sleep(OLD_MS);
+    database.failing = true;
+    await expect(tasks.admit('acct')).resolves.toBeUndefined();
+    await sleep(10);
+    database.failing = false;
+    await expect(tasks.admit('acct')).resolves.toBeUndefined();
+    expect(database.asked).toBe(4);
+  });
+});
