@@ -16,6 +16,8 @@ const EXPIRES_SECONDS = 300;
 /** How often a process must renew what it holds, in milliseconds. */
 export const ALLOWANCE_RENEWAL_MS = 60_000;
 const SWEEP_BATCH = 200;
+/** Nobody waits for a capture, so under load they gather for so long, in milliseconds: one statement instead of ten. */
+const CAPTURE_PAUSE_MS = 25;
 /** An allowance is never more than this part of what account and key have left: it must not starve other processes. */
 const SHARE = 100;
 
@@ -52,6 +54,7 @@ export class AllowanceLedger {
       maxItems: 256,
       // One at a time: captures of a busy account wait for each other's locks anyway, and so gather into larger runs.
       maxRunsInFlight: 1,
+      pauseMs: CAPTURE_PAUSE_MS,
       isItemFault: (error) => !isConnectionError(error),
     });
   }

@@ -1,6 +1,26 @@
+import { mock } from 'node:test';
 import { Coalescer, type CoalescerOptions } from './coalescer.js';
 
 const OPTIONS = { maxItems: 3, maxRunsInFlight: 1 };
+
+/** Lets all that may run at once run. */
+const untilIdle = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+
+/** Runs `test` at a time that only `pass` moves. */
+async function atHandTurnedTime(test: (pass: (milliseconds: number) => void) => Promise<void>): Promise<void> {
+  let nowMs = 1_000;
+  mock.method(performance, 'now', () => nowMs);
+  mock.timers.enable({ apis: ['setTimeout'] });
+  try {
+    await test((milliseconds) => {
+      nowMs += milliseconds;
+      mock.timers.tick(milliseconds);
+    });
+  } finally {
+    mock.timers.reset();
+    mock.restoreAll();
+  }
+}
 
 describe('Coalescer', () => {
   it('gives each item its own result, in order', async () => {
@@ -17,6 +37,30 @@ describe('Coalescer', () => {
     await Promise.all([1, 2, 3, 4].map((item) => coalescer.add(item)));
     expect(runs).toEqual([3, 1]);
   });
+
+  it('begins at once after silence, and no sooner than its pause after a run that just began', () =>
+    atHandTurnedTime(async (pass) => {
+      const runs: number[] = [];
+      const coalescer = new Coalescer(
+        async (items: readonly number[]) => {
+          runs.push(items.length);
+          return items;
+        },
+        { maxItems: 10, maxRunsInFlight: 1, pauseMs: 60 },
+      );
+      await coalescer.add(1);
+      const second = coalescer.add(2);
+      pass(59);
+      await untilIdle();
+      const third = coalescer.add(3);
+      expect(runs).toEqual([1]);
+      pass(1);
+      expect(await Promise.all([second, third])).toEqual([2, 3]);
+      expect(runs).toEqual([1, 2]);
+      pass(60);
+      await coalescer.add(4);
+      expect(runs).toEqual([1, 2, 1]);
+    }));
 
   it('never has more runs under way than allowed', async () => {
     let inFlight = 0;
@@ -59,13 +103,12 @@ describe('Coalescer', () => {
     };
     return { coalescer: new Coalescer(run, { ...OPTIONS, ...options }), runs, letGo: () => letGo() };
   }
-  const started = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
   const REFUSED = { code: 'overloaded', retryAfterMs: expect.any(Number) };
 
   it('refuses what comes when as much waits as may, and still answers those that wait', async () => {
     const { coalescer, letGo } = held({ maxWaiting: 2 });
     const first = coalescer.add(1);
-    await started();
+    await untilIdle();
     const waiting = [coalescer.add(2), coalescer.add(3)];
     await expect(coalescer.add(4)).rejects.toMatchObject(REFUSED);
     letGo();
@@ -83,7 +126,7 @@ describe('Coalescer', () => {
   it('refuses what would make the waiting items larger than they may be together', async () => {
     const { coalescer, letGo } = held({ sizes: { of: (item) => item, maxRun: 10, maxWaiting: 10 } });
     const first = coalescer.add(500);
-    await started();
+    await untilIdle();
     const waiting = coalescer.add(6);
     await expect(coalescer.add(5)).rejects.toMatchObject(REFUSED);
     letGo();
@@ -93,7 +136,7 @@ describe('Coalescer', () => {
   it('never runs an item that waited longer than its caller does', async () => {
     const { coalescer, runs, letGo } = held({ maxWaitMs: 20 });
     const first = coalescer.add(1);
-    await started();
+    await untilIdle();
     const late = Promise.allSettled([coalescer.add(2)]);
     await new Promise((resolve) => setTimeout(resolve, 40));
     letGo();

@@ -15,6 +15,8 @@ export interface CoalescerOptions<Item = unknown> {
   readonly maxItems: number;
   /** The most runs under way at once; further items wait and so gather into larger runs. */
   readonly maxRunsInFlight: number;
+  /** A run begins no sooner than this after the one before it began, in milliseconds. Absent: at once. */
+  readonly pauseMs?: number;
   /** The most items that may wait; further ones are refused. Absent: any number. */
   readonly maxWaiting?: number;
   /** The longest an item may wait, in milliseconds; then it is refused, since its caller has most likely left. Absent: for ever. */
@@ -38,7 +40,8 @@ interface Waiting<Item, Result> {
 
 /**
  * Gathers items that arrive together into one run, for example many requests into one SQL statement.
- * An item that arrives alone runs at once; gathering begins only while runs are under way, so idle latency stays.
+ * An item that arrives alone runs at once; gathering begins only while runs are under way, or within the pause after
+ * one began, so idle latency stays.
  * `run` answers item by item, in order; when it throws, every item of that run gets the error, unless one is to blame.
  */
 export class Coalescer<Item, Result> {
@@ -46,6 +49,7 @@ export class Coalescer<Item, Result> {
   private waitingSize = 0;
   private runsInFlight = 0;
   private scheduled = false;
+  private lastRunMs = -Infinity;
 
   constructor(
     private readonly run: (items: readonly Item[]) => Promise<readonly Result[]>,
@@ -73,10 +77,13 @@ export class Coalescer<Item, Result> {
   private schedule(): void {
     if (this.scheduled || this.runsInFlight >= this.options.maxRunsInFlight) return;
     this.scheduled = true;
-    setImmediate(() => {
+    const begin = (): void => {
       this.scheduled = false;
       this.startRun();
-    });
+    };
+    const pauseMs = this.lastRunMs + (this.options.pauseMs ?? 0) - performance.now();
+    if (pauseMs > 0) setTimeout(begin, Math.ceil(pauseMs));
+    else setImmediate(begin);
   }
 
   private startRun(): void {
@@ -84,6 +91,7 @@ export class Coalescer<Item, Result> {
     const batch = this.takeBatch();
     if (batch.length === 0) return;
     this.runsInFlight += 1;
+    this.lastRunMs = performance.now();
     void this.settle(batch).finally(() => {
       this.runsInFlight -= 1;
       if (this.waiting.length > 0) this.schedule();
