@@ -10,7 +10,9 @@ import { BENCH_KEY, gatewayEnvironment, startBenchServices } from './services.js
 const CONNECTIONS = 32;
 const STREAM_EVENTS = 500;
 const OPEN_STREAMS = 500;
-const FIRST_BYTE_SAMPLES = 300;
+const FIRST_BYTE_SAMPLES = 1_000;
+/** Of the vendor whose first byte is timed: one that floods both cores would time the scheduler instead. */
+const PACED_EVENTS = { STREAM_EVENTS: '5', EVENT_PAUSE_MS: '2' };
 
 const TYPESCRIPT = ['--import', './scripts/typescript.mjs'];
 const HEADERS = { authorization: `Bearer ${BENCH_KEY}`, 'content-type': 'application/json' };
@@ -18,51 +20,58 @@ const HEADERS = { authorization: `Bearer ${BENCH_KEY}`, 'content-type': 'applica
 const bodyOf = (model: string, characters: number, stream: boolean): string =>
   JSON.stringify({ model, input: 'word '.repeat(characters / 5), stream, store: false });
 
-async function start(): Promise<{
-  floor: ChildProcess;
-  gateway: ChildProcess;
-  floorUrl: string;
-  gatewayUrl: string;
-  stop: () => Promise<void>;
-}> {
+const VENDOR = [...TYPESCRIPT, 'bench/text-vendor-server.ts'];
+const GATEWAY = ['dist/apps/api/src/main.js'];
+const FLOOR = [...TYPESCRIPT, 'bench/pass-through-server.ts'];
+
+interface Server {
+  readonly url: string;
+  readonly process: ChildProcess;
+}
+
+/** Starts a server process on a port of its own. */
+async function started(args: readonly string[], environment: Record<string, string>): Promise<Server> {
+  const port = await freePort();
+  return { url: `http://127.0.0.1:${port}`, process: await startServer(args, port, environment) };
+}
+
+/**
+ * The vendors, a floor in front of the quick and of the paced one, and two gateways in front of all: one is loaded, the
+ * other only holds many streams, so that its peak memory is that of the streams.
+ */
+async function start(): Promise<
+  Record<'floor' | 'pacedFloor' | 'gateway' | 'holder', Server> & { stop: () => Promise<void> }
+> {
   const services = await startBenchServices();
-  const [vendorPort, slowPort, floorPort, gatewayPort] = [
-    await freePort(),
-    await freePort(),
-    await freePort(),
-    await freePort(),
-  ];
-  const events = { STREAM_EVENTS: String(STREAM_EVENTS) };
-  const vendor = await startServer([...TYPESCRIPT, 'bench/text-vendor-server.ts'], vendorPort, events);
-  const slow = { STREAM_EVENTS: '20', EVENT_PAUSE_MS: '250' };
-  const slowVendor = await startServer([...TYPESCRIPT, 'bench/text-vendor-server.ts'], slowPort, slow);
-  const vendorUrl = `http://127.0.0.1:${vendorPort}`;
+  const vendor = await started(VENDOR, { STREAM_EVENTS: String(STREAM_EVENTS) });
+  const slow = await started(VENDOR, { STREAM_EVENTS: '20', EVENT_PAUSE_MS: '250' });
+  const paced = await started(VENDOR, PACED_EVENTS);
   const file = join(tmpdir(), `bench-upstreams-${process.pid}.yaml`);
   writeFileSync(
     file,
     `upstreams:
-  - { id: same, protocol: responses, base_url: "${vendorUrl}/v1", models: { vendor-5: vendor-5 } }
-  - { id: other, protocol: chat, base_url: "${vendorUrl}/v1", models: { vendor-4o-image: m } }
-  - { id: slow, protocol: chat, base_url: "http://127.0.0.1:${slowPort}/v1", models: { vendor-4-vision: m } }
+  - { id: same, protocol: responses, base_url: "${vendor.url}/v1", models: { vendor-5: vendor-5 } }
+  - { id: other, protocol: chat, base_url: "${vendor.url}/v1", models: { vendor-4o-image: m } }
+  - { id: slow, protocol: chat, base_url: "${slow.url}/v1", models: { vendor-4-vision: m } }
+  - { id: paced, protocol: responses, base_url: "${paced.url}/v1", models: { vendor-2.5-flash: m } }
 `,
   );
-  const floor = await startServer([...TYPESCRIPT, 'bench/pass-through-server.ts'], floorPort, {
-    VENDOR_URL: vendorUrl,
-  });
-  const gateway = await startServer(['dist/apps/api/src/main.js'], gatewayPort, {
-    ...gatewayEnvironment(services),
-    UPSTREAMS_FILE: file,
-  });
+  const floor = await started(FLOOR, { VENDOR_URL: vendor.url });
+  const pacedFloor = await started(FLOOR, { VENDOR_URL: paced.url });
+  const environment = { ...gatewayEnvironment(services), UPSTREAMS_FILE: file };
+  const gateway = await started(GATEWAY, environment);
+  const holder = await started(GATEWAY, environment);
   const database = new Database(services.databaseUrl);
   await database.query({ text: 'update account set unlimited = true' });
   await database.close();
+  const servers = [floor, pacedFloor, gateway, holder, vendor, slow, paced];
   return {
     floor,
+    pacedFloor,
     gateway,
-    floorUrl: `http://127.0.0.1:${floorPort}`,
-    gatewayUrl: `http://127.0.0.1:${gatewayPort}`,
+    holder,
     stop: async () => {
-      for (const process of [floor, gateway, vendor, slowVendor]) process.kill();
+      for (const server of servers) server.process.kill();
       await services.stop();
     },
   };
@@ -86,53 +95,31 @@ async function firstByteMs(url: string, path: string, body: string): Promise<num
 const peakMegabytes = ({ pid }: ChildProcess): number =>
   Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024;
 
+/** Opens many slow streams at once; answers how many came to their end. */
+async function openStreams(url: string): Promise<number> {
+  const body = bodyOf('vendor-4-vision', 100, true);
+  const reads = Array.from({ length: OPEN_STREAMS }, () =>
+    fetch(`${url}/v1/responses`, { method: 'POST', headers: HEADERS, body }).then((answer) => answer.text()),
+  );
+  return (await Promise.all(reads)).filter((text) => text.includes('response.completed')).length;
+}
+
 const setup = await start();
 try {
-  const { floor, gateway, floorUrl, gatewayUrl } = setup;
+  const { floor, pacedFloor, gateway, holder } = setup;
+  const contender = (name: string, server: Server, body: string): Contender => ({
+    name,
+    ...server,
+    request: { method: 'POST', path: '/v1/responses', headers: HEADERS, body },
+  });
   const contenders = (characters: number, stream: boolean): Contender[] => [
-    {
-      name: 'floor: node:http + undici',
-      url: floorUrl,
-      process: floor,
-      request: {
-        method: 'POST',
-        path: '/v1/responses',
-        headers: HEADERS,
-        body: bodyOf('vendor-5', characters, stream),
-      },
-    },
-    {
-      name: 'gateway, same protocol',
-      url: gatewayUrl,
-      process: gateway,
-      request: {
-        method: 'POST',
-        path: '/v1/responses',
-        headers: HEADERS,
-        body: bodyOf('vendor-5', characters, stream),
-      },
-    },
-    {
-      name: 'gateway, translated to chat',
-      url: gatewayUrl,
-      process: gateway,
-      request: {
-        method: 'POST',
-        path: '/v1/responses',
-        headers: HEADERS,
-        body: bodyOf('vendor-4o-image', characters, stream),
-      },
-    },
+    contender('floor: node:http + undici', floor, bodyOf('vendor-5', characters, stream)),
+    contender('gateway, same protocol', gateway, bodyOf('vendor-5', characters, stream)),
+    contender('gateway, translated to chat', gateway, bodyOf('vendor-4o-image', characters, stream)),
   ];
-  const slow = bodyOf('vendor-4-vision', 100, true);
-  const reads = Array.from({ length: OPEN_STREAMS }, () =>
-    fetch(`${gatewayUrl}/v1/responses`, { method: 'POST', headers: HEADERS, body: slow }).then((answer) =>
-      answer.text(),
-    ),
-  );
-  const finished = (await Promise.all(reads)).filter((text) => text.includes('response.completed')).length;
+  const finished = await openStreams(holder.url);
   console.log(
-    `\n${finished} of ${OPEN_STREAMS} streams open at once finished; peak memory of the gateway ${peakMegabytes(gateway).toFixed(0)} MB`,
+    `\n${finished} of ${OPEN_STREAMS} streams open at once finished; peak memory of the gateway ${peakMegabytes(holder.process).toFixed(0)} MB`,
   );
   printTable('Whole replies, short prompt', await measure(contenders(100, false), CONNECTIONS), CONNECTIONS);
   printTable('Whole replies, 32 KB prompt', await measure(contenders(32_768, false), CONNECTIONS), CONNECTIONS);
@@ -141,11 +128,13 @@ try {
   console.log('\nServer CPU per 1,000 stream events:');
   for (const { name, cpuMicroseconds } of streamed)
     console.log(`  ${name}: ${((cpuMicroseconds * 1_000) / STREAM_EVENTS / 1_000).toFixed(1)} ms`);
-  const body = bodyOf('vendor-5', 100, true);
-  const floorMs = await firstByteMs(floorUrl, '/v1/responses', body);
-  const gatewayMs = await firstByteMs(gatewayUrl, '/v1/responses', body);
+  const body = bodyOf('vendor-2.5-flash', 100, true);
+  // Load warms both up alike: the floor in front of this vendor has answered nothing yet.
+  await measure([contender('floor', pacedFloor, body), contender('gateway', gateway, body)], CONNECTIONS);
+  const floorMs = await firstByteMs(pacedFloor.url, '/v1/responses', body);
+  const gatewayMs = await firstByteMs(gateway.url, '/v1/responses', body);
   console.log(
-    `\nFirst byte of a stream: floor ${floorMs.toFixed(2)} ms, gateway ${gatewayMs.toFixed(2)} ms (median of ${FIRST_BYTE_SAMPLES})`,
+    `\nFirst byte of a stream, an event every ${PACED_EVENTS.EVENT_PAUSE_MS} ms: floor ${floorMs.toFixed(2)} ms, gateway ${gatewayMs.toFixed(2)} ms (median of ${FIRST_BYTE_SAMPLES})`,
   );
 } finally {
   await setup.stop();
