@@ -1,16 +1,21 @@
 const TRIES = 5;
 
 /**
- * How long `run` takes in milliseconds when nothing comes in between: the quickest of up to five runs, and no further
- * run once one took less than `enoughMs`. A busy machine slows one run down, not all of them; what is slow by itself,
- * in quadratic time for instance, is slow every time.
+ * The quickest of up to five times that `measure` answers, in milliseconds, and no further try once one is below
+ * `enoughMs`. A busy machine slows one try down, not all of them; what is slow by itself is slow every time.
  */
-export async function atBest(enoughMs: number, run: () => unknown): Promise<number> {
+export async function quickestOf(enoughMs: number, measure: (attempt: number) => Promise<number>): Promise<number> {
   let quickest = Number.POSITIVE_INFINITY;
-  for (let tries = 0; tries < TRIES && quickest >= enoughMs; tries += 1) {
-    const began = performance.now();
-    await run();
-    quickest = Math.min(quickest, performance.now() - began);
+  for (let attempt = 0; attempt < TRIES && quickest >= enoughMs; attempt += 1) {
+    quickest = Math.min(quickest, await measure(attempt));
   }
   return quickest;
 }
+
+/** How long `run` takes in milliseconds when nothing comes in between: the quickest of up to five runs. */
+export const atBest = (enoughMs: number, run: (attempt: number) => unknown): Promise<number> =>
+  quickestOf(enoughMs, async (attempt) => {
+    const began = performance.now();
+    await run(attempt);
+    return performance.now() - began;
+  });

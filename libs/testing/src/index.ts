@@ -1,4 +1,4 @@
-export { atBest } from './at-best.js';
+export { atBest, quickestOf } from './at-best.js';
 export { ControllableClock } from './controllable-clock.js';
 export { type RedisServer, startRedisServer } from './redis-server.js';
 export { createTestDatabase, type TestDatabase } from './test-database.js';

@@ -1,4 +1,5 @@
 import {
+  atBest,
   createTestDatabase,
   describeWithRedis,
   startRedisServer,
@@ -92,9 +93,8 @@ describe('Counting requests', () => {
       const counter = createRateCounter({ ...config, REDIS_URL: redis?.url ?? '' }, test.database, false);
       await untilReady(counter);
       await redis?.kill();
-      const startedAt = Date.now();
-      await expect(counter.add('requests:a', 1)).rejects.toThrow();
-      expect(Date.now() - startedAt).toBeLessThan(3_000);
+      const addingMs = await atBest(3_000, () => expect(counter.add('requests:a', 1)).rejects.toThrow());
+      expect(addingMs).toBeLessThan(3_000);
       counter.close();
     });
   });
