@@ -1,4 +1,4 @@
-import { AccessModule, CancellationModule, EventsModule, TasksModule, WebhooksModule } from '#features';
+import { AccessModule, CancellationModule, EventsModule, TasksModule, TextModule, WebhooksModule } from '#features';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { PlatformModule, type Platform } from '#platform';
 import type { OpenTextProviders } from '#providers';
@@ -28,7 +28,6 @@ import { WebhookEndpointsController } from './webhooks/webhook-endpoints.control
     EventsModule,
     CancellationModule,
     WebhooksModule,
-    ModelsModule,
     OpsModule,
   ],
   controllers: [
@@ -41,7 +40,12 @@ import { WebhookEndpointsController } from './webhooks/webhook-endpoints.control
   ],
 })
 export class ApiModule {
-  static on(platform: Platform, text: OpenTextProviders): DynamicModule {
-    return { module: ApiModule, imports: [PlatformModule.register(platform), TextApiModule.over(text)] };
+  static on(platform: Platform, providers: OpenTextProviders): DynamicModule {
+    // One object, or Nest would take it for two modules.
+    const text = TextModule.over(providers);
+    return {
+      module: ApiModule,
+      imports: [PlatformModule.register(platform), TextApiModule.with(text), ModelsModule.with(text)],
+    };
   }
 }

@@ -1,4 +1,4 @@
-import { AccessService } from '#features';
+import { AccessService, TextUpstreams } from '#features';
 import { NestLogger, type Platform, type ServerConfig } from '#platform';
 import { type OpenTextProviders, openTextProviders } from '#providers';
 import { NestFactory } from '@nestjs/core';
@@ -40,7 +40,8 @@ export async function createApi(
       abortOnError: false,
     },
   );
-  app.use(inOrder(requestId, observeRequest, leaveDraining(platform.health), securityHeaders, readableAddress));
+  const observe = observeRequest(app.get(TextUpstreams, { strict: false }));
+  app.use(inOrder(requestId, observe, leaveDraining(platform.health), securityHeaders, readableAddress));
   app.use('/ops', opsPages(platform));
   app.use(ADMIN, adminGate(platform.adminToken));
   const access = app.get(AccessService, { strict: false });

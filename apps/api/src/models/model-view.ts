@@ -1,13 +1,4 @@
-import {
-  familyOf,
-  fieldTable,
-  type FieldTableRow,
-  formatMicros,
-  MODEL_IDS,
-  type ModelFamily,
-  SPECIFIED_TEXT_MODELS,
-  type TextModel,
-} from '#contracts';
+import { familyOf, fieldTable, type FieldTableRow, formatMicros, type ModelFamily } from '#contracts';
 import type { ListedPrice } from '#features';
 
 /** When the catalogue of this version was written, as client libraries expect a date on each model. */
@@ -44,15 +35,9 @@ export interface ModelView {
   readonly prices: readonly PriceView[];
 }
 
-/** Every model that the catalogue knows, media models first. */
-export const LISTED_MODELS: readonly string[] = [...MODEL_IDS, ...SPECIFIED_TEXT_MODELS.map(({ id }) => id)];
-
-/** One model, or null when the catalogue lacks it. Identifiers match exactly. */
-export function toModelView(id: string, prices: readonly ListedPrice[], currency: string): ModelView | null {
+/** A model of the catalogue, or a text model. Identifiers match exactly. */
+export function toModelView(id: string, prices: readonly ListedPrice[], currency: string): ModelView {
   const family = familyOf(id);
-  const text = SPECIFIED_TEXT_MODELS.find((model) => model.id === id);
-  const facts = family ? mediaFacts(family) : text && textFacts(text);
-  if (!facts) return null;
   return {
     id,
     object: 'model',
@@ -61,7 +46,7 @@ export function toModelView(id: string, prices: readonly ListedPrice[], currency
     type: 'model',
     display_name: id,
     created_at: CATALOGUE_DATE,
-    ...facts,
+    ...(family ? mediaFacts(family) : textFacts(id)),
     prices: prices.map((price) => toPriceView(price, currency)),
   };
 }
@@ -79,7 +64,7 @@ const mediaFacts = (family: ModelFamily): Facts => ({
 });
 
 /** Every text model answers in all three styles; their bodies are described by `/openapi.json`. */
-const textFacts = ({ id }: TextModel): Facts => ({
+const textFacts = (id: string): Facts => ({
   kind: 'text',
   paths: ['/v1/responses', '/v1/messages', `/v1beta/models/${id}:generateContent`],
   summary: 'Text from text and pictures, with tools, at once or as a stream.',

@@ -1,9 +1,9 @@
-import { GatewayError, nearestNames } from '#contracts';
-import { type Caller, PriceList } from '#features';
+import { GatewayError, MODEL_IDS, nearestNames } from '#contracts';
+import { type Caller, PriceList, TextUpstreams } from '#features';
 import { PLATFORM, type Platform } from '#platform';
 import { Controller, Get, Inject, Param, UseGuards } from '@nestjs/common';
 import { ApiKeyGuard, CurrentCaller } from '../door/api-key.guard.js';
-import { LISTED_MODELS, type ModelView, toModelView } from './model-view.js';
+import { type ModelView, toModelView } from './model-view.js';
 
 /** The list in the form that the client libraries of two vendors page through; it always fits one page. */
 interface ModelListBody {
@@ -15,12 +15,13 @@ interface ModelListBody {
   readonly last_id: string | null;
 }
 
-/** What can be generated here, from the catalogue that also checks the requests. */
+/** What can be generated here: the catalogue that also checks the requests, and the text models of the upstreams. */
 @Controller('v1/models')
 @UseGuards(ApiKeyGuard)
 export class ModelsController {
   constructor(
     private readonly prices: PriceList,
+    private readonly upstreams: TextUpstreams,
     @Inject(PLATFORM) private readonly platform: Platform,
   ) {}
 
@@ -29,9 +30,7 @@ export class ModelsController {
   async list(@CurrentCaller() caller: Caller): Promise<ModelListBody> {
     const prices = await this.prices.inForce();
     const { BALANCE_UNIT: currency } = this.platform.config.server;
-    const data = LISTED_MODELS.filter((id) => mayUse(caller, id)).flatMap(
-      (id) => toModelView(id, prices.get(id) ?? [], currency) ?? [],
-    );
+    const data = this.modelsFor(caller).map((id) => toModelView(id, prices.get(id) ?? [], currency));
     return {
       code: 200,
       object: 'list',
@@ -48,18 +47,22 @@ export class ModelsController {
     @CurrentCaller() caller: Caller,
     @Param('model') id: string,
   ): Promise<ModelView & { code: 200; data: ModelView }> {
+    const models = this.modelsFor(caller);
+    if (!models.includes(id)) throw modelNotFound(id, models);
     const prices = (await this.prices.inForce(id)).get(id) ?? [];
-    const view = mayUse(caller, id) ? toModelView(id, prices, this.platform.config.server.BALANCE_UNIT) : null;
-    if (!view) throw modelNotFound(id);
+    const view = toModelView(id, prices, this.platform.config.server.BALANCE_UNIT);
     return { code: 200, data: view, ...view };
+  }
+
+  /** What the key may use, media models first. */
+  private modelsFor({ allowedModels }: Caller): string[] {
+    const models = [...MODEL_IDS, ...this.upstreams.models()];
+    return allowedModels.length === 0 ? models : models.filter((id) => allowedModels.includes(id));
   }
 }
 
-const mayUse = ({ allowedModels }: Caller, model: string): boolean =>
-  allowedModels.length === 0 || allowedModels.includes(model);
-
-function modelNotFound(id: string): GatewayError {
-  const near = nearestNames(id, LISTED_MODELS, 3);
+function modelNotFound(id: string, models: readonly string[]): GatewayError {
+  const near = nearestNames(id, models, 3);
   const advice = near.length > 0 ? `Did you mean ${near.join(' or ')}?` : 'GET /v1/models lists those there are.';
   return new GatewayError('model_not_found', `model "${id.slice(0, 64)}" does not exist. ${advice}`, {
     param: 'model',

@@ -1,5 +1,4 @@
-import { AccessModule, TextModule } from '#features';
-import type { OpenTextProviders } from '#providers';
+import { AccessModule } from '#features';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { GeminiController } from './gemini.controller.js';
 import { MessagesController } from './messages.controller.js';
@@ -7,14 +6,14 @@ import { ResponsesController } from './responses.controller.js';
 import { TextAnswers } from './text-answers.js';
 
 /** The three text endpoints. */
-@Module({})
+@Module({
+  imports: [AccessModule],
+  controllers: [ResponsesController, MessagesController, GeminiController],
+  providers: [TextAnswers],
+})
 export class TextApiModule {
-  static over(providers: OpenTextProviders): DynamicModule {
-    return {
-      module: TextApiModule,
-      imports: [AccessModule, TextModule.over(providers)],
-      controllers: [ResponsesController, MessagesController, GeminiController],
-      providers: [TextAnswers],
-    };
+  /** @param text the module that answers. */
+  static with(text: DynamicModule): DynamicModule {
+    return { module: TextApiModule, imports: [text] };
   }
 }

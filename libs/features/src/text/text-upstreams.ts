@@ -50,6 +50,11 @@ export class TextUpstreams {
     return [...this.#table.routes.keys()];
   }
 
+  /** Whether this is the public name of a text model. */
+  has(model: string): boolean {
+    return this.#table.routes.has(model);
+  }
+
   /**
    * The upstreams of a model in the order to ask them: by priority, shuffled by weight within one.
    *

@@ -35,7 +35,7 @@ export const signals = {
     ['method', 'route', 'style', 'status'],
     REQUEST_BUCKETS,
   ),
-  httpRequests: counter('gateway_http_requests_total', 'Answered requests by status code and catalogue model.', [
+  httpRequests: counter('gateway_http_requests_total', 'Answered requests by status code and model.', [
     'route',
     'style',
     'model',

@@ -102,6 +102,8 @@ export class FakeTextVendor {
 
   static async start(): Promise<FakeTextVendor> {
     const vendor = new FakeTextVendor();
+    // As vendors do. A connection that is closed in the very moment it is used again is a failure of its own.
+    vendor.#server.keepAliveTimeout = 60_000;
     vendor.#server.listen(0, '127.0.0.1');
     await once(vendor.#server, 'listening');
     return vendor;
