@@ -194,8 +194,7 @@ describe('Webhooks', () => {
     expect(await delivery('/gone')).toMatchObject({ status: 'failed', last_status: 410 });
     const listed = async () =>
       (await gateway.send<{ data: { id: string }[] }>('GET', '/v1/webhooks/endpoints')).body.data.map(({ id }) => id);
-    const deadline = Date.now() + 5_000;
-    while ((await listed()).includes(body.data.id) && Date.now() < deadline);
+    while ((await listed()).includes(body.data.id)) await new Promise((resolve) => setTimeout(resolve, 20));
     expect(await listed()).not.toContain(body.data.id);
   });
 
@@ -217,9 +216,8 @@ describe('Webhooks', () => {
         values ('msg_inward', $1, 'webhook.test', 'http://10.0.0.1/inward', '', now())`,
       values: [gateway.accountId],
     });
-    const deadline = Date.now() + 10_000;
     let log: DeliveryLog | undefined;
-    while (!log?.last_error && Date.now() < deadline) {
+    while (!log?.last_error) {
       log = (await gateway.send<{ data: DeliveryLog }>('GET', '/v1/webhooks/deliveries/msg_inward')).body.data;
     }
     expect(log).toMatchObject({

@@ -36,10 +36,7 @@ describe('API keys in the hands of operators', () => {
       expect((await withKey(key, '/v1/balance')).body).toMatchObject({ success: true, total_quota: 7 });
     }
     await admin('POST', `/keys/${old.id}/rotate`, { overlap_seconds: 0 });
-    const deadline = Date.now() + 5_000;
-    while ((await withKey(old.key)).status === 200 && Date.now() < deadline) {
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
+    while ((await withKey(old.key)).status === 200) await new Promise((resolve) => setTimeout(resolve, 100));
     expect((await withKey(old.key)).status).toBe(401);
   });
 
@@ -90,8 +87,7 @@ describe('API keys in the hands of operators', () => {
       });
       return rows[0]?.last_used_at;
     };
-    const deadline = Date.now() + 8_000;
-    while (!(await lastUse()) && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 200));
+    while (!(await lastUse())) await new Promise((resolve) => setTimeout(resolve, 200));
     expect(await lastUse()).toBeInstanceOf(Date);
   });
 });

@@ -38,9 +38,7 @@ describe('Holds of requests that still run', () => {
     holds.add('req_over');
     holds.remove('req_over');
     holds.add('req_long');
-    for (let turn = 0; turn < 200 && (await isExpired('req_long')); turn += 1) {
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
+    while (await isExpired('req_long')) await new Promise((resolve) => setTimeout(resolve, 20));
     holds.remove('req_long');
     expect([await isExpired('req_long'), await isExpired('req_over')]).toEqual([false, true]);
   });

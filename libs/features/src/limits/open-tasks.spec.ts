@@ -1,4 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { mock } from 'node:test';
+import { setImmediate as untilIdle } from 'node:timers/promises';
 import type { Database } from '#platform';
 import { OpenTasks } from './open-tasks.js';
 
@@ -19,9 +20,13 @@ class CountingDatabase implements Pick<Database, 'query'> {
 }
 
 /** Longer than a count is believed that took no time. */
-const OLD_MS = 1_050;
+const OLD_MS = 1_001;
 
 describe('The bound on open tasks', () => {
+  let nowMs = 0;
+  beforeEach(() => void mock.method(performance, 'now', () => nowMs));
+  afterEach(() => mock.restoreAll());
+
   const outcomes = async (tasks: OpenTasks, count: number): Promise<string[]> =>
     (await Promise.allSettled(Array.from({ length: count }, () => tasks.admit('acct')))).map(({ status }) => status);
 
@@ -37,14 +42,14 @@ describe('The bound on open tasks', () => {
     const database = new CountingDatabase();
     const tasks = new OpenTasks(database, 10);
     await tasks.admit('acct');
-    await sleep(OLD_MS);
+    nowMs += OLD_MS;
     let answer = (): void => undefined;
     database.answered = new Promise((resolve) => (answer = resolve));
     database.open = 5;
     expect(await outcomes(tasks, 5)).toEqual(Array.from({ length: 5 }, () => 'fulfilled'));
     expect(database.asked).toBe(2);
     answer();
-    await sleep(10);
+    await untilIdle();
     // Five there were, and five were let in meanwhile.
     await expect(tasks.admit('acct')).rejects.toMatchObject({ code: 'rate_limit_exceeded', retryAfterMs: 5_000 });
   });
@@ -54,9 +59,26 @@ describe('The bound on open tasks', () => {
     database.open = 10;
     const tasks = new OpenTasks(database, 10);
     await expect(tasks.admit('acct')).rejects.toThrow('10 open tasks');
-    await sleep(OLD_MS);
+    nowMs += OLD_MS;
     database.open = 3;
     await expect(tasks.admit('acct')).resolves.toBeUndefined();
+  });
+
+  it('believes a count that took long for longer, so that counting never becomes the work', async () => {
+    const database = new CountingDatabase();
+    const tasks = new OpenTasks(database, 10);
+    let answer = (): void => undefined;
+    database.answered = new Promise((resolve) => (answer = resolve));
+    const first = tasks.admit('acct');
+    nowMs += 100;
+    answer();
+    await first;
+    nowMs += 1_999;
+    await tasks.admit('acct');
+    expect(database.asked).toBe(1);
+    nowMs += 2;
+    await tasks.admit('acct');
+    expect(database.asked).toBe(2);
   });
 
   it('tells those who wait when counting fails, and counts again for the next', async () => {
@@ -66,10 +88,10 @@ describe('The bound on open tasks', () => {
     await expect(tasks.admit('acct')).rejects.toThrow('gone');
     database.failing = false;
     await expect(tasks.admit('acct')).resolves.toBeUndefined();
-    await sleep(OLD_MS);
+    nowMs += OLD_MS;
     database.failing = true;
     await expect(tasks.admit('acct')).resolves.toBeUndefined();
-    await sleep(10);
+    await untilIdle();
     database.failing = false;
     await expect(tasks.admit('acct')).resolves.toBeUndefined();
     expect(database.asked).toBe(4);

@@ -5,9 +5,9 @@ import type { ChangedTasks, TaskSignals } from './task-signals.js';
 
 /** Waits until `done` answers true. */
 async function until(done: () => boolean): Promise<void> {
-  const deadline = Date.now() + 5_000;
+  const deadline = Date.now() + 15_000;
   while (!done()) {
-    if (Date.now() > deadline) throw new Error('it did not happen within 5 s');
+    if (Date.now() > deadline) throw new Error('it did not happen within 15 s');
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }
