@@ -16,7 +16,7 @@ beforeAll(() => configureLog({ LOG_LEVEL: 'silent' }));
 
 const configOf = (variables: Partial<QueueConfig>): QueueConfig => Object.assign(new QueueConfig(), variables);
 
-async function until(condition: () => boolean | Promise<boolean>, limitMs = 10_000): Promise<void> {
+async function until(condition: () => boolean | Promise<boolean>, limitMs = 20_000): Promise<void> {
   const deadlineMs = Date.now() + limitMs;
   while (!(await condition())) {
     if (Date.now() > deadlineMs) throw new Error('It did not happen in time.');
