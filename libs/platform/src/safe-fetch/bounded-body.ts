@@ -26,6 +26,8 @@ export const tooLarge = (maxBytes: number): FetchRefused =>
 export function boundedBody(body: Readable, maxBytes: number, callerSignal?: AbortSignal): Readable {
   const limit = new ByteLimit(maxBytes);
   body.once('error', (error) => limit.destroy(asFetchError(error, callerSignal) as Error));
+  // An error that nobody listens to would end the process; a reader that comes later meets it all the same.
+  limit.on('error', () => undefined);
   // The connection has to end with the reader, or a slow host would hold it to the last byte.
   limit.once('close', () => body.destroy());
   return body.pipe(limit);
