@@ -1,34 +1,19 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type AdminGateway, startAdminGateway } from '../../../gateway/src/testing/admin-gateway.js';
 import type { TestGateway } from '../../../gateway/src/testing/test-gateway.js';
 import type { ModelView } from './model-view.js';
 
-const FILE = `
-upstreams:
-  - { id: house, protocol: sandbox, models: { house-writer: any } }
-`;
-
 describe('A text model that an operator adds', () => {
   let api: AdminGateway;
   let gateway: TestGateway;
-  let folder: string;
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'gateway-upstreams-'));
-    await writeFile(join(folder, 'upstreams.yaml'), FILE);
-    api = await startAdminGateway({ UPSTREAMS_FILE: join(folder, 'upstreams.yaml') });
+    api = await startAdminGateway();
     gateway = api.gateway;
-    await gateway.database.query({
-      text: `insert into price (id, model, unit, variant, amount_micros, per_quantity, effective_from, created_by)
-        select 'p_' || unit, 'house-writer', unit, 'default', 2000000, 1000000, now(), 'test'
-        from unnest(array['input_token', 'output_token']) as unit`,
-    });
+    // The name clients use, and the upstream's own.
+    await api.admin('POST', '/upstreams', { id: 'house', protocol: 'sandbox', models: { 'house-writer': 'writer-1' } });
+    for (const unit of ['input_token', 'output_token'])
+      await api.admin('POST', '/prices', { model: 'house-writer', unit, amount: '2', per_quantity: 1_000_000 });
   });
-  afterAll(async () => {
-    await gateway.stop();
-    await rm(folder, { recursive: true });
-  });
+  afterAll(() => gateway.stop());
 
   const VIEW = {
     id: 'house-writer',

@@ -97,7 +97,7 @@ export class TextRouter {
 
   /** How long until one of these may be asked again, in milliseconds, a second at least. */
   #restOf(routes: readonly TextRoute[]): number {
-    return Math.max(1_000, Math.ceil(Math.min(...routes.map(({ upstream }) => this.#health.restMs(upstream)))));
+    return Math.max(1_000, Math.min(...routes.map(({ upstream }) => this.#health.restMs(upstream))));
   }
 
   /** @throws what is no failure of the upstream: a request nobody would take, or the caller's leaving. */

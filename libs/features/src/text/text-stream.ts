@@ -1,5 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { GatewayError, type EventsReply, type FinishEvent, type RelayedStream, type TextEvent } from '#contracts';
+import {
+  type EventsReply,
+  eventText,
+  type FinishEvent,
+  GatewayError,
+  type RelayedStream,
+  type TextEvent,
+} from '#contracts';
 import { logger } from '#platform';
 import type { Remembered } from './remembered.js';
 import { toStreamFailure } from './stream-failure.js';
@@ -124,8 +131,7 @@ export class TextStream {
         this.#beforeFinish = piece;
         return '';
       }
-      if (event.type === 'text' || event.type === 'reasoning') this.#produced += event.text;
-      else if (event.type === 'arguments') this.#produced += event.json;
+      this.#produced += eventText(event);
       piece += encoder.write(event);
     }
     return piece;

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock/clock.js';
-import { within } from '../health/within.js';
+import { within } from '../clock/within.js';
 import { randomId } from '../identifiers/time-ordered-id.js';
 import { logger } from '../log/logger.js';
 import { type CooldownStore, PROBE_LEASE_MS, type ProbeClaim, type StoredCooldown } from './cooldown-store.js';
@@ -67,9 +67,9 @@ export class Cooldowns {
     return this.#now() < cooldown.restUntil ? 'resting' : 'half_open';
   }
 
-  /** Milliseconds until its rest is over; 0 when it does not rest. */
+  /** Whole milliseconds until its rest is over; 0 when it does not rest. */
   restMs(name: string): number {
-    return Math.max(0, (this.#known.get(name)?.restUntil ?? 0) - this.#now());
+    return Math.max(0, Math.ceil((this.#known.get(name)?.restUntil ?? 0) - this.#now()));
   }
 
   /** How often it has rested since it last worked. */

@@ -1,6 +1,6 @@
 import { logger } from '../log/logger.js';
 import { VERSION } from './version.js';
-import { TimeoutError, within } from './within.js';
+import { TimeoutError, within } from '../clock/within.js';
 
 const log = logger('health');
 

@@ -1,4 +1,4 @@
-import { within } from '../health/within.js';
+import { within } from '../clock/within.js';
 import { logger } from '../log/logger.js';
 import { metricsRegistry } from './registry.js';
 import { signals } from './signals.js';

@@ -151,8 +151,7 @@ export class FakeTextVendor {
   async #reply(exchange: Exchange, response: ServerResponse, fault: VendorFault): Promise<void> {
     const { request, whole } = exchange;
     if (request.stream) return this.#stream(exchange, response, fault);
-    const reply = whole(decide(request));
-    const json = counting(fault)(JSON.stringify(fault === 'no-usage' ? withoutUsage(reply) : reply));
+    const json = counting(fault)(JSON.stringify(whole(decide(request))));
     await this.gate?.opened;
     response.setHeader('content-type', 'application/json');
     if (fails(fault)) await failWhole(fault, json, response);
@@ -255,13 +254,9 @@ async function failStream(fault: VendorFault, next: string, failure: string, res
   }
 }
 
-function withoutUsage(reply: object): object {
-  return Object.fromEntries(Object.entries(reply).filter(([name]) => name !== 'usage' && name !== 'usageMetadata'));
-}
-
-/** Takes the usage out of an event, as vendors do that do not count. */
-const stripUsage = (event: string): string =>
-  event.replace(/,?"usage(Metadata)?":\{("[a-zA-Z_]+":(\d+|\{[^{}]*\}|\[[^[\]]*\]),?)*\}/g, '');
+/** Tells no usage, as vendors do that do not count. */
+const stripUsage = (json: string): string =>
+  json.replace(/,?"usage(Metadata)?":\{("[a-zA-Z_]+":(\d+|\{[^{}]*\}|\[[^[\]]*\]),?)*\}/g, '');
 
 /** Tells only the input, as vendors do that do not count what they write. */
 const zeroOutput = (json: string): string =>

@@ -1,4 +1,5 @@
 import {
+  eventText,
   GatewayError,
   type NativeBody,
   type TextCall,
@@ -8,7 +9,6 @@ import {
 } from '#contracts';
 import { BodyReader } from './body-reader.js';
 import { parseReply } from './codec-failures.js';
-import { eventText } from './event-text.js';
 import { primed } from './primed.js';
 import type { ProtocolCodec, ProtocolOptions } from './protocol-codec.js';
 import { RelayTap } from './relay-tap.js';

@@ -1,6 +1,5 @@
-import { GatewayError, type JsonObject, type RelayOutcome, type TextUsage } from '#contracts';
+import { eventText, GatewayError, type JsonObject, type RelayOutcome, type TextUsage } from '#contracts';
 import { brokenOff, parseReply } from './codec-failures.js';
-import { eventText } from './event-text.js';
 import type { ProtocolCodec, StreamDecoder } from './protocol-codec.js';
 import { eventData } from './server-sent-events.js';
 

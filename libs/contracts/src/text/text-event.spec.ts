@@ -1,4 +1,4 @@
-import { eventText } from './event-text.js';
+import { eventText } from './text-event.js';
 
 describe('The counted text of a reply', () => {
   it('is made of its words, its thoughts and the arguments of its calls, and of nothing else', () => {

@@ -6,7 +6,7 @@ export class TimeoutError extends Error {
   }
 }
 
-/** The result, unless it takes longer than `limitMs`. @throws TimeoutError */
+/** The result, unless it takes longer than `limitMs`; for work that takes no signal. @throws TimeoutError */
 export async function within<Result>(result: Promise<Result>, limitMs: number): Promise<Result> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_resolve, reject) => {
