@@ -10,8 +10,8 @@ const SETTLED_MS = 10_000;
 
 const STORY = ['Tell me a long story of many words'] as const;
 
-/** The last one neither aborts a whole reply nor lets an application catch what the abort of a stream throws in it. */
-const LEAVING = TEXT_LIBRARIES.filter(({ name }) => name !== 'LangChain (Google)');
+/** The one left out neither aborts a whole reply nor lets an application catch what the abort of a stream throws in it. */
+const LEAVING = TEXT_LIBRARIES.filter(({ name }) => name !== 'LangChain (Google, former)');
 
 interface UsageRecord {
   readonly status: string;

@@ -1,6 +1,7 @@
 import { ChatAnthropic } from '@langchain/anthropic';
 import type { BaseChatModel } from '@langchain/core/language_models/chat_models';
 import { AIMessage, AIMessageChunk, type BaseMessage, HumanMessage, ToolMessage } from '@langchain/core/messages';
+import { ChatGoogle } from '@langchain/google';
 import { ChatGoogleGenerativeAI } from '@langchain/google-genai';
 import { ChatOpenAI } from '@langchain/openai';
 import { startTextGateway, type TextGateway, MODEL_OVER, UPSTREAMS } from '../testing/text-vendor/text-gateway.js';
@@ -17,13 +18,14 @@ const WEATHER = {
 const PIXEL =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
-const STYLES = ['responses', 'messages', 'gemini'] as const;
-type Style = (typeof STYLES)[number];
+/** Its adapters, by the style they speak; the last is the one that `@langchain/google` replaces. */
+const ADAPTERS = ['responses', 'messages', 'gemini', 'gemini (former)'] as const;
+type Adapter = (typeof ADAPTERS)[number];
 type Model = BaseChatModel;
 
 describe('LangChain', () => {
   let gateway: TextGateway;
-  let create: Record<Style, (model: string) => Model>;
+  let create: Record<Adapter, (model: string) => Model>;
   beforeAll(async () => {
     gateway = await startTextGateway();
     const { baseUrl, key: apiKey } = gateway;
@@ -38,15 +40,16 @@ describe('LangChain', () => {
         }),
       messages: (model) =>
         new ChatAnthropic({ model, apiKey, maxRetries: 0, maxTokens: 2_000, anthropicApiUrl: baseUrl }),
-      gemini: (model) => new ChatGoogleGenerativeAI({ model, apiKey, maxRetries: 0, baseUrl }),
+      gemini: (model) => new ChatGoogle({ model, apiKey, maxRetries: 0, endpoint: baseUrl }),
+      'gemini (former)': (model) => new ChatGoogleGenerativeAI({ model, apiKey, maxRetries: 0, baseUrl }),
     };
   });
   afterAll(() => gateway.stop());
 
-  describe.each(STYLES)('in the %s style', (style) => {
+  describe.each(ADAPTERS)('through its %s adapter', (adapter) => {
     describe.each(UPSTREAMS)('over %s', (upstream) => {
       it('invokes and streams, with usage', async () => {
-        const model = create[style](MODEL_OVER[upstream]);
+        const model = create[adapter](MODEL_OVER[upstream]);
         const reply = await model.invoke('Hello there');
         expect(reply.text).toContain('Hello there');
         expect(reply).toMatchObject({ usage_metadata: { total_tokens: expect.any(Number) } });
@@ -56,7 +59,7 @@ describe('LangChain', () => {
       });
 
       it('calls a tool and reads its result', async () => {
-        const model = create[style](MODEL_OVER[upstream]).bindTools?.([WEATHER]);
+        const model = create[adapter](MODEL_OVER[upstream]).bindTools?.([WEATHER]);
         const messages: BaseMessage[] = [new HumanMessage('Use get_weather for Paris')];
         if (!model) throw new Error('This model takes no tools');
         const asked = await model.invoke(messages);
@@ -76,25 +79,25 @@ describe('LangChain', () => {
           new AIMessage('Hello Ada'),
           new HumanMessage('Who am I?'),
         ];
-        const { text } = await create[style](MODEL_OVER[upstream]).invoke(messages);
+        const { text } = await create[adapter](MODEL_OVER[upstream]).invoke(messages);
         expect(text).toContain('Who am I?');
         expect(gateway.vendor.last.text).toContain(upstream === 'sandbox' ? '' : 'Hello Ada');
       });
     });
 
-    // In one style the library sends pictures only to models whose names it knows, or that speak of vision.
-    const seeing = UPSTREAMS.filter((upstream) => style !== 'gemini' || upstream === 'sandbox');
+    // One adapter sends pictures only to models whose names it knows, or that speak of vision.
+    const seeing = UPSTREAMS.filter((upstream) => adapter !== 'gemini (former)' || upstream === 'sandbox');
     it.each(seeing)('sends a picture over %s', async (upstream) => {
       const content = [
         { type: 'text', text: 'What is this?' },
         { type: 'image_url', image_url: { url: PIXEL } },
       ];
-      const { text } = await create[style](MODEL_OVER[upstream]).invoke([new HumanMessage({ content })]);
+      const { text } = await create[adapter](MODEL_OVER[upstream]).invoke([new HumanMessage({ content })]);
       expect(text).toMatch(/1 picture|PNG picture of 1 x 1 pixels/);
     });
 
     it('sees an error of the gateway', async () => {
-      await expect(create[style]('no-such-model').invoke('x')).rejects.toThrow('no-such-model');
+      await expect(create[adapter]('no-such-model').invoke('x')).rejects.toThrow('no-such-model');
     });
   });
 });

@@ -62,6 +62,7 @@ const CAUGHT: Readonly<Record<string, Caught>> = {
   'LangChain (OpenAI)': always(Error),
   'LangChain (Anthropic)': always(Error),
   'LangChain (Google)': always(Error),
+  'LangChain (Google, former)': always(Error),
 };
 
 /** How a vendor refuses, and the status the styles tell it with. */

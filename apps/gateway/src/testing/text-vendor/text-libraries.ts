@@ -5,6 +5,7 @@ import Anthropic from '@anthropic-ai/sdk';
 import { GoogleGenAI } from '@google/genai';
 import { ChatAnthropic } from '@langchain/anthropic';
 import type { BaseChatModel } from '@langchain/core/language_models/chat_models';
+import { ChatGoogle } from '@langchain/google';
 import { ChatGoogleGenerativeAI } from '@langchain/google-genai';
 import { ChatOpenAI } from '@langchain/openai';
 import { generateText, type LanguageModel, streamText } from 'ai';
@@ -179,6 +180,13 @@ export const TEXT_LIBRARIES: readonly TextLibrary[] = [
   },
   {
     name: 'LangChain (Google)',
+    style: 'gemini',
+    connect: langChain(
+      (model, { baseUrl, key: apiKey }, maxRetries) => new ChatGoogle({ model, apiKey, maxRetries, endpoint: baseUrl }),
+    ),
+  },
+  {
+    name: 'LangChain (Google, former)',
     style: 'gemini',
     connect: langChain(
       (model, { baseUrl, key: apiKey }, maxRetries) =>
