@@ -2,8 +2,7 @@ import { AccessService, TextUpstreams } from '#features';
 import { NestLogger, type Platform, type ServerConfig } from '#platform';
 import { type OpenTextProviders, openTextProviders } from '#providers';
 import { NestFactory } from '@nestjs/core';
-import { ExpressAdapter, type NestExpressApplication } from '@nestjs/platform-express';
-import express, { type Express } from 'express';
+import type { NestExpressApplication } from '@nestjs/platform-express';
 import { adminGate } from './admin/admin-gate.js';
 import { ApiModule } from './api.module.js';
 import { BodyBudget } from './door/body-budget.js';
@@ -18,6 +17,7 @@ import type { BodyBounds } from './door/read-body.js';
 import { readableAddress } from './door/readable-address.middleware.js';
 import { requestId } from './door/request-id.middleware.js';
 import { securityHeaders } from './door/security-headers.middleware.js';
+import { ExpressServer } from './express-server.js';
 import { opsPages } from './ops/ops-pages.js';
 import { crossOrigin } from './text/cross-origin.middleware.js';
 
@@ -33,7 +33,7 @@ export async function createApi(
 ): Promise<NestExpressApplication> {
   const app = await NestFactory.create<NestExpressApplication>(
     ApiModule.on(platform, text),
-    new ExpressAdapter(createExpress(platform.config.server.TRUSTED_PROXIES)),
+    new ExpressServer(platform.config.server.TRUSTED_PROXIES),
     {
       bodyParser: false,
       logger: new NestLogger(),
@@ -52,15 +52,4 @@ export async function createApi(
 
 function bodyBounds({ BODY_LIMIT_MB, BODY_MEMORY_MB }: ServerConfig): BodyBounds {
   return { maxBytes: BODY_LIMIT_MB * MIB, budget: new BodyBudget(Math.max(BODY_LIMIT_MB, BODY_MEMORY_MB) * MIB) };
-}
-
-function createExpress(trustedProxies: string | undefined): Express {
-  const server = express();
-  server.disable('x-powered-by');
-  if (trustedProxies !== undefined) server.set('trust proxy', trustedProxies);
-  // Answers are read once or change from poll to poll: hashing each for an ETag costs more than it saves.
-  server.set('etag', false);
-  server.set('query parser', 'simple');
-  server.enable('case sensitive routing');
-  return server;
 }

@@ -1,0 +1,46 @@
+import { createServer, IncomingMessage, ServerResponse } from 'node:http';
+import { ExpressAdapter } from '@nestjs/platform-express';
+import express, { type Express } from 'express';
+
+/**
+ * Express beneath Nest, over a `node:http` server whose requests and answers are born with Express's prototypes.
+ *
+ * Express sets the prototype of each request and each answer. V8 gives every object whose prototype was changed a
+ * shape of its own from the next property on, so that no access to any of them can be cached, neither ours nor Node's;
+ * setting the prototype that an object already has costs nothing.
+ */
+export class ExpressServer extends ExpressAdapter {
+  readonly #express: Express;
+
+  /** @param trustedProxies whose `x-forwarded-for` is believed: addresses and networks, with commas between. */
+  constructor(trustedProxies: string | undefined) {
+    const app = configuredExpress(trustedProxies);
+    super(app);
+    this.#express = app;
+  }
+
+  override initHttpServer(): void {
+    this.setHttpServer(createServer(bornWith(this.#express), this.#express));
+  }
+}
+
+function configuredExpress(trustedProxies: string | undefined): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  if (trustedProxies !== undefined) app.set('trust proxy', trustedProxies);
+  // Answers are read once or change from poll to poll: hashing each for an ETag costs more than it saves.
+  app.set('etag', false);
+  app.set('query parser', 'simple');
+  app.enable('case sensitive routing');
+  return app;
+}
+
+/** The classes that `node:http` makes instances of; their prototypes become those that `app` sets. */
+function bornWith(app: Express) {
+  class ExpressRequest extends IncomingMessage {}
+  class ExpressResponse extends ServerResponse {}
+  Object.setPrototypeOf(ExpressRequest.prototype, app.request);
+  Object.setPrototypeOf(ExpressResponse.prototype, app.response);
+  Object.assign(app, { request: ExpressRequest.prototype, response: ExpressResponse.prototype });
+  return { IncomingMessage: ExpressRequest, ServerResponse: ExpressResponse };
+}
