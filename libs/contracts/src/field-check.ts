@@ -11,7 +11,7 @@ import {
 import { wrongSource } from './file-source.js';
 import type { JsonObject, JsonValue } from './json.js';
 import { nearestName } from './nearest-name.js';
-import { excerpt, hasAtMostCharacters, UNSTORABLE, VISIBLE } from './unicode-text.js';
+import { excerpt, hasAtMostCharacters, isStorable, VISIBLE } from './unicode-text.js';
 import { isJsonObject } from './json.js';
 
 /** An object as JSON.parse makes them: nothing is known yet about its members. */
@@ -152,7 +152,7 @@ const textCheck = ({ max, required }: TextField): Check => {
       errors.add(param, `${param} must not be empty.`);
     } else if (!hasAtMostCharacters(value, max)) {
       errors.add(param, `${param} must be at most ${max} characters long.`);
-    } else if (UNSTORABLE.test(value)) {
+    } else if (!isStorable(value)) {
       errors.add(param, `${param} must be well-formed Unicode without NUL characters.`);
     } else {
       return value;

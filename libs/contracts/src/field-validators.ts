@@ -19,7 +19,7 @@ import {
 } from 'class-validator';
 import type { Field, FileSource } from './field.js';
 import { allowedSource, wrongSource } from './file-source.js';
-import { hasAtMostCharacters, UNSTORABLE, VISIBLE } from './unicode-text.js';
+import { hasAtMostCharacters, isStorable, VISIBLE } from './unicode-text.js';
 
 /** The class-validator decorators that say the same as a line of a field table. */
 export function validatorsOf(field: Field): PropertyDecorator[] {
@@ -73,7 +73,7 @@ const Storable = () =>
   ValidateBy({
     name: 'storable',
     validator: {
-      validate: (value: unknown) => typeof value === 'string' && !UNSTORABLE.test(value),
+      validate: (value: unknown) => typeof value === 'string' && isStorable(value),
       defaultMessage: () => '$property must hold neither NUL nor unpaired surrogates',
     },
   });

@@ -1,4 +1,4 @@
-import { excerpt, hasAtMostCharacters, isVisible } from './unicode-text.js';
+import { excerpt, hasAtMostCharacters, isStorable, isVisible } from './unicode-text.js';
 
 describe('hasAtMostCharacters', () => {
   it.each([
@@ -19,6 +19,16 @@ describe('isVisible', () => {
 
   it('is true as soon as one character shows', () => {
     expect(isVisible('  水 ')).toBe(true);
+  });
+});
+
+describe('isStorable', () => {
+  it.each([[''], ['plain'], ['naïve 水 𠮷 \ufe0f'], ['\u0001\n']])('is true for %j', (text) => {
+    expect(isStorable(text)).toBe(true);
+  });
+
+  it.each([['a\0b'], ['水\0'], ['\ud800'], ['a\udc00b'], ['\udc00\ud800']])('is false for %j', (text) => {
+    expect(isStorable(text)).toBe(false);
   });
 });
 

@@ -1,8 +1,8 @@
 /** Something a reader can see. */
 export const VISIBLE = /\S/u;
 
-/** Characters no database text can hold: NUL and halves of surrogate pairs. */
-export const UNSTORABLE = /[\0\p{Surrogate}]/u;
+/** True unless the text holds what no database text can: NUL, or half of a surrogate pair. */
+export const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes('\0');
 
 /** True when the text has at most `max` Unicode characters; a long text is not read further than needed. */
 export function hasAtMostCharacters(text: string, max: number): boolean {

@@ -1,4 +1,4 @@
-import { UNSTORABLE } from '../unicode-text.js';
+import { isStorable } from '../unicode-text.js';
 import { isJsonObject } from '../json.js';
 import { checkFields, type FieldCheck } from './body-check.js';
 
@@ -13,7 +13,7 @@ export function text({ min = 0, max = Number.POSITIVE_INFINITY }: { min?: number
     else if (value.length < min) report(param, 'invalid_parameter', `${param} must not be empty.`);
     else if (value.length > max)
       report(param, 'invalid_parameter', `${param} may have at most ${max} characters; it has ${value.length}.`);
-    else if (UNSTORABLE.test(value))
+    else if (!isStorable(value))
       report(param, 'invalid_parameter', `${param} may hold no NUL character and no half of a surrogate pair.`);
   };
 }

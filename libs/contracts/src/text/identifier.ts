@@ -1,4 +1,4 @@
-import { UNSTORABLE } from '../unicode-text.js';
+import { isStorable } from '../unicode-text.js';
 import type { FieldCheck } from './body-check.js';
 import { text } from './field-checks.js';
 
@@ -10,4 +10,4 @@ export const identifier = (): FieldCheck => text({ min: 1, max: MAX_CHARACTERS }
 
 /** True for what can be the identifier of a stored response or item. */
 export const isIdentifier = (value: unknown): value is string =>
-  typeof value === 'string' && value !== '' && value.length <= MAX_CHARACTERS && !UNSTORABLE.test(value);
+  typeof value === 'string' && value !== '' && value.length <= MAX_CHARACTERS && isStorable(value);
