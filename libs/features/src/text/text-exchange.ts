@@ -25,6 +25,9 @@ export interface ExchangeEnd {
   readonly status: TextSettlement['status'];
 }
 
+/** How a reply ended, its usage apart. */
+type ExchangeResult = Omit<TextSettlement, 'usage'>;
+
 /** The money side of one request, from its hold to its settlement. */
 export class TextExchange {
   readonly #facts: ExchangeFacts;
@@ -51,7 +54,7 @@ export class TextExchange {
    * of 0 is believed only where nothing went out.
    */
   async usageOf(told: TextUsage | undefined, produced: string): Promise<TextUsage> {
-    return told && (told.outputTokens > 0 || produced === '') ? told : this.#count(produced);
+    return told && isBelieved(told, produced) ? told : this.#count(produced);
   }
 
   async #count(produced: string): Promise<TextUsage> {
@@ -72,22 +75,23 @@ export class TextExchange {
    * Charges what was produced, after the answer has gone out; a failure and an empty reply are free. Only the first call
    * counts, so that every way out of a request may make it.
    */
-  settle(end: ExchangeEnd): void {
+  settle({ usage, produced, status }: ExchangeEnd): void {
     if (this.#settled) return;
     this.#settled = true;
-    this.#facts.settlements.add(this.requestId, () => this.#settle(end));
-  }
-
-  async #settle({ usage, produced, status }: ExchangeEnd): Promise<void> {
-    const isFree = status === 'failed' || (!usage && produced === '');
-    const charged = isFree ? undefined : await this.usageOf(usage, produced);
-    await this.#facts.billing.settle(this.#facts.hold, {
+    const { hold, billing, settlements } = this.#facts;
+    const end: ExchangeResult = {
       status,
-      usage: charged && charged.outputTokens > 0 ? charged : undefined,
       upstream: this.#upstream?.id,
       upstreamRequestId: this.#upstream?.requestId,
       durationMs: Math.round(performance.now() - this.#startedAt),
-    });
+    };
+    const isFree = status === 'failed' || (!usage && produced === '');
+    if (isFree || (usage && isBelieved(usage, produced)))
+      settlements.add(hold.requestId, settling(billing, hold, charged(isFree ? undefined : usage, end)));
+    else
+      settlements.add(hold.requestId, async () =>
+        billing.settle(hold, charged(await this.usageOf(usage, produced), end)),
+      );
   }
 
   async #countInput(counter: TokenCounter): Promise<{ inputTokens: number; imageTokens: number }> {
@@ -98,3 +102,20 @@ export class TextExchange {
     }
   }
 }
+
+const isBelieved = (told: TextUsage, produced: string): boolean => told.outputTokens > 0 || produced === '';
+
+/** No output is no charge, whatever went in. */
+const charged = (usage: TextUsage | undefined, end: ExchangeResult): TextSettlement => ({
+  usage: usage && usage.outputTokens > 0 ? usage : undefined,
+  ...end,
+});
+
+/**
+ * Made apart from the exchange, so that a settlement that waits for others holds neither the request nor its prompt:
+ * what outlives its request by a few dozen milliseconds is moved by the collector again and again.
+ */
+const settling =
+  (billing: TextBilling, hold: TextHold, settlement: TextSettlement): (() => Promise<void>) =>
+  () =>
+    billing.settle(hold, settlement);
