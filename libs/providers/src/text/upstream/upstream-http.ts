@@ -93,23 +93,29 @@ export class UpstreamHttp {
 
 /** Reads a whole body as text, `limitBytes` at most. @throws GatewayError when it breaks off or is too large. */
 export async function readText(
-  reply: UpstreamReply,
+  { headers, body }: UpstreamReply,
   signal: AbortSignal,
   limitBytes = MAX_REPLY_BYTES,
 ): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
   try {
     // A body never grows beyond the length it announced, and undici reads a whole one for a fraction of the work.
-    if (Number(reply.headers['content-length']) <= limitBytes) return await reply.body.text();
-    for await (const chunk of reply.body as AsyncIterable<Buffer>) {
-      bytes += chunk.length;
-      if (bytes > limitBytes) throw new GatewayError('upstream_error', 'The upstream sent a reply that is too large.');
-      chunks.push(chunk);
-    }
+    return await (Number(headers['content-length']) <= limitBytes ? body.text() : boundedText(body, limitBytes));
   } catch (error) {
     signal.throwIfAborted();
     throw networkFailure(error);
   }
-  return Buffer.concat(chunks).toString('utf8');
+}
+
+function boundedText(body: UpstreamReply['body'], limitBytes: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    body.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes <= limitBytes) chunks.push(chunk);
+      else body.destroy(new GatewayError('upstream_error', 'The upstream sent a reply that is too large.'));
+    });
+    body.once('end', () => resolve(Buffer.concat(chunks).toString('utf8')));
+    body.once('error', reject);
+  });
 }
