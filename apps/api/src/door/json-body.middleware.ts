@@ -1,4 +1,4 @@
-import { isUtf8 } from 'node:buffer';
+import { isAscii, isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '#contracts';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
@@ -63,11 +63,17 @@ const unmarked = (bytes: Buffer): Buffer =>
 
 function parsed(bytes: Buffer): unknown {
   if (bytes.length === 0) return {};
-  if (!isUtf8(bytes)) throw new GatewayError('invalid_json', 'The body is not valid UTF-8.');
-  const body = parsedJson(bytes.toString('utf8'));
+  const body = parsedJson(textOf(bytes));
   if (!fitsDepth(body, DEPTH_MAX))
     throw new GatewayError('invalid_json', `The body must not nest deeper than ${DEPTH_MAX} arrays and objects.`);
   return body;
+}
+
+/** Most bodies are plain ASCII, which is decoded in half the time. */
+function textOf(bytes: Buffer): string {
+  if (isAscii(bytes)) return bytes.toString('latin1');
+  if (!isUtf8(bytes)) throw new GatewayError('invalid_json', 'The body is not valid UTF-8.');
+  return bytes.toString('utf8');
 }
 
 function parsedJson(text: string): unknown {
