@@ -21,10 +21,10 @@ export class TextAnswers {
       if (!response.writableFinished && (stream || !request.attempt)) leaving.abort();
     });
     const order: TextOrder<Body> = {
-      ...demand,
       requestId: request.requestId,
       idempotencyKey: request.attempt?.key,
       caller: callerOf(request),
+      ...demand,
     };
     try {
       if (stream) await new StreamWriter(response, await this.text.stream(order, leaving.signal)).write();

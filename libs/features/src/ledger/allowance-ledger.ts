@@ -102,7 +102,7 @@ export class AllowanceLedger {
   }
 
   private async captureTogether(captures: readonly AllowanceCapture[]): Promise<boolean[]> {
-    const endings = captures.map((capture) => ({ ...toEndingRow(capture), allowance_id: capture.allowanceId }));
+    const endings = captures.map((capture) => ({ allowance_id: capture.allowanceId, ...toEndingRow(capture) }));
     const { rows } = await retryOnConnectionError(() =>
       this.database.query<{ request_id: string }>({
         name: 'capture_from_allowances',

@@ -41,10 +41,11 @@ export class LedgerTextBilling implements TextBilling<LedgerHold> {
     accountId,
     apiKeyId,
     model,
-    ...estimate
+    inputTokens,
+    outputTokens,
   }: TextHoldOrder): Promise<LedgerHold> {
     const tariff = await this.#prices.tariffOf(model);
-    const heldMicros = tariff.estimate(estimate.inputTokens, estimate.outputTokens);
+    const heldMicros = tariff.estimate(inputTokens, outputTokens);
     const payer = { accountId, apiKeyId, amountMicros: heldMicros };
     // A request that may be repeated needs a hold of its own, by which a repeat tells whether it was paid.
     const draw = idempotencyKey === undefined ? this.#allowances.draw(payer) : undefined;

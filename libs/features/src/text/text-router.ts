@@ -106,7 +106,7 @@ export class TextRouter {
     const { provider } = upstream;
     try {
       const reply = await observeUpstream(provider.id, 'text', () =>
-        provider.call({ ...call, upstreamModel: route.upstreamModel }, signal),
+        provider.call({ upstreamModel: route.upstreamModel, ...call }, signal),
       );
       this.#health.succeeded(upstream);
       return { reply, upstreamId: provider.id };

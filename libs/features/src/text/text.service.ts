@@ -168,7 +168,7 @@ export class TextService {
     exchange: TextExchange,
   ): Promise<string> {
     const answer = reply.answer();
-    exchange.settle({ ...reply.outcome(), status: 'completed' });
+    exchange.settle({ status: 'completed', ...reply.outcome() });
     const remembered = rememberWith(order.remember, order.requestId);
     remembered.note(answer);
     await remembered.done();

@@ -14,7 +14,7 @@ export async function observeUpstream<Result>(
   work: () => Promise<Result>,
   attributes: Readonly<Record<string, string | number>> = {},
 ): Promise<Result> {
-  const endTimer = signals.upstreamDuration.startTimer({ upstream, operation });
+  const startedAt = performance.now();
   signals.upstreamInFlight.inc({ upstream });
   let outcome = 'failed';
   try {
@@ -28,6 +28,6 @@ export async function observeUpstream<Result>(
     return result;
   } finally {
     signals.upstreamInFlight.dec({ upstream });
-    endTimer({ outcome });
+    signals.upstreamDuration.observe({ upstream, operation, outcome }, (performance.now() - startedAt) / 1000);
   }
 }

@@ -198,7 +198,7 @@ export function specifiedResponse(response: ResponseLike): SpecifiedResponse {
 /** A whole reply as the native response object. */
 export function responsesAnswer(reply: CollectedReply, context: ReplyContext<ResponsesRequest>): ResponsesAnswer {
   const output = reply.blocks.map((block) => outputItem(block));
-  return { ...echoRequest(context, newTextId('resp_')), ...outcomeOf(reply.finish, output) };
+  return Object.assign(echoRequest(context, newTextId('resp_')), outcomeOf(reply.finish, output));
 }
 
 /** The JSON of a response: native at the top level, D1 2.2 in `data`. */

@@ -58,10 +58,10 @@ export class HttpTextProvider implements TextProvider {
     if (reply.status !== 200) throw refusedByUpstream(reply, await readText(reply, signal, MAX_REFUSAL_BYTES));
     expectContentType(reply, call.stream ? 'text/event-stream' : 'json');
     const id = upstreamRequestId(reply);
-    const read = call.stream
+    const read = await (call.stream
       ? this.#readStream(call, reply, passesThrough, signal)
-      : this.#readBody(call, reply, passesThrough, signal);
-    return { ...(await read), ...(id === undefined ? {} : { upstreamRequestId: id }) };
+      : this.#readBody(call, reply, passesThrough, signal));
+    return id === undefined ? read : { upstreamRequestId: id, ...read };
   }
 
   async #readBody(call: TextCall, reply: UpstreamReply, relay: boolean, signal: AbortSignal): Promise<TextReply> {

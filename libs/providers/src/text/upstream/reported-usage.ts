@@ -10,5 +10,5 @@ const areCounts = (tokens: { readonly [Kind in keyof Tokens]: unknown }): tokens
  * negative, in quotes): then the reply is counted here, as if nothing had been reported.
  */
 export function reportedUsage(tokens: { readonly [Kind in keyof Tokens]: unknown }): TextUsage | undefined {
-  return areCounts(tokens) ? { ...tokens, source: 'upstream' } : undefined;
+  return areCounts(tokens) ? { source: 'upstream', ...tokens } : undefined;
 }
