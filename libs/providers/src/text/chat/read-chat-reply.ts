@@ -12,10 +12,12 @@ interface ChatPart {
   readonly thinking?: readonly { readonly text?: string }[];
 }
 
+/** Some vendors write parts, in deltas too. */
+type ChatContent = string | readonly ChatPart[] | null | undefined;
+
 /** A message or a delta: the same fields, whole or in pieces. */
 interface ChatMessage {
-  /** Some vendors write parts, here too. */
-  readonly content?: string | readonly ChatPart[] | null;
+  readonly content?: ChatContent;
   readonly refusal?: string | null;
   /** The two names vendors give to visible reasoning. */
   readonly reasoning_content?: string | null;
@@ -69,6 +71,14 @@ function readUsage(usage: ChatUsage): TextUsage | undefined {
   });
 }
 
+const textIn = (content: ChatContent): string | undefined =>
+  typeof content === 'string' ? content : content?.map((part) => part.text ?? '').join('');
+
+const thoughtsIn = (content: ChatContent): string | undefined =>
+  typeof content === 'string'
+    ? undefined
+    : content?.flatMap((part) => (part.thinking ?? []).map((thought) => thought.text ?? '')).join('');
+
 /** Reads a chat completions stream. */
 export class ChatStreamDecoder implements StreamDecoder {
   readonly #calls = new ChatCalls();
@@ -99,11 +109,9 @@ export class ChatStreamDecoder implements StreamDecoder {
 
   #readMessage(message: ChatMessage): TextEvent[] {
     const events: TextEvent[] = [];
-    const parts = typeof message.content === 'string' ? [{ text: message.content }] : (message.content ?? []);
-    const thoughts = parts.flatMap((part: ChatPart) => (part.thinking ?? []).map((thought) => thought.text ?? ''));
-    const reasoning = message.reasoning_content ?? message.reasoning ?? thoughts.join('');
+    const reasoning = message.reasoning_content ?? message.reasoning ?? thoughtsIn(message.content);
     if (reasoning) events.push({ type: 'reasoning', text: reasoning });
-    const text = parts.map((part: ChatPart) => part.text ?? '').join('') || message.refusal;
+    const text = textIn(message.content) || message.refusal;
     if (text) {
       this.#calls.interrupt();
       events.push({ type: 'text', text });

@@ -89,7 +89,12 @@ export class HttpTextProvider implements TextProvider {
     const decoder = this.#upstream.codec.decoder();
     const splitter = new EventSplitter();
     const decode = (frames: Buffer): readonly TextEvent[] =>
-      understood(() => eventData(frames.toString('utf8')).flatMap((data) => decoder.push(data)));
+      understood(() => {
+        // A loop: `flatMap` looks up how to make an array, and makes two, for every token.
+        const events: TextEvent[] = [];
+        for (const data of eventData(frames.toString('utf8'))) events.push(...decoder.push(data));
+        return events;
+      });
     const taker = {
       take: (bytes: Buffer) => unlessEmpty(decode(splitter.push(bytes))),
       rest: () => unlessEmpty(decode(splitter.rest())),
