@@ -25,13 +25,21 @@ export interface TextBill {
 
 /** The prices of one text model at one moment. Amounts are exact: each line is rounded half up to a whole micro. */
 export class TextTariff {
-  constructor(private readonly prices: TokenPrices) {}
+  private readonly dearestInput: PriceInForce;
+  private readonly dearestOutput: PriceInForce;
 
-  /** The most a request may cost: its input, and all the output it may ask for, each at its dearest price. */
+  constructor(private readonly prices: TokenPrices) {
+    this.dearestInput = this.dearestOf(['input_token', 'cache_write_token', 'image_token']);
+    this.dearestOutput = this.dearestOf(['output_token', 'reasoning_token']);
+  }
+
+  /**
+   * The most a request may cost: its input, and all the output it may ask for, each at its dearest price.
+   *
+   * @throws RangeError: a count is no whole number from 0 to 2^53.
+   */
   estimate(inputTokens: number, outputTokens: number): Micros {
-    const input = ['input_token', 'cache_write_token', 'image_token'] as const;
-    const output = ['output_token', 'reasoning_token'] as const;
-    return this.dearest(input, inputTokens) + this.dearest(output, outputTokens);
+    return amountOf(inputTokens, this.dearestInput) + amountOf(outputTokens, this.dearestOutput);
   }
 
   /**
@@ -48,13 +56,13 @@ export class TextTariff {
     return { lines, chargeMicros: lines.reduce((sum, line) => sum + line.amountMicros, 0n) };
   }
 
-  private dearest(units: readonly TokenUnit[], tokens: number): Micros {
-    const amounts = units.map((unit) => this.line(unit, tokens, 'counted').amountMicros);
-    return amounts.reduce((dearer, amount) => (amount > dearer ? amount : dearer));
+  private dearestOf(units: readonly TokenUnit[]): PriceInForce {
+    return units
+      .map((unit) => this.priceOf(unit))
+      .reduce((dearer, price) => (isDearer(price, dearer) ? price : dearer));
   }
 
   private line(unit: TokenUnit, quantity: number, source: TextUsage['source']): PriceLine {
-    if (!Number.isSafeInteger(quantity) || quantity < 0) throw new RangeError(`${quantity} ${unit}s cannot be billed`);
     const price = this.priceOf(unit);
     return {
       priceId: price.id,
@@ -63,7 +71,7 @@ export class TextTariff {
       priceMicros: price.amountMicros,
       perQuantity: price.perQuantity,
       quantity,
-      amountMicros: roundHalfUp(BigInt(quantity) * price.amountMicros, price.perQuantity),
+      amountMicros: amountOf(quantity, price),
       source,
     };
   }
@@ -87,6 +95,14 @@ function tokensByUnit(usage: TextUsage): (readonly [TokenUnit, number])[] {
     ['output_token', usage.outputTokens - reasoning],
     ['reasoning_token', reasoning],
   ];
+}
+
+const isDearer = (one: PriceInForce, other: PriceInForce): boolean =>
+  one.amountMicros * other.perQuantity > other.amountMicros * one.perQuantity;
+
+function amountOf(tokens: number, { amountMicros, perQuantity }: PriceInForce): Micros {
+  if (!Number.isSafeInteger(tokens) || tokens < 0) throw new RangeError(`${tokens} tokens cannot be billed`);
+  return roundHalfUp(BigInt(tokens) * amountMicros, perQuantity);
 }
 
 const roundHalfUp = (numerator: bigint, denominator: bigint): bigint =>
