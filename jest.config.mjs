@@ -4,10 +4,19 @@
  */
 export default {
   runner: 'jest-light-runner',
-  roots: ['<rootDir>/apps', '<rootDir>/libs', '<rootDir>/bench', '<rootDir>/chaos'],
+  roots: [
+    '<rootDir>/apps',
+    '<rootDir>/libs',
+    '<rootDir>/attacks',
+    '<rootDir>/bench',
+    '<rootDir>/chaos',
+    '<rootDir>/fuzz',
+  ],
   testMatch: ['**/*.spec.ts'],
-  setupFilesAfterEnv: ['<rootDir>/libs/testing/src/time-limits.mjs'],
+  setupFilesAfterEnv: ['<rootDir>/libs/testing/src/time-limits.mjs', '<rootDir>/libs/testing/src/log-capture.mjs'],
   globalSetup: '<rootDir>/libs/testing/src/global-setup.mjs',
   globalTeardown: '<rootDir>/libs/testing/src/global-teardown.mjs',
+  // Not the temporary folder, which a test run leaves as it found it.
+  cacheDirectory: '<rootDir>/node_modules/.cache/jest',
   maxWorkers: 2,
 };

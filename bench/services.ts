@@ -36,4 +36,6 @@ export const gatewayEnvironment = ({ databaseUrl, redisUrl }: BenchServices): Re
   REDIS_URL: redisUrl,
   KEY_PEPPER: 'a-pepper-for-benchmarks',
   GATEWAY_API_KEY: BENCH_KEY,
+  OPEN_WAITS_PER_ACCOUNT: '100000',
+  SANDBOX_SELLS: 'true',
 });

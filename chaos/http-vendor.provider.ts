@@ -2,6 +2,7 @@ import { type MediaOrder, type MediaProvider, type Operation, type OperationStat
 import { abortAfter } from '#platform';
 import { request } from 'undici';
 import type { RepeatStart } from './assignment.js';
+import { POISON } from './poison.js';
 import { SEARCHABLE_AFTER_MS } from './vendor-delays.js';
 
 /** The longest a call may take, in milliseconds; a vendor that stalls is given up then. */
@@ -32,7 +33,9 @@ export class HttpVendorProvider implements MediaProvider {
     else delete this.find;
   }
 
-  async start({ taskId, medium }: MediaOrder, signal: AbortSignal): Promise<Operation> {
+  async start({ taskId, medium, parameters }: MediaOrder, signal: AbortSignal): Promise<Operation> {
+    // As a decoder would that crashes, or a process that has no memory left.
+    if (parameters['prompt'] === POISON) process.kill(process.pid, 'SIGKILL');
     const reply = await this.call('POST', '/orders', signal, { task_id: taskId, medium }).catch((error: unknown) => {
       // A refused connection is the only break that proves that nothing was sent.
       const unsent = error instanceof Error && 'code' in error && error.code === 'ECONNREFUSED';

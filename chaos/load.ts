@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { POISON } from './poison.js';
 
 /** The key of the account that pays for the chaos run. */
 export const CHAOS_KEY = 'sk-chaos-0123456789abcdef';
@@ -13,13 +14,19 @@ const ORDERS = [
   },
 ] as const;
 
+/** Of the first tasks one in so many is poison, where there is any. */
+const POISON_EVERY = 6;
+
 /** Submits tasks, several at a time, to whichever API answers, and remembers those it was promised. */
 export class Load {
   /** Tasks whose submission was answered: none of them may be lost. */
   readonly promised = new Set<string>();
+  /** Those of them that end every process that starts them. */
+  readonly poisonous = new Set<string>();
   /** Submissions that broke off: such a task may exist or not, but never half. */
   unanswered = 0;
   private running = true;
+  private sent = 0;
   private readonly clients: Promise<void>[];
 
   constructor(
@@ -28,6 +35,8 @@ export class Load {
     perSecond: number,
     /** So many promises are enough: what waits longer than its deadline proves nothing. */
     private readonly most: number,
+    /** How many tasks are poison. */
+    private readonly poison: number,
   ) {
     this.clients = Array.from({ length: 4 }, (_, index) => this.submitAgainAndAgain(index, (4 * 1000) / perSecond));
   }
@@ -47,14 +56,19 @@ export class Load {
   }
 
   private async submit(url: string, { path, body: order }: (typeof ORDERS)[number]): Promise<void> {
+    this.sent += 1;
+    const isPoison = this.sent % POISON_EVERY === 0 && this.sent <= this.poison * POISON_EVERY;
     const answer = await fetch(url + path, {
       method: 'POST',
       headers: { 'content-type': 'application/json', authorization: `Bearer ${CHAOS_KEY}` },
-      body: JSON.stringify({ ...order, webhook_url: this.webhookUrl }),
+      body: JSON.stringify({ ...order, ...(isPoison && { prompt: POISON }), webhook_url: this.webhookUrl }),
       signal: AbortSignal.timeout(20_000),
     });
     if (answer.status !== 200) throw new Error(`answered ${answer.status}`);
     const body = (await answer.json()) as { data: { task_id: string }[] };
-    for (const { task_id: taskId } of body.data) this.promised.add(taskId);
+    for (const { task_id: taskId } of body.data) {
+      this.promised.add(taskId);
+      if (isPoison) this.poisonous.add(taskId);
+    }
   }
 }

@@ -4,6 +4,7 @@ import 'reflect-metadata';
 import { tmpdir } from 'node:os';
 import { configureLog } from '#platform';
 import { logFileOf, openGround } from './open-ground.js';
+import { packetDropHindrance, runInOwnNetwork } from './packet-drop.js';
 import { type Outcome, runScenario } from './run-scenario.js';
 import { type Scenario, SCENARIOS } from './scenarios.js';
 import type { Backend } from './services.js';
@@ -23,6 +24,13 @@ const HEAD = [
   '|---|---|---|---|---:|---:|---:|---:|---:|---:|',
 ].join('\n');
 
+const hindrance = packetDropHindrance();
+if (hindrance !== null) {
+  const outcome = runInOwnNetwork();
+  if (typeof outcome === 'number') process.exit(outcome);
+  console.log(`Rows that drop packets are left out: ${outcome}.`);
+}
+
 // Our own bell loses its connections with those of the processes.
 configureLog({ LOG_LEVEL: 'fatal' });
 const [chosen, count, word = ''] = process.argv.slice(2);
@@ -38,6 +46,7 @@ async function runBackend(backend: Backend): Promise<void> {
   console.log(`Queues in ${backend}; the processes write to ${logFile}.`);
   try {
     for (const scenario of SCENARIOS.filter(({ only }) => only === undefined || only === backend)) {
+      if (scenario.needsOwnNetwork && hindrance !== null) continue;
       if (!Object.values(cellsOf(scenario)).some((cell) => cell.includes(word))) continue;
       const outcome = await runScenario(ground, scenario, Number(count ?? CRASHES));
       const row = { ...outcome, backend, scenario };

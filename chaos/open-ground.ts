@@ -41,7 +41,8 @@ const CRASH_CHANCE = { api: 0.3, others: 1 } as const;
 
 function drillOf(role: Role, { crash, roles, repeatStart }: Conditions): Assignment['drill'] {
   const chance = role === 'api' ? CRASH_CHANCE.api : CRASH_CHANCE.others;
-  return { crashAt: crash !== 'any moment' && roles.includes(role) ? { point: crash, chance } : null, repeatStart };
+  const point = crash === 'any moment' || crash === 'inside start' ? null : crash;
+  return { crashAt: point !== null && roles.includes(role) ? { point, chance } : null, repeatStart };
 }
 
 const environmentOf = (services: Services, vendor: FakeVendor, port: number): Record<string, string> => ({
@@ -85,7 +86,7 @@ export async function openGround(
     ringAgain: (taskIds) => MEDIA.forEach((medium) => doorbell.ring(medium, taskIds)),
     play: async (scenario) => {
       current = scenario;
-      await setDeadline(services, DEADLINE_SECONDS[scenario.repeatStart]);
+      await setDeadline(services, scenario.deadlineSeconds ?? DEADLINE_SECONDS[scenario.repeatStart]);
       await fleet.update();
     },
     rest: async () => {

@@ -45,7 +45,10 @@ export async function runScenario(ground: Ground, scenario: Scenario, crashes: n
   await ground.play(scenario);
   vendor.faultChance = scenario.vendorFaults;
   const crashesBefore = fleet.crashes;
-  const load = new Load(ground.apiUrls, `${vendor.url}/hook`, TASKS_PER_SECOND, crashes * TASKS_PER_CRASH.most);
+  const most = crashes * TASKS_PER_CRASH.most;
+  // Each ends three processes, the first two of which they may end together.
+  const poison = scenario.crash === 'inside start' ? Math.max(1, crashes - 2) : 0;
+  const load = new Load(ground.apiUrls, `${vendor.url}/hook`, TASKS_PER_SECOND, most, poison);
   const deadline = Date.now() + CRASHING_MS;
   const crashed = (): number => fleet.crashes - crashesBefore;
   const enough = (): boolean => crashed() >= crashes && load.promised.size >= crashes * TASKS_PER_CRASH.least;
@@ -59,16 +62,19 @@ export async function runScenario(ground: Ground, scenario: Scenario, crashes: n
   const done = crashed();
   await ground.rest();
   vendor.faultChance = 0;
-  await drain(ground);
-  const verdict = await verify(services, vendor, load);
+  await drain(ground, (scenario.deadlineSeconds ?? 0) * 1_000 + DRAINING_MS);
+  const verdict = await verify(services, vendor, load, isDeadly(scenario));
   const failures = done < crashes ? [`only ${done} of ${crashes} crashes came in time`] : [];
   failures.push(...verdict.failures);
   return { ...verdict, failures, crashes: done, seconds: Math.round((performance.now() - beganMs) / 1000) };
 }
 
+/** At a named place every task that gets there ends its process, each time. */
+const isDeadly = ({ crash }: Scenario): boolean => crash !== 'any moment' && crash !== 'inside start';
+
 /** Waits until every task has ended and every webhook was sent. */
-async function drain({ services: { database } }: Ground): Promise<void> {
-  const deadline = Date.now() + DRAINING_MS;
+async function drain({ services: { database } }: Ground, longestMs: number): Promise<void> {
+  const deadline = Date.now() + longestMs;
   for (let turn = 0; Date.now() < deadline; turn += 1) {
     // Their next attempts may be minutes away, and the claims of the dead last a minute.
     if (turn % 10 === 0) {

@@ -7,7 +7,9 @@ describe.each(['postgres', 'redis'] satisfies Backend[])('The crash matrix, queu
   const rows = SCENARIOS.filter(({ only }) => only === undefined || only === backend);
 
   it('has a row for every named crash point', () => {
-    expect([...new Set(rows.map(({ crash }) => crash))].toSorted()).toEqual([...CRASH_POINTS, 'any moment'].toSorted());
+    expect([...new Set(rows.map(({ crash }) => crash))].toSorted()).toEqual(
+      [...CRASH_POINTS, 'any moment', 'inside start'].toSorted(),
+    );
   });
 
   it('lets every kind of process die at a named point', () => {

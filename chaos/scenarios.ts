@@ -4,20 +4,27 @@ import type { Backend, Services } from './services.js';
 
 /** One row of the crash matrix. */
 export interface Scenario {
-  /** Where processes kill themselves, or `any moment`: then one chosen by chance is killed twice a second, if no two are away. */
-  readonly crash: CrashPoint | 'any moment';
+  /**
+   * Where processes kill themselves; or `any moment`: then one chosen by chance is killed twice a second, if no two are away;
+   * or `inside start`: then some of the tasks end every process that starts them.
+   */
+  readonly crash: CrashPoint | 'any moment' | 'inside start';
   /** Whose processes die at that place. */
   readonly roles: readonly Role[];
   /** What else goes wrong. */
   readonly fault: string;
   /** What the vendor does with a repeated order. */
   readonly repeatStart: RepeatStart;
+  /** After how many seconds tasks end whatever happens, where that is not what the vendor needs. */
+  readonly deadlineSeconds?: number;
   /** How likely each answer of the vendor is to go wrong. */
   readonly vendorFaults: number;
   /** How far the clocks of the second image worker and of the APIs are off, in milliseconds. */
   readonly clockSkewMs?: number;
   /** What befalls the servers, every other second. */
   readonly disturb?: (services: Services) => Promise<void>;
+  /** It may only run where rules of the network hurt nobody else. */
+  readonly needsOwnNetwork?: boolean;
   /** The only backend it makes sense on. */
   readonly only?: Backend;
 }
@@ -25,6 +32,8 @@ export interface Scenario {
 const WORKERS = ['image-worker', 'video-worker'] as const;
 const CALM = { fault: 'none', repeatStart: 'idempotent', vendorFaults: 0 } as const;
 const BAD_VENDOR = { fault: 'a fifth of the vendor’s answers wrong', vendorFaults: 0.2 } as const;
+/** Connections of before carry nothing; or new ones neither, for a while. */
+const SILENCES = ['half-open', 'black-hole'] as const;
 const KINDS = ['idempotent', 'lookup', 'unknown'] as const;
 
 const WORKER_POINTS = [
@@ -55,6 +64,7 @@ export const SCENARIOS: readonly Scenario[] = [
   at(WORKERS, 'after-vendor-start', { ...BAD_VENDOR, repeatStart: 'lookup' }),
   at(['maintenance-worker'], 'after-delivery-claim'),
   at(['maintenance-worker'], 'after-delivery-sent'),
+  { ...CALM, crash: 'inside start', roles: [], fault: 'some tasks are poison', deadlineSeconds: 150 },
   anyMoment({}),
   ...KINDS.map((repeatStart) => anyMoment({ ...BAD_VENDOR, repeatStart })),
   anyMoment({ fault: 'clocks ten minutes off', repeatStart: 'lookup', clockSkewMs: 600_000 }),
@@ -63,5 +73,22 @@ export const SCENARIOS: readonly Scenario[] = [
   anyMoment({ fault: 'media store cannot be written', disturb: (services) => services.losePictureFolder() }),
   anyMoment({ fault: 'Redis crashes', only: 'redis', disturb: (services) => services.crashRedis() }),
   anyMoment({ fault: 'Redis flushed', only: 'redis', disturb: (services) => services.flushRedis() }),
+  ...SILENCES.map((fault) =>
+    anyMoment({ fault: `Postgres ${fault}`, disturb: (services) => services.silence('postgres', fault) }),
+  ),
+  ...SILENCES.map((fault) =>
+    anyMoment({ fault: `Redis ${fault}`, only: 'redis', disturb: (services) => services.silence('redis', fault) }),
+  ),
+  anyMoment({
+    fault: 'packets to Postgres dropped',
+    needsOwnNetwork: true,
+    disturb: (services) => services.losePackets('postgres'),
+  }),
+  anyMoment({
+    fault: 'packets to Redis dropped',
+    only: 'redis',
+    needsOwnNetwork: true,
+    disturb: (services) => services.losePackets('redis'),
+  }),
   anyMoment({ fault: 'Redis silent', only: 'redis', disturb: (services) => services.slowRedis() }),
 ];

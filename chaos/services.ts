@@ -4,10 +4,17 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { Database, DatabaseConfig, migrate, type EmbeddedPostgres, startEmbeddedPostgres } from '#platform';
-import { type RedisServer, startRedisServer } from '#testing';
+import { FaultProxy, type RedisServer, startRedisServer } from '#testing';
+import { dropPackets } from './packet-drop.js';
 
 /** Which backend the queues live on. */
 export type Backend = 'redis' | 'postgres';
+
+/** The servers that the network can come between. */
+export type Server = 'postgres' | 'redis';
+
+/** Longer than every single wait of the gateway. */
+const SILENCE_MS = 4_000;
 
 /** A real server settings choice: commits wait for the disk, so that a crash of Postgres proves something. */
 const SETTINGS = { max_connections: '200', shared_buffers: '64MB' };
@@ -18,6 +25,7 @@ export class Services {
     readonly folder: string,
     private postgres: EmbeddedPostgres,
     private redis: RedisServer | undefined,
+    private readonly proxies: Readonly<Record<Server, FaultProxy | undefined>>,
   ) {
     this.database = new Database(postgres.url, Object.assign(new DatabaseConfig(), { DATABASE_POOL_SIZE: 4 }));
   }
@@ -30,17 +38,21 @@ export class Services {
     await migrate(postgres.url);
     const redis = backend === 'redis' ? await startRedisServer() : undefined;
     if (backend === 'redis' && !redis) throw new Error('redis-server is missing: install it to run this backend');
-    return new Services(folder, postgres, redis);
+    const proxies = {
+      postgres: await FaultProxy.start(postgres.url),
+      redis: redis && (await FaultProxy.start(redis.url)),
+    };
+    return new Services(folder, postgres, redis, proxies);
   }
 
   /** What the processes need to find them. */
   environment(): Record<string, string> {
     return {
-      DATABASE_URL: this.postgres.url,
+      DATABASE_URL: this.proxies.postgres?.urlOf(this.postgres.url) ?? '',
       DATABASE_POOL_SIZE: '6',
-      DATABASE_CONNECT_TIMEOUT_SECONDS: '3',
+      SANDBOX_SELLS: 'true',
       DATA_DIR: join(this.folder, 'data'),
-      ...(this.redis && { REDIS_URL: this.redis.url }),
+      ...(this.redis && { REDIS_URL: this.proxies.redis?.urlOf(this.redis.url) ?? '' }),
     };
   }
 
@@ -70,6 +82,22 @@ export class Services {
     this.redis = await startRedisServer(port);
   }
 
+  /** The connections of all processes stay open and carry nothing any more, and for a while new ones may not either. */
+  async silence(server: Server, fault: 'half-open' | 'black-hole'): Promise<void> {
+    this.proxies[server]?.set(fault);
+    await sleep(SILENCE_MS);
+    this.proxies[server]?.set('pass');
+  }
+
+  /** Every packet between the processes and the server is lost. */
+  async losePackets(server: Server): Promise<void> {
+    const port = this.proxies[server]?.port;
+    if (port === undefined) return;
+    const restore = dropPackets(port);
+    await sleep(SILENCE_MS);
+    restore();
+  }
+
   async flushRedis(): Promise<void> {
     await this.onRedis((redis) => redis.flushall());
   }
@@ -92,6 +120,7 @@ export class Services {
 
   async stop(): Promise<void> {
     await this.database.close();
+    await Promise.all([this.proxies.postgres?.close(), this.proxies.redis?.close()]);
     await Promise.all([this.postgres.stop(), this.redis?.kill()]);
     rmSync(this.folder, { recursive: true, force: true });
   }

@@ -1,7 +1,7 @@
 import { type CrashPoints, onPlatform, type Platform, runProcess, type RunningProcess } from '#platform';
 import { MediaProviderRegistry } from '#providers';
 import { createApi } from '../apps/api/src/create-api.js';
-import { seed } from '../apps/api/src/seed.js';
+import { applyPrices, seed } from '../apps/api/src/seed.js';
 import { serve } from '../apps/api/src/serve.js';
 import { createImageWorker } from '../apps/image-worker/src/image-worker.js';
 import { createMaintenanceWorker } from '../apps/maintenance-worker/src/maintenance-worker.js';
@@ -15,9 +15,10 @@ type Start = (platform: Platform, providers: MediaProviderRegistry) => Promise<R
 const START: Record<Role, Start> = {
   api: async (platform) => {
     const api = await createApi(platform);
+    await applyPrices(platform, []);
     await seed(api, platform);
     const server = await serve(api, platform);
-    return { ready: 'ready', stop: (graceMs) => server.stop(graceMs) };
+    return { ready: 'ready', banner: 'ready', stop: (graceMs) => server.stop(graceMs) };
   },
   'image-worker': (platform, providers) => begin(createImageWorker(platform, providers)),
   'video-worker': (platform, providers) => begin(createVideoWorker(platform, providers)),
@@ -26,7 +27,7 @@ const START: Record<Role, Start> = {
 
 function begin(worker: { start(): void; stop(graceMs: number): Promise<void> }): RunningProcess {
   worker.start();
-  return { ready: 'ready', stop: (graceMs) => worker.stop(graceMs) };
+  return { ready: 'ready', banner: 'ready', stop: (graceMs) => worker.stop(graceMs) };
 }
 
 /** Becomes what the assignment says; `onDrill` is given the listener for later drills. */
@@ -50,5 +51,9 @@ export async function startRole(
     },
   };
   const providers = new MediaProviderRegistry({ sandbox });
-  await runProcess(role, () => onPlatform(async (platform) => START[role]({ ...platform, crashPoints }, providers)));
+  await runProcess({
+    name: role,
+    settings: {},
+    start: (config) => onPlatform(config, async (platform) => START[role]({ ...platform, crashPoints }, providers)),
+  });
 }

@@ -6,7 +6,7 @@ import type { Load } from './load.js';
 import type { Services } from './services.js';
 
 /** How tasks may end in a chaos run: made, or given up for the vendor's reasons with the money released. */
-const EXPLAINED = new Set(['upstream_unknown', 'deadline_exceeded', 'upstream_error']);
+const EXPLAINED = new Set(['upstream_unknown', 'deadline_exceeded', 'upstream_error', 'processing_crashed']);
 
 /** How late a task may end in seconds: whoever is to end it at its deadline may be dead at that moment. */
 const LATE_SECONDS_MAX = 30;
@@ -55,7 +55,13 @@ const FILES = `
 select f.store_key, f.sha256, t.id from task t left join task_file f on f.task_id = t.id where t.state = 'completed'`;
 
 /** Looks for anything lost, doubled or unpaid. Call it when nothing moves any more. */
-export async function verify(services: Services, vendor: FakeVendor, load: Load): Promise<Verdict> {
+export async function verify(
+  services: Services,
+  vendor: FakeVendor,
+  load: Load,
+  /** Whether any task may have been found to end processes; else only those that do. */
+  anyIsDeadly: boolean,
+): Promise<Verdict> {
   const { rows: tasks } = await services.database.query<EndedTask>({
     text: 'select id, state, error_code, last_failure, extract(epoch from finished_at - deadline_at)::float8 as late_seconds from task',
   });
@@ -66,6 +72,7 @@ export async function verify(services: Services, vendor: FakeVendor, load: Load)
     ...lost.map((taskId) => `${taskId} was promised and is lost`),
     ...doubled.map(([taskId, times]) => `${taskId} was ordered ${times} times`),
     ...tasks.flatMap((task) => judge(task, vendor)),
+    ...tasks.flatMap((task) => judgeCrashes(task, load.poisonous, anyIsDeadly)),
     ...(await wrongMoney(services)),
     ...(await missingFiles(services)),
     ...(await strayFiles(services, [...known])),
@@ -106,6 +113,17 @@ async function strayFiles({ database, folder }: Services, taskIds: readonly stri
     return existsSync(path) ? readdirSync(path).map((name) => `media/${id}/${name}`) : [];
   });
   return stored.filter((key) => !known.has(key)).map((key) => `${key} belongs to nobody`);
+}
+
+/** Poison is given up, and nothing else is for what the poison did. */
+function judgeCrashes(
+  { id, error_code: code }: EndedTask,
+  poison: ReadonlySet<string>,
+  anyIsDeadly: boolean,
+): string[] {
+  const parked = code === 'processing_crashed';
+  if (poison.has(id)) return parked ? [] : [`${id} is poison and ended with ${code}`];
+  return parked && !anyIsDeadly ? [`${id} is innocent and was given up`] : [];
 }
 
 function judge(task: EndedTask, vendor: FakeVendor): string[] {

@@ -6,12 +6,21 @@ const PROCESSES = {
   'image-worker': '../dist/apps/image-worker/src/main.js',
   'maintenance-worker': '../dist/apps/maintenance-worker/src/main.js',
   migrate: '../scripts/migrate.mjs',
+  backup: '../scripts/backup.mjs',
+  restore: '../scripts/restore.mjs',
+  prices: '../scripts/prices.mjs',
+  'new-key': '../scripts/new-key.mjs',
 };
 
 const [name = 'api'] = process.argv.slice(2);
 if (name === 'healthcheck') {
   process.exitCode = (await isAlive()) ? 0 : 1;
+} else if (name === 'gateway' && !process.env.DATABASE_URL) {
+  console.error('This image has no embedded Postgres: set DATABASE_URL.');
+  process.exitCode = 2;
 } else if (Object.hasOwn(PROCESSES, name)) {
+  // The process reads its own arguments where it always does.
+  process.argv.splice(2, 1);
   await import(PROCESSES[name]);
 } else {
   console.error(`There is no process "${name}": choose ${Object.keys(PROCESSES).join(', ')} or healthcheck.`);

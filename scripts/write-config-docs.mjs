@@ -1,4 +1,4 @@
-// Writes .env.example and the configuration table of the README from the config classes; with --check it only
+// Writes .env.example and the table in docs/configuration.md from the config classes; with --check it only
 // compares, prints what is stale and fails. Run with `node --import ./scripts/typescript.mjs`.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import '#features';
@@ -10,7 +10,7 @@ const classes = configClasses();
 /** @type {[file: string, render: (text: string) => string][]} */
 const documents = [
   ['.env.example', () => renderEnvironmentExample(classes)],
-  ['README.md', (text) => replaceConfigTable(text, renderConfigTable(classes))],
+  ['docs/configuration.md', (text) => replaceConfigTable(text, renderConfigTable(classes))],
 ];
 
 for (const [file, render] of documents) {

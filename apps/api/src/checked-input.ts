@@ -1,6 +1,9 @@
 import { type FieldError, GatewayError, type Micros, parseMicros } from '#contracts';
+import { ruleOf } from '#platform';
 import { plainToInstance } from 'class-transformer';
 import { validateSync, type ValidationError } from 'class-validator';
+
+const SHOWN_CHARACTERS_MAX = 80;
 
 /**
  * Reads a body or a query as a class of checked fields.
@@ -18,12 +21,21 @@ export function checked<Input extends object>(inputClass: new () => Input, sent:
   return input;
 }
 
-function toFieldError({ property, constraints = {} }: ValidationError): FieldError {
+function toFieldError(error: ValidationError): FieldError {
+  const { property, constraints = {}, value } = error;
   if ('whitelistValidation' in constraints) {
     return { param: property, code: 'unknown_parameter', message: `${property} is not a field of this request.` };
   }
-  const message = `${Object.values(constraints).join(' and ') || `${property} is not valid`}.`;
-  return { param: property, code: 'invalid_parameter', message };
+  if (value === undefined) {
+    return { param: property, code: 'missing_parameter', message: `${property} is missing: it ${ruleOf(error)}.` };
+  }
+  return { param: property, code: 'invalid_parameter', message: `${property} ${ruleOf(error)}${notGiven(value)}.` };
+}
+
+/** What was given, when it is short enough to be read. */
+function notGiven(value: unknown): string {
+  const shown = JSON.stringify(value);
+  return shown === undefined || shown.length > SHOWN_CHARACTERS_MAX ? '' : `, not ${shown}`;
 }
 
 /**

@@ -2,6 +2,9 @@ import { createServer, IncomingMessage, ServerResponse } from 'node:http';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import express, { type Express } from 'express';
 
+/** How often connections are looked through for headers and bodies that are late, in milliseconds; Node's own is 30 s. */
+const CHECK_CONNECTIONS_EVERY_MS = 2_000;
+
 /**
  * Express beneath Nest, over a `node:http` server whose requests and answers are born with Express's prototypes.
  *
@@ -20,7 +23,12 @@ export class ExpressServer extends ExpressAdapter {
   }
 
   override initHttpServer(): void {
-    this.setHttpServer(createServer(bornWith(this.#express), this.#express));
+    this.setHttpServer(
+      createServer(
+        { ...bornWith(this.#express), connectionsCheckingInterval: CHECK_CONNECTIONS_EVERY_MS },
+        this.#express,
+      ),
+    );
   }
 }
 

@@ -1,14 +1,4 @@
-import { onPlatform, publicBaseUrl, runProcess } from '#platform';
-import { createApi } from './create-api.js';
-import { seed } from './seed.js';
-import { serve } from './serve.js';
+import '#node-version';
 
-await runProcess('api', () =>
-  onPlatform(async (platform) => {
-    const api = await createApi(platform);
-    // Without a chosen key, a fresh production database stays without a key until an admin makes one.
-    if (platform.config.server.GATEWAY_API_KEY) await seed(api, platform);
-    const server = await serve(api, platform);
-    return { ready: `API on ${publicBaseUrl(platform.config)}`, stop: (graceMs) => server.stop(graceMs) };
-  }),
-);
+// Loaded after the look at the version: an older Node cannot even link what it imports.
+await import('./run-api.js');

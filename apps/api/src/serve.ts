@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
-import { TaskWatch } from '#features';
-import type { Platform } from '#platform';
+import { TaskWatch, TextService } from '#features';
+import type { Platform, ProcessConfig, PortWish, ReservedPort } from '#platform';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 
 /** A listening API. */
@@ -18,13 +18,30 @@ const KEEP_ALIVE_MS = 75_000;
 const HEADERS_TIMEOUT_MS = 15_000;
 const REQUEST_TIMEOUT_MS = 120_000;
 
-/** @throws Error `EADDRINUSE` or `EACCES` when the port cannot be had. */
-export async function serve(app: NestExpressApplication, { config }: Platform): Promise<RunningApi> {
+/** Where the API listens, by its variables. */
+export const portOf = ({ server: { PORT, HOST } }: ProcessConfig): PortWish => ({
+  port: PORT,
+  host: HOST,
+  portVariable: 'PORT',
+  hostVariable: 'HOST',
+});
+
+/**
+ * @param reserved the port when it was taken before; else it is taken now.
+ * @throws Error `EADDRINUSE` or `EACCES` when the port cannot be had.
+ */
+export async function serve(
+  app: NestExpressApplication,
+  { config }: Platform,
+  reserved?: ReservedPort,
+): Promise<RunningApi> {
   await app.init();
   const server: Server = app.getHttpServer();
-  server.listen(config.server.PORT, config.server.HOST);
+  const listening = once(server, 'listening');
+  if (reserved) reserved.handTo(server);
+  else server.listen(config.server.PORT, config.server.HOST);
   try {
-    await once(server, 'listening');
+    await listening;
   } catch (error) {
     // What the rooms began when they were opened would go on without them.
     await app.close();
@@ -47,8 +64,15 @@ async function stopServer(app: NestExpressApplication, server: Server, graceMs: 
   server.closeIdleConnections();
   // Who waits for a task would wait through the whole grace; another replica answers them.
   app.get(TaskWatch, { strict: false }).close();
-  const timer = setTimeout(() => server.closeAllConnections(), graceMs);
+  const text = app.get(TextService, { strict: false });
+  const deadline = Date.now() + graceMs;
+  const timer = setTimeout(() => {
+    // Who is cut off now has not left.
+    void text.stopReading();
+    server.closeAllConnections();
+  }, graceMs);
   await closed;
   clearTimeout(timer);
+  await text.finishReading(deadline - Date.now());
   await app.close();
 }

@@ -8,14 +8,24 @@ export interface BannerFacts {
   readonly newAdminToken: string | null;
   readonly embedded: boolean;
   readonly dataDirectory: string;
+  /** Who makes texts, as UPSTREAMS_FILE names them; empty: the sandbox, unless upstreams stand in the database. */
+  readonly textUpstreams: readonly string[];
 }
 
+/** A key at the moment when it is stored. */
+export const newKeyLine = (key: string): string => `  API key      ${key}   (shown this once; only its hash is kept)`;
+
 /** What a newcomer needs: the address, the key, and lines to paste. */
-export function banner({ baseUrl, firstKey, newAdminToken, embedded, dataDirectory }: BannerFacts): string {
+export function banner({
+  baseUrl,
+  firstKey,
+  newAdminToken,
+  embedded,
+  dataDirectory,
+  textUpstreams,
+}: BannerFacts): string {
   const key = firstKey.key ?? '$GATEWAY_API_KEY';
-  const keyLine = firstKey.key
-    ? firstKey.key
-    : `the one printed at the first start (${firstKey.prefix}…); put it in GATEWAY_API_KEY to paste the lines below`;
+  const keyLine = firstKey.key ?? sourceOfKey(firstKey);
   const adminLine = newAdminToken
     ? `\n  Admin      ${newAdminToken}   (shown this once; opens /admin/v1 and ${baseUrl}/ops)`
     : '';
@@ -25,7 +35,7 @@ export function banner({ baseUrl, firstKey, newAdminToken, embedded, dataDirecto
   Base URL   ${baseUrl}
   API key    ${keyLine}${adminLine}
   Data       ${embedded ? `${dataDirectory} (embedded Postgres; queues and files there too)` : 'in the database and stores you configured'}
-  Models     made by the built-in sandbox: real files, not real models
+  Models     ${makers(textUpstreams)}
 
   A picture, a film, and how they stand:
 
@@ -39,4 +49,16 @@ export function banner({ baseUrl, firstKey, newAdminToken, embedded, dataDirecto
 
   Ctrl-C stops it and keeps all data.
 `;
+}
+
+/** Where the key can be had; a key is printed only at the moment when it is made. */
+const sourceOfKey = ({ isChosen, prefix }: FirstKey): string =>
+  isChosen
+    ? `the one you chose in GATEWAY_API_KEY (${prefix}…); export it where you paste the lines below`
+    : `the one printed at the first start (${prefix}…); lost it? npm run new-key prints another`;
+
+/** Who makes what is sold. */
+function makers(textUpstreams: readonly string[]): string {
+  if (textUpstreams.length === 0) return 'made by the built-in sandbox: real files, not real models';
+  return `texts by ${textUpstreams.join(', ')}; pictures and films by the built-in sandbox: real files, not real models`;
 }

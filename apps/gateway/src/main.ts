@@ -1,4 +1,4 @@
-import { onPlatform, runProcess } from '#platform';
-import { startGateway } from './start-gateway.js';
+import '#node-version';
 
-await runProcess('gateway', () => onPlatform(startGateway));
+// Loaded after the look at the version: an older Node cannot even link what it imports.
+await import('./run-gateway.js');

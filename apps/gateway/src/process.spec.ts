@@ -1,9 +1,10 @@
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TaskView } from '#contracts';
-import { spawnApp, type SpawnedProcess } from './testing/spawned-process.js';
+import { spawnApp, type SpawnedProcess, spawnScript } from './testing/spawned-process.js';
 
 const PICTURE = { model: 'eta-image-2.0', prompt: 'a lighthouse', size: '16:9', resolution: '2K' };
 const KEY = 'sk-process-0123456789';
@@ -41,6 +42,48 @@ const freePort = (): Promise<number> =>
     });
   });
 
+const ROLES = ['gateway', 'api', 'image-worker', 'video-worker', 'maintenance-worker'] as const;
+const SCRIPTS = [['scripts/migrate.mjs'], ['scripts/backup.mjs', 'NEW_FOLDER']] as const;
+
+describe('A start without Postgres', () => {
+  let folder: string;
+  let environment: Record<string, string>;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'gateway-start-'));
+    const nowhere = `postgresql://gateway:secret-password@127.0.0.1:${await freePort()}/gateway`;
+    environment = {
+      DATABASE_URL: nowhere,
+      START_WAIT_SECONDS: '2',
+      DATA_DIR: folder,
+      PORT: '0',
+      KEY_PEPPER: 'x'.repeat(16),
+    };
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  it.each([
+    ...ROLES.map((role) => [role, () => spawnApp(role, environment)] as const),
+    ...SCRIPTS.map(
+      ([script, ...options]) =>
+        [script, () => spawnScript([script, ...options.map((name) => join(folder, name))], environment)] as const,
+    ),
+  ])('%s waits with one line a second, and then exits with one line', async (_name, spawn) => {
+    const started = spawn();
+    expect(await started.exited()).toBe(1);
+    const lines = started.output().trim().split('\n');
+    const waiting = lines.filter((line) =>
+      /^Waiting for Postgres \(DATABASE_URL\), \d+ s left: .*ECONNREFUSED/.test(line),
+    );
+    expect(waiting.length).toBeGreaterThanOrEqual(2);
+    expect(waiting.length).toBeLessThanOrEqual(3);
+    expect(lines.filter((line) => !waiting.includes(line))).toEqual([
+      // In words for people, as a line of the log from the roles.
+      expect.stringMatching(/Postgres \(DATABASE_URL\) did not answer within START_WAIT_SECONDS=2: .*ECONNREFUSED/),
+    ]);
+    expect(started.output()).not.toContain('secret-password');
+  });
+});
+
 describe('The gateway as one process, nothing set but its folder and port', () => {
   let folder: string;
   let environment: Record<string, string>;
@@ -75,6 +118,8 @@ describe('The gateway as one process, nothing set but its folder and port', () =
 
     gateway = start({ GATEWAY_API_KEY: KEY });
     await gateway.waitFor(/Ctrl-C stops it/);
+    expect(gateway.output()).not.toContain(KEY);
+    expect(gateway.output()).toContain('GATEWAY_API_KEY (');
     const again = await poll(baseUrl, key, taskId);
     expect(again).toEqual(first);
     const file = await fetch(again.result?.images?.[0]?.url ?? '');
@@ -90,7 +135,10 @@ describe('The gateway as one process, nothing set but its folder and port', () =
   it('says that the port is taken in one line, and leaves no database running', async () => {
     const other = start({ DATA_DIR: join(folder, 'other') });
     expect(await other.exited()).toBe(1);
-    expect(other.output()).toBe('PORT is already in use: choose another with PORT=..., or stop what listens there.\n');
+    expect(other.output()).toMatch(
+      /^PORT is already in use: choose another with PORT=..., or stop what listens on \d+\.\n$/,
+    );
+    expect(existsSync(join(folder, 'other'))).toBe(false);
   });
 
   it('names every wrong variable, one line each', async () => {

@@ -15,13 +15,14 @@ describe('Revoking a key', () => {
     replicas = [1, 2].map(() =>
       spawnApp('api', {
         DATABASE_URL: test.url,
+        SANDBOX_SELLS: 'true',
         DATABASE_POOL_SIZE: '3',
         KEY_PEPPER: 'a-pepper-for-tests-only',
         ADMIN_TOKEN,
         PORT: '0',
       }),
     );
-    const started = await Promise.all(replicas.map((replica) => replica.waitFor(/API on (http:\S+)/)));
+    const started = await Promise.all(replicas.map((replica) => replica.waitFor(/API on (http:[^\s"]+)/)));
     urls = started.map(([, url]) => url ?? '');
   }, 60_000);
   afterAll(async () => {

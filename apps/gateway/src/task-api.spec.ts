@@ -86,6 +86,28 @@ function taskApi(options: () => TestGatewayOptions): void {
     expect(ids).toEqual([...new Set(ids)].sort((first, second) => first - second));
   });
 
+  it('never tells a client that a task it saw in progress is only submitted, however often its start is tried again', async () => {
+    const taskId = await gateway.submit(IMAGES, { ...PICTURE, prompt: '[sandbox:flaky=2]' });
+    const listed = new Set<string>();
+    const following = readEvents(gateway, taskId);
+    const listAll = async (): Promise<string> => {
+      for (const status of ['submitted', 'in_progress', 'completed']) {
+        const { body } = await gateway.send<{ data: TaskView[] }>('GET', `/v1/tasks?status=${status}&limit=100`);
+        for (const task of body.data.filter(({ task_id: id }) => id === taskId)) {
+          expect(task.status).toBe(status);
+          listed.add(status);
+        }
+      }
+      return 'open';
+    };
+    for (let state = 'open'; state === 'open'; state = await Promise.race([following.then(() => 'ended'), listAll()]));
+    const seen = (await following).events.map(({ task }) => task?.status);
+    expect(seen.length).toBeGreaterThan(4);
+    const begun = seen.indexOf('in_progress');
+    expect(seen.slice(begun)).not.toContain('submitted');
+    expect([...listed]).toContain('in_progress');
+  }, 30_000);
+
   it('lets a client that was cut off go on where it stopped, and tells it when nothing is left', async () => {
     const taskId = await gateway.submit(IMAGES, slow(500));
     const { events: early } = await readEvents(gateway, taskId, undefined, 1);

@@ -34,6 +34,7 @@ describeWithRedis('The text upstreams of two API processes', (redisUrl) => {
     [first, second] = await Promise.all([FakeTextVendor.start(), FakeTextVendor.start()]);
     const environment = {
       DATABASE_URL: test.url,
+      SANDBOX_SELLS: 'true',
       DATABASE_POOL_SIZE: '3',
       REDIS_URL: redisUrl,
       QUEUE_PREFIX: uniqueRedisPrefix(),
@@ -44,7 +45,7 @@ describeWithRedis('The text upstreams of two API processes', (redisUrl) => {
       PORT: '0',
     };
     replicas = [1, 2].map(() => spawnApp('api', environment));
-    const started = await Promise.all(replicas.map((replica) => replica.waitFor(/API on (http:\S+)/)));
+    const started = await Promise.all(replicas.map((replica) => replica.waitFor(/API on (http:[^\s"]+)/)));
     urls = [started[0]?.[1] ?? '', started[1]?.[1] ?? ''];
   }, 60_000);
   afterAll(async () => {

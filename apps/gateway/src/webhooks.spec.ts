@@ -184,6 +184,22 @@ describe('Webhooks', () => {
     await gateway.send('DELETE', `/v1/webhooks/endpoints/${body.data.id}`);
   });
 
+  it('limits the tests that an account may ask for, and its endpoints, however many it asks for at once', async () => {
+    const added = await Promise.all(
+      Array.from({ length: 30 }, (_, index) =>
+        gateway.send<{ data: { id: string } }>('POST', '/v1/webhooks/endpoints', { url: `${address}/many-${index}` }),
+      ),
+    );
+    const ids = added.flatMap(({ status, body }) => (status === 200 ? [body.data.id] : []));
+    expect(ids.length).toBeLessThanOrEqual(20);
+    const test = () => gateway.send('POST', `/v1/webhooks/endpoints/${ids[0]}/test`);
+    const tests = await Promise.all(Array.from({ length: 30 }, test));
+    expect(tests.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(10);
+    expect(tests.at(-1)).toMatchObject({ status: 429, body: { error: { code: 'rate_limit_exceeded' } } });
+    await gateway.database.query({ text: `delete from rate_count where key like '%webhook-tests%'` });
+    await Promise.all(ids.map((id) => gateway.send('DELETE', `/v1/webhooks/endpoints/${id}`)));
+  });
+
   it('stops calling an endpoint that says it is gone', async () => {
     answers.set('/gone', [410]);
     const { body } = await gateway.send<{ data: { id: string } }>('POST', '/v1/webhooks/endpoints', {

@@ -1,12 +1,4 @@
-import { fleetSources } from '#features';
-import { onPlatform, runProcess } from '#platform';
-import { createMaintenanceWorker } from './maintenance-worker.js';
+import '#node-version';
 
-await runProcess('maintenance-worker', () =>
-  onPlatform(async (platform) => {
-    platform.metrics.add(...fleetSources(platform.database));
-    const worker = createMaintenanceWorker(platform);
-    worker.start();
-    return { ready: 'keeping the house clean', stop: () => worker.stop() };
-  }),
-);
+// Loaded after the look at the version: an older Node cannot even link what it imports.
+await import('./run-maintenance-worker.js');

@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
 import {
   AllowanceLedger,
   createWebhookSender,
@@ -6,6 +8,7 @@ import {
   ReconciliationService,
   RequestLedger,
   UsageDaysService,
+  WorkerHeartbeat,
 } from '#features';
 import type { Platform } from '#platform';
 
@@ -46,13 +49,22 @@ export function createMaintenanceWorker(platform: Platform): MaintenanceWorker {
       return false;
     }),
   ];
+  const id = `maintenance@${hostname()}/${process.pid}/${randomUUID().slice(0, 8)}`;
+  const leaseMs = platform.config.worker.TASK_LEASE_SECONDS * 1000;
+  const heartbeat = new WorkerHeartbeat(
+    platform.database,
+    { id, role: 'maintenance-worker', concurrency: null },
+    leaseMs,
+  );
   return {
     start() {
+      heartbeat.start();
       for (const loop of loops) loop.start();
     },
     async stop() {
       await Promise.all(loops.map((loop) => loop.stop()));
       await webhooks.finished();
+      await heartbeat.gone();
     },
   };
 }

@@ -1,18 +1,4 @@
-import { onPlatform, runProcess } from '#platform';
-import { openMediaProviders } from '#providers';
-import { createVideoWorker } from './video-worker.js';
+import '#node-version';
 
-await runProcess('video-worker', () =>
-  onPlatform(async (platform) => {
-    const providers = openMediaProviders();
-    const worker = createVideoWorker(platform, providers.registry);
-    worker.start();
-    return {
-      ready: 'waiting for video tasks',
-      stop: async (graceMs) => {
-        await worker.stop(graceMs);
-        await providers.close();
-      },
-    };
-  }),
-);
+// Loaded after the look at the version: an older Node cannot even link what it imports.
+await import('./run-video-worker.js');

@@ -22,6 +22,52 @@ app.kubernetes.io/component: {{ .part }}
 envFrom:
   - configMapRef: { name: {{ .Release.Name }}-env }
   - secretRef: { name: {{ .Values.existingSecret }} }
+{{- with .Values.extraEnvFrom }}
+{{ toYaml . | indent 2 }}
+{{- end }}
+{{- with .Values.extraEnv }}
+env:
+{{ toYaml . | indent 2 }}
+{{- end }}
+{{- end }}
+
+{{- /* Where and as whom any pod of the gateway runs. */}}
+{{- define "gateway.placement" -}}
+automountServiceAccountToken: false
+{{- with .Values.serviceAccountName }}
+serviceAccountName: {{ . }}
+{{- end }}
+{{- with .Values.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- with .Values.imagePullSecrets }}
+imagePullSecrets: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.nodeSelector }}
+nodeSelector: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.tolerations }}
+tolerations: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.affinity }}
+affinity: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
+{{- /* Changes when something changes that a process reads only at its start. The content of the Secret is known to
+       `helm upgrade` alone, not to `helm template`; there the annotation of a reloader does it (docs/operations/deployment.md). */}}
+{{- define "gateway.checksums" -}}
+checksum/config: {{ include (print $.Template.BasePath "/env.yaml") . | sha256sum }}
+{{- $secret := lookup "v1" "Secret" .Release.Namespace .Values.existingSecret }}
+{{- if $secret }}
+checksum/secret: {{ $secret.data | toJson | sha256sum }}
+{{- end }}
+{{- with .Values.config.existingSecret }}
+{{- $files := lookup "v1" "Secret" $.Release.Namespace . }}
+{{- if $files }}
+checksum/config-secret: {{ $files.data | toJson | sha256sum }}
+{{- end }}
+{{- end }}
 {{- end }}
 
 {{- define "gateway.security" -}}
@@ -39,11 +85,16 @@ securityContext:
 metadata:
   labels: {{- include "gateway.labels" . | nindent 4 }}
   annotations:
-    checksum/env: {{ toYaml .Values.env | sha256sum }}
+    {{- include "gateway.checksums" . | nindent 4 }}
+    {{- if not .Values.monitoring.operator.enabled }}
     prometheus.io/scrape: 'true'
     prometheus.io/port: '9464'
+    {{- end }}
+    {{- with .Values.podAnnotations }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
 spec:
-  automountServiceAccountToken: false
+  {{- include "gateway.placement" . | nindent 2 }}
   # Longer than drain and grace together, so that running steps reach their end.
   terminationGracePeriodSeconds: {{ add .Values.shutdown.drainSeconds .Values.shutdown.graceSeconds 15 }}
   topologySpreadConstraints:
@@ -81,7 +132,21 @@ spec:
       volumeMounts:
         - { name: tmp, mountPath: /tmp }
         - { name: data, mountPath: /data }
+        - { name: config, mountPath: /app/config, readOnly: true }
+        {{- with .Values.extraVolumeMounts }}
+        {{- toYaml . | nindent 8 }}
+        {{- end }}
   volumes:
     - { name: tmp, emptyDir: { sizeLimit: 256Mi } }
     - { name: data, emptyDir: { sizeLimit: 256Mi } }
+    - name: config
+      projected:
+        sources:
+          - configMap: { name: {{ .Release.Name }}-config }
+          {{- with .Values.config.existingSecret }}
+          - secret: { name: {{ . }} }
+          {{- end }}
+    {{- with .Values.extraVolumes }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
 {{- end }}

@@ -40,10 +40,13 @@ export const ERRORS = {
   address_not_allowed: FORBIDDEN,
   permission_denied: FORBIDDEN,
   model_not_found: MISSING,
+  model_not_available: MISSING,
+  model_not_priced: MISSING,
   task_not_found: MISSING,
   item_not_found: MISSING,
   not_found: MISSING,
   method_not_allowed: { ...REFUSED, status: 405 },
+  request_timeout: { ...REFUSED, status: 408, retryable: true, google: 'DEADLINE_EXCEEDED' },
   conflict: { ...REFUSED, status: 409, google: 'ABORTED' },
   idempotency_in_flight: { ...REFUSED, status: 409, retryable: true, google: 'ABORTED' },
   link_expired: { ...MISSING, status: 410 },
@@ -77,6 +80,8 @@ export interface GatewayErrorDetails {
   readonly retryAfterMs?: number;
   /** Further answer headers, for example rate-limit figures. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** The upstream's own word for machines, such as `context_length_exceeded`, where the request itself was at fault. */
+  readonly upstreamCode?: string;
   /** What the log may say and the caller may not. */
   readonly log?: string;
   readonly cause?: unknown;
@@ -90,6 +95,7 @@ export class GatewayError extends Error {
   readonly details: readonly FieldError[] | undefined;
   readonly retryAfterMs: number | undefined;
   readonly headers: Readonly<Record<string, string>> | undefined;
+  readonly upstreamCode: string | undefined;
 
   constructor(code: ErrorCode, publicMessage: string, details: GatewayErrorDetails = {}) {
     super(details.log ?? publicMessage, { cause: details.cause });
@@ -100,6 +106,7 @@ export class GatewayError extends Error {
     this.details = details.details;
     this.retryAfterMs = details.retryAfterMs;
     this.headers = details.headers;
+    this.upstreamCode = details.upstreamCode;
   }
 
   get status(): number {

@@ -29,3 +29,5 @@ export * from './text/text-provider.js';
 export * from './text/text-request.js';
 export * from './text/text-stream-events.js';
 export * from './text/text-style.js';
+export { type NamedUrl, type RequestUses, requestUses } from './text/unpriced-uses.js';
+export * from './text/upstream-policy.js';

@@ -43,6 +43,8 @@ export const TASK_FAILURES = {
   upstream_unknown: 'The vendor may or may not have taken the order; it was not sent twice, and nothing was charged.',
   deadline_exceeded: 'It took longer than the time allowed for its family.',
   storage_failed: 'The finished files could not be stored.',
+  processing_crashed:
+    'Work on it ended our process, again and again; nothing was charged, and an operator has to look at it.',
   parked: 'It failed again and again for a reason of ours; an operator has to look at it.',
 } as const;
 export type TaskFailureCode = keyof typeof TASK_FAILURES;

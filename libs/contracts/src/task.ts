@@ -23,9 +23,9 @@ export const TASK_MOVES = {
 
 export type TaskState = keyof typeof TASK_MOVES;
 
-/** What clients see (D1 section 3 names only `submitted`). */
-export const PUBLIC_STATUS = {
-  queued: 'submitted',
+/** What clients see of a task that a worker has begun (D1 section 3 names only `submitted`). */
+const PUBLIC_STATUS = {
+  queued: 'in_progress',
   submitting: 'in_progress',
   running: 'in_progress',
   storing: 'in_progress',
@@ -34,7 +34,22 @@ export const PUBLIC_STATUS = {
   cancelled: 'cancelled',
 } as const satisfies Record<TaskState, string>;
 
-export type PublicTaskStatus = (typeof PUBLIC_STATUS)[TaskState];
+export type PublicTaskStatus = 'submitted' | (typeof PUBLIC_STATUS)[TaskState];
+
+export const PUBLIC_STATUSES = [
+  'submitted',
+  'in_progress',
+  'completed',
+  'failed',
+  'cancelled',
+] as const satisfies readonly PublicTaskStatus[];
+
+/**
+ * The status of a task for clients. It never goes back: a task that was begun and waits for its next try is in progress.
+ * `started`: whether a worker has ever begun it.
+ */
+export const publicStatusOf = (state: TaskState, started: boolean): PublicTaskStatus =>
+  state === 'queued' && !started ? 'submitted' : PUBLIC_STATUS[state];
 
 /** True when nothing more can happen to the task. */
 export const isFinal = (state: TaskState): boolean => TASK_MOVES[state].length === 0;

@@ -5,8 +5,12 @@ export { MediaStoreConfig } from './media-store/media-store-config.js';
 export * from './media-store/media-store.js';
 export { childEnvironment } from './config/child-environment.js';
 export * from './config/config-docs.js';
+export { ruleOf } from './config/field-rule.js';
+export { explainMisspelt, type MisspeltVariable, misspeltVariables } from './config/misspelt.js';
 export * from './config/load-config.js';
 export * from './config/server.config.js';
+export { SalesConfig, sandboxSells } from './config/sales.config.js';
+export { parseYamlFile, type YamlFile } from './config/checked-yaml.js';
 export * from './config/variable.js';
 export { DatabaseConfig } from './database/database.config.js';
 export * from './database/embedded-postgres-error.js';
@@ -21,15 +25,30 @@ export {
   RemoteStatus,
 } from './safe-fetch/fetch-errors.js';
 export * from './safe-fetch/safe-fetcher.js';
+export { ForwardedUrls, type ResolveName } from './safe-fetch/forwarded-urls.js';
 export * from './clock/time-limit.js';
 export * from './clock/clock.js';
-export { isConnectionError, retryOnConnectionError } from './database/connection-errors.js';
+export { within } from './clock/within.js';
+export {
+  isConnectionError,
+  isUnfitError,
+  REQUEST_RETRY_MS,
+  REQUEST_WAIT_MS,
+  retryOnConnectionError,
+} from './database/connection-errors.js';
 export { Database, type Statement, type StatementRunner } from './database/database.js';
+export { waitForPostgres } from './database/wait-for-postgres.js';
 export { migrate, pendingMigrations } from './database/migrate.js';
 export { mayStillBeWritten } from './database/open-writers.js';
 export { MigrationError } from './database/schema-engine.js';
 export { logContext, type LogContext, withLogContext } from './log/log-context.js';
-export { configureLog, type LogFields, type Logger, logger } from './log/logger.js';
+export { configureLog, type EventFields, eventLogger, type LogFields, type Logger, logger } from './log/logger.js';
+export type { LogDestination } from './log/log-destination.js';
+export * from './config/read-together.js';
+export { PortError, type PortWish, type ReservedPort, reservePort } from './reserve-port.js';
+export { makeDataFolder } from './data-folder.js';
+export { loadSecrets, type Secrets } from './secrets.js';
+export { withDatabase } from './database/with-database.js';
 export { NestLogger } from './log/nest-logger.js';
 export { redact, redactText, REDACTED } from './log/redact.js';
 export { BufferSource, type ByteSource } from './media-inspect/byte-source.js';
@@ -65,6 +84,6 @@ export { SecretSealer } from './secret-sealer.js';
 export { type ChangedTasks, type TaskSignals } from './task-signals/task-signals.js';
 export { type FilledText, fillReferences } from './config/environment-reference.js';
 export * from './rate-limits/rate-counter.js';
-export { AdminToken, loadAdminToken } from './admin-token.js';
+export { AdminToken, loadAdminToken, renewAdminToken } from './admin-token.js';
 export { BackupError, type BackupManifest } from './backup/backup.js';
 export { backUp, restore } from './backup/backup-place.js';

@@ -1,18 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { ProcessConfig } from './config/process-config.js';
 import { openPlatform, type Platform } from './platform.js';
-import type { RunningProcess } from './run-process.js';
+import { type RunningProcess, tellPeople } from './run-process.js';
 
 /**
  * Opens the platform and starts a process on it. Stopping begins with not being ready, so that load balancers look
  * elsewhere before requests are refused. The platform closes after the process, or at once when the start
  * fails.
  */
-export async function onPlatform(start: (platform: Platform) => Promise<RunningProcess>): Promise<RunningProcess> {
-  const platform = await openPlatform();
+export async function onPlatform(
+  config: ProcessConfig,
+  start: (platform: Platform) => Promise<RunningProcess>,
+): Promise<RunningProcess> {
+  const platform = await openPlatform(config, (secret) => tellPeople(config, secret));
   try {
     const running = await start(platform);
     return {
-      ready: running.ready,
+      ...running,
       stop: async (graceMs) => {
         platform.health.drain();
         await sleep(platform.config.ops.DRAIN_SECONDS * 1000);

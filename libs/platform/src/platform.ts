@@ -1,18 +1,21 @@
-import { type AdminToken, loadAdminToken } from './admin-token.js';
+import { type AdminToken, loadAdminToken, type ShowSecret } from './admin-token.js';
 import { readProcessConfig, type ProcessConfig } from './config/process-config.js';
 import { type CrashPoints, noCrashPoints } from './crash-points/crash-points.js';
 import { Database } from './database/database.js';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from './database/embedded-postgres.js';
 import { migrate, pendingMigrations } from './database/migrate.js';
+import { waitForPostgres } from './database/wait-for-postgres.js';
 import { Health } from './health/health.js';
 import { platformChecks } from './health/platform-checks.js';
 import { createMediaStore } from './media-store/create-media-store.js';
 import type { MediaStore } from './media-store/media-store.js';
+import { type ReservedPort, reservePort } from './reserve-port.js';
 import { MetricsPage } from './metrics/metrics-page.js';
 import { platformSources } from './metrics/platform-sources.js';
 import { startOpsServer } from './ops/ops-server.js';
 import { createTaskDoorbell } from './queue/create-task-doorbell.js';
 import type { TaskDoorbell } from './queue/task-doorbell.js';
+import { NameResolver } from './names/name-resolver.js';
 import { SafeFetcher } from './safe-fetch/safe-fetcher.js';
 import { SecretSealer } from './secret-sealer.js';
 import { loadSecrets, type Secrets } from './secrets.js';
@@ -58,26 +61,57 @@ export class PendingMigrationsError extends Error {
  * Opens everything the gateway needs from outside, starting what is not given: without DATABASE_URL an embedded
  * Postgres, without REDIS_URL queues in Postgres, without MEDIA_S3_BUCKET a local folder.
  *
- * @throws ConfigError, EmbeddedPostgresError, PendingMigrationsError: each says in one line what to do.
+ * @throws ConfigError, PortError, EmbeddedPostgresError, PendingMigrationsError: each says in one line what to do.
  */
-export async function openPlatform(config: ProcessConfig = readProcessConfig()): Promise<Platform> {
+export async function openPlatform(
+  config: ProcessConfig = readProcessConfig(),
+  showSecret: ShowSecret = () => undefined,
+): Promise<Platform> {
+  const opsPort = await reserveOpsPort(config);
+  try {
+    return await openWith(config, opsPort, showSecret);
+  } catch (error) {
+    opsPort?.close();
+    throw error;
+  }
+}
+
+/** Before anything is stored. */
+async function reserveOpsPort({ ops }: ProcessConfig): Promise<ReservedPort | undefined> {
+  if (ops.OPS_PORT === undefined) return undefined;
+  return reservePort({ port: ops.OPS_PORT, host: ops.OPS_HOST, portVariable: 'OPS_PORT', hostVariable: 'OPS_HOST' });
+}
+
+async function openWith(
+  config: ProcessConfig,
+  opsPort: ReservedPort | undefined,
+  showSecret: ShowSecret,
+): Promise<Platform> {
   const secrets = await loadSecrets(config.server);
   const postgres = config.database.DATABASE_URL ? undefined : await startEmbeddedPostgres(config.server.DATA_DIR);
   try {
-    return await openOn(config, secrets, postgres);
+    return await openOn(config, { secrets, postgres, opsPort, showSecret });
   } catch (error) {
     await postgres?.stop();
     throw error;
   }
 }
 
+/** What was opened first. */
+interface Groundwork {
+  readonly secrets: Secrets;
+  readonly postgres: EmbeddedPostgres | undefined;
+  readonly opsPort: ReservedPort | undefined;
+  readonly showSecret: ShowSecret;
+}
+
 async function openOn(
   config: ProcessConfig,
-  secrets: Secrets,
-  postgres: EmbeddedPostgres | undefined,
+  { secrets, postgres, opsPort, showSecret }: Groundwork,
 ): Promise<Platform> {
   const databaseUrl = postgres?.url ?? config.database.DATABASE_URL ?? '';
   if (postgres) await migrate(databaseUrl);
+  else await waitForPostgres(databaseUrl, config.database.START_WAIT_SECONDS);
   const database = new Database(databaseUrl, config.database);
   const pending = await pendingMigrations(database);
   if (pending.length > 0) throw new PendingMigrationsError(pending);
@@ -87,11 +121,15 @@ async function openOn(
     dataDirectory: config.server.DATA_DIR,
     publicBaseUrl: () => publicBaseUrl(config),
   });
-  const fetcher = new SafeFetcher({ allow: config.media.MEDIA_FETCH_ALLOW ?? [] });
+  const names = new NameResolver({ servers: config.names.OUTBOUND_NAME_SERVERS });
+  const fetcher = new SafeFetcher({
+    allow: config.media.MEDIA_FETCH_ALLOW ?? [],
+    resolve: (host, share) => names.resolve(host, share),
+  });
   const health = new Health(platformChecks({ database, doorbell, store }));
   const metrics = new MetricsPage();
   metrics.add(...platformSources(database, doorbell, health));
-  const ops = await startOpsServer(config.ops, { health, metrics });
+  const ops = opsPort && startOpsServer(opsPort, { health, metrics });
   return {
     config,
     secrets,
@@ -103,7 +141,7 @@ async function openOn(
     health,
     metrics,
     sealer: new SecretSealer(secrets),
-    adminToken: await loadAdminToken(config.server, postgres !== undefined),
+    adminToken: await loadAdminToken(config.server, postgres !== undefined, showSecret),
     crashPoints: noCrashPoints,
     embedded: postgres !== undefined,
     close: async (graceMs) => {

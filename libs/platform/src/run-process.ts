@@ -1,17 +1,35 @@
-import { ConfigError, loadEnvironmentFile } from './config/load-config.js';
-import { loadConfig } from './config/load-config.js';
+import { ConfigError, loadConfig, loadEnvironmentFile } from './config/load-config.js';
+import { explainMisspelt, misspeltVariables } from './config/misspelt.js';
+import { readProcessConfig, type ProcessConfig } from './config/process-config.js';
+import { readTogether, type SettingsOf, type SettingsReaders } from './config/read-together.js';
 import { ServerConfig } from './config/server.config.js';
-import { configureLog, logger } from './log/logger.js';
+import { isConnectionError } from './database/connection-errors.js';
+import { hearOtherVoices } from './log/other-voices.js';
+import { announce, configureLog, logger } from './log/logger.js';
 import { LogConfig } from './log/log.config.js';
-import { TracingConfig } from './tracing/tracing.config.js';
 import { startTracing, type Tracing } from './tracing/tracing.js';
 
 /** A started process. */
 export interface RunningProcess {
-  /** What to tell people on standard output once it runs. */
+  /** What it does from now on, in one line. */
   readonly ready: string;
+  /** The port it listens on; absent when it serves nobody. */
+  readonly port?: number;
+  /** What to tell the person who started it. */
+  readonly banner?: string;
   /** Stops it: running work reaches a safe point within `graceMs`, nothing is lost after that either. */
   stop(graceMs: number): Promise<void>;
+}
+
+/** A process of ours before it runs. */
+export interface ProcessPlan<Readers extends SettingsReaders> {
+  /** What it does, for example `image-worker`; part of each of its log lines. */
+  readonly name: string;
+  /** True for the process that a person starts by hand: it explains itself in plain text unless LOG_FORMAT is json. */
+  readonly forPeople?: boolean;
+  /** What it reads besides the settings of the platform. */
+  readonly settings: Readers;
+  start(config: ProcessConfig, settings: SettingsOf<Readers>): Promise<RunningProcess>;
 }
 
 const log = logger('process');
@@ -20,21 +38,45 @@ const log = logger('process');
 const TRACE_FLUSH_MS = 2_000;
 
 /**
- * Runs a process from start to exit: one clear line for what keeps it from starting, and an orderly stop on SIGTERM
- * or SIGINT with exit code 0. A second signal exits at once.
+ * Runs a process from start to exit: every setting is read before anything is opened, what keeps it from starting is one
+ * clear line each, and SIGTERM or SIGINT stops it in good order with exit code 0. A second signal exits at once.
  */
-export async function runProcess(name: string, start: () => Promise<RunningProcess>): Promise<void> {
-  loadEnvironmentFile();
+export async function runProcess<Readers extends SettingsReaders>(plan: ProcessPlan<Readers>): Promise<void> {
+  const { name } = plan;
+  let inWords = plan.forPeople === true;
   try {
-    configureLog(loadConfig(LogConfig));
-    const tracing = await startTracing(loadConfig(TracingConfig), name);
-    const running = await start();
+    loadEnvironmentFile();
+    const logConfig = readLogConfig();
+    inWords &&= logConfig.LOG_FORMAT !== 'json';
+    configureLog(logConfig, undefined, name);
+    hearOtherVoices();
+    const { platform: config, ...settings } = readTogether({ ...plan.settings, platform: () => readProcessConfig() });
+    for (const misspelt of misspeltVariables()) log.warn('config.misspelt', { hint: explainMisspelt(misspelt) });
+    const tracing = await startTracing(config.tracing, name);
+    const running = await plan.start(config, settings as unknown as SettingsOf<Readers>);
     // Whoever reads that it is ready may stop it at once.
     stopOnSignal(name, running, tracing);
-    process.stdout.write(`${running.ready}\n`);
+    const { ready, port, banner } = running;
+    const address = port === undefined ? undefined : `${config.server.HOST}:${port}`;
+    announce('process', 'process.started', { ready, address, port, node: process.version });
+    if (banner !== undefined) tellPeople(config, banner);
   } catch (error) {
-    process.stderr.write(`${explain(error)}\n`);
+    tellFailure(error, inWords);
     process.exit(1);
+  }
+}
+
+/** Says something to the person who started the process, apart from the lines for collectors. */
+export function tellPeople({ log: { LOG_FORMAT } }: Pick<ProcessConfig, 'log'>, text: string): void {
+  (LOG_FORMAT === 'json' ? process.stderr : process.stdout).write(`${text}\n`);
+}
+
+/** A mistake in it is told with all the others. */
+function readLogConfig(): LogConfig {
+  try {
+    return loadConfig(LogConfig);
+  } catch {
+    return new LogConfig();
   }
 }
 
@@ -47,6 +89,7 @@ function stopOnSignal(name: string, running: RunningProcess, tracing: Tracing): 
     try {
       await running.stop(loadConfig(ServerConfig).SHUTDOWN_GRACE_SECONDS * 1000);
       await tracing.stop(TRACE_FLUSH_MS);
+      log.info('process.stopped', { signal });
       process.exit(0);
     } catch (error) {
       log.error('process.stop_failed', { process: name, error });
@@ -55,24 +98,33 @@ function stopOnSignal(name: string, running: RunningProcess, tracing: Tracing): 
   };
   process.on('SIGTERM', (signal) => void stop(signal));
   process.on('SIGINT', (signal) => void stop(signal));
+  // The terminal was closed.
+  process.on('SIGHUP', (signal) => void stop(signal));
+}
+
+function tellFailure(error: unknown, inWords: boolean): void {
+  const problems = [...problemsOf(error), ...misspeltVariables().map(explainMisspelt)];
+  if (inWords) process.stderr.write(`${problems.join('\n')}\n`);
+  else log.fatal('process.start_failed', { problems });
 }
 
 /** Errors that say themselves what to do, by name; any other shows where it came from. */
 const CLEAR = new Set([
-  'ConfigError',
+  'PortError',
   'EmbeddedPostgresError',
   'AlreadyRunningError',
   'PendingMigrationsError',
   'MigrationError',
+  'PostgresAwayError',
 ]);
 
-function explain(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  if (error instanceof ConfigError) return error.problems.map((problem) => `Configuration: ${problem}`).join('\n');
-  if (CLEAR.has(error.name)) return error.message;
-  if ('code' in error && error.code === 'EADDRINUSE')
-    return 'PORT is already in use: choose another with PORT=..., or stop what listens there.';
-  if ('code' in error && error.code === 'EACCES') return `Not allowed: ${error.message}`;
-  if ('code' in error && error.code === 'ENOSPC') return `The disk is full: ${error.message}`;
-  return error.stack ?? error.message;
+/** One line for each thing to put right. */
+function problemsOf(error: unknown): readonly string[] {
+  if (!(error instanceof Error)) return [String(error)];
+  if (error instanceof ConfigError) return error.problems.map((problem) => `Configuration: ${problem}`);
+  if (CLEAR.has(error.name)) return [error.message];
+  if (isConnectionError(error)) return [`A server was lost during the start: ${error.message}`];
+  if ('code' in error && error.code === 'EACCES') return [`Not allowed: ${error.message}`];
+  if ('code' in error && error.code === 'ENOSPC') return [`The disk is full: ${error.message}`];
+  return [error.stack ?? error.message];
 }

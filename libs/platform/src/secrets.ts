@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ServerConfig } from './config/server.config.js';
-import { explainPostgresFailure } from './database/embedded-postgres-error.js';
+import { makeDataFolder } from './data-folder.js';
+import { EmbeddedPostgresError, explainPostgresFailure } from './database/embedded-postgres-error.js';
 
 /** What the gateway must know and nobody else may. */
 export interface Secrets {
@@ -24,9 +25,10 @@ export async function loadSecrets({
   if (KEY_PEPPER) return { keyPepper: KEY_PEPPER };
   const path = join(DATA_DIR, FILE);
   try {
-    await mkdir(DATA_DIR, { recursive: true });
+    makeDataFolder(DATA_DIR);
     return (await readSecrets(path)) ?? (await createSecrets(path));
   } catch (error) {
+    if (error instanceof EmbeddedPostgresError) throw error;
     throw explainPostgresFailure('Opening the secrets', DATA_DIR, String(error));
   }
 }

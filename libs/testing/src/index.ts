@@ -1,5 +1,6 @@
 export { atBest, quickestOf } from './at-best.js';
 export { ControllableClock } from './controllable-clock.js';
+export { FaultProxy, type NetworkFault } from './fault-proxy.js';
 export { type RedisServer, startRedisServer } from './redis-server.js';
 export { createTestDatabase, type TestDatabase } from './test-database.js';
 export { describeWithRedis, flushRedisPrefix, uniqueRedisPrefix } from './test-redis.js';
@@ -8,4 +9,8 @@ export * from './media-samples/film-samples.js';
 export * from './media-samples/picture-samples.js';
 export * from './media-samples/sound-samples.js';
 export { describeWithBrowser } from './test-browser.js';
+export { describeWithPython } from './test-python.js';
 export { startTraceCollector, type TraceCollector } from './trace-collector.js';
+export * from './name-server.js';
+export { startTestServices } from './test-services.js';
+export { noteProcess } from './run-folder.js';

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
+import { noteProcess } from './run-folder.js';
 import { createInterface } from 'node:readline';
 
 /** A real Redis server of a test's own, with the settings the queues ask for and without files. */
@@ -14,6 +15,7 @@ export interface RedisServer {
 export async function startRedisServer(port?: number): Promise<RedisServer | undefined> {
   const ownPort = port ?? (await freePort());
   const server = spawn('redis-server', redisOptions(ownPort), { stdio: ['ignore', 'pipe', 'ignore'], cwd: '/' });
+  noteProcess(server.pid);
   if (!(await becomesReady(server))) return undefined;
   const kill = async (): Promise<void> => {
     if (server.exitCode !== null || server.signalCode !== null) return;

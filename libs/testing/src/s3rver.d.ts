@@ -4,12 +4,26 @@ declare module '@20minutes/s3rver' {
     readonly address: string;
     readonly port: number;
     readonly silent: boolean;
+    readonly vhostBuckets: boolean;
     readonly directory: string;
     readonly configureBuckets: readonly { readonly name: string }[];
   }
+  /** What the checks of a request look at. */
+  export interface S3Request {
+    readonly path: string;
+    readonly state: { vhost: boolean };
+    mountPath: string;
+  }
   export default class S3rver {
+    /** Run in this order; the last one answers. */
+    readonly middleware: ((request: S3Request, next: () => Promise<void>) => Promise<void>)[];
     constructor(options: Options);
     run(): Promise<{ port: number }>;
     close(): Promise<void>;
   }
+}
+
+declare module '@20minutes/s3rver/lib/models/account.js' {
+  const accounts: { DUMMY_ACCOUNT: { createKeyPair(accessKeyId: string, secretAccessKey: string): void } };
+  export default accounts;
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { IsIn, IsOptional, IsString } from 'class-validator';
 import { Client } from 'pg';
 import { loadConfig, migrate, QueueConfig, startEmbeddedPostgres } from '#platform';
+import { watchOver } from './run-folder.js';
 import { startRedisServer } from './redis-server.js';
 
 const FOLDER_PREFIX = 'gateway-test-';
@@ -41,6 +42,7 @@ export interface TestServices {
 export async function startTestServices(): Promise<TestServices> {
   await removeLeftovers();
   const folder = mkdtempSync(join(tmpdir(), FOLDER_PREFIX));
+  watchOver(folder);
   const [postgres, redis] = await Promise.all([
     startEmbeddedPostgres(folder, { settings: FAST_SETTINGS }),
     findRedis(),
@@ -52,6 +54,8 @@ export async function startTestServices(): Promise<TestServices> {
   };
   const environment = {
     TEST_DATABASE_URL: postgres.url,
+    // What the spec files put into temporary folders goes with the run.
+    TMPDIR: folder,
     ...(redis === undefined ? {} : { TEST_REDIS_URL: redis.url }),
   };
   return { environment, stop };

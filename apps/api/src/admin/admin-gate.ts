@@ -1,5 +1,5 @@
 import { GatewayError } from '#contracts';
-import type { Operator } from '#features';
+import type { GuessLimiter, Operator } from '#features';
 import type { AdminToken } from '#platform';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { presentedKey } from '../door/presented-key.js';
@@ -10,11 +10,11 @@ const ACTOR_CHARACTERS_MAX = 100;
  * Stands in front of everything below /admin/v1, routes that do not exist included: what is added there is shut by
  * default. Bodies of strangers are not even read.
  */
-export function adminGate(token: AdminToken): RequestHandler {
-  return (request: Request, response: Response, next: NextFunction) => {
+export function adminGate(token: AdminToken, guesses: GuessLimiter): RequestHandler {
+  return async (request: Request, response: Response, next: NextFunction) => {
     response.setHeader('cache-control', 'no-store');
     const presented = presentedKey(request);
-    if (presented !== undefined && token.opens(presented)) return next();
+    if (presented !== undefined && (await opens(token, presented, guesses, request))) return next();
     next(
       new GatewayError('invalid_api_key', 'The admin API needs the header "Authorization: Bearer <ADMIN_TOKEN>".', {
         log:
@@ -22,6 +22,12 @@ export function adminGate(token: AdminToken): RequestHandler {
       }),
     );
   };
+}
+
+/** @throws GatewayError `rate_limit_exceeded`: too many wrong tokens came from the address; this one was not looked at. */
+async function opens(token: AdminToken, presented: string, guesses: GuessLimiter, request: Request): Promise<boolean> {
+  const { ip: address, requestId } = request;
+  return (await guesses.check({ address, requestId }, () => token.opens(presented) || null)) ?? false;
 }
 
 /** Who acts, for the audit: the header `X-Admin-Actor` or `admin`. */

@@ -2,12 +2,15 @@ import { startAdminGateway, type AdminGateway } from '../../../gateway/src/testi
 import type { TestGateway } from '../../../gateway/src/testing/test-gateway.js';
 
 const KEY = 'sk-of-an-upstream-0123456789';
+const IMAGES = '/v1/images/generations';
+const PICTURE = { model: 'eta-image-2.0', prompt: 'a lighthouse', size: '1:1', resolution: '1K' };
 
 describe('The admin API', () => {
   let api: AdminGateway;
   let gateway: TestGateway;
   beforeAll(async () => {
-    api = await startAdminGateway();
+    // So that a test can come from many addresses: one that guesses is slowed down.
+    api = await startAdminGateway({ TRUSTED_PROXIES: '127.0.0.1' });
     gateway = api.gateway;
   });
   afterAll(() => gateway.stop());
@@ -22,8 +25,10 @@ describe('The admin API', () => {
   it('is shut without the right token: every route of the running gateway, and routes that do not exist', async () => {
     const routes = adminRoutes(gateway);
     expect(routes.length).toBeGreaterThanOrEqual(23);
+    let addresses = 0;
     for (const [method, path] of [...routes, ['GET', '/admin/v1/anything'], ['POST', '/admin/v1']]) {
-      for (const headers of [{}, { authorization: 'Bearer wrong' }, { authorization: `Bearer ${api.token}x` }]) {
+      for (const sent of [{}, { authorization: 'Bearer wrong' }, { authorization: `Bearer ${api.token}x` }]) {
+        const headers = { ...sent, 'x-forwarded-for': `203.0.113.${(addresses += 1) % 250}` };
         const answer = await gateway.send(String(method), String(path), method === 'GET' ? undefined : {}, headers);
         expect([method, path, answer.status]).toEqual([method, path, 401]);
       }
@@ -64,6 +69,8 @@ describe('The admin API', () => {
           }),
       ],
     );
+    const prices = [{ model: 'eta-image-2.0', unit: 'image', amount: '0.06', effective_from: '2127-01-01' }];
+    changes.push(['prices.imported', () => admin('POST', '/prices/import', { prices })]);
     const upstream = {
       id: 'audited',
       protocol: 'chat',
@@ -75,6 +82,22 @@ describe('The admin API', () => {
       ['upstream.created', () => admin('POST', '/upstreams', upstream)],
       ['upstream.updated', () => admin('PATCH', '/upstreams/audited', { enabled: false, key: `${KEY}2` })],
       ['upstream.deleted', () => admin('DELETE', '/upstreams/audited')],
+    );
+    const open = await gateway.submit(IMAGES, { ...PICTURE, prompt: '[sandbox:delay=60000]' });
+    const made = await gateway.submit(IMAGES, PICTURE);
+    const failed = await gateway.submit(IMAGES, { ...PICTURE, prompt: '[sandbox:fail=upstream_error]' });
+    await gateway.waitForTask(made);
+    await gateway.waitForTask(failed);
+    await gateway.database.query({
+      text: `insert into webhook_delivery (id, account_id, event_type, url, payload, state, finished_at)
+        values ('msg_audited', $1, 'webhook.test', 'http://127.0.0.1:1/', '{}', 'failed', now())`,
+      values: [account.id],
+    });
+    changes.push(
+      ['task.cancel_requested', () => admin('POST', `/tasks/${open}/cancel`)],
+      ['task.refunded', () => admin('POST', `/tasks/${made}/refund`, { reference: 'case-2', reason: 'blurred' })],
+      ['task.redriven', () => admin('POST', `/tasks/${failed}/redrive`)],
+      ['webhook_delivery.redelivered', () => admin('POST', '/webhooks/deliveries/msg_audited/redeliver')],
     );
     for (const [action, change] of changes) {
       const before = (await auditCount()) ?? 0;

@@ -1,7 +1,9 @@
-import { isAddressBlock, type KeySettings } from '#features';
+import { isAddressBlock, KEY_SCOPES, type KeySettings } from '#features';
 import {
   ArrayMaxSize,
+  ArrayUnique,
   IsArray,
+  IsIn,
   IsInt,
   IsISO8601,
   IsString,
@@ -64,6 +66,13 @@ export class KeyChange {
   @AreAddressBlocks()
   allowed_addresses?: string[];
 
+  /** What the key is limited to; empty: everything. */
+  @ValidateIf(isGiven)
+  @IsArray()
+  @ArrayUnique()
+  @IsIn(KEY_SCOPES, { each: true, message: `scopes must list some of ${KEY_SCOPES.join(', ')}; empty: everything` })
+  scopes?: string[];
+
   @ValidateIf(isLimit)
   @IsInt()
   @Min(1)
@@ -112,6 +121,7 @@ export function toKeySettings(body: KeyChange): KeySettings {
     quotaMicros: typeof quota === 'string' ? positiveAmountOf(quota, 'quota') : quota,
     allowedModels: body.allowed_models,
     allowedAddresses: body.allowed_addresses,
+    scopes: body.scopes,
     requestsPerMinute: body.requests_per_minute,
     tokensPerMinute: body.tokens_per_minute,
     maxRunningTasks: body.max_running_tasks,

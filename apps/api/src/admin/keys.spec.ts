@@ -53,6 +53,80 @@ describe('API keys in the hands of operators', () => {
     expect((await withKey(ended.key)).status).toBe(401);
   });
 
+  describe('with scopes', () => {
+    const ROUTES = [
+      ['generate', 'GET', '/v1/models'],
+      ['generate', 'POST', '/v1/quote'],
+      ['generate', 'POST', '/v1/responses'],
+      ['tasks:read', 'GET', '/v1/tasks'],
+      ['tasks:read', 'GET', '/v1/tasks/task_x/events'],
+      ['tasks:cancel', 'POST', '/v1/tasks/task_x/cancel'],
+      ['responses', 'GET', '/v1/responses/resp_x'],
+      ['webhooks', 'GET', '/v1/webhooks/signing-secret'],
+      ['webhooks', 'POST', '/v1/webhooks/endpoints'],
+      ['webhooks', 'GET', '/v1/webhooks/deliveries'],
+      ['balance', 'GET', '/v1/balance'],
+      ['balance', 'GET', '/v1/user/balance'],
+      ['usage', 'GET', '/v1/usage'],
+    ] as const;
+
+    it('lets it do what they name and nothing else', async () => {
+      const { id } = await newAccount({ unlimited: true });
+      for (const scope of new Set(ROUTES.map(([needed]) => needed))) {
+        const { key } = await newKey(id, { scopes: [scope] });
+        for (const [needed, method, path] of ROUTES) {
+          const { status } = await withKey(key, path, method, method === 'POST' ? {} : undefined);
+          expect([scope, method, path, status === 403]).toEqual([scope, method, path, needed !== scope]);
+        }
+      }
+    });
+
+    it('shows it only its own tasks, and repeats only its own answers, unless it speaks for the account', async () => {
+      const { id } = await newAccount({ unlimited: true });
+      const [whole, own] = [await newKey(id), await newKey(id, { scopes: ['generate', 'tasks:read', 'tasks:cancel'] })];
+      const headers = { 'idempotency-key': 'the-same' };
+      const submit = async (key: string) => {
+        const answer = await gateway.send<{ data: [{ task_id: string }] }>('POST', '/v1/images/generations', PICTURE, {
+          authorization: `Bearer ${key}`,
+          ...headers,
+        });
+        return answer.body.data[0].task_id;
+      };
+      const theirs = await submit(whole.key);
+      const mine = await submit(own.key);
+      expect(mine).not.toBe(theirs);
+      expect(await submit(own.key)).toBe(mine);
+      expect(await submit(whole.key)).toBe(theirs);
+      const list = (await withKey(own.key, '/v1/tasks')).body.data as { task_id: string }[];
+      expect(list.map(({ task_id }) => task_id)).toEqual([mine]);
+      for (const [method, path] of [
+        ['GET', `/v1/tasks/${theirs}`],
+        ['GET', `/v1/tasks/${theirs}?wait=1`],
+        ['GET', `/v1/tasks/${theirs}/events`],
+        ['POST', `/v1/tasks/${theirs}/cancel`],
+      ] as const) {
+        expect([path, (await withKey(own.key, path, method)).status]).toEqual([path, 404]);
+      }
+      const batch = await withKey(own.key, '/v1/tasks/batch', 'POST', { task_ids: [mine, theirs] });
+      expect(batch.body).toMatchObject({ data: [{ task_id: mine }], not_found: [theirs] });
+      expect((await withKey(whole.key, `/v1/tasks/${mine}`)).status).toBe(200);
+      await admin('PATCH', `/keys/${own.id}`, { scopes: ['tasks:read', 'account'] });
+      while ((await withKey(own.key, `/v1/tasks/${theirs}`)).status !== 200);
+      expect((await withKey(own.key, '/v1/images/generations', 'POST', PICTURE)).status).toBe(403);
+    });
+
+    it('does not let it go on from stored responses without the scope for them', async () => {
+      const { id } = await newAccount({ unlimited: true });
+      const { key } = await newKey(id, { scopes: ['generate'] });
+      for (const body of [
+        { model: 'vendor-5', input: 'x', previous_response_id: 'resp_x' },
+        { model: 'vendor-5', input: [{ type: 'item_reference', id: 'msg_x' }] },
+      ]) {
+        expect((await withKey(key, '/v1/responses', 'POST', body)).status).toBe(403);
+      }
+    });
+  });
+
   it('lets a key spend its quota and no more', async () => {
     const { id } = await newAccount({ unlimited: true });
     const { key, id: keyId } = await newKey(id, { quota: '0.07' });
@@ -67,6 +141,8 @@ describe('API keys in the hands of operators', () => {
   it.each([
     [{ allowed_addresses: ['10.0.0.0/33'] }, 'allowed_addresses'],
     [{ quota: '-1' }, 'quota'],
+    [{ scopes: ['everything'] }, 'scopes'],
+    [{ scopes: 'generate' }, 'scopes'],
     [{ requests_per_minute: 0 }, 'requests_per_minute'],
     [{ requests_per_minute: '60' }, 'requests_per_minute'],
     [{ expires_at: 'tomorrow' }, 'expires_at'],

@@ -54,3 +54,15 @@ export class PriceQuery {
   @IsIn(['true', 'false'])
   history?: 'true' | 'false';
 }
+
+/** In which form the book is exported. */
+export class ExportQuery {
+  @IsIn(['json', 'yaml'])
+  format: 'json' | 'yaml' = 'json';
+}
+
+/** Whether an import only says what it would do. */
+export class ImportQuery {
+  @IsIn(['true', 'false'])
+  dry_run: 'true' | 'false' = 'false';
+}

@@ -1,15 +1,22 @@
-import { PricesService } from '#features';
-import { Body, Controller, Get, HttpCode, Post, Query, Req } from '@nestjs/common';
-import type { Request } from 'express';
+import { GatewayError } from '#contracts';
+import { checkPrices, type DatedPrice, exportPrices, fieldName, PriceImport, PricesService } from '#features';
+import { Database } from '#platform';
+import { Body, Controller, Get, HttpCode, Post, Query, Req, Res } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { stringify } from 'yaml';
 import { checked, positiveAmountOf } from '../checked-input.js';
 import { viewOf } from '../row-view.js';
 import { operatorOf } from './admin-gate.js';
-import { NewPriceBody, PriceQuery } from './price.dto.js';
+import { ExportQuery, ImportQuery, NewPriceBody, PriceQuery } from './price.dto.js';
 
 /** The price book, for operators. */
 @Controller('admin/v1/prices')
 export class PricesController {
-  constructor(private readonly prices: PricesService) {}
+  constructor(
+    private readonly prices: PricesService,
+    private readonly imports: PriceImport,
+    private readonly database: Database,
+  ) {}
 
   @Get()
   async list(@Query() query: unknown): Promise<object> {
@@ -17,6 +24,35 @@ export class PricesController {
     const moment = at === undefined ? new Date() : new Date(at);
     const rows = history === 'true' ? this.prices.history(model) : this.prices.inForce(model, moment);
     return { code: 200, data: (await rows).map(viewOf) };
+  }
+
+  /** What is in force and what is to come, in the form that `import` and PRICES_FILE take. */
+  @Get('export')
+  async export(@Query() query: unknown, @Res({ passthrough: true }) response: Response): Promise<unknown> {
+    const { format } = checked(ExportQuery, query);
+    const book = await exportPrices(this.database);
+    if (format === 'json') return { code: 200, ...book };
+    response.type('application/yaml');
+    return stringify(book);
+  }
+
+  /** Puts a list of dated prices into the book, all or nothing; `dry_run=true` only says what would change. */
+  @Post('import')
+  @HttpCode(200)
+  async import(@Query() query: unknown, @Body() body: unknown, @Req() request: Request): Promise<object> {
+    const { dry_run: dryRun } = checked(ImportQuery, query);
+    const prices = checkedPrices(body);
+    const data = await (dryRun === 'true'
+      ? this.imports.compare(prices)
+      : this.imports.run(operatorOf(request), prices));
+    const [conflict] = data.conflicts;
+    if (!conflict || dryRun === 'true') return { code: 200, data: { dry_run: dryRun === 'true', ...data } };
+    const { model, unit, variant, effective_from: from, was } = conflict;
+    throw new GatewayError(
+      'conflict',
+      `Nothing was imported: ${model} ${unit} ${variant} has cost ${was?.amount ?? ''} since ${from}, and ${data.conflicts.length - 1} more are in force at another amount; give the new prices a later effective_from.`,
+      { param: 'prices' },
+    );
   }
 
   /** Adds a price. What was charged before stays as it was. */
@@ -34,4 +70,16 @@ export class PricesController {
     });
     return { code: 200, data: viewOf(row) };
   }
+}
+
+/** @throws GatewayError `invalid_parameter` with every mistake of the list. */
+function checkedPrices(body: unknown): readonly DatedPrice[] {
+  const { prices, mistakes } = checkPrices(body);
+  const [first, ...rest] = mistakes.map(({ path, rule }) => ({
+    param: fieldName(path),
+    code: 'invalid_parameter' as const,
+    message: `${fieldName(path)} ${rule}.`,
+  }));
+  if (first) throw GatewayError.fromFields([first, ...rest]);
+  return prices;
 }

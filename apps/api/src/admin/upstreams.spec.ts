@@ -46,6 +46,34 @@ describe('Upstreams in the admin API', () => {
   });
   const ask = (model = MODEL) => api.gateway.send('POST', '/v1/responses', { model, input: 'Hello' });
 
+  it('are asked for what costs more than tokens only while their policy lists it', async () => {
+    const searching = () =>
+      api.gateway.send('POST', '/v1/responses', { model: MODEL, input: 'Hello', tools: [{ type: 'web_search' }] });
+    await api.admin('POST', '/upstreams', settings({ protocol: 'responses' }));
+    expect(await searching()).toMatchObject({ status: 400, body: { error: { param: 'tools[0]' } } });
+    const allowed = await api.admin('PATCH', '/upstreams/live', { allow: { tools: ['web_search'] } });
+    const none = { service_tiers: [], account_ids: [], fields: [], betas: [] };
+    expect(allowed.body.data).toMatchObject({ allow: { tools: ['web_search'], ...none }, fetches_urls: 'vendor' });
+    expect((await searching()).status).toBe(200);
+    await api.admin('PATCH', '/upstreams/live', { allow: null });
+    expect((await searching()).status).toBe(400);
+    const wrong = await api.admin('PATCH', '/upstreams/live', { allow: { tools: 'web_search' }, fetches_urls: 'me' });
+    expect(wrong).toMatchObject({ status: 400, body: { error: { param: 'allow.tools' } } });
+  });
+
+  it('have the names in URLs resolved first where they fetch them from the network of the operator', async () => {
+    const url = 'https://no-such-host.invalid/x.png';
+    const input = [{ role: 'user', content: [{ type: 'input_image', image_url: url }] }];
+    const showing = () => api.gateway.send('POST', '/v1/responses', { model: MODEL, input });
+    await api.admin('POST', '/upstreams', settings());
+    expect((await showing()).status).toBe(200);
+    await api.admin('PATCH', '/upstreams/live', { fetches_urls: 'self' });
+    expect(await showing()).toMatchObject({
+      status: 400,
+      body: { error: { param: 'input[0].content[0].image_url', message: expect.stringContaining('public') } },
+    });
+  });
+
   it('serve the next request when they are added, and none when they are disabled or deleted', async () => {
     expect((await ask()).status).toBe(503);
     expect((await api.admin('POST', '/upstreams', settings())).status).toBe(200);

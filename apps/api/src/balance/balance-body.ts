@@ -17,10 +17,12 @@ export const keyBalanceBody = (balance: KeyBalance): string => {
   return `{"success":true,${balanceFields(balance)},"total_quota":${quota},"expires_at":${expires}}`;
 };
 
-function balanceFields({ remainingMicros, usedMicros }: Balance): string {
+/** `owed_balance` stands there only while the account owes something, so that the shape of D1 2.5 is otherwise exact. */
+function balanceFields({ remainingMicros, usedMicros, owedMicros }: Balance): string {
   const remaining = remainingMicros === null ? UNLIMITED : shortDecimal(remainingMicros);
   const used = shortDecimal(usedMicros);
-  return `"remain_balance":${remaining},"used_balance":${used},"unlimited_quota":${remainingMicros === null}`;
+  const owed = owedMicros === 0n ? '' : `,"owed_balance":${shortDecimal(owedMicros)}`;
+  return `"remain_balance":${remaining},"used_balance":${used},"unlimited_quota":${remainingMicros === null}${owed}`;
 }
 
 /** A failed balance request (D1 section 7). */

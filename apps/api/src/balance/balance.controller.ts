@@ -1,10 +1,11 @@
 import { GatewayError } from '#contracts';
-import { AccessService, BalanceService, type Caller } from '#features';
+import { AccessService, BalanceService, type Caller, expectScope } from '#features';
 import { logger } from '#platform';
 import { Controller, Get, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { admit } from '../door/admit.js';
 import { presentedKey } from '../door/presented-key.js';
+import { toGatewayError } from '../door/to-gateway-error.js';
 import { balanceBody, balanceFailureBody, keyBalanceBody } from './balance-body.js';
 
 const log = logger('balance');
@@ -52,7 +53,9 @@ export class BalanceController {
       return;
     }
     try {
-      const body = await read(await admit(request, this.access));
+      const caller = await admit(request, this.access);
+      expectScope(caller, 'balance');
+      const body = await read(caller);
       response.status(body ? 200 : 401).send(body ?? balanceFailureBody(NO_SUCH_USER));
     } catch (error) {
       this.fail(response, error);
@@ -67,6 +70,8 @@ export class BalanceController {
       return;
     }
     log.error('balance.read_failed', { requestId: response.req.requestId, error });
-    response.status(500).send(balanceFailureBody(READING_FAILED));
+    const { status, retryAfterMs } = toGatewayError(error);
+    if (retryAfterMs !== undefined) response.setHeader('retry-after', Math.ceil(retryAfterMs / 1000));
+    response.status(status).send(balanceFailureBody(READING_FAILED));
   }
 }

@@ -1,7 +1,6 @@
 import { type Caller, OpenTasks, RateLimits } from '#features';
 import { Injectable } from '@nestjs/common';
 import type { Response } from 'express';
-import type { MeteredKind } from './metered-kind.js';
 
 /** Lets work begin while its key and its account are within their limits, and tells the client how these stand. */
 @Injectable()
@@ -11,10 +10,20 @@ export class Admission {
     private readonly openTasks: OpenTasks,
   ) {}
 
-  /** @throws GatewayError `rate_limit_exceeded`, or `unavailable` when limits cannot be checked. */
-  async admit(kind: MeteredKind, caller: Caller, response: Response): Promise<void> {
-    const headers = await this.limits.admit(caller);
-    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
-    if (kind === 'task') await this.openTasks.admit(caller.accountId);
+  /**
+   * Counts a request: paid work for its key, free work for its key if that has a limit and else for the share of its
+   * account, shared work for that share alone.
+   *
+   * @throws GatewayError `rate_limit_exceeded`, or `unavailable` when limits cannot be checked.
+   */
+  async count(kind: 'paid' | 'free' | 'shared', caller: Caller, response: Response): Promise<void> {
+    const ofKey = kind === 'paid' || (kind === 'free' && caller.requestsPerMinute !== null);
+    const headers = ofKey ? await this.limits.admit(caller) : await this.limits.admitFree(caller.accountId);
+    for (const name of Object.keys(headers)) response.setHeader(name, headers[name] ?? '');
+  }
+
+  /** @throws GatewayError `rate_limit_exceeded`: the account has as many open tasks as it may. */
+  async admitTask({ accountId }: Caller): Promise<void> {
+    await this.openTasks.admit(accountId);
   }
 }

@@ -1,15 +1,40 @@
 import type { ServerResponse } from 'node:http';
 
+/** What a body takes for each byte of it: the bytes themselves, and the texts that are made of them. */
+const HELD_PER_BYTE = 2;
+
+/** The part of the budget that an account may hold whatever the others hold. */
+const SHARE = 1 / 4;
+
+interface Held {
+  readonly accountId: string;
+  bytes: number;
+}
+
+/** Why a body may not grow: all bodies together are too large, or those of its account. */
+export type NoRoom = 'process' | 'account';
+
 /**
- * Bounds the bytes of all request bodies that a process holds at once. Each body alone may be large, because pictures
+ * Bounds the memory of all request bodies that a process holds at once. Each body alone may be large, because pictures
  * travel inside; without this bound a few dozen callers together would take the process and everybody's streams with it.
+ * A body counts twice, once as bytes and once as texts. An account may hold a quarter of the budget, and beyond that half
+ * of what the other accounts leave, so that none can hold it all.
  */
 export class BodyBudget {
-  private readonly shares = new Map<ServerResponse, number>();
+  private readonly answers = new Map<ServerResponse, Held>();
+  private readonly accounts = new Map<string, number>();
+  private readonly maxBytes: number;
+  private readonly share: number;
   private held = 0;
 
-  /** @param maxBytes the most that all bodies may hold together; at least what one body may. */
-  constructor(private readonly maxBytes: number) {}
+  /**
+   * @param budgetBytes the most that all bodies may hold together.
+   * @param bodyBytes the largest body: the budget has room for two of them, and the share of an account for one.
+   */
+  constructor(budgetBytes: number, bodyBytes: number) {
+    this.maxBytes = Math.max(budgetBytes, 2 * HELD_PER_BYTE * bodyBytes);
+    this.share = Math.max(this.maxBytes * SHARE, HELD_PER_BYTE * bodyBytes);
+  }
 
   /** Bytes held now. */
   get heldBytes(): number {
@@ -17,22 +42,37 @@ export class BodyBudget {
   }
 
   /**
-   * Lets the body of a request grow to so many bytes, which are given back when its answer is over. False: all bodies
-   * together would be too large, or nobody waits for the answer any more; nothing changed.
+   * Lets the body of a request grow to so many bytes, which are given back when its answer is over. Answers why not when
+   * there is no room, or nobody waits for the answer any more; nothing changed then.
    */
-  grow(answer: ServerResponse, bytes: number): boolean {
-    const before = this.shares.get(answer);
-    const more = bytes - (before ?? 0);
-    if (answer.destroyed || this.held + more > this.maxBytes) return false;
-    if (before === undefined) answer.once('close', () => this.giveBack(answer));
-    this.shares.set(answer, bytes);
-    this.held += more;
-    return true;
+  grow(answer: ServerResponse, accountId: string, bodyBytes: number): NoRoom | null {
+    const known = this.answers.get(answer);
+    const more = bodyBytes * HELD_PER_BYTE - (known?.bytes ?? 0);
+    const ofAccount = this.accounts.get(accountId) ?? 0;
+    if (answer.destroyed || this.held + more > this.maxBytes) return 'process';
+    const leftByOthers = this.maxBytes - (this.held - ofAccount);
+    if (ofAccount + more > Math.max(this.share, leftByOthers / 2)) return 'account';
+    if (known) known.bytes += more;
+    else {
+      this.answers.set(answer, { accountId, bytes: more });
+      answer.once('close', () => this.giveBack(answer));
+    }
+    this.count(accountId, more);
+    return null;
   }
 
   /** Gives back what a request holds, before its answer is over. */
   giveBack(answer: ServerResponse): void {
-    this.held -= this.shares.get(answer) ?? 0;
-    this.shares.delete(answer);
+    const held = this.answers.get(answer);
+    if (!held) return;
+    this.answers.delete(answer);
+    this.count(held.accountId, -held.bytes);
+  }
+
+  private count(accountId: string, bytes: number): void {
+    this.held += bytes;
+    const now = (this.accounts.get(accountId) ?? 0) + bytes;
+    if (now > 0) this.accounts.set(accountId, now);
+    else this.accounts.delete(accountId);
   }
 }

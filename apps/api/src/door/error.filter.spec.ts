@@ -21,7 +21,8 @@ describe('The log of the door', () => {
     const refused = await gateway.send('POST', '/v1/responses', { model: 'no-such-model', input: 'hello' }, headers);
     const answered = await gateway.send('POST', '/v1/responses', { model: 'vendor-5', input: 'hello' }, headers);
     const requestIdOf = (event: string): unknown => lines.find((line) => line['event'] === event)?.['requestId'];
-    expect(requestIdOf('request.refused')).toBe(refused.headers.get('x-request-id'));
-    expect(requestIdOf('text.routed')).toBe(answered.headers.get('x-request-id'));
+    expect(requestIdOf('request.completed')).toBe(refused.headers.get('x-request-id'));
+    const line = lines.find(({ requestId }) => requestId === answered.headers.get('x-request-id'));
+    expect(line).toMatchObject({ event: 'request.completed', model: 'vendor-5', upstream: 'sandbox', status: 200 });
   });
 });

@@ -1,4 +1,5 @@
 import { ERRORS, errorInStyle, type GatewayError, statusInStyle } from '#contracts';
+import { noteFacts } from '#features';
 import { logger } from '#platform';
 import { type ArgumentsHost, Catch, type ExceptionFilter } from '@nestjs/common';
 import type { Request, Response } from 'express';
@@ -38,6 +39,12 @@ export class ErrorFilter implements ExceptionFilter {
 function logFailure(error: GatewayError, request: Request): void {
   const { requestId, method, path } = request;
   const fields = { requestId, code: error.code, status: error.status, method, path };
-  if (error.status >= 500) log.error('request.failed', { ...fields, error: error.cause ?? error });
-  else log.info('request.refused', fields);
+  noteFacts(requestId, { code: error.code });
+  if (error.status < 500) log.debug('request.refused', fields);
+  else if (error.code === 'internal_error') log.error('request.failed', { ...fields, error: error.cause ?? error });
+  // Foreseen, so where it was thrown tells nobody anything; its cause, if it has one, is named in `detail`.
+  else log.warn('request.failed', { ...fields, detail: error.message, cause: causeOf(error) });
 }
+
+const causeOf = ({ cause }: GatewayError): string | undefined =>
+  cause instanceof Error ? `${cause.name}: ${cause.message}` : undefined;

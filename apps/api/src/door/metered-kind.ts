@@ -2,7 +2,7 @@ import { Reflector } from '@nestjs/core';
 
 /**
  * What a handler spends. `task` makes a task, `text` pays for a reply; both can carry an Idempotency-Key. `free` costs
- * nothing but is work, so it counts against the limits of the minute like the others.
+ * nothing but is work. What has a body was counted before that was read.
  */
 export type MeteredKind = 'task' | 'text' | 'free';
 

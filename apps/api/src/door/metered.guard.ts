@@ -1,4 +1,4 @@
-import { type Attempt, type Beginning, IdempotencyService, RENEW_EVERY_MS } from '#features';
+import { type Attempt, type Beginning, IdempotencyService, onlyOwnKey, RENEW_EVERY_MS } from '#features';
 import { logger } from '#platform';
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
@@ -24,7 +24,8 @@ declare module 'express-serve-static-core' {
 /**
  * Lets work begin that spends something, and obeys `Idempotency-Key` (design section 5): the same body again gets the
  * same answer and `Idempotent-Replayed: true`, another body is refused, and so is a repeat while the first is at work.
- * Limits are asked only when there is work to do: an answer that was paid for is given again to a key over its limit too.
+ * Limits of the minute were asked before the body was read; an answer that was paid for is given again to a key over its
+ * limit too.
  *
  * A guard and not an interceptor: interceptors wrap every handler call into streams that nothing here needs.
  */
@@ -41,10 +42,12 @@ export class MeteredGuard implements CanActivate {
     const response = context.switchToHttp().getResponse<Response>();
     const kind = this.reflector.get(MeteredKindOf, context.getHandler());
     const key = request.headers['idempotency-key'];
-    if (typeof key === 'string' && kind !== 'free' && (await this.repeats(key, kind, request, response))) {
+    if (!request.isCounted)
+      await this.admission.count(kind === 'free' ? 'shared' : 'paid', callerOf(request), response);
+    if (typeof key === 'string' && kind !== 'free' && (await this.repeats(key, kind, request, response)))
       return answered();
-    }
-    await this.admission.admit(kind, callerOf(request), response);
+    if (request.overLimit) throw request.overLimit;
+    if (kind === 'task') await this.admission.admitTask(callerOf(request));
     return true;
   }
 
@@ -52,6 +55,7 @@ export class MeteredGuard implements CanActivate {
   private async repeats(key: string, kind: MeteredKind, request: Request, response: Response): Promise<boolean> {
     const beginning = await this.records.begin({
       accountId: callerOf(request).accountId,
+      onlyOwnKey: onlyOwnKey(callerOf(request)),
       key,
       path: request.path,
       body: request.rawBody ?? JSON.stringify(request.body ?? null),

@@ -3,7 +3,7 @@ import { type MeteredKind, MeteredKindOf } from './metered-kind.js';
 import { MeteredGuard } from './metered.guard.js';
 
 /**
- * Marks a handler that is limited by the minute and can be repeated by its Idempotency-Key. The mark is on the handler,
+ * Marks a handler whose work is limited, or can be repeated by its Idempotency-Key. The mark is on the handler,
  * because one path has many spellings: whichever leads to the handler is limited. The controller needs `ApiKeyGuard`.
  */
 export const Metered = (kind: MeteredKind): MethodDecorator =>

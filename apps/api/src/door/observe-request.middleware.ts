@@ -1,10 +1,14 @@
 import { MODEL_IDS } from '#contracts';
-import type { TextUpstreams } from '#features';
-import { enterSpan, logger, signals } from '#platform';
+import { openFacts, takeFacts, type TextUpstreams } from '#features';
+import { enterSpan, eventLogger, signals } from '#platform';
 import type { Request, RequestHandler } from 'express';
 import { styleOf } from './request-style.js';
 
-const log = logger('door');
+const completed = eventLogger('door', 'request.completed');
+
+/** Asked for every few seconds by machines. */
+const QUIET: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics']);
+const TASK = /^task_[0-9A-Z]{26}$/;
 
 const MEDIA_MODELS: ReadonlySet<string> = new Set(MODEL_IDS);
 
@@ -17,6 +21,7 @@ export function observeRequest(textModels: Pick<TextUpstreams, 'has'>): RequestH
   const isModel = (name: string): boolean => MEDIA_MODELS.has(name) || textModels.has(name);
   return (request, response, next) => {
     const startedAt = performance.now();
+    openFacts(request.requestId);
     const style = styleOf(request.path);
     signals.httpInFlight.inc({ style });
     const subject = {
@@ -37,7 +42,7 @@ export function observeRequest(textModels: Pick<TextUpstreams, 'has'>): RequestH
       const named = modelIn(request);
       const model = named === undefined ? 'none' : isModel(named) ? named : 'other';
       signals.httpRequests.inc({ route, style, model, code });
-      log.debug('request.answered', { requestId: request.requestId, method, route, code, durationMs: seconds * 1000 });
+      tell(request, { route, code, model: named === undefined ? undefined : model, ms: Math.round(seconds * 1000) });
       span?.updateName(`${method} ${route}`);
       span?.setAttributes({
         'http.route': route,
@@ -52,6 +57,31 @@ export function observeRequest(textModels: Pick<TextUpstreams, 'has'>): RequestH
 /** The pattern of the route, never the path itself, which anybody can make up. */
 const routeOf = ({ route }: { route?: { path?: unknown } }): string =>
   typeof route?.path === 'string' ? route.path : 'none';
+
+/** What HTTP shows of an answered request. */
+interface Answered {
+  readonly route: string;
+  /** Its status, or 499 when the client had left. */
+  readonly code: number;
+  /** Undefined when the request named none. */
+  readonly model: string | undefined;
+  readonly ms: number;
+}
+
+/** Writes the one line of a request. */
+function tell(request: Request, { route, code: status, model, ms }: Answered): void {
+  const { requestId, method, caller } = request;
+  const { upstream, amount, hold, code, taskId = taskIn(request) } = takeFacts(requestId);
+  if (QUIET.has(route)) return;
+  const { accountId, apiKeyId: keyId } = caller ?? {};
+  completed({ requestId, accountId, keyId, method, route, model, taskId, upstream, status, ms, amount, hold, code });
+}
+
+/** The task that the path names, when it can be one: anybody can make up a path. */
+function taskIn({ params }: Request): string | undefined {
+  const { task_id: id } = params;
+  return typeof id === 'string' && TASK.test(id) ? id : undefined;
+}
 
 /** What a request names as its model, which anybody can make up. */
 function modelIn(request: Request): string | undefined {

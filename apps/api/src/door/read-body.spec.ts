@@ -2,8 +2,10 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { BodyBudget } from './body-budget.js';
 import { readBody } from './read-body.js';
+import { SendingRate } from './sending-rate.js';
 
 const KIB = 1024;
+const ACCOUNT = 'acct_1';
 
 /** A request whose body the test writes, and its answer, which the test ends. */
 function exchange(): { request: IncomingMessage; answer: ServerResponse } {
@@ -14,57 +16,93 @@ function exchange(): { request: IncomingMessage; answer: ServerResponse } {
 const over = (answer: ServerResponse): void => void answer.emit('close');
 
 describe('The body of a request', () => {
-  const bounds = (totalBytes: number) => ({ maxBytes: 300 * KIB, budget: new BodyBudget(totalBytes) });
-  const body = (kib: number): Buffer => Buffer.alloc(kib * KIB, 'x');
+  /** Room for so many bytes of bodies, each of which counts twice. */
+  const bounds = (totalBytes: number, bodyBytes = 300 * KIB) => ({
+    maxBytes: bodyBytes,
+    budget: new BodyBudget(2 * totalBytes, bodyBytes),
+    rate: new SendingRate(),
+  });
+  const body = (kib: number): Buffer => Buffer.alloc(kib * KIB, ' ');
 
   async function read(
     within: ReturnType<typeof bounds>,
+    accountId: string,
     ...pieces: Buffer[]
   ): Promise<{ bytes: number; answer: ServerResponse }> {
     const { request, answer } = exchange();
     for (const piece of [...pieces, null]) request.push(piece);
-    return { bytes: (await readBody(request, answer, within)).length, answer };
+    const sender = { accountId, json: { maxValues: 100, maxKeys: 100 } };
+    return { bytes: (await readBody(request, answer, within, sender)).bytes.length, answer };
   }
 
   it('holds its share of the budget until its answer is over', async () => {
-    const within = bounds(400 * KIB);
-    const first = await read(within, body(100), body(100));
-    expect([first.bytes, within.budget.heldBytes]).toEqual([200 * KIB, 200 * KIB]);
-    const second = await read(within, body(200));
-    await expect(read(within, body(100))).rejects.toMatchObject({ code: 'overloaded', retryAfterMs: 2_000 });
-    expect(within.budget.heldBytes).toBe(400 * KIB);
-    over(first.answer);
-    over(second.answer);
+    const within = bounds(600 * KIB);
+    const first = await read(within, ACCOUNT, body(100), body(100));
+    expect([first.bytes, within.budget.heldBytes]).toEqual([200 * KIB, 400 * KIB]);
+    const others = [await read(within, 'acct_2', body(200)), await read(within, 'acct_3', body(200))];
+    await expect(read(within, 'acct_4', body(100))).rejects.toMatchObject({ code: 'overloaded', retryAfterMs: 2_000 });
+    expect(within.budget.heldBytes).toBe(1_200 * KIB);
+    for (const { answer } of [first, ...others]) over(answer);
     expect(within.budget.heldBytes).toBe(0);
-    expect((await read(within, body(300))).bytes).toBe(300 * KIB);
+    expect((await read(within, ACCOUNT, body(300))).bytes).toBe(300 * KIB);
+  });
+
+  it('never takes all of the room for one account, and half of it only while the others leave it', async () => {
+    const within = bounds(2_000 * KIB, 100 * KIB);
+    const held: ServerResponse[] = [];
+    for (let sent = 0; sent < 10; sent += 1) held.push((await read(within, ACCOUNT, body(100))).answer);
+    await expect(read(within, ACCOUNT, body(100))).rejects.toMatchObject({
+      code: 'rate_limit_exceeded',
+      retryAfterMs: 2_000,
+    });
+    for (let sent = 0; sent < 5; sent += 1) held.push((await read(within, 'acct_2', body(100))).answer);
+    over(held[0] as ServerResponse);
+    await expect(read(within, ACCOUNT, body(100))).rejects.toMatchObject({ code: 'rate_limit_exceeded' });
+    expect((await read(within, 'acct_3', body(100))).bytes).toBe(100 * KIB);
   });
 
   it('is not counted while it is small, so that small requests pass when there is no room for large ones', async () => {
-    const within = bounds(200 * KIB);
-    await read(within, body(200));
-    expect((await read(within, body(64))).bytes).toBe(64 * KIB);
-    expect(within.budget.heldBytes).toBe(200 * KIB);
+    const within = bounds(400 * KIB, 200 * KIB);
+    for (const account of ['acct_1', 'acct_2']) await read(within, account, body(200));
+    expect((await read(within, ACCOUNT, body(64))).bytes).toBe(64 * KIB);
+    expect(within.budget.heldBytes).toBe(800 * KIB);
   });
 
-  it('gives back at once what it held when it grows too large or finds no room on the way', async () => {
-    const within = bounds(600 * KIB);
-    await expect(read(within, body(200), body(200))).rejects.toMatchObject({ code: 'request_too_large' });
+  it('gives back at once what it held when it is refused on the way', async () => {
+    const within = bounds(1_200 * KIB);
+    await expect(read(within, ACCOUNT, body(200), body(200))).rejects.toMatchObject({ code: 'request_too_large' });
     expect(within.budget.heldBytes).toBe(0);
-    const tight = bounds(250 * KIB);
-    await expect(read(tight, body(200), body(80))).rejects.toMatchObject({ code: 'overloaded' });
-    expect(tight.budget.heldBytes).toBe(0);
+    const values = Buffer.from(`[${'{},'.repeat(50_000)}{}]`);
+    await expect(read(within, ACCOUNT, body(100), values)).rejects.toMatchObject({ code: 'invalid_json' });
+    expect(within.budget.heldBytes).toBe(0);
   });
 
   it('gives back what it held when its client leaves', async () => {
-    const within = bounds(400 * KIB);
+    const within = bounds(600 * KIB);
     const { request, answer } = exchange();
-    const reading = readBody(request, answer, within);
+    const sender = { accountId: ACCOUNT, json: { maxValues: 100, maxKeys: 100 } };
+    const reading = readBody(request, answer, within, sender);
     request.push(body(200));
     await new Promise((resolve) => setImmediate(resolve));
-    expect(within.budget.heldBytes).toBe(200 * KIB);
+    expect(within.budget.heldBytes).toBe(400 * KIB);
     request.destroy(new Error('aborted'));
     over(answer);
     await expect(reading).rejects.toMatchObject({ code: 'invalid_json' });
     expect(within.budget.heldBytes).toBe(0);
+  });
+
+  it('comes whole out of pieces of any size, which take no more memory than it has bytes', async () => {
+    const within = bounds(40_000 * KIB, 20_000 * KIB);
+    const { request, answer } = exchange();
+    const text = Buffer.from(JSON.stringify({ text: 'é"\\\u0000'.repeat(300_000) }));
+    const sender = { accountId: ACCOUNT, json: { maxValues: 100, maxKeys: 100 } };
+    const reading = readBody(request, answer, within, sender);
+    for (let from = 0; from < text.length;) {
+      const to = from + (from < 2_000 ? 1 : 70_001);
+      request.push(text.subarray(from, to));
+      from = to;
+    }
+    request.push(null);
+    expect((await reading).bytes.equals(text)).toBe(true);
   });
 });

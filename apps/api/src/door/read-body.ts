@@ -1,6 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError } from '#contracts';
-import type { BodyBudget } from './body-budget.js';
+import type { BodyBudget, NoRoom } from './body-budget.js';
+import { BodyBytes } from './body-bytes.js';
+import { type JsonBounds, JsonScan } from './json-scan.js';
+import type { SendingRate } from './sending-rate.js';
 
 /** Bodies up to this many bytes are held without asking: connections bound them, and most requests are smaller. */
 const UNCOUNTED_BYTES = 64 * 1024;
@@ -8,56 +11,127 @@ const UNCOUNTED_BYTES = 64 * 1024;
 /** When to send a body again that there was no room for, in milliseconds. */
 const RETRY_AFTER_MS = 2_000;
 
-/** What bounds a body. */
+/** What bounds the bodies of a process. */
 export interface BodyBounds {
   /** Of one body. */
   readonly maxBytes: number;
   /** Of all bodies together. */
   readonly budget: BodyBudget;
+  /** How slowly they may come. */
+  readonly rate: SendingRate;
+}
+
+/** Whose a body is, and how much structure its route takes. */
+export interface BodySender {
+  readonly accountId: string;
+  readonly json: JsonBounds;
+}
+
+/** A body as it was sent, looked through but not parsed. */
+export interface SentBody {
+  readonly bytes: Buffer;
+  readonly scan: JsonScan;
 }
 
 /**
- * The bytes of a request's body. One that is too large is read to its end all the same, without being held: a client
- * that is still writing would take an early answer for a broken connection.
+ * Reads the body of a request and counts its structure on the way. One that is refused is read to its end all the same,
+ * without being held: a client that is still writing would take an early answer for a broken connection.
  *
- * @throws GatewayError `request_too_large`; `overloaded` when all bodies together are too large; `invalid_json` when the
- * client left before the end.
+ * @throws GatewayError `request_too_large`; `overloaded` or `rate_limit_exceeded` when there is no room for it;
+ * `invalid_json` when it has too much structure or the client left before the end; `request_timeout` when it comes too
+ * slowly, and then its connection ends with the answer.
  */
-export function readBody(
+export async function readBody(
   request: IncomingMessage,
   answer: ServerResponse,
-  { maxBytes, budget }: BodyBounds,
-): Promise<Buffer> {
+  bounds: BodyBounds,
+  sender: BodySender,
+): Promise<SentBody> {
+  const scan = new JsonScan(sender.json);
+  const body = await received(request, answer, bounds, sender, scan);
+  scan.end();
+  return { bytes: await body.joined(), scan };
+}
+
+function received(
+  request: IncomingMessage,
+  answer: ServerResponse,
+  bounds: BodyBounds,
+  { accountId }: BodySender,
+  scan: JsonScan,
+): Promise<BodyBytes> {
   return new Promise((resolve, reject) => {
-    let chunks: Buffer[] = [];
-    let bytes = 0;
-    let refusal: GatewayError | undefined;
-    const take = (chunk: Buffer): void => {
-      bytes += chunk.length;
-      chunks.push(chunk);
-      if (bytes > maxBytes) refusal = tooLarge(maxBytes);
-      else if (bytes > UNCOUNTED_BYTES && !budget.grow(answer, bytes)) refusal = noRoom();
-      if (!refusal) return;
-      chunks = [];
-      budget.giveBack(answer);
-      request.off('data', take).resume();
+    const arriving = new ArrivingBody(answer, accountId, bounds, scan);
+    const take = (chunk: Buffer): void => arriving.take(chunk);
+    const tooSlow = (refusal: GatewayError): void => {
+      request.off('data', take);
+      bounds.budget.giveBack(answer);
+      answer.setHeader('connection', 'close');
+      answer.once('finish', () => request.destroy());
+      reject(arriving.refusal ?? refusal);
     };
+    const unwatch = bounds.rate.watch(() => arriving.bytes, tooSlow);
     request.on('data', take);
-    request.once('end', () => (refusal ? reject(refusal) : resolve(joined(chunks))));
+    request.once('end', () => {
+      unwatch();
+      if (arriving.refusal) reject(arriving.refusal);
+      else resolve(arriving.body);
+    });
     request.once('error', (cause) => {
+      unwatch();
       reject(new GatewayError('invalid_json', 'The body broke off before its end.', { cause }));
     });
   });
 }
 
+/** A body on its way: held until it is refused. */
+class ArrivingBody {
+  readonly body = new BodyBytes();
+  /** All that came, held or not. */
+  bytes = 0;
+  refusal: GatewayError | undefined;
+
+  constructor(
+    private readonly answer: ServerResponse,
+    private readonly accountId: string,
+    private readonly bounds: BodyBounds,
+    private readonly scan: JsonScan,
+  ) {}
+
+  take(chunk: Buffer): void {
+    this.bytes += chunk.length;
+    if (this.refusal) return;
+    try {
+      this.refusal = this.#noRoom();
+      if (!this.refusal) this.scan.push(chunk);
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error;
+      this.refusal = error;
+    }
+    if (this.refusal) {
+      this.body.clear();
+      this.bounds.budget.giveBack(this.answer);
+    } else this.body.add(chunk);
+  }
+
+  #noRoom(): GatewayError | undefined {
+    const { maxBytes, budget } = this.bounds;
+    if (this.bytes > maxBytes) return tooLarge(maxBytes);
+    const whose = this.bytes > UNCOUNTED_BYTES ? budget.grow(this.answer, this.accountId, this.bytes) : null;
+    return whose === null ? undefined : noRoomFor(whose);
+  }
+}
+
 const tooLarge = (maxBytes: number): GatewayError =>
   new GatewayError('request_too_large', `The body is larger than the ${maxBytes} bytes allowed.`);
 
-const noRoom = (): GatewayError =>
-  new GatewayError('overloaded', 'Too many large requests arrive at the moment; send this one again shortly.', {
-    retryAfterMs: RETRY_AFTER_MS,
-  });
-
-/** Most bodies come in one piece, which need not be copied. */
-const joined = (chunks: readonly Buffer[]): Buffer =>
-  chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
+const noRoomFor = (whose: NoRoom): GatewayError =>
+  whose === 'process'
+    ? new GatewayError('overloaded', 'Too many large requests arrive at the moment; send this one again shortly.', {
+        retryAfterMs: RETRY_AFTER_MS,
+      })
+    : new GatewayError(
+        'rate_limit_exceeded',
+        'The account sends too many large requests at once; send this one again when others are answered.',
+        { retryAfterMs: RETRY_AFTER_MS },
+      );

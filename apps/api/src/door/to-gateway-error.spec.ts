@@ -1,3 +1,4 @@
+import { MediaStoreError } from '#platform';
 import { toGatewayError } from './to-gateway-error.js';
 
 const fromDriver = (message: string, code?: string): Error => Object.assign(new Error(message), code && { code });
@@ -7,7 +8,23 @@ describe('Whatever was thrown', () => {
     fromDriver('terminating connection due to administrator command', '57P01'),
     fromDriver('connect ECONNREFUSED 127.0.0.1:5432', 'ECONNREFUSED'),
     fromDriver('timeout exceeded when trying to connect'),
+    fromDriver('sorry, too many clients already', '53300'),
+    new Error('wrapped', { cause: fromDriver('Postgres did not answer within 2000 ms', 'ETIMEDOUT') }),
   ])('asks the client to come back when the database was lost (%s), and names no part of the house', (error) => {
+    const { status, code, retryAfterMs, publicMessage } = toGatewayError(error);
+    expect({ status, code, retryAfterMs }).toEqual({ status: 503, code: 'unavailable', retryAfterMs: 2_000 });
+    expect(publicMessage).not.toContain(error.message);
+  });
+
+  it.each([
+    fromDriver('could not extend file "base/5/16393": No space left on device', '53100'),
+    fromDriver('out of memory', '53200'),
+    fromDriver('canceling statement due to statement timeout', '57014'),
+    fromDriver('cannot execute INSERT in a read-only transaction', '25006'),
+    fromDriver("ENOSPC: no space left on device, write '/data/x'", 'ENOSPC'),
+    new MediaStoreError('no_space', 'there is no room left for media files'),
+    new MediaStoreError('unavailable', 'the bucket cannot be reached'),
+  ])('asks the client to come back when a server has no room or is not itself (%s)', (error) => {
     const { status, code, retryAfterMs, publicMessage } = toGatewayError(error);
     expect({ status, code, retryAfterMs }).toEqual({ status: 503, code: 'unavailable', retryAfterMs: 2_000 });
     expect(publicMessage).not.toContain(error.message);

@@ -1,5 +1,5 @@
 import { GatewayError, type ErrorCode } from '#contracts';
-import { isConnectionError } from '#platform';
+import { isConnectionError, isUnfitError, MediaStoreError } from '#platform';
 import { HttpException } from '@nestjs/common';
 
 /** What Express and its parsers throw at a client's fault: an error with a status, whose words are for the client. */
@@ -10,8 +10,13 @@ interface HttpError extends Error {
 const isHttpError = (error: unknown): error is HttpError =>
   error instanceof Error && 'expose' in error && error.expose === true && 'status' in error;
 
-/** When to come again while the database is away, in milliseconds. */
+/** When to come again while a server is away, or has no room, in milliseconds. */
 const RETRY_AFTER_MS = 2_000;
+
+const isFullDisk = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT');
+const isStoreAway = (error: unknown): boolean =>
+  error instanceof MediaStoreError && (error.code === 'unavailable' || error.code === 'no_space');
 
 const CODE_OF_STATUS: Readonly<Record<number, ErrorCode>> = {
   400: 'invalid_parameter',
@@ -31,6 +36,13 @@ export function toGatewayError(error: unknown): GatewayError {
     return new GatewayError(
       'unavailable',
       'The gateway cannot reach its database at the moment; try again shortly. Repeating with the same Idempotency-Key never pays twice.',
+      { retryAfterMs: RETRY_AFTER_MS, cause: error },
+    );
+  }
+  if (isUnfitError(error) || isFullDisk(error) || isStoreAway(error)) {
+    return new GatewayError(
+      'unavailable',
+      'The gateway cannot do this at the moment; try again shortly. Repeating with the same Idempotency-Key never pays twice.',
       { retryAfterMs: RETRY_AFTER_MS, cause: error },
     );
   }

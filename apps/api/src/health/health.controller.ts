@@ -14,12 +14,12 @@ export class HealthController {
     return this.platform.health.alive();
   }
 
-  /** 200 when the process should be given work, 503 with a reason for each part when not. */
+  /** 200 when the process should be given work, though something may be amiss (`degraded`); 503 when not. */
   @Get('readyz')
   @Header('cache-control', 'no-store')
   async ready(@Res({ passthrough: true }) response: Response): Promise<Readiness> {
     const readiness = await this.platform.health.ready();
-    response.status(readiness.status === 'ready' ? 200 : 503);
+    response.status(readiness.status === 'not_ready' ? 503 : 200);
     return readiness;
   }
 }

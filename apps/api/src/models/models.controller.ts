@@ -3,6 +3,7 @@ import { type Caller, PriceList, TextUpstreams } from '#features';
 import { PLATFORM, type Platform } from '#platform';
 import { Controller, Get, Inject, Param, UseGuards } from '@nestjs/common';
 import { ApiKeyGuard, CurrentCaller } from '../door/api-key.guard.js';
+import { NeedsScope } from '../door/needs-scope.js';
 import { type ModelView, toModelView } from './model-view.js';
 
 /** The list in the form that the client libraries of two vendors page through; it always fits one page. */
@@ -18,6 +19,7 @@ interface ModelListBody {
 /** What can be generated here: the catalogue that also checks the requests, and the text models of the upstreams. */
 @Controller('v1/models')
 @UseGuards(ApiKeyGuard)
+@NeedsScope('generate')
 export class ModelsController {
   constructor(
     private readonly prices: PriceList,

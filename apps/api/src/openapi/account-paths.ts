@@ -66,7 +66,14 @@ export const ACCOUNT_PATHS: JsonObject = {
       id: 'isReady',
       tag: 'Operations',
       summary: 'Whether the process should be given work, part by part',
-      answer: { type: 'object', properties: { status: { enum: ['ready', 'not_ready'] }, parts: { type: 'object' } } },
+      answer: {
+        type: 'object',
+        properties: {
+          status: { enum: ['ready', 'degraded', 'not_ready'] },
+          reasons: { type: 'array', items: { type: 'string' } },
+          parts: { type: 'object' },
+        },
+      },
       errors: ['unavailable'],
       open: true,
     }),

@@ -1,4 +1,11 @@
-import { type ErrorCode, familiesAt, type JsonObject, submissionSchema, type SubmissionPath } from '#contracts';
+import {
+  type ErrorCode,
+  familiesAt,
+  type JsonObject,
+  PUBLIC_STATUSES,
+  submissionSchema,
+  type SubmissionPath,
+} from '#contracts';
 import { envelope, inHeader, inPath, inQuery, operation, schemaOf } from './operation.js';
 
 const SUBMISSION_ERRORS: readonly ErrorCode[] = [
@@ -41,7 +48,7 @@ function submission(path: SubmissionPath, id: string, tag: string, summary: stri
 }
 
 const TASK_ANSWER = envelope(schemaOf('Task'));
-const TASK_STATUSES = ['submitted', 'in_progress', 'completed', 'failed', 'cancelled'];
+const TASK_STATUSES = [...PUBLIC_STATUSES];
 
 /** Submissions, tasks and quotes. */
 export const MEDIA_PATHS: JsonObject = {

@@ -14,6 +14,8 @@ export interface OperationText {
   readonly errors?: readonly ErrorCode[];
   /** Who may call it; absent means: everybody with an API key. */
   readonly open?: true;
+  /** Only operators may call it, with ADMIN_TOKEN. */
+  readonly admin?: true;
 }
 
 /** What can go wrong on every path that asks for a key. */
@@ -31,6 +33,7 @@ export function operation(text: OperationText): JsonObject {
     ...(text.body && { requestBody: { required: true, content: { 'application/json': { schema: text.body } } } }),
     responses: { 200: answerOf(text.answer), ...errorAnswers(errors) },
     ...(text.open && { security: [] }),
+    ...(text.admin && { security: [{ adminToken: [] }] }),
   };
 }
 

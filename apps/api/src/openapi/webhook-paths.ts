@@ -59,7 +59,7 @@ export const WEBHOOK_PATHS: JsonObject = {
       summary: 'Send a test event to an endpoint',
       parameters: [ENDPOINT_ID],
       answer: envelope({ type: 'object', properties: { delivery_id: { type: 'string' } } }),
-      errors: ['not_found'],
+      errors: ['not_found', 'rate_limit_exceeded'],
     }),
   },
   '/v1/webhooks/signing-secret': {
@@ -118,7 +118,7 @@ export const WEBHOOK_PATHS: JsonObject = {
       summary: 'Send a delivery again at once, under the same id',
       parameters: [DELIVERY_ID],
       answer: envelope(schemaOf('WebhookDelivery')),
-      errors: ['not_found'],
+      errors: ['not_found', 'rate_limit_exceeded'],
     }),
   },
 };

@@ -11,7 +11,13 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-const escape = (text: string): string => text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
+/** Characters that show nothing, and those that turn the direction of what follows: words of others could be read wrongly. */
+const UNSEEN = /[\p{Cc}\p{Bidi_Control}]/gu;
+
+const escape = (text: string): string =>
+  text
+    .replace(UNSEEN, (character) => (character === '\n' || character === '\t' ? character : '\u{FFFD}'))
+    .replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
 
 type Inserted = Html | string | number | null | readonly Html[];
 

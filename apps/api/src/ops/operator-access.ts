@@ -33,7 +33,14 @@ export class OperatorAccess {
   static on({ adminToken, config, secrets }: Platform): OperatorAccess {
     const { OPS_VIEWER_TOKEN } = config.ops;
     const viewer = OPS_VIEWER_TOKEN ? tokenDigest(OPS_VIEWER_TOKEN) : null;
-    return new OperatorAccess({ admin: adminToken.digest, viewer }, secrets.keyPepper);
+    const tokens: OperatorTokens = {
+      // Asked for each time: a new admin token may come while the gateway runs.
+      get admin() {
+        return adminToken.digest;
+      },
+      viewer,
+    };
+    return new OperatorAccess(tokens, secrets.keyPepper);
   }
 
   /** The role a token opens, or null. Takes the same time however much of it is right. */

@@ -80,7 +80,7 @@ describeWithBrowser('The pages of operators in Chromium', (startBrowser) => {
     expect(page.url()).toBe(`${gateway.baseUrl}/ops/sign-in`);
     await page.fill('input[name=token]', 'wrong-token');
     await page.click('button');
-    expect(await page.textContent('.problem')).toContain('That token opens nothing.');
+    expect(await page.textContent('.problem')).toContain('That is neither the admin token nor the viewer token.');
   });
 
   it('shows a bell in each state to a signed-in admin, and opens the task behind it', async () => {
@@ -88,7 +88,7 @@ describeWithBrowser('The pages of operators in Chromium', (startBrowser) => {
     await page.goto(`${gateway.baseUrl}/ops/sign-in`);
     await page.fill('input[name=token]', ADMIN);
     await page.click('button');
-    await page.waitForURL('**/ops/queues**');
+    await page.waitForURL('**/ops');
     for (const [state, taskId] of Object.entries(bells)) {
       await page.goto(`${gateway.baseUrl}/ops/queues/queue/image?status=${state}`);
       await page.getByText(`image ${taskId}`).first().waitFor({ timeout: 10_000 });

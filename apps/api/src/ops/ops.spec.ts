@@ -27,7 +27,9 @@ describe('What operators see of the API', () => {
     expect(await gateway.send('GET', '/readyz', undefined, {})).toMatchObject({
       status: 200,
       body: {
-        status: 'ready',
+        // That the sandbox sells is all there is to tell.
+        status: 'degraded',
+        reasons: [expect.stringMatching(/^sandbox: /)],
         parts: {
           database: { ok: true },
           migrations: { ok: true },
@@ -90,6 +92,23 @@ describe('What operators see of the API', () => {
     ['the key of a customer', { authorization: `Bearer ${TEST_KEY}` }, 401],
   ])('answers %s on /metrics as it should', async (_who, headers: Record<string, string>, status) => {
     expect((await fetch(`${gateway.baseUrl}/metrics`, { headers })).status).toBe(status);
+  });
+
+  it.each([
+    ['listens to other machines', { HOST: '0.0.0.0' }],
+    ['has a public address', { PUBLIC_BASE_URL: 'https://gateway.example' }],
+    ['stands behind proxies', { TRUSTED_PROXIES: '10.0.0.0/8' }],
+  ])('asks programs on the same machine for a token too when the gateway %s', async (_case, environment) => {
+    const published = await startTestGateway({
+      workers: false,
+      environment: { ...environment, OPS_VIEWER_TOKEN: 'viewer-token-for-tests' },
+    });
+    const { port } = new URL(published.baseUrl);
+    const statusWith = async (headers: Record<string, string>) =>
+      (await fetch(`http://127.0.0.1:${port}/metrics`, { headers })).status;
+    expect(await statusWith({})).toBe(401);
+    expect(await statusWith({ authorization: 'Bearer viewer-token-for-tests' })).toBe(200);
+    await published.stop();
   });
 
   it('tells browsers to run and frame nothing', async () => {

@@ -3,45 +3,48 @@ import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import { ExpressAdapter } from '@bull-board/express';
 import type { TaskDoorbell } from '#platform';
 import { Queue } from 'bullmq';
-import type { RequestHandler } from 'express';
+import { type Response, Router } from 'express';
 import type { OperatorRole } from './operator-access.js';
 
 const BASE_PATH = '/ops/queues';
 
 /**
- * What an admin may change. A bell only points at a task row, so nothing here can lose work; what could put words into
- * the mouths of others (adding and editing jobs, limits) is left out all the same.
+ * What an admin may change. A job only points at a task row, so a queue can stop and go on without losing work; to run a
+ * single job again or to delete it does nothing for its task, and what could put words into the mouths of others (adding
+ * and editing jobs, limits) is left out all the same.
  */
 const SAFE_CHANGES: ReadonlySet<string> = new Set([
   '/api/queues/pause',
   '/api/queues/resume',
   '/api/queues/:queueName/pause',
   '/api/queues/:queueName/resume',
-  '/api/queues/:queueName/retry/:queueStatus',
-  '/api/queues/:queueName/clean/:queueStatus',
-  '/api/queues/:queueName/:jobId/retry',
-  '/api/queues/:queueName/:jobId/clean',
 ]);
 
-const DESCRIPTIONS: Readonly<Record<string, string>> = {
-  video: 'Bells for video tasks. The task row is the truth: an empty queue loses nothing.',
-  image: 'Bells for image tasks. The task row is the truth: an empty queue loses nothing.',
-  maintenance: 'Bells for maintenance.',
-};
+/** Nothing listens to the queue of maintenance, which runs by the clock: shown here it would seem to be stuck. */
+export const WATCHED_QUEUES: ReadonlySet<string> = new Set(['video', 'image']);
+
+const about = (medium: string): string =>
+  `Jobs that wake the ${medium} workers, several for each task. A job holds nothing but the id of its task: an empty queue loses nothing. ` +
+  'To act on a task, use its own page.';
 
 /** Bull Board over the queues of this gateway, as one role sees it. */
-export function queueBoard(doorbell: TaskDoorbell, role: OperatorRole): RequestHandler {
+export function queueBoard(doorbell: TaskDoorbell, role: OperatorRole): Router {
   const serverAdapter = new ExpressAdapter().setBasePath(BASE_PATH);
   createBullBoard({
-    queues: doorbell.queues().map((queue) => adapterOf(queue, role)),
+    queues: doorbell
+      .queues()
+      .filter(({ name }) => WATCHED_QUEUES.has(name))
+      .map((queue) => adapterOf(queue, role)),
     serverAdapter,
     options: {
       uiConfig: {
         boardTitle: 'Generation gateway',
         hideDocsLink: true,
         miscLinks: [
+          { text: 'Overview', url: '/ops' },
           { text: 'Tasks', url: '/ops/tasks' },
-          { text: 'Metrics', url: '/metrics' },
+          { text: 'Deliveries', url: '/ops/deliveries' },
+          { text: 'Workers', url: '/ops/workers' },
         ],
       },
       handlerHooks: {
@@ -52,7 +55,28 @@ export function queueBoard(doorbell: TaskDoorbell, role: OperatorRole): RequestH
       },
     },
   });
-  return serverAdapter.getRouter() as RequestHandler;
+  const router = Router();
+  router.use((_request, response, next) => {
+    changePage(response);
+    next();
+  });
+  router.use(serverAdapter.getRouter() as Router);
+  return router;
+}
+
+/** The policy of our pages lets no browser load them, so asking for them only leaves errors in its console. */
+const FOREIGN_FONTS = /<link href="https:\/\/fonts\.googleapis\.com[^>]*>/;
+/** The board is one application of its own; this leads back from it. */
+const WAY_BACK =
+  '<a href="/ops" style="position:fixed;right:1rem;bottom:1rem;z-index:1000;padding:.5rem .9rem;border-radius:.5rem;' +
+  'background:#1d4fb8;color:#fff;font:600 14px system-ui,sans-serif;text-decoration:none">← Operations overview</a>';
+
+function changePage(response: Response): void {
+  const send = response.send.bind(response);
+  response.send = (body: unknown) => {
+    const isPage = typeof body === 'string' && body.startsWith('<!DOCTYPE html>');
+    return send(isPage ? body.replace(FOREIGN_FONTS, '').replace('</body>', () => `${WAY_BACK}</body>`) : body);
+  };
 }
 
 function adapterOf(queue: ReturnType<TaskDoorbell['queues']>[number], role: OperatorRole): BullMQAdapter {
@@ -60,7 +84,8 @@ function adapterOf(queue: ReturnType<TaskDoorbell['queues']>[number], role: Oper
   if (!isShowable(shown)) throw new TypeError('Bull Board shows queues of BullMQ only.');
   const adapter = new BullMQAdapter(shown, {
     readOnlyMode: role === 'viewer',
-    description: DESCRIPTIONS[queue.name] ?? '',
+    allowRetries: false,
+    description: about(queue.name),
     externalJobUrl: ({ data }) => ({ displayText: 'Open the task', href: `/ops/tasks/${taskIdOf(data)}` }),
   });
   adapter.setFormatter('name', ({ data }: { data: unknown }) => `${queue.name} ${taskIdOf(data)}`);

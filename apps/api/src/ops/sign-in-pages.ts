@@ -1,46 +1,55 @@
+import { GatewayError } from '#contracts';
+import type { GuessLimiter } from '#features';
 import { logger } from '#platform';
 import { type Request, type Response, Router, urlencoded } from 'express';
-import { LRUCache } from 'lru-cache';
 import { allowOwnPage } from '../door/security-headers.middleware.js';
 import { html } from './html.js';
-import { type OperatorAccess, SESSION_SECONDS } from './operator-access.js';
+import { type OperatorAccess, type OperatorRole, SESSION_SECONDS } from './operator-access.js';
 import { SESSION_COOKIE } from './ops-gate.js';
 import { page, STYLE } from './page.js';
 
 const log = logger('ops');
 
-/**
- * After so many wrong tokens from one address it is told to stop. The right token opens all the same: behind a proxy
- * everybody may share one address, and nobody shall be able to lock operators out.
- */
-const WRONG_TOKENS = 10;
-const REMEMBERED_MS = 15 * 60_000;
-
 const COOKIE = { httpOnly: true, sameSite: 'strict', path: '/ops' } as const;
 
 /** The only pages below /ops that strangers see. */
-export function signInPages(access: OperatorAccess): Router {
-  const wrong = new LRUCache<string, number>({ max: 10_000, ttl: REMEMBERED_MS });
+export function signInPages(access: OperatorAccess, guesses: GuessLimiter): Router {
   const router = Router();
   router.get('/style.css', (_request: Request, response: Response) => response.type('css').send(STYLE));
   router.get('/sign-in', (_request: Request, response: Response) => showForm(response, 200, ''));
-  router.post('/sign-in', urlencoded({ extended: false, limit: '4kb' }), (request: Request, response: Response) => {
-    const { requestId, ip: address = 'unknown' } = request;
-    const { token } = (request.body ?? {}) as { token?: unknown };
-    const role = typeof token === 'string' ? access.roleOf(token) : null;
+  const readForm = urlencoded({ extended: false, limit: '4kb' });
+  router.post('/sign-in', readForm, (request: Request, response: Response) =>
+    signIn(request, response, access, guesses),
+  );
+  return router;
+}
+
+/** Who guesses waits before a token is looked at; a right one opens all the same. */
+async function signIn(
+  request: Request,
+  response: Response,
+  access: OperatorAccess,
+  guesses: GuessLimiter,
+): Promise<void> {
+  const { requestId, ip: address } = request;
+  const { token } = (request.body ?? {}) as { token?: unknown };
+  const wasSlowed = guesses.isSlowed(address);
+  try {
+    const opens = (): OperatorRole | null => (typeof token === 'string' ? access.roleOf(token) : null);
+    const role = await guesses.check({ address, requestId }, opens);
     if (role === null) {
-      const failures = (wrong.get(address) ?? 0) + 1;
-      wrong.set(address, failures);
-      if (failures > WRONG_TOKENS) return showForm(response, 429, 'Too many wrong tokens: wait a quarter of an hour.');
-      log.warn('operator.refused', { requestId, address });
-      return showForm(response, 401, 'That token opens nothing.');
+      if (wasSlowed) return showForm(response, 429, 'Too many wrong tokens: each further try takes longer.');
+      return showForm(response, 401, 'That is neither the admin token nor the viewer token.');
     }
     log.info('operator.signed_in', { requestId, address, role });
     const secure = request.secure || request.headers['x-forwarded-proto'] === 'https';
     response.cookie(SESSION_COOKIE, access.open(role), { ...COOKIE, secure, maxAge: SESSION_SECONDS * 1000 });
-    response.redirect(303, '/ops/queues');
-  });
-  return router;
+    response.redirect(303, '/ops');
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    response.setHeader('retry-after', Math.ceil((error.retryAfterMs ?? 1_000) / 1_000));
+    showForm(response, 429, error.message);
+  }
 }
 
 /** Ends the session of this browser. */

@@ -1,112 +1,101 @@
-import { formatMicros, TASK_MOVES, type TaskState } from '#contracts';
-import type { OperatorEntry, OperatorTask, TaskOverview } from '#features';
+import { MEDIA, TASK_MOVES } from '#contracts';
+import type { OperatorTask } from '#features';
 import { type Request, type Response, Router } from 'express';
+import { TaskSearchQuery, toTaskSearch } from '../admin/task.dto.js';
+import { checked } from '../checked-input.js';
+import { choiceField, filterForm, queryOf, textField, toQuery } from './filter-form.js';
 import { html, type Html } from './html.js';
 import { roleOf } from './ops-gate.js';
-import { navigation, page } from './page.js';
+import type { OpsServices } from './ops-services.js';
+import { page } from './page.js';
+import { type Column, id, money, number, pager, plain, table, taskState, text, when } from './parts.js';
+import { withProblem } from './problem-page.js';
+import { taskActions } from './task-actions.js';
+import { taskPage } from './task-page.js';
 
-const SHOWN = 200;
-const STATES = Object.keys(TASK_MOVES) as TaskState[];
+const PATH = '/ops/tasks';
+const NO_ZONE = /T[\d:.]+$/;
 
-/** Pages that show how tasks stand; they show no prompt and no file. */
-export function taskPages(tasks: TaskOverview): Router {
+/** Search over all tasks, and a page for each. They show no prompt. `unit`: of all amounts. */
+export function taskPages(services: OpsServices, unit: string): Router {
   const router = Router();
   router.get('/', async (request: Request, response: Response) => {
-    const state = STATES.find((candidate) => candidate === request.query['state']) ?? null;
-    const rows = await tasks.recent(state, SHOWN);
-    response.type('html').send(page('Tasks', html`${navigation(roleOf(response))} ${filters(state)} ${table(rows)}`));
-  });
-  router.get('/:task_id', async (request: Request<{ task_id: string }>, response: Response) => {
-    const found = await tasks.find(request.params.task_id);
-    const body = found ? details(found.task, found.entries) : html`<p>There is no such task.</p>`;
+    const sent = queryOf(request);
+    const query = toQuery(sent);
+    const { status, body: list } = await withProblem(async () => {
+      const asked = checked(TaskSearchQuery, inUtc(sent));
+      const found = await services.search.find(toTaskSearch(asked), {
+        limit: asked.limit,
+        cursor: asked.cursor ?? null,
+      });
+      return html`${taskTable(found.items, unit)} ${pager(PATH, query, found.items.length, found.nextCursor)}`;
+    });
+    const body = html`${filters(query)} ${list}`;
     response
-      .status(found ? 200 : 404)
+      .status(status)
       .type('html')
-      .send(page('Task', html`${navigation(roleOf(response))} ${body}`));
+      .send(page('Tasks', body, { role: roleOf(response), section: PATH }));
   });
+  router.use(taskActions(services));
+  router.get('/:task_id', taskPage(services, unit));
   return router;
 }
 
-const filters = (chosen: TaskState | null): Html =>
-  html`<p>
-    ${chosen === null ? html`<strong>all</strong>` : html`<a href="/ops/tasks">all</a>`}
-    ${STATES.map((state) =>
-      state === chosen ? html`<strong>${state}</strong>` : html`<a href="/ops/tasks?state=${state}">${state}</a>`,
-    )}
-  </p>`;
+/** The fields of browsers name no zone; on these pages every time is in UTC. */
+function inUtc(sent: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const times = ['created_from', 'created_to'].flatMap((name) => {
+    const value = sent[name];
+    return typeof value === 'string' && NO_ZONE.test(value) ? [[name, `${value}Z`] as const] : [];
+  });
+  return { ...sent, ...Object.fromEntries(times) };
+}
 
-const table = (rows: readonly OperatorTask[]): Html =>
-  html`<table>
-    <thead>
-      <tr>
-        <th>Task</th>
-        <th>State</th>
-        <th>Model</th>
-        <th>Attempt</th>
-        <th>Created</th>
-        <th>Last failure</th>
-      </tr>
-    </thead>
-    <tbody>
-      ${rows.map(
-        (task) =>
-          html`<tr>
-            <td class="id"><a href="/ops/tasks/${task.id}">${task.id}</a></td>
-            <td>${stateMark(task.state)}</td>
-            <td>${task.model}</td>
-            <td>${task.attempt}</td>
-            <td>${task.created_at.toISOString()}</td>
-            <td>${task.error_code ?? task.last_failure}</td>
-          </tr>`,
-      )}
-    </tbody>
-  </table>`;
+const any = (values: readonly string[]): (readonly [string, string])[] => [
+  ['', 'any'],
+  ...values.map((value) => [value, value] as const),
+];
 
-const stateMark = (state: TaskState): Html => html`<span class="state ${state}">${state}</span>`;
+const filters = (query: URLSearchParams): Html =>
+  filterForm(PATH, [
+    textField({ name: 'task_id', label: 'Task', hint: 'task_…', type: 'search' }, query),
+    textField({ name: 'request_id', label: 'Request (x-request-id)', type: 'search' }, query),
+    textField({ name: 'account_id', label: 'Account', hint: 'acct_…', type: 'search' }, query),
+    textField({ name: 'api_key_id', label: 'API key', hint: 'key_…', type: 'search' }, query),
+    textField({ name: 'vendor_id', label: 'Id at the vendor, exactly', type: 'search' }, query),
+    textField({ name: 'model', label: 'Model', type: 'search' }, query),
+    textField({ name: 'error_code', label: 'Error code', type: 'search' }, query),
+    choiceField('state', 'State', any(Object.keys(TASK_MOVES)), query),
+    choiceField('type', 'Medium', any(MEDIA), query),
+    textField({ name: 'created_from', label: 'Submitted from (UTC)', type: 'datetime-local' }, query),
+    textField({ name: 'created_to', label: 'Submitted to (UTC)', type: 'datetime-local' }, query),
+    choiceField(
+      'limit',
+      'Rows',
+      [
+        ['', '50'],
+        ['100', '100'],
+        ['200', '200'],
+      ],
+      query,
+    ),
+  ]);
 
-const when = (date: Date | null): string | null => date && date.toISOString();
-
-function details(task: OperatorTask, entries: readonly OperatorEntry[]): Html {
-  const facts: readonly (readonly [string, string | number | null | Html])[] = [
-    ['Task', html`<code>${task.id}</code>`],
-    ['State', stateMark(task.state)],
-    ['Progress', `${task.progress} %`],
-    ['Model', task.model],
-    ['Account', task.account_id],
-    ['Request', task.request_id],
-    ['Upstream', task.provider],
-    ['Attempt', task.attempt],
-    ['Failures', task.failures],
-    ['Last failure', task.last_failure],
-    ['Error', task.error_code],
-    ['Leased by', task.lease_owner],
-    ['Lease until', when(task.lease_until)],
-    ['Created', when(task.created_at)],
-    ['Started', when(task.started_at)],
-    ['Finished', when(task.finished_at)],
-    ['Deadline', when(task.deadline_at)],
-    ['Held', formatMicros(task.hold_micros)],
-    ['Charged', task.charged_micros === null ? null : formatMicros(task.charged_micros)],
+function taskTable(tasks: readonly OperatorTask[], unit: string): Html {
+  const columns: readonly Column<OperatorTask>[] = [
+    ['Task', (task) => id(html`<a href="${PATH}/${task.id}">${task.id}</a>`)],
+    ['State', (task) => plain(taskState(task.state))],
+    ['Medium', (task) => plain(task.medium)],
+    ['Model', (task) => text(task.model)],
+    ['Submitted', (task) => plain(when(task.created_at))],
+    ['Finished', (task) => plain(when(task.finished_at))],
+    [`Held (${unit})`, (task) => number(task.finished_at === null ? money(task.hold_micros) : null)],
+    [`Charged (${unit})`, (task) => number(money(task.charged_micros))],
+    ['Failed tries', (task) => number(task.failures)],
+    ['Last failure', (task) => text(task.error_code ?? task.last_failure)],
+    [
+      'Account',
+      (task) => id(html`<a href="${PATH}?account_id=${encodeURIComponent(task.account_id)}">${task.account_id}</a>`),
+    ],
   ];
-  return html`<table>
-      ${facts.map(
-        ([name, value]) =>
-          html`<tr>
-            <th>${name}</th>
-            <td>${value ?? '–'}</td>
-          </tr>`,
-      )}
-    </table>
-    <h2>Ledger</h2>
-    <table>
-      ${entries.map(
-        (entry) =>
-          html`<tr>
-            <td>${entry.created_at.toISOString()}</td>
-            <td>${entry.kind}</td>
-            <td>${entry.debit} → ${entry.credit}</td>
-            <td>${formatMicros(entry.amount_micros)}</td>
-          </tr>`,
-      )}
-    </table>`;
+  return table('Tasks', columns, tasks, 'No task fits.');
 }

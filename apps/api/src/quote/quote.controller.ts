@@ -12,6 +12,8 @@ import { type Caller, PriceList, SubmissionService } from '#features';
 import { PLATFORM, type Platform } from '#platform';
 import { Body, Controller, HttpCode, Inject, Post, UseGuards } from '@nestjs/common';
 import { ApiKeyGuard, CurrentCaller } from '../door/api-key.guard.js';
+import { NeedsScope } from '../door/needs-scope.js';
+import { Metered } from '../door/metered.js';
 
 /** What a request would cost and how it was understood. */
 export interface QuoteView {
@@ -40,6 +42,7 @@ export interface QuoteView {
 /** Prices without running. */
 @Controller('v1/quote')
 @UseGuards(ApiKeyGuard)
+@NeedsScope('generate')
 export class QuoteController {
   constructor(
     private readonly submissions: SubmissionService,
@@ -49,6 +52,7 @@ export class QuoteController {
 
   /** Takes any body of the video and image endpoints, refuses what they refuse, and moves no money. */
   @Post()
+  @Metered('free')
   @HttpCode(200)
   async quote(@CurrentCaller() caller: Caller, @Body() body: unknown): Promise<{ code: 200; data: QuoteView }> {
     const family = familyNamedIn(body);

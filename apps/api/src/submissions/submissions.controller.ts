@@ -3,13 +3,16 @@ import { SubmissionService } from '#features';
 import { Controller, HttpCode, Post, Req, Res, UseGuards } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { ApiKeyGuard, callerOf } from '../door/api-key.guard.js';
+import { NeedsScope } from '../door/needs-scope.js';
 import { Metered } from '../door/metered.js';
+import { SANDBOX_HEADER } from '../sandbox-header.js';
 import { sendJson } from '../send-json.js';
 import { submissionContext, submitted } from './submitted.js';
 
 /** Orders for films and pictures (D2, D3): each is answered with its task handle, and fetched by polling the task. */
 @Controller('v1')
 @UseGuards(ApiKeyGuard)
+@NeedsScope('generate')
 export class SubmissionsController {
   constructor(private readonly submissions: SubmissionService) {}
 
@@ -39,6 +42,7 @@ export class SubmissionsController {
 
   private async submit(path: SubmissionPath, request: Request, response: Response): Promise<void> {
     const accepted = await this.submissions.submit(path, callerOf(request), request.body, submissionContext(request));
+    if (accepted.isMadeBySandbox) response.setHeader(SANDBOX_HEADER, 'true');
     sendJson(response, JSON.stringify(submitted(accepted)));
   }
 }

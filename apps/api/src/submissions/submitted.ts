@@ -8,7 +8,7 @@ export interface SubmittedBody {
 }
 
 /** One element for the one task that a request makes, with what its owner should know. */
-export const submitted = ({ taskId, notices }: AcceptedTask): SubmittedBody => ({
+export const submitted = ({ taskId, notices }: Pick<AcceptedTask, 'taskId' | 'notices'>): SubmittedBody => ({
   code: 200,
   data: [{ status: 'submitted', task_id: taskId, ...(notices.length > 0 && { notice: notices.join(' ') }) }],
 });

@@ -1,10 +1,11 @@
 import { once } from 'node:events';
 import { GatewayError } from '#contracts';
-import { type Caller, FollowTaskService, ReadTaskService, type VersionedTask } from '#features';
+import { type Caller, FollowTaskService, onlyOwnKey, OpenWaits, ReadTaskService, type VersionedTask } from '#features';
 import { logger } from '#platform';
 import { Controller, Get, Param, Req, Res, UseGuards } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { ApiKeyGuard, CurrentCaller } from '../door/api-key.guard.js';
+import { NeedsScope } from '../door/needs-scope.js';
 import { clientGone } from './client-gone.js';
 
 const log = logger('task-events');
@@ -17,10 +18,12 @@ const RECONNECT_MS = 2_000;
 /** The life of a task as server-sent events. */
 @Controller('v1/tasks')
 @UseGuards(ApiKeyGuard)
+@NeedsScope('tasks:read')
 export class TaskEventsController {
   constructor(
     private readonly tasks: ReadTaskService,
     private readonly follow: FollowTaskService,
+    private readonly waits: OpenWaits,
   ) {}
 
   /**
@@ -35,13 +38,19 @@ export class TaskEventsController {
     @Res() response: Response,
   ): Promise<void> {
     const knownVersion = lastEventId(request);
+    await this.tasks.expectOwn(onlyOwnKey(caller), taskId);
     const { view, version } = await this.tasks.readVersioned(caller.accountId, taskId);
     if (view.usage.final && version <= knownVersion) {
       response.status(204).end();
       return;
     }
+    const leave = this.waits.enter(caller.accountId);
     const gone = clientGone(response);
-    await stream(this.follow.follow(caller.accountId, taskId, knownVersion, gone), response, gone);
+    try {
+      await stream(this.follow.follow(caller.accountId, taskId, knownVersion, gone), response, gone);
+    } finally {
+      leave();
+    }
   }
 }
 

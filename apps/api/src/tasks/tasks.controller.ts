@@ -1,8 +1,18 @@
 import type { TaskView } from '#contracts';
-import { type Caller, CancelTaskService, FollowTaskService, ReadTaskService, readTaskListQuery } from '#features';
+import {
+  type Caller,
+  CancelTaskService,
+  FollowTaskService,
+  onlyOwnKey,
+  OpenWaits,
+  ReadTaskService,
+  readTaskListQuery,
+} from '#features';
 import { Body, Controller, Get, HttpCode, Param, Post, Query, Req, Res, UseGuards } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { ApiKeyGuard, CurrentCaller } from '../door/api-key.guard.js';
+import { NeedsScope } from '../door/needs-scope.js';
+import { Metered } from '../door/metered.js';
 import { sendJson } from '../send-json.js';
 import { clientGone } from './client-gone.js';
 import { requestedWait } from './requested-wait.js';
@@ -12,27 +22,31 @@ import { readTaskIds } from './task-ids.js';
 /** How tasks stand (D1 section 4, `/v1/tasks/{task_id}`), many at once, and how to stop one. */
 @Controller('v1/tasks')
 @UseGuards(ApiKeyGuard)
+@NeedsScope('tasks:read')
 export class TasksController {
   constructor(
     private readonly tasks: ReadTaskService,
     private readonly follow: FollowTaskService,
     private readonly cancellation: CancelTaskService,
+    private readonly waits: OpenWaits,
   ) {}
 
   /** The account's tasks, newest first, page by page. */
   @Get()
+  @Metered('free')
   async list(
     @CurrentCaller() caller: Caller,
     @Query() query: Record<string, unknown>,
     @Res({ passthrough: true }) response: Response,
   ): Promise<{ code: 200; data: readonly TaskView[]; has_more: boolean; next_cursor: string | null }> {
-    const { tasks, nextCursor } = await this.tasks.list(caller.accountId, readTaskListQuery(query));
+    const { tasks, nextCursor } = await this.tasks.list(caller.accountId, readTaskListQuery(query), onlyOwnKey(caller));
     response.setHeader('cache-control', 'no-store');
     return { code: 200, data: tasks, has_more: nextCursor !== null, next_cursor: nextCursor };
   }
 
   /** Up to 100 tasks by id; those the account does not have are named, not refused. */
   @Post('batch')
+  @Metered('free')
   @HttpCode(200)
   async batch(
     @CurrentCaller() caller: Caller,
@@ -40,7 +54,7 @@ export class TasksController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<{ code: 200; data: readonly TaskView[]; not_found: readonly string[] }> {
     const taskIds = readTaskIds(body);
-    const tasks = await this.tasks.readMany(caller.accountId, taskIds);
+    const tasks = await this.tasks.readMany(caller.accountId, await this.tasks.ownOf(onlyOwnKey(caller), taskIds));
     const found = new Set(tasks.map(({ task_id }) => task_id));
     response.setHeader('cache-control', 'no-store');
     return { code: 200, data: tasks, not_found: taskIds.filter((taskId) => !found.has(taskId)) };
@@ -55,25 +69,35 @@ export class TasksController {
     @Res() response: Response,
   ): Promise<void> {
     const { seconds, preferenceApplied } = requestedWait(request);
+    await this.tasks.expectOwn(onlyOwnKey(caller), taskId);
     const task =
       seconds === 0
         ? await this.tasks.read(caller.accountId, taskId)
-        : await this.follow.waitUntil(caller.accountId, taskId, statusChanged, {
-            waitMs: seconds * 1000,
-            signal: clientGone(response),
-          });
+        : await this.waitFor(caller.accountId, taskId, seconds * 1000, response);
     if (preferenceApplied !== null) response.setHeader('preference-applied', preferenceApplied);
     sendJson(response, JSON.stringify(answer(task, response)));
   }
 
+  private async waitFor(accountId: string, taskId: string, waitMs: number, response: Response): Promise<TaskView> {
+    const leave = this.waits.enter(accountId);
+    try {
+      return await this.follow.waitUntil(accountId, taskId, statusChanged, { waitMs, signal: clientGone(response) });
+    } finally {
+      leave();
+    }
+  }
+
   /** Stops a task and gives its hold back: at once while no vendor has it, else as soon as the vendor has stopped. */
   @Post(':task_id/cancel')
+  @Metered('free')
   @HttpCode(200)
+  @NeedsScope('tasks:cancel')
   async cancel(
     @CurrentCaller() caller: Caller,
     @Param('task_id') taskId: string,
     @Res({ passthrough: true }) response: Response,
   ): Promise<{ code: 200 | 202; data: TaskView }> {
+    await this.tasks.expectOwn(onlyOwnKey(caller), taskId);
     const task = await this.cancellation.cancel(caller.accountId, taskId, clientGone(response));
     if (task.usage.final) return answer(task, response);
     response.status(202);

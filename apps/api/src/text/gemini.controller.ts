@@ -3,6 +3,7 @@ import { checkedBody, geminiArrayStyle, geminiEventStyle } from '#features';
 import { Controller, HttpCode, Param, Post, Query, Req, Res, UseGuards } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { ApiKeyGuard } from '../door/api-key.guard.js';
+import { NeedsScope } from '../door/needs-scope.js';
 import { Metered } from '../door/metered.js';
 import { TextAnswers } from './text-answers.js';
 
@@ -25,6 +26,7 @@ function readTarget(target: string): Target {
 /** D1 4.2. The further paths are what client libraries make of other base addresses. */
 @Controller(['v1beta/models', 'v1/models', 'models'])
 @UseGuards(ApiKeyGuard)
+@NeedsScope('generate')
 export class GeminiController {
   constructor(private readonly answers: TextAnswers) {}
 
@@ -39,9 +41,10 @@ export class GeminiController {
     @Res() response: Response,
   ): Promise<void> {
     const { model, method } = readTarget(target);
-    const body = checkedBody(GeminiRequest, camelCaseGemini(request.body));
+    const { body: spelled, isRenamed } = camelCaseGemini(request.body);
+    const body = checkedBody(GeminiRequest, spelled);
     const codec = alternative === 'sse' ? geminiEventStyle : geminiArrayStyle;
-    const demand = { codec, model, body, sentBody: body, bytes: request.rawBody, headers: {} };
+    const demand = { codec, model, body, sentBody: body, bytes: isRenamed ? undefined : request.rawBody, headers: {} };
     await this.answers.send(demand, method === 'streamGenerateContent', request, response);
   }
 }

@@ -3,6 +3,7 @@ import { checkedBody, messagesStyle, TextService } from '#features';
 import { Controller, HttpCode, Post, Req, Res, UseGuards } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { ApiKeyGuard } from '../door/api-key.guard.js';
+import { NeedsScope } from '../door/needs-scope.js';
 import { Metered } from '../door/metered.js';
 import { TextAnswers } from './text-answers.js';
 
@@ -32,6 +33,7 @@ function nativeHeaders({ headers }: Request): Record<string, string> {
 /** D1 4.3. The further paths are what client libraries make of other base addresses. */
 @Controller(['v1', 'v1/v1', ''])
 @UseGuards(ApiKeyGuard)
+@NeedsScope('generate')
 export class MessagesController {
   constructor(
     private readonly answers: TextAnswers,

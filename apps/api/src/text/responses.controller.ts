@@ -1,15 +1,26 @@
-import { ResponsesRequest } from '#contracts';
-import { type Caller, checkedBody, ItemStore, resolveReferences, responsesStyle } from '#features';
+import { GatewayError, RESPONSES_LIMITS, ResponsesRequest } from '#contracts';
+import { type Caller, checkedBody, expectScope, ItemStore, resolveReferences, responsesStyle } from '#features';
 import { Controller, Get, HttpCode, Param, Post, Req, Res, UseGuards } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { ApiKeyGuard, CurrentCaller } from '../door/api-key.guard.js';
+import { NeedsScope } from '../door/needs-scope.js';
 import { Metered } from '../door/metered.js';
 import { sendJson } from '../send-json.js';
 import { TextAnswers } from './text-answers.js';
 
+/** @throws GatewayError `invalid_parameter` when the output limit stands there under two names. */
+function expectOneLimit(body: ResponsesRequest): void {
+  const [first, second] = RESPONSES_LIMITS.filter((name) => body[name] != null);
+  if (second === undefined) return;
+  throw new GatewayError('invalid_parameter', `${first} and ${second} are two names of one limit; send one of them.`, {
+    param: second,
+  });
+}
+
 /** D1 4.1. The further paths are what client libraries make of other base addresses. */
 @Controller(['v1', 'v1/v1', ''])
 @UseGuards(ApiKeyGuard)
+@NeedsScope('generate')
 export class ResponsesController {
   constructor(
     private readonly answers: TextAnswers,
@@ -20,12 +31,11 @@ export class ResponsesController {
   @Post('responses')
   @Metered('text')
   @HttpCode(200)
-  async create(
-    @Req() request: Request,
-    @Res() response: Response,
-    @CurrentCaller() { accountId }: Caller,
-  ): Promise<void> {
+  async create(@Req() request: Request, @Res() response: Response, @CurrentCaller() caller: Caller): Promise<void> {
+    const { accountId } = caller;
     const sentBody = checkedBody(ResponsesRequest, request.body);
+    if (refersToStored(sentBody)) expectScope(caller, 'responses');
+    expectOneLimit(sentBody);
     const { body, changed, ownItems } = await resolveReferences(sentBody, accountId, this.items);
     const previousResponseId = sentBody.previous_response_id ?? undefined;
     const demand = {
@@ -45,6 +55,7 @@ export class ResponsesController {
 
   /** A stored response. */
   @Get('responses/:id')
+  @NeedsScope('responses')
   async read(
     @Param('id') id: string,
     @Res() response: Response,
@@ -54,3 +65,7 @@ export class ResponsesController {
     sendJson(response, responsesStyle.wrap(JSON.stringify(stored), stored));
   }
 }
+
+/** Whether a request goes on from what the account stored before. */
+const refersToStored = ({ previous_response_id: previous, input }: ResponsesRequest): boolean =>
+  Boolean(previous) || (Array.isArray(input) && input.some(({ type }) => type === 'item_reference'));

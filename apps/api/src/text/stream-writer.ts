@@ -10,7 +10,11 @@ export class StreamWriter {
   readonly #stream: TextStream;
   #lastWriteAt = Date.now();
 
-  constructor(response: Response, stream: TextStream) {
+  readonly #stallMs: number;
+
+  /** @param stallMs how long a client may read nothing of what waits for it; then it is cut off. */
+  constructor(response: Response, stream: TextStream, stallMs: number) {
+    this.#stallMs = stallMs;
     this.#response = response;
     this.#stream = stream;
   }
@@ -55,7 +59,7 @@ export class StreamWriter {
     this.#begin();
     this.#lastWriteAt = Date.now();
     if (this.#response.write(piece) || this.#response.destroyed) return undefined;
-    return drained(this.#response);
+    return drained(this.#response, this.#stallMs);
   }
 
   #begin(): void {
@@ -68,10 +72,15 @@ export class StreamWriter {
   }
 }
 
-/** Resolves when the client has read on, or has left. Listens for no longer than that: a slow client makes many waits. */
-function drained(response: Response): Promise<void> {
+/**
+ * Resolves when the client has read on, or has left, or is cut off because it does neither. Listens for no longer than
+ * that: a slow client makes many waits.
+ */
+function drained(response: Response, stallMs: number): Promise<void> {
   return new Promise((resolve) => {
+    const stalled = setTimeout(() => response.destroy(), stallMs);
     const done = (): void => {
+      clearTimeout(stalled);
       response.off('drain', done).off('close', done);
       resolve();
     };

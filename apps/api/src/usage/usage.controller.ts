@@ -3,6 +3,8 @@ import { Controller, Get, Query, Res, UseGuards } from '@nestjs/common';
 import type { Response } from 'express';
 import { checked } from '../checked-input.js';
 import { ApiKeyGuard, CurrentCaller } from '../door/api-key.guard.js';
+import { NeedsScope } from '../door/needs-scope.js';
+import { Metered } from '../door/metered.js';
 import { daysOf, groupsOf, UsageListQuery, UsageSumsQuery } from '../list-query.js';
 import { viewOf } from '../row-view.js';
 import { sendList, toCsv } from '../send-list.js';
@@ -10,11 +12,13 @@ import { sendList, toCsv } from '../send-list.js';
 /** What an account used, for the holders of its keys. */
 @Controller('v1/usage')
 @UseGuards(ApiKeyGuard)
+@NeedsScope('usage')
 export class UsageController {
   constructor(private readonly usage: UsageService) {}
 
   /** Sums by day, model and key. */
   @Get()
+  @Metered('free')
   async sums(
     @CurrentCaller() { accountId }: Caller,
     @Query() query: unknown,
@@ -29,6 +33,7 @@ export class UsageController {
 
   /** Each request with the lines of its price. */
   @Get('records')
+  @Metered('free')
   records(@CurrentCaller() { accountId }: Caller, @Query() query: unknown, @Res() response: Response): Promise<void> {
     const list = checked(UsageListQuery, query);
     const days = daysOf(list, accountId);

@@ -2,6 +2,8 @@ import { GatewayError } from '#contracts';
 import { type Caller, type WebhookDeliveryView, WebhookDeliveriesService } from '#features';
 import { Controller, Get, HttpCode, Param, Post, Query, UseGuards } from '@nestjs/common';
 import { ApiKeyGuard, CurrentCaller } from '../door/api-key.guard.js';
+import { NeedsScope } from '../door/needs-scope.js';
+import { Metered } from '../door/metered.js';
 
 const LIMIT_DEFAULT = 20;
 const LIMIT_MAX = 100;
@@ -9,11 +11,13 @@ const LIMIT_MAX = 100;
 /** What was sent to webhooks, and sending it again. */
 @Controller('v1/webhooks/deliveries')
 @UseGuards(ApiKeyGuard)
+@NeedsScope('webhooks')
 export class WebhookDeliveriesController {
   constructor(private readonly deliveries: WebhookDeliveriesService) {}
 
   /** The delivery log, newest first: `limit`, `cursor`, `task_id`. */
   @Get()
+  @Metered('free')
   async list(
     @CurrentCaller() caller: Caller,
     @Query() query: Record<string, unknown>,
@@ -38,6 +42,7 @@ export class WebhookDeliveriesController {
 
   /** Sends it again at once, under the same id. */
   @Post(':delivery_id/resend')
+  @Metered('free')
   @HttpCode(200)
   async resend(
     @CurrentCaller() caller: Caller,

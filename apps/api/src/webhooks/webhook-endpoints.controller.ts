@@ -2,6 +2,8 @@ import { GatewayError } from '#contracts';
 import { type Caller, SigningSecretService, type WebhookEndpointView, WebhookEndpointsService } from '#features';
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, UseGuards } from '@nestjs/common';
 import { ApiKeyGuard, CurrentCaller } from '../door/api-key.guard.js';
+import { NeedsScope } from '../door/needs-scope.js';
+import { Metered } from '../door/metered.js';
 
 interface Answer<Data> {
   readonly code: 200;
@@ -13,6 +15,7 @@ const answer = <Data>(data: Data): Answer<Data> => ({ code: 200, data });
 /** Endpoints that are told about every task of the account, and the secrets that sign what they get. */
 @Controller('v1/webhooks')
 @UseGuards(ApiKeyGuard)
+@NeedsScope('webhooks')
 export class WebhookEndpointsController {
   constructor(
     private readonly endpoints: WebhookEndpointsService,
@@ -21,6 +24,7 @@ export class WebhookEndpointsController {
 
   /** Adds an endpoint. Its secret is in this answer and in no other. */
   @Post('endpoints')
+  @Metered('free')
   @HttpCode(200)
   async add(@CurrentCaller() caller: Caller, @Body() body: unknown): Promise<Answer<WebhookEndpointView>> {
     return answer(await this.endpoints.add(caller.accountId, readInput(body)));
@@ -28,12 +32,14 @@ export class WebhookEndpointsController {
 
   /** The endpoints of the account, newest first. */
   @Get('endpoints')
+  @Metered('free')
   async list(@CurrentCaller() caller: Caller): Promise<Answer<WebhookEndpointView[]>> {
     return answer(await this.endpoints.list(caller.accountId));
   }
 
   /** Removes an endpoint; nothing more is sent to it. */
   @Delete('endpoints/:endpoint_id')
+  @Metered('free')
   async remove(
     @CurrentCaller() caller: Caller,
     @Param('endpoint_id') endpointId: string,
@@ -44,6 +50,7 @@ export class WebhookEndpointsController {
 
   /** Makes a new secret; for a day both sign, so that the receiver can change over without missing anything. */
   @Post('endpoints/:endpoint_id/rotate-secret')
+  @Metered('free')
   @HttpCode(200)
   async rotate(
     @CurrentCaller() caller: Caller,
@@ -54,6 +61,7 @@ export class WebhookEndpointsController {
 
   /** Sends a test event; the delivery log tells what became of it. */
   @Post('endpoints/:endpoint_id/test')
+  @Metered('free')
   @HttpCode(200)
   async test(
     @CurrentCaller() caller: Caller,
@@ -70,6 +78,7 @@ export class WebhookEndpointsController {
 
   /** Makes a new one; for a day both sign. */
   @Post('signing-secret/rotate')
+  @Metered('free')
   @HttpCode(200)
   async rotateSigningSecret(@CurrentCaller() caller: Caller): Promise<Answer<{ secret: string }>> {
     return answer({ secret: await this.signingSecret.rotate(caller.accountId) });

@@ -34,8 +34,8 @@ describe('Backup and restore', () => {
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  const script = (name: string, target: string, environment: Record<string, string>) =>
-    run(process.execPath, [`scripts/${name}.mjs`, target], {
+  const script = (name: string, target: string, environment: Record<string, string>, ...options: string[]) =>
+    run(process.execPath, [`scripts/${name}.mjs`, target, ...options], {
       env: { PATH: process.env['PATH'] ?? '', ...environment },
     });
 
@@ -45,6 +45,7 @@ describe('Backup and restore', () => {
     const backup = join(folder, 'external');
     const place = (url: string, dataDirectory: string) => ({
       DATABASE_URL: url,
+      SANDBOX_SELLS: 'true',
       KEY_PEPPER: 'a-pepper-for-tests-only',
       DATA_DIR: dataDirectory,
     });
@@ -58,7 +59,7 @@ describe('Backup and restore', () => {
       const target = place(fresh.url, join(folder, 'restored'));
       await script('restore', backup, target);
       const restored = spawnApp('api', { ...target, PORT: '0' });
-      const [, url = ''] = await restored.waitFor(/API on (http:\S+)/);
+      const [, url = ''] = await restored.waitFor(/API on (http:[^\s"]+)/);
       const after = await seenBy(url, TEST_KEY);
       await restored.end('SIGTERM');
 
@@ -103,19 +104,43 @@ describe('Backup and restore', () => {
     expect(after).toEqual(before);
   }, 90_000);
 
+  it('refuses a store that has files, before anything is written, and takes it when forced', async () => {
+    const old = await startTestGateway();
+    const fresh = await createTestDatabase();
+    const backup = join(folder, 'filled-store');
+    const place = (url: string) => ({
+      DATABASE_URL: url,
+      KEY_PEPPER: 'a-pepper-for-tests-only',
+      DATA_DIR: old.platform.config.server.DATA_DIR,
+    });
+    try {
+      await old.waitForTask(await old.submit('/v1/images/generations', PICTURE));
+      await script('backup', backup, place(old.platform.config.database.DATABASE_URL ?? ''));
+      await expect(script('restore', backup, place(fresh.url))).rejects.toThrow(/The store is not empty/);
+      const { rows } = await fresh.database.query<{ count: bigint }>({ text: 'select count(*) from account' });
+      expect(rows[0]?.count).toBe(0n);
+      const { stdout } = await script('restore', backup, place(fresh.url), '--force');
+      expect(stdout).toMatch(/^Restored \d+ rows of \d+ tables and 1 files/);
+    } finally {
+      await old.stop();
+      await fresh.remove();
+    }
+  }, 60_000);
+
   it('refuses a database in use, a half backup and a damaged one, and leaves the database as it was', async () => {
     const gateway = await startTestGateway({ workers: false });
     const fresh = await createTestDatabase();
     const backup = join(folder, 'refused');
     const environment = (url: string) => ({
       DATABASE_URL: url,
+      SANDBOX_SELLS: 'true',
       KEY_PEPPER: 'a-pepper-for-tests-only',
       DATA_DIR: folder,
     });
     const own = environment(gateway.platform.config.database.DATABASE_URL ?? '');
     try {
       await script('backup', backup, own);
-      await expect(script('restore', backup, own)).rejects.toThrow(/is not empty/);
+      await expect(script('restore', backup, own)).rejects.toThrow(/The table \w+ is not empty/);
       await expect(script('restore', folder, own)).rejects.toThrow(/holds no whole backup/);
       await expect(script('backup', backup, own)).rejects.toThrow(/does not exist yet/);
       await writeFile(join(backup, 'account.copy.gz'), 'damaged');

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { chmod, cp, mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -39,6 +39,7 @@ describe('The image', () => {
 
   const environment = (dataDirectory: string): Record<string, string> => ({
     DATABASE_URL: database.url,
+    SANDBOX_SELLS: 'true',
     KEY_PEPPER: 'a-pepper-for-tests-only',
     DATA_DIR: dataDirectory,
     PORT: '0',
@@ -58,15 +59,32 @@ describe('The image', () => {
       'dist',
       'prisma/migrations',
       'scripts/migrate.mjs',
+      'scripts/backup.mjs',
+      'scripts/restore.mjs',
+      'scripts/prices.mjs',
+      'scripts/new-key.mjs',
       'deploy/entrypoint.mjs',
     ]);
     for (const [from] of COPIED) expect([from, existsSync(from)]).toEqual([from, true]);
   });
 
+  it('has every command that the pages for operators tell them to run', () => {
+    const pages = readdirSync('docs/operations').filter((name) => name.endsWith('.md'));
+    const told = pages.flatMap((page) => [
+      ...readFileSync(`docs/operations/${page}`, 'utf8').matchAll(/npm run (migrate|backup|restore)\b/g),
+    ]);
+    const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> };
+    const files = [...new Set(told.map(([, name = '']) => scripts[name]?.replace('node ', '')))];
+    expect(files.length).toBeGreaterThan(2);
+    expect(files.filter((file) => !COPIED.some(([, to]) => to === file))).toEqual([]);
+  });
+
   it('runs as a user without rights, with a health check and a signal that stops it in order', () => {
-    expect(RUNTIME).toMatch(/^USER node$/m);
+    expect(RUNTIME).toMatch(/^USER 1000:1000$/m);
     expect(RUNTIME).toMatch(/^HEALTHCHECK [^]*"healthcheck"\]$/m);
     expect(RUNTIME).toMatch(/^STOPSIGNAL SIGTERM$/m);
+    // Both stages stand on the base that can be pinned in one place.
+    expect(DOCKERFILE.match(/^FROM .*$/gm)).toEqual(['FROM ${NODE_IMAGE} AS build', 'FROM ${NODE_IMAGE}']);
     expect(DOCKERFILE).not.toMatch(/ADD |curl|wget|:latest/);
   });
 
@@ -76,6 +94,10 @@ describe('The image', () => {
     await expect(entryPoint('worker', environment(folder))).rejects.toThrow(
       /There is no process "worker": choose api, gateway/,
     );
+    await expect(entryPoint('gateway', { DATA_DIR: folder })).rejects.toMatchObject({
+      code: 2,
+      stderr: 'This image has no embedded Postgres: set DATABASE_URL.\n',
+    });
     await expect(entryPoint('healthcheck', { OPS_PORT: '1' })).rejects.toMatchObject({ code: 1 });
     await rm(folder, { recursive: true, force: true });
   });

@@ -18,7 +18,7 @@ type App = 'api' | 'video-worker' | 'image-worker' | 'maintenance-worker';
 const FLEET: Readonly<Record<App, number>> = { api: 3, 'video-worker': 2, 'image-worker': 2, 'maintenance-worker': 1 };
 
 const READY: Readonly<Record<App, RegExp>> = {
-  api: /API on (http:\S+)/,
+  api: /API on (http:[^\s"]+)/,
   'video-worker': /waiting for video tasks/,
   'image-worker': /waiting for image tasks/,
   'maintenance-worker': /keeping the house clean/,
@@ -171,6 +171,7 @@ describeWithRedis('A fleet of replicas over one Redis and one Postgres', (redisU
     });
     environment = {
       DATABASE_URL: database.url,
+      SANDBOX_SELLS: 'true',
       DATABASE_POOL_SIZE: '4',
       REDIS_URL: redisUrl,
       QUEUE_PREFIX: uniqueRedisPrefix(),

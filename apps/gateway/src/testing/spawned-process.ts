@@ -1,5 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { noteProcess } from '#testing';
 import { once } from 'node:events';
+import { appendFileSync } from 'node:fs';
 
 /** A process of ours, started from `dist` as an operator would. */
 export interface SpawnedProcess {
@@ -16,6 +18,12 @@ export interface SpawnedProcess {
 
 const WAIT_MS = 60_000;
 
+/** Log lines, not what is said to people, join the log of the test run, which is searched for secrets. */
+function keepLog(output: string): void {
+  const { TEST_LOG_FILE: file } = process.env;
+  if (file) appendFileSync(file, output.replaceAll(/^(?!\{).*\n?/gm, ''));
+}
+
 /** Starts `apps/<app>`; only the given variables and PATH are set. */
 export const spawnApp = (app: string, environment: Record<string, string>): SpawnedProcess =>
   spawnScript([`dist/apps/${app}/src/main.js`], environment);
@@ -31,8 +39,10 @@ export function spawnScript(
     env: { PATH: process.env['PATH'] ?? '', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  noteProcess(child.pid);
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  child.once('close', () => keepLog(output));
   const exit = once(child, 'exit').then(([code]) => code as number | null);
   return {
     child,

@@ -6,10 +6,12 @@ import type { JsonObject, MediaProvider, TaskView } from '#contracts';
 import { type Database, loadConfig, openPlatform, type Platform, readProcessConfig, type Environment } from '#platform';
 import { MediaProviderRegistry, openMediaProviders, openTextProviders, SandboxConfig, TextConfig } from '#providers';
 import { createTestDatabase, uniqueRedisPrefix } from '#testing';
+import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Express } from 'express';
 import { createApi } from '../../../api/src/create-api.js';
-import { seed } from '../../../api/src/seed.js';
+import { applyPrices, seed } from '../../../api/src/seed.js';
 import { serve } from '../../../api/src/serve.js';
+import { watchSales } from '../../../api/src/watch-sales.js';
 import { createImageWorker } from '../../../image-worker/src/image-worker.js';
 import { createMaintenanceWorker } from '../../../maintenance-worker/src/maintenance-worker.js';
 import { createVideoWorker } from '../../../video-worker/src/video-worker.js';
@@ -21,6 +23,8 @@ export const TEST_KEY = 'sk-test-0123456789abcdef';
 export interface TestGatewayOptions {
   /** Queues on this Redis instead of Postgres. */
   readonly redisUrl?: string;
+  /** What the gateway reaches its database by, instead of its address; for faults of the network in between. */
+  readonly databaseBehind?: (databaseUrl: string) => Promise<string>;
   /** A vendor that stands in for the sandbox. */
   readonly vendor?: MediaProvider;
   /** Whether tasks are worked on, and webhooks sent. Default true. */
@@ -67,10 +71,11 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
   const dataDirectory = await mkdtemp(join(tmpdir(), 'gateway-data-'));
   const platform = await openPlatform(
     readProcessConfig({
-      DATABASE_URL: testDatabase.url,
+      DATABASE_URL: (await options.databaseBehind?.(testDatabase.url)) ?? testDatabase.url,
       DATABASE_POOL_SIZE: '6',
       KEY_PEPPER: 'a-pepper-for-tests-only',
       GATEWAY_API_KEY: TEST_KEY,
+      SANDBOX_SELLS: 'true',
       DATA_DIR: dataDirectory,
       PORT: '0',
       QUEUE_PREFIX: uniqueRedisPrefix(),
@@ -80,7 +85,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
   );
   const environment = { SANDBOX_WORD_MS: '0', ...options.environment };
   const api = await createApi(platform, openTextProviders(loadConfig(TextConfig, environment), environment));
-  await seed(api, platform);
+  await prepare(api, platform);
   const providers = openMediaProviders(FAST_SANDBOX);
   const registry = options.vendor ? new MediaProviderRegistry({ sandbox: options.vendor }) : providers.registry;
   const server = await serve(api, platform);
@@ -109,6 +114,13 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
       await rm(dataDirectory, { recursive: true, force: true });
     },
   };
+}
+
+/** What a gateway does before it listens. */
+async function prepare(api: NestExpressApplication, platform: Platform): Promise<void> {
+  await applyPrices(platform, []);
+  await seed(api, platform);
+  await watchSales(api, platform);
 }
 
 const routesOf = (server: Express): [string, string][] =>

@@ -23,7 +23,10 @@ interface UsageRecord {
 describe('A client that leaves', () => {
   let gateway: TextGateway;
   beforeAll(async () => {
-    gateway = await startTextGateway({ SANDBOX_WORD_MS: String(WORD_MS) });
+    gateway = await startTextGateway(
+      { SANDBOX_WORD_MS: String(WORD_MS), TEXT_LEFT_READ_SECONDS: '0.3' },
+      { idleSeconds: 30 },
+    );
     await gateway.spareMoney();
   });
   afterAll(() => gateway.stop());
@@ -75,7 +78,7 @@ describe('A client that leaves', () => {
 
   describe.each(LEAVING)('a stream read with $name', (library) => {
     it.each(UPSTREAMS)(
-      'ends it at the %s upstream at once, pays for the words that went out, and leaves no hold',
+      'ends it at the %s upstream soon, pays for no less than the words that went out, and leaves no hold',
       async (upstream) => {
         const { vendor } = gateway;
         const known = await recordIds();
@@ -86,38 +89,45 @@ describe('A client that leaves', () => {
         const record = await waitFor('the settlement', SETTLED_MS, () => settledRecord(known));
         expect(record).toMatchObject({ status: 'cancelled', upstream });
         const output = record.lines.find(({ unit }) => unit === 'output_token');
-        expect(output).toMatchObject({ source: 'counted' });
-        expect(output?.quantity).toBeLessThan(20);
+        expect(output?.quantity).toBeGreaterThan(0);
         expect(record.amount).toBeGreaterThan(0n);
+        await gateway.spareMoney();
         vendor.gate = undefined;
       },
     );
   });
 
   describe.each(LEAVING)('a whole reply asked for with $name', (library) => {
-    it.each(UPSTREAMS)('ends it at the %s upstream at once and pays nothing', async (upstream) => {
-      const { vendor } = gateway;
-      const known = await recordIds();
-      const { aborted, seen } = vendor;
-      const asked = seen.length;
-      vendor.gate = { at: 'start', opened: new Promise(() => {}) };
-      const leaving = new AbortController();
-      const words = upstream === 'sandbox' ? (['Wait [sandbox:hang]'] as const) : STORY;
-      const asking = library
-        .connect(gateway, 0)
-        .ask(MODEL_OVER[upstream], words, leaving.signal)
-        .catch(() => 'left');
-      await waitFor('the request', SETTLED_MS, async () => {
-        if (upstream !== 'sandbox') return seen.length > asked ? true : undefined;
-        const { rows } = await gateway.database.query({ text: 'select 1 from request_hold' });
-        return rows.length > 0 ? true : undefined;
-      });
-      leaving.abort();
-      expect(await asking).toBe('left');
-      if (upstream !== 'sandbox') await abortAfter(aborted);
-      const record = await waitFor('the settlement', SETTLED_MS, () => settledRecord(known));
-      expect(record).toMatchObject({ status: 'cancelled', amount: 0n, lines: [] });
-      vendor.gate = undefined;
-    });
+    it.each(UPSTREAMS)(
+      'ends it at the %s upstream soon and pays what was held, for nobody knows what it did',
+      async (upstream) => {
+        const { vendor } = gateway;
+        const known = await recordIds();
+        const { aborted, seen } = vendor;
+        const asked = seen.length;
+        vendor.gate = { at: 'start', opened: new Promise(() => {}) };
+        const leaving = new AbortController();
+        const words = upstream === 'sandbox' ? (['Wait [sandbox:hang]'] as const) : STORY;
+        const asking = library
+          .connect(gateway, 0)
+          .ask(MODEL_OVER[upstream], words, leaving.signal)
+          .catch(() => 'left');
+        await waitFor('the request', SETTLED_MS, async () => {
+          if (upstream !== 'sandbox') return seen.length > asked ? true : undefined;
+          const { rows } = await gateway.database.query({ text: 'select 1 from request_hold' });
+          return rows.length > 0 ? true : undefined;
+        });
+        leaving.abort();
+        expect(await asking).toBe('left');
+        if (upstream !== 'sandbox') await abortAfter(aborted);
+        const record = await waitFor('the settlement', SETTLED_MS, () => settledRecord(known));
+        expect(record).toMatchObject({
+          status: 'cancelled',
+          lines: expect.arrayContaining([expect.objectContaining({ source: 'held' })]),
+        });
+        await gateway.spareMoney();
+        vendor.gate = undefined;
+      },
+    );
   });
 });

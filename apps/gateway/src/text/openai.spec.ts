@@ -1,5 +1,6 @@
 import OpenAI from 'openai';
 import type { ResponseInput } from 'openai/resources/responses/responses';
+import { waitUntil } from '../testing/wait-until.js';
 import { startTextGateway, type TextGateway, MODEL_OVER, UPSTREAMS } from '../testing/text-vendor/text-gateway.js';
 
 const WEATHER = {
@@ -16,7 +17,7 @@ describe('The openai library', () => {
   let gateway: TextGateway;
   let client: OpenAI;
   beforeAll(async () => {
-    gateway = await startTextGateway();
+    gateway = await startTextGateway({ TEXT_LEFT_READ_SECONDS: '0.2' }, { idleSeconds: 30 });
     client = new OpenAI({ apiKey: gateway.key, baseURL: `${gateway.baseUrl}/v1`, maxRetries: 0 });
   });
   afterAll(() => gateway.stop());
@@ -154,14 +155,14 @@ describe('The openai library', () => {
     await expect(reading).rejects.toMatchObject({ code: 'upstream_error' });
   });
 
-  it('aborts the upstream when it stops reading', async () => {
-    gateway.vendor.pauseMs = 50;
+  it('has the upstream aborted soon after it stopped reading, where the reply does not end by itself', async () => {
     const before = gateway.vendor.aborted;
+    gateway.vendor.gate = { at: 'middle', opened: new Promise(() => {}) };
     const stream = await client.responses.create({ model: 'vendor-4o-image', input: 'A long story', stream: true });
     for await (const event of stream) if (event.type === 'response.output_text.delta') break;
     stream.controller.abort();
-    await new Promise((resolve) => setTimeout(resolve, 300));
-    gateway.vendor.pauseMs = 0;
+    await waitUntil('the abort', () => (gateway.vendor.aborted > before ? true : undefined));
+    gateway.vendor.gate = undefined;
     expect(gateway.vendor.aborted).toBe(before + 1);
   });
 });

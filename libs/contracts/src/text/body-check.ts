@@ -1,6 +1,7 @@
 import { getMetadataStorage, ValidateBy } from 'class-validator';
 import type { ErrorCode, FieldError } from '../errors.js';
 import { isJsonObject } from '../json.js';
+import { KnownNames } from './known-names.js';
 
 /** Takes note of one broken rule. */
 export type Report = (param: string, code: ErrorCode, message: string) => void;
@@ -49,10 +50,16 @@ export const Required = (check: FieldCheck): PropertyDecorator => field(check, t
 /** A field that may be missing; null counts as missing. */
 export const Optional = (check: FieldCheck): PropertyDecorator => field(check, false);
 
-const compiled = new WeakMap<object, readonly CheckedField[]>();
+/** A class as it is checked. */
+interface CompiledClass {
+  readonly fields: readonly CheckedField[];
+  readonly names: KnownNames;
+}
+
+const compiled = new WeakMap<object, CompiledClass>();
 
 /** Reads a class's decorators once: class-validator itself searches them on every call, which costs ten times the check. */
-function fieldsOf(type: BodyClass<unknown>): readonly CheckedField[] {
+function compiledOf(type: BodyClass<unknown>): CompiledClass {
   const known = compiled.get(type);
   if (known) return known;
   const fields = getMetadataStorage()
@@ -63,14 +70,21 @@ function fieldsOf(type: BodyClass<unknown>): readonly CheckedField[] {
       check: metadata.constraints[0] as FieldCheck,
       required: metadata.constraints[1] as boolean,
     }));
-  compiled.set(type, fields);
-  return fields;
+  // Objects of several classes say by their type of which they are.
+  const made = { fields, names: new KnownNames([...fields.map(({ name }) => name), 'type']) };
+  compiled.set(type, made);
+  return made;
 }
 
-/** Checks the decorated fields of `type` on a plain JSON object; fields the class does not know are left alone. */
+/**
+ * Checks the decorated fields of `type` on a plain JSON object. Fields the class does not know are left alone, unless they
+ * differ from another only in letter case: an upstream may take them for that one.
+ */
 export function checkFields(type: BodyClass<unknown>, value: object, path: string, report: Report): void {
   const body = value as Record<string, unknown>;
-  for (const { name, check, required } of fieldsOf(type)) {
+  const { fields, names } = compiledOf(type);
+  names.expectOneSpelling(body, path, report);
+  for (const { name, check, required } of fields) {
     const sent = body[name];
     const param = path === '' ? name : `${path}.${name}`;
     if (sent !== undefined && sent !== null) check(sent, param, report);
@@ -78,12 +92,17 @@ export function checkFields(type: BodyClass<unknown>, value: object, path: strin
   }
 }
 
-/** Every broken rule of a body, in the order of the class's fields; empty when the body is of the class's shape. */
+/** A body can break a rule in each of a hundred thousand places; nobody reads more than some of them. */
+const ERRORS_MAX = 100;
+
+/** The broken rules of a body, at most 100, in the order of the class's fields; empty when the body is of the class's shape. */
 export function checkBody(type: BodyClass<unknown>, body: unknown): readonly FieldError[] {
   if (!isJsonObject(body))
     return [{ param: 'body', code: 'invalid_json', message: 'The request body must be a JSON object.' }];
   const errors: FieldError[] = [];
-  checkFields(type, body, '', (param, code, message) => errors.push({ param, code, message }));
+  checkFields(type, body, '', (param, code, message) => {
+    if (errors.length < ERRORS_MAX) errors.push({ param, code, message });
+  });
   return errors;
 }
 

@@ -1,6 +1,19 @@
+import { GatewayError } from '../errors.js';
 import { isJsonObject, type JsonObject } from '../json.js';
 import { Optional, Required, type FieldCheck } from './body-check.js';
-import { all, choice, flag, jsonObject, listOf, number, object, text, unsupported, whole } from './field-checks.js';
+import {
+  all,
+  choice,
+  flag,
+  jsonObject,
+  listOf,
+  number,
+  object,
+  text,
+  tokens,
+  unsupported,
+  whole,
+} from './field-checks.js';
 import { base64Data } from './image-checks.js';
 
 class InlineData {
@@ -94,7 +107,7 @@ class ToolConfig {
 class ThinkingConfig {
   @Optional(flag()) includeThoughts?: boolean;
   /** Tokens to think with: 0 turns thinking off, -1 leaves it to the model. */
-  @Optional(whole(-1)) thinkingBudget?: number;
+  @Optional(tokens(-1)) thinkingBudget?: number;
   @Optional(text()) thinkingLevel?: string;
 }
 
@@ -102,7 +115,7 @@ class GenerationConfig {
   @Optional(number(0, 2)) temperature?: number;
   @Optional(number(0, 1)) topP?: number;
   @Optional(number(0, Number.MAX_SAFE_INTEGER)) topK?: number;
-  @Optional(whole(1)) maxOutputTokens?: number;
+  @Optional(tokens()) maxOutputTokens?: number;
   @Optional(listOf(text(), { max: 16 })) stopSequences?: string[];
   @Optional(unsupported('a reply has one candidate; send several requests.', 1)) candidateCount?: 1;
   @Optional(whole(-2_147_483_648, 4_294_967_295)) seed?: number;
@@ -150,14 +163,40 @@ const CALLERS_OWN = new Set([
 
 const camelCase = (name: string): string => name.replace(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase());
 
-/** Rewrites snake_case field names to camelCase, leaving the caller's own data alone. */
-export function camelCaseGemini(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(camelCaseGemini);
-  if (!isJsonObject(value)) return value;
-  const renamed: Record<string, unknown> = {};
-  for (const [key, entry] of Object.entries(value)) {
-    const name = camelCase(key);
-    renamed[name] = CALLERS_OWN.has(name) ? entry : camelCaseGemini(entry);
-  }
-  return renamed;
+/** A Gemini body in one spelling. */
+export interface OneSpelling {
+  readonly body: unknown;
+  /** True: a name was spelled in another way, so that the bytes that came are not what was read. */
+  readonly isRenamed: boolean;
 }
+
+/**
+ * Rewrites snake_case field names to camelCase, leaving the caller's own data alone.
+ *
+ * @throws GatewayError `invalid_parameter` when a field stands there in both spellings: readers differ in which one counts.
+ */
+export function camelCaseGemini(sent: unknown): OneSpelling {
+  let isRenamed = false;
+  const rename = (value: unknown, path: string): unknown => {
+    if (Array.isArray(value)) return value.map((entry, index) => rename(entry, `${path}[${index}]`));
+    if (!isJsonObject(value)) return value;
+    const renamed: Record<string, unknown> = {};
+    for (const [key, entry] of Object.entries(value)) {
+      const name = camelCase(key);
+      const param = path === '' ? key : `${path}.${key}`;
+      if (name !== key) {
+        isRenamed = true;
+        if (Object.hasOwn(value, name)) throw spelledTwice(param, name);
+      }
+      if (Object.hasOwn(renamed, name)) throw spelledTwice(param, name);
+      renamed[name] = CALLERS_OWN.has(name) ? entry : rename(entry, path === '' ? name : `${path}.${name}`);
+    }
+    return renamed;
+  };
+  return { body: rename(sent, ''), isRenamed };
+}
+
+const spelledTwice = (param: string, name: string): GatewayError =>
+  new GatewayError('invalid_parameter', `${param} and ${name} are two spellings of one field; send one of them.`, {
+    param,
+  });

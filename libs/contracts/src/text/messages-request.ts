@@ -1,9 +1,21 @@
 import { isJsonObject, type JsonObject } from '../json.js';
 import { Optional, Required, type FieldCheck } from './body-check.js';
-import { choice, flag, jsonObject, listOf, number, object, stringOr, text, variants, whole } from './field-checks.js';
+import {
+  choice,
+  flag,
+  jsonObject,
+  listOf,
+  number,
+  object,
+  stringOr,
+  text,
+  tokens,
+  variants,
+  whole,
+} from './field-checks.js';
 import { messagesBlock, type MessagesBlock } from './messages-blocks.js';
 
-/** What a missing `max_tokens` counts as: D1 4.3 lists the field without a required marker. */
+/** What a request of another style that names no limit is written with. */
 export const DEFAULT_MAX_TOKENS = 4096;
 
 class Message {
@@ -50,7 +62,7 @@ class ToolChoice extends AnyChoice {
 export type MessagesToolChoice = ({ type: 'auto' | 'any' | 'none' } & AnyChoice) | ({ type: 'tool' } & ToolChoice);
 
 class EnabledThinking {
-  @Optional(whole(1)) budget_tokens?: number;
+  @Optional(tokens()) budget_tokens?: number;
 }
 
 class NoOptions {}
@@ -70,7 +82,7 @@ class OutputConfig {
 export class MessagesRequest {
   @Required(text({ min: 1 })) model!: string;
   @Required(listOf(object(Message), { min: 1 })) messages!: Message[];
-  @Optional(whole(1)) max_tokens?: number;
+  @Optional(tokens()) max_tokens?: number;
   @Optional(stringOr(listOf(variants({ text: SystemBlock })), 'an array of text blocks')) system?:
     string | ({ type: 'text' } & SystemBlock)[];
   @Optional(number(0, 1)) temperature?: number;

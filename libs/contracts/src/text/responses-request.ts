@@ -9,6 +9,7 @@ import {
   object,
   stringOr,
   text,
+  tokens,
   unsupported,
   variants,
   whole,
@@ -62,6 +63,11 @@ class TextOptions {
   @Optional(choice(['low', 'medium', 'high'])) verbosity?: string;
 }
 
+/** The names of the output limit. The first is the style's own, the others are what users of neighbouring interfaces write. */
+export const RESPONSES_LIMITS = ['max_output_tokens', 'max_completion_tokens', 'max_tokens'] as const;
+
+const outputLimit = tokens();
+
 /** Body of `POST /v1/responses` (D1 4.1), with the native fields that client libraries send. Unknown fields are left alone. */
 export class ResponsesRequest {
   @Required(text({ min: 1 })) model!: string;
@@ -69,10 +75,10 @@ export class ResponsesRequest {
   @Optional(text()) instructions?: string | null;
   @Optional(number(0, 2)) temperature?: number | null;
   @Optional(number(0, 1)) top_p?: number | null;
-  @Optional(whole(1)) max_output_tokens?: number | null;
+  @Optional(outputLimit) max_output_tokens?: number | null;
   /** D1 does not name the output limit; these two are what users of neighbouring interfaces write. */
-  @Optional(whole(1)) max_tokens?: number | null;
-  @Optional(whole(1)) max_completion_tokens?: number | null;
+  @Optional(outputLimit) max_tokens?: number | null;
+  @Optional(outputLimit) max_completion_tokens?: number | null;
   @Optional(flag()) stream?: boolean | null;
   @Optional(listOf(responsesTool)) tools?: ResponsesTool[] | null;
   @Optional(toolChoice) tool_choice?: (typeof TOOL_CHOICE_WORDS)[number] | ResponsesToolChoice | null;
@@ -96,6 +102,8 @@ export class ResponsesRequest {
   @Optional(anything) stream_options?: JsonObject | null;
   @Optional(unsupported('a reply is made while the caller waits; leave it out or send false.', false))
   background?: false;
+  @Optional(unsupported('a reply is one; send several requests.', 1)) n?: 1;
+  @Optional(unsupported('a reply is one; send several requests.', 1)) best_of?: 1;
   @Optional(unsupported('send the turns in input, or previous_response_id.')) conversation?: never;
   @Optional(unsupported('send the text of the prompt in input.')) prompt?: never;
 }

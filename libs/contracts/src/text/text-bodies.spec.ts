@@ -1,6 +1,6 @@
 import { validateSync } from 'class-validator';
 import { checkBody } from './body-check.js';
-import { camelCaseGemini, GeminiRequest } from './gemini-request.js';
+import { GeminiRequest } from './gemini-request.js';
 import { MessagesRequest } from './messages-request.js';
 import { ResponsesRequest } from './responses-request.js';
 
@@ -261,35 +261,5 @@ describe('the decorated classes', () => {
     const body = { ...MINIMAL[style], ...change };
     const instance: object = Object.assign(new BODIES[style](), body);
     expect(validateSync(instance).length === 0).toBe(checkBody(BODIES[style], body).length === 0);
-  });
-});
-
-describe('camelCaseGemini', () => {
-  it('reads snake_case field names and leaves the names inside a schema or arguments alone', () => {
-    expect(
-      camelCaseGemini({
-        system_instruction: { parts: [{ text: 'x' }] },
-        contents: [
-          {
-            parts: [
-              { inline_data: { mime_type: 'image/png', data: 'AA' } },
-              { function_call: { name: 'f', args: { my_arg: 1 } } },
-            ],
-          },
-        ],
-        generation_config: { max_output_tokens: 5, response_json_schema: { properties: { my_field: {} } } },
-      }),
-    ).toEqual({
-      systemInstruction: { parts: [{ text: 'x' }] },
-      contents: [
-        {
-          parts: [
-            { inlineData: { mimeType: 'image/png', data: 'AA' } },
-            { functionCall: { name: 'f', args: { my_arg: 1 } } },
-          ],
-        },
-      ],
-      generationConfig: { maxOutputTokens: 5, responseJsonSchema: { properties: { my_field: {} } } },
-    });
   });
 });

@@ -24,8 +24,10 @@ export function errorInStyle(style: TextStyle, error: GatewayError, requestId: s
     };
   if (style === 'gemini')
     return { error: { code, message: error.publicMessage, status: names.google, details: [] }, ...top };
+  // Agents act on the vendor's own code: they shorten the conversation on `context_length_exceeded`.
+  const machineCode = error.upstreamCode ?? error.code;
   return {
-    error: { message: error.publicMessage, type: names.openai, param: error.param ?? null, code: error.code },
+    error: { message: error.publicMessage, type: names.openai, param: error.param ?? null, code: machineCode },
     ...top,
   };
 }

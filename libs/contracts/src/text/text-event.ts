@@ -1,8 +1,11 @@
 /** Why a reply ended. `stop-sequence` carries the sequence in the event. */
 export type FinishReason = 'stop' | 'stop-sequence' | 'length' | 'tool-calls' | 'content-filter';
 
-/** Where the numbers come from: the upstream's own bill, or our tokenizer because the upstream gave none. */
-export type UsageSource = 'upstream' | 'counted';
+/**
+ * Where the numbers come from: the upstream's own bill; our tokenizer because the upstream gave none; or what was held,
+ * because the caller left before the upstream could tell.
+ */
+export type UsageSource = 'upstream' | 'counted' | 'held';
 
 /** Tokens of one exchange. Totals include their parts: `inputTokens` holds cached and image tokens, `outputTokens` reasoning. */
 export interface TextUsage {

@@ -16,8 +16,20 @@ export interface TextCall {
   readonly request: () => TextRequest;
   /** The caller's body in its own style, ready to pass through. */
   readonly native: () => NativeBody;
+  /** Told when an upstream has begun to reply, once for each that is asked. */
+  readonly onReply?: (progress: ReplyProgress) => void;
   /** Headers of the caller that mean something to an upstream of the same protocol, for example `anthropic-beta`. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Fields of the native body whose price nobody knows; an upstream whose policy does not list one is not sent it. */
+  readonly unknownFields?: readonly string[];
+}
+
+/** What is known of a reply before it is over; may be asked at any time, also when it broke off. */
+export interface ReplyProgress {
+  /** The usage that was told until now; undefined while none was. Its output may be 0, or too small. */
+  readonly told: () => TextUsage | undefined;
+  /** True: the models behind it may reason without being asked, and show nothing of it. */
+  readonly mayReasonUnasked: boolean;
 }
 
 /** The caller's body: the bytes when nothing in them is ours alone, else the rewritten object. */
@@ -26,7 +38,7 @@ export type NativeBody =
 
 /** What became of a reply that passed through unread. */
 export interface RelayOutcome {
-  /** Absent when the upstream told none, or was cut off before it did. */
+  /** What was told until now; absent when nothing was. */
   readonly usage: TextUsage | undefined;
   /** The text, reasoning and arguments that went out, for counting; empty when `usage` tells an output. */
   readonly produced: string;

@@ -2,20 +2,22 @@ import { Database, PLATFORM, type Platform } from '#platform';
 import { Module } from '@nestjs/common';
 import { LedgerModule } from '../ledger/ledger.module.js';
 import { LedgerService } from '../ledger/ledger.service.js';
+import type { GuessLimiter } from '../limits/guess-limiter.js';
+import { KEY_GUESSES, LimitsModule } from '../limits/limits.module.js';
 import { AccessService } from './access.service.js';
 import { KeyUse } from './key-use.js';
 import { SeedService } from './seed.service.js';
 
 /** Who may come in. */
 @Module({
-  imports: [LedgerModule],
+  imports: [LedgerModule, LimitsModule],
   providers: [
     { provide: KeyUse, inject: [Database], useFactory: (database: Database) => new KeyUse(database) },
     {
       provide: AccessService,
-      inject: [Database, PLATFORM, KeyUse],
-      useFactory: (database: Database, { secrets }: Platform, uses: KeyUse) =>
-        new AccessService(database, secrets.keyPepper, uses),
+      inject: [Database, PLATFORM, KeyUse, KEY_GUESSES],
+      useFactory: (database: Database, { secrets }: Platform, uses: KeyUse, guesses: GuessLimiter) =>
+        new AccessService(database, secrets.keyPepper, uses, guesses),
     },
     {
       provide: SeedService,

@@ -1,13 +1,16 @@
 import { hash } from 'node:crypto';
 import { GatewayError } from '#contracts';
-import { Coalescer, Database } from '#platform';
+import { Coalescer, Database, REQUEST_WAIT_MS } from '#platform';
 import { LRUCache } from 'lru-cache';
 import { hashApiKey } from './api-key.js';
 import type { Caller } from './caller.js';
+import type { GuessLimiter } from '../limits/guess-limiter.js';
 import type { KeyUse } from './key-use.js';
 
 /** How long a looked-up key is believed, in milliseconds: the longest a revoked key may go on working. */
 export const KEY_CACHE_MS = 3_000;
+/** How long a key that was good is looked up without delay, whatever its address has guessed, in milliseconds. */
+const GOOD_KEY_MS = 3_600_000;
 
 interface CallerRow {
   readonly key_hash: Buffer;
@@ -15,6 +18,7 @@ interface CallerRow {
   readonly id: string;
   readonly allowed_models: string[];
   readonly allowed_addresses: string[];
+  readonly scopes: string[];
   readonly quota_micros: bigint | null;
   readonly requests_per_minute: number | null;
   readonly tokens_per_minute: number | null;
@@ -25,7 +29,7 @@ interface CallerRow {
 
 /** A rotated key is found by either secret until the overlap ends. */
 const FIND_CALLERS = `
-select f.hash as key_hash, k.id, k.account_id, k.allowed_models, k.allowed_addresses, k.quota_micros, a.priority,
+select f.hash as key_hash, k.id, k.account_id, k.allowed_models, k.allowed_addresses, k.scopes, k.quota_micros, a.priority,
   least(k.expires_at, f.valid_until) as expires_at,
   coalesce(k.requests_per_minute, a.requests_per_minute) as requests_per_minute,
   coalesce(k.tokens_per_minute, a.tokens_per_minute) as tokens_per_minute,
@@ -45,29 +49,37 @@ where k.revoked_at is null and a.disabled_at is null`;
 export class AccessService {
   /** By a plain digest of the key, which takes a tenth of the time of the keyed hash and never leaves this memory. */
   private readonly known = new LRUCache<string, Caller>({ max: 50_000, ttl: KEY_CACHE_MS });
+  /** Keys that were good lately, by the same digest. */
+  private readonly good = new LRUCache<string, true>({ max: 50_000, ttl: GOOD_KEY_MS });
   private readonly lookups: Coalescer<Buffer, Caller | null>;
 
   constructor(
     private readonly database: Database,
     private readonly pepper: string,
     private readonly uses: KeyUse,
+    private readonly guesses: GuessLimiter,
   ) {
-    this.lookups = new Coalescer((hashes) => this.find(hashes), { maxItems: 64, maxRunsInFlight: 2 });
+    this.lookups = new Coalescer((hashes) => this.find(hashes), {
+      maxItems: 64,
+      maxRunsInFlight: 2,
+      maxWaitMs: REQUEST_WAIT_MS,
+    });
   }
 
   /**
-   * The caller behind a key.
+   * The caller behind a key. `addressOf`: where it came from; asked only for keys that were not good lately.
    *
-   * @throws GatewayError `invalid_api_key`: no key, an unknown, revoked or expired one, or one of a disabled account.
+   * @throws GatewayError `invalid_api_key`: no key, an unknown, revoked or expired one, or one of a disabled account;
+   * `rate_limit_exceeded`: too many wrong keys came from the address.
    */
-  async authenticate(presented: string | undefined): Promise<Caller> {
+  async authenticate(presented: string | undefined, addressOf: () => string | undefined): Promise<Caller> {
     if (!presented) {
       throw new GatewayError(
         'invalid_api_key',
         'No API key was sent: add the header "Authorization: Bearer <API_KEY>".',
       );
     }
-    const caller = await this.callerOf(presented);
+    const caller = await this.callerOf(presented, addressOf);
     if (!caller) throw new GatewayError('invalid_api_key', 'The API key is not valid: it is unknown, or was revoked.');
     if (caller.expiresAt && caller.expiresAt.getTime() <= Date.now()) {
       throw new GatewayError('invalid_api_key', `The API key expired at ${caller.expiresAt.toISOString()}.`);
@@ -76,12 +88,15 @@ export class AccessService {
     return caller;
   }
 
-  private async callerOf(presented: string): Promise<Caller | null> {
+  private async callerOf(presented: string, addressOf: () => string | undefined): Promise<Caller | null> {
     const digest = hash('sha256', presented, 'base64');
     const known = this.known.get(digest);
     if (known) return known;
-    const caller = await this.lookups.add(hashApiKey(presented, this.pepper));
-    if (caller) this.known.set(digest, caller);
+    const find = (): Promise<Caller | null> => this.lookups.add(hashApiKey(presented, this.pepper));
+    const caller = this.good.has(digest) ? await find() : await this.guesses.check({ address: addressOf() }, find);
+    if (!caller) return null;
+    this.known.set(digest, caller);
+    this.good.set(digest, true);
     return caller;
   }
 
@@ -101,6 +116,7 @@ const toCaller = (row: CallerRow): Caller => ({
   apiKeyId: row.id,
   allowedModels: row.allowed_models,
   allowedAddresses: row.allowed_addresses,
+  scopes: row.scopes,
   quotaMicros: row.quota_micros,
   requestsPerMinute: row.requests_per_minute,
   tokensPerMinute: row.tokens_per_minute,

@@ -8,6 +8,8 @@ export interface Caller {
   readonly allowedModels: readonly string[];
   /** Addresses or CIDR blocks; empty: every address is allowed. */
   readonly allowedAddresses: readonly string[];
+  /** What the key is limited to (`KEY_SCOPES`); empty: everything. */
+  readonly scopes: readonly string[];
   /** What the key may spend in all; null: as much as its account. */
   readonly quotaMicros: Micros | null;
   readonly requestsPerMinute: number | null;

@@ -9,8 +9,10 @@ const FIRST_BALANCE_MICROS = 10_000n * MICROS_PER_UNIT;
 
 /** How the first account can be used. */
 export interface FirstKey {
-  /** The key, when it may be shown: it was just made, or the operator chose it. */
+  /** The key, when it was just made: it is shown this once. */
   readonly key: string | null;
+  /** The operator chose it, and knows it. */
+  readonly isChosen: boolean;
   /** The visible part of a key of the account. */
   readonly prefix: string;
 }
@@ -38,16 +40,22 @@ export class SeedService {
       reference: 'first-balance',
       note: 'Balance of a fresh gateway',
     });
-    if (chosenKey) return this.addKey('Chosen by GATEWAY_API_KEY', chosenKey);
+    if (chosenKey) {
+      const prefix = await this.addKey('Chosen by GATEWAY_API_KEY', chosenKey);
+      return { key: null, isChosen: true, prefix };
+    }
     const { rows } = await this.database.query<{ prefix: string }>({ text: EXISTING_KEY, values: [FIRST_ACCOUNT_ID] });
     const [existing] = rows;
-    return existing ? { key: null, prefix: existing.prefix } : this.addKey('First key', newApiKey());
+    if (existing) return { key: null, isChosen: false, prefix: existing.prefix };
+    const key = newApiKey();
+    return { key, isChosen: false, prefix: await this.addKey('First key', key) };
   }
 
-  private async addKey(name: string, key: string): Promise<FirstKey> {
+  /** Answers the visible part. */
+  private async addKey(name: string, key: string): Promise<string> {
     const prefix = visiblePrefix(key);
     const values = [timeOrderedId('key'), FIRST_ACCOUNT_ID, name, prefix, hashApiKey(key, this.pepper)];
     await this.database.query({ text: ADD_KEY, values });
-    return { key, prefix };
+    return prefix;
   }
 }

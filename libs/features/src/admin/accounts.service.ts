@@ -9,6 +9,8 @@ export interface AccountRow extends Position {
   readonly available_micros: bigint;
   readonly held_micros: bigint;
   readonly used_micros: bigint;
+  /** Used and not yet collected. */
+  readonly owed_micros: bigint;
   readonly unlimited: boolean;
   readonly priority: number;
   readonly max_running_tasks: number | null;
@@ -30,7 +32,7 @@ export interface AccountSettings {
   readonly disabled?: boolean | undefined;
 }
 
-const COLUMNS = `id, name, available_micros, held_micros, used_micros, unlimited, priority, max_running_tasks,
+const COLUMNS = `id, name, available_micros, held_micros, used_micros, owed_micros, unlimited, priority, max_running_tasks,
   requests_per_minute, tokens_per_minute, created_at, disabled_at, ${cursorTime('created_at')} as time`;
 
 const LIST = `

@@ -4,6 +4,7 @@ import { AccountsService } from './accounts.service.js';
 import { AuditedChanges } from './audit.js';
 import { FundsService } from './funds.service.js';
 import { KeysService } from './keys.service.js';
+import { PriceImport } from './price-import.js';
 import { PricesService } from './prices.service.js';
 import { UpstreamRoster } from '../text/upstream-roster.js';
 import { RecordsService } from './records.service.js';
@@ -39,6 +40,11 @@ import { UpstreamsService } from './upstreams.service.js';
       useFactory: (database: Database, changes: AuditedChanges) => new PricesService(database, changes),
     },
     {
+      provide: PriceImport,
+      inject: [Database, AuditedChanges],
+      useFactory: (database: Database, changes: AuditedChanges) => new PriceImport(database, changes),
+    },
+    {
       provide: RecordsService,
       inject: [Database],
       useFactory: (database: Database) => new RecordsService(database),
@@ -50,6 +56,15 @@ import { UpstreamsService } from './upstreams.service.js';
         new UpstreamsService(database, changes, sealer, roster),
     },
   ],
-  exports: [AccountsService, FundsService, KeysService, PricesService, RecordsService, UpstreamsService],
+  exports: [
+    AuditedChanges,
+    AccountsService,
+    FundsService,
+    KeysService,
+    PriceImport,
+    PricesService,
+    RecordsService,
+    UpstreamsService,
+  ],
 })
 export class AdminModule {}

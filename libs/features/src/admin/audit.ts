@@ -11,7 +11,7 @@ export interface Operator {
 /** What a change did, for the record. Never holds secrets. */
 export interface Change {
   readonly action: string;
-  readonly subjectType: 'account' | 'api_key' | 'price' | 'upstream';
+  readonly subjectType: 'account' | 'api_key' | 'price' | 'upstream' | 'task' | 'webhook_delivery';
   readonly subjectId: string;
   readonly before: object | null;
   readonly after: object | null;

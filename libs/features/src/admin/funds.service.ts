@@ -1,5 +1,6 @@
 import { GatewayError, type Micros } from '#contracts';
 import type { StatementRunner } from '#platform';
+import { collectDebts } from '../ledger/debts.js';
 import { beyondBooks, lock } from './accounts.service.js';
 import type { AuditedChanges, Operator } from './audit.js';
 
@@ -34,7 +35,14 @@ const FIND = `select id, kind, debit, amount_micros from ledger_entry where acco
 const ENTER = `
 insert into ledger_entry (account_id, kind, debit, credit, amount_micros, reference, note)
 values ($1, $2, $3, $4, $5, $6, $7) returning id`;
-const MOVE = `update account set available_micros = available_micros + $2 where id = $1 returning available_micros`;
+const MOVE = `update account set available_micros = available_micros + $2 where id = $1
+  returning available_micros, owed_micros`;
+const BALANCE = `select available_micros, owed_micros from account where id = $1`;
+
+interface Moved {
+  readonly available_micros: bigint;
+  readonly owed_micros: bigint;
+}
 
 /** Money that comes in or goes out by an operator's hand. */
 export class FundsService {
@@ -61,10 +69,11 @@ export class FundsService {
       if (!account.unlimited && account.available_micros + amountMicros < 0n) {
         throw new GatewayError('conflict', 'The account has less than what should be taken away.', { param: 'amount' });
       }
-      const { entryId, availableMicros } = await enter(transaction, funding);
-      const before = { available_micros: account.available_micros };
+      const { entryId, availableMicros, owedMicros } = await enter(transaction, funding);
+      const before = { available_micros: account.available_micros, owed_micros: account.owed_micros };
       const after = {
         available_micros: availableMicros,
+        owed_micros: owedMicros,
         entry_id: entryId,
         reference: funding.reference,
         note: funding.note,
@@ -107,9 +116,17 @@ async function enter(transaction: StatementRunner, { accountId, kind, amountMicr
   const books = takes ? ['available', 'funding'] : ['funding', 'available'];
   const values = [accountId, kind, ...books, takes ? -amountMicros : amountMicros, reference, note];
   const entered = await transaction.query<{ id: bigint }>({ text: ENTER, values });
-  const moved = await transaction.query<{ available_micros: bigint }>({
+  const moved = await transaction.query<Moved>({
     text: MOVE,
     values: [accountId, amountMicros],
   });
-  return { entryId: entered.rows[0]?.id ?? 0n, availableMicros: moved.rows[0]?.available_micros ?? 0n };
+  const row = moved.rows[0];
+  // Money that comes in pays what is owed before anything else.
+  if (!takes && row && row.owed_micros > 0n) await collectDebts(transaction, accountId);
+  const { rows } = await transaction.query<Moved>({ text: BALANCE, values: [accountId] });
+  return {
+    entryId: entered.rows[0]?.id ?? 0n,
+    availableMicros: rows[0]?.available_micros ?? 0n,
+    owedMicros: rows[0]?.owed_micros ?? 0n,
+  };
 }

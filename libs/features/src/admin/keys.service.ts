@@ -16,6 +16,7 @@ export interface KeyRow {
   readonly used_micros: bigint;
   readonly allowed_models: string[];
   readonly allowed_addresses: string[];
+  readonly scopes: string[];
   readonly requests_per_minute: number | null;
   readonly tokens_per_minute: number | null;
   readonly max_running_tasks: number | null;
@@ -38,13 +39,14 @@ export interface KeySettings {
   readonly quotaMicros?: Micros | null | undefined;
   readonly allowedModels?: readonly string[] | undefined;
   readonly allowedAddresses?: readonly string[] | undefined;
+  readonly scopes?: readonly string[] | undefined;
   readonly requestsPerMinute?: number | null | undefined;
   readonly tokensPerMinute?: number | null | undefined;
   readonly maxRunningTasks?: number | null | undefined;
   readonly expiresAt?: Date | null | undefined;
 }
 
-const COLUMNS = `id, account_id, name, prefix, quota_micros, held_micros, used_micros, allowed_models, allowed_addresses,
+const COLUMNS = `id, account_id, name, prefix, quota_micros, held_micros, used_micros, allowed_models, allowed_addresses, scopes,
   requests_per_minute, tokens_per_minute, max_running_tasks, created_at, expires_at, revoked_at, last_used_at,
   previous_valid_until`;
 
@@ -53,6 +55,7 @@ const UPDATE = `
 update api_key set name = coalesce($2, name),
   quota_micros = case when $3 then $4 else quota_micros end,
   allowed_models = coalesce($5, allowed_models), allowed_addresses = coalesce($6, allowed_addresses),
+  scopes = coalesce($15, scopes),
   requests_per_minute = case when $7 then $8 else requests_per_minute end,
   tokens_per_minute = case when $9 then $10 else tokens_per_minute end,
   max_running_tasks = case when $11 then $12 else max_running_tasks end,
@@ -144,6 +147,7 @@ async function set(transaction: StatementRunner, id: string, settings: KeySettin
     ...nullable(settings.tokensPerMinute),
     ...nullable(settings.maxRunningTasks),
     ...nullable(settings.expiresAt),
+    settings.scopes ?? null,
   ];
   try {
     return one(await transaction.query<KeyRow>({ text: UPDATE, values }), id);

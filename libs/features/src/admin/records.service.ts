@@ -32,7 +32,7 @@ const LEDGER = `
 select id::text as id, ${cursorTime('created_at')} as time, account_id, api_key_id, task_id, request_id, kind, debit,
   credit, amount_micros, reference, note
 from ledger_entry
-where ($1::text is null or account_id = $1) and ($2::bigint is null or id < $2) and ($3::text is null or task_id = $3)
+where ($1::text is null or account_id = $1) and ($2::bigint is null or id < $2) and ($3::text is null or task_id = $3 or id in (select entry_id from task_refund where task_id = $3))
 order by ledger_entry.id desc limit $4`;
 
 const AUDIT = `

@@ -20,11 +20,12 @@ const LIST = `select ${UPSTREAM_COLUMNS} from upstream order by id`;
 const READ = `select ${UPSTREAM_COLUMNS} from upstream where id = $1`;
 const LOCK = `${READ} for update`;
 const ADD = `
-insert into upstream (id, protocol, base_url, models, weight, priority, timeouts, output_limit_field, enabled, api_key_sealed)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) on conflict (id) do nothing returning ${UPSTREAM_COLUMNS}`;
+insert into upstream (id, protocol, base_url, models, weight, priority, timeouts, output_limit_field, enabled, api_key_sealed,
+  allow, fetches_urls, model_limits)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) on conflict (id) do nothing returning ${UPSTREAM_COLUMNS}`;
 const CHANGE = `
 update upstream set protocol = $2, base_url = $3, models = $4, weight = $5, priority = $6, timeouts = $7,
-  output_limit_field = $8, enabled = $9, api_key_sealed = $10, updated_at = now()
+  output_limit_field = $8, enabled = $9, api_key_sealed = $10, allow = $11, fetches_urls = $12, model_limits = $13, updated_at = now()
 where id = $1 returning ${UPSTREAM_COLUMNS}`;
 const REMOVE = 'delete from upstream where id = $1';
 
@@ -70,8 +71,8 @@ export class UpstreamsService {
   }
 
   /**
-   * Applies a JSON merge patch: `null` takes a field back to its default or removes it, `models` and `timeouts` are
-   * merged.
+   * Applies a JSON merge patch: `null` takes a field back to its default or removes it, `models`, `timeouts` and
+   * `allow` are merged.
    *
    * @throws GatewayError as `create`; `not_found`; `missing_parameter`: the key, when another server is to get it.
    */
@@ -190,6 +191,9 @@ const valuesOf = (entry: StoredUpstreamEntry, sealedKey: Buffer | null): unknown
   entry.output_limit_field,
   entry.enabled,
   sealedKey,
+  JSON.stringify(entry.allow),
+  entry.fetches_urls,
+  JSON.stringify(entry.model_limits),
 ];
 
 /** What the audit may hold: that there is a key and that it was changed, never the key. */

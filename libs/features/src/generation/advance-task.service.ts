@@ -1,6 +1,6 @@
-import { logger } from '#platform';
+import { logger, signals } from '#platform';
 import type { ClaimedTask } from '../tasks/task-row.js';
-import { MAX_FAILURES } from './attempts.js';
+import { MAX_FAILURES, seemsDeadly } from './attempts.js';
 import { backoffDelayMs } from './backoff.js';
 import type { SettleTaskService } from './settle-task.service.js';
 import type { StartStep } from './start-step.js';
@@ -17,6 +17,36 @@ export class AdvanceTaskService {
     private readonly start: StartStep,
     private readonly store: StoreStep,
   ) {}
+
+  /** The longest the next step may take, in milliseconds; its parts have shorter limits of their own. */
+  limitMs(task: ClaimedTask): number {
+    return task.state === 'storing' ? this.store.limitMs(task) : this.start.limitMs(task);
+  }
+
+  /**
+   * Ends a task whose attempts ended without a word when that was too often, or when its owner has given it up, before
+   * anything is risked again. True: it has ended.
+   */
+  async endsWithoutWork(task: ClaimedTask): Promise<boolean> {
+    if (task.state === 'submitting' && (await this.start.stopUnconfirmed(task))) return true;
+    if (!seemsDeadly(task)) return false;
+    log.error('task.parked', { taskId: task.id, lapses: task.lapses });
+    signals.tasksParked.inc({ medium: task.medium });
+    return this.settlement.fail(
+      task,
+      'processing_crashed',
+      'Work on this task ended the process that did it, again and again; nothing was charged.',
+    );
+  }
+
+  /** The step did not end in its time. What it may still do is fenced off by the next claim. */
+  async overran(task: ClaimedTask): Promise<void> {
+    const reason = 'The step did not end within its time.';
+    log.error('task.step_overran', { taskId: task.id, attempt: task.attempt, state: task.state });
+    if (task.state !== 'storing') return this.again(task, reason);
+    // The work is paid for at the vendor, so it is tried until the deadline.
+    await this.moves.retryLater(task, { reason, delayMs: backoffDelayMs(Math.min(task.failures, 4)), counts: true });
+  }
 
   /**
    * Never throws for what goes wrong inside a task: that ends up in the row, as another attempt or as its failure.
@@ -40,6 +70,7 @@ export class AdvanceTaskService {
       return;
     }
     log.error('task.parked', { taskId: task.id, failures: task.failures + 1, reason });
+    signals.tasksParked.inc({ medium: task.medium });
     await this.settlement.fail(task, 'parked', 'The gateway could not finish this task; nothing was charged.');
   }
 }

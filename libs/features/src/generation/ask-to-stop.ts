@@ -1,6 +1,7 @@
 import type { MediaProvider } from '#contracts';
-import { abortAfter, logger } from '#platform';
+import { logger } from '#platform';
 import type { DuePoll } from './poll-schedule.js';
+import { withinLimit } from './step-limit.js';
 
 const log = logger('generation');
 
@@ -18,7 +19,8 @@ export async function askToStop(
 ): Promise<CancelOutcome> {
   if (!provider.cancel) return 'unsupported';
   try {
-    return await provider.cancel(operation, abortAfter(timeoutMs));
+    const limit = { step: 'cancel', limitMs: timeoutMs } as const;
+    return await withinLimit(limit, async (limited) => provider.cancel?.(operation, limited) ?? 'unsupported');
   } catch (error) {
     log.warn('upstream.cancel_failed', { taskId, provider: provider.id, error });
     return 'unanswered';

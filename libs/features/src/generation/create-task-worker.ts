@@ -3,11 +3,13 @@ import { hostname } from 'node:os';
 import type { Medium } from '#contracts';
 import type { Platform } from '#platform';
 import type { MediaProviderRegistry } from '#providers';
+import { WorkerHeartbeat } from '../operations/worker-heartbeat.js';
 import { AdvanceTaskService } from './advance-task.service.js';
 import { DeadlineKeeper } from './deadline-keeper.js';
 import { PollSchedule } from './poll-schedule.js';
 import { ReferenceCheck } from './reference-check.js';
 import { SettleTaskService } from './settle-task.service.js';
+import { ABANDON_GRACE_MS, endedWithin } from './step-limit.js';
 import { StartStep } from './start-step.js';
 import { StoreStep } from './store-step.js';
 import { TaskMoves } from './task-moves.js';
@@ -43,14 +45,21 @@ export function createMediaWorker(
   const worker = new TaskWorker(medium, concurrency, moves, advance, doorbell, crashPoints);
   const poller = new VendorPoller(providers, { schedule, moves, settlement, limits, crashPoints, leaseMs });
   const deadlines = new DeadlineKeeper(medium, moves, settlement, providers);
+  const heartbeat = new WorkerHeartbeat(database, { id: owner, role: `${medium}-worker`, concurrency }, leaseMs);
   return {
     start() {
+      heartbeat.start();
       worker.start();
       poller.start();
       deadlines.start();
     },
     async stop(graceMs) {
-      await Promise.all([deadlines.stop(), poller.stop(), worker.stop(graceMs)]);
+      const stoppingSaid = endedWithin(heartbeat.stopping(), ABANDON_GRACE_MS);
+      const stopped = Promise.all([deadlines.stop(), poller.stop(graceMs), worker.stop(graceMs)]);
+      // Whatever hangs: this process ends in its time, and what it held is given to others when its leases are over.
+      await endedWithin(stopped, graceMs);
+      await stoppingSaid;
+      await endedWithin(heartbeat.gone(), ABANDON_GRACE_MS);
     },
   };
 }

@@ -1,8 +1,9 @@
 import type { Medium } from '#contracts';
-import { abortAfter, logger } from '#platform';
+import { logger } from '#platform';
 import type { MediaProviderRegistry } from '#providers';
 import { Loop } from './loop.js';
 import type { SettleTaskService } from './settle-task.service.js';
+import { withinLimit } from './step-limit.js';
 import type { OverdueTask, TaskMoves } from './task-moves.js';
 
 const log = logger('generation');
@@ -67,10 +68,10 @@ export class DeadlineKeeper {
   /** Best effort: work that nobody will fetch may still cost the gateway money. */
   private async stopVendor({ id, provider, operation }: OverdueTask): Promise<void> {
     if (!provider || !operation) return;
-    const signal = abortAfter(CANCEL_TIMEOUT_MS);
-    await this.providers
-      .providerById(provider)
-      .cancel?.(operation, signal)
-      .catch((error: unknown) => log.warn('upstream.cancel_failed', { taskId: id, provider, error }));
+    const vendor = this.providers.providerById(provider);
+    const limit = { step: 'cancel', limitMs: CANCEL_TIMEOUT_MS } as const;
+    await withinLimit(limit, async (limited) => vendor.cancel?.(operation, limited)).catch((error: unknown) =>
+      log.warn('upstream.cancel_failed', { taskId: id, provider, error }),
+    );
   }
 }

@@ -88,6 +88,31 @@ describe('The claim of due tasks', () => {
     expect(claimed.filter((accountId) => accountId === 'other')).toHaveLength(3);
   });
 
+  it('does not put accounts last whose starts wait for their deadline, nor lets those use up the limit of running tasks', async () => {
+    const accounts = Array.from({ length: 40 }, (_, index) => `account-${String(index).padStart(2, '0')}`);
+    const unlucky = accounts.slice(0, 10);
+    for (const id of accounts) await account(id, unlucky.includes(id) ? { maxRunning: 3 } : {});
+    for (const id of unlucky) await queue(id, 2);
+    for (const task of await moves.claimDue('image', 20)) {
+      await moves.recordStartIntent(task, 'sandbox');
+      await moves.awaitDeadline(task, 'The start was interrupted.');
+    }
+    for (const id of accounts) await queue(id, 20);
+    const served = await claim(30);
+    // Chance leaves out ten of them; that it is just these ten happens once in 800 million times.
+    expect(served.some((id) => unlucky.includes(id))).toBe(true);
+    await testDatabase.database.query({
+      text: `update task set state = 'running', lease_until = null where lease_owner is not null`,
+    });
+    for (let round = 0; round < 5; round += 1) await claim(400);
+    const { rows } = await testDatabase.database.query<{ open: bigint }>({
+      text: `select count(*) filter (where state = 'running' or lease_owner is not null) as open from task
+        where account_id = any($1) group by account_id`,
+      values: [unlucky],
+    });
+    expect(rows.map(({ open }) => open)).toEqual(unlucky.map(() => 3n));
+  });
+
   it('keeps the order of submission within an account', async () => {
     await account('a');
     await queue('a', 20);

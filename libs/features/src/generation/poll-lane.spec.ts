@@ -19,7 +19,7 @@ describe('Asking a vendor how its work goes', () => {
     lane.start();
   });
   afterAll(async () => {
-    await lane.stop();
+    await lane.stop(1_000);
     await bench.close();
   });
 
@@ -156,7 +156,7 @@ describe('Asking a vendor how its work goes', () => {
   it('gives back what it holds when it stops, so that others look in time', async () => {
     const { turn, looks } = await steady();
     while (looks() === 0) await new Promise((resolve) => setTimeout(resolve, 10));
-    await lane.stop();
+    await lane.stop(1_000);
     expect((await turn())?.due_ms).toBeLessThanOrEqual(POLLING.steadyDelayMs);
     const { schedule, moves, settlement, limits, platform } = bench;
     const { crashPoints } = platform;
@@ -165,7 +165,7 @@ describe('Asking a vendor how its work goes', () => {
   });
 
   it('tells the vendor of a wish that came in the very moment the vendor took the order', async () => {
-    await lane.stop();
+    await lane.stop(1_000);
     const taskId = await bench.submit();
     const { attempt } = await bench.claim(taskId);
     const wish = await bench.database.transaction(async (transaction) => {

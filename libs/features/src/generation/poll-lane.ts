@@ -1,10 +1,11 @@
 import { type MediaProvider, type OperationState, ProviderError, type TaskFailureCode } from '#contracts';
-import { abortAfter, type CrashPoints, logger } from '#platform';
+import { abortAfter, type CrashPoints, logger, signals } from '#platform';
 import { askToStop } from './ask-to-stop.js';
 import { type HeldPoll, LooksInHand } from './looks-in-hand.js';
 import { Loop } from './loop.js';
 import type { DuePoll, PollSchedule } from './poll-schedule.js';
 import type { SettleTaskService } from './settle-task.service.js';
+import { ABANDON_GRACE_MS, endedWithin } from './step-limit.js';
 import type { TaskMoves } from './task-moves.js';
 import type { UpstreamLimits } from './upstream-limits.js';
 import { storableState, storableText, waitMsOf } from './vendor-answers.js';
@@ -57,12 +58,18 @@ export interface PollLaneParts {
   readonly leaseMs: number;
 }
 
+const nothing = (): void => undefined;
+
 /** One look at an operation. */
 interface Look extends HeldPoll {
   readonly signal: AbortSignal;
   answered: boolean;
   /** Set once the look got the lease: its claim no longer says when the next turn comes. */
   leased: Promise<void> | null;
+  /** Gives up the place of a look that does not end. */
+  leave: () => void;
+  /** It did not end in its time: what it still says decides nothing. */
+  abandoned: boolean;
 }
 
 /** Asks one vendor how its operations go. A question that hangs holds up neither the other questions nor other vendors. */
@@ -84,10 +91,12 @@ export class PollLane {
     this.loop.start();
   }
 
-  /** Resolves when the questions under way are answered, and what is held is anybody's again. */
-  async stop(): Promise<void> {
-    await this.loop.stop();
-    await this.slots.empty();
+  /** Resolves when the questions under way are answered, or `graceMs` are over, and what is held is anybody's again. */
+  async stop(graceMs: number): Promise<void> {
+    await endedWithin(
+      this.loop.stop().then(() => this.slots.empty()),
+      graceMs,
+    );
     const { schedule } = this.parts;
     const held = this.inHand.letGo(performance.now());
     // What cannot be given back now is anybody's when the hold ends.
@@ -103,8 +112,16 @@ export class PollLane {
     if (due.length === 0) return false;
     // One clock for all of them: what is taken together is asked together.
     const signal = this.patience();
-    const looks = due.map((held): Look => ({ ...held, looks: held.looks + 1, signal, answered: false, leased: null }));
-    for (const look of looks) this.slots.fill(this.ask(look));
+    const looks = due.map((held): Look => ({
+      ...held,
+      looks: held.looks + 1,
+      signal,
+      answered: false,
+      leased: null,
+      leave: nothing,
+      abandoned: false,
+    }));
+    for (const look of looks) look.leave = this.slots.fill(this.ask(look));
     setTimeout(() => this.leaseSlow(looks), POLLING.slowMs).unref();
     return due.length === wanted;
   }
@@ -130,7 +147,20 @@ export class PollLane {
       look.leased = this.parts.schedule
         .again(look.poll, this.parts.leaseMs)
         .catch((error: unknown) => log.warn('upstream.lease_failed', { taskId: look.poll.taskId, error }));
+      const { timeoutShare, cancelTimeoutShare } = POLLING;
+      const share = look.poll.cancelRequested ? timeoutShare + cancelTimeoutShare : timeoutShare;
+      const graceMs = this.parts.leaseMs * share - POLLING.slowMs + ABANDON_GRACE_MS;
+      setTimeout(() => this.abandon(look), Math.max(graceMs, 0)).unref();
     }
+  }
+
+  /** A question that goes on although its signal aborted gives up its place. Its lease lets another ask. */
+  private abandon(look: Look): void {
+    if (look.answered) return;
+    look.abandoned = true;
+    look.leave();
+    signals.stepsAbandoned.inc({ step: 'check' });
+    log.error('upstream.check_abandoned', { taskId: look.poll.taskId, provider: look.poll.provider });
   }
 
   /** How many questions the vendor's limits leave of those that fit. */
@@ -148,6 +178,7 @@ export class PollLane {
     try {
       if (poll.cancelRequested && (await this.cancel(poll))) return;
       const state = await this.check(look);
+      if (look.abandoned) return;
       this.parts.crashPoints.reach('after-vendor-check');
       await this.apply(look, state);
     } catch (error) {
@@ -221,6 +252,7 @@ export class PollLane {
   }
 
   private async askFailed(look: Look, error: unknown): Promise<void> {
+    if (look.abandoned) return;
     const { taskId, provider } = look.poll;
     log.warn('upstream.check_failed', { taskId, provider, error });
     if (error instanceof ProviderError && error.kind === 'final') {

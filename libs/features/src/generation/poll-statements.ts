@@ -43,7 +43,7 @@ with done as (
   select id, outputs from jsonb_to_recordset($1::jsonb) as d(id text, outputs jsonb)
 ), moved as (
   update task t set state = 'storing', outputs = d.outputs, lease_until = now(), progress = greatest(t.progress, 95),
-    produced_at = now(), version = t.version + 1
+    produced_at = now(), lapses = 0, sudden_lapses = 0, version = t.version + 1
   from done d where t.id = d.id and t.state = 'running'
   returning t.id, t.medium
 ), unscheduled as (

@@ -1,5 +1,6 @@
-import type { JsonObject, MeasuredReference, ModelFamily } from '#contracts';
+import type { MeasuredReference, ModelFamily } from '#contracts';
 import { checkReferences, type SafeFetcher } from '#platform';
+import type { TaskRow } from '../tasks/task-row.js';
 
 /** The longest look at one file, in milliseconds. */
 const FILE_TIMEOUT_MS = 20_000;
@@ -9,11 +10,16 @@ export class ReferenceCheck {
   constructor(private readonly fetcher: SafeFetcher) {}
 
   /** @throws InvalidMedia naming the file and the rule it broke. */
-  check(family: ModelFamily, parameters: JsonObject, signal: AbortSignal): Promise<MeasuredReference[]> {
+  check(
+    family: ModelFamily,
+    { account_id: accountId, parameters }: Pick<TaskRow, 'account_id' | 'parameters'>,
+    signal: AbortSignal,
+  ): Promise<MeasuredReference[]> {
     return checkReferences(family.references(parameters), family.totalSeconds(parameters), {
       fetcher: this.fetcher,
       timeoutMs: FILE_TIMEOUT_MS,
       signal,
+      accountId,
     });
   }
 }

@@ -76,5 +76,6 @@ with moved as (
     amount_micros = d.amount_micros + excluded.amount_micros, quantity = d.quantity + excluded.quantity
 )
 select medium, model, state, error_code, extract(epoch from now() - created_at)::float8 as total_seconds,
-  extract(epoch from now() - produced_at)::float8 as visible_seconds
+  extract(epoch from now() - produced_at)::float8 as visible_seconds,
+  account_id, api_key_id, request_id, provider, attempt, charged_micros
 from moved`;

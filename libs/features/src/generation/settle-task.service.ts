@@ -3,6 +3,7 @@ import { type CrashPoints, type Database, retryOnConnectionError, type TaskSigna
 import { type EndedTask, recordTaskEnd } from '../operations/record-task-end.js';
 import type { TaskRow } from '../tasks/task-row.js';
 import { leftoverFiles, type SettledFile } from './result-files.js';
+import { taskLog } from './task-log.js';
 import { SETTLE_TASK } from './settle-statement.js';
 
 /** How a task succeeded. */
@@ -126,6 +127,7 @@ export class SettleTaskService {
     const [ended] = rows;
     if (!ended) return false;
     recordTaskEnd(ended);
+    taskLog.ended(ended, taskId);
     this.crashPoints.reach('after-settled');
     this.signals.publish([taskId]);
     return true;

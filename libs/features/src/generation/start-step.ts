@@ -1,5 +1,5 @@
 import { ProviderError, type MediaOrder, type MediaProvider, type Operation } from '#contracts';
-import { abortAfter, type CrashPoints, InvalidMedia, logger, withinTime } from '#platform';
+import { type CrashPoints, InvalidMedia, logger } from '#platform';
 import type { MediaProviderRegistry } from '#providers';
 import { catalogFamily } from '../tasks/catalog-family.js';
 import type { ClaimedTask, TaskRow } from '../tasks/task-row.js';
@@ -7,6 +7,8 @@ import { MAX_FAILURES } from './attempts.js';
 import { backoffDelayMs } from './backoff.js';
 import type { ReferenceCheck } from './reference-check.js';
 import type { SettleTaskService } from './settle-task.service.js';
+import { StepAbandoned, withinLimit } from './step-limit.js';
+import { taskLog } from './task-log.js';
 import type { Retry, TaskMoves } from './task-moves.js';
 import type { UpstreamLimits } from './upstream-limits.js';
 import { storableOperation, storableText, waitMsOf } from './vendor-answers.js';
@@ -19,6 +21,13 @@ const FIRST_POLL_MS = 300;
 /** How long a call, and then the showing up of its order, may take at a vendor that does not say so itself, in milliseconds. */
 const START_TIMEOUT_MS = 30_000;
 const FINDABLE_AFTER_MS = 30_000;
+
+/** The longest look at all files that an order points at, the longest search for an order, and the longest telling a vendor to stop. */
+const LIMITS = { references: 120_000, find: 30_000, cancel: 10_000 } as const;
+/** What the statements of the step may take besides, in milliseconds. */
+const STATEMENTS_MS = 30_000;
+
+const startLimitMs = (provider: MediaProvider): number => provider.startTimeoutMs ?? START_TIMEOUT_MS;
 
 /** What the step works with. */
 export interface StartStepParts {
@@ -35,11 +44,33 @@ export class StartStep {
   constructor(private readonly parts: StartStepParts) {}
 
   async run(task: ClaimedTask, signal: AbortSignal): Promise<void> {
-    const { providers, settlement } = this.parts;
-    const earlier = task.start_intent_at && task.provider ? providers.providerById(task.provider) : null;
+    if (await this.stopUnconfirmed(task)) return;
+    const earlier = this.earlierProvider(task);
     if (earlier && earlier.repeatStart !== 'idempotent') return this.resume(task, earlier, signal);
-    if (!earlier && task.cancel_requested_at && (await settlement.cancelUnstarted(task.id))) return;
-    return this.startFresh(task, earlier ?? providers.providerOf(task.model), signal);
+    return this.startFresh(task, earlier ?? this.parts.providers.providerOf(task.model), signal);
+  }
+
+  /** The longest `run` may take, in milliseconds. */
+  limitMs(task: ClaimedTask): number {
+    const provider = this.earlierProvider(task) ?? this.parts.providers.providerOf(task.model);
+    return LIMITS.references + LIMITS.find + LIMITS.cancel + startLimitMs(provider) + STATEMENTS_MS;
+  }
+
+  /**
+   * Stops a task whose owner wants that, where no vendor can be asked to: none was called, or the one that was called
+   * cannot tell, and the call ended with its worker. To send the order again, only to have it stopped, could end more of them.
+   */
+  async stopUnconfirmed(task: ClaimedTask): Promise<boolean> {
+    if (!task.cancel_requested_at) return false;
+    const earlier = this.earlierProvider(task);
+    if (!earlier) return this.parts.settlement.cancelUnstarted(task.id);
+    if (earlier.repeatStart !== 'idempotent' || task.lapses === 0) return false;
+    log.warn('task.cancelled_unconfirmed', { taskId: task.id, provider: earlier.id });
+    return this.parts.settlement.cancel(task.id, ['submitting']);
+  }
+
+  private earlierProvider({ start_intent_at: announced, provider }: TaskRow): MediaProvider | null {
+    return announced && provider ? this.parts.providers.providerById(provider) : null;
   }
 
   private async startFresh(task: ClaimedTask, provider: MediaProvider, signal: AbortSignal): Promise<void> {
@@ -51,9 +82,10 @@ export class StartStep {
     crashPoints.reach('after-start-intent');
     let operation: Operation;
     try {
-      const timeoutMs = provider.startTimeoutMs ?? START_TIMEOUT_MS;
-      operation = storableOperation(await withinTime(timeoutMs, signal, (limit) => provider.start(order, limit)));
+      const limit = { step: 'start', limitMs: startLimitMs(provider), signal } as const;
+      operation = storableOperation(await withinLimit(limit, (limited) => provider.start(order, limited)));
     } catch (error) {
+      if (error instanceof StepAbandoned) this.awaitLate(task, provider, error.late);
       return this.startFailed(task, provider, error);
     }
     crashPoints.reach('after-vendor-start');
@@ -85,7 +117,9 @@ export class StartStep {
         medium: task.medium,
         mode: task.mode,
         parameters: task.parameters,
-        references: await this.parts.references.check(family, task.parameters, signal),
+        references: await withinLimit({ step: 'references', limitMs: LIMITS.references, signal }, (limited) =>
+          this.parts.references.check(family, task, limited),
+        ),
         output: family.output(task.parameters),
         attempt: task.failures + 1,
       };
@@ -111,7 +145,8 @@ export class StartStep {
     const waitMs =
       latestSendMs(task, provider) + (provider.findableAfterMs ?? FINDABLE_AFTER_MS) - task.claimed_at.getTime();
     try {
-      const operation = await provider.find(task.id, signal);
+      const limit = { step: 'find', limitMs: LIMITS.find, signal } as const;
+      const operation = await withinLimit(limit, async (limited) => provider.find?.(task.id, limited));
       if (operation) return await this.started(task, provider, storableOperation(operation));
     } catch (error) {
       // However long the vendor cannot be asked, the order is not sent again and the task is not given up before its time.
@@ -120,7 +155,11 @@ export class StartStep {
       await moves.retryLater(task, { reason: storableText(error.publicReason), delayMs, counts: false });
       return;
     }
-    if (waitMs <= 0) return this.startFresh(task, provider, signal);
+    if (waitMs <= 0) {
+      // The vendor does not have it, and nobody wants it any more.
+      if (task.cancel_requested_at && (await this.parts.settlement.cancel(task.id, ['submitting']))) return;
+      return this.startFresh(task, provider, signal);
+    }
     const reason = 'The vendor does not know the order yet.';
     await moves.retryLater(task, { reason, delayMs: waitMs, counts: false });
   }
@@ -128,14 +167,29 @@ export class StartStep {
   private async started(task: ClaimedTask, provider: MediaProvider, operation: Operation): Promise<void> {
     const { moves, crashPoints } = this.parts;
     if (await moves.setRunning(task, provider.id, operation, FIRST_POLL_MS)) {
+      taskLog.started(task, provider.id, operation);
       crashPoints.reach('after-running');
       return;
     }
     log.warn('upstream.orphaned', { taskId: task.id, provider: provider.id });
     const unwanted = await moves.recordOrphan(task.id, provider.id, operation);
     if (!unwanted || !provider.cancel) return;
-    const outcome = await provider.cancel(operation, abortAfter(10_000)).catch(() => 'too_late' as const);
+    const limit = { step: 'cancel', limitMs: LIMITS.cancel } as const;
+    const stopped = withinLimit(limit, async (limited) => provider.cancel?.(operation, limited));
+    const outcome = await stopped.catch(() => 'too_late' as const);
     if (outcome === 'cancelled') await moves.resolveOrphan(task.id, operation);
+  }
+
+  /** A vendor that answers after all has taken the order: the task is told while it is still this attempt's, else it is work that nobody wants. */
+  private awaitLate(task: ClaimedTask, provider: MediaProvider, late: Promise<unknown>): void {
+    late
+      .then((operation) => this.started(task, provider, storableOperation(operation as Operation)))
+      .catch((error: unknown) => log.warn('upstream.start_failed_late', { taskId: task.id, error }));
+  }
+
+  /** A call that was given up may still be under way, so its end is not known. */
+  private async recordEnd(task: ClaimedTask, error: unknown): Promise<void> {
+    if (!(error instanceof StepAbandoned)) await this.parts.moves.recordStartEnd(task);
   }
 
   /** What was thrown decides: refused for good, may be tried again, or nobody knows. */
@@ -161,7 +215,7 @@ export class StartStep {
       await moves.awaitDeadline(task, reason);
     } else {
       // A vendor that recognises a repeated order, or can be asked for it, gets another attempt; any other never does.
-      await moves.recordStartEnd(task);
+      await this.recordEnd(task, error);
       await moves.retryLater(task, { reason, delayMs, counts: false });
     }
   }
@@ -169,5 +223,5 @@ export class StartStep {
 
 /** The last moment at which the earlier call can have reached the vendor, in Unix milliseconds of the database's clock. */
 function latestSendMs({ start_intent_at: announced, start_ended_at: ended }: TaskRow, provider: MediaProvider): number {
-  return ended ? ended.getTime() : (announced?.getTime() ?? 0) + (provider.startTimeoutMs ?? START_TIMEOUT_MS);
+  return ended ? ended.getTime() : (announced?.getTime() ?? 0) + startLimitMs(provider);
 }

@@ -1,4 +1,4 @@
-import type { MediaProvider, ProviderOutput } from '#contracts';
+import type { Medium, ProviderOutput } from '#contracts';
 import {
   copyToStore,
   type CrashPoints,
@@ -17,12 +17,19 @@ import { backoffDelayMs } from './backoff.js';
 import { chargeFor, deliveredQuantity } from './charge.js';
 import { type SettledFile, storeKeyOf } from './result-files.js';
 import type { SettleTaskService } from './settle-task.service.js';
+import { StepAbandoned, withinLimit } from './step-limit.js';
+import { taskLog } from './task-log.js';
 import type { TaskMoves } from './task-moves.js';
 
 const log = logger('generation');
 
 /** The largest result that is accepted from a vendor, and the longest its transfer may take. */
 const RESULT_LIMITS = { maxBytes: 2 * 1024 ** 3, timeoutMs: 10 * 60_000 } as const;
+
+/** The longest one attempt at storing the files of a task may take, in milliseconds. */
+const LIMIT_MS = { image: 90_000, video: RESULT_LIMITS.timeoutMs + 60_000 } as const satisfies Record<Medium, number>;
+/** What the statements of the step may take besides, in milliseconds. */
+const STATEMENTS_MS = 30_000;
 
 /** What our own store may be to blame for: full, away, or without what was just written. */
 const OURS: ReadonlySet<MediaStoreError['code']> = new Set(['no_space', 'unavailable', 'not_found']);
@@ -39,7 +46,15 @@ export interface StoreStepParts {
 
 /** Copies what the vendor made into our store, proves it readable, and settles the task. Safe to repeat: keys are fixed. */
 export class StoreStep {
-  constructor(private readonly parts: StoreStepParts) {}
+  constructor(
+    private readonly parts: StoreStepParts,
+    private readonly limits: Readonly<Record<Medium, number>> = LIMIT_MS,
+  ) {}
+
+  /** The longest `run` may take, in milliseconds. */
+  limitMs({ medium }: TaskRow): number {
+    return this.limits[medium] + STATEMENTS_MS;
+  }
 
   async run(task: ClaimedTask, signal: AbortSignal): Promise<void> {
     const outputs = task.outputs ?? [];
@@ -52,11 +67,17 @@ export class StoreStep {
     }
     let files: SettledFile[];
     try {
-      files = await this.copyAll(task, outputs, signal);
+      const limit = { step: 'store', limitMs: this.limits[task.medium], signal } as const;
+      files = await withinLimit(limit, (limited) => this.copyAll(task, outputs, limited));
     } catch (error) {
       if (signal.aborted) throw error;
       return this.copyFailed(task, error);
     }
+    taskLog.stored(
+      task,
+      files.length,
+      files.reduce((sum, { bytes }) => sum + bytes, 0),
+    );
     const family = catalogFamily(task.model);
     const plan = family.output(task.parameters);
     await this.parts.settlement.complete(task, {
@@ -72,25 +93,27 @@ export class StoreStep {
     outputs: readonly ProviderOutput[],
     signal: AbortSignal,
   ): Promise<SettledFile[]> {
-    const provider = this.parts.providers.providerById(task.provider ?? '');
     const files: SettledFile[] = [];
     for (const [ordinal, output] of outputs.entries()) {
       const key = storeKeyOf(task.id, ordinal, output);
-      files.push(await this.measured(output, ordinal, await this.copy(provider, output, key, signal)));
+      files.push(await this.measured(output, ordinal, await this.copy(task, output, key, signal)));
       this.parts.crashPoints.reach('after-file-copied');
     }
     return files;
   }
 
   private async copy(
-    provider: MediaProvider,
+    { provider: providerId, account_id: accountId }: TaskRow,
     output: ProviderOutput,
     key: string,
     signal: AbortSignal,
   ): Promise<StoredFile> {
-    const { store, fetcher } = this.parts;
+    const { store, fetcher, providers } = this.parts;
+    const provider = providers.providerById(providerId ?? '');
     const { maxBytes, timeoutMs } = RESULT_LIMITS;
-    const source = provider.open ? await provider.open(output, signal) : { fetcher, url: output.url, timeoutMs };
+    const source = provider.open
+      ? await provider.open(output, signal)
+      : { fetcher, url: output.url, timeoutMs, accountId };
     return copyToStore(source, { store, key, contentType: output.contentType, maxBytes, signal });
   }
 
@@ -116,7 +139,7 @@ export class StoreStep {
    */
   private async copyFailed(task: TaskRow, error: unknown): Promise<void> {
     const { moves, settlement } = this.parts;
-    const ours = error instanceof MediaStoreError && OURS.has(error.code);
+    const ours = (error instanceof MediaStoreError && OURS.has(error.code)) || isTimeUp(error);
     log.warn('task.copy_failed', { taskId: task.id, attempt: task.attempt, error });
     if (ours || task.failures + 1 < MAX_FAILURES) {
       const reason = error instanceof Error ? error.message : String(error);
@@ -126,3 +149,7 @@ export class StoreStep {
     }
   }
 }
+
+/** A store that hangs is one that is away. */
+const isTimeUp = (error: unknown): boolean =>
+  error instanceof StepAbandoned || (error instanceof Error && error.name === 'TimeoutError');

@@ -1,6 +1,7 @@
 import type { JsonObject, Medium, Operation, ProviderOutput } from '#contracts';
 import { Database, retryOnConnectionError, type TaskSignals } from '#platform';
 import type { ClaimedTask, TaskRow } from '../tasks/task-row.js';
+import { taskLog } from './task-log.js';
 import * as statements from './task-statements.js';
 
 /** An open task past its deadline. `startedUpstream`: the vendor may hold work for it. */
@@ -36,8 +37,27 @@ export class TaskMoves {
   async claimDue(medium: Medium, limit: number): Promise<ClaimedTask[]> {
     const values = [medium, this.owner, this.leaseMs, limit];
     const tasks = await this.run<ClaimedTask>('claim_due', statements.CLAIM_DUE, values);
+    for (const task of tasks) taskLog.claimed(task);
     if (tasks.length > 0) this.signals.publish(tasks.map(({ id }) => id));
     return tasks;
+  }
+
+  /** Takes the one task that must be run alone, if it has been due for `dueMs`. */
+  async claimSuspect(medium: Medium, dueMs: number): Promise<ClaimedTask | null> {
+    const values = [medium, this.owner, this.leaseMs, dueMs];
+    const [task] = await this.run<ClaimedTask>('claim_suspect', statements.CLAIM_SUSPECT, values);
+    if (task) this.signals.publish([task.id]);
+    return task ?? null;
+  }
+
+  /** False: the lease was lost. */
+  beginStep(task: TaskRow): Promise<boolean> {
+    return this.moved('begin_step', statements.BEGIN_STEP, [task.id, task.attempt, this.owner]);
+  }
+
+  /** Gives back all that this worker still holds. */
+  async giveBack(medium: Medium): Promise<void> {
+    await this.run('give_back', statements.GIVE_BACK, [medium, this.owner]);
   }
 
   renewLease(task: TaskRow): Promise<boolean> {

@@ -5,6 +5,47 @@
  * Claims add one to `attempt`, the fencing token: whoever held an older attempt can no longer write.
  */
 
+/** A task that has lapsed so often is worked on alone. */
+export const LAPSES_ALONE = 2;
+
+/** Whether the last attempt ended without a word. A worker that was told to stop may be cut off: that is not the task's doing. */
+const LAPSED = `(lease_owner is not null and step_began_at is not null
+    and not exists (select from worker w where w.id = lease_owner and w.stopping_at is not null))`;
+
+/**
+ * Whether it ended before the lease was renewed once, and not together with every other process that worked then: whoever
+ * replaces a whole fleet at once is to blame for that.
+ */
+const SUDDEN = `(step_renewed_at is null and not coalesce((
+      select max(o.seen_at) < least(max(w.seen_at) + interval '6 seconds', now() - $3::integer * interval '1 millisecond')
+      from worker w join worker o on (o.host, o.pid) is distinct from (w.host, w.pid)
+        and o.started_at < w.seen_at and o.seen_at > w.seen_at - interval '6 seconds'
+      where w.id = lease_owner), false))`;
+
+/**
+ * Of an account, what counts against its limit of running tasks. A task whose start nobody could confirm only waits for
+ * its deadline: nothing more is sent for it.
+ */
+const RUNNING = `o.state in ('submitting', 'running', 'storing')
+          and not (o.state = 'submitting' and o.lease_owner is null and o.lease_until >= o.deadline_at)`;
+
+const NOTE_LAPSES = `noted as (
+  insert into task_event (task_id, attempt, kind, worker) select id, attempt, 'lapsed', lease_owner from begun where lapsed
+)`;
+
+/** Only what counts against the task is noted: a vendor that is busy for an hour would fill pages. */
+const NOTE_RETRY = (kind: 'requeued' | 'retried'): string => `noted as (
+  insert into task_event (task_id, attempt, kind, detail) select id, attempt, '${kind}', $3 from moved where $5 > 0
+)`;
+
+/** What every claim does to a row, by `begun` and the parameters of the claims. */
+const TAKE = `state = case state when 'queued' then 'submitting' else state end,
+  attempt = attempt + 1, version = version + 1, lease_owner = $2,
+  lease_until = now() + $3::integer * interval '1 millisecond', started_at = coalesce(started_at, now()),
+  lapses = lapses + case when id = any(array(select id from begun where lapsed)) then 1 else 0 end,
+  sudden_lapses = sudden_lapses + case when id = any(array(select id from begun where lapsed and sudden)) then 1 else 0 end,
+  step_renewed_at = null`;
+
 /**
  * $1 medium, $2 owner, $3 lease in ms, $4 most rows. Takes what is due, fairly.
  *
@@ -22,20 +63,21 @@ with recursive waiting as (
     order by t.account_id limit 1)
   from waiting w where w.account_id is not null
 ), begun as (
-  select id from task
+  select id, attempt, lease_owner, ${LAPSED} as lapsed, ${SUDDEN} as sudden from task
   where medium = $1 and state in ('submitting', 'storing') and lease_until <= now() and deadline_at > now()
+    and (lapses = 0 or (lapses = 1 and lease_owner is null))
   order by lease_until limit $4 for update skip locked
 ), able as (
   select a.id as account_id, power(2, a.priority) as weight, in_hand.tasks as in_hand,
     case when a.max_running_tasks is null then $4::bigint else a.max_running_tasks - (
       select count(*) from (
         select from task o where o.account_id = a.id and o.finished_at is null
-          and o.state in ('submitting', 'running', 'storing') limit a.max_running_tasks) o) end as room
+          and ${RUNNING} limit a.max_running_tasks) o) end as room
   from waiting w join account a on a.id = w.account_id
   cross join lateral (
     select count(*) as tasks from (
       select from task o where o.account_id = a.id and o.finished_at is null
-        and o.state in ('submitting', 'storing') limit 1000) o) in_hand
+        and o.state in ('submitting', 'storing') and o.lease_owner is not null limit 1000) o) in_hand
   where exists (
     select from task q where q.medium = $1 and q.account_id = a.id and q.state = 'queued' and q.lease_until <= now())
 ), turns as (
@@ -45,7 +87,7 @@ with recursive waiting as (
   select k.id, k.max_running_tasks - (
     select count(*) from (
       select from task o where o.account_id = k.account_id and o.api_key_id = k.id and o.finished_at is null
-        and o.state in ('submitting', 'running', 'storing') limit k.max_running_tasks) o) as room
+        and ${RUNNING} limit k.max_running_tasks) o) as room
   from turns join api_key k on k.account_id = turns.account_id where k.max_running_tasks is not null
 ), ranked as (
   select picked.id, turns.turn, picked.lease_until, coalesce(k.room, $4::bigint) as key_room,
@@ -53,32 +95,64 @@ with recursive waiting as (
   from turns cross join lateral (
     select q.id, q.api_key_id, q.lease_until from task q
     where q.medium = $1 and q.account_id = turns.account_id and q.state = 'queued' and q.lease_until <= now()
-      and q.deadline_at > now() and q.api_key_id <> all(array(select id from limited_key where room <= 0))
+      and q.deadline_at > now() and q.lapses < ${LAPSES_ALONE} and q.api_key_id <> all(array(select id from limited_key where room <= 0))
     order by q.lease_until
     limit least(turns.room, ceil($4::numeric / (select count(*) from turns))::bigint) for update skip locked) picked
   left join limited_key k on k.id = picked.api_key_id
 ), queued as (
   select id from ranked where place_of_key <= key_room
   order by turn, lease_until limit greatest($4 - (select count(*) from begun), 0)
-)
-update task set state = case state when 'queued' then 'submitting' else state end,
-  attempt = attempt + 1, version = version + 1, lease_owner = $2,
-  lease_until = now() + $3::integer * interval '1 millisecond', started_at = coalesce(started_at, now())
+), ${NOTE_LAPSES}
+update task set ${TAKE}, step_began_at = now()
 where id = any(array(select id from begun union all select id from queued))
 returning *, now() as claimed_at`;
+
+/**
+ * $1 medium, $2 owner, $3 lease in ms, $4 how long it must have been due, in ms. Takes the one task that is due and whose
+ * attempts ended without a word, `LAPSES_ALONE` of them or more: the claim above leaves those alone. It only keeps the task;
+ * `BEGIN_STEP` says when the work begins. An attempt whose lapse is still to be counted counts for that.
+ */
+export const CLAIM_SUSPECT = `
+with begun as (
+  select id, attempt, lease_owner, ${LAPSED} as lapsed, ${SUDDEN} as sudden from task
+  where medium = $1 and lapses > 0 and lease_until is not null
+    and lease_until <= now() - $4::integer * interval '1 millisecond' and deadline_at > now()
+    and (lapses >= ${LAPSES_ALONE} or lease_owner is not null)
+  order by lapses, lease_until limit 1 for update skip locked
+), ${NOTE_LAPSES}
+update task set ${TAKE}, step_began_at = null
+where id = any(array(select id from begun))
+returning *, now() as claimed_at`;
+
+/** $1 task id, $2 attempt, $3 owner. The work on a task that was only kept so far begins. */
+export const BEGIN_STEP = `
+update task set step_began_at = now(), step_renewed_at = null
+where id = $1 and attempt = $2 and lease_owner = $3
+returning id`;
+
+/** $1 medium, $2 owner. A worker that ends in good order gives back what it could not finish: that is no lapse. */
+export const GIVE_BACK = `
+update task set lease_owner = null, lease_until = now()
+where medium = $1 and state in ('submitting', 'storing') and lease_owner = $2
+returning id`;
 
 /**
  * $1 task id, $2 attempt, $3 lease in ms, $4 owner. Says that the worker is alive; zero rows means that it lost the task,
  * or has given it back: a renewal that is late must not put off the next attempt.
  */
 export const RENEW_LEASE = `
-update task set lease_until = now() + $3::integer * interval '1 millisecond'
+update task set lease_until = now() + $3::integer * interval '1 millisecond', step_renewed_at = now()
 where id = $1 and attempt = $2 and lease_owner = $4
 returning id`;
 
-/** $1 task id, $2 attempt, $3 provider. The point of no return, written before the vendor is called. */
+/**
+ * $1 task id, $2 attempt, $3 provider. The point of no return, written before the vendor is called. A task that comes
+ * so far for the first time has got past whatever its lapses were due to.
+ */
 export const RECORD_START_INTENT = `
-update task set start_intent_at = now(), start_ended_at = null, provider = $3
+update task set start_intent_at = now(), start_ended_at = null, provider = $3, step_renewed_at = null,
+  lapses = case when start_intent_at is null then 0 else lapses end,
+  sudden_lapses = case when start_intent_at is null then 0 else sudden_lapses end
 where id = $1 and attempt = $2 and state = 'submitting'
 returning id`;
 
@@ -89,7 +163,7 @@ returning id`;
 export const SET_RUNNING = `
 with moved as (
   update task set state = 'running', operation = $3, provider = $4, lease_owner = null, lease_until = null,
-    version = version + 1
+    running_at = now(), lapses = 0, sudden_lapses = 0, version = version + 1
   where id = $1 and attempt = $2 and state = 'submitting'
   returning id, cancel_requested_at is not null as cancel_requested
 ), scheduled as (
@@ -121,20 +195,26 @@ update upstream_orphan set resolved_at = now() where task_id = $1 and operation 
  * certainly did not take the order.
  */
 export const REQUEUE = `
-update task set state = 'queued', start_intent_at = null, failures = failures + $5, last_failure = $3,
-  lease_owner = null, version = version + 1, lease_until = now() + $4::integer * interval '1 millisecond'
-where id = $1 and attempt = $2 and state = 'submitting'
-returning id`;
+with moved as (
+  update task set state = 'queued', start_intent_at = null, failures = failures + $5, last_failure = $3,
+    lease_owner = null, version = version + 1, lease_until = now() + $4::integer * interval '1 millisecond'
+  where id = $1 and attempt = $2 and state = 'submitting'
+  returning id, attempt
+), ${NOTE_RETRY('requeued')}
+select id from moved`;
 
 /**
  * $1 task id, $2 attempt, $3 reason, $4 delay in ms, $5 how many failures it counts as. The same step again later,
  * which still knows of an earlier start.
  */
 export const RETRY_LATER = `
-update task set failures = failures + $5, last_failure = $3, lease_owner = null,
-  lease_until = now() + $4::integer * interval '1 millisecond'
-where id = $1 and attempt = $2 and state in ('submitting', 'storing')
-returning id`;
+with moved as (
+  update task set failures = failures + $5, last_failure = $3, lease_owner = null,
+    lease_until = now() + $4::integer * interval '1 millisecond'
+  where id = $1 and attempt = $2 and state in ('submitting', 'storing')
+  returning id, attempt
+), ${NOTE_RETRY('retried')}
+select id from moved`;
 
 /** $1 task id, $2 attempt. The call to the vendor came back without an answer, so nothing more of it is under way. */
 export const RECORD_START_END = `
@@ -142,9 +222,14 @@ update task set start_ended_at = now() where id = $1 and attempt = $2 and state 
 
 /** $1 task id, $2 attempt, $3 reason. Nobody knows whether the vendor took it: nothing more is sent; the deadline decides. */
 export const AWAIT_DEADLINE = `
-update task set lease_owner = null, lease_until = deadline_at, last_failure = $3
-where id = $1 and attempt = $2 and state = 'submitting'
-returning id`;
+with moved as (
+  update task set lease_owner = null, lease_until = deadline_at, last_failure = $3
+  where id = $1 and attempt = $2 and state = 'submitting'
+  returning id, attempt
+), noted as (
+  insert into task_event (task_id, attempt, kind, detail) select id, attempt, 'unconfirmed', $3 from moved
+)
+select id from moved`;
 
 /**
  * $1 task id, $2 account id. Notes the wish of the owner to stop work that a vendor may hold, and lets the vendor be

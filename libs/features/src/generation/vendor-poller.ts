@@ -1,6 +1,7 @@
 import { MEDIA_PROVIDER_IDS, type MediaProviderRegistry } from '#providers';
 import { Loop } from './loop.js';
 import { PollLane, type PollLaneParts } from './poll-lane.js';
+import { endedWithin } from './step-limit.js';
 
 /** How often the schedule is checked for having been emptied by a crash of the database, in milliseconds. */
 const FILL_MS = 1_000;
@@ -23,8 +24,8 @@ export class VendorPoller {
     for (const lane of this.lanes) lane.start();
   }
 
-  /** Resolves when the questions under way are answered. */
-  async stop(): Promise<void> {
-    await Promise.all([this.filling.stop(), ...this.lanes.map((lane) => lane.stop())]);
+  /** Resolves when the questions under way are answered, or `graceMs` are over. */
+  async stop(graceMs: number): Promise<void> {
+    await Promise.all([endedWithin(this.filling.stop(), graceMs), ...this.lanes.map((lane) => lane.stop(graceMs))]);
   }
 }

@@ -2,6 +2,7 @@
 export class WorkSlots {
   private readonly running = new Set<Promise<void>>();
   private readonly waiting: (() => void)[] = [];
+  private readonly waitingForNone: (() => void)[] = [];
 
   constructor(private readonly size: number) {}
 
@@ -9,13 +10,16 @@ export class WorkSlots {
     return Math.max(0, this.size - this.running.size);
   }
 
-  /** Takes a place until the work, which must not throw, is done. */
-  fill(work: Promise<void>): void {
+  /** Takes a place until the work, which must not throw, is done, or until the function that is answered gives it up. */
+  fill(work: Promise<void>): () => void {
     this.running.add(work);
-    void work.then(() => {
-      this.running.delete(work);
+    const leave = (): void => {
+      if (!this.running.delete(work)) return;
       this.waiting.shift()?.();
-    });
+      if (this.running.size === 0) for (const resume of this.waitingForNone.splice(0)) resume();
+    };
+    void work.then(leave);
+    return leave;
   }
 
   /** Resolves when there is a place; it may be taken again by then. */
@@ -25,6 +29,6 @@ export class WorkSlots {
 
   /** Resolves when nothing runs any more, not even what was begun meanwhile. */
   async empty(): Promise<void> {
-    while (this.running.size > 0) await Promise.all(this.running);
+    while (this.running.size > 0) await new Promise<void>((resolve) => this.waitingForNone.push(resolve));
   }
 }

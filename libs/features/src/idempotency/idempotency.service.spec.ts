@@ -64,7 +64,7 @@ describe('Two attempts at one request', () => {
     await ledger.hold(holdOf(second));
     expect(await ledger.release(stalled.requestId, { ...USAGE, status: 'failed' })).toBe(false);
     expect(await books()).toEqual([900n, 100n, 0n]);
-    expect(await capture(second)).toEqual({ paidMicros: 40n });
+    expect(await capture(second)).toEqual({ paidMicros: 40n, owedMicros: 0n });
     expect(await capture(stalled)).toBeNull();
     expect(await books()).toEqual([960n, 0n, 40n]);
   });

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { GatewayError } from '#contracts';
-import { Database, retryOnConnectionError, timeOrderedId } from '#platform';
+import { Database, REQUEST_RETRY_MS, retryOnConnectionError, timeOrderedId } from '#platform';
 import type { RequestLedger } from '../ledger/request-ledger.js';
 import * as statements from './idempotency-statements.js';
 
@@ -9,6 +10,8 @@ export interface RepeatableRequest {
   readonly accountId: string;
   /** The header `Idempotency-Key`. */
   readonly key: string;
+  /** The API key whose requests alone may be repeated; null or absent: those of the whole account. */
+  readonly onlyOwnKey?: string | null;
   /** What must be the same when it is repeated: the path and the body as it was sent. */
   readonly path: string;
   readonly body: string | Uint8Array;
@@ -76,10 +79,12 @@ export class IdempotencyService {
    * @throws GatewayError `invalid_parameter`: the key is malformed; `idempotency_mismatch`: it was used for another
    * body; `idempotency_in_flight`: the first request is still at work; `conflict`: its answer was not kept.
    */
-  async begin(request: RepeatableRequest): Promise<Beginning> {
-    expectKey(request.key);
+  async begin(sent: RepeatableRequest): Promise<Beginning> {
+    expectKey(sent.key);
+    // No header can hold a space, so an account-wide key never meets the records that belong to one API key.
+    const request = sent.onlyOwnKey ? { ...sent, key: `${sent.onlyOwnKey} ${sent.key}` } : sent;
     const { accountId, key, requestId } = request;
-    const fingerprint = createHash('sha256').update(`${request.path}\n`).update(request.body).digest();
+    const fingerprint = await fingerprintOf(request);
     const taskId = timeOrderedId('task');
     const begun = await this.run(statements.BEGIN, [accountId, key, fingerprint, requestId, taskId]);
     if (begun.length > 0) return { kind: 'work', attempt: { accountId, key, requestId, taskId, resumed: false } };
@@ -94,7 +99,7 @@ export class IdempotencyService {
   /** Keeps the answer; without a body the key is used up, and repeating it says so. */
   async finish({ accountId, key, requestId }: Attempt, status: number, contentType: string, body: string | null) {
     const values = [accountId, key, requestId, status, body, contentType];
-    await retryOnConnectionError(() => this.run(statements.FINISH, values));
+    await retryOnConnectionError(() => this.run(statements.FINISH, values), REQUEST_RETRY_MS);
   }
 
   /** The request was refused and nothing happened: the key is free again. */
@@ -154,6 +159,19 @@ export class IdempotencyService {
   private async run<Row extends object>(text: string, values: readonly unknown[]): Promise<Row[]> {
     return (await this.database.query<Row>({ text, values })).rows;
   }
+}
+
+/** What is hashed at once, in bytes; other work runs in between. */
+const HASHED_AT_ONCE = 1024 * 1024;
+
+async function fingerprintOf({ path, body }: RepeatableRequest): Promise<Buffer> {
+  const hash = createHash('sha256').update(`${path}\n`);
+  if (typeof body === 'string') return hash.update(body).digest();
+  for (let from = 0; from < body.length; from += HASHED_AT_ONCE) {
+    if (from > 0) await nextTurn();
+    hash.update(body.subarray(from, from + HASHED_AT_ONCE));
+  }
+  return hash.digest();
 }
 
 function expectKey(key: string): void {

@@ -35,7 +35,7 @@ describe('An attempt that stalls before any money is held', () => {
     return [stalled, await begin(key)];
   }
 
-  const hold = ({ requestId, key }: Attempt): Promise<void> =>
+  const hold = ({ requestId, key }: Attempt): Promise<bigint> =>
     ledger.hold({
       accountId: 'acct_bench',
       apiKeyId: 'key_bench',

@@ -45,9 +45,17 @@ export interface AllowanceCapture {
   readonly usage: RequestUsage;
 }
 
+/** What came of a capture from an allowance. */
+export interface AllowanceCaptured {
+  /** False: the request was charged before, or the allowance is gone. */
+  readonly isCharged: boolean;
+  /** The account owes money: nobody should draw any more. */
+  readonly isInDebt: boolean;
+}
+
 /** The books of allowances: money that a process holds for a busy key. Every call moves money in one transaction. */
 export class AllowanceLedger {
-  private readonly captures: Coalescer<AllowanceCapture, boolean>;
+  private readonly captures: Coalescer<AllowanceCapture, AllowanceCaptured>;
 
   constructor(private readonly database: Database) {
     this.captures = new Coalescer((captures) => this.captureTogether(captures), {
@@ -59,7 +67,7 @@ export class AllowanceLedger {
     });
   }
 
-  /** Null when a hundredth of what account and key have left is less than the least wanted. */
+  /** Null when a hundredth of what account and key have left is less than the least wanted, or the account is in debt. */
   async open(order: AllowanceOrder): Promise<GrantedAllowance | null> {
     const id = timeOrderedId('allowance');
     const { accountId, apiKeyId, wantedMicros, leastMicros } = order;
@@ -71,8 +79,8 @@ export class AllowanceLedger {
     return rows[0] ? { id, amountMicros: rows[0].amount_micros } : null;
   }
 
-  /** Charges a request and writes its usage record. False: it was charged before, or the allowance is gone. Safe to repeat. */
-  capture(capture: AllowanceCapture): Promise<boolean> {
+  /** Charges a request and writes its usage record. Safe to repeat. */
+  capture(capture: AllowanceCapture): Promise<AllowanceCaptured> {
     return this.captures.add(capture);
   }
 
@@ -101,16 +109,19 @@ export class AllowanceLedger {
     return rows.length;
   }
 
-  private async captureTogether(captures: readonly AllowanceCapture[]): Promise<boolean[]> {
+  private async captureTogether(captures: readonly AllowanceCapture[]): Promise<AllowanceCaptured[]> {
     const endings = captures.map((capture) => ({ allowance_id: capture.allowanceId, ...toEndingRow(capture) }));
     const { rows } = await retryOnConnectionError(() =>
-      this.database.query<{ request_id: string }>({
+      this.database.query<{ request_id: string; in_debt: boolean }>({
         name: 'capture_from_allowances',
         text: CAPTURE_FROM_ALLOWANCES,
         values: [JSON.stringify(endings)],
       }),
     );
-    const charged = new Set(rows.map((row) => row.request_id));
-    return captures.map(({ requestId }) => charged.has(requestId));
+    const charged = new Map(rows.map((row) => [row.request_id, row.in_debt]));
+    return captures.map(({ requestId }) => ({
+      isCharged: charged.has(requestId),
+      isInDebt: charged.get(requestId) ?? false,
+    }));
   }
 }

@@ -2,14 +2,14 @@ import { EXPLAIN_AND_SUM } from './request-statements.js';
 
 /**
  * Puts an allowance aside for a key: what is wanted, but at most one `share`th of what the account and the key's quota
- * have left, and nothing when that is less than the least wanted. Locks as every money statement does: accounts first.
+ * have left, and nothing when that is less than the least wanted or the account is in debt. Locks as every money statement does: accounts first.
  *
  * $1 its id, $2 account, $3 key, $4 micros wanted, $5 the least micros, $6 share, $7 seconds it lives without renewal.
  */
 export const OPEN_ALLOWANCE = `
 with locked as (
   select a.id, case when not a.unlimited then a.available_micros end as spare
-  from account a where a.id = $2 and a.disabled_at is null for no key update
+  from account a where a.id = $2 and a.disabled_at is null and (a.unlimited or a.owed_micros = 0) for no key update
 ), sized as (
   select k.id, k.account_id,
     least($4::bigint, l.spare / $6::bigint, (k.quota_micros - k.held_micros - k.used_micros) / $6::bigint) as amount
@@ -32,7 +32,7 @@ returning amount_micros`;
 /**
  * Charges requests to allowances: ledger, allowance, balances, usage record and daily sums, in one statement and one
  * commit. The ledger's unique index is the guard: a request that was charged before is not answered, and moves nothing;
- * nor does one whose allowance is gone.
+ * nor does one whose allowance is gone. Each comes with whether its account owes money, so that nobody draws on.
  *
  * $1 the endings as JSON; no charge may be more than what its allowance still has.
  */
@@ -60,7 +60,7 @@ with incoming as (
     where task_id is null and request_id is not null and kind in ('hold', 'capture', 'release') do nothing
   returning request_id, account_id, api_key_id
 ), settled as (
-  select i.*, e.account_id, e.api_key_id, i.charge_micros as paid_micros
+  select i.*, e.account_id, e.api_key_id, i.charge_micros as paid_micros, 0::bigint as owed_micros
   from entered e join incoming i using (request_id)
 ), drawn as (
   update request_hold h set amount_micros = h.amount_micros - s.paid
@@ -69,13 +69,13 @@ with incoming as (
 ), paid as (
   update account a set held_micros = a.held_micros - s.paid, used_micros = a.used_micros + s.paid
   from (select account_id, sum(paid_micros)::bigint as paid from settled group by account_id) s
-  where a.id = s.account_id returning a.id
+  where a.id = s.account_id returning a.id, not a.unlimited and a.owed_micros > 0 as in_debt
 ), keyed as (
   update api_key k set held_micros = k.held_micros - s.paid, used_micros = k.used_micros + s.paid
   from (select api_key_id, sum(paid_micros)::bigint as paid from settled group by api_key_id) s
   where k.id = s.api_key_id
 ), ${EXPLAIN_AND_SUM}
-select request_id from settled`;
+select s.request_id, p.in_debt from settled s join paid p on p.id = s.account_id`;
 
 /** Gives back what allowances have left. $1 their ids. */
 export const CLOSE_ALLOWANCES = `

@@ -102,10 +102,11 @@ export class Allowances {
   /** Charges a request to its draw, which must cover it, and puts the rest back. Safe to repeat after a failure. */
   async capture(draw: Draw, requestId: string, chargeMicros: Micros, usage: RequestUsage): Promise<void> {
     const { id: allowanceId } = draw.allowance;
-    const isCharged = await this.ledger.capture({ allowanceId, requestId, chargeMicros, usage });
+    const { isCharged, isInDebt } = await this.ledger.capture({ allowanceId, requestId, chargeMicros, usage });
     this.putBack(draw, draw.amountMicros - chargeMicros);
     // Either an earlier try succeeded unnoticed, or the allowance is gone. Whichever it is, nobody should build on it.
-    if (!isCharged) this.retire(allowanceOf(draw));
+    // Nor on one whose account owes money: what is left of it belongs to the debt, and new requests are refused.
+    if (!isCharged || isInDebt) this.retire(allowanceOf(draw));
   }
 
   /** Puts a whole draw back, for a request that is charged in another way. */

@@ -5,8 +5,10 @@ import { Database } from '#platform';
 export interface Balance {
   /** Free to spend; null when nothing limits it. */
   readonly remainingMicros: Micros | null;
-  /** Paid so far for finished work. */
+  /** The price of finished work so far, whether paid or owed. */
   readonly usedMicros: Micros;
+  /** What the account owes of it: the next top-up pays this first. */
+  readonly owedMicros: Micros;
 }
 
 /** What a key may spend. */
@@ -19,6 +21,7 @@ export interface KeyBalance extends Balance {
 interface AccountRow {
   readonly available_micros: bigint;
   readonly used_micros: bigint;
+  readonly owed_micros: bigint;
   readonly unlimited: boolean;
 }
 
@@ -26,12 +29,14 @@ interface KeyRow {
   readonly quota_micros: bigint | null;
   readonly held_micros: bigint;
   readonly used_micros: bigint;
+  readonly owed_micros: bigint;
   readonly expires_at: Date | null;
 }
 
 const READ_ACCOUNT = `
-select available_micros, used_micros, unlimited from account where id = $1 and disabled_at is null`;
-const READ_KEY = `select quota_micros, held_micros, used_micros, expires_at from api_key where id = $1`;
+select available_micros, used_micros, owed_micros, unlimited from account where id = $1 and disabled_at is null`;
+const READ_KEY = `select k.quota_micros, k.held_micros, k.used_micros, k.expires_at, a.owed_micros
+from api_key k join account a on a.id = k.account_id where k.id = $1`;
 
 /** Reads balances. What open work holds is not free, so it does not count as remaining. */
 export class BalanceService {
@@ -42,7 +47,8 @@ export class BalanceService {
     const statement = { name: 'read_balance', text: READ_ACCOUNT, values: [accountId] };
     const [row] = (await this.database.query<AccountRow>(statement)).rows;
     if (!row) return null;
-    return { remainingMicros: row.unlimited ? null : row.available_micros, usedMicros: row.used_micros };
+    const { available_micros: available, used_micros: usedMicros, owed_micros: owedMicros, unlimited } = row;
+    return { remainingMicros: unlimited ? null : available, usedMicros, owedMicros };
   }
 
   /** What one key used and may still use; null when there is no such key. */
@@ -54,6 +60,7 @@ export class BalanceService {
     return {
       remainingMicros: quotaMicros === null ? null : quotaMicros - heldMicros - usedMicros,
       usedMicros,
+      owedMicros: row.owed_micros,
       quotaMicros,
       expiresAt: row.expires_at,
     };

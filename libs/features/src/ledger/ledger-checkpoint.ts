@@ -9,7 +9,10 @@ const LATEST = `select last_entry_id, finished_at from reconciliation_report ord
  * last one is there for good. Null: it is not sure yet. Ask before the snapshot of a reconciliation.
  */
 export async function lastSettledEntry(database: Database): Promise<bigint | null> {
-  const { rows } = await database.query<{ last_entry_id: bigint | null; finished_at: Date }>({ text: LATEST });
+  const { rows } = await database.query<{ last_entry_id: bigint | null; finished_at: Date }>({
+    text: LATEST,
+    limit: 'long',
+  });
   const [latest] = rows;
   if (!latest || (await mayStillBeWritten(database, 'ledger_entry', latest.finished_at))) return null;
   return latest.last_entry_id;
@@ -23,10 +26,11 @@ export async function readCheckpoint(transaction: StatementRunner): Promise<bigi
 
 /** $1 entries that are summed up already, 0 for none; $2 the entry to go to. */
 const ADD_SUMS = `
-insert into ledger_sum as s (account_id, api_key_id, available_micros, held_micros, used_micros)
+insert into ledger_sum as s (account_id, api_key_id, available_micros, held_micros, used_micros, owed_micros)
 ${sumsOfEntries('where id > $1::bigint and id <= $2::bigint')}
 on conflict (account_id, api_key_id) do update set available_micros = s.available_micros + excluded.available_micros,
-  held_micros = s.held_micros + excluded.held_micros, used_micros = s.used_micros + excluded.used_micros`;
+  held_micros = s.held_micros + excluded.held_micros, used_micros = s.used_micros + excluded.used_micros,
+  owed_micros = s.owed_micros + excluded.owed_micros`;
 const ADD_OPEN_HOLDS = `
 insert into ledger_open_hold as h (hold_id, open_micros)
 ${openHolds('where id > $1::bigint and id <= $2::bigint')}
@@ -36,10 +40,10 @@ insert into ledger_checkpoint (entry_id) values ($1) on conflict (single) do upd
 
 /** Sums up the proved entries behind `sinceId` up to `nextId`; 0 begins anew. */
 export async function moveCheckpoint(transaction: StatementRunner, sinceId: bigint, nextId: bigint): Promise<void> {
-  if (sinceId === 0n) await transaction.query({ text: 'delete from ledger_sum' });
-  if (sinceId === 0n) await transaction.query({ text: 'delete from ledger_open_hold' });
-  await transaction.query({ text: ADD_SUMS, values: [sinceId, nextId] });
-  await transaction.query({ text: ADD_OPEN_HOLDS, values: [sinceId, nextId] });
-  await transaction.query({ text: 'delete from ledger_open_hold where open_micros = 0' });
+  if (sinceId === 0n) await transaction.query({ text: 'delete from ledger_sum', limit: 'hour' });
+  if (sinceId === 0n) await transaction.query({ text: 'delete from ledger_open_hold', limit: 'hour' });
+  await transaction.query({ text: ADD_SUMS, values: [sinceId, nextId], limit: 'hour' });
+  await transaction.query({ text: ADD_OPEN_HOLDS, values: [sinceId, nextId], limit: 'hour' });
+  await transaction.query({ text: 'delete from ledger_open_hold where open_micros = 0', limit: 'hour' });
   await transaction.query({ text: MOVE, values: [nextId] });
 }

@@ -11,15 +11,24 @@ export interface TopUp {
   readonly note: string | null;
 }
 
-/** Entry and balance in one statement; a reference that was seen before moves nothing. */
+/** Entry, balance and what is owed in one statement; a reference that was seen before moves nothing. Debts are paid first. */
 const TOP_UP = `
-with entered as (
+with locked as (
+  select id, available_micros, owed_micros from account where id = $1 for no key update
+), entered as (
   insert into ledger_entry (account_id, kind, debit, credit, amount_micros, reference, note)
-  values ($1, 'top_up', 'funding', 'available', $2, $3, $4)
+  select id, 'top_up', 'funding', 'available', $2::bigint, $3, $4 from locked
   on conflict (account_id, reference) where reference is not null do nothing
   returning account_id, amount_micros
+), sized as (
+  select l.id, e.amount_micros as added, greatest(least(l.owed_micros, l.available_micros + e.amount_micros), 0) as paid
+  from entered e join locked l on l.id = e.account_id
+), collected as (
+  insert into ledger_entry (account_id, kind, debit, credit, amount_micros)
+  select id, 'debt_payment', 'available', 'owed', paid from sized where paid > 0
 )
-update account a set available_micros = a.available_micros + e.amount_micros from entered e where a.id = e.account_id
+update account a set available_micros = a.available_micros + s.added - s.paid, owed_micros = a.owed_micros - s.paid
+from sized s where a.id = s.id
 returning a.id`;
 
 /** Moves money in ways that belong to no task. */
@@ -27,7 +36,8 @@ export class LedgerService {
   constructor(private readonly database: Database) {}
 
   /**
-   * Adds money to an account, once for each reference. Answers whether this call did it.
+   * Adds money to an account, once for each reference, and pays from it what the account owes. Answers whether this
+   * call did it.
    *
    * @throws GatewayError `invalid_parameter`: the amount is not positive or too large.
    */

@@ -6,6 +6,14 @@ export const insufficientBalance = (accountId: string, amountMicros: bigint): Ga
     log: `account ${accountId} cannot hold ${amountMicros} micros`,
   });
 
+/** 402: the account owes for earlier requests, which comes before anything new. */
+export const inDebt = (accountId: string): GatewayError =>
+  new GatewayError(
+    'insufficient_balance',
+    'The account owes money for earlier requests, which cost more than its balance had left. A top-up pays that first.',
+    { log: `account ${accountId} is in debt` },
+  );
+
 /** 402: the account could pay, its key may not. */
 export const insufficientKeyQuota = (): GatewayError =>
   new GatewayError('insufficient_key_quota', 'The quota of this API key does not cover the request.');

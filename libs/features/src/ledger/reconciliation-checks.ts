@@ -18,11 +18,12 @@ const book = (name: string): string =>
 /** What entries add up to in the books of accounts and keys. `entries` is the rest of a FROM clause. */
 export const sumsOfEntries = (entries: string): string => `
   select account_id, coalesce(api_key_id, '') as api_key_id, ${book('available')}::bigint as available_micros,
-    ${book('held')}::bigint as held_micros, ${book('revenue')}::bigint as used_micros
+    ${book('held')}::bigint as held_micros, ${book('revenue')}::bigint as used_micros,
+    (-${book('owed')})::bigint as owed_micros
   from ledger_entry ${entries} group by 1, 2`;
 
 const SUMS = `
-  select account_id, api_key_id, available_micros, held_micros, used_micros from ledger_sum where $1::bigint > 0
+  select account_id, api_key_id, available_micros, held_micros, used_micros, owed_micros from ledger_sum where $1::bigint > 0
   union all ${sumsOfEntries('where id > $1::bigint')}`;
 
 const kindSum = (kind: string): string => `coalesce(sum(amount_micros) filter (where kind = '${kind}'), 0)`;
@@ -48,6 +49,17 @@ from account a left join (
 ) s on s.account_id = a.id
 where (a.available_micros, a.held_micros, a.used_micros)
   is distinct from (coalesce(s.available, 0), coalesce(s.held, 0), coalesce(s.used, 0))
+limit ${FINDINGS_MAX}`,
+  },
+  {
+    name: 'debts',
+    claim: 'What an account owes is what could not be collected, less what was collected of it since.',
+    text: `
+select a.id as subject, coalesce(s.owed, 0)::text as expected, a.owed_micros::text as found
+from account a left join (
+  select account_id, sum(owed_micros) as owed from (${SUMS}) as sums group by account_id
+) s on s.account_id = a.id
+where a.owed_micros <> coalesce(s.owed, 0)
 limit ${FINDINGS_MAX}`,
   },
   {

@@ -113,7 +113,8 @@ async function reconcile(
   const isFull = full || checkpointId === null || must?.full !== false;
   const sinceId = isFull ? 0n : checkpointId;
   const findings = await look(transaction, sinceId);
-  const [counts] = (await transaction.query<ReportRow['counts']>({ text: COUNTS, values: [sinceId] })).rows;
+  const [counts] = (await transaction.query<ReportRow['counts']>({ text: COUNTS, values: [sinceId], limit: 'hour' }))
+    .rows;
   if (findings.length === 0 && settledId !== null && settledId > sinceId)
     await moveCheckpoint(transaction, sinceId, settledId);
   const id = timeOrderedId('reconciliation');
@@ -128,7 +129,7 @@ async function look(transaction: StatementRunner, sinceId: bigint): Promise<Find
   for (const { name, text, onlyFull } of RECONCILIATION_CHECKS) {
     if (onlyFull && sinceId > 0n) continue;
     const values = text.includes('$1') ? [sinceId] : [];
-    const { rows } = await transaction.query<Omit<Finding, 'check'>>({ text, values });
+    const { rows } = await transaction.query<Omit<Finding, 'check'>>({ text, values, limit: 'hour' });
     findings.push(...rows.map((row) => ({ check: name, ...row })));
   }
   return findings;

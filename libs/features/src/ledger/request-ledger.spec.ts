@@ -1,4 +1,6 @@
 import { createTestDatabase, type TestDatabase } from '#testing';
+import { LedgerService } from './ledger.service.js';
+import { ReconciliationService } from './reconciliation.service.js';
 import { RequestLedger, type RequestHold } from './request-ledger.js';
 import type { RequestUsage } from './request-usage.js';
 
@@ -47,10 +49,16 @@ describe('The ledger of requests that answer at once', () => {
 
   async function books(id: string) {
     const { rows } = await test.database.query<{ books: bigint[] }>({
-      text: 'select array[available_micros, held_micros, used_micros] as books from account where id = $1',
+      text: 'select array[available_micros, held_micros, used_micros, owed_micros] as books from account where id = $1',
       values: [id],
     });
     return rows[0]?.books;
+  }
+
+  async function balanced(): Promise<void> {
+    const service = new ReconciliationService(test.database);
+    const isNews = ({ check }: { check: string }) => ['debts', 'request_holds', 'open_holds'].includes(check);
+    expect((await service.run({ full: true }))?.findings.filter(isNews)).toEqual([]);
   }
 
   async function entries(requestId: string) {
@@ -64,11 +72,11 @@ describe('The ledger of requests that answer at once', () => {
   it('charges less than was held and gives the rest back', async () => {
     const { id, hold } = await account(1_000n);
     const held = hold(300n);
-    await ledger.hold(held);
-    expect(await books(id)).toEqual([700n, 300n, 0n]);
+    expect(await ledger.hold(held)).toBe(300n);
+    expect(await books(id)).toEqual([700n, 300n, 0n, 0n]);
     const paid = await ledger.capture({ ...capture(held), chargeMicros: 120n });
-    expect(paid).toEqual({ paidMicros: 120n });
-    expect(await books(id)).toEqual([880n, 0n, 120n]);
+    expect(paid).toEqual({ paidMicros: 120n, owedMicros: 0n });
+    expect(await books(id)).toEqual([880n, 0n, 120n, 0n]);
     expect(await entries(held.requestId)).toEqual([
       ['capture', 120n],
       ['hold', 300n],
@@ -76,31 +84,103 @@ describe('The ledger of requests that answer at once', () => {
     ]);
   });
 
-  it('takes what goes beyond the hold from what is left, and forgives the rest', async () => {
+  it('takes what goes beyond the hold from what is left, and writes the rest down as a debt', async () => {
     const { id, hold } = await account(1_000n);
     const held = hold(300n);
     await ledger.hold(held);
-    expect(await ledger.capture({ ...capture(held), chargeMicros: 5_000n })).toEqual({ paidMicros: 1_000n });
-    expect(await books(id)).toEqual([0n, 0n, 1_000n]);
+    const paid = await ledger.capture({ ...capture(held), chargeMicros: 5_000n });
+    expect(paid).toEqual({ paidMicros: 1_000n, owedMicros: 4_000n });
+    expect(await books(id)).toEqual([0n, 0n, 5_000n, 4_000n]);
     expect(await entries(held.requestId)).toEqual([
       ['capture', 300n],
+      ['debt', 4_000n],
       ['hold', 300n],
       ['overrun', 700n],
     ]);
-    const { rows } = await test.database.query<{ lines: unknown }>({
-      text: 'select lines from usage_record where request_id = $1',
+    const { rows } = await test.database.query<{ amount: bigint; owed: bigint }>({
+      text: 'select amount_micros as amount, owed_micros as owed from usage_record where request_id = $1',
       values: [held.requestId],
     });
-    expect(rows[0]?.lines).toEqual([{ source: 'uncollected', amount_micros: '-4000' }]);
+    expect(rows).toEqual([{ amount: 5_000n, owed: 4_000n }]);
+    await expect(ledger.hold(hold(0n))).rejects.toMatchObject({
+      code: 'insufficient_balance',
+      publicMessage: expect.stringContaining('owes'),
+    });
   });
 
-  it('never charges a key beyond its quota, whatever the account could pay', async () => {
+  it('pays a debt from the next top-ups before anything else, and only then lets requests begin', async () => {
+    const { id, hold } = await account(100n);
+    const held = hold(100n);
+    await ledger.hold(held);
+    await ledger.capture({ ...capture(held), chargeMicros: 1_100n });
+    const funds = new LedgerService(test.database);
+    const topUp = (amountMicros: bigint) =>
+      funds.topUp({ accountId: id, amountMicros, reference: `r${++number}`, note: null });
+    await topUp(400n);
+    expect(await books(id)).toEqual([0n, 0n, 1_100n, 600n]);
+    await expect(ledger.hold(hold(1n))).rejects.toMatchObject({ code: 'insufficient_balance' });
+    await topUp(1_000n);
+    expect(await books(id)).toEqual([400n, 0n, 1_100n, 0n]);
+    await ledger.hold(hold(400n));
+    await balanced();
+  });
+
+  it('pays a debt from holds that came back after it', async () => {
+    const { id, hold } = await account(1_000n);
+    const [first, second] = [hold(400n), hold(600n)];
+    await Promise.all([ledger.hold(first), ledger.hold(second)]);
+    await ledger.capture({ ...capture(first), chargeMicros: 500n });
+    expect(await books(id)).toEqual([0n, 600n, 500n, 100n]);
+    await expect(ledger.hold(hold(1n))).rejects.toMatchObject({ code: 'insufficient_balance' });
+    await ledger.release(second.requestId, FAILED);
+    await ledger.hold(hold(500n));
+    expect(await books(id)).toEqual([0n, 500n, 500n, 0n]);
+    await balanced();
+  });
+
+  it('owes every bit of what six parallel requests cost beyond one small balance', async () => {
+    const { id, hold } = await account(50_000n);
+    const held = Array.from({ length: 6 }, () => hold(5_000n));
+    await Promise.all(held.map((one) => ledger.hold(one)));
+    await Promise.all(held.map((one) => ledger.capture({ ...capture(one), chargeMicros: 4_650_000n })));
+    expect(await books(id)).toEqual([0n, 0n, 27_900_000n, 27_850_000n]);
+    await balanced();
+  });
+
+  it('charges what a key may not pay any more to its account alone', async () => {
     const { id, hold } = await account(1_000_000n, 500n);
     const held = hold(300n);
     await ledger.hold(held);
     await expect(ledger.hold(hold(201n))).rejects.toMatchObject({ code: 'insufficient_key_quota' });
-    expect(await ledger.capture({ ...capture(held), chargeMicros: 900n })).toEqual({ paidMicros: 500n });
-    expect(await books(id)).toEqual([999_500n, 0n, 500n]);
+    expect(await ledger.capture({ ...capture(held), chargeMicros: 900n })).toEqual({
+      paidMicros: 900n,
+      owedMicros: 0n,
+    });
+    expect(await books(id)).toEqual([999_100n, 0n, 900n, 0n]);
+    const { rows } = await test.database.query({
+      text: 'select used_micros from api_key where account_id = $1',
+      values: [id],
+    });
+    expect(rows).toEqual([{ used_micros: 500n }]);
+    await balanced();
+  });
+
+  it('holds half of what there is of a hold that may be smaller, but never less than its least', async () => {
+    const poor = await account(1_000n);
+    expect(await ledger.hold({ ...poor.hold(5_000n), leastMicros: 600n })).toBe(600n);
+    expect(await ledger.hold({ ...poor.hold(5_000n), leastMicros: 1n })).toBe(200n);
+    expect(await ledger.hold({ ...poor.hold(200n), leastMicros: 1n })).toBe(200n);
+    await expect(ledger.hold({ ...poor.hold(5_000n), leastMicros: 1n })).rejects.toMatchObject({
+      code: 'insufficient_balance',
+    });
+    const bound = await account(1_000n, 400n);
+    expect(await ledger.hold({ ...bound.hold(5_000n), leastMicros: 100n })).toBe(200n);
+    const refused = await account(1_000n, 50n);
+    await expect(ledger.hold({ ...refused.hold(5_000n), leastMicros: 100n })).rejects.toMatchObject({
+      code: 'insufficient_key_quota',
+    });
+    const rich = await account(0n, null, true);
+    expect(await ledger.hold({ ...rich.hold(5_000n), leastMicros: 100n })).toBe(5_000n);
   });
 
   it('lets an unlimited account go below zero', async () => {
@@ -108,7 +188,7 @@ describe('The ledger of requests that answer at once', () => {
     const held = hold(300n);
     await ledger.hold(held);
     await ledger.capture({ ...capture(held), chargeMicros: 400n });
-    expect(await books(id)).toEqual([-400n, 0n, 400n]);
+    expect(await books(id)).toEqual([-400n, 0n, 400n, 0n]);
   });
 
   it('settles once, however often and in whatever way it is told to', async () => {
@@ -131,7 +211,7 @@ describe('The ledger of requests that answer at once', () => {
     const { id, hold } = await account(1_000n);
     const outcomes = await Promise.allSettled(Array.from({ length: 300 }, () => ledger.hold(hold(10n))));
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(100);
-    expect(await books(id)).toEqual([0n, 1_000n, 0n]);
+    expect(await books(id)).toEqual([0n, 1_000n, 0n, 0n]);
   });
 
   it('lets a key without quota left not spoil the holds of its neighbours', async () => {
@@ -140,7 +220,7 @@ describe('The ledger of requests that answer at once', () => {
     const orders = Array.from({ length: 20 }, (_, index) => ledger.hold((index % 2 ? rich : poor).hold(1n)));
     const outcomes = await Promise.allSettled(orders);
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(15);
-    expect(await books(poor.id)).toEqual([995n, 5n, 0n]);
+    expect(await books(poor.id)).toEqual([995n, 5n, 0n, 0n]);
   });
 
   it('gives a hold back whole when the request failed, and counts the failure', async () => {
@@ -148,7 +228,7 @@ describe('The ledger of requests that answer at once', () => {
     const held = hold(1_000n);
     await ledger.hold(held);
     expect(await ledger.release(held.requestId, FAILED)).toBe(true);
-    expect(await books(id)).toEqual([1_000n, 0n, 0n]);
+    expect(await books(id)).toEqual([1_000n, 0n, 0n, 0n]);
     const { rows } = await test.database.query({
       text: 'select requests, failed_requests, amount_micros from usage_daily where account_id = $1',
       values: [id],
@@ -172,7 +252,7 @@ describe('The ledger of requests that answer at once', () => {
       return { waiting };
     });
     expect(await settled.waiting).toBe(true);
-    expect(await books(id)).toEqual([1_000n, 0n, 0n]);
+    expect(await books(id)).toEqual([1_000n, 0n, 0n, 0n]);
   });
 
   it('releases what a dead process was holding', async () => {
@@ -185,7 +265,7 @@ describe('The ledger of requests that answer at once', () => {
       values: [held.requestId],
     });
     expect(await ledger.releaseExpired()).toBe(1);
-    expect(await books(id)).toEqual([1_000n, 0n, 0n]);
+    expect(await books(id)).toEqual([1_000n, 0n, 0n, 0n]);
   });
 
   it('refuses amounts that no book could hold', async () => {
@@ -201,7 +281,7 @@ describe('The ledger of requests that answer at once', () => {
     const held = hold(9_007_199_254_740_993_000n);
     await ledger.hold(held);
     await ledger.capture({ ...capture(held), chargeMicros: 9_007_199_254_740_992_999n });
-    expect(await books(id)).toEqual([2n, 0n, 9_007_199_254_740_992_999n]);
+    expect(await books(id)).toEqual([2n, 0n, 9_007_199_254_740_992_999n, 0n]);
   });
 });
 

@@ -1,7 +1,8 @@
 import { MAX_MICROS, type Micros } from '#contracts';
-import { Coalescer, Database, isConnectionError, logger, retryOnConnectionError } from '#platform';
+import { Coalescer, Database, isConnectionError, logger, REQUEST_WAIT_MS, retryOnConnectionError } from '#platform';
+import { collectDebts } from './debts.js';
 import { OpenHolds } from './open-holds.js';
-import { brokeConstraint, insufficientBalance, insufficientKeyQuota, lostAttempt } from './payment-refusals.js';
+import { brokeConstraint, inDebt, insufficientBalance, insufficientKeyQuota, lostAttempt } from './payment-refusals.js';
 import { EXPIRED_HOLDS, HOLD_REQUESTS, SETTLE_REQUESTS } from './request-statements.js';
 import { type RequestUsage, toEndingRow } from './request-usage.js';
 
@@ -21,6 +22,8 @@ export interface RequestHold {
   readonly requestId: string;
   /** 0 to 2^63 - 1 micros. */
   readonly amountMicros: Micros;
+  /** Where account and key have less than `amountMicros`, half of what they have is held, but no less than this. */
+  readonly leastMicros?: Micros | undefined;
   /** Of a request that may be repeated: it holds only while `requestId` is the attempt that does its work. */
   readonly idempotencyKey?: string | undefined;
 }
@@ -39,17 +42,25 @@ export interface RequestCapture {
 export interface Captured {
   /** What the account paid: the charge, or less when it went beyond the hold and beyond what was left. */
   readonly paidMicros: Micros;
+  /** The rest of the charge: a debt of the account. */
+  readonly owedMicros: Micros;
 }
 
 type Ending = RequestCapture;
-type HoldOutcome = 'held' | 'quota' | 'balance' | 'lost';
+
+/** What became of an order to hold, and what is held now. */
+interface HoldOutcome {
+  readonly outcome: 'held' | 'quota' | 'balance' | 'debt' | 'lost';
+  readonly heldMicros: Micros;
+}
 
 const NOTHING_HELD: ReadonlyMap<string, HoldOutcome> = new Map();
 
 interface HoldRow {
   readonly request_id: string;
   readonly account_id: string;
-  readonly outcome: HoldOutcome;
+  readonly outcome: HoldOutcome['outcome'];
+  readonly held_micros: bigint | null;
   readonly spare: bigint | null;
 }
 
@@ -57,8 +68,8 @@ interface HoldRow {
  * The money of requests that answer at once. Many requests share a statement, so that one busy account stays fast.
  *
  * A charge may lie below the hold (the rest goes back), equal it, or lie above: then the part beyond is taken from
- * what the account and the key's quota still have, and what they lack is forgiven and noted in the usage record. A
- * balance never goes below zero.
+ * what the account and the key's quota still have, and what they lack is a debt, which the next money pays before
+ * anything else. A balance never goes below zero. While there is a debt nothing that costs begins.
  */
 export class RequestLedger {
   private readonly holds: Coalescer<RequestHold, PromiseSettledResult<HoldOutcome>>;
@@ -73,24 +84,29 @@ export class RequestLedger {
     this.holds = new Coalescer((holds) => this.holdTogether(holds), {
       ...bounds,
       maxWaiting: 4_000,
-      maxWaitMs: 10_000,
+      maxWaitMs: REQUEST_WAIT_MS,
     });
     this.endings = new Coalescer((endings) => this.endTogether(endings), bounds);
   }
 
   /**
-   * Puts money aside. A second hold of the same request changes nothing.
+   * Puts money aside and answers how much. A second hold of the same request changes nothing.
    *
    * @throws GatewayError `insufficient_balance`, `insufficient_key_quota`, `overloaded`, `idempotency_in_flight` (another
    * attempt has taken over): nothing was held.
    */
-  async hold(hold: RequestHold): Promise<void> {
+  async hold(hold: RequestHold): Promise<Micros> {
     assertAmount(hold.amountMicros);
-    const outcome = resultOf(await this.holds.add(hold));
-    if (outcome === 'lost') throw lostAttempt();
-    if (outcome === 'quota') throw insufficientKeyQuota();
-    if (outcome === 'balance') throw insufficientBalance(hold.accountId, hold.amountMicros);
+    let held = resultOf(await this.holds.add(hold));
+    // Money that came back since may pay what is owed: asked for only here, so that nobody else pays for the look.
+    if (held.outcome === 'debt' && (await collectDebts(this.database, hold.accountId)) === 0n)
+      held = resultOf(await this.holds.add(hold));
+    if (held.outcome === 'lost') throw lostAttempt();
+    if (held.outcome === 'quota') throw insufficientKeyQuota();
+    if (held.outcome === 'debt') throw inDebt(hold.accountId);
+    if (held.outcome === 'balance') throw insufficientBalance(hold.accountId, hold.amountMicros);
     this.open.add(hold.requestId);
+    return held.heldMicros;
   }
 
   /**
@@ -145,10 +161,11 @@ export class RequestLedger {
     const together = holds.length > 1 ? await this.tryTogether(holds, spare) : NOTHING_HELD;
     const outcomes: PromiseSettledResult<HoldOutcome>[] = [];
     for (const hold of holds) {
-      const outcome = together.get(hold.requestId);
-      const isTooMuch = hold.amountMicros > (spare.get(hold.accountId) ?? hold.amountMicros);
-      const isFinal = outcome === 'held' || outcome === 'lost' || (outcome === 'balance' && isTooMuch);
-      const known = isFinal ? outcome : undefined;
+      const told = together.get(hold.requestId);
+      const least = hold.leastMicros ?? hold.amountMicros;
+      const isTooMuch = least > (spare.get(hold.accountId) ?? least);
+      const isFinal = told && (FINAL.has(told.outcome) || (told.outcome === 'balance' && isTooMuch));
+      const known = isFinal ? told : undefined;
       const [result] = known
         ? [{ status: 'fulfilled' as const, value: known }]
         : await Promise.allSettled([this.holdAlone(hold, spare)]);
@@ -171,13 +188,20 @@ export class RequestLedger {
 
   private async holdAlone(hold: RequestHold, spare: Map<string, Micros>): Promise<HoldOutcome> {
     try {
-      return (await this.insertHolds([hold], spare)).get(hold.requestId) ?? 'balance';
+      return (await this.insertHolds([hold], spare)).get(hold.requestId) ?? { outcome: 'balance', heldMicros: 0n };
     } catch (error) {
       const isRepeated =
         brokeConstraint(error, 'request_hold_pkey') || brokeConstraint(error, 'ledger_once_per_request');
-      if (isRepeated) return 'held';
-      throw error;
+      if (!isRepeated) throw error;
+      return { outcome: 'held', heldMicros: await this.heldFor(hold) };
     }
+  }
+
+  /** What an earlier try, whose answer was lost, put aside. */
+  private async heldFor({ requestId, amountMicros }: RequestHold): Promise<Micros> {
+    const text = 'select amount_micros from request_hold where request_id = $1';
+    const { rows } = await this.database.query<{ amount_micros: bigint }>({ text, values: [requestId] });
+    return rows[0]?.amount_micros ?? amountMicros;
   }
 
   /** Notes in `spare` what limited accounts have left. */
@@ -191,7 +215,9 @@ export class RequestLedger {
       values: [JSON.stringify(holds.map(toHoldRow))],
     });
     for (const row of rows) if (row.spare !== null) spare.set(row.account_id, row.spare);
-    return new Map(rows.map((row) => [row.request_id, row.outcome]));
+    return new Map(
+      rows.map((row) => [row.request_id, { outcome: row.outcome, heldMicros: row.held_micros ?? 0n }] as const),
+    );
   }
 
   private async endTogether(endings: readonly Ending[]): Promise<PromiseSettledResult<Captured | null>[]> {
@@ -210,15 +236,20 @@ export class RequestLedger {
 
   private async settle(endings: readonly Ending[]): Promise<Map<string, Captured>> {
     const { rows } = await retryOnConnectionError(() =>
-      this.database.query<{ request_id: string; paid_micros: bigint }>({
+      this.database.query<{ request_id: string; paid_micros: bigint; owed_micros: bigint }>({
         name: 'settle_requests',
         text: SETTLE_REQUESTS,
         values: [JSON.stringify(endings.map(toEndingRow))],
       }),
     );
-    return new Map(rows.map((row) => [row.request_id, { paidMicros: row.paid_micros }]));
+    return new Map(
+      rows.map((row) => [row.request_id, { paidMicros: row.paid_micros, owedMicros: row.owed_micros }] as const),
+    );
   }
 }
+
+/** Outcomes that asking again alone would not change. */
+const FINAL: ReadonlySet<HoldOutcome['outcome']> = new Set(['held', 'lost', 'debt']);
 
 /** What is known of a request whose process died: nothing. */
 const LOST_REQUEST: RequestUsage = {
@@ -238,6 +269,7 @@ const toHoldRow = (hold: RequestHold): Record<string, unknown> => ({
   account_id: hold.accountId,
   api_key_id: hold.apiKeyId,
   amount_micros: hold.amountMicros.toString(),
+  least_micros: (hold.leastMicros ?? hold.amountMicros).toString(),
   expires_seconds: HOLD_EXPIRES_SECONDS,
   idempotency_key: hold.idempotencyKey ?? null,
 });

@@ -1,4 +1,4 @@
-import type { Micros } from '#contracts';
+import type { Micros, UsageSource } from '#contracts';
 import { timeOrderedId } from '#platform';
 
 /** One line of a bill: so many units at such a price. The amounts of all lines add up to the price of the request. */
@@ -12,8 +12,8 @@ export interface PriceLine {
   readonly perQuantity: bigint;
   readonly quantity: number;
   readonly amountMicros: Micros;
-  /** Who counted: the upstream's own bill, or our tokenizer. */
-  readonly source: 'upstream' | 'counted';
+  /** Who counted: the upstream's own bill, our tokenizer, or nobody, so that what was held is charged. */
+  readonly source: UsageSource;
 }
 
 /** What the usage record of a text request tells. Token totals include their parts. */

@@ -1,9 +1,26 @@
 import { createRateCounter, Database, PLATFORM, type Platform, type RateCounter } from '#platform';
 import { Global, Inject, Module, type OnModuleDestroy } from '@nestjs/common';
+import { AccountRate } from './account-rate.js';
+import { GuessLimiter, type GuessLimits } from './guess-limiter.js';
 import { OpenTasks } from './open-tasks.js';
+import { OpenWaits } from './open-waits.js';
 import { RateLimits } from './rate-limits.js';
 
 const RATE_COUNTER = Symbol('RateCounter');
+/** Slows down who guesses the tokens of operators, wherever they are taken. */
+export const OPERATOR_GUESSES = Symbol('GuessLimiter of operators');
+/** Slows down who guesses API keys. */
+export const KEY_GUESSES = Symbol('GuessLimiter of API keys');
+
+const OPERATORS = { subject: 'operator', free: 10, waitingPerAddress: 3, freeInAll: 200 };
+/** A client with an old key is common and no attack, and many clients may share an address. */
+const KEYS = { subject: 'api_key', free: 60, waitingPerAddress: 20, freeInAll: 3_000 };
+
+const guessesOf = (token: symbol, limits: GuessLimits) => ({
+  provide: token,
+  inject: [RATE_COUNTER],
+  useFactory: (counter: RateCounter) => new GuessLimiter(limits, counter),
+});
 
 /** How much a key may ask in a minute, and how much an account may have open. */
 @Global()
@@ -15,10 +32,22 @@ const RATE_COUNTER = Symbol('RateCounter');
       useFactory: ({ config, database, embedded }: Platform) => createRateCounter(config.queue, database, embedded),
     },
     {
+      provide: AccountRate,
+      inject: [RATE_COUNTER],
+      useFactory: (counter: RateCounter) => new AccountRate(counter),
+    },
+    guessesOf(OPERATOR_GUESSES, OPERATORS),
+    guessesOf(KEY_GUESSES, KEYS),
+    {
       provide: RateLimits,
       inject: [RATE_COUNTER, PLATFORM],
       useFactory: (counter: RateCounter, { config }: Platform) =>
-        new RateLimits(counter, config.limits.RATE_LIMIT_ON_STORE_FAILURE),
+        new RateLimits(counter, config.limits.RATE_LIMIT_ON_STORE_FAILURE, config.limits.FREE_REQUESTS_PER_MINUTE),
+    },
+    {
+      provide: OpenWaits,
+      inject: [PLATFORM],
+      useFactory: ({ config }: Platform) => new OpenWaits(config.limits.OPEN_WAITS_PER_ACCOUNT),
     },
     {
       provide: OpenTasks,
@@ -27,12 +56,18 @@ const RATE_COUNTER = Symbol('RateCounter');
         new OpenTasks(database, config.limits.OPEN_TASKS_PER_ACCOUNT),
     },
   ],
-  exports: [RateLimits, OpenTasks],
+  exports: [RateLimits, AccountRate, OpenTasks, OpenWaits, OPERATOR_GUESSES, KEY_GUESSES],
 })
 export class LimitsModule implements OnModuleDestroy {
-  constructor(@Inject(RATE_COUNTER) private readonly counter: RateCounter) {}
+  constructor(
+    @Inject(RATE_COUNTER) private readonly counter: RateCounter,
+    @Inject(OPERATOR_GUESSES) private readonly operatorGuesses: GuessLimiter,
+    @Inject(KEY_GUESSES) private readonly keyGuesses: GuessLimiter,
+  ) {}
 
   onModuleDestroy(): void {
+    this.operatorGuesses.flush();
+    this.keyGuesses.flush();
     this.counter.close();
   }
 }

@@ -20,6 +20,7 @@ const caller = (limits: Partial<Caller>): Caller => ({
   apiKeyId: 'key_1',
   allowedModels: [],
   allowedAddresses: [],
+  scopes: [],
   quotaMicros: null,
   requestsPerMinute: null,
   tokensPerMinute: null,
@@ -31,7 +32,7 @@ const caller = (limits: Partial<Caller>): Caller => ({
 
 describe('The limits of a key', () => {
   it('lets as many requests pass as the key may send in a minute, and tells what is left', async () => {
-    const limits = new RateLimits(countingIn(), 'allow');
+    const limits = new RateLimits(countingIn(), 'allow', 2);
     const key = caller({ requestsPerMinute: 2 });
     expect(await limits.admit(key)).toEqual({
       'ratelimit-policy': '"requests";q=2;w=60',
@@ -46,7 +47,7 @@ describe('The limits of a key', () => {
   });
 
   it('refuses the request after the one that used up the tokens of the minute', async () => {
-    const limits = new RateLimits(countingIn(), 'allow');
+    const limits = new RateLimits(countingIn(), 'allow', 2);
     const key = caller({ tokensPerMinute: 100 });
     await limits.admit(key);
     limits.noteTokens(key.apiKeyId, 99);
@@ -56,17 +57,17 @@ describe('The limits of a key', () => {
   });
 
   it('counts nothing for a key without limits', async () => {
-    const limits = new RateLimits(broken, 'refuse');
+    const limits = new RateLimits(broken, 'refuse', 2);
     expect(await limits.admit(caller({}))).toEqual({});
   });
 
   it('lets requests pass while counts cannot be reached, if so configured', async () => {
-    const limits = new RateLimits(broken, 'allow');
+    const limits = new RateLimits(broken, 'allow', 2);
     expect(await limits.admit(caller({ requestsPerMinute: 1, tokensPerMinute: 1 }))).toEqual({});
   });
 
   it('refuses them otherwise, and says when to come back', async () => {
-    const limits = new RateLimits(broken, 'refuse');
+    const limits = new RateLimits(broken, 'refuse', 2);
     await expect(limits.admit(caller({ requestsPerMinute: 1 }))).rejects.toMatchObject({
       code: 'unavailable',
       status: 503,

@@ -12,7 +12,7 @@ const STORE_FAILURE_RETRY_MS = 2_000;
 export type LimitHeaders = Readonly<Record<string, string>>;
 
 interface Limit {
-  readonly name: 'requests' | 'tokens';
+  readonly name: 'requests' | 'tokens' | 'free-requests';
   readonly perMinute: number;
 }
 
@@ -28,6 +28,8 @@ export class RateLimits {
   constructor(
     private readonly counter: RateCounter,
     private readonly onStoreFailure: 'allow' | 'refuse',
+    /** Of one account, for work that costs nothing. */
+    private readonly freePerMinute: number,
   ) {}
 
   /**
@@ -43,12 +45,25 @@ export class RateLimits {
       if (limit.name === 'tokens') this.tokenLimited.set(apiKeyId, true);
       const count = await this.count(apiKeyId, limit.name, limit.name === 'requests' ? 1 : 0);
       if (!count) continue;
-      policies.push(`"${limit.name}";q=${limit.perMinute};w=${RATE_WINDOW_SECONDS}`);
+      policies.push(policy(limit));
       standings.push(standing(limit, count));
       const isOver = limit.name === 'requests' ? count.points > limit.perMinute : count.points >= limit.perMinute;
       if (isOver) throw refusal(limit, count);
     }
-    return standings.length === 0 ? {} : { 'ratelimit-policy': policies.join(', '), ratelimit: standings.join(', ') };
+    return standings.length === 0 ? {} : headersOf(policies, standings);
+  }
+
+  /**
+   * Counts a request that costs nothing against the share of its account, and answers the headers for it.
+   *
+   * @throws GatewayError as `admit`.
+   */
+  async admitFree(accountId: string): Promise<LimitHeaders> {
+    const limit: Limit = { name: 'free-requests', perMinute: this.freePerMinute };
+    const count = await this.count(accountId, limit.name, 1);
+    if (!count) return {};
+    if (count.points > limit.perMinute) throw refusal(limit, count);
+    return headersOf([policy(limit)], [standing(limit, count)]);
   }
 
   /** Counts the tokens of a finished request. Never throws. */
@@ -59,11 +74,11 @@ export class RateLimits {
       .catch((error: unknown) => log.warn('tokens.not_counted', { apiKeyId, tokens, error }));
   }
 
-  private async count(apiKeyId: string, name: Limit['name'], points: number): Promise<RateCount | null> {
+  private async count(whose: string, name: Limit['name'], points: number): Promise<RateCount | null> {
     try {
-      return await this.counter.add(`${name}:${apiKeyId}`, points);
+      return await this.counter.add(`${name}:${whose}`, points);
     } catch (error) {
-      log.warn('limit.not_counted', { apiKeyId, limit: name, decision: this.onStoreFailure, error });
+      log.warn('limit.not_counted', { whose, limit: name, decision: this.onStoreFailure, error });
       if (this.onStoreFailure === 'allow') return null;
       throw new GatewayError('unavailable', 'Rate limits cannot be checked at the moment; try again shortly.', {
         retryAfterMs: STORE_FAILURE_RETRY_MS,
@@ -80,18 +95,26 @@ function limitsOf(requestsPerMinute: number | null, tokensPerMinute: number | nu
   ];
 }
 
+const policy = ({ name, perMinute }: Limit): string => `"${name}";q=${perMinute};w=${RATE_WINDOW_SECONDS}`;
+
+const headersOf = (policies: readonly string[], standings: readonly string[]): LimitHeaders => ({
+  'ratelimit-policy': policies.join(', '),
+  ratelimit: standings.join(', '),
+});
+
+const OWNER = { requests: 'This API key', tokens: 'This API key', 'free-requests': 'This account' } as const;
+
+const WHAT = { requests: 'requests', tokens: 'tokens', 'free-requests': 'requests that cost nothing' } as const;
+
 const standing = ({ name, perMinute }: Limit, { points, resetsInMs }: RateCount): string =>
   `"${name}";r=${Math.max(0, perMinute - points)};t=${Math.ceil(resetsInMs / 1000)}`;
 
 const refusal = (limit: Limit, count: RateCount): GatewayError =>
   new GatewayError(
     'rate_limit_exceeded',
-    `This API key may use ${limit.perMinute} ${limit.name} a minute; more are possible in ${Math.ceil(count.resetsInMs / 1000)} s.`,
+    `${OWNER[limit.name]} may use ${limit.perMinute} ${WHAT[limit.name]} a minute; more are possible in ${Math.ceil(count.resetsInMs / 1000)} s.`,
     {
       retryAfterMs: count.resetsInMs,
-      headers: {
-        'ratelimit-policy': `"${limit.name}";q=${limit.perMinute};w=${RATE_WINDOW_SECONDS}`,
-        ratelimit: standing(limit, count),
-      },
+      headers: headersOf([policy(limit)], [standing(limit, count)]),
     },
   );

@@ -1,10 +1,12 @@
-import { Database, logger, type MediaStore } from '#platform';
+import { Database, logger, type MediaStore, MediaStoreError } from '#platform';
 import { LRUCache } from 'lru-cache';
 
 const log = logger('maintenance');
 
 /** Files that the store would not remove rest so long, in milliseconds, and stand in nobody's way meanwhile. */
 const UNREMOVABLE = { max: 10_000, ttl: 600_000 } as const;
+
+type Outcome = 'removed' | 'kept' | 'store away';
 
 const EXPIRED_FILES = `
 select task_id, ordinal, store_key from task_file
@@ -34,22 +36,28 @@ export class ExpiredFiles {
     const { rows: files } = await this.database.query<ExpiredFile>({
       text: EXPIRED_FILES,
       values: [limit, [...this.unremovable.keys()]],
+      limit: 'long',
     });
     let removed = 0;
-    for (const file of files) if (await this.removeFile(file)) removed += 1;
+    for (const file of files) {
+      const outcome = await this.removeFile(file);
+      if (outcome === 'removed') removed += 1;
+      // Each of the others would only wait for it once more.
+      if (outcome === 'store away') break;
+    }
     return removed;
   }
 
-  /** False: the store would not; a later round tries again, and the other files need not wait for this one. */
-  private async removeFile({ task_id, ordinal, store_key }: ExpiredFile): Promise<boolean> {
+  /** What the store would not remove is tried again by a later round, and the other files need not wait for it. */
+  private async removeFile({ task_id, ordinal, store_key }: ExpiredFile): Promise<Outcome> {
     try {
       await this.store.delete(store_key);
       await this.database.query({ text: MARK_REMOVED, values: [task_id, ordinal] });
-      return true;
+      return 'removed';
     } catch (error) {
-      this.unremovable.set(store_key, true);
       log.warn('maintenance.file_kept', { taskId: task_id, storeKey: store_key, error });
-      return false;
+      this.unremovable.set(store_key, true);
+      return error instanceof MediaStoreError && error.code === 'unavailable' ? 'store away' : 'kept';
     }
   }
 }

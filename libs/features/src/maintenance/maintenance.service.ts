@@ -38,7 +38,7 @@ export class MaintenanceService {
     const days = keptFor === undefined ? [] : [this.retention[keptFor]];
     if (days[0] === 0) return 0;
     try {
-      return (await this.database.query({ text, values: [BATCH, ...days] })).rows.length;
+      return (await this.database.query({ text, values: [BATCH, ...days], limit: 'long' })).rows.length;
     } catch (error) {
       log.error('maintenance.rows_kept', { table, error });
       return 0;

@@ -56,7 +56,7 @@ export class MonthPartitions {
     for (const table of PARTITIONED_TABLES) {
       for (const monthsAhead of MONTHS_AHEAD) {
         await this.database
-          .query({ text: ENSURE_PARTITION, values: [table, monthsAhead] })
+          .query({ text: ENSURE_PARTITION, values: [table, monthsAhead], limit: 'long' })
           .catch((error: unknown) => log.error('maintenance.partition_missing', { table, monthsAhead, error }));
       }
     }
@@ -69,8 +69,12 @@ export class MonthPartitions {
    */
   async dropOlder(table: PartitionedTable, days: number): Promise<string[]> {
     if (days === 0) return [];
-    await this.database.query({ text: strayMonths(table), values: [days] });
-    const { rows: old } = await this.database.query<OldPartition>({ text: OLD_PARTITIONS, values: [table, days] });
+    await this.database.query({ text: strayMonths(table), values: [days], limit: 'long' });
+    const { rows: old } = await this.database.query<OldPartition>({
+      text: OLD_PARTITIONS,
+      values: [table, days],
+      limit: 'long',
+    });
     const dropped: string[] = [];
     for (const partition of old) if (await this.drop(partition, days)) dropped.push(partition.name);
     return dropped;
@@ -86,7 +90,7 @@ export class MonthPartitions {
         if (found?.there !== true) return false;
         await transaction.query({ text: `set local lock_timeout = '${LOCK_WAIT_MS}ms'` });
         await transaction.query({ text: `set local statement_timeout = '${DROP_LIMIT_MS}ms'` });
-        await transaction.query({ text: `drop table "${name}"` });
+        await transaction.query({ text: `drop table "${name}"`, limit: 'long' });
         return true;
       });
       if (isDropped) log.info('maintenance.month_dropped', { partition: name, rows: rows.toString(), days });

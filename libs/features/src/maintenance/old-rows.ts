@@ -63,6 +63,7 @@ export const ROW_RETENTION: readonly RowRetention[] = [
   expired('text_item'),
   old('webhook_delivery', 'finished_at', 'WEBHOOK_LOG_RETENTION_DAYS'),
   old('reconciliation_report', 'started_at', 'AUDIT_RETENTION_DAYS'),
+  old('task_event', 'created_at', 'AUDIT_RETENTION_DAYS'),
   old('upstream_orphan', 'resolved_at', 'AUDIT_RETENTION_DAYS'),
   TASK_CONTENT,
 ];

@@ -31,4 +31,26 @@ describe('The numbers of the fleet', () => {
     await new UsageDaysService(test.database).closeUntil(daysAgo(2));
     expect(await openDays()).toBe(1);
   });
+
+  it('count the accounts whose balance lasts less than a day at the pace of the last week', async () => {
+    const account = async (id: string, available: number, usedADay: number, unlimited = false): Promise<void> => {
+      await test.database.query({
+        text: `insert into account (id, name, available_micros, unlimited) values ($1, $1, $2, $3)`,
+        values: [id, available, unlimited],
+      });
+      await test.database.query({
+        text: `insert into usage_daily (account_id, day, model, api_key_id, kind, amount_micros)
+          select $1, current_date - day, 'm', 'key', 'text', $2 from generate_series(1, 5) day`,
+        values: [id, (usedADay * 7) / 5],
+      });
+    };
+    await account('short', 999, 1_000);
+    await account('enough', 1_000, 1_000);
+    await account('unlimited', 0, 1_000, true);
+    await account('idle', 0, 0);
+    await fleetSources(test.database)
+      .find(({ name }) => name === 'balances')
+      ?.collect();
+    expect((await signals.accountsLowBalance.get()).values[0]?.value).toBe(1);
+  });
 });

@@ -1,5 +1,15 @@
 import { isFinal, MEDIA, TASK_MOVES, type TaskState } from '#contracts';
 import { type Database, type MetricSource, signals } from '#platform';
+import {
+  DUE_POLLS,
+  DUE_TASKS,
+  LOW_BALANCES,
+  MONEY,
+  OPEN_TASKS,
+  ORPHANS,
+  USAGE_DAYS,
+  WEBHOOKS,
+} from './fleet-statements.js';
 
 /** Durations in seconds. */
 interface DueRow {
@@ -7,38 +17,6 @@ interface DueRow {
   readonly due: number;
   readonly oldest: number;
 }
-
-const OPEN_TASKS = `
-select medium, state, count(*)::integer as open from task where finished_at is null group by medium, state`;
-
-const DUE_TASKS = `
-select medium, count(*)::integer as due, extract(epoch from max(now() - lease_until))::float8 as oldest
-from task where lease_until <= now() and finished_at is null group by medium`;
-
-const DUE_POLLS = `
-select count(*)::integer as due, coalesce(extract(epoch from max(now() - next_poll_at)), 0)::float8 as oldest
-from task_poll where next_poll_at <= now()`;
-
-const WEBHOOKS = `
-select count(*)::integer as pending,
-  greatest(0, coalesce(extract(epoch from max(now() - next_attempt_at)), 0))::float8 as lag
-from webhook_delivery where next_attempt_at is not null`;
-
-const ORPHANS = `select count(*)::integer as orphans from upstream_orphan where resolved_at is null`;
-
-/** Counted from the first day that anything was used; a day is closed a quarter of an hour after its end. */
-const USAGE_DAYS = `
-select coalesce((now() at time zone 'utc')::date - 1
-  - coalesce((select max(day) from usage_closed_day), (select min(day) - 1 from usage_daily)), 0) as open`;
-
-/** One statement, so that all sums are of the same moment. */
-const MONEY = `
-select a.available::text, a.held::text, a.used::text,
-  abs(a.held - k.held)::text as held_by_keys, greatest(0, t.held - a.held)::text as held_by_tasks
-from (select coalesce(sum(available_micros), 0) as available, coalesce(sum(held_micros), 0) as held,
-    coalesce(sum(used_micros), 0) as used from account) a,
-  (select coalesce(sum(held_micros), 0) as held from api_key) k,
-  (select coalesce(sum(hold_micros), 0) as held from task where finished_at is null) t`;
 
 const OPEN_STATES = (Object.keys(TASK_MOVES) as TaskState[]).filter((state) => !isFinal(state));
 
@@ -56,6 +34,7 @@ export function fleetSources(database: Database): MetricSource[] {
     { name: 'webhooks', collect: async () => showWebhooks(await rowsOf('due_webhooks', WEBHOOKS)) },
     { name: 'orphans', collect: async () => showOrphans(await rowsOf('open_orphans', ORPHANS)) },
     { name: 'usage_days', collect: async () => showUsageDays(await rowsOf('open_usage_days', USAGE_DAYS)) },
+    { name: 'balances', collect: async () => showBalances(await rowsOf('low_balances', LOW_BALANCES)) },
     { name: 'money', collect: async () => showMoney(await rowsOf('money_sums', MONEY)) },
   ];
 }
@@ -95,6 +74,10 @@ function showOrphans([row]: readonly { orphans: number }[]): void {
 /** The day before the first one that was used counts as closed; before anything is used there is nothing to close. */
 function showUsageDays([row]: readonly { open: number }[]): void {
   signals.usageDaysOpen.set(Math.max(0, row?.open ?? 0));
+}
+
+function showBalances([row]: readonly { accounts: number }[]): void {
+  signals.accountsLowBalance.set(row?.accounts ?? 0);
 }
 
 /** Sums as text, because they may pass what a double holds exactly; a graph can live with the rounding. */

@@ -4,7 +4,13 @@ import { signals } from '#platform';
 export interface EndedTask {
   readonly medium: string;
   readonly model: string;
-  readonly state: string;
+  readonly state: 'completed' | 'failed' | 'cancelled';
+  readonly account_id: string;
+  readonly api_key_id: string;
+  readonly request_id: string;
+  readonly provider: string | null;
+  readonly attempt: number;
+  readonly charged_micros: bigint;
   readonly error_code: string | null;
   readonly total_seconds: number;
   /** Since the vendor was known to be done; null when it never was. */

@@ -1,68 +1,135 @@
-import type { Medium, TaskState } from '#contracts';
+import { GatewayError } from '#contracts';
 import { Database } from '#platform';
 import { isTaskId } from '../tasks/task-id.js';
-
-/** A task as operators look at it: how it stands, never what was asked for. */
-export interface OperatorTask {
-  readonly id: string;
-  readonly account_id: string;
-  readonly medium: Medium;
-  readonly model: string;
-  readonly state: TaskState;
-  readonly progress: number;
-  readonly attempt: number;
-  readonly failures: number;
-  readonly last_failure: string | null;
-  readonly lease_owner: string | null;
-  readonly lease_until: Date | null;
-  readonly provider: string | null;
-  readonly error_code: string | null;
-  readonly hold_micros: bigint;
-  readonly charged_micros: bigint | null;
-  readonly request_id: string;
-  readonly created_at: Date;
-  readonly started_at: Date | null;
-  readonly finished_at: Date | null;
-  readonly deadline_at: Date;
-}
+import { OPERATOR_TASK_COLUMNS, type OperatorTask } from './operator-task.js';
 
 /** A movement of money for one task. */
 export interface OperatorEntry {
+  readonly id: string;
   readonly kind: string;
   readonly debit: string;
   readonly credit: string;
   readonly amount_micros: bigint;
+  readonly reference: string | null;
+  readonly note: string | null;
   readonly created_at: Date;
 }
 
-const COLUMNS = `id, account_id, medium, model, state, progress, attempt, failures, last_failure, lease_owner, lease_until,
-  provider, error_code, hold_micros, charged_micros, request_id, created_at, started_at, finished_at, deadline_at`;
+/** Something that happened to a task. */
+export interface TimelineEntry {
+  readonly time: Date;
+  readonly event: string;
+  readonly detail: object | null;
+}
 
-/** The newest rows only, whatever their state, so that the page costs the same on a large table. */
-const RECENT = `
-select ${COLUMNS} from (select * from task order by id desc limit 2000) recent
-where ($1::text is null or state = $1) order by id desc limit $2`;
+/** A task with everything that is known of its life. */
+export interface TaskHistory {
+  readonly task: OperatorTask & {
+    readonly refunded_micros: bigint;
+    /** The failed task that this one was made from, and the one that was made from this. */
+    readonly redrive_of: string | null;
+    readonly redriven_as: string | null;
+  };
+  /** Earliest first. */
+  readonly timeline: readonly TimelineEntry[];
+  readonly entries: readonly OperatorEntry[];
+  readonly usage: readonly object[];
+  readonly deliveries: readonly object[];
+}
 
-const ONE = `select ${COLUMNS} from task where id = $1`;
-const ENTRIES = `select kind, debit, credit, amount_micros, created_at from ledger_entry where task_id = $1 order by id`;
+const ONE = `select ${OPERATOR_TASK_COLUMNS},
+  coalesce((select sum(amount_micros) from task_refund where task_id = $1), 0)::bigint as refunded_micros,
+  (select task_id from task_redrive where new_task_id = $1) as redrive_of,
+  (select new_task_id from task_redrive where task_id = $1) as redriven_as
+from task where id = $1`;
+const ENTRIES = `select id::text as id, kind, debit, credit, amount_micros, reference, note, created_at from ledger_entry
+where task_id = $1 or id in (select entry_id from task_refund where task_id = $1) order by ledger_entry.id`;
+/** A record is written when its task ends, and when it is refunded; the account's index leads there. */
+const USAGE = `select id, created_at, status, upstream, amount_micros, quantity, duration_ms, lines from usage_record
+where account_id = $2 and task_id = $1 and created_at >= $3 order by created_at limit 100`;
+const DELIVERIES = `select id, event_type, endpoint_id, url, state, attempts, last_status, last_error, created_at, finished_at,
+  next_attempt_at from webhook_delivery where task_id = $1 order by id limit 100`;
+const EVENTS = `select created_at as time, kind as event,
+  jsonb_strip_nulls(jsonb_build_object('attempt', attempt, 'worker', worker, 'detail', detail)) as detail
+from task_event where task_id = $1 order by id limit 1000`;
+const AUDIT = `select created_at as time, action as event, jsonb_build_object('actor', actor, 'after', after) as detail
+from audit_record where subject_id = $1 order by created_at limit 1000`;
 
-/** Tasks of all accounts for the pages of operators. */
+/** Tasks of all accounts for operators. */
 export class TaskOverview {
   constructor(private readonly database: Database) {}
 
-  /** The newest tasks, of one state or of any, newest first. */
-  async recent(state: TaskState | null, limit: number): Promise<OperatorTask[]> {
-    return (await this.database.query<OperatorTask>({ text: RECENT, values: [state, limit] })).rows;
+  /** One task with its whole life, or null when there is none of that id. */
+  async find(taskId: string): Promise<TaskHistory | null> {
+    if (!isTaskId(taskId)) return null;
+    const [task] = await this.rows<TaskHistory['task']>(ONE, [taskId]);
+    if (!task) return null;
+    const [entries, usage, deliveries, events, audit] = await Promise.all([
+      this.rows<OperatorEntry>(ENTRIES, [taskId]),
+      this.rows<object>(USAGE, [taskId, task.account_id, task.created_at]),
+      this.rows<Delivery>(DELIVERIES, [taskId]),
+      this.rows<TimelineEntry>(EVENTS, [taskId]),
+      this.rows<TimelineEntry>(AUDIT, [taskId]),
+    ]);
+    const timeline = [
+      ...milestones(task),
+      ...entries.map(moved),
+      ...events,
+      ...audit,
+      ...deliveries.flatMap(delivered),
+    ];
+    timeline.sort((first, second) => first.time.getTime() - second.time.getTime());
+    return { task, timeline, entries, usage, deliveries };
   }
 
-  /** One task with the movements of its money, or null when there is none of that id. */
-  async find(taskId: string): Promise<{ task: OperatorTask; entries: OperatorEntry[] } | null> {
-    if (!isTaskId(taskId)) return null;
-    const [tasks, entries] = await Promise.all([
-      this.database.query<OperatorTask>({ text: ONE, values: [taskId] }),
-      this.database.query<OperatorEntry>({ text: ENTRIES, values: [taskId] }),
-    ]);
-    const [task] = tasks.rows;
-    return task ? { task, entries: entries.rows } : null;
+  /**
+   * As `find`.
+   *
+   * @throws GatewayError `task_not_found`.
+   */
+  async read(taskId: string): Promise<TaskHistory> {
+    const found = await this.find(taskId);
+    if (found) return found;
+    throw new GatewayError('task_not_found', `There is no task "${taskId.slice(0, 64)}".`, { param: 'task_id' });
   }
+
+  private async rows<Row extends object>(text: string, values: unknown[]): Promise<Row[]> {
+    return (await this.database.query<Row>({ text, values })).rows;
+  }
+}
+
+interface Delivery {
+  readonly id: string;
+  readonly event_type: string;
+  readonly url: string;
+  readonly state: string;
+  readonly attempts: number;
+  readonly created_at: Date;
+  readonly finished_at: Date | null;
+}
+
+/** The times that stand in the row itself. */
+function milestones(task: OperatorTask): TimelineEntry[] {
+  const { provider, vendor_ids, attempt, error_code: code, error_message: message } = task;
+  const times: readonly (readonly [Date | null, string, object | null])[] = [
+    [task.created_at, 'submitted', { request_id: task.request_id }],
+    [task.started_at, 'first_claimed', null],
+    [task.start_intent_at, 'start_announced', { provider }],
+    [task.running_at, 'running', { provider, vendor_ids }],
+    [task.produced_at, 'produced', null],
+    [task.cancel_requested_at, 'cancel_requested', { outcome: task.cancel_outcome }],
+    [task.finished_at, task.state, code === null ? { attempt } : { attempt, code, message }],
+  ];
+  return times.flatMap(([time, event, detail]) => (time ? [{ time, event, detail }] : []));
+}
+
+const moved = ({ created_at: time, kind, amount_micros, debit, credit, reference }: OperatorEntry): TimelineEntry => ({
+  time,
+  event: `ledger.${kind}`,
+  detail: { amount_micros, debit, credit, reference },
+});
+
+function delivered({ id, event_type: type, url, state, attempts, created_at, finished_at }: Delivery): TimelineEntry[] {
+  const queued = { time: created_at, event: 'webhook.queued', detail: { id, type, url } };
+  return finished_at ? [queued, { time: finished_at, event: `webhook.${state}`, detail: { id, attempts } }] : [queued];
 }

@@ -3,6 +3,8 @@ import { Database } from '#platform';
 
 /** How old a price list may get before it is read again, in milliseconds. */
 const FRESH_MS = 5_000;
+/** How old it may be where a price is missing, which an operator may just have set, in milliseconds. */
+const FRESH_FOR_MISSING_MS = 20;
 
 interface PriceRow {
   readonly id: string;
@@ -42,12 +44,14 @@ export class PricesInForce {
   /**
    * The price in force.
    *
-   * @throws GatewayError `unavailable`: there is none, so the model cannot be sold.
+   * @throws GatewayError `model_not_priced`: there is none, so the model cannot be sold. Trying again does not help.
    */
   get(model: string, unit: string, variant: string): PriceInForce {
     const price = this.find(model, unit, variant);
     if (price) return price;
-    throw new GatewayError('unavailable', `The model "${model}" has no price for ${variant} at the moment.`, {
+    const sort = variant === 'default' ? '' : ` for ${variant}`;
+    throw new GatewayError('model_not_priced', `The model "${model}" has no price${sort} here, so it cannot be sold.`, {
+      param: 'model',
       log: `no price in force for ${model} ${unit} ${variant}`,
     });
   }
@@ -67,21 +71,31 @@ export class PriceBook {
   constructor(private readonly database: Database) {}
 
   /** The prices as they stand; the same object until they are read again. */
-  async inForce(): Promise<PricesInForce> {
-    if (Date.now() - this.readAt > FRESH_MS)
-      await (this.reading ??= this.read().finally(() => (this.reading = undefined)));
-    return this.prices;
+  inForce(): Promise<PricesInForce> {
+    return this.notOlderThan(FRESH_MS);
+  }
+
+  /** The prices read anew, for whoever missed one in those of `inForce`. */
+  reread(): Promise<PricesInForce> {
+    return this.notOlderThan(FRESH_FOR_MISSING_MS);
   }
 
   /**
    * The price of a media request in its account's unit.
    *
-   * @throws GatewayError `unavailable`: no price is in force for the model, so it cannot be sold.
+   * @throws GatewayError `model_not_priced`: no price is in force for the model, so it cannot be sold.
    */
   async quote(model: string, billing: Billing): Promise<Quote> {
-    const price = (await this.inForce()).get(model, billing.unit, billing.variant);
+    const price =
+      (await this.inForce()).find(model, billing.unit, billing.variant) ??
+      (await this.reread()).get(model, billing.unit, billing.variant);
     const unitMicros = price.amountMicros / price.perQuantity;
     return { priceId: price.id, unitMicros, holdMicros: unitMicros * BigInt(billing.quantity) };
+  }
+
+  private async notOlderThan(ms: number): Promise<PricesInForce> {
+    if (Date.now() - this.readAt > ms) await (this.reading ??= this.read().finally(() => (this.reading = undefined)));
+    return this.prices;
   }
 
   private async read(): Promise<void> {

@@ -7,7 +7,7 @@ insert into price (id, model, unit, variant, amount_micros, per_quantity, effect
 select 'price_example_' || model || '_' || case when unit like '%token' then unit else variant end, model, unit, variant,
   amount_micros, per_quantity, timestamptz '2026-01-01', 'example price book'
 from jsonb_to_recordset($1::jsonb) as p(model text, unit text, variant text, amount_micros bigint, per_quantity bigint)
-on conflict (model, unit, variant, effective_from) do nothing`;
+on conflict do nothing`;
 
 /** Puts the example price book into force where an operator has set nothing. Safe to run at every start. */
 export async function seedExamplePrices(database: Database): Promise<void> {

@@ -105,7 +105,7 @@ describe('The price of text', () => {
 
   it('does not sell a model without a price', async () => {
     await expect(prices.tariffOf('vendor-6')).rejects.toMatchObject({
-      code: 'unavailable',
+      code: 'model_not_priced',
     });
   });
 });

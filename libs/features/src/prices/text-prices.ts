@@ -13,10 +13,10 @@ export class TextPrices {
    * The prices of a model as they stand now. Take them once for each request: it is charged at the prices in force when
    * it came, whatever changes while it runs.
    *
-   * @throws GatewayError `unavailable`: the model has no price for input or output, so it cannot be sold.
+   * @throws GatewayError `model_not_priced`: the model has no price for input or output, so it cannot be sold.
    */
   async tariffOf(model: string): Promise<TextTariff> {
-    const list = await this.prices.inForce();
+    const list = await this.listWith(model);
     if (list !== this.list) {
       this.list = list;
       this.tariffs = new Map();
@@ -25,7 +25,17 @@ export class TextPrices {
     if (!tariff) this.tariffs.set(model, (tariff = tariffIn(list, model)));
     return tariff;
   }
+
+  /** Read anew when it lacks the model. */
+  private async listWith(model: string): Promise<PricesInForce> {
+    const list = await this.prices.inForce();
+    const isKnown = list === this.list && this.tariffs.has(model);
+    return isKnown || isSold(list, model) ? list : this.prices.reread();
+  }
 }
+
+const isSold = (list: PricesInForce, model: string): boolean =>
+  list.find(model, 'input_token', 'default') !== undefined && list.find(model, 'output_token', 'default') !== undefined;
 
 function tariffIn(list: PricesInForce, model: string): TextTariff {
   const found = TOKEN_UNITS.map((unit) => [unit, list.find(model, unit, 'default')]);

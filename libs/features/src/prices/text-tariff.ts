@@ -42,6 +42,14 @@ export class TextTariff {
     return amountOf(inputTokens, this.dearestInput) + amountOf(outputTokens, this.dearestOutput);
   }
 
+  /** How many tokens of output an amount covers beside the input, at the dearest prices. */
+  outputCovered(inputTokens: number, amountMicros: Micros): number {
+    const left = amountMicros - amountOf(inputTokens, this.dearestInput);
+    const { amountMicros: price, perQuantity } = this.dearestOutput;
+    if (left <= 0n) return 0;
+    return price === 0n ? Number.MAX_SAFE_INTEGER : Number((left * perQuantity) / price);
+  }
+
   /**
    * The bill of a finished request. Tokens read from a cache, written to one, and those of images are parts of the input,
    * reasoning tokens of the output: none is counted twice, and a vendor that reports a part larger than its whole never

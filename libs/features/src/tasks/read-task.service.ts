@@ -1,5 +1,5 @@
 import { type BalanceUnit, GatewayError, type TaskView } from '#contracts';
-import { Coalescer, type Database, type MediaStore } from '#platform';
+import { Coalescer, type Database, type MediaStore, REQUEST_WAIT_MS } from '#platform';
 import { isTaskId } from './task-id.js';
 import { type ReadRow, TASK_COLUMNS } from './task-columns.js';
 import { type ListedTasks, type TaskListQuery, tasksPage } from './task-list.js';
@@ -7,6 +7,8 @@ import { toTaskView } from './task-view.js';
 
 /** One round trip for all tasks asked for together. */
 const READ_TASKS = `select ${TASK_COLUMNS} from task where id = any($1)`;
+
+const OWN_TASKS = `select id from task where id = any($1) and api_key_id = $2`;
 
 /** A task as clients see it, with the number that grows at each of its changes. */
 export interface VersionedTask {
@@ -27,7 +29,7 @@ export class ReadTaskService {
       maxItems: 128,
       maxRunsInFlight: 3,
       maxWaiting: 10_000,
-      maxWaitMs: 10_000,
+      maxWaitMs: REQUEST_WAIT_MS,
     });
   }
 
@@ -43,11 +45,7 @@ export class ReadTaskService {
   /** As `read`, with the version. */
   async readVersioned(accountId: string, taskId: string): Promise<VersionedTask> {
     const row = await this.find(accountId, taskId);
-    if (!row) {
-      throw new GatewayError('task_not_found', `There is no task "${taskId.slice(0, 64)}" in this account.`, {
-        param: 'task_id',
-      });
-    }
+    if (!row) throw missing(taskId);
     return { view: await this.toView(row), version: row.version };
   }
 
@@ -57,9 +55,22 @@ export class ReadTaskService {
     return Promise.all(rows.flatMap((row) => (row ? [this.toView(row)] : [])));
   }
 
-  /** A page of the account's tasks, newest first. */
-  async list(accountId: string, query: TaskListQuery): Promise<ListedTasks> {
-    const { rows } = await this.database.query<ReadRow>(tasksPage(accountId, query));
+  /** Those of the named tasks that a key submitted; all of them when no key is named. */
+  async ownOf(apiKeyId: string | null, taskIds: readonly string[]): Promise<readonly string[]> {
+    if (apiKeyId === null) return taskIds;
+    const { rows } = await this.database.query<{ id: string }>({ text: OWN_TASKS, values: [taskIds, apiKeyId] });
+    const own = new Set(rows.map(({ id }) => id));
+    return taskIds.filter((taskId) => own.has(taskId));
+  }
+
+  /** @throws GatewayError `task_not_found`: the named key did not submit the task. Asks nothing when no key is named. */
+  async expectOwn(apiKeyId: string | null, taskId: string): Promise<void> {
+    if (apiKeyId !== null && (await this.ownOf(apiKeyId, [taskId])).length === 0) throw missing(taskId);
+  }
+
+  /** A page of the account's tasks, or of those of one of its keys, newest first. */
+  async list(accountId: string, query: TaskListQuery, apiKeyId: string | null = null): Promise<ListedTasks> {
+    const { rows } = await this.database.query<ReadRow>(tasksPage(accountId, query, apiKeyId));
     const shown = rows.slice(0, query.limit);
     return {
       tasks: await Promise.all(shown.map((row) => this.toView(row))),
@@ -82,3 +93,8 @@ export class ReadTaskService {
     return ids.map((id) => byId.get(id) ?? null);
   }
 }
+
+const missing = (taskId: string): GatewayError =>
+  new GatewayError('task_not_found', `There is no task "${taskId.slice(0, 64)}" in this account.`, {
+    param: 'task_id',
+  });

@@ -1,15 +1,21 @@
-import { GatewayError, readModelRequest, type ModelRequest, type SubmissionPath } from '#contracts';
-import { checkInlineReferences, isDataUri, type SafeFetcher, timeOrderedId } from '#platform';
+import { formatMicros, GatewayError, readModelRequest, type ModelRequest, type SubmissionPath } from '#contracts';
+import { checkInlineReferences, eventLogger, isDataUri, type SafeFetcher, timeOrderedId } from '#platform';
 import type { Caller } from '../access/caller.js';
+import { noteFacts } from '../operations/request-facts.js';
+import type { ModelsOnSale } from '../prices/models-on-sale.js';
 import type { PriceBook, Quote } from '../prices/price-book.js';
 import { takeWebhookUrl } from '../webhooks/webhook-url.js';
 import { catalogFamily } from './catalog-family.js';
 import type { TaskWriter } from './task-writer.js';
 
+const submitted = eventLogger('tasks', 'task.submitted');
+
 /** What a caller gets back for an accepted request. */
 export interface AcceptedTask {
   readonly taskId: string;
   readonly notices: readonly string[];
+  /** True when no real model makes it. */
+  readonly isMadeBySandbox: boolean;
 }
 
 /** What comes with a submission besides its body. */
@@ -35,6 +41,7 @@ export class SubmissionService {
     private readonly prices: PriceBook,
     private readonly tasks: TaskWriter,
     private readonly fetcher: SafeFetcher,
+    private readonly onSale: Pick<ModelsOnSale, 'expectMaker' | 'isMadeBySandbox'>,
   ) {}
 
   /**
@@ -74,7 +81,10 @@ export class SubmissionService {
       webhookUrl,
       keyHasQuota: caller.quotaMicros !== null,
     });
-    return { taskId, notices };
+    const hold = formatMicros(quote.holdMicros);
+    noteFacts(requestId, { taskId, hold });
+    submitted({ taskId, requestId, accountId: caller.accountId, keyId: caller.apiKeyId, model, hold });
+    return { taskId, notices, isMadeBySandbox: this.onSale.isMadeBySandbox(model) };
   }
 
   /** Checks and prices a request without running it. */
@@ -85,6 +95,7 @@ export class SubmissionService {
         param: 'model',
       });
     }
+    this.onSale.expectMaker(request.model);
     const family = catalogFamily(request.model);
     // Files behind a URL are judged by the worker, before the vendor is called.
     const inline = family.references(request.parameters).filter(({ source }) => isDataUri(source));

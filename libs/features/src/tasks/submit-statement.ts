@@ -7,7 +7,7 @@ import type { NewTask } from './new-task.js';
  * Set-based: all tasks of one account in the batch are accepted together or not at all. Each comes back with whether it
  * was, and with what its account has left (`spare`, null where nothing limits it). Accounts are locked in the order of their ids, so two batches cannot wait for each other. A key's quota is
  * guarded by a check constraint, which fails the whole statement; tasks of keys with a quota therefore go alone. A task of a
- * request that may be repeated, and that another attempt has taken over from, is `lost`.
+ * request that may be repeated, and that another attempt has taken over from, is `lost`. An account in debt begins nothing.
  */
 export const SUBMIT_TASKS = `
 with incoming as (
@@ -17,7 +17,8 @@ with incoming as (
     quantity integer, price_id text, hold_micros bigint, priority smallint, deadline_seconds integer, webhook_url text,
     idempotency_key text)
 ), locked as (
-  select a.id, case when not a.unlimited then a.available_micros end as spare
+  select a.id, case when not a.unlimited then a.available_micros end as spare,
+    not a.unlimited and a.owed_micros > 0 as in_debt
   from account a where a.id in (select account_id from incoming) and a.disabled_at is null
   order by a.id for no key update
 ), renewed as (${RENEW_RIGHTS}
@@ -28,7 +29,7 @@ with incoming as (
 ), charged as (
   update account a set available_micros = a.available_micros - w.total, held_micros = a.held_micros + w.total
   from locked l join wanted w on w.account_id = l.id
-  where a.id = l.id and (a.unlimited or a.available_micros >= w.total)
+  where a.id = l.id and not l.in_debt and (a.unlimited or a.available_micros >= w.total)
   returning a.id
 ), key_wanted as (
   select api_key_id, sum(hold_micros)::bigint as total from rightful
@@ -50,6 +51,7 @@ with incoming as (
 )
 select i.id, i.account_id, w.id is not null as accepted,
   l.id is not null and i.idempotency_key is not null and i.request_id not in (select request_id from renewed) as lost,
+  coalesce(l.in_debt, false) as in_debt,
   l.spare - case when c.id is null then 0 else t.total end as spare
 from incoming i left join written w on w.id = i.id left join locked l on l.id = i.account_id
   left join charged c on c.id = i.account_id left join wanted t on t.account_id = i.account_id`;

@@ -12,7 +12,7 @@ id, account_id, medium, model, state, version, progress, notices, hold_micros, c
       'bytes', bytes, 'sha256', sha256, 'width', width, 'height', height, 'duration_ms', duration_ms,
       'expires_at', floor(extract(epoch from expires_at))::bigint, 'removed', removed_at is not null) order by ordinal)
     from task_file f where f.task_id = task.id) end as files,
-  case when state = 'queued' then (
+  case when state = 'queued' and started_at is null then (
     select count(*)::integer from (
       select from task q where q.medium = task.medium and q.account_id = task.account_id and q.state = 'queued'
         and q.lease_until <= task.lease_until limit ${QUEUE_POSITION_MAX}) ahead) end as queue_position`;

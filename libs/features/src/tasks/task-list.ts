@@ -1,4 +1,4 @@
-import { GatewayError, MEDIA, type Medium, PUBLIC_STATUS, type PublicTaskStatus, type TaskView } from '#contracts';
+import { GatewayError, MEDIA, type Medium, PUBLIC_STATUSES, type PublicTaskStatus, type TaskView } from '#contracts';
 import type { Statement } from '#platform';
 import { encodeTime } from 'ulid';
 import { TASK_COLUMNS } from './task-columns.js';
@@ -25,7 +25,6 @@ export interface ListedTasks {
 
 const LIMIT_DEFAULT = 20;
 const LIMIT_MAX = 100;
-const STATUSES = [...new Set(Object.values(PUBLIC_STATUS))];
 /** The last moment an id can name, in seconds: 2^48 milliseconds. */
 const SECONDS_MAX = Math.floor(2 ** 48 / 1000) - 1;
 
@@ -49,7 +48,7 @@ export function readTaskListQuery(query: Readonly<Record<string, unknown>>): Tas
   return {
     limit: whole('limit', given('limit'), 1, LIMIT_MAX) ?? LIMIT_DEFAULT,
     cursor,
-    status: oneOf('status', given('status'), STATUSES),
+    status: oneOf('status', given('status'), PUBLIC_STATUSES),
     medium: oneOf('type', given('type'), MEDIA),
     model: given('model'),
     createdAfter: whole('created_after', given('created_after'), 0, SECONDS_MAX),
@@ -57,25 +56,30 @@ export function readTaskListQuery(query: Readonly<Record<string, unknown>>): Tas
   };
 }
 
+/** `publicStatusOf` for a row. */
+export const PUBLIC_STATUS_SQL = `case when finished_at is not null then state
+    when state = 'queued' and started_at is null then 'submitted' else 'in_progress' end`;
+
 const TASKS_PAGE = `
 select ${TASK_COLUMNS} from task
-where account_id = $1 and id < $2 and id >= $3 and ($4::text[] is null or state = any($4))
+where account_id = $1 and id < $2 and id >= $3 and ($4::text is null or ${PUBLIC_STATUS_SQL} = $4)
   and ($5::text is null or medium = $5) and ($6::text is null or model = $6)
+  and ($8::text is null or api_key_id = $8)
 order by id desc limit $7`;
 
 /** One task more than the page holds tells whether there is another page. Ids carry their time, so times narrow the ids. */
-export function tasksPage(accountId: string, query: TaskListQuery): Statement {
+export function tasksPage(accountId: string, query: TaskListQuery, apiKeyId: string | null): Statement {
   const newest = query.createdBefore === null ? 'task_~' : earliestId(query.createdBefore + 1);
   const before = query.cursor !== null && query.cursor < newest ? query.cursor : newest;
-  const states = Object.entries(PUBLIC_STATUS).flatMap(([state, status]) => (status === query.status ? [state] : []));
   const values = [
     accountId,
     before,
     earliestId(query.createdAfter ?? 0),
-    query.status === null ? null : states,
+    query.status,
     query.medium,
     query.model,
     query.limit + 1,
+    apiKeyId,
   ];
   return { name: 'tasks_page', text: TASKS_PAGE, values };
 }

@@ -18,6 +18,10 @@ export interface TaskRow {
   readonly attempt: number;
   readonly failures: number;
   readonly last_failure: string | null;
+  /** Attempts at the present step that ended without a word. */
+  readonly lapses: number;
+  /** Those of them that ended before their lease was renewed once. */
+  readonly sudden_lapses: number;
   readonly provider: string | null;
   readonly start_intent_at: Date | null;
   /** When the call that was announced came back without an answer; null while nobody knows. */

@@ -1,4 +1,4 @@
-import { formatMicros, PUBLIC_STATUS, isFinal, type BalanceUnit, type TaskFileView, type TaskView } from '#contracts';
+import { formatMicros, publicStatusOf, isFinal, type BalanceUnit, type TaskFileView, type TaskView } from '#contracts';
 import type { MediaStore } from '#platform';
 import type { ReadRow } from './task-columns.js';
 import { describeCancellation } from './task-cancellation.js';
@@ -19,7 +19,7 @@ export async function toTaskView(
     object: 'task',
     type: task.medium,
     model: task.model,
-    status: PUBLIC_STATUS[task.state],
+    status: publicStatusOf(task.state, task.started_at !== null),
     progress: task.progress,
     ...(task.queue_position !== null && { queue_position: task.queue_position }),
     created: unixSeconds(task.created_at) ?? 0,

@@ -5,10 +5,19 @@ import {
   type CrashPoints,
   Database,
   isConnectionError,
+  REQUEST_RETRY_MS,
+  REQUEST_WAIT_MS,
   retryOnConnectionError,
   type TaskDoorbell,
 } from '#platform';
-import { brokeConstraint, insufficientBalance, insufficientKeyQuota, lostAttempt } from '../ledger/payment-refusals.js';
+import { collectDebts } from '../ledger/debts.js';
+import {
+  brokeConstraint,
+  inDebt,
+  insufficientBalance,
+  insufficientKeyQuota,
+  lostAttempt,
+} from '../ledger/payment-refusals.js';
 import type { NewTask } from './new-task.js';
 import { SUBMIT_TASKS, toSubmitRow } from './submit-statement.js';
 
@@ -26,6 +35,8 @@ interface Outcome {
   readonly accepted: ReadonlySet<string>;
   /** Those whose request another attempt has taken over. */
   readonly lost: ReadonlySet<string>;
+  /** Those whose account owes money. */
+  readonly inDebt: ReadonlySet<string>;
   /** What limited accounts had left after it, by account id. */
   readonly spare: ReadonlyMap<string, Micros>;
 }
@@ -35,10 +46,11 @@ interface OutcomeRow {
   readonly account_id: string;
   readonly accepted: boolean;
   readonly lost: boolean;
+  readonly in_debt: boolean;
   readonly spare: bigint | null;
 }
 
-const NOTHING_WRITTEN: Outcome = { accepted: new Set(), lost: new Set(), spare: new Map() };
+const NOTHING_WRITTEN: Outcome = { accepted: new Set(), lost: new Set(), inDebt: new Set(), spare: new Map() };
 
 const MEBI = 1024 ** 2;
 /** What may be written together, and what may wait for it. Sizes in characters, times in milliseconds. */
@@ -46,7 +58,7 @@ const BATCHES: CoalescerOptions<WrittenTask> = {
   maxItems: 64,
   maxRunsInFlight: 2,
   maxWaiting: 2_000,
-  maxWaitMs: 10_000,
+  maxWaitMs: REQUEST_WAIT_MS,
   sizes: { of: ({ json }) => json.length, maxRun: 32 * MEBI, maxWaiting: 256 * MEBI },
 };
 
@@ -59,7 +71,7 @@ export class TaskWriter {
     private readonly doorbell: TaskDoorbell,
     private readonly crashPoints: CrashPoints,
     /** How long a database that is away is tried again, in milliseconds. */
-    private readonly retryMs = 15_000,
+    private readonly retryMs = REQUEST_RETRY_MS,
   ) {
     this.batches = new Coalescer((tasks) => this.writeBatch(tasks), BATCHES);
   }
@@ -119,7 +131,12 @@ export class TaskWriter {
 
   private async writeAlone(written: WrittenTask, spare = new Map<string, Micros>()): Promise<boolean> {
     try {
-      const outcome = await this.insert([written]);
+      let outcome = await this.insert([written]);
+      const { id, accountId: owner } = written.task;
+      // Money that came back since, from holds that were released, may pay what is owed.
+      if (outcome.inDebt.has(id) && (await collectDebts(this.database, owner)) === 0n)
+        outcome = await this.insert([written]);
+      if (outcome.inDebt.has(id)) throw inDebt(owner);
       if (outcome.lost.has(written.task.id)) throw lostAttempt();
       for (const [accountId, micros] of outcome.spare) spare.set(accountId, micros);
       return outcome.accepted.has(written.task.id);
@@ -156,5 +173,6 @@ export class TaskWriter {
 const toOutcome = (rows: readonly OutcomeRow[]): Outcome => ({
   accepted: new Set(rows.filter(({ accepted }) => accepted).map(({ id }) => id)),
   lost: new Set(rows.filter(({ lost }) => lost).map(({ id }) => id)),
+  inDebt: new Set(rows.filter((row) => row.in_debt).map(({ id }) => id)),
   spare: new Map(rows.flatMap((row) => (row.spare === null ? [] : [[row.account_id, row.spare] as const]))),
 });

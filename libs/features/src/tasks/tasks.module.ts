@@ -9,6 +9,7 @@ import {
   type TaskDoorbell,
 } from '#platform';
 import { Module } from '@nestjs/common';
+import { ModelsOnSale } from '../prices/models-on-sale.js';
 import { PriceBook } from '../prices/price-book.js';
 import { PricesModule } from '../prices/prices.module.js';
 import { ReadTaskService } from './read-task.service.js';
@@ -16,7 +17,7 @@ import { SubmissionService } from './submission.service.js';
 import { TaskWriter } from './task-writer.js';
 import { TroubledTasksService } from './troubled-tasks.service.js';
 
-/** Taking orders and telling how they stand. */
+/** Taking orders and telling how they stand. Needs the TextModule, which is global and knows what is on sale. */
 @Module({
   imports: [PricesModule],
   providers: [
@@ -28,9 +29,9 @@ import { TroubledTasksService } from './troubled-tasks.service.js';
     },
     {
       provide: SubmissionService,
-      inject: [PriceBook, TaskWriter, SafeFetcher],
-      useFactory: (prices: PriceBook, tasks: TaskWriter, fetcher: SafeFetcher) =>
-        new SubmissionService(prices, tasks, fetcher),
+      inject: [PriceBook, TaskWriter, SafeFetcher, ModelsOnSale],
+      useFactory: (prices: PriceBook, tasks: TaskWriter, fetcher: SafeFetcher, onSale: ModelsOnSale) =>
+        new SubmissionService(prices, tasks, fetcher, onSale),
     },
     {
       provide: ReadTaskService,

@@ -9,7 +9,10 @@ export interface TroubledTask {
   readonly state: string;
   readonly provider: string | null;
   readonly attempt: number;
+  readonly error_code: string | null;
   readonly failures: number;
+  /** Attempts at its last step that ended without a word. */
+  readonly lapses: number;
   /** What the last attempt said; never shown to the customer. */
   readonly last_failure: string | null;
   readonly created_at: Date;
@@ -27,7 +30,7 @@ export interface UpstreamOrphan {
 
 /** What an operator should look at. Lists of the newest 200 each. */
 export interface Troubles {
-  /** Given up after error upon error; the money was released. */
+  /** Given up after error upon error, or because work on it ended processes; the money was released. */
   readonly parked: readonly TroubledTask[];
   /** Handed to a vendor that never confirmed it; the deadline will release the money. */
   readonly unconfirmed: readonly TroubledTask[];
@@ -36,10 +39,10 @@ export interface Troubles {
 
 const LISTED_MAX = 200;
 const COLUMNS =
-  'id, account_id, model, state, provider, attempt, failures, last_failure, created_at, deadline_at, finished_at';
+  'id, account_id, model, state, provider, error_code, attempt, failures, lapses, last_failure, created_at, deadline_at, finished_at';
 
 const PARKED = `
-select ${COLUMNS} from task where error_code = 'parked' order by finished_at desc limit ${LISTED_MAX}`;
+select ${COLUMNS} from task where error_code in ('parked', 'processing_crashed') order by finished_at desc limit ${LISTED_MAX}`;
 /** Through the index of begun steps: queued tasks are never passed. */
 const UNCONFIRMED = `
 select ${COLUMNS} from task

@@ -1,10 +1,12 @@
-import { estimateInputTokens } from './estimate-tokens.js';
+import { estimateInput } from './estimate-tokens.js';
 
 /** As long as a picture, without a blank in it. */
 const LONG = 'A'.repeat(300_000);
 const AS_TEXT = 100_000;
 
-const estimate = (body: unknown): number => estimateInputTokens(body, JSON.stringify(body).length);
+const LIMITS = { maxOutputTokens: 1_000, contextTokens: 200_000, imageTokens: 1_500 };
+
+const estimate = (body: unknown): number => estimateInput(body, Buffer.from(JSON.stringify(body)), LIMITS).heldTokens;
 
 describe('The estimate of input tokens', () => {
   it.each<[string, object]>([
@@ -34,12 +36,39 @@ describe('The estimate of input tokens', () => {
     expect(estimate({ blocks: [block] })).toBeLessThan(1_600);
   });
 
-  it('counts a file by its size', () => {
-    const file = { file_data: `data:application/pdf;base64,${LONG}` };
-    expect(estimate({ blocks: [file] })).toBeGreaterThan(7_000);
+  it.each<[string, object, number]>([
+    ['a small file by its bytes', { file_data: `data:application/pdf;base64,${'A'.repeat(40_000)}` }, 30_000],
+    ['a large file as all a model can read', { file_data: `data:application/pdf;base64,${LONG}` }, 200_000],
+    ['a sound by its bytes', { type: 'input_audio', input_audio: { data: 'A'.repeat(4_000), format: 'mp3' } }, 3_000],
+    ['a document by its address', { type: 'document', source: { type: 'url', url: 'https://a.test/x' } }, 200_000],
+    ['a document by its id', { type: 'document', source: { type: 'file', file_id: 'file_1' } }, 200_000],
+    ['a file by its address', { type: 'input_file', file_url: 'https://a.test/x' }, 200_000],
+    ['a file by its id', { type: 'input_file', file_id: 'file_1' }, 200_000],
+    ['a file of gemini', { fileData: { fileUri: 'https://a.test/x' } }, 200_000],
+    ['a film of gemini', { fileData: { mimeType: 'video/mp4', fileUri: 'https://a.test/x' } }, 200_000],
+    ['a cache', { cachedContent: 'cachedContents/x' }, 200_000],
+    ['a picture by its address', { type: 'input_image', image_url: 'https://a.test/x' }, 1_500],
+    ['a picture by its address in an object', { type: 'input_image', image_url: { url: 'https://a.test/x' } }, 1_500],
+    ['a picture by its id', { type: 'input_image', file_id: 'file_1' }, 1_500],
+    ['a picture of messages', { type: 'image', source: { type: 'url', url: 'https://a.test/x' } }, 1_500],
+    ['a picture of gemini', { fileData: { mimeType: 'image/png', fileUri: 'gs://x' } }, 1_500],
+  ])('holds the worst of %s, however short it is written', (_what, block, tokens) => {
+    expect(estimate({ blocks: [block] })).toBeGreaterThanOrEqual(tokens);
+    expect(estimate({ blocks: [block] })).toBeLessThan(tokens + 200);
+  });
+
+  it('sees a reference behind an escape', () => {
+    const sent = '{"contents":[{"parts":[{"f\\u0069leData":{"f\\u0069leUr\\u0069":"x"}}]}]}';
+    expect(estimateInput(JSON.parse(sent), Buffer.from(sent), LIMITS).heldTokens).toBeGreaterThanOrEqual(200_000);
+  });
+
+  it('takes words about files as words', () => {
+    expect(estimate({ input: 'open the file at this url, with file_id and fileUri in its source' })).toBeLessThan(60);
   });
 
   it('counts what references stand for, however short the request that was sent', () => {
-    expect(estimateInputTokens({ input: [{ content: 'word '.repeat(3_000) }] }, undefined)).toBeGreaterThan(4_900);
+    expect(
+      estimateInput({ input: [{ content: 'word '.repeat(3_000) }] }, undefined, LIMITS).heldTokens,
+    ).toBeGreaterThan(4_900);
   });
 });

@@ -1,60 +1,128 @@
 import { isJsonObject } from '#contracts';
+import type { ModelLimits } from '#providers';
 
-/** Bodies of fewer bytes are taken as text as they are; larger ones may hold pictures, which are looked for. */
+/** Bodies of fewer bytes that name nothing but text are taken as text as they are; others are looked through. */
 const SMALL_BODY_BYTES = 32 * 1024;
 
 /** Bytes of text a token has at least on average; low, so that a hold is rarely too small. */
 const BYTES_PER_TOKEN = 3;
 
-/** What a picture costs at most, and any other file for each part of it. */
-const TOKENS_PER_PICTURE = 1_500;
-const FILE_PART_BYTES = 64 * 1024;
+/** Characters of base64 for a byte. A file may be packed, so that each of its bytes may become a token. */
+const BASE64_PER_BYTE = 4 / 3;
 
 /** Fields that hold the caller's own JSON: whatever it looks like there, a model reads it as text. */
 const CALLERS_OWN = new Set(['tools', 'args', 'response', 'metadata']);
+
+/** What a small body holds somewhere when it refers to a file or carries one; an escape may hide it. */
+const SIGNS_OF_MEDIA = ['url', 'file', 'ata"', 'ached', 'source', '\\u'].map((sign) => Buffer.from(sign));
 
 /** The media type at the beginning of a data URI. */
 const DATA_URI = /^data:([^;,]{1,100})[;,]/;
 
 type Fields = Readonly<Record<string, unknown>>;
 
+/** About how many input tokens a request has. */
+export interface InputEstimate {
+  /** Text and pictures, for streams that must name a number before it is known. */
+  readonly shownTokens: number;
+  /** The most there may be, for the hold. */
+  readonly heldTokens: number;
+  /** True: there are files or references, whose tokens only an upstream can count. */
+  readonly hasFiles: boolean;
+}
+
+/** What has been found in a body. */
+interface Found {
+  textTokens: number;
+  pictures: number;
+  /** Of files inside the body. */
+  fileBytes: number;
+  /** True: something is read from elsewhere, and may be of any length. */
+  refers: boolean;
+}
+
+const isPictureType = (type: unknown): boolean => typeof type === 'string' && type.startsWith('image/');
+const isSet = (value: unknown): value is string => typeof value === 'string' && value !== '';
+
+/** Fields whose value names a file that lies elsewhere, whatever they stand in. */
+const FILE_NAMES = ['file_id', 'file_url', 'fileUri', 'file_uri', 'cachedContent', 'cached_content'];
+
+/** Takes note of what an object refers to. `holder` is the type of the block around it. */
+function findReferences(fields: Fields, holder: unknown, found: Found): void {
+  const { type, url } = fields;
+  const isPicture =
+    [type, holder].some((name) => name === 'image' || name === 'input_image') ||
+    isPictureType(fields['mimeType'] ?? fields['mime_type']);
+  if (FILE_NAMES.some((name) => isSet(fields[name])) || (type === 'url' && isSet(url))) {
+    if (isPicture) found.pictures += 1;
+    else found.refers = true;
+  }
+}
+
+function findInline(value: string, mediaType: string | undefined, found: Found): void {
+  if (isPictureType(mediaType)) found.pictures += 1;
+  else if (mediaType === undefined || mediaType.startsWith('text/'))
+    found.textTokens += Buffer.byteLength(value) / BYTES_PER_TOKEN;
+  else found.fileBytes += Math.ceil(value.length / BASE64_PER_BYTE);
+}
+
 /** The media type of a field that holds a picture or a file, in any of the styles; undefined for text. */
-function mediaTypeOf(field: string, value: string, { media_type: snake, mimeType: camel }: Fields): string | undefined {
-  if (field === 'data') return [snake, camel].find((type) => typeof type === 'string');
+function mediaTypeOf(field: string, value: string, fields: Fields): string | undefined {
+  const { media_type: snake, mimeType: camel, mime_type: snakeCamel, format } = fields;
+  if (field === 'data') {
+    const named = [snake, camel, snakeCamel].find((type) => typeof type === 'string');
+    return named ?? (typeof format === 'string' ? `audio/${format}` : undefined);
+  }
+  if (field === 'image_url' && /^https?:/i.test(value)) return 'image/*';
   if (!['image_url', 'url', 'file_data'].includes(field)) return undefined;
   return DATA_URI.exec(value.slice(0, 128))?.[1] ?? (field === 'file_data' ? 'application/octet-stream' : undefined);
 }
 
-function tokensInString(value: string, mediaType: string | undefined): number {
-  if (mediaType?.startsWith('image/')) return TOKENS_PER_PICTURE;
-  if (mediaType === undefined || mediaType.startsWith('text/')) return Buffer.byteLength(value) / BYTES_PER_TOKEN;
-  return Math.ceil(value.length / FILE_PART_BYTES) * TOKENS_PER_PICTURE;
-}
+/** The object form of a picture by its address. */
+const isLinked = (value: unknown): boolean => isJsonObject(value) && /^https?:/i.test(String(value['url']));
 
-function tokensInFields(fields: Fields, mayHoldMedia: boolean): number {
+function findInFields(fields: Fields, mayHoldMedia: boolean, holder: unknown, found: Found): void {
   const isCall = fields['type'] === 'tool_use';
-  let tokens = 0;
+  if (mayHoldMedia && !isCall) findReferences(fields, holder, found);
   for (const [field, value] of Object.entries(fields)) {
     const mayHold = mayHoldMedia && !isCall && !CALLERS_OWN.has(field);
-    const mediaType = mayHold && typeof value === 'string' ? mediaTypeOf(field, value, fields) : undefined;
-    tokens += 2 + tokensIn(value, mayHold, mediaType);
+    found.textTokens += 2;
+    if (typeof value === 'string') findInline(value, mayHold ? mediaTypeOf(field, value, fields) : undefined, found);
+    else if (field === 'image_url' && mayHold && isLinked(value)) found.pictures += 1;
+    else find(value, mayHold, field === 'source' ? fields['type'] : undefined, found);
   }
-  return tokens;
 }
 
-function tokensIn(value: unknown, mayHoldMedia: boolean, mediaType?: string): number {
-  if (typeof value === 'string') return tokensInString(value, mediaType);
-  if (Array.isArray(value)) return value.reduce<number>((sum, entry) => sum + tokensIn(entry, mayHoldMedia), 0);
-  return isJsonObject(value) ? tokensInFields(value, mayHoldMedia) : 1;
+function find(value: unknown, mayHoldMedia: boolean, holder: unknown, found: Found): void {
+  if (typeof value === 'string') findInline(value, undefined, found);
+  else if (Array.isArray(value)) for (const entry of value) find(entry, mayHoldMedia, undefined, found);
+  else if (isJsonObject(value)) findInFields(value, mayHoldMedia, holder, found);
+  else found.textTokens += 1;
 }
+
+const isPlain = (bytes: Uint8Array): boolean => {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return buffer.length <= SMALL_BODY_BYTES && !SIGNS_OF_MEDIA.some((sign) => buffer.includes(sign));
+};
 
 /**
- * About how many input tokens a body has: for the hold, and for streams that must name a number before it is known.
+ * About how many input tokens a body has. A picture counts as the most one may cost, a file inside the body a token for
+ * each of its bytes, and whatever is read from elsewhere as all that the model can read.
  *
- * @param bytes the length of the body as it was sent; undefined when it holds more than that, because references in it
- * were resolved.
+ * @param bytes the body as it was sent; undefined when it holds more than that, because references in it were resolved.
  */
-export function estimateInputTokens(body: unknown, bytes: number | undefined): number {
-  const isSmall = bytes !== undefined && bytes <= SMALL_BODY_BYTES;
-  return Math.ceil(isSmall ? bytes / BYTES_PER_TOKEN : tokensIn(body, true));
+export function estimateInput(body: unknown, bytes: Uint8Array | undefined, limits: ModelLimits): InputEstimate {
+  if (bytes && isPlain(bytes)) {
+    const tokens = Math.ceil(bytes.length / BYTES_PER_TOKEN);
+    return { shownTokens: tokens, heldTokens: tokens, hasFiles: false };
+  }
+  const found: Found = { textTokens: 0, pictures: 0, fileBytes: 0, refers: false };
+  find(body, true, undefined, found);
+  const pictures = found.pictures * limits.imageTokens;
+  const media = found.refers ? limits.contextTokens : Math.min(limits.contextTokens, pictures + found.fileBytes);
+  return {
+    shownTokens: Math.ceil(found.textTokens + Math.min(limits.contextTokens, pictures)),
+    heldTokens: Math.ceil(found.textTokens + media),
+    hasFiles: found.refers || found.fileBytes > 0 || found.pictures > 0,
+  };
 }

@@ -1,10 +1,11 @@
-import type { Micros } from '#contracts';
+import { GatewayError, MAX_MICROS, type Micros, type TextUsage } from '#contracts';
 import type { Allowances, Draw } from '../ledger/allowances.js';
 import type { RequestLedger } from '../ledger/request-ledger.js';
 import type { RequestUsage } from '../ledger/request-usage.js';
+import { noteCharge } from '../operations/request-facts.js';
 import type { RateLimits } from '../limits/rate-limits.js';
 import type { TextPrices } from '../prices/text-prices.js';
-import type { TextTariff } from '../prices/text-tariff.js';
+import type { TextBill, TextTariff } from '../prices/text-tariff.js';
 import type { TextBilling, TextHold, TextHoldOrder, TextSettlement } from './text-billing.js';
 
 /** A hold in the ledger, or a draw on an allowance that is held there. */
@@ -17,6 +18,15 @@ interface LedgerHold extends TextHold {
   readonly draw: Draw | undefined;
   /** The prices when the request came in: it is charged at these, however long it runs. */
   readonly tariff: TextTariff;
+}
+
+/** No request moves more, so that the books of an account never run over. */
+const MOST_MICROS = MAX_MICROS / 1_000_000n;
+
+function billOf(tariff: TextTariff, usage: TextUsage | undefined): TextBill {
+  if (!usage) return { chargeMicros: 0n, lines: [] };
+  const bill = tariff.bill(usage);
+  return bill.chargeMicros > MOST_MICROS ? { ...bill, chargeMicros: MOST_MICROS } : bill;
 }
 
 const STATUS = { completed: 'completed', failed: 'failed', aborted: 'cancelled' } as const;
@@ -43,19 +53,33 @@ export class LedgerTextBilling implements TextBilling<LedgerHold> {
     model,
     inputTokens,
     outputTokens,
+    leastOutputTokens = outputTokens,
   }: TextHoldOrder): Promise<LedgerHold> {
     const tariff = await this.#prices.tariffOf(model);
-    const heldMicros = tariff.estimate(inputTokens, outputTokens);
-    const payer = { accountId, apiKeyId, amountMicros: heldMicros };
+    const amountMicros = tariff.estimate(inputTokens, outputTokens);
+    if (amountMicros > MOST_MICROS)
+      throw new GatewayError(
+        'invalid_parameter',
+        'This request could cost more than any balance holds; lower its limit.',
+        {
+          param: 'max_output_tokens',
+        },
+      );
+    const payer = { accountId, apiKeyId, amountMicros };
     // A request that may be repeated needs a hold of its own, by which a repeat tells whether it was paid.
     const draw = idempotencyKey === undefined ? this.#allowances.draw(payer) : undefined;
-    if (!draw) await this.#ledger.hold({ requestId, idempotencyKey, ...payer });
-    return { requestId, accountId, apiKeyId, model, heldMicros, draw, tariff };
+    const leastMicros = draw ? amountMicros : tariff.estimate(inputTokens, leastOutputTokens);
+    const heldMicros = draw
+      ? amountMicros
+      : await this.#ledger.hold({ requestId, idempotencyKey, leastMicros, ...payer });
+    const covered = heldMicros < amountMicros ? tariff.outputCovered(inputTokens, heldMicros) : outputTokens;
+    return { requestId, accountId, apiKeyId, model, heldMicros, outputTokens: covered, draw, tariff };
   }
 
   async settle(hold: LedgerHold, settlement: TextSettlement): Promise<void> {
     const { usage } = settlement;
-    const bill = usage ? hold.tariff.bill(usage) : { chargeMicros: 0n, lines: [] };
+    const bill = billOf(hold.tariff, usage);
+    noteCharge(hold.requestId, bill.chargeMicros);
     await this.#charge(hold, bill.chargeMicros, {
       model: hold.model,
       upstream: settlement.upstream ?? null,

@@ -1,4 +1,4 @@
-import { checkBody, GatewayError } from '#contracts';
+import { checkBody, GatewayError, type UnpricedUse } from '#contracts';
 
 /** A part of a request that only an upstream of the request's own style could honour. */
 export function cannotTranslate(param: string, what: string): GatewayError {
@@ -8,6 +8,22 @@ export function cannotTranslate(param: string, what: string): GatewayError {
     {
       param,
     },
+  );
+}
+
+const WHAT: Readonly<Record<UnpricedUse['kind'], (name: string) => string>> = {
+  tools: (name) => `the tool "${name}", which the vendor runs,`,
+  service_tiers: (name) => `the service tier "${name}"`,
+  account_ids: () => "an id of the vendor's own account",
+  fields: () => 'this field',
+};
+
+/** Something that costs what the gateway does not charge, asked of a model whose upstreams do not allow it. */
+export function notOffered({ kind, name, param }: UnpricedUse, model: string): GatewayError {
+  return new GatewayError(
+    'unsupported_parameter',
+    `${param}: ${WHAT[kind](name)} is not offered for the model "${model}". An operator offers it by listing "${name}" in allow.${kind} of an upstream of this model.`,
+    { param },
   );
 }
 

@@ -28,6 +28,9 @@ export interface UpstreamRow {
   /** Seconds, as in the file. */
   readonly timeouts: JsonObject;
   readonly output_limit_field: string;
+  readonly allow: JsonObject;
+  readonly fetches_urls: string;
+  readonly model_limits: JsonObject;
   readonly enabled: boolean;
   readonly created_at: Date;
   readonly updated_at: Date;
@@ -39,7 +42,7 @@ export interface UpstreamRow {
 export const REVISION = 'left(md5(upstream::text), 12)';
 
 export const UPSTREAM_COLUMNS = `id, protocol, base_url, api_key_sealed, models, weight, priority, timeouts,
-  output_limit_field, enabled, created_at, updated_at, ${REVISION} as revision`;
+  output_limit_field, allow, fetches_urls, model_limits, enabled, created_at, updated_at, ${REVISION} as revision`;
 
 /** A sealed key opens for the upstream it was sealed for and no other. */
 const ownerOf = (id: string): string => `upstream ${id}`;
@@ -55,6 +58,19 @@ export const openUpstreamKey = (
 /** The settings in a row as an operator would send them, the key left out. */
 export function settingsOf(row: UpstreamRow): JsonObject {
   const { id, protocol, base_url, models, weight, priority, timeouts, output_limit_field, enabled } = row;
-  const settings = { id, protocol, models, weight, priority, timeouts, output_limit_field, enabled };
+  const { allow, fetches_urls, model_limits } = row;
+  const settings = {
+    id,
+    protocol,
+    models,
+    weight,
+    priority,
+    timeouts,
+    output_limit_field,
+    allow,
+    fetches_urls,
+    model_limits,
+    enabled,
+  };
   return base_url === null ? settings : { ...settings, base_url };
 }

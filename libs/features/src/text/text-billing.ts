@@ -11,11 +11,15 @@ export interface TextHoldOrder {
   /** Input as estimated from the request, output as limited by it, in tokens. */
   readonly inputTokens: number;
   readonly outputTokens: number;
+  /** Where the money does not cover the output, as much as it covers, but no less than this. */
+  readonly leastOutputTokens?: number | undefined;
 }
 
 /** Names a hold; what is inside belongs to the ledger. */
 export interface TextHold {
   readonly requestId: string;
+  /** The output that is covered. */
+  readonly outputTokens: number;
 }
 
 /** How a text request ended. */
@@ -32,7 +36,7 @@ export interface TextSettlement {
 /** The money side of a text request: held before the upstream is asked, settled by its usage. */
 export interface TextBilling<Hold extends TextHold = TextHold> {
   /**
-   * @throws GatewayError `insufficient_balance`, `insufficient_key_quota`, or `idempotency_in_flight` when a repeat took
+   * @throws GatewayError `invalid_parameter`: no balance could cover so much; `insufficient_balance`, `insufficient_key_quota`, or `idempotency_in_flight` when a repeat took
    * over; nothing was asked then.
    */
   hold(order: TextHoldOrder): Promise<Hold>;

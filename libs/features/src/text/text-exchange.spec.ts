@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm';
 import type { TextRequest, TextUsage } from '#contracts';
 import { ControllableClock } from '#testing';
 import { Settlements } from './settlements.js';
-import type { TextBilling, TextSettlement } from './text-billing.js';
+import type { TextBilling, TextHold, TextSettlement } from './text-billing.js';
 import { TextExchange } from './text-exchange.js';
 
 setFlagsFromString('--expose-gc');
@@ -25,11 +25,11 @@ class SlowBilling implements TextBilling {
   readonly settled: TextSettlement[] = [];
   finish: () => void = () => {};
 
-  hold(): Promise<{ requestId: string }> {
-    return Promise.resolve({ requestId: 'req_1' });
+  hold(): Promise<TextHold> {
+    return Promise.resolve({ requestId: 'req_1', outputTokens: 100 });
   }
 
-  settle(_hold: { requestId: string }, settlement: TextSettlement): Promise<void> {
+  settle(_hold: TextHold, settlement: TextSettlement): Promise<void> {
     this.settled.push(settlement);
     return new Promise((resolve) => (this.finish = resolve));
   }
@@ -45,7 +45,7 @@ describe('TextExchange', () => {
 
   const begin = (request: TextRequest): TextExchange =>
     new TextExchange({
-      hold: { requestId: 'req_1' },
+      hold: { requestId: 'req_1', outputTokens: 100 },
       billing,
       settlements,
       counter: () =>
@@ -54,7 +54,7 @@ describe('TextExchange', () => {
           countRequest: () => Promise.resolve({ inputTokens: 3, imageTokens: 0 }),
         }),
       request: () => request,
-      estimatedInputTokens: 5,
+      held: { inputTokens: 5, outputTokens: 100, hasFiles: false },
     });
 
   it('lets go of the request while the settlement of a told usage still waits for others', async () => {
@@ -72,33 +72,66 @@ describe('TextExchange', () => {
     await settlements.drain();
   });
 
-  it.each([
-    ['nothing was told', undefined],
-    ['no output was told', { ...TOLD, outputTokens: 0 }],
-  ])('counts what went out when %s', async (_case, usage) => {
-    begin({} as TextRequest).settle({ usage, produced: 'four', status: 'aborted' });
+  it.each<[string, TextUsage | undefined, Partial<TextUsage>]>([
+    ['nothing was told', undefined, { source: 'counted', inputTokens: 3, outputTokens: 4 }],
+    ['no output was told', { ...TOLD, outputTokens: 0 }, { source: 'counted', inputTokens: 11, outputTokens: 4 }],
+    ['no input was told', { ...TOLD, inputTokens: 0 }, { source: 'counted', inputTokens: 3, outputTokens: 7 }],
+  ])('counts what is missing when %s', async (_case, usage, due) => {
+    begin({} as TextRequest).settle({ usage, produced: 'four', status: 'completed' });
     await nextTurn();
-    expect(billing.settled).toMatchObject([
-      { status: 'aborted', usage: { source: 'counted', inputTokens: 3, outputTokens: 4 } },
-    ]);
+    expect(billing.settled).toMatchObject([{ status: 'completed', usage: due }]);
     billing.finish();
     await settlements.drain();
   });
 
-  it.each([
-    ['failed', { usage: TOLD, produced: 'four', status: 'failed' as const }],
-    ['produced nothing', { usage: undefined, produced: '', status: 'aborted' as const }],
+  it.each<[string, Partial<TextRequest>, boolean | undefined, Partial<TextUsage>]>([
+    ['could have reasoned unasked', {}, true, { source: 'held', outputTokens: 100, reasoningTokens: 96 }],
+    ['had not begun to reply', {}, undefined, { source: 'held', outputTokens: 100 }],
+    ['shows all it does', {}, false, { source: 'counted', outputTokens: 4 }],
     [
-      'was told no output and had none',
-      { usage: { ...TOLD, outputTokens: 0 }, produced: '', status: 'completed' as const },
+      'was asked to reason within a budget',
+      { reasoning: { visible: true, budgetTokens: 20 } },
+      false,
+      { source: 'held', outputTokens: 24, reasoningTokens: 20 },
     ],
-  ])('charges nothing when the reply %s', async (_case, end) => {
-    begin({} as TextRequest).settle(end);
+    ['was told not to reason', { reasoning: { visible: false, effort: 'none' } }, true, { outputTokens: 4 }],
+  ])('charges a caller who left what an upstream that %s may have done', async (_case, request, mayReason, due) => {
+    const exchange = begin(request as TextRequest);
+    if (mayReason !== undefined) exchange.follow({ told: () => undefined, mayReasonUnasked: mayReason });
+    exchange.settle({ usage: undefined, produced: 'four', status: 'aborted', isUnseen: true });
     await nextTurn();
-    expect(billing.settled).toMatchObject([{ status: end.status, usage: undefined }]);
+    await nextTurn();
+    expect(billing.settled).toMatchObject([{ status: 'aborted', usage: due }]);
     billing.finish();
     await settlements.drain();
   });
+
+  it('charges what was delivered of a reply that failed, whoever broke it', async () => {
+    begin({} as TextRequest).settle({ usage: undefined, produced: 'four', status: 'failed' });
+    await nextTurn();
+    expect(billing.settled).toMatchObject([{ status: 'failed', usage: { inputTokens: 3, outputTokens: 4 } }]);
+    billing.finish();
+    await settlements.drain();
+  });
+
+  it('charges an input that was told although nothing was written', async () => {
+    begin({} as TextRequest).settle({ usage: { ...TOLD, outputTokens: 0 }, produced: '', status: 'completed' });
+    await nextTurn();
+    expect(billing.settled).toMatchObject([{ usage: { inputTokens: 11, outputTokens: 0, source: 'upstream' } }]);
+    billing.finish();
+    await settlements.drain();
+  });
+
+  it.each(['failed', 'aborted', 'completed'] as const)(
+    'charges nothing for a reply of which nothing was told and nothing went out (%s)',
+    async (status) => {
+      begin({} as TextRequest).settle({ usage: undefined, produced: '', status });
+      await nextTurn();
+      expect(billing.settled).toMatchObject([{ status, usage: undefined }]);
+      billing.finish();
+      await settlements.drain();
+    },
+  );
 
   it('settles once, however many ways out of a request say so', async () => {
     const exchange = begin({} as TextRequest);

@@ -1,6 +1,8 @@
-import type { TextRequest, TextUsage } from '#contracts';
+import type { ReplyProgress, TextRequest, TextUsage } from '#contracts';
 import { logger } from '#platform';
 import type { TokenCounter } from '#providers';
+import { dueUsage, type HeldTokens } from './due-usage.js';
+import { noteFacts } from '../operations/request-facts.js';
 import type { Settlements } from './settlements.js';
 import type { TextBilling, TextHold, TextSettlement } from './text-billing.js';
 
@@ -13,16 +15,19 @@ export interface ExchangeFacts {
   readonly settlements: Settlements;
   readonly counter: () => Promise<TokenCounter>;
   readonly request: () => TextRequest;
-  /** Used when the request cannot be read, which only happens to one that passes through. */
-  readonly estimatedInputTokens: number;
+  /** What the hold covers, which is charged where nobody can know more. */
+  readonly held: HeldTokens;
 }
 
 /** What is known of a reply when it is over, however it ended. */
 export interface ExchangeEnd {
+  /** The usage that was told, whole or until the end. */
   readonly usage: TextUsage | undefined;
   /** What went out, for counting when the usage tells no output. */
   readonly produced: string;
   readonly status: TextSettlement['status'];
+  /** True: the upstream may have done more than was told and went out, because its caller did not stay for it. */
+  readonly isUnseen?: boolean;
 }
 
 /** How a reply ended, its usage apart. */
@@ -33,7 +38,9 @@ export class TextExchange {
   readonly #facts: ExchangeFacts;
   readonly #startedAt = performance.now();
   #upstream: { id: string; requestId: string | undefined } | undefined;
+  #progress: ReplyProgress | undefined;
   #settled = false;
+  #whenOver: (() => void) | undefined;
 
   constructor(facts: ExchangeFacts) {
     this.#facts = facts;
@@ -46,69 +53,71 @@ export class TextExchange {
   /** Notes which upstream replied. */
   repliedBy(id: string, requestId: string | undefined): void {
     this.#upstream = { id, requestId };
-    log.info('text.routed', { requestId: this.requestId, upstream: id, upstreamRequestId: requestId });
+    noteFacts(this.requestId, { upstream: id });
+    log.debug('text.routed', { requestId: this.requestId, upstream: id, upstreamRequestId: requestId });
+  }
+
+  /** Notes that an upstream has begun to reply; the last one counts. */
+  follow(progress: ReplyProgress): void {
+    this.#progress = progress;
+  }
+
+  /** The usage the upstream has told until now. */
+  told(): TextUsage | undefined {
+    return this.#progress?.told();
+  }
+
+  /** Calls `whenOver` when the request is settled; at once when it is. */
+  onOver(whenOver: () => void): void {
+    if (this.#settled) whenOver();
+    else this.#whenOver = whenOver;
   }
 
   /**
-   * What a reply used: what its upstream told, or a count of ours. Some upstreams tell only their input; a told output
-   * of 0 is believed only where nothing went out.
+   * What a reply used: what its upstream told, or a count of ours where it told nothing. A told output of 0 is believed
+   * only where nothing went out, a told input of 0 never.
    */
   async usageOf(told: TextUsage | undefined, produced: string): Promise<TextUsage> {
-    return told && isBelieved(told, produced) ? told : this.#count(produced);
-  }
-
-  async #count(produced: string): Promise<TextUsage> {
-    const counter = await this.#facts.counter();
-    const { inputTokens, imageTokens } = await this.#countInput(counter);
-    return {
-      inputTokens,
-      cachedInputTokens: 0,
-      cacheWriteTokens: 0,
-      imageInputTokens: imageTokens,
-      outputTokens: counter.count(produced),
-      reasoningTokens: 0,
-      source: 'counted',
-    };
+    return told && isBelieved(told, produced) ? told : this.#due({ usage: told, produced, status: 'completed' });
   }
 
   /**
-   * Charges what was produced, after the answer has gone out; a failure and an empty reply are free. Only the first call
-   * counts, so that every way out of a request may make it.
+   * Charges what was produced, after the answer has gone out; an answer of which nothing was told and nothing went out is
+   * free. Only the first call counts, so that every way out of a request may make it.
    */
-  settle({ usage, produced, status }: ExchangeEnd): void {
+  settle(end: ExchangeEnd): void {
     if (this.#settled) return;
     this.#settled = true;
     const { hold, billing, settlements } = this.#facts;
-    const end: ExchangeResult = {
+    const { usage, produced, status, isUnseen } = end;
+    const result: ExchangeResult = {
       status,
       upstream: this.#upstream?.id,
       upstreamRequestId: this.#upstream?.requestId,
       durationMs: Math.round(performance.now() - this.#startedAt),
     };
-    const isFree = status === 'failed' || (!usage && produced === '');
-    if (isFree || (usage && isBelieved(usage, produced)))
-      settlements.add(hold.requestId, settling(billing, hold, charged(isFree ? undefined : usage, end)));
-    else
-      settlements.add(hold.requestId, async () =>
-        billing.settle(hold, charged(await this.usageOf(usage, produced), end)),
-      );
+    const isFree = isUnseen !== true && !usage && produced === '';
+    if (isFree || (isUnseen !== true && usage && isBelieved(usage, produced)))
+      settlements.add(hold.requestId, settling(billing, hold, charged(usage, result)));
+    else settlements.add(hold.requestId, async () => billing.settle(hold, charged(await this.#due(end), result)));
+    this.#whenOver?.();
+    this.#whenOver = undefined;
   }
 
-  async #countInput(counter: TokenCounter): Promise<{ inputTokens: number; imageTokens: number }> {
-    try {
-      return await counter.countRequest(this.#facts.request());
-    } catch {
-      return { inputTokens: this.#facts.estimatedInputTokens, imageTokens: 0 };
-    }
+  async #due(end: ExchangeEnd): Promise<TextUsage> {
+    const { held, request, counter } = this.#facts;
+    return dueUsage(end, { held, request, progress: this.#progress, counter: await counter() });
   }
 }
 
-const isBelieved = (told: TextUsage, produced: string): boolean => told.outputTokens > 0 || produced === '';
+/** An empty reply whose input was told is believed too: reading is work. */
+const isBelieved = (told: TextUsage, produced: string): boolean =>
+  told.inputTokens > 0 && (told.outputTokens > 0 || produced === '');
 
-/** No output is no charge, whatever went in. */
-const charged = (usage: TextUsage | undefined, end: ExchangeResult): TextSettlement => ({
-  usage: usage && usage.outputTokens > 0 ? usage : undefined,
-  ...end,
+/** Nothing used is no charge. */
+const charged = (usage: TextUsage | undefined, result: ExchangeResult): TextSettlement => ({
+  usage: usage && (usage.outputTokens > 0 || usage.inputTokens > 0) ? usage : undefined,
+  ...result,
 });
 
 /**

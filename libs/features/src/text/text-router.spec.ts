@@ -5,8 +5,11 @@ import { TextRouter, type RoutableCall } from './text-router.js';
 import { type TextUpstream, TextUpstreams } from './text-upstreams.js';
 import { UpstreamHealth } from './upstream-health.js';
 
+const ADA = 'acc_ada';
+
 const CALL: RoutableCall = {
   requestId: 'req_1',
+  accountId: ADA,
   style: 'responses',
   stream: false,
   model: 'vendor-5',
@@ -178,67 +181,122 @@ describe('UpstreamHealth', () => {
     return { clock, health: new UpstreamHealth(cooldowns), other: new UpstreamHealth(cooldowns) };
   }
   const fail = (health: UpstreamHealth, times: number): void => {
-    for (let count = 0; count < times; count += 1) health.failed(a, failure);
+    for (let count = 0; count < times; count += 1) health.failed(a, ADA, failure);
   };
 
   it('lets an upstream rest after three failures, admits one probe, and takes it back when that succeeds', async () => {
     const { clock, health } = watch();
     for (let count = 0; count < 3; count += 1) {
-      expect(health.admits(a)).toBe(true);
-      health.failed(a, failure);
+      expect(health.admits(a, ADA)).toBe(true);
+      health.failed(a, ADA, failure);
     }
-    expect(health.admits(a)).toBe(false);
+    expect(health.admits(a, ADA)).toBe(false);
     clock.advance(5_000);
-    expect(await Promise.all([health.admits(a), health.admits(a)])).toEqual([true, false]);
-    health.succeeded(a);
-    expect([health.admits(a), health.admits(a)]).toEqual([true, true]);
+    expect(await Promise.all([health.admits(a, ADA), health.admits(a, ADA)])).toEqual([true, false]);
+    health.succeeded(a, ADA);
+    expect([health.admits(a, ADA), health.admits(a, ADA)]).toEqual([true, true]);
   });
 
   it('doubles the rest when the probe fails', async () => {
     const { clock, health } = watch();
     fail(health, 3);
     clock.advance(5_000);
-    expect(await health.admits(a)).toBe(true);
-    health.failed(a, failure);
-    expect(health.restMs(a)).toBe(10_000);
+    expect(await health.admits(a, ADA)).toBe(true);
+    health.failed(a, ADA, failure);
+    expect(health.restMs(a, ADA)).toBe(10_000);
   });
 
   it('does not lengthen the rest for requests that were under way when it began, however many fail', () => {
     const { health } = watch();
     fail(health, 12);
-    expect(health.restMs(a)).toBe(5_000);
+    expect(health.restMs(a, ADA)).toBe(5_000);
   });
 
   it('needs three failures again after it was taken back', async () => {
     const { clock, health, other } = watch();
     fail(health, 3);
     clock.advance(5_000);
-    await other.admits(a);
-    other.succeeded(a);
+    await other.admits(a, ADA);
+    other.succeeded(a, ADA);
     fail(health, 2);
-    expect(health.admits(a)).toBe(true);
+    expect(health.admits(a, ADA)).toBe(true);
   });
 
   it('rests as long as a rate limit asks, whatever requests that came before it succeed', () => {
     const { health } = watch();
-    health.failed(a, limited(42_000));
-    health.succeeded(a);
-    expect(health.restMs(a)).toBe(42_000);
+    health.failed(a, ADA, limited(42_000));
+    health.succeeded(a, ADA);
+    expect(health.restMs(a, ADA)).toBe(42_000);
   });
 
   it('keeps away from an upstream that another replica let rest', async () => {
     const { clock, health, other } = watch();
-    health.failed(a, limited(1_000));
-    expect(other.admits(a)).toBe(false);
+    health.failed(a, ADA, limited(1_000));
+    expect(other.admits(a, ADA)).toBe(false);
     clock.advance(1_000);
-    expect(await other.admits(a)).toBe(true);
-    other.succeeded(a);
-    expect(health.admits(a)).toBe(true);
+    expect(await other.admits(a, ADA)).toBe(true);
+    other.succeeded(a, ADA);
+    expect(health.admits(a, ADA)).toBe(true);
   });
 
   it('begins anew for an upstream whose settings were changed', () => {
     const { health } = watch();
     fail(health, 3);
-    expect(health.admits({ ...a, healthName: 'a@changed' })).toBe(true);
+    expect(health.admits({ ...a, healthName: 'a@changed' }, ADA)).toBe(true);
+  });
+
+  it('rests for the account alone whose requests fail, and for all when those of three accounts do', () => {
+    const { health } = watch();
+    const failFor = (account: string): void => {
+      for (let count = 0; count < 3; count += 1) health.failed(a, account, failure);
+    };
+    for (const account of ['one', 'two']) failFor(account);
+    expect([health.admits(a, 'one'), health.admits(a, ADA), health.isCoolingForAll(a)]).toEqual([false, true, false]);
+    failFor('three');
+    expect([health.admits(a, ADA), health.isCoolingForAll(a)]).toEqual([false, true]);
+  });
+
+  it('counts no account against it whose failures a success of another disproved', () => {
+    const { health } = watch();
+    for (const account of ['one', 'two', 'three', 'four']) {
+      for (let count = 0; count < 3; count += 1) health.failed(a, account, failure);
+      health.succeeded(a, ADA);
+    }
+    expect([health.admits(a, ADA), health.admits(a, 'four'), health.isCoolingForAll(a)]).toEqual([true, false, false]);
+  });
+
+  it('comes back for all when the probe of any account succeeds', async () => {
+    const { clock, health } = watch();
+    const accounts = ['one', 'two', 'three'];
+    for (const account of accounts) health.failed(a, account, limited(60_000));
+    clock.advance(5_000);
+    expect(await health.admits(a, ADA)).toBe(true);
+    health.succeeded(a, ADA);
+    expect([...accounts, ADA].map((account) => health.admits(a, account))).toEqual([true, true, true, true]);
+  });
+
+  it('is not kept away by the failed probes of one account alone', async () => {
+    const { clock, health } = watch();
+    for (const account of ['one', 'two', 'three']) health.failed(a, account, limited(1_000));
+    for (let probe = 0; probe < 6; probe += 1) {
+      clock.advance(120_000);
+      expect(await health.admits(a, 'one')).toBe(true);
+      health.failed(a, 'one', failure);
+    }
+    expect([health.restMs(a, 'one'), health.restMs(a, ADA)]).toEqual([120_000, 5_000]);
+  });
+
+  it('counts a request once, however often it asks', async () => {
+    const vendor = new ScriptedVendor(
+      'a',
+      Array.from({ length: 8 }, () => 'upstream_error' as const),
+    );
+    const { clock, call } = router([[vendor, {}]]);
+    for (const asked of [4, 8]) {
+      const failing = call().catch((error: unknown) => error);
+      await sleepThrough(clock, 6);
+      expect([await failing, vendor.asked]).toMatchObject([{ code: 'upstream_error' }, asked]);
+    }
+    expect((await call()).upstreamId).toBe('a');
   });
 });

@@ -1,6 +1,6 @@
-import { ERRORS, GatewayError, type TextCall, type TextReply } from '#contracts';
+import { ERRORS, GatewayError, type TextCall, type TextReply, type UnpricedUse } from '#contracts';
 import { type Clock, logger, observeUpstream } from '#platform';
-import type { TextRoute, TextUpstreams } from './text-upstreams.js';
+import type { TextRoute, TextUpstream, TextUpstreams } from './text-upstreams.js';
 import type { UpstreamHealth } from './upstream-health.js';
 
 const log = logger('text');
@@ -17,8 +17,15 @@ export interface RoutedReply {
   readonly upstreamId: string;
 }
 
-/** Everything of a call that does not depend on the upstream. */
-export type RoutableCall = Omit<TextCall, 'upstreamModel'>;
+/** Everything of a call that does not depend on the upstream, and whose it is. */
+export interface RoutableCall extends Omit<TextCall, 'upstreamModel'> {
+  readonly accountId: string;
+  /** What it asks for beyond tokens: only upstreams that allow all of it are asked. */
+  readonly unpriced?: readonly UnpricedUse[];
+}
+
+/** Upstreams that failed this request already: however often it asks, each counts one failure. */
+type Failed = Set<TextUpstream>;
 
 /** A request no other upstream would take either is told to the caller at once. */
 const mayWorkElsewhere = (error: GatewayError): boolean =>
@@ -44,20 +51,25 @@ export class TextRouter {
 
   /** @throws GatewayError of the last upstream asked; what `signal` throws when the caller has left. */
   async call(call: RoutableCall, signal: AbortSignal): Promise<RoutedReply> {
+    const failed: Failed = new Set();
     const deadline = this.#clock.now().getTime() + this.#retryBudgetMs;
     for (let round = 1; ; round += 1) {
-      const outcome = await this.#askAll(call, signal);
+      const outcome = await this.#askAll(call, failed, signal);
       if (!(outcome instanceof GatewayError)) return outcome;
       const pause = this.#pause(outcome, round);
       const late = this.#clock.now().getTime() + pause > deadline;
-      if (round === MAX_ROUNDS || late || !ERRORS[outcome.code].retryable) throw this.#timed(outcome, call.model);
+      if (round === MAX_ROUNDS || late || !ERRORS[outcome.code].retryable) throw this.#timed(outcome, call);
       await this.#clock.sleep(pause, signal);
     }
   }
 
-  /** @throws GatewayError `model_not_found` or `unavailable`, before money is held. */
-  expectModel(model: string): void {
-    this.#upstreams.routes(model);
+  /**
+   * The routes there are for a request, before money is held.
+   *
+   * @throws GatewayError `model_not_found`, `unavailable`, or `unsupported_parameter` for what no upstream allows.
+   */
+  expectModel(model: string, uses: readonly UnpricedUse[] = []): readonly TextRoute[] {
+    return this.#upstreams.routes(model, uses);
   }
 
   #pause(error: GatewayError, round: number): number {
@@ -66,54 +78,62 @@ export class TextRouter {
   }
 
   /** Asks each upstream of the model once; the error of the last when none replied. */
-  async #askAll(call: RoutableCall, signal: AbortSignal): Promise<RoutedReply | GatewayError> {
-    const routes = this.#upstreams.routes(call.model);
+  async #askAll(call: RoutableCall, failed: Failed, signal: AbortSignal): Promise<RoutedReply | GatewayError> {
+    const routes = this.#upstreams.routes(call.model, call.unpriced);
     let last: GatewayError | undefined;
     for (const route of routes) {
-      if (!(await this.#health.admits(route.upstream))) continue;
+      if (!(await this.#health.admits(route.upstream, call.accountId))) continue;
       // The upstream may have been exchanged since the routes were chosen.
-      const current = this.#upstreams.current(route, call.model);
-      if (current !== route) this.#health.released(route.upstream);
+      const current = this.#upstreams.current(route, call.model, call.unpriced);
+      if (current !== route) this.#health.released(route.upstream, call.accountId);
       if (!current) continue;
-      const outcome = await this.#ask(call, current, signal);
+      const outcome = await this.#ask(call, current, failed, signal);
       if (!(outcome instanceof GatewayError)) return outcome;
       last = outcome;
     }
-    return last ?? this.#allRest(routes);
+    return last ?? this.#allRest(routes, call.accountId);
   }
 
-  #allRest(routes: readonly TextRoute[]): GatewayError {
+  #allRest(routes: readonly TextRoute[], accountId: string): GatewayError {
     return new GatewayError('overloaded', 'Every upstream of this model is resting after failures; try again soon.', {
-      retryAfterMs: this.#restOf(routes),
+      retryAfterMs: this.#restOf(routes, accountId),
     });
   }
 
   /** A limit is never told without a time to wait: where the upstream named none, it is the rest it was sent to. */
-  #timed(error: GatewayError, model: string): GatewayError {
+  #timed(error: GatewayError, { model, accountId }: RoutableCall): GatewayError {
     if (error.code !== 'rate_limit_exceeded' || error.retryAfterMs !== undefined) return error;
-    const retryAfterMs = this.#restOf(this.#upstreams.routes(model));
+    const retryAfterMs = this.#restOf(this.#upstreams.routes(model), accountId);
     return new GatewayError(error.code, error.publicMessage, { log: error.message, cause: error, retryAfterMs });
   }
 
-  /** How long until one of these may be asked again, in milliseconds, a second at least. */
-  #restOf(routes: readonly TextRoute[]): number {
-    return Math.max(1_000, Math.min(...routes.map(({ upstream }) => this.#health.restMs(upstream))));
+  /** How long until the account may ask one of these again, in milliseconds, a second at least. */
+  #restOf(routes: readonly TextRoute[], accountId: string): number {
+    return Math.max(1_000, Math.min(...routes.map(({ upstream }) => this.#health.restMs(upstream, accountId))));
   }
 
   /** @throws what is no failure of the upstream: a request nobody would take, or the caller's leaving. */
-  async #ask(call: RoutableCall, route: TextRoute, signal: AbortSignal): Promise<RoutedReply | GatewayError> {
+  async #ask(
+    call: RoutableCall,
+    route: TextRoute,
+    failed: Failed,
+    signal: AbortSignal,
+  ): Promise<RoutedReply | GatewayError> {
     const { upstream } = route;
+    const { accountId } = call;
     const { provider } = upstream;
     try {
       const reply = await observeUpstream(provider.id, 'text', () =>
         provider.call({ upstreamModel: route.upstreamModel, ...call }, signal),
       );
-      this.#health.succeeded(upstream);
+      this.#health.succeeded(upstream, accountId);
       return { reply, upstreamId: provider.id };
     } catch (error) {
       const isTold = !signal.aborted && error instanceof GatewayError && ERRORS[error.code].retryable;
-      if (isTold) this.#health.failed(upstream, error);
-      else this.#health.released(upstream);
+      if (isTold && !failed.has(upstream)) {
+        failed.add(upstream);
+        this.#health.failed(upstream, accountId, error);
+      } else this.#health.released(upstream, accountId);
       if (signal.aborted || !(error instanceof GatewayError) || !mayWorkElsewhere(error)) throw error;
       log.warn('upstream.failed', {
         requestId: call.requestId,

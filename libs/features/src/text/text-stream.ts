@@ -10,7 +10,8 @@ import {
 import { logger } from '#platform';
 import type { Remembered } from './remembered.js';
 import { toStreamFailure } from './stream-failure.js';
-import type { TextExchange } from './text-exchange.js';
+import type { CallerPresence } from './caller-presence.js';
+import type { ExchangeEnd, TextExchange } from './text-exchange.js';
 import type { RoutedReply } from './text-router.js';
 import type { TextStreamEncoder } from './text-style-codec.js';
 
@@ -30,8 +31,15 @@ interface StreamParts {
   readonly encoder: TextStreamEncoder;
   readonly remembered: Remembered;
   readonly route: () => Promise<RoutedReply>;
-  readonly signal: AbortSignal;
+  readonly caller: CallerPresence;
+  /** The most that is read after the caller has left, in bytes. */
+  readonly maxBytesLeft: number;
+  /** True: connections are cut by the process, which ends. */
+  readonly isClosing: () => boolean;
 }
+
+/** Who keeps a reply waiting for so long, in milliseconds, may be why its upstream broke off. */
+const HELD_UP_MS = 1_000;
 
 /** One streamed answer, from the search for an upstream to its last event. */
 export class TextStream {
@@ -41,6 +49,8 @@ export class TextStream {
   #finish: FinishEvent | undefined;
   #beforeFinish = '';
   #noted = false;
+  #heldUpMs = 0;
+  #bytesLeft = 0;
 
   constructor(parts: StreamParts) {
     this.#parts = parts;
@@ -59,7 +69,8 @@ export class TextStream {
     try {
       this.#routed = await this.#parts.route();
     } catch (error) {
-      this.#settleRest(this.#parts.signal.aborted ? 'aborted' : 'failed');
+      const { caller, exchange } = this.#parts;
+      exchange.settle(endWithoutReply(error, caller, exchange));
       throw error;
     }
   }
@@ -71,20 +82,19 @@ export class TextStream {
 
   /**
    * Sends the body of the answer; `open` must have succeeded. Ends well or with the failure in the style's own form, and
-   * throws only when the caller has left. Leaving it early aborts nothing by itself: abort the signal.
+   * throws only when the caller has left: then the upstream is read on for its usage, and nothing is sent.
    */
   async sendTo(send: SendPiece): Promise<void> {
-    const { signal } = this.#parts;
+    const { caller } = this.#parts;
     const reply = this.#routed?.reply;
     try {
       if (reply?.kind === 'stream') await this.#relay(reply, send);
       else if (reply?.kind === 'events') await this.#translate(reply, send);
       else throw new GatewayError('upstream_error', 'The upstream did not stream its reply.');
     } catch (error) {
-      signal.throwIfAborted();
+      this.#settleRest();
+      if (caller.hasLeft) throw error;
       await this.sendFailureTo(send, error);
-    } finally {
-      this.#settleRest(signal.aborted ? 'aborted' : 'failed');
     }
   }
 
@@ -101,24 +111,47 @@ export class TextStream {
 
   /** Waits only for a slow caller: a promise for every token would cost as much as the token. */
   async #relay(reply: RelayedStream, send: SendPiece): Promise<void> {
-    const { encoder } = this.#parts;
+    const { encoder, caller } = this.#parts;
     for await (const frames of reply.frames) {
       const saving = this.#rememberOnce(reply);
       if (saving) await saving;
+      if (caller.hasLeft) {
+        this.#readOn(frames.length);
+        continue;
+      }
       const sending = send(encoder.relay(frames));
-      if (sending) await sending;
+      if (sending) await this.#heldUp(sending);
     }
-    await send(this.#endRelay(reply));
+    const end = this.#endRelay(reply);
+    if (!caller.hasLeft) await send(end);
+  }
+
+  async #heldUp(sending: Promise<void>): Promise<void> {
+    const since = performance.now();
+    await sending;
+    this.#heldUpMs += performance.now() - since;
+  }
+
+  /** Reads for nobody, but not for ever. */
+  #readOn(bytes: number): void {
+    this.#bytesLeft += bytes;
+    if (this.#bytesLeft > this.#parts.maxBytesLeft) this.#parts.caller.stop();
   }
 
   async #translate(reply: EventsReply, send: SendPiece): Promise<void> {
+    const { caller } = this.#parts;
     for await (const batch of reply.events) {
       const piece = this.#write(batch);
       if (this.#finish) break;
+      if (caller.hasLeft) {
+        this.#readOn(piece.length);
+        continue;
+      }
       const sending = send(piece);
-      if (sending) await sending;
+      if (sending) await this.#heldUp(sending);
     }
-    await send(await this.#lastPiece());
+    const last = await this.#lastPiece();
+    if (!caller.hasLeft) await send(last);
   }
 
   /** The events of a batch; those before a `finish` are kept for the last piece. */
@@ -144,7 +177,7 @@ export class TextStream {
       throw new GatewayError('upstream_error', 'The upstream broke off before its reply was complete.');
     const usage = await exchange.usageOf(this.#finish.usage, this.#produced);
     const last = this.#beforeFinish + encoder.write({ ...this.#finish, usage });
-    exchange.settle({ usage, produced: '', status: 'completed' });
+    exchange.settle({ usage, produced: '', status: this.#status('completed') });
     await remembered.done();
     return last + encoder.end();
   }
@@ -159,15 +192,37 @@ export class TextStream {
 
   #endRelay(reply: RelayedStream): string {
     const { usage, produced, failed } = reply.outcome();
-    this.#parts.exchange.settle({ usage, produced, status: failed ? 'failed' : 'completed' });
+    // A failure that the upstream itself reports before it wrote anything costs nothing there.
+    const told = failed && produced === '' ? undefined : usage;
+    this.#parts.exchange.settle({ usage: told, produced, status: this.#status(failed ? 'failed' : 'completed') });
     return this.#parts.encoder.end();
   }
 
-  /** For every way out that has not settled yet: what went out is charged, counted with a tokenizer. */
-  #settleRest(status: 'aborted' | 'failed'): void {
-    const reply = this.#routed?.reply;
-    const relayed = status === 'aborted' && reply?.kind === 'stream' ? reply.outcome() : undefined;
-    const { usage, produced } = relayed ?? { usage: undefined, produced: this.#produced };
-    this.#parts.exchange.settle({ usage, produced, status });
+  #status(status: 'completed' | 'failed'): 'completed' | 'failed' | 'aborted' {
+    return this.#parts.caller.hasLeft ? 'aborted' : status;
   }
+
+  /**
+   * For a reply that broke: what was told and what went out is charged, whoever broke it. Where it was the caller, or the
+   * upstream had to wait for the caller, what was not seen of its work is charged as well.
+   */
+  #settleRest(): void {
+    const { caller, exchange, isClosing } = this.#parts;
+    const reply = this.#routed?.reply;
+    const outcome = reply?.kind === 'stream' ? reply.outcome() : undefined;
+    const { usage, produced } = outcome ?? { usage: exchange.told(), produced: this.#produced };
+    if (isClosing()) return exchange.settle({ usage, produced, status: 'failed' });
+    const isUnseen = caller.hasLeft || this.#heldUpMs >= HELD_UP_MS;
+    exchange.settle({ usage, produced, status: this.#status('failed'), isUnseen });
+  }
+}
+
+/**
+ * The end of a request that no upstream replied to. One that was asked and had not said a word yet when it was given up,
+ * after its caller had left, may have done all that was held for it.
+ */
+export function endWithoutReply(error: unknown, caller: CallerPresence, exchange: TextExchange): ExchangeEnd {
+  if (!caller.hasLeft) return { usage: undefined, produced: '', status: 'failed' };
+  const isUnseen = error === caller.signal.reason;
+  return { usage: isUnseen ? exchange.told() : undefined, produced: '', status: 'aborted', isUnseen };
 }

@@ -46,10 +46,13 @@ export interface TextStyleCodec<Body> {
    * The body for an upstream of the same style; `bytes` as they are unless something in them is the gateway's own.
    *
    * @param bytes undefined when `body` is no longer what the caller sent, so that it must be written anew.
+   * @param limit the most output the hold covers, to be added; undefined when the caller set a limit.
    */
-  native(body: Body, bytes: Uint8Array | undefined): NativeBody;
+  native(body: Body, bytes: Uint8Array | undefined, limit: number | undefined): NativeBody;
   /** The most tokens a reply may have, by the one field that the style obeys; undefined when the caller set no limit. */
   outputLimit(body: Body): number | undefined;
+  /** The tokens to think with that the caller names, which a limit must leave room for. */
+  thinkingBudget(body: Body): number | undefined;
   /** A whole reply as JSON, with the envelope of D1 section 1 around it. */
   answer(reply: CollectedReply, context: ReplyContext<Body>): string;
   /** The envelope around an upstream's own JSON. */

@@ -1,4 +1,16 @@
-import { GatewayError, nearestName, SPECIFIED_TEXT_MODELS, type TextProvider } from '#contracts';
+import {
+  allows,
+  GatewayError,
+  nearestName,
+  REFUSE_UNPRICED,
+  SPECIFIED_TEXT_MODELS,
+  type TextProvider,
+  type UnpricedUse,
+  type UpstreamPolicy,
+} from '#contracts';
+import { knownLimits, type ModelLimits } from '#providers';
+import { notAvailable } from '../prices/not-available.js';
+import { notOffered } from './refusals.js';
 
 /** An upstream as the router sees it. */
 export interface TextUpstream {
@@ -11,6 +23,12 @@ export interface TextUpstream {
   readonly weight: number;
   /** Lower numbers are asked first; higher ones only when all lower have failed. */
   readonly priority: number;
+  /** What may be asked of it although the gateway has no price for it; nothing when it is left out. */
+  readonly policy?: UpstreamPolicy;
+  /** Whether it fetches the URLs of requests from the operator's own network. */
+  readonly fetchesUrls?: boolean;
+  /** Public model name to what its operator says of it. */
+  readonly limits?: ReadonlyMap<string, Partial<ModelLimits>>;
 }
 
 /** One upstream that serves a model, under the name it has there. */
@@ -23,12 +41,14 @@ export interface TextRoute {
 interface Table {
   readonly upstreams: readonly TextUpstream[];
   readonly routes: ReadonlyMap<string, readonly TextRoute[]>;
+  readonly limits: ReadonlyMap<string, ModelLimits>;
 }
 
 /** Which upstreams serve which model. They may be exchanged at any time; who has routes already asks `current` again. */
 export class TextUpstreams {
   readonly #random: () => number;
   #table: Table;
+  #sandbox: 'writes' | 'barred' | 'idle' = 'idle';
 
   /** @param random a number from 0 to 1, 1 excluded; replaced in tests. */
   constructor(upstreams: readonly TextUpstream[] = [], random: () => number = Math.random) {
@@ -40,9 +60,24 @@ export class TextUpstreams {
     return this.#table.upstreams;
   }
 
-  /** Puts these in the place of all there were, at once. */
-  exchange(upstreams: readonly TextUpstream[]): void {
+  /**
+   * Puts these in the place of all there were, at once.
+   *
+   * @param sandbox whether the only one is the built-in writer, or there is none because that may not sell.
+   */
+  exchange(upstreams: readonly TextUpstream[], sandbox: 'writes' | 'barred' | 'idle' = 'idle'): void {
     this.#table = tableOf(upstreams);
+    this.#sandbox = sandbox;
+  }
+
+  /** True while the built-in sandbox writes every text. */
+  get isSandbox(): boolean {
+    return this.#sandbox === 'writes';
+  }
+
+  /** The models that some upstream serves. */
+  served(): string[] {
+    return [...this.#table.routes].flatMap(([model, routes]) => (routes.length > 0 ? [model] : []));
   }
 
   /** Every public model name: those of D1, and those the upstreams add. */
@@ -55,33 +90,44 @@ export class TextUpstreams {
     return this.#table.routes.has(model);
   }
 
+  /** What holds for a model whichever of its upstreams replies: the shortest reply, the largest input. */
+  limitsOf(model: string): ModelLimits {
+    return this.#table.limits.get(model) ?? knownLimits(model);
+  }
+
   /**
    * The upstreams of a model in the order to ask them: by priority, shuffled by weight within one.
    *
-   * @throws GatewayError `model_not_found` for an unknown model, `unavailable` for one that no upstream serves.
+   * @param uses only upstreams whose policies allow all of them are listed.
+   * @throws GatewayError `model_not_found` for an unknown model, `unavailable` for one that no upstream serves now,
+   * `unsupported_parameter` for a use that no policy allows, `model_not_available` where there is no upstream at all and
+   * the sandbox may not sell.
    */
-  routes(model: string): readonly TextRoute[] {
+  routes(model: string, uses: readonly UnpricedUse[] = []): readonly TextRoute[] {
     const routes = this.#table.routes.get(model);
     if (!routes) {
       const near = nearestName(model, this.models());
       const hint = near === null ? '' : ` Did you mean "${near}"?`;
       throw new GatewayError('model_not_found', `There is no model "${model}".${hint}`, { param: 'model' });
     }
+    if (routes.length === 0 && this.#sandbox === 'barred') throw notAvailable(model);
     if (routes.length === 0)
       throw new GatewayError('unavailable', `No upstream serves the model "${model}" at the moment.`, {
         param: 'model',
       });
-    return routes.length === 1 ? routes : this.#shuffled(routes);
+    const allowed = uses.length === 0 ? routes : routesAllowing(routes, uses, model);
+    return allowed.length === 1 ? allowed : this.#shuffled(allowed);
   }
 
   /**
    * The route as it is now: with the upstream that took the place of its own, or undefined when there is none. Whoever
    * asks the upstream in the same turn of the event loop never meets one whose connections are closed.
    */
-  current(route: TextRoute, model: string): TextRoute | undefined {
+  current(route: TextRoute, model: string, uses: readonly UnpricedUse[] = []): TextRoute | undefined {
     const { upstreams, routes } = this.#table;
     if (upstreams.includes(route.upstream)) return route;
-    return routes.get(model)?.find(({ upstream }) => upstream.provider.id === route.upstream.provider.id);
+    const current = routes.get(model)?.find(({ upstream }) => upstream.provider.id === route.upstream.provider.id);
+    return current && uses.every((use) => isAllowed(current, use)) ? current : undefined;
   }
 
   /** Weighted order without replacement: each draws a time, heavier ones tend to earlier ones. */
@@ -93,10 +139,36 @@ export class TextUpstreams {
   }
 }
 
+const isAllowed = ({ upstream: { policy = REFUSE_UNPRICED } }: TextRoute, use: UnpricedUse): boolean =>
+  allows(policy, use);
+
+/** @throws GatewayError that names the first use which none allows, or the first that none allows with the others. */
+function routesAllowing(
+  routes: readonly TextRoute[],
+  uses: readonly UnpricedUse[],
+  model: string,
+): readonly TextRoute[] {
+  const allowed = routes.filter((route) => uses.every((use) => isAllowed(route, use)));
+  const [first] = uses;
+  if (allowed.length > 0 || !first) return allowed;
+  throw notOffered(uses.find((use) => !routes.some((route) => isAllowed(route, use))) ?? first, model);
+}
+
 function tableOf(upstreams: readonly TextUpstream[]): Table {
   const configured = upstreams.flatMap(({ models }) => [...(models?.keys() ?? [])]);
   const models = new Set([...SPECIFIED_TEXT_MODELS.map(({ id }) => id), ...configured]);
-  return { upstreams, routes: new Map([...models].map((model) => [model, routesOf(model, upstreams)])) };
+  const routes = new Map([...models].map((model) => [model, routesOf(model, upstreams)]));
+  return { upstreams, routes, limits: new Map([...routes].map(([model, of]) => [model, limitsOver(model, of)])) };
+}
+
+function limitsOver(model: string, routes: readonly TextRoute[]): ModelLimits {
+  const said = routes.map(({ upstream }) => ({ ...knownLimits(model), ...upstream.limits?.get(model) }));
+  if (said.length === 0) return knownLimits(model);
+  return {
+    maxOutputTokens: Math.min(...said.map(({ maxOutputTokens }) => maxOutputTokens)),
+    contextTokens: Math.max(...said.map(({ contextTokens }) => contextTokens)),
+    imageTokens: Math.max(...said.map(({ imageTokens }) => imageTokens)),
+  };
 }
 
 function routesOf(model: string, upstreams: readonly TextUpstream[]): TextRoute[] {

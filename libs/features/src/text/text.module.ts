@@ -1,4 +1,14 @@
-import { createCooldowns, Cooldowns, Database, PLATFORM, type Platform, signals, systemClock } from '#platform';
+import {
+  createCooldowns,
+  Cooldowns,
+  Database,
+  ForwardedUrls,
+  PLATFORM,
+  type Platform,
+  sandboxSells,
+  signals,
+  systemClock,
+} from '#platform';
 import { loadTokenCounter, type OpenTextProviders } from '#providers';
 import {
   type DynamicModule,
@@ -15,6 +25,8 @@ import { RequestLedger } from '../ledger/request-ledger.js';
 import { LimitsModule } from '../limits/limits.module.js';
 import { RateLimits } from '../limits/rate-limits.js';
 import { PricesModule } from '../prices/prices.module.js';
+import { ModelsOnSale } from '../prices/models-on-sale.js';
+import { PriceBook } from '../prices/price-book.js';
 import { TextPrices } from '../prices/text-prices.js';
 import { ItemStore } from './item-store.js';
 import { LedgerTextBilling } from './ledger-text-billing.js';
@@ -52,8 +64,12 @@ class TextLifetime implements OnModuleInit, OnModuleDestroy {
 
   private showResting(): void {
     signals.upstreamResting.reset();
-    for (const upstream of this.upstreams.all)
-      signals.upstreamResting.set({ upstream: upstream.provider.id }, this.health.isCooling(upstream) ? 1 : 0);
+    signals.upstreamRestingForAll.reset();
+    for (const upstream of this.upstreams.all) {
+      const labels = { upstream: upstream.provider.id };
+      signals.upstreamResting.set(labels, this.health.isCooling(upstream) ? 1 : 0);
+      signals.upstreamRestingForAll.set(labels, this.health.isCoolingForAll(upstream) ? 1 : 0);
+    }
   }
 }
 
@@ -65,8 +81,8 @@ class TextLifetime implements OnModuleInit, OnModuleDestroy {
     {
       provide: UpstreamRoster,
       inject: [PLATFORM, OPEN_PROVIDERS, TextUpstreams],
-      useFactory: ({ database, sealer }: Platform, providers: OpenTextProviders, upstreams: TextUpstreams) =>
-        new UpstreamRoster(database, sealer, providers, upstreams),
+      useFactory: ({ database, sealer, config }: Platform, providers: OpenTextProviders, upstreams: TextUpstreams) =>
+        new UpstreamRoster(database, sealer, providers, upstreams, sandboxSells(config)),
     },
     {
       provide: Cooldowns,
@@ -97,14 +113,34 @@ class TextLifetime implements OnModuleInit, OnModuleDestroy {
     },
     {
       provide: TextService,
-      inject: [TextRouter, LedgerTextBilling],
-      useFactory: (router: TextRouter, billing: LedgerTextBilling) =>
-        new TextService(router, billing, loadTokenCounter, systemClock),
+      inject: [TextRouter, LedgerTextBilling, TextUpstreams, OPEN_PROVIDERS, PLATFORM],
+      useFactory: (
+        router: TextRouter,
+        billing: LedgerTextBilling,
+        upstreams: TextUpstreams,
+        { leaving }: OpenTextProviders,
+        { fetcher, config }: Platform,
+      ) =>
+        new TextService({
+          router,
+          billing,
+          upstreams,
+          leaving,
+          counter: loadTokenCounter,
+          clock: systemClock,
+          urls: new ForwardedUrls(fetcher, config.media.MEDIA_FETCH_ALLOW),
+        }),
+    },
+    {
+      provide: ModelsOnSale,
+      inject: [PriceBook, TextUpstreams, PLATFORM],
+      useFactory: (prices: PriceBook, upstreams: TextUpstreams, { config }: Platform) =>
+        new ModelsOnSale(prices, upstreams, sandboxSells(config)),
     },
     { provide: ItemStore, inject: [Database], useFactory: (database: Database) => new ItemStore(database) },
     TextLifetime,
   ],
-  exports: [TextService, TextUpstreams, ItemStore, UpstreamRoster],
+  exports: [ModelsOnSale, TextService, TextUpstreams, ItemStore, UpstreamRoster],
 })
 export class TextModule {
   static over(providers: OpenTextProviders): DynamicModule {

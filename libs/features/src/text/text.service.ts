@@ -1,18 +1,32 @@
-import { GatewayError, type CollectedReply, type JsonObject, type TextReply } from '#contracts';
-import type { Clock } from '#platform';
-import { countableText, type TokenCounter } from '#providers';
+import {
+  GatewayError,
+  type CollectedReply,
+  type JsonObject,
+  type RequestUses,
+  requestUses,
+  type TextReply,
+  type TextRequest,
+} from '#contracts';
+import type { Clock, ForwardedUrls } from '#platform';
+import { countableText, type LeavingLimits, type TokenCounter } from '#providers';
 import { ReplyCollector, producedText } from './collect-reply.js';
-import { estimateInputTokens } from './estimate-tokens.js';
+import { estimateInput } from './estimate-tokens.js';
+import { withoutForeignReasoning } from './gateway-signatures.js';
+import { asJson } from './json-object.js';
 import { rememberWith } from './remembered.js';
+import { checkRequestUrls } from './request-urls.js';
 import type { TextBilling } from './text-billing.js';
+import type { CallerPresence } from './caller-presence.js';
+import { ReadingOn } from './reading-on.js';
 import { Settlements } from './settlements.js';
 import { TextExchange } from './text-exchange.js';
 import type { RoutableCall, RoutedReply, TextRouter } from './text-router.js';
-import { TextStream } from './text-stream.js';
+import { endWithoutReply, TextStream } from './text-stream.js';
+import type { TextUpstreams } from './text-upstreams.js';
 import type { ReplyContext, TextStyleCodec } from './text-style-codec.js';
 
-/** What a hold assumes of a reply whose length the caller does not limit, in tokens. */
-const DEFAULT_OUTPUT_TOKENS = 4_096;
+/** The shortest reply that is worth beginning when the caller names no limit and the balance is low, in tokens. */
+const LEAST_OUTPUT_TOKENS = 1_024;
 
 /** Counting is free, so that it must not be much work: far beyond what any model reads. */
 const MAX_COUNTED_CHARACTERS = 2_000_000;
@@ -42,18 +56,38 @@ export interface TextOrder<Body> {
   readonly remember?: (answer: JsonObject) => Promise<void>;
 }
 
+/** What text is answered with. */
+export interface TextParts {
+  readonly router: TextRouter;
+  readonly billing: TextBilling;
+  readonly upstreams: TextUpstreams;
+  readonly leaving: LeavingLimits;
+  readonly counter: () => Promise<TokenCounter>;
+  readonly clock: Clock;
+  readonly urls: ForwardedUrls;
+}
+
 /** Answers text requests: money held, upstream found, reply written in the caller's style, usage charged. */
 export class TextService {
   readonly #router: TextRouter;
   readonly #billing: TextBilling;
   readonly #counter: () => Promise<TokenCounter>;
   readonly #settlements: Settlements;
+  readonly #upstreams: TextUpstreams;
+  readonly #readingOn: ReadingOn;
+  readonly #urls: ForwardedUrls;
+  /** How long a caller may read nothing of an answer that waits for them, in milliseconds. */
+  readonly stallMs: number;
 
-  constructor(router: TextRouter, billing: TextBilling, counter: () => Promise<TokenCounter>, clock: Clock) {
+  constructor({ router, billing, upstreams, leaving, counter, clock, urls }: TextParts) {
+    this.#urls = urls;
     this.#router = router;
     this.#billing = billing;
+    this.#upstreams = upstreams;
     this.#counter = counter;
     this.#settlements = new Settlements(clock);
+    this.#readingOn = new ReadingOn(leaving);
+    this.stallMs = leaving.stallMs;
   }
 
   /**
@@ -61,21 +95,28 @@ export class TextService {
    *
    * @throws GatewayError 4xx for the request's own faults, 402 without money, 5xx when no upstream could reply.
    */
-  async answer<Body>(order: TextOrder<Body>, signal: AbortSignal): Promise<string> {
-    const { call, context, exchange } = await this.#begin(order, false);
+  async answer<Body>(order: TextOrder<Body>, caller: CallerPresence): Promise<string> {
+    const { call, context, exchange } = await this.#begin(order, false, caller);
     const collector = new ReplyCollector();
+    let isOpen = false;
     try {
-      const { reply } = await this.#route(call, exchange, signal);
-      if (reply.kind === 'body') return await this.#relayBody(order, reply, exchange);
+      const { reply } = await this.#route(call, exchange, caller.signal);
+      isOpen = true;
+      if (reply.kind === 'body') return await this.#relayBody(order, reply, exchange, caller);
       const collected = await this.#collect(reply, collector, exchange);
       const remembered = rememberWith(order.remember, order.requestId);
       const json = order.codec.answer(collected, { ...context, onAnswer: remembered.note });
-      exchange.settle({ usage: collected.finish.usage, produced: '', status: 'completed' });
+      exchange.settle({ usage: collected.finish.usage, produced: '', status: endOf(caller) });
       await remembered.done();
       return json;
     } catch (error) {
-      const produced = producedText(collector.blocks);
-      exchange.settle({ usage: undefined, produced: signal.aborted ? produced : '', status: endOf(signal) });
+      // Of a whole reply that broke nothing was delivered; one that its caller did not wait for was.
+      const end = isOpen && caller.hasLeft && !this.#readingOn.isClosing;
+      exchange.settle(
+        end
+          ? { usage: exchange.told(), produced: producedText(collector.blocks), status: 'aborted', isUnseen: true }
+          : endWithoutReply(error, caller, exchange),
+      );
       throw error;
     }
   }
@@ -85,15 +126,17 @@ export class TextService {
    *
    * @throws GatewayError as `answer`, before any upstream is asked.
    */
-  async stream<Body>(order: TextOrder<Body>, signal: AbortSignal): Promise<TextStream> {
-    const { call, context, exchange } = await this.#begin(order, true);
+  async stream<Body>(order: TextOrder<Body>, caller: CallerPresence): Promise<TextStream> {
+    const { call, context, exchange } = await this.#begin(order, true, caller);
     const remembered = rememberWith(order.remember, order.requestId);
     return new TextStream({
       exchange,
       remembered,
       encoder: order.codec.stream({ ...context, onAnswer: remembered.note }),
-      route: () => this.#route(call, exchange, signal),
-      signal,
+      route: () => this.#route(call, exchange, caller.signal),
+      caller,
+      maxBytesLeft: this.#readingOn.maxBytes,
+      isClosing: () => this.#readingOn.isClosing,
     });
   }
 
@@ -115,45 +158,89 @@ export class TextService {
     return (await counter.countRequest(request)).inputTokens;
   }
 
+  /** Lets the upstreams of callers who have left be read on, for `limitMs` at most. */
+  finishReading(limitMs: number): Promise<void> {
+    return this.#readingOn.finish(limitMs);
+  }
+
+  /** From now on whoever leaves was cut off by us, and pays for what was delivered and no more. */
+  stopReading(): Promise<void> {
+    return this.#readingOn.close();
+  }
+
   /** Resolves when what has been answered is settled as well. */
-  close(): Promise<void> {
-    return this.#settlements.drain();
+  async close(): Promise<void> {
+    await this.#readingOn.close();
+    await this.#settlements.drain();
   }
 
   async #begin<Body>(
     order: TextOrder<Body>,
     stream: boolean,
+    caller: CallerPresence,
   ): Promise<{ call: RoutableCall; context: ReplyContext<Body>; exchange: TextExchange }> {
-    const { codec, model, caller, requestId } = order;
-    if (caller.allowedModels.length > 0 && !caller.allowedModels.includes(model))
-      throw new GatewayError('model_not_allowed', `This API key may not use the model "${model}".`, { param: 'model' });
-    this.#router.expectModel(model);
-    const inputTokens = estimateInputTokens(order.body, order.bytes?.length);
-    const request = once(() => codec.read(order.body, model, stream));
+    const { codec, model, requestId } = order;
+    const { unpriced, unknownFields } = await this.#expectAllowed(order);
+    const limits = this.#upstreams.limitsOf(model);
+    const input = estimateInput(order.body, order.bytes, limits);
+    const limit = codec.outputLimit(order.body);
+    const thinking = Math.max(0, codec.thinkingBudget(order.body) ?? 0);
     const hold = await this.#billing.hold({
       requestId,
       idempotencyKey: order.idempotencyKey,
-      accountId: caller.accountId,
-      apiKeyId: caller.apiKeyId,
+      accountId: order.caller.accountId,
+      apiKeyId: order.caller.apiKeyId,
       model,
-      inputTokens,
-      outputTokens: codec.outputLimit(order.body) ?? DEFAULT_OUTPUT_TOKENS,
+      inputTokens: input.heldTokens,
+      outputTokens: limit ?? Math.max(limits.maxOutputTokens, thinking + LEAST_OUTPUT_TOKENS),
+      leastOutputTokens: limit ?? Math.min(limits.maxOutputTokens, thinking + LEAST_OUTPUT_TOKENS),
     });
-    const native = once(() => codec.native(order.body, order.bytes));
-    const billing = this.#billing;
-    const counter = this.#counter;
-    return {
-      call: { requestId, style: codec.style, stream, model, request, native, headers: order.headers },
-      context: contextOf(order, inputTokens),
-      exchange: new TextExchange({
-        hold,
-        request,
-        estimatedInputTokens: inputTokens,
-        billing,
-        counter,
-        settlements: this.#settlements,
-      }),
+    // What the caller did not limit is limited to what is held for it.
+    const added = limit === undefined ? hold.outputTokens : undefined;
+    const request = once(() => limited(codec.read(order.body, model, stream), added));
+    const native = once(() => withoutForeignReasoning(codec.style, codec.native(order.body, order.bytes, added)));
+    const exchange = new TextExchange({
+      hold,
+      request,
+      held: { inputTokens: input.heldTokens, outputTokens: hold.outputTokens, hasFiles: input.hasFiles },
+      billing: this.#billing,
+      counter: this.#counter,
+      settlements: this.#settlements,
+    });
+    this.#readOn(order, caller, exchange);
+    const call: RoutableCall = {
+      requestId,
+      accountId: order.caller.accountId,
+      style: codec.style,
+      stream,
+      model,
+      request: unlessLeft(caller, request),
+      native: unlessLeft(caller, native),
+      headers: order.headers,
+      unpriced,
+      unknownFields,
+      onReply: (progress) => exchange.follow(progress),
     };
+    return { call, context: contextOf(order, input.shownTokens), exchange };
+  }
+
+  /** Once the caller has left, the upstream is read on for its usage, within bounds. */
+  #readOn<Body>(order: TextOrder<Body>, caller: CallerPresence, exchange: TextExchange): void {
+    caller.onLeave(() => {
+      const left = { accountId: order.caller.accountId, bodyBytes: order.bytes?.length ?? 0 };
+      exchange.onOver(this.#readingOn.begin(left, () => caller.stop()));
+    });
+  }
+
+  /** @throws GatewayError for a model, a use or a URL that may not go on; no money is held yet. */
+  async #expectAllowed<Body>({ codec, model, body, caller }: TextOrder<Body>): Promise<RequestUses> {
+    if (caller.allowedModels.length > 0 && !caller.allowedModels.includes(model))
+      throw new GatewayError('model_not_allowed', `This API key may not use the model "${model}".`, { param: 'model' });
+    const uses = requestUses(codec.style, asJson(body as object));
+    const routes = this.#router.expectModel(model, uses.unpriced);
+    const resolvesNames = routes.some(({ upstream }) => upstream.fetchesUrls);
+    if (uses.urls.length > 0) await checkRequestUrls(this.#urls, uses.urls, resolvesNames);
+    return uses;
   }
 
   async #route(call: RoutableCall, exchange: TextExchange, signal: AbortSignal): Promise<RoutedReply> {
@@ -166,9 +253,11 @@ export class TextService {
     order: TextOrder<Body>,
     reply: Extract<TextReply, { kind: 'body' }>,
     exchange: TextExchange,
+    caller: CallerPresence,
   ): Promise<string> {
     const answer = reply.answer();
-    exchange.settle({ status: 'completed', ...reply.outcome() });
+    const { usage, produced } = reply.outcome();
+    exchange.settle({ usage, produced, status: endOf(caller) });
     const remembered = rememberWith(order.remember, order.requestId);
     remembered.note(answer);
     await remembered.done();
@@ -190,7 +279,18 @@ function contextOf<Body>({ requestId, model, sentBody }: TextOrder<Body>, inputT
   return { requestId, model, body: sentBody, createdSeconds, estimatedInputTokens: inputTokens, onAnswer: () => {} };
 }
 
-const endOf = (signal: AbortSignal): 'aborted' | 'failed' => (signal.aborted ? 'aborted' : 'failed');
+const limited = (request: TextRequest, limit: number | undefined): TextRequest =>
+  limit === undefined ? request : { ...request, maxOutputTokens: limit };
+
+const endOf = (caller: CallerPresence): 'aborted' | 'completed' => (caller.hasLeft ? 'aborted' : 'completed');
+
+/** Stops a request whose caller has left from asking an upstream, which nothing would be charged for. */
+function unlessLeft<T>(caller: CallerPresence, read: () => T): () => T {
+  return () => {
+    if (caller.hasLeft) throw new Error('the caller has left');
+    return read();
+  };
+}
 
 function once<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined;

@@ -4,70 +4,178 @@ import type { TextUpstream } from './text-upstreams.js';
 
 const log = logger('text');
 
-/** How many failures in a row close an upstream. */
+/** How many failed requests of an account in a row open its circuit. */
 const FAILURES_TO_COOL = 3;
+
+/** Of how many accounts the circuits must be open before an upstream rests for all of them. */
+const ACCOUNTS_TO_COOL = 3;
+
+/** An account whose rest ended longer ago no longer speaks against an upstream, in milliseconds. */
+const EVIDENCE_MS = 60_000;
 
 /** First and longest rest of a failing upstream, in milliseconds; it doubles with every failed probe. */
 const COOLDOWN_MS = { first: 5_000, longest: 120_000 };
 
+/** Accounts with failures in a row that are remembered for an upstream; beyond it all are forgotten. */
+const MAX_FAILING_ACCOUNTS = 10_000;
+
+/** What this replica alone knows of an upstream. */
+interface Seen {
+  /** Failures in a row by account, since its last success or rest. */
+  readonly failures: Map<string, number>;
+  /** Accounts whose open circuits a success of another account disproved: the name, and how often it had rested then. */
+  readonly disproved: Map<string, number>;
+  /** Whose probe failed last. */
+  lastProber?: string;
+}
+
 /**
- * Keeps requests away from upstreams that fail. Three failures in a row at one replica, or a refusal by rate limit, let
- * one rest at all replicas; when its rest is over a single request of a single replica probes it, and success brings it
- * back for all. What ends while it rests began before and changes nothing, except that a rate limit may lengthen the rest.
+ * Keeps requests away from upstreams that fail, with two circuits. Each account has its own: three failed requests in a
+ * row, or a refusal by rate limit, let the upstream rest for that account alone, since a request can be made to fail on
+ * purpose. When the circuits of three accounts are open at once, and no other account was served meanwhile, it rests for
+ * all. Both are shared by all replicas; when a rest is over a single request of a single replica probes the upstream,
+ * and success brings it back. What ends while it rests began before and changes nothing, except that a rate limit may
+ * lengthen the account's rest.
  */
 export class UpstreamHealth {
   readonly #cooldowns: Cooldowns;
-  /** In a row, since the last success or rest. */
-  readonly #failures = new WeakMap<TextUpstream, number>();
+  readonly #seen = new WeakMap<TextUpstream, Seen>();
 
   constructor(cooldowns: Cooldowns) {
     this.#cooldowns = cooldowns;
   }
 
-  /** True when the upstream may be asked now; a rested one admits one probe at a time, which alone takes a moment. */
-  admits({ healthName }: TextUpstream): boolean | Promise<boolean> {
-    const state = this.#cooldowns.stateOf(healthName);
-    return state === 'half_open' ? this.#cooldowns.claimProbe(healthName) : state === 'open';
+  /** True when the account may ask it now; a rested one admits one probe at a time, which alone takes a moment. */
+  admits(upstream: TextUpstream, accountId: string): boolean | Promise<boolean> {
+    if (this.#cooldowns.isQuiet) return true;
+    const names = namesOf(upstream, accountId);
+    const states = names.map((name) => this.#cooldowns.stateOf(name));
+    if (states.includes('resting')) return false;
+    return states.includes('half_open') ? this.#claimProbes(names) : true;
   }
 
-  /** True while it gets no requests, or only one that probes it. */
-  isCooling({ healthName }: TextUpstream): boolean {
+  /** True while it gets no requests of some account, or only one that probes it. */
+  isCooling(upstream: TextUpstream): boolean {
+    return this.isCoolingForAll(upstream) || this.#cooldowns.recent(prefixOf(upstream), EVIDENCE_MS).length > 0;
+  }
+
+  /** True while no account's requests reach it, or only one that probes it. */
+  isCoolingForAll({ healthName }: TextUpstream): boolean {
     return this.#cooldowns.stateOf(healthName) !== 'open';
   }
 
-  /** Milliseconds until the upstream's rest is over; 0 when it does not rest. */
-  restMs({ healthName }: TextUpstream): number {
-    return this.#cooldowns.restMs(healthName);
+  /** Milliseconds until the upstream's rest is over for the account; 0 when it does not rest. */
+  restMs(upstream: TextUpstream, accountId: string): number {
+    return Math.max(...namesOf(upstream, accountId).map((name) => this.#cooldowns.restMs(name)));
   }
 
-  succeeded(upstream: TextUpstream): void {
-    this.#failures.delete(upstream);
-    if (this.#cooldowns.stateOf(upstream.healthName) !== 'half_open') return;
-    this.#cooldowns.clear(upstream.healthName);
-    log.info('upstream.recovered', { upstream: upstream.provider.id });
+  succeeded(upstream: TextUpstream, accountId: string): void {
+    this.#seen.get(upstream)?.failures.delete(accountId);
+    if (this.#cooldowns.isQuiet) return;
+    const [whole, own] = namesOf(upstream, accountId);
+    const wasForAll = this.#cooldowns.stateOf(whole) === 'half_open';
+    if (this.#cooldowns.stateOf(own) === 'half_open') this.#cooldowns.clear(own);
+    const others = this.#cooldowns.recent(prefixOf(upstream), EVIDENCE_MS).filter((name) => name !== own);
+    if (wasForAll) {
+      // It was broken for everybody, so that every rest was its own fault.
+      for (const name of [whole, ...others]) this.#cooldowns.clear(name);
+      log.info('upstream.recovered', { upstream: upstream.provider.id });
+      return;
+    }
+    const { disproved } = this.#seenOf(upstream);
+    for (const name of others) disproved.set(name, this.#cooldowns.restsOf(name));
   }
 
-  failed(upstream: TextUpstream, error: GatewayError): void {
-    if (!this.#shouldRest(upstream, error)) return;
-    const { healthName, provider } = upstream;
-    this.#failures.delete(upstream);
-    const backoff = Math.min(COOLDOWN_MS.first * 2 ** this.#cooldowns.restsOf(healthName), COOLDOWN_MS.longest);
-    this.#cooldowns.rest(healthName, error.retryAfterMs ?? backoff);
-    log.warn('upstream.resting', { upstream: provider.id, restMs: this.restMs(upstream), code: error.code });
+  /** A request failed for a reason that may be the upstream's. To be told once for each request, however often it asked. */
+  failed(upstream: TextUpstream, accountId: string, error: GatewayError): void {
+    const [whole, own] = namesOf(upstream, accountId);
+    const wholeState = this.#cooldowns.stateOf(whole);
+    const isOpened = this.#failedFor(upstream, accountId, own, error);
+    if (wholeState === 'half_open') this.#failedProbe(upstream, accountId, whole);
+    else if (wholeState === 'open' && isOpened && this.#accountsAgainst(upstream) >= ACCOUNTS_TO_COOL)
+      this.#restForAll(upstream, whole, COOLDOWN_MS.first, error);
   }
 
   /** A request told nothing of the upstream, for example because the caller left: if it was the probe, another may be. */
-  released({ healthName }: TextUpstream): void {
-    this.#cooldowns.releaseProbe(healthName);
+  released(upstream: TextUpstream, accountId: string): void {
+    if (this.#cooldowns.isQuiet) return;
+    for (const name of namesOf(upstream, accountId)) this.#cooldowns.releaseProbe(name);
   }
 
-  #shouldRest(upstream: TextUpstream, { code, retryAfterMs }: GatewayError): boolean {
-    const state = this.#cooldowns.stateOf(upstream.healthName);
+  /** True when the failure opened the account's circuit. */
+  #failedFor(upstream: TextUpstream, accountId: string, own: string, error: GatewayError): boolean {
+    if (!this.#shouldRest(upstream, accountId, own, error)) return false;
+    const { failures, disproved } = this.#seenOf(upstream);
+    failures.delete(accountId);
+    disproved.delete(own);
+    const backoff = COOLDOWN_MS.first * 2 ** this.#cooldowns.restsOf(own);
+    this.#cooldowns.rest(own, Math.min(error.retryAfterMs ?? backoff, COOLDOWN_MS.longest));
+    const restMs = this.#cooldowns.restMs(own);
+    log.warn('upstream.resting', { upstream: upstream.provider.id, accountId, restMs, code: error.code });
+    return true;
+  }
+
+  #shouldRest(upstream: TextUpstream, accountId: string, own: string, { code, retryAfterMs }: GatewayError): boolean {
+    const state = this.#cooldowns.stateOf(own);
     if (state === 'half_open') return true;
     const isLimited = code === 'rate_limit_exceeded';
     if (state === 'resting') return isLimited && retryAfterMs !== undefined;
-    const failures = (this.#failures.get(upstream) ?? 0) + 1;
-    this.#failures.set(upstream, failures);
-    return isLimited || failures >= FAILURES_TO_COOL;
+    const { failures } = this.#seenOf(upstream);
+    const count = (failures.get(accountId) ?? 0) + 1;
+    if (failures.size >= MAX_FAILING_ACCOUNTS) failures.clear();
+    failures.set(accountId, count);
+    return isLimited || count >= FAILURES_TO_COOL;
+  }
+
+  /** Accounts whose circuits are open, those left out that a success of another account disproved. */
+  #accountsAgainst(upstream: TextUpstream): number {
+    const { disproved } = this.#seenOf(upstream);
+    const names = this.#cooldowns.recent(prefixOf(upstream), EVIDENCE_MS);
+    return names.filter((name) => disproved.get(name) !== this.#cooldowns.restsOf(name)).length;
+  }
+
+  /** The rest doubles, unless the account that failed is the one that failed before: it alone says nothing new. */
+  #failedProbe(upstream: TextUpstream, accountId: string, whole: string): void {
+    const seen = this.#seenOf(upstream);
+    const isSame = seen.lastProber === accountId;
+    seen.lastProber = accountId;
+    const backoff = COOLDOWN_MS.first * 2 ** this.#cooldowns.restsOf(whole);
+    this.#restForAll(upstream, whole, isSame ? COOLDOWN_MS.first : Math.min(backoff, COOLDOWN_MS.longest));
+  }
+
+  #restForAll({ provider }: TextUpstream, whole: string, restMs: number, error?: GatewayError): void {
+    this.#cooldowns.rest(whole, restMs);
+    log.warn('upstream.resting', { upstream: provider.id, accountId: 'all', restMs, code: error?.code });
+  }
+
+  async #claimProbes(names: readonly string[]): Promise<boolean> {
+    const claimed: string[] = [];
+    for (const name of names) {
+      if (this.#cooldowns.stateOf(name) === 'open') continue;
+      if (await this.#cooldowns.claimProbe(name)) claimed.push(name);
+      else {
+        // Only its own: another request of this replica may be the probe of the other name.
+        for (const mine of claimed) this.#cooldowns.releaseProbe(mine);
+        return false;
+      }
+    }
+    return true;
+  }
+
+  #seenOf(upstream: TextUpstream): Seen {
+    const known = this.#seen.get(upstream);
+    if (known) return known;
+    const seen: Seen = { failures: new Map(), disproved: new Map() };
+    this.#seen.set(upstream, seen);
+    return seen;
   }
 }
+
+/** Circuits of accounts begin so; no upstream's name holds the character. */
+const prefixOf = ({ healthName }: TextUpstream): string => `${healthName}|`;
+
+/** The names of the circuit for all and of the account's own. */
+const namesOf = (upstream: TextUpstream, accountId: string): [whole: string, own: string] => [
+  upstream.healthName,
+  prefixOf(upstream) + accountId,
+];

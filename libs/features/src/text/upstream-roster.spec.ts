@@ -11,6 +11,15 @@ const sealer = new SecretSealer({ keyPepper: 'a-pepper-for-tests-only' });
 /** Opens upstreams that only note what is done to them. */
 class NotingProviders implements OpenTextProviders {
   readonly retryBudgetMs = 0;
+  readonly leaving = {
+    readMs: 0,
+    readBytes: 0,
+    requests: 0,
+    requestsPerAccount: 0,
+    bodyBytes: 0,
+    bodyBytesPerAccount: 0,
+    stallMs: 1_000,
+  };
   readonly opened: UpstreamEntry[] = [];
   readonly retired: string[] = [];
   readonly closed: string[] = [];
@@ -43,6 +52,9 @@ const fileEntry = (id: string): UpstreamEntry => ({
   priority: 0,
   timeouts: { connect_seconds: 5, first_byte_seconds: 5, idle_seconds: 5 },
   output_limit_field: 'max_tokens',
+  allow: { tools: [], service_tiers: [], account_ids: [], fields: [], betas: [] },
+  fetches_urls: 'vendor',
+  model_limits: {},
 });
 
 describe('The upstreams of a process', () => {

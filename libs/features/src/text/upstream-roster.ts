@@ -56,6 +56,8 @@ export class UpstreamRoster {
     private readonly sealer: SecretSealer,
     private readonly providers: OpenTextProviders,
     private readonly upstreams: TextUpstreams,
+    /** Whether what the sandbox writes may be sold. */
+    private readonly sandboxMaySell = true,
   ) {
     const entries = providers.fromFile ?? [];
     this.#file = new Map(entries.map((entry) => [entry.id, { ...providers.open(entry), healthName: entry.id }]));
@@ -147,7 +149,10 @@ export class UpstreamRoster {
       ...[...this.#stored.values()].flatMap(({ open: upstream }) => upstream ?? []),
     ];
     const isConfigured = this.providers.fromFile !== undefined || this.#stored.size > 0;
-    this.upstreams.exchange(isConfigured ? open : [{ ...this.providers.sandbox, healthName: 'sandbox' }]);
+    if (isConfigured) this.upstreams.exchange(open);
+    else if (this.sandboxMaySell)
+      this.upstreams.exchange([{ ...this.providers.sandbox, healthName: 'sandbox' }], 'writes');
+    else this.upstreams.exchange([], 'barred');
   }
 
   #retire(upstream: OpenUpstream): void {

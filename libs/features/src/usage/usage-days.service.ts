@@ -67,10 +67,10 @@ export class UsageDaysService {
 async function close(transaction: StatementRunner, lastDay: string): Promise<Days | null> {
   const [turn] = (await transaction.query<{ alone: boolean }>({ text: TAKE_TURN })).rows;
   if (turn?.alone !== true) return null;
-  const [days] = (await transaction.query<Days>({ text: NEXT_DAYS, values: [lastDay] })).rows;
+  const [days] = (await transaction.query<Days>({ text: NEXT_DAYS, values: [lastDay], limit: 'long' })).rows;
   if (!days) return null;
   const endOfDays = new Date(Date.parse(days.last) + DAY_MS);
   if (await mayStillBeWritten(transaction, 'usage_daily', endOfDays)) return null;
-  await transaction.query({ text: CLOSE_DAYS, values: [days.first, days.last] });
+  await transaction.query({ text: CLOSE_DAYS, values: [days.first, days.last], limit: 'long' });
   return days;
 }

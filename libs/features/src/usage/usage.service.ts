@@ -26,6 +26,8 @@ export interface UsageRow extends Position {
   readonly request_id: string;
   readonly status: string;
   readonly amount_micros: bigint;
+  /** The part of the amount that could not be collected when the request ended, and became a debt. */
+  readonly owed_micros: bigint;
   readonly lines: readonly object[];
   readonly input_tokens: bigint;
   readonly cached_input_tokens: bigint;
@@ -38,7 +40,7 @@ export interface UsageRow extends Position {
 /** The bound on the time alone keeps the months behind a cursor out of the plan, which the pair of both cannot. */
 const RECORDS = `
 select id, ${cursorTime('created_at')} as time, account_id, api_key_id, kind, model, task_id, request_id, status,
-  amount_micros, lines, input_tokens, cached_input_tokens, output_tokens, reasoning_tokens, quantity, duration_ms
+  amount_micros, owed_micros, lines, input_tokens, cached_input_tokens, output_tokens, reasoning_tokens, quantity, duration_ms
 from usage_record
 where ($1::text is null or account_id = $1) and created_at >= $2::date::timestamp at time zone 'utc'
   and created_at < ($3::date + 1)::timestamp at time zone 'utc'

@@ -1,7 +1,34 @@
-/** The calls to receivers that are under way in this process. */
+import { LRUCache } from 'lru-cache';
+
+/** Who is called for whom. */
+export interface CallParties {
+  readonly account_id: string;
+  /** Host and port. */
+  readonly receiver: string;
+}
+
+/** The calls of one account. */
+interface AccountCalls {
+  total: number;
+  readonly perReceiver: Map<string, number>;
+}
+
+/** Lists that run side by side: a receiver of an account, the calls under way to it, the one that was served last. */
+export interface CallsUnderWay {
+  readonly accounts: readonly string[];
+  readonly receivers: readonly string[];
+  readonly counts: readonly number[];
+  readonly served: readonly string[];
+}
+
+/** How many accounts are remembered with the receiver that was served last. */
+const REMEMBERED_ACCOUNTS = 10_000;
+
+/** The calls to receivers that are under way in this process, by account, and whose turn was last. */
 export class ReceiverCalls {
   private readonly underWay = new Set<Promise<void>>();
-  private readonly counts = new Map<string, number>();
+  private readonly accounts = new Map<string, AccountCalls>();
+  private readonly served = new LRUCache<string, string>({ max: REMEMBERED_ACCOUNTS });
   private readonly waiting = new Set<() => void>();
 
   /** All of them together. */
@@ -9,24 +36,44 @@ export class ReceiverCalls {
     return this.underWay.size;
   }
 
-  /** Receivers that are being called, and how many calls each has under way; the two lists run side by side. */
-  perReceiver(): { readonly receivers: readonly string[]; readonly counts: readonly number[] } {
-    return { receivers: [...this.counts.keys()], counts: [...this.counts.values()] };
+  /** One entry for each receiver that is being called, and one for each account that was served and has no call now. */
+  state(): CallsUnderWay {
+    const entries = [...this.accounts].flatMap(([account, { perReceiver }]) =>
+      [...perReceiver].map(([receiver, count]) => ({
+        account,
+        receiver,
+        count,
+        served: this.served.get(account) ?? '',
+      })),
+    );
+    const idle = [...this.served.entries()].flatMap(([account, served]) =>
+      this.accounts.has(account) ? [] : [{ account, receiver: '', count: 0, served }],
+    );
+    const all = [...entries, ...idle.slice(0, 1_000)];
+    return {
+      accounts: all.map(({ account }) => account),
+      receivers: all.map(({ receiver }) => receiver),
+      counts: all.map(({ count }) => count),
+      served: all.map(({ served }) => served),
+    };
   }
 
-  /** Whether there is no place for another call, at all or to one of the receivers. */
-  isBusy(most: number, mostPerReceiver: number): boolean {
-    return this.total >= most || [...this.counts.values()].some((count) => count >= mostPerReceiver);
+  /** Whether there is no place for another call: at all, for one of the accounts, or to one of the receivers. */
+  isBusy(most: number, mostPerAccount: number, mostPerReceiver: number): boolean {
+    if (this.total >= most) return true;
+    return [...this.accounts.values()].some(
+      ({ total, perReceiver }) =>
+        total >= mostPerAccount || [...perReceiver.values()].some((count) => count >= mostPerReceiver),
+    );
   }
 
   /** Counts the call until it is over; it must not throw. */
-  begin(receiver: string, call: Promise<void>): void {
-    this.counts.set(receiver, (this.counts.get(receiver) ?? 0) + 1);
+  begin(parties: CallParties, call: Promise<void>): void {
+    this.count(parties, 1);
+    this.served.set(parties.account_id, parties.receiver);
     const counted = call.then(() => {
       this.underWay.delete(counted);
-      const left = (this.counts.get(receiver) ?? 1) - 1;
-      if (left === 0) this.counts.delete(receiver);
-      else this.counts.set(receiver, left);
+      this.count(parties, -1);
       for (const wake of this.waiting) wake();
     });
     this.underWay.add(counted);
@@ -48,5 +95,15 @@ export class ReceiverCalls {
   /** Resolves when none is under way any more. */
   async finished(): Promise<void> {
     await Promise.all(this.underWay);
+  }
+
+  private count({ account_id: account, receiver }: CallParties, change: 1 | -1): void {
+    const calls = this.accounts.get(account) ?? { total: 0, perReceiver: new Map<string, number>() };
+    calls.total += change;
+    const count = (calls.perReceiver.get(receiver) ?? 0) + change;
+    if (count === 0) calls.perReceiver.delete(receiver);
+    else calls.perReceiver.set(receiver, count);
+    if (calls.total === 0) this.accounts.delete(account);
+    else this.accounts.set(account, calls);
   }
 }

@@ -1,5 +1,8 @@
 import { GatewayError } from '#contracts';
 import { type Database } from '#platform';
+import type { AccountAction, AccountRate } from '../limits/account-rate.js';
+
+const RESENDS: AccountAction = { name: 'webhook-resends', plural: 'webhooks again', perMinute: 300 };
 
 /** One call of a delivery. */
 export interface WebhookAttemptView {
@@ -57,13 +60,21 @@ order by id desc limit $4`;
 const READ = `select ${COLUMNS} from webhook_delivery where account_id = $1 and id = $2`;
 const ATTEMPTS = `
 select attempt, status, error, duration_ms, created_at from webhook_attempt where delivery_id = $1 order by attempt`;
+/** A receiver that rests is tried once at once: its owner says that it is back. */
 const RESEND = `
-update webhook_delivery set state = 'pending', next_attempt_at = now(), finished_at = null
+with roused as (
+  update webhook_receiver set rests_until = now() where account_id = $1 and rests_until > now()
+    and receiver = (select split_part(url, '/', 3) from webhook_delivery where account_id = $1 and id = $2)
+)
+update webhook_delivery set state = 'pending', ready = true, next_attempt_at = now(), finished_at = null
 where account_id = $1 and id = $2 returning ${COLUMNS}`;
 
 /** The log of an account's webhooks, and sending one again. */
 export class WebhookDeliveriesService {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly rate: AccountRate,
+  ) {}
 
   /** `cursor`: the last delivery of the page before. */
   async list(
@@ -93,8 +104,13 @@ export class WebhookDeliveriesService {
     return { ...toView(row), log };
   }
 
-  /** Sends it again at once, under the same id and with the same body. @throws GatewayError `not_found`. */
+  /**
+   * Sends it again at once, under the same id and with the same body.
+   *
+   * @throws GatewayError `not_found`; `rate_limit_exceeded`: too many in a minute.
+   */
   async resend(accountId: string, deliveryId: string): Promise<WebhookDeliveryView> {
+    await this.rate.admit(accountId, RESENDS);
     const { rows } = await this.database.query<DeliveryRow>({ text: RESEND, values: [accountId, deliveryId] });
     const [row] = rows;
     if (!row) throw missing(deliveryId);

@@ -1,11 +1,15 @@
 import { GatewayError } from '#contracts';
 import { type Database, type SafeFetcher, type SecretSealer, timeOrderedId } from '#platform';
+import type { AccountAction, AccountRate } from '../limits/account-rate.js';
 import { TEST_EVENT, WEBHOOK_EVENTS, type WebhookEvent } from './webhook-events.js';
 import { newWebhookSecret, SECRET_OVERLAP_SECONDS } from './webhook-secret.js';
 import { checkWebhookUrl } from './webhook-url.js';
 
 /** The most endpoints an account may have. */
 const ENDPOINTS_MAX = 20;
+/** The most test events of an account that may be on their way: those that fail are tried again for a day. */
+const OPEN_TESTS_MAX = 20;
+const TESTS: AccountAction = { name: 'webhook-tests', plural: 'test webhooks', perMinute: 10 };
 
 /** An endpoint as its owner sees it. Times are Unix seconds. */
 export interface WebhookEndpointView {
@@ -32,6 +36,8 @@ interface EndpointRow {
   readonly created_at: Date;
 }
 
+/** Two that are added at once take turns here, or both would count without the other. */
+const TAKE_TURN = `select pg_advisory_xact_lock(hashtext('webhook_endpoint'), hashtext($1))`;
 const ADD = `
 insert into webhook_endpoint (id, account_id, url, event_types, secret_sealed)
 select $1, $2, $3, $4, $5
@@ -52,6 +58,10 @@ insert into webhook_delivery (id, account_id, endpoint_id, event_type, url, payl
 select $3, account_id, id, '${TEST_EVENT}', url, '', now() from webhook_endpoint
 where account_id = $1 and id = $2 and disabled_at is null
 returning id`;
+const MAY_TEST = `
+select count(*) < ${OPEN_TESTS_MAX} as may_test from (
+  select from webhook_delivery where account_id = $1 and event_type = '${TEST_EVENT}' and next_attempt_at is not null
+  limit ${OPEN_TESTS_MAX}) as open`;
 
 /** Where an account wants to be told about all its tasks. */
 export class WebhookEndpointsService {
@@ -59,6 +69,7 @@ export class WebhookEndpointsService {
     private readonly database: Database,
     private readonly fetcher: SafeFetcher,
     private readonly sealer: SecretSealer,
+    private readonly rate: AccountRate,
   ) {}
 
   /** @throws GatewayError `invalid_parameter` naming the field; `conflict` when the account has as many as it may. */
@@ -67,7 +78,10 @@ export class WebhookEndpointsService {
     const id = timeOrderedId('whe');
     const secret = newWebhookSecret();
     const values = [id, accountId, url, readEventTypes(input.event_types), this.sealer.seal(secret, id)];
-    const { rows } = await this.database.query<EndpointRow>({ text: ADD, values });
+    const { rows } = await this.database.transaction(async (transaction) => {
+      await transaction.query({ text: TAKE_TURN, values: [accountId] });
+      return transaction.query<EndpointRow>({ text: ADD, values });
+    });
     const [row] = rows;
     if (!row) throw new GatewayError('conflict', `An account may have at most ${ENDPOINTS_MAX} webhook endpoints.`);
     return { ...toView(row), secret };
@@ -95,8 +109,18 @@ export class WebhookEndpointsService {
     return { ...toView(row), secret };
   }
 
-  /** Sends a test event; answers the id of its delivery. @throws GatewayError `not_found`. */
+  /**
+   * Sends a test event; answers the id of its delivery.
+   *
+   * @throws GatewayError `not_found`; `rate_limit_exceeded`: too many in a minute, or on their way.
+   */
   async test(accountId: string, endpointId: string): Promise<string> {
+    await this.rate.admit(accountId, TESTS);
+    const open = await this.database.query<{ may_test: boolean }>({ text: MAY_TEST, values: [accountId] });
+    if (!open.rows[0]?.may_test) {
+      const message = `${OPEN_TESTS_MAX} test webhooks of the account are still on their way; remove the endpoints that do not answer, or wait.`;
+      throw new GatewayError('rate_limit_exceeded', message, { retryAfterMs: 60_000 });
+    }
     const values = [accountId, endpointId, timeOrderedId('msg')];
     const { rows } = await this.database.query<{ id: string }>({ text: ADD_TEST, values });
     const [delivery] = rows;

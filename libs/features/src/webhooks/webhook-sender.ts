@@ -11,7 +11,16 @@ import type { ReadTaskService } from '../tasks/read-task.service.js';
 import { ReceiverCalls } from './receiver-calls.js';
 import { retryDelayMs } from './retry-schedule.js';
 import { TEST_EVENT } from './webhook-events.js';
-import { KEEP_PAYLOAD, CLAIM_DELIVERIES, type ClaimedDelivery, RECORD_ATTEMPT } from './webhook-statements.js';
+import {
+  CLAIM_DELIVERIES,
+  type ClaimedDelivery,
+  COUNT_FAILURE,
+  FORGET_FAILURES,
+  FORGET_OLD_FAILURES,
+  KEEP_PAYLOAD,
+  MAKE_READY,
+  RECORD_ATTEMPT,
+} from './webhook-statements.js';
 import type { WebhookSigners } from './webhook-signers.js';
 
 const log = logger('webhooks');
@@ -20,17 +29,39 @@ const log = logger('webhooks');
 const SENDING = {
   /** The most calls under way at once in one process. */
   inFlight: 200,
-  /** The most of them to one receiver, so that one that never answers leaves room for the others. */
+  /** Above so many, only accounts with few calls under way get another, so that there is room for whoever comes next. */
+  inFlightOfBusy: 150,
+  /** How many calls are few. */
+  few: 4,
+  /** The most of them for one account. */
+  inFlightPerAccount: 40,
+  /** The most of them to one receiver of an account, so that one that never answers leaves room for the others. */
   inFlightPerReceiver: 20,
-  /** The longest wait for a call to end while a receiver has as many as it may. */
+  /** The most deliveries that are made ready at once. */
+  readyAtOnce: 1_000,
+  /** The longest wait for a call to end while an account or a receiver has as many as it may. */
   waitMs: 250,
   /** How long a claimed delivery is ours; if this process dies, another sends it after that time. */
   leaseMs: 60_000,
   /** The longest one call may take. */
   timeoutMs: 15_000,
-  /** How much of an answer is read. */
+  /** How much of an answer is read, and for how long: its status says all. */
   replyBytes: 1_024,
+  replyTimeoutMs: 1_000,
 } as const;
+
+/** When receivers rest that do not answer. Times in seconds. */
+const RESTING = {
+  /** After so many calls in a row without an answer. */
+  failures: 3,
+  first: 5,
+  longest: 600,
+  /** A delivery to a resting receiver is given up at this age: a little more than all attempts would take. */
+  givenUpAfter: 28 * 3_600,
+  /** A receiver that nothing was sent to for so long begins anew. */
+  forgottenAfter: 48 * 3_600,
+} as const;
+const FORGET_EVERY_MS = 600_000;
 
 /** A receiver that answers this wants nothing more. */
 const GONE = 410;
@@ -49,6 +80,8 @@ interface Outcome {
  */
 export class WebhookSender {
   private readonly calls = new ReceiverCalls();
+  private servedLast = '';
+  private forgetAtMs = 0;
 
   constructor(
     private readonly database: Database,
@@ -60,19 +93,46 @@ export class WebhookSender {
 
   /** Begins to send what is due. True: more may be due at once. */
   async sendDue(): Promise<boolean> {
+    await this.forgetOldFailures();
+    const promoted = await this.run('make_deliveries_ready', MAKE_READY, [SENDING.readyAtOnce]);
     const free = SENDING.inFlight - this.calls.total;
-    if (free > 0) await this.claim(free);
-    if (!this.calls.isBusy(SENDING.inFlight, SENDING.inFlightPerReceiver)) return false;
+    const claimed = free > 0 && (await this.claim(free));
+    if (claimed || promoted.length === SENDING.readyAtOnce) return true;
+    if (!this.calls.isBusy(SENDING.inFlight, SENDING.inFlightPerAccount, SENDING.inFlightPerReceiver)) return false;
     await this.calls.anyEnded(SENDING.waitMs);
     return true;
   }
 
-  private async claim(free: number): Promise<void> {
-    const { receivers, counts } = this.calls.perReceiver();
-    const values = [free, SENDING.leaseMs, SENDING.inFlightPerReceiver, receivers, counts];
-    const due = await this.run<ClaimedDelivery>('claim_deliveries', CLAIM_DELIVERIES, values);
-    if (due.length > 0) this.crashPoints.reach('after-delivery-claim');
-    for (const delivery of due) this.calls.begin(delivery.receiver, this.send(delivery));
+  /** True: something was ready, and more may be behind it. */
+  private async claim(free: number): Promise<boolean> {
+    const { accounts, receivers, counts, served } = this.calls.state();
+    const { leaseMs, inFlightPerReceiver, inFlightPerAccount, inFlightOfBusy, few } = SENDING;
+    const due = await this.run<ClaimedDelivery>('claim_deliveries', CLAIM_DELIVERIES, [
+      free,
+      leaseMs,
+      inFlightPerReceiver,
+      inFlightPerAccount,
+      this.servedLast,
+      accounts,
+      receivers,
+      counts,
+      served,
+      Math.max(0, inFlightOfBusy - this.calls.total),
+      few,
+      RESTING.failures,
+      RESTING.givenUpAfter,
+    ]);
+    const claimed = due.filter(({ rests }) => !rests);
+    if (claimed.length > 0) this.crashPoints.reach('after-delivery-claim');
+    for (const delivery of claimed) this.calls.begin(delivery, this.send(delivery));
+    this.servedLast = claimed.toSorted((one, other) => one.turn - other.turn).at(-1)?.account_id ?? this.servedLast;
+    return due.length > 0;
+  }
+
+  private async forgetOldFailures(): Promise<void> {
+    if (performance.now() < this.forgetAtMs) return;
+    this.forgetAtMs = performance.now() + FORGET_EVERY_MS;
+    await this.run('forget_old_failures', FORGET_OLD_FAILURES, [RESTING.forgottenAfter]);
   }
 
   /** Resolves when the calls under way are over. */
@@ -100,6 +160,7 @@ export class WebhookSender {
     const signature = secrets.map((secret) => new Webhook(secret).sign(delivery.id, now, payload)).join(' ');
     try {
       const { status } = await this.fetcher.post(delivery.url, {
+        accountId: delivery.account_id,
         body: payload,
         headers: {
           'content-type': 'application/json',
@@ -109,6 +170,7 @@ export class WebhookSender {
         },
         timeoutMs: SENDING.timeoutMs,
         maxReplyBytes: SENDING.replyBytes,
+        replyTimeoutMs: SENDING.replyTimeoutMs,
       });
       const accepted = status >= 200 && status < 300;
       return { status, error: accepted ? null : `The receiver answered ${status}.`, mayPass: status !== GONE };
@@ -137,8 +199,16 @@ export class WebhookSender {
     const state = error === null ? 'delivered' : delayMs === null ? 'failed' : 'pending';
     const values = [delivery.id, delivery.attempts, status, error, durationMs, state, delayMs];
     await this.run('record_attempt', RECORD_ATTEMPT, values);
+    await this.countFailure(delivery, status === null && mayPass);
     if (status === GONE && delivery.endpoint_id) await this.signers.disable(delivery.endpoint_id);
     log.info('webhook.sent', { deliveryId: delivery.id, taskId: delivery.task_id, status, state, durationMs });
+  }
+
+  private async countFailure(delivery: ClaimedDelivery, isSilent: boolean): Promise<void> {
+    const { account_id: account, receiver, failures } = delivery;
+    const { failures: most, first, longest } = RESTING;
+    if (isSilent) await this.run('count_failure', COUNT_FAILURE, [account, receiver, most, first, longest]);
+    else if (failures > 0) await this.run('forget_failures', FORGET_FAILURES, [account, receiver]);
   }
 
   private async run<Row extends object>(name: string, text: string, values: unknown[]): Promise<Row[]> {

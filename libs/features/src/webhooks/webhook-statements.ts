@@ -13,39 +13,137 @@ export interface ClaimedDelivery {
   /** This attempt included. */
   readonly attempts: number;
   readonly created_at: Date;
+  /** The receiver did not answer lately and rests: the delivery went back to waiting and must not be sent. */
+  readonly rests: boolean;
+  /** How often the receiver did not answer of late. */
+  readonly failures: number;
+  /** Where its account stood in the order of turns. */
+  readonly turn: number;
 }
 
 /**
- * $1 most rows, $2 lease in ms, $3 most calls at once to one receiver, $4 receivers that are being called, $5 how many calls
- * each of them has under way. Takes what is due; who dies with it leaves it to another when the lease is over.
+ * $1 most rows. Makes ready what has waited until its time, and what was claimed by a process that died. Costs as much as
+ * there is due, however much waits.
+ */
+export const MAKE_READY = `
+update webhook_delivery set ready = true
+where id = any(array(
+  select id from webhook_delivery where not ready and next_attempt_at <= now() order by next_attempt_at limit $1
+  for update skip locked))
+returning id`;
+
+const READY = 'd.ready and d.next_attempt_at is not null';
+const RECEIVER = `split_part(d.url, '/', 3)`;
+
+/** Steps over the index from one account to the next, at most $1 times, within a range of account ids. */
+const stepOverAccounts = (range: string): string => `
+  (select d.account_id, 1 as nth from webhook_delivery d where ${READY} and d.account_id ${range}
+    order by d.account_id limit 1)
+  union all
+  select (select d.account_id from webhook_delivery d
+      where ${READY} and d.account_id > s.account_id and d.account_id ${range} order by d.account_id limit 1), s.nth + 1
+  from step s where s.account_id is not null and s.nth < $1`;
+
+/** Steps over the receivers of the account `a` in the same way. Those that can take nothing now count as steps too. */
+const stepOverReceivers = (range: string): string => `
+  (select ${RECEIVER} as receiver, 1 as nth from webhook_delivery d
+    where ${READY} and d.account_id = a.account_id and ${RECEIVER} ${range} order by ${RECEIVER} limit 1)
+  union all
+  select (select ${RECEIVER} from webhook_delivery d
+      where ${READY} and d.account_id = a.account_id and ${RECEIVER} > s.receiver and ${RECEIVER} ${range}
+      order by ${RECEIVER} limit 1), s.nth + 1
+  from step s where s.receiver is not null and s.nth < a.room + a.busy`;
+
+/**
+ * $1 most rows, $2 lease in ms, $3 most calls at once to one receiver of an account, $4 most calls at once of one account,
+ * $5 the account that was served last, $6 to $9 side by side: accounts, a receiver of each that is being called, the calls
+ * under way to it, the receiver of the account that was served last; $10 how many rows go to accounts that have more than
+ * $11 calls under way; the rest is kept for accounts with few. $12 failures after which a receiver rests, $13 seconds
+ * after which a delivery to a resting receiver is given up.
  *
- * Receivers take turns: the oldest delivery of each comes before the second of any, however many wait for one of them. They
- * are found by stepping over the index from one to the next, which costs as much as there are receivers, not deliveries.
+ * Accounts take turns, and within each account its receivers, so that whoever has much to send delays only itself. Both
+ * are found by stepping over the index of what is ready, as far as there is room: the cost depends neither on how much
+ * waits nor on how much is ready. Among many accounts each gets few at a time. Deliveries to a receiver that rests go back to waiting, and answer \`rests\`; one that did
+ * not answer lately gets one call at a time. Who dies with a claim leaves it to another when the lease is over.
  */
 export const CLAIM_DELIVERIES = `
-with recursive waiting as (
-  (select split_part(url, '/', 3) as receiver from webhook_delivery where next_attempt_at is not null
-    order by split_part(url, '/', 3) limit 1)
+with calls as (
+  select * from unnest($6::text[], $7::text[], $8::integer[], $9::text[]) as c(account_id, receiver, calls, served)
+), accounts as (
+  select account_id, nth from (with recursive step as (${stepOverAccounts('> $5::text')}) select * from step) later
   union all
-  select (select split_part(d.url, '/', 3) from webhook_delivery d
-    where d.next_attempt_at is not null and split_part(d.url, '/', 3) > w.receiver order by split_part(d.url, '/', 3) limit 1)
-  from waiting w where w.receiver is not null
+  select account_id, $1 + nth from (with recursive step as (${stepOverAccounts('<= $5::text')}) select * from step) earlier
 ), able as (
-  select w.receiver, $3::integer - coalesce(busy.calls, 0) as room
-  from waiting w left join unnest($4::text[], $5::integer[]) as busy(receiver, calls) on busy.receiver = w.receiver
-  where w.receiver is not null
+  select a.account_id, a.nth, c.busy, c.served,
+    least($4::integer - c.busy, greatest(2, 2 * $1 / (select count(account_id) from accounts)))::integer as room
+  from accounts a cross join lateral (
+    select coalesce(sum(calls), 0)::integer as busy, coalesce(max(served), '') as served
+    from calls where calls.account_id = a.account_id) c
+  where a.account_id is not null and $4::integer > c.busy
+), receivers as (
+  select a.*, r.receiver, r.step, w.failures, coalesce(w.rests_until > now(), false) as rests, w.rests_until,
+    case when w.failures >= $12::integer then 1 else $3::integer end - coalesce(c.calls, 0) as places
+  from able a cross join lateral (
+    select receiver, nth as step from (with recursive step as (${stepOverReceivers('> a.served')}) select * from step) later
+    union all
+    select receiver, 1000000 + nth from (with recursive step as (${stepOverReceivers('<= a.served')}) select * from step) earlier
+  ) r
+  -- The limit keeps the planner from reading the whole table for a few receivers.
+  left join lateral (
+    select failures, rests_until from webhook_receiver
+    where webhook_receiver.account_id = a.account_id and webhook_receiver.receiver = r.receiver limit 1) w on true
+  left join calls c on c.account_id = a.account_id and c.receiver = r.receiver
+  where r.receiver is not null
+), picked as (
+  select r.*, p.id, p.next_attempt_at, p.nth_of_receiver
+  from receivers r cross join lateral (
+    select q.id, q.next_attempt_at, row_number() over (order by q.next_attempt_at) as nth_of_receiver from (
+      select d.id, d.next_attempt_at from webhook_delivery d
+      where ${READY} and d.account_id = r.account_id and ${RECEIVER} = r.receiver and d.next_attempt_at <= now()
+      order by d.next_attempt_at limit case when r.rests then 200 else greatest(r.places, 0) end
+      for update skip locked) q
+  ) p
 ), ranked as (
-  select picked.id, picked.next_attempt_at,
-    row_number() over (partition by able.receiver order by picked.next_attempt_at) as turn
-  from able cross join lateral (
-    select id, next_attempt_at from webhook_delivery d
-    where split_part(d.url, '/', 3) = able.receiver and d.next_attempt_at <= now()
-    order by d.next_attempt_at limit greatest(able.room, 0) for update skip locked) picked
+  select *, row_number() over (partition by account_id order by nth_of_receiver, step) as nth_of_account
+  from picked where not rests
+), ordered as (
+  select *, row_number() over (order by nth_of_account, nth) as place from ranked where nth_of_account <= room
+), chosen as (
+  select id, nth, failures, rests, rests_until from ordered
+  where place <= $1 and (place <= $10::integer or busy + nth_of_account <= $11::integer)
+  union all
+  select id, nth, failures, rests, rests_until from picked where rests
 )
-update webhook_delivery set attempts = attempts + 1, next_attempt_at = now() + $2::integer * interval '1 millisecond'
-where id = any(array(select id from ranked order by turn, next_attempt_at limit $1))
-returning id, account_id, endpoint_id, task_id, event_type, url, split_part(url, '/', 3) as receiver, payload, attempts,
-  created_at`;
+update webhook_delivery d set ready = false,
+  attempts = case when c.rests then attempts else attempts + 1 end,
+  next_attempt_at = case when not c.rests then now() + $2::integer * interval '1 millisecond'
+    when d.created_at < now() - $13::integer * interval '1 second' then null else c.rests_until end,
+  state = case when c.rests and d.created_at < now() - $13::integer * interval '1 second' then 'failed' else state end,
+  finished_at = case when c.rests and d.created_at < now() - $13::integer * interval '1 second' then now() end
+from chosen c where d.id = any(array(select id from chosen)) and d.id = c.id
+returning d.id, d.account_id, d.endpoint_id, d.task_id, d.event_type, d.url, ${RECEIVER} as receiver, d.payload, d.attempts,
+  d.created_at, c.rests, coalesce(c.failures, 0) as failures, c.nth::integer as turn`;
+
+/**
+ * $1 account, $2 receiver, $3 failures after which it rests, $4 the first rest in seconds, $5 the longest. Counts a call
+ * without an answer; calls that began before a rest and end in it count for nothing.
+ */
+export const COUNT_FAILURE = `
+insert into webhook_receiver as w (account_id, receiver, failures, rests_until) values ($1, $2, 1, now())
+on conflict (account_id, receiver) do update set
+  failures = least(w.failures + 1, 1000),
+  rests_until = case when w.failures + 1 < $3::integer then now() else
+    now() + (0.9 + random() / 5) * least($5::integer, $4::integer * 2 ^ least(w.failures + 1 - $3::integer, 20))
+      * interval '1 second' end
+where w.rests_until <= now()`;
+
+/** $1 account, $2 receiver. It answered. */
+export const FORGET_FAILURES = `delete from webhook_receiver where account_id = $1 and receiver = $2`;
+
+/** $1 seconds. Forgets receivers that nothing was sent to for so long. */
+export const FORGET_OLD_FAILURES = `
+delete from webhook_receiver where (account_id, receiver) in (
+  select account_id, receiver from webhook_receiver where rests_until < now() - $1::integer * interval '1 second' limit 1000)`;
 
 /** $1 delivery id, $2 payload. */
 export const KEEP_PAYLOAD = `update webhook_delivery set payload = $2 where id = $1 and payload = ''`;

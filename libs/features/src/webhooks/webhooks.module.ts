@@ -1,5 +1,6 @@
 import { Database, PLATFORM, type Platform } from '#platform';
 import { Module } from '@nestjs/common';
+import { AccountRate } from '../limits/account-rate.js';
 import { SigningSecretService } from './signing-secret.service.js';
 import { WebhookDeliveriesService } from './webhook-deliveries.service.js';
 import { WebhookEndpointsService } from './webhook-endpoints.service.js';
@@ -9,8 +10,9 @@ import { WebhookEndpointsService } from './webhook-endpoints.service.js';
   providers: [
     {
       provide: WebhookEndpointsService,
-      inject: [PLATFORM],
-      useFactory: ({ database, fetcher, sealer }: Platform) => new WebhookEndpointsService(database, fetcher, sealer),
+      inject: [PLATFORM, AccountRate],
+      useFactory: ({ database, fetcher, sealer }: Platform, rate: AccountRate) =>
+        new WebhookEndpointsService(database, fetcher, sealer, rate),
     },
     {
       provide: SigningSecretService,
@@ -19,8 +21,8 @@ import { WebhookEndpointsService } from './webhook-endpoints.service.js';
     },
     {
       provide: WebhookDeliveriesService,
-      inject: [Database],
-      useFactory: (database: Database) => new WebhookDeliveriesService(database),
+      inject: [Database, AccountRate],
+      useFactory: (database: Database, rate: AccountRate) => new WebhookDeliveriesService(database, rate),
     },
   ],
   exports: [WebhookEndpointsService, SigningSecretService, WebhookDeliveriesService],

@@ -1,12 +1,14 @@
-import { copyFile, mkdir } from 'node:fs/promises';
+import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type ProcessConfig, readProcessConfig } from '../config/process-config.js';
+import { makeDataFolder } from '../data-folder.js';
 import { embeddedDatabaseUrl, startEmbeddedPostgres } from '../database/embedded-postgres.js';
+import { waitForPostgres } from '../database/wait-for-postgres.js';
 import { createMediaStore } from '../media-store/create-media-store.js';
 import type { MediaStore } from '../media-store/media-store.js';
 import { publicBaseUrl } from '../platform.js';
 import { BackupError, type BackupManifest, makeBackup } from './backup.js';
-import { restoreBackup } from './restore.js';
+import { restoreBackup, type RestoreOptions } from './restore.js';
 
 /** The secrets that an installation without KEY_PEPPER made for itself; without them no API key works any more. */
 const SECRETS = 'secrets.json';
@@ -21,9 +23,13 @@ export function backUp(folder: string, config: ProcessConfig = readProcessConfig
 }
 
 /** Restores into what the configuration names. The gateway must not run. */
-export function restore(folder: string, config: ProcessConfig = readProcessConfig()): Promise<BackupManifest> {
+export function restore(
+  folder: string,
+  options: RestoreOptions = {},
+  config: ProcessConfig = readProcessConfig(),
+): Promise<BackupManifest> {
   return onPlace(config, async (databaseUrl, store) => {
-    const manifest = await restoreBackup(databaseUrl, store, folder);
+    const manifest = await restoreBackup(databaseUrl, store, folder, options);
     if (!config.server.KEY_PEPPER) {
       await copyFile(join(folder, SECRETS), join(config.server.DATA_DIR, SECRETS)).catch((cause: unknown) => {
         throw new BackupError('The backup has no secrets of its own: set KEY_PEPPER as it was when it was made.', {
@@ -42,7 +48,8 @@ async function onPlace<Result>(
   const { DATA_DIR } = config.server;
   const running = config.database.DATABASE_URL ?? embeddedDatabaseUrl(DATA_DIR);
   const started = running === undefined ? await startEmbeddedPostgres(DATA_DIR) : undefined;
-  await mkdir(DATA_DIR, { recursive: true });
+  if (running !== undefined) await waitForPostgres(running, config.database.START_WAIT_SECONDS);
+  makeDataFolder(DATA_DIR);
   const store = await createMediaStore(config.media, {
     dataDirectory: DATA_DIR,
     publicBaseUrl: () => publicBaseUrl(config),

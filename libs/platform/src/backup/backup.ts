@@ -5,13 +5,14 @@ import { dirname, join } from 'node:path';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import { Client } from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
+import type { BoundedClient } from '../database/bounded-client.js';
 import { pendingMigrations } from '../database/migrate.js';
 import { migrationNames, MIGRATIONS_FOLDER } from '../database/migrations-folder.js';
 import { VERSION } from '../health/version.js';
 import type { MediaStore } from '../media-store/media-store.js';
 import { type BackupTable, backupTables, quoted } from './backup-tables.js';
+import { connectForCopies } from './copy-connection.js';
 
 /** What one table of a backup holds. */
 export interface TableInBackup extends BackupTable {
@@ -56,8 +57,7 @@ export async function makeBackup(databaseUrl: string, store: MediaStore, folder:
   await mkdir(folder, { mode: 0o700 }).catch((cause: unknown) => {
     throw new BackupError(`${folder} cannot be made: choose a folder that does not exist yet.`, { cause });
   });
-  const client = new Client({ connectionString: databaseUrl, application_name: 'generation-gateway-backup' });
-  await client.connect();
+  const client = await connectForCopies(databaseUrl, 'backup');
   try {
     const pending = await pendingMigrations(client);
     if (pending.length > 0)
@@ -88,7 +88,7 @@ export async function makeBackup(databaseUrl: string, store: MediaStore, folder:
 /** Where a table's rows are inside a backup. */
 export const tableFile = (folder: string, name: string): string => join(folder, `${name}.copy.gz`);
 
-async function copyOut(client: Client, table: BackupTable, folder: string): Promise<TableInBackup> {
+async function copyOut(client: BoundedClient, table: BackupTable, folder: string): Promise<TableInBackup> {
   const columns = table.columns.map(quoted).join(', ');
   const rows = client.query(copyTo(`copy (select ${columns} from ${quoted(table.name)}) to stdout`));
   const hash = createHash('sha256');

@@ -5,26 +5,41 @@ import { join } from 'node:path';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
-import { Client } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { migrate } from '../database/migrate.js';
+import type { BoundedClient } from '../database/bounded-client.js';
 import { migrationNames, MIGRATIONS_FOLDER } from '../database/migrations-folder.js';
 import type { MediaStore } from '../media-store/media-store.js';
 import { BackupError, type BackupManifest, type TableInBackup, tableFile } from './backup.js';
 import { quoted } from './backup-tables.js';
+import { connectForCopies } from './copy-connection.js';
+
+/** How careful a restore is. */
+export interface RestoreOptions {
+  /** Writes into a store that has files already, for example those of this very installation; same names are replaced. */
+  readonly intoFilledStore?: boolean;
+}
 
 /**
  * Fills an empty database and an empty store from a backup: all rows in one transaction, each table checked against
  * what was counted when the backup was made, then the files. Migrations the backup does not have yet run first; they
  * only ever expand. Start the gateway afterwards.
  *
- * @throws BackupError when there is no whole backup, it is of a newer version, or the database is not empty.
+ * @throws BackupError when there is no whole backup, it is of a newer version, or the database or the store is not empty.
  */
-export async function restoreBackup(databaseUrl: string, store: MediaStore, folder: string): Promise<BackupManifest> {
+export async function restoreBackup(
+  databaseUrl: string,
+  store: MediaStore,
+  folder: string,
+  { intoFilledStore = false }: RestoreOptions = {},
+): Promise<BackupManifest> {
   const manifest = await readManifest(folder);
+  // Before anything is written: files of another installation would be replaced, or removed with tasks they are not of.
+  if (!intoFilledStore && !(await store.isEmpty())) {
+    throw new BackupError('The store is not empty: restore into one that nobody used yet, or say --force.');
+  }
   await migrate(databaseUrl);
-  const client = new Client({ connectionString: databaseUrl, application_name: 'generation-gateway-restore' });
-  await client.connect();
+  const client = await connectForCopies(databaseUrl, 'restore');
   try {
     await client.query('BEGIN');
     for (const table of manifest.tables) await copyIn(client, table, folder);
@@ -52,7 +67,7 @@ async function readManifest(folder: string): Promise<BackupManifest> {
   return manifest;
 }
 
-async function copyIn(client: Client, table: TableInBackup, folder: string): Promise<void> {
+async function copyIn(client: BoundedClient, table: TableInBackup, folder: string): Promise<void> {
   const name = quoted(table.name);
   const { rows } = await client.query<{ filled: boolean }>(`select exists (select 1 from ${name}) as filled`);
   if (rows[0]?.filled) {
@@ -78,7 +93,7 @@ from pg_class c join pg_attribute a on a.attrelid = c.oid
 where c.relnamespace = 'public'::regnamespace and c.relname = any($1) and a.attidentity <> ''`;
 
 /** The next generated number must come after those that were restored. */
-async function advanceSequences(client: Client, tables: readonly TableInBackup[]): Promise<void> {
+async function advanceSequences(client: BoundedClient, tables: readonly TableInBackup[]): Promise<void> {
   const names = tables.map(({ name }) => name);
   const { rows } = await client.query<{ name: string; column: string; sequence: string }>(IDENTITIES, [names]);
   for (const { name, column, sequence } of rows) {

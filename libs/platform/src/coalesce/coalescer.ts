@@ -50,6 +50,7 @@ export class Coalescer<Item, Result> {
   private runsInFlight = 0;
   private scheduled = false;
   private lastRunMs = -Infinity;
+  private overdueTimer: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly run: (items: readonly Item[]) => Promise<readonly Result[]>,
@@ -71,6 +72,7 @@ export class Coalescer<Item, Result> {
       this.waiting.push({ item, size, sinceMs: performance.now(), resolve, reject });
       this.waitingSize += size;
       this.schedule();
+      this.refuseInTime();
     });
   }
 
@@ -97,6 +99,19 @@ export class Coalescer<Item, Result> {
       if (this.waiting.length > 0) this.schedule();
     });
     if (this.waiting.length > 0) this.schedule();
+  }
+
+  /** However long the runs under way take: those who wait behind them must not wait for ever. */
+  private refuseInTime(): void {
+    const [oldest] = this.waiting;
+    const { maxWaitMs } = this.options;
+    if (this.overdueTimer !== undefined || maxWaitMs === undefined || oldest === undefined) return;
+    const leftMs = Math.max(1, Math.ceil(oldest.sinceMs + maxWaitMs - performance.now()));
+    this.overdueTimer = setTimeout(() => {
+      this.overdueTimer = undefined;
+      this.refuseOverdue();
+      this.refuseInTime();
+    }, leftMs).unref();
   }
 
   /** They stand in the order of their arrival, so the overdue ones are the first. */

@@ -20,7 +20,7 @@ export function renderEnvironmentExample(classes: readonly ConfigClass[]): strin
   return `# Every variable is optional: with nothing set, the gateway runs in one process with its own database.\n\n${groups.join('\n')}`;
 }
 
-/** The README's table of variables, between its two markers. */
+/** The table of variables in docs/configuration.md, between its two markers. */
 export function renderConfigTable(classes: readonly ConfigClass[]): string {
   const rows = classes.flatMap((configClass) =>
     documentedVariables(configClass).map((variable) => {

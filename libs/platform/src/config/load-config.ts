@@ -1,5 +1,6 @@
 import { plainToInstance } from 'class-transformer';
 import { validateSync, type ValidationError } from 'class-validator';
+import { ruleOf } from './field-rule.js';
 import { type ConfigClass, variablesOf } from './variable.js';
 
 /** Environment variables by name; an empty text counts as not set. */
@@ -16,19 +17,22 @@ export class ConfigError extends Error {
 /**
  * Adds the variables of a `.env` file to the environment of this process; what is already set wins and a missing file
  * is no error. Call it once, before the first `loadConfig`.
+ *
+ * @throws ConfigError when it is there and cannot be read.
  */
 export function loadEnvironmentFile(file = '.env'): void {
   try {
     process.loadEnvFile(file);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+    throw new ConfigError([`${file} cannot be read (${(error as Error).message})`]);
   }
 }
 
 /**
  * Reads one config class from the environment.
  *
- * @throws ConfigError with one line for each wrong variable: its name, the rules and what was given (never a secret).
+ * @throws ConfigError with one line for each wrong variable: its name, what it must be and what was given (never a secret).
  */
 export function loadConfig<Config extends object>(
   configClass: ConfigClass<Config>,
@@ -42,11 +46,12 @@ export function loadConfig<Config extends object>(
   return config;
 }
 
-/** "PORT must be an integer number and must not be less than 0 (given "abc")". */
+/** `PORT must be a whole number from 0 to 65535, not "abc"` */
 function describe(error: ValidationError, configClass: ConfigClass, given: Environment): string {
   const name = error.property;
-  const rules = Object.values(error.constraints ?? {}).map((rule) => rule.replace(`${name} `, ''));
   const value = given[name];
-  const shown = variablesOf(configClass).get(name)?.secret ? 'a secret that is not shown' : JSON.stringify(value);
-  return `${name} ${rules.toReversed().join(' and ')} (${value === undefined ? 'it is not set' : `given ${shown}`})`;
+  const told = `${name} ${ruleOf(error)}`;
+  if (value === undefined) return `${told} (it is not set)`;
+  const isSecret = variablesOf(configClass).get(name)?.secret;
+  return isSecret ? `${told} (what it holds is a secret and is not shown)` : `${told}, not ${JSON.stringify(value)}`;
 }

@@ -1,6 +1,7 @@
 import { DatabaseConfig } from '../database/database.config.js';
 import { LogConfig } from '../log/log.config.js';
 import { MediaStoreConfig } from '../media-store/media-store-config.js';
+import { NamesConfig } from '../names/names.config.js';
 import { OpsConfig } from '../ops/ops.config.js';
 import { QueueConfig } from '../queue/queue.config.js';
 import { RateLimitsConfig } from '../rate-limits/rate-limits.config.js';
@@ -8,6 +9,7 @@ import { TracingConfig } from '../tracing/tracing.config.js';
 import { ConfigError, loadConfig, type Environment } from './load-config.js';
 import { RetentionConfig } from './retention.config.js';
 import { ServerConfig } from './server.config.js';
+import { SalesConfig } from './sales.config.js';
 import type { ConfigClass } from './variable.js';
 import { WorkerConfig } from './worker.config.js';
 
@@ -23,6 +25,8 @@ export interface ProcessConfig {
   readonly tracing: TracingConfig;
   readonly limits: RateLimitsConfig;
   readonly retention: RetentionConfig;
+  readonly names: NamesConfig;
+  readonly sales: SalesConfig;
 }
 
 /**
@@ -52,8 +56,13 @@ export function readProcessConfig(environment?: Environment): ProcessConfig {
     tracing: read(TracingConfig),
     limits: read(RateLimitsConfig),
     retention: read(RetentionConfig),
+    names: read(NamesConfig),
+    sales: read(SalesConfig),
   };
-  if (config.database.DATABASE_URL && !config.server.KEY_PEPPER) {
+  const isServerRead = !problems.some((problem) =>
+    Object.keys(config.server).some((name) => problem.startsWith(`${name} `)),
+  );
+  if (isServerRead && config.database.DATABASE_URL && !config.server.KEY_PEPPER) {
     problems.push('KEY_PEPPER must be set when DATABASE_URL is: every replica needs the same one (it is not set)');
   }
   if (problems.length > 0) throw new ConfigError(problems);

@@ -1,7 +1,18 @@
 import { Type } from 'class-transformer';
-import { IsIn, IsInt, IsNotEmpty, IsOptional, IsString, IsUrl, Max, Min, MinLength } from 'class-validator';
+import { IsIn, IsInt, IsNotEmpty, IsOptional, IsString, IsUrl, Max, Min, MinLength, ValidateBy } from 'class-validator';
 import { BALANCE_UNITS, type BalanceUnit } from '#contracts';
+import { isProxyList } from './proxy-list.js';
 import { Variable } from './variable.js';
+
+const IsProxyList = (): PropertyDecorator =>
+  ValidateBy({
+    name: 'isProxyList',
+    validator: {
+      validate: isProxyList,
+      defaultMessage: () =>
+        '$property must list addresses (10.0.0.1), blocks (10.0.0.0/8), or loopback, linklocal, uniquelocal, divided by commas',
+    },
+  });
 
 /** How the server is reached, what it keeps where, and its first secrets. */
 export class ServerConfig {
@@ -32,7 +43,7 @@ export class ServerConfig {
     example: 'loopback, 10.0.0.0/8',
   })
   @IsOptional()
-  @IsString()
+  @IsProxyList()
   TRUSTED_PROXIES?: string;
 
   @Variable({ description: 'Folder for the embedded database and local media.' })
@@ -89,7 +100,7 @@ export class ServerConfig {
 
   @Variable({
     description:
-      'Most bytes of request bodies that an API process holds at once; more are asked to come again (503). Bodies up to 64 KiB are not counted. Never less than BODY_LIMIT_MB.',
+      'Memory for request bodies that an API process holds at once; more are asked to come again (503). A body counts twice, as bytes and as text; bodies up to 64 KiB are not counted. An account may hold a quarter, and beyond that half of what the others leave (429). Never less than 4 times BODY_LIMIT_MB.',
     unit: 'MiB, 1 to 65536',
   })
   @Type(() => Number)

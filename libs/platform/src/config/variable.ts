@@ -20,7 +20,7 @@ export type ConfigClass<Config extends object = object> = new () => Config;
 const registry = new Map<ConfigClass, Map<string, VariableOptions>>();
 
 /**
- * Documents a field as an environment variable and registers its class, so that `.env.example` and the README table
+ * Documents a field as an environment variable and registers its class, so that `.env.example` and docs/configuration.md
  * are written from the code. Checks are class-validator decorators on the same field.
  */
 export function Variable(options: VariableOptions): PropertyDecorator {

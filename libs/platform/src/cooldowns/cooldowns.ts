@@ -2,7 +2,13 @@ import type { Clock } from '../clock/clock.js';
 import { within } from '../clock/within.js';
 import { randomId } from '../identifiers/time-ordered-id.js';
 import { logger } from '../log/logger.js';
-import { type CooldownStore, PROBE_LEASE_MS, type ProbeClaim, type StoredCooldown } from './cooldown-store.js';
+import {
+  type CooldownStore,
+  FORGET_AFTER_MS,
+  PROBE_LEASE_MS,
+  type ProbeClaim,
+  type StoredCooldown,
+} from './cooldown-store.js';
 
 const log = logger('cooldowns');
 
@@ -61,6 +67,19 @@ export class Cooldowns {
     this.#compare(store);
   }
 
+  /** True when nobody rests or is to be probed, which is nearly always. */
+  get isQuiet(): boolean {
+    return this.#known.size === 0;
+  }
+
+  /** The names that begin so, of those whose rest goes on or ended `withinMs` ago or later. */
+  recent(prefix: string, withinMs: number): string[] {
+    const since = this.#now() - withinMs;
+    return [...this.#known].flatMap(([name, { restUntil }]) =>
+      name.startsWith(prefix) && restUntil > since ? [name] : [],
+    );
+  }
+
   stateOf(name: string): CooldownState {
     const cooldown = this.#known.get(name);
     if (!cooldown) return 'open';
@@ -85,6 +104,7 @@ export class Cooldowns {
     const isShared = wasShared || restMs >= SHARED_FROM_MS;
     this.#known.set(name, { restUntil: until, rests: restUntil > now ? rests : rests + 1, probeUntil: 0, isShared });
     this.#claimed.delete(name);
+    this.#forget();
     if (isShared) this.#tell(name, (store) => store.rest(name, Math.max(0, until - this.#now())));
   }
 
@@ -122,6 +142,12 @@ export class Cooldowns {
     clearInterval(this.#timer);
     await within(this.#comparing ?? Promise.resolve(), CLOSE_TIMEOUT_MS).catch(() => undefined);
     this.#store?.close();
+  }
+
+  /** The store forgets its own; those that only this replica knows would stay for ever. */
+  #forget(): void {
+    const before = this.#now() - FORGET_AFTER_MS;
+    for (const [name, { restUntil }] of this.#known) if (restUntil < before) this.#known.delete(name);
   }
 
   #now(): number {

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isNativeError } from 'node:util/types';
 
-/** Shutting down, crashed, starting up (57P0x) and the connection exceptions (08xxx) of Postgres. */
-const SERVER_CODES = /^(57P0[1-3]|08...)$/;
+/** Shutting down, crashed, starting up (57P0x), no connection left (53300) and the connection exceptions (08xxx) of Postgres. */
+const SERVER_CODES = /^(57P0[1-3]|08...|53300)$/;
 const SYSTEM_CODES = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -13,7 +13,17 @@ const SYSTEM_CODES = new Set([
   'EAI_AGAIN',
 ]);
 /** The driver reports a few losses by words only. */
-const DRIVER_MESSAGES = /connection terminated|not queryable|timeout exceeded when trying to connect|Connection ended/i;
+const DRIVER_MESSAGES =
+  /connection terminated|not queryable|timeout exceeded when trying to connect|timeout expired|Connection ended/i;
+
+/** How Prisma says that it could not reach the server, or lost it. */
+const PRISMA_CODES = /^P(1001|1002|1008|1017|2024)$/;
+
+/**
+ * The server works and cannot do it now: no room on its disk or in its memory (53xxx), a disk that fails (58030), a
+ * statement ended for its length (57014) or a lock that was not to be had (55P03), a standby that only reads (25006).
+ */
+const UNFIT_CODES = /^(53...|58030|57014|55P03|25006)$/;
 
 const FIRST_DELAY_MS = 50;
 const DELAY_MAX_MS = 1_000;
@@ -21,10 +31,29 @@ const DELAY_MAX_MS = 1_000;
 /** True when the connection failed, not the statement: whether it took effect is then unknown. */
 export function isConnectionError(error: unknown): boolean {
   if (!isNativeError(error)) return false;
-  const code = (error as { code?: unknown }).code;
-  if (typeof code === 'string') return SERVER_CODES.test(code) || SYSTEM_CODES.has(code);
-  return DRIVER_MESSAGES.test(error.message);
+  const code = codeOf(error);
+  if (code !== undefined && (SERVER_CODES.test(code) || SYSTEM_CODES.has(code) || PRISMA_CODES.test(code))) return true;
+  if (code === undefined && DRIVER_MESSAGES.test(error.message)) return true;
+  return isConnectionError(error.cause);
 }
+
+/** True when the database is there but cannot do its work for now; a repeat makes sense, later. Nothing took effect. */
+export const isUnfitError = (error: unknown): boolean =>
+  isNativeError(error) && (UNFIT_CODES.test(codeOf(error) ?? '') || isUnfitError(error.cause));
+
+function codeOf(error: object): string | undefined {
+  const { code } = error as { code?: unknown };
+  return typeof code === 'string' ? code : undefined;
+}
+
+/**
+ * How long a request repeats a statement, in milliseconds: with the wait for a turn before it and the last attempt it
+ * stays below five seconds, after which its client is told to come again.
+ */
+export const REQUEST_RETRY_MS = 2_400;
+
+/** How long a request waits for its turn to be gathered with others into one statement, in milliseconds. */
+export const REQUEST_WAIT_MS = 2_400;
 
 /**
  * Repeats `work` while the connection to Postgres fails, for at most `limitMs` milliseconds. Only for work that may

@@ -29,12 +29,37 @@ export class DatabaseConfig {
   @IsInt()
   @Min(1)
   @Max(120)
-  DATABASE_CONNECT_TIMEOUT_SECONDS = 10;
+  DATABASE_CONNECT_TIMEOUT_SECONDS = 2;
 
-  @Variable({ description: 'Longest time one statement may run.', unit: 'seconds, 1 to 600' })
+  @Variable({
+    description:
+      'Longest wait for the answer to a statement that a request or a worker waits for; then its connection is thrown away and the request gets 503.',
+    unit: 'milliseconds, 100 to 60000',
+  })
+  @Type(() => Number)
+  @IsInt()
+  @Min(100)
+  @Max(60_000)
+  DATABASE_ANSWER_TIMEOUT_MS = 2_000;
+
+  @Variable({
+    description: 'Longest time a statement of the maintenance or of a report may run.',
+    unit: 'seconds, 1 to 600',
+  })
   @Type(() => Number)
   @IsInt()
   @Min(1)
   @Max(600)
   DATABASE_STATEMENT_TIMEOUT_SECONDS = 30;
+
+  @Variable({
+    description:
+      'At a start: longest wait for Postgres to appear, told in one line a second; then the process exits with 1.',
+    unit: 'seconds, 0 to 3600',
+  })
+  @Type(() => Number)
+  @IsInt()
+  @Min(0)
+  @Max(3_600)
+  START_WAIT_SECONDS = 60;
 }

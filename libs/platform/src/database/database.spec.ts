@@ -67,7 +67,7 @@ describe('Database', () => {
     });
     await expect(lost.catch(isConnectionError)).resolves.toBe(true);
     expect(await count()).toBe(1n);
-    expect(await test.database.isReachable()).toBe(true);
+    expect(await test.database.unfitness()).toBeNull();
   });
 });
 

@@ -1,6 +1,8 @@
 import { PrismaPg } from '@prisma/adapter-pg';
-import { Pool, type PoolClient, type QueryResult, type QueryResultRow, types } from 'pg';
+import { type PoolClient, type QueryResult, type QueryResultRow, types } from 'pg';
 import { logger } from '../log/logger.js';
+import type { LimitedStatement } from './bounded-client.js';
+import { BoundedPool } from './bounded-pool.js';
 import { isConnectionError } from './connection-errors.js';
 import { DatabaseConfig } from './database.config.js';
 import { PrismaClient } from './generated/client.js';
@@ -8,11 +10,24 @@ import { repeatOnLockConflict } from './lock-conflict.js';
 
 const log = logger('database');
 
+const HOUR_MS = 3_600_000;
+/** How much longer we wait than the server lets a statement run, in milliseconds. */
+const GRACE_MS = 2_000;
+/** Transactions of the gateway never wait between their statements. */
+const IDLE_IN_TRANSACTION_MS = 10_000;
+/** A connection that answers nobody for so long, while somebody waits, serves no requests; in milliseconds. */
+const UNFIT_AFTER_MS = 1_500;
+
 /** One SQL statement. A `name` makes the server keep its plan: use it for fixed texts on hot paths. */
 export interface Statement {
   readonly name?: string;
   readonly text: string;
   readonly values?: readonly unknown[];
+  /**
+   * How long it may take. Absent: as long as a request may wait (`DATABASE_ANSWER_TIMEOUT_MS`). `long`: what nobody waits
+   * for (`DATABASE_STATEMENT_TIMEOUT_SECONDS`). `hour`: what reads whole tables; it must lift the limit of the server itself.
+   */
+  readonly limit?: 'long' | 'hour';
 }
 
 /** How the pool of this process stands, in connections; `waiting` counts statements that wait for one. */
@@ -35,29 +50,32 @@ export interface StatementRunner {
 export class Database implements StatementRunner {
   /** For everything that is not on a hot path. */
   readonly prisma: PrismaClient;
-  private readonly pool: Pool;
+  private readonly pool: BoundedPool;
+  private readonly limitsMs: Readonly<Record<'long' | 'hour', number>>;
 
   constructor(databaseUrl: string, config: DatabaseConfig = new DatabaseConfig()) {
-    this.pool = new Pool({
+    const longMs = config.DATABASE_STATEMENT_TIMEOUT_SECONDS * 1000;
+    // The server's own limit comes first, and keeps the connection.
+    this.limitsMs = { long: longMs + GRACE_MS, hour: HOUR_MS + GRACE_MS };
+    this.pool = new BoundedPool({
       connectionString: databaseUrl,
       max: config.DATABASE_POOL_SIZE,
       connectionTimeoutMillis: config.DATABASE_CONNECT_TIMEOUT_SECONDS * 1000,
-      statement_timeout: config.DATABASE_STATEMENT_TIMEOUT_SECONDS * 1000,
+      statementLimitMs: config.DATABASE_ANSWER_TIMEOUT_MS,
+      statement_timeout: longMs,
+      // One whose client fell silent in the middle must not keep its locks.
+      idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
       application_name: 'generation-gateway',
-      keepAlive: true,
       types: { getTypeParser },
     });
     this.pool.on('error', (error) => log.warn('connection.lost', { error }));
-    // A connection can break in the moment between being ready and being handed out, when nobody listens yet; an error
-    // without a listener would end the process. Whoever uses the connection learns of it from the next statement.
-    this.pool.on('connect', (client) => client.on('error', () => undefined));
     this.prisma = new PrismaClient({ adapter: new PrismaPg(this.pool) });
   }
 
   /** Runs one statement. One that lost a conflict of locks is run again, which is always safe: it was rolled back. */
   query<Row extends QueryResultRow>(statement: Statement): Promise<QueryResult<Row>> {
     return repeatOnLockConflict(
-      () => this.pool.query<Row>(toQuery(statement)),
+      () => this.pool.query<Row>(this.toQuery(statement)),
       (error) => log.warn('statement.repeated', { statement: statement.name, error }),
     );
   }
@@ -71,7 +89,7 @@ export class Database implements StatementRunner {
     let broken = false;
     try {
       await client.query('BEGIN');
-      const result = await work({ query: (statement) => client.query(toQuery(statement)) });
+      const result = await work({ query: (statement) => client.query(this.toQuery(statement)) });
       await client.query('COMMIT');
       return result;
     } catch (error) {
@@ -82,14 +100,17 @@ export class Database implements StatementRunner {
     }
   }
 
-  /** True when the server answers within the connect timeout. */
-  async isReachable(): Promise<boolean> {
-    try {
-      await this.pool.query('SELECT 1');
-      return true;
-    } catch {
-      return false;
-    }
+  /**
+   * Why requests are not served at the moment, in one plain sentence; null when they are. Judged by the connections that
+   * requests use and what became of their statements: a connection made for the question would prove nothing.
+   *
+   * @throws Error when the server refuses the question.
+   */
+  async unfitness(): Promise<string | null> {
+    if (this.pool.silence) return 'the database does not answer';
+    if (this.pool.waitingMs() > UNFIT_AFTER_MS) return 'statements wait for the database without an answer';
+    await this.pool.query('select 1');
+    return null;
   }
 
   /** How busy the pool is at this moment. */
@@ -98,11 +119,26 @@ export class Database implements StatementRunner {
     return { total, idle, waiting, limit: options.max };
   }
 
+  private toQuery({ name, text, values = [], limit }: Statement): QueryOfDriver {
+    return {
+      text,
+      values: [...values],
+      ...(name !== undefined && { name }),
+      ...(limit !== undefined && { limitMs: this.limitsMs[limit] }),
+    };
+  }
+
   /** Waits for running statements and closes all connections. */
   async close(): Promise<void> {
     await this.prisma.$disconnect();
     await this.pool.end();
   }
+}
+
+interface QueryOfDriver extends LimitedStatement {
+  readonly name?: string;
+  readonly text: string;
+  readonly values: unknown[];
 }
 
 async function rollBack(client: PoolClient): Promise<boolean> {
@@ -113,9 +149,6 @@ async function rollBack(client: PoolClient): Promise<boolean> {
     return false;
   }
 }
-
-const toQuery = ({ name, text, values = [] }: Statement) =>
-  name === undefined ? { text, values: [...values] } : { name, text, values: [...values] };
 
 const toBigInts = (items: readonly (string | null)[]): (bigint | null)[] =>
   items.map((item) => (item === null ? null : BigInt(item)));

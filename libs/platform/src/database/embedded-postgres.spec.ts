@@ -97,7 +97,9 @@ describe('startEmbeddedPostgres', () => {
   it('says in one line when the folder cannot be written', async () => {
     const file = join(dataDir, 'a-file');
     writeFileSync(file, '');
-    await expect(startEmbeddedPostgres(join(file, 'below'))).rejects.toThrow(/^Writing in DATA_DIR .* failed: a part/);
+    await expect(startEmbeddedPostgres(join(file, 'below'))).rejects.toThrow(
+      /^DATA_DIR .* cannot be used: .* is a file, not a folder/,
+    );
   });
 });
 

@@ -4,6 +4,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
+import { makeDataFolder } from '../data-folder.js';
 import { lockDataFolder } from './data-folder-lock.js';
 import { EmbeddedPostgresError, explainPostgresFailure } from './embedded-postgres-error.js';
 import { findPostgresPrograms, type PostgresPrograms } from './postgres-programs.js';
@@ -70,7 +71,7 @@ export async function startEmbeddedPostgres(
 
 function takeFolder(folder: string) {
   try {
-    mkdirSync(folder, { recursive: true });
+    makeDataFolder(folder);
     return lockDataFolder(folder);
   } catch (error) {
     if (error instanceof EmbeddedPostgresError) throw error;

@@ -1,6 +1,7 @@
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { createTestDatabase, type TestDatabase } from '#testing';
 import { migrate, pendingMigrations } from './migrate.js';
 import { MIGRATIONS_FOLDER, migrationNames } from './migrations-folder.js';
@@ -39,6 +40,29 @@ describe('migrate', () => {
     expect(await pendingMigrations(test.database, folder)).toEqual([]);
     const { rows } = await test.database.query({ text: 'SELECT one()' });
     expect(rows).toEqual([{ one: 1 }]);
+  });
+
+  it('goes on after a process that was killed in the middle of a migration', async () => {
+    addMigration(
+      '29990101000001_slow',
+      'CREATE TABLE half_done (id int); SELECT pg_sleep(CASE WHEN EXISTS (SELECT FROM killed) THEN 0 ELSE 60 END);',
+    );
+    await test.database.query({ text: 'CREATE TABLE killed (id int)' });
+    const killed = migrate(test.url, folder).then(
+      () => 'migrated',
+      () => 'killed',
+    );
+    const endOfSleeper = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE datname = current_database() AND state = 'active' AND pid <> pg_backend_pid() AND query LIKE '%pg_sleep%'`;
+    while ((await test.database.query({ text: endOfSleeper })).rows.length === 0) await setTimeout(20);
+    expect(await killed).toBe('killed');
+    // What a killed process cannot do any more, and this one could: say that its migration failed.
+    await test.database.query({
+      text: "UPDATE _prisma_migrations SET logs = NULL WHERE migration_name = '29990101000001_slow'",
+    });
+    await test.database.query({ text: 'INSERT INTO killed VALUES (1)' });
+    expect(await migrate(test.url, folder)).toEqual(['29990101000001_slow']);
+    expect(await pendingMigrations(test.database, folder)).toEqual([]);
   });
 
   it('records what it applied where the Prisma command line looks for it', async () => {

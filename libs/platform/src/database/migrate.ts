@@ -1,6 +1,6 @@
-import { Client } from 'pg';
+import { BoundedClient } from './bounded-client.js';
 import { MIGRATIONS_FOLDER, migrationNames } from './migrations-folder.js';
-import { applyMigrations } from './schema-engine.js';
+import { applyMigrations, SCRIPT_LOCK } from './schema-engine.js';
 
 /** Any number would do, as long as nobody else uses it: one starter migrates, all others wait for it. */
 const MIGRATION_LOCK = 4_720_250_716;
@@ -19,7 +19,13 @@ export interface Queryable {
  * @throws MigrationError when a migration fails; Error of `pg` when the server cannot be reached.
  */
 export async function migrate(databaseUrl: string, folder: string = MIGRATIONS_FOLDER): Promise<string[]> {
-  const client = new Client({ connectionString: databaseUrl, connectionTimeoutMillis: 10_000 });
+  const client = new BoundedClient({
+    connectionString: databaseUrl,
+    connectionTimeoutMillis: 10_000,
+    // Longer than the server lets anybody wait for the lock.
+    statementLimitMs: LOCK_TIMEOUT_MS + 10_000,
+    keepAlive: true,
+  });
   client.on('error', () => undefined);
   await client.connect();
   try {
@@ -28,6 +34,7 @@ export async function migrate(databaseUrl: string, folder: string = MIGRATIONS_F
     await client.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
     // Whoever held the lock before may have done the work.
     if ((await pendingMigrations(client, folder)).length === 0) return [];
+    await forgetInterrupted(client);
     return await applyMigrations(databaseUrl, folder);
   } finally {
     // Ending the session frees the lock too.
@@ -35,11 +42,26 @@ export async function migrate(databaseUrl: string, folder: string = MIGRATIONS_F
   }
 }
 
+/**
+ * A migration whose process died left a record without an end and, being one transaction, nothing else: it may run again.
+ * One that failed has the words of the database in its record, and stays for a person to look at. Only for the holder of
+ * the lock: to anybody else a migration under way looks the same.
+ */
+async function forgetInterrupted(client: BoundedClient): Promise<void> {
+  const { rows } = await client.query<{ exists: boolean }>(MIGRATED_BEFORE);
+  if (rows[0]?.exists !== true) return;
+  // The server may still be running the script of a process that is gone; it ends with the record written, or undone.
+  await client.query('SELECT pg_advisory_lock($1)', [SCRIPT_LOCK]);
+  await client.query('SELECT pg_advisory_unlock($1)', [SCRIPT_LOCK]);
+  await client.query(`UPDATE _prisma_migrations SET rolled_back_at = now()
+    WHERE finished_at IS NULL AND rolled_back_at IS NULL AND coalesce(logs, '') = ''`);
+}
+
+const MIGRATED_BEFORE = "SELECT to_regclass('_prisma_migrations') IS NOT NULL AS exists";
+
 /** Names of the migrations that the database lacks, in order; empty when it fits this version. For readiness checks. */
 export async function pendingMigrations(database: Queryable, folder: string = MIGRATIONS_FOLDER): Promise<string[]> {
-  const { rows: tables } = await database.query({
-    text: "SELECT to_regclass('_prisma_migrations') IS NOT NULL AS exists",
-  });
+  const { rows: tables } = await database.query({ text: MIGRATED_BEFORE });
   const known = (tables as { exists: boolean }[])[0]?.exists === true;
   if (!known) return migrationNames(folder);
   const { rows } = await database.query({

@@ -3,7 +3,11 @@ import { bindMigrationAwareSqlAdapterFactory } from '@prisma/driver-adapter-util
 import * as bindings from '@prisma/schema-engine-wasm/schema_engine_bg';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import type { MigrationList } from '@prisma/schema-engine-wasm/schema_engine_bg';
 import { readMigrations } from './migrations-folder.js';
+
+/** The longest one script may take, in milliseconds. */
+const SCRIPT_LIMIT_MS = 3_600_000;
 
 /** A migration could not be applied; the message quotes the database. */
 export class MigrationError extends Error {
@@ -21,7 +25,16 @@ export class MigrationError extends Error {
  */
 export async function applyMigrations(databaseUrl: string, folder: string): Promise<string[]> {
   await loadEngine();
-  const adapter = new WholeScriptPrismaPg({ connectionString: databaseUrl, max: 1 });
+  const migrationsList = readMigrations(folder);
+  const connection = {
+    connectionString: databaseUrl,
+    max: 1,
+    connectionTimeoutMillis: 10_000,
+    // A migration of a large table takes its time; a connection that died in it must end some day.
+    query_timeout: SCRIPT_LIMIT_MS,
+    keepAlive: true,
+  };
+  const adapter = new WholeScriptPrismaPg(connection, scriptsOf(migrationsList));
   const engine = await bindings.SchemaEngine.new(
     { datamodels: undefined },
     () => undefined,
@@ -29,7 +42,7 @@ export async function applyMigrations(databaseUrl: string, folder: string): Prom
   );
   try {
     const filters = { externalTables: [], externalEnums: [] };
-    const { appliedMigrationNames } = await engine.applyMigrations({ migrationsList: readMigrations(folder), filters });
+    const { appliedMigrationNames } = await engine.applyMigrations({ migrationsList, filters });
     return appliedMigrationNames;
   } catch (error) {
     throw new MigrationError(`The database could not be migrated: ${adapter.failure ?? messageOf(error)}`, {
@@ -51,18 +64,42 @@ declare const WebAssembly: {
 
 type ConnectedAdapter = Awaited<ReturnType<PrismaPg['connect']>>;
 
-/** Sends a script as a whole: the original splits it at every semicolon, which breaks bodies of functions. */
+const scriptsOf = ({ migrationDirectories }: MigrationList): ReadonlySet<string> =>
+  new Set(
+    migrationDirectories.flatMap(({ migrationFile: { content } }) => (content.tag === 'ok' ? [content.value] : [])),
+  );
+
+/** Records the migration that runs as applied. The engine does so too, but in a statement of its own. */
+const RECORD_APPLIED = `
+UPDATE _prisma_migrations SET finished_at = now(), applied_steps_count = 1
+WHERE finished_at IS NULL AND rolled_back_at IS NULL;`;
+
+/** Held by the session that runs a script, which can outlive the process that sent it. */
+export const SCRIPT_LOCK = 4_720_250_717;
+
+/**
+ * Sends a script as a whole: the original splits it at every semicolon, which breaks bodies of functions. A migration and
+ * its record are one transaction, so that a process may die at any moment and the next one knows what was done.
+ */
 class WholeScriptPrismaPg extends PrismaPg {
   /** What the database said about the script that failed. */
   failure: string | undefined;
   private readonly connected: ConnectedAdapter[] = [];
+
+  constructor(
+    connection: ConstructorParameters<typeof PrismaPg>[0],
+    private readonly migrations: ReadonlySet<string>,
+  ) {
+    super(connection);
+  }
 
   override async connect(): Promise<ConnectedAdapter> {
     const adapter = await super.connect();
     this.connected.push(adapter);
     adapter.executeScript = async (script) => {
       try {
-        await adapter.underlyingDriver().query(script);
+        const recorded = this.migrations.has(script) ? transactionOf(script) : script;
+        await adapter.underlyingDriver().query(recorded);
       } catch (error) {
         this.failure = messageOf(error);
         throw error;
@@ -76,6 +113,9 @@ class WholeScriptPrismaPg extends PrismaPg {
     await Promise.all(pools.filter((pool) => !pool.ending).map((pool) => pool.end()));
   }
 }
+
+const transactionOf = (script: string): string =>
+  `BEGIN; SELECT pg_advisory_xact_lock(${SCRIPT_LOCK}); ${script}; ${RECORD_APPLIED} COMMIT;`;
 
 let engineLoaded: Promise<void> | undefined;
 

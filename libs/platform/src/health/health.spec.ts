@@ -1,13 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Health } from './health.js';
 
-const fit = { part: 'database', check: async () => null };
+const fit = { part: 'database', isNeeded: true, check: async () => null };
 
 describe('The health of a process', () => {
   it('is ready when every part is fit, and tells its version', async () => {
     const readiness = await new Health([fit]).ready();
     expect(readiness).toEqual({
       status: 'ready',
+      reasons: [],
       version: expect.stringMatching(/^\d+\.\d+\.\d+/) as string,
       parts: { database: { ok: true }, process: { ok: true } },
     });
@@ -16,8 +17,8 @@ describe('The health of a process', () => {
   it('names each unfit part and why, whether it says so or throws', async () => {
     const health = new Health([
       fit,
-      { part: 'queue', check: async () => 'the queue does not answer' },
-      { part: 'store', check: () => Promise.reject(new Error('secret-host:9000 refused')) },
+      { part: 'queue', isNeeded: true, check: async () => 'the queue does not answer' },
+      { part: 'store', isNeeded: true, check: () => Promise.reject(new Error('secret-host:9000 refused')) },
     ]);
     expect(await health.ready()).toMatchObject({
       status: 'not_ready',
@@ -29,8 +30,17 @@ describe('The health of a process', () => {
     });
   });
 
+  it('goes on without what it does not need, and says what is amiss', async () => {
+    const queue = { part: 'queue', isNeeded: false, check: async () => 'the queue does not answer' };
+    expect(await new Health([fit, queue]).ready()).toMatchObject({
+      status: 'degraded',
+      reasons: ['queue: the queue does not answer'],
+      parts: { database: { ok: true }, queue: { ok: false } },
+    });
+  });
+
   it('answers within the bound although a part hangs', async () => {
-    const health = new Health([{ part: 'store', check: () => sleep(60_000, null, { ref: false }) }]);
+    const health = new Health([{ part: 'store', isNeeded: true, check: () => sleep(60_000, null, { ref: false }) }]);
     expect(await health.ready()).toMatchObject({ parts: { store: { ok: false, reason: 'no answer within 2 s' } } });
   });
 
@@ -47,7 +57,7 @@ describe('The health of a process', () => {
 
   it('asks the parts once for many that ask together', async () => {
     let asked = 0;
-    const health = new Health([{ part: 'database', check: async () => ((asked += 1), null) }]);
+    const health = new Health([{ part: 'database', isNeeded: true, check: async () => ((asked += 1), null) }]);
     await Promise.all(Array.from({ length: 50 }, () => health.ready()));
     expect(asked).toBe(1);
   });

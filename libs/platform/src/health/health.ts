@@ -12,6 +12,8 @@ const FRESH_MS = 500;
 /** Looks at one thing the process needs. Answers why it is unfit in one plain sentence, or null when it is fit. */
 export interface HealthCheck {
   readonly part: string;
+  /** True: without it the process can do nothing of what it is there for. False: it goes on, and less well. */
+  readonly isNeeded: boolean;
   readonly check: () => Promise<string | null>;
 }
 
@@ -22,10 +24,16 @@ export interface PartHealth {
   readonly reason?: string;
 }
 
-/** What `/readyz` answers: 200 when `status` is `ready`, 503 otherwise. */
+/** `degraded`: the process does its work, though something is missing that it can do without for a while. */
+export const READINESS_STATUSES = ['ready', 'degraded', 'not_ready'] as const;
+export type ReadinessStatus = (typeof READINESS_STATUSES)[number];
+
+/** What `/readyz` answers: 200 when `status` is `ready` or `degraded`, 503 when it is `not_ready`. */
 export interface Readiness {
-  readonly status: 'ready' | 'not_ready';
+  readonly status: ReadinessStatus;
   readonly version: string;
+  /** What is amiss, each beginning with the name of its part; empty when all is well. */
+  readonly reasons: readonly string[];
   readonly parts: Readonly<Record<string, PartHealth>>;
 }
 
@@ -42,7 +50,16 @@ export class Health {
   private latest: Promise<Readiness> | undefined;
   private latestAt = Number.NEGATIVE_INFINITY;
 
-  constructor(private readonly checks: readonly HealthCheck[]) {}
+  private readonly checks: HealthCheck[];
+
+  constructor(checks: readonly HealthCheck[]) {
+    this.checks = [...checks];
+  }
+
+  /** Asks these from now on as well. */
+  add(...checks: readonly HealthCheck[]): void {
+    this.checks.push(...checks);
+  }
 
   /** From now on the process is not ready, so that nobody sends it new work; what runs goes on. */
   drain(): void {
@@ -73,8 +90,12 @@ export class Health {
     const asked = await Promise.all(this.checks.map(async (check) => [check.part, await examine(check)] as const));
     const draining: PartHealth = this.draining ? { ok: false, reason: 'the process is shutting down' } : { ok: true };
     const parts = Object.fromEntries([...asked, ['process', draining] as const]);
-    const ready = Object.values(parts).every(({ ok }) => ok);
-    return { status: ready ? 'ready' : 'not_ready', version: VERSION, parts };
+    const unfit = Object.entries(parts).filter(([, { ok }]) => !ok);
+    const optional = new Set(this.checks.filter(({ isNeeded }) => !isNeeded).map(({ part }) => part));
+    const canWork = unfit.every(([part]) => optional.has(part));
+    const status = unfit.length === 0 ? 'ready' : canWork ? 'degraded' : 'not_ready';
+    const reasons = unfit.map(([part, { reason }]) => `${part}: ${reason}`);
+    return { status, version: VERSION, reasons, parts };
   }
 }
 

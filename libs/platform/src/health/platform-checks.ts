@@ -11,18 +11,27 @@ export interface CheckedPlatform {
   readonly store: MediaStore;
 }
 
-/** The checks behind `/readyz` of every process. Reasons tell what to look at and nothing about where it is. */
+/**
+ * The checks behind `/readyz` of every process. Reasons tell what to look at and nothing about where it is. Postgres alone
+ * is needed: without the queue bells are lost and tasks are found by the sweep, without the store results wait and are
+ * tried again, and text needs neither.
+ */
 export function platformChecks({ database, doorbell, store }: CheckedPlatform): HealthCheck[] {
   return [
-    { part: 'database', check: async () => ((await database.isReachable()) ? null : 'the database does not answer') },
+    { part: 'database', isNeeded: true, check: () => database.unfitness() },
     {
       part: 'migrations',
+      isNeeded: true,
       check: async () => {
         const pending = await pendingMigrations(database);
         return pending.length === 0 ? null : `the database lacks ${pending.length} migration(s) of this version`;
       },
     },
-    { part: 'queue', check: async () => ((await doorbell.isHealthy()) ? null : 'the queue does not answer') },
-    { part: 'store', check: async () => ((await store.healthy()) ? null : 'files cannot be written') },
+    {
+      part: 'queue',
+      isNeeded: false,
+      check: async () => ((await doorbell.isHealthy()) ? null : 'the queue does not answer'),
+    },
+    { part: 'store', isNeeded: false, check: async () => ((await store.healthy()) ? null : 'files cannot be written') },
   ];
 }

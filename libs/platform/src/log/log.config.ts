@@ -1,13 +1,26 @@
-import { IsIn } from 'class-validator';
+import { IsIn, IsOptional } from 'class-validator';
 import { Variable } from '../config/variable.js';
 
 /** Log levels from quiet to loud. */
 export const LOG_LEVELS = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** How much the process says. */
+/** `json`: one object a line, for collectors; `pretty`: coloured lines, for people. */
+export const LOG_FORMATS = ['json', 'pretty'] as const;
+export type LogFormat = (typeof LOG_FORMATS)[number];
+
+/** How much the process says, and to whom. */
 export class LogConfig {
   @Variable({ description: `Least important line that is written: ${LOG_LEVELS.join(', ')}.` })
   @IsIn(LOG_LEVELS)
   LOG_LEVEL: LogLevel = 'info';
+
+  @Variable({
+    description:
+      'Form of the log lines: json (one object a line) or pretty (coloured, for people). When unset: pretty in a terminal, json elsewhere.',
+    example: 'json',
+  })
+  @IsOptional()
+  @IsIn(LOG_FORMATS)
+  LOG_FORMAT?: LogFormat;
 }

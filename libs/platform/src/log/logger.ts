@@ -1,6 +1,8 @@
-import { type DestinationStream, type Logger as Pino, pino } from 'pino';
+import { type Logger as Pino, pino } from 'pino';
+import { VERSION } from '../health/version.js';
 import { logContext } from './log-context.js';
-import { LogConfig } from './log.config.js';
+import type { LogConfig } from './log.config.js';
+import { type LogDestination, openLogDestination } from './log-destination.js';
 import { currentTraceId } from '../tracing/span.js';
 import { redact } from './redact.js';
 
@@ -20,20 +22,75 @@ export interface Logger {
   trace(event: string, fields?: LogFields): void;
 }
 
-/** Until the configuration is read only warnings are written. */
-let root = createRoot({ LOG_LEVEL: 'warn' });
+/** What every line of this process says of it. */
+const identity = { role: 'none', version: VERSION, pid: process.pid };
 
-/** Sets level and destination (standard output by default) for every logger of this process, earlier ones included. */
-export function configureLog(config: LogConfig, destination?: DestinationStream): void {
-  root = createRoot(config, destination);
+/** Until the configuration is read only warnings are written. */
+let destination: LogDestination = pino.destination(1);
+let root = createRoot({ LOG_LEVEL: 'warn' });
+let tellsSteps = false;
+
+/**
+ * Sets level and destination (standard output by default) for every logger of this process, earlier ones included.
+ *
+ * @param role what this process does, for example `image-worker`; the one it had stays when absent.
+ */
+export function configureLog(config: LogConfig, to?: LogDestination, role = identity.role): void {
+  identity.role = role;
+  destination = to ?? openLogDestination(config);
+  root = createRoot(config);
+  tellsSteps = root.isLevelEnabled('info');
+}
+
+/** Fields of an event that are safe by their nature: identifiers, words of closed lists, numbers. */
+export type EventFields = Readonly<Record<string, string | number | boolean | null | undefined>>;
+
+/** Writes a line at every level but `silent`: others wait for it to know how the process stands. */
+export function announce(name: string, event: string, fields: EventFields): void {
+  if (root.isLevelEnabled('fatal')) writeLine(JSON.stringify({ name, event }).slice(1, -1), fields);
+}
+
+/**
+ * Writes one kind of line at level `info`, which hot paths write for every request or step: a fifth of the price of
+ * `Logger.info`, because its fields are not searched for secrets. Never pass what a caller wrote.
+ */
+export function eventLogger(name: string, event: string): (fields: EventFields) => void {
+  const names = JSON.stringify({ name, event }).slice(1, -1);
+  return (fields) => {
+    if (tellsSteps) writeLine(names, fields);
+  };
+}
+
+let timeAt = 0;
+let time = '';
+
+/** The time as text, made once for each millisecond. */
+function timeNow(): string {
+  const now = Date.now();
+  if (now !== timeAt) {
+    timeAt = now;
+    time = new Date(now).toISOString();
+  }
+  return time;
+}
+
+function writeLine(names: string, fields: EventFields): void {
+  const { role, version, pid } = identity;
+  const rest = JSON.stringify(fields).slice(1);
+  destination.write(
+    `{"level":"info","time":"${timeNow()}","role":"${role}","version":"${version}","pid":${pid},${names}${rest === '}' ? '' : ','}${rest}\n`,
+  );
 }
 
 /** The logger of one part of the system; `name` appears in each of its lines. */
 export function logger(name: string): Logger {
   const write =
     (level: keyof Logger) =>
-    (event: string, fields: LogFields = {}): void =>
+    (event: string, fields: LogFields = {}): void => {
       root[level]({ name, ...fields }, event);
+      // What went wrong is not to wait in a batch: the process may be about to die of it.
+      if (level === 'error' || level === 'fatal') destination.flush?.();
+    };
   return {
     fatal: write('fatal'),
     error: write('error'),
@@ -44,10 +101,10 @@ export function logger(name: string): Logger {
   };
 }
 
-function createRoot({ LOG_LEVEL }: LogConfig, destination?: DestinationStream): Pino {
+function createRoot({ LOG_LEVEL }: Pick<LogConfig, 'LOG_LEVEL'>): Pino {
   const options = {
     level: LOG_LEVEL,
-    base: { processId: process.pid },
+    base: { ...identity },
     messageKey: 'event',
     timestamp: pino.stdTimeFunctions.isoTime,
     mixin: workAtHand,
@@ -56,7 +113,7 @@ function createRoot({ LOG_LEVEL }: LogConfig, destination?: DestinationStream): 
       log: (fields: object) => redact(fields) as Record<string, unknown>,
     },
   };
-  return destination === undefined ? pino(options) : pino(options, destination);
+  return pino(options, destination);
 }
 
 /** What every line carries: request and task, and the trace when there is one. */

@@ -17,6 +17,8 @@ export interface MediaCheckDependencies {
   /** Longest time for one file, in milliseconds. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
+  /** Whose files they are; see `SafeGetOptions`. */
+  readonly accountId?: string | undefined;
 }
 
 /** How many files of one request are read at once. */

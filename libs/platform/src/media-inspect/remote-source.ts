@@ -13,6 +13,8 @@ export interface RemoteSourceOptions {
   /** Longest time from opening to the last read. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
+  /** Whose file it is; see `SafeGetOptions`. */
+  readonly accountId?: string | undefined;
 }
 
 /**
@@ -56,9 +58,9 @@ class Transfer {
   }
 
   get(url: string, headers: Record<string, string>): Promise<SafeAnswer> {
-    const { fetcher, maxBytes, signal } = this.options;
+    const { fetcher, maxBytes, signal, accountId } = this.options;
     const timeoutMs = Math.max(1, this.deadline - Date.now());
-    return fetcher.get(url, { headers, maxBytes, timeoutMs, signal });
+    return fetcher.get(url, { headers, maxBytes, timeoutMs, signal, accountId });
   }
 }
 

@@ -11,6 +11,8 @@ export interface RemoteFile {
   readonly url: string;
   /** Longest time for the whole copy, further attempts included, in milliseconds. */
   readonly timeoutMs: number;
+  /** Whose file it is; see `SafeGetOptions`. */
+  readonly accountId?: string | undefined;
 }
 
 /** Where a copy goes and what it may be. */

@@ -11,6 +11,8 @@ export interface DownloadOptions {
   readonly deadline: number;
   readonly maxBytes: number;
   readonly signal?: AbortSignal | undefined;
+  /** Whose file it is; see `SafeGetOptions`. */
+  readonly accountId?: string | undefined;
 }
 
 /** How often one download is continued after a cut, and the pause before each. */
@@ -80,8 +82,11 @@ export class Download {
   }
 }
 
-function ask({ fetcher, url, deadline, maxBytes, signal }: DownloadOptions, headers: Record<string, string>) {
-  return fetcher.get(url, { headers, maxBytes, signal, timeoutMs: Math.max(1, deadline - Date.now()) });
+function ask(
+  { fetcher, url, deadline, maxBytes, signal, accountId }: DownloadOptions,
+  headers: Record<string, string>,
+) {
+  return fetcher.get(url, { headers, maxBytes, signal, accountId, timeoutMs: Math.max(1, deadline - Date.now()) });
 }
 
 /** What If-Range may name: an ETag that is not weak. */

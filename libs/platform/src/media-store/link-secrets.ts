@@ -1,6 +1,7 @@
 import { hkdfSync, randomBytes, randomUUID } from 'node:crypto';
-import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeDataFolder } from '../data-folder.js';
 
 const FILE_NAME = 'media-link-secrets';
 const SECRET_BYTES = 32;
@@ -10,7 +11,7 @@ const SECRET_BYTES = 32;
  * by its owner only; every other process of the folder reads the same one, even when several start at once.
  */
 export async function loadLinkSecrets(dataDirectory: string): Promise<Buffer[]> {
-  await mkdir(dataDirectory, { recursive: true });
+  makeDataFolder(dataDirectory);
   const file = join(dataDirectory, FILE_NAME);
   return (await readSecrets(file)) ?? createSecrets(dataDirectory, file);
 }

@@ -95,6 +95,17 @@ describe('the local media store keeps files whole', () => {
     expect(String(await buffer(await store.open('twice.png')))).toBe('second');
   });
 
+  it('is empty until a file is stored, and again after the last is deleted', async () => {
+    const place = await mkdtemp(join(tmpdir(), 'media-store-empty-'));
+    const fresh = await createMediaStore(new MediaStoreConfig(), { dataDirectory: place, publicBaseUrl: baseUrl });
+    expect([await fresh.healthy(), await fresh.isEmpty()]).toEqual([true, true]);
+    await fresh.put(KEY, Readable.from([FILE]), FILM);
+    expect(await fresh.isEmpty()).toBe(false);
+    await fresh.delete(KEY);
+    expect(await fresh.isEmpty()).toBe(true);
+    await rm(place, { recursive: true });
+  });
+
   it('refuses one byte more than allowed and keeps nothing', async () => {
     const put = store.put('big.png', Readable.from([FILE]), { ...FILM, maxBytes: FILE.length - 1 });
     await expect(put).rejects.toMatchObject({ code: 'too_large' });

@@ -3,8 +3,9 @@ import { createWriteStream } from 'node:fs';
 import { mkdir, open, readdir, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { dirname, join, resolve } from 'node:path';
-import type { Readable } from 'node:stream';
+import { addAbortSignal, type Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { makeDataFolder } from '../data-folder.js';
 import { ByteMeter } from './byte-meter.js';
 import { sendLocalFile } from './local-file-answer.js';
 import { checkTtl, readLink } from './file-link.js';
@@ -44,7 +45,7 @@ export class LocalMediaStore implements MediaStore {
   /** Makes the folder and clears what killed processes left half-written more than a day ago. */
   static async create(options: LocalMediaStoreOptions): Promise<LocalMediaStore> {
     const store = new LocalMediaStore(resolve(options.folder), options);
-    await mkdir(store.partialFolder, { recursive: true });
+    makeDataFolder(store.partialFolder);
     await store.removeStalePartials();
     return store;
   }
@@ -76,10 +77,11 @@ export class LocalMediaStore implements MediaStore {
     return this.options.publicBaseUrl().replace(/\/$/, '') + this.options.signer.sign(key, ttlSeconds);
   }
 
-  async open(key: string, range?: ByteRange): Promise<Readable> {
+  async open(key: string, range?: ByteRange, signal?: AbortSignal): Promise<Readable> {
     try {
       const file = await open(this.pathOf(key), 'r');
-      return file.createReadStream(range && { start: range.start, end: range.end - 1 });
+      const stream = file.createReadStream(range && { start: range.start, end: range.end - 1 });
+      return signal ? addAbortSignal(signal, stream) : stream;
     } catch (error) {
       throw asStoreError(error);
     }
@@ -94,6 +96,15 @@ export class LocalMediaStore implements MediaStore {
     }
     // The folder of a task is left behind only while it still holds other files.
     if (dirname(path) !== this.root) await rmdir(dirname(path)).catch(() => undefined);
+  }
+
+  async isEmpty(): Promise<boolean> {
+    try {
+      const entries = await readdir(this.root, { recursive: true, withFileTypes: true });
+      return !entries.some((entry) => entry.isFile() && entry.parentPath !== this.partialFolder);
+    } catch (error) {
+      throw asStoreError(error);
+    }
   }
 
   async healthy(): Promise<boolean> {

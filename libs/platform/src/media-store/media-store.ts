@@ -53,13 +53,24 @@ export interface MediaStore {
    */
   url(key: string, options: LinkOptions): Promise<string>;
 
-  /** Opens the file, or a part of it, for reading. @throws MediaStoreError `not_found`, `invalid_key` or `unavailable`. */
-  open(key: string, range?: ByteRange): Promise<Readable>;
+  /**
+   * Opens the file, or a part of it, for reading. The stream fails when the store falls silent, or `signal` aborts.
+   *
+   * @throws MediaStoreError `not_found`, `invalid_key` or `unavailable`.
+   */
+  open(key: string, range?: ByteRange, signal?: AbortSignal): Promise<Readable>;
 
   /** Removes the file; removing one that does not exist succeeds. @throws MediaStoreError `invalid_key` or `unavailable`. */
   delete(key: string): Promise<void>;
 
-  /** True when files can be written now. Answers within 3 seconds and never throws. */
+  /**
+   * True when no file is stored; what health checks write does not count.
+   *
+   * @throws MediaStoreError `unavailable`.
+   */
+  isEmpty(): Promise<boolean>;
+
+  /** True when files can be written now. Answers within 2 seconds and never throws. */
   healthy(): Promise<boolean>;
 
   /**

@@ -63,6 +63,21 @@ const inPieces = (file: Buffer): Readable =>
     })(),
   );
 
+it('an S3 store is empty until a file is stored, whatever health checks write', async () => {
+  const server = await startS3Server();
+  const changes = { MEDIA_S3_ENDPOINT: server.endpoint };
+  const fresh = await storeWith(changes);
+  const away = await storeWith({ ...changes, MEDIA_S3_BUCKET: 'nowhere' });
+  try {
+    expect([await fresh.healthy(), await fresh.isEmpty()]).toEqual([true, true]);
+    await fresh.put('results/task_01/0.mp4', Readable.from(['film']), FILM);
+    expect(await fresh.isEmpty()).toBe(false);
+    await expect(away.isEmpty()).rejects.toMatchObject({ name: 'MediaStoreError' });
+  } finally {
+    await Promise.all([fresh.close(), away.close(), server.close()]);
+  }
+});
+
 describe('the S3 media store keeps files whole', () => {
   it.each([0, 5, 8 * MEBIBYTE, 8 * MEBIBYTE + 1, 20 * MEBIBYTE + 3])(
     'of %d bytes: length, checksum and bytes agree',

@@ -1,17 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Readable } from 'node:stream';
+import { addAbortSignal, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import {
   DeleteObjectCommand,
   GetObjectCommand,
   HeadObjectCommand,
+  ListObjectsV2Command,
   PutObjectCommand,
   S3Client,
   S3ServiceException,
 } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
-import { abortAfter } from '../clock/time-limit.js';
+import { abortAfter, withinTime } from '../clock/time-limit.js';
 import { ByteMeter } from './byte-meter.js';
 import { checkTtl, noSuchFile, readLink } from './file-link.js';
 import type { LinkSigner } from './link-signer.js';
@@ -50,7 +51,18 @@ const MAX_PRESIGNED_SECONDS = 7 * 24 * 3_600;
 /** How long the presigned link works that a link of the gateway redirects to; clients may keep the answer half as long. */
 const REDIRECT_SECONDS = 600;
 
-const HEALTH_TIMEOUT_MS = 3_000;
+/** Readiness is answered within two seconds. */
+const HEALTH_TIMEOUT_MS = 1_800;
+
+/** The longest a call without a body may take, and the longest wait for the first byte of a file, repeats included; in milliseconds. */
+const CALL_LIMIT_MS = 4_000;
+/** A connection must be made within the one, and must carry something within the other, in milliseconds. */
+const CONNECT_LIMIT_MS = 2_000;
+const IDLE_LIMIT_MS = 5_000;
+/** The longest a whole file may take to be taken in, in milliseconds. */
+const PUT_LIMIT_MS = 15 * 60_000;
+/** How often a call is made before it counts as failed: whoever asked comes again later. */
+const ATTEMPTS = 2;
 
 /** Written again and again to see that writing works: rights to read or list prove nothing, and may be missing. */
 const HEALTH_KEY = 'health/probe.txt';
@@ -69,6 +81,8 @@ export class S3MediaStore implements MediaStore {
       ...(endpoint !== undefined && { endpoint }),
       credentials: { accessKeyId, secretAccessKey },
       forcePathStyle: true,
+      maxAttempts: ATTEMPTS,
+      requestHandler: { connectionTimeout: CONNECT_LIMIT_MS, socketTimeout: IDLE_LIMIT_MS },
       // Many S3-compatible servers store the framing of the default checksums as content or refuse it.
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
@@ -80,7 +94,7 @@ export class S3MediaStore implements MediaStore {
     try {
       checkMediaKey(key);
       options.signal?.throwIfAborted();
-      await this.upload(key, body, meter, options);
+      await withinTime(PUT_LIMIT_MS, options.signal, (signal) => this.upload(key, body, meter, { ...options, signal }));
     } finally {
       body.destroy();
       meter.destroy();
@@ -97,12 +111,13 @@ export class S3MediaStore implements MediaStore {
     return withoutSlash(gatewayBaseUrl()) + signer.sign(key, ttlSeconds);
   }
 
-  async open(key: string, range?: ByteRange): Promise<Readable> {
+  async open(key: string, range?: ByteRange, signal?: AbortSignal): Promise<Readable> {
     checkMediaKey(key);
     const Range = range && `bytes=${range.start}-${range.end - 1}`;
     try {
-      const { Body } = await this.client.send(new GetObjectCommand({ Bucket: this.options.bucket, Key: key, Range }));
-      if (Body instanceof Readable) return Body;
+      const get = new GetObjectCommand({ Bucket: this.options.bucket, Key: key, Range });
+      const { Body } = await withinTime(CALL_LIMIT_MS, signal, (abortSignal) => this.client.send(get, { abortSignal }));
+      if (Body instanceof Readable) return signal ? addAbortSignal(signal, Body) : Body;
     } catch (error) {
       throw asStoreError(error);
     }
@@ -112,10 +127,20 @@ export class S3MediaStore implements MediaStore {
   async delete(key: string): Promise<void> {
     checkMediaKey(key);
     try {
-      await this.client.send(new DeleteObjectCommand({ Bucket: this.options.bucket, Key: key }));
+      const remove = new DeleteObjectCommand({ Bucket: this.options.bucket, Key: key });
+      await withinTime(CALL_LIMIT_MS, undefined, (abortSignal) => this.client.send(remove, { abortSignal }));
     } catch (error) {
       const failure = asStoreError(error);
       if (failure.code !== 'not_found') throw failure;
+    }
+  }
+
+  async isEmpty(): Promise<boolean> {
+    try {
+      const first = await this.client.send(new ListObjectsV2Command({ Bucket: this.options.bucket }));
+      return (first.Contents ?? []).every(({ Key }) => Key === HEALTH_KEY);
+    } catch (error) {
+      throw asStoreError(error);
     }
   }
 
@@ -154,7 +179,8 @@ export class S3MediaStore implements MediaStore {
 
   private async exists(key: string): Promise<boolean> {
     try {
-      await this.client.send(new HeadObjectCommand({ Bucket: this.options.bucket, Key: key }));
+      const head = new HeadObjectCommand({ Bucket: this.options.bucket, Key: key });
+      await withinTime(CALL_LIMIT_MS, undefined, (abortSignal) => this.client.send(head, { abortSignal }));
       return true;
     } catch (error) {
       const failure = asStoreError(error);

@@ -1,5 +1,5 @@
 import type { Database } from '../database/database.js';
-import type { Health } from '../health/health.js';
+import { type Health, READINESS_STATUSES } from '../health/health.js';
 import { VERSION } from '../health/version.js';
 import type { DoorbellQueue, TaskDoorbell } from '../queue/task-doorbell.js';
 import type { MetricSource } from './metrics-page.js';
@@ -40,6 +40,7 @@ async function collectQueue(queue: DoorbellQueue): Promise<void> {
 }
 
 async function collectReadiness(health: Health): Promise<void> {
-  const { parts } = await health.ready();
+  const { parts, status } = await health.ready();
+  for (const each of READINESS_STATUSES) signals.readiness.set({ status: each }, each === status ? 1 : 0);
   for (const [part, { ok }] of Object.entries(parts)) signals.ready.set({ part }, ok ? 1 : 0);
 }

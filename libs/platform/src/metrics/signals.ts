@@ -49,12 +49,28 @@ export const signals = {
     ['upstream', 'operation', 'outcome'],
     REQUEST_BUCKETS,
   ),
+  modelsWithoutPrice: gauge(
+    'gateway_models_without_price',
+    'Models on sale that cannot be sold, because no price is in force for one of their variants.',
+    [],
+  ),
+  sandboxSelling: gauge(
+    'gateway_sandbox_selling',
+    '1 while a gateway with DATABASE_URL sells what the built-in sandbox makes; else 0.',
+    [],
+  ),
+
   upstreamInFlight: gauge('gateway_upstream_requests_in_flight', 'Calls to upstreams that wait for an answer.', [
     'upstream',
   ]),
   upstreamResting: gauge(
     'gateway_upstream_resting',
-    '1 while a text upstream gets no requests, or only one that probes it, after failures; else 0.',
+    '1 while a text upstream gets no requests of some account, or only one that probes it, after failures; else 0.',
+    ['upstream'],
+  ),
+  upstreamRestingForAll: gauge(
+    'gateway_upstream_resting_for_all',
+    '1 while a text upstream gets no requests of any account, or only one that probes it, after failures; else 0.',
     ['upstream'],
   ),
 
@@ -89,6 +105,13 @@ export const signals = {
   usageDaysOpen: gauge('gateway_usage_days_open', 'Days that are over and not yet summed up over all accounts.', []),
   orphans: gauge('gateway_upstream_orphans', 'Work at vendors that no task holds and nobody has looked at.', []),
 
+  stepsAbandoned: counter(
+    'gateway_steps_abandoned_total',
+    'Steps of tasks that went on after their time was over and were given up.',
+    ['step'],
+  ),
+  tasksParked: counter('gateway_tasks_parked_total', 'Tasks that were given up and need an operator.', ['medium']),
+
   queueJobs: gauge('gateway_queue_jobs', 'Bells in the queue, by state.', ['queue', 'state']),
   queueOldest: gauge('gateway_queue_oldest_seconds', 'Age of the oldest waiting bell.', ['queue']),
 
@@ -96,6 +119,11 @@ export const signals = {
   webhookLag: gauge('gateway_webhook_lag_seconds', 'How late the latest due webhook delivery is.', []),
 
   money: gauge('gateway_money_micros', 'Sums over all accounts, by book.', ['book']),
+  accountsLowBalance: gauge(
+    'gateway_accounts_low_balance',
+    'Accounts whose balance lasts for less than a day at the pace of the last seven; without those that have no limit.',
+    [],
+  ),
   moneyMismatch: gauge(
     'gateway_money_mismatch_micros',
     'How far two ways of counting the same money differ; anything but 0 is wrong.',
@@ -109,5 +137,8 @@ export const signals = {
   poolLimit: gauge('gateway_database_pool_limit', 'The most database connections this process opens.', []),
 
   ready: gauge('gateway_ready', '1 when the part of the process is fit for work, 0 when not.', ['part']),
+  readiness: gauge('gateway_readiness', '1 for the status that /readyz gives: ready, degraded or not_ready.', [
+    'status',
+  ]),
   scrapeFailures: counter('gateway_metrics_source_failures_total', 'Sources that gave no numbers in time.', ['source']),
 } as const;

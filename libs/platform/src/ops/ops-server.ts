@@ -1,9 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Health } from '../health/health.js';
 import type { MetricsPage } from '../metrics/metrics-page.js';
-import type { OpsConfig } from './ops.config.js';
+import type { ReservedPort } from '../reserve-port.js';
 
 /** What can be seen of a process. */
 export interface Observable {
@@ -17,18 +16,12 @@ export interface OpsServer {
   close(): Promise<void>;
 }
 
-/**
- * Serves /healthz, /readyz and /metrics on `OPS_PORT`, apart from the traffic of clients; undefined when it is not set.
- *
- * @throws Error `EADDRINUSE` or `EACCES` when the port cannot be had.
- */
-export async function startOpsServer(config: OpsConfig, observable: Observable): Promise<OpsServer | undefined> {
-  if (config.OPS_PORT === undefined) return undefined;
+/** Serves /healthz, /readyz and /metrics on the reserved `OPS_PORT`, apart from the traffic of clients. */
+export function startOpsServer(reserved: ReservedPort, observable: Observable): OpsServer {
   const server = createServer((request, response) => void answer(request, response, observable));
   server.requestTimeout = 5_000;
-  server.listen(config.OPS_PORT, config.OPS_HOST);
-  await once(server, 'listening');
-  return { port: (server.address() as AddressInfo).port, close: () => closeServer(server) };
+  reserved.handTo(server);
+  return { port: reserved.port, close: () => closeServer(server) };
 }
 
 async function closeServer(server: Server): Promise<void> {
@@ -62,7 +55,7 @@ async function pageOf(url: string, { health, metrics }: Observable): Promise<Pag
       return json(200, health.alive());
     case '/readyz': {
       const readiness = await health.ready();
-      return json(readiness.status === 'ready' ? 200 : 503, readiness);
+      return json(readiness.status === 'not_ready' ? 503 : 200, readiness);
     }
     case '/metrics':
       return { status: 200, contentType: metrics.contentType, body: await metrics.render() };

@@ -1,9 +1,18 @@
 import { type BackendFactory, createRedisBackend, type IQueueBackend } from 'bullmq';
 import { Cluster, Redis } from 'ioredis';
-import type { DoorbellStore } from './doorbell-store.js';
+import { BELL_WAIT_SECONDS, type DoorbellStore } from './doorbell-store.js';
 import { parseRedisAddress, type RedisAddress } from './redis-address.js';
 
 const COMMAND_TIMEOUT_MS = 2_000;
+/** A connection that is not made within this is given up and tried anew, in milliseconds. */
+const CONNECT_TIMEOUT_MS = 2_000;
+/**
+ * A connection on which an answer is due and nothing comes for so long is thrown away, in milliseconds. Those who listen
+ * must wait longer than Redis is asked to.
+ */
+const RINGING_SILENCE_MS = 2_000;
+const LISTENING_SILENCE_MS = BELL_WAIT_SECONDS * 1_000 + 2_000;
+const KEEP_ALIVE_MS = 10_000;
 const RECONNECT_DELAY_MAX_MS = 2_000;
 /** A closed connection to an absent server keeps the process alive this long; ioredis would take 2 s. */
 const DISCONNECT_TIMEOUT_MS = 100;
@@ -13,12 +22,21 @@ export const RINGING = {
   enableOfflineQueue: false,
   maxRetriesPerRequest: 1,
   commandTimeout: COMMAND_TIMEOUT_MS,
+  connectTimeout: CONNECT_TIMEOUT_MS,
+  socketTimeout: RINGING_SILENCE_MS,
+  keepAlive: KEEP_ALIVE_MS,
   disconnectTimeout: DISCONNECT_TIMEOUT_MS,
 };
-/** Those who listen wait for Redis as long as it takes. */
+/** Those who listen wait for Redis as long as it takes, but not on a connection that says nothing. */
 export const LISTENING = {
   enableOfflineQueue: true,
   maxRetriesPerRequest: null,
+  connectTimeout: CONNECT_TIMEOUT_MS,
+  socketTimeout: LISTENING_SILENCE_MS,
+  // A blocking command ends on our side too, so that the next one notices a connection that died meanwhile.
+  blockingTimeout: LISTENING_SILENCE_MS,
+  blockingTimeoutGrace: 2_500,
+  keepAlive: KEEP_ALIVE_MS,
   disconnectTimeout: DISCONNECT_TIMEOUT_MS,
 };
 

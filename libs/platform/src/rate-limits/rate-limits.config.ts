@@ -20,4 +20,26 @@ export class RateLimitsConfig {
   @Min(1)
   @Max(10_000_000)
   OPEN_TASKS_PER_ACCOUNT = 100_000;
+
+  @Variable({
+    description:
+      'Requests of one account that cost nothing (quotes, counting of tokens, lists, batches of tasks, cancelling, webhook tests and settings); more are refused with 429. A key with a limit of its own counts those with a body against that limit instead, cancelling excepted.',
+    unit: 'requests a minute, 1 to 10000000',
+  })
+  @Type(() => Number)
+  @IsInt()
+  @Min(1)
+  @Max(10_000_000)
+  FREE_REQUESTS_PER_MINUTE = 1_200;
+
+  @Variable({
+    description:
+      'Requests of one account that an API process holds open at once while they wait for a task, event streams of tasks included; more are refused with 429.',
+    unit: 'requests, 1 to 1000000',
+  })
+  @Type(() => Number)
+  @IsInt()
+  @Min(1)
+  @Max(1_000_000)
+  OPEN_WAITS_PER_ACCOUNT = 1_000;
 }

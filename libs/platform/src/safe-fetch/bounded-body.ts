@@ -33,14 +33,29 @@ export function boundedBody(body: Readable, maxBytes: number, callerSignal?: Abo
   return body.pipe(limit);
 }
 
-/** Reads at most `maxBytes` of the body and leaves the rest; for answers of which only the beginning matters. */
-export async function readBeginning(body: Readable, maxBytes: number): Promise<Buffer> {
+/**
+ * Reads at most `maxBytes` of the body, for `withinMs` at the longest, and leaves the rest; for answers of which only the
+ * beginning matters. What came in that time counts.
+ */
+export async function readBeginning(body: Readable, maxBytes: number, withinMs?: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let count = 0;
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    chunks.push(chunk);
-    count += chunk.length;
-    if (count >= maxBytes) break;
+  let isOver = false;
+  const end = (): void => {
+    isOver = true;
+    body.destroy();
+  };
+  const timer = withinMs === undefined ? undefined : setTimeout(end, withinMs);
+  try {
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      chunks.push(chunk);
+      count += chunk.length;
+      if (count >= maxBytes) break;
+    }
+  } catch (error) {
+    if (!isOver) throw error;
+  } finally {
+    clearTimeout(timer);
   }
   return Buffer.concat(chunks).subarray(0, maxBytes);
 }

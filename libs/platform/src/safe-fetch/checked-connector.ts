@@ -1,15 +1,13 @@
-import dns from 'node:dns';
+import dns from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
+import { LRUCache } from 'lru-cache';
 import { buildConnector } from 'undici';
+import type { ResolvedAddress } from '../names/hosts-file.js';
 import type { AddressPolicy } from './address-policy.js';
 import { FetchRefused } from './fetch-errors.js';
 
-/** Resolves a host name to all its addresses, as `dns.lookup` does with `all: true`. */
-export type LookupAll = (
-  host: string,
-  options: dns.LookupAllOptions,
-  done: (error: NodeJS.ErrnoException | null, addresses: dns.LookupAddress[]) => void,
-) => void;
+/** Finds all addresses of a host name, as `NameResolver.resolve` does. */
+export type ResolveName = (host: string, share: string) => Promise<readonly ResolvedAddress[]>;
 
 /** What the connector needs to decide. */
 export interface CheckedConnectorOptions {
@@ -17,8 +15,13 @@ export interface CheckedConnectorOptions {
   /** `host:port` entries that skip the check. */
   readonly allowedHosts: ReadonlySet<string>;
   readonly connectTimeoutMs: number;
-  readonly lookup: LookupAll;
+  readonly resolve: ResolveName;
+  /** Whose look-ups these are. */
+  readonly share: string;
 }
+
+/** The most addresses of one host that are dialled, one after the other. All of them are judged. */
+const DIALLED_MAX = 8;
 
 const blocked = (): FetchRefused => new FetchRefused('address_blocked', 'the host is not at a public address');
 
@@ -28,25 +31,62 @@ const blocked = (): FetchRefused => new FetchRefused('address_blocked', 'the hos
  * because the socket never resolves them.
  */
 export function checkedConnector(options: CheckedConnectorOptions): buildConnector.connector {
-  const { policy, allowedHosts, connectTimeoutMs: timeout } = options;
-  const open = buildConnector({ timeout });
-  const openChecked = buildConnector({ timeout, lookup: checkedLookup(policy, options.lookup) });
-  return (target, done) => {
-    if (allowedHosts.has(hostAndPort(target))) return open(target, done);
+  /** What the hosts that are being dialled were found at; the socket asks for it in the same moment. */
+  const found = new LRUCache<string, readonly ResolvedAddress[]>({ max: 256 });
+  const open = buildConnector({ timeout: options.connectTimeoutMs, lookup: lookupIn(found) });
+  const connect = async (...[target, done]: Parameters<buildConnector.connector>): Promise<void> => {
     const host = withoutBrackets(target.hostname);
-    if (isIP(host) !== 0 && !policy.permits(host)) return done(blocked(), null);
-    return openChecked(target, done);
+    try {
+      found.set(host, await addressesOf(host, hostAndPort(target), options));
+    } catch (error) {
+      done(error as Error, null);
+      return;
+    }
+    open(target, done);
   };
+  return (target, done) => void connect(target, done);
 }
 
-function checkedLookup(policy: AddressPolicy, lookup: LookupAll): LookupFunction {
+/**
+ * The addresses of a host that may be dialled, at least one.
+ *
+ * @throws FetchRefused `address_blocked` when any of its addresses is not permitted.
+ */
+export async function addressesOf(
+  host: string,
+  target: string,
+  { policy, allowedHosts, resolve, share }: Omit<CheckedConnectorOptions, 'connectTimeoutMs'>,
+): Promise<readonly ResolvedAddress[]> {
+  const isAllowed = allowedHosts.has(target);
+  const addresses = await (isAllowed ? resolveOwn(host, share, resolve) : resolveLiteral(host, share, resolve));
+  if (!isAllowed && !addresses.every(({ address }) => policy.permits(address))) throw blocked();
+  return addresses.slice(0, DIALLED_MAX);
+}
+
+async function resolveLiteral(host: string, share: string, resolve: ResolveName): Promise<readonly ResolvedAddress[]> {
+  const family = isIP(host);
+  return family === 4 || family === 6 ? [{ address: host, family }] : resolve(host, share);
+}
+
+/**
+ * A host that the operator allowed by name may be one that only the system knows, by a search domain. The system is asked
+ * for such a host alone, and only when name servers answered that there is no such name: it waits on a thread of the process.
+ */
+async function resolveOwn(host: string, share: string, resolve: ResolveName): Promise<readonly ResolvedAddress[]> {
+  try {
+    return await resolveLiteral(host, share, resolve);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOTFOUND') throw error;
+    return (await dns.lookup(host, { all: true })) as ResolvedAddress[];
+  }
+}
+
+function lookupIn(found: LRUCache<string, readonly ResolvedAddress[]>): LookupFunction {
   return (host, options, done) => {
-    lookup(host, { ...options, all: true, order: 'verbatim' }, (error, addresses) => {
-      if (error) return done(error, '');
-      const [first] = addresses;
-      if (!first || !addresses.every(({ address }) => policy.permits(address))) return done(blocked(), '');
-      return options.all ? done(null, addresses) : done(null, first.address, first.family);
-    });
+    const addresses = found.get(host) ?? [];
+    const [first] = addresses;
+    if (!first) return done(blocked(), '');
+    return options.all ? done(null, [...addresses]) : done(null, first.address, first.family);
   };
 }
 

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { buffer, text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
-import type { LookupAll } from './checked-connector.js';
+import type { ResolveName } from './checked-connector.js';
 import { SafeFetcher, type SafeFetcherOptions } from './safe-fetcher.js';
 
 const BOUNDS = { timeoutMs: 2_000, maxBytes: 100_000 };
@@ -83,16 +83,13 @@ function fetcher(options: SafeFetcherOptions = {}): SafeFetcher {
 /** Reaches the outside server by its `host:port`, and nothing else that is not public. */
 const outsider = (options: SafeFetcherOptions = {}) => fetcher({ allow: [outsideHost], ...options });
 
-/** Answers names from a table; a list of lists answers the first list first. */
-function namesFrom(table: Record<string, string[]>, calls: string[] = []): LookupAll {
-  return (host, _options, done) => {
+/** Answers names from a table. */
+function namesFrom(table: Record<string, string[]>, calls: string[] = []): ResolveName {
+  return async (host) => {
     calls.push(host);
     const addresses = table[host] ?? [];
-    if (!addresses.length) return done(Object.assign(new Error('no such name'), { code: 'ENOTFOUND' }), []);
-    return done(
-      null,
-      addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
-    );
+    if (!addresses.length) throw Object.assign(new Error('no such name'), { code: 'ENOTFOUND' });
+    return addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
   };
 }
 
@@ -121,7 +118,7 @@ describe('the safe fetcher never reaches an address that is not public', () => {
     ['a private and a public address', ['10.0.0.1', '8.8.8.8']],
     ['a zoned address', ['fe80::1%lo']],
   ])('behind a name that resolves to %s', async (_case, addresses) => {
-    const from = fetcher({ lookup: namesFrom({ 'name.test': addresses }) });
+    const from = fetcher({ resolve: namesFrom({ 'name.test': addresses }) });
     const get = from.get(`http://name.test:${insidePort}/`, BOUNDS);
     await expect(get).rejects.toMatchObject({ code: 'address_blocked' });
   });
@@ -134,9 +131,9 @@ describe('the safe fetcher never reaches an address that is not public', () => {
   it('when a name changes its answer between check and connection: it is asked once and that answer is dialled', async () => {
     const calls: string[] = [];
     const answers = [['203.0.114.1'], ['127.0.0.1']];
-    const lookup: LookupAll = (host, options, done) =>
-      namesFrom({ [host]: answers[calls.length] ?? [] }, calls)(host, options, done);
-    const from = fetcher({ lookup, connectTimeoutMs: 200 });
+    const resolve: ResolveName = (host, share) =>
+      namesFrom({ [host]: answers[calls.length] ?? [] }, calls)(host, share);
+    const from = fetcher({ resolve, connectTimeoutMs: 200 });
     const url = `http://rebind.test:${insidePort}/`;
     await expect(from.get(url, BOUNDS)).rejects.toMatchObject({ name: 'FetchFailed' });
     expect(calls).toHaveLength(1);
@@ -144,7 +141,7 @@ describe('the safe fetcher never reaches an address that is not public', () => {
   });
 
   it('through a redirect', async () => {
-    const from = outsider({ lookup: namesFrom({ 'in.test': ['127.0.0.1'] }) });
+    const from = outsider({ resolve: namesFrom({ 'in.test': ['127.0.0.1'] }) });
     const targets = [
       `http://127.0.0.1:${insidePort}/`,
       `//127.0.0.1:${insidePort}/`,
@@ -229,7 +226,7 @@ describe('the safe fetcher gives up in time', () => {
   it('names a cut connection and an unknown host', async () => {
     const { body } = await outsider().get(`${outsideUrl}/cut`, BOUNDS);
     await expect(buffer(body)).rejects.toMatchObject({ code: 'connection_failed' });
-    const from = fetcher({ lookup: namesFrom({}) });
+    const from = fetcher({ resolve: namesFrom({}) });
     await expect(from.get('http://none.test/', BOUNDS)).rejects.toMatchObject({ code: 'name_not_found' });
   });
 });
@@ -246,7 +243,7 @@ describe('the safe fetcher reaches', () => {
 
   it('what an operator allows by address range, also behind a name', async () => {
     const port = new URL(outsideUrl).port;
-    const from = fetcher({ allow: ['127.0.0.0/8'], lookup: namesFrom({ 'store.test': ['127.0.0.1'] }) });
+    const from = fetcher({ allow: ['127.0.0.0/8'], resolve: namesFrom({ 'store.test': ['127.0.0.1'] }) });
     expect(await read(from, `http://store.test:${port}/`)).toBe('public');
   });
 

@@ -1,12 +1,13 @@
-import dns from 'node:dns';
 import { isIP } from 'node:net';
 import type { Readable } from 'node:stream';
+import { LRUCache } from 'lru-cache';
 import { Agent, type Dispatcher, request } from 'undici';
 import { abortAfter, withinTime } from '../clock/time-limit.js';
+import { NameResolver } from '../names/name-resolver.js';
 import { AddressPolicy } from './address-policy.js';
 import { type AllowList, parseAllowList } from './allow-list.js';
 import { boundedBody, readBeginning, tooLarge } from './bounded-body.js';
-import { checkedConnector, hostAndPort, type LookupAll, withoutBrackets } from './checked-connector.js';
+import { addressesOf, checkedConnector, hostAndPort, type ResolveName, withoutBrackets } from './checked-connector.js';
 import { asFetchError, FetchRefused } from './fetch-errors.js';
 
 /** Settings of a {@link SafeFetcher}; times in milliseconds. */
@@ -21,12 +22,17 @@ export interface SafeFetcherOptions {
   readonly connectTimeoutMs?: number;
   /** Longest silence before the answer and within it. Default 10000. */
   readonly silenceTimeoutMs?: number;
-  /** Resolver of host names; the system's unless a test says otherwise. */
-  readonly lookup?: LookupAll;
+  /** Finds the addresses of host names; a {@link NameResolver} of its own unless one is shared. */
+  readonly resolve?: ResolveName;
 }
 
 /** Bounds of one GET. */
 export interface SafeGetOptions {
+  /**
+   * Whose call it is: look-ups of names and connections of one account never use up those of another. Calls without one
+   * have a share together.
+   */
+  readonly accountId?: string | undefined;
   /** Longest time from the call to the last byte. */
   readonly timeoutMs: number;
   /** Most bytes of the body; a longer answer is refused with `too_large`. */
@@ -46,12 +52,16 @@ export interface SafeAnswer {
 
 /** Body and bounds of one POST. */
 export interface SafePostOptions {
+  /** Whose call it is, as with a GET. */
+  readonly accountId?: string | undefined;
   readonly body: string | Buffer;
   readonly headers: Readonly<Record<string, string>>;
   /** Longest time from the call to the last byte that is read. */
   readonly timeoutMs: number;
   /** How much of the answer is read; the rest is left unread. */
   readonly maxReplyBytes: number;
+  /** How long the body of an answer is waited for; what came by then counts. Default: as long as for the whole. */
+  readonly replyTimeoutMs?: number;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -66,32 +76,34 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 const DEFAULT_PORTS = [80, 443];
 const USER_AGENT = 'generation-gateway/1';
 
+/** How many accounts have connections of their own at once, and how long unused ones are kept, in milliseconds. */
+const ACCOUNTS_MAX = 500;
+const ACCOUNT_IDLE_MS = 60_000;
+
 /**
  * HTTP client for addresses that users and vendors give us. It reaches only public addresses (and what operators allow),
  * on every hop, and dials exactly the addresses it checked. One instance serves the whole process.
  */
 export class SafeFetcher {
-  private readonly agent: Agent;
+  /** Connections by account. One that is forgotten ends when its calls are over. */
+  private readonly agents: LRUCache<string, Agent>;
+  private readonly open = new Set<Agent>();
   private readonly policy: AddressPolicy;
   private readonly allow: AllowList;
+  private readonly resolve: ResolveName;
 
   /** @throws RangeError when an entry of the allow list is neither a CIDR range nor `host:port`. */
   constructor(private readonly options: SafeFetcherOptions = {}) {
-    const silenceMs = options.silenceTimeoutMs ?? 10_000;
+    const names = new NameResolver();
+    this.resolve = options.resolve ?? ((host, share) => names.resolve(host, share));
     this.allow = parseAllowList(options.allow ?? []);
     this.policy = new AddressPolicy(this.allow.ranges);
-    this.agent = new Agent({
-      connections: 64,
-      keepAliveTimeout: 2_000,
-      maxHeaderSize: 16_384,
-      headersTimeout: silenceMs,
-      bodyTimeout: silenceMs,
-      connect: checkedConnector({
-        policy: this.policy,
-        allowedHosts: this.allow.hosts,
-        connectTimeoutMs: options.connectTimeoutMs ?? 3_000,
-        lookup: options.lookup ?? dns.lookup,
-      }),
+    this.agents = new LRUCache({
+      max: ACCOUNTS_MAX,
+      ttl: ACCOUNT_IDLE_MS,
+      ttlAutopurge: true,
+      updateAgeOnGet: true,
+      dispose: (agent) => void agent.close().finally(() => this.open.delete(agent)),
     });
   }
 
@@ -117,6 +129,22 @@ export class SafeFetcher {
   }
 
   /**
+   * Refuses an address whose host is not at public addresses now, without calling it. For what others are to fetch.
+   *
+   * @throws FetchRefused as `checkUrl`, and `address_blocked` when any address of the host is not public.
+   * @throws FetchFailed when the host cannot be found, within the time limits of look-ups (some 5 s).
+   */
+  async checkHost(address: string, accountId: string): Promise<URL> {
+    const url = this.checkUrl(address);
+    try {
+      await addressesOf(withoutBrackets(url.hostname), hostAndPort(url), this.judging(accountId));
+    } catch (error) {
+      throw asFetchError(error);
+    }
+    return url;
+  }
+
+  /**
    * GETs an address, following redirects; any status is an answer. Compressed bodies are refused.
    *
    * @throws FetchRefused when a rule forbids it, also while the body is read.
@@ -127,7 +155,7 @@ export class SafeFetcher {
     const signal = abortAfter(options.timeoutMs, options.signal);
     let url = this.checkUrl(address);
     for (let hops = 0; ; hops += 1) {
-      const reply = await this.send(url, { method: 'GET', headers: options.headers ?? {}, signal }, options.signal);
+      const reply = await this.send(url, { method: 'GET', headers: options.headers ?? {}, signal }, options);
       const next = redirectTarget(reply, url);
       if (next === undefined) return { ...acceptBody(reply, options), url: url.href };
       discard(reply.body);
@@ -147,11 +175,11 @@ export class SafeFetcher {
    * @throws FetchFailed when the network fails.
    */
   async post(address: string, options: SafePostOptions): Promise<SafePostAnswer> {
-    const { body, headers, timeoutMs, maxReplyBytes } = options;
+    const { body, headers, timeoutMs, maxReplyBytes, replyTimeoutMs } = options;
     return withinTime(timeoutMs, options.signal, async (signal) => {
-      const reply = await this.send(this.checkUrl(address), { method: 'POST', headers, body, signal }, options.signal);
+      const reply = await this.send(this.checkUrl(address), { method: 'POST', headers, body, signal }, options);
       try {
-        const beginning = await readBeginning(reply.body, maxReplyBytes);
+        const beginning = await readBeginning(reply.body, maxReplyBytes, replyTimeoutMs);
         return { status: reply.statusCode, headers: reply.headers, body: beginning };
       } catch (error) {
         throw asFetchError(error, options.signal);
@@ -163,7 +191,30 @@ export class SafeFetcher {
 
   /** Ends all connections at once. */
   async close(): Promise<void> {
-    await this.agent.destroy();
+    this.agents.clear();
+    await Promise.all([...this.open].map((agent) => agent.destroy()));
+  }
+
+  private judging(share: string) {
+    return { policy: this.policy, allowedHosts: this.allow.hosts, resolve: this.resolve, share };
+  }
+
+  private agentOf(accountId: string): Agent {
+    const known = this.agents.get(accountId);
+    if (known) return known;
+    const silenceMs = this.options.silenceTimeoutMs ?? 10_000;
+    const connectTimeoutMs = this.options.connectTimeoutMs ?? 3_000;
+    const agent = new Agent({
+      connections: 64,
+      keepAliveTimeout: 2_000,
+      maxHeaderSize: 16_384,
+      headersTimeout: silenceMs,
+      bodyTimeout: silenceMs,
+      connect: checkedConnector({ ...this.judging(accountId), connectTimeoutMs }),
+    });
+    this.open.add(agent);
+    this.agents.set(accountId, agent);
+    return agent;
   }
 
   private checkPort(url: URL): void {
@@ -178,12 +229,12 @@ export class SafeFetcher {
     options: Pick<Dispatcher.RequestOptions, 'method' | 'body' | 'signal'> & {
       headers: Readonly<Record<string, string>>;
     },
-    callerSignal: AbortSignal | undefined,
+    { accountId = '', signal: callerSignal }: Pick<SafeGetOptions, 'accountId' | 'signal'>,
   ): Promise<Dispatcher.ResponseData> {
     try {
       return await request(url, {
         ...options,
-        dispatcher: this.agent,
+        dispatcher: this.agentOf(accountId),
         headers: { 'accept-encoding': 'identity', 'user-agent': USER_AGENT, ...options.headers },
       });
     } catch (error) {

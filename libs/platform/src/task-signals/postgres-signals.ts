@@ -1,4 +1,4 @@
-import { Client } from 'pg';
+import { BoundedClient } from '../database/bounded-client.js';
 import type { Database } from '../database/database.js';
 import { logger } from '../log/logger.js';
 import { BellBuffer } from '../queue/bell-buffer.js';
@@ -8,6 +8,9 @@ const log = logger('task-signals');
 
 const CHANNEL = 'task_changed';
 const RECONNECT_DELAY_MS = 500;
+/** How often the subscriber asks whether the server is still there, and how long it waits for anything, in milliseconds. */
+const HEARTBEAT_MS = 2_000;
+const LIMIT_MS = 2_000;
 
 /** A statement that writes nothing: a NOTIFY inside a writing transaction would serialise all commits of the server. */
 const NOTIFY = `select pg_notify('${CHANNEL}', message) from unnest($1::text[]) as message`;
@@ -18,7 +21,7 @@ const NOTIFY = `select pg_notify('${CHANNEL}', message) from unnest($1::text[]) 
  */
 export class PostgresSignals implements TaskSignals {
   private readonly buffer: BellBuffer;
-  private client: Client | undefined;
+  private client: BoundedClient | undefined;
   private closed = false;
 
   constructor(
@@ -45,10 +48,12 @@ export class PostgresSignals implements TaskSignals {
   }
 
   private async connect(listener: (changed: ChangedTasks) => void): Promise<void> {
-    const client = new Client({
+    const client = new BoundedClient({
       connectionString: this.databaseUrl,
       application_name: 'generation-gateway-signals',
-      connectionTimeoutMillis: 5_000,
+      connectionTimeoutMillis: LIMIT_MS,
+      statementLimitMs: LIMIT_MS,
+      heartbeatMs: HEARTBEAT_MS,
       keepAlive: true,
     });
     this.client = client;

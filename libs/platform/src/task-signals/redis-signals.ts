@@ -7,12 +7,16 @@ import { type ChangedTasks, fromMessage, type TaskSignals, toMessages } from './
 
 const log = logger('task-signals');
 
+/** How often the subscriber asks whether Redis is still there, in milliseconds: nothing else would ever be answered. */
+const HEARTBEAT_MS = 2_000;
+
 /** Signals through Redis publish and subscribe: nothing is kept there, and Postgres is not touched. */
 export class RedisSignals implements TaskSignals {
   private readonly buffer: BellBuffer;
   private readonly channel: string;
   private readonly publisher: Redis | Cluster;
   private subscriber: Redis | Cluster | undefined;
+  private heartbeat: NodeJS.Timeout | undefined;
   private closed = false;
 
   constructor(
@@ -34,6 +38,9 @@ export class RedisSignals implements TaskSignals {
   subscribe(listener: (changed: ChangedTasks) => void): void {
     const subscriber = connect(parseRedisAddress(this.redisUrl), LISTENING);
     this.subscriber = subscriber;
+    this.heartbeat = setInterval(() => {
+      if (subscriber.status === 'ready') subscriber.ping().catch(() => undefined);
+    }, HEARTBEAT_MS).unref();
     subscriber.on('message', (_channel: string, message: string) => listener(fromMessage(message)));
     // The client subscribes again by itself after an outage; what was said meanwhile was missed.
     subscriber.on('ready', () => listener('all'));
@@ -44,6 +51,7 @@ export class RedisSignals implements TaskSignals {
 
   async close(): Promise<void> {
     this.closed = true;
+    clearInterval(this.heartbeat);
     await this.buffer.drained();
     this.publisher.disconnect();
     this.subscriber?.disconnect();

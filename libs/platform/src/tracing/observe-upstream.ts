@@ -1,3 +1,4 @@
+import { ERRORS, GatewayError } from '#contracts';
 import { signals } from '../metrics/signals.js';
 import { inSpan } from './span.js';
 
@@ -26,6 +27,10 @@ export async function observeUpstream<Result>(
     const result = await inSpan(subject, work);
     outcome = 'answered';
     return result;
+  } catch (error) {
+    // A request that its caller spoiled is no sign of a failing upstream.
+    if (error instanceof GatewayError && !ERRORS[error.code].retryable) outcome = 'refused';
+    throw error;
   } finally {
     signals.upstreamInFlight.dec({ upstream });
     signals.upstreamDuration.observe({ upstream, operation, outcome }, (performance.now() - startedAt) / 1000);

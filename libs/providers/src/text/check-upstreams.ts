@@ -1,7 +1,8 @@
 import { plainToInstance } from 'class-transformer';
 import { validateSync, type ValidationError } from 'class-validator';
 import { isJsonObject } from '#contracts';
-import { UpstreamsFile, type UpstreamEntry } from './upstream-entry.js';
+import { ruleOf } from '#platform';
+import { ModelLimitsEntry, UpstreamsFile, type UpstreamEntry } from './upstream-entry.js';
 
 /** Where a field stands: `['upstreams', 1, 'base_url']`. */
 export type FieldPath = readonly (string | number)[];
@@ -53,19 +54,12 @@ function checkFields<Checked extends object>(
   return { checked, mistakes: errors.flatMap((error) => mistakesOf(error, [])) };
 }
 
-function mistakesOf({ property, constraints = {}, children }: ValidationError, above: FieldPath): UpstreamMistake[] {
+function mistakesOf(error: ValidationError, above: FieldPath): UpstreamMistake[] {
+  const { property, constraints, children } = error;
   const path = [...above, /^\d+$/.test(property) ? Number(property) : property];
-  const [rule] = Object.values(constraints);
+  const isUnknown = constraints !== undefined && 'whitelistValidation' in constraints;
   const own =
-    rule === undefined
-      ? []
-      : [
-          {
-            path,
-            rule: rule.replace(`property ${property}`, '').replace(`${property} `, '').trim(),
-            isUnknown: 'whitelistValidation' in constraints,
-          },
-        ];
+    constraints === undefined ? [] : [{ path, rule: isUnknown ? 'should not exist' : ruleOf(error), isUnknown }];
   return [...own, ...(children ?? []).flatMap((child) => mistakesOf(child, path))];
 }
 
@@ -81,9 +75,22 @@ function mistakesTogether(entries: readonly UpstreamEntry[]): UpstreamMistake[] 
   });
 }
 
-function mistakesInModels({ models }: UpstreamEntry, path: FieldPath): UpstreamMistake[] {
-  const names = Object.entries(models);
+function mistakesInLimits({ models, model_limits: limits }: UpstreamEntry, path: FieldPath): UpstreamMistake[] {
+  return Object.entries(limits).flatMap(([model, sent]) => {
+    const at = [...path, 'model_limits', model];
+    if (!Object.hasOwn(models, model)) return [{ path: at, rule: 'must be one of the models of this upstream' }];
+    if (!isJsonObject(sent)) return [{ path: at, rule: 'must be an object' }];
+    return checkFields(ModelLimitsEntry, sent).mistakes.map((mistake) => ({
+      ...mistake,
+      path: [...at, ...mistake.path],
+    }));
+  });
+}
+
+function mistakesInModels(entry: UpstreamEntry, path: FieldPath): UpstreamMistake[] {
+  const names = Object.entries(entry.models);
   return [
+    ...mistakesInLimits(entry, path),
     ...(names.length === 0 ? [{ path: [...path, 'models'], rule: 'must name at least one model' }] : []),
     ...names
       .filter(([, name]) => typeof name !== 'string' || name === '')

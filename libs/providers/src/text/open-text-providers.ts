@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
-import type { TextProvider } from '#contracts';
+import { ALLOW_UNPRICED, type TextProvider, type UpstreamPolicy } from '#contracts';
 import { ConfigError, loadConfig, type Environment } from '#platform';
 import { readUpstreamsFile } from './read-upstreams-file.js';
 import { SandboxTextProvider } from './sandbox/sandbox-text.provider.js';
 import { TextConfig } from './text.config.js';
-import type { UpstreamEntry } from './upstream-entry.js';
+import type { ModelLimits } from './model-limits.js';
+import type { ModelLimitsEntry, UpstreamEntry } from './upstream-entry.js';
 import { HttpTextProvider } from './upstream/http-text-provider.js';
 import { PROTOCOL_CODECS } from './upstream/protocol-codecs.js';
 import { UpstreamHttp } from './upstream/upstream-http.js';
@@ -16,6 +17,12 @@ export interface ConfiguredTextProvider {
   readonly models: ReadonlyMap<string, string> | undefined;
   readonly weight: number;
   readonly priority: number;
+  /** What may be asked of it although the gateway has no price for it; nothing when it is left out. */
+  readonly policy?: UpstreamPolicy;
+  /** Whether it fetches the URLs of requests from the operator's own network. */
+  readonly fetchesUrls?: boolean;
+  /** Public model name to what its operator says of it; the rest is what is known of the name. */
+  readonly limits?: ReadonlyMap<string, Partial<ModelLimits>>;
 }
 
 /** An upstream with its connections. */
@@ -26,6 +33,22 @@ export interface OpenTextProvider extends ConfiguredTextProvider {
   close(): Promise<void>;
 }
 
+/** What becomes of the work for callers who have left. Times in milliseconds, sizes in bytes. */
+export interface LeavingLimits {
+  /** How long an upstream is read on for its usage. */
+  readonly readMs: number;
+  /** The most that is read of a streamed reply. */
+  readonly readBytes: number;
+  /** How many are read on at a time. */
+  readonly requests: number;
+  readonly requestsPerAccount: number;
+  /** How much of their callers' bodies is kept for it. */
+  readonly bodyBytes: number;
+  readonly bodyBytesPerAccount: number;
+  /** How long a caller may read nothing of an answer that waits for them. */
+  readonly stallMs: number;
+}
+
 /** What this process knows of text upstreams before it looks into the database. */
 export interface OpenTextProviders {
   /** The entries of UPSTREAMS_FILE; undefined when it is unset. */
@@ -34,6 +57,7 @@ export interface OpenTextProviders {
   readonly sandbox: ConfiguredTextProvider;
   /** How long a request may look for an upstream that works, in milliseconds. */
   readonly retryBudgetMs: number;
+  readonly leaving: LeavingLimits;
   /** Opens an upstream; it connects when it is first asked. */
   open(entry: UpstreamEntry): OpenTextProvider;
 }
@@ -51,11 +75,34 @@ export function openTextProviders(
   const wordDelayMs = config.SANDBOX_WORD_MS;
   return {
     fromFile: file === undefined ? undefined : readUpstreamsFile(readText(file), file, environment),
-    sandbox: { provider: new SandboxTextProvider(wordDelayMs), models: undefined, weight: 1, priority: 0 },
+    sandbox: {
+      provider: new SandboxTextProvider(wordDelayMs),
+      models: undefined,
+      weight: 1,
+      priority: 0,
+      policy: ALLOW_UNPRICED,
+      fetchesUrls: false,
+    },
     retryBudgetMs: config.TEXT_RETRY_SECONDS * 1000,
+    leaving: leavingLimits(config),
     open: (entry) => openEntry(entry, wordDelayMs),
   };
 }
+
+const MIB = 1024 * 1024;
+/** An account has this part of what is common, so that its leaving does not make others pay for theirs. */
+const ACCOUNT_SHARE = 8;
+const LEFT_BODIES_BYTES = 64 * MIB;
+
+const leavingLimits = (config: TextConfig): LeavingLimits => ({
+  readMs: config.TEXT_LEFT_READ_SECONDS * 1000,
+  readBytes: config.TEXT_LEFT_READ_MB * MIB,
+  requests: config.TEXT_LEFT_READS,
+  requestsPerAccount: Math.ceil(config.TEXT_LEFT_READS / ACCOUNT_SHARE),
+  bodyBytes: LEFT_BODIES_BYTES,
+  bodyBytesPerAccount: LEFT_BODIES_BYTES / ACCOUNT_SHARE,
+  stallMs: config.TEXT_WRITE_STALL_SECONDS * 1000,
+});
 
 function readText(file: string): string {
   try {
@@ -65,10 +112,24 @@ function readText(file: string): string {
   }
 }
 
+const limitsOf = (said: ModelLimitsEntry): Partial<ModelLimits> => ({
+  ...(said.max_output_tokens !== undefined && { maxOutputTokens: said.max_output_tokens }),
+  ...(said.context_tokens !== undefined && { contextTokens: said.context_tokens }),
+  ...(said.image_tokens !== undefined && { imageTokens: said.image_tokens }),
+});
+
 function openEntry(entry: UpstreamEntry, wordDelayMs: number): OpenTextProvider {
   const { id, protocol, weight, priority, timeouts } = entry;
-  const place = { models: new Map(Object.entries(entry.models)), weight, priority };
-  if (protocol === 'sandbox') {
+  const isSandbox = protocol === 'sandbox';
+  const place = {
+    models: new Map(Object.entries(entry.models)),
+    weight,
+    priority,
+    policy: isSandbox ? ALLOW_UNPRICED : entry.allow,
+    fetchesUrls: !isSandbox && entry.fetches_urls === 'self',
+    limits: new Map(Object.entries(entry.model_limits).map(([model, said]) => [model, limitsOf(said)])),
+  };
+  if (isSandbox) {
     const nothing = (): Promise<void> => Promise.resolve();
     return { provider: new SandboxTextProvider(wordDelayMs, id), ...place, retire: nothing, close: nothing };
   }
@@ -79,7 +140,14 @@ function openEntry(entry: UpstreamEntry, wordDelayMs: number): OpenTextProvider 
   });
   const options = { outputLimitField: entry.output_limit_field };
   return {
-    provider: new HttpTextProvider({ id, codec: PROTOCOL_CODECS[protocol], http, key: entry.key, options }),
+    provider: new HttpTextProvider({
+      id,
+      codec: PROTOCOL_CODECS[protocol],
+      http,
+      key: entry.key,
+      options,
+      policy: entry.allow,
+    }),
     ...place,
     retire: () => http.retire(),
     close: () => http.close(),

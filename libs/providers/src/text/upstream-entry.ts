@@ -14,9 +14,12 @@ import {
   ValidateIf,
   ValidateNested,
 } from 'class-validator';
-import { TEXT_PROTOCOLS, type TextProtocol } from '#contracts';
+import { TEXT_PROTOCOLS, type TextProtocol, type UpstreamPolicy } from '#contracts';
 
 const LIMIT_FIELDS = ['max_tokens', 'max_completion_tokens'] as const;
+
+/** Who fetches the URLs in requests: the vendor from its own network, or a server in the operator's. */
+export const FETCHES_URLS = ['vendor', 'self'] as const;
 
 const BASE_URL = {
   protocols: ['http', 'https'],
@@ -51,6 +54,64 @@ export class UpstreamTimeoutsEntry {
   @Min(0.1)
   @Max(3_600)
   idle_seconds = 300;
+}
+
+/** A list of names, `*` for all of them. */
+const IsNameList = (): PropertyDecorator => (target, property) => {
+  IsArray()(target, property);
+  Matches(/^[\w.*:-]{1,128}$/, {
+    each: true,
+    message: '$property must be a list of names of letters, digits, "_", "-", "." and ":", or "*" for all',
+  })(target, property);
+};
+
+/** What may be asked of an upstream although the gateway has no price for it. Nothing, where a list is left out. */
+export class UpstreamPolicyEntry implements UpstreamPolicy {
+  /** Tools that the vendor runs, without the date behind their name: `web_search`, `mcp`, `googleSearch`. */
+  @IsNameList()
+  tools: string[] = [];
+
+  /** Values of `service_tier`: `auto`, `priority`, `flex`. */
+  @IsNameList()
+  service_tiers: string[] = [];
+
+  /** Fields with ids of what the vendor keeps for the operator's account: `file_id`, `container`, `cachedContent`. */
+  @IsNameList()
+  account_ids: string[] = [];
+
+  /** Further fields of the body: `speed`, `inference_geo`, `generationConfig.newField`. */
+  @IsNameList()
+  fields: string[] = [];
+
+  /** Values of the header `anthropic-beta`. */
+  @IsNameList()
+  betas: string[] = [];
+}
+
+const MOST_TOKENS = 10_000_000;
+
+/** What an operator knows of one model, in tokens. Without it the gateway goes by what it knows of the public name. */
+export class ModelLimitsEntry {
+  /** The longest reply, reasoning included: what a request without a limit is sent on with. */
+  @IsOptional()
+  @IsInt()
+  @Min(1)
+  @Max(MOST_TOKENS)
+  max_output_tokens?: number;
+
+  /** The most it reads, which a file of unknown length may fill. */
+  @IsOptional()
+  @IsInt()
+  @Min(1)
+  @Max(MOST_TOKENS)
+  context_tokens?: number;
+
+  /** What a picture costs at most. */
+  @IsOptional()
+  @IsInt()
+  @Min(1)
+  @Max(MOST_TOKENS)
+  image_tokens?: number;
 }
 
 /** One upstream, in UPSTREAMS_FILE and in the admin API alike. */
@@ -96,9 +157,21 @@ export class UpstreamEntry {
   @Type(() => UpstreamTimeoutsEntry)
   timeouts = new UpstreamTimeoutsEntry();
 
+  @ValidateNested({ message: '$property must be an object' })
+  @Type(() => UpstreamPolicyEntry)
+  allow = new UpstreamPolicyEntry();
+
+  /** `self`: names in URLs are resolved before they go on, and must lead to public addresses. */
+  @IsIn(FETCHES_URLS)
+  fetches_urls: (typeof FETCHES_URLS)[number] = 'vendor';
+
   /** What the vendor calls the output limit; only the chat protocol has two names for it. */
   @IsIn(LIMIT_FIELDS)
   output_limit_field: (typeof LIMIT_FIELDS)[number] = 'max_tokens';
+
+  /** Public model name to what the model takes and gives at most. */
+  @IsObject()
+  model_limits: Record<string, ModelLimitsEntry> = {};
 }
 
 /** The whole file. */

@@ -33,6 +33,9 @@ export interface VendorRefusal {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** What becomes of a request that holds a certain text: refused like that, or its connection cut. */
+export type SpoiledRequest = { readonly status: number; readonly body: object | string } | 'cut';
+
 /** What came in, for assertions. */
 export interface SeenRequest {
   readonly path: string;
@@ -86,10 +89,14 @@ export class FakeTextVendor {
   /** How many of the next requests suffer the fault; the others are served. */
   faultyRequests = Number.POSITIVE_INFINITY;
   refusal: VendorRefusal = { status: 503 };
+  /** Requests that hold a text, and what becomes of them whatever the fault is. */
+  readonly spoiled = new Map<string, SpoiledRequest>();
   /** Pause between two events of a stream, in milliseconds. */
   pauseMs = 0;
-  /** While set, replies wait for it: streams before their first event or half way, whole replies before they begin. */
-  gate: { readonly at: 'start' | 'middle'; readonly opened: Promise<void> } | undefined;
+  /** While set, replies wait for it: streams before their first event, half way or before their usage, whole replies before they begin. */
+  gate: { readonly at: 'start' | 'middle' | 'end'; readonly opened: Promise<void> } | undefined;
+  /** Changes the JSON of whole replies, and of each event, on its way out. */
+  rewrite: (json: string) => string = (json) => json;
   readonly seen: SeenRequest[] = [];
   /** Requests whose client went away before the end. */
   aborted = 0;
@@ -142,6 +149,7 @@ export class FakeTextVendor {
     const exchange = understand(path, body as never);
     if (!exchange) return void response.writeHead(404).end('{}');
     response.setHeader('x-request-id', 'vendor-req-1');
+    if (spoil([...this.spoiled].find(([marker]) => text.includes(marker))?.[1], response)) return;
     const faulty = this.fault !== 'none' && this.faultyRequests > 0;
     if (faulty) this.faultyRequests -= 1;
     if (faulty && (await failBeforeReply(this.fault, this.refusal, response))) return;
@@ -151,7 +159,7 @@ export class FakeTextVendor {
   async #reply(exchange: Exchange, response: ServerResponse, fault: VendorFault): Promise<void> {
     const { request, whole } = exchange;
     if (request.stream) return this.#stream(exchange, response, fault);
-    const json = counting(fault)(JSON.stringify(whole(decide(request))));
+    const json = this.rewrite(counting(fault)(JSON.stringify(whole(decide(request)))));
     await this.gate?.opened;
     response.setHeader('content-type', 'application/json');
     if (fails(fault)) await failWhole(fault, json, response);
@@ -161,10 +169,11 @@ export class FakeTextVendor {
   async #stream({ request, events, failure }: Exchange, response: ServerResponse, fault: VendorFault): Promise<void> {
     response.setHeader('content-type', 'text/event-stream; charset=utf-8');
     response.flushHeaders();
-    const all = events(decide(request)).map(counting(fault));
+    const all = events(decide(request)).map(counting(fault)).map(this.rewrite);
     const sent = fault === 'cut-after-headers' ? 0 : fails(fault) ? Math.ceil(all.length / 2) : all.length;
     const { at = 'start', opened } = this.gate ?? {};
-    const gated = at === 'start' ? 0 : Math.ceil(all.length / 2);
+    // What follows the last word of any protocol is two events, or what the usage stands in.
+    const gated = { start: 0, middle: Math.ceil(all.length / 2), end: lastWord(all) }[at];
     for (const [index, event] of all.slice(0, sent).entries()) {
       if (index === gated) await opened;
       if (response.destroyed) return;
@@ -173,6 +182,22 @@ export class FakeTextVendor {
     }
     await failStream(fault, all[sent] ?? '', failure, response);
   }
+}
+
+/** True when the request was spoiled. */
+function spoil(spoiled: SpoiledRequest | undefined, response: ServerResponse): boolean {
+  if (spoiled === 'cut') response.destroy();
+  else if (spoiled) {
+    response.writeHead(spoiled.status, { 'content-type': 'application/json' });
+    response.end(typeof spoiled.body === 'string' ? spoiled.body : JSON.stringify(spoiled.body));
+  }
+  return spoiled !== undefined;
+}
+
+/** The place behind the last event before those that tell the usage. */
+function lastWord(all: readonly string[]): number {
+  const told = all.findLastIndex((event) => /"(output_tokens|completion_tokens|candidatesTokenCount)"/.test(event));
+  return told === -1 ? all.length - 1 : told;
 }
 
 const HARMLESS: ReadonlySet<VendorFault> = new Set(['none', 'no-usage', 'no-output-count']);

@@ -29,12 +29,16 @@ export interface TextGateway extends TestGateway {
 /** Enough for a few requests at once; an allowance for busy keys would need far more. */
 const LITTLE_MICROS = 900_000n;
 
-const upstreams = (baseUrl: string, idleSeconds: number): string => `
+/** The policy that lets everything pass, as an operator would write it. */
+export const ALLOW_EVERYTHING =
+  'allow: { tools: ["*"], service_tiers: ["*"], account_ids: ["*"], fields: ["*"], betas: ["*"] }';
+
+const upstreams = (baseUrl: string, idleSeconds: number, more: string): string => `
 upstreams:
-  - { id: responses, protocol: responses, base_url: "${baseUrl}", key: "\${VENDOR_KEY}", models: { vendor-5: vendor-responses }, timeouts: { idle_seconds: ${idleSeconds} } }
-  - { id: chat, protocol: chat, base_url: "${baseUrl}", key: "\${VENDOR_KEY}", models: { vendor-4o-image: vendor-chat }, timeouts: { idle_seconds: ${idleSeconds} } }
-  - { id: messages, protocol: messages, base_url: "${baseUrl}", key: "\${VENDOR_KEY}", models: { vendor-haiku-4-5-20251001: vendor-messages }, timeouts: { idle_seconds: ${idleSeconds} } }
-  - { id: gemini, protocol: gemini, base_url: "${baseUrl}", key: "\${VENDOR_KEY}", models: { vendor-2.5-flash: vendor-gemini }, timeouts: { idle_seconds: ${idleSeconds} } }
+  - { id: responses, protocol: responses, base_url: "${baseUrl}", key: "\${VENDOR_KEY}", models: { vendor-5: vendor-responses }, timeouts: { idle_seconds: ${idleSeconds} }${more} }
+  - { id: chat, protocol: chat, base_url: "${baseUrl}", key: "\${VENDOR_KEY}", models: { vendor-4o-image: vendor-chat }, timeouts: { idle_seconds: ${idleSeconds} }${more} }
+  - { id: messages, protocol: messages, base_url: "${baseUrl}", key: "\${VENDOR_KEY}", models: { vendor-haiku-4-5-20251001: vendor-messages }, timeouts: { idle_seconds: ${idleSeconds} }${more} }
+  - { id: gemini, protocol: gemini, base_url: "${baseUrl}", key: "\${VENDOR_KEY}", models: { vendor-2.5-flash: vendor-gemini }, timeouts: { idle_seconds: ${idleSeconds} }${more} }
   - { id: sandbox, protocol: sandbox, models: { vendor-4-vision: vendor-4-vision } }
 `;
 
@@ -42,16 +46,16 @@ upstreams:
  * Starts both. Call `stop` in `afterAll`.
  *
  * @param environment further variables, as an operator would set them.
- * @param upstream how long each upstream may say nothing.
+ * @param upstream how long each upstream may say nothing, and further settings of each, in YAML.
  */
 export async function startTextGateway(
   environment: Record<string, string> = {},
-  { idleSeconds = 0.2 } = {},
+  { idleSeconds = 0.2, settings = '' } = {},
 ): Promise<TextGateway> {
   const vendor = await FakeTextVendor.start();
   const folder = await mkdtemp(join(tmpdir(), 'gateway-upstreams-'));
   const file = join(folder, 'upstreams.yaml');
-  await writeFile(file, upstreams(vendor.baseUrl, idleSeconds));
+  await writeFile(file, upstreams(vendor.baseUrl, idleSeconds, settings && `, ${settings}`));
   const gateway = await startTestGateway({
     workers: false,
     environment: { UPSTREAMS_FILE: file, VENDOR_KEY: 'sk-vendor', TEXT_RETRY_SECONDS: '0', ...environment },

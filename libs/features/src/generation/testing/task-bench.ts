@@ -8,6 +8,7 @@ import { createTestDatabase, uniqueRedisPrefix } from '#testing';
 import type { NewTask } from '../../tasks/new-task.js';
 import type { ClaimedTask, TaskRow } from '../../tasks/task-row.js';
 import { TaskWriter } from '../../tasks/task-writer.js';
+import { AdvanceTaskService } from '../advance-task.service.js';
 import { PollSchedule } from '../poll-schedule.js';
 import { ReferenceCheck } from '../reference-check.js';
 import { SettleTaskService } from '../settle-task.service.js';
@@ -33,6 +34,7 @@ export interface TaskBench {
   readonly limits: UpstreamLimits;
   readonly start: StartStep;
   readonly store: StoreStep;
+  readonly advance: AdvanceTaskService;
   /** A task as a submission leaves it, but for `changes`. */
   newTask(changes?: Partial<NewTask>): NewTask;
   /** Writes a task that waits in the queue. */
@@ -85,14 +87,17 @@ function workerParts(
   const schedule = new PollSchedule(database, doorbell, taskSignals);
   const limits = new UpstreamLimits(database);
   const references = new ReferenceCheck(fetcher);
+  const start = new StartStep({ moves, settlement, providers, references, limits, crashPoints });
+  const storing = new StoreStep({ moves, settlement, providers, store, fetcher, crashPoints });
   return {
     providers,
     moves,
     settlement,
     schedule,
     limits,
-    start: new StartStep({ moves, settlement, providers, references, limits, crashPoints }),
-    store: new StoreStep({ moves, settlement, providers, store, fetcher, crashPoints }),
+    start,
+    store: storing,
+    advance: new AdvanceTaskService(moves, settlement, start, storing),
   };
 }
 

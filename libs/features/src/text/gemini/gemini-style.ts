@@ -1,4 +1,6 @@
-import type { GeminiRequest } from '#contracts';
+import type { GeminiRequest, NativeBody } from '#contracts';
+import { addToTopLevelObject } from '#providers';
+import { addMember } from '../add-member.js';
 import { envelope } from '../envelope.js';
 import { asJson } from '../json-object.js';
 import type { TextStyleCodec } from '../text-style-codec.js';
@@ -6,12 +8,35 @@ import { arrayFraming, eventFraming, GeminiStream } from './gemini-stream.js';
 import { readGeminiRequest } from './read-gemini-request.js';
 import { geminiAnswer } from './write-gemini-answer.js';
 
+/** The limit is a member of an object that may be missing, or there without it. */
+function nativeGeminiBody(body: GeminiRequest, bytes: Uint8Array | undefined, limit: number | undefined): NativeBody {
+  if (limit === undefined) return bytes ? { kind: 'bytes', bytes } : { kind: 'rewritten', body: asJson(body) };
+  const member = `"maxOutputTokens":${limit}`;
+  const limited =
+    bytes &&
+    ('generationConfig' in body
+      ? withinConfig(body, bytes, member)
+      : addMember(bytes, `"generationConfig":{${member}}`));
+  if (limited) return { kind: 'bytes', bytes: limited };
+  return {
+    kind: 'rewritten',
+    body: { ...asJson(body), generationConfig: { ...asJson(body.generationConfig ?? {}), maxOutputTokens: limit } },
+  };
+}
+
+function withinConfig({ generationConfig }: GeminiRequest, bytes: Uint8Array, member: string): Uint8Array | null {
+  if (!generationConfig || 'maxOutputTokens' in generationConfig) return null;
+  const limited = addToTopLevelObject(Buffer.from(bytes).toString('utf8'), 'generationConfig', member);
+  return limited === null ? null : Buffer.from(limited);
+}
+
 function geminiStyle(framing: typeof eventFraming): TextStyleCodec<GeminiRequest> {
   return {
     style: 'gemini',
     read: readGeminiRequest,
-    native: (body, bytes) => (bytes ? { kind: 'bytes', bytes } : { kind: 'rewritten', body: asJson(body) }),
+    native: nativeGeminiBody,
     outputLimit: (body) => body.generationConfig?.maxOutputTokens ?? undefined,
+    thinkingBudget: (body) => body.generationConfig?.thinkingConfig?.thinkingBudget ?? undefined,
     answer: (reply, context) => envelope(JSON.stringify(geminiAnswer(reply, context.model, context.requestId))),
     wrap: (json) => envelope(json),
     stream: (context) => new GeminiStream(context, framing()),

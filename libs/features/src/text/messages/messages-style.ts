@@ -1,4 +1,5 @@
-import { DEFAULT_MAX_TOKENS, type MessagesRequest, type NativeBody } from '#contracts';
+import type { MessagesRequest, NativeBody } from '#contracts';
+import { addMember } from '../add-member.js';
 import { envelope } from '../envelope.js';
 import { asJson } from '../json-object.js';
 import type { TextStyleCodec } from '../text-style-codec.js';
@@ -6,18 +7,39 @@ import { MessagesStream } from './messages-stream.js';
 import { readMessagesRequest } from './read-messages-request.js';
 import { messagesAnswer } from './write-messages-answer.js';
 
-/** A missing `max_tokens` is filled in, because the native interface demands one. */
-function nativeMessagesBody(body: MessagesRequest, bytes: Uint8Array | undefined): NativeBody {
-  if (body.max_tokens != null && bytes) return { kind: 'bytes', bytes };
-  return { kind: 'rewritten', body: { ...asJson(body), max_tokens: body.max_tokens ?? DEFAULT_MAX_TOKENS } };
+/** Names that neighbouring interfaces have for `max_tokens`. They mean nothing here, and no upstream is to obey them. */
+const OTHER_LIMITS = ['max_tokens_to_sample', 'max_output_tokens', 'max_completion_tokens'] as const;
+
+/** The body without names for the limit that are not the style's own; the same object when it has none. */
+function withoutOtherLimits(body: MessagesRequest): MessagesRequest {
+  if (!OTHER_LIMITS.some((name) => name in body)) return body;
+  const kept = Object.entries(body).filter(([name]) => !OTHER_LIMITS.some((other) => other === name));
+  return Object.fromEntries(kept) as unknown as MessagesRequest;
 }
+
+function nativeMessagesBody(
+  sent: MessagesRequest,
+  sentBytes: Uint8Array | undefined,
+  limit: number | undefined,
+): NativeBody {
+  const body = withoutOtherLimits(sent);
+  const bytes = body === sent ? sentBytes : undefined;
+  if (limit === undefined) return bytes ? { kind: 'bytes', bytes } : { kind: 'rewritten', body: asJson(body) };
+  if (bytes && !('max_tokens' in body)) return { kind: 'bytes', bytes: addMember(bytes, `"max_tokens":${limit}`) };
+  return { kind: 'rewritten', body: { ...asJson(body), max_tokens: limit } };
+}
+
+const thinkingBudget = ({ thinking }: MessagesRequest): number | undefined =>
+  thinking?.type === 'enabled' ? thinking.budget_tokens : undefined;
 
 /** The style of D1 4.3. */
 export const messagesStyle: TextStyleCodec<MessagesRequest> = {
   style: 'messages',
   read: readMessagesRequest,
   native: nativeMessagesBody,
-  outputLimit: (body) => body.max_tokens ?? DEFAULT_MAX_TOKENS,
+  // Interleaved thinking may go beyond `max_tokens`, up to its budget.
+  outputLimit: (body) => (body.max_tokens == null ? undefined : Math.max(body.max_tokens, thinkingBudget(body) ?? 0)),
+  thinkingBudget,
   answer: (reply, context) => envelope(JSON.stringify(messagesAnswer(reply, context.model))),
   wrap: (json) => envelope(json),
   stream: (context) => new MessagesStream(context),

@@ -1,6 +1,5 @@
 import {
   asksForThinking,
-  DEFAULT_MAX_TOKENS,
   type FunctionTool,
   type HostedTool,
   type JsonObject,
@@ -40,7 +39,7 @@ export function readMessagesRequest(body: MessagesRequest, model: string, stream
       : false),
     format: readFormat(body),
     reasoning: readReasoning(body, model),
-    maxOutputTokens: body.max_tokens ?? DEFAULT_MAX_TOKENS,
+    maxOutputTokens: body.max_tokens,
     temperature: body.temperature,
     topP: body.top_p,
     topK: body.top_k,

@@ -12,6 +12,7 @@ import {
   type ResponsesTool,
 } from '#contracts';
 
+import { addMember } from '../add-member.js';
 import { asJson } from '../json-object.js';
 
 /** The native form of D1's `remote_mcp`. Its timeout has no native counterpart and is a hint. */
@@ -89,19 +90,31 @@ export function nativeInput(input: ResponsesRequest['input']): JsonValue {
 export const responsesOutputLimit = (body: ResponsesRequest): number | undefined =>
   body.max_output_tokens ?? body.max_completion_tokens ?? body.max_tokens ?? undefined;
 
+const hasOurs = (body: ResponsesRequest): boolean =>
+  body.max_tokens != null ||
+  body.max_completion_tokens != null ||
+  (body.tools ?? []).some(isOurTool) ||
+  (Array.isArray(body.input) && body.input.some(isOurItem));
+
+/** The bytes with the limit that was added; undefined when the body names the field and says nothing in it. */
+function limitedBytes(body: ResponsesRequest, bytes: Uint8Array, added: number | undefined): Uint8Array | undefined {
+  if (added === undefined) return bytes;
+  return 'max_output_tokens' in body ? undefined : addMember(bytes, `"max_output_tokens":${added}`);
+}
+
 /**
  * The body for an upstream of the same style. The bytes stay as they are unless something in them is the gateway's own:
  * D1's nested tools and assistant `input_text`, chat-style items, aliases of the output limit.
  */
-export function nativeResponsesBody(body: ResponsesRequest, bytes: Uint8Array | undefined): NativeBody {
-  const { max_tokens: maxTokens, max_completion_tokens: maxCompletionTokens, ...rest } = body;
-  const ours =
-    maxTokens != null ||
-    maxCompletionTokens != null ||
-    (body.tools ?? []).some(isOurTool) ||
-    (Array.isArray(body.input) && body.input.some(isOurItem));
-  if (!ours && bytes) return { kind: 'bytes', bytes };
-  const limit = responsesOutputLimit(body);
+export function nativeResponsesBody(
+  body: ResponsesRequest,
+  bytes: Uint8Array | undefined,
+  added: number | undefined,
+): NativeBody {
+  const limited = bytes && !hasOurs(body) ? limitedBytes(body, bytes, added) : undefined;
+  if (limited) return { kind: 'bytes', bytes: limited };
+  const { max_tokens: _maxTokens, max_completion_tokens: _maxCompletionTokens, ...rest } = body;
+  const limit = responsesOutputLimit(body) ?? added;
   const rewritten: Record<string, unknown> = { ...rest, input: nativeInput(body.input) };
   if (body.tools) rewritten['tools'] = body.tools.map(nativeTool);
   if (limit !== undefined) rewritten['max_output_tokens'] = limit;

@@ -59,7 +59,7 @@ export class ResponsesStream implements TextStreamEncoder {
 
   fail(error: GatewayError): readonly string[] {
     const { error: nested } = errorInStyle('responses', error, this.#requestId);
-    const flat = { code: error.code, message: error.publicMessage, param: error.param ?? null };
+    const flat = { code: error.upstreamCode ?? error.code, message: error.publicMessage, param: error.param ?? null };
     const json = JSON.stringify({ type: 'error', sequence_number: this.#sequence++, ...flat, error: nested });
     return [namedEvent('error', json)];
   }

@@ -12,6 +12,7 @@ export const responsesStyle: TextStyleCodec<ResponsesRequest> = {
   read: readResponsesRequest,
   native: nativeResponsesBody,
   outputLimit: responsesOutputLimit,
+  thinkingBudget: () => undefined,
   answer: (reply, context) => {
     const response = responsesAnswer(reply, context);
     context.onAnswer(asJson(response));

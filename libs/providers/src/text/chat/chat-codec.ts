@@ -11,4 +11,5 @@ export const chatCodec: ProtocolCodec = {
   read: readChatReply,
   decoder: () => new ChatStreamDecoder(),
   marks: { decode: [] },
+  mayReasonUnasked: true,
 };

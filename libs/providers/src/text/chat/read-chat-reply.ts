@@ -1,7 +1,8 @@
 import type { FinishReason, JsonObject, TextEvent, TextUsage } from '#contracts';
-import { brokenOff, parseReply, reportedFailure } from '../upstream/codec-failures.js';
-import { reportedUsage } from '../upstream/reported-usage.js';
+import { brokenOff, parseReply } from '../upstream/codec-failures.js';
+import { atLeast, reportedUsage } from '../upstream/reported-usage.js';
 import type { StreamDecoder } from '../upstream/protocol-codec.js';
+import { reportedFailure } from '../upstream/refused-by-upstream.js';
 import { ChatCalls, type ChatToolCall } from './chat-calls.js';
 import type { EventData } from '../upstream/server-sent-events.js';
 
@@ -94,7 +95,7 @@ export class ChatStreamDecoder implements StreamDecoder {
   read(reply: ChatReply): readonly TextEvent[] {
     if (reply.error) throw reportedFailure(reply.error);
     const usage = reportIn(reply);
-    if (usage) this.#usage = readUsage(usage);
+    if (usage) this.#usage = atLeast(this.#usage, readUsage(usage));
     const choice = reply.choices?.[0];
     if (!choice) return [];
     if (choice.finish_reason) this.#reason = FINISH_REASONS[choice.finish_reason] ?? 'stop';
@@ -105,6 +106,10 @@ export class ChatStreamDecoder implements StreamDecoder {
   end(): readonly TextEvent[] {
     if (this.#reason === undefined) throw brokenOff();
     return [...this.#calls.held(), this.#finish(this.#reason)];
+  }
+
+  told(): TextUsage | undefined {
+    return this.#usage;
   }
 
   #readMessage(message: ChatMessage): TextEvent[] {

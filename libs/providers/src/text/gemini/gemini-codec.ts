@@ -12,4 +12,5 @@ export const geminiCodec: ProtocolCodec = {
   read: readGeminiReply,
   decoder: () => new GeminiStreamDecoder(),
   marks: { decode: ['"finishReason"', '"blockReason"', '"error"'], latest: '"usageMetadata"' },
+  mayReasonUnasked: true,
 };

@@ -1,8 +1,9 @@
 import { GatewayError, type FinishReason, type JsonObject, type TextEvent, type TextUsage } from '#contracts';
-import { brokenOff, parseReply, reportedFailure } from '../upstream/codec-failures.js';
-import { reportedUsage } from '../upstream/reported-usage.js';
+import { brokenOff, parseReply } from '../upstream/codec-failures.js';
+import { atLeast, reportedUsage, sumOf } from '../upstream/reported-usage.js';
 import { newCallId } from '../upstream/new-call-id.js';
 import type { StreamDecoder } from '../upstream/protocol-codec.js';
+import { reportedFailure } from '../upstream/refused-by-upstream.js';
 import type { EventData } from '../upstream/server-sent-events.js';
 import { markSignature } from '../upstream/signatures.js';
 
@@ -49,11 +50,11 @@ function readUsage(usage: NonNullable<Chunk['usageMetadata']>): TextUsage | unde
   const thoughts = usage.thoughtsTokenCount ?? 0;
   const images = (usage.promptTokensDetails ?? []).filter((detail) => detail.modality === 'IMAGE');
   return reportedUsage({
-    inputTokens: (usage.promptTokenCount ?? 0) + (usage.toolUsePromptTokenCount ?? 0),
+    inputTokens: sumOf(usage.promptTokenCount ?? 0, usage.toolUsePromptTokenCount ?? 0),
     cachedInputTokens: usage.cachedContentTokenCount ?? 0,
     cacheWriteTokens: 0,
     imageInputTokens: images.reduce((sum, detail) => sum + (detail.tokenCount ?? 0), 0),
-    outputTokens: (usage.candidatesTokenCount ?? 0) + thoughts,
+    outputTokens: sumOf(usage.candidatesTokenCount ?? 0, thoughts),
     reasoningTokens: thoughts,
   });
 }
@@ -91,7 +92,7 @@ export class GeminiStreamDecoder implements StreamDecoder {
   /** Reads one chunk, or a whole reply, which has the same shape. */
   read(chunk: JsonObject & Chunk): readonly TextEvent[] {
     if (chunk.error) throw reportedFailure(chunk.error);
-    if (chunk.usageMetadata) this.#usage = readUsage(chunk.usageMetadata);
+    if (chunk.usageMetadata) this.#usage = atLeast(this.#usage, readUsage(chunk.usageMetadata));
     if (chunk.promptFeedback?.blockReason) this.#reason = 'content-filter';
     return this.#readCandidate(chunk.candidates?.[0] ?? {});
   }
@@ -100,6 +101,10 @@ export class GeminiStreamDecoder implements StreamDecoder {
     if (this.#reason === undefined) throw brokenOff();
     const reason = this.#reason === 'stop' && this.#called ? 'tool-calls' : this.#reason;
     return [{ type: 'finish', reason, ...(this.#usage ? { usage: this.#usage } : {}) }];
+  }
+
+  told(): TextUsage | undefined {
+    return this.#usage;
   }
 
   #readCandidate({ content, finishReason }: Candidate): TextEvent[] {

@@ -14,4 +14,5 @@ export const messagesCodec: ProtocolCodec = {
   read: readMessagesReply,
   decoder: () => new MessagesStreamDecoder(),
   marks: { decode: ['"message_start"', '"message_delta"', '"message_stop"', '"error"'] },
+  mayReasonUnasked: false,
 };

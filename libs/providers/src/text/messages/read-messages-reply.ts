@@ -1,7 +1,8 @@
 import type { FinishReason, JsonObject, TextEvent, TextUsage } from '#contracts';
-import { brokenOff, parseReply, reportedFailure } from '../upstream/codec-failures.js';
-import { reportedUsage } from '../upstream/reported-usage.js';
+import { brokenOff, parseReply } from '../upstream/codec-failures.js';
+import { atLeast, reportedUsage, sumOf } from '../upstream/reported-usage.js';
 import type { StreamDecoder } from '../upstream/protocol-codec.js';
+import { reportedFailure } from '../upstream/refused-by-upstream.js';
 import type { EventData } from '../upstream/server-sent-events.js';
 import { markSignature } from '../upstream/signatures.js';
 
@@ -61,7 +62,7 @@ function readUsage(usage: Usage): TextUsage | undefined {
   const cached = usage.cache_read_input_tokens ?? 0;
   const written = usage.cache_creation_input_tokens ?? 0;
   return reportedUsage({
-    inputTokens: (usage.input_tokens ?? 0) + cached + written,
+    inputTokens: sumOf(usage.input_tokens ?? 0, cached, written),
     cachedInputTokens: cached,
     cacheWriteTokens: written,
     imageInputTokens: 0,
@@ -70,10 +71,9 @@ function readUsage(usage: Usage): TextUsage | undefined {
   });
 }
 
-function finishEvent(message: Message, usage: Usage): TextEvent {
+function finishEvent(message: Message, known: TextUsage | undefined): TextEvent {
   const stopSequence = message.stop_sequence ? { stopSequence: message.stop_sequence } : {};
   const reason = FINISH_REASONS[message.stop_reason ?? ''] ?? 'stop';
-  const known = readUsage(usage);
   return { type: 'finish', reason, ...stopSequence, ...(known ? { usage: known } : {}) };
 }
 
@@ -96,6 +96,7 @@ function openBlock(block: Block): TextEvent[] {
 /** Reads a messages stream. */
 export class MessagesStreamDecoder implements StreamDecoder {
   #usage: Usage = {};
+  #told: TextUsage | undefined;
   #message: Message | undefined;
   #stopped = false;
   /** What is open is a call of ours, not of a tool that the vendor runs. */
@@ -117,6 +118,7 @@ export class MessagesStreamDecoder implements StreamDecoder {
       case 'message_delta':
         // The last figures count; an upstream that leaves some out means those of the start.
         this.#usage = { ...this.#usage, ...withoutNull(event.usage ?? {}) };
+        this.#note();
         this.#message = { ...this.#message, ...event.delta };
         return [];
       case 'message_stop':
@@ -131,12 +133,22 @@ export class MessagesStreamDecoder implements StreamDecoder {
 
   end(): readonly TextEvent[] {
     if (!this.#stopped || !this.#message) throw brokenOff();
-    return [finishEvent(this.#message, this.#usage)];
+    return [finishEvent(this.#message, this.#told)];
+  }
+
+  told(): TextUsage | undefined {
+    return this.#told;
+  }
+
+  /** An output that is not told yet is 0, which nobody believes who has seen text. */
+  #note(): void {
+    this.#told = atLeast(this.#told, readUsage({ output_tokens: 0, ...withoutNull(this.#usage) }));
   }
 
   #begin(usage: Usage): TextEvent[] {
     this.#usage = usage;
-    const known = readUsage({ ...usage, output_tokens: 0 });
+    this.#note();
+    const known = this.#told;
     return [{ type: 'start', ...(known ? { inputTokens: known.inputTokens } : {}) }];
   }
 
@@ -186,5 +198,5 @@ export function readMessagesReply(answer: JsonObject): readonly TextEvent[] {
       closing.push({ type: 'signature', signature: markSignature('messages', block.signature) });
     return [...openBlock(block), ...closing];
   });
-  return [...blocks, finishEvent(message, message.usage ?? {})];
+  return [...blocks, finishEvent(message, readUsage(message.usage ?? {}))];
 }

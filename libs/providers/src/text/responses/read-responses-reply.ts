@@ -1,7 +1,8 @@
 import type { FinishReason, JsonObject, TextEvent, TextUsage } from '#contracts';
-import { brokenOff, parseReply, reportedFailure } from '../upstream/codec-failures.js';
+import { brokenOff, parseReply } from '../upstream/codec-failures.js';
 import { reportedUsage } from '../upstream/reported-usage.js';
 import type { StreamDecoder } from '../upstream/protocol-codec.js';
+import { reportedFailure } from '../upstream/refused-by-upstream.js';
 import type { EventData } from '../upstream/server-sent-events.js';
 import { markSignature } from '../upstream/signatures.js';
 
@@ -87,6 +88,7 @@ export class ResponsesStreamDecoder implements StreamDecoder {
   /** Places in the output of the items that began while another was open. */
   readonly #waiting = new Set<number | undefined>();
   #response: Response | undefined;
+  #told: TextUsage | undefined;
 
   push(data: EventData): readonly TextEvent[] {
     if (data === '[DONE]') return [];
@@ -107,8 +109,10 @@ export class ResponsesStreamDecoder implements StreamDecoder {
       case 'response.completed':
       case 'response.incomplete':
         this.#response = event.response ?? {};
+        this.#told = readUsage(this.#response.usage);
         return [];
       case 'response.failed':
+        this.#told = readUsage(event.response?.usage);
         throw reportedFailure(event.response?.error);
       case 'error':
         throw reportedFailure(event.error ?? event);
@@ -121,6 +125,10 @@ export class ResponsesStreamDecoder implements StreamDecoder {
     if (!this.#response) throw brokenOff();
     const called = this.#called || (this.#response.output ?? []).some((item) => item.type === 'function_call');
     return [finishEvent(this.#response, called)];
+  }
+
+  told(): TextUsage | undefined {
+    return this.#told;
   }
 
   #grow({ output_index: index }: StreamEvent, piece: TextEvent): TextEvent[] {

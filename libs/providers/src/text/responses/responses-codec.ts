@@ -11,4 +11,5 @@ export const responsesCodec: ProtocolCodec = {
   read: readResponsesReply,
   decoder: () => new ResponsesStreamDecoder(),
   marks: { decode: ['"response.completed"', '"response.incomplete"', '"response.failed"', '"error"'] },
+  mayReasonUnasked: true,
 };

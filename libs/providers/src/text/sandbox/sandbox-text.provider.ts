@@ -6,6 +6,7 @@ import {
   type TextProvider,
   type TextReply,
   type TextRequest,
+  type TextUsage,
 } from '#contracts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readTestWords, type TestWords } from '../../sandbox/test-words.js';
@@ -61,6 +62,15 @@ export class SandboxTextProvider implements TextProvider {
   }
 
   async call(call: TextCall, signal: AbortSignal): Promise<TextReply> {
+    try {
+      return await this.#reply(call, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      throw error;
+    }
+  }
+
+  async #reply(call: TextCall, signal: AbortSignal): Promise<TextReply> {
     const request = call.request();
     const prompt = wholePrompt(request);
     const words = readTestWords(prompt);
@@ -71,6 +81,8 @@ export class SandboxTextProvider implements TextProvider {
     const script = words.failure === 'content_policy' ? REFUSAL : await writeScript(request);
     const events = await compose(request, script, counter, words.failure === 'content_policy');
     const cut = prompt.includes(CUT);
+    const told = toldIn(events);
+    call.onReply?.({ told: () => told, mayReasonUnasked: false });
     return { kind: 'events', events: this.#play(events, cut, call.stream, signal) };
   }
 
@@ -101,6 +113,14 @@ export class SandboxTextProvider implements TextProvider {
       yield [event];
     }
   }
+}
+
+/** The sandbox knows its whole bill before the first word; what it tells before the last one is the input. */
+function toldIn(events: readonly TextEvent[]): TextUsage | undefined {
+  const finish = events.at(-1);
+  return finish?.type === 'finish' && finish.usage
+    ? { ...finish.usage, outputTokens: 0, reasoningTokens: 0 }
+    : undefined;
 }
 
 const REFUSAL: SandboxScript = { reasoning: '', text: 'The sandbox was told to refuse this content.', calls: [] };

@@ -1,5 +1,4 @@
 import { GatewayError, isJsonObject, type HostedTool, type JsonObject, type TextProtocol } from '#contracts';
-import { errorReasons } from './refused-by-upstream.js';
 import type { EventData } from './server-sent-events.js';
 
 /** A part of a request that this protocol has no words for. */
@@ -40,18 +39,4 @@ export function parseReply(json: EventData): JsonObject {
   throw new GatewayError('upstream_error', 'The upstream sent something that is not part of its protocol.', {
     log: `not a JSON object, ${json.length} characters`,
   });
-}
-
-/** A failure that the upstream reports inside a reply it had begun. */
-export function reportedFailure(error: unknown): GatewayError {
-  const details = isJsonObject(error) ? error : {};
-  const type = errorReasons(details).join(' ');
-  const log = `upstream reported: ${type}`;
-  if (/overloaded|UNAVAILABLE/.test(type))
-    return new GatewayError('overloaded', 'The upstream is overloaded.', { log });
-  if (/rate_limit|RESOURCE_EXHAUSTED/.test(type))
-    return new GatewayError('rate_limit_exceeded', 'The upstream is limiting its rate.', { log });
-  if (/timeout|DEADLINE/.test(type))
-    return new GatewayError('upstream_timeout', 'The upstream took too long.', { log });
-  return new GatewayError('upstream_error', 'The upstream failed while it was replying.', { log });
 }

@@ -2,20 +2,25 @@ import {
   eventText,
   GatewayError,
   type NativeBody,
+  REFUSE_UNPRICED,
   type TextCall,
   type TextEvent,
   type TextProvider,
   type TextReply,
+  type UpstreamPolicy,
 } from '#contracts';
 import { BodyReader } from './body-reader.js';
 import { parseReply } from './codec-failures.js';
+import { permittedHeaders, pricedBody } from './permitted.js';
 import { primed } from './primed.js';
-import type { ProtocolCodec, ProtocolOptions } from './protocol-codec.js';
+import type { ProtocolCodec, ProtocolOptions, StreamDecoder } from './protocol-codec.js';
 import { RelayTap } from './relay-tap.js';
+import type { RefusedRequest } from './operators-fault.js';
 import { refusedByUpstream, upstreamRequestId } from './refused-by-upstream.js';
 import { eventData, EventSplitter } from './server-sent-events.js';
 import { replaceTopLevelString } from './top-level-field.js';
 import { networkFailure, readText, type UpstreamHttp, type UpstreamReply } from './upstream-http.js';
+import { withoutSecrets } from './without-secrets.js';
 
 /** The parts of a refusal's body that are worth reading, in bytes. */
 const MAX_REFUSAL_BYTES = 64 * 1024;
@@ -27,6 +32,8 @@ export interface HttpUpstream {
   readonly http: UpstreamHttp;
   readonly key: string | undefined;
   readonly options: ProtocolOptions;
+  /** What may pass although the gateway has no price for it; nothing when it is left out. */
+  readonly policy?: UpstreamPolicy;
 }
 
 const NOTHING: readonly TextEvent[] = [];
@@ -34,9 +41,12 @@ const NOTHING: readonly TextEvent[] = [];
 /** A vendor behind HTTP, in any of the protocols. A request of the vendor's own protocol passes through byte for byte. */
 export class HttpTextProvider implements TextProvider {
   readonly #upstream: HttpUpstream;
+  /** What no caller may learn from an upstream's sentence. */
+  readonly #secrets: readonly string[];
 
   constructor(upstream: HttpUpstream) {
     this.#upstream = upstream;
+    this.#secrets = [upstream.key, upstream.http.host].filter((secret) => secret !== undefined);
   }
 
   get id(): string {
@@ -48,14 +58,15 @@ export class HttpTextProvider implements TextProvider {
   }
 
   async call(call: TextCall, signal: AbortSignal): Promise<TextReply> {
-    const { codec, http, key, options } = this.#upstream;
+    const { codec, http, key, options, policy = REFUSE_UNPRICED } = this.#upstream;
     const passesThrough = call.style === codec.protocol;
     const body = passesThrough
-      ? nativeText(call.native(), call)
+      ? nativeText(pricedBody(call.native(), call.unknownFields, policy), call)
       : JSON.stringify(codec.write(call.request(), call.upstreamModel, options));
-    const headers = { ...codec.headers(key), ...(passesThrough ? call.headers : {}) };
+    const headers = { ...codec.headers(key), ...(passesThrough ? permittedHeaders(call.headers, policy) : {}) };
     const reply = await http.post(codec.path(call.upstreamModel, call.stream), headers, body, signal);
-    if (reply.status !== 200) throw refusedByUpstream(reply, await readText(reply, signal, MAX_REFUSAL_BYTES));
+    if (reply.status !== 200)
+      throw await this.#refusal(reply, { upstreamModel: call.upstreamModel, sent: body }, signal);
     expectContentType(reply, call.stream ? 'text/event-stream' : 'json');
     const id = upstreamRequestId(reply);
     const read = await (call.stream
@@ -64,32 +75,56 @@ export class HttpTextProvider implements TextProvider {
     return id === undefined ? read : { upstreamRequestId: id, ...read };
   }
 
+  async #refusal(reply: UpstreamReply, request: RefusedRequest, signal: AbortSignal): Promise<GatewayError> {
+    const refusal = refusedByUpstream(reply, await readText(reply, signal, MAX_REFUSAL_BYTES), request);
+    return withoutSecrets(refusal, this.#secrets);
+  }
+
+  /** @throws GatewayError `upstream_error` where a reply of a strange shape would end in a TypeError. */
+  #understood(read: () => readonly TextEvent[]): readonly TextEvent[] {
+    try {
+      return read();
+    } catch (error) {
+      if (error instanceof GatewayError) throw withoutSecrets(error, this.#secrets);
+      throw new GatewayError('upstream_error', 'The upstream sent something that is not part of its protocol.', {
+        cause: error,
+      });
+    }
+  }
+
   async #readBody(call: TextCall, reply: UpstreamReply, relay: boolean, signal: AbortSignal): Promise<TextReply> {
     const text = await readText(reply, signal);
     const answer = parseReply(text);
-    const events = understood(() => this.#upstream.codec.read(answer));
-    if (!relay) return { kind: 'events', events: once(events) };
+    const events = this.#understood(() => this.#upstream.codec.read(answer));
     const usage = events.find((event) => event.type === 'finish')?.usage;
+    call.onReply?.({ told: () => usage, mayReasonUnasked: this.#upstream.codec.mayReasonUnasked });
+    if (!relay) return { kind: 'events', events: once(events) };
     const produced = usage?.outputTokens ? '' : events.map(eventText).join('');
     const json = renameModel(text.trim(), call);
     return { kind: 'body', json, answer: () => answer, outcome: () => ({ usage, produced, failed: false }) };
   }
 
   async #readStream(call: TextCall, reply: UpstreamReply, relay: boolean, signal: AbortSignal): Promise<TextReply> {
+    const { codec } = this.#upstream;
+    const { mayReasonUnasked } = codec;
     if (!relay) {
-      const events = await primed(this.#events(reply, signal), (batch) => batch.some(({ type }) => type !== 'start'));
+      const decoder = codec.decoder();
+      call.onReply?.({ told: () => decoder.told(), mayReasonUnasked });
+      const events = await primed(this.#events(reply, decoder, signal), (batch) =>
+        batch.some(({ type }) => type !== 'start'),
+      );
       return { kind: 'events', events };
     }
-    const tap = new RelayTap(this.#upstream.codec);
+    const tap = new RelayTap(codec);
+    call.onReply?.({ told: () => tap.told(), mayReasonUnasked });
     const frames = await primed(this.#frames(call, reply, tap, signal), () => true);
     return { kind: 'stream', frames, answer: () => tap.answer, outcome: () => tap.outcome() };
   }
 
-  #events(reply: UpstreamReply, signal: AbortSignal): BodyReader<readonly TextEvent[]> {
-    const decoder = this.#upstream.codec.decoder();
+  #events(reply: UpstreamReply, decoder: StreamDecoder, signal: AbortSignal): BodyReader<readonly TextEvent[]> {
     const splitter = new EventSplitter();
     const decode = (frames: Buffer): readonly TextEvent[] =>
-      understood(() => {
+      this.#understood(() => {
         // A loop: `flatMap` looks up how to make an array, and makes two, for every token.
         const events: TextEvent[] = [];
         for (const data of eventData(frames.toString('utf8'))) events.push(...decoder.push(data));
@@ -164,18 +199,6 @@ function expectContentType(reply: UpstreamReply, expected: string): void {
   throw new GatewayError('upstream_error', 'The upstream answered with something that is not part of its protocol.', {
     log: `content-type ${sent}, expected ${expected}`,
   });
-}
-
-/** @throws GatewayError `upstream_error` where a reply of a strange shape would end in a TypeError. */
-function understood(read: () => readonly TextEvent[]): readonly TextEvent[] {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof GatewayError) throw error;
-    throw new GatewayError('upstream_error', 'The upstream sent something that is not part of its protocol.', {
-      cause: error,
-    });
-  }
 }
 
 async function* once(events: readonly TextEvent[]): AsyncGenerator<readonly TextEvent[]> {

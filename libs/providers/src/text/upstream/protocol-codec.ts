@@ -1,4 +1,4 @@
-import type { JsonObject, TextEvent, TextProtocol, TextRequest } from '#contracts';
+import type { JsonObject, TextEvent, TextProtocol, TextRequest, TextUsage } from '#contracts';
 import type { EventData } from './server-sent-events.js';
 
 /** What an upstream's configuration says about how to speak to it. */
@@ -17,13 +17,15 @@ export interface StreamDecoder {
    * @throws GatewayError `upstream_error` when it ended too early.
    */
   end(): readonly TextEvent[];
+  /** The usage told until now, never less than what was told before; undefined while none was. */
+  told(): TextUsage | undefined;
 }
 
 /** Which events of a stream tell how it ended, found by text so that the others need no parsing. */
 export interface RelayMarks {
   /** Events that hold one of these are decoded when they come. */
   readonly decode: readonly string[];
-  /** Of the events that hold this, only the last is decoded, when the stream is over. */
+  /** Of the events that hold this, only the first and the last are decoded, when the stream is over. */
   readonly latest?: string;
 }
 
@@ -40,4 +42,6 @@ export interface ProtocolCodec {
   read(answer: JsonObject): readonly TextEvent[];
   decoder(): StreamDecoder;
   readonly marks: RelayMarks;
+  /** True: its models may reason without being asked, and show nothing of it. */
+  readonly mayReasonUnasked: boolean;
 }

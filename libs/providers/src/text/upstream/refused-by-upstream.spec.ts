@@ -1,13 +1,15 @@
 import { Readable } from 'node:stream';
 import { GatewayError } from '#contracts';
-import { parseReply, reportedFailure } from './codec-failures.js';
-import { refusedByUpstream } from './refused-by-upstream.js';
+import { parseReply } from './codec-failures.js';
+import { refusedByUpstream, reportedFailure } from './refused-by-upstream.js';
 import type { UpstreamReply } from './upstream-http.js';
+import { withoutSecrets } from './without-secrets.js';
 
-const refused = (status: number, body: unknown): GatewayError =>
+const refused = (status: number, body: unknown, sent = '{"model":"theirs"}'): GatewayError =>
   refusedByUpstream(
     { status, headers: {}, body: Readable.from([]) as UpstreamReply['body'] },
     typeof body === 'string' ? body : JSON.stringify(body),
+    { upstreamModel: 'theirs', sent },
   );
 
 /** Refusals whose status blames the request, although the operator's key, account or configuration is the cause. */
@@ -69,5 +71,70 @@ describe('A refusal by an upstream', () => {
       'upstream reported: overloaded_error',
     );
     expect(() => parseReply(secret)).toThrow(/^not a JSON object, 31 characters$/);
+  });
+
+  it.each<[number, unknown]>([
+    [401, { error: { message: 'No.' } }],
+    [402, { error: { message: 'Insufficient Balance' } }],
+    [403, { error: { code: 403, status: 'PERMISSION_DENIED', message: 'Your API key was reported as leaked.' } }],
+    [403, { error: { status: 'PERMISSION_DENIED', message: 'x', details: [{ reason: 'SERVICE_DISABLED' }] } }],
+    [403, { error: { type: 'permission_error', message: 'Your API key does not have permission to use this.' } }],
+    [403, { error: { code: 'unsupported_country_region_territory', message: 'Country not supported' } }],
+    [404, { error: { code: 'model_not_found', message: 'The model `theirs` does not exist' } }],
+    [404, { error: { type: 'not_found_error', message: 'model: theirs' } }],
+    [404, { error: { status: 'NOT_FOUND', message: 'models/theirs is not found for API version v1beta' } }],
+    [404, { error: { type: 'NotFoundError', message: 'The model `theirs` does not exist.' } }],
+    [400, { error: { type: 'invalid_request_error', message: 'Model Not Exist' } }],
+    [404, '<html>nothing here</html>'],
+  ])('is a failure of the upstream with status %d: %j', (status, body) => {
+    expect(refused(status, body)).toMatchObject({ code: 'upstream_error', publicMessage: 'The upstream failed.' });
+  });
+
+  it.each<[number, string, unknown]>([
+    [403, 'permission_denied', { error: { status: 'PERMISSION_DENIED', message: 'You do not have permission.' } }],
+    [403, 'permission_denied', '<html>blocked</html>'],
+    [404, 'not_found', { error: { code: 'model_not_found', message: 'The model `of-a-tool` does not exist' } }],
+    [400, 'invalid_parameter', { error: { status: 'FAILED_PRECONDITION', message: 'The File is not ACTIVE.' } }],
+    [409, 'invalid_parameter', { error: { message: 'The conversation is locked.' } }],
+    [415, 'unsupported_media_type', { error: { message: 'No.' } }],
+    [424, 'invalid_parameter', { error: { message: 'The server did not answer.' } }],
+    [451, 'permission_denied', { error: { message: 'No.' } }],
+  ])("is the request's with status %d: %s", (status, code, body) => {
+    expect(refused(status, body).code).toBe(code);
+  });
+
+  it.each([
+    ['API key not valid was not found', '{"id":"API key not valid"}'],
+    ['API key not valid was not found', String.raw`{"id":"\u0041PI key not valid"}`],
+    ['API key not valid was not found', '{"id":"%41PI%20key not valid"}'],
+    ['models/theirs not found', '{"id":"models/theirs"}'],
+  ])("is not blamed on the operator for a sentence of the caller's own: %s", (message, sent) => {
+    expect(refused(404, { error: { message } }, sent).code).toBe('not_found');
+  });
+
+  it.each([
+    [{ error: { code: 'context_length_exceeded', message: 'Too long.' } }, 'context_length_exceeded'],
+    [{ error: { code: 'invalid_prompt', message: 'No.' } }, 'invalid_prompt'],
+    [{ error: { code: 'content_filter', message: 'No.' } }, 'content_filter'],
+    [
+      { error: { type: 'invalid_request_error', message: 'prompt is too long: 2 tokens > 1 maximum' } },
+      'context_length_exceeded',
+    ],
+    [
+      { error: { code: 400, status: 'INVALID_ARGUMENT', message: 'The input token count (2) exceeds 1.' } },
+      'context_length_exceeded',
+    ],
+  ])('keeps the code that agents act on: %j', (body, upstreamCode) => {
+    expect(refused(400, body)).toMatchObject({ code: 'invalid_parameter', upstreamCode });
+    expect(reportedFailure(body.error)).toMatchObject({ code: 'invalid_parameter' });
+  });
+
+  it('tells neither the key nor the account nor the address of the operator', () => {
+    const secrets = ['sk-operator', 'models.internal:8000'];
+    const told =
+      'Key sk-operator of org-AbCdEf0123456789 at http://models.internal:8000/v1, sk-proj-****************abcd';
+    expect(withoutSecrets(new GatewayError('not_found', told), secrets).publicMessage).toBe(
+      'Key [hidden] of [hidden] at http://[hidden]/v1, [hidden]',
+    );
   });
 });

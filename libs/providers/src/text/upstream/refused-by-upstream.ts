@@ -1,5 +1,7 @@
-import { GatewayError, isJsonObject, type ErrorCode } from '#contracts';
+import { GatewayError, type ErrorCode } from '#contracts';
+import { isOperatorsFault, type RefusedRequest } from './operators-fault.js';
 import type { UpstreamReply } from './upstream-http.js';
+import { parseRefusal, refusalOf, type UpstreamRefusal } from './upstream-refusal.js';
 
 /** Longest wait an upstream may ask for, in milliseconds; beyond it the number is taken for nonsense. */
 const MAX_RETRY_AFTER_MS = 3_600_000;
@@ -23,51 +25,6 @@ export function retryAfterMs(reply: UpstreamReply): number | undefined {
   return wait === undefined || wait < 0 || wait > MAX_RETRY_AFTER_MS ? undefined : Math.ceil(wait);
 }
 
-/** What is read of an error body, in any of the protocols. */
-interface Refusal {
-  /** The sentence for people: it may repeat the prompt or name the gateway's key, so it is never logged. */
-  readonly message: string | undefined;
-  readonly param: string | undefined;
-  /** The words for machines, in whatever field the protocol puts them. */
-  readonly reasons: readonly string[];
-}
-
-/** Longest sentence that is passed on, in characters. */
-const MAX_MESSAGE = 1_000;
-
-/** What a word for machines looks like; anything else in such a field could be the caller's own text. */
-const REASON = /^[A-Za-z][\w.-]{0,63}$/;
-
-function parsedError(body: string): Record<string, unknown> {
-  try {
-    const parsed: unknown = JSON.parse(body);
-    // One protocol wraps its error object in an array when it streams.
-    const outer: unknown = Array.isArray(parsed) ? parsed[0] : parsed;
-    const error = isJsonObject(outer) && isJsonObject(outer['error']) ? outer['error'] : outer;
-    return isJsonObject(error) ? error : {};
-  } catch {
-    return {};
-  }
-}
-
-function readRefusal(body: string): Refusal {
-  const error = parsedError(body);
-  const { message, param } = error;
-  return {
-    message: typeof message === 'string' ? message.slice(0, MAX_MESSAGE) : undefined,
-    param: typeof param === 'string' ? param : undefined,
-    reasons: errorReasons(error),
-  };
-}
-
-/** The words for machines of a vendor's error object: `type`, `code`, `status`, and `reason` of its details. */
-export function errorReasons(error: Readonly<Record<string, unknown>>): readonly string[] {
-  const details: readonly unknown[] = Array.isArray(error['details']) ? error['details'] : [];
-  const words = [error['type'], error['code'], error['status']];
-  for (const detail of details) if (isJsonObject(detail)) words.push(detail['reason']);
-  return words.filter((word): word is string => typeof word === 'string' && REASON.test(word));
-}
-
 const FAILURES: Readonly<Record<number, readonly [ErrorCode, string]>> = {
   408: ['upstream_timeout', 'The upstream took too long.'],
   429: ['rate_limit_exceeded', 'The upstream is limiting its rate.'],
@@ -76,47 +33,89 @@ const FAILURES: Readonly<Record<number, readonly [ErrorCode, string]>> = {
   529: ['overloaded', 'The upstream is overloaded.'],
 };
 
-/** Statuses that speak of the caller's own request. */
-const CALLERS_FAULT: Readonly<Record<number, ErrorCode>> = {
-  400: 'invalid_parameter',
+/** Statuses of the 400s that are told as what they are. All others become 400, which no client library repeats. */
+const CALLERS_STATUS: Readonly<Record<number, ErrorCode>> = {
+  403: 'permission_denied',
+  404: 'not_found',
   413: 'request_too_large',
-  422: 'invalid_parameter',
+  415: 'unsupported_media_type',
+  451: 'permission_denied',
 };
 
-/**
- * What vendors answer with a status of `CALLERS_FAULT` although the operator's account or configuration is to blame: a
- * bad key, no credit, an unknown model, a region that is not served.
- */
-const OPERATORS_FAULT = {
-  reasons:
-    /^(API_KEY_\w+|authentication_error|permission_error|billing_\w+|invalid_api_key|insufficient_quota|model_not_found|FAILED_PRECONDITION|PERMISSION_DENIED|UNAUTHENTICATED|SERVICE_DISABLED|BILLING_DISABLED|CONSUMER_\w+|account_deactivated|Arrearage)$/i,
-  /**
-   * For the vendors that name no reason. Only the beginning counts: further on a sentence may repeat words of the
-   * caller's, who must not be able to make an upstream look broken.
-   */
-  message:
-    /^(Please )?(pass a valid |Incorrect |Invalid |The )?(x-)?api[ _-]?key|^Your credit balance|^You exceeded your current quota|^User location is not supported|^This (organization|account) (has been|is) (disabled|deactivated|suspended)/i,
-};
+/** Statuses of the 400s that say nothing about the request. */
+const NOT_OF_THE_REQUEST: ReadonlySet<number> = new Set([408, 425, 429]);
+
+/** One request alone is larger than the account's limit: waiting would not help, and nobody else is limited by it. */
+const TOO_LARGE_FOR_THE_LIMIT = /^Request too large/i;
+
+/** How vendors without a code say that a conversation is too long. */
+const TOO_LONG =
+  /^(prompt is too long|The input token count|This model's maximum context length|input length and `max_tokens` exceed context limit)/i;
+const FILTERED = /^Output blocked by content filtering policy/i;
+
+function upstreamCodeOf({ code, message = '' }: UpstreamRefusal): string | undefined {
+  if (code !== undefined) return code;
+  if (TOO_LONG.test(message)) return 'context_length_exceeded';
+  return FILTERED.test(message) ? 'content_filter' : undefined;
+}
+
+/** A refusal that the request itself caused, in the upstream's words. */
+function callersFault(status: number, refusal: UpstreamRefusal, log: string): GatewayError {
+  const { message = 'The upstream refused the request as invalid.', param } = refusal;
+  const upstreamCode = upstreamCodeOf(refusal);
+  return new GatewayError(CALLERS_STATUS[status] ?? 'invalid_parameter', message, {
+    log,
+    ...(param === undefined ? {} : { param }),
+    ...(upstreamCode === undefined ? {} : { upstreamCode }),
+  });
+}
+
+function isCallersFault(status: number, refusal: UpstreamRefusal, request: RefusedRequest | undefined): boolean {
+  if (status === 429) return TOO_LARGE_FOR_THE_LIMIT.test(refusal.message ?? '');
+  if (status < 400 || status > 499 || NOT_OF_THE_REQUEST.has(status)) return false;
+  return !isOperatorsFault(status, refusal, request);
+}
 
 /**
- * A refusal by status. What the caller's request caused is told in the upstream's words; what the gateway's own
- * configuration caused (key, model name, account) is a failure of the upstream to the caller, and the log names the
- * upstream's reason, never its sentence.
+ * A refusal by status. What the caller's request caused is told once, in the upstream's words and with its code; what the
+ * gateway's own configuration caused (key, model name, account) is a failure of the upstream to the caller, and the log
+ * names the upstream's reason, never its sentence.
+ *
+ * @param request absent: sentences are believed as they are.
  */
-export function refusedByUpstream(reply: UpstreamReply, body: string): GatewayError {
+export function refusedByUpstream(reply: UpstreamReply, body: string, request?: RefusedRequest): GatewayError {
   const { status } = reply;
-  const { message: sentence, param, reasons } = readRefusal(body);
-  const log = `upstream answered ${status} ${reasons.join(' ')}`.trimEnd();
-  const fault = CALLERS_FAULT[status];
-  const isOperators =
-    reasons.some((reason) => OPERATORS_FAULT.reasons.test(reason)) || OPERATORS_FAULT.message.test(sentence ?? '');
-  if (fault && !isOperators)
-    return new GatewayError(
-      fault,
-      sentence ?? 'The upstream refused the request as invalid.',
-      param === undefined ? { log } : { log, param },
-    );
+  const refusal = parseRefusal(body);
+  const log = `upstream answered ${status} ${refusal.reasons.join(' ')}`.trimEnd();
+  if (isCallersFault(status, refusal, request)) return callersFault(status === 429 ? 413 : status, refusal, log);
   const [code, message] = FAILURES[status] ?? ['upstream_error', 'The upstream failed.'];
   const wait = retryAfterMs(reply);
   return new GatewayError(code, message, wait === undefined ? { log } : { log, retryAfterMs: wait });
+}
+
+/** Words for machines of failures inside a reply that the request itself caused; the status is what they would have had. */
+const CALLERS_REASONS: readonly (readonly [RegExp, number])[] = [
+  [/^(request_too_large)$/i, 413],
+  [/^(not_found_error|NOT_FOUND|\w+_not_found)$/i, 404],
+  [/^(permission_error|PERMISSION_DENIED)$/i, 403],
+  [
+    /^(invalid_request_error|invalid_prompt|invalid_request|INVALID_ARGUMENT|FAILED_PRECONDITION|context_length_exceeded|content_filter|content_policy_violation|invalid_image\w*|image_\w+|invalid_base64_image|unsupported_image_media_type|empty_image_file|failed_to_download_image|image_file_\w+|vector_store_timeout|external_connector_error|tool_user_error|bio_policy)$/i,
+    400,
+  ],
+];
+
+/** A failure that the upstream reports inside a reply it had begun. */
+export function reportedFailure(error: unknown): GatewayError {
+  const refusal = refusalOf(error);
+  const reasons = refusal.reasons.join(' ');
+  const log = `upstream reported: ${reasons}`;
+  const status = CALLERS_REASONS.find(([pattern]) => refusal.reasons.some((reason) => pattern.test(reason)))?.[1];
+  if (status !== undefined && !isOperatorsFault(status, refusal)) return callersFault(status, refusal, log);
+  if (/overloaded|UNAVAILABLE/.test(reasons))
+    return new GatewayError('overloaded', 'The upstream is overloaded.', { log });
+  if (/rate_limit|RESOURCE_EXHAUSTED/.test(reasons))
+    return new GatewayError('rate_limit_exceeded', 'The upstream is limiting its rate.', { log });
+  if (/timeout|DEADLINE/.test(reasons))
+    return new GatewayError('upstream_timeout', 'The upstream took too long.', { log });
+  return new GatewayError('upstream_error', 'The upstream failed while it was replying.', { log });
 }

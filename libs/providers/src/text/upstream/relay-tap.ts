@@ -18,11 +18,12 @@ export class RelayTap {
   readonly #latestMark: Buffer | undefined;
   #held: Buffer[] = [];
   #heldBytes = 0;
+  #first: Buffer | undefined;
   #latest: Buffer | undefined;
   #answer: JsonObject | undefined;
   #produced = '';
   #failure: GatewayError | undefined;
-  #usage: TextUsage | undefined;
+  #isOver = false;
 
   constructor(codec: ProtocolCodec) {
     this.#codec = codec;
@@ -37,7 +38,10 @@ export class RelayTap {
   /** Takes note of whole events on their way to the caller. */
   see(events: Buffer): void {
     if (this.#decodeMarks.some((mark) => events.includes(mark))) this.#decodeMarked(events);
-    if (this.#latestMark && events.includes(this.#latestMark)) this.#latest = events;
+    if (this.#latestMark && events.includes(this.#latestMark)) {
+      this.#first ??= events;
+      this.#latest = events;
+    }
     this.#held.push(events);
     this.#heldBytes += events.length;
     if (this.#heldBytes > HELD_BYTES) this.#readHeld();
@@ -49,7 +53,7 @@ export class RelayTap {
     this.#readLatest();
     const finish = this.#ending.end().find((event) => event.type === 'finish');
     if (!finish) throw brokenOff();
-    this.#usage = finish.usage;
+    this.#isOver = true;
   }
 
   /** The native object of the finished reply, where the protocol sends one. */
@@ -57,18 +61,30 @@ export class RelayTap {
     return this.#answer;
   }
 
+  /** The usage told until now. */
+  told(): TextUsage | undefined {
+    try {
+      this.#readLatest();
+    } catch {
+      // What an event says of the usage is told before it says of a failure, which reaches the caller by itself.
+    }
+    return this.#ending.told();
+  }
+
+  /** `produced` is left out only where a whole reply told its output, so that nothing needs to be counted. */
   outcome(): RelayOutcome {
-    const tellsOutput = this.#usage !== undefined && this.#usage.outputTokens > 0;
+    const usage = this.told();
+    const tellsOutput = this.#isOver && usage !== undefined && usage.outputTokens > 0;
     if (!tellsOutput) this.#readHeld();
-    return {
-      usage: this.#usage,
-      produced: tellsOutput ? '' : this.#produced,
-      failed: this.#failure !== undefined,
-    };
+    return { usage, produced: tellsOutput ? '' : this.#produced, failed: this.#failure !== undefined };
   }
 
   #readLatest(): void {
-    if (this.#latest) for (const data of eventData(this.#latest.toString('utf8'))) this.#ending.push(data);
+    const [first, latest] = [this.#first, this.#latest];
+    this.#first = undefined;
+    this.#latest = undefined;
+    if (first) for (const data of eventData(first.toString('utf8'))) this.#ending.push(data);
+    if (latest && latest !== first) for (const data of eventData(latest.toString('utf8'))) this.#ending.push(data);
   }
 
   #decodeMarked(events: Buffer): void {

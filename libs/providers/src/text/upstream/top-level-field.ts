@@ -21,11 +21,11 @@ function skipSpace(json: string, start: number): number {
   return at;
 }
 
-/** Where the string value of a top-level field stands, quotes included. */
-function findStringValue(json: string, name: string): { start: number; end: number } | undefined {
+/** Where the value of a top-level field begins; undefined when there is no such field. */
+function findValue(json: string, name: string): number | undefined {
   const key = JSON.stringify(name);
   let depth = 0;
-  let found: { start: number; end: number } | undefined;
+  let found: number | undefined;
   for (let at = 0; at < json.length; at += 1) {
     const code = json.charCodeAt(at);
     if (code === 123 || code === 91) depth += 1;
@@ -34,9 +34,8 @@ function findStringValue(json: string, name: string): { start: number; end: numb
       const end = endOfString(json, at);
       const colon = skipSpace(json, end);
       if (depth === 1 && json.charCodeAt(colon) === 58 && json.slice(at, end) === key) {
-        const start = skipSpace(json, colon + 1);
         // The last of several counts, as it does for JSON.parse.
-        found = json.charCodeAt(start) === QUOTE ? { start, end: endOfString(json, start) } : undefined;
+        found = skipSpace(json, colon + 1);
       }
       at = end - 1;
     }
@@ -49,6 +48,20 @@ function findStringValue(json: string, name: string): { start: number; end: numb
  * it is. Long strings are skipped, not read, so a large body costs little. Unchanged when the field holds no string.
  */
 export function replaceTopLevelString(json: string, name: string, value: string): string {
-  const place = findStringValue(json, name);
-  return place ? json.slice(0, place.start) + JSON.stringify(value) + json.slice(place.end) : json;
+  const start = findValue(json, name);
+  if (start === undefined || json.charCodeAt(start) !== QUOTE) return json;
+  return json.slice(0, start) + JSON.stringify(value) + json.slice(endOfString(json, start));
+}
+
+/**
+ * Adds a member to the object that a top-level field holds, and leaves every other character as it is. Null when the
+ * field holds no object, or is written in a way that is not found.
+ *
+ * @param member `"name":value`
+ */
+export function addToTopLevelObject(json: string, name: string, member: string): string | null {
+  const start = findValue(json, name);
+  if (start === undefined || json[start] !== '{') return null;
+  const isEmpty = json[skipSpace(json, start + 1)] === '}';
+  return `${json.slice(0, start + 1)}${member}${isEmpty ? '' : ','}${json.slice(start + 1)}`;
 }

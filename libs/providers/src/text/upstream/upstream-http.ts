@@ -38,12 +38,15 @@ export function networkFailure(error: unknown): GatewayError {
 
 /** Connections to one upstream, kept open between requests. */
 export class UpstreamHttp {
+  /** Where it is, as addresses spell it: host, and the port when there is one. */
+  readonly host: string;
   readonly #basePath: string;
   readonly #connections: Pool;
 
   /** @param baseUrl address that the protocol's paths are appended to, for example `https://api.vendor.example/v1`. */
   constructor(baseUrl: string, timeouts: UpstreamTimeouts = DEFAULT_TIMEOUTS) {
-    const { origin, pathname } = new URL(baseUrl);
+    const { host, origin, pathname } = new URL(baseUrl);
+    this.host = host;
     this.#basePath = pathname.replace(/\/+$/, '');
     this.#connections = new Pool(origin, {
       connect: { timeout: timeouts.connectMs },

@@ -1,0 +1,175 @@
+import { once } from 'node:events';
+import { type ClientRequest, type IncomingMessage, request as httpRequest } from 'node:http';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { type AdminGateway, startAdminGateway } from '../../../gateway/src/testing/admin-gateway.js';
+
+const MIB = 1024 * 1024;
+const ORDER = { model: 'beta-2.5-preview', prompt: 'waves', resolution: '480p', size: '16:9', duration: 5 };
+const PICTURE = { model: 'eta-image-2.0', prompt: '[sandbox:delay=20000]', size: '1:1', resolution: '1K' };
+const MESSAGE = { model: 'vendor-haiku-4-5-20251001', messages: [{ role: 'user', content: 'hello' }] };
+
+describe('What accounts share', () => {
+  let api: AdminGateway;
+  const keys: string[] = [];
+  let slow: { readonly body: ReturnType<typeof answerTo>; readonly unused: Promise<'closed'> } | undefined;
+  const [hostile, victim] = [0, 1] as const;
+  beforeAll(async () => {
+    api = await startAdminGateway({
+      BODY_LIMIT_MB: '8',
+      BODY_MEMORY_MB: '32',
+      FREE_REQUESTS_PER_MINUTE: '25',
+      OPEN_WAITS_PER_ACCOUNT: '4',
+    });
+    for (let made = 0; made < 6; made += 1) {
+      const account = await api.newAccount({ unlimited: true });
+      keys.push((await api.newKey(account.id)).key);
+    }
+    // They take their time, and nobody else's.
+    slow = { body: dripping(), unused: unusedConnection() };
+  });
+  afterAll(() => api.gateway.stop());
+
+  async function dripping(): ReturnType<typeof answerTo> {
+    const sent = begin(keys[3], '/v1/responses', MIB);
+    sent.write('{"input":"');
+    const drip = setInterval(() => sent.write('x'), 500);
+    return answerTo(sent).finally(() => clearInterval(drip));
+  }
+
+  async function unusedConnection(): Promise<'closed'> {
+    const socket = connect(Number(new URL(api.gateway.baseUrl).port), '127.0.0.1');
+    socket.on('data', () => undefined);
+    await once(socket, 'close');
+    return 'closed';
+  }
+
+  /** Begins a request and leaves its body to the caller. */
+  function begin(key: string | undefined, path: string, length: number, headers = {}): ClientRequest {
+    const sent = httpRequest(api.gateway.baseUrl + path, {
+      method: 'POST',
+      agent: false,
+      headers: {
+        authorization: `Bearer ${key}`,
+        'content-type': 'application/json',
+        'content-length': length,
+        ...headers,
+      },
+    });
+    return sent.on('error', () => undefined);
+  }
+
+  async function answerTo(
+    sent: ClientRequest,
+  ): Promise<{ status: number | undefined; headers: IncomingMessage['headers']; body: string }> {
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+    return { status: answer.statusCode, headers: answer.headers, body: await text(answer) };
+  }
+
+  it('are not taken away by one account with bodies that stall', async () => {
+    const stalled = Array.from({ length: 12 }, () => {
+      const sent = begin(keys[hostile], '/v1/responses', 8 * MIB);
+      sent.write(`{"input":"${'x'.repeat(7 * MIB)}`);
+      return sent;
+    });
+    const refused = await Promise.race(stalled.map((sent) => answerTo(sent).catch(() => undefined)));
+    expect(refused?.status ?? 408).not.toBe(503);
+    const body = JSON.stringify({ ...MESSAGE, max_tokens: 5, messages: [{ role: 'user', content: 'y'.repeat(MIB) }] });
+    const sent = begin(keys[victim], '/v1/messages', body.length, { 'anthropic-version': '2023-06-01' });
+    sent.end(body);
+    expect((await answerTo(sent)).status).not.toBe(503);
+    for (const one of stalled) one.destroy();
+  });
+
+  it('are given back when a body comes too slowly, with an end of its connection', async () => {
+    expect(await slow?.body).toMatchObject({
+      status: 408,
+      headers: { connection: 'close' },
+      body: expect.stringContaining('too slowly'),
+    });
+  });
+
+  it('are given back when a connection is opened and not used', async () => {
+    expect(await slow?.unused).toBe('closed');
+  });
+
+  it('refuses one key over its limit before a byte of its body is read', async () => {
+    const { id } = await api.newAccount({ unlimited: true });
+    const { key } = await api.newKey(id, { requests_per_minute: 1 });
+    const paths = [
+      '/v1/quote',
+      '/v1/responses',
+      '/v1/messages/count_tokens',
+      '/v1/videos/generations',
+      '/v1/tasks/batch',
+    ];
+    await api.withKey(key, '/v1/quote', 'POST', ORDER);
+    for (const path of paths) {
+      const sent = begin(key, path, 500_000);
+      sent.write('{');
+      const { status, headers } = await answerTo(sent);
+      expect([path, status]).toEqual([path, 429]);
+      expect(headers).toMatchObject({
+        'retry-after': expect.any(String),
+        ratelimit: expect.stringContaining('"requests";r=0'),
+      });
+      sent.destroy();
+    }
+  });
+
+  it.each([
+    ['quotes', 'POST', '/v1/quote', ORDER],
+    ['counting of tokens', 'POST', '/v1/messages/count_tokens', MESSAGE],
+    ['batches', 'POST', '/v1/tasks/batch', { task_ids: ['a'] }],
+    ['lists', 'GET', '/v1/tasks', undefined],
+  ] as const)(
+    'lets an account without limits have so much of what costs nothing and no more: %s',
+    async (_what, method, path, body) => {
+      const { id } = await api.newAccount({ unlimited: true });
+      const owned = [await api.newKey(id), await api.newKey(id)].map(({ key }) => key);
+      const headers = { 'anthropic-version': '2023-06-01' };
+      const answers: Awaited<ReturnType<typeof api.gateway.send>>[] = [];
+      for (let sent = 0; sent < 26; sent += 1) {
+        const key = owned[sent % 2] ?? '';
+        answers.push(await api.gateway.send(method, path, body, { authorization: `Bearer ${key}`, ...headers }));
+      }
+      const statuses = answers.map(({ status }) => status);
+      expect(statuses.slice(0, 25)).not.toContain(429);
+      expect(statuses[25]).toBe(429);
+      expect(Number(answers[25]?.headers.get('retry-after'))).toBeGreaterThan(0);
+      expect(answers[25]?.headers.get('ratelimit')).toMatch(/^"free-requests";r=0;t=\d+$/);
+      const other = await api.gateway.send(method, path, body, { authorization: `Bearer ${keys[victim]}`, ...headers });
+      expect(other.status).toBe(200);
+    },
+  );
+
+  it('lets an account hold so many waits and event streams open and no more', async () => {
+    const key = keys[2] ?? '';
+    const authorization = { authorization: `Bearer ${key}` };
+    const submitted = await api.withKey<{ data: { task_id: string }[] }>(
+      key,
+      '/v1/images/generations',
+      'POST',
+      PICTURE,
+    );
+    const path = `/v1/tasks/${submitted.body.data[0]?.task_id}`;
+    const leaving = new AbortController();
+    const open = await Promise.all(
+      [1, 2, 3, 4].map(() =>
+        fetch(`${api.gateway.baseUrl}${path}/events`, { headers: authorization, signal: leaving.signal }),
+      ),
+    );
+    expect(open.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    for (const further of [`${path}?wait=5`, `${path}/events`]) {
+      const answer = await api.gateway.send('GET', further, undefined, authorization);
+      expect(answer).toMatchObject({ status: 429, body: { error: { code: 'rate_limit_exceeded' } } });
+      expect(answer.headers.get('retry-after')).toBe('2');
+    }
+    expect((await api.gateway.send('GET', path, undefined, authorization)).status).toBe(200);
+    leaving.abort();
+    const again = async (): Promise<number> =>
+      (await api.gateway.send('GET', `${path}?wait=1`, undefined, authorization)).status;
+    while ((await again()) === 429) await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(await again()).toBe(200);
+  });
+});

@@ -1,0 +1,60 @@
+import { GatewayError } from '#contracts';
+
+/** How long a body may pause, in seconds. */
+const PAUSE_SECONDS = 10;
+/** What it must come at on the average, pauses aside, in bytes a second: a poor mobile connection is faster. */
+const LEAST_BYTES_PER_SECOND = 8 * 1024;
+const LOOK_EVERY_MS = 1_000;
+
+/** What a sender may be behind: all it sent beyond the rate counts for one pause, and no more. */
+const CREDIT_MAX_BYTES = PAUSE_SECONDS * LEAST_BYTES_PER_SECOND;
+
+interface Sender {
+  credit: number;
+  seenBytes: number;
+  seenAtMs: number;
+  readonly bytes: () => number;
+  readonly tooSlow: (refusal: GatewayError) => void;
+}
+
+/**
+ * Finds bodies that come so slowly that their sender holds a connection and memory for nothing. One timer looks at all
+ * of them; it runs only while there are any.
+ */
+export class SendingRate {
+  readonly #senders = new Set<Sender>();
+  #timer: NodeJS.Timeout | undefined;
+
+  /** Watches a body until the answered function is called. `tooSlow` is called once. */
+  watch(bytes: () => number, tooSlow: (refusal: GatewayError) => void): () => void {
+    const sender = { credit: CREDIT_MAX_BYTES, seenBytes: 0, seenAtMs: performance.now(), bytes, tooSlow };
+    this.#senders.add(sender);
+    this.#timer ??= setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
+    return () => this.#leave(sender);
+  }
+
+  #leave(sender: Sender): void {
+    this.#senders.delete(sender);
+    if (this.#senders.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #look(): void {
+    const now = performance.now();
+    for (const sender of this.#senders) {
+      const bytes = sender.bytes();
+      const due = ((now - sender.seenAtMs) / 1000) * LEAST_BYTES_PER_SECOND;
+      sender.credit = Math.min(CREDIT_MAX_BYTES, sender.credit + bytes - sender.seenBytes) - due;
+      [sender.seenBytes, sender.seenAtMs] = [bytes, now];
+      if (sender.credit > 0) continue;
+      this.#leave(sender);
+      sender.tooSlow(
+        new GatewayError(
+          'request_timeout',
+          `The body came too slowly: it must come at ${LEAST_BYTES_PER_SECOND} bytes a second on the average, and may pause for ${PAUSE_SECONDS} s.`,
+        ),
+      );
+    }
+  }
+}

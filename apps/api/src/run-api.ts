@@ -1,0 +1,28 @@
+import { onPlatform, publicBaseUrl, reservePort, runProcess } from '#platform';
+import { openTextProviders } from '#providers';
+import { createApi } from './create-api.js';
+import { readPrices } from './read-prices.js';
+import { applyPrices, seed } from './seed.js';
+import { portOf, serve } from './serve.js';
+import { watchSales } from './watch-sales.js';
+
+await runProcess({
+  name: 'api',
+  settings: { text: () => openTextProviders(), prices: readPrices },
+  start: async (config, { text, prices }) => {
+    const reserved = await reservePort(portOf(config));
+    return onPlatform(config, async (platform) => {
+      const api = await createApi(platform, text);
+      await applyPrices(platform, prices);
+      // Without a chosen key, a fresh production database stays without a key until an admin makes one.
+      if (config.server.GATEWAY_API_KEY) await seed(api, platform);
+      await watchSales(api, platform);
+      const server = await serve(api, platform, reserved);
+      return {
+        ready: `API on ${publicBaseUrl(config)} is ready`,
+        port: server.port,
+        stop: (graceMs) => server.stop(graceMs),
+      };
+    });
+  },
+});

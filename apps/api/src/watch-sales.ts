@@ -1,0 +1,39 @@
+import { ModelsOnSale } from '#features';
+import { logger, type Platform, signals } from '#platform';
+import type { INestApplicationContext } from '@nestjs/common';
+
+const log = logger('sales');
+
+/** How many names fit a line that people read. */
+const NAMED_MAX = 10;
+
+/**
+ * Tells at the start, by `/readyz` and by metrics what an operator would otherwise learn from customers: models that
+ * cannot be sold for want of a price, and a production gateway that sells what no real model made.
+ */
+export async function watchSales(api: INestApplicationContext, { config, health, metrics }: Platform): Promise<void> {
+  const onSale = api.get(ModelsOnSale, { strict: false });
+  const sandboxReason = (): string | null =>
+    config.database.DATABASE_URL !== undefined && onSale.sandboxSells
+      ? 'what the built-in sandbox makes is sold to customers (SANDBOX_SELLS is true)'
+      : null;
+  const priceReason = async (): Promise<string | null> => {
+    const models = await onSale.withoutPrice();
+    if (models.length === 0) return null;
+    const more = models.length > NAMED_MAX ? ` and ${models.length - NAMED_MAX} more` : '';
+    return `${models.length} model(s) on sale have no price in force: ${models.slice(0, NAMED_MAX).join(', ')}${more}`;
+  };
+  health.add(
+    { part: 'prices', isNeeded: false, check: priceReason },
+    { part: 'sandbox', isNeeded: false, check: () => Promise.resolve(sandboxReason()) },
+  );
+  metrics.add({
+    name: 'sales',
+    collect: async () => {
+      signals.sandboxSelling.set(sandboxReason() === null ? 0 : 1);
+      signals.modelsWithoutPrice.set((await onSale.withoutPrice()).length);
+    },
+  });
+  for (const reason of [await priceReason(), sandboxReason()])
+    if (reason !== null) log.warn('sales.degraded', { reason });
+}

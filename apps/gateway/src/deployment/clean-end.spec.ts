@@ -1,0 +1,101 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { noteProcess } from '#testing';
+
+/** Every process that names the folder in its environment or its command line. */
+function processesOf(folder: string): number[] {
+  const names = (id: string, file: string): boolean => {
+    try {
+      return readFileSync(`/proc/${id}/${file}`, 'utf8').includes(folder);
+    } catch {
+      return false;
+    }
+  };
+  return readdirSync('/proc')
+    .filter((id) => /^\d+$/.test(id) && Number(id) !== process.pid)
+    .filter((id) => names(id, 'environ') || names(id, 'cmdline'))
+    .map(Number);
+}
+
+async function until(isSo: () => boolean, what: () => string): Promise<void> {
+  const deadline = Date.now() + 50_000;
+  while (!isSo()) {
+    if (Date.now() > deadline) throw new Error(`it never came to this: ${what()}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+const filesBelow = (folder: string): string[] => {
+  try {
+    return readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  } catch {
+    // It is being removed.
+    return [];
+  }
+};
+
+describe('A signal to npm', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'clean-end-'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  const npm = (script: readonly string[], environment: Record<string, string>): ChildProcess => {
+    const { PATH = '', HOME = '' } = process.env;
+    const child = spawn('npm', script, { env: { PATH, HOME, ...environment }, stdio: ['ignore', 'pipe', 'pipe'] });
+    noteProcess(child.pid);
+    return child;
+  };
+
+  it.each(['SIGTERM', 'SIGINT'] as const)(
+    '%s ends the gateway that npm start started, and its database',
+    async (signal) => {
+      const child = npm(['start'], { DATA_DIR: join(folder, 'data'), PORT: '0' });
+      let output = '';
+      child.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()));
+      await until(
+        () => output.includes('Ctrl-C stops it'),
+        () => output,
+      );
+      child.kill(signal);
+      await once(child, 'exit');
+      await until(
+        () => processesOf(folder).length === 0,
+        () => `left: ${processesOf(folder).join()}`,
+      );
+      expect(filesBelow(folder).filter((file) => /postmaster\.pid|gateway\.lock/.test(file))).toEqual([]);
+    },
+    120_000,
+  );
+
+  it.each(['SIGTERM', 'SIGINT', 'SIGKILL'] as const)(
+    '%s ends a test run with its servers, and no folder stays',
+    async (signal) => {
+      const child = npm(['test', '--', 'apps/gateway/src/money.spec.ts'], { TMPDIR: folder });
+      await until(
+        () => filesBelow(folder).some((file) => file.endsWith('postgres/postmaster.pid')),
+        () => filesBelow(folder).join(),
+      );
+      // SIGKILL is for the runner itself, which npm could not pass it on to.
+      const runner = signal === 'SIGKILL' ? processesOf(folder).find(isRunner) : child.pid;
+      process.kill(runner ?? 0, signal);
+      await once(child, 'exit');
+      const left = (): unknown[] => [...processesOf(folder), ...filesBelow(folder).slice(0, 5)];
+      await until(
+        () => left().length === 0,
+        () => left().join(),
+      );
+      expect(left()).toEqual([]);
+    },
+    120_000,
+  );
+});
+
+const isRunner = (id: number): boolean => {
+  const command = readFileSync(`/proc/${id}/cmdline`, 'utf8');
+  return command.startsWith('node') && command.includes('jest');
+};

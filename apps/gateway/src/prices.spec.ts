@@ -1,0 +1,223 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { applyPricesFile, type ImportedPrices, readPricesFile } from '#features';
+import { ConfigError, type Readiness } from '#platform';
+import { type AdminGateway, startAdminGateway } from './testing/admin-gateway.js';
+import { TEST_KEY } from './testing/test-gateway.js';
+
+const PICTURE = { model: 'eta-image-2.0', prompt: 'a lighthouse' };
+const MESSAGE = { model: 'vendor-haiku-4-5-20251001', max_tokens: 16, messages: [{ role: 'user', content: 'Hello' }] };
+const VERSION = { 'x-api-key': TEST_KEY, 'vendor-version': '2023-06-01' };
+
+interface Refusal {
+  readonly error: { readonly code?: string; readonly type: string };
+}
+
+const metric = async (api: AdminGateway, name: string): Promise<number> => {
+  const page = await (await fetch(`${api.gateway.baseUrl}/metrics`)).text();
+  return Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(page)?.[1]);
+};
+
+const readiness = async (api: AdminGateway): Promise<[number, Readiness]> => {
+  const { status, body } = await api.gateway.send<Readiness>('GET', '/readyz');
+  return [status, body];
+};
+
+describe('A gateway with DATABASE_URL and no upstream', () => {
+  let api: AdminGateway;
+  beforeAll(async () => {
+    api = await startAdminGateway({ SANDBOX_SELLS: '' });
+  });
+  afterAll(() => api.gateway.stop());
+
+  it('has no price that nobody chose', async () => {
+    expect((await api.admin('GET', '/prices')).body.data).toEqual([]);
+  });
+
+  it('refuses before money is held, for good, in every style', async () => {
+    const picture = await api.gateway.send<Refusal>('POST', '/v1/images/generations', PICTURE);
+    expect([picture.status, picture.body.error.code]).toEqual([404, 'model_not_available']);
+    const message = await api.gateway.send<Refusal>('POST', '/v1/messages', MESSAGE, VERSION);
+    expect([message.status, message.headers.get('x-should-retry')]).toEqual([404, 'false']);
+    const quote = await api.gateway.send('POST', '/v1/quote', PICTURE);
+    expect(quote.status).toBe(404);
+    const { body } = await api.gateway.send<{ data: object }>('GET', '/v1/user/balance');
+    expect(JSON.stringify(body)).toContain('10000');
+  });
+
+  it('is whole as far as it can tell', async () => {
+    const [status, { reasons }] = await readiness(api);
+    expect([status, reasons]).toEqual([200, []]);
+    expect([await metric(api, 'gateway_sandbox_selling'), await metric(api, 'gateway_models_without_price')]).toEqual([
+      0, 0,
+    ]);
+  });
+});
+
+describe('A gateway with DATABASE_URL whose sandbox may sell', () => {
+  let api: AdminGateway;
+  beforeAll(async () => {
+    api = await startAdminGateway();
+  });
+  afterAll(() => api.gateway.stop());
+
+  it('says so in every answer, at /readyz and in a metric, and stays ready', async () => {
+    const picture = await api.gateway.send('POST', '/v1/images/generations', PICTURE);
+    const text = await api.gateway.send('POST', '/v1/messages', MESSAGE, VERSION);
+    const stream = await api.gateway.send('POST', '/v1/messages', MESSAGE, VERSION);
+    for (const { status, headers } of [picture, text, stream])
+      expect([status, headers.get('x-gateway-sandbox')]).toEqual([200, 'true']);
+    const [status, { reasons }] = await readiness(api);
+    expect([status, reasons]).toEqual([200, [expect.stringMatching(/^sandbox: .*sold to customers/)]]);
+    expect(await metric(api, 'gateway_sandbox_selling')).toBe(1);
+  });
+});
+
+describe('A model without a price in force', () => {
+  let api: AdminGateway;
+  beforeAll(async () => {
+    api = await startAdminGateway({ SANDBOX_SELLS: '' });
+    await api.admin('POST', '/upstreams', {
+      id: 'house',
+      protocol: 'sandbox',
+      models: { 'house-writer': 'w', 'vendor-5': 'v' },
+    });
+  });
+  afterAll(() => api.gateway.stop());
+
+  it('is refused for good, told at /readyz by name, and counted', async () => {
+    const answer = await api.gateway.send<Refusal>('POST', '/v1/responses', { model: 'vendor-5', input: 'Hello' });
+    expect([answer.status, answer.body.error.code, answer.headers.get('x-should-retry')]).toEqual([
+      404,
+      'model_not_priced',
+      'false',
+    ]);
+    const [status, { reasons }] = await readiness(api);
+    expect([status, reasons]).toEqual([
+      200,
+      ['prices: 2 model(s) on sale have no price in force: vendor-5, house-writer'],
+    ]);
+    expect(await metric(api, 'gateway_models_without_price')).toBe(2);
+  });
+});
+
+describe('Lists of prices', () => {
+  let api: AdminGateway;
+  let folder: string;
+  beforeAll(async () => {
+    api = await startAdminGateway({ SANDBOX_SELLS: '' });
+    folder = await mkdtemp(join(tmpdir(), 'gateway-prices-'));
+  });
+  afterAll(async () => {
+    await api.gateway.stop();
+    await rm(folder, { recursive: true });
+  });
+
+  const file = async (text: string): Promise<string> => {
+    const path = join(folder, 'prices.yaml');
+    await writeFile(path, text);
+    return path;
+  };
+  const problemsOf = async (work: () => unknown): Promise<readonly string[]> => {
+    try {
+      await work();
+    } catch (error) {
+      if (error instanceof ConfigError) return error.problems.map((problem) => problem.replace(`${folder}/`, ''));
+      throw error;
+    }
+    return [];
+  };
+
+  it('are told every mistake with line and field', async () => {
+    const path = await file(`effective_from: 2026-01-01
+prices:
+  - { model: eta-image-2.0, unit: second, variant: huge, amount: "0.1" }
+  - model: vendor-5
+    unit: input_token
+    amount: -1
+    per_quantity: 0
+    effective_from: soon
+    price: 3
+  - { model: beta-2.5-previev, unit: second, amount: "1" }
+`);
+    expect(await problemsOf(() => readPricesFile(path))).toEqual([
+      'prices.yaml:3: prices[0].unit must be one of image',
+      expect.stringMatching(/^prices\.yaml:3: prices\[0\]\.variant must be one of /),
+      'prices.yaml:9: prices[1].price should not exist',
+      'prices.yaml:7: prices[1].per_quantity must be a whole number from 1 to 1000000000',
+      'prices.yaml:6: prices[1].amount must be a decimal such as "0.25", not below 0, with at most six places',
+      expect.stringMatching(/^prices\.yaml:8: prices\[1\]\.effective_from must be a day or a moment/),
+      expect.stringMatching(
+        /^prices\.yaml:10: prices\[2\]\.unit must be one of input_token.*unless the model is "beta-2.5-preview"$/,
+      ),
+    ]);
+    expect(await problemsOf(async () => readPricesFile(await file('prices: [')))).toEqual([
+      expect.stringMatching(/^prices\.yaml:\d+: /),
+    ]);
+    expect(await problemsOf(() => readPricesFile(join(folder, 'none.yaml')))).toEqual([
+      expect.stringMatching(/^PRICES_FILE names "none\.yaml", which cannot be read/),
+    ]);
+  });
+
+  it('of a file come into force once, however often and by however many it is applied, and later ones follow', async () => {
+    const { database } = api.gateway;
+    const apply = async (text: string, times = 1): Promise<void> => {
+      const path = await file(text);
+      await Promise.all(Array.from({ length: times }, () => applyPricesFile(database, readPricesFile(path))));
+    };
+    const first =
+      'effective_from: 2026-01-01\nprices:\n  - { model: vendor-5, unit: input_token, amount: 1.25, per_quantity: 1000000 }\n';
+    await apply(first, 5);
+    await apply(
+      `${first}  - { model: vendor-5, unit: input_token, amount: 2, per_quantity: 1000000, effective_from: 2099-01-01 }\n`,
+    );
+    await apply(
+      `${first}  - { model: vendor-5, unit: input_token, amount: 3, per_quantity: 1000000, effective_from: 2099-01-01 }\n`,
+    );
+    const { body } = await api.admin<{ amount: string; created_by: string }[]>(
+      'GET',
+      '/prices?history=true&model=vendor-5',
+    );
+    expect(body.data.map(({ amount, created_by: by }) => [amount, by])).toEqual([
+      ['3.000000', 'PRICES_FILE'],
+      ['1.250000', 'PRICES_FILE'],
+    ]);
+    expect(await problemsOf(() => apply(first.replace('1.25', '1.26')))).toEqual([
+      'prices.yaml:3: vendor-5 input_token default has cost 1.250000 since 2026-01-01T00:00:00.000Z and cannot cost 1.260000 from then on; give the new price a later effective_from',
+    ]);
+  });
+
+  it('go out and come in through the admin API, first as a look at what would change', async () => {
+    const added = {
+      model: 'eta-image-2.0',
+      unit: 'image',
+      variant: 'default',
+      amount: '0.05',
+      effective_from: '2026-02-01',
+    };
+    const exported = (await api.admin<never>('GET', '/prices/export')).body as unknown as { prices: object[] };
+    const list = { prices: [...exported.prices, added] };
+    const look = await api.admin<ImportedPrices>('POST', '/prices/import?dry_run=true', list);
+    expect(look.body.data).toMatchObject({
+      added: [{ ...added, amount: '0.050000', effective_from: '2026-02-01T00:00:00.000Z', was: null }],
+      changed: [],
+      unchanged: 2,
+      conflicts: [],
+    });
+    expect((await api.admin<unknown[]>('GET', '/prices?model=eta-image-2.0')).body.data).toEqual([]);
+    expect((await api.admin<ImportedPrices>('POST', '/prices/import', list)).body.data.added).toHaveLength(1);
+    expect((await api.admin<ImportedPrices>('POST', '/prices/import', list)).body.data).toMatchObject({
+      added: [],
+      unchanged: 3,
+    });
+    const conflict = await api.admin('POST', '/prices/import', { prices: [{ ...added, amount: '0.06' }] });
+    expect([conflict.status, conflict.body.error.code]).toEqual([409, 'conflict']);
+    const wrong = await api.admin('POST', '/prices/import', { prices: [{ ...added, amount: true }] });
+    expect([wrong.status, wrong.body.error.param]).toEqual([400, 'prices[0].amount']);
+    const answer = await fetch(`${api.gateway.baseUrl}/admin/v1/prices/export?format=yaml`, {
+      headers: { authorization: `Bearer ${api.token}` },
+    });
+    expect(readPricesFile(await file(await answer.text()))).toHaveLength(3);
+  });
+});

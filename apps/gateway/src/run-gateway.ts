@@ -1,0 +1,15 @@
+import { loadConfig, onPlatform, reservePort, runProcess } from '#platform';
+import { openTextProviders, SandboxConfig } from '#providers';
+import { readPrices } from '../../api/src/read-prices.js';
+import { portOf } from '../../api/src/serve.js';
+import { startGateway } from './start-gateway.js';
+
+await runProcess({
+  name: 'gateway',
+  forPeople: true,
+  settings: { text: () => openTextProviders(), sandbox: () => loadConfig(SandboxConfig), prices: readPrices },
+  start: async (config, settings) => {
+    const reserved = await reservePort(portOf(config));
+    return onPlatform(config, (platform) => startGateway(platform, { ...settings, reserved }));
+  },
+});

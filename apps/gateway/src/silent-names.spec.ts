@@ -1,0 +1,72 @@
+import dns from 'node:dns/promises';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { quickestOf, startNameServer, type TestNameServer } from '#testing';
+import { startTestGateway, type TestGateway } from './testing/test-gateway.js';
+
+const PICTURE = { model: 'eta-image-2.0', prompt: 'a lighthouse', size: '1:1', resolution: '1K' };
+const SILENT_HOSTS = 100;
+
+describe('Hosts whose name server never answers', () => {
+  let gateway: TestGateway;
+  let names: TestNameServer;
+  let receiver: Server;
+  let url: string;
+  const received = { calls: 0 };
+  beforeAll(async () => {
+    names = await startNameServer((name) => (name === 'victim.test' ? { addresses: ['127.0.0.1'] } : 'silent'));
+    receiver = createServer((_, response) => {
+      received.calls += 1;
+      response.writeHead(204).end();
+    }).listen(0, '127.0.0.1');
+    await once(receiver, 'listening');
+    const { port } = receiver.address() as AddressInfo;
+    url = `http://victim.test:${port}/hook`;
+    gateway = await startTestGateway({
+      environment: { OUTBOUND_NAME_SERVERS: names.address, MEDIA_FETCH_ALLOW: `victim.test:${port}` },
+    });
+    await gateway.database.query({ text: `insert into account (id, name) values ('hostile', 'h'), ('victim', 'v')` });
+  });
+  afterAll(async () => {
+    await gateway.stop();
+    receiver.close();
+    receiver.closeAllConnections();
+    names.close();
+  });
+
+  async function add(account: string, urls: readonly string[]): Promise<void> {
+    await gateway.database.query({
+      text: `insert into webhook_delivery (id, account_id, event_type, url, payload, next_attempt_at)
+        select 'msg_' || gen_random_uuid(), $1, 'task.completed', url, '{}', now() from unnest($2::text[]) as url`,
+      values: [account, urls],
+    });
+  }
+
+  const timeOf = async (work: () => Promise<unknown>): Promise<number> => {
+    const beganAtMs = performance.now();
+    await work();
+    return performance.now() - beganAtMs;
+  };
+
+  it('delay neither the webhooks and references of other accounts, nor the look-ups of the system', async () => {
+    const hosts = Array.from({ length: SILENT_HOSTS }, (_, index) => `http://h${index}.slow.test/hook`);
+    await add('hostile', hosts);
+    // The workers of images meet such a host too.
+    await gateway.submit('/v1/images/generations', { ...PICTURE, image_urls: ['http://ref.slow.test/a.png'] });
+    while (!names.asked.some((name) => /^h\d+\.slow\.test$/.test(name)))
+      await new Promise((next) => setImmediate(next));
+    const deliveryMs = await quickestOf(1_500, () =>
+      timeOf(async () => {
+        const expected = received.calls + 1;
+        await add('victim', [url]);
+        while (received.calls < expected) await new Promise((next) => setTimeout(next, 10));
+      }),
+    );
+    expect(deliveryMs).toBeLessThan(1_500);
+    // The system's look-ups share a few threads of the process, and none of these may be held.
+    expect(await quickestOf(500, () => timeOf(() => dns.lookup('localhost')))).toBeLessThan(500);
+    const taskId = await gateway.submit('/v1/images/generations', PICTURE);
+    expect(await gateway.waitForTask(taskId)).toMatchObject({ status: 'completed' });
+  });
+});

@@ -1,0 +1,110 @@
+import type { JsonObject } from '#contracts';
+import { MODEL_OVER, startTextGateway, type TextGateway } from '../testing/text-vendor/text-gateway.js';
+import { type Style, textRequest } from '../testing/text-vendor/text-requests.js';
+
+const MARKED = ['gemini:GSIG', 'messages:MSIG', 'responses:RSIG', 'chat:CSIG'] as const;
+
+/** A conversation whose assistant thought, with the proof an earlier answer gave. */
+function conversation(style: Style, proof: string): JsonObject {
+  if (style === 'responses') {
+    const reasoning = {
+      type: 'reasoning',
+      id: 'rs_1',
+      summary: [{ type: 'summary_text', text: 'deep' }],
+      encrypted_content: proof,
+    };
+    const call = { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' };
+    return {
+      input: [
+        { role: 'user', content: 'x' },
+        reasoning,
+        call,
+        { type: 'function_call_output', call_id: 'c', output: 'y' },
+      ],
+    };
+  }
+  if (style === 'messages') {
+    const thinking = [
+      { type: 'thinking', thinking: 'deep', signature: proof },
+      { type: 'redacted_thinking', data: proof },
+    ];
+    const call = { type: 'tool_use', id: 'c', name: 'f', input: {} };
+    const result = { type: 'tool_result', tool_use_id: 'c', content: 'y' };
+    return {
+      thinking: { type: 'enabled', budget_tokens: 1_024 },
+      messages: [
+        { role: 'user', content: 'x' },
+        { role: 'assistant', content: [...thinking, call] },
+        { role: 'user', content: [result] },
+      ],
+    };
+  }
+  return {
+    contents: [
+      { role: 'user', parts: [{ text: 'x' }] },
+      {
+        role: 'model',
+        parts: [
+          { text: 'deep', thought: true, thoughtSignature: proof },
+          { functionCall: { name: 'f', args: {} }, thought_signature: proof },
+        ],
+      },
+      { role: 'user', parts: [{ functionResponse: { name: 'f', response: { y: 1 } } }] },
+    ],
+  };
+}
+
+describe.each(['responses', 'messages', 'gemini'] as const)(
+  'Reasoning that another vendor signed, in the %s style',
+  (style) => {
+    let gateway: TextGateway;
+    beforeAll(async () => {
+      gateway = await startTextGateway();
+    });
+    afterAll(() => gateway.stop());
+
+    async function sent(proof: string, stream: boolean): Promise<{ readonly text: string; readonly asked: string }> {
+      const { path, headers, body } = textRequest(style, { key: gateway.key, model: MODEL_OVER[style], stream });
+      const asked = JSON.stringify({ ...body, ...conversation(style, proof) });
+      const answer = await fetch(gateway.baseUrl + path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: asked,
+      });
+      await answer.text();
+      expect(answer.status).toBe(200);
+      return { text: gateway.vendor.last.text, asked };
+    }
+
+    it.each(MARKED.filter((proof) => !proof.startsWith(style)))('does not reach the vendor: %s', async (proof) => {
+      for (const stream of [false, true]) {
+        const { text } = await sent(proof, stream);
+        expect(text).not.toContain(proof);
+        expect(text).not.toContain('deep');
+        expect(text).toContain('"f"');
+        // Without its own thinking in the last turn a vendor that is told to think refuses the request.
+        expect(text).not.toContain('budget_tokens');
+      }
+    });
+
+    it('loses only its mark at the vendor that signed it', async () => {
+      const proof = MARKED.find((mark) => mark.startsWith(style)) ?? '';
+      const { text } = await sent(proof, false);
+      expect(text).not.toContain(proof);
+      expect(text).toContain(JSON.stringify(proof.slice(style.length + 1)));
+    });
+
+    it('leaves what the vendor itself signed as it is', async () => {
+      const { text, asked } = await sent('EqQBCkgIBRABGAIiQ+/=', false);
+      // The content-generation style goes on in one spelling.
+      const spelled = asked.replaceAll('thought_signature', 'thoughtSignature');
+      expect(JSON.parse(text)).toMatchObject({ ...(JSON.parse(spelled) as object), ...modelOf(text) });
+    });
+  },
+);
+
+/** The model has another name at the vendor. */
+function modelOf(text: string): object {
+  const { model } = JSON.parse(text) as { model?: string };
+  return model === undefined ? {} : { model };
+}

@@ -1,0 +1,186 @@
+import { ReconciliationService } from '#features';
+import {
+  ALLOW_EVERYTHING,
+  MODEL_OVER,
+  startTextGateway,
+  type TextGateway,
+} from '../testing/text-vendor/text-gateway.js';
+import { STYLES, textRequest, type Style } from '../testing/text-vendor/text-requests.js';
+import { waitUntil } from '../testing/wait-until.js';
+
+const ADMIN_TOKEN = 'an-admin-token-for-tests';
+const HELLO = 'Hello there';
+
+/** The native field of the limit in what an upstream of the style got. */
+const LIMIT_OF: Record<Style, (body: Record<string, unknown>) => unknown> = {
+  responses: (body) => body['max_output_tokens'],
+  messages: (body) => body['max_tokens'],
+  gemini: (body) => (body['generationConfig'] as Record<string, unknown> | undefined)?.['maxOutputTokens'],
+};
+const MODEL_MOST: Record<Style, number> = { responses: 128_000, messages: 64_000, gemini: 65_535 };
+
+describe('What a text request holds', () => {
+  let gateway: TextGateway;
+  beforeAll(async () => {
+    gateway = await startTextGateway({ ADMIN_TOKEN }, { idleSeconds: 5, settings: ALLOW_EVERYTHING });
+  });
+  afterAll(() => gateway.stop());
+  afterEach(() => {
+    gateway.vendor.rewrite = (json) => json;
+  });
+
+  const setBalance = (micros: bigint, unlimited = false) =>
+    gateway.database.query({
+      text: 'update account set available_micros = $2, unlimited = $3 where id = $1',
+      values: [gateway.accountId, micros, unlimited],
+    });
+
+  const untilSettled = () =>
+    waitUntil('the settlement', async () => {
+      const { rows } = await gateway.database.query({ text: 'select 1 from account where held_micros <> 0' });
+      return rows.length === 0 ? true : undefined;
+    });
+
+  /** The smallest request of a style, without a limit. */
+  function unlimited(style: Style) {
+    const { path, headers, body } = textRequest(style, { key: gateway.key, model: MODEL_OVER[style], stream: false });
+    const { max_tokens: _limit, ...rest } = body as Record<string, unknown>;
+    return { path, headers, body: rest };
+  }
+
+  async function send(style: Style, more: object = {}) {
+    const { path, headers, body } = unlimited(style);
+    const answer = await gateway.send<{ message?: string; error?: object }>(
+      'POST',
+      path,
+      { ...body, ...more },
+      { ...headers },
+    );
+    await untilSettled();
+    return answer;
+  }
+
+  describe.each(STYLES)('in the %s style', (style) => {
+    it("is sent on with the model's own limit where the balance allows it, every other byte as it was", async () => {
+      await setBalance(100_000_000n);
+      expect((await send(style)).status).toBe(200);
+      const { body, text } = gateway.vendor.last;
+      expect(LIMIT_OF[style](body)).toBe(MODEL_MOST[style]);
+      const { body: sent } = unlimited(style);
+      const plain = JSON.stringify(sent)
+        .replaceAll(/"model":"[^"]*"/g, '')
+        .slice(1);
+      expect(text.replaceAll(/"model":"[^"]*"/g, '').endsWith(plain)).toBe(true);
+    });
+
+    it('is sent on with what a small balance covers, and refused when that is next to nothing', async () => {
+      await setBalance(40_000n);
+      expect((await send(style)).status).toBe(200);
+      const limit = Number(LIMIT_OF[style](gateway.vendor.last.body));
+      expect(limit).toBeGreaterThanOrEqual(1_024);
+      expect(limit).toBeLessThan(MODEL_MOST[style]);
+      await setBalance(100n);
+      const asked = gateway.vendor.seen.length;
+      expect((await send(style)).status).toBe(402);
+      expect(gateway.vendor.seen).toHaveLength(asked);
+    });
+
+    it('is a 400 that names the field when it names a limit beyond all sense', async () => {
+      await setBalance(0n, true);
+      for (const limit of [9_007_199_254_740_991, 1e300]) {
+        const more =
+          style === 'gemini'
+            ? { generationConfig: { maxOutputTokens: limit } }
+            : { [style === 'messages' ? 'max_tokens' : 'max_output_tokens']: limit };
+        const answers = await Promise.all(Array.from({ length: 16 }, () => send(style, more)));
+        expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([400]));
+        expect(JSON.stringify(answers[0]?.body)).toMatch(/max_tokens|max_output_tokens|maxOutputTokens/);
+      }
+    });
+  });
+
+  it.each<[string, Style, object]>([
+    [
+      'a document by its address',
+      'messages',
+      {
+        messages: [{ role: 'user', content: [{ type: 'document', source: { type: 'url', url: 'https://a.test/x' } }] }],
+      },
+    ],
+    ['a file of gemini', 'gemini', { contents: [{ parts: [{ fileData: { fileUri: 'https://a.test/x' } }] }] }],
+    [
+      'a file of gemini, spelled in snake case',
+      'gemini',
+      { contents: [{ parts: [{ file_data: { file_uri: 'https://a.test/x' } }] }] },
+    ],
+    ['a cache', 'gemini', { cachedContent: 'cachedContents/x' }],
+    [
+      'a file by its address',
+      'responses',
+      { input: [{ role: 'user', content: [{ type: 'input_file', file_url: 'https://a.test/x' }] }] },
+    ],
+  ])('holds the worst of %s: 402 for a balance that covers the words alone', async (_what, style, more) => {
+    await setBalance(50_000n);
+    const asked = gateway.vendor.seen.length;
+    expect((await send(style, more)).status).toBe(402);
+    expect(gateway.vendor.seen).toHaveLength(asked);
+  });
+
+  it('judges one spelling of a limit and sends that one on', async () => {
+    await setBalance(100_000_000n);
+    const twice = await send('gemini', {
+      generationConfig: { maxOutputTokens: 65_536 },
+      generation_config: { max_output_tokens: 1 },
+    });
+    expect(twice.status).toBe(400);
+    expect(JSON.stringify(twice.body)).toMatch(/generation_config and generationConfig/);
+    expect((await send('gemini', { generation_config: { max_output_tokens: 77 } })).status).toBe(200);
+    expect(gateway.vendor.last.body).toMatchObject({ generationConfig: { maxOutputTokens: 77 } });
+    expect(gateway.vendor.last.text).not.toContain('generation_config');
+    expect((await send('gemini', { generation_config: { candidate_count: 4 } })).status).toBe(400);
+    expect((await send('gemini', { generationConfig: { temperature: 1 } })).status).toBe(200);
+    expect(gateway.vendor.last.body).toMatchObject({ generationConfig: { temperature: 1, maxOutputTokens: 65_535 } });
+    expect((await send('responses', { max_output_tokens: 5, max_tokens: 90_000 })).status).toBe(400);
+    expect((await send('responses', { n: 3 })).status).toBe(400);
+    expect((await send('messages', { max_tokens: 50, max_output_tokens: 90_000 })).status).toBe(200);
+    expect(gateway.vendor.last.text).not.toContain('max_output_tokens');
+  });
+
+  it('leaves what six parallel requests cost beyond their holds as a debt, which stops all that costs until it is paid', async () => {
+    await setBalance(50_000n);
+    gateway.vendor.rewrite = (json) => json.replaceAll(/"input_tokens":\d+/g, '"input_tokens":300000');
+    const { path, headers, body } = unlimited('messages');
+    const ask = () => gateway.send('POST', path, { ...body, max_tokens: 60 }, { ...headers });
+    const answers = await Promise.all(Array.from({ length: 6 }, ask));
+    const answered = answers.filter(({ status }) => status === 200).length;
+    expect(answered).toBeGreaterThan(0);
+    await untilSettled();
+    const balance = await gateway.send<Record<string, number>>('GET', '/v1/user/balance');
+    expect(balance.body).toMatchObject({ remain_balance: 0, owed_balance: expect.any(Number) });
+    const records = await gateway.send<{ data: { owed: string; amount: string }[] }>('GET', '/v1/usage/records');
+    const owed = records.body.data.reduce((sum, row) => sum + Number(row.owed), 0);
+    expect(owed).toBeCloseTo(balance.body['owed_balance'] ?? 0, 6);
+
+    const refused = await ask();
+    expect([refused.status, JSON.stringify(refused.body)]).toEqual([402, expect.stringContaining('owes')]);
+    const picture = { model: 'eta-image-2.0', prompt: HELLO };
+    expect((await gateway.send('POST', '/v1/images/generations', picture)).status).toBe(402);
+
+    const topUp = { amount: '50', reference: 'pays' };
+    const admin = { authorization: `Bearer ${ADMIN_TOKEN}` };
+    const funded = await gateway.send<{ data: { available: string } }>(
+      'POST',
+      `/admin/v1/accounts/${gateway.accountId}/top-ups`,
+      topUp,
+      admin,
+    );
+    expect(Number(funded.body.data.available)).toBeCloseTo(50 - owed, 6);
+    gateway.vendor.rewrite = (json) => json;
+    expect((await ask()).status).toBe(200);
+    await untilSettled();
+    expect((await gateway.send<object>('GET', '/v1/user/balance')).body).not.toHaveProperty('owed_balance');
+    const report = await new ReconciliationService(gateway.database).run({ full: true });
+    const books = report?.findings.filter(({ check }) => check !== 'account_balances');
+    expect(books).toEqual([]);
+  });
+});

@@ -1,0 +1,223 @@
+import type { JsonObject } from '#contracts';
+import {
+  ALLOW_EVERYTHING,
+  MODEL_OVER,
+  startTextGateway,
+  type TextGateway,
+} from '../testing/text-vendor/text-gateway.js';
+import { type Style, textRequest } from '../testing/text-vendor/text-requests.js';
+
+const PROTOCOLS = ['responses', 'chat', 'messages', 'gemini'] as const;
+
+/** What is added to a request of the style, the field that the refusal names, and the entry that would allow it. */
+type Unpriced = readonly [style: Style, added: JsonObject, param: string, allowed: string];
+
+const user = (...content: JsonObject[]): JsonObject => ({ messages: [{ role: 'user', content }] });
+const items = (...content: JsonObject[]): JsonObject => ({ input: [{ role: 'user', content }] });
+const parts = (...all: JsonObject[]): JsonObject => ({ contents: [{ role: 'user', parts: all }] });
+const tool = (definition: JsonObject): JsonObject => ({ tools: [definition] });
+
+const UNPRICED: readonly Unpriced[] = [
+  ...['web_search', 'web_search_preview', 'file_search', 'code_interpreter', 'image_generation'].map(
+    (type): Unpriced => ['responses', tool({ type }), 'tools[0]', type],
+  ),
+  ['responses', tool({ type: 'web_search_preview_2025_03_11' }), 'tools[0]', 'web_search_preview'],
+  ['responses', tool({ type: 'computer_use_preview' }), 'tools[0]', 'computer_use_preview'],
+  ['responses', tool({ type: 'a_tool_of_tomorrow' }), 'tools[0]', 'a_tool_of_tomorrow'],
+  ['responses', tool({ type: 'mcp', server_label: 'x', server_url: 'https://mcp.example' }), 'tools[0]', 'mcp'],
+  ['responses', tool({ type: 'remote_mcp', remote_mcp: { url: 'https://mcp.example' } }), 'tools[0]', 'mcp'],
+  [
+    'responses',
+    tool({ type: 'namespace', name: 'n', tools: [{ type: 'web_search' }] }),
+    'tools[0].tools[0]',
+    'web_search',
+  ],
+  ['responses', { service_tier: 'priority' }, 'service_tier', 'priority'],
+  ['responses', { service_tier: 'flex' }, 'service_tier', 'flex'],
+  ['responses', { service_tier: 'auto' }, 'service_tier', 'auto'],
+  ['responses', { speed: 'fast' }, 'speed', 'speed'],
+  ['responses', items({ type: 'input_file', file_id: 'file-1' }), 'input[0].content[0].file_id', 'file_id'],
+  ['messages', tool({ type: 'web_search_20250305', name: 'web_search' }), 'tools[0]', 'web_search'],
+  ['messages', tool({ type: 'code_execution_20250522', name: 'code_execution' }), 'tools[0]', 'code_execution'],
+  ['messages', tool({ type: 'web_fetch_20250910', name: 'web_fetch' }), 'tools[0]', 'web_fetch'],
+  ['messages', tool({ type: 'computer_20250124', name: 'computer' }), 'tools[0]', 'computer'],
+  ['messages', { mcp_servers: [{ type: 'url', url: 'https://mcp.example', name: 'x' }] }, 'mcp_servers', 'mcp'],
+  ['messages', { service_tier: 'auto' }, 'service_tier', 'auto'],
+  ['messages', { speed: 'fast' }, 'speed', 'speed'],
+  ['messages', { inference_geo: 'us' }, 'inference_geo', 'inference_geo'],
+  ['messages', { container: 'container_1' }, 'container', 'container'],
+  [
+    'messages',
+    user({ type: 'document', source: { type: 'file', file_id: 'file_1' } }),
+    'messages[0].content[0].source.file_id',
+    'file_id',
+  ],
+  ['gemini', tool({ googleSearch: {} }), 'tools[0].googleSearch', 'googleSearch'],
+  ['gemini', tool({ google_search: {} }), 'tools[0].googleSearch', 'googleSearch'],
+  ['gemini', tool({ codeExecution: {} }), 'tools[0].codeExecution', 'codeExecution'],
+  ['gemini', tool({ url_context: {} }), 'tools[0].urlContext', 'urlContext'],
+  ['gemini', { cachedContent: 'cachedContents/1' }, 'cachedContent', 'cachedContent'],
+  ['gemini', { cached_content: 'cachedContents/1' }, 'cachedContent', 'cachedContent'],
+  ['gemini', { serviceTier: 'priority' }, 'serviceTier', 'priority'],
+  ['gemini', { generationConfig: { speechConfig: {} } }, 'generationConfig.speechConfig', 'speechConfig'],
+  [
+    'gemini',
+    { generationConfig: { responseModalities: ['IMAGE'] } },
+    'generationConfig.responseModalities',
+    'responseModalities',
+  ],
+  [
+    'gemini',
+    parts({ fileData: { fileUri: 'gs://bucket/film.mp4' } }),
+    'contents[0].parts[0].fileData.fileUri',
+    'fileUri',
+  ],
+  [
+    'gemini',
+    parts({ file_data: { file_uri: 'https://generativelanguage.googleapis.com/v1beta/files/1' } }),
+    'contents[0].parts[0].fileData.fileUri',
+    'fileUri',
+  ],
+];
+
+/** Addresses that lead into a network, however they are written. */
+const PRIVATE = [
+  'http://169.254.169.254/latest/meta-data/iam',
+  'http://127.0.0.1:6379/',
+  'http://2130706433/',
+  'http://0x7f.1/',
+  'http://0177.0.0.1/',
+  'http://[::ffff:10.0.0.1]/',
+  'http://[::1]/metrics',
+  'http://user:pw@cdn.example/x.png',
+  'https://cdn.example:6379/x.png',
+  'http://localhost/x.png',
+  'http://LOCALHOST./x.png',
+  'http://metadata.google.internal/x',
+  'http://printer.local/x',
+  'http://redis/x',
+];
+
+const pictures = (url: string): readonly (readonly [Style, JsonObject, string])[] => [
+  ['responses', items({ type: 'input_image', image_url: url }), 'input[0].content[0].image_url'],
+  ['responses', items({ type: 'input_image', image_url: { url } }), 'input[0].content[0].image_url.url'],
+  ['responses', items({ type: 'input_file', file_url: url }), 'input[0].content[0].file_url'],
+  ['responses', tool({ type: 'remote_mcp', remote_mcp: { url } }), 'tools[0].remote_mcp.url'],
+  ['responses', tool({ type: 'mcp', server_label: 'x', server_url: url }), 'tools[0].server_url'],
+  [
+    'responses',
+    {
+      input: [{ type: 'computer_call_output', call_id: 'c', output: { type: 'computer_screenshot', image_url: url } }],
+    },
+    'input[0].output.image_url',
+  ],
+  ['messages', user({ type: 'image', source: { type: 'url', url } }), 'messages[0].content[0].source.url'],
+  ['messages', user({ type: 'document', source: { type: 'url', url } }), 'messages[0].content[0].source.url'],
+  [
+    'messages',
+    user({ type: 'tool_result', tool_use_id: 't', content: [{ type: 'image', source: { type: 'url', url } }] }),
+    'messages[0].content[0].content[0].source.url',
+  ],
+  ['messages', { mcp_servers: [{ type: 'url', url, name: 'x' }] }, 'mcp_servers[0].url'],
+  ['gemini', parts({ fileData: { fileUri: url } }), 'contents[0].parts[0].fileData.fileUri'],
+  ['gemini', parts({ file_data: { mime_type: 'image/png', file_uri: url } }), 'contents[0].parts[0].fileData.fileUri'],
+];
+
+let gateway: TextGateway;
+let open: TextGateway;
+beforeAll(async () => {
+  [gateway, open] = await Promise.all([startTextGateway(), startTextGateway({}, { settings: ALLOW_EVERYTHING })]);
+  await gateway.spareMoney();
+});
+afterAll(() => Promise.all([gateway.stop(), open.stop()]));
+
+async function ask(over: TextGateway, style: Style, model: string, added: JsonObject, stream = false) {
+  const { path, headers, body } = textRequest(style, { key: over.key, model, stream });
+  return over.send<JsonObject & { message?: string }>('POST', path, { ...body, ...added }, headers);
+}
+
+describe('What the gateway has no price for', () => {
+  it.each(UNPRICED)('is refused in the %s style, whatever the protocol: %j', async (style, added, param, allowed) => {
+    const asked = gateway.vendor.seen.length;
+    await gateway.emptyBalance();
+    for (const protocol of PROTOCOLS)
+      for (const stream of [false, true]) {
+        const { status, body } = await ask(gateway, style, MODEL_OVER[protocol], added, stream);
+        // Before money is held: the account has none.
+        expect([status, body.message]).toEqual([400, expect.stringContaining(`"${allowed}" in allow.`)]);
+        expect(body.message).toContain(`${param}: `);
+      }
+    await gateway.spareMoney();
+    expect(gateway.vendor.seen.length).toBe(asked);
+  });
+
+  it.each(UNPRICED)('passes to an upstream of the %s style whose policy allows it: %j', async (style, added) => {
+    const asked = open.vendor.seen.length;
+    expect((await ask(open, style, MODEL_OVER[style], added)).status).toBe(200);
+    expect(open.vendor.seen.length).toBe(asked + 1);
+  });
+
+  it.each([
+    ['responses', tool({ type: 'function', name: 'f', parameters: { properties: { file_id: { type: 'string' } } } })],
+    ['responses', tool({ type: 'custom', name: 'apply_patch' })],
+    ['responses', { service_tier: 'default' }],
+    ['messages', tool({ name: 'f', input_schema: { properties: { container: { type: 'string' } } } })],
+    ['messages', tool({ type: 'bash_20250124', name: 'bash' })],
+    [
+      'messages',
+      {
+        messages: [
+          { role: 'user', content: 'x' },
+          { role: 'assistant', content: [{ type: 'tool_use', id: 't', name: 'f', input: { file_id: 'mine' } }] },
+          { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't', content: 'http://127.0.0.1/' }] },
+        ],
+      },
+    ],
+    ['gemini', tool({ functionDeclarations: [{ name: 'f', parameters: { properties: { cachedContent: {} } } }] })],
+    ['gemini', parts({ fileData: { fileUri: 'https://youtu.be/x', mimeType: 'video/mp4' } })],
+  ] as const)('is not seen in what the caller runs or writes itself, in the %s style: %j', async (style, added) => {
+    expect((await ask(gateway, style, MODEL_OVER[style], added)).status).toBe(200);
+  });
+
+  it.each(['responses', 'messages', 'gemini'] as const)(
+    'does not hide in fields that nobody knows: the %s style leaves them out, unless they are listed',
+    async (style) => {
+      const added = { fieldOfTomorrow: true };
+      expect((await ask(gateway, style, MODEL_OVER[style], added)).status).toBe(200);
+      expect(gateway.vendor.last.body).not.toHaveProperty('fieldOfTomorrow');
+      expect((await ask(open, style, MODEL_OVER[style], added)).status).toBe(200);
+      expect(open.vendor.last.body).toHaveProperty('fieldOfTomorrow', true);
+    },
+  );
+
+  it('passes on only the betas that the policy lists', async () => {
+    const { path, headers, body } = textRequest('messages', {
+      key: gateway.key,
+      model: MODEL_OVER.messages,
+      stream: false,
+    });
+    const betas = { 'anthropic-beta': 'context-1m-2025-08-07, fast-mode-2026-02-01' };
+    const [some, all] = [gateway, open];
+    await some.send('POST', path, body, { ...headers, ...betas });
+    expect(some.vendor.last.headers['anthropic-beta']).toBeUndefined();
+    await all.send('POST', path, body, { ...headers, ...betas });
+    expect(all.vendor.last.headers['anthropic-beta']).toBe('context-1m-2025-08-07,fast-mode-2026-02-01');
+  });
+});
+
+describe('An address that leads into a network', () => {
+  it.each(PRIVATE)('is refused wherever a request names it, before anything goes on: %s', async (url) => {
+    const asked = open.vendor.seen.length;
+    for (const [style, added, param] of pictures(url))
+      for (const model of [MODEL_OVER[style], MODEL_OVER.chat]) {
+        const { status, body } = await ask(open, style, model, added);
+        expect([status, body.message]).toEqual([400, expect.stringContaining(param)]);
+      }
+    expect(open.vendor.seen.length).toBe(asked);
+  });
+
+  it('is told from a public one', async () => {
+    for (const [style, added] of pictures('https://cdn.example.com/x.png'))
+      expect([added, (await ask(open, style, MODEL_OVER[style], added)).status]).toEqual([added, 200]);
+  });
+});

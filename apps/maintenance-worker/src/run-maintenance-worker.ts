@@ -1,0 +1,15 @@
+import { fleetSources } from '#features';
+import { onPlatform, runProcess } from '#platform';
+import { createMaintenanceWorker } from './maintenance-worker.js';
+
+await runProcess({
+  name: 'maintenance-worker',
+  settings: {},
+  start: (config) =>
+    onPlatform(config, async (platform) => {
+      platform.metrics.add(...fleetSources(platform.database));
+      const worker = createMaintenanceWorker(platform);
+      worker.start();
+      return { ready: 'keeping the house clean', stop: () => worker.stop() };
+    }),
+});

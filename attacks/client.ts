@@ -1,0 +1,129 @@
+import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { JsonObject } from '#contracts';
+import { MODEL_OVER } from './target.js';
+import type { Protocol } from './wire-formats.js';
+
+/** The styles a caller can use, and how each asks for a text. */
+export const STYLES = {
+  responses: {
+    path: (_model: string, _stream: boolean) => '/v1/responses',
+    body: (model: string, text: string, stream: boolean): JsonObject => ({ model, input: text, stream, store: false }),
+  },
+  messages: {
+    path: (_model: string, _stream: boolean) => '/v1/messages',
+    body: (model: string, text: string, stream: boolean): JsonObject => ({
+      model,
+      max_tokens: 1_000,
+      stream,
+      messages: [{ role: 'user', content: text }],
+    }),
+  },
+  gemini: {
+    path: (model: string, stream: boolean) =>
+      `/v1beta/models/${model}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
+    body: (_model: string, text: string, _stream: boolean): JsonObject => ({
+      contents: [{ role: 'user', parts: [{ text }] }],
+    }),
+  },
+} as const;
+export type Style = keyof typeof STYLES;
+export const STYLE_NAMES = Object.keys(STYLES) as readonly Style[];
+
+export interface Request {
+  readonly method: 'POST' | 'GET';
+  readonly path: string;
+  readonly body?: string | JsonObject;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** A text request in one style to the model whose upstream speaks one protocol. */
+export function textRequest(style: Style, protocol: Protocol, stream: boolean, extra: JsonObject = {}): Request {
+  const model = MODEL_OVER[protocol];
+  const { path, body } = STYLES[style];
+  return {
+    method: 'POST',
+    path: path(model, stream),
+    body: { ...body(model, 'What is six times seven?', stream), ...extra },
+  };
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly text: string;
+  readonly headers: Headers;
+}
+
+/** The body as it is sent. */
+export const textOf = (body: string | JsonObject): string => (typeof body === 'string' ? body : JSON.stringify(body));
+
+/** Sends a request and reads its answer to the end. */
+export async function send(url: string, key: string, { method, path, body, headers }: Request): Promise<Answer> {
+  const answer = await fetch(url + path, {
+    method,
+    headers: { ...headersFor(key), ...headers },
+    ...(body !== undefined && { body: textOf(body) }),
+  });
+  return { status: answer.status, text: await answer.text(), headers: answer.headers };
+}
+
+/** Sends a request and leaves once `enough` holds of what has come back, or after a time. Answers what was received. */
+export async function sendAndLeave(
+  url: string,
+  key: string,
+  { method, path, body, headers }: Request,
+  leave: { readonly whenReceived?: string; readonly afterMs: number },
+): Promise<string> {
+  const leaving = new AbortController();
+  const timer = setTimeout(() => leaving.abort(), leave.afterMs);
+  let received = '';
+  try {
+    const answer = await fetch(url + path, {
+      method,
+      headers: { ...headersFor(key), ...headers },
+      body: JSON.stringify(body),
+      signal: leaving.signal,
+    });
+    const decoder = new TextDecoder();
+    for await (const chunk of answer.body ?? []) {
+      received += decoder.decode(chunk, { stream: true });
+      if (leave.whenReceived !== undefined && received.includes(leave.whenReceived)) break;
+    }
+  } catch (error) {
+    if (!leaving.signal.aborted) throw error;
+  } finally {
+    clearTimeout(timer);
+    leaving.abort();
+  }
+  return received;
+}
+
+/** Opens a connection, writes the head of a request with this length, and then no more than `bytes` of its body. */
+export async function stalledRequest(
+  url: string,
+  key: string,
+  path: string,
+  length: number,
+  bytes: number,
+): Promise<Socket> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  socket.on('error', () => undefined);
+  const head = [`POST ${path} HTTP/1.1`, `Host: ${hostname}`, `Authorization: Bearer ${key}`];
+  const fields = [...head, 'Content-Type: application/json', `Content-Length: ${length}`];
+  socket.write(`${fields.join('\r\n')}\r\n\r\n`);
+  const piece = Buffer.alloc(65_536, ' ');
+  for (let written = 0; written < bytes && !socket.destroyed; written += piece.length) {
+    if (!socket.write(piece.subarray(0, Math.min(piece.length, bytes - written)))) await drained(socket);
+  }
+  return socket;
+}
+
+const drained = (socket: Socket): Promise<unknown> =>
+  Promise.race([new Promise((resolve) => socket.once('drain', resolve).once('close', resolve)), sleep(2_000)]);
+
+const headersFor = (key: string): Record<string, string> => ({
+  authorization: `Bearer ${key}`,
+  'content-type': 'application/json',
+  'vendor-version': '2023-06-01',
+});

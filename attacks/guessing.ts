@@ -1,0 +1,41 @@
+import { readFileSync } from 'node:fs';
+import type { Attack, Outcome } from './attack.js';
+
+const GUESSES = 40;
+/** Guesses in a second, over the whole run, that may be compared with the real token. */
+const COMPARED_PER_SECOND = 3;
+
+/** Wrong tokens, one after the other, where operators sign in. */
+const guessing = (name: string, guess: (url: string, token: string) => Promise<number>): Attack => ({
+  name: `guesses at ${name}`,
+  run: async ({ target }): Promise<Outcome> => {
+    const linesBefore = readFileSync(target.logFile, 'utf8').length;
+    const statuses: number[] = [];
+    const beganMs = performance.now();
+    for (let index = 0; index < GUESSES; index += 1) statuses.push(await guess(target.url, `guess-${index}`));
+    const breaches: string[] = [];
+    const compared = statuses.filter((status) => status !== 429).length;
+    const perSecond = compared / ((performance.now() - beganMs) / 1000);
+    if (perSecond > COMPARED_PER_SECOND) breaches.push(`${perSecond.toFixed(1)} guesses a second were looked at`);
+    const logged = readFileSync(target.logFile, 'utf8').slice(linesBefore);
+    if (!/guess|refused|sign/i.test(logged)) breaches.push('not one guess was logged');
+    return { breaches };
+  },
+});
+
+const adminGuess = (url: string, token: string): Promise<number> =>
+  fetch(`${url}/admin/v1/accounts`, { headers: { authorization: `Bearer ${token}` } }).then(({ status }) => status);
+
+const signInGuess = (url: string, token: string): Promise<number> =>
+  fetch(`${url}/ops/sign-in`, {
+    method: 'POST',
+    headers: { origin: url, 'content-type': 'application/x-www-form-urlencoded' },
+    body: new URLSearchParams({ token }),
+    redirect: 'manual',
+  }).then(({ status }) => status);
+
+/** Last of all: from here on this address is slowed down, and the run with it. */
+export const GUESSING_ATTACKS: readonly Attack[] = [
+  guessing('the sign-in page', signInGuess),
+  guessing('the admin interface', adminGuess),
+];

@@ -1,0 +1,84 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Count, type Protocol, PROTOCOLS, type WireFormat } from './wire-formats.js';
+
+/** How the vendor answers from now on. */
+export interface Plan {
+  readonly count: Count;
+  readonly text: string;
+  /** How long the vendor says nothing between the text and the count of its tokens. */
+  readonly countAfterMs: number;
+  /** Refuses a request for what stands in its body. */
+  readonly refuse?: (body: string) => { readonly status: number; readonly body: object } | undefined;
+}
+
+export const PLAIN: Plan = {
+  count: { input: 20, output: 8, reasoning: 0 },
+  text: 'The answer is forty two.',
+  countAfterMs: 0,
+};
+
+/** A vendor that speaks all four protocols; an attack sets how it answers. */
+export class HostileVendor {
+  plan: Plan = PLAIN;
+  /** How often each request body was received, word for word. */
+  readonly received: string[] = [];
+  readonly #server = createServer((request, response) => void this.#serve(request, response).catch(() => undefined));
+
+  static async start(): Promise<HostileVendor> {
+    const vendor = new HostileVendor();
+    vendor.#server.keepAliveTimeout = 60_000;
+    vendor.#server.listen(0, '127.0.0.1');
+    await once(vendor.#server, 'listening');
+    return vendor;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  async stop(): Promise<void> {
+    this.#server.closeAllConnections();
+    this.#server.close();
+    await once(this.#server, 'close');
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
+    const body = Buffer.concat(chunks).toString('utf8');
+    this.received.push(body);
+    const { plan } = this;
+    const refusal = plan.refuse?.(body);
+    const protocol = protocolOf(request.url ?? '');
+    if (!protocol) return void response.writeHead(404).end('{}');
+    if (refusal) {
+      response.writeHead(refusal.status, { 'content-type': 'application/json' });
+      return void response.end(JSON.stringify(refusal.body));
+    }
+    const streamed = (request.url ?? '').includes('streamGenerateContent') || /"stream"\s*:\s*true/.test(body);
+    if (streamed) await sendStream(protocol, plan, response);
+    else await sendWhole(protocol, plan, response);
+  }
+}
+
+function protocolOf(path: string): WireFormat | undefined {
+  const name = Object.keys(PROTOCOLS).find((each) => PROTOCOLS[each as Protocol].path.test(path));
+  return name === undefined ? undefined : PROTOCOLS[name as Protocol];
+}
+
+async function sendWhole(protocol: WireFormat, { text, count, countAfterMs }: Plan, response: ServerResponse) {
+  await sleep(countAfterMs);
+  response.setHeader('content-type', 'application/json');
+  response.end(JSON.stringify(protocol.whole(text, count)));
+}
+
+async function sendStream(protocol: WireFormat, { text, count, countAfterMs }: Plan, response: ServerResponse) {
+  response.setHeader('content-type', 'text/event-stream');
+  for (const event of protocol.textEvents(text, count)) response.write(event);
+  await sleep(countAfterMs);
+  for (const event of protocol.lastEvents(text, count)) response.write(event);
+  response.end();
+}

@@ -1,0 +1,88 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request as httpRequest } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { type HostileGateway, startHostileGateway } from './hostile-gateway.js';
+import { EventLoopStops } from './event-loop-stops.js';
+import { fuzzBodies } from './fuzz-bodies.js';
+import { largeBodies } from './hostile-bodies.js';
+import { TARGETS } from './targets.js';
+
+const BODIES = 1_000;
+/** What the event loop may stand still, in milliseconds of work; the machines of tests are slow and shared. */
+const STOP_MS = 50;
+const MIB = 1024 * 1024;
+
+describe('Hostile bodies', () => {
+  let hostile: HostileGateway;
+  beforeAll(async () => {
+    hostile = await startHostileGateway();
+  });
+  afterAll(() => hostile.gateway.stop());
+
+  it('are tried on every route that takes one', () => {
+    const pattern = (route: string): RegExp => new RegExp(`^${route.replace(/:[a-z_]+/g, '[^/]+')}$`);
+    const taking = hostile.gateway
+      .routes()
+      .filter(([method, path]) => ['POST', 'PUT', 'PATCH'].includes(method) && /^\/v1(beta)?\//.test(path))
+      .filter(([, path]) => !path.startsWith('/v1/v1/') && !path.startsWith('/v1/models'));
+    for (const [, route] of taking) expect(TARGETS.filter(({ path }) => pattern(route).test(path))).not.toEqual([]);
+  });
+
+  it('get answers that a client can be blamed for, and stop nobody', async () => {
+    const order = { baseUrl: hostile.gateway.baseUrl, keys: hostile.keys, count: BODIES, seed: 1 };
+    // The first run loads what is loaded on first use. What a body does, it does every time; the rest is the machine.
+    const busyMs: number[] = [];
+    for (let run = 0; run < 3; run += 1) {
+      const report = await fuzzBodies(order);
+      expect(report).toMatchObject({ wrong: [], sent: BODIES });
+      busyMs.push(report.longestStop.busyMs);
+    }
+    expect(Math.min(...busyMs)).toBeLessThan(STOP_MS);
+  });
+
+  const inline = (data: string): string =>
+    JSON.stringify({
+      model: 'vendor-haiku-4-5-20251001',
+      max_tokens: 5,
+      messages: [
+        {
+          role: 'user',
+          content: [{ type: 'document', source: { type: 'base64', media_type: 'application/pdf', data } }],
+        },
+      ],
+    });
+
+  it.each(largeBodies(16 * MIB, inline))('of 16 MiB stop nobody either: %s', async (_name, body) => {
+    const bytes = body();
+    for (const path of ['/v1/messages', '/v1/images/generations']) {
+      const busyMs: number[] = [];
+      while (busyMs.length < 3 && !busyMs.some((ms) => ms < STOP_MS)) {
+        const stops = new EventLoopStops();
+        const status = await send(path, bytes);
+        busyMs.push(stops.take().busyMs);
+        stops.close();
+        expect([200, 400, 404, 413]).toContain(status);
+      }
+      expect(Math.min(...busyMs)).toBeLessThan(STOP_MS);
+    }
+  });
+
+  async function send(path: string, body: Buffer): Promise<number | undefined> {
+    const sent = httpRequest(hostile.gateway.baseUrl + path, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${hostile.keys[0]}`,
+        'content-type': 'application/json',
+        'anthropic-version': '2023-06-01',
+        'content-length': body.length,
+      },
+    });
+    for (let from = 0; from < body.length; from += MIB) {
+      if (!sent.write(body.subarray(from, from + MIB))) await once(sent, 'drain');
+    }
+    sent.end();
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+    await text(answer);
+    return answer.statusCode;
+  }
+});

@@ -1,0 +1,20 @@
+import type { Environment } from '#platform';
+import { startAdminGateway } from '../apps/gateway/src/testing/admin-gateway.js';
+import type { TestGateway } from '../apps/gateway/src/testing/test-gateway.js';
+
+/** A gateway with several accounts, whose limits of free work are out of the way. */
+export interface HostileGateway {
+  readonly gateway: TestGateway;
+  readonly keys: readonly string[];
+}
+
+/** Starts a gateway and makes accounts that may do anything. */
+export async function startHostileGateway(environment: Environment = {}, accounts = 4): Promise<HostileGateway> {
+  const api = await startAdminGateway({ FREE_REQUESTS_PER_MINUTE: '10000000', ...environment });
+  const keys: string[] = [];
+  for (let made = 0; made < accounts; made += 1) {
+    const account = await api.newAccount({ unlimited: true });
+    keys.push((await api.newKey(account.id)).key);
+  }
+  return { gateway: api.gateway, keys };
+}

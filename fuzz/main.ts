@@ -1,0 +1,24 @@
+// Hostile bodies in number: `npm run fuzz:bodies`, or `npm run fuzz:bodies -- 100000 7` for so many and another seed.
+import 'reflect-metadata';
+import { configureLog } from '#platform';
+import { startTestServices } from '#testing';
+import { fuzzBodies } from './fuzz-bodies.js';
+import { startHostileGateway } from './hostile-gateway.js';
+
+const BODIES = 1_000_000;
+
+configureLog({ LOG_LEVEL: 'fatal' });
+const [count = BODIES, seed = 1] = process.argv.slice(2).map(Number);
+const services = await startTestServices();
+Object.assign(process.env, services.environment);
+const { gateway, keys } = await startHostileGateway();
+try {
+  // What is loaded on first use is not to be counted.
+  await fuzzBodies({ baseUrl: gateway.baseUrl, keys, count: 3_000, seed: 0 });
+  const report = await fuzzBodies({ baseUrl: gateway.baseUrl, keys, count, seed });
+  console.log(JSON.stringify(report, null, 2));
+  if (report.wrong.length > 0) process.exitCode = 1;
+} finally {
+  await gateway.stop();
+  await services.stop();
+}

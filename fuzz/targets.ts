@@ -1,0 +1,84 @@
+/** A route that takes a body, with one that it accepts. */
+export interface Target {
+  readonly method: string;
+  readonly path: string;
+  readonly good: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+const IMAGE = {
+  model: 'eta-image-2.0',
+  prompt: 'a lighthouse',
+  size: '1:1',
+  resolution: '1K',
+  image_urls: ['https://files.example.com/a.png'],
+  webhook_url: 'https://hooks.example.com/a',
+};
+const VIDEO = { model: 'beta-2.5-preview', prompt: 'waves', resolution: '480p', size: '16:9', duration: 5 };
+const SCHEMA = { type: 'object', properties: { place: { type: 'string' }, Place: { type: 'number' } } };
+const RESPONSES = {
+  model: 'vendor-5',
+  max_output_tokens: 16,
+  input: [
+    {
+      role: 'user',
+      content: [
+        { type: 'input_text', text: 'hello' },
+        { type: 'input_image', image_url: 'data:image/png;base64,iVBORw0KGgo=' },
+      ],
+    },
+    { type: 'function_call', call_id: 'c1', name: 'f', arguments: '{"place":"here"}' },
+    { type: 'function_call_output', call_id: 'c1', output: 'fine' },
+  ],
+  tools: [{ type: 'function', name: 'f', parameters: SCHEMA }],
+  reasoning: { effort: 'low' },
+  metadata: { Any: '1', any: '2' },
+  store: false,
+};
+const MESSAGES = {
+  model: 'vendor-haiku-4-5-20251001',
+  max_tokens: 16,
+  system: [{ type: 'text', text: 'be brief' }],
+  messages: [
+    {
+      role: 'user',
+      content: [
+        { type: 'text', text: 'hello' },
+        { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'iVBORw0KGgo=' } },
+      ],
+    },
+    { role: 'assistant', content: [{ type: 'tool_use', id: 't1', name: 'f', input: { place: 'here' } }] },
+    { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't1', content: 'fine' }] },
+  ],
+  tools: [{ name: 'f', input_schema: SCHEMA }],
+};
+const GEMINI = {
+  contents: [
+    { role: 'user', parts: [{ text: 'hello' }, { inlineData: { mimeType: 'image/png', data: 'iVBORw0KGgo=' } }] },
+  ],
+  generation_config: { max_output_tokens: 16 },
+  tools: [{ functionDeclarations: [{ name: 'f', parameters: SCHEMA }] }],
+};
+const VERSION = { 'anthropic-version': '2023-06-01' };
+
+const post = (path: string, good: unknown, headers = {}): Target => ({ method: 'POST', path, good, headers });
+
+/** Every public route that takes a body. `fuzz.spec.ts` compares the list with the routes of a gateway. */
+export const TARGETS: readonly Target[] = [
+  post('/v1/responses', RESPONSES),
+  post('/v1/messages', MESSAGES, VERSION),
+  post('/v1/messages/count_tokens', { ...MESSAGES, max_tokens: undefined }, VERSION),
+  post('/v1beta/models/vendor-2.5-flash:generateContent', GEMINI),
+  post('/v1beta/models/vendor-2.5-flash:streamGenerateContent', GEMINI),
+  post('/v1/images/generations', IMAGE),
+  post('/v1/images/edits', IMAGE),
+  post('/v1/videos/generations', VIDEO),
+  post('/v1/quote', VIDEO),
+  post('/v1/tasks/batch', { task_ids: ['task_01M7X4NWG0C9AN03NSJMD0ZEA8'] }),
+  post('/v1/tasks/task_01M7X4NWG0C9AN03NSJMD0ZEA8/cancel', {}),
+  post('/v1/webhooks/endpoints', { url: 'https://hooks.example.com/a' }),
+  post('/v1/webhooks/endpoints/we_1/test', {}),
+  post('/v1/webhooks/endpoints/we_1/rotate-secret', {}),
+  post('/v1/webhooks/signing-secret/rotate', {}),
+  post('/v1/webhooks/deliveries/msg_1/resend', {}),
+];

@@ -1,0 +1,55 @@
+import { camelCaseGemini } from './gemini-request.js';
+
+describe('camelCaseGemini', () => {
+  it('reads snake_case field names and leaves the names inside a schema or arguments alone', () => {
+    expect(
+      camelCaseGemini({
+        system_instruction: { parts: [{ text: 'x' }] },
+        contents: [
+          {
+            parts: [
+              { inline_data: { mime_type: 'image/png', data: 'AA' } },
+              { function_call: { name: 'f', args: { my_arg: 1 } } },
+            ],
+          },
+        ],
+        generation_config: { max_output_tokens: 5, response_json_schema: { properties: { my_field: {} } } },
+      }),
+    ).toEqual({
+      isRenamed: true,
+      body: {
+        systemInstruction: { parts: [{ text: 'x' }] },
+        contents: [
+          {
+            parts: [
+              { inlineData: { mimeType: 'image/png', data: 'AA' } },
+              { functionCall: { name: 'f', args: { my_arg: 1 } } },
+            ],
+          },
+        ],
+        generationConfig: { maxOutputTokens: 5, responseJsonSchema: { properties: { my_field: {} } } },
+      },
+    });
+  });
+
+  it('says when nothing had to be renamed', () => {
+    const body = { contents: [], generationConfig: { maxOutputTokens: 5 } };
+    expect(camelCaseGemini(body)).toEqual({ body, isRenamed: false });
+  });
+
+  it.each<[object, string, string]>([
+    [{ generationConfig: {}, generation_config: {} }, 'generation_config', 'generationConfig'],
+    [{ generation_config: {}, generationConfig: {} }, 'generation_config', 'generationConfig'],
+    [
+      { generationConfig: { maxOutputTokens: 9, max_output_tokens: 1 } },
+      'generationConfig.max_output_tokens',
+      'maxOutputTokens',
+    ],
+    [{ a: [{ candidate_count: 1, candidateCount: 1 }] }, 'a[0].candidate_count', 'candidateCount'],
+    [{ max_outputTokens: 1, max_output_tokens: 2 }, 'max_output_tokens', 'maxOutputTokens'],
+  ])('refuses both spellings of a field at once: %j', (body, param, name) => {
+    expect(() => camelCaseGemini(body)).toThrow(
+      expect.objectContaining({ code: 'invalid_parameter', param, publicMessage: expect.stringContaining(name) }),
+    );
+  });
+});

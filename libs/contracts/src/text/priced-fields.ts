@@ -1,0 +1,58 @@
+import type { TextStyle } from './text-style.js';
+
+/** What of a style's own interface costs nothing but the tokens it uses. */
+export interface PricedFields {
+  /** Fields of the body that may pass. What is not listed is left out, so that no field of tomorrow costs money. */
+  readonly fields: ReadonlySet<string>;
+  /** Fields that change the price and are refused by name, rather than left out. */
+  readonly dearer: ReadonlySet<string>;
+  /** Service tiers at the price of the price book. */
+  readonly tiers: ReadonlySet<string>;
+  /** Tools that the caller runs. All others are run by the vendor, or may be. */
+  readonly callersTools: RegExp;
+}
+
+const words = (text: string): ReadonlySet<string> => new Set(text.split(/\s+/).filter((word) => word !== ''));
+
+/** For each style: what is known to be charged in full by its tokens. */
+export const PRICED: Readonly<Record<TextStyle, PricedFields>> = {
+  responses: {
+    fields: words(`
+      model input instructions temperature top_p max_output_tokens max_tokens max_completion_tokens stream tools
+      tool_choice parallel_tool_calls max_tool_calls text reasoning previous_response_id store stop metadata user
+      safety_identifier prompt_cache_key prompt_cache_retention prompt_cache_options include truncation service_tier
+      top_logprobs presence_penalty frequency_penalty stream_options background conversation prompt client_metadata
+      context_management
+    `),
+    dearer: words('modalities audio speed inference_geo web_search_options'),
+    tiers: words('default standard'),
+    callersTools: /^(function|custom|namespace|local_shell|apply_patch)$/,
+  },
+  messages: {
+    fields: words(`
+      model messages max_tokens system temperature top_p top_k stream stop_sequences metadata tools tool_choice thinking
+      output_config output_format service_tier cache_control context_management container mcp_servers
+    `),
+    dearer: words('speed inference_geo'),
+    tiers: words('standard_only standard default'),
+    callersTools: /^(custom|bash|text_editor|memory)$/,
+  },
+  gemini: {
+    fields: words(`
+      model contents generationConfig safetySettings systemInstruction tools toolConfig cachedContent labels serviceTier
+    `),
+    dearer: words('speed inferenceGeo'),
+    tiers: words('standard default unspecified service_tier_unspecified service_tier_standard'),
+    callersTools: /^functionDeclarations$/,
+  },
+};
+
+/** The same for `generationConfig`, where the gemini style has its switches. */
+export const PRICED_CONFIG = {
+  fields: words(`
+    temperature topP topK maxOutputTokens stopSequences candidateCount seed presencePenalty frequencyPenalty
+    responseMimeType responseSchema responseJsonSchema responseModalities responseLogprobs logprobs thinkingConfig
+    mediaResolution routingConfig audioTimestamp enableEnhancedCivicAnswers
+  `),
+  dearer: words('speechConfig imageConfig'),
+};

@@ -1,0 +1,204 @@
+import { isJsonObject } from '../json.js';
+import { PRICED, PRICED_CONFIG, type PricedFields } from './priced-fields.js';
+import type { TextStyle } from './text-style.js';
+import { toolName, type UnpricedUse } from './upstream-policy.js';
+
+/** A URL in a request that an upstream may fetch. */
+export interface NamedUrl {
+  readonly param: string;
+  readonly url: string;
+}
+
+/** What a request asks for beyond the tokens it uses. */
+export interface RequestUses {
+  readonly unpriced: readonly UnpricedUse[];
+  readonly urls: readonly NamedUrl[];
+  /** Fields whose price nobody knows: left out for an upstream that does not list them. `generationConfig.x` is one of it. */
+  readonly unknownFields: readonly string[];
+}
+
+/** Ids of what the vendor keeps for the operator's account. */
+const ACCOUNT_IDS: ReadonlySet<string> = new Set([
+  'file_id',
+  'file_ids',
+  'vector_store_id',
+  'vector_store_ids',
+  'container',
+  'container_id',
+  'connector_id',
+  'skill_id',
+  'skills',
+  'cachedContent',
+  'batch_id',
+  'prompt_id',
+]);
+
+/** Fields whose inside is the caller's own data: nobody fetches or runs what stands in it. */
+const CALLERS_DATA: ReadonlySet<string> = new Set([
+  'parameters',
+  'parametersJsonSchema',
+  'input_schema',
+  'schema',
+  'responseSchema',
+  'responseJsonSchema',
+  'properties',
+  'arguments',
+  'args',
+  'metadata',
+  'labels',
+  'annotations',
+  'citations',
+]);
+
+/** Strings that are nobody's address or id: looked past at once, for they are nearly all there is. */
+const PLAIN: ReadonlySet<string> = new Set(['type', 'role', 'text', 'name', 'id', 'content', 'data', 'detail']);
+
+/** Fields that name what is fetched, whatever they hold. */
+const FETCHED = /^(image_url|file_url|video_url|audio_url|document_url|server_url|fileUri)$/;
+/** Fields that may: an address of the web in them is checked. */
+const MAY_BE_FETCHED = /^(ur[li]|.*_ur[li]|.*Ur[li])s?$/;
+const WEB = /^\s*(https?|ftp|file|ws|wss|gopher):/i;
+/** Files that the vendor keeps: of a cloud store, or of its own interface for files. */
+const VENDORS_FILE = /^gs:\/\/|^files\/|^https?:\/\/[^/]*googleapis\.com\/.*\/files\//i;
+
+/** Deeper than any vendor's schema; what stands there means nothing to them. */
+const MAX_DEPTH = 64;
+
+/** Finds what a checked body of a style asks for. Names of the gemini style are read in camelCase. */
+export function requestUses(style: TextStyle, body: Readonly<Record<string, unknown>>): RequestUses {
+  return new UseFinder(style).find(body);
+}
+
+class UseFinder {
+  readonly #style: TextStyle;
+  readonly #priced: PricedFields;
+  readonly #unpriced: UnpricedUse[] = [];
+  readonly #urls: NamedUrl[] = [];
+  readonly #unknown: string[] = [];
+
+  constructor(style: TextStyle) {
+    this.#style = style;
+    this.#priced = PRICED[style];
+  }
+
+  find(body: Readonly<Record<string, unknown>>): RequestUses {
+    this.#fields(body, this.#priced, '');
+    const config = body['generationConfig'];
+    if (this.#style === 'gemini' && isJsonObject(config)) this.#config(config);
+    this.#tier(body, 'service_tier');
+    this.#tier(body, 'serviceTier');
+    this.#walk(body, '', 0);
+    return { unpriced: this.#unpriced, urls: this.#urls, unknownFields: this.#unknown };
+  }
+
+  #use(kind: UnpricedUse['kind'], name: string, param: string): void {
+    this.#unpriced.push({ kind, name, param });
+  }
+
+  #fields(
+    sent: Readonly<Record<string, unknown>>,
+    known: { fields: ReadonlySet<string>; dearer: ReadonlySet<string> },
+    path: string,
+  ): void {
+    for (const name of Object.keys(sent)) {
+      if (known.fields.has(name) || sent[name] == null) continue;
+      if (known.dearer.has(name)) this.#use('fields', name, path + name);
+      else this.#unknown.push(path + name);
+    }
+  }
+
+  #config(config: Readonly<Record<string, unknown>>): void {
+    this.#fields(config, PRICED_CONFIG, 'generationConfig.');
+    const modalities: readonly unknown[] = Array.isArray(config['responseModalities'])
+      ? config['responseModalities']
+      : [];
+    // Pictures and speech have prices of their own.
+    if (modalities.some((modality) => String(modality).toUpperCase() !== 'TEXT'))
+      this.#use('fields', 'responseModalities', 'generationConfig.responseModalities');
+  }
+
+  #tier(body: Readonly<Record<string, unknown>>, field: string): void {
+    const tier = body[field];
+    if (typeof tier !== 'string' || this.#priced.tiers.has(tier.toLowerCase())) return;
+    this.#use('service_tiers', tier.toLowerCase(), field);
+  }
+
+  #walk(value: unknown, path: string, depth: number): void {
+    if (depth > MAX_DEPTH) return;
+    if (Array.isArray(value)) this.#walkItems(value, path, depth);
+    else if (isJsonObject(value)) this.#walkFields(value, path, depth);
+  }
+
+  #walkItems(items: readonly unknown[], path: string, depth: number): void {
+    for (let index = 0; index < items.length; index += 1)
+      if (typeof items[index] === 'object') this.#walk(items[index], `${path}[${index}]`, depth + 1);
+  }
+
+  #walkFields(value: Readonly<Record<string, unknown>>, path: string, depth: number): void {
+    // The arguments of a call are the caller's data.
+    const isCall = typeof value['type'] === 'string' && value['type'].endsWith('tool_use');
+    for (const name of Object.keys(value)) {
+      const entry = value[name];
+      const isText = typeof entry === 'string';
+      if ((!isText && typeof entry !== 'object') || entry === null) continue;
+      if (isText ? PLAIN.has(name) : this.#isCallersData(name, isCall)) continue;
+      this.#field(name, entry, path === '' ? name : `${path}.${name}`, depth);
+    }
+  }
+
+  #isCallersData(name: string, isCall: boolean): boolean {
+    // What a function returned, which the gemini style keeps apart from pictures in `parts`.
+    const isResult = name === 'response' && this.#style === 'gemini';
+    return isResult || (isCall && name === 'input') || CALLERS_DATA.has(name);
+  }
+
+  #field(name: string, entry: string | object, param: string, depth: number): void {
+    if (name === 'tools' && Array.isArray(entry)) return this.#tools(entry, param, depth);
+    if (name === 'mcp_servers') this.#use('tools', 'mcp', param);
+    if (ACCOUNT_IDS.has(name) && !isOwnContainer(name, entry)) return this.#use('account_ids', name, param);
+    if (typeof entry === 'string') return this.#text(name, entry, param);
+    if (Array.isArray(entry) && MAY_BE_FETCHED.test(name)) this.#texts(name, entry, param);
+    this.#walk(entry, param, depth + 1);
+  }
+
+  #texts(name: string, items: readonly unknown[], param: string): void {
+    for (const item of items) if (typeof item === 'string') this.#text(name, item, param);
+  }
+
+  #text(name: string, text: string, param: string): void {
+    const isFetched = FETCHED.test(name);
+    if (!isFetched && !(MAY_BE_FETCHED.test(name) && WEB.test(text))) return;
+    if (VENDORS_FILE.test(text)) this.#use('account_ids', name === 'fileUri' ? 'fileUri' : name, param);
+    else if (!/^data:/i.test(text)) this.#urls.push({ param, url: text });
+  }
+
+  #tools(tools: readonly unknown[], path: string, depth: number): void {
+    for (const [index, tool] of tools.entries()) {
+      if (!isJsonObject(tool)) continue;
+      const param = `${path}[${index}]`;
+      if (this.#style === 'gemini') this.#geminiTool(tool, param, depth);
+      else this.#tool(tool, param, depth);
+    }
+  }
+
+  /** A tool of tomorrow is refused like one of today: only those that the caller runs are known to be free. */
+  #tool(tool: Readonly<Record<string, unknown>>, param: string, depth: number): void {
+    const type = tool['type'];
+    if (typeof type !== 'string') return;
+    const name = toolName(type);
+    if (!this.#priced.callersTools.test(name)) this.#use('tools', name, param);
+    if (name !== 'function' && name !== 'custom') this.#walk(tool, param, depth + 1);
+  }
+
+  #geminiTool(tool: Readonly<Record<string, unknown>>, param: string, depth: number): void {
+    for (const name of Object.keys(tool)) {
+      if (this.#priced.callersTools.test(name) || tool[name] == null) continue;
+      this.#use('tools', name, `${param}.${name}`);
+      this.#walk(tool[name], `${param}.${name}`, depth + 1);
+    }
+  }
+}
+
+/** `container: {type: 'auto'}` asks for a new one, which its tool stands for. */
+const isOwnContainer = (name: string, entry: unknown): boolean =>
+  name === 'container' && isJsonObject(entry) && entry['type'] === 'auto';

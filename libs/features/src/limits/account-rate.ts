@@ -1,0 +1,37 @@
+import { GatewayError } from '#contracts';
+import { logger, type RateCounter } from '#platform';
+
+const log = logger('limits');
+
+/** Something that costs an account nothing and us a call. */
+export interface AccountAction {
+  /** Names the count, for example `webhook-tests`. */
+  readonly name: string;
+  /** What it is, as in "20 test webhooks a minute". */
+  readonly plural: string;
+  readonly perMinute: number;
+}
+
+/** Bounds by the minute what an account may do for nothing, whichever of its keys asks. */
+export class AccountRate {
+  constructor(private readonly counter: RateCounter) {}
+
+  /**
+   * Counts one action. While the counts cannot be reached it lets pass: what is guarded has further bounds.
+   *
+   * @throws GatewayError `rate_limit_exceeded` with the time until the minute is over.
+   */
+  async admit(accountId: string, { name, plural, perMinute }: AccountAction): Promise<void> {
+    const count = await this.counter.add(`${name}:${accountId}`, 1).catch((error: unknown) => {
+      log.warn('action.not_counted', { accountId, action: name, error });
+      return null;
+    });
+    if (!count || count.points <= perMinute) return;
+    const seconds = Math.ceil(count.resetsInMs / 1000);
+    throw new GatewayError(
+      'rate_limit_exceeded',
+      `An account may send ${perMinute} ${plural} a minute; more are possible in ${seconds} s.`,
+      { retryAfterMs: count.resetsInMs },
+    );
+  }
+}

@@ -1,0 +1,87 @@
+import type { RateCounter } from '#platform';
+import { GuessLimiter } from './guess-limiter.js';
+
+const LIMITS = { subject: 'test', free: 5, waitingPerAddress: 3, freeInAll: 40 };
+
+/** Counts as one shared by replicas would. */
+function counterOf(): Pick<RateCounter, 'add'> {
+  const points = new Map<string, number>();
+  return {
+    add: async (key, more) => {
+      points.set(key, (points.get(key) ?? 0) + more);
+      return { points: points.get(key) ?? 0, resetsInMs: 60_000 };
+    },
+  };
+}
+
+describe('Guessing', () => {
+  const limiterOf = (counter = counterOf()) => new GuessLimiter(LIMITS, counter);
+  const wrong = (limiter: GuessLimiter, address: string) => limiter.check({ address }, () => null);
+  const timeOf = async (work: () => Promise<unknown>): Promise<number> => {
+    const beganAtMs = performance.now();
+    await work();
+    return performance.now() - beganAtMs;
+  };
+  async function guess(limiter: GuessLimiter, address: string, times: number): Promise<void> {
+    for (let count = 0; count < times; count += 1) await wrong(limiter, address);
+  }
+
+  it('costs an address more and more time after a few wrong guesses, and a right one opens all the same', async () => {
+    const limiter = limiterOf();
+    await guess(limiter, '203.0.113.1', 5);
+    expect(await timeOf(() => wrong(limiter, '203.0.113.1'))).toBeGreaterThan(90);
+    expect(await timeOf(() => wrong(limiter, '203.0.113.1'))).toBeGreaterThan(190);
+    expect(await limiter.check({ address: '203.0.113.1' }, () => 'open')).toBe('open');
+  });
+
+  it('is refused unread when an address guesses many times at once', async () => {
+    const limiter = limiterOf();
+    await guess(limiter, '203.0.113.1', 5);
+    let looked = 0;
+    const guesses = Array.from({ length: 50 }, () =>
+      limiter.check({ address: '203.0.113.1' }, () => {
+        looked += 1;
+        return null;
+      }),
+    );
+    const outcomes = await Promise.allSettled(guesses);
+    expect(looked).toBe(3);
+    const refused = outcomes.filter(({ status }) => status === 'rejected');
+    expect(refused).toHaveLength(47);
+    expect(refused[0]).toMatchObject({ reason: { code: 'rate_limit_exceeded' } });
+  });
+
+  it('makes no other address wait', async () => {
+    const limiter = limiterOf();
+    await guess(limiter, '203.0.113.1', 6);
+    expect(await timeOf(() => limiter.check({ address: '203.0.113.2' }, () => 'open'))).toBeLessThan(50);
+    expect([limiter.isSlowed('203.0.113.1'), limiter.isSlowed('203.0.113.2')]).toEqual([true, false]);
+  });
+
+  it('counts the addresses of one IPv6 network together, and a wrapped IPv4 address as itself', async () => {
+    const limiter = limiterOf();
+    for (let host = 1; host <= 5; host += 1) await wrong(limiter, `2001:db8:1:2::${host}`);
+    expect(limiter.isSlowed('2001:db8:1:2:ffff::1')).toBe(true);
+    expect(limiter.isSlowed('2001:db8:1:3::1')).toBe(false);
+    await guess(limiter, '::ffff:203.0.113.9', 5);
+    expect(limiter.isSlowed('203.0.113.9')).toBe(true);
+  });
+
+  it('of many addresses slows down all that were never right, and not those that were', async () => {
+    const limiter = limiterOf();
+    await limiter.check({ address: '198.51.100.1' }, () => 'open');
+    for (let host = 0; host < 40; host += 1) await wrong(limiter, `203.0.113.${host}`);
+    expect(await timeOf(() => limiter.check({ address: '198.51.100.1' }, () => 'open'))).toBeLessThan(50);
+    const strangerMs = await timeOf(() => limiter.check({ address: '198.51.100.2' }, () => 'open'));
+    expect(strangerMs).toBeGreaterThan(900);
+    expect(strangerMs).toBeLessThan(3_000);
+  });
+
+  it('at one replica is known to the others at the next wrong guess', async () => {
+    const counter = counterOf();
+    const [one, other] = [limiterOf(counter), limiterOf(counter)];
+    await guess(one, '203.0.113.1', 5);
+    await wrong(other, '203.0.113.1');
+    expect(other.isSlowed('203.0.113.1')).toBe(true);
+  });
+});

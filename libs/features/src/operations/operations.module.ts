@@ -1,0 +1,44 @@
+import { Database, TASK_DOORBELL, type TaskDoorbell } from '#platform';
+import { Module } from '@nestjs/common';
+import { AdminModule } from '../admin/admin.module.js';
+import { AuditedChanges } from '../admin/audit.js';
+import { CancelTaskService } from '../generation/cancel-task.service.js';
+import { CancellationModule } from '../generation/cancellation.module.js';
+import { DeliverySearchService } from './delivery-search.js';
+import { FleetStateService } from './fleet-state.service.js';
+import { TaskOverview } from './task-overview.js';
+import { TaskRemediesService } from './task-remedies.service.js';
+import { TaskSearchService } from './task-search.js';
+import { WorkersService } from './workers.service.js';
+
+/** What operators look at and do while the gateway runs: tasks, deliveries, workers. */
+@Module({
+  imports: [AdminModule, CancellationModule],
+  providers: [
+    ...[FleetStateService, TaskSearchService, TaskOverview, WorkersService].map((provide) => ({
+      provide,
+      inject: [Database],
+      useFactory: (database: Database) => new provide(database),
+    })),
+    {
+      provide: DeliverySearchService,
+      inject: [Database, AuditedChanges],
+      useFactory: (database: Database, changes: AuditedChanges) => new DeliverySearchService(database, changes),
+    },
+    {
+      provide: TaskRemediesService,
+      inject: [AuditedChanges, CancelTaskService, TASK_DOORBELL],
+      useFactory: (changes: AuditedChanges, cancellation: CancelTaskService, doorbell: TaskDoorbell) =>
+        new TaskRemediesService(changes, cancellation, doorbell),
+    },
+  ],
+  exports: [
+    DeliverySearchService,
+    FleetStateService,
+    TaskOverview,
+    TaskRemediesService,
+    TaskSearchService,
+    WorkersService,
+  ],
+})
+export class OperationsModule {}

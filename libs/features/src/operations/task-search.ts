@@ -1,0 +1,98 @@
+import { GatewayError, type Medium, type PublicTaskStatus, type TaskState } from '#contracts';
+import type { Database } from '#platform';
+import { encodeTime } from 'ulid';
+import type { Page } from '../paging/page.js';
+import { isTaskId } from '../tasks/task-id.js';
+import { PUBLIC_STATUS_SQL } from '../tasks/task-list.js';
+import { OPERATOR_TASK_COLUMNS, type OperatorTask } from './operator-task.js';
+
+/** What operators may look for, all of it together. Null: whatever. */
+export interface TaskSearch {
+  readonly taskId: string | null;
+  readonly requestId: string | null;
+  readonly accountId: string | null;
+  readonly keyId: string | null;
+  readonly model: string | null;
+  readonly medium: Medium | null;
+  /** As clients see it. */
+  readonly status: PublicTaskStatus | null;
+  readonly state: TaskState | null;
+  readonly errorCode: string | null;
+  /** Any text in the vendor's handle of the work, whole. */
+  readonly vendorId: string | null;
+  /** Unix milliseconds, both inclusive; of the submission. */
+  readonly createdFromMs: number | null;
+  readonly createdToMs: number | null;
+}
+
+/** The smallest id a task of that moment can have. */
+const earliestId = (unixMs: number): string => `task_${encodeTime(unixMs, 10)}`;
+
+/**
+ * Finds tasks of all accounts, newest first. The conditions are only those that are asked for, so that each has its index;
+ * open tasks and ended ones are looked for apart, because the indexes of search hold only what has ended.
+ */
+export class TaskSearchService {
+  constructor(private readonly database: Database) {}
+
+  /**
+   * `cursor`: the last task of the page before.
+   *
+   * @throws GatewayError `invalid_parameter`: no such cursor.
+   */
+  async find(
+    search: TaskSearch,
+    page: { readonly limit: number; readonly cursor: string | null },
+  ): Promise<Page<OperatorTask>> {
+    if (page.cursor !== null && !isTaskId(page.cursor)) {
+      throw new GatewayError('invalid_parameter', 'cursor must be the next_cursor of an earlier answer.', {
+        param: 'cursor',
+      });
+    }
+    const values: unknown[] = [];
+    const conditions = conditionsOf(search, page.cursor).map(([text, value]) => {
+      values.push(value);
+      return text.replace('?', `$${values.length}`);
+    });
+    const where = conditions.map((condition) => ` and ${condition}`).join('');
+    values.push(page.limit + 1);
+    const limit = `$${values.length}`;
+    const text = `
+      with open as materialized (
+        select id from task where finished_at is null${where}
+      ), ended as (
+        select id from task where finished_at is not null${where} order by id desc limit ${limit}
+      )
+      select ${OPERATOR_TASK_COLUMNS} from task
+      where id = any(array(select id from (select id from open union all select id from ended) found order by id desc limit ${limit}))
+      order by id desc`;
+    const { rows } = await this.database.query<OperatorTask>({ text, values });
+    const items = rows.slice(0, page.limit);
+    return { items, nextCursor: rows.length > page.limit ? (items.at(-1)?.id ?? null) : null };
+  }
+}
+
+/** Each condition with the value that its `?` stands for. */
+function conditionsOf(search: TaskSearch, cursor: string | null): [string, unknown][] {
+  const all: readonly (readonly [string, unknown])[] = [
+    ['id = ?', search.taskId],
+    ['request_id = ?', search.requestId],
+    ['account_id = ?', search.accountId],
+    ['api_key_id = ?', search.keyId],
+    ['model = ?', search.model],
+    ['medium = ?', search.medium],
+    [`(${PUBLIC_STATUS_SQL}) = ?`, search.status],
+    ['state = ?', search.state ?? endedState(search.status)],
+    ['error_code = ?', search.errorCode],
+    // The path names no key, because each vendor has its own.
+    [`operation @@ ?::jsonpath`, search.vendorId === null ? null : `$.** == ${JSON.stringify(search.vendorId)}`],
+    ['id >= ?', search.createdFromMs === null ? null : earliestId(search.createdFromMs)],
+    ['id < ?', search.createdToMs === null ? null : earliestId(search.createdToMs + 1)],
+    ['id < ?', cursor],
+  ];
+  return all.filter(([, value]) => value !== null).map(([text, value]) => [text, value]);
+}
+
+/** The status of an ended task is its state, which has an index. */
+const endedState = (status: PublicTaskStatus | null): TaskState | null =>
+  status === 'completed' || status === 'failed' || status === 'cancelled' ? status : null;

@@ -1,0 +1,34 @@
+/** Whether the caller of one text request is still there, and the signal that ends the work for them at the upstream. */
+export class CallerPresence {
+  readonly #upstream = new AbortController();
+  #hasLeft = false;
+  #whenLeft: (() => void) | undefined;
+
+  /** Aborted when the upstream shall not be read any more, which may be long after the caller has left. */
+  get signal(): AbortSignal {
+    return this.#upstream.signal;
+  }
+
+  get hasLeft(): boolean {
+    return this.#hasLeft;
+  }
+
+  /** The caller is gone. Before any work has begun that ends it; after, `whenLeft` decides. */
+  leave(): void {
+    if (this.#hasLeft) return;
+    this.#hasLeft = true;
+    if (this.#whenLeft) this.#whenLeft();
+    else this.stop();
+  }
+
+  /** Called once, when the caller leaves; at once when they have. */
+  onLeave(whenLeft: () => void): void {
+    this.#whenLeft = whenLeft;
+    if (this.#hasLeft) whenLeft();
+  }
+
+  /** Ends the work at the upstream. */
+  stop(): void {
+    this.#upstream.abort();
+  }
+}

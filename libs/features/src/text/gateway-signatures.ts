@@ -1,0 +1,106 @@
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type NativeBody,
+  TEXT_PROTOCOLS,
+  type TextStyle,
+} from '#contracts';
+
+/** How the gateway marks a vendor's proof in an answer of another style. No vendor's own proof holds a colon. */
+const MARK = new RegExp(`^(${TEXT_PROTOCOLS.join('|')}):`);
+
+/** What a body with such a mark, or with the empty signature of a vendor that gives none, holds somewhere. */
+const SIGNS = [...TEXT_PROTOCOLS.map((protocol) => `"${protocol}:`), '"signature":""', '"signature": ""'].map((sign) =>
+  Buffer.from(sign),
+);
+
+/**
+ * The native body without reasoning that another vendor signed: after a failover the conversation goes on at a vendor
+ * that would refuse it. The bytes stay as they are when there is none. A proof of the style's own protocol loses its mark.
+ */
+export function withoutForeignReasoning(style: TextStyle, native: NativeBody): NativeBody {
+  if (native.kind === 'rewritten') return { kind: 'rewritten', body: CLEANERS[style](native.body) };
+  const bytes = Buffer.from(native.bytes.buffer, native.bytes.byteOffset, native.bytes.byteLength);
+  if (!SIGNS.some((sign) => bytes.includes(sign))) return native;
+  const body = JSON.parse(bytes.toString('utf8')) as JsonObject;
+  const cleaned = CLEANERS[style](body);
+  return cleaned === body ? native : { kind: 'rewritten', body: cleaned };
+}
+
+/** The same body when nothing in it is foreign. */
+type Cleaner = (body: JsonObject) => JsonObject;
+
+const CLEANERS: Readonly<Record<TextStyle, Cleaner>> = {
+  responses: (body) => withItems(body, 'input', (item) => cleanItem(item)),
+  messages: cleanMessages,
+  gemini: (body) => withItems(body, 'contents', (content) => withItems(content, 'parts', cleanPart)),
+};
+
+/** Puts each object of a list through `clean`; undefined leaves it out, and so does a list inside that became empty. */
+function withItems(body: JsonObject, field: string, clean: (item: JsonObject) => JsonObject | undefined): JsonObject {
+  const sent = body[field];
+  if (!Array.isArray(sent)) return body;
+  let isChanged = false;
+  const kept: JsonValue[] = [];
+  for (const item of sent as readonly JsonValue[]) {
+    const cleaned = isJsonObject(item) ? clean(item) : item;
+    isChanged ||= cleaned !== item;
+    if (cleaned !== undefined && !(cleaned !== item && isEmptied(cleaned))) kept.push(cleaned);
+  }
+  return isChanged ? { ...body, [field]: kept } : body;
+}
+
+const isEmptied = (item: JsonValue): boolean =>
+  isJsonObject(item) && [item['content'], item['parts']].some((list) => Array.isArray(list) && list.length === 0);
+
+/** The proof as the style's own vendor gave it; undefined when another did, or none. */
+function ownProof(style: TextStyle, proof: string): string | undefined {
+  const mark = MARK.exec(proof)?.[0];
+  if (mark === undefined) return proof === '' ? undefined : proof;
+  return mark === `${style}:` ? proof.slice(mark.length) : undefined;
+}
+
+/** The object with its proof unmarked; undefined when the proof is foreign. */
+function withOwnProof(item: JsonObject, style: TextStyle, field: string): JsonObject | undefined {
+  const sent = item[field];
+  if (typeof sent !== 'string') return item;
+  const proof = ownProof(style, sent);
+  if (proof === sent) return item;
+  return proof === undefined ? undefined : { ...item, [field]: proof };
+}
+
+const cleanItem = (item: JsonObject): JsonObject | undefined =>
+  item['type'] === 'reasoning' ? withOwnProof(item, 'responses', 'encrypted_content') : item;
+
+function cleanBlock(block: JsonObject): JsonObject | undefined {
+  if (block['type'] === 'thinking') return withOwnProof(block, 'messages', 'signature');
+  return block['type'] === 'redacted_thinking' ? withOwnProof(block, 'messages', 'data') : block;
+}
+
+function cleanMessages(body: JsonObject): JsonObject {
+  const cleaned = withItems(body, 'messages', (message) => withItems(message, 'content', cleanBlock));
+  if (cleaned === body || !isUnthoughtCall(cleaned['messages'])) return cleaned;
+  // A vendor that is told to think refuses a turn of calls that begins without its thinking.
+  const { thinking: _thinking, ...rest } = cleaned;
+  return rest;
+}
+
+/** Whether the last turn of the assistant holds calls and no reasoning. */
+function isUnthoughtCall(messages: JsonValue | undefined): boolean {
+  const turns = Array.isArray(messages) ? (messages as readonly JsonValue[]) : [];
+  const last = turns.findLast((turn) => isJsonObject(turn) && turn['role'] === 'assistant');
+  const blocks = isJsonObject(last) && Array.isArray(last['content']) ? last['content'] : [];
+  const types = blocks.map((block) => (isJsonObject(block) ? block['type'] : undefined));
+  return types.includes('tool_use') && !types.includes('thinking') && !types.includes('redacted_thinking');
+}
+
+/** A thought goes with its proof; text and calls stay without it. */
+function cleanPart(part: JsonObject): JsonObject | undefined {
+  const field = 'thoughtSignature' in part ? 'thoughtSignature' : 'thought_signature';
+  const cleaned = withOwnProof(part, 'gemini', field);
+  if (cleaned !== undefined) return cleaned;
+  const { [field]: _proof, ...rest } = part;
+  const isOnlyProof = Object.keys(rest).length === 0 || (Object.keys(rest).length === 1 && rest['text'] === '');
+  return part['thought'] === true || isOnlyProof ? undefined : rest;
+}

@@ -1,0 +1,75 @@
+import { ReadingOn } from './reading-on.js';
+
+const LIMITS = {
+  readMs: 60_000,
+  readBytes: 1_000,
+  requests: 4,
+  requestsPerAccount: 2,
+  bodyBytes: 1_000,
+  bodyBytesPerAccount: 500,
+  stallMs: 1_000,
+};
+
+describe('The places of upstreams that are read on', () => {
+  let reading: ReadingOn;
+  let stopped: string[];
+  beforeEach(() => {
+    reading = new ReadingOn(LIMITS);
+    stopped = [];
+  });
+
+  const leave = (accountId: string, bodyBytes = 0): (() => void) =>
+    reading.begin({ accountId, bodyBytes }, () => stopped.push(accountId));
+
+  it('are few for an account and for all, and free again when the work is over', () => {
+    const over = leave('one');
+    leave('one');
+    expect(stopped).toEqual([]);
+    leave('one');
+    expect(stopped).toEqual(['one']);
+    leave('two');
+    leave('three');
+    leave('four');
+    expect(stopped).toEqual(['one', 'four']);
+    over();
+    over();
+    leave('one');
+    expect(stopped).toEqual(['one', 'four']);
+  });
+
+  it('keep no more of the bodies than there is room for, except of a single one', () => {
+    const over = leave('one', 800);
+    expect(stopped).toEqual([]);
+    leave('one', 1);
+    leave('two', 300);
+    expect(stopped).toEqual(['one', 'two']);
+    over();
+    leave('two', 300);
+    leave('two', 300);
+    expect(stopped).toEqual(['one', 'two', 'two']);
+  });
+
+  it('are given for a time', async () => {
+    reading = new ReadingOn({ ...LIMITS, readMs: 20 });
+    const stop = new Promise<string>((resolve) => {
+      reading.begin({ accountId: 'one', bodyBytes: 0 }, () => resolve('stopped'));
+    });
+    expect(await stop).toBe('stopped');
+  });
+
+  it('are given back when the process ends: what is under way is waited for, then stopped, and nothing begins', async () => {
+    const over = leave('one');
+    const finished = reading.finish(60_000);
+    over();
+    await finished;
+    const late = reading.begin({ accountId: 'two', bodyBytes: 0 }, () => {
+      stopped.push('two');
+      setImmediate(() => late());
+    });
+    await reading.finish(1);
+    await reading.close();
+    expect(stopped).toEqual(['two']);
+    leave('three')();
+    expect(stopped).toEqual(['two', 'three']);
+  });
+});

@@ -1,0 +1,37 @@
+import { GatewayError, type NamedUrl } from '#contracts';
+import { FetchRefused, type ForwardedUrls } from '#platform';
+
+/**
+ * Checks the URLs of a request before anything of it goes on.
+ *
+ * @param resolvesNames true when an upstream fetches them from the operator's own network.
+ * @throws GatewayError `invalid_parameter` naming the field.
+ */
+export async function checkRequestUrls(
+  rules: ForwardedUrls,
+  named: readonly NamedUrl[],
+  resolvesNames: boolean,
+): Promise<void> {
+  const urls = named.map(({ param, url }) => refusing(param, () => rules.check(url)));
+  if (!resolvesNames) return;
+  try {
+    await rules.checkNames(urls);
+  } catch (error) {
+    throw refusalOf(error, named[0]?.param ?? 'url');
+  }
+}
+
+function refusing<T>(param: string, check: () => T): T {
+  try {
+    return check();
+  } catch (error) {
+    throw refusalOf(error, param);
+  }
+}
+
+function refusalOf(error: unknown, param: string): unknown {
+  if (!(error instanceof FetchRefused)) return error;
+  return new GatewayError('invalid_parameter', `${param} must be a public http or https URL: ${error.message}.`, {
+    param,
+  });
+}

@@ -1,0 +1,166 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createRateCounter, openPlatform, type Platform, readProcessConfig, timeOrderedId } from '#platform';
+import { createTestDatabase, quickestOf, uniqueRedisPrefix } from '#testing';
+import { Loop } from '../generation/loop.js';
+import { AccountRate } from '../limits/account-rate.js';
+import { createWebhookSender } from './create-webhook-sender.js';
+import { WebhookDeliveriesService } from './webhook-deliveries.service.js';
+import type { WebhookSender } from './webhook-sender.js';
+
+const ADD_DELIVERIES = `
+insert into webhook_delivery (id, account_id, event_type, url, payload, next_attempt_at)
+select id, $2, 'task.completed', url, '{}', now() - interval '1 minute' from unnest($1::text[], $3::text[]) as u(id, url)`;
+
+const TARPITS = 110;
+
+async function listen(host: string, listener: RequestListener): Promise<{ server: Server; port: number }> {
+  const server = createServer(listener).listen(0, host);
+  await once(server, 'listening');
+  return { server, port: (server.address() as AddressInfo).port };
+}
+
+describe('The share of webhooks that each account has', () => {
+  let platform: Platform;
+  let sender: WebhookSender;
+  const closing: (() => Promise<void> | void)[] = [];
+  let tarpits: string[];
+  let dead: { url: string; calls: number; isBack: boolean };
+  let prompt: { url: string; calls: number };
+  let dripping: { url: string; calls: number };
+
+  beforeAll(async () => {
+    const database = await createTestDatabase();
+    const tarpit = await listen('0.0.0.0', () => undefined);
+    tarpits = Array.from({ length: TARPITS }, (_, index) => `http://127.0.1.${index + 1}:${tarpit.port}/hook`);
+    const quick = await listen('127.0.0.1', (request, response) => {
+      prompt.calls += 1;
+      request.resume();
+      response.writeHead(204).end();
+    });
+    const gone = await listen('127.0.0.1', (request, response) => {
+      dead.calls += 1;
+      request.resume();
+      if (dead.isBack) response.writeHead(204).end();
+      else request.socket.destroy();
+    });
+    const drip = await listen('127.0.0.1', (_, response) => {
+      dripping.calls += 1;
+      const timer = setInterval(() => response.write('a'), 50);
+      response.on('close', () => clearInterval(timer));
+    });
+    const urlOf = (port: number): string => `http://127.0.0.1:${port}/hook`;
+    prompt = { url: urlOf(quick.port), calls: 0 };
+    dead = { url: urlOf(gone.port), calls: 0, isBack: false };
+    dripping = { url: urlOf(drip.port), calls: 0 };
+    const allowed = [...tarpits, prompt.url, dead.url, dripping.url].map((url) => new URL(url).host);
+    platform = await openPlatform(
+      readProcessConfig({
+        DATABASE_URL: database.url,
+        KEY_PEPPER: 'a-pepper-for-tests-only',
+        QUEUE_PREFIX: uniqueRedisPrefix(),
+        MEDIA_FETCH_ALLOW: allowed.join(','),
+      }),
+    );
+    await platform.database.query({
+      text: `insert into account (id, name) select name, name from unnest($1::text[]) as name`,
+      values: [['hostile', 'victim', 'unlucky', 'slow']],
+    });
+    sender = createWebhookSender(platform);
+    const loop = new Loop('webhooks', 250, () => sender.sendDue());
+    loop.start();
+    closing.push(
+      () => {
+        for (const { server } of [tarpit, quick, gone, drip]) {
+          server.close();
+          server.closeAllConnections();
+        }
+      },
+      () => loop.stop(),
+      () => sender.finished(),
+      () => platform.close(1_000),
+      () => database.remove(),
+    );
+  });
+  afterAll(async () => {
+    for (const close of closing) await close();
+  });
+
+  async function add(account: string, urls: readonly string[]): Promise<string[]> {
+    const ids = urls.map(() => timeOrderedId('msg'));
+    await platform.database.query({ text: ADD_DELIVERIES, values: [ids, account, urls] });
+    return ids;
+  }
+
+  const times = <Item>(count: number, item: Item): Item[] => Array.from({ length: count }, () => item);
+
+  async function until(reached: () => boolean | Promise<boolean>): Promise<void> {
+    while (!(await reached())) await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+
+  const states = async (ids: readonly string[]): Promise<string[]> => {
+    const text = 'select state from webhook_delivery where id = any($1)';
+    return (await platform.database.query<{ state: string }>({ text, values: [ids] })).rows.map(({ state }) => state);
+  };
+
+  async function deliveryMs(account: string): Promise<number> {
+    const expected = prompt.calls + 1;
+    const addedAtMs = performance.now();
+    await add(account, [prompt.url]);
+    await until(() => prompt.calls === expected);
+    return performance.now() - addedAtMs;
+  }
+
+  it('counts an answer by its status, however slowly its body drips', async () => {
+    const ids = await add('slow', [dripping.url]);
+    const beganAtMs = performance.now();
+    await until(async () => (await states(ids))[0] === 'delivered');
+    expect(performance.now() - beganAtMs).toBeLessThan(8_000);
+  });
+
+  it('lets a receiver that does not answer rest, instead of calling it for every delivery', async () => {
+    const ids = await add('unlucky', times(300, dead.url));
+    const restsUntil = async (): Promise<Date | undefined> => {
+      const text = `select rests_until from webhook_receiver where account_id = 'unlucky' and rests_until > now()`;
+      return (await platform.database.query<{ rests_until: Date }>({ text })).rows[0]?.rests_until;
+    };
+    await until(async () => (await restsUntil()) !== undefined);
+    await until(async () => {
+      const text = `select 1 from webhook_delivery where account_id = 'unlucky' and ready`;
+      return (await platform.database.query({ text })).rows.length === 0;
+    });
+    // The calls that were under way before the third of them failed, and not one for each of 300.
+    expect(dead.calls).toBeLessThanOrEqual(40);
+    const before = dead.calls;
+    await until(() => dead.calls > before);
+    expect(dead.calls).toBe(before + 1);
+    expect(await states(ids)).toEqual(times(300, 'pending'));
+  });
+
+  it('sends again at once what its owner asks for, and then the rest, when the receiver is back', async () => {
+    dead.isBack = true;
+    const text = `select id from webhook_delivery where account_id = 'unlucky' order by id limit 1`;
+    const { rows } = await platform.database.query<{ id: string }>({ text });
+    const rate = new AccountRate(createRateCounter(platform.config.queue, platform.database, true));
+    await new WebhookDeliveriesService(platform.database, rate).resend('unlucky', rows[0]?.id ?? '');
+    await until(async () => (await states([rows[0]?.id ?? '']))[0] === 'delivered');
+    await platform.database.query({
+      text: `update webhook_delivery set next_attempt_at = now() where account_id = 'unlucky' and state = 'pending'`,
+    });
+    const open = `select 1 from webhook_delivery where account_id = 'unlucky' and state = 'pending'`;
+    await until(async () => (await platform.database.query({ text: open })).rows.length === 0);
+    expect(
+      (await platform.database.query({ text: `select 1 from webhook_receiver where account_id = 'unlucky'` })).rows,
+    ).toEqual([]);
+  });
+
+  it('delivers to one account as ever while another has 440 deliveries for 110 receivers that never answer', async () => {
+    await add('hostile', times(4, tarpits).flat());
+    const open = `select 1 from webhook_delivery where account_id = 'hostile' and attempts > 0`;
+    await until(async () => (await platform.database.query({ text: open })).rows.length >= 40);
+    expect(await quickestOf(1_000, () => deliveryMs('victim'))).toBeLessThan(1_000);
+    // Its share, and not one place more.
+    expect((await platform.database.query({ text: open })).rows).toHaveLength(40);
+  });
+});

@@ -1,0 +1,155 @@
+import { createTestDatabase, FaultProxy, type TestDatabase } from '#testing';
+import { isConnectionError } from './connection-errors.js';
+import { DatabaseConfig } from './database.config.js';
+import { Database } from './database.js';
+
+/** Enough for any machine, and far from a request that hangs. */
+const LIMIT_MS = 5_000;
+
+describe('A Postgres that falls silent', () => {
+  let test: TestDatabase;
+  let proxy: FaultProxy;
+  let database: Database;
+  beforeAll(async () => {
+    test = await createTestDatabase();
+    await test.database.query({ text: 'create table example (id bigint primary key)' });
+  });
+  afterAll(() => test.remove());
+  beforeEach(async () => {
+    proxy = await FaultProxy.start(test.url);
+    database = new Database(proxy.urlOf(test.url), Object.assign(new DatabaseConfig(), { DATABASE_POOL_SIZE: 4 }));
+    await warm();
+  });
+  afterEach(async () => {
+    await database.close();
+    await proxy.close();
+  });
+
+  const ask = (): Promise<unknown> => database.query({ name: 'ask', text: 'select 1' });
+  /** Every connection of the pool is open and idle. */
+  const warm = async (): Promise<void> => {
+    await Promise.all(Array.from({ length: 4 }, () => database.query({ text: 'select pg_sleep(0.05)' })));
+  };
+  /** How each of them ended, and after how long. */
+  const timed = async (works: readonly (() => Promise<unknown>)[]) =>
+    Promise.all(
+      works.map(async (work) => {
+        const beganMs = performance.now();
+        const error = await work().then(
+          () => null,
+          (reason: unknown) => reason,
+        );
+        return { tookMs: performance.now() - beganMs, error };
+      }),
+    );
+  const untilAnswered = async (): Promise<number> => {
+    const beganMs = performance.now();
+    while (
+      !(await ask().then(
+        () => true,
+        () => false,
+      ))
+    )
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    return performance.now() - beganMs;
+  };
+
+  it('fails what waits on half-open connections within the limit, throws them away, and works on new ones', async () => {
+    proxy.set('half-open');
+    const ended = await timed(Array.from({ length: 12 }, () => ask));
+    for (const { tookMs, error } of ended) {
+      expect(tookMs).toBeLessThan(LIMIT_MS);
+      expect(error === null || isConnectionError(error)).toBe(true);
+    }
+    expect(await untilAnswered()).toBeLessThan(1_000);
+    expect(await database.unfitness()).toBeNull();
+    // No connection is left that could cost a later statement the same wait.
+    for (const { error } of await timed(Array.from({ length: 12 }, () => ask))) expect(error).toBeNull();
+  });
+
+  it('refuses at once while nobody is answered, says so, and heals by itself', async () => {
+    proxy.set('black-hole');
+    for (const { tookMs, error } of await timed(Array.from({ length: 12 }, () => ask))) {
+      expect(tookMs).toBeLessThan(LIMIT_MS);
+      expect(isConnectionError(error)).toBe(true);
+    }
+    expect(await database.unfitness()).toBe('the database does not answer');
+    const [later] = await timed([ask]);
+    expect(later?.tookMs).toBeLessThan(500);
+    expect(isConnectionError(later?.error)).toBe(true);
+    proxy.set('pass');
+    expect(await untilAnswered()).toBeLessThan(LIMIT_MS);
+    expect(await database.unfitness()).toBeNull();
+  });
+
+  it('heals though somebody tries again without a pause, who would leave the process no time to look', async () => {
+    proxy.set('black-hole');
+    await timed([ask]);
+    let isAnswered = false;
+    const restored = new Promise((resolve) => setTimeout(resolve, 500)).then(() => proxy.set('pass'));
+    while (!isAnswered)
+      isAnswered = await ask().then(
+        () => true,
+        () => false,
+      );
+    await restored;
+    expect(await database.unfitness()).toBeNull();
+  });
+
+  it('ends transactions and the queries of Prisma too, and lets a later one have the lock', async () => {
+    const insert = (id: number) => () =>
+      database.transaction(async (tx) => {
+        await tx.query({ text: 'insert into example values (1) on conflict do nothing' });
+        if (id === 1) proxy.set('half-open');
+        await tx.query({ text: 'select 1' });
+      });
+    const [lost] = await timed([insert(1)]);
+    expect(isConnectionError(lost?.error)).toBe(true);
+    expect(lost?.tookMs).toBeLessThan(LIMIT_MS);
+    proxy.set('black-hole');
+    const [counted, interactive] = await timed([
+      () => database.prisma.account.count(),
+      () => database.prisma.$transaction((tx) => tx.account.count()),
+    ]);
+    for (const ended of [counted, interactive]) {
+      expect(isConnectionError(ended?.error)).toBe(true);
+      expect(ended?.tookMs).toBeLessThan(LIMIT_MS);
+    }
+    proxy.set('pass');
+    await untilAnswered();
+    await expect(database.prisma.account.count()).resolves.toBe(0);
+  });
+
+  it('lets a statement that may be long be long, while a short one is ended and its work on the server with it', async () => {
+    const slow = { text: 'select pg_sleep(2.5) /* abandoned */' };
+    const [long, short] = await timed([() => database.query({ ...slow, limit: 'long' }), () => database.query(slow)]);
+    expect(long?.error).toBeNull();
+    expect(short?.error).toMatchObject({ code: 'ETIMEDOUT' });
+    // One slow statement is no silent server.
+    expect(await untilAnswered()).toBeLessThan(1_000);
+    expect(await database.unfitness()).toBeNull();
+  });
+
+  it('tells a statement that works long from one whose answer was lost', async () => {
+    const working = database.query({ text: 'select pg_sleep(6)', limit: 'long' });
+    working.catch(() => undefined);
+    const lost = timed([() => database.query({ text: 'select pg_sleep(0.5)', limit: 'long' })]);
+    proxy.set('half-open');
+    const [ended] = await lost;
+    expect(isConnectionError(ended?.error)).toBe(true);
+    expect(ended?.tookMs).toBeLessThan(15_000);
+    const [patient] = await timed([() => database.query({ text: 'select pg_sleep(6)', limit: 'long' })]);
+    expect(patient?.error).toBeNull();
+    await expect(working).rejects.toThrow();
+  });
+
+  it('closes within seconds though nobody hears its goodbye', async () => {
+    proxy.set('black-hole');
+    const other = new Database(proxy.urlOf(test.url));
+    await other.close();
+    const beganMs = performance.now();
+    await database.close();
+    expect(performance.now() - beganMs).toBeLessThan(LIMIT_MS);
+    database = new Database(test.url);
+  });
+});

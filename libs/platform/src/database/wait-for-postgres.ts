@@ -1,0 +1,71 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { BoundedClient } from './bounded-client.js';
+import { isConnectionError } from './connection-errors.js';
+
+/** Postgres did not appear in time, or will not have us. The message is one line that says what to look at. */
+export class PostgresAwayError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'PostgresAwayError';
+  }
+}
+
+/** How often it is tried, and told, that Postgres is not there; also the longest that one try may take. In milliseconds. */
+const TURN_MS = 1_000;
+
+/**
+ * Resolves once Postgres answers. Whoever starts beside it need not start after it: one line a second tells what is
+ * waited for.
+ *
+ * @param tell where the lines go; standard error unless a test says otherwise.
+ * @throws PostgresAwayError after `limitSeconds`, or at once when the server is there but refuses the address or the login.
+ */
+export async function waitForPostgres(
+  databaseUrl: string,
+  limitSeconds: number,
+  tell: (line: string) => void = (line) => process.stderr.write(`${line}\n`),
+): Promise<void> {
+  const deadline = Date.now() + limitSeconds * 1000;
+  for (;;) {
+    const turnEnds = Date.now() + TURN_MS;
+    const failure = await tryToConnect(databaseUrl);
+    if (failure === null) return;
+    if (!isConnectionError(failure)) {
+      throw new PostgresAwayError(`Postgres refuses DATABASE_URL: ${reasonOf(failure)}`, { cause: failure });
+    }
+    const leftMs = deadline - Date.now();
+    if (leftMs <= 0) {
+      throw new PostgresAwayError(
+        `Postgres (DATABASE_URL) did not answer within START_WAIT_SECONDS=${limitSeconds}: ${reasonOf(failure)}`,
+        { cause: failure },
+      );
+    }
+    tell(`Waiting for Postgres (DATABASE_URL), ${Math.ceil(leftMs / 1000)} s left: ${reasonOf(failure)}`);
+    await sleep(Math.max(0, Math.min(turnEnds - Date.now(), leftMs)));
+  }
+}
+
+async function tryToConnect(databaseUrl: string): Promise<unknown> {
+  const client = new BoundedClient({
+    connectionString: databaseUrl,
+    connectionTimeoutMillis: TURN_MS,
+    statementLimitMs: TURN_MS,
+    application_name: 'generation-gateway-start',
+  });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    await client.query('select 1');
+    return null;
+  } catch (error) {
+    return error;
+  } finally {
+    client.end().catch(() => undefined);
+  }
+}
+
+/** A name with several addresses fails with an error for each, and no words of its own. */
+function reasonOf(error: unknown): string {
+  const words = error instanceof AggregateError ? error.errors.map(String).join('; ') : (error as Error).message;
+  return words.replaceAll(/\s+/g, ' ');
+}

@@ -1,0 +1,54 @@
+import { ForwardedUrls, type ResolveName } from './forwarded-urls.js';
+import { SafeFetcher } from './safe-fetcher.js';
+
+describe('URLs that somebody else fetches', () => {
+  const rules = (resolve: ResolveName, allow: string[] = []) =>
+    new ForwardedUrls(new SafeFetcher({ allow }), allow, resolve);
+  const nobody: ResolveName = () => Promise.reject(new Error('not to be asked'));
+
+  it.each(['https://cdn.example.com/x', 'http://8.8.8.8/x'])('may be public: %s', (url) => {
+    expect(rules(nobody).check(url).href).toBe(url);
+  });
+
+  it.each([
+    'http://127.1/',
+    'http://localhost/',
+    'http://a.localhost./',
+    'http://db.internal/',
+    'http://nas.local/',
+    'http://redis/',
+    'ftp://cdn.example.com/x',
+    'http://u:p@cdn.example.com/',
+    'https://cdn.example.com:8443/',
+  ])('may not lead into a network: %s', (url) => {
+    expect(() => rules(nobody).check(url)).toThrow();
+  });
+
+  it('may be what operators allow', async () => {
+    const allowing = rules(nobody, ['media.local:9000']);
+    const url = allowing.check('http://media.local:9000/x');
+    expect(await allowing.checkNames([url])).toBeUndefined();
+  });
+
+  it.each<[string, readonly string[] | Error]>([
+    ['leads to a private address', ['10.0.0.1']],
+    ['leads to a private address too', ['8.8.8.8', '127.0.0.1']],
+    ['leads nowhere', []],
+    ['cannot be resolved', new Error('ENOTFOUND')],
+  ])('are refused where a name %s', async (_what, found) => {
+    const asked = rules(() => (found instanceof Error ? Promise.reject(found) : Promise.resolve(found)));
+    await expect(asked.checkNames([new URL('https://cdn.example.com/')])).rejects.toThrow(/not at a public address/);
+  });
+
+  it('are asked for once by name, and not without bound', async () => {
+    const asked: string[] = [];
+    const asking = rules((host) => {
+      asked.push(host);
+      return Promise.resolve(['8.8.8.8']);
+    });
+    await asking.checkNames([new URL('https://a.example/1'), new URL('https://a.example/2')]);
+    expect(asked).toEqual(['a.example']);
+    const many = Array.from({ length: 17 }, (_, index) => new URL(`https://h${index}.example/`));
+    await expect(asking.checkNames(many)).rejects.toThrow(/at most 16 hosts/);
+  });
+});

@@ -1,0 +1,86 @@
+import { Resolver } from 'node:dns/promises';
+import { isIP } from 'node:net';
+import { AddressPolicy } from './address-policy.js';
+import { parseAllowList, type AllowList } from './allow-list.js';
+import { hostAndPort, withoutBrackets } from './checked-connector.js';
+import { FetchRefused } from './fetch-errors.js';
+import type { SafeFetcher } from './safe-fetcher.js';
+
+/** Names that lead into a network of one's own wherever they are resolved, and names without a dot. */
+const LOCAL_NAME = /(^|\.)(localhost|local|localdomain|internal|intranet|lan|home|corp|home\.arpa)$|^[^.]*$/;
+
+/** A name is given up on after so long, in milliseconds. */
+const RESOLVE_MS = 2_000;
+
+/** Names of one request that are resolved; each is a question that the caller chose. */
+const MAX_NAMES = 16;
+
+/** All addresses of a name, within a bounded time. Rejects when there are none, or none came in time. */
+export type ResolveName = (host: string) => Promise<readonly string[]>;
+
+const resolveName: ResolveName = async (host) => {
+  // c-ares: a silent name server holds no thread of the process.
+  const resolver = new Resolver({ timeout: RESOLVE_MS, tries: 1 });
+  const stop = setTimeout(() => resolver.cancel(), RESOLVE_MS);
+  const found = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
+  clearTimeout(stop);
+  return found.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+};
+
+/**
+ * The rules of `SafeFetcher` for addresses that somebody else fetches: the vendor, or a server in the operator's own
+ * network, which could reach what the caller cannot.
+ */
+export class ForwardedUrls {
+  readonly #allow: AllowList;
+  readonly #policy: AddressPolicy;
+
+  /** @param allow as for the fetcher: ranges, and hosts with their port. */
+  constructor(
+    private readonly fetcher: SafeFetcher,
+    allow: readonly string[] = [],
+    private readonly resolve: ResolveName = resolveName,
+  ) {
+    this.#allow = parseAllowList(allow);
+    this.#policy = new AddressPolicy(this.#allow.ranges);
+  }
+
+  /**
+   * Judges an address by what stands in it, without asking anybody.
+   *
+   * @throws FetchRefused
+   */
+  check(text: string): URL {
+    const url = this.fetcher.checkUrl(text);
+    const host = nameOf(url);
+    if (isIP(host) === 0 && LOCAL_NAME.test(host) && !this.#isAllowed(url))
+      throw new FetchRefused('address_blocked', 'the host is not at a public address');
+    return url;
+  }
+
+  /**
+   * Judges where the names of checked addresses lead. A name that cannot be resolved is refused.
+   *
+   * @throws FetchRefused
+   */
+  async checkNames(urls: readonly URL[]): Promise<void> {
+    const names = new Set(urls.filter((url) => !this.#isAllowed(url)).map(nameOf));
+    const asked = [...names].filter((host) => isIP(host) === 0);
+    if (asked.length > MAX_NAMES)
+      throw new FetchRefused('address_blocked', `the URLs of a request may name at most ${MAX_NAMES} hosts`);
+    await Promise.all(asked.map((host) => this.#checkName(host)));
+  }
+
+  async #checkName(host: string): Promise<void> {
+    const addresses = await this.resolve(host).catch(() => []);
+    if (addresses.length === 0 || !addresses.every((address) => this.#policy.permits(address)))
+      throw new FetchRefused('address_blocked', `the host ${host} is not at a public address`);
+  }
+
+  #isAllowed(url: URL): boolean {
+    return this.#allow.hosts.has(hostAndPort(url));
+  }
+}
+
+/** The host without brackets, and without the dot that ends a whole name. */
+const nameOf = ({ hostname }: URL): string => withoutBrackets(hostname).toLowerCase().replace(/\.$/, '');

@@ -1,0 +1,114 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, connect, type Server, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/**
+ * What a network can do to a server's clients:
+ * - `pass`: nothing. Connections that fell silent before stay so.
+ * - `half-open`: connections of before take every byte and carry none, for ever; new ones work.
+ * - `black-hole`: so do new ones, as long as it lasts.
+ * - `refuse`: connections of before are reset, new ones at once.
+ * - `slow`: every chunk comes 300 ms later.
+ * - `drip`: one byte every 20 ms.
+ */
+export type NetworkFault = 'pass' | 'half-open' | 'black-hole' | 'refuse' | 'slow' | 'drip';
+
+const SLOW_MS = 300;
+const DRIP_MS = 20;
+
+interface Link {
+  readonly client: Socket;
+  readonly server: Socket;
+  isSilent: boolean;
+}
+
+/** A server's address behind which the network can fail. It acknowledges every byte, as a stuck balancer does. */
+export class FaultProxy {
+  private readonly links = new Set<Link>();
+  private fault: NetworkFault = 'pass';
+
+  private constructor(
+    private readonly server: Server,
+    private readonly target: { readonly host: string; readonly port: number },
+  ) {
+    server.on('connection', (client) => this.open(client));
+  }
+
+  /** Listens on a free port of this machine and passes on to `url`, of any scheme with a host and a port. */
+  static async start(url: string): Promise<FaultProxy> {
+    const { hostname, port } = new URL(url);
+    const server = createServer();
+    const proxy = new FaultProxy(server, { host: hostname, port: Number(port) });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return proxy;
+  }
+
+  /** `url` with the proxy in the place of its host. */
+  urlOf(url: string): string {
+    const address = new URL(url);
+    address.hostname = '127.0.0.1';
+    address.port = String(this.port);
+    return address.href;
+  }
+
+  /** Where it listens. */
+  get port(): number {
+    return (this.server.address() as AddressInfo).port;
+  }
+
+  /** Connections that are open at the moment, the silent ones included. */
+  get connections(): number {
+    return this.links.size;
+  }
+
+  set(fault: NetworkFault): void {
+    this.fault = fault;
+    if (fault === 'half-open' || fault === 'black-hole') for (const link of this.links) link.isSilent = true;
+    if (fault === 'refuse') this.cut();
+  }
+
+  /** Resets every connection. */
+  cut(): void {
+    for (const { client, server } of this.links) {
+      client.resetAndDestroy();
+      server.destroy();
+    }
+  }
+
+  async close(): Promise<void> {
+    this.server.close();
+    this.cut();
+    await once(this.server, 'close');
+  }
+
+  private open(client: Socket): void {
+    if (this.fault === 'refuse') return void client.resetAndDestroy();
+    const link: Link = { client, server: connect(this.target), isSilent: this.fault === 'black-hole' };
+    this.links.add(link);
+    void this.carry(link, client, link.server);
+    void this.carry(link, link.server, client);
+  }
+
+  private async carry(link: Link, from: Socket, to: Socket): Promise<void> {
+    try {
+      for await (const chunk of from as AsyncIterable<Buffer>) {
+        for (const part of this.fault === 'drip' ? bytesOf(chunk) : [chunk]) {
+          if (this.fault === 'slow') await sleep(SLOW_MS);
+          if (this.fault === 'drip') await sleep(DRIP_MS);
+          if (!link.isSilent) to.write(part);
+        }
+      }
+    } catch {
+      // Told by the end of the other side.
+    }
+    // What a silent connection is told of an end is nothing.
+    if (link.isSilent && from === link.server) return;
+    link.client.destroy();
+    link.server.destroy();
+    this.links.delete(link);
+  }
+}
+
+const bytesOf = (chunk: Buffer): Buffer[] =>
+  Array.from({ length: chunk.length }, (_, index) => chunk.subarray(index, index + 1));
