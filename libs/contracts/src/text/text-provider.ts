@@ -1,3 +1,4 @@
+import type { GatewayError } from '../errors.js';
 import type { JsonObject } from '../json.js';
 import type { TextEvent, TextUsage } from './text-event.js';
 import type { TextRequest } from './text-request.js';
@@ -42,8 +43,8 @@ export interface RelayOutcome {
   readonly usage: TextUsage | undefined;
   /** The text, reasoning and arguments that went out, for counting; empty when `usage` tells an output. */
   readonly produced: string;
-  /** True when the upstream's own bytes end with the failure it reported, so that nothing may be added. */
-  readonly failed: boolean;
+  /** The failure that the upstream's own bytes end with, so that nothing may be added; undefined when they tell of none. */
+  readonly failure: GatewayError | undefined;
 }
 
 /** Understood: batches of events, one batch for each piece the network gave. */

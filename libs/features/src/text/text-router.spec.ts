@@ -50,6 +50,7 @@ const upstreamOf = (provider: TextProvider, { weight = 1, priority = 0 } = {}): 
 function router(
   vendors: readonly (readonly [ScriptedVendor, { weight?: number; priority?: number }])[],
   random = () => 0.5,
+  asked: Partial<RoutableCall> = {},
 ) {
   const clock = new ControllableClock();
   const upstreams = new TextUpstreams(
@@ -58,7 +59,7 @@ function router(
   );
   const health = new UpstreamHealth(new Cooldowns(clock));
   const routing = new TextRouter(upstreams, health, clock, 10_000);
-  return { clock, call: () => routing.call(CALL, new AbortController().signal) };
+  return { clock, call: () => routing.call({ ...CALL, ...asked }, new AbortController().signal) };
 }
 
 /** Lets everything pending run, then moves the time on, again and again. */
@@ -144,6 +145,31 @@ describe('TextRouter', () => {
     expect(new Set(firsts)).toEqual(new Set(['heavy', 'light']));
   });
 
+  it('counts a request once, however often it asks', async () => {
+    const vendor = new ScriptedVendor(
+      'a',
+      Array.from({ length: 8 }, () => 'upstream_error' as const),
+    );
+    const { clock, call } = router([[vendor, {}]]);
+    for (const asked of [4, 8]) {
+      const failing = call().catch((error: unknown) => error);
+      await sleepThrough(clock, 6);
+      expect([await failing, vendor.asked]).toMatchObject([{ code: 'upstream_error' }, asked]);
+    }
+    expect((await call()).upstreamId).toBe('a');
+  });
+
+  it('lets an upstream rest whose streams break in their middle, and counts those of a whole one in between as good', async () => {
+    const vendor = new ScriptedVendor('a');
+    const { clock, call } = router([[vendor, {}]], undefined, { stream: true });
+    const broken = new GatewayError('upstream_error', 'broke off');
+    for (const failure of [broken, broken, undefined, broken, broken, broken]) (await call()).ended(failure);
+    const failing = call().catch((error: unknown) => error);
+    await sleepThrough(clock, 6);
+    expect(vendor.asked).toBeGreaterThanOrEqual(6);
+    expect(await failing).toMatchObject({ upstreamId: 'a' });
+  });
+
   it('names a near model for an unknown one', () => {
     const upstreams = new TextUpstreams([]);
     expect(() => upstreams.routes('vendor-6')).toThrow(/Did you mean "vendor-5"/);
@@ -167,136 +193,5 @@ describe('TextUpstreams', () => {
     upstreams.exchange([replacement]);
     expect(upstreams.current(toOld, 'vendor-5')?.upstream).toBe(replacement);
     expect(upstreams.current(toSpare, 'vendor-5')).toBeUndefined();
-  });
-});
-
-describe('UpstreamHealth', () => {
-  const failure = new GatewayError('upstream_error', 'x');
-  const limited = (retryAfterMs: number) => new GatewayError('rate_limit_exceeded', 'x', { retryAfterMs });
-  const a = upstreamOf(new ScriptedVendor('a'));
-
-  function watch() {
-    const clock = new ControllableClock();
-    const cooldowns = new Cooldowns(clock);
-    return { clock, health: new UpstreamHealth(cooldowns), other: new UpstreamHealth(cooldowns) };
-  }
-  const fail = (health: UpstreamHealth, times: number): void => {
-    for (let count = 0; count < times; count += 1) health.failed(a, ADA, failure);
-  };
-
-  it('lets an upstream rest after three failures, admits one probe, and takes it back when that succeeds', async () => {
-    const { clock, health } = watch();
-    for (let count = 0; count < 3; count += 1) {
-      expect(health.admits(a, ADA)).toBe(true);
-      health.failed(a, ADA, failure);
-    }
-    expect(health.admits(a, ADA)).toBe(false);
-    clock.advance(5_000);
-    expect(await Promise.all([health.admits(a, ADA), health.admits(a, ADA)])).toEqual([true, false]);
-    health.succeeded(a, ADA);
-    expect([health.admits(a, ADA), health.admits(a, ADA)]).toEqual([true, true]);
-  });
-
-  it('doubles the rest when the probe fails', async () => {
-    const { clock, health } = watch();
-    fail(health, 3);
-    clock.advance(5_000);
-    expect(await health.admits(a, ADA)).toBe(true);
-    health.failed(a, ADA, failure);
-    expect(health.restMs(a, ADA)).toBe(10_000);
-  });
-
-  it('does not lengthen the rest for requests that were under way when it began, however many fail', () => {
-    const { health } = watch();
-    fail(health, 12);
-    expect(health.restMs(a, ADA)).toBe(5_000);
-  });
-
-  it('needs three failures again after it was taken back', async () => {
-    const { clock, health, other } = watch();
-    fail(health, 3);
-    clock.advance(5_000);
-    await other.admits(a, ADA);
-    other.succeeded(a, ADA);
-    fail(health, 2);
-    expect(health.admits(a, ADA)).toBe(true);
-  });
-
-  it('rests as long as a rate limit asks, whatever requests that came before it succeed', () => {
-    const { health } = watch();
-    health.failed(a, ADA, limited(42_000));
-    health.succeeded(a, ADA);
-    expect(health.restMs(a, ADA)).toBe(42_000);
-  });
-
-  it('keeps away from an upstream that another replica let rest', async () => {
-    const { clock, health, other } = watch();
-    health.failed(a, ADA, limited(1_000));
-    expect(other.admits(a, ADA)).toBe(false);
-    clock.advance(1_000);
-    expect(await other.admits(a, ADA)).toBe(true);
-    other.succeeded(a, ADA);
-    expect(health.admits(a, ADA)).toBe(true);
-  });
-
-  it('begins anew for an upstream whose settings were changed', () => {
-    const { health } = watch();
-    fail(health, 3);
-    expect(health.admits({ ...a, healthName: 'a@changed' }, ADA)).toBe(true);
-  });
-
-  it('rests for the account alone whose requests fail, and for all when those of three accounts do', () => {
-    const { health } = watch();
-    const failFor = (account: string): void => {
-      for (let count = 0; count < 3; count += 1) health.failed(a, account, failure);
-    };
-    for (const account of ['one', 'two']) failFor(account);
-    expect([health.admits(a, 'one'), health.admits(a, ADA), health.isCoolingForAll(a)]).toEqual([false, true, false]);
-    failFor('three');
-    expect([health.admits(a, ADA), health.isCoolingForAll(a)]).toEqual([false, true]);
-  });
-
-  it('counts no account against it whose failures a success of another disproved', () => {
-    const { health } = watch();
-    for (const account of ['one', 'two', 'three', 'four']) {
-      for (let count = 0; count < 3; count += 1) health.failed(a, account, failure);
-      health.succeeded(a, ADA);
-    }
-    expect([health.admits(a, ADA), health.admits(a, 'four'), health.isCoolingForAll(a)]).toEqual([true, false, false]);
-  });
-
-  it('comes back for all when the probe of any account succeeds', async () => {
-    const { clock, health } = watch();
-    const accounts = ['one', 'two', 'three'];
-    for (const account of accounts) health.failed(a, account, limited(60_000));
-    clock.advance(5_000);
-    expect(await health.admits(a, ADA)).toBe(true);
-    health.succeeded(a, ADA);
-    expect([...accounts, ADA].map((account) => health.admits(a, account))).toEqual([true, true, true, true]);
-  });
-
-  it('is not kept away by the failed probes of one account alone', async () => {
-    const { clock, health } = watch();
-    for (const account of ['one', 'two', 'three']) health.failed(a, account, limited(1_000));
-    for (let probe = 0; probe < 6; probe += 1) {
-      clock.advance(120_000);
-      expect(await health.admits(a, 'one')).toBe(true);
-      health.failed(a, 'one', failure);
-    }
-    expect([health.restMs(a, 'one'), health.restMs(a, ADA)]).toEqual([120_000, 5_000]);
-  });
-
-  it('counts a request once, however often it asks', async () => {
-    const vendor = new ScriptedVendor(
-      'a',
-      Array.from({ length: 8 }, () => 'upstream_error' as const),
-    );
-    const { clock, call } = router([[vendor, {}]]);
-    for (const asked of [4, 8]) {
-      const failing = call().catch((error: unknown) => error);
-      await sleepThrough(clock, 6);
-      expect([await failing, vendor.asked]).toMatchObject([{ code: 'upstream_error' }, asked]);
-    }
-    expect((await call()).upstreamId).toBe('a');
   });
 });

@@ -1,7 +1,7 @@
 import { ERRORS, GatewayError, type TextCall, type TextReply, type UnpricedUse } from '#contracts';
 import { type Clock, logger, observeUpstream } from '#platform';
 import type { TextRoute, TextUpstream, TextUpstreams } from './text-upstreams.js';
-import type { UpstreamHealth } from './upstream-health.js';
+import { type Admission, FREELY, type UpstreamHealth } from './upstream-health.js';
 
 const log = logger('text');
 
@@ -15,6 +15,11 @@ const FIRST_PAUSE_MS = 400;
 export interface RoutedReply {
   readonly reply: TextReply;
   readonly upstreamId: string;
+  /**
+   * To be told how a streamed reply ended, where that says something of its upstream: well, or by a failure. Not of one
+   * that its caller left, or kept waiting.
+   */
+  readonly ended: (failure?: GatewayError) => void;
 }
 
 /** Everything of a call that does not depend on the upstream, and whose it is. */
@@ -82,12 +87,13 @@ export class TextRouter {
     const routes = this.#upstreams.routes(call.model, call.unpriced);
     let last: GatewayError | undefined;
     for (const route of routes) {
-      if (!(await this.#health.admits(route.upstream, call.accountId))) continue;
+      const admission = await this.#health.admits(route.upstream, call.accountId);
+      if (!admission) continue;
       // The upstream may have been exchanged since the routes were chosen.
       const current = this.#upstreams.current(route, call.model, call.unpriced);
-      if (current !== route) this.#health.released(route.upstream, call.accountId);
+      if (current !== route) this.#health.released(admission);
       if (!current) continue;
-      const outcome = await this.#ask(call, current, failed, signal);
+      const outcome = await this.#ask(call, current, current === route ? admission : FREELY, failed, signal);
       if (!(outcome instanceof GatewayError)) return outcome;
       last = outcome;
     }
@@ -116,6 +122,7 @@ export class TextRouter {
   async #ask(
     call: RoutableCall,
     route: TextRoute,
+    admission: Admission,
     failed: Failed,
     signal: AbortSignal,
   ): Promise<RoutedReply | GatewayError> {
@@ -126,14 +133,15 @@ export class TextRouter {
       const reply = await observeUpstream(provider.id, 'text', () =>
         provider.call({ upstreamModel: route.upstreamModel, ...call }, signal),
       );
-      this.#health.succeeded(upstream, accountId);
-      return { reply, upstreamId: provider.id };
+      this.#health.answered(upstream, accountId, admission);
+      if (!call.stream) this.#health.completed(upstream, accountId);
+      return { reply, upstreamId: provider.id, ended: (failure) => this.#ended(upstream, accountId, failed, failure) };
     } catch (error) {
       const isTold = !signal.aborted && error instanceof GatewayError && ERRORS[error.code].retryable;
       if (isTold && !failed.has(upstream)) {
         failed.add(upstream);
-        this.#health.failed(upstream, accountId, error);
-      } else this.#health.released(upstream, accountId);
+        this.#health.failed(upstream, accountId, error, admission);
+      } else this.#health.released(admission);
       if (signal.aborted || !(error instanceof GatewayError) || !mayWorkElsewhere(error)) throw error;
       log.warn('upstream.failed', {
         requestId: call.requestId,
@@ -143,6 +151,15 @@ export class TextRouter {
         detail: error.message,
       });
       return error;
+    }
+  }
+
+  /** A reply that breaks in its middle is a failure like one that never begins. */
+  #ended(upstream: TextUpstream, accountId: string, failed: Failed, failure: GatewayError | undefined): void {
+    if (!failure) this.#health.completed(upstream, accountId);
+    else if (ERRORS[failure.code].retryable && !failed.has(upstream)) {
+      failed.add(upstream);
+      this.#health.failed(upstream, accountId, failure);
     }
   }
 }

@@ -94,6 +94,7 @@ export class TextStream {
     } catch (error) {
       this.#settleRest();
       if (caller.hasLeft) throw error;
+      this.#tellEnd(toStreamFailure(error));
       await this.sendFailureTo(send, error);
     }
   }
@@ -175,6 +176,7 @@ export class TextStream {
     const { encoder, remembered, exchange } = this.#parts;
     if (!this.#finish)
       throw new GatewayError('upstream_error', 'The upstream broke off before its reply was complete.');
+    this.#tellEnd();
     const usage = await exchange.usageOf(this.#finish.usage, this.#produced);
     const last = this.#beforeFinish + encoder.write({ ...this.#finish, usage });
     exchange.settle({ usage, produced: '', status: this.#status('completed') });
@@ -191,11 +193,17 @@ export class TextStream {
   }
 
   #endRelay(reply: RelayedStream): string {
-    const { usage, produced, failed } = reply.outcome();
+    const { usage, produced, failure } = reply.outcome();
+    this.#tellEnd(failure);
     // A failure that the upstream itself reports before it wrote anything costs nothing there.
-    const told = failed && produced === '' ? undefined : usage;
-    this.#parts.exchange.settle({ usage: told, produced, status: this.#status(failed ? 'failed' : 'completed') });
+    const told = failure && produced === '' ? undefined : usage;
+    this.#parts.exchange.settle({ usage: told, produced, status: this.#status(failure ? 'failed' : 'completed') });
     return this.#parts.encoder.end();
+  }
+
+  /** What a caller was part of, who left or kept the reply waiting, says nothing of the upstream. */
+  #tellEnd(failure?: GatewayError): void {
+    if (!failure || (!this.#parts.caller.hasLeft && this.#heldUpMs < HELD_UP_MS)) this.#routed?.ended(failure);
   }
 
   #status(status: 'completed' | 'failed'): 'completed' | 'failed' | 'aborted' {

@@ -19,6 +19,15 @@ const COOLDOWN_MS = { first: 5_000, longest: 120_000 };
 /** Accounts with failures in a row that are remembered for an upstream; beyond it all are forgotten. */
 const MAX_FAILING_ACCOUNTS = 10_000;
 
+/** Leave for one request to ask one upstream. */
+export interface Admission {
+  /** The circuits that this request alone probes; none while the upstream works. */
+  readonly probes: readonly string[];
+}
+
+/** Of an upstream that works, and of what ends without a probe. */
+export const FREELY: Admission = { probes: [] };
+
 /** What this replica alone knows of an upstream. */
 interface Seen {
   /** Failures in a row by account, since its last success or rest. */
@@ -34,8 +43,8 @@ interface Seen {
  * row, or a refusal by rate limit, let the upstream rest for that account alone, since a request can be made to fail on
  * purpose. When the circuits of three accounts are open at once, and no other account was served meanwhile, it rests for
  * all. Both are shared by all replicas; when a rest is over a single request of a single replica probes the upstream,
- * and success brings it back. What ends while it rests began before and changes nothing, except that a rate limit may
- * lengthen the account's rest.
+ * and success brings it back. Until then what other requests meet, which began before, says nothing of the upstream as it
+ * is now and changes nothing, except that a rate limit may lengthen the account's rest.
  */
 export class UpstreamHealth {
   readonly #cooldowns: Cooldowns;
@@ -45,13 +54,16 @@ export class UpstreamHealth {
     this.#cooldowns = cooldowns;
   }
 
-  /** True when the account may ask it now; a rested one admits one probe at a time, which alone takes a moment. */
-  admits(upstream: TextUpstream, accountId: string): boolean | Promise<boolean> {
-    if (this.#cooldowns.isQuiet) return true;
+  /**
+   * Whether the account may ask it now: undefined when not. A rested one admits one probe at a time, which alone takes a
+   * moment. How the request ended is told with what this answered.
+   */
+  admits(upstream: TextUpstream, accountId: string): Admission | undefined | Promise<Admission | undefined> {
+    if (this.#cooldowns.isQuiet) return FREELY;
     const names = namesOf(upstream, accountId);
     const states = names.map((name) => this.#cooldowns.stateOf(name));
-    if (states.includes('resting')) return false;
-    return states.includes('half_open') ? this.#claimProbes(names) : true;
+    if (states.includes('resting')) return undefined;
+    return states.includes('half_open') ? this.#claimProbes(names) : FREELY;
   }
 
   /** True while it gets no requests of some account, or only one that probes it. */
@@ -69,12 +81,12 @@ export class UpstreamHealth {
     return Math.max(...namesOf(upstream, accountId).map((name) => this.#cooldowns.restMs(name)));
   }
 
-  succeeded(upstream: TextUpstream, accountId: string): void {
-    this.#seen.get(upstream)?.failures.delete(accountId);
+  /** It began to reply. */
+  answered(upstream: TextUpstream, accountId: string, { probes }: Admission): void {
     if (this.#cooldowns.isQuiet) return;
     const [whole, own] = namesOf(upstream, accountId);
-    const wasForAll = this.#cooldowns.stateOf(whole) === 'half_open';
-    if (this.#cooldowns.stateOf(own) === 'half_open') this.#cooldowns.clear(own);
+    const wasForAll = probes.includes(whole);
+    if (probes.includes(own)) this.#cooldowns.clear(own);
     const others = this.#cooldowns.recent(prefixOf(upstream), EVIDENCE_MS).filter((name) => name !== own);
     if (wasForAll) {
       // It was broken for everybody, so that every rest was its own fault.
@@ -86,25 +98,34 @@ export class UpstreamHealth {
     for (const name of others) disproved.set(name, this.#cooldowns.restsOf(name));
   }
 
-  /** A request failed for a reason that may be the upstream's. To be told once for each request, however often it asked. */
-  failed(upstream: TextUpstream, accountId: string, error: GatewayError): void {
+  /** It replied to the end, so that earlier failures are no longer in a row. */
+  completed(upstream: TextUpstream, accountId: string): void {
+    this.#seen.get(upstream)?.failures.delete(accountId);
+  }
+
+  /**
+   * A request failed for a reason that may be the upstream's, before it was answered or after. To be told once for each
+   * request, however often it asked.
+   */
+  failed(upstream: TextUpstream, accountId: string, error: GatewayError, admission: Admission = FREELY): void {
     const [whole, own] = namesOf(upstream, accountId);
+    const { probes } = admission;
     const wholeState = this.#cooldowns.stateOf(whole);
-    const isOpened = this.#failedFor(upstream, accountId, own, error);
-    if (wholeState === 'half_open') this.#failedProbe(upstream, accountId, whole);
+    const isOpened = this.#failedFor(upstream, accountId, own, error, probes.includes(own));
+    if (probes.includes(whole)) this.#failedProbe(upstream, accountId, whole);
     else if (wholeState === 'open' && isOpened && this.#accountsAgainst(upstream) >= ACCOUNTS_TO_COOL)
       this.#restForAll(upstream, whole, COOLDOWN_MS.first, error);
+    if (!isOpened && probes.includes(own)) this.#cooldowns.releaseProbe(own);
   }
 
   /** A request told nothing of the upstream, for example because the caller left: if it was the probe, another may be. */
-  released(upstream: TextUpstream, accountId: string): void {
-    if (this.#cooldowns.isQuiet) return;
-    for (const name of namesOf(upstream, accountId)) this.#cooldowns.releaseProbe(name);
+  released({ probes }: Admission): void {
+    for (const name of probes) this.#cooldowns.releaseProbe(name);
   }
 
   /** True when the failure opened the account's circuit. */
-  #failedFor(upstream: TextUpstream, accountId: string, own: string, error: GatewayError): boolean {
-    if (!this.#shouldRest(upstream, accountId, own, error)) return false;
+  #failedFor(upstream: TextUpstream, accountId: string, own: string, error: GatewayError, isProbe: boolean): boolean {
+    if (!this.#shouldRest(upstream, accountId, own, error, isProbe)) return false;
     const { failures, disproved } = this.#seenOf(upstream);
     failures.delete(accountId);
     disproved.delete(own);
@@ -115,11 +136,16 @@ export class UpstreamHealth {
     return true;
   }
 
-  #shouldRest(upstream: TextUpstream, accountId: string, own: string, { code, retryAfterMs }: GatewayError): boolean {
-    const state = this.#cooldowns.stateOf(own);
-    if (state === 'half_open') return true;
+  #shouldRest(
+    upstream: TextUpstream,
+    accountId: string,
+    own: string,
+    { code, retryAfterMs }: GatewayError,
+    isProbe: boolean,
+  ): boolean {
+    if (isProbe) return true;
     const isLimited = code === 'rate_limit_exceeded';
-    if (state === 'resting') return isLimited && retryAfterMs !== undefined;
+    if (this.#cooldowns.stateOf(own) !== 'open') return isLimited && retryAfterMs !== undefined;
     const { failures } = this.#seenOf(upstream);
     const count = (failures.get(accountId) ?? 0) + 1;
     if (failures.size >= MAX_FAILING_ACCOUNTS) failures.clear();
@@ -148,18 +174,18 @@ export class UpstreamHealth {
     log.warn('upstream.resting', { upstream: provider.id, accountId: 'all', restMs, code: error?.code });
   }
 
-  async #claimProbes(names: readonly string[]): Promise<boolean> {
-    const claimed: string[] = [];
+  async #claimProbes(names: readonly string[]): Promise<Admission | undefined> {
+    const probes: string[] = [];
     for (const name of names) {
       if (this.#cooldowns.stateOf(name) === 'open') continue;
-      if (await this.#cooldowns.claimProbe(name)) claimed.push(name);
+      if (await this.#cooldowns.claimProbe(name)) probes.push(name);
       else {
         // Only its own: another request of this replica may be the probe of the other name.
-        for (const mine of claimed) this.#cooldowns.releaseProbe(mine);
-        return false;
+        for (const mine of probes) this.#cooldowns.releaseProbe(mine);
+        return undefined;
       }
     }
-    return true;
+    return { probes };
   }
 
   #seenOf(upstream: TextUpstream): Seen {

@@ -101,7 +101,7 @@ export class HttpTextProvider implements TextProvider {
     if (!relay) return { kind: 'events', events: once(events) };
     const produced = usage?.outputTokens ? '' : events.map(eventText).join('');
     const json = renameModel(text.trim(), call);
-    return { kind: 'body', json, answer: () => answer, outcome: () => ({ usage, produced, failed: false }) };
+    return { kind: 'body', json, answer: () => answer, outcome: () => ({ usage, produced, failure: undefined }) };
   }
 
   async #readStream(call: TextCall, reply: UpstreamReply, relay: boolean, signal: AbortSignal): Promise<TextReply> {
@@ -117,7 +117,11 @@ export class HttpTextProvider implements TextProvider {
     }
     const tap = new RelayTap(codec);
     call.onReply?.({ told: () => tap.told(), mayReasonUnasked });
-    const frames = await primed(this.#frames(call, reply, tap, signal), () => true);
+    const frames = await primed(this.#frames(call, reply, tap, signal), () => {
+      // Before anything else was said, another upstream may still answer, and an HTTP status can tell of it.
+      if (tap.failure) throw withoutSecrets(tap.failure, this.#secrets);
+      return true;
+    });
     return { kind: 'stream', frames, answer: () => tap.answer, outcome: () => tap.outcome() };
   }
 

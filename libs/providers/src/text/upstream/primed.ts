@@ -1,3 +1,13 @@
+/** Whoever throws instead of accepting an item has seen enough: the source is closed. */
+async function isReady<T>(source: AsyncIterableIterator<T>, item: T, ready: (item: T) => boolean): Promise<boolean> {
+  try {
+    return ready(item);
+  } catch (error) {
+    await source.return?.();
+    throw error;
+  }
+}
+
 /**
  * Waits until `ready` accepts an item, so that what fails earlier fails here, and gives back the whole sequence from
  * its beginning. Leaving the sequence early closes its source.
@@ -11,7 +21,7 @@ export async function primed<T>(
     const step = await source.next();
     if (step.done) break;
     first.push(step.value);
-    if (ready(step.value)) break;
+    if (await isReady(source, step.value, ready)) break;
   }
   const iterator: AsyncIterator<T> = {
     next: () => {

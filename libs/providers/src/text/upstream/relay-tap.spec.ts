@@ -1,3 +1,4 @@
+import { GatewayError } from '#contracts';
 import { asStream, usageOf } from '../testing/decoded.js';
 import { PROTOCOL_CODECS } from './protocol-codecs.js';
 import { RelayTap } from './relay-tap.js';
@@ -46,19 +47,19 @@ describe.each(PROTOCOLS)('A tap on a %s stream', (protocol) => {
     const tap = tapOn([word('Hello')], [word('"error" "usageMetadata" "message_stop"')], [...ending]);
     tap.end();
     const usage = usageOf({ inputTokens: 11, outputTokens: 7 });
-    expect(tap.outcome()).toEqual({ usage, produced: '', failed: false });
+    expect(tap.outcome()).toEqual({ usage, produced: '', failure: undefined });
   });
 
   it('gives back the words that went out when the caller left before the end', () => {
     const tap = tapOn([word('é猫'), word('😀 ')], [word('there')]);
-    expect(tap.outcome()).toEqual({ usage: undefined, produced: 'é猫😀 there', failed: false });
+    expect(tap.outcome()).toEqual({ usage: undefined, produced: 'é猫😀 there', failure: undefined });
   });
 
   it('gives back the words too when the upstream tells only what went in', () => {
     const untold = JSON.parse(JSON.stringify(ending).replace(/"(output_tokens|candidatesTokenCount)":\d+/g, '"$1":0'));
     const tap = tapOn([word('Hello')], [word(' there')], untold);
     tap.end();
-    expect(tap.outcome()).toMatchObject({ usage: { outputTokens: 0 }, produced: 'Hello there', failed: false });
+    expect(tap.outcome()).toMatchObject({ usage: { outputTokens: 0 }, produced: 'Hello there', failure: undefined });
     const silent = tapOn(untold);
     silent.end();
     expect(silent.outcome()).toMatchObject({ usage: { outputTokens: 0 }, produced: '' });
@@ -76,7 +77,7 @@ describe.each(PROTOCOLS)('A tap on a %s stream', (protocol) => {
   it('knows a failure that the vendor itself reports to the caller', () => {
     const tap = tapOn([word('Hello')], [failure]);
     tap.end();
-    expect(tap.outcome()).toEqual({ usage: undefined, produced: 'Hello', failed: true });
+    expect(tap.outcome()).toEqual({ usage: undefined, produced: 'Hello', failure: expect.any(GatewayError) });
   });
 
   it('keeps the native answer where the protocol sends one', () => {

@@ -56,6 +56,11 @@ export class RelayTap {
     this.#isOver = true;
   }
 
+  /** The failure that the upstream has reported. */
+  get failure(): GatewayError | undefined {
+    return this.#failure;
+  }
+
   /** The native object of the finished reply, where the protocol sends one. */
   get answer(): JsonObject | undefined {
     return this.#answer;
@@ -76,7 +81,7 @@ export class RelayTap {
     const usage = this.told();
     const tellsOutput = this.#isOver && usage !== undefined && usage.outputTokens > 0;
     if (!tellsOutput) this.#readHeld();
-    return { usage, produced: tellsOutput ? '' : this.#produced, failed: this.#failure !== undefined };
+    return { usage, produced: tellsOutput ? '' : this.#produced, failure: this.#failure };
   }
 
   #readLatest(): void {
