@@ -9,14 +9,19 @@ const DAYS = [
   inQuery('format', 'CSV holds the whole list.', { type: 'string', enum: ['json', 'csv'], default: 'json' }),
 ];
 
+const ROWS = envelope({ type: 'array', items: { type: 'object' } });
+
 /** JSON in the envelope, or the same as a table. */
-const jsonOrCsv = (description: string): JsonObject => ({
+const jsonOrCsv = (description: string, schema: JsonObject = ROWS): JsonObject => ({
   description,
   content: {
-    'application/json': { schema: envelope({ type: 'array', items: { type: 'object' } }) },
+    'application/json': { schema },
     'text/csv': { schema: { type: 'string' } },
   },
 });
+
+const OWED = { type: 'string', description: 'What the account owes now; the next money pays it first.' };
+const SUMS: JsonObject = { allOf: [ROWS, { type: 'object', required: ['owed'], properties: { owed: OWED } }] };
 
 /** What an account used, for the holders of its keys. */
 export const USAGE_PATHS: JsonObject = {
@@ -32,7 +37,7 @@ export const USAGE_PATHS: JsonObject = {
           default: 'day,model,key',
         }),
       ],
-      answer: jsonOrCsv('The sums.'),
+      answer: jsonOrCsv('The sums.', SUMS),
       errors: ['invalid_parameter'],
     }),
   },

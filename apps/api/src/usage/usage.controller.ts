@@ -1,4 +1,5 @@
-import { type Caller, UsageService } from '#features';
+import { formatMicros } from '#contracts';
+import { BalanceService, type Caller, UsageService } from '#features';
 import { Controller, Get, Query, Res, UseGuards } from '@nestjs/common';
 import type { Response } from 'express';
 import { checked } from '../checked-input.js';
@@ -14,9 +15,12 @@ import { sendList, toCsv } from '../send-list.js';
 @UseGuards(ApiKeyGuard)
 @NeedsScope('usage')
 export class UsageController {
-  constructor(private readonly usage: UsageService) {}
+  constructor(
+    private readonly usage: UsageService,
+    private readonly balances: BalanceService,
+  ) {}
 
-  /** Sums by day, model and key. */
+  /** Sums by day, model and key; beside them what the account still owes of all it ever used. */
   @Get()
   @Metered('free')
   async sums(
@@ -27,8 +31,12 @@ export class UsageController {
     const asked = checked(UsageSumsQuery, query);
     const groups = groupsOf(asked.group_by, ['day', 'model', 'key']);
     const sums = await this.usage.sums(daysOf(asked, accountId), groups);
-    if (asked.format === 'csv') response.type('text/csv; charset=utf-8').send(toCsv(sums, true));
-    else response.json({ code: 200, data: sums.map(viewOf) });
+    if (asked.format === 'csv') {
+      response.type('text/csv; charset=utf-8').send(toCsv(sums, true));
+      return;
+    }
+    const owedMicros = (await this.balances.ofAccount(accountId))?.owedMicros ?? 0n;
+    response.json({ code: 200, data: sums.map(viewOf), owed: formatMicros(owedMicros) });
   }
 
   /** Each request with the lines of its price. */

@@ -161,6 +161,9 @@ describe('What a text request holds', () => {
     const owed = records.body.data.reduce((sum, row) => sum + Number(row.owed), 0);
     expect(owed).toBeCloseTo(balance.body['owed_balance'] ?? 0, 6);
 
+    const usage = await gateway.send<{ owed: string }>('GET', '/v1/usage?group_by=day');
+    expect(Number(usage.body.owed)).toBeCloseTo(owed, 6);
+
     const refused = await ask();
     expect([refused.status, JSON.stringify(refused.body)]).toEqual([402, expect.stringContaining('owes')]);
     const picture = { model: 'eta-image-2.0', prompt: HELLO };
@@ -179,6 +182,7 @@ describe('What a text request holds', () => {
     expect((await ask()).status).toBe(200);
     await untilSettled();
     expect((await gateway.send<object>('GET', '/v1/user/balance')).body).not.toHaveProperty('owed_balance');
+    expect((await gateway.send<object>('GET', '/v1/usage')).body).toHaveProperty('owed', '0.000000');
     const report = await new ReconciliationService(gateway.database).run({ full: true });
     const books = report?.findings.filter(({ check }) => check !== 'account_balances');
     expect(books).toEqual([]);

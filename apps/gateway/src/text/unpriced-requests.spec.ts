@@ -17,6 +17,9 @@ const items = (...content: JsonObject[]): JsonObject => ({ input: [{ role: 'user
 const parts = (...all: JsonObject[]): JsonObject => ({ contents: [{ role: 'user', parts: all }] });
 const tool = (definition: JsonObject): JsonObject => ({ tools: [definition] });
 
+/** Writing a cache that is kept for an hour costs more than the price book knows. */
+const LONG_CACHE: JsonObject = { type: 'ephemeral', ttl: '1h' };
+
 const UNPRICED: readonly Unpriced[] = [
   ...['web_search', 'web_search_preview', 'file_search', 'code_interpreter', 'image_generation'].map(
     (type): Unpriced => ['responses', tool({ type }), 'tools[0]', type],
@@ -51,6 +54,25 @@ const UNPRICED: readonly Unpriced[] = [
     user({ type: 'document', source: { type: 'file', file_id: 'file_1' } }),
     'messages[0].content[0].source.file_id',
     'file_id',
+  ],
+  ['messages', { cache_control: LONG_CACHE }, 'cache_control.ttl', 'cache_control.ttl'],
+  [
+    'messages',
+    user({ type: 'text', text: 'x', cache_control: LONG_CACHE }),
+    'messages[0].content[0].cache_control.ttl',
+    'cache_control.ttl',
+  ],
+  [
+    'messages',
+    tool({ name: 'f', input_schema: {}, cache_control: LONG_CACHE }),
+    'tools[0].cache_control.ttl',
+    'cache_control.ttl',
+  ],
+  [
+    'gemini',
+    { generationConfig: { routingConfig: { manualMode: { modelName: 'dearer' } } } },
+    'generationConfig.routingConfig',
+    'routingConfig',
   ],
   ['gemini', tool({ googleSearch: {} }), 'tools[0].googleSearch', 'googleSearch'],
   ['gemini', tool({ google_search: {} }), 'tools[0].googleSearch', 'googleSearch'],
@@ -163,6 +185,7 @@ describe('What the gateway has no price for', () => {
     ['responses', { service_tier: 'default' }],
     ['messages', tool({ name: 'f', input_schema: { properties: { container: { type: 'string' } } } })],
     ['messages', tool({ type: 'bash_20250124', name: 'bash' })],
+    ['messages', { cache_control: { type: 'ephemeral', ttl: '5m' } }],
     [
       'messages',
       {
@@ -189,6 +212,19 @@ describe('What the gateway has no price for', () => {
       expect(open.vendor.last.body).toHaveProperty('fieldOfTomorrow', true);
     },
   );
+
+  it.each([
+    ['responses', tool({ type: 'custom', name: 'x', Type: 'web_search' }), 'Type'],
+    ['responses', { input: [{ type: 'custom_tool_call_output', call_id: 'c', File_Id: 'f' }] }, 'File_Id'],
+    ['messages', user({ type: 'container_upload', FILE_ID: 'f' }), 'FILE_ID'],
+    ['messages', user({ type: 'search_result', source: 'x', Source: 'y' }), 'Source'],
+    ['gemini', parts({ fileData: { fileUri: 'https://youtu.be/x', fileURI: 'gs://x' } }), 'fileURI'],
+  ] as const)('does not hide behind another letter case, in the %s style: %j', async (style, added, field) => {
+    const asked = open.vendor.seen.length;
+    const { status, body } = await ask(open, style, MODEL_OVER[style], added);
+    expect([status, body.message]).toEqual([400, expect.stringContaining(`The field "${field}" differs from`)]);
+    expect(open.vendor.seen.length).toBe(asked);
+  });
 
   it('passes on only the betas that the policy lists', async () => {
     const { path, headers, body } = textRequest('messages', {

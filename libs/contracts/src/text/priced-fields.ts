@@ -52,7 +52,8 @@ export const PRICED_CONFIG = {
   fields: words(`
     temperature topP topK maxOutputTokens stopSequences candidateCount seed presencePenalty frequencyPenalty
     responseMimeType responseSchema responseJsonSchema responseModalities responseLogprobs logprobs thinkingConfig
-    mediaResolution routingConfig audioTimestamp enableEnhancedCivicAnswers
+    mediaResolution audioTimestamp enableEnhancedCivicAnswers
   `),
-  dearer: words('speechConfig imageConfig'),
+  // `routingConfig` and `modelSelectionConfig` put another model in the place of the one that is paid for.
+  dearer: words('speechConfig imageConfig routingConfig modelSelectionConfig modelConfig'),
 };

@@ -1,4 +1,6 @@
+import { GatewayError } from '../errors.js';
 import { isJsonObject } from '../json.js';
+import { KnownNames } from './known-names.js';
 import { PRICED, PRICED_CONFIG, type PricedFields } from './priced-fields.js';
 import type { TextStyle } from './text-style.js';
 import { toolName, type UnpricedUse } from './upstream-policy.js';
@@ -58,13 +60,30 @@ const FETCHED = /^(image_url|file_url|video_url|audio_url|document_url|server_ur
 /** Fields that may: an address of the web in them is checked. */
 const MAY_BE_FETCHED = /^(ur[li]|.*_ur[li]|.*Ur[li])s?$/;
 const WEB = /^\s*(https?|ftp|file|ws|wss|gopher):/i;
+
+/** What this file looks at, as it is written. A parser that takes no notice of letter case would read other spellings as these. */
+const LOOKED_AT = new KnownNames([
+  ...PLAIN,
+  ...ACCOUNT_IDS,
+  ...CALLERS_DATA,
+  ...['tools', 'mcp_servers', 'cache_control', 'ttl', 'source', 'input', 'output', 'parts', 'url', 'uri'],
+  ...['image_url', 'file_url', 'video_url', 'audio_url', 'document_url', 'server_url', 'fileUri', 'fileData'],
+]);
+
+/** How long a prompt cache is kept at the price of the price book; longer costs more to write. */
+const PRICED_TTL = '5m';
+
 /** Files that the vendor keeps: of a cloud store, or of its own interface for files. */
 const VENDORS_FILE = /^gs:\/\/|^files\/|^https?:\/\/[^/]*googleapis\.com\/.*\/files\//i;
 
 /** Deeper than any vendor's schema; what stands there means nothing to them. */
 const MAX_DEPTH = 64;
 
-/** Finds what a checked body of a style asks for. Names of the gemini style are read in camelCase. */
+/**
+ * Finds what a checked body of a style asks for. Names of the gemini style are read in camelCase.
+ *
+ * @throws GatewayError `unknown_parameter` for a field that differs from one that is looked at only in how it is written.
+ */
 export function requestUses(style: TextStyle, body: Readonly<Record<string, unknown>>): RequestUses {
   return new UseFinder(style).find(body);
 }
@@ -137,6 +156,8 @@ class UseFinder {
   #walkFields(value: Readonly<Record<string, unknown>>, path: string, depth: number): void {
     // The arguments of a call are the caller's data.
     const isCall = typeof value['type'] === 'string' && value['type'].endsWith('tool_use');
+    LOOKED_AT.expectOneSpelling(value, path, refuseSpelling);
+    this.#cacheControl(value, path);
     for (const name of Object.keys(value)) {
       const entry = value[name];
       const isText = typeof entry === 'string';
@@ -144,6 +165,12 @@ class UseFinder {
       if (isText ? PLAIN.has(name) : this.#isCallersData(name, isCall)) continue;
       this.#field(name, entry, path === '' ? name : `${path}.${name}`, depth);
     }
+  }
+
+  /** @param path of what is to be cached. */
+  #cacheControl({ cache_control: control }: Readonly<Record<string, unknown>>, path: string): void {
+    if (!isJsonObject(control) || control['ttl'] == null || control['ttl'] === PRICED_TTL) return;
+    this.#use('fields', 'cache_control.ttl', path === '' ? 'cache_control.ttl' : `${path}.cache_control.ttl`);
   }
 
   #isCallersData(name: string, isCall: boolean): boolean {
@@ -167,7 +194,7 @@ class UseFinder {
 
   #text(name: string, text: string, param: string): void {
     const isFetched = FETCHED.test(name);
-    if (!isFetched && !(MAY_BE_FETCHED.test(name) && WEB.test(text))) return;
+    if (!isFetched && !(MAY_BE_FETCHED.test(name) && WEB.test(withoutBreaks(text)))) return;
     if (VENDORS_FILE.test(text)) this.#use('account_ids', name === 'fileUri' ? 'fileUri' : name, param);
     else if (!/^data:/i.test(text)) this.#urls.push({ param, url: text });
   }
@@ -184,10 +211,12 @@ class UseFinder {
   /** A tool of tomorrow is refused like one of today: only those that the caller runs are known to be free. */
   #tool(tool: Readonly<Record<string, unknown>>, param: string, depth: number): void {
     const type = tool['type'];
-    if (typeof type !== 'string') return;
+    if (typeof type !== 'string') return this.#cacheControl(tool, param);
     const name = toolName(type);
     if (!this.#priced.callersTools.test(name)) this.#use('tools', name, param);
-    if (name !== 'function' && name !== 'custom') this.#walk(tool, param, depth + 1);
+    if (name !== 'function' && name !== 'custom') return this.#walk(tool, param, depth + 1);
+    LOOKED_AT.expectOneSpelling(tool, param, refuseSpelling);
+    this.#cacheControl(tool, param);
   }
 
   #geminiTool(tool: Readonly<Record<string, unknown>>, param: string, depth: number): void {
@@ -197,6 +226,13 @@ class UseFinder {
       this.#walk(tool[name], `${param}.${name}`, depth + 1);
     }
   }
+}
+
+/** Whoever reads an address leaves tabs and line breaks out, wherever they stand. */
+const withoutBreaks = (text: string): string => text.replace(/[\t\r\n]/g, '');
+
+function refuseSpelling(param: string, code: 'unknown_parameter', message: string): never {
+  throw new GatewayError(code, message, { param });
 }
 
 /** `container: {type: 'auto'}` asks for a new one, which its tool stands for. */

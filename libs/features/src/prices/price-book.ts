@@ -1,10 +1,13 @@
-import { GatewayError, type Billing, type Micros } from '#contracts';
+import { GatewayError, type Billing, MAX_MICROS, type Micros } from '#contracts';
 import { Database } from '#platform';
 
 /** How old a price list may get before it is read again, in milliseconds. */
 const FRESH_MS = 5_000;
 /** How old it may be where a price is missing, which an operator may just have set, in milliseconds. */
 const FRESH_FOR_MISSING_MS = 20;
+
+/** No request moves more, so that the books of an account never run over. */
+export const MOST_HELD_MICROS = MAX_MICROS / 1_000_000n;
 
 interface PriceRow {
   readonly id: string;
@@ -83,14 +86,18 @@ export class PriceBook {
   /**
    * The price of a media request in its account's unit.
    *
-   * @throws GatewayError `model_not_priced`: no price is in force for the model, so it cannot be sold.
+   * @throws GatewayError `model_not_priced`: no price is in force for the model, so it cannot be sold;
+   * `invalid_parameter`: no balance could cover so much.
    */
   async quote(model: string, billing: Billing): Promise<Quote> {
     const price =
       (await this.inForce()).find(model, billing.unit, billing.variant) ??
       (await this.reread()).get(model, billing.unit, billing.variant);
     const unitMicros = price.amountMicros / price.perQuantity;
-    return { priceId: price.id, unitMicros, holdMicros: unitMicros * BigInt(billing.quantity) };
+    const holdMicros = unitMicros * BigInt(billing.quantity);
+    if (holdMicros > MOST_HELD_MICROS)
+      throw new GatewayError('invalid_parameter', 'This request could cost more than any balance holds; ask for less.');
+    return { priceId: price.id, unitMicros, holdMicros };
   }
 
   private async notOlderThan(ms: number): Promise<PricesInForce> {

@@ -45,6 +45,8 @@ describe('The estimate of input tokens', () => {
     ['a file by its address', { type: 'input_file', file_url: 'https://a.test/x' }, 200_000],
     ['a file by its id', { type: 'input_file', file_id: 'file_1' }, 200_000],
     ['a file of gemini', { fileData: { fileUri: 'https://a.test/x' } }, 200_000],
+    ['a film by its address', { type: 'video_url', video_url: { url: 'https://a.test/x' } }, 200_000],
+    ['a recording by its address', { type: 'audio', audio_url: 'https://a.test/x' }, 200_000],
     ['a film of gemini', { fileData: { mimeType: 'video/mp4', fileUri: 'https://a.test/x' } }, 200_000],
     ['a cache', { cachedContent: 'cachedContents/x' }, 200_000],
     ['a picture by its address', { type: 'input_image', image_url: 'https://a.test/x' }, 1_500],

@@ -47,6 +47,9 @@ const isSet = (value: unknown): value is string => typeof value === 'string' && 
 /** Fields whose value names a file that lies elsewhere, whatever they stand in. */
 const FILE_NAMES = ['file_id', 'file_url', 'fileUri', 'file_uri', 'cachedContent', 'cached_content'];
 
+/** Fields that name a recording or a document of the web, as an address or as an object with one. */
+const LINKED_FILES = new Set(['video_url', 'audio_url', 'document_url']);
+
 /** Takes note of what an object refers to. `holder` is the type of the block around it. */
 function findReferences(fields: Fields, holder: unknown, found: Found): void {
   const { type, url } = fields;
@@ -74,12 +77,14 @@ function mediaTypeOf(field: string, value: string, fields: Fields): string | und
     return named ?? (typeof format === 'string' ? `audio/${format}` : undefined);
   }
   if (field === 'image_url' && /^https?:/i.test(value)) return 'image/*';
-  if (!['image_url', 'url', 'file_data'].includes(field)) return undefined;
+  if (!['image_url', 'url', 'file_data'].includes(field) && !LINKED_FILES.has(field)) return undefined;
   return DATA_URI.exec(value.slice(0, 128))?.[1] ?? (field === 'file_data' ? 'application/octet-stream' : undefined);
 }
 
+const isWeb = (value: unknown): boolean => typeof value === 'string' && /^https?:/i.test(value);
+
 /** The object form of a picture by its address. */
-const isLinked = (value: unknown): boolean => isJsonObject(value) && /^https?:/i.test(String(value['url']));
+const isLinked = (value: unknown): boolean => isJsonObject(value) && isWeb(value['url']);
 
 function findInFields(fields: Fields, mayHoldMedia: boolean, holder: unknown, found: Found): void {
   const isCall = fields['type'] === 'tool_use';
@@ -87,7 +92,9 @@ function findInFields(fields: Fields, mayHoldMedia: boolean, holder: unknown, fo
   for (const [field, value] of Object.entries(fields)) {
     const mayHold = mayHoldMedia && !isCall && !CALLERS_OWN.has(field);
     found.textTokens += 2;
-    if (typeof value === 'string') findInline(value, mayHold ? mediaTypeOf(field, value, fields) : undefined, found);
+    if (mayHold && LINKED_FILES.has(field) && (isWeb(value) || isLinked(value))) found.refers = true;
+    else if (typeof value === 'string')
+      findInline(value, mayHold ? mediaTypeOf(field, value, fields) : undefined, found);
     else if (field === 'image_url' && mayHold && isLinked(value)) found.pictures += 1;
     else find(value, mayHold, field === 'source' ? fields['type'] : undefined, found);
   }

@@ -1,9 +1,10 @@
-import { GatewayError, MAX_MICROS, type Micros, type TextUsage } from '#contracts';
+import { GatewayError, type Micros, type TextUsage } from '#contracts';
 import type { Allowances, Draw } from '../ledger/allowances.js';
 import type { RequestLedger } from '../ledger/request-ledger.js';
 import type { RequestUsage } from '../ledger/request-usage.js';
 import { noteCharge } from '../operations/request-facts.js';
 import type { RateLimits } from '../limits/rate-limits.js';
+import { MOST_HELD_MICROS } from '../prices/price-book.js';
 import type { TextPrices } from '../prices/text-prices.js';
 import type { TextBill, TextTariff } from '../prices/text-tariff.js';
 import type { TextBilling, TextHold, TextHoldOrder, TextSettlement } from './text-billing.js';
@@ -20,13 +21,10 @@ interface LedgerHold extends TextHold {
   readonly tariff: TextTariff;
 }
 
-/** No request moves more, so that the books of an account never run over. */
-const MOST_MICROS = MAX_MICROS / 1_000_000n;
-
 function billOf(tariff: TextTariff, usage: TextUsage | undefined): TextBill {
   if (!usage) return { chargeMicros: 0n, lines: [] };
   const bill = tariff.bill(usage);
-  return bill.chargeMicros > MOST_MICROS ? { ...bill, chargeMicros: MOST_MICROS } : bill;
+  return bill.chargeMicros > MOST_HELD_MICROS ? { ...bill, chargeMicros: MOST_HELD_MICROS } : bill;
 }
 
 const STATUS = { completed: 'completed', failed: 'failed', aborted: 'cancelled' } as const;
@@ -57,7 +55,7 @@ export class LedgerTextBilling implements TextBilling<LedgerHold> {
   }: TextHoldOrder): Promise<LedgerHold> {
     const tariff = await this.#prices.tariffOf(model);
     const amountMicros = tariff.estimate(inputTokens, outputTokens);
-    if (amountMicros > MOST_MICROS)
+    if (amountMicros > MOST_HELD_MICROS)
       throw new GatewayError(
         'invalid_parameter',
         'This request could cost more than any balance holds; lower its limit.',
