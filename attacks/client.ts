@@ -37,14 +37,22 @@ export interface Request {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+const QUESTION = 'What is six times seven?';
+
 /** A text request in one style to the model whose upstream speaks one protocol. */
-export function textRequest(style: Style, protocol: Protocol, stream: boolean, extra: JsonObject = {}): Request {
+export function textRequest(
+  style: Style,
+  protocol: Protocol,
+  stream: boolean,
+  extra: JsonObject = {},
+  question = QUESTION,
+): Request {
   const model = MODEL_OVER[protocol];
   const { path, body } = STYLES[style];
   return {
     method: 'POST',
     path: path(model, stream),
-    body: { ...body(model, 'What is six times seven?', stream), ...extra },
+    body: { ...body(model, question, stream), ...extra },
   };
 }
 
@@ -97,6 +105,46 @@ export async function sendAndLeave(
   }
   return received;
 }
+
+/** How a connection is given up: its own end closed, all of it at once with RST, or both ends. */
+export type Goodbye = 'half-close' | 'reset' | 'close';
+
+/**
+ * Writes requests one behind the other on one connection, without waiting for answers, and gives it up once `whenReceived`
+ * has come back, or after a time.
+ */
+export async function pipelineAndLeave(
+  url: string,
+  key: string,
+  requests: readonly Request[],
+  leave: { readonly whenReceived?: string; readonly afterMs: number; readonly goodbye: Goodbye },
+): Promise<void> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  const closed = new Promise((resolve) => socket.once('close', resolve));
+  socket.on('error', () => undefined);
+  for (const { path, body = '' } of requests) {
+    const text = textOf(body);
+    const fields = Object.entries({ ...headersFor(key), host: hostname, 'content-length': Buffer.byteLength(text) });
+    const head = [`POST ${path} HTTP/1.1`, ...fields.map(([name, value]) => `${name}: ${value}`)];
+    socket.write(`${head.join('\r\n')}\r\n\r\n${text}`);
+  }
+  await Promise.race([received(socket, leave.whenReceived), closed, sleep(leave.afterMs)]);
+  if (leave.goodbye === 'half-close') socket.end();
+  else if (leave.goodbye === 'reset') socket.resetAndDestroy();
+  else socket.destroy();
+  await Promise.race([closed, sleep(5_000)]);
+  socket.destroy();
+}
+
+const received = (socket: Socket, mark: string | undefined): Promise<void> =>
+  new Promise((resolve) => {
+    let text = '';
+    socket.on('data', (bytes: Buffer) => {
+      text += bytes.toString('utf8');
+      if (mark !== undefined && text.includes(mark)) resolve();
+    });
+  });
 
 /** Opens a connection, writes the head of a request with this length, and then no more than `bytes` of its body. */
 export async function stalledRequest(

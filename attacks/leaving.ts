@@ -1,5 +1,5 @@
 import type { Attack, Bill, Outcome, Scene } from './attack.js';
-import { send, sendAndLeave, type Style, STYLE_NAMES, textRequest } from './client.js';
+import { type Goodbye, pipelineAndLeave, send, sendAndLeave, type Style, STYLE_NAMES, textRequest } from './client.js';
 import { PLAIN, type Plan } from './hostile-vendor.js';
 import { type Protocol, PROTOCOLS } from './wire-formats.js';
 
@@ -9,13 +9,21 @@ const COSTLY: Plan = { ...PLAIN, count: { input: 3_000, output: 900, reasoning: 
 interface Moment {
   readonly name: string;
   readonly stream: boolean;
-  readonly leave: { readonly whenReceived?: string; readonly afterMs: number };
+  readonly leave: { readonly whenReceived?: string; readonly afterMs: number; readonly goodbye?: Goodbye };
+  /** Sent on one connection, one behind the other; 1 unless said. */
+  readonly requests?: number;
 }
 
+const LAST_WORD = { whenReceived: 'forty two', afterMs: 5_000 };
+
 const MOMENTS: readonly Moment[] = [
-  { name: 'streamed, after the last word', stream: true, leave: { whenReceived: 'forty two', afterMs: 5_000 } },
+  { name: 'streamed, after the last word', stream: true, leave: LAST_WORD },
   { name: 'streamed, before any byte', stream: true, leave: { afterMs: 60 } },
   { name: 'whole, before the answer', stream: false, leave: { afterMs: 300 } },
+  { name: 'streamed, by half a close', stream: true, leave: { ...LAST_WORD, goodbye: 'half-close' } },
+  { name: 'streamed, by a reset', stream: true, leave: { ...LAST_WORD, goodbye: 'reset' } },
+  { name: 'whole, by a reset', stream: false, leave: { afterMs: 300, goodbye: 'reset' } },
+  { name: 'three at once on one connection', stream: true, leave: { ...LAST_WORD, goodbye: 'close' }, requests: 3 },
 ];
 
 /** Leaves an answer early, in each style over each protocol; it must cost what staying costs. */
@@ -23,31 +31,43 @@ const leaving = (moment: Moment): Attack => ({
   name: `leave: ${moment.name}`,
   run: async (scene) => {
     scene.vendor.plan = COSTLY;
-    const bills: Bill[] = [];
-    const breaches: string[] = [];
-    for (const style of STYLE_NAMES)
-      for (const protocol of Object.keys(PROTOCOLS) as Protocol[]) {
-        const bill = await leaveOnce(scene, style, protocol, moment);
-        bills.push(bill);
-        if (bill.chargedMicros < bill.dueMicros)
-          breaches.push(`${style} over ${protocol}: charged ${bill.chargedMicros} of ${bill.dueMicros} micros`);
-      }
+    const ways = STYLE_NAMES.flatMap((style) =>
+      (Object.keys(PROTOCOLS) as Protocol[]).map((protocol) => ({ style, protocol })),
+    );
+    const bills = await Promise.all(
+      ways.map(async ({ style, protocol }) => ({
+        style,
+        protocol,
+        ...(await leaveOnce(scene, style, protocol, moment)),
+      })),
+    );
+    const breaches = bills
+      .filter(({ chargedMicros, dueMicros }) => chargedMicros < dueMicros)
+      .map((bill) => `${bill.style} over ${bill.protocol}: charged ${bill.chargedMicros} of ${bill.dueMicros} micros`);
     return { breaches, bill: sumOf(bills) };
   },
 });
 
-async function leaveOnce(scene: Scene, style: Style, protocol: Protocol, { stream, leave }: Moment): Promise<Bill> {
-  const { target } = scene;
+async function leaveOnce(scene: Scene, style: Style, protocol: Protocol, moment: Moment): Promise<Bill> {
+  const { target, vendor } = scene;
+  const { stream, leave, requests = 1 } = moment;
   const stays = await scene.tenant('10');
   const stayed = await send(target.url, stays.key, textRequest(style, protocol, stream));
   if (stayed.status !== 200) throw new Error(`${style} over ${protocol} answered ${stayed.status}: ${stayed.text}`);
   const dueMicros = await target.chargedMicros(stays);
   const leaves = await scene.tenant('10');
-  const asked = scene.vendor.received.length;
-  await sendAndLeave(target.url, leaves.key, textRequest(style, protocol, stream), leave);
+  const question = `What is six times seven, asked by ${leaves.accountId}?`;
+  const request = textRequest(style, protocol, stream, {}, question);
+  const { goodbye } = leave;
+  if (goodbye === undefined) await sendAndLeave(target.url, leaves.key, request, leave);
+  else {
+    const all = Array.from({ length: requests }, () => request);
+    await pipelineAndLeave(target.url, leaves.key, all, { ...leave, goodbye });
+  }
   const chargedMicros = await target.chargedMicros(leaves);
-  // A request that never reached the vendor owes nothing.
-  return { chargedMicros, dueMicros: scene.vendor.received.length > asked ? dueMicros : 0n };
+  // What never reached the vendor owes nothing.
+  const asked = vendor.received.filter((body) => body.includes(leaves.accountId)).length;
+  return { chargedMicros, dueMicros: dueMicros * BigInt(asked) };
 }
 
 const sumOf = (bills: readonly Bill[]): Bill => ({
@@ -93,4 +113,27 @@ const hugeLimits: Attack = {
   },
 };
 
-export const MONEY_ATTACKS: readonly Attack[] = [...MOMENTS.map(leaving), beyondBalance, hugeLimits];
+/** Leaves a stream and repeats it under its Idempotency-Key: whoever reads it whole in the end has paid for it. */
+const repeatedStream: Attack = {
+  name: 'leave: repeated under the same key',
+  run: async ({ target, vendor, tenant }): Promise<Outcome> => {
+    vendor.plan = COSTLY;
+    const stays = await tenant('10');
+    await send(target.url, stays.key, textRequest('responses', 'responses', true));
+    const due = await target.chargedMicros(stays);
+    const { accountId, key } = await tenant('10');
+    const headers = { 'idempotency-key': 'the-same-for-all' };
+    const request = { ...textRequest('responses', 'responses', true, {}, `Again for ${accountId}`), headers };
+    await sendAndLeave(target.url, key, request, LAST_WORD);
+    const answers = [];
+    for (let count = 0; count < 3; count += 1) answers.push(await send(target.url, key, request));
+    const chargedMicros = await target.chargedMicros({ accountId, key });
+    const asked = vendor.received.filter((body) => body.includes(accountId)).length;
+    const dueMicros = due * BigInt(Math.max(1, asked));
+    const breaches = chargedMicros < dueMicros ? [`asked ${asked} times and charged ${chargedMicros} micros`] : [];
+    for (const { status } of answers) if (status >= 500) breaches.push(`a repeat was answered with ${status}`);
+    return { breaches, bill: { chargedMicros, dueMicros } };
+  },
+};
+
+export const MONEY_ATTACKS: readonly Attack[] = [...MOMENTS.map(leaving), repeatedStream, beyondBalance, hugeLimits];

@@ -5,7 +5,10 @@ import { createServer as createTcpServer, type AddressInfo, type Server, type So
 const TARPITS = 110;
 
 /** One of many addresses of this machine, each a receiver of its own to the gateway. */
-const addressOf = (index: number): string => `127.0.${1 + Math.floor((index % TARPITS) / 100)}.${2 + (index % 100)}`;
+function addressOf(index: number): string {
+  const place = index % TARPITS;
+  return `127.0.${1 + Math.floor(place / 100)}.${2 + (place % 100)}`;
+}
 
 /** Receivers of webhooks: one that takes calls, and one that accepts connections on many addresses and says nothing. */
 export class Receivers {

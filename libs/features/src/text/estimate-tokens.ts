@@ -86,16 +86,23 @@ const isWeb = (value: unknown): boolean => typeof value === 'string' && /^https?
 /** The object form of a picture by its address. */
 const isLinked = (value: unknown): boolean => isJsonObject(value) && isWeb(value['url']);
 
+/** True for a field that names what is read from elsewhere, of which it takes note. */
+function isLink(field: string, value: unknown, found: Found): boolean {
+  const isFile = LINKED_FILES.has(field) && (isWeb(value) || isLinked(value));
+  const isPicture = field === 'image_url' && isLinked(value);
+  found.refers ||= isFile;
+  if (isPicture) found.pictures += 1;
+  return isFile || isPicture;
+}
+
 function findInFields(fields: Fields, mayHoldMedia: boolean, holder: unknown, found: Found): void {
   const isCall = fields['type'] === 'tool_use';
   if (mayHoldMedia && !isCall) findReferences(fields, holder, found);
   for (const [field, value] of Object.entries(fields)) {
     const mayHold = mayHoldMedia && !isCall && !CALLERS_OWN.has(field);
     found.textTokens += 2;
-    if (mayHold && LINKED_FILES.has(field) && (isWeb(value) || isLinked(value))) found.refers = true;
-    else if (typeof value === 'string')
-      findInline(value, mayHold ? mediaTypeOf(field, value, fields) : undefined, found);
-    else if (field === 'image_url' && mayHold && isLinked(value)) found.pictures += 1;
+    if (mayHold && isLink(field, value, found)) continue;
+    if (typeof value === 'string') findInline(value, mayHold ? mediaTypeOf(field, value, fields) : undefined, found);
     else find(value, mayHold, field === 'source' ? fields['type'] : undefined, found);
   }
 }
