@@ -61,6 +61,32 @@ describe('Upstreams in the admin API', () => {
     expect(wrong).toMatchObject({ status: 400, body: { error: { param: 'allow.tools' } } });
   });
 
+  it('are sent the longest reply that is said of their models where a caller names no limit', async () => {
+    const sentLimit = async () => {
+      expect((await ask()).status).toBe(200);
+      return vendor.last.body['max_output_tokens'];
+    };
+    const created = await api.admin('POST', '/upstreams', settings({ protocol: 'responses' }));
+    expect(created.body.data).toMatchObject({ model_limits: {} });
+    expect(await sentLimit()).toBe(128_000);
+    const limits = { [MODEL]: { max_output_tokens: 2_000, context_tokens: 9_000 } };
+    const said = await api.admin('PATCH', '/upstreams/live', { model_limits: limits });
+    expect(said.body.data).toMatchObject({ model_limits: limits });
+    expect(await sentLimit()).toBe(2_000);
+    for (const [wrong, param] of [
+      [{ [MODEL]: { max_output_tokens: 0 } }, `model_limits.${MODEL}.max_output_tokens`],
+      [{ [MODEL]: { max_output_tokens: '2000' } }, `model_limits.${MODEL}.max_output_tokens`],
+      [{ [MODEL]: { context_tokens: 2 ** 53 } }, `model_limits.${MODEL}.context_tokens`],
+      [{ [MODEL]: { longest: 1 } }, `model_limits.${MODEL}.longest`],
+      [{ 'another-model': { max_output_tokens: 1 } }, 'model_limits.another-model'],
+    ] as const) {
+      const refused = await api.admin('PATCH', '/upstreams/live', { model_limits: wrong });
+      expect(refused).toMatchObject({ status: 400, body: { error: { param } } });
+    }
+    await api.admin('PATCH', '/upstreams/live', { model_limits: null });
+    expect(await sentLimit()).toBe(128_000);
+  });
+
   it('have the names in URLs resolved first where they fetch them from the network of the operator', async () => {
     const url = 'https://no-such-host.invalid/x.png';
     const input = [{ role: 'user', content: [{ type: 'input_image', image_url: url }] }];
