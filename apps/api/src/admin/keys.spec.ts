@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { startAdminGateway, type AdminGateway } from '../../../gateway/src/testing/admin-gateway.js';
 import type { TestGateway } from '../../../gateway/src/testing/test-gateway.js';
 
@@ -25,6 +26,18 @@ describe('API keys in the hands of operators', () => {
     expect(list).toContain(key.prefix);
     expect(list).not.toContain(key.key);
     expect(list).not.toContain('hash');
+  });
+
+  it('keeps of a key only a hash that a secret outside of the database is part of', async () => {
+    const { id, key } = await newKey((await newAccount()).id);
+    const { rows } = await gateway.database.query<{ row: string; key_hash: Buffer }>({
+      text: 'select row_to_json(k)::text as row, key_hash from api_key k where id = $1',
+      values: [id],
+    });
+    expect(rows[0]?.row).not.toContain(key);
+    expect(rows[0]?.row).not.toContain(key.slice(16));
+    expect(rows[0]?.key_hash).toHaveLength(32);
+    expect(rows[0]?.key_hash).not.toEqual(createHash('sha256').update(key).digest());
   });
 
   it('rotates with an overlap: both secrets work until it ends, on one quota', async () => {
