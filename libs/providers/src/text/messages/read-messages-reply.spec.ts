@@ -136,6 +136,24 @@ describe('A messages stream', () => {
   ])('fails when it %s', (_what, events, code) => {
     expect(() => read(...events)).toThrow(expect.objectContaining({ code }));
   });
+
+  it.each([
+    [{}],
+    [{ output_tokens: -7 }],
+    [{ output_tokens: '7' }],
+    [{ output_tokens: 0.5 }],
+    [{ output_tokens: 1e300 }],
+  ])('does not take the output of its beginning for that of the whole when it ends with the usage %j', (usage) => {
+    const events = [
+      begin({ type: 'text', text: '' }),
+      grow({ type: 'text_delta', text: 'Many words' }),
+      CLOSE,
+      { type: 'message_delta', delta: { stop_reason: 'end_turn', stop_sequence: null }, usage },
+      { type: 'message_stop' },
+    ];
+    const finish = read(START, ...events).find(({ type }) => type === 'finish');
+    expect(finish).toMatchObject({ usage: { inputTokens: 13, outputTokens: 0 } });
+  });
 });
 
 it('A whole message reads as its stream would', () => {

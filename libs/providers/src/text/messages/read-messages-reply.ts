@@ -145,7 +145,8 @@ export class MessagesStreamDecoder implements StreamDecoder {
     this.#told = atLeast(this.#told, readUsage({ output_tokens: 0, ...withoutNull(this.#usage) }));
   }
 
-  #begin(usage: Usage): TextEvent[] {
+  #begin({ output_tokens: _ofTheBeginning, ...usage }: Usage): TextEvent[] {
+    // What is written by then is a token or two, and would pass for the whole where no later count can be read.
     this.#usage = usage;
     this.#note();
     const known = this.#told;
