@@ -15,7 +15,9 @@ const rows: Row[] = [];
 for (const backend of backends)
   rows.push(
     ...(await runAttacks(backend, attacks, { scale: 1 }, await freePort(), ({ name, breaches }) =>
-      console.log(`${breaches.length === 0 ? 'held  ' : 'BREACH'} ${backend}: ${name}`),
+      console.log(
+        [`${breaches.length === 0 ? 'held  ' : 'BREACH'} ${backend}: ${name}`, ...breaches].join('\n         '),
+      ),
     )),
   );
 console.log(`\n${tableOf(rows)}`);

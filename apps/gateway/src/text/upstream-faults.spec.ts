@@ -27,6 +27,15 @@ const TABLE: readonly (readonly [VendorFault, whole: Outcome, streamed: Outcome]
   ['no-output-count', 'complete', 'complete'],
 ];
 
+const NAMED = 'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}\n\n';
+/** How each protocol reports inside a stream that it failed. */
+const REPORTS: Record<(typeof OVER)[number], string> = {
+  responses: NAMED,
+  messages: NAMED,
+  chat: 'data: {"error":{"type":"overloaded_error","message":"Overloaded","code":503}}\n\n',
+  gemini: 'data: {"error":{"code":503,"message":"Overloaded","status":"UNAVAILABLE"}}\r\n\r\n',
+};
+
 /** Replies that are whole, of which the upstream does not tell what they used. */
 const UNCOUNTED = ['no-usage', 'no-output-count'] as const satisfies readonly VendorFault[];
 
@@ -143,6 +152,13 @@ describe.each(STYLES)('A failing upstream meets callers of the %s style as docum
       await recover(upstream);
       await untilSettled();
       expect(await heldMoney()).toBe(0n);
+    });
+
+    it('tells by a status of a failure that is reported with the first bytes', async () => {
+      gateway.vendor.rewrite = () => REPORTS[upstream];
+      expectOutcome(await ask(upstream, true), { status: style === 'messages' ? 529 : 503 });
+      gateway.vendor.rewrite = (json) => json;
+      await recover(upstream);
     });
 
     it.each(UNCOUNTED)('%s is counted here and charged', async (fault) => {
