@@ -39,8 +39,8 @@ const silentReceivers: Attack = {
     const attacker = await scene.tenant('10');
     const probe = await deliveryProbe(scene);
     const count = CANCELLED_TASKS * scene.intensity.scale;
-    // One test every two seconds: a careful user's, and below what an account may send.
-    const pacedProbe: Paced = { probe, pauseMs: 2_000 };
+    // An account may ask for ten tests a minute.
+    const pacedProbe: Paced = { probe, pauseMs: 6_500 };
     const measured = await besideVictim(scene.victim, pacedProbe, () => submitAndCancel(scene, attacker, count), 6_000);
     return { ...measured, bill: { chargedMicros: await scene.target.chargedMicros(attacker), dueMicros: 0n } };
   },
