@@ -1,5 +1,5 @@
 import type { CallPart, ImagePart, ReasoningPart, ResultPart, TextRequest, UserPart } from '#contracts';
-import { BufferSource, inspectMedia } from '#platform';
+import { BufferSource, decodedBase64, inspectMedia } from '#platform';
 import { newCallId } from '../upstream/new-call-id.js';
 import { SchemaExample } from './schema-example.js';
 
@@ -59,7 +59,7 @@ function callsFor(request: TextRequest, prompt: string): CallPart[] {
 async function describeImage({ source }: ImagePart): Promise<string> {
   if (source.kind === 'url') return `a picture at ${quoted(source.url)}, which the sandbox does not fetch`;
   try {
-    const header = await inspectMedia(new BufferSource(Buffer.from(source.base64, 'base64')));
+    const header = await inspectMedia(new BufferSource(await decodedBase64(source.base64)));
     if (header.medium === 'image')
       return `a ${header.format.toUpperCase()} picture of ${header.width} x ${header.height} pixels`;
   } catch {
