@@ -12,6 +12,7 @@ export * from './openapi-schema.js';
 export * from './prices.js';
 export * from './read-model-request.js';
 export * from './task.js';
+export { MAX_URL_LENGTH } from './file-source.js';
 export { checkBody, type LongTextRule } from './text/body-check.js';
 export * from './text/gemini-request.js';
 export { isIdentifier } from './text/identifier.js';
