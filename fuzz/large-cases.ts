@@ -1,6 +1,6 @@
 const MIB = 1024 * 1024;
 /** The longest base64 that an inline file may have: 20 MiB decoded. */
-const FILE_CHARACTERS = Math.ceil((20 * MIB) / 3) * 4;
+const FILE_CHARACTERS = Math.floor((20 * MIB) / 3) * 4;
 /** What a body may hold in all with the fields around it. */
 const BODY_BYTES = 60 * 1000 * 1000;
 
