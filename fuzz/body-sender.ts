@@ -11,6 +11,8 @@ export interface SenderOrder {
   readonly keys: readonly string[];
   readonly count: number;
   readonly seed: number;
+  /** Shared: the seed that each connection is at, for whoever wants to know what was on its way. */
+  readonly onTheirWay?: Int32Array;
 }
 
 /** What it met. */
@@ -26,7 +28,7 @@ const CONNECTIONS = 4;
 const PIPELINED = 2;
 const WRONG_MAX = 20;
 
-const { baseUrl, keys, count, seed } = workerData as SenderOrder;
+const { baseUrl, keys, count, seed, onTheirWay } = workerData as SenderOrder;
 const pool = new Pool(baseUrl, {
   connections: CONNECTIONS,
   pipelining: PIPELINED,
@@ -63,10 +65,14 @@ function note(number: number, path: string, what: string): void {
   if (wrong.length < WRONG_MAX) wrong.push(`${what} to ${path}, seed ${seed + number}`);
 }
 
-async function sendOneByOne(): Promise<void> {
-  while (next < count) await send(next++);
+async function sendOneByOne(place: number): Promise<void> {
+  while (next < count) {
+    const number = next++;
+    if (onTheirWay) onTheirWay[place] = seed + number;
+    await send(number);
+  }
 }
 
-await Promise.all(Array.from({ length: CONNECTIONS * PIPELINED }, sendOneByOne));
+await Promise.all(Array.from({ length: CONNECTIONS * PIPELINED }, (_, place) => sendOneByOne(place)));
 await pool.close();
 parentPort?.postMessage({ sent: next, statuses, wrong } satisfies SenderReport);

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks';
 
 const TICK_MS = 2;
 
@@ -8,10 +9,14 @@ export interface Stop {
   readonly wallMs: number;
   /** What this thread itself worked meanwhile. */
   readonly busyMs: number;
+  /** How much of it the garbage collector took, by the clock. */
+  readonly collectorMs: number;
 }
 
+const NO_STOP: Stop = { wallMs: 0, busyMs: 0, collectorMs: 0 };
+
 /** Processor time of this thread so far, in milliseconds; that of the clock where the system does not tell. */
-function busySoFarMs(): number {
+export function busySoFarMs(): number {
   try {
     return Number(readFileSync('/proc/thread-self/schedstat', 'latin1').split(' ', 1)[0]) / 1e6;
   } catch {
@@ -23,25 +28,47 @@ function busySoFarMs(): number {
 export class EventLoopStops {
   #wallAt = performance.now();
   #busyAt = busySoFarMs();
-  #longest: Stop = { wallMs: 0, busyMs: 0 };
+  #longest = NO_STOP;
+  #longestFrom = 0;
+  #collections: { readonly from: number; readonly ms: number }[] = [];
   readonly #timer = setInterval(() => this.#tick(), TICK_MS);
+  readonly #collector = new PerformanceObserver((list) => this.#collected(list.getEntries()));
+
+  /** @param onLongest told at each stop that is longer than all before it. */
+  constructor(private readonly onLongest: (stop: Stop) => void = () => {}) {
+    this.#collector.observe({ entryTypes: ['gc'] });
+  }
 
   /** The longest stop since the last call. */
   take(): Stop {
     this.#tick();
-    const longest = this.#longest;
-    this.#longest = { wallMs: 0, busyMs: 0 };
+    const until = this.#longestFrom + this.#longest.wallMs;
+    const within = this.#collections.filter(({ from }) => from >= this.#longestFrom && from <= until);
+    const longest = { ...this.#longest, collectorMs: within.reduce((sum, { ms }) => sum + ms, 0) };
+    this.#longest = NO_STOP;
+    this.#collections = [];
     return longest;
   }
 
   close(): void {
     clearInterval(this.#timer);
+    this.#collector.disconnect();
   }
 
   #tick(): void {
     const [wall, busy] = [performance.now(), busySoFarMs()];
-    const stop = { wallMs: wall - this.#wallAt, busyMs: busy - this.#busyAt };
-    if (stop.busyMs > this.#longest.busyMs) this.#longest = stop;
+    const stop = { wallMs: wall - this.#wallAt, busyMs: busy - this.#busyAt, collectorMs: 0 };
+    if (stop.busyMs > this.#longest.busyMs) {
+      this.#longest = stop;
+      this.#longestFrom = this.#wallAt;
+      this.onLongest(stop);
+    }
     [this.#wallAt, this.#busyAt] = [wall, busy];
+  }
+
+  /** Told a moment after it happened; only long ones can make a stop. */
+  #collected(entries: readonly PerformanceEntry[]): void {
+    for (const { startTime, duration } of entries)
+      if (duration > 1) this.#collections.push({ from: startTime, ms: duration });
   }
 }

@@ -6,10 +6,15 @@ import { EventLoopStops, type Stop } from './event-loop-stops.js';
 /** What came of many bodies. */
 export interface FuzzReport extends SenderReport {
   readonly longestStop: Stop;
+  /** What was on its way then. */
+  readonly stoppedAtSeeds: readonly number[];
   /** Memory of the process before and after, in MiB; garbage collected when Node was started with `--expose-gc`. */
   readonly memoryMiB: { readonly before: number; readonly after: number };
   readonly seconds: number;
 }
+
+/** How many bodies are on their way at once. */
+const SENDERS = 8;
 
 function memoryMiB(): number {
   globalThis.gc?.();
@@ -20,13 +25,17 @@ function memoryMiB(): number {
 export async function fuzzBodies(order: SenderOrder): Promise<FuzzReport> {
   const before = memoryMiB();
   const startedAt = performance.now();
-  const worker = new Worker(new URL('body-sender.ts', import.meta.url), { workerData: order });
-  const stops = new EventLoopStops();
+  const onTheirWay = new Int32Array(new SharedArrayBuffer(SENDERS * Int32Array.BYTES_PER_ELEMENT));
+  const worker = new Worker(new URL('body-sender.ts', import.meta.url), { workerData: { ...order, onTheirWay } });
+  let stoppedAtSeeds: readonly number[] = [];
+  const stops = new EventLoopStops(() => {
+    stoppedAtSeeds = [...onTheirWay];
+  });
   try {
     const [report] = (await once(worker, 'message')) as [SenderReport];
     const longestStop = stops.take();
     const seconds = Math.round((performance.now() - startedAt) / 1000);
-    return { ...report, longestStop, seconds, memoryMiB: { before, after: memoryMiB() } };
+    return { ...report, longestStop, stoppedAtSeeds, seconds, memoryMiB: { before, after: memoryMiB() } };
   } finally {
     stops.close();
     await worker.terminate();

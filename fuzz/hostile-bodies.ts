@@ -61,6 +61,7 @@ function written(good: unknown, random: Random, size: number, depth: number): st
   if (Array.isArray(good)) return `[${good.map((entry) => written(entry, random, size, depth + 1)).join(',')}]`;
   if (typeof good !== 'object' || good === null) return JSON.stringify(good);
   const fields = Object.entries(good).flatMap(([key, inner]) => {
+    if (inner === undefined) return [];
     const field = `${keyOf(key, random)}:${written(inner, random, size, depth + 1)}`;
     return random.chance(25) ? [field, `${JSON.stringify(key)}:${value(random, size)}`] : [field];
   });

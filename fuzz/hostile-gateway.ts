@@ -6,6 +6,8 @@ import type { TestGateway } from '../apps/gateway/src/testing/test-gateway.js';
 export interface HostileGateway {
   readonly gateway: TestGateway;
   readonly keys: readonly string[];
+  /** The operator's. */
+  readonly token: string;
 }
 
 /** Starts a gateway and makes accounts that may do anything. */
@@ -16,5 +18,5 @@ export async function startHostileGateway(environment: Environment = {}, account
     const account = await api.newAccount({ unlimited: true });
     keys.push((await api.newKey(account.id)).key);
   }
-  return { gateway: api.gateway, keys };
+  return { gateway: api.gateway, keys, token: api.token };
 }

@@ -29,6 +29,8 @@ export { ForwardedUrls, type ResolveName } from './safe-fetch/forwarded-urls.js'
 export * from './clock/time-limit.js';
 export * from './clock/clock.js';
 export { within } from './clock/within.js';
+export { nextTurn, Turns } from './clock/turns.js';
+export { isShort, jsonBytes, jsonPieces } from './json/json-pieces.js';
 export {
   isConnectionError,
   isUnfitError,
@@ -51,6 +53,7 @@ export { loadSecrets, type Secrets } from './secrets.js';
 export { withDatabase } from './database/with-database.js';
 export { NestLogger } from './log/nest-logger.js';
 export { redact, redactText, REDACTED } from './log/redact.js';
+export { decodedBase64 } from './media-inspect/base64.js';
 export { BufferSource, type ByteSource } from './media-inspect/byte-source.js';
 export * from './media-inspect/check-references.js';
 export { type DataUriRules, decodeDataUri, type DecodedDataUri, isDataUri } from './media-inspect/data-uri.js';

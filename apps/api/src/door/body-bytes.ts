@@ -1,4 +1,4 @@
-import { nextTurn, Turns } from './turns.js';
+import { nextTurn, Turns } from '#platform';
 
 /** How much is copied together, and how large the pieces are that bytes are kept in meanwhile. */
 const BLOCK_BYTES = 1024 * 1024;

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
+import { nextTurn, Turns } from '#platform';
 import type { StringPlace } from './json-scan.js';
 import { parsedJson, textOf } from './json-text.js';
-import { nextTurn, Turns } from './turns.js';
 
 /** How much of a long text is decoded at once. */
-const PIECE_BYTES = 512 * 1024;
+const PIECE_BYTES = 256 * 1024;
 
 const BACKSLASH = 0x5c;
 /** `\u` and four digits, less the first character. */
@@ -41,15 +41,35 @@ export async function parsedParts(bytes: Buffer, begin: number, places: readonly
   return { structure: Buffer.concat(parts), mark, restored: (value) => restored(value, mark, texts) };
 }
 
+/**
+ * A text in one piece of memory: pieces that were only added would be put together by whoever reads the text first, all at
+ * once. Most long texts are files in base64, whose bytes are the text.
+ */
 async function decoded(bytes: Buffer, start: number, end: number, turns: Turns): Promise<string> {
-  let text = '';
+  const pieces: string[] = [];
+  let plainFrom = start;
   for (let from = start; from < end;) {
     const to = cutBefore(bytes, from, Math.min(end, from + PIECE_BYTES), end);
-    text += parsedJson(`"${textOf(bytes.subarray(from, to))}"`) as string;
+    const piece = bytes.subarray(from, to);
+    if (!isPlain(piece)) {
+      if (plainFrom < from) pieces.push(bytes.toString('latin1', plainFrom, from));
+      pieces.push(parsedJson(`"${textOf(piece)}"`) as string);
+      plainFrom = to;
+    }
     from = to;
     if (turns.isOver) await nextTurn(turns);
   }
-  return text;
+  if (plainFrom < end) pieces.push(bytes.toString('latin1', plainFrom, end));
+  return pieces.length === 1 ? (pieces[0] as string) : pieces.join('');
+}
+
+/** True when the bytes are the text: printable ASCII without escape sequences. */
+function isPlain(bytes: Buffer): boolean {
+  for (let index = 0; index < bytes.length; index += 1) {
+    const byte = bytes[index] as number;
+    if (byte < 0x20 || byte > 0x7e || byte === BACKSLASH) return false;
+  }
+  return true;
 }
 
 /** The last place up to `to` that is neither within a character nor within an escape sequence. */

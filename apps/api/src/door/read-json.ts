@@ -2,7 +2,7 @@ import type { JsonScan } from './json-scan.js';
 import { parsedJson, textOf } from './json-text.js';
 import { parsedParts } from './long-strings.js';
 import { keysIn, refuseKeys } from './object-keys.js';
-import { nextTurn } from './turns.js';
+import { nextTurn } from '#platform';
 
 /** Bodies of more bytes are parsed in steps, with other work in between. */
 const LARGE_BYTES = 256 * 1024;

@@ -5,11 +5,12 @@ import {
   GatewayError,
   isJsonObject,
   type JsonObject,
+  type JsonValue,
   MODEL_IDS,
   nearestNames,
 } from '#contracts';
 import { type Caller, PriceList, SubmissionService } from '#features';
-import { PLATFORM, type Platform } from '#platform';
+import { isDataUri, PLATFORM, type Platform } from '#platform';
 import { Body, Controller, HttpCode, Inject, Post, UseGuards } from '@nestjs/common';
 import { ApiKeyGuard, CurrentCaller } from '../door/api-key.guard.js';
 import { NeedsScope } from '../door/needs-scope.js';
@@ -32,11 +33,22 @@ export interface QuoteView {
   readonly variant: string;
   /** Whether failed outputs are given back (`per-output`) or the whole is charged as held (`as-held`). */
   readonly settle: string;
-  /** The request with its defaults filled in and what is ignored left out. */
+  /** The request with its defaults filled in and what is ignored left out; of inline files only the type. */
   readonly request: JsonObject;
   readonly notices: readonly string[];
   /** Unix seconds from which another price is already set; null when none is. */
   readonly valid_until: number | null;
+}
+
+/** Inline files by their type alone: whoever asks has them, and repeating 60 MB would keep others waiting. */
+function withFilesNamed(parameters: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, withFileNamed(value)]));
+}
+
+function withFileNamed(value: JsonValue): JsonValue {
+  if (typeof value === 'string') return isDataUri(value) ? `${value.slice(0, value.indexOf(',') + 1)}…` : value;
+  if (Array.isArray(value)) return value.map((item: JsonValue) => withFileNamed(item));
+  return isJsonObject(value) ? withFilesNamed(value as JsonObject) : value;
 }
 
 /** Prices without running. */
@@ -74,7 +86,7 @@ export class QuoteController {
         per: unit,
         variant,
         settle,
-        request: request.parameters,
+        request: withFilesNamed(request.parameters),
         notices: request.notices,
         valid_until: nextChange && Math.floor(nextChange.getTime() / 1000),
       },

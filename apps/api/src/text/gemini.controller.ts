@@ -42,7 +42,7 @@ export class GeminiController {
   ): Promise<void> {
     const { model, method } = readTarget(target);
     const { body: spelled, isRenamed } = camelCaseGemini(request.body);
-    const body = checkedBody(GeminiRequest, spelled);
+    const body = await checkedBody(GeminiRequest, spelled);
     const codec = alternative === 'sse' ? geminiEventStyle : geminiArrayStyle;
     const demand = { codec, model, body, sentBody: body, bytes: isRenamed ? undefined : request.rawBody, headers: {} };
     await this.answers.send(demand, method === 'streamGenerateContent', request, response);

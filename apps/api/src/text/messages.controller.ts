@@ -46,7 +46,7 @@ export class MessagesController {
   @HttpCode(200)
   async create(@Req() request: Request, @Res() response: Response): Promise<void> {
     expectVersion(request);
-    const body = checkedBody(MessagesRequest, request.body);
+    const body = await checkedBody(MessagesRequest, request.body);
     const demand = {
       codec: messagesStyle,
       model: body.model,
@@ -64,7 +64,7 @@ export class MessagesController {
   @HttpCode(200)
   async countTokens(@Req() request: Request): Promise<object> {
     expectVersion(request);
-    const body = checkedBody(CountTokensRequest, request.body);
+    const body = await checkedBody(CountTokensRequest, request.body);
     const counted = { input_tokens: await this.text.countTokens(messagesStyle, body, body.model) };
     return { code: 200, data: counted, ...counted };
   }

@@ -33,7 +33,7 @@ export class ResponsesController {
   @HttpCode(200)
   async create(@Req() request: Request, @Res() response: Response, @CurrentCaller() caller: Caller): Promise<void> {
     const { accountId } = caller;
-    const sentBody = checkedBody(ResponsesRequest, request.body);
+    const sentBody = await checkedBody(ResponsesRequest, request.body);
     if (refersToStored(sentBody)) expectScope(caller, 'responses');
     expectOneLimit(sentBody);
     const { body, changed, ownItems } = await resolveReferences(sentBody, accountId, this.items);

@@ -3,8 +3,22 @@ import type { ErrorCode, FieldError } from '../errors.js';
 import { isJsonObject } from '../json.js';
 import { KnownNames } from './known-names.js';
 
-/** Takes note of one broken rule. */
-export type Report = (param: string, code: ErrorCode, message: string) => void;
+/** A rule for each character of a long text, to be checked a piece at a time. */
+export interface LongTextRule {
+  readonly param: string;
+  readonly text: string;
+  /** Finds a character that breaks it. */
+  readonly wrong: RegExp;
+  readonly message: string;
+}
+
+/** Takes note of what a check found. */
+export interface Report {
+  /** One broken rule. */
+  (param: string, code: ErrorCode, message: string): void;
+  /** A rule that would take long to check; absent where everything is to be checked at once. */
+  readonly later?: (rule: LongTextRule) => void;
+}
 
 /** Checks one value and reports every rule it breaks. `param` is the full path in the caller's spelling, `input[0].role`. */
 export type FieldCheck = (value: unknown, param: string, report: Report) => void;
@@ -95,14 +109,23 @@ export function checkFields(type: BodyClass<unknown>, value: object, path: strin
 /** A body can break a rule in each of a hundred thousand places; nobody reads more than some of them. */
 const ERRORS_MAX = 100;
 
-/** The broken rules of a body, at most 100, in the order of the class's fields; empty when the body is of the class's shape. */
-export function checkBody(type: BodyClass<unknown>, body: unknown): readonly FieldError[] {
+/**
+ * The broken rules of a body, at most 100, in the order of the class's fields; empty when the body is of the class's shape.
+ *
+ * @param later told the rules of long texts, which are then not checked here.
+ */
+export function checkBody(
+  type: BodyClass<unknown>,
+  body: unknown,
+  later?: (rule: LongTextRule) => void,
+): readonly FieldError[] {
   if (!isJsonObject(body))
     return [{ param: 'body', code: 'invalid_json', message: 'The request body must be a JSON object.' }];
   const errors: FieldError[] = [];
-  checkFields(type, body, '', (param, code, message) => {
+  const report = (param: string, code: ErrorCode, message: string): void => {
     if (errors.length < ERRORS_MAX) errors.push({ param, code, message });
-  });
+  };
+  checkFields(type, body, '', later ? Object.assign(report, { later }) : report);
   return errors;
 }
 

@@ -1,3 +1,4 @@
+import { MAX_URL_LENGTH } from '../file-source.js';
 import type { FieldCheck, Report } from './body-check.js';
 
 /** Largest inline picture, in decoded bytes (D1 section 8: 20 MB). */
@@ -7,6 +8,9 @@ export const MAX_INLINE_IMAGE_BYTES = 20 * 1024 * 1024;
 export const IMAGE_MEDIA_TYPES = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'] as const;
 
 const DATA_PREFIX = /^data:image\/(jpeg|png|gif|webp);base64,/;
+/** Longer texts are looked through a piece at a time. */
+const LONG_CHARACTERS = 256 * 1024;
+
 const NOT_BASE64 = /[^A-Za-z0-9+/_=\r\n-]/;
 
 /** How many bytes base64 text stands for. */
@@ -24,10 +28,18 @@ function checkSize(bytes: number, param: string, report: Report): void {
     );
 }
 
+function checkDigits(text: string, param: string, message: string, report: Report): void {
+  if (report.later && text.length > LONG_CHARACTERS) report.later({ param, text, wrong: NOT_BASE64, message });
+  else if (text === '' || NOT_BASE64.test(text)) report(param, 'invalid_parameter', message);
+}
+
+const isWebAddress = (text: string): boolean =>
+  text.length <= MAX_URL_LENGTH && /^https?:\/\/[^/]/i.test(text) && URL.canParse(text);
+
 /** An http(s) address. */
 export function webAddress(): FieldCheck {
   return (value, param, report) => {
-    if (typeof value !== 'string' || !/^https?:\/\/[^/]/i.test(value) || !URL.canParse(value))
+    if (typeof value !== 'string' || !isWebAddress(value))
       report(param, 'invalid_parameter', `${param} must be a public http or https URL.`);
   };
 }
@@ -47,8 +59,8 @@ export function imageAddress(): FieldCheck {
       );
     const bytes = decodedBytes(value, prefix.length);
     if (bytes > MAX_INLINE_IMAGE_BYTES) return checkSize(bytes, param, report);
-    if (value.length === prefix.length || NOT_BASE64.test(value.slice(prefix.length)))
-      report(param, 'invalid_parameter', `${param} holds no valid base64 after its prefix.`);
+    const digits = value.slice(prefix.length);
+    checkDigits(digits, param, `${param} holds no valid base64 after its prefix.`, report);
   };
 }
 
@@ -60,7 +72,6 @@ export function base64Data(): FieldCheck {
     // What is too large is refused unread: looking through 60 MB keeps everybody waiting.
     const bytes = decodedBytes(value);
     if (bytes > MAX_INLINE_IMAGE_BYTES) checkSize(bytes, param, report);
-    else if (NOT_BASE64.test(value))
-      report(param, 'invalid_parameter', `${param} must be base64 text without a data: prefix.`);
+    else checkDigits(value, param, `${param} must be base64 text without a data: prefix.`, report);
   };
 }

@@ -35,7 +35,13 @@ export interface ReplyProgress {
 
 /** The caller's body: the bytes when nothing in them is ours alone, else the rewritten object. */
 export type NativeBody =
-  { readonly kind: 'bytes'; readonly bytes: Uint8Array } | { readonly kind: 'rewritten'; readonly body: JsonObject };
+  | {
+      readonly kind: 'bytes';
+      readonly bytes: Uint8Array;
+      /** What the bytes say, for those who must leave something out of it. */
+      readonly parsed: () => JsonObject;
+    }
+  | { readonly kind: 'rewritten'; readonly body: JsonObject };
 
 /** What became of a reply that passed through unread. */
 export interface RelayOutcome {

@@ -1,4 +1,5 @@
 import { GatewayError } from '../errors.js';
+import { MAX_URL_LENGTH } from '../file-source.js';
 import { isJsonObject } from '../json.js';
 import { KnownNames } from './known-names.js';
 import { PRICED, PRICED_CONFIG, type PricedFields } from './priced-fields.js';
@@ -208,7 +209,9 @@ class UseFinder {
     for (const item of items) if (typeof item === 'string') this.#text(name, item, param);
   }
 
-  #text(name: string, text: string, param: string): void {
+  #text(name: string, sent: string, param: string): void {
+    // One more character than any address may have, so that a longer one is still seen to be one.
+    const text = sent.slice(0, MAX_URL_LENGTH + 1);
     const isFetched = FETCHED.test(name);
     if (!isFetched && !(MAY_BE_FETCHED.test(name) && WEB.test(withoutBreaks(text)))) return;
     if (VENDORS_FILE.test(text)) this.#use('account_ids', name === 'fileUri' ? 'fileUri' : name, param);

@@ -11,7 +11,7 @@ import type { NewTask } from './new-task.js';
  */
 export const SUBMIT_TASKS = `
 with incoming as (
-  select * from jsonb_to_recordset($1::jsonb) as t(
+  select * from jsonb_to_recordset($1::text::jsonb) as t(
     id text, account_id text, api_key_id text, request_id text, medium text, path text, family text, model text,
     mode text, parameters jsonb, notices text[], billing_unit text, billing_variant text, billing_settle text,
     quantity integer, price_id text, hold_micros bigint, priority smallint, deadline_seconds integer, webhook_url text,

@@ -5,6 +5,8 @@ import {
   type CrashPoints,
   Database,
   isConnectionError,
+  isShort,
+  jsonBytes,
   REQUEST_RETRY_MS,
   REQUEST_WAIT_MS,
   retryOnConnectionError,
@@ -24,10 +26,11 @@ import { SUBMIT_TASKS, toSubmitRow } from './submit-statement.js';
 /** Whether tasks of the same account may share a statement: a quota is guarded by a constraint that fails a whole one. */
 export type PaidTask = NewTask & { readonly keyHasQuota: boolean };
 
-/** A task with the text that the statement gets, made once; inline files make it long. */
+/** A task with the text that the statement gets, made once; inline files make it long, and it is then in pieces. */
 interface WrittenTask {
   readonly task: NewTask;
-  readonly json: string;
+  readonly json: string | readonly Buffer[];
+  readonly length: number;
 }
 
 /** What a statement did. */
@@ -59,7 +62,7 @@ const BATCHES: CoalescerOptions<WrittenTask> = {
   maxRunsInFlight: 2,
   maxWaiting: 2_000,
   maxWaitMs: REQUEST_WAIT_MS,
-  sizes: { of: ({ json }) => json.length, maxRun: 32 * MEBI, maxWaiting: 256 * MEBI },
+  sizes: { of: ({ length }) => length, maxRun: 32 * MEBI, maxWaiting: 256 * MEBI },
 };
 
 /** Writes tasks: money held and row written together, worker called after. */
@@ -84,7 +87,7 @@ export class TaskWriter {
    * attempt has taken over): nothing was written.
    */
   async write({ keyHasQuota, ...task }: PaidTask): Promise<void> {
-    const written = { task, json: JSON.stringify(toSubmitRow(task)) };
+    const written = await writtenTask(task);
     const accepted = keyHasQuota ? await this.writeAlone(written) : await this.writeTogether(written);
     if (!accepted) throw insufficientBalance(task.accountId, task.holdMicros);
     this.crashPoints.reach('after-task-written');
@@ -155,7 +158,7 @@ export class TaskWriter {
       const before = interrupted ? await this.writtenBefore(tasks) : NOTHING_WRITTEN;
       if (before.accepted.size > 0) return before;
       interrupted = true;
-      const values = [`[${tasks.map(({ json }) => json).join(',')}]`];
+      const values = [arrayOf(tasks.map(({ json }) => json))];
       const { rows } = await this.database.query<OutcomeRow>({ name: 'submit_tasks', text: SUBMIT_TASKS, values });
       return toOutcome(rows);
     }, this.retryMs);
@@ -168,6 +171,26 @@ export class TaskWriter {
     });
     return { ...NOTHING_WRITTEN, accepted: new Set(rows.map(({ id }) => id)) };
   }
+}
+
+async function writtenTask(task: NewTask): Promise<WrittenTask> {
+  const row = toSubmitRow(task);
+  if (isShort(row)) {
+    const json = JSON.stringify(row);
+    return { task, json, length: json.length };
+  }
+  const json = await jsonBytes(row);
+  return { task, json, length: json.reduce((sum, { length }) => sum + length, 0) };
+}
+
+/** Written values as a JSON array. */
+function arrayOf(values: readonly WrittenTask['json'][]): string | Buffer {
+  if (values.every((value) => typeof value === 'string')) return `[${values.join(',')}]`;
+  const parts = values.flatMap((value, index) => [
+    Buffer.from(index === 0 ? '[' : ','),
+    ...(typeof value === 'string' ? [Buffer.from(value)] : value),
+  ]);
+  return Buffer.concat([...parts, Buffer.from(']')]);
 }
 
 const toOutcome = (rows: readonly OutcomeRow[]): Outcome => ({

@@ -6,6 +6,7 @@ import {
   TEXT_PROTOCOLS,
   type TextStyle,
 } from '#contracts';
+import { asBuffer } from './add-member.js';
 
 /** How the gateway marks a vendor's proof in an answer of another style. No vendor's own proof holds a colon. */
 const MARK = new RegExp(`^(${TEXT_PROTOCOLS.join('|')}):`);
@@ -15,15 +16,19 @@ const SIGNS = [...TEXT_PROTOCOLS.map((protocol) => `"${protocol}:`), '"signature
   Buffer.from(sign),
 );
 
+/** Larger bodies are not searched for a sign. */
+const SEARCHED_BYTES = 1024 * 1024;
+
 /**
  * The native body without reasoning that another vendor signed: after a failover the conversation goes on at a vendor
  * that would refuse it. The bytes stay as they are when there is none. A proof of the style's own protocol loses its mark.
  */
 export function withoutForeignReasoning(style: TextStyle, native: NativeBody): NativeBody {
   if (native.kind === 'rewritten') return { kind: 'rewritten', body: CLEANERS[style](native.body) };
-  const bytes = Buffer.from(native.bytes.buffer, native.bytes.byteOffset, native.bytes.byteLength);
-  if (!SIGNS.some((sign) => bytes.includes(sign))) return native;
-  const body = JSON.parse(bytes.toString('utf8')) as JsonObject;
+  const bytes = asBuffer(native.bytes);
+  // Looking through a large body takes longer than looking through what it says.
+  if (bytes.length <= SEARCHED_BYTES && !SIGNS.some((sign) => bytes.includes(sign))) return native;
+  const body = native.parsed();
   const cleaned = CLEANERS[style](body);
   return cleaned === body ? native : { kind: 'rewritten', body: cleaned };
 }

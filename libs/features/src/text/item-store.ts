@@ -49,9 +49,14 @@ with saved as (
   values ($1, $2, $3, $4::text::jsonb, $5::text::jsonb, octet_length($4::text) + octet_length($5::text), now() + make_interval(days => $8))
   on conflict (account_id, id) do nothing
 )
+, stored as (
+  select case when jsonb_typeof($4::text::jsonb -> 'output') = 'array' then $4::text::jsonb -> 'output' else '[]' end
+    || $5::text::jsonb as items
+)
 insert into text_item (account_id, id, response_id, item, size_bytes, expires_at)
-select $1, kept.id, $2, kept.item::jsonb, octet_length(kept.item), now() + make_interval(days => $8)
-from unnest($6::text[], $7::text[]) as kept (id, item)
+select $1, kept.id, $2, stored.items -> kept.place, octet_length((stored.items -> kept.place)::text),
+  now() + make_interval(days => $8)
+from stored cross join unnest($6::text[], $7::integer[]) as kept (id, place)
 on conflict (account_id, id) do nothing`;
 
 interface ChainRow {
@@ -128,8 +133,9 @@ export class ItemStore {
   }
 
   async save({ accountId, response, inputItems, previousResponseId }: StoredResponse): Promise<void> {
-    const items = [...outputOf(response), ...inputItems].flatMap((item) =>
-      isJsonObject(item) && isIdentifier(item['id']) ? [{ id: item['id'], item: storableJson(item) }] : [],
+    // Items are taken out of the two texts where they arrive, so that a large one travels once.
+    const items = [...outputOf(response), ...inputItems].flatMap((item, place) =>
+      isJsonObject(item) && isIdentifier(item['id']) ? [{ id: item['id'], place }] : [],
     );
     await this.#database.query({
       name: 'text_save',
@@ -138,10 +144,10 @@ export class ItemStore {
         accountId,
         response['id'],
         previousResponseId ?? null,
-        storableJson(response),
-        storableJson(inputItems),
+        await storableJson(response),
+        await storableJson(inputItems),
         items.map(({ id }) => id),
-        items.map(({ item }) => item),
+        items.map(({ place }) => place),
         KEPT_DAYS,
       ],
     });

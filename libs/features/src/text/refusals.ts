@@ -1,4 +1,5 @@
-import { checkBody, GatewayError, type UnpricedUse } from '#contracts';
+import { checkBody, GatewayError, type LongTextRule, type UnpricedUse } from '#contracts';
+import { nextTurn } from '#platform';
 
 /** A part of a request that only an upstream of the request's own style could honour. */
 export function cannotTranslate(param: string, what: string): GatewayError {
@@ -32,8 +33,21 @@ export function notOffered({ kind, name, param }: UnpricedUse, model: string): G
  *
  * @throws GatewayError that lists every broken rule; `param` and the message are those of the first.
  */
-export function checkedBody<T>(type: abstract new () => T, body: unknown): T {
-  const [first, ...others] = checkBody(type, body);
+export async function checkedBody<T>(type: abstract new () => T, body: unknown): Promise<T> {
+  const long: LongTextRule[] = [];
+  const [first, ...others] = checkBody(type, body, (rule) => long.push(rule));
   if (first) throw GatewayError.fromFields([first, ...others]);
+  for (const rule of long) await expectLongText(rule);
   return body as T;
+}
+
+/** How much of a long text is looked through at once, in characters. */
+const PIECE_CHARACTERS = 256 * 1024;
+
+async function expectLongText({ param, text, wrong, message }: LongTextRule): Promise<void> {
+  for (let from = 0; from < text.length; from += PIECE_CHARACTERS) {
+    if (wrong.test(text.slice(from, from + PIECE_CHARACTERS)))
+      throw GatewayError.fromFields([{ param, code: 'invalid_parameter', message }]);
+    await nextTurn();
+  }
 }

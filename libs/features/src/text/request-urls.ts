@@ -1,4 +1,4 @@
-import { GatewayError, type NamedUrl } from '#contracts';
+import { GatewayError, MAX_URL_LENGTH, type NamedUrl } from '#contracts';
 import { FetchRefused, type ForwardedUrls } from '#platform';
 
 /**
@@ -12,7 +12,10 @@ export async function checkRequestUrls(
   named: readonly NamedUrl[],
   resolvesNames: boolean,
 ): Promise<void> {
-  const urls = named.map(({ param, url }) => refusing(param, () => rules.check(url)));
+  const urls = named.map(({ param, url }) => {
+    if (url.length > MAX_URL_LENGTH) throw tooLong(param);
+    return refusing(param, () => rules.check(url));
+  });
   if (!resolvesNames) return;
   try {
     await rules.checkNames(urls);
@@ -20,6 +23,9 @@ export async function checkRequestUrls(
     throw refusalOf(error, named[0]?.param ?? 'url');
   }
 }
+
+const tooLong = (param: string): GatewayError =>
+  new GatewayError('invalid_parameter', `${param} must be a URL of at most ${MAX_URL_LENGTH} characters.`, { param });
 
 function refusing<T>(param: string, check: () => T): T {
   try {

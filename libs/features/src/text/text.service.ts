@@ -148,7 +148,8 @@ export class TextService {
   async countTokens<Body>(codec: TextStyleCodec<Body>, body: Body, model: string): Promise<number> {
     this.#router.expectModel(model);
     const request = codec.read(body, model, false);
-    const characters = countableText(request).length;
+    let characters = 0;
+    for (const text of countableText(request)) characters += text.length;
     if (characters > MAX_COUNTED_CHARACTERS)
       throw new GatewayError(
         'request_too_large',

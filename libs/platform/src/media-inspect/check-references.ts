@@ -82,7 +82,7 @@ function explain(error: unknown, reference: MediaReference): never {
 }
 
 async function checkInline(reference: MediaReference): Promise<MeasuredReference> {
-  const { format, bytes } = decodeDataUri(reference.source, reference.limits);
+  const { format, bytes } = await decodeDataUri(reference.source, reference.limits);
   const measured = await measure(reference, new BufferSource(bytes));
   if (measured.format !== format)
     throw new BrokenRule(`the data URI is declared as ${format}, but its bytes are ${measured.format}.`);

@@ -1,4 +1,5 @@
 import type { MediaFormat } from '#contracts';
+import { decodedBase64 } from './base64.js';
 import { MediaUnreadable } from './media-unreadable.js';
 
 const CONTENT_TYPES = {
@@ -41,7 +42,7 @@ export const isDataUri = (text: string): boolean => /^data:/i.test(text.slice(0,
  *
  * @throws MediaUnreadable `bad_data_uri`, `unsupported` or `too_large`.
  */
-export function decodeDataUri(text: string, rules: DataUriRules): DecodedDataUri {
+export async function decodeDataUri(text: string, rules: DataUriRules): Promise<DecodedDataUri> {
   const comma = text.slice(0, LONGEST_HEAD).indexOf(',');
   const contentType = HEAD.exec(text.slice(0, Math.max(0, comma)))?.[1]?.toLowerCase();
   if (contentType === undefined)
@@ -51,8 +52,8 @@ export function decodeDataUri(text: string, rules: DataUriRules): DecodedDataUri
     throw new MediaUnreadable('unsupported', `is declared as ${contentType}`);
   const length = decodedLength(text, comma + 1);
   if (length > rules.maxBytes) throw new MediaUnreadable('too_large', `has ${length} bytes`);
-  const bytes = Buffer.from(text.slice(comma + 1), 'base64');
-  // Node skips what is no base64, so any stray character makes the result shorter; it also reads the URL alphabet.
+  const bytes = await decodedBase64(text, comma + 1);
+  // What is no base64 is skipped, so any stray character makes the result shorter; the URL alphabet is read as well.
   if (bytes.length !== length || length === 0 || usesUrlAlphabet(text, comma + 1))
     throw new MediaUnreadable('bad_data_uri', 'is not valid base64 after the comma');
   return { format, bytes };

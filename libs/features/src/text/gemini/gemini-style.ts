@@ -1,6 +1,6 @@
-import type { GeminiRequest, NativeBody } from '#contracts';
+import type { GeminiRequest, JsonObject, NativeBody } from '#contracts';
 import { addToTopLevelObject } from '#providers';
-import { addMember } from '../add-member.js';
+import { addMember, asBuffer } from '../add-member.js';
 import { envelope } from '../envelope.js';
 import { asJson } from '../json-object.js';
 import type { TextStyleCodec } from '../text-style-codec.js';
@@ -10,24 +10,25 @@ import { geminiAnswer } from './write-gemini-answer.js';
 
 /** The limit is a member of an object that may be missing, or there without it. */
 function nativeGeminiBody(body: GeminiRequest, bytes: Uint8Array | undefined, limit: number | undefined): NativeBody {
-  if (limit === undefined) return bytes ? { kind: 'bytes', bytes } : { kind: 'rewritten', body: asJson(body) };
+  const parsed = (): JsonObject => limitedBody(body, limit);
+  if (limit === undefined) return bytes ? { kind: 'bytes', bytes, parsed } : { kind: 'rewritten', body: parsed() };
   const member = `"maxOutputTokens":${limit}`;
   const limited =
     bytes &&
     ('generationConfig' in body
       ? withinConfig(body, bytes, member)
       : addMember(bytes, `"generationConfig":{${member}}`));
-  if (limited) return { kind: 'bytes', bytes: limited };
-  return {
-    kind: 'rewritten',
-    body: { ...asJson(body), generationConfig: { ...asJson(body.generationConfig ?? {}), maxOutputTokens: limit } },
-  };
+  return limited ? { kind: 'bytes', bytes: limited, parsed } : { kind: 'rewritten', body: parsed() };
 }
+
+const limitedBody = (body: GeminiRequest, limit: number | undefined): JsonObject =>
+  limit === undefined
+    ? asJson(body)
+    : { ...asJson(body), generationConfig: { ...asJson(body.generationConfig ?? {}), maxOutputTokens: limit } };
 
 function withinConfig({ generationConfig }: GeminiRequest, bytes: Uint8Array, member: string): Uint8Array | null {
   if (!generationConfig || 'maxOutputTokens' in generationConfig) return null;
-  const limited = addToTopLevelObject(Buffer.from(bytes).toString('utf8'), 'generationConfig', member);
-  return limited === null ? null : Buffer.from(limited);
+  return addToTopLevelObject(asBuffer(bytes), 'generationConfig', member);
 }
 
 function geminiStyle(framing: typeof eventFraming): TextStyleCodec<GeminiRequest> {

@@ -1,4 +1,4 @@
-import type { MessagesRequest, NativeBody } from '#contracts';
+import type { JsonObject, MessagesRequest, NativeBody } from '#contracts';
 import { addMember } from '../add-member.js';
 import { envelope } from '../envelope.js';
 import { asJson } from '../json-object.js';
@@ -24,9 +24,11 @@ function nativeMessagesBody(
 ): NativeBody {
   const body = withoutOtherLimits(sent);
   const bytes = body === sent ? sentBytes : undefined;
-  if (limit === undefined) return bytes ? { kind: 'bytes', bytes } : { kind: 'rewritten', body: asJson(body) };
-  if (bytes && !('max_tokens' in body)) return { kind: 'bytes', bytes: addMember(bytes, `"max_tokens":${limit}`) };
-  return { kind: 'rewritten', body: { ...asJson(body), max_tokens: limit } };
+  const parsed = (): JsonObject => (limit === undefined ? asJson(body) : { ...asJson(body), max_tokens: limit });
+  if (bytes && limit === undefined) return { kind: 'bytes', bytes, parsed };
+  if (bytes && !('max_tokens' in body))
+    return { kind: 'bytes', bytes: addMember(bytes, `"max_tokens":${limit}`), parsed };
+  return { kind: 'rewritten', body: parsed() };
 }
 
 const thinkingBudget = ({ thinking }: MessagesRequest): number | undefined =>

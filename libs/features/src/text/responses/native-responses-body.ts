@@ -112,11 +112,16 @@ export function nativeResponsesBody(
   added: number | undefined,
 ): NativeBody {
   const limited = bytes && !hasOurs(body) ? limitedBytes(body, bytes, added) : undefined;
-  if (limited) return { kind: 'bytes', bytes: limited };
+  return limited
+    ? { kind: 'bytes', bytes: limited, parsed: () => rewrittenBody(body, added) }
+    : { kind: 'rewritten', body: rewrittenBody(body, added) };
+}
+
+function rewrittenBody(body: ResponsesRequest, added: number | undefined): JsonObject {
   const { max_tokens: _maxTokens, max_completion_tokens: _maxCompletionTokens, ...rest } = body;
   const limit = responsesOutputLimit(body) ?? added;
   const rewritten: Record<string, unknown> = { ...rest, input: nativeInput(body.input) };
   if (body.tools) rewritten['tools'] = body.tools.map(nativeTool);
   if (limit !== undefined) rewritten['max_output_tokens'] = limit;
-  return { kind: 'rewritten', body: asJson(rewritten) };
+  return asJson(rewritten);
 }

@@ -1,5 +1,5 @@
 import type { CallPart, ImagePart, ReasoningPart, ResultPart, TextRequest, UserPart } from '#contracts';
-import { BufferSource, inspectMedia } from '#platform';
+import { BufferSource, decodedBase64, inspectMedia } from '#platform';
 import { newCallId } from '../upstream/new-call-id.js';
 import { SchemaExample } from './schema-example.js';
 
@@ -17,23 +17,32 @@ const quoted = (text: string): string => (text.length > MAX_QUOTED ? `${text.sli
 
 /** The parts of the user's last turn; results and words that follow each other belong together. */
 function lastUserParts(request: TextRequest): readonly UserPart[] {
-  const parts: UserPart[] = [];
-  for (const turn of request.turns.toReversed()) {
-    if (turn.role === 'user') parts.unshift(...turn.parts);
-    else if (parts.length > 0) break;
-  }
-  return parts;
+  const { turns } = request;
+  const last = turns.findLastIndex(({ role }) => role === 'user');
+  let first = last;
+  while (first > 0 && turns[first - 1]?.role === 'user') first -= 1;
+  return turns.slice(Math.max(0, first), last + 1).flatMap((turn) => (turn.role === 'user' ? turn.parts : []));
 }
 
-/** The words of the user's last turn. */
-export function lastUserText(request: TextRequest): string {
-  return lastUserParts(request)
-    .flatMap((part) => (part.type === 'text' ? [part.text] : []))
-    .join('\n');
+/** How much of a prompt is read, in characters: what is looked for in it must not take long. */
+const MAX_READ = 16 * 1024;
+
+/** The beginning of several texts together. */
+function beginning(texts: readonly string[]): string {
+  let read = '';
+  for (const text of texts) {
+    if (read.length >= MAX_READ) break;
+    read += `${read === '' ? '' : '\n'}${text.slice(0, MAX_READ)}`;
+  }
+  return read.slice(0, MAX_READ);
 }
+
+/** The words of the user's last turn, as far as they are read. */
+export const lastUserText = (request: TextRequest): string =>
+  beginning(lastUserParts(request).flatMap((part) => (part.type === 'text' ? [part.text] : [])));
 
 /** Everything a caller can hide a test word in. */
-export const wholePrompt = (request: TextRequest): string => [...request.system, lastUserText(request)].join('\n');
+export const wholePrompt = (request: TextRequest): string => beginning([...request.system, lastUserText(request)]);
 
 /** A name in the prompt, for arguments that a schema leaves free: the last word with a capital, as in "in Paris?". */
 function wordOf(prompt: string): string {
@@ -59,7 +68,7 @@ function callsFor(request: TextRequest, prompt: string): CallPart[] {
 async function describeImage({ source }: ImagePart): Promise<string> {
   if (source.kind === 'url') return `a picture at ${quoted(source.url)}, which the sandbox does not fetch`;
   try {
-    const header = await inspectMedia(new BufferSource(Buffer.from(source.base64, 'base64')));
+    const header = await inspectMedia(new BufferSource(await decodedBase64(source.base64)));
     if (header.medium === 'image')
       return `a ${header.format.toUpperCase()} picture of ${header.width} x ${header.height} pixels`;
   } catch {

@@ -9,6 +9,7 @@ import {
   type TextReply,
   type UpstreamPolicy,
 } from '#contracts';
+import { jsonBytes } from '#platform';
 import { BodyReader } from './body-reader.js';
 import { parseReply } from './codec-failures.js';
 import { permittedHeaders, pricedBody } from './permitted.js';
@@ -19,7 +20,7 @@ import type { RefusedRequest } from './operators-fault.js';
 import { refusedByUpstream, upstreamRequestId } from './refused-by-upstream.js';
 import { eventData, EventSplitter } from './server-sent-events.js';
 import { replaceTopLevelString } from './top-level-field.js';
-import { networkFailure, readText, type UpstreamHttp, type UpstreamReply } from './upstream-http.js';
+import { networkFailure, readText, type RequestBytes, type UpstreamHttp, type UpstreamReply } from './upstream-http.js';
 import { withoutSecrets } from './without-secrets.js';
 
 /** The parts of a refusal's body that are worth reading, in bytes. */
@@ -61,8 +62,8 @@ export class HttpTextProvider implements TextProvider {
     const { codec, http, key, options, policy = REFUSE_UNPRICED } = this.#upstream;
     const passesThrough = call.style === codec.protocol;
     const body = passesThrough
-      ? nativeText(pricedBody(call.native(), call.unknownFields, policy), call)
-      : JSON.stringify(codec.write(call.request(), call.upstreamModel, options));
+      ? await nativeBytes(pricedBody(call.native(), call.unknownFields, policy), call)
+      : await jsonBytes(codec.write(call.request(), call.upstreamModel, options));
     const headers = { ...codec.headers(key), ...(passesThrough ? permittedHeaders(call.headers, policy) : {}) };
     const reply = await http.post(codec.path(call.upstreamModel, call.stream), headers, body, signal);
     if (reply.status !== 200)
@@ -171,19 +172,21 @@ function brokenBy(error: unknown, signal: AbortSignal): unknown {
 }
 
 /** The body's own bytes; only the model's name is another at some upstreams. */
-function nativeText(native: NativeBody, call: TextCall): string | Uint8Array {
+async function nativeBytes(native: NativeBody, call: TextCall): Promise<RequestBytes> {
   if (native.kind === 'rewritten') {
     const named = 'model' in native.body ? { model: call.upstreamModel } : {};
-    return JSON.stringify({ ...native.body, ...named });
+    return jsonBytes({ ...native.body, ...named });
   }
-  if (call.model === call.upstreamModel) return native.bytes;
-  return replaceTopLevelString(Buffer.from(native.bytes).toString('utf8'), 'model', call.upstreamModel);
+  const { buffer, byteOffset, byteLength } = native.bytes;
+  const bytes = Buffer.from(buffer, byteOffset, byteLength);
+  return call.model === call.upstreamModel ? [bytes] : replaceTopLevelString(bytes, 'model', call.upstreamModel);
 }
 
 /** Shows the caller the name it knows. */
 function renameModel(json: string, call: TextCall): string {
   if (call.model === call.upstreamModel) return json;
-  return replaceTopLevelString(json, call.style === 'gemini' ? 'modelVersion' : 'model', call.model);
+  const field = call.style === 'gemini' ? 'modelVersion' : 'model';
+  return Buffer.concat(replaceTopLevelString(Buffer.from(json), field, call.model)).toString('utf8');
 }
 
 function streamRenamer({ model, upstreamModel }: TextCall): (events: Buffer) => Buffer {

@@ -5,7 +5,7 @@ export interface RefusedRequest {
   /** The model's name at the upstream: the operator's choice. */
   readonly upstreamModel: string;
   /** The body that was sent, in which the caller's own words stand. */
-  readonly sent: string | Uint8Array;
+  readonly sent: readonly Uint8Array[];
 }
 
 /** Statuses that are about the operator's account or address, whatever the request holds. */
@@ -67,8 +67,8 @@ function blamingPart(message: string, request: RefusedRequest | undefined): stri
 function isCallersText(said: string, request: RefusedRequest | undefined): boolean {
   if (!request) return false;
   const { sent } = request;
-  if (sent.length > MAX_SEARCHED_BYTES) return true;
-  const text = typeof sent === 'string' ? sent : Buffer.from(sent).toString('utf8');
+  if (sent.reduce((sum, { length }) => sum + length, 0) > MAX_SEARCHED_BYTES) return true;
+  const text = Buffer.concat(sent).toString('utf8');
   return spellings(text).some((spelling) => spelling.includes(simple(said)));
 }
 

@@ -24,8 +24,7 @@ export function pricedBody(
 ): NativeBody {
   const left = unknownFields.filter((name) => !permits(fields, name));
   if (left.length === 0) return native;
-  const body =
-    native.kind === 'rewritten' ? native.body : (JSON.parse(Buffer.from(native.bytes).toString('utf8')) as JsonObject);
+  const body = native.kind === 'rewritten' ? native.body : native.parsed();
   return { kind: 'rewritten', body: without(body, new Set(left), '') };
 }
 

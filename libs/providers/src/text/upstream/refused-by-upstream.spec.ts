@@ -9,7 +9,7 @@ const refused = (status: number, body: unknown, sent = '{"model":"theirs"}'): Ga
   refusedByUpstream(
     { status, headers: {}, body: Readable.from([]) as UpstreamReply['body'] },
     typeof body === 'string' ? body : JSON.stringify(body),
-    { upstreamModel: 'theirs', sent },
+    { upstreamModel: 'theirs', sent: [Buffer.from(sent)] },
   );
 
 /** Refusals whose status blames the request, although the operator's key, account or configuration is the cause. */

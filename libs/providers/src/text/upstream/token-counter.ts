@@ -1,5 +1,5 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { TextRequest } from '#contracts';
+import { jsonPieces, nextTurn } from '#platform';
 
 /** What a message costs beyond its text: role and separators. */
 const TOKENS_PER_TURN = 4;
@@ -37,13 +37,32 @@ function* slices(text: string): Generator<string> {
   for (let start = 0; start < text.length; start += SLICE_CHARACTERS) yield text.slice(start, start + SLICE_CHARACTERS);
 }
 
-/** The text of a request that a tokenizer can count. */
-export function countableText({ system, turns, tools }: TextRequest): string {
-  const texts = mediaOf(turns).flatMap((part) => {
-    if (part.type === 'call') return [part.name, part.arguments];
-    return part.type === 'text' || part.type === 'reasoning' ? [part.text] : [];
-  });
-  return [...system, ...texts, ...tools.map((tool) => JSON.stringify(tool))].join('\n');
+/** How many texts are put together at most before they are counted, in characters. */
+const JOINED_CHARACTERS = 64 * 1024;
+
+/** The text of a request that a tokenizer can count, as one text of many pieces: it may be as long as a body. */
+export function* countableText({ system, turns, tools }: TextRequest): Generator<string> {
+  let joined = '';
+  for (const text of textsOf(system, turns, tools)) {
+    joined = joined === '' ? text : `${joined}\n${text}`;
+    if (joined.length < JOINED_CHARACTERS) continue;
+    yield joined;
+    joined = '';
+  }
+  if (joined !== '') yield joined;
+}
+
+function* textsOf(
+  system: TextRequest['system'],
+  turns: TextRequest['turns'],
+  tools: TextRequest['tools'],
+): Generator<string> {
+  yield* system;
+  for (const part of mediaOf(turns)) {
+    if (part.type === 'call') yield* [part.name, part.arguments];
+    else if (part.type === 'text' || part.type === 'reasoning') yield part.text;
+  }
+  for (const tool of tools) yield* jsonPieces(tool);
 }
 
 const mediaOf = (turns: TextRequest['turns']) =>
@@ -61,9 +80,11 @@ function createCounter(countTokens: CountTokens): TokenCounter {
       const pictures = mediaOf(request.turns).filter(({ type }) => type === 'image' || type === 'file');
       const imageTokens = pictures.length * TOKENS_PER_IMAGE;
       let inputTokens = (request.turns.length + request.system.length) * TOKENS_PER_TURN + imageTokens;
-      for (const slice of slices(countableText(request))) {
-        inputTokens += countSlice(slice);
-        if (slice.length === SLICE_CHARACTERS) await nextTurn();
+      for (const text of countableText(request)) {
+        for (const slice of slices(text)) {
+          inputTokens += countSlice(slice);
+          if (slice.length === SLICE_CHARACTERS) await nextTurn();
+        }
       }
       return { inputTokens, imageTokens };
     },

@@ -1,41 +1,46 @@
-const QUOTE = 34;
-const BACKSLASH = 92;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COLON = 0x3a;
+const BRACE = 0x7b;
+const BRACE_END = 0x7d;
+const BRACKET = 0x5b;
+const BRACKET_END = 0x5d;
 
 /** The index just behind the string that begins at `start`. */
-function endOfString(json: string, start: number): number {
+function endOfString(json: Buffer, start: number): number {
   let end = start;
   for (;;) {
-    end = json.indexOf('"', end + 1);
+    end = json.indexOf(QUOTE, end + 1);
     if (end === -1) return json.length;
     let slashes = 0;
-    while (json.charCodeAt(end - 1 - slashes) === BACKSLASH) slashes += 1;
+    while (json[end - 1 - slashes] === BACKSLASH) slashes += 1;
     if (slashes % 2 === 0) return end + 1;
   }
 }
 
-const isSpace = (code: number): boolean => code === 32 || code === 10 || code === 13 || code === 9;
+const isSpace = (byte: number | undefined): boolean => byte === 32 || byte === 10 || byte === 13 || byte === 9;
 
-function skipSpace(json: string, start: number): number {
+function skipSpace(json: Buffer, start: number): number {
   let at = start;
-  while (isSpace(json.charCodeAt(at))) at += 1;
+  while (isSpace(json[at])) at += 1;
   return at;
 }
 
 /** Where the value of a top-level field begins; undefined when there is no such field. */
-function findValue(json: string, name: string): number | undefined {
-  const key = JSON.stringify(name);
+function findValue(json: Buffer, name: string): number | undefined {
+  const key = Buffer.from(JSON.stringify(name));
   let depth = 0;
   let found: number | undefined;
   for (let at = 0; at < json.length; at += 1) {
-    const code = json.charCodeAt(at);
-    if (code === 123 || code === 91) depth += 1;
-    else if (code === 125 || code === 93) depth -= 1;
-    else if (code === QUOTE) {
+    const byte = json[at];
+    if (byte === BRACE || byte === BRACKET) depth += 1;
+    else if (byte === BRACE_END || byte === BRACKET_END) depth -= 1;
+    else if (byte === QUOTE) {
       const end = endOfString(json, at);
-      const colon = skipSpace(json, end);
-      if (depth === 1 && json.charCodeAt(colon) === 58 && json.slice(at, end) === key) {
+      if (depth === 1 && end - at === key.length && key.equals(json.subarray(at, end))) {
+        const colon = skipSpace(json, end);
         // The last of several counts, as it does for JSON.parse.
-        found = skipSpace(json, colon + 1);
+        if (json[colon] === COLON) found = skipSpace(json, colon + 1);
       }
       at = end - 1;
     }
@@ -44,24 +49,27 @@ function findValue(json: string, name: string): number | undefined {
 }
 
 /**
- * Replaces the string value of a top-level field in the text of a valid JSON object and leaves every other character as
- * it is. Long strings are skipped, not read, so a large body costs little. Unchanged when the field holds no string.
+ * Replaces the string value of a top-level field in a valid JSON object and leaves every other byte as it is. Long strings
+ * are skipped, not read, and nothing is copied, so a large body costs little. Unchanged when the field holds no string.
+ *
+ * @returns what to send one after the other.
  */
-export function replaceTopLevelString(json: string, name: string, value: string): string {
+export function replaceTopLevelString(json: Buffer, name: string, value: string): readonly Buffer[] {
   const start = findValue(json, name);
-  if (start === undefined || json.charCodeAt(start) !== QUOTE) return json;
-  return json.slice(0, start) + JSON.stringify(value) + json.slice(endOfString(json, start));
+  if (start === undefined || json[start] !== QUOTE) return [json];
+  return [json.subarray(0, start), Buffer.from(JSON.stringify(value)), json.subarray(endOfString(json, start))];
 }
 
 /**
- * Adds a member to the object that a top-level field holds, and leaves every other character as it is. Null when the
- * field holds no object, or is written in a way that is not found.
+ * Adds a member to the object that a top-level field holds, and leaves every other byte as it is. Null when the field holds
+ * no object, or is written in a way that is not found.
  *
  * @param member `"name":value`
  */
-export function addToTopLevelObject(json: string, name: string, member: string): string | null {
+export function addToTopLevelObject(json: Buffer, name: string, member: string): Buffer | null {
   const start = findValue(json, name);
-  if (start === undefined || json[start] !== '{') return null;
-  const isEmpty = json[skipSpace(json, start + 1)] === '}';
-  return `${json.slice(0, start + 1)}${member}${isEmpty ? '' : ','}${json.slice(start + 1)}`;
+  if (start === undefined || json[start] !== BRACE) return null;
+  const isEmpty = json[skipSpace(json, start + 1)] === BRACE_END;
+  const added = Buffer.from(isEmpty ? member : `${member},`);
+  return Buffer.concat([json.subarray(0, start + 1), added, json.subarray(start + 1)]);
 }

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { type Dispatcher, Pool } from 'undici';
 import { GatewayError } from '#contracts';
 
@@ -15,6 +16,9 @@ export const DEFAULT_TIMEOUTS: UpstreamTimeouts = { connectMs: 5_000, firstByteM
 
 /** Longest whole reply, in bytes. */
 const MAX_REPLY_BYTES = 64 * 1024 * 1024;
+
+/** A body in pieces, sent one after the other, so that no large one is put together first. */
+export type RequestBytes = readonly Buffer[];
 
 /** An upstream's answer, its body not yet read. */
 export interface UpstreamReply {
@@ -60,7 +64,7 @@ export class UpstreamHttp {
   async post(
     path: string,
     headers: Record<string, string>,
-    body: string | Uint8Array,
+    body: RequestBytes,
     signal: AbortSignal,
   ): Promise<UpstreamReply> {
     try {
@@ -71,8 +75,8 @@ export class UpstreamHttp {
       } = await this.#connections.request({
         method: 'POST',
         path: this.#basePath + path,
-        headers: { 'content-type': 'application/json', ...headers },
-        body,
+        headers: { 'content-type': 'application/json', ...headers, ...announced(body) },
+        body: sendable(body),
         signal,
       });
       // Whoever reads the body meets its failure; without a listener, one that nobody reads would end the process.
@@ -93,6 +97,15 @@ export class UpstreamHttp {
     return this.#connections.destroy();
   }
 }
+
+const lengthOf = (pieces: RequestBytes): number => pieces.reduce((sum, { length }) => sum + length, 0);
+
+/** A body in several pieces is as long as they are together; of one piece undici tells it itself. */
+const announced = (pieces: RequestBytes): Record<string, string> =>
+  pieces.length === 1 ? {} : { 'content-length': String(lengthOf(pieces)) };
+
+const sendable = (pieces: RequestBytes): Buffer | Readable =>
+  pieces.length === 1 && pieces[0] ? pieces[0] : Readable.from(pieces, { objectMode: false });
 
 /** Reads a whole body as text, `limitBytes` at most. @throws GatewayError when it breaks off or is too large. */
 export async function readText(
