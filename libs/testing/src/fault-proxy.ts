@@ -44,7 +44,7 @@ export class FaultProxy {
 
   private constructor(
     private readonly server: Server,
-    private readonly target: { readonly host: string; readonly port: number },
+    private target: { readonly host: string; readonly port: number },
   ) {
     server.on('connection', (client) => this.open(client));
   }
@@ -82,6 +82,12 @@ export class FaultProxy {
     if (fault === 'half-open' || fault === 'black-hole') for (const link of this.links) link.isSilent = true;
     if (fault === 'refuse' || fault === 'overloaded') this.cut();
     for (const link of this.links) link.stalledBytes = 0;
+  }
+
+  /** From now on new connections lead to the server of `url`, as after a failover. */
+  leadTo(url: string): void {
+    const { hostname, port } = new URL(url);
+    this.target = { host: hostname, port: Number(port) };
   }
 
   /** Resets every connection. */
