@@ -69,21 +69,22 @@ export async function runScenario(ground: Ground, scenario: Scenario, crashes: n
   await drain(ground, (scenario.deadlineSeconds ?? 0) * 1_000 + DRAINING_MS);
   const verdict = await verify(services, vendor, load, isDeadly(scenario));
   const failures = done < crashes ? [`only ${done} of ${crashes} crashes came in time`] : [];
-  failures.push(...outages.failures, ...verdict.failures);
+  failures.push(...verdict.failures, ...outages.failures);
   const seconds = Math.round((performance.now() - beganMs) / 1000);
   return { ...verdict, failures, crashes: done, seconds, outages: scenario.isOutage ? outages : null };
 }
 
-/** Nobody is killed meanwhile, so that what requests cost is the outage's doing. */
+/** Nobody is killed meanwhile, and the dead were replaced, so that what requests cost is the outage's doing. */
 async function disturb(
-  { services, apiUrls }: Ground,
+  { services, apiUrls, fleet }: Ground,
   scenario: Scenario,
   load: Load,
   outages: OutageCosts,
 ): Promise<void> {
   const befall = async (): Promise<void> => scenario.disturb?.(services);
-  if (scenario.isOutage) await costsOfOutage(apiUrls, load, befall, outages);
-  else await befall();
+  if (!scenario.isOutage) return befall();
+  await fleet.ready();
+  await costsOfOutage(apiUrls, load, befall, outages);
 }
 
 /** At a named place every task that gets there ends its process, each time. */
