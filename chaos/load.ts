@@ -49,13 +49,23 @@ export class Load {
   private async submitAgainAndAgain(client: number, pauseMs: number): Promise<void> {
     for (let turn = client; this.running; turn += 1) {
       const url = this.apiUrls[turn % this.apiUrls.length] ?? '';
-      const order = ORDERS[turn % ORDERS.length] ?? ORDERS[0];
-      if (this.promised.size < this.most) await this.submit(url, order).catch(() => (this.unanswered += 1));
+      const kind = turn % ORDERS.length;
+      if (this.promised.size < this.most) await this.submit(url, kind).catch(() => (this.unanswered += 1));
       await sleep(pauseMs * (0.5 + Math.random()));
     }
   }
 
-  private async submit(url: string, { path, body: order }: (typeof ORDERS)[number]): Promise<void> {
+  /** Orders one thing and answers its task. @throws Error when it was not promised. */
+  async submit(url: string, kind = 0): Promise<string> {
+    const answer = await this.order(url, kind);
+    if (answer.status !== 200) throw new Error(`answered ${answer.status}`);
+    const body = (await answer.json()) as { data: { task_id: string }[] };
+    return body.data[0]?.task_id ?? '';
+  }
+
+  /** Orders one thing, remembers what it was promised, and shows the answer. */
+  async order(url: string, kind = 0): Promise<Response> {
+    const { path, body: order } = ORDERS[kind] ?? ORDERS[0];
     this.sent += 1;
     const isPoison = this.sent % POISON_EVERY === 0 && this.sent <= this.poison * POISON_EVERY;
     const answer = await fetch(url + path, {
@@ -64,11 +74,12 @@ export class Load {
       body: JSON.stringify({ ...order, ...(isPoison && { prompt: POISON }), webhook_url: this.webhookUrl }),
       signal: AbortSignal.timeout(20_000),
     });
-    if (answer.status !== 200) throw new Error(`answered ${answer.status}`);
-    const body = (await answer.json()) as { data: { task_id: string }[] };
+    if (answer.status !== 200) return answer;
+    const body = (await answer.clone().json()) as { data: { task_id: string }[] };
     for (const { task_id: taskId } of body.data) {
       this.promised.add(taskId);
       if (isPoison) this.poisonous.add(taskId);
     }
+    return answer;
   }
 }

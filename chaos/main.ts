@@ -5,12 +5,17 @@ import { tmpdir } from 'node:os';
 import { configureLog } from '#platform';
 import { logFileOf, openGround } from './open-ground.js';
 import { packetDropHindrance, runInOwnNetwork } from './packet-drop.js';
+import { noCosts } from './outage.js';
 import { type Outcome, runScenario } from './run-scenario.js';
 import { type Scenario, SCENARIOS } from './scenarios.js';
-import type { Backend } from './services.js';
+import type { Backend, Store } from './services.js';
 
-/** Where the APIs of each backend listen. */
-const FIRST_PORTS = { redis: 4_300, postgres: 4_310 } as const satisfies Record<Backend, number>;
+/** The forms of a gateway, and where its APIs listen. */
+const FORMS = [
+  { backend: 'redis', store: 'folder', firstPort: 4_300 },
+  { backend: 'postgres', store: 'folder', firstPort: 4_310 },
+  { backend: 'postgres', store: 's3', firstPort: 4_320 },
+] as const satisfies readonly { backend: Backend; store: Store; firstPort: number }[];
 /** How many processes die in each row, unless told otherwise. */
 const CRASHES = 12;
 
@@ -20,8 +25,8 @@ interface Row extends Outcome {
 }
 
 const HEAD = [
-  '| crash | fault | vendor | queues | runs | crashes | tasks | completed | failures | seconds |',
-  '|---|---|---|---|---:|---:|---:|---:|---:|---:|',
+  '| crash | fault | vendor | queues | runs | crashes | tasks | completed | failures | seconds | 503 | slowest s | healed s |',
+  '|---|---|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|',
 ].join('\n');
 
 const hindrance = packetDropHindrance();
@@ -34,20 +39,26 @@ if (hindrance !== null) {
 // Our own bell loses its connections with those of the processes.
 configureLog({ LOG_LEVEL: 'fatal' });
 const [chosen, count, word = ''] = process.argv.slice(2);
-const backends: readonly Backend[] = chosen === 'redis' || chosen === 'postgres' ? [chosen] : ['redis', 'postgres'];
+const isBackend = chosen === 'redis' || chosen === 'postgres';
 const beganMs = performance.now();
 const rows: Row[] = [];
-for (const backend of backends) await runBackend(backend);
+for (const form of FORMS) if (!isBackend || form.backend === chosen) await runForm(form);
 printMatrix();
 
-async function runBackend(backend: Backend): Promise<void> {
-  const logFile = logFileOf(tmpdir(), backend);
-  const ground = await openGround(backend, logFile, FIRST_PORTS[backend]);
-  console.log(`Queues in ${backend}; the processes write to ${logFile}.`);
+async function runForm({ backend, store, firstPort }: (typeof FORMS)[number]): Promise<void> {
+  const scenarios = SCENARIOS.filter(
+    (scenario) =>
+      (scenario.only ?? backend) === backend &&
+      (scenario.store ?? 'folder') === store &&
+      !(scenario.needsOwnNetwork && hindrance !== null) &&
+      cellsOf(scenario).some((cell) => cell.includes(word)),
+  );
+  if (scenarios.length === 0) return;
+  const logFile = logFileOf(tmpdir(), `${backend}-${store}`);
+  const ground = await openGround(backend, logFile, firstPort, store);
+  console.log(`Queues in ${backend}, files in ${store}; the processes write to ${logFile}.`);
   try {
-    for (const scenario of SCENARIOS.filter(({ only }) => only === undefined || only === backend)) {
-      if (scenario.needsOwnNetwork && hindrance !== null) continue;
-      if (!Object.values(cellsOf(scenario)).some((cell) => cell.includes(word))) continue;
+    for (const scenario of scenarios) {
       const outcome = await runScenario(ground, scenario, Number(count ?? CRASHES));
       const row = { ...outcome, backend, scenario };
       rows.push(row);
@@ -63,8 +74,12 @@ function cellsOf({ crash, roles, fault, repeatStart }: Scenario): readonly [stri
   return [roles.length > 0 ? `${crash} (${roles.join(', ')})` : crash, fault, repeatStart];
 }
 
-function lineOf({ backend, scenario, crashes, tasks, completed, failures, seconds }: Row): string {
-  const cells = [...cellsOf(scenario), backend, 1, crashes, tasks, completed, failures.length, seconds];
+function lineOf({ backend, scenario, crashes, tasks, completed, failures, seconds, outages }: Row): string {
+  const counted = [...cellsOf(scenario), backend, 1, crashes, tasks, completed, failures.length, seconds];
+  const inSeconds = (ms: number): string => (ms / 1000).toFixed(1);
+  const { unavailable, answered, slowestMs, healedMs } = outages ?? noCosts();
+  const costs = [`${unavailable} of ${answered}`, inSeconds(slowestMs), inSeconds(healedMs)];
+  const cells = [...counted, ...(outages ? costs : ['', '', ''])];
   return `| ${cells.join(' | ')} |`;
 }
 

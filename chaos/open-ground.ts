@@ -6,7 +6,7 @@ import { Fleet } from './fleet.js';
 import { CHAOS_KEY } from './load.js';
 import type { Ground } from './run-scenario.js';
 import type { Scenario } from './scenarios.js';
-import { type Backend, Services } from './services.js';
+import { type Backend, Services, type Store } from './services.js';
 
 /** Beginning of all Redis keys of the run. */
 const PREFIX = '{chaos}';
@@ -61,8 +61,9 @@ export async function openGround(
   backend: Backend,
   logFile: string,
   firstPort: number,
+  store: Store = 'folder',
 ): Promise<Ground & { close(): Promise<void> }> {
-  const services = await Services.start(backend);
+  const services = await Services.start(backend, store);
   await services.database.query({ text: SHORT_DEADLINES });
   let current = AT_REST;
   const vendor = await FakeVendor.start(() => current.repeatStart === 'idempotent');
@@ -107,4 +108,4 @@ async function setDeadline({ database }: Services, seconds: number): Promise<voi
 }
 
 /** Where the processes of a run write what they have to say. */
-export const logFileOf = (folder: string, backend: Backend): string => join(folder, `chaos-${backend}.log`);
+export const logFileOf = (folder: string, form: string): string => join(folder, `chaos-${form}.log`);

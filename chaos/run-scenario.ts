@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FakeVendor } from './fake-vendor.js';
 import type { Fleet } from './fleet.js';
 import { Load } from './load.js';
+import { costsOfOutage, noCosts, type OutageCosts } from './outage.js';
 import type { Scenario } from './scenarios.js';
 import type { Services } from './services.js';
 import { verify, type Verdict } from './verify.js';
@@ -24,6 +25,8 @@ export interface Ground {
 export interface Outcome extends Verdict {
   readonly crashes: number;
   readonly seconds: number;
+  /** What the outages cost; null where there were none. */
+  readonly outages: OutageCosts | null;
 }
 
 /** Not many, because what is tested is dying, and processes need the time to come back. */
@@ -49,13 +52,14 @@ export async function runScenario(ground: Ground, scenario: Scenario, crashes: n
   // Each ends three processes, the first two of which they may end together.
   const poison = scenario.crash === 'inside start' ? Math.max(1, crashes - 2) : 0;
   const load = new Load(ground.apiUrls, `${vendor.url}/hook`, TASKS_PER_SECOND, most, poison);
+  const outages = noCosts();
   const deadline = Date.now() + CRASHING_MS;
   const crashed = (): number => fleet.crashes - crashesBefore;
   const enough = (): boolean => crashed() >= crashes && load.promised.size >= crashes * TASKS_PER_CRASH.least;
   for (let turn = 1; !enough() && Date.now() < deadline; turn += 1) {
     await sleep(TURN_MS);
     if (scenario.crash === 'any moment' && turn % TURNS.kill === 0) fleet.kill();
-    if (turn % TURNS.disturb === 0) await scenario.disturb?.(services);
+    if (turn % TURNS.disturb === 0) await disturb(ground, scenario, load, outages);
     ground.ringAgain([...load.promised].slice(-20));
   }
   await load.stop();
@@ -65,8 +69,22 @@ export async function runScenario(ground: Ground, scenario: Scenario, crashes: n
   await drain(ground, (scenario.deadlineSeconds ?? 0) * 1_000 + DRAINING_MS);
   const verdict = await verify(services, vendor, load, isDeadly(scenario));
   const failures = done < crashes ? [`only ${done} of ${crashes} crashes came in time`] : [];
-  failures.push(...verdict.failures);
-  return { ...verdict, failures, crashes: done, seconds: Math.round((performance.now() - beganMs) / 1000) };
+  failures.push(...verdict.failures, ...outages.failures);
+  const seconds = Math.round((performance.now() - beganMs) / 1000);
+  return { ...verdict, failures, crashes: done, seconds, outages: scenario.isOutage ? outages : null };
+}
+
+/** Nobody is killed meanwhile, and the dead were replaced, so that what requests cost is the outage's doing. */
+async function disturb(
+  { services, apiUrls, fleet }: Ground,
+  scenario: Scenario,
+  load: Load,
+  outages: OutageCosts,
+): Promise<void> {
+  const befall = async (): Promise<void> => scenario.disturb?.(services);
+  if (!scenario.isOutage) return befall();
+  await fleet.ready();
+  await costsOfOutage(apiUrls, load, befall, outages);
 }
 
 /** At a named place every task that gets there ends its process, each time. */
@@ -93,7 +111,9 @@ async function drain({ services: { database } }: Ground, longestMs: number): Pro
 
 /** Empties what the scenario before left; the ledger is append-only even for us, so accounts begin at its balance. */
 async function forget({ services: { database }, vendor }: Ground): Promise<void> {
-  await database.query({ text: 'truncate task, task_poll, task_file, ledger_entry, webhook_delivery cascade' });
+  await database.query({
+    text: 'truncate task, task_poll, task_file, ledger_entry, webhook_delivery, usage_daily cascade',
+  });
   await database.query({ text: 'update account set available_micros = 0, held_micros = 0, used_micros = 0' });
   await database.query({ text: 'update api_key set held_micros = 0, used_micros = 0' });
   await database.query({

@@ -1,6 +1,7 @@
 import type { CrashPoint } from '#platform';
 import type { RepeatStart, Role } from './assignment.js';
-import type { Backend, Services } from './services.js';
+import type { NetworkFault } from '#testing';
+import type { Backend, Server, Services, Store } from './services.js';
 
 /** One row of the crash matrix. */
 export interface Scenario {
@@ -23,10 +24,14 @@ export interface Scenario {
   readonly clockSkewMs?: number;
   /** What befalls the servers, every other second. */
   readonly disturb?: (services: Services) => Promise<void>;
+  /** The disturbance is an outage: what requests cost meanwhile and how soon all is well after it has limits. */
+  readonly isOutage?: true;
   /** It may only run where rules of the network hurt nobody else. */
   readonly needsOwnNetwork?: boolean;
   /** The only backend it makes sense on. */
   readonly only?: Backend;
+  /** Where files lie; a folder where nothing is said. */
+  readonly store?: Store;
 }
 
 const WORKERS = ['image-worker', 'video-worker'] as const;
@@ -34,6 +39,8 @@ const CALM = { fault: 'none', repeatStart: 'idempotent', vendorFaults: 0 } as co
 const BAD_VENDOR = { fault: 'a fifth of the vendor’s answers wrong', vendorFaults: 0.2 } as const;
 /** Connections of before carry nothing; or new ones neither, for a while. */
 const SILENCES = ['half-open', 'black-hole'] as const;
+/** Besides, a media store can stop in the middle of an answer, crawl, or say that it has too much to do. */
+const STORE_FAULTS = [...SILENCES, 'stall', 'drip', 'overloaded'] as const;
 const KINDS = ['idempotent', 'lookup', 'unknown'] as const;
 
 const WORKER_POINTS = [
@@ -54,6 +61,24 @@ const at = (roles: readonly Role[], crash: CrashPoint, changes: Partial<Scenario
 });
 const anyMoment = (changes: Partial<Scenario>): Scenario => ({ ...CALM, crash: 'any moment', roles: [], ...changes });
 
+/** What there is besides where the server is needed only by one of the forms. */
+type Form = Pick<Scenario, 'only' | 'store'>;
+const fromNetwork = (name: string, server: Server, fault: NetworkFault, form: Form = {}): Scenario =>
+  anyMoment({
+    ...form,
+    fault: `${name} ${fault}`,
+    isOutage: true,
+    disturb: (services) => services.disturbNetwork(server, fault),
+  });
+const withoutPackets = (name: string, server: Server, form: Form = {}): Scenario =>
+  anyMoment({
+    ...form,
+    fault: `packets to ${name} dropped`,
+    isOutage: true,
+    needsOwnNetwork: true,
+    disturb: (services) => services.losePackets(server),
+  });
+
 /** Every crash point, every kind of vendor, and every fault of what the gateway stands on. */
 export const SCENARIOS: readonly Scenario[] = [
   at(['api'], 'before-task-written'),
@@ -73,22 +98,11 @@ export const SCENARIOS: readonly Scenario[] = [
   anyMoment({ fault: 'media store cannot be written', disturb: (services) => services.losePictureFolder() }),
   anyMoment({ fault: 'Redis crashes', only: 'redis', disturb: (services) => services.crashRedis() }),
   anyMoment({ fault: 'Redis flushed', only: 'redis', disturb: (services) => services.flushRedis() }),
-  ...SILENCES.map((fault) =>
-    anyMoment({ fault: `Postgres ${fault}`, disturb: (services) => services.silence('postgres', fault) }),
-  ),
-  ...SILENCES.map((fault) =>
-    anyMoment({ fault: `Redis ${fault}`, only: 'redis', disturb: (services) => services.silence('redis', fault) }),
-  ),
-  anyMoment({
-    fault: 'packets to Postgres dropped',
-    needsOwnNetwork: true,
-    disturb: (services) => services.losePackets('postgres'),
-  }),
-  anyMoment({
-    fault: 'packets to Redis dropped',
-    only: 'redis',
-    needsOwnNetwork: true,
-    disturb: (services) => services.losePackets('redis'),
-  }),
+  ...SILENCES.map((fault) => fromNetwork('Postgres', 'postgres', fault)),
+  ...SILENCES.map((fault) => fromNetwork('Redis', 'redis', fault, { only: 'redis' })),
+  ...STORE_FAULTS.map((fault) => fromNetwork('S3', 's3', fault, { only: 'postgres', store: 's3' })),
+  withoutPackets('Postgres', 'postgres'),
+  withoutPackets('Redis', 'redis', { only: 'redis' }),
+  withoutPackets('S3', 's3', { only: 'postgres', store: 's3' }),
   anyMoment({ fault: 'Redis silent', only: 'redis', disturb: (services) => services.slowRedis() }),
 ];

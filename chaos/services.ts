@@ -4,16 +4,27 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { Database, DatabaseConfig, migrate, type EmbeddedPostgres, startEmbeddedPostgres } from '#platform';
-import { FaultProxy, type RedisServer, startRedisServer } from '#testing';
+import {
+  FaultProxy,
+  type NetworkFault,
+  type RedisServer,
+  type S3Server,
+  startRedisServer,
+  startS3Server,
+} from '#testing';
 import { dropPackets } from './packet-drop.js';
+import { filesOfBucket, filesOfFolder, type StoredFiles } from './stored-files.js';
 
 /** Which backend the queues live on. */
 export type Backend = 'redis' | 'postgres';
 
-/** The servers that the network can come between. */
-export type Server = 'postgres' | 'redis';
+/** Where the files of tasks lie. */
+export type Store = 'folder' | 's3';
 
-/** Longer than every single wait of the gateway. */
+/** The servers that the network can come between. */
+export type Server = 'postgres' | 'redis' | 's3';
+
+/** Longer than every single wait of a request. */
 const SILENCE_MS = 4_000;
 
 /** A real server settings choice: commits wait for the disk, so that a crash of Postgres proves something. */
@@ -25,24 +36,30 @@ export class Services {
     readonly folder: string,
     private postgres: EmbeddedPostgres,
     private redis: RedisServer | undefined,
+    private readonly s3: S3Server | undefined,
     private readonly proxies: Readonly<Record<Server, FaultProxy | undefined>>,
   ) {
     this.database = new Database(postgres.url, Object.assign(new DatabaseConfig(), { DATABASE_POOL_SIZE: 4 }));
+    this.files = s3 ? filesOfBucket(s3) : filesOfFolder(join(folder, 'data'));
   }
 
+  /** Read by us, not over the network that fails. */
   readonly database: Database;
+  readonly files: StoredFiles;
 
-  static async start(backend: Backend): Promise<Services> {
+  static async start(backend: Backend, store: Store): Promise<Services> {
     const folder = mkdtempSync(join(tmpdir(), 'gateway-chaos-'));
     const postgres = await startEmbeddedPostgres(folder, { settings: SETTINGS });
     await migrate(postgres.url);
     const redis = backend === 'redis' ? await startRedisServer() : undefined;
     if (backend === 'redis' && !redis) throw new Error('redis-server is missing: install it to run this backend');
+    const s3 = store === 's3' ? await startS3Server() : undefined;
     const proxies = {
       postgres: await FaultProxy.start(postgres.url),
       redis: redis && (await FaultProxy.start(redis.url)),
+      s3: s3 && (await FaultProxy.start(s3.endpoint)),
     };
-    return new Services(folder, postgres, redis, proxies);
+    return new Services(folder, postgres, redis, s3, proxies);
   }
 
   /** What the processes need to find them. */
@@ -53,6 +70,12 @@ export class Services {
       SANDBOX_SELLS: 'true',
       DATA_DIR: join(this.folder, 'data'),
       ...(this.redis && { REDIS_URL: this.proxies.redis?.urlOf(this.redis.url) ?? '' }),
+      ...(this.s3 && {
+        MEDIA_S3_ENDPOINT: this.proxies.s3?.urlOf(this.s3.endpoint).replace(/\/$/, '') ?? '',
+        MEDIA_S3_BUCKET: this.s3.bucket,
+        MEDIA_S3_ACCESS_KEY_ID: this.s3.accessKeyId,
+        MEDIA_S3_SECRET_ACCESS_KEY: this.s3.secretAccessKey,
+      }),
     };
   }
 
@@ -82,8 +105,8 @@ export class Services {
     this.redis = await startRedisServer(port);
   }
 
-  /** The connections of all processes stay open and carry nothing any more, and for a while new ones may not either. */
-  async silence(server: Server, fault: 'half-open' | 'black-hole'): Promise<void> {
+  /** For a while the network does this between the processes and the server. */
+  async disturbNetwork(server: Server, fault: NetworkFault): Promise<void> {
     this.proxies[server]?.set(fault);
     await sleep(SILENCE_MS);
     this.proxies[server]?.set('pass');
@@ -120,8 +143,8 @@ export class Services {
 
   async stop(): Promise<void> {
     await this.database.close();
-    await Promise.all([this.proxies.postgres?.close(), this.proxies.redis?.close()]);
-    await Promise.all([this.postgres.stop(), this.redis?.kill()]);
+    await Promise.all([this.proxies.postgres?.close(), this.proxies.redis?.close(), this.proxies.s3?.close()]);
+    await Promise.all([this.postgres.stop(), this.redis?.kill(), this.s3?.close()]);
     rmSync(this.folder, { recursive: true, force: true });
   }
 

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { ReconciliationService } from '#features';
 import type { FakeVendor } from './fake-vendor.js';
 import type { Load } from './load.js';
 import type { Services } from './services.js';
@@ -74,6 +73,7 @@ export async function verify(
     ...tasks.flatMap((task) => judge(task, vendor)),
     ...tasks.flatMap((task) => judgeCrashes(task, load.poisonous, anyIsDeadly)),
     ...(await wrongMoney(services)),
+    ...(await unreconciled(services)),
     ...(await missingFiles(services)),
     ...(await strayFiles(services, [...known])),
   ];
@@ -92,27 +92,28 @@ async function wrongMoney({ database }: Services): Promise<string[]> {
   ];
 }
 
-async function missingFiles({ database, folder }: Services): Promise<string[]> {
-  const { rows: files } = await database.query<{ id: string; store_key: string | null; sha256: string }>({
-    text: FILES,
-  });
-  const missing = files.filter(({ store_key: key, sha256 }) => {
-    const path = join(folder, 'data', 'media', key ?? '');
-    const bytes = key !== null && existsSync(path) ? readFileSync(path) : undefined;
-    return !bytes || createHash('sha256').update(bytes).digest('hex') !== sha256;
-  });
-  return missing.map(({ id }) => `${id} lacks its file`);
+/** What the gateway's own proof of its books finds. */
+async function unreconciled({ database }: Services): Promise<string[]> {
+  const report = await new ReconciliationService(database).run({ full: true });
+  if (!report) return ['the reconciliation did not run, because another one did'];
+  return report.findings.map((finding) => `reconciliation: ${JSON.stringify(finding)}`);
+}
+
+async function missingFiles({ database, files: stored }: Services): Promise<string[]> {
+  const { rows } = await database.query<{ id: string; store_key: string | null; sha256: string }>({ text: FILES });
+  const missing: string[] = [];
+  for (const { id, store_key: key, sha256 } of rows) {
+    const bytes = key === null ? null : await stored.read(key);
+    if (!bytes || createHash('sha256').update(bytes).digest('hex') !== sha256) missing.push(`${id} lacks its file`);
+  }
+  return missing;
 }
 
 /** Files that no row knows would lie there for ever. */
-async function strayFiles({ database, folder }: Services, taskIds: readonly string[]): Promise<string[]> {
+async function strayFiles({ database, files }: Services, taskIds: readonly string[]): Promise<string[]> {
   const { rows } = await database.query<{ store_key: string }>({ text: 'select store_key from task_file' });
   const known = new Set(rows.map(({ store_key: key }) => key));
-  const stored = taskIds.flatMap((id) => {
-    const path = join(folder, 'data', 'media', 'media', id);
-    return existsSync(path) ? readdirSync(path).map((name) => `media/${id}/${name}`) : [];
-  });
-  return stored.filter((key) => !known.has(key)).map((key) => `${key} belongs to nobody`);
+  return (await files.keysOf(taskIds)).filter((key) => !known.has(key)).map((key) => `${key} belongs to nobody`);
 }
 
 /** Poison is given up, and nothing else is for what the poison did. */

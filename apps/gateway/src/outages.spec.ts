@@ -169,7 +169,7 @@ describeWithRedis('Redis falls silent', (redisUrl) => {
     const known = taskIdOf(await submitPicture());
     proxy.set(fault);
     const asked = askThrough(OUTAGE_MS, known);
-    if (fault === 'black-hole') await untilDegraded('queue: the queue does not answer');
+    if (fault === 'black-hole') await untilDegraded('queue: the queue takes no work');
     const answered = await asked;
     expect(answered.filter(({ status, tookMs }) => ![200, 401].includes(status) || tookMs > 2_000)).toEqual([]);
     proxy.set('pass');

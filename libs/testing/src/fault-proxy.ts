@@ -10,16 +10,31 @@ import { setTimeout as sleep } from 'node:timers/promises';
  * - `refuse`: connections of before are reset, new ones at once.
  * - `slow`: every chunk comes 300 ms later.
  * - `drip`: one byte every 20 ms.
+ * - `stall`: every connection carries the first bytes of the server's answers, and none after them.
+ * - `overloaded`: connections of before are reset, every request on a new one gets HTTP 503 with the words of S3.
  */
-export type NetworkFault = 'pass' | 'half-open' | 'black-hole' | 'refuse' | 'slow' | 'drip';
+export type NetworkFault = 'pass' | 'half-open' | 'black-hole' | 'refuse' | 'slow' | 'drip' | 'stall' | 'overloaded';
 
 const SLOW_MS = 300;
 const DRIP_MS = 20;
+const STALL_AFTER_BYTES = 300;
+
+const OVERLOADED_BODY = '<Error><Code>SlowDown</Code><Message>Please reduce your request rate.</Message></Error>';
+const OVERLOADED = [
+  'HTTP/1.1 503 Slow Down',
+  'content-type: application/xml',
+  `content-length: ${OVERLOADED_BODY.length}`,
+  'connection: close',
+  '',
+  OVERLOADED_BODY,
+].join('\r\n');
 
 interface Link {
   readonly client: Socket;
   readonly server: Socket;
   isSilent: boolean;
+  /** How many bytes of the server's the client was given since answers stall. */
+  stalledBytes: number;
 }
 
 /** A server's address behind which the network can fail. It acknowledges every byte, as a stuck balancer does. */
@@ -29,7 +44,7 @@ export class FaultProxy {
 
   private constructor(
     private readonly server: Server,
-    private readonly target: { readonly host: string; readonly port: number },
+    private target: { readonly host: string; readonly port: number },
   ) {
     server.on('connection', (client) => this.open(client));
   }
@@ -65,7 +80,14 @@ export class FaultProxy {
   set(fault: NetworkFault): void {
     this.fault = fault;
     if (fault === 'half-open' || fault === 'black-hole') for (const link of this.links) link.isSilent = true;
-    if (fault === 'refuse') this.cut();
+    if (fault === 'refuse' || fault === 'overloaded') this.cut();
+    for (const link of this.links) link.stalledBytes = 0;
+  }
+
+  /** From now on new connections lead to the server of `url`, as after a failover. */
+  leadTo(url: string): void {
+    const { hostname, port } = new URL(url);
+    this.target = { host: hostname, port: Number(port) };
   }
 
   /** Resets every connection. */
@@ -84,7 +106,9 @@ export class FaultProxy {
 
   private open(client: Socket): void {
     if (this.fault === 'refuse') return void client.resetAndDestroy();
-    const link: Link = { client, server: connect(this.target), isSilent: this.fault === 'black-hole' };
+    if (this.fault === 'overloaded') return refuseAsOverloaded(client);
+    const isSilent = this.fault === 'black-hole';
+    const link: Link = { client, server: connect(this.target), isSilent, stalledBytes: 0 };
     this.links.add(link);
     void this.carry(link, client, link.server);
     void this.carry(link, link.server, client);
@@ -96,7 +120,7 @@ export class FaultProxy {
         for (const part of this.fault === 'drip' ? bytesOf(chunk) : [chunk]) {
           if (this.fault === 'slow') await sleep(SLOW_MS);
           if (this.fault === 'drip') await sleep(DRIP_MS);
-          if (!link.isSilent) to.write(part);
+          if (!link.isSilent) to.write(this.fault === 'stall' && from === link.server ? beginning(link, part) : part);
         }
       }
     } catch {
@@ -108,6 +132,21 @@ export class FaultProxy {
     link.server.destroy();
     this.links.delete(link);
   }
+}
+
+/** What the connection still carries of an answer; nothing comes after it. */
+function beginning(link: Link, part: Buffer): Buffer {
+  const carried = part.subarray(0, STALL_AFTER_BYTES - link.stalledBytes);
+  link.stalledBytes += carried.length;
+  link.isSilent = link.stalledBytes === STALL_AFTER_BYTES;
+  return carried;
+}
+
+function refuseAsOverloaded(client: Socket): void {
+  client.on('error', () => undefined);
+  client.setTimeout(SLOW_MS * 10, () => client.destroy());
+  client.once('data', () => client.end(OVERLOADED));
+  client.resume();
 }
 
 const bytesOf = (chunk: Buffer): Buffer[] =>

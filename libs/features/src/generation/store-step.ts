@@ -96,7 +96,7 @@ export class StoreStep {
     const files: SettledFile[] = [];
     for (const [ordinal, output] of outputs.entries()) {
       const key = storeKeyOf(task.id, ordinal, output);
-      files.push(await this.measured(output, ordinal, await this.copy(task, output, key, signal)));
+      files.push(await this.measured(output, ordinal, await this.copy(task, output, key, signal), signal));
       this.parts.crashPoints.reach('after-file-copied');
     }
     return files;
@@ -118,8 +118,13 @@ export class StoreStep {
   }
 
   /** Reads the header back from the store, so that a file nobody can open never counts as delivered. */
-  private async measured(output: ProviderOutput, ordinal: number, file: StoredFile): Promise<SettledFile> {
-    const header = await inspectStoredFile(this.parts.store, file);
+  private async measured(
+    output: ProviderOutput,
+    ordinal: number,
+    file: StoredFile,
+    signal: AbortSignal,
+  ): Promise<SettledFile> {
+    const header = await inspectStoredFile(this.parts.store, file, signal);
     return {
       ordinal,
       role: output.role,

@@ -33,7 +33,13 @@ export class AnswerTimeoutError extends Error {
 interface DriverConnection {
   readonly stream: Socket;
   on(event: 'readyForQuery' | 'end', listener: () => void): void;
+  on(event: 'errorMessage', listener: (message: { readonly code?: string }) => void): void;
 }
+
+/** A write was sent to a server that only reads. */
+const READ_ONLY = '25006';
+/** A connection to such a server is thrown away when it is so old, in milliseconds: the name may lead elsewhere by now. */
+const READ_ONLY_KEPT_MS = 1_000;
 
 /** How long a server may take to answer a goodbye, in milliseconds. */
 const GOODBYE_MS = 1_000;
@@ -57,12 +63,15 @@ export class BoundedClient extends Client {
   #startedMs = NEVER;
   #processId: number | undefined;
   #answeredMs = performance.now();
+  readonly #madeMs = performance.now();
+  #onlyReads = false;
 
   constructor(config: BoundedClientConfig = {}) {
     super(config);
     this.#config = config;
     this.#connection = (this as unknown as { connection: DriverConnection }).connection;
     this.#connection.on('readyForQuery', () => this.#answered());
+    this.#connection.on('errorMessage', ({ code }) => (this.#onlyReads ||= code === READ_ONLY));
     this.#connection.on('end', () => this.#stopTimers());
     const query = this.query.bind(this) as (...given: unknown[]) => unknown;
     // The driver's method has a dozen forms, which only it should know.
@@ -153,6 +162,9 @@ export class BoundedClient extends Client {
     this.#startedMs = NEVER;
     this.#answeredMs = performance.now();
     this.#config.onAnswer?.();
+    // After whoever asked has been told.
+    if (this.#onlyReads && this.#answeredMs - this.#madeMs > READ_ONLY_KEPT_MS)
+      setImmediate(() => this.discard(new Error('the server behind this connection only reads')));
   }
 
   #beat(): void {

@@ -109,8 +109,10 @@ export class Database implements StatementRunner {
   async unfitness(): Promise<string | null> {
     if (this.pool.silence) return 'the database does not answer';
     if (this.pool.waitingMs() > UNFIT_AFTER_MS) return 'statements wait for the database without an answer';
-    await this.pool.query('select 1');
-    return null;
+    const { rows } = await this.pool.query<{ writes: boolean }>(
+      `select current_setting('transaction_read_only') = 'off' as writes`,
+    );
+    return rows[0]?.writes ? null : 'the database only reads';
   }
 
   /** How busy the pool is at this moment. */

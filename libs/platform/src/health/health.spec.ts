@@ -17,24 +17,24 @@ describe('The health of a process', () => {
   it('names each unfit part and why, whether it says so or throws', async () => {
     const health = new Health([
       fit,
-      { part: 'queue', isNeeded: true, check: async () => 'the queue does not answer' },
+      { part: 'queue', isNeeded: true, check: async () => 'the queue takes no work' },
       { part: 'store', isNeeded: true, check: () => Promise.reject(new Error('secret-host:9000 refused')) },
     ]);
     expect(await health.ready()).toMatchObject({
       status: 'not_ready',
       parts: {
         database: { ok: true },
-        queue: { ok: false, reason: 'the queue does not answer' },
+        queue: { ok: false, reason: 'the queue takes no work' },
         store: { ok: false, reason: 'the check failed; the log of the process says why' },
       },
     });
   });
 
   it('goes on without what it does not need, and says what is amiss', async () => {
-    const queue = { part: 'queue', isNeeded: false, check: async () => 'the queue does not answer' };
+    const queue = { part: 'queue', isNeeded: false, check: async () => 'the queue takes no work' };
     expect(await new Health([fit, queue]).ready()).toMatchObject({
       status: 'degraded',
-      reasons: ['queue: the queue does not answer'],
+      reasons: ['queue: the queue takes no work'],
       parts: { database: { ok: true }, queue: { ok: false } },
     });
   });

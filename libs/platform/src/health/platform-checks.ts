@@ -30,7 +30,7 @@ export function platformChecks({ database, doorbell, store }: CheckedPlatform): 
     {
       part: 'queue',
       isNeeded: false,
-      check: async () => ((await doorbell.isHealthy()) ? null : 'the queue does not answer'),
+      check: async () => ((await doorbell.isHealthy()) ? null : 'the queue takes no work'),
     },
     { part: 'store', isNeeded: false, check: async () => ((await store.healthy()) ? null : 'files cannot be written') },
   ];

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { request } from 'undici';
 import { GatewayError } from '#contracts';
-import { type S3Server, startS3Server } from '#testing';
+import { FaultProxy, type S3Server, startS3Server } from '#testing';
 import { abortAfter } from '../clock/time-limit.js';
 import { createMediaStore } from './create-media-store.js';
 import { MediaStoreConfig } from './media-store-config.js';
@@ -198,6 +198,47 @@ describe('a presigned link', () => {
     expect((await ask(url.replace('film.mp4', 'gone.mp4'))).status).toBe(403);
     await new Promise((resolve) => setTimeout(resolve, 2_100));
     expect((await ask(url)).status).toBe(403);
+  });
+});
+
+describe('a bucket that falls silent', () => {
+  let proxy: FaultProxy;
+  let distant: MediaStore;
+  const small = (name: string) => distant.put(name, Readable.from(['small']), FILM);
+  beforeEach(async () => {
+    proxy = await FaultProxy.start(s3.endpoint);
+    distant = await storeWith({ MEDIA_S3_ENDPOINT: proxy.urlOf(s3.endpoint).replace(/\/$/, '') });
+  });
+  afterEach(async () => {
+    await distant.close();
+    await proxy.close();
+  });
+
+  it('costs one wait, however many idle connections died unnoticed', async () => {
+    await Promise.all(Array.from({ length: 6 }, (_, index) => small(`warm/${index}.mp4`)));
+    expect(proxy.connections).toBeGreaterThanOrEqual(3);
+    proxy.set('half-open');
+    await expect(small('cold.mp4')).resolves.toMatchObject({ bytes: 5 });
+  });
+
+  it('fails a read whose answer stops in the middle', async () => {
+    await distant.put('long.mp4', Readable.from([randomBytes(100_000)]), FILM);
+    proxy.set('stall');
+    await expect(distant.open('long.mp4').then(buffer)).rejects.toThrow();
+  });
+
+  it('fails every call in time', async () => {
+    proxy.set('black-hole');
+    const calls = [distant.open('any.mp4'), distant.delete('any.mp4'), distant.isEmpty(), small('never.mp4')];
+    const ended = await Promise.allSettled(calls);
+    expect(ended.map(({ status }) => status)).toEqual(calls.map(() => 'rejected'));
+  });
+
+  it('fails every call in time when it only says that it has too much to do', async () => {
+    proxy.set('overloaded');
+    const calls = [distant.open('any.mp4'), distant.delete('any.mp4'), distant.isEmpty(), small('never.mp4')];
+    const unavailable = { status: 'rejected', reason: expect.objectContaining({ code: 'unavailable' }) as unknown };
+    expect(await Promise.allSettled(calls)).toEqual(calls.map(() => expect.objectContaining(unavailable) as unknown));
   });
 });
 

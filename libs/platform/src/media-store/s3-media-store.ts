@@ -1,4 +1,5 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Agent, type IncomingMessage, type ServerResponse } from 'node:http';
+import { Agent as SecureAgent } from 'node:https';
 import { addAbortSignal, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import {
@@ -59,10 +60,16 @@ const CALL_LIMIT_MS = 4_000;
 /** A connection must be made within the one, and must carry something within the other, in milliseconds. */
 const CONNECT_LIMIT_MS = 2_000;
 const IDLE_LIMIT_MS = 5_000;
+/** An idle connection is kept so long, in milliseconds: what cut off one that is older may have gone unnoticed. */
+const KEPT_IDLE_MS = 4_000;
+/** How many connections there are at most. */
+const CONNECTIONS_MAX = 50;
 /** The longest a whole file may take to be taken in, in milliseconds. */
 const PUT_LIMIT_MS = 15 * 60_000;
 /** How often a call is made before it counts as failed: whoever asked comes again later. */
 const ATTEMPTS = 2;
+
+const CONNECTIONS = { keepAlive: true, maxSockets: CONNECTIONS_MAX, timeout: KEPT_IDLE_MS };
 
 /** Written again and again to see that writing works: rights to read or list prove nothing, and may be missing. */
 const HEALTH_KEY = 'health/probe.txt';
@@ -73,6 +80,7 @@ const HEALTH_KEY = 'health/probe.txt';
  */
 export class S3MediaStore implements MediaStore {
   private readonly client: S3Client;
+  private readonly agents = [new Agent(CONNECTIONS), new SecureAgent(CONNECTIONS)] as const;
 
   constructor(private readonly options: S3MediaStoreOptions) {
     const { endpoint, region, accessKeyId, secretAccessKey } = options;
@@ -82,11 +90,28 @@ export class S3MediaStore implements MediaStore {
       credentials: { accessKeyId, secretAccessKey },
       forcePathStyle: true,
       maxAttempts: ATTEMPTS,
-      requestHandler: { connectionTimeout: CONNECT_LIMIT_MS, socketTimeout: IDLE_LIMIT_MS },
+      requestHandler: {
+        connectionTimeout: CONNECT_LIMIT_MS,
+        socketTimeout: IDLE_LIMIT_MS,
+        httpAgent: this.agents[0],
+        httpsAgent: this.agents[1],
+      },
       // Many S3-compatible servers store the framing of the default checksums as content or refuse it.
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
     });
+    // Inside of what repeats a call.
+    this.client.middlewareStack.add(
+      (call) => async (request) => {
+        try {
+          return await call(request);
+        } catch (error) {
+          if (!(error instanceof S3ServiceException)) this.dropIdleConnections();
+          throw error;
+        }
+      },
+      { step: 'deserialize', priority: 'high', name: 'dropIdleConnections' },
+    );
   }
 
   async put(key: string, body: Readable, options: PutOptions): Promise<StoredFile> {
@@ -137,7 +162,10 @@ export class S3MediaStore implements MediaStore {
 
   async isEmpty(): Promise<boolean> {
     try {
-      const first = await this.client.send(new ListObjectsV2Command({ Bucket: this.options.bucket }));
+      const list = new ListObjectsV2Command({ Bucket: this.options.bucket });
+      const first = await withinTime(CALL_LIMIT_MS, undefined, (abortSignal) =>
+        this.client.send(list, { abortSignal }),
+      );
       return (first.Contents ?? []).every(({ Key }) => Key === HEALTH_KEY);
     } catch (error) {
       throw asStoreError(error);
@@ -171,6 +199,13 @@ export class S3MediaStore implements MediaStore {
 
   async close(): Promise<void> {
     this.client.destroy();
+  }
+
+  /** What made a call fail without an answer has most likely cut off the idle connections too. */
+  private dropIdleConnections(): void {
+    for (const { freeSockets } of this.agents) {
+      for (const socket of Object.values(freeSockets).flat()) socket?.destroy();
+    }
   }
 
   private presign(key: string, expiresIn: number): Promise<string> {

@@ -11,7 +11,7 @@ export interface DoorbellStore {
   readonly forListening: BackendFactory<IQueueBackend, object>;
   /** Beginning of the names under which the store keeps its data, where it needs one. */
   readonly prefix?: string;
-  /** Resolves when the server answers; rejects or stays silent when it does not. */
+  /** Resolves when the server answers and takes work; rejects or stays silent when it does not. */
   ping(): Promise<unknown>;
   /** Closes the connections that queues and workers share. */
   close(): Promise<void>;

@@ -13,9 +13,14 @@ const CONNECT_TIMEOUT_MS = 2_000;
 const RINGING_SILENCE_MS = 2_000;
 const LISTENING_SILENCE_MS = BELL_WAIT_SECONDS * 1_000 + 2_000;
 const KEEP_ALIVE_MS = 10_000;
+/** How long the key stays that shows that Redis takes writes, in seconds. */
+const ALIVE_SECONDS = 60;
 const RECONNECT_DELAY_MAX_MS = 2_000;
 /** A closed connection to an absent server keeps the process alive this long; ioredis would take 2 s. */
 const DISCONNECT_TIMEOUT_MS = 100;
+
+/** After a failover a connection may be left with a server that is a replica now; a new one finds the master. */
+const reconnectOnError = ({ message }: Error): boolean => message.includes('READONLY');
 
 /** Those who ring must never hang: a command either passes now or fails now. */
 export const RINGING = {
@@ -26,6 +31,7 @@ export const RINGING = {
   socketTimeout: RINGING_SILENCE_MS,
   keepAlive: KEEP_ALIVE_MS,
   disconnectTimeout: DISCONNECT_TIMEOUT_MS,
+  reconnectOnError,
 };
 /** Those who listen wait for Redis as long as it takes, but not on a connection that says nothing. */
 export const LISTENING = {
@@ -38,6 +44,7 @@ export const LISTENING = {
   blockingTimeoutGrace: 2_500,
   keepAlive: KEEP_ALIVE_MS,
   disconnectTimeout: DISCONNECT_TIMEOUT_MS,
+  reconnectOnError,
 };
 
 /** Keeps the queues in Redis: alone, as a Cluster, or behind Sentinels. Redis may be absent at any time. */
@@ -58,8 +65,9 @@ export class RedisStore implements DoorbellStore {
     this.forListening = bind(this.listening);
   }
 
+  /** A write: a server without memory, or one that has become a replica, answers a mere ping. */
   ping(): Promise<unknown> {
-    return this.ringing.ping();
+    return this.ringing.set(`${this.prefix}:alive`, '1', 'EX', ALIVE_SECONDS);
   }
 
   async close(): Promise<void> {

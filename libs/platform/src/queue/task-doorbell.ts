@@ -33,7 +33,7 @@ export interface TaskDoorbell {
   ring(queue: QueueName, taskIds: readonly string[]): void;
   /** Starts to answer bells. A handler that throws is logged and shown as failed; its bell does not ring again. */
   listen(queue: QueueName, options: ListenOptions, handler: TaskHandler): Listening;
-  /** True when the queue's server answers within a second. */
+  /** True when the queue's server answers within a second and takes work. */
   isHealthy(): Promise<boolean>;
   /** The queues behind the bells, one for each name. */
   queues(): readonly DoorbellQueue[];

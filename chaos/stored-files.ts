@@ -1,0 +1,56 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ListObjectsV2Command, GetObjectCommand, S3Client, S3ServiceException } from '@aws-sdk/client-s3';
+import type { S3Server } from '#testing';
+
+/** What lies in the media store of a run, seen without the gateway. */
+export interface StoredFiles {
+  /** Null: there is no such file. */
+  read(key: string): Promise<Buffer | null>;
+  /** The keys of all files of these tasks. */
+  keysOf(taskIds: readonly string[]): Promise<string[]>;
+}
+
+/** Files in the data folder. */
+export function filesOfFolder(dataFolder: string): StoredFiles {
+  const media = join(dataFolder, 'media');
+  return {
+    async read(key) {
+      const path = join(media, key);
+      return existsSync(path) ? readFileSync(path) : null;
+    },
+    async keysOf(taskIds) {
+      return taskIds.flatMap((id) => {
+        const path = join(media, 'media', id);
+        return existsSync(path) ? readdirSync(path).map((name) => `media/${id}/${name}`) : [];
+      });
+    },
+  };
+}
+
+/** Files in the bucket of a server. */
+export function filesOfBucket({ endpoint, bucket, accessKeyId, secretAccessKey }: S3Server): StoredFiles {
+  const credentials = { accessKeyId, secretAccessKey };
+  const client = new S3Client({ endpoint, region: 'us-east-1', credentials, forcePathStyle: true });
+  return {
+    async read(key) {
+      try {
+        const { Body } = await client.send(new GetObjectCommand({ Bucket: bucket, Key: key }));
+        return Buffer.from((await Body?.transformToByteArray()) ?? []);
+      } catch (error) {
+        if (error instanceof S3ServiceException && error.name === 'NoSuchKey') return null;
+        throw error;
+      }
+    },
+    async keysOf(taskIds) {
+      const wanted = new Set(taskIds);
+      const keys: string[] = [];
+      for (let after: string | undefined; ; after = keys.at(-1)) {
+        const page = new ListObjectsV2Command({ Bucket: bucket, Prefix: 'media/', StartAfter: after });
+        const { Contents = [], IsTruncated } = await client.send(page);
+        keys.push(...Contents.flatMap(({ Key }) => Key ?? []));
+        if (IsTruncated !== true) return keys.filter((key) => wanted.has(key.split('/')[1] ?? ''));
+      }
+    },
+  };
+}
