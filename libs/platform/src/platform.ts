@@ -4,9 +4,10 @@ import { type CrashPoints, noCrashPoints } from './crash-points/crash-points.js'
 import { Database } from './database/database.js';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from './database/embedded-postgres.js';
 import { migrate, pendingMigrations } from './database/migrate.js';
-import { waitForPostgres } from './database/wait-for-postgres.js';
+import { type PostgresWait, waitForPostgres } from './database/wait-for-postgres.js';
 import { Health } from './health/health.js';
 import { platformChecks } from './health/platform-checks.js';
+import { logger } from './log/logger.js';
 import { createMediaStore } from './media-store/create-media-store.js';
 import type { MediaStore } from './media-store/media-store.js';
 import { type ReservedPort, reservePort } from './reserve-port.js';
@@ -21,6 +22,8 @@ import { SecretSealer } from './secret-sealer.js';
 import { loadSecrets, type Secrets } from './secrets.js';
 import { createTaskSignals } from './task-signals/create-task-signals.js';
 import type { TaskSignals } from './task-signals/task-signals.js';
+
+const log = logger('platform');
 
 /** The outside world as one process of the gateway sees it. */
 export interface Platform {
@@ -97,6 +100,8 @@ async function openWith(
   }
 }
 
+const tellOfWait = (wait: PostgresWait): void => log.warn('postgres.awaited', { ...wait });
+
 /** What was opened first. */
 interface Groundwork {
   readonly secrets: Secrets;
@@ -111,7 +116,7 @@ async function openOn(
 ): Promise<Platform> {
   const databaseUrl = postgres?.url ?? config.database.DATABASE_URL ?? '';
   if (postgres) await migrate(databaseUrl);
-  else await waitForPostgres(databaseUrl, config.database.START_WAIT_SECONDS);
+  else await waitForPostgres(databaseUrl, config.database.START_WAIT_SECONDS, tellOfWait);
   const database = new Database(databaseUrl, config.database);
   const pending = await pendingMigrations(database);
   if (pending.length > 0) throw new PendingMigrationsError(pending);

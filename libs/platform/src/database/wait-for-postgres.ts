@@ -13,17 +13,26 @@ export class PostgresAwayError extends Error {
 /** How often it is tried, and told, that Postgres is not there; also the longest that one try may take. In milliseconds. */
 const TURN_MS = 1_000;
 
+/** One turn of the wait. */
+export interface PostgresWait {
+  readonly secondsLeft: number;
+  readonly reason: string;
+}
+
+const tellInWords = ({ secondsLeft, reason }: PostgresWait): void =>
+  void process.stderr.write(`Waiting for Postgres (DATABASE_URL), ${secondsLeft} s left: ${reason}\n`);
+
 /**
  * Resolves once Postgres answers. Whoever starts beside it need not start after it: one line a second tells what is
  * waited for.
  *
- * @param tell where the lines go; standard error unless a test says otherwise.
+ * @param tell told once a second; writes words to standard error unless a process with a log of its own says otherwise.
  * @throws PostgresAwayError after `limitSeconds`, or at once when the server is there but refuses the address or the login.
  */
 export async function waitForPostgres(
   databaseUrl: string,
   limitSeconds: number,
-  tell: (line: string) => void = (line) => process.stderr.write(`${line}\n`),
+  tell: (wait: PostgresWait) => void = tellInWords,
 ): Promise<void> {
   const deadline = Date.now() + limitSeconds * 1000;
   for (;;) {
@@ -40,7 +49,7 @@ export async function waitForPostgres(
         { cause: failure },
       );
     }
-    tell(`Waiting for Postgres (DATABASE_URL), ${Math.ceil(leftMs / 1000)} s left: ${reasonOf(failure)}`);
+    tell({ secondsLeft: Math.ceil(leftMs / 1000), reason: reasonOf(failure) });
     await sleep(Math.max(0, Math.min(turnEnds - Date.now(), leftMs)));
   }
 }
