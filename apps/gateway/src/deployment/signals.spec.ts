@@ -83,7 +83,7 @@ describe('Dashboard and alerts', () => {
     expect(expected.filter((label) => !shown.some((line) => line.includes(`${label}="`)))).toEqual([]);
   });
 
-  it('lead from each alert to its page, which says what it means, how to look and how to mend', () => {
+  it('lead from each alert to its page, which says what it means, how to look and how to fix it', () => {
     expect(ALERTS.length).toBeGreaterThan(15);
     for (const { alert, expr, annotations } of ALERTS) {
       // Absolute wherever it is read: Prometheus puts the address of the pages in front.
@@ -95,7 +95,7 @@ describe('Dashboard and alerts', () => {
       const shown = ALERTS.filter((rule) => rule.alert === alert).some((rule) => runbook.includes(rule.expr));
       expect([alert, expr, shown]).toEqual([alert, expr, true]);
       expect(runbook).toMatch(
-        new RegExp(`^# ${alert}\n[^]*## What it means\n[^]*## How to look\n[^]*## How to mend\n`),
+        new RegExp(`^# ${alert}\n[^]*## What it means\n[^]*## How to look\n[^]*## How to fix it\n`),
       );
       for (const [, link] of runbook.matchAll(/\]\(([\w./-]+\.md)\)/g)) {
         expect([alert, link, existsSync(`docs/operations/alerts/${link}`)]).toEqual([alert, link, true]);
