@@ -51,7 +51,7 @@ export const signals = {
   ),
   modelsWithoutPrice: gauge(
     'gateway_models_without_price',
-    'Models on sale that cannot be sold, because no price is in force for one of their variants.',
+    'Models on sale for which nobody chose a price: none is in force for one of their variants, or an example price is.',
     [],
   ),
   sandboxSelling: gauge(
