@@ -1,6 +1,6 @@
 // Proves the image: `npm run test:image`. Builds it from a clean clone by the Dockerfile and .dockerignore as they are, and
 // runs every role, migrate, backup, restore and the health check from it, as the user without rights that it names, on a
-// read-only root, with the compose file's own commands and environment, on real services.
+// read-only root, with the compose file's own commands and environment, on real services; then takes the stranger's first day with it.
 //
 // Needs root, buildah, iproute2 and redis-server; NODE_FOR_IMAGE names the Node of the base (this one when unset).
 import { spawnSync } from 'node:child_process';
@@ -15,7 +15,8 @@ set -e
 ip link set lo up
 for last in 2 77 78; do ip address add "172.30.99.$last/32" dev lo; done
 mount --bind "$1" /etc/hosts
-exec node --import ./scripts/typescript.mjs --no-warnings --test-reporter spec --test scripts/image/journey.mjs
+exec node --import ./scripts/typescript.mjs --no-warnings --test-reporter spec --test --test-concurrency 1 \
+  scripts/image/journey.mjs scripts/image/first-day.mjs
 `;
 const BASE = 'localhost/gateway-base:test';
 const TAG = 'localhost/generation-gateway:test';

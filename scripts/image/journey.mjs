@@ -2,54 +2,32 @@
 // scripts/test-image.mjs in a network namespace of its own, where the names and ports of the compose file are free.
 import assert from 'node:assert/strict';
 import { execFile, execFileSync } from 'node:child_process';
-import { appendFileSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
-import { gatewayServices } from './compose.mjs';
-import { Image } from './container.mjs';
-import { HOSTS, LOAD_BALANCER } from './hosts.mjs';
-import { startSurroundings } from './surroundings.mjs';
+import { ComposePlace } from './compose-place.mjs';
+import { LOAD_BALANCER } from './hosts.mjs';
 
 const { root, settings, clone } = JSON.parse(process.env.IMAGE_UNDER_TEST);
-const image = new Image(root, settings);
 const WORKERS = ['video-worker', 'image-worker', 'maintenance-worker'];
 const LIMIT = { timeout: 120_000 };
 
 describe('The built image', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'gateway-image-run-'));
+  // No vendor is connected, so the sandbox has to be allowed to sell.
+  const compose = new ComposePlace({ root, settings, clone }, { SANDBOX_SELLS: 'true' });
+  const { image, services } = compose;
+  const apiKey = services.api.environment.GATEWAY_API_KEY;
   const running = {};
-  let services;
-  let stopSurroundings;
-  let apiKey;
-
-  /** Volumes of a container: the names of the others, its data, the folder of settings, the folder of backups. */
-  const volumes = (name) => {
-    const data = join(folder, name);
-    mkdirSync(data, { recursive: true });
-    chownSync(data, 1000, 1000);
-    return [`${join(folder, 'hosts')}:etc/hosts`, `${data}:data`];
-  };
-  const backups = () => [`${join(folder, 'backups')}:mnt`];
+  const volumes = (name) => compose.volumes(name);
+  const backups = () => [`${compose.writableFolder('backups')}:mnt`];
   /** All containers share one network here, so each needs ports of its own. */
   const environmentOf = (name, index = 0) => ({ ...services[name].environment, OPS_PORT: String(9464 + index) });
 
-  before(async () => {
-    execFileSync('sh', [join(clone, 'scripts/init-env.sh')]);
-    // No vendor is connected, so the sandbox has to be allowed to sell.
-    appendFileSync(join(clone, '.env'), 'SANDBOX_SELLS=true\n');
-    services = gatewayServices(clone);
-    apiKey = services.api.environment.GATEWAY_API_KEY;
-    writeFileSync(join(folder, 'hosts'), HOSTS);
-    mkdirSync(join(folder, 'backups'));
-    chownSync(join(folder, 'backups'), 1000, 1000);
-    stopSurroundings = await startSurroundings(services.api.environment);
-  }, LIMIT);
+  before(() => compose.open(), LIMIT);
   after(async () => {
     await Promise.all(Object.values(running).map((process) => process.stop('SIGKILL')));
-    await stopSurroundings?.();
-    rmSync(folder, { recursive: true, force: true });
+    await compose.close();
   }, LIMIT);
 
   const send = async (path, body) => {

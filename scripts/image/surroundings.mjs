@@ -15,7 +15,12 @@ import { LOAD_BALANCER } from './hosts.mjs';
 export async function startSurroundings({ POSTGRES_PASSWORD, REDIS_PASSWORD, MINIO_PASSWORD }) {
   const folder = mkdtempSync(join(tmpdir(), 'gateway-image-services-'));
   const postgres = await startEmbeddedPostgres(folder, { settings: { fsync: 'off', max_connections: '200' } });
-  await onDatabase(postgres.url, `alter role gateway password '${POSTGRES_PASSWORD}'`, 'create database restored');
+  await onDatabase(
+    postgres.url,
+    `alter role gateway password '${POSTGRES_PASSWORD}'`,
+    'create database restored',
+    'create database upgraded',
+  );
   const forwarder = await forward(5432, Number(new URL(postgres.url).port));
   const redis = await startRedisServer(6379);
   const client = new Redis(6379);

@@ -20,7 +20,9 @@ import { requestLimits } from './door/request-limits.middleware.js';
 import { requestId } from './door/request-id.middleware.js';
 import { SendingRate } from './door/sending-rate.js';
 import { securityHeaders } from './door/security-headers.middleware.js';
+import { UnknownPaths } from './door/unknown-path.js';
 import { ExpressServer } from './express-server.js';
+import { documentedRoutes } from './openapi/openapi-document.js';
 import { opsPages } from './ops/ops-pages.js';
 import { opsServicesOf } from './ops/ops-services.js';
 import { crossOrigin } from './text/cross-origin.middleware.js';
@@ -53,7 +55,7 @@ export async function createApi(
   const limits = requestLimits(app.get(Admission, { strict: false }));
   const body = jsonBody(bodyBounds(platform.config.server));
   app.use(inOrder(crossOrigin, knownSender(access, ADMIN), limits, limitBody, body));
-  app.useGlobalFilters(new ErrorFilter());
+  app.useGlobalFilters(new ErrorFilter(new UnknownPaths(documentedRoutes())));
   return app;
 }
 

@@ -13,7 +13,7 @@ await runProcess({
     const reserved = await reservePort(portOf(config));
     return onPlatform(config, async (platform) => {
       const api = await createApi(platform, text);
-      await applyPrices(platform, prices);
+      await applyPrices(platform, prices, text);
       // Without a chosen key, a fresh production database stays without a key until an admin makes one.
       if (config.server.GATEWAY_API_KEY) await seed(api, platform);
       await watchSales(api, platform);

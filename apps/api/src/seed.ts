@@ -6,8 +6,12 @@ import {
   seedExamplePrices,
   SeedService,
 } from '#features';
-import { type Platform, sandboxSells } from '#platform';
+import { type Platform, type ProcessConfig, sandboxSells } from '#platform';
+import type { UpstreamEntry } from '#providers';
 import type { INestApplicationContext } from '@nestjs/common';
+
+/** What an upstream says of the models it serves. */
+type MadeByVendor = Pick<UpstreamEntry, 'protocol' | 'models'>;
 
 /** Gives a fresh database the first account with the key of GATEWAY_API_KEY or a new one. */
 export async function seed(api: INestApplicationContext, { config }: Platform): Promise<FirstKey> {
@@ -19,8 +23,17 @@ export async function seed(api: INestApplicationContext, { config }: Platform): 
  * nothing. A gateway that sells real models never gets a price that nobody chose.
  *
  * @param fromFile the entries of PRICES_FILE; empty without one.
+ * @param text the upstreams of UPSTREAMS_FILE, whose models get no example price.
  */
-export async function applyPrices({ config, database }: Platform, fromFile: readonly FilePrice[]): Promise<void> {
-  if (fromFile.length > 0) await applyPricesFile(database, fromFile);
-  else if (sandboxSells(config)) await seedExamplePrices(database);
+export async function applyPrices(
+  { config, database }: Pick<Platform, 'database'> & { readonly config: Pick<ProcessConfig, 'sales' | 'database'> },
+  fromFile: readonly FilePrice[],
+  { fromFile: upstreams = [] }: { readonly fromFile?: readonly MadeByVendor[] | undefined } = {},
+): Promise<void> {
+  if (fromFile.length > 0) return applyPricesFile(database, fromFile);
+  if (!sandboxSells(config)) return;
+  // SANDBOX_SELLS=true asks for a gateway to try everything with; `npm start` alone does not.
+  const tryEverything = config.sales.SANDBOX_SELLS === true;
+  const ofVendors = tryEverything ? [] : upstreams.filter(({ protocol }) => protocol !== 'sandbox');
+  await seedExamplePrices(database, new Set(ofVendors.flatMap(({ models }) => Object.keys(models))));
 }

@@ -7,6 +7,12 @@ const log = logger('sales');
 /** How many names fit a line that people read. */
 const NAMED_MAX = 10;
 
+/** The first of them by name, the others by number. */
+function named(models: readonly string[]): string {
+  const more = models.length > NAMED_MAX ? ` and ${models.length - NAMED_MAX} more` : '';
+  return models.slice(0, NAMED_MAX).join(', ') + more;
+}
+
 /**
  * Tells at the start, by `/readyz` and by metrics what an operator would otherwise learn from customers: models that
  * cannot be sold for want of a price, and a production gateway that sells what no real model made.
@@ -18,10 +24,13 @@ export async function watchSales(api: INestApplicationContext, { config, health,
       ? 'what the built-in sandbox makes is sold to customers (SANDBOX_SELLS is true)'
       : null;
   const priceReason = async (): Promise<string | null> => {
-    const models = await onSale.withoutPrice();
-    if (models.length === 0) return null;
-    const more = models.length > NAMED_MAX ? ` and ${models.length - NAMED_MAX} more` : '';
-    return `${models.length} model(s) on sale have no price in force: ${models.slice(0, NAMED_MAX).join(', ')}${more}`;
+    const [unpriced, examples] = [await onSale.withoutPrice(), await onSale.atExamplePrices()];
+    const reasons = [
+      unpriced.length > 0 && `${unpriced.length} model(s) on sale have no price in force: ${named(unpriced)}`,
+      examples.length > 0 &&
+        `${examples.length} model(s) of upstreams are sold at example prices, which nobody chose: ${named(examples)}`,
+    ];
+    return reasons.filter(Boolean).join('; ') || null;
   };
   health.add(
     { part: 'prices', isNeeded: false, check: priceReason },
@@ -31,7 +40,8 @@ export async function watchSales(api: INestApplicationContext, { config, health,
     name: 'sales',
     collect: async () => {
       signals.sandboxSelling.set(sandboxReason() === null ? 0 : 1);
-      signals.modelsWithoutPrice.set((await onSale.withoutPrice()).length);
+      const [unpriced, examples] = [await onSale.withoutPrice(), await onSale.atExamplePrices()];
+      signals.modelsWithoutPrice.set(unpriced.length + examples.length);
     },
   });
   for (const reason of [await priceReason(), sandboxReason()])

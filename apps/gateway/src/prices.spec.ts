@@ -2,9 +2,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { applyPricesFile, type ImportedPrices, readPricesFile } from '#features';
-import { ConfigError, type Readiness } from '#platform';
+import { ConfigError, DatabaseConfig, type Readiness, type SalesConfig } from '#platform';
+import { applyPrices } from '../../api/src/seed.js';
 import { type AdminGateway, startAdminGateway } from './testing/admin-gateway.js';
 import { TEST_KEY } from './testing/test-gateway.js';
+import { waitUntil } from './testing/wait-until.js';
 
 const PICTURE = { model: 'eta-image-2.0', prompt: 'a lighthouse' };
 const MESSAGE = { model: 'vendor-haiku-4-5-20251001', max_tokens: 16, messages: [{ role: 'user', content: 'Hello' }] };
@@ -99,6 +101,51 @@ describe('A model without a price in force', () => {
       ['prices: 2 model(s) on sale have no price in force: vendor-5, house-writer'],
     ]);
     expect(await metric(api, 'gateway_models_without_price')).toBe(2);
+  });
+});
+
+describe('Example prices', () => {
+  let api: AdminGateway;
+  beforeEach(async () => {
+    api = await startAdminGateway({ SANDBOX_SELLS: '' });
+  });
+  afterEach(() => api.gateway.stop());
+
+  const models = { 'vendor-5': 'theirs' };
+  const vendor = { id: 'vendor', protocol: 'chat', base_url: 'http://127.0.0.1:9/v1', models } as const;
+  /** As a gateway with embedded Postgres does it, whether or not its operator says that the sandbox sells. */
+  const seedAs = (sales: SalesConfig) => {
+    const config = { sales, database: new DatabaseConfig() };
+    return applyPrices({ database: api.gateway.database, config }, [], { fromFile: [vendor] });
+  };
+  const pricedModels = async (): Promise<string[]> => {
+    const { body } = await api.admin<{ model: string }[]>('GET', '/prices');
+    return body.data.map(({ model }) => model);
+  };
+
+  it('are not for models of the vendors that npm start was given: those are refused and told instead', async () => {
+    await seedAs({});
+    const priced = await pricedModels();
+    expect([priced.includes('eta-image-2.0'), priced.includes('vendor-5')]).toEqual([true, false]);
+    await api.admin('POST', '/upstreams', vendor);
+    const answer = await api.gateway.send<Refusal>('POST', '/v1/responses', { model: 'vendor-5', input: 'Hello' });
+    expect([answer.status, answer.body.error.code]).toEqual([404, 'model_not_priced']);
+    const [, { reasons }] = await readiness(api);
+    expect(reasons).toEqual(['prices: 1 model(s) on sale have no price in force: vendor-5']);
+  });
+
+  it('that a vendor came to later are told at /readyz and counted, until somebody chooses', async () => {
+    await seedAs({ SANDBOX_SELLS: true });
+    await api.admin('POST', '/upstreams', vendor);
+    const told = 'prices: 1 model(s) of upstreams are sold at example prices, which nobody chose: vendor-5';
+    const isTold = async (...reasons: string[]) =>
+      (await readiness(api))[1].reasons.join() === reasons.join() || undefined;
+    await waitUntil('the example price at /readyz', () => isTold(told));
+    expect(await metric(api, 'gateway_models_without_price')).toBe(1);
+    for (const unit of ['input_token', 'output_token'])
+      await api.admin('POST', '/prices', { model: 'vendor-5', unit, amount: '1', per_quantity: 1_000_000 });
+    await waitUntil('the end of it', () => isTold());
+    expect(await metric(api, 'gateway_models_without_price')).toBe(0);
   });
 });
 

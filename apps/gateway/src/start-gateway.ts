@@ -26,7 +26,7 @@ export async function startGateway(
   const { config } = platform;
   platform.metrics.add(...fleetSources(platform.database));
   const api = await createApi(platform, text);
-  await applyPrices(platform, prices);
+  await applyPrices(platform, prices, text);
   const firstKey = await seed(api, platform);
   // Shown as soon as it is stored: only its hash is known from now on, whatever becomes of this start.
   if (firstKey.key) tellPeople(config, newKeyLine(firstKey.key));

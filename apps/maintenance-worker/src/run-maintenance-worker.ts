@@ -10,6 +10,6 @@ await runProcess({
       platform.metrics.add(...fleetSources(platform.database));
       const worker = createMaintenanceWorker(platform);
       worker.start();
-      return { ready: 'keeping the house clean', stop: () => worker.stop() };
+      return { ready: 'doing maintenance', stop: () => worker.stop() };
     }),
 });

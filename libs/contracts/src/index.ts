@@ -26,6 +26,7 @@ export * from './text/text-answers.js';
 export * from './text/text-errors.js';
 export * from './text/text-event.js';
 export * from './text/text-models.js';
+export { textModelElsewhere, unknownTextModel } from './text/where-served.js';
 export * from './text/text-provider.js';
 export * from './text/text-request.js';
 export * from './text/text-stream-events.js';

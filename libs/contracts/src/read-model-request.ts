@@ -5,6 +5,7 @@ import { alternatives, quote } from './field-errors.js';
 import type { ModelRequest, SubmissionPath } from './media-order.js';
 import type { ModelFamily } from './model-family.js';
 import { nearestNames } from './nearest-name.js';
+import { textModelElsewhere } from './text/where-served.js';
 
 /**
  * Checks the parsed body of a submission against the family of its model: all rules of D2 and D3 that need no file.
@@ -36,6 +37,8 @@ function familyServing(path: SubmissionPath, model: unknown): ModelFamily {
 }
 
 function unknownModel(path: SubmissionPath, model: string): string {
+  const elsewhere = textModelElsewhere(model);
+  if (elsewhere) return elsewhere;
   const near = nearestNames(model, MODEL_IDS, 3);
   const advice = near.length > 0 ? `Did you mean ${alternatives(near)}?` : `${path} serves ${served(path)}.`;
   return `model ${quote(model)} does not exist. ${advice}`;

@@ -53,9 +53,11 @@ export async function runProcess<Readers extends SettingsReaders>(plan: ProcessP
     const { platform: config, ...settings } = readTogether({ ...plan.settings, platform: () => readProcessConfig() });
     for (const misspelt of misspeltVariables()) log.warn('config.misspelt', { hint: explainMisspelt(misspelt) });
     const tracing = await startTracing(config.tracing, name);
+    const endAtOnce = exitOnSignal();
     const running = await plan.start(config, settings as unknown as SettingsOf<Readers>);
     // Whoever reads that it is ready may stop it at once.
     stopOnSignal(name, running, tracing);
+    endAtOnce();
     const { ready, port, banner } = running;
     const address = port === undefined ? undefined : `${config.server.HOST}:${port}`;
     announce('process', 'process.started', { ready, address, port, node: process.version });
@@ -78,6 +80,17 @@ function readLogConfig(): LogConfig {
   } catch {
     return new LogConfig();
   }
+}
+
+const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
+
+/** Until it runs a process just exits; listeners of `exit` still end what it started. @returns how to undo that. */
+function exitOnSignal(): () => void {
+  const exit = (_signal: NodeJS.Signals, number: number): void => process.exit(128 + number);
+  for (const signal of SIGNALS) process.on(signal, exit);
+  return () => {
+    for (const signal of SIGNALS) process.off(signal, exit);
+  };
 }
 
 function stopOnSignal(name: string, running: RunningProcess, tracing: Tracing): void {

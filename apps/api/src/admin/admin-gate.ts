@@ -3,6 +3,7 @@ import type { GuessLimiter, Operator } from '#features';
 import type { AdminToken } from '#platform';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { presentedKey } from '../door/presented-key.js';
+import { whyNoKey } from '../door/why-no-key.js';
 
 const ACTOR_CHARACTERS_MAX = 100;
 
@@ -16,13 +17,19 @@ export function adminGate(token: AdminToken, guesses: GuessLimiter): RequestHand
     const presented = presentedKey(request);
     if (presented !== undefined && (await opens(token, presented, guesses, request))) return next();
     next(
-      new GatewayError('invalid_api_key', 'The admin API needs the header "Authorization: Bearer <ADMIN_TOKEN>".', {
+      new GatewayError('invalid_api_key', refusalOf(request, presented), {
         log:
           token.digest === null ? 'ADMIN_TOKEN is not set, so the admin API is shut' : 'wrong or missing admin token',
       }),
     );
   };
 }
+
+const TOKEN_HEADER = '"Authorization: Bearer <ADMIN_TOKEN>"';
+
+const refusalOf = (request: Request, presented: string | undefined): string =>
+  (presented === undefined && whyNoKey(request, 'token', TOKEN_HEADER)) ||
+  `The admin API needs the header ${TOKEN_HEADER}.`;
 
 /** @throws GatewayError `rate_limit_exceeded`: too many wrong tokens came from the address; this one was not looked at. */
 async function opens(token: AdminToken, presented: string, guesses: GuessLimiter, request: Request): Promise<boolean> {

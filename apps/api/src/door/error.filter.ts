@@ -1,22 +1,27 @@
 import { ERRORS, errorInStyle, type GatewayError, statusInStyle } from '#contracts';
 import { noteFacts } from '#features';
 import { logger } from '#platform';
-import { type ArgumentsHost, Catch, type ExceptionFilter } from '@nestjs/common';
+import { type ArgumentsHost, Catch, type ExceptionFilter, NotFoundException } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { textStyleOf } from '../text/text-style-of.js';
 import { toErrorBody } from './error-body.js';
 import { toGatewayError } from './to-gateway-error.js';
+import type { UnknownPaths } from './unknown-path.js';
 
 const log = logger('door');
 
 /** Turns whatever was thrown into an answer. The only place that writes error statuses. */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
+  constructor(private readonly unknownPaths: UnknownPaths) {}
+
   catch(thrown: unknown, host: ArgumentsHost): void {
     const http = host.switchToHttp();
     const request = http.getRequest<Request>();
     const response = http.getResponse<Response>();
-    const error = toGatewayError(thrown);
+    const error = isWithoutRoute(thrown, request)
+      ? this.unknownPaths.refusal(request.method, request.path)
+      : toGatewayError(thrown);
     logFailure(error, request);
     if (response.headersSent) {
       response.destroy().end();
@@ -35,6 +40,10 @@ export class ErrorFilter implements ExceptionFilter {
     } else response.status(error.status).json(toErrorBody(error));
   }
 }
+
+/** Nest says so when no route fits; routes that miss something they were asked for come after one did. */
+const isWithoutRoute = (thrown: unknown, request: Request): boolean =>
+  thrown instanceof NotFoundException && request.route === undefined;
 
 function logFailure(error: GatewayError, request: Request): void {
   const { requestId, method, path } = request;

@@ -23,6 +23,21 @@ const TAGS = [
   'Admin',
 ];
 
+const PATHS: JsonObject = {
+  ...TEXT_PATHS,
+  ...MEDIA_PATHS,
+  ...WEBHOOK_PATHS,
+  ...ACCOUNT_PATHS,
+  ...USAGE_PATHS,
+  ...ADMIN_PATHS,
+};
+
+/** Every method and path that the document describes, its own two addresses apart. */
+export const documentedRoutes = (): { readonly method: string; readonly path: string }[] =>
+  Object.entries(PATHS).flatMap(([path, operations]) =>
+    Object.keys(operations as JsonObject).map((method) => ({ method: method.toUpperCase(), path })),
+  );
+
 /** The public API and that of operators as OpenAPI 3.1. The bodies of video and image requests come from the same tables that check them. */
 export const openapiDocument = (): JsonObject => ({
   openapi: '3.1.0',
@@ -36,7 +51,7 @@ export const openapiDocument = (): JsonObject => ({
   servers: [{ url: '/', description: 'This gateway' }],
   security: [{ bearer: [] }, { apiKey: [] }, { googleApiKey: [] }],
   tags: TAGS.map((name) => ({ name })),
-  paths: { ...TEXT_PATHS, ...MEDIA_PATHS, ...WEBHOOK_PATHS, ...ACCOUNT_PATHS, ...USAGE_PATHS, ...ADMIN_PATHS },
+  paths: PATHS,
   components: {
     schemas: { ...componentSchemas(), ...ANSWER_SCHEMAS, ...WEBHOOK_SCHEMAS },
     securitySchemes: {

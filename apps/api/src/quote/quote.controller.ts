@@ -8,6 +8,7 @@ import {
   type JsonValue,
   MODEL_IDS,
   nearestNames,
+  textModelElsewhere,
 } from '#contracts';
 import { type Caller, PriceList, SubmissionService } from '#features';
 import { isDataUri, PLATFORM, type Platform } from '#platform';
@@ -105,9 +106,10 @@ function familyNamedIn(body: unknown) {
   const family = familyOf(model);
   if (family) return family;
   const near = nearestNames(model, MODEL_IDS, 3);
+  const advice = near.length > 0 ? `Did you mean ${near.join(' or ')}?` : 'GET /v1/models lists them.';
   throw new GatewayError(
     'model_not_found',
-    `model "${model.slice(0, 64)}" is no video or image model. ${near.length > 0 ? `Did you mean ${near.join(' or ')}?` : 'GET /v1/models lists them; text is priced by the token.'}`,
+    textModelElsewhere(model) ?? `model "${model.slice(0, 64)}" is no video or image model. ${advice}`,
     { param: 'model' },
   );
 }

@@ -72,6 +72,29 @@ describe('A signal to npm', () => {
     120_000,
   );
 
+  it.each([
+    ['twice', /Ctrl-C stops it/, 2],
+    ['while it starts', /Admin token/, 1],
+  ])(
+    'SIGINT %s leaves no database behind either',
+    async (_when, moment, times) => {
+      const child = npm(['start'], { DATA_DIR: join(folder, 'data'), PORT: '0' });
+      let output = '';
+      child.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()));
+      await until(
+        () => moment.test(output),
+        () => output,
+      );
+      for (let time = 0; time < times; time += 1) child.kill('SIGINT');
+      await until(
+        () => processesOf(folder).length === 0,
+        () => `left: ${processesOf(folder).join()}`,
+      );
+      expect(processesOf(folder)).toEqual([]);
+    },
+    120_000,
+  );
+
   it.each(['SIGTERM', 'SIGINT', 'SIGKILL'] as const)(
     '%s ends a test run with its servers, and no folder stays',
     async (signal) => {

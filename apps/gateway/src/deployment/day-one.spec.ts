@@ -1,9 +1,8 @@
 import { describeWithRedis } from '#testing';
-import { fromClone } from './testing/day-one/installation.js';
 import { operatingSteps } from './testing/day-one/operating-steps.js';
 import { sellingSteps } from './testing/day-one/selling-steps.js';
 import { startingSteps } from './testing/day-one/starting-steps.js';
-import { closeStory, openStory, type Step, type Story } from './testing/day-one/story.js';
+import { cloneSurroundings, closeStory, openStory, type Step, type Story } from './testing/day-one/story.js';
 
 /** A stranger's first day with a production installation, by the documents alone: each step builds on the one before. */
 describeWithRedis('The first day, from nothing', (redisUrl) => {
@@ -15,7 +14,7 @@ describeWithRedis('The first day, from nothing', (redisUrl) => {
   operatingSteps(step, story);
 
   beforeAll(async () => {
-    Object.assign(story, await openStory(redisUrl, fromClone));
+    Object.assign(story, await openStory(await cloneSurroundings(redisUrl)));
   });
   afterAll(() => closeStory(story));
 

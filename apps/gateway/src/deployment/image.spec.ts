@@ -106,7 +106,7 @@ describe('The image', () => {
     ['api', /API on /],
     ['video-worker', /waiting for video tasks/],
     ['image-worker', /waiting for image tasks/],
-    ['maintenance-worker', /keeping the house clean/],
+    ['maintenance-worker', /doing maintenance/],
   ])(
     'starts %s and stops it with SIGTERM and exit code 0',
     async (command, ready) => {

@@ -21,7 +21,7 @@ const READY: Readonly<Record<App, RegExp>> = {
   api: /API on (http:[^\s"]+)/,
   'video-worker': /waiting for video tasks/,
   'image-worker': /waiting for image tasks/,
-  'maintenance-worker': /keeping the house clean/,
+  'maintenance-worker': /doing maintenance/,
 };
 
 interface Member {

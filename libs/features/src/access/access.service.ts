@@ -69,18 +69,12 @@ export class AccessService {
   /**
    * The caller behind a key. `addressOf`: where it came from; asked only for keys that were not good lately.
    *
-   * @throws GatewayError `invalid_api_key`: no key, an unknown, revoked or expired one, or one of a disabled account;
+   * @throws GatewayError `invalid_api_key`: an unknown, revoked or expired one, or one of a disabled account;
    * `rate_limit_exceeded`: too many wrong keys came from the address.
    */
-  async authenticate(presented: string | undefined, addressOf: () => string | undefined): Promise<Caller> {
-    if (!presented) {
-      throw new GatewayError(
-        'invalid_api_key',
-        'No API key was sent: add the header "Authorization: Bearer <API_KEY>".',
-      );
-    }
+  async authenticate(presented: string, addressOf: () => string | undefined): Promise<Caller> {
     const caller = await this.callerOf(presented, addressOf);
-    if (!caller) throw new GatewayError('invalid_api_key', 'The API key is not valid: it is unknown, or was revoked.');
+    if (!caller) throw new GatewayError('invalid_api_key', whyUnknown(presented));
     if (caller.expiresAt && caller.expiresAt.getTime() <= Date.now()) {
       throw new GatewayError('invalid_api_key', `The API key expired at ${caller.expiresAt.toISOString()}.`);
     }
@@ -110,6 +104,11 @@ export class AccessService {
     return hashes.map((hash) => byHash.get(hash.toString('base64')) ?? null);
   }
 }
+
+const whyUnknown = (presented: string): string =>
+  /^["'“]/.test(presented)
+    ? 'The API key was sent in quotation marks; send it without them.'
+    : 'The API key is not valid: it is unknown, or was revoked.';
 
 const toCaller = (row: CallerRow): Caller => ({
   accountId: row.account_id,

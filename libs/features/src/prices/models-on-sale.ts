@@ -2,6 +2,7 @@ import { CATALOG, familyOf, type ModelFamily } from '#contracts';
 import type { TextUpstreams } from '../text/text-upstreams.js';
 import { notAvailable } from './not-available.js';
 import type { PriceBook } from './price-book.js';
+import { isExamplePrice } from './seed-prices.js';
 
 /** The variants of a model that somebody may order. */
 const MEDIA = CATALOG.flatMap((family: ModelFamily) =>
@@ -39,6 +40,16 @@ export class ModelsOnSale {
   /** True while anything that the sandbox makes can be bought. */
   get sandboxSells(): boolean {
     return this.sandboxMaySell;
+  }
+
+  /** The models that an upstream writes and that are sold at example prices, which nobody chose; in order. */
+  async atExamplePrices(): Promise<string[]> {
+    if (this.text.isSandbox) return [];
+    const inForce = await this.prices.inForce();
+    return this.text.served().filter((model) => {
+      const price = inForce.find(model, 'output_token', 'default');
+      return price !== undefined && isExamplePrice(price.id);
+    });
   }
 
   /** The models on sale that cannot be sold for want of a price, in order. */

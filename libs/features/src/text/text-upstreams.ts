@@ -1,11 +1,11 @@
 import {
   allows,
   GatewayError,
-  nearestName,
   REFUSE_UNPRICED,
   SPECIFIED_TEXT_MODELS,
   type TextProvider,
   type UnpricedUse,
+  unknownTextModel,
   type UpstreamPolicy,
 } from '#contracts';
 import { knownLimits, type ModelLimits } from '#providers';
@@ -105,11 +105,7 @@ export class TextUpstreams {
    */
   routes(model: string, uses: readonly UnpricedUse[] = []): readonly TextRoute[] {
     const routes = this.#table.routes.get(model);
-    if (!routes) {
-      const near = nearestName(model, this.models());
-      const hint = near === null ? '' : ` Did you mean "${near}"?`;
-      throw new GatewayError('model_not_found', `There is no model "${model}".${hint}`, { param: 'model' });
-    }
+    if (!routes) throw new GatewayError('model_not_found', unknownTextModel(model, this.models()), { param: 'model' });
     if (routes.length === 0 && this.#sandbox === 'barred') throw notAvailable(model);
     if (routes.length === 0)
       throw new GatewayError('unavailable', `No upstream serves the model "${model}" at the moment.`, {

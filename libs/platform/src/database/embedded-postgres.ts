@@ -56,16 +56,32 @@ export async function startEmbeddedPostgres(
   const folder = resolve(dataDir);
   const lock = takeFolder(folder);
   try {
+    // An exit that waits for nothing, as at a second Ctrl-C, must not leave the server behind.
+    const endServer = (): void => endPostmaster(folder);
+    process.on('exit', endServer);
     const server = await PostgresServer.open(folder, options);
     const adopted = await server.start();
     let stopping: Promise<void> | undefined;
     const stop = async (): Promise<void> => {
-      await server.stop().finally(() => lock.release());
+      await server.stop().finally(() => {
+        process.off('exit', endServer);
+        lock.release();
+      });
     };
     return { url: server.url, adopted, stop: () => (stopping ??= stop()) };
   } catch (error) {
     lock.release();
     throw error;
+  }
+}
+
+/** Tells the server to stop by itself, its data in order; waits for nothing. */
+function endPostmaster(folder: string): void {
+  try {
+    const running = findPostmaster(clusterOf(folder));
+    if (running) process.kill(running.processId, 'SIGINT');
+  } catch {
+    // It is gone already.
   }
 }
 

@@ -51,7 +51,7 @@ export const signals = {
   ),
   modelsWithoutPrice: gauge(
     'gateway_models_without_price',
-    'Models on sale that cannot be sold, because no price is in force for one of their variants.',
+    'Models on sale for which nobody chose a price: none is in force for one of their variants, or an example price is.',
     [],
   ),
   sandboxSelling: gauge(
@@ -112,8 +112,8 @@ export const signals = {
   ),
   tasksParked: counter('gateway_tasks_parked_total', 'Tasks that were given up and need an operator.', ['medium']),
 
-  queueJobs: gauge('gateway_queue_jobs', 'Bells in the queue, by state.', ['queue', 'state']),
-  queueOldest: gauge('gateway_queue_oldest_seconds', 'Age of the oldest waiting bell.', ['queue']),
+  queueJobs: gauge('gateway_queue_jobs', 'Wake-up jobs in the queue, by state.', ['queue', 'state']),
+  queueOldest: gauge('gateway_queue_oldest_seconds', 'Age of the oldest waiting wake-up job.', ['queue']),
 
   webhooksPending: gauge('gateway_webhook_deliveries_pending', 'Webhook deliveries that are not settled.', []),
   webhookLag: gauge('gateway_webhook_lag_seconds', 'How late the latest due webhook delivery is.', []),

@@ -23,7 +23,7 @@ export class BellBuffer {
     const accepted = taskIds.slice(0, Math.max(0, KEPT_MAX - this.kept.size));
     for (const taskId of accepted) this.kept.add(taskId);
     const dropped = taskIds.length - accepted.length;
-    if (dropped > 0) this.report(dropped, new Error(`More than ${KEPT_MAX} bells are waiting.`));
+    if (dropped > 0) this.report(dropped, new Error(`More than ${KEPT_MAX} wake-ups are waiting.`));
     this.sending ??= this.sendAll();
   }
 

@@ -85,10 +85,10 @@ export class BullmqDoorbell implements TaskDoorbell {
       },
       this.store.forRinging,
     );
-    queue.on('error', (error) => this.complain('bell.failed', { queue: name, error }));
+    queue.on('error', (error) => this.complain('wakeup.failed', { queue: name, error }));
     const send = (taskIds: string[]): Promise<unknown> => queue.addBulk(taskIds.map((taskId) => this.toJob(taskId)));
     const report = (dropped: number, error: unknown): void =>
-      this.complain('bell.dropped', { queue: name, dropped, error });
+      this.complain('wakeup.dropped', { queue: name, dropped, error });
     return { queue, buffer: new BellBuffer(send, report) };
   }
 

@@ -9,7 +9,7 @@ export const ROLES = ['api', 'image-worker', 'video-worker', 'maintenance-worker
 export type Role = (typeof ROLES)[number];
 
 /** What an operator may run: a process that stays, or a command that ends. */
-export type Command = Role | 'migrate' | 'backup' | 'restore';
+export type Command = Role | 'migrate' | 'backup' | 'restore' | 'prices';
 
 /** How a command is run with these variables and no others; its output is piped. */
 export type Launch = (
@@ -59,6 +59,11 @@ export class Installation {
     const port = String(await freePort());
     const url = `http://127.0.0.1:${port}`;
     return new Installation(url, { PORT: port, PUBLIC_BASE_URL: url, ...settings }, launch);
+  }
+
+  /** An installation whose settings and whose address for customers are decided elsewhere, as by a compose file. */
+  static behind(url: string, settings: Readonly<Record<string, string>>, launch: Launch): Installation {
+    return new Installation(url, settings, launch);
   }
 
   /** Runs a command to its end and answers what it told, without warnings. @throws Error with all unless it ends with 0. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { JsonObject, TaskView } from '#contracts';
 import { Client, eventually } from './client.js';
 import { ROLES } from './installation.js';
-import { adminOf, openPlace, PICTURE, type Step, type Story } from './story.js';
+import { adminOf, PICTURE, type Step, type Story } from './story.js';
 
 /** Keys change hands, the records are read, and the whole moves to another place. */
 export function operatingSteps(step: Step, story: Story): void {
@@ -58,14 +58,16 @@ function movingSteps(step: Step, story: Story): void {
   let folder: string;
   let before: Awaited<ReturnType<typeof seenBy>>;
   step('backs up while it goes on working', async () => {
-    folder = join(story.folder, 'backup');
+    folder = join(story.folderInside, 'backup');
     before = await seenBy(story.admin, story.customer);
     expect(await story.place.installation.run('backup', folder)).toMatch(/^Saved \d+ rows of \d+ tables and 3 files/);
-    expect(JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8'))).toMatchObject({ missingFiles: [] });
+    expect(JSON.parse(await readFile(join(story.folder, 'backup/manifest.json'), 'utf8'))).toMatchObject({
+      missingFiles: [],
+    });
   });
   step('stops every process with SIGTERM, and none is left', () => stopsWhole(story.place.installation));
   step('restores into an empty database and an empty bucket', async () => {
-    story.restored = await openPlace(story);
+    story.restored = await story.openPlace(story.receiver);
     expect(await story.restored.installation.run('restore', folder)).toMatch(
       /^Restored \d+ rows of \d+ tables and 3 files/,
     );

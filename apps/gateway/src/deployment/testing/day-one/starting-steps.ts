@@ -1,26 +1,42 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { JsonObject } from '#contracts';
 import { Client } from './client.js';
 import { ROLES } from './installation.js';
-import { adminOf, openPlace, PICTURE, type Step, type Story } from './story.js';
+import { adminOf, FILM, PICTURE, PRICES_FILE, type Step, type Story } from './story.js';
 
 const TEXT_MODELS = ['vendor-5', 'vendor-haiku-4-5-20251001', 'vendor-2.5-flash'];
 
-/** What the operator wants to sell. */
-const PRICES = [
-  { model: 'eta-image-2.0', unit: 'image', variant: 'default', amount: '0.04' },
-  { model: 'beta-2.5-preview', unit: 'second', variant: '480p', amount: '0.05' },
-  ...TEXT_MODELS.flatMap((model) => [
-    { model, unit: 'input_token', amount: '1.25', per_quantity: 1_000_000 },
-    { model, unit: 'cached_input_token', amount: '0.125', per_quantity: 1_000_000 },
-    { model, unit: 'output_token', amount: '10', per_quantity: 1_000_000 },
-  ]),
-];
+/** What the operator wants to sell, as the list of prices says it. */
+const priceList = (amountOfPicture: string): string => `
+effective_from: 2026-01-01
+prices:
+  - { model: eta-image-2.0, unit: image, variant: default, amount: '${amountOfPicture}' }
+  - { model: beta-2.5-preview, unit: second, variant: 480p, amount: '0.05' }
+${TEXT_MODELS.map(
+  (model) => `
+  - { model: ${model}, unit: input_token, amount: '1.25', per_quantity: 1000000 }
+  - { model: ${model}, unit: cached_input_token, amount: '0.125', per_quantity: 1000000 }
+  - { model: ${model}, unit: output_token, amount: '10', per_quantity: 1000000 }`,
+).join('')}
+`;
+
+/** What is to come: another price next year. */
+const NEXT_YEAR = `
+effective_from: 2099-01-01
+prices:
+  - { model: eta-image-2.0, unit: image, variant: default, amount: '0.03' }
+`;
 
 /** From nothing to a key that can pay. */
 export function startingSteps(step: Step, story: Story): void {
+  step('writes a price list with a slip: it is told by file and line, and nothing starts', async () => {
+    await writeFile(join(story.folder, PRICES_FILE), priceList('four cents'));
+    story.place = await story.openPlace(story.receiver);
+    await expect(story.place.installation.start('api')).rejects.toThrow(/prices\.yaml:4\b.*amount/);
+    await writeFile(join(story.folder, PRICES_FILE), priceList('0.04'));
+  });
   step('refuses to start on an empty database, and says what to run', async () => {
-    story.place = await openPlace(story);
     await expect(story.place.installation.start('api')).rejects.toThrow(/npm run migrate/);
   });
   step('migrates the database', async () => {
@@ -34,21 +50,48 @@ export function startingSteps(step: Step, story: Story): void {
     story.admin = adminOf(story.place);
   });
   step('answers on /healthz and /readyz, part by part', async () => {
-    const nobody = new Client(story.place.installation.url, '');
+    const nobody = new Client(story.place.operatorUrl, '');
     expect((await nobody.send<JsonObject>('GET', '/healthz')).body).toMatchObject({ status: 'alive' });
     expect((await nobody.send<JsonObject>('GET', '/readyz')).body).toMatchObject({
       parts: { database: { ok: true }, migrations: { ok: true } },
     });
   });
   step('opens the admin API to the token', async () => {
-    expect(await story.admin.data('GET', '/admin/v1/accounts')).toEqual([]);
+    const accounts = await story.admin.data<{ name: string }[]>('GET', '/admin/v1/accounts');
+    expect(accounts.map(({ name }) => name)).toEqual(story.place.firstAccounts);
   });
   step('keeps it shut to a wrong token', async () => {
-    const wrong = new Client(story.place.installation.url, 'not-the-admin-token');
+    const wrong = new Client(story.place.operatorUrl, 'not-the-admin-token');
     expect((await wrong.send('GET', '/admin/v1/accounts')).status).toBe(401);
   });
-  step('puts prices into force', () => setPrices(story));
+  priceSteps(step, story);
   accountSteps(step, story);
+}
+
+function priceSteps(step: Step, story: Story): void {
+  step('sells at the prices of its list and at no others', async () => {
+    const inForce = await story.admin.data<{ model: string; amount: string }[]>('GET', '/admin/v1/prices');
+    expect([...new Set(inForce.map(({ model }) => model))].toSorted()).toEqual(
+      [PICTURE.model, FILM.model, ...TEXT_MODELS].toSorted(),
+    );
+    expect(inForce.find(({ model }) => model === PICTURE.model)).toMatchObject({ amount: '0.040000' });
+  });
+  step('tells the models without a price at /readyz, and refuses them for good', async () => {
+    const { body } = await story.admin.send<JsonObject>('GET', '/readyz');
+    expect([body['status'], JSON.stringify(body['reasons'])]).toEqual([
+      'degraded',
+      expect.stringContaining('no price'),
+    ]);
+  });
+  step('imports the price of a later day by the command, which shows first what it would do', async () => {
+    await writeFile(join(story.folder, 'later.yaml'), NEXT_YEAR);
+    const file = join(story.folderInside, 'later.yaml');
+    expect(await story.place.installation.run('prices', 'import', file, '--dry-run')).toMatch(
+      /^added:\n  - model: eta-image-2\.0/,
+    );
+    expect(await story.place.installation.run('prices', 'import', file)).toMatch(/^added:\n  - model: eta-image-2\.0/);
+    expect(await story.place.installation.run('prices', 'export')).toContain('2099-01-01');
+  });
 }
 
 function accountSteps(step: Step, story: Story): void {
@@ -94,24 +137,7 @@ function accountSteps(step: Step, story: Story): void {
     expect([status, body.error?.param]).toEqual([400, 'n']);
   });
   step('quotes a price and moves no money', async () => {
-    story.quoted = await quoteInForce(story);
+    story.quoted = (await story.customer.data<{ amount: string }>('POST', '/v1/quote', PICTURE)).amount;
     expect(story.quoted).toBe('0.040000');
   });
-}
-
-/** A later price replaces the example's at every process within five seconds. */
-async function quoteInForce({ customer }: Story): Promise<string> {
-  const deadline = Date.now() + 10_000;
-  for (;;) {
-    const { amount } = await customer.data<{ amount: string }>('POST', '/v1/quote', PICTURE);
-    if (amount === '0.040000' || Date.now() > deadline) return amount;
-    await sleep(200);
-  }
-}
-
-/** By the admin API, one by one; a price file would do the same here. */
-async function setPrices({ admin }: Story): Promise<void> {
-  for (const price of PRICES) await admin.data('POST', '/admin/v1/prices', price);
-  const inForce = await admin.data<JsonObject[]>('GET', '/admin/v1/prices?model=eta-image-2.0');
-  expect(inForce).toMatchObject([{ unit: 'image', variant: 'default', amount: '0.040000' }]);
 }

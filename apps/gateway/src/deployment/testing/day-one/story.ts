@@ -2,11 +2,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TaskView } from '#contracts';
-import { type S3Server, startS3Server, type TestDatabase, uniqueRedisPrefix } from '#testing';
+import { startS3Server, uniqueRedisPrefix } from '#testing';
 import { FakeTextVendor } from '../../../testing/text-vendor/fake-text-vendor.js';
 import { Client } from './client.js';
 import { createEmptyDatabase } from './empty-database.js';
-import { Installation, type Launch } from './installation.js';
+import { Installation } from './installation.js';
 import { WebhookReceiver } from './webhook-receiver.js';
 
 /** The secrets that an operator makes once and keeps apart from the backup. */
@@ -16,17 +16,32 @@ const SECRETS = {
   OPS_VIEWER_TOKEN: 'the-viewer-token-of-the-first-day',
 };
 
-/** Servers that stand before the gateway comes: a database, a bucket, a Redis. */
+/** The list of prices in the operator's folder. */
+export const PRICES_FILE = 'prices.yaml';
+
+/** One place where the gateway is installed, with the servers that stood there before it came. */
 export interface Place {
-  readonly database: TestDatabase;
-  readonly store: S3Server;
   readonly installation: Installation;
+  /** Where operators reach it: the API itself, or the door beside the customers' of a load balancer. */
+  readonly operatorUrl: string;
+  readonly adminToken: string;
+  /** The names of the accounts that the first start makes. */
+  readonly firstAccounts: readonly string[];
+  /** Ends what is left of it. */
+  close(): Promise<unknown>;
+}
+
+/** What is outside of an installation, and how one is made. */
+export interface Surroundings {
+  /** Makes an empty place: a database and a bucket in which nothing was ever made. */
+  openPlace(receiver: WebhookReceiver): Promise<Place>;
+  /** A folder of the operator, and where the processes of the gateway see it. */
+  readonly folder: string;
+  readonly folderInside: string;
 }
 
 /** What the steps of the first day know of each other. */
-export interface Story {
-  readonly redisUrl: string;
-  readonly launch: Launch;
+export interface Story extends Surroundings {
   vendor: FakeTextVendor;
   receiver: WebhookReceiver;
   place: Place;
@@ -37,56 +52,67 @@ export interface Story {
   accountId: string;
   keyId: string;
   webhookSecret: string;
-  /** Where the backup goes; removed at the end. */
-  readonly folder: string;
   picture: TaskView;
   film: TaskView;
   /** Decimal text of the quote for the picture. */
   quoted: string;
 }
 
-/** Opens an empty place for an installation; what it is set to is what the compose file sets. */
-export async function openPlace({ redisUrl, launch, receiver }: Story): Promise<Place> {
-  const [database, store] = await Promise.all([createEmptyDatabase(), startS3Server()]);
-  const installation = await Installation.with(
-    {
-      ...SECRETS,
-      DATABASE_URL: database.url,
-      DATABASE_POOL_SIZE: '4',
-      REDIS_URL: redisUrl,
-      QUEUE_PREFIX: uniqueRedisPrefix(),
-      MEDIA_S3_ENDPOINT: store.endpoint,
-      MEDIA_S3_REGION: 'us-east-1',
-      MEDIA_S3_BUCKET: store.bucket,
-      MEDIA_S3_ACCESS_KEY_ID: store.accessKeyId,
-      MEDIA_S3_SECRET_ACCESS_KEY: store.secretAccessKey,
-      // The customer's server of the test stands at an address that is not public.
-      MEDIA_FETCH_ALLOW: receiver.address,
-      // The pictures and films of this day are the sandbox's; a shop would name a vendor instead.
-      SANDBOX_SELLS: 'true',
-      SANDBOX_IMAGE_MS: '50',
-      SANDBOX_VIDEO_MS: '50',
-      LOG_LEVEL: 'warn',
-    },
-    launch,
-  );
-  return { database, store, installation };
+/** What an operator sets besides the addresses of servers. */
+export const settingsFor = (receiver: WebhookReceiver, folderInside: string): Readonly<Record<string, string>> => ({
+  // The customer's server of the test stands at an address that is not public.
+  MEDIA_FETCH_ALLOW: receiver.address,
+  // The pictures and films of this day are the sandbox's; a shop would name a vendor instead.
+  SANDBOX_SELLS: 'true',
+  PRICES_FILE: join(folderInside, PRICES_FILE),
+  SANDBOX_IMAGE_MS: '50',
+  SANDBOX_VIDEO_MS: '50',
+  LOG_LEVEL: 'warn',
+});
+
+/** Places on this machine that run from the clone; their settings are those that the compose file makes. */
+export async function cloneSurroundings(redisUrl: string): Promise<Surroundings> {
+  const folder = await mkdtemp(join(tmpdir(), 'gateway-day-one-'));
+  return { folder, folderInside: folder, openPlace: (receiver) => openClonePlace(redisUrl, receiver, folder) };
 }
 
-export const adminOf = ({ installation }: Place): Client => new Client(installation.url, SECRETS.ADMIN_TOKEN);
+async function openClonePlace(redisUrl: string, receiver: WebhookReceiver, folder: string): Promise<Place> {
+  const [database, store] = await Promise.all([createEmptyDatabase(), startS3Server()]);
+  const installation = await Installation.with({
+    ...SECRETS,
+    DATABASE_URL: database.url,
+    DATABASE_POOL_SIZE: '4',
+    REDIS_URL: redisUrl,
+    QUEUE_PREFIX: uniqueRedisPrefix(),
+    MEDIA_S3_ENDPOINT: store.endpoint,
+    MEDIA_S3_REGION: 'us-east-1',
+    MEDIA_S3_BUCKET: store.bucket,
+    MEDIA_S3_ACCESS_KEY_ID: store.accessKeyId,
+    MEDIA_S3_SECRET_ACCESS_KEY: store.secretAccessKey,
+    ...settingsFor(receiver, folder),
+  });
+  return {
+    installation,
+    operatorUrl: installation.url,
+    adminToken: SECRETS.ADMIN_TOKEN,
+    firstAccounts: [],
+    close: () => {
+      installation.kill();
+      return Promise.all([database.remove(), store.close()]);
+    },
+  };
+}
+
+export const adminOf = ({ operatorUrl, adminToken }: Place): Client => new Client(operatorUrl, adminToken);
 
 /** Opens what the steps need from outside. */
-export async function openStory(redisUrl: string, launch: Launch): Promise<Story> {
+export async function openStory(surroundings: Surroundings): Promise<Story> {
   const [vendor, receiver] = await Promise.all([FakeTextVendor.start(), WebhookReceiver.start()]);
-  const folder = await mkdtemp(join(tmpdir(), 'gateway-day-one-'));
-  return { redisUrl, launch, vendor, receiver, folder } as Story;
+  return { ...surroundings, vendor, receiver } as Story;
 }
 
 export async function closeStory({ vendor, receiver, place, restored, folder }: Story): Promise<void> {
-  for (const { database, store, installation } of [place, restored].filter((opened): opened is Place => !!opened)) {
-    installation.kill();
-    await Promise.all([database.remove(), store.close()]);
-  }
+  for (const opened of [place, restored]) await opened?.close();
   await Promise.all([vendor.stop(), receiver.stop(), rm(folder, { recursive: true, force: true })]);
 }
 

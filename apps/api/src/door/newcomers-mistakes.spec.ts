@@ -1,0 +1,149 @@
+import { startTestGateway, TEST_KEY, type TestGateway } from '../../../gateway/src/testing/test-gateway.js';
+
+/** What people send before they have read the guide; each refusal has to say what to send instead. */
+describe('A request with a typical mistake', () => {
+  let gateway: TestGateway;
+  beforeAll(async () => {
+    gateway = await startTestGateway({ workers: false, environment: { ADMIN_TOKEN: 'admin-token-for-tests' } });
+  });
+  afterAll(() => gateway.stop());
+
+  const messageOf = async (method: string, path: string, body?: object, headers?: Record<string, string>) => {
+    const answer = await gateway.send(method, path, body, headers);
+    return [answer.status, (answer.body as { message: string }).message];
+  };
+
+  it.each([
+    [
+      'POST',
+      '/v1/chat/completions',
+      'Text is POST /v1/responses, /v1/messages or /v1beta/models/{model}:generateContent.',
+    ],
+    [
+      'POST',
+      '/chat/completions',
+      'Text is POST /v1/responses, /v1/messages or /v1beta/models/{model}:generateContent.',
+    ],
+    ['POST', '/v1/completions', 'Text is POST /v1/responses, /v1/messages or /v1beta/models/{model}:generateContent.'],
+    ['POST', '/v1/v1/images/generations', 'Did you mean POST /v1/images/generations?'],
+    ['POST', '/images/generations', 'Did you mean POST /v1/images/generations?'],
+    ['POST', '/v1/image/generation', 'Did you mean POST /v1/images/generations?'],
+    ['POST', '/v1/video/generations', 'Did you mean POST /v1/videos/generations?'],
+    ['POST', '/v1/videos', 'Did you mean POST /v1/videos/generations?'],
+    ['POST', '/v1/response', 'Did you mean POST /v1/responses?'],
+    ['GET', '/V1/Models', 'Did you mean GET /v1/models?'],
+    ['GET', '/v1/model', 'Did you mean GET /v1/models?'],
+    ['GET', '/v1/task/task_1', 'Did you mean GET /v1/tasks/{task_id}?'],
+    ['POST', '/v1/embeddings', 'GET /docs describes every route, GET /openapi.json for programs.'],
+    ['GET', '/', 'GET /docs describes every route, GET /openapi.json for programs.'],
+  ])('%s %s is told where to go', async (method, path, hint) => {
+    const body = method === 'POST' ? { model: 'vendor-5' } : undefined;
+    expect(await messageOf(method, path, body)).toEqual([404, `There is no ${method} ${path}. ${hint}`]);
+  });
+
+  it('shows strangers nothing of the admin API, and its holder the nearest route', async () => {
+    const [, stranger] = await messageOf('GET', '/admin/v2/accounts', undefined, {});
+    expect(stranger).not.toContain('/admin/v1');
+    const admin = { authorization: 'Bearer admin-token-for-tests' };
+    expect(await messageOf('GET', '/admin/v1/account', undefined, admin)).toEqual([
+      404,
+      'There is no GET /admin/v1/account. Did you mean GET /admin/v1/accounts?',
+    ]);
+  });
+
+  const TEXT_ROUTES: [path: string, body: (model: string) => object][] = [
+    ['/v1/responses', (model) => ({ model, input: 'hello' })],
+    ['/v1/messages', (model) => ({ model, max_tokens: 9, messages: [{ role: 'user', content: 'hello' }] })],
+    ['/v1/messages/count_tokens', (model) => ({ model, messages: [{ role: 'user', content: 'hello' }] })],
+    ['/v1beta/models/MODEL:generateContent', () => ({ contents: [{ parts: [{ text: 'hello' }] }] })],
+  ];
+  describe.each(TEXT_ROUTES)('to %s', (path, body) => {
+    const refusal = (model: string) =>
+      messageOf('POST', path.replace('MODEL', model), body(model), {
+        authorization: `Bearer ${TEST_KEY}`,
+        'vendor-version': '2023-06-01',
+      });
+
+    it('is told the nearest model', async () => {
+      expect(await refusal('vendor5')).toEqual([404, 'There is no model "vendor5". Did you mean "vendor-5"?']);
+    });
+    it('is told which models there are when none is near', async () => {
+      const [status, message] = await refusal('somebody-elses-model');
+      expect([status, message]).toEqual([
+        404,
+        expect.stringMatching(
+          /^There is no model "somebody-elses-model"\. For text there are vendor-5, .*GET \/v1\/models lists all\.$/,
+        ),
+      ]);
+    });
+    it('is told where a model for images is served', async () => {
+      expect(await refusal('eta-image-2.0')).toEqual([
+        404,
+        'The model "eta-image-2.0" writes no text: send it to POST /v1/images/generations.',
+      ]);
+    });
+  });
+
+  it.each(['/v1/images/generations', '/v1/videos/generations', '/v1/quote'])(
+    'to %s is told where a model for text is served',
+    async (path) => {
+      expect(await messageOf('POST', path, { model: 'vendor-5', prompt: 'x' })).toEqual([
+        404,
+        expect.stringContaining('vendor-5 writes text: send it to POST /v1/responses, /v1/messages or '),
+      ]);
+    },
+  );
+
+  const REFUSED_KEYS: [what: string, path: string, headers: Record<string, string>, message: string][] = [
+    ['no key', '', {}, 'No API key was sent: add the header "Authorization: Bearer <API_KEY>".'],
+    [
+      'a key without Bearer',
+      '',
+      { authorization: TEST_KEY },
+      'The Authorization header lacks the word Bearer before the key: it must be "Authorization: Bearer <API_KEY>".',
+    ],
+    [
+      'another scheme',
+      '',
+      { authorization: 'Basic c2stZ3c6' },
+      'The Authorization header must be "Authorization: Bearer <API_KEY>"; the scheme Basic is not supported.',
+    ],
+    [
+      'Bearer alone',
+      '',
+      { authorization: 'Bearer ' },
+      'The Authorization header has no key after the word Bearer. Is the variable empty that should hold it?',
+    ],
+    [
+      'a key in quotation marks',
+      '',
+      { authorization: `Bearer "${TEST_KEY}"` },
+      'The API key was sent in quotation marks; send it without them.',
+    ],
+    [
+      'a key in the address',
+      `?key=${TEST_KEY}`,
+      {},
+      'The API key was sent as ?key=, which only content-generation paths take: add the header "Authorization: Bearer <API_KEY>".',
+    ],
+  ];
+  it.each(REFUSED_KEYS)('with %s is told what is wrong with it', async (_what, query, headers, message) => {
+    expect(await messageOf('GET', `/v1/models${query}`, undefined, headers)).toEqual([401, message]);
+    expect(await messageOf('POST', `/v1/responses${query}`, { model: 'vendor-5' }, headers)).toEqual([401, message]);
+  });
+
+  it('never shows the secret that stands in a wrong header', async () => {
+    for (const authorization of [TEST_KEY, `Basic ${TEST_KEY}`, `Bearer "${TEST_KEY}"`, `${TEST_KEY} x`])
+      expect(JSON.stringify(await messageOf('GET', '/v1/models', undefined, { authorization }))).not.toContain(
+        TEST_KEY,
+      );
+  });
+
+  it('with an admin token without Bearer is told so too', async () => {
+    const headers = { authorization: 'admin-token-for-tests' };
+    expect(await messageOf('GET', '/admin/v1/accounts', undefined, headers)).toEqual([
+      401,
+      'The Authorization header lacks the word Bearer before the token: it must be "Authorization: Bearer <ADMIN_TOKEN>".',
+    ]);
+  });
+});

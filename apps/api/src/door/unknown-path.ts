@@ -1,0 +1,69 @@
+import { GatewayError } from '#contracts';
+import { distance } from 'fastest-levenshtein';
+
+/** A route of the document: a method in capitals, and a path whose parameters stand in braces. */
+export interface DocumentedRoute {
+  readonly method: string;
+  readonly path: string;
+}
+
+/** Longer paths are no typing mistake, and comparing them would cost time. */
+const LONGEST_COMPARED = 100;
+/** What a missing last segment (`/v1/videos`) counts beside letters that are wrong. */
+const MISSING_SEGMENT = 3;
+
+/** How other APIs call the writing of text. */
+const TEXT_ELSEWHERE = /^(chat\/)?complet(e|ions?)$|^chat$|^generate(-?text)?$/;
+const TEXT_HERE = 'Text is POST /v1/responses, /v1/messages or /v1beta/models/{model}:generateContent.';
+const EVERY_ROUTE = 'GET /docs describes every route, GET /openapi.json for programs.';
+
+/** What is said of paths that nothing answers at: the route that was probably meant. */
+export class UnknownPaths {
+  private readonly routes: readonly (DocumentedRoute & { readonly segments: readonly string[] })[];
+
+  constructor(routes: readonly DocumentedRoute[]) {
+    this.routes = routes.map((route) => ({ ...route, segments: segmentsOf(route.path) }));
+  }
+
+  /** The refusal of a request to a path that does not exist. */
+  refusal(method: string, path: string): GatewayError {
+    const shown = path.length > LONGEST_COMPARED ? `${path.slice(0, LONGEST_COMPARED)}…` : path;
+    return new GatewayError('not_found', `There is no ${method} ${shown}. ${this.hint(method, path)}`);
+  }
+
+  private hint(method: string, path: string): string {
+    if (path.length > LONGEST_COMPARED) return EVERY_ROUTE;
+    const segments = segmentsOf(path);
+    if (TEXT_ELSEWHERE.test(segments.join('/'))) return TEXT_HERE;
+    // Operators' routes are nobody else's business; who asks below /admin/v1 has shown the token.
+    const isAdmin = path.startsWith('/admin/v1/');
+    const near = this.routes
+      .filter((route) => route.method === method && route.path.startsWith('/admin/') === isAdmin)
+      .map((route) => ({ route, steps: stepsBetween(segments, route.segments) }))
+      .filter(({ steps }) => Number.isFinite(steps))
+      .toSorted((one, other) => one.steps - other.steps);
+    return near[0] ? `Did you mean ${method} ${near[0].route.path}?` : EVERY_ROUTE;
+  }
+}
+
+/** The parts of a path without its version; letter case and repeated versions (`/v1/v1/...`) are slips of their own. */
+const segmentsOf = (path: string): string[] =>
+  path
+    .toLowerCase()
+    .replace(/^(\/+v\d+(beta)?(?=\/|$))+/, '')
+    .split('/')
+    .filter(Boolean);
+
+/** How far a path lies from a route; infinite when it is another one. */
+function stepsBetween(asked: readonly string[], route: readonly string[]): number {
+  const missing = route.length - asked.length;
+  if (asked.length === 0 || missing < 0 || missing > 1) return Infinity;
+  if (missing === 1 && route.at(-1)?.startsWith('{')) return Infinity;
+  return asked.reduce((sum, segment, index) => sum + slips(segment, route[index] ?? ''), missing * MISSING_SEGMENT);
+}
+
+function slips(asked: string, known: string): number {
+  if (known.startsWith('{')) return 0;
+  const steps = distance(asked, known);
+  return steps <= Math.max(2, Math.floor(known.length / 3)) ? steps : Infinity;
+}

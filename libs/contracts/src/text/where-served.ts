@@ -1,0 +1,27 @@
+import { familyOf } from '../catalog.js';
+import { alternatives } from '../field-errors.js';
+import { nearestName } from '../nearest-name.js';
+import { excerpt } from '../unicode-text.js';
+import { SPECIFIED_TEXT_MODELS } from './text-models.js';
+
+/** The paths at which every text model answers. */
+const TEXT_PATHS = ['/v1/responses', '/v1/messages', '/v1beta/models/{model}:generateContent'];
+const LONGEST_SHOWN = 64;
+const MOST_LISTED = 6;
+
+/** "model vendor-5 writes text: send it to ..."; null when this is no text model of the specification. */
+export const textModelElsewhere = (model: string): string | null =>
+  SPECIFIED_TEXT_MODELS.some(({ id }) => id === model)
+    ? `model ${model} writes text: send it to POST ${alternatives(TEXT_PATHS)}.`
+    : null;
+
+/** What is said of a name that no text model has; `known` are those that have one. */
+export function unknownTextModel(model: string, known: readonly string[]): string {
+  const media = familyOf(model);
+  if (media) return `The model "${model}" writes no text: send it to POST ${media.path}.`;
+  const near = nearestName(model, known);
+  const listed = known.slice(0, MOST_LISTED).join(', ');
+  const advice =
+    near === null ? `For text there are ${listed} and others; GET /v1/models lists all.` : `Did you mean "${near}"?`;
+  return `There is no model "${excerpt(model, LONGEST_SHOWN)}". ${advice}`;
+}
