@@ -14,7 +14,10 @@ export function adminGate(token: AdminToken, guesses: GuessLimiter): RequestHand
   return async (request: Request, response: Response, next: NextFunction) => {
     response.setHeader('cache-control', 'no-store');
     const presented = presentedKey(request);
-    if (presented !== undefined && (await opens(token, presented, guesses, request))) return next();
+    if (presented !== undefined && (await opens(token, presented, guesses, request))) {
+      request.isOperator = true;
+      return next();
+    }
     next(
       new GatewayError('invalid_api_key', 'The admin API needs the header "Authorization: Bearer <ADMIN_TOKEN>".', {
         log:

@@ -2,6 +2,9 @@ import { type Caller, OpenTasks, RateLimits } from '#features';
 import { Injectable } from '@nestjs/common';
 import type { Response } from 'express';
 
+/** Paid work, free work, or work that only the share of its account bounds. */
+export type CountedAs = 'paid' | 'free' | 'shared';
+
 /** Lets work begin while its key and its account are within their limits, and tells the client how these stand. */
 @Injectable()
 export class Admission {
@@ -16,7 +19,7 @@ export class Admission {
    *
    * @throws GatewayError `rate_limit_exceeded`, or `unavailable` when limits cannot be checked.
    */
-  async count(kind: 'paid' | 'free' | 'shared', caller: Caller, response: Response): Promise<void> {
+  async count(kind: CountedAs, caller: Caller, response: Response): Promise<void> {
     const ofKey = kind === 'paid' || (kind === 'free' && caller.requestsPerMinute !== null);
     const headers = ofKey ? await this.limits.admit(caller) : await this.limits.admitFree(caller.accountId);
     for (const name of Object.keys(headers)) response.setHeader(name, headers[name] ?? '');

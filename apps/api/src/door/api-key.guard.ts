@@ -1,9 +1,8 @@
 import { AccessService, type Caller, expectScope } from '#features';
 import { createParamDecorator, type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
-import { Reflector } from '@nestjs/core';
 import type { Request } from 'express';
-import { admit } from './admit.js';
-import { NeedsScope } from './needs-scope.js';
+import { authenticate } from './authenticate.js';
+import { routeFacts } from './route-facts.js';
 
 declare module 'express-serve-static-core' {
   interface Request {
@@ -15,19 +14,13 @@ declare module 'express-serve-static-core' {
 /** Lets a request in when its API key is good and its scopes allow the route, and says whose it is. */
 @Injectable()
 export class ApiKeyGuard implements CanActivate {
-  constructor(
-    private readonly access: AccessService,
-    private readonly reflector: Reflector,
-  ) {}
+  constructor(private readonly access: AccessService) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<Request>();
-    request.caller ??= await admit(request, this.access);
+    request.caller ??= await authenticate(request, this.access);
     if (request.caller.scopes.length > 0) {
-      expectScope(
-        request.caller,
-        this.reflector.getAllAndOverride(NeedsScope, [context.getHandler(), context.getClass()]),
-      );
+      expectScope(request.caller, routeFacts(context.getClass(), context.getHandler()).scope);
     }
     return true;
   }

@@ -3,8 +3,8 @@ import { noteFacts } from '#features';
 import { logger } from '#platform';
 import { type ArgumentsHost, Catch, type ExceptionFilter } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { textStyleOf } from '../text/text-style-of.js';
 import { toErrorBody } from './error-body.js';
+import { isTextStyle } from './request-style.js';
 import { toGatewayError } from './to-gateway-error.js';
 
 const log = logger('door');
@@ -27,8 +27,8 @@ export class ErrorFilter implements ExceptionFilter {
       response.setHeader('retry-after-ms', Math.ceil(error.retryAfterMs));
     }
     for (const [name, value] of Object.entries(error.headers ?? {})) response.setHeader(name, value);
-    const style = textStyleOf(request.path);
-    if (style) {
+    const { style } = request.match.facts;
+    if (isTextStyle(style)) {
       // Client libraries obey this before their own idea of which statuses pass.
       response.setHeader('x-should-retry', String(ERRORS[error.code].retryable));
       response.status(statusInStyle(style, error)).json(errorInStyle(style, error, request.requestId));

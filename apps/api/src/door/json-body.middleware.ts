@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '#contracts';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
-import { jsonBoundsOf } from './body-limit.middleware.js';
+import { BODY_KINDS } from './body-kinds.js';
 import { type BodyBounds, readBody } from './read-body.js';
 import { readJson } from './read-json.js';
 
@@ -38,7 +38,7 @@ export function jsonBody(bounds: BodyBounds): RequestHandler {
 }
 
 async function takeBody(request: Request, response: Response, bounds: BodyBounds): Promise<void> {
-  const sender = { accountId: request.caller?.accountId ?? OPERATORS, json: jsonBoundsOf(request.path) };
+  const sender = { accountId: request.caller?.accountId ?? OPERATORS, json: BODY_KINDS[request.match.facts.body].json };
   const { bytes, scan } = await readBody(request, response, bounds, sender);
   // Some editors write a mark in front of UTF-8. It is no JSON, so upstreams never see it.
   const marked = bytes[0] === BYTE_ORDER_MARK[0] && bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);

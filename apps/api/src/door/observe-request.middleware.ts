@@ -2,12 +2,9 @@ import { MODEL_IDS } from '#contracts';
 import { openFacts, takeFacts, type TextUpstreams } from '#features';
 import { enterSpan, eventLogger, signals } from '#platform';
 import type { Request, RequestHandler } from 'express';
-import { styleOf } from './request-style.js';
 
 const completed = eventLogger('door', 'request.completed');
 
-/** Asked for every few seconds by machines. */
-const QUIET: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics']);
 const TASK = /^task_[0-9A-Z]{26}$/;
 
 const MEDIA_MODELS: ReadonlySet<string> = new Set(MODEL_IDS);
@@ -22,7 +19,7 @@ export function observeRequest(textModels: Pick<TextUpstreams, 'has'>): RequestH
   return (request, response, next) => {
     const startedAt = performance.now();
     openFacts(request.requestId);
-    const style = styleOf(request.path);
+    const { style } = request.match.facts;
     signals.httpInFlight.inc({ style });
     const subject = {
       name: request.method,
@@ -54,9 +51,10 @@ export function observeRequest(textModels: Pick<TextUpstreams, 'has'>): RequestH
   };
 }
 
-/** The pattern of the route, never the path itself, which anybody can make up. */
-const routeOf = ({ route }: { route?: { path?: unknown } }): string =>
-  typeof route?.path === 'string' ? route.path : 'none';
+/** The pattern of the route, never the path itself, which anybody can make up. Pages of operators have their own router. */
+function routeOf({ match, route }: Pick<Request, 'match'> & { route?: { path?: unknown } }): string {
+  return match.pattern ?? (typeof route?.path === 'string' ? route.path : 'none');
+}
 
 /** What HTTP shows of an answered request. */
 interface Answered {
@@ -70,9 +68,9 @@ interface Answered {
 
 /** Writes the one line of a request. */
 function tell(request: Request, { route, code: status, model, ms }: Answered): void {
-  const { requestId, method, caller } = request;
+  const { requestId, method, caller, match } = request;
   const { upstream, amount, hold, code, taskId = taskIn(request) } = takeFacts(requestId);
-  if (QUIET.has(route)) return;
+  if (match.facts.isQuiet) return;
   const { accountId, apiKeyId: keyId } = caller ?? {};
   completed({ requestId, accountId, keyId, method, route, model, taskId, upstream, status, ms, amount, hold, code });
 }

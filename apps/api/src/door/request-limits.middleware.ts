@@ -1,6 +1,6 @@
 import { GatewayError } from '#contracts';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
-import type { Admission } from './admission.js';
+import type { Admission, CountedAs } from './admission.js';
 import { carriesBody } from './json-body.middleware.js';
 
 declare module 'express-serve-static-core' {
@@ -12,23 +12,11 @@ declare module 'express-serve-static-core' {
   }
 }
 
-/** Work that spends money, and is counted for its key only. */
-const PAID = /^\/(v1\/){0,2}(responses|messages|videos|images)\/?(generations|edits)?\/?$|models\/[^/]+(:|%3[aA])/;
-
-/** Work that costs nothing. */
-const FREE = /^\/(v1\/){0,2}(messages|quote|tasks|webhooks)(\/|$)/;
-
-/** Stopping a task must be possible for a key over its limit. */
-const CANCEL = /^\/v1\/tasks\/[^/]+\/cancel\/?$/;
-
 /** A repeat is looked for in bodies up to this length, which cost next to nothing to read. */
 const REPEATABLE_BYTES = 64 * 1024;
 
-/** The requests of a path in the limits: of its key, of its key or the free share of its account, of that share alone. */
-function kindOf(path: string): 'paid' | 'free' | 'shared' {
-  if (PAID.test(path)) return 'paid';
-  return FREE.test(path) && !CANCEL.test(path) ? 'free' : 'shared';
-}
+/** What a request with a body counts for: its key, its key or the free share of its account, that share alone. */
+const COUNTED_AS = { task: 'paid', text: 'paid', free: 'free', always: 'shared' } as const;
 
 /**
  * Asks the limits of the minute before a byte of a body is read, so that a key over its limit costs next to nothing. A
@@ -40,7 +28,7 @@ export function requestLimits(admission: Admission): RequestHandler {
     if (caller && carriesBody(request)) {
       request.isCounted = true;
       try {
-        await admission.count(kindOf(request.path), caller, response);
+        await admission.count(countedAs(request), caller, response);
       } catch (error) {
         if (!isSmallRepeat(request) || !(error instanceof GatewayError)) throw error;
         request.overLimit = error;
@@ -51,7 +39,10 @@ export function requestLimits(admission: Admission): RequestHandler {
 }
 
 /** An answer that was paid for is given again to a key over its limit too. */
-const isSmallRepeat = ({ path, headers }: Request): boolean =>
-  headers['idempotency-key'] !== undefined &&
-  kindOf(path) === 'paid' &&
-  Number(headers['content-length']) <= REPEATABLE_BYTES;
+const isSmallRepeat = (request: Request): boolean =>
+  request.headers['idempotency-key'] !== undefined &&
+  countedAs(request) === 'paid' &&
+  Number(request.headers['content-length']) <= REPEATABLE_BYTES;
+
+/** What costs nothing by its route, or has no route, counts for the share of the account. */
+const countedAs = ({ match }: Request): CountedAs => COUNTED_AS[match.facts.cost ?? 'always'];

@@ -1,12 +1,12 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
-import { inOrder } from './in-order.js';
+import { composeMiddleware } from './compose-middleware.js';
 
 const request = {} as Request;
 const response = {} as Response;
 
 /** Runs the steps and answers what was passed on: `undefined` for a request that went through. */
 const passedOn = (...steps: RequestHandler[]): Promise<unknown> =>
-  new Promise((resolve) => void inOrder(...steps)(request, response, resolve as NextFunction));
+  new Promise((resolve) => void composeMiddleware(...steps)(request, response, resolve as NextFunction));
 
 const noting =
   (name: string, taken: string[]): RequestHandler =>
@@ -46,6 +46,6 @@ describe('Middlewares in order', () => {
     const next = (): never => {
       throw new Error('went on');
     };
-    expect(inOrder(() => undefined)(request, response, next)).toBeUndefined();
+    expect(composeMiddleware(() => undefined)(request, response, next)).toBeUndefined();
   });
 });

@@ -2,7 +2,7 @@ import { GatewayError } from '#contracts';
 import type { NextFunction, Request, Response } from 'express';
 
 /** Refuses addresses that no text can come of: null characters, which Postgres cannot hold, and what is not UTF-8. */
-export function readableAddress(request: Request, _response: Response, next: NextFunction): void {
+export function rejectBadUrl(request: Request, _response: Response, next: NextFunction): void {
   if (isReadable(request)) return next();
   next(
     new GatewayError(
