@@ -27,7 +27,7 @@ export const crossOrigin =
     if (!facts.cors) return next();
     response.setHeader('access-control-allow-origin', '*');
     response.setHeader('access-control-expose-headers', READABLE);
-    if (request.method !== 'OPTIONS') return next();
+    if (announced === undefined) return next();
     // The wildcard never covers Authorization, so the names that were asked for are said back.
     const wanted = request.headers['access-control-request-headers'];
     if (wanted !== undefined) response.setHeader('access-control-allow-headers', wanted);

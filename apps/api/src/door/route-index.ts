@@ -12,6 +12,8 @@ export interface RouteMatch {
 
 interface PathNode {
   readonly literals: Map<string, PathNode>;
+  /** The length of the longest of them: a longer segment, such as an id, is none and is not even hashed. */
+  longestLiteral: number;
   /** Any one segment. */
   parameter: PathNode | undefined;
   /** Any further segments. */
@@ -24,6 +26,7 @@ interface PathNode {
 
 const emptyNode = (): PathNode => ({
   literals: new Map(),
+  longestLiteral: 0,
   parameter: undefined,
   rest: undefined,
   routes: new Map(),
@@ -68,9 +71,9 @@ export class RouteIndex {
   }
 
   private miss(path: string, end: number): RouteMatch {
-    const methods = new Set<string>();
-    const facts = collect(this.root, path, 1, end, methods);
-    return { facts: facts ?? ELSEWHERE, pattern: undefined, otherMethods: [...methods].sort() };
+    const missed = new MissedPath(path, end);
+    missed.visit(this.root, 1);
+    return { facts: missed.facts, pattern: undefined, otherMethods: [...missed.methods].sort() };
   }
 
   private nodeAt(path: string): PathNode {
@@ -83,16 +86,24 @@ function childFor(node: PathNode, segment: string): PathNode {
   if (segment.startsWith('*')) return (node.rest ??= emptyNode());
   const child = node.literals.get(segment) ?? emptyNode();
   node.literals.set(segment, child);
+  node.longestLiteral = Math.max(node.longestLiteral, segment.length);
   return child;
+}
+
+const literalAt = (node: PathNode, path: string, from: number, stop: number): PathNode | undefined =>
+  stop - from > node.longestLiteral ? undefined : node.literals.get(path.slice(from, stop));
+
+function segmentEnd(path: string, from: number, end: number): number {
+  const slash = path.indexOf('/', from);
+  return slash === -1 || slash > end ? end : slash;
 }
 
 /** The route of a method at a path, of which the part from `from` to `end` is left. */
 function routeAt(node: PathNode, method: string, path: string, from: number, end: number): RouteMatch | undefined {
   if (from > end) return node.routes.get(method);
-  const slash = path.indexOf('/', from);
-  const stop = slash === -1 || slash > end ? end : slash;
+  const stop = segmentEnd(path, from, end);
   if (stop > from) {
-    const literal = node.literals.get(path.slice(from, stop));
+    const literal = literalAt(node, path, from, stop);
     const found =
       (literal && routeAt(literal, method, path, stop + 1, end)) ??
       (node.parameter && routeAt(node.parameter, method, path, stop + 1, end));
@@ -101,30 +112,39 @@ function routeAt(node: PathNode, method: string, path: string, from: number, end
   return from < end ? node.rest?.routes.get(method) : undefined;
 }
 
-/** Gathers the methods of every node that has the path, and answers the facts of the nearest node above it. */
-function collect(
-  node: PathNode,
-  path: string,
-  from: number,
-  end: number,
-  methods: Set<string>,
-): RouteFacts | undefined {
-  if (from > end) {
-    for (const method of node.routes.keys()) methods.add(method);
-    return node.below;
-  }
-  const slash = path.indexOf('/', from);
-  const stop = slash === -1 || slash > end ? end : slash;
-  let nearest: RouteFacts | undefined;
-  if (stop > from) {
-    for (const child of [node.literals.get(path.slice(from, stop)), node.parameter]) {
-      const facts = child && collect(child, path, stop + 1, end, methods);
-      nearest ??= facts;
+/** Gathers what is known of a path that has no route for its method. */
+class MissedPath {
+  /** The methods of every node that has the path. */
+  readonly methods = new Set<string>();
+  /** Those of the nearest node above it. */
+  facts = ELSEWHERE;
+  private nearest = 0;
+
+  constructor(
+    private readonly path: string,
+    private readonly end: number,
+  ) {}
+
+  visit(node: PathNode, from: number): void {
+    if (from > this.end) return this.take(node);
+    this.pass(node, from);
+    const stop = segmentEnd(this.path, from, this.end);
+    if (stop > from) {
+      const literal = literalAt(node, this.path, from, stop);
+      if (literal) this.visit(literal, stop + 1);
+      if (node.parameter) this.visit(node.parameter, stop + 1);
     }
+    if (node.rest && from < this.end) this.take(node.rest);
   }
-  if (node.rest && from < end) {
-    for (const method of node.rest.routes.keys()) methods.add(method);
-    nearest ??= node.rest.below;
+
+  private pass({ below }: PathNode, from: number): void {
+    if (!below || from <= this.nearest) return;
+    this.facts = below;
+    this.nearest = from;
   }
-  return nearest ?? node.below;
+
+  private take(node: PathNode): void {
+    this.pass(node, this.end + 1);
+    for (const method of node.routes.keys()) this.methods.add(method);
+  }
 }
