@@ -19,7 +19,7 @@ const READING_FAILED = '获取已使用额度失败';
 
 /** Balances of accounts and keys, in a shape of their own without the envelope (D1 2.5, 4.4 and 7). */
 @Controller()
-@Routes({ style: 'account', cors: true })
+@Routes({ style: 'account', scope: 'balance', cors: true })
 export class BalanceController {
   constructor(
     private readonly access: AccessService,
@@ -62,7 +62,7 @@ export class BalanceController {
     }
     try {
       const caller = await authenticate(request, this.access);
-      expectScope(caller, 'balance');
+      expectScope(caller, request.match.facts.scope);
       const body = await read(caller);
       response.status(body ? 200 : 401).send(body ?? balanceFailureBody(NO_SUCH_USER));
     } catch (error) {
