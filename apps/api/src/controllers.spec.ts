@@ -1,9 +1,11 @@
 import { KEY_SCOPES } from '#features';
 import type { JsonObject } from '#contracts';
+import { Controller, Get } from '@nestjs/common';
 import { startTestGateway, type TestGateway } from '../../gateway/src/testing/test-gateway.js';
 import { CONTROLLERS } from './controllers.js';
 import { type DeclaredRoute, declaredRoutes } from './door/declared-routes.js';
 import { isTextStyle } from './door/request-style.js';
+import { Routes } from './door/route.js';
 import { RouteIndex } from './door/route-index.js';
 import { openapiDocument } from './openapi/openapi-document.js';
 
@@ -24,6 +26,15 @@ const nameOf = ({ method, path }: DeclaredRoute): string => `${method} ${path}`;
 const where = (is: (route: DeclaredRoute) => boolean): string[] => ROUTES.filter(is).map(nameOf);
 const names = (path: string, pattern: RegExp): string[] => [...path.matchAll(pattern)].map(([, name]) => name ?? '');
 
+@Controller('v1/silent')
+@Routes({ style: 'account' })
+class SilentController {
+  @Get()
+  read(): string {
+    return 'says nothing about its route';
+  }
+}
+
 describe('The facts of the routes', () => {
   let gateway: TestGateway;
   beforeAll(async () => {
@@ -34,6 +45,12 @@ describe('The facts of the routes', () => {
   it('stand at every route that the server has, and at no other', () => {
     const served = gateway.routes().map(([method, path]) => `${method} ${path}`);
     expect(ROUTES.map(nameOf).sort()).toEqual(served.sort());
+  });
+
+  it('cannot be forgotten: a route without them stops the start', () => {
+    expect(() => declaredRoutes([...CONTROLLERS, SilentController])).toThrow(
+      'SilentController.read needs @Routes and @Route',
+    );
   });
 
   it('say of every route what it is about, so that metrics count none as other', () => {
