@@ -17,7 +17,7 @@ interface Operation {
 }
 
 const ROUTES = declaredRoutes(CONTROLLERS);
-const PATHS = openapiDocument()['paths'] as Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+const PATHS = openapiDocument()['paths'] as unknown as Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 
 const HAS_BODY = new Set(['POST', 'PATCH']);
 /** Their refusals have a shape of their own, so they look at the key themselves. */

@@ -3,6 +3,7 @@ import { SetMetadata } from '@nestjs/common';
 import type { OperationText } from '../openapi/operation.js';
 import type { BodyKind } from './body-kinds.js';
 import type { RequestStyle } from './request-style.js';
+import type { RouteAccess } from './route-access.js';
 
 /**
  * What a handler spends. `task` makes a task, `text` pays for a reply: both count for their key and can carry an
@@ -15,8 +16,8 @@ export type RouteCost = 'task' | 'text' | 'free' | 'always';
 export interface ControllerFacts {
   /** Names the routes in metrics and traces, and decides the shape of errors and where a key is looked for. */
   readonly style: RequestStyle;
-  /** Who may call: holders of an API key unless said; operators by ADMIN_TOKEN; or everybody. */
-  readonly access?: 'key' | 'operator' | 'open';
+  /** `key` unless said. */
+  readonly access?: RouteAccess;
   /** The scope that a key with scopes needs. Routes without one are closed to such keys. */
   readonly scope?: KeyScope;
   /** Whether pages of any origin may call. */
@@ -43,7 +44,7 @@ export interface HandlerFacts extends Partial<ControllerFacts> {
 /** What the middlewares know of a route before Nest calls it. */
 export interface RouteFacts {
   readonly style: RequestStyle;
-  readonly access: 'key' | 'operator' | 'open';
+  readonly access: RouteAccess;
   readonly cors: boolean;
   readonly scope: KeyScope | undefined;
   readonly body: BodyKind;

@@ -1,5 +1,5 @@
 import { ERRORS, type ErrorCode, type JsonObject } from '#contracts';
-import type { RouteFacts } from '../door/route-facts.js';
+import type { RouteAccess } from '../door/route-access.js';
 
 /** One operation as the document's authors write it; the rest follows from it and from its route. */
 export interface OperationText {
@@ -19,7 +19,7 @@ export interface OperationText {
 const COMMON_ERRORS: readonly ErrorCode[] = ['invalid_api_key', 'rate_limit_exceeded', 'internal_error'];
 
 /** Writes an operation in full: parameters, body, answer and an answer for each status that its errors have. */
-export function operation(text: OperationText, access: RouteFacts['access']): JsonObject {
+export function operation(text: OperationText, access: RouteAccess): JsonObject {
   const errors = [...(access === 'open' ? [] : COMMON_ERRORS), ...(text.errors ?? [])];
   return {
     operationId: text.id,
