@@ -17,8 +17,8 @@ import { PlatformModule, type Platform } from '#platform';
 import type { OpenTextProviders } from '#providers';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { CONTROLLERS } from './controllers.js';
-import { Admission } from './door/admission.js';
-import { DECLARED_ROUTES, declaredRoutes } from './door/declared-routes.js';
+import { Admission } from './http/admission.js';
+import { DECLARED_ROUTES, declaredRoutes } from './http/declared-routes.js';
 import { TextAnswers } from './text/text-answers.js';
 
 /** The routes of the API over the features that they hand requests to. */

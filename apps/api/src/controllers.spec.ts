@@ -3,10 +3,10 @@ import type { JsonObject } from '#contracts';
 import { Controller, Get } from '@nestjs/common';
 import { startTestGateway, type TestGateway } from '../../gateway/src/testing/test-gateway.js';
 import { CONTROLLERS } from './controllers.js';
-import { type DeclaredRoute, declaredRoutes } from './door/declared-routes.js';
-import { isTextStyle } from './door/request-style.js';
-import { Routes } from './door/route.js';
-import { RouteIndex } from './door/route-index.js';
+import { type DeclaredRoute, declaredRoutes } from './http/declared-routes.js';
+import { isTextStyle } from './http/request-style.js';
+import { Routes } from './http/route.js';
+import { RouteIndex } from './http/route-index.js';
 import { openapiDocument } from './openapi/openapi-document.js';
 
 interface Operation {

@@ -1,7 +1,7 @@
 import { createServer, IncomingMessage, ServerResponse } from 'node:http';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import express, { type Express, type Response } from 'express';
-import { SerializedBody } from './door/serialized-body.js';
+import { SerializedBody } from './http/serialized-body.js';
 
 /** How often connections are looked through for headers and bodies that are late, in milliseconds; Node's own is 30 s. */
 const CHECK_CONNECTIONS_EVERY_MS = 2_000;

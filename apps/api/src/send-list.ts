@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import type { Page, PageRequest } from '#features';
 import { stringify } from 'csv-stringify/sync';
 import type { Response } from 'express';
-import { DataWith } from './door/envelope.js';
-import { SerializedBody } from './door/serialized-body.js';
+import { DataWith } from './http/envelope.js';
+import { SerializedBody } from './http/serialized-body.js';
 import { viewOf } from './row-view.js';
 
 /** Rows read at once for an export. */

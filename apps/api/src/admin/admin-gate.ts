@@ -2,7 +2,7 @@ import { GatewayError } from '#contracts';
 import type { GuessLimiter, Operator } from '#features';
 import type { AdminToken } from '#platform';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
-import { presentedKey } from '../door/presented-key.js';
+import { presentedKey } from '../http/presented-key.js';
 
 const ACTOR_CHARACTERS_MAX = 100;
 

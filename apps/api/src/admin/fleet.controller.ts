@@ -2,7 +2,7 @@ import { DeliverySearchService, WorkersService } from '#features';
 import { Controller, Get, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { checked } from '../checked-input.js';
-import { Route, Routes } from '../door/route.js';
+import { Route, Routes } from '../http/route.js';
 import { viewOf } from '../row-view.js';
 import { sendList } from '../send-list.js';
 import { operatorOf } from './admin-gate.js';

@@ -2,7 +2,7 @@ import { KeysService } from '#features';
 import { Body, Controller, HttpCode, Param, Patch, Post, Req } from '@nestjs/common';
 import type { Request } from 'express';
 import { checked } from '../checked-input.js';
-import { Route, Routes } from '../door/route.js';
+import { Route, Routes } from '../http/route.js';
 import { viewOf } from '../row-view.js';
 import { operatorOf } from './admin-gate.js';
 import { ACCOUNT_OPERATIONS } from './admin.openapi.js';

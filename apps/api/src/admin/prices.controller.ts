@@ -5,7 +5,7 @@ import { Body, Controller, Get, HttpCode, Post, Query, Req, Res } from '@nestjs/
 import type { Request, Response } from 'express';
 import { stringify } from 'yaml';
 import { checked, positiveAmountOf } from '../checked-input.js';
-import { Route, Routes } from '../door/route.js';
+import { Route, Routes } from '../http/route.js';
 import { viewOf } from '../row-view.js';
 import { operatorOf } from './admin-gate.js';
 import { CATALOGUE_OPERATIONS } from './admin.openapi.js';

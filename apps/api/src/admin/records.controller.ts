@@ -4,7 +4,7 @@ import { Controller, Get, HttpCode, Post, Query, Res } from '@nestjs/common';
 import { IsIn, IsOptional, IsString, MaxLength } from 'class-validator';
 import type { Response } from 'express';
 import { checked } from '../checked-input.js';
-import { Route, Routes } from '../door/route.js';
+import { Route, Routes } from '../http/route.js';
 import { daysOf, groupsOf, ListQuery, UsageListQuery, UsageSumsQuery } from '../list-query.js';
 import { viewOf } from '../row-view.js';
 import { csvOf, sendList } from '../send-list.js';

@@ -2,7 +2,7 @@ import { TaskOverview, TaskRemediesService, TaskSearchService } from '#features'
 import { Body, Controller, Get, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { amountOf, checked } from '../checked-input.js';
-import { Route, Routes } from '../door/route.js';
+import { Route, Routes } from '../http/route.js';
 import { viewOf } from '../row-view.js';
 import { sendList } from '../send-list.js';
 import { clientGone } from '../tasks/client-gone.js';

@@ -1,6 +1,6 @@
 import { TroubledTasksService } from '#features';
 import { Controller, Get } from '@nestjs/common';
-import { Route, Routes } from '../door/route.js';
+import { Route, Routes } from '../http/route.js';
 import { viewOf } from '../row-view.js';
 import { TASK_OPERATIONS } from './admin.openapi.js';
 

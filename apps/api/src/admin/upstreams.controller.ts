@@ -2,7 +2,7 @@ import { GatewayError, isJsonObject, type JsonObject } from '#contracts';
 import { UpstreamsService, type UpstreamView } from '#features';
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Req } from '@nestjs/common';
 import type { Request } from 'express';
-import { Route, Routes } from '../door/route.js';
+import { Route, Routes } from '../http/route.js';
 import { operatorOf } from './admin-gate.js';
 import { CATALOGUE_OPERATIONS } from './admin.openapi.js';
 

@@ -3,10 +3,10 @@ import { AccessService, BalanceService, type Caller, expectScope } from '#featur
 import { logger } from '#platform';
 import { Controller, Get, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { authenticate } from '../door/authenticate.js';
-import { presentedKey } from '../door/presented-key.js';
-import { Route, Routes } from '../door/route.js';
-import { toGatewayError } from '../door/to-gateway-error.js';
+import { authenticate } from '../http/authenticate.js';
+import { presentedKey } from '../http/presented-key.js';
+import { Route, Routes } from '../http/route.js';
+import { toGatewayError } from '../http/to-gateway-error.js';
 import { balanceBody, balanceFailureBody, keyBalanceBody } from './balance-body.js';
 import { BALANCE_OPERATIONS } from './balance.openapi.js';
 

@@ -1,7 +1,7 @@
 import { MEDIA_STORE, type MediaStore } from '#platform';
 import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { Route, Routes } from '../door/route.js';
+import { Route, Routes } from '../http/route.js';
 import { READ_FILE } from './files.openapi.js';
 
 /** Result files. Links are signed, so the link itself is the permission. */

@@ -1,7 +1,7 @@
 import { type Liveness, PLATFORM, type Platform, type Readiness } from '#platform';
 import { Controller, Get, Header, Inject, Res } from '@nestjs/common';
 import type { Response } from 'express';
-import { Route, Routes } from '../door/route.js';
+import { Route, Routes } from '../http/route.js';
 import { HEALTH_OPERATIONS } from './health.openapi.js';
 
 /** For orchestrators and load balancers; open to everybody, and telling nothing about where things are. */

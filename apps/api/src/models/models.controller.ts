@@ -2,9 +2,9 @@ import { GatewayError, MODEL_IDS, nearestNames } from '#contracts';
 import { type Caller, PriceList, TextUpstreams } from '#features';
 import { PLATFORM, type Platform } from '#platform';
 import { Controller, Get, Inject, Param, UseGuards } from '@nestjs/common';
-import { ApiKeyGuard, CurrentCaller } from '../door/api-key.guard.js';
-import { DataWith } from '../door/envelope.js';
-import { Route, Routes } from '../door/route.js';
+import { ApiKeyGuard, CurrentCaller } from '../http/api-key.guard.js';
+import { DataWith } from '../http/envelope.js';
+import { Route, Routes } from '../http/route.js';
 import { type ModelView, toModelView } from './model-view.js';
 import { MODEL_OPERATIONS } from './models.openapi.js';
 

@@ -1,6 +1,6 @@
 import { componentSchemas, type JsonObject } from '#contracts';
 import { VERSION } from '#platform';
-import type { DeclaredRoute } from '../door/declared-routes.js';
+import type { DeclaredRoute } from '../http/declared-routes.js';
 import { ANSWER_SCHEMAS } from './answer-schemas.js';
 import { operation } from './operation.js';
 import { WEBHOOK_SCHEMAS } from './webhook-schemas.js';

@@ -4,10 +4,10 @@ import { dirname, join } from 'node:path';
 import type { JsonObject } from '#contracts';
 import { Controller, Get, Header, Inject, NotFoundException, Param, Res } from '@nestjs/common';
 import type { Response } from 'express';
-import { allowOwnPage } from '../door/security-headers.middleware.js';
-import { Route, Routes } from '../door/route.js';
+import { allowOwnPage } from '../http/security-headers.middleware.js';
+import { Route, Routes } from '../http/route.js';
 import { DOCS_PAGE, DOCS_SCRIPT } from './docs-page.js';
-import { DECLARED_ROUTES, type DeclaredRoute } from '../door/declared-routes.js';
+import { DECLARED_ROUTES, type DeclaredRoute } from '../http/declared-routes.js';
 import { describeApi } from './describe-api.js';
 
 const SWAGGER_UI = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));

@@ -2,7 +2,7 @@ import { GatewayError } from '#contracts';
 import { PLATFORM, type Platform } from '#platform';
 import { Controller, Get, Inject, Res, UseGuards } from '@nestjs/common';
 import type { Response } from 'express';
-import { Route, Routes } from '../door/route.js';
+import { Route, Routes } from '../http/route.js';
 import { MetricsGuard } from './metrics.guard.js';
 
 /** The numbers of this process for Prometheus, as long as no port of their own (`OPS_PORT`) is set for them. */

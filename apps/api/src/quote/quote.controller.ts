@@ -11,8 +11,8 @@ import {
 import { type Caller, PriceList, SubmissionService } from '#features';
 import { PLATFORM, type Platform } from '#platform';
 import { Body, Controller, HttpCode, Inject, Post, UseGuards } from '@nestjs/common';
-import { ApiKeyGuard, CurrentCaller } from '../door/api-key.guard.js';
-import { Route, Routes } from '../door/route.js';
+import { ApiKeyGuard, CurrentCaller } from '../http/api-key.guard.js';
+import { Route, Routes } from '../http/route.js';
 import { QUOTE } from './quote.openapi.js';
 
 /** What a request would cost and how it was understood. */

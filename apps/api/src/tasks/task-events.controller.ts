@@ -4,8 +4,8 @@ import { type Caller, FollowTaskService, onlyOwnKey, OpenWaits, ReadTaskService,
 import { logger } from '#platform';
 import { Controller, Get, Param, Req, Res, UseGuards } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { ApiKeyGuard, CurrentCaller } from '../door/api-key.guard.js';
-import { Route, Routes } from '../door/route.js';
+import { ApiKeyGuard, CurrentCaller } from '../http/api-key.guard.js';
+import { Route, Routes } from '../http/route.js';
 import { clientGone } from './client-gone.js';
 import { TASK_OPERATIONS } from './tasks.openapi.js';
 

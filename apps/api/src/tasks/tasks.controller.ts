@@ -10,10 +10,10 @@ import {
 } from '#features';
 import { Body, Controller, Get, HttpCode, Param, Post, Query, Req, Res, UseGuards } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { ApiKeyGuard, CurrentCaller } from '../door/api-key.guard.js';
-import { DataWith, envelope } from '../door/envelope.js';
-import { Route, Routes } from '../door/route.js';
-import { SerializedBody } from '../door/serialized-body.js';
+import { ApiKeyGuard, CurrentCaller } from '../http/api-key.guard.js';
+import { DataWith, envelope } from '../http/envelope.js';
+import { Route, Routes } from '../http/route.js';
+import { SerializedBody } from '../http/serialized-body.js';
 import { clientGone } from './client-gone.js';
 import { requestedWait } from './requested-wait.js';
 import { retryAfterSeconds } from './retry-after.js';

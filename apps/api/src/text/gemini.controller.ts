@@ -2,9 +2,9 @@ import { camelCaseGemini, GEMINI_METHODS, type GeminiMethod, GeminiRequest, Gate
 import { checkedBody, geminiArrayStyle, geminiEventStyle } from '#features';
 import { Controller, HttpCode, Param, Post, Query, Req, Res, UseGuards } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { ApiKeyGuard } from '../door/api-key.guard.js';
-import { Route, Routes } from '../door/route.js';
-import type { SerializedBody } from '../door/serialized-body.js';
+import { ApiKeyGuard } from '../http/api-key.guard.js';
+import { Route, Routes } from '../http/route.js';
+import type { SerializedBody } from '../http/serialized-body.js';
 import { TextAnswers } from './text-answers.js';
 import { TEXT_OPERATIONS } from './text.openapi.js';
 

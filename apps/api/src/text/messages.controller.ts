@@ -2,10 +2,10 @@ import { CountTokensRequest, GatewayError, MessagesRequest } from '#contracts';
 import { checkedBody, messagesStyle, TextService } from '#features';
 import { Controller, HttpCode, Post, Req, Res, UseGuards } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { ApiKeyGuard } from '../door/api-key.guard.js';
-import { DataWith } from '../door/envelope.js';
-import { Route, Routes } from '../door/route.js';
-import type { SerializedBody } from '../door/serialized-body.js';
+import { ApiKeyGuard } from '../http/api-key.guard.js';
+import { DataWith } from '../http/envelope.js';
+import { Route, Routes } from '../http/route.js';
+import type { SerializedBody } from '../http/serialized-body.js';
 import { TextAnswers } from './text-answers.js';
 import { TEXT_OPERATIONS } from './text.openapi.js';
 

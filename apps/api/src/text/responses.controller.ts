@@ -2,9 +2,9 @@ import { GatewayError, RESPONSES_LIMITS, ResponsesRequest } from '#contracts';
 import { type Caller, checkedBody, expectScope, ItemStore, resolveReferences, responsesStyle } from '#features';
 import { Controller, Get, HttpCode, Param, Post, Req, Res, UseGuards } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { ApiKeyGuard, CurrentCaller } from '../door/api-key.guard.js';
-import { Route, Routes } from '../door/route.js';
-import { SerializedBody } from '../door/serialized-body.js';
+import { ApiKeyGuard, CurrentCaller } from '../http/api-key.guard.js';
+import { Route, Routes } from '../http/route.js';
+import { SerializedBody } from '../http/serialized-body.js';
 import { TextAnswers } from './text-answers.js';
 import { TEXT_OPERATIONS } from './text.openapi.js';
 

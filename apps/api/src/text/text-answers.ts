@@ -1,8 +1,8 @@
 import { CallerPresence, type TextOrder, TextService, TextUpstreams } from '#features';
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { callerOf } from '../door/api-key.guard.js';
-import { SerializedBody } from '../door/serialized-body.js';
+import { callerOf } from '../http/api-key.guard.js';
+import { SerializedBody } from '../http/serialized-body.js';
 import { SANDBOX_HEADER } from '../sandbox-header.js';
 import { StreamWriter } from './stream-writer.js';
 

@@ -1,9 +1,9 @@
 import { GatewayError } from '#contracts';
 import { type Caller, type WebhookDeliveryView, WebhookDeliveriesService } from '#features';
 import { Controller, Get, HttpCode, Param, Post, Query, UseGuards } from '@nestjs/common';
-import { ApiKeyGuard, CurrentCaller } from '../door/api-key.guard.js';
-import { DataWith } from '../door/envelope.js';
-import { Route, Routes } from '../door/route.js';
+import { ApiKeyGuard, CurrentCaller } from '../http/api-key.guard.js';
+import { DataWith } from '../http/envelope.js';
+import { Route, Routes } from '../http/route.js';
 import { WEBHOOK_OPERATIONS } from './webhooks.openapi.js';
 
 const LIMIT_DEFAULT = 20;

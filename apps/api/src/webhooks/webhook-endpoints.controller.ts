@@ -1,8 +1,8 @@
 import { GatewayError } from '#contracts';
 import { type Caller, SigningSecretService, type WebhookEndpointView, WebhookEndpointsService } from '#features';
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, UseGuards } from '@nestjs/common';
-import { ApiKeyGuard, CurrentCaller } from '../door/api-key.guard.js';
-import { Route, Routes } from '../door/route.js';
+import { ApiKeyGuard, CurrentCaller } from '../http/api-key.guard.js';
+import { Route, Routes } from '../http/route.js';
 import { WEBHOOK_OPERATIONS } from './webhooks.openapi.js';
 
 /** Endpoints that are told about every task of the account, and the secrets that sign what they get. */
