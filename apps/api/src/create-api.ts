@@ -5,29 +5,34 @@ import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { adminGate } from './admin/admin-gate.js';
 import { ApiModule } from './api.module.js';
-import { Admission } from './door/admission.js';
-import { BodyBudget } from './door/body-budget.js';
-import { limitBody } from './door/body-limit.middleware.js';
-import { ErrorFilter } from './door/error.filter.js';
-import { inOrder } from './door/in-order.js';
-import { jsonBody } from './door/json-body.middleware.js';
-import { knownSender } from './door/known-sender.middleware.js';
-import { leaveDraining } from './door/leave-draining.middleware.js';
-import { observeRequest } from './door/observe-request.middleware.js';
-import type { BodyBounds } from './door/read-body.js';
-import { readableAddress } from './door/readable-address.middleware.js';
-import { requestLimits } from './door/request-limits.middleware.js';
-import { requestId } from './door/request-id.middleware.js';
-import { SendingRate } from './door/sending-rate.js';
-import { securityHeaders } from './door/security-headers.middleware.js';
-import { UnknownPaths } from './door/unknown-path.js';
+import { Admission } from './http/admission.js';
+import { authenticateBeforeBody } from './http/authenticate-before-body.middleware.js';
+import { BodyBudget } from './http/body-budget.js';
+import { limitBody } from './http/body-limit.middleware.js';
+import { closeWhenDraining } from './http/close-when-draining.middleware.js';
+import { composeMiddleware } from './http/compose-middleware.js';
+import { crossOrigin } from './http/cross-origin.middleware.js';
+import { DECLARED_ROUTES, type DeclaredRoute } from './http/declared-routes.js';
+import { ErrorFilter } from './http/error.filter.js';
+import { expectMethod } from './http/expect-method.middleware.js';
+import { jsonBody } from './http/json-body.middleware.js';
+import { matchRoute } from './http/match-route.middleware.js';
+import { observeRequest } from './http/observe-request.middleware.js';
+import type { BodyBounds } from './http/read-body.js';
+import { rejectBadUrl } from './http/reject-bad-url.middleware.js';
+import { requestLimits } from './http/request-limits.middleware.js';
+import { requestId } from './http/request-id.middleware.js';
+import { RouteIndex } from './http/route-index.js';
+import { SendingRate } from './http/sending-rate.js';
+import { securityHeaders } from './http/security-headers.middleware.js';
+import { UnknownPaths } from './http/unknown-path.js';
 import { ExpressServer } from './express-server.js';
-import { documentedRoutes } from './openapi/openapi-document.js';
+import { documentedRoutes } from './openapi/describe-api.js';
 import { opsPages } from './ops/ops-pages.js';
 import { opsServicesOf } from './ops/ops-services.js';
-import { crossOrigin } from './text/cross-origin.middleware.js';
 
-/** Where the rooms of operators' programs begin. */
+/** Below these stand a router of its own, and what only operators may call, known or not. */
+const OPS = '/ops';
 const ADMIN = '/admin/v1';
 
 const MIB = 1024 * 1024;
@@ -38,7 +43,7 @@ export async function createApi(
   text: OpenTextProviders = openTextProviders(),
 ): Promise<NestExpressApplication> {
   const app = await NestFactory.create<NestExpressApplication>(
-    ApiModule.on(platform, text),
+    ApiModule.register(platform, text),
     new ExpressServer(platform.config.server.TRUSTED_PROXIES),
     {
       bodyParser: false,
@@ -46,17 +51,27 @@ export async function createApi(
       abortOnError: false,
     },
   );
+  const declared = app.get<DeclaredRoute[]>(DECLARED_ROUTES, { strict: false });
+  const routes = routeIndex(declared);
   const observe = observeRequest(app.get(TextUpstreams, { strict: false }));
-  app.use(inOrder(requestId, observe, leaveDraining(platform.health), securityHeaders, readableAddress));
+  const closing = closeWhenDraining(platform.health);
+  app.use(composeMiddleware(requestId, matchRoute(routes), observe, closing, securityHeaders, rejectBadUrl));
   const guesses = app.get<GuessLimiter>(OPERATOR_GUESSES, { strict: false });
-  app.use('/ops', opsPages(platform, opsServicesOf(app), guesses));
+  app.use(OPS, opsPages(platform, opsServicesOf(app), guesses));
   app.use(ADMIN, adminGate(platform.adminToken, guesses));
-  const access = app.get(AccessService, { strict: false });
+  const authenticate = authenticateBeforeBody(app.get(AccessService, { strict: false }));
   const limits = requestLimits(app.get(Admission, { strict: false }));
   const body = jsonBody(bodyBounds(platform.config.server));
-  app.use(inOrder(crossOrigin, knownSender(access, ADMIN), limits, limitBody, body));
-  app.useGlobalFilters(new ErrorFilter(new UnknownPaths(documentedRoutes())));
+  app.use(composeMiddleware(crossOrigin(routes), expectMethod, authenticate, limits, limitBody, body));
+  app.useGlobalFilters(new ErrorFilter(new UnknownPaths(documentedRoutes(declared))));
   return app;
+}
+
+function routeIndex(declared: readonly DeclaredRoute[]): RouteIndex {
+  const routes = new RouteIndex(declared);
+  routes.addTree(OPS, { style: 'ops' });
+  routes.addTree(ADMIN, { style: 'admin' });
+  return routes;
 }
 
 function bodyBounds({ BODY_LIMIT_MB, BODY_MEMORY_MB }: ServerConfig): BodyBounds {

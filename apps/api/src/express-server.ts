@@ -1,6 +1,7 @@
 import { createServer, IncomingMessage, ServerResponse } from 'node:http';
 import { ExpressAdapter } from '@nestjs/platform-express';
-import express, { type Express } from 'express';
+import express, { type Express, type Response } from 'express';
+import { SerializedBody } from './http/serialized-body.js';
 
 /** How often connections are looked through for headers and bodies that are late, in milliseconds; Node's own is 30 s. */
 const CHECK_CONNECTIONS_EVERY_MS = 2_000;
@@ -20,6 +21,13 @@ export class ExpressServer extends ExpressAdapter {
     const app = configuredExpress(trustedProxies);
     super(app);
     this.#express = app;
+  }
+
+  /** Sends what a handler returned. What it has streamed is only ended. */
+  override reply(response: Response, body: unknown, statusCode?: number): unknown {
+    if (response.headersSent) return response.end();
+    if (!(body instanceof SerializedBody)) return super.reply(response, body, statusCode);
+    return body.sendWith(response);
   }
 
   override initHttpServer(): void {

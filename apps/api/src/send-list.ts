@@ -2,6 +2,8 @@ import { once } from 'node:events';
 import type { Page, PageRequest } from '#features';
 import { stringify } from 'csv-stringify/sync';
 import type { Response } from 'express';
+import { DataWith } from './http/envelope.js';
+import { SerializedBody } from './http/serialized-body.js';
 import { viewOf } from './row-view.js';
 
 /** Rows read at once for an export. */
@@ -14,21 +16,21 @@ export interface ListRequest {
   readonly format: 'json' | 'csv';
 }
 
-/** Answers a part of a list as JSON, or the whole list as CSV, read part by part while it is sent. */
+/** A part of a list as JSON; or the whole list as CSV, read part by part while it is sent. */
 export async function sendList<Row extends object>(
   response: Response,
   { limit, cursor, format }: ListRequest,
   read: (page: PageRequest) => Promise<Page<Row>>,
-): Promise<void> {
+): Promise<DataWith<unknown> | undefined> {
   if (format === 'csv') return sendCsv(response, read);
   const { items, nextCursor } = await read({ limit, cursor: cursor ?? null });
-  response.json({ code: 200, data: items.map(viewOf), next_cursor: nextCursor });
+  return new DataWith(items.map(viewOf), { next_cursor: nextCursor });
 }
 
 async function sendCsv<Row extends object>(
   response: Response,
   read: (page: PageRequest) => Promise<Page<Row>>,
-): Promise<void> {
+): Promise<undefined> {
   let page = await read({ limit: EXPORT_PAGE, cursor: null });
   response.type('text/csv; charset=utf-8');
   response.setHeader('content-disposition', 'attachment');
@@ -39,11 +41,15 @@ async function sendCsv<Row extends object>(
     if (page.nextCursor === null || response.destroyed) break;
     page = await read({ limit: EXPORT_PAGE, cursor: page.nextCursor });
   }
-  response.end();
+  return undefined;
 }
 
+/** All rows as one answer. */
+export const csvOf = (rows: readonly object[]): SerializedBody =>
+  new SerializedBody(toCsv(rows, true), 'text/csv; charset=utf-8');
+
 /** Rows as CSV. Texts that a spreadsheet would run as a formula are defused. */
-export function toCsv(rows: readonly object[], withHeader: boolean): string {
+function toCsv(rows: readonly object[], withHeader: boolean): string {
   const records = rows.map((row) => Object.entries(viewOf(row) as object).map(([, field]) => cell(field)));
   const header = withHeader && rows[0] ? [Object.keys(viewOf(rows[0]) as object)] : [];
   return stringify([...header, ...records], { escape_formulas: true });

@@ -2,8 +2,8 @@ import { GatewayError } from '#contracts';
 import type { GuessLimiter, Operator } from '#features';
 import type { AdminToken } from '#platform';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
-import { presentedKey } from '../door/presented-key.js';
-import { whyNoKey } from '../door/why-no-key.js';
+import { presentedKey } from '../http/presented-key.js';
+import { whyNoKey } from '../http/why-no-key.js';
 
 const ACTOR_CHARACTERS_MAX = 100;
 
@@ -15,7 +15,10 @@ export function adminGate(token: AdminToken, guesses: GuessLimiter): RequestHand
   return async (request: Request, response: Response, next: NextFunction) => {
     response.setHeader('cache-control', 'no-store');
     const presented = presentedKey(request);
-    if (presented !== undefined && (await opens(token, presented, guesses, request))) return next();
+    if (presented !== undefined && (await opens(token, presented, guesses, request))) {
+      request.isOperator = true;
+      return next();
+    }
     next(
       new GatewayError('invalid_api_key', refusalOf(request, presented), {
         log:

@@ -5,12 +5,15 @@ import { Body, Controller, Get, HttpCode, Post, Query, Req, Res } from '@nestjs/
 import type { Request, Response } from 'express';
 import { stringify } from 'yaml';
 import { checked, positiveAmountOf } from '../checked-input.js';
+import { Route, Routes } from '../http/route.js';
 import { viewOf } from '../row-view.js';
 import { operatorOf } from './admin-gate.js';
+import { CATALOGUE_OPERATIONS } from './admin.openapi.js';
 import { ExportQuery, ImportQuery, NewPriceBody, PriceQuery } from './price.dto.js';
 
 /** The price book, for operators. */
 @Controller('admin/v1/prices')
+@Routes({ style: 'admin', access: 'operator' })
 export class PricesController {
   constructor(
     private readonly prices: PricesService,
@@ -19,15 +22,17 @@ export class PricesController {
   ) {}
 
   @Get()
-  async list(@Query() query: unknown): Promise<object> {
+  @Route({ operation: CATALOGUE_OPERATIONS.adminListPrices })
+  async list(@Query() query: unknown): Promise<unknown> {
     const { model = null, at, history } = checked(PriceQuery, query);
     const moment = at === undefined ? new Date() : new Date(at);
     const rows = history === 'true' ? this.prices.history(model) : this.prices.inForce(model, moment);
-    return { code: 200, data: (await rows).map(viewOf) };
+    return (await rows).map(viewOf);
   }
 
   /** What is in force and what is to come, in the form that `import` and PRICES_FILE take. */
   @Get('export')
+  @Route({ operation: CATALOGUE_OPERATIONS.adminExportPrices, answer: 'native' })
   async export(@Query() query: unknown, @Res({ passthrough: true }) response: Response): Promise<unknown> {
     const { format } = checked(ExportQuery, query);
     const book = await exportPrices(this.database);
@@ -38,15 +43,16 @@ export class PricesController {
 
   /** Puts a list of dated prices into the book, all or nothing; `dry_run=true` only says what would change. */
   @Post('import')
+  @Route({ operation: CATALOGUE_OPERATIONS.adminImportPrices })
   @HttpCode(200)
-  async import(@Query() query: unknown, @Body() body: unknown, @Req() request: Request): Promise<object> {
+  async import(@Query() query: unknown, @Body() body: unknown, @Req() request: Request): Promise<unknown> {
     const { dry_run: dryRun } = checked(ImportQuery, query);
     const prices = checkedPrices(body);
     const data = await (dryRun === 'true'
       ? this.imports.compare(prices)
       : this.imports.run(operatorOf(request), prices));
     const [conflict] = data.conflicts;
-    if (!conflict || dryRun === 'true') return { code: 200, data: { dry_run: dryRun === 'true', ...data } };
+    if (!conflict || dryRun === 'true') return { dry_run: dryRun === 'true', ...data };
     const { model, unit, variant, effective_from: from, was } = conflict;
     throw new GatewayError(
       'conflict',
@@ -57,8 +63,9 @@ export class PricesController {
 
   /** Adds a price. What was charged before stays as it was. */
   @Post()
+  @Route({ operation: CATALOGUE_OPERATIONS.adminAddPrice })
   @HttpCode(200)
-  async add(@Body() body: unknown, @Req() request: Request): Promise<object> {
+  async add(@Body() body: unknown, @Req() request: Request): Promise<unknown> {
     const price = checked(NewPriceBody, body);
     const row = await this.prices.add(operatorOf(request), {
       model: price.model,
@@ -68,7 +75,7 @@ export class PricesController {
       perQuantity: BigInt(price.per_quantity),
       effectiveFrom: price.effective_from === undefined ? null : new Date(price.effective_from),
     });
-    return { code: 200, data: viewOf(row) };
+    return viewOf(row);
   }
 }
 

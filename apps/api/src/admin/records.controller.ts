@@ -4,9 +4,11 @@ import { Controller, Get, HttpCode, Post, Query, Res } from '@nestjs/common';
 import { IsIn, IsOptional, IsString, MaxLength } from 'class-validator';
 import type { Response } from 'express';
 import { checked } from '../checked-input.js';
+import { Route, Routes } from '../http/route.js';
 import { daysOf, groupsOf, ListQuery, UsageListQuery, UsageSumsQuery } from '../list-query.js';
 import { viewOf } from '../row-view.js';
-import { sendList, toCsv } from '../send-list.js';
+import { csvOf, sendList } from '../send-list.js';
+import { RECORD_OPERATIONS } from './admin.openapi.js';
 
 class LedgerQuery extends ListQuery {
   @IsOptional()
@@ -52,6 +54,7 @@ const REPORTS_SHOWN = 30;
 
 /** What was written down, for operators: ledger, audit, usage, and the proof that it adds up. */
 @Controller('admin/v1')
+@Routes({ style: 'admin', access: 'operator' })
 export class RecordsController {
   constructor(
     private readonly records: RecordsService,
@@ -60,43 +63,48 @@ export class RecordsController {
   ) {}
 
   @Get('ledger')
-  ledger(@Query() query: unknown, @Res() response: Response): Promise<void> {
+  @Route({ operation: RECORD_OPERATIONS.adminListLedger })
+  ledger(@Query() query: unknown, @Res({ passthrough: true }) response: Response): Promise<unknown> {
     const list = checked(LedgerQuery, query);
     return sendList(response, list, (page) => this.records.ledger(list.account_id ?? null, list.task_id ?? null, page));
   }
 
   @Get('audit')
-  audit(@Query() query: unknown, @Res() response: Response): Promise<void> {
+  @Route({ operation: RECORD_OPERATIONS.adminListAudit })
+  audit(@Query() query: unknown, @Res({ passthrough: true }) response: Response): Promise<unknown> {
     const list = checked(AuditQuery, query);
     return sendList(response, list, (page) => this.records.audit(list.subject_id ?? null, page));
   }
 
   @Get('usage')
-  async usageSums(@Query() query: unknown, @Res() response: Response): Promise<void> {
+  @Route({ operation: RECORD_OPERATIONS.adminReadUsage })
+  async usageSums(@Query() query: unknown): Promise<unknown> {
     const asked = checked(AccountUsageSumsQuery, query);
     const sums = await this.usage.sums(daysOf(asked, asked.account_id ?? null), groupsOf(asked.group_by));
-    if (asked.format === 'csv') response.type('text/csv; charset=utf-8').send(toCsv(sums, true));
-    else response.json({ code: 200, data: sums.map(viewOf) });
+    return asked.format === 'csv' ? csvOf(sums) : sums.map(viewOf);
   }
 
   @Get('usage/records')
-  usageRecords(@Query() query: unknown, @Res() response: Response): Promise<void> {
+  @Route({ operation: RECORD_OPERATIONS.adminListUsageRecords })
+  usageRecords(@Query() query: unknown, @Res({ passthrough: true }) response: Response): Promise<unknown> {
     const list = checked(AccountUsageQuery, query);
     const days = daysOf(list, list.account_id ?? null);
     return sendList(response, list, (page) => this.usage.records(days, page));
   }
 
   @Get('reconciliations')
-  async reports(): Promise<object> {
-    return { code: 200, data: (await this.reconciliation.latest(REPORTS_SHOWN)).map(viewOf) };
+  @Route({ operation: RECORD_OPERATIONS.adminListReconciliations })
+  async reports(): Promise<unknown> {
+    return (await this.reconciliation.latest(REPORTS_SHOWN)).map(viewOf);
   }
 
   /** Reconciles now and answers the report. */
   @Post('reconciliations')
+  @Route({ operation: RECORD_OPERATIONS.adminReconcile })
   @HttpCode(200)
-  async reconcile(@Query() query: unknown): Promise<object> {
+  async reconcile(@Query() query: unknown): Promise<unknown> {
     const report = await this.reconciliation.run({ full: checked(ReconcileQuery, query).full === 'true' });
     if (!report) throw new GatewayError('conflict', 'A reconciliation is under way; its report will be listed.');
-    return { code: 200, data: viewOf(report) };
+    return viewOf(report);
   }
 }

@@ -3,10 +3,12 @@ import { AccessService, BalanceService, type Caller, expectScope } from '#featur
 import { logger } from '#platform';
 import { Controller, Get, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { admit } from '../door/admit.js';
-import { presentedKey } from '../door/presented-key.js';
-import { toGatewayError } from '../door/to-gateway-error.js';
+import { authenticate } from '../http/authenticate.js';
+import { presentedKey } from '../http/presented-key.js';
+import { Route, Routes } from '../http/route.js';
+import { toGatewayError } from '../http/to-gateway-error.js';
 import { balanceBody, balanceFailureBody, keyBalanceBody } from './balance-body.js';
+import { BALANCE_OPERATIONS } from './balance.openapi.js';
 
 const log = logger('balance');
 
@@ -17,6 +19,7 @@ const READING_FAILED = '获取已使用额度失败';
 
 /** Balances of accounts and keys, in a shape of their own without the envelope (D1 2.5, 4.4 and 7). */
 @Controller()
+@Routes({ style: 'account', scope: 'balance', cors: true })
 export class BalanceController {
   constructor(
     private readonly access: AccessService,
@@ -25,6 +28,10 @@ export class BalanceController {
 
   /** The balance of the account behind the key, whichever of its keys asks. */
   @Get(['v1/user/balance', 'user/balance'])
+  @Route({
+    operation: [BALANCE_OPERATIONS.readUserBalance, BALANCE_OPERATIONS.readUserBalanceWithoutVersion],
+    answer: 'native',
+  })
   ofUser(@Req() request: Request, @Res() response: Response): Promise<void> {
     return this.answer(request, response, async ({ accountId }) => {
       const balance = await this.balances.ofAccount(accountId);
@@ -34,6 +41,7 @@ export class BalanceController {
 
   /** What the key itself used and may still use. */
   @Get('v1/balance')
+  @Route({ operation: BALANCE_OPERATIONS.readKeyBalance, answer: 'native' })
   ofKey(@Req() request: Request, @Res() response: Response): Promise<void> {
     return this.answer(request, response, async ({ apiKeyId }) => {
       const balance = await this.balances.ofKey(apiKeyId);
@@ -53,8 +61,8 @@ export class BalanceController {
       return;
     }
     try {
-      const caller = await admit(request, this.access);
-      expectScope(caller, 'balance');
+      const caller = await authenticate(request, this.access);
+      expectScope(caller, request.match.facts.scope);
       const body = await read(caller);
       response.status(body ? 200 : 401).send(body ?? balanceFailureBody(NO_SUCH_USER));
     } catch (error) {

@@ -2,24 +2,16 @@ import { GatewayError, MODEL_IDS, nearestNames } from '#contracts';
 import { type Caller, PriceList, TextUpstreams } from '#features';
 import { PLATFORM, type Platform } from '#platform';
 import { Controller, Get, Inject, Param, UseGuards } from '@nestjs/common';
-import { ApiKeyGuard, CurrentCaller } from '../door/api-key.guard.js';
-import { NeedsScope } from '../door/needs-scope.js';
+import { ApiKeyGuard, CurrentCaller } from '../http/api-key.guard.js';
+import { DataWith } from '../http/envelope.js';
+import { Route, Routes } from '../http/route.js';
 import { type ModelView, toModelView } from './model-view.js';
-
-/** The list in the form that the client libraries of two vendors page through; it always fits one page. */
-interface ModelListBody {
-  readonly code: 200;
-  readonly object: 'list';
-  readonly data: readonly ModelView[];
-  readonly has_more: false;
-  readonly first_id: string | null;
-  readonly last_id: string | null;
-}
+import { MODEL_OPERATIONS } from './models.openapi.js';
 
 /** What can be generated here: the catalogue that also checks the requests, and the text models of the upstreams. */
 @Controller('v1/models')
 @UseGuards(ApiKeyGuard)
-@NeedsScope('generate')
+@Routes({ style: 'account', scope: 'generate' })
 export class ModelsController {
   constructor(
     private readonly prices: PriceList,
@@ -29,31 +21,25 @@ export class ModelsController {
 
   /** Every model that the key may use, with its fields, rules and prices in force. */
   @Get()
-  async list(@CurrentCaller() caller: Caller): Promise<ModelListBody> {
+  @Route({ operation: MODEL_OPERATIONS.listModels })
+  async list(@CurrentCaller() caller: Caller): Promise<DataWith<readonly ModelView[]>> {
     const prices = await this.prices.inForce();
     const { BALANCE_UNIT: currency } = this.platform.config.server;
     const data = this.modelsFor(caller).map((id) => toModelView(id, prices.get(id) ?? [], currency));
-    return {
-      code: 200,
-      object: 'list',
-      data,
-      has_more: false,
-      first_id: data.at(0)?.id ?? null,
-      last_id: data.at(-1)?.id ?? null,
-    };
+    // As the client libraries of two vendors page through it; it always fits one page.
+    const page = { has_more: false, first_id: data.at(0)?.id ?? null, last_id: data.at(-1)?.id ?? null };
+    return new DataWith(data, page, { object: 'list' });
   }
 
   /** One model. The fields stand in `data` as everywhere, and at the top for client libraries. */
   @Get(':model')
-  async read(
-    @CurrentCaller() caller: Caller,
-    @Param('model') id: string,
-  ): Promise<ModelView & { code: 200; data: ModelView }> {
+  @Route({ operation: MODEL_OPERATIONS.readModel })
+  async read(@CurrentCaller() caller: Caller, @Param('model') id: string): Promise<DataWith<ModelView>> {
     const models = this.modelsFor(caller);
     if (!models.includes(id)) throw modelNotFound(id, models);
     const prices = (await this.prices.inForce(id)).get(id) ?? [];
     const view = toModelView(id, prices, this.platform.config.server.BALANCE_UNIT);
-    return { code: 200, data: view, ...view };
+    return new DataWith(view, view);
   }
 
   /** What the key may use, media models first. */

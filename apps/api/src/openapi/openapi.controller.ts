@@ -2,11 +2,13 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { JsonObject } from '#contracts';
-import { Controller, Get, Header, NotFoundException, Param, Res } from '@nestjs/common';
+import { Controller, Get, Header, Inject, NotFoundException, Param, Res } from '@nestjs/common';
 import type { Response } from 'express';
-import { allowOwnPage } from '../door/security-headers.middleware.js';
+import { allowOwnPage } from '../http/security-headers.middleware.js';
+import { Route, Routes } from '../http/route.js';
 import { DOCS_PAGE, DOCS_SCRIPT } from './docs-page.js';
-import { openapiDocument } from './openapi-document.js';
+import { DECLARED_ROUTES, type DeclaredRoute } from '../http/declared-routes.js';
+import { describeApi } from './describe-api.js';
 
 const SWAGGER_UI = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
 
@@ -22,11 +24,17 @@ const ASSETS: Readonly<Record<string, { readonly type: string; readonly read: ()
 
 /** The description of the API, for programs and for people; open to everybody. */
 @Controller()
+@Routes({ style: 'ops', access: 'open' })
 export class OpenapiController {
-  private readonly document = openapiDocument();
+  private readonly document: JsonObject;
+
+  constructor(@Inject(DECLARED_ROUTES) routes: readonly DeclaredRoute[]) {
+    this.document = describeApi(routes);
+  }
 
   /** OpenAPI 3.1. */
   @Get('openapi.json')
+  @Route({ operation: [], answer: 'native' })
   @Header('access-control-allow-origin', '*')
   read(): JsonObject {
     return this.document;
@@ -34,12 +42,14 @@ export class OpenapiController {
 
   /** The same for people, to read and to try. */
   @Get('docs')
+  @Route({ operation: [], answer: 'native' })
   page(@Res() response: Response): void {
     allowOwnPage(response);
     response.type('html').send(DOCS_PAGE);
   }
 
   @Get('docs/:asset')
+  @Route({ operation: [], answer: 'native' })
   asset(@Param('asset') name: string, @Res() response: Response): void {
     const asset = Object.hasOwn(ASSETS, name) ? ASSETS[name] : undefined;
     if (!asset) throw new NotFoundException(`The documentation has no file "${name.slice(0, 64)}".`);

@@ -1,6 +1,7 @@
 import { ERRORS, type ErrorCode, type JsonObject } from '#contracts';
+import type { RouteAccess } from '../http/route-access.js';
 
-/** One operation as the document's authors write it; the rest follows from it. */
+/** One operation as the document's authors write it; the rest follows from it and from its route. */
 export interface OperationText {
   readonly id: string;
   readonly tag: string;
@@ -12,18 +13,14 @@ export interface OperationText {
   /** Schema of the JSON answer, or the whole answer object when it is of another type. */
   readonly answer: JsonObject;
   readonly errors?: readonly ErrorCode[];
-  /** Who may call it; absent means: everybody with an API key. */
-  readonly open?: true;
-  /** Only operators may call it, with ADMIN_TOKEN. */
-  readonly admin?: true;
 }
 
 /** What can go wrong on every path that asks for a key. */
 const COMMON_ERRORS: readonly ErrorCode[] = ['invalid_api_key', 'rate_limit_exceeded', 'internal_error'];
 
 /** Writes an operation in full: parameters, body, answer and an answer for each status that its errors have. */
-export function operation(text: OperationText): JsonObject {
-  const errors = [...(text.open ? [] : COMMON_ERRORS), ...(text.errors ?? [])];
+export function operation(text: OperationText, access: RouteAccess): JsonObject {
+  const errors = [...(access === 'open' ? [] : COMMON_ERRORS), ...(text.errors ?? [])];
   return {
     operationId: text.id,
     tags: [text.tag],
@@ -32,8 +29,8 @@ export function operation(text: OperationText): JsonObject {
     ...(text.parameters && { parameters: [...text.parameters] }),
     ...(text.body && { requestBody: { required: true, content: { 'application/json': { schema: text.body } } } }),
     responses: { 200: answerOf(text.answer), ...errorAnswers(errors) },
-    ...(text.open && { security: [] }),
-    ...(text.admin && { security: [{ adminToken: [] }] }),
+    ...(access === 'open' && { security: [] }),
+    ...(access === 'operator' && { security: [{ adminToken: [] }] }),
   };
 }
 

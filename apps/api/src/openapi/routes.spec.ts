@@ -29,7 +29,7 @@ const LET_IN_BY: Readonly<Record<string, readonly string[]>> = {
     'GET /v1/models/{model}',
   ],
   // What costs money or work is limited by the minute besides.
-  'ApiKeyGuard and MeteredGuard': [
+  'ApiKeyGuard and RateLimitGuard': [
     'DELETE /v1/webhooks/endpoints/{endpoint_id}',
     'GET /v1/tasks',
     'GET /v1/usage',

@@ -3,7 +3,7 @@ import { type GuessLimiter, OPERATOR_GUESSES } from '#features';
 import { PLATFORM, type Platform } from '#platform';
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import type { Request } from 'express';
-import { presentedKey } from '../door/presented-key.js';
+import { presentedKey } from '../http/presented-key.js';
 import { OperatorAccess } from './operator-access.js';
 
 const LOOPBACK = /^(::1|(::ffff:)?127(\.\d{1,3}){3})$/;

@@ -1,5 +1,5 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
-import { allowOwnPage } from '../door/security-headers.middleware.js';
+import { allowOwnPage } from '../http/security-headers.middleware.js';
 import type { OperatorAccess, OperatorRole } from './operator-access.js';
 
 export const SESSION_COOKIE = 'gateway_operator';

@@ -2,7 +2,7 @@ import { GatewayError } from '#contracts';
 import type { GuessLimiter } from '#features';
 import { logger } from '#platform';
 import { type Request, type Response, Router, urlencoded } from 'express';
-import { allowOwnPage } from '../door/security-headers.middleware.js';
+import { allowOwnPage } from '../http/security-headers.middleware.js';
 import { html } from './html.js';
 import { type OperatorAccess, type OperatorRole, SESSION_SECONDS } from './operator-access.js';
 import { SESSION_COOKIE } from './ops-gate.js';

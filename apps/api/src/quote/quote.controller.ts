@@ -13,9 +13,9 @@ import {
 import { type Caller, PriceList, SubmissionService } from '#features';
 import { isDataUri, PLATFORM, type Platform } from '#platform';
 import { Body, Controller, HttpCode, Inject, Post, UseGuards } from '@nestjs/common';
-import { ApiKeyGuard, CurrentCaller } from '../door/api-key.guard.js';
-import { NeedsScope } from '../door/needs-scope.js';
-import { Metered } from '../door/metered.js';
+import { ApiKeyGuard, CurrentCaller } from '../http/api-key.guard.js';
+import { Route, Routes } from '../http/route.js';
+import { QUOTE } from './quote.openapi.js';
 
 /** What a request would cost and how it was understood. */
 export interface QuoteView {
@@ -55,7 +55,7 @@ function withFileNamed(value: JsonValue): JsonValue {
 /** Prices without running. */
 @Controller('v1/quote')
 @UseGuards(ApiKeyGuard)
-@NeedsScope('generate')
+@Routes({ style: 'account', scope: 'generate' })
 export class QuoteController {
   constructor(
     private readonly submissions: SubmissionService,
@@ -65,32 +65,29 @@ export class QuoteController {
 
   /** Takes any body of the video and image endpoints, refuses what they refuse, and moves no money. */
   @Post()
-  @Metered('free')
+  @Route({ operation: QUOTE, cost: 'free', body: 'pictures' })
   @HttpCode(200)
-  async quote(@CurrentCaller() caller: Caller, @Body() body: unknown): Promise<{ code: 200; data: QuoteView }> {
+  async quote(@CurrentCaller() caller: Caller, @Body() body: unknown): Promise<QuoteView> {
     const family = familyNamedIn(body);
     const { request, quote } = await this.submissions.price(family.path, caller, body);
     const { variant, quantity, unit, settle } = family.billing(request.parameters);
     const nextChange = await this.prices.nextChange(request.model, unit, variant);
     return {
-      code: 200,
-      data: {
-        object: 'quote',
-        valid: true,
-        model: request.model,
-        path: family.path,
-        mode: request.mode,
-        amount: formatMicros(quote.holdMicros),
-        currency: this.platform.config.server.BALANCE_UNIT,
-        unit_price: formatMicros(quote.unitMicros),
-        quantity,
-        per: unit,
-        variant,
-        settle,
-        request: withFilesNamed(request.parameters),
-        notices: request.notices,
-        valid_until: nextChange && Math.floor(nextChange.getTime() / 1000),
-      },
+      object: 'quote',
+      valid: true,
+      model: request.model,
+      path: family.path,
+      mode: request.mode,
+      amount: formatMicros(quote.holdMicros),
+      currency: this.platform.config.server.BALANCE_UNIT,
+      unit_price: formatMicros(quote.unitMicros),
+      quantity,
+      per: unit,
+      variant,
+      settle,
+      request: withFilesNamed(request.parameters),
+      notices: request.notices,
+      valid_until: nextChange && Math.floor(nextChange.getTime() / 1000),
     };
   }
 }

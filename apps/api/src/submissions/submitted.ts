@@ -2,16 +2,14 @@ import type { AcceptedTask, SubmissionContext } from '#features';
 import type { Request } from 'express';
 
 /** The answer to an accepted submission (D1 2.1). */
-export interface SubmittedBody {
-  readonly code: 200;
-  readonly data: readonly [{ readonly status: 'submitted'; readonly task_id: string; readonly notice?: string }];
-}
+export type SubmittedData = readonly [
+  { readonly status: 'submitted'; readonly task_id: string; readonly notice?: string },
+];
 
 /** One element for the one task that a request makes, with what its owner should know. */
-export const submitted = ({ taskId, notices }: Pick<AcceptedTask, 'taskId' | 'notices'>): SubmittedBody => ({
-  code: 200,
-  data: [{ status: 'submitted', task_id: taskId, ...(notices.length > 0 && { notice: notices.join(' ') }) }],
-});
+export const submitted = ({ taskId, notices }: Pick<AcceptedTask, 'taskId' | 'notices'>): SubmittedData => [
+  { status: 'submitted', task_id: taskId, ...(notices.length > 0 && { notice: notices.join(' ') }) },
+];
 
 /** What comes with a submission besides its body. */
 export const submissionContext = (request: Request): SubmissionContext => ({

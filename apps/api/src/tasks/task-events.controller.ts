@@ -4,9 +4,10 @@ import { type Caller, FollowTaskService, onlyOwnKey, OpenWaits, ReadTaskService,
 import { logger } from '#platform';
 import { Controller, Get, Param, Req, Res, UseGuards } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { ApiKeyGuard, CurrentCaller } from '../door/api-key.guard.js';
-import { NeedsScope } from '../door/needs-scope.js';
+import { ApiKeyGuard, CurrentCaller } from '../http/api-key.guard.js';
+import { Route, Routes } from '../http/route.js';
 import { clientGone } from './client-gone.js';
+import { TASK_OPERATIONS } from './tasks.openapi.js';
 
 const log = logger('task-events');
 
@@ -18,7 +19,7 @@ const RECONNECT_MS = 2_000;
 /** The life of a task as server-sent events. */
 @Controller('v1/tasks')
 @UseGuards(ApiKeyGuard)
-@NeedsScope('tasks:read')
+@Routes({ style: 'tasks', scope: 'tasks:read' })
 export class TaskEventsController {
   constructor(
     private readonly tasks: ReadTaskService,
@@ -31,6 +32,7 @@ export class TaskEventsController {
    * that comes back with `Last-Event-ID` gets only what it has not seen; 204 when that was the end, so that it stops.
    */
   @Get(':task_id/events')
+  @Route({ operation: TASK_OPERATIONS.followTask, answer: 'native' })
   async events(
     @CurrentCaller() caller: Caller,
     @Param('task_id') taskId: string,

@@ -2,10 +2,11 @@ import { camelCaseGemini, GEMINI_METHODS, type GeminiMethod, GeminiRequest, Gate
 import { checkedBody, geminiArrayStyle, geminiEventStyle } from '#features';
 import { Controller, HttpCode, Param, Post, Query, Req, Res, UseGuards } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { ApiKeyGuard } from '../door/api-key.guard.js';
-import { NeedsScope } from '../door/needs-scope.js';
-import { Metered } from '../door/metered.js';
+import { ApiKeyGuard } from '../http/api-key.guard.js';
+import { Route, Routes } from '../http/route.js';
+import type { SerializedBody } from '../http/serialized-body.js';
 import { TextAnswers } from './text-answers.js';
+import { TEXT_OPERATIONS } from './text.openapi.js';
 
 interface Target {
   readonly model: string;
@@ -26,25 +27,25 @@ function readTarget(target: string): Target {
 /** D1 4.2. The further paths are what client libraries make of other base addresses. */
 @Controller(['v1beta/models', 'v1/models', 'models'])
 @UseGuards(ApiKeyGuard)
-@NeedsScope('generate')
+@Routes({ style: 'gemini', scope: 'generate', cors: true })
 export class GeminiController {
   constructor(private readonly answers: TextAnswers) {}
 
   /** Generates content, whole or streamed: as server-sent events with `alt=sse`, else as one JSON array. */
   @Post(':target')
-  @Metered('text')
+  @Route({ operation: TEXT_OPERATIONS.generateContent, cost: 'text', body: 'conversation', answer: 'native' })
   @HttpCode(200)
   async generate(
     @Param('target') target: string,
     @Query('alt') alternative: string | undefined,
     @Req() request: Request,
-    @Res() response: Response,
-  ): Promise<void> {
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<SerializedBody | undefined> {
     const { model, method } = readTarget(target);
     const { body: spelled, isRenamed } = camelCaseGemini(request.body);
     const body = await checkedBody(GeminiRequest, spelled);
     const codec = alternative === 'sse' ? geminiEventStyle : geminiArrayStyle;
     const demand = { codec, model, body, sentBody: body, bytes: isRenamed ? undefined : request.rawBody, headers: {} };
-    await this.answers.send(demand, method === 'streamGenerateContent', request, response);
+    return this.answers.answer(demand, method === 'streamGenerateContent', request, response);
   }
 }

@@ -2,10 +2,12 @@ import { CountTokensRequest, GatewayError, MessagesRequest } from '#contracts';
 import { checkedBody, messagesStyle, TextService } from '#features';
 import { Controller, HttpCode, Post, Req, Res, UseGuards } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { ApiKeyGuard } from '../door/api-key.guard.js';
-import { NeedsScope } from '../door/needs-scope.js';
-import { Metered } from '../door/metered.js';
+import { ApiKeyGuard } from '../http/api-key.guard.js';
+import { DataWith } from '../http/envelope.js';
+import { Route, Routes } from '../http/route.js';
+import type { SerializedBody } from '../http/serialized-body.js';
 import { TextAnswers } from './text-answers.js';
+import { TEXT_OPERATIONS } from './text.openapi.js';
 
 const VERSION = /^\d{4}-\d{2}-\d{2}$/;
 
@@ -33,7 +35,7 @@ function nativeHeaders({ headers }: Request): Record<string, string> {
 /** D1 4.3. The further paths are what client libraries make of other base addresses. */
 @Controller(['v1', 'v1/v1', ''])
 @UseGuards(ApiKeyGuard)
-@NeedsScope('generate')
+@Routes({ style: 'messages', scope: 'generate', cors: true })
 export class MessagesController {
   constructor(
     private readonly answers: TextAnswers,
@@ -42,9 +44,12 @@ export class MessagesController {
 
   /** Writes the next turn of a conversation, whole or streamed. */
   @Post('messages')
-  @Metered('text')
+  @Route({ operation: TEXT_OPERATIONS.createMessage, cost: 'text', body: 'conversation', answer: 'native' })
   @HttpCode(200)
-  async create(@Req() request: Request, @Res() response: Response): Promise<void> {
+  async create(
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<SerializedBody | undefined> {
     expectVersion(request);
     const body = await checkedBody(MessagesRequest, request.body);
     const demand = {
@@ -55,17 +60,17 @@ export class MessagesController {
       bytes: request.rawBody,
       headers: nativeHeaders(request),
     };
-    await this.answers.send(demand, body.stream === true, request, response);
+    return this.answers.answer(demand, body.stream === true, request, response);
   }
 
   /** Counts the input tokens of a message request without running it. Free, but limited by the minute. */
   @Post('messages/count_tokens')
-  @Metered('free')
+  @Route({ operation: TEXT_OPERATIONS.countMessageTokens, cost: 'free', body: 'conversation' })
   @HttpCode(200)
-  async countTokens(@Req() request: Request): Promise<object> {
+  async countTokens(@Req() request: Request): Promise<DataWith<object>> {
     expectVersion(request);
     const body = await checkedBody(CountTokensRequest, request.body);
     const counted = { input_tokens: await this.text.countTokens(messagesStyle, body, body.model) };
-    return { code: 200, data: counted, ...counted };
+    return new DataWith(counted, counted);
   }
 }

@@ -2,11 +2,11 @@ import { GatewayError, RESPONSES_LIMITS, ResponsesRequest } from '#contracts';
 import { type Caller, checkedBody, expectScope, ItemStore, resolveReferences, responsesStyle } from '#features';
 import { Controller, Get, HttpCode, Param, Post, Req, Res, UseGuards } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { ApiKeyGuard, CurrentCaller } from '../door/api-key.guard.js';
-import { NeedsScope } from '../door/needs-scope.js';
-import { Metered } from '../door/metered.js';
-import { sendJson } from '../send-json.js';
+import { ApiKeyGuard, CurrentCaller } from '../http/api-key.guard.js';
+import { Route, Routes } from '../http/route.js';
+import { SerializedBody } from '../http/serialized-body.js';
 import { TextAnswers } from './text-answers.js';
+import { TEXT_OPERATIONS } from './text.openapi.js';
 
 /** @throws GatewayError `invalid_parameter` when the output limit stands there under two names. */
 function expectOneLimit(body: ResponsesRequest): void {
@@ -20,7 +20,7 @@ function expectOneLimit(body: ResponsesRequest): void {
 /** D1 4.1. The further paths are what client libraries make of other base addresses. */
 @Controller(['v1', 'v1/v1', ''])
 @UseGuards(ApiKeyGuard)
-@NeedsScope('generate')
+@Routes({ style: 'responses', scope: 'generate', cors: true })
 export class ResponsesController {
   constructor(
     private readonly answers: TextAnswers,
@@ -29,9 +29,13 @@ export class ResponsesController {
 
   /** Answers a conversation, whole or streamed, and remembers the answer unless `store` is false. */
   @Post('responses')
-  @Metered('text')
+  @Route({ operation: TEXT_OPERATIONS.createResponse, cost: 'text', body: 'conversation', answer: 'native' })
   @HttpCode(200)
-  async create(@Req() request: Request, @Res() response: Response, @CurrentCaller() caller: Caller): Promise<void> {
+  async create(
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+    @CurrentCaller() caller: Caller,
+  ): Promise<SerializedBody | undefined> {
     const { accountId } = caller;
     const sentBody = await checkedBody(ResponsesRequest, request.body);
     if (refersToStored(sentBody)) expectScope(caller, 'responses');
@@ -50,19 +54,15 @@ export class ResponsesController {
           this.items.save({ accountId, response: answer, inputItems: ownItems, previousResponseId }),
       }),
     };
-    await this.answers.send(demand, sentBody.stream === true, request, response);
+    return this.answers.answer(demand, sentBody.stream === true, request, response);
   }
 
   /** A stored response. */
   @Get('responses/:id')
-  @NeedsScope('responses')
-  async read(
-    @Param('id') id: string,
-    @Res() response: Response,
-    @CurrentCaller() { accountId }: Caller,
-  ): Promise<void> {
+  @Route({ operation: TEXT_OPERATIONS.readResponse, scope: 'responses', answer: 'native' })
+  async read(@Param('id') id: string, @CurrentCaller() { accountId }: Caller): Promise<SerializedBody> {
     const stored = await this.items.response(accountId, id);
-    sendJson(response, responsesStyle.wrap(JSON.stringify(stored), stored));
+    return new SerializedBody(responsesStyle.wrap(JSON.stringify(stored), stored));
   }
 }
 

@@ -4,7 +4,7 @@ import type { Response } from 'express';
 /** Longest silence on an open stream, in milliseconds: proxies and clients give up on connections that say nothing. */
 const HEARTBEAT_MS = 15_000;
 
-/** Writes one streamed answer: headers with the first event, heartbeats in silence, no faster than the client reads. */
+/** Writes one streamed answer, all but its end: headers with the first event, heartbeats in silence, no faster than the client reads. */
 export class StreamWriter {
   readonly #response: Response;
   readonly #stream: TextStream;
@@ -31,7 +31,6 @@ export class StreamWriter {
     } finally {
       clearInterval(heartbeat);
     }
-    this.#response.end();
   }
 
   /** False when it failed after a heartbeat had begun the answer; the failure is then told inside it. */

@@ -1,15 +1,15 @@
 import { CallerPresence, type TextOrder, TextService, TextUpstreams } from '#features';
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { callerOf } from '../door/api-key.guard.js';
+import { callerOf } from '../http/api-key.guard.js';
+import { SerializedBody } from '../http/serialized-body.js';
 import { SANDBOX_HEADER } from '../sandbox-header.js';
-import { sendJson } from '../send-json.js';
 import { StreamWriter } from './stream-writer.js';
 
 /** What a controller knows of a request; the rest comes from the HTTP request itself. */
 export type TextDemand<Body> = Omit<TextOrder<Body>, 'requestId' | 'idempotencyKey' | 'caller'>;
 
-/** Sends text answers over HTTP, whole or streamed. The upstream of a client that leaves is read on for its usage. */
+/** Makes text answers, whole or streamed. The upstream of a client that leaves is read on for its usage. */
 @Injectable()
 export class TextAnswers {
   constructor(
@@ -17,8 +17,17 @@ export class TextAnswers {
     private readonly upstreams: TextUpstreams,
   ) {}
 
-  /** @throws GatewayError when nothing was written yet. */
-  async send<Body>(demand: TextDemand<Body>, stream: boolean, request: Request, response: Response): Promise<void> {
+  /**
+   * The whole answer; or nothing, after a stream was written to its end or its client left.
+   *
+   * @throws GatewayError when nothing was written yet.
+   */
+  async answer<Body>(
+    demand: TextDemand<Body>,
+    stream: boolean,
+    request: Request,
+    response: Response,
+  ): Promise<SerializedBody | undefined> {
     const caller = new CallerPresence();
     response.once('close', () => {
       // A request that may be repeated is finished all the same: the repeat gets its answer.
@@ -32,12 +41,12 @@ export class TextAnswers {
     };
     if (this.upstreams.isSandbox) response.setHeader(SANDBOX_HEADER, 'true');
     try {
-      if (stream) await new StreamWriter(response, await this.text.stream(order, caller), this.text.stallMs).write();
-      else sendJson(response, await this.text.answer(order, caller));
+      if (!stream) return new SerializedBody(await this.text.answer(order, caller));
+      await new StreamWriter(response, await this.text.stream(order, caller), this.text.stallMs).write();
     } catch (error) {
+      // Nobody is there to be told of it.
       if (!caller.hasLeft) throw error;
-      // Nobody is there to be told, but whoever follows the response learns that its work is over.
-      response.end();
     }
+    return undefined;
   }
 }

@@ -1,9 +1,10 @@
 import { GatewayError } from '#contracts';
 import { type Caller, type WebhookDeliveryView, WebhookDeliveriesService } from '#features';
 import { Controller, Get, HttpCode, Param, Post, Query, UseGuards } from '@nestjs/common';
-import { ApiKeyGuard, CurrentCaller } from '../door/api-key.guard.js';
-import { NeedsScope } from '../door/needs-scope.js';
-import { Metered } from '../door/metered.js';
+import { ApiKeyGuard, CurrentCaller } from '../http/api-key.guard.js';
+import { DataWith } from '../http/envelope.js';
+import { Route, Routes } from '../http/route.js';
+import { WEBHOOK_OPERATIONS } from './webhooks.openapi.js';
 
 const LIMIT_DEFAULT = 20;
 const LIMIT_MAX = 100;
@@ -11,44 +12,42 @@ const LIMIT_MAX = 100;
 /** What was sent to webhooks, and sending it again. */
 @Controller('v1/webhooks/deliveries')
 @UseGuards(ApiKeyGuard)
-@NeedsScope('webhooks')
+@Routes({ style: 'account', scope: 'webhooks' })
 export class WebhookDeliveriesController {
   constructor(private readonly deliveries: WebhookDeliveriesService) {}
 
   /** The delivery log, newest first: `limit`, `cursor`, `task_id`. */
   @Get()
-  @Metered('free')
+  @Route({ operation: WEBHOOK_OPERATIONS.listWebhookDeliveries, cost: 'free' })
   async list(
     @CurrentCaller() caller: Caller,
     @Query() query: Record<string, unknown>,
-  ): Promise<{ code: 200; data: readonly WebhookDeliveryView[]; has_more: boolean; next_cursor: string | null }> {
+  ): Promise<DataWith<readonly WebhookDeliveryView[]>> {
     const { deliveries, nextCursor } = await this.deliveries.list(
       caller.accountId,
       readLimit(query['limit']),
       readId('cursor', query['cursor']),
       readId('task_id', query['task_id']),
     );
-    return { code: 200, data: deliveries, has_more: nextCursor !== null, next_cursor: nextCursor };
+    return new DataWith(deliveries, { has_more: nextCursor !== null, next_cursor: nextCursor });
   }
 
   /** One delivery with all its attempts. */
   @Get(':delivery_id')
-  async read(
-    @CurrentCaller() caller: Caller,
-    @Param('delivery_id') deliveryId: string,
-  ): Promise<{ code: 200; data: WebhookDeliveryView }> {
-    return { code: 200, data: await this.deliveries.read(caller.accountId, deliveryId) };
+  @Route({ operation: WEBHOOK_OPERATIONS.readWebhookDelivery })
+  async read(@CurrentCaller() caller: Caller, @Param('delivery_id') deliveryId: string): Promise<WebhookDeliveryView> {
+    return this.deliveries.read(caller.accountId, deliveryId);
   }
 
   /** Sends it again at once, under the same id. */
   @Post(':delivery_id/resend')
-  @Metered('free')
+  @Route({ operation: WEBHOOK_OPERATIONS.resendWebhookDelivery, cost: 'free' })
   @HttpCode(200)
   async resend(
     @CurrentCaller() caller: Caller,
     @Param('delivery_id') deliveryId: string,
-  ): Promise<{ code: 200; data: WebhookDeliveryView }> {
-    return { code: 200, data: await this.deliveries.resend(caller.accountId, deliveryId) };
+  ): Promise<WebhookDeliveryView> {
+    return this.deliveries.resend(caller.accountId, deliveryId);
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Micros } from '#contracts';
 import { Database } from '#platform';
+import { Injectable } from '@nestjs/common';
 
 /** A price in force. */
 export interface ListedPrice {
@@ -20,6 +21,7 @@ const NEXT_CHANGE = `
 select min(effective_from) as at from price where model = $1 and unit = $2 and variant = $3 and effective_from > now()`;
 
 /** The prices as people look them up. */
+@Injectable()
 export class PriceList {
   constructor(private readonly database: Database) {}
 

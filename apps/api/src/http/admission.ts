@@ -1,0 +1,32 @@
+import { type Caller, OpenTasks, RateLimits } from '#features';
+import { Injectable } from '@nestjs/common';
+import type { Response } from 'express';
+
+/** Paid work, free work, or work that only the share of its account bounds. */
+export type CountedAs = 'paid' | 'free' | 'shared';
+
+/** Lets work begin while its key and its account are within their limits, and tells the client how these stand. */
+@Injectable()
+export class Admission {
+  constructor(
+    private readonly limits: RateLimits,
+    private readonly openTasks: OpenTasks,
+  ) {}
+
+  /**
+   * Counts a request: paid work for its key, free work for its key if that has a limit and else for the share of its
+   * account, shared work for that share alone.
+   *
+   * @throws GatewayError `rate_limit_exceeded`, or `unavailable` when limits cannot be checked.
+   */
+  async count(kind: CountedAs, caller: Caller, response: Response): Promise<void> {
+    const ofKey = kind === 'paid' || (kind === 'free' && caller.requestsPerMinute !== null);
+    const headers = ofKey ? await this.limits.admit(caller) : await this.limits.admitFree(caller.accountId);
+    for (const name of Object.keys(headers)) response.setHeader(name, headers[name] ?? '');
+  }
+
+  /** @throws GatewayError `rate_limit_exceeded`: the account has as many open tasks as it may. */
+  async admitTask({ accountId }: Caller): Promise<void> {
+    await this.openTasks.admit(accountId);
+  }
+}

@@ -1,0 +1,38 @@
+import { AccessService, type Caller, expectScope } from '#features';
+import { createParamDecorator, type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import type { Request } from 'express';
+import { authenticate } from './authenticate.js';
+import { routeFacts } from './route-facts.js';
+
+declare module 'express-serve-static-core' {
+  interface Request {
+    /** Who sent the request; set before its body is read, or by the guard when it has none. */
+    caller?: Caller;
+  }
+}
+
+/** Lets a request in when its API key is good and its scopes allow the route, and says whose it is. */
+@Injectable()
+export class ApiKeyGuard implements CanActivate {
+  constructor(private readonly access: AccessService) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const request = context.switchToHttp().getRequest<Request>();
+    request.caller ??= await authenticate(request, this.access);
+    if (request.caller.scopes.length > 0) {
+      expectScope(request.caller, routeFacts(context.getClass(), context.getHandler()).scope);
+    }
+    return true;
+  }
+}
+
+/** The caller that `ApiKeyGuard` let in. */
+export function callerOf({ caller }: Request): Caller {
+  if (!caller) throw new Error('The caller is asked for on a route that ApiKeyGuard does not guard');
+  return caller;
+}
+
+/** The caller that the guard let in, for a parameter of a handler. */
+export const CurrentCaller = createParamDecorator((_: unknown, context: ExecutionContext): Caller =>
+  callerOf(context.switchToHttp().getRequest<Request>()),
+);

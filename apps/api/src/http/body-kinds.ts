@@ -1,0 +1,28 @@
+import type { JsonBounds } from './json-scan.js';
+
+/** What a body may hold. */
+export interface BodyLimits {
+  /** The most bytes, which must then be announced; undefined where only the general bound (`BODY_LIMIT_MB`) holds. */
+  readonly announcedBytes: number | undefined;
+  /** How much structure it may have. */
+  readonly json: JsonBounds;
+}
+
+/** Several times what the longest list of fields takes. */
+const FIELDS: JsonBounds = { maxValues: 2_000, maxKeys: 1_000 };
+
+/** Thousands of turns with their tool calls; what is built of so many values keeps others waiting for some 20 ms. */
+const CONVERSATION: JsonBounds = { maxValues: 100_000, maxKeys: 30_000 };
+
+/** The kinds of bodies that routes take. */
+export const BODY_KINDS = {
+  /** A list of fields. */
+  fields: { announcedBytes: 1024 * 1024, json: FIELDS },
+  /** Fields with pictures in them. */
+  pictures: { announcedBytes: undefined, json: FIELDS },
+  /** Turns and tools that the caller shapes, with pictures in them. */
+  conversation: { announcedBytes: undefined, json: CONVERSATION },
+} as const satisfies Readonly<Record<string, BodyLimits>>;
+
+/** The name of a kind of body. */
+export type BodyKind = keyof typeof BODY_KINDS;

@@ -1,0 +1,21 @@
+/** The envelope of D1 section 1. */
+export interface Envelope<Data> {
+  readonly code: number;
+  readonly data: Data;
+}
+
+/** Puts an answer into the envelope. `code` is its HTTP status. */
+export const envelope = <Data>(data: Data, code = 200): Envelope<Data> => ({ code, data });
+
+/** `data`, and fields that stand beside it in the envelope: `after` it, and `before` it behind `code`. */
+export class DataWith<Data> {
+  constructor(
+    readonly data: Data,
+    readonly after: object,
+    readonly before: object = {},
+  ) {}
+
+  enveloped(code: number): Envelope<Data> {
+    return { code, ...this.before, data: this.data, ...this.after };
+  }
+}

@@ -1,0 +1,59 @@
+import { ERRORS, errorInStyle, type GatewayError, statusInStyle } from '#contracts';
+import { noteFacts } from '#features';
+import { logger } from '#platform';
+import { type ArgumentsHost, Catch, type ExceptionFilter, NotFoundException } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { toErrorBody } from './error-body.js';
+import { isTextStyle } from './request-style.js';
+import { toGatewayError } from './to-gateway-error.js';
+import type { UnknownPaths } from './unknown-path.js';
+
+const log = logger('door');
+
+/** Turns whatever was thrown into an answer. The only place that writes error statuses. */
+@Catch()
+export class ErrorFilter implements ExceptionFilter {
+  constructor(private readonly unknownPaths: UnknownPaths) {}
+
+  catch(thrown: unknown, host: ArgumentsHost): void {
+    const http = host.switchToHttp();
+    const request = http.getRequest<Request>();
+    const response = http.getResponse<Response>();
+    const error = isWithoutRoute(thrown, request)
+      ? this.unknownPaths.refusal(request.method, request.path)
+      : toGatewayError(thrown);
+    logFailure(error, request);
+    if (response.headersSent) {
+      response.destroy().end();
+      return;
+    }
+    if (error.retryAfterMs !== undefined) {
+      response.setHeader('retry-after', Math.ceil(error.retryAfterMs / 1000));
+      response.setHeader('retry-after-ms', Math.ceil(error.retryAfterMs));
+    }
+    for (const [name, value] of Object.entries(error.headers ?? {})) response.setHeader(name, value);
+    const { style } = request.match.facts;
+    if (isTextStyle(style)) {
+      // Client libraries obey this before their own idea of which statuses pass.
+      response.setHeader('x-should-retry', String(ERRORS[error.code].retryable));
+      response.status(statusInStyle(style, error)).json(errorInStyle(style, error, request.requestId));
+    } else response.status(error.status).json(toErrorBody(error));
+  }
+}
+
+/** Nest says so when no route fits; routes that miss something they were asked for come after one did. */
+const isWithoutRoute = (thrown: unknown, request: Request): boolean =>
+  thrown instanceof NotFoundException && request.route === undefined;
+
+function logFailure(error: GatewayError, request: Request): void {
+  const { requestId, method, path } = request;
+  const fields = { requestId, code: error.code, status: error.status, method, path };
+  noteFacts(requestId, { code: error.code });
+  if (error.status < 500) log.debug('request.refused', fields);
+  else if (error.code === 'internal_error') log.error('request.failed', { ...fields, error: error.cause ?? error });
+  // Foreseen, so where it was thrown tells nobody anything; its cause, if it has one, is named in `detail`.
+  else log.warn('request.failed', { ...fields, detail: error.message, cause: causeOf(error) });
+}
+
+const causeOf = ({ cause }: GatewayError): string | undefined =>
+  cause instanceof Error ? `${cause.name}: ${cause.message}` : undefined;

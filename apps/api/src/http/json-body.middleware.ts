@@ -1,0 +1,67 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { GatewayError } from '#contracts';
+import type { NextFunction, Request, RequestHandler, Response } from 'express';
+import { BODY_KINDS } from './body-kinds.js';
+import { type BodyBounds, readBody } from './read-body.js';
+import { readJson } from './read-json.js';
+
+declare module 'express-serve-static-core' {
+  interface Request {
+    /** The body's own bytes, for answers that pass it on as it came. Undefined when there was none. */
+    rawBody?: Buffer;
+  }
+}
+
+const HAS_BODY = new Set(['POST', 'PUT', 'PATCH']);
+
+const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
+
+/** Whose the bodies of operators are, who have no account. */
+const OPERATORS = 'operators';
+
+/** True for a request whose body is read. */
+export const carriesBody = ({ method }: Request): boolean => HAS_BODY.has(method);
+
+/**
+ * Reads JSON bodies within bounds; a body of another type is refused by name, and so are compressed ones, those with very
+ * much structure and those whose keys can be read in two ways. An absent body is left undefined, an empty one is an empty
+ * object.
+ */
+export function jsonBody(bounds: BodyBounds): RequestHandler {
+  return async (request: Request, response: Response, next: NextFunction) => {
+    if (carriesBody(request)) {
+      expectPlainJson(request.headers);
+      if (announcesBody(request.headers)) await takeBody(request, response, bounds);
+    }
+    next();
+  };
+}
+
+async function takeBody(request: Request, response: Response, bounds: BodyBounds): Promise<void> {
+  const sender = { accountId: request.caller?.accountId ?? OPERATORS, json: BODY_KINDS[request.match.facts.body].json };
+  const { bytes, scan } = await readBody(request, response, bounds, sender);
+  // Some editors write a mark in front of UTF-8. It is no JSON, so upstreams never see it.
+  const marked = bytes[0] === BYTE_ORDER_MARK[0] && bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
+  const from = marked ? BYTE_ORDER_MARK.length : 0;
+  request.rawBody = marked ? bytes.subarray(from) : bytes;
+  request.body = request.rawBody.length === 0 ? {} : await readJson(bytes, from, scan);
+}
+
+const announcesBody = (headers: IncomingHttpHeaders): boolean =>
+  headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
+
+/** UTF-8 is the only encoding: upstreams of the same style get the bytes as they came, under no other name. */
+function expectPlainJson({
+  'content-type': type,
+  'content-encoding': encoding = 'identity',
+}: IncomingHttpHeaders): void {
+  if (type !== undefined && !/^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(type))
+    throw unsupported(`Content-Type must be application/json, not "${type.slice(0, 100)}".`);
+  const charset = type === undefined ? undefined : /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(type)?.[1];
+  if (charset !== undefined && !/^utf-?8$/i.test(charset))
+    throw unsupported(`Bodies are read as UTF-8, not as "${charset.slice(0, 100)}".`);
+  if (encoding.toLowerCase() !== 'identity')
+    throw unsupported(`Bodies are read as they are, without Content-Encoding "${encoding.slice(0, 100)}".`);
+}
+
+const unsupported = (message: string): GatewayError => new GatewayError('unsupported_media_type', message);

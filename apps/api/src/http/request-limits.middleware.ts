@@ -1,0 +1,48 @@
+import { GatewayError } from '#contracts';
+import type { NextFunction, Request, RequestHandler, Response } from 'express';
+import type { Admission, CountedAs } from './admission.js';
+import { carriesBody } from './json-body.middleware.js';
+
+declare module 'express-serve-static-core' {
+  interface Request {
+    /** Why a request with an Idempotency-Key is over a limit; it may still be answered again if it was paid for. */
+    overLimit?: GatewayError;
+    /** Set on a request that was counted against a limit of the minute. */
+    isCounted?: boolean;
+  }
+}
+
+/** A repeat is looked for in bodies up to this length, which cost next to nothing to read. */
+const REPEATABLE_BYTES = 64 * 1024;
+
+/** What a request with a body counts for: its key, its key or the free share of its account, that share alone. */
+const COUNTED_AS = { task: 'paid', text: 'paid', free: 'free', always: 'shared' } as const;
+
+/**
+ * Asks the limits of the minute before a byte of a body is read, so that a key over its limit costs next to nothing. A
+ * path that is not known counts for the free share of its account.
+ */
+export function requestLimits(admission: Admission): RequestHandler {
+  return async (request: Request, response: Response, next: NextFunction) => {
+    const { caller } = request;
+    if (caller && carriesBody(request)) {
+      request.isCounted = true;
+      try {
+        await admission.count(countedAs(request), caller, response);
+      } catch (error) {
+        if (!isSmallRepeat(request) || !(error instanceof GatewayError)) throw error;
+        request.overLimit = error;
+      }
+    }
+    next();
+  };
+}
+
+/** An answer that was paid for is given again to a key over its limit too. */
+const isSmallRepeat = (request: Request): boolean =>
+  request.headers['idempotency-key'] !== undefined &&
+  countedAs(request) === 'paid' &&
+  Number(request.headers['content-length']) <= REPEATABLE_BYTES;
+
+/** What costs nothing by its route, or has no route, counts for the share of the account. */
+const countedAs = ({ match }: Request): CountedAs => COUNTED_AS[match.facts.cost ?? 'always'];
