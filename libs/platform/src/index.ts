@@ -37,6 +37,17 @@ export {
   retryOnConnectionError,
 } from './database/connection-errors.js';
 export { Database, type Statement, type StatementRunner } from './database/database.js';
+export { brokeConstraint } from './database/model-errors.js';
+export type { Models, ModelTransaction } from './database/model-client.js';
+export type {
+  Account,
+  ApiKey,
+  Price,
+  Prisma,
+  WebhookAttempt,
+  WebhookDelivery,
+  WebhookEndpoint,
+} from './database/generated/client.js';
 export { waitForPostgres } from './database/wait-for-postgres.js';
 export { migrate, pendingMigrations } from './database/migrate.js';
 export { mayStillBeWritten } from './database/open-writers.js';
