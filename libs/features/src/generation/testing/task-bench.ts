@@ -81,7 +81,7 @@ function workerParts(
   { database, taskSignals, crashPoints, doorbell, fetcher, store }: Platform,
   vendor: MediaProvider,
 ) {
-  const providers = new MediaProviderRegistry({ sandbox: vendor });
+  const providers = new MediaProviderRegistry([vendor]);
   const moves = new TaskMoves(database, taskSignals, 'bench', LEASE_MS);
   const settlement = new SettleTaskService(database, taskSignals, crashPoints);
   const schedule = new PollSchedule(database, doorbell, taskSignals);
