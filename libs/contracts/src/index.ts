@@ -3,6 +3,7 @@ export * from './errors.js';
 export * from './field-table.js';
 export type { Field } from './field.js';
 export * from './json.js';
+export * from './ledger.js';
 export * from './media-order.js';
 export * from './media-provider.js';
 export type { ModelFamily } from './model-family.js';

@@ -1,13 +1,16 @@
-import { GatewayError, type Micros } from '#contracts';
+import { type Book, type BookMove, GatewayError, type LedgerKind, type Micros } from '#contracts';
 import type { StatementRunner } from '#platform';
 import { collectDebts } from '../ledger/debts.js';
 import { beyondBooks, lock } from './accounts.service.js';
 import type { AuditedChanges, Operator } from './audit.js';
 
+/** What an operator books by hand. */
+export type FundingKind = Extract<LedgerKind, 'top_up' | 'adjustment'>;
+
 /** Money put in, or a correction of a balance. */
 export interface Funding {
   readonly accountId: string;
-  readonly kind: 'top_up' | 'adjustment';
+  readonly kind: FundingKind;
   /** Not 0; negative takes away, which only an adjustment may. */
   readonly amountMicros: Micros;
   /** Names the payment or the case: the same reference again changes nothing. */
@@ -26,8 +29,8 @@ export interface Funded {
 
 interface EntryRow {
   readonly id: bigint;
-  readonly kind: string;
-  readonly debit: string;
+  readonly kind: LedgerKind;
+  readonly debit: Book;
   readonly amount_micros: bigint;
 }
 
@@ -113,7 +116,7 @@ function expectAmount({ kind, amountMicros }: Funding): void {
 
 async function enter(transaction: StatementRunner, { accountId, kind, amountMicros, reference, note }: Funding) {
   const takes = amountMicros < 0n;
-  const books = takes ? ['available', 'funding'] : ['funding', 'available'];
+  const books: BookMove = takes ? ['available', 'funding'] : ['funding', 'available'];
   const values = [accountId, kind, ...books, takes ? -amountMicros : amountMicros, reference, note];
   const entered = await transaction.query<{ id: bigint }>({ text: ENTER, values });
   const moved = await transaction.query<Moved>({
