@@ -1,4 +1,5 @@
 import { entrySql } from '#contracts';
+
 /**
  * Ends a task: the terminal move, the money, the files and the usage record, in one statement and one commit.
  *

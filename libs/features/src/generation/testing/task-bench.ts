@@ -16,6 +16,7 @@ import { StartStep } from '../start-step.js';
 import { StoreStep } from '../store-step.js';
 import { TaskMoves } from '../task-moves.js';
 import { UpstreamLimits } from '../upstream-limits.js';
+import { refuseUnlistedTransitions } from './refuse-unlisted-transitions.js';
 
 /** What every task of the bench holds, in micros: one picture. */
 export const HOLD_MICROS = 35_000n;
@@ -63,6 +64,7 @@ export async function openTaskBench(vendor: MediaProvider): Promise<TaskBench> {
     }),
   );
   const { database } = platform;
+  await refuseUnlistedTransitions(database);
   await seedPayer(database);
   return {
     platform,
