@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Page, PageRequest } from '#features';
 import { stringify } from 'csv-stringify/sync';
 import type { Response } from 'express';
-import { viewOf } from './row-view.js';
+import { viewOfRow } from './row-view.js';
 
 /** Rows read at once for an export. */
 const EXPORT_PAGE = 1_000;
@@ -22,7 +22,7 @@ export async function sendList<Row extends object>(
 ): Promise<void> {
   if (format === 'csv') return sendCsv(response, read);
   const { items, nextCursor } = await read({ limit, cursor: cursor ?? null });
-  response.json({ code: 200, data: items.map(viewOf), next_cursor: nextCursor });
+  response.json({ code: 200, data: items.map(viewOfRow), next_cursor: nextCursor });
 }
 
 async function sendCsv<Row extends object>(
@@ -44,8 +44,8 @@ async function sendCsv<Row extends object>(
 
 /** Rows as CSV. Texts that a spreadsheet would run as a formula are defused. */
 export function toCsv(rows: readonly object[], withHeader: boolean): string {
-  const records = rows.map((row) => Object.entries(viewOf(row) as object).map(([, field]) => cell(field)));
-  const header = withHeader && rows[0] ? [Object.keys(viewOf(rows[0]) as object)] : [];
+  const records = rows.map((row) => Object.entries(viewOfRow(row)).map(([, field]) => cell(field)));
+  const header = withHeader && rows[0] ? [Object.keys(viewOfRow(rows[0]))] : [];
   return stringify([...header, ...records], { escape_formulas: true });
 }
 

@@ -32,3 +32,4 @@ export * from './text/text-stream-events.js';
 export * from './text/text-style.js';
 export { type NamedUrl, type RequestUses, requestUses } from './text/unpriced-uses.js';
 export * from './text/upstream-policy.js';
+export { wireNames } from './wire-names.js';

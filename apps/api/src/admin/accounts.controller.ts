@@ -1,11 +1,11 @@
-import { AccountsService, FundsService, KeysService } from '#features';
+import { AccountsService, type Funding, FundsService, KeysService } from '#features';
 import { Body, Controller, Get, HttpCode, Param, Patch, Post, Query, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { amountOf, checked } from '../checked-input.js';
 import { ListQuery } from '../list-query.js';
-import { viewOf } from '../row-view.js';
+import { viewOf, viewOfRow } from '../row-view.js';
 import { sendList } from '../send-list.js';
-import { AccountChange, FundingBody, NewAccount } from './account.dto.js';
+import { AccountChange, FundingBody, NewAccount, toAccountSettings } from './account.dto.js';
 import { operatorOf } from './admin-gate.js';
 import { NewKeyBody, toKeySettings } from './key.dto.js';
 
@@ -26,18 +26,25 @@ export class AccountsController {
   @Post()
   @HttpCode(200)
   async create(@Body() body: unknown, @Req() request: Request): Promise<object> {
-    return { code: 200, data: viewOf(await this.accounts.create(operatorOf(request), checked(NewAccount, body))) };
+    return {
+      code: 200,
+      data: viewOfRow(await this.accounts.create(operatorOf(request), toAccountSettings(checked(NewAccount, body)))),
+    };
   }
 
   @Get(':account_id')
   async read(@Param('account_id') id: string): Promise<object> {
-    return { code: 200, data: viewOf(await this.accounts.read(id)) };
+    return { code: 200, data: viewOfRow(await this.accounts.read(id)) };
   }
 
   @Patch(':account_id')
   async update(@Param('account_id') id: string, @Body() body: unknown, @Req() request: Request): Promise<object> {
-    const account = await this.accounts.update(operatorOf(request), id, checked(AccountChange, body));
-    return { code: 200, data: viewOf(account) };
+    const account = await this.accounts.update(
+      operatorOf(request),
+      id,
+      toAccountSettings(checked(AccountChange, body)),
+    );
+    return { code: 200, data: viewOfRow(account) };
   }
 
   /** Puts money in, once for each reference. */
@@ -56,7 +63,7 @@ export class AccountsController {
 
   @Get(':account_id/keys')
   async listKeys(@Param('account_id') id: string): Promise<object> {
-    return { code: 200, data: (await this.keys.list(id)).map(viewOf) };
+    return { code: 200, data: (await this.keys.list(id)).map(viewOfRow) };
   }
 
   /** Makes a key. `key` stands in this answer and never again. */
@@ -66,15 +73,10 @@ export class AccountsController {
     const checkedBody = checked(NewKeyBody, body);
     const settings = { ...toKeySettings(checkedBody), name: checkedBody.name };
     const { key, row } = await this.keys.create(operatorOf(request), id, settings);
-    return { code: 200, data: { key, ...(viewOf(row) as object) } };
+    return { code: 200, data: { key, ...viewOfRow(row) } };
   }
 
-  private async book(
-    kind: 'top_up' | 'adjustment',
-    accountId: string,
-    body: unknown,
-    request: Request,
-  ): Promise<object> {
+  private async book(kind: Funding['kind'], accountId: string, body: unknown, request: Request): Promise<object> {
     const { amount, reference, note } = checked(FundingBody, body);
     const funding = { accountId, kind, amountMicros: amountOf(amount, 'amount'), reference, note: note ?? null };
     const booked = await this.funds.book(operatorOf(request), funding);

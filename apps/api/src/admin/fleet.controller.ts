@@ -2,7 +2,7 @@ import { DeliverySearchService, WorkersService } from '#features';
 import { Controller, Get, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { checked } from '../checked-input.js';
-import { viewOf } from '../row-view.js';
+import { viewOf, viewOfRow } from '../row-view.js';
 import { sendList } from '../send-list.js';
 import { operatorOf } from './admin-gate.js';
 import { DeliveriesQuery, WorkersQuery } from './task.dto.js';
@@ -31,7 +31,7 @@ export class FleetController {
   @Post('webhooks/deliveries/:delivery_id/redeliver')
   @HttpCode(200)
   async redeliver(@Param('delivery_id') deliveryId: string, @Req() request: Request): Promise<object> {
-    return { code: 200, data: viewOf(await this.deliveries.redeliver(operatorOf(request), deliveryId)) };
+    return { code: 200, data: viewOfRow(await this.deliveries.redeliver(operatorOf(request), deliveryId)) };
   }
 
   @Get('workers')

@@ -5,7 +5,7 @@ import { Body, Controller, Get, HttpCode, Post, Query, Req, Res } from '@nestjs/
 import type { Request, Response } from 'express';
 import { stringify } from 'yaml';
 import { checked, positiveAmountOf } from '../checked-input.js';
-import { viewOf } from '../row-view.js';
+import { viewOfRow } from '../row-view.js';
 import { operatorOf } from './admin-gate.js';
 import { ExportQuery, ImportQuery, NewPriceBody, PriceQuery } from './price.dto.js';
 
@@ -23,7 +23,7 @@ export class PricesController {
     const { model = null, at, history } = checked(PriceQuery, query);
     const moment = at === undefined ? new Date() : new Date(at);
     const rows = history === 'true' ? this.prices.history(model) : this.prices.inForce(model, moment);
-    return { code: 200, data: (await rows).map(viewOf) };
+    return { code: 200, data: (await rows).map(viewOfRow) };
   }
 
   /** What is in force and what is to come, in the form that `import` and PRICES_FILE take. */
@@ -68,7 +68,7 @@ export class PricesController {
       perQuantity: BigInt(price.per_quantity),
       effectiveFrom: price.effective_from === undefined ? null : new Date(price.effective_from),
     });
-    return { code: 200, data: viewOf(row) };
+    return { code: 200, data: viewOfRow(row) };
   }
 }
 

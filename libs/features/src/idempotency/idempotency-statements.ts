@@ -1,4 +1,5 @@
 import { kindSql } from '#contracts';
+
 /** How long one attempt keeps others away without renewing, in seconds. Renewed three times as often. */
 export const LOCK_SECONDS = 60;
 

@@ -1,4 +1,5 @@
 import { kindSql, type LedgerKind } from '#contracts';
+
 /** A statement that answers one row for each thing that does not add up: what, and both numbers as text. */
 export interface ReconciliationCheck {
   readonly name: string;
