@@ -15,7 +15,7 @@ const TRANSACTION_LIMIT_MS = 10_000;
 
 /**
  * Opens the model client on a pool whose connections it shares. Loaded when it is first asked for, because its code and
- * its query compiler cost some 45 MB and 150 ms, which a process that only runs statements need not pay.
+ * its query compiler cost some 70 MB and a part of a second, which a process that only runs statements need not pay.
  */
 export async function openModels(pool: Pool): Promise<Models> {
   const [{ PrismaPg }, { PrismaClient: Client }] = await Promise.all([
