@@ -29,7 +29,7 @@ async function firstTaskBehindBacklog(): Promise<void> {
   await addAccount(database, 'acct_busy');
   const backlog = await addTasks(database, 'acct_busy', BACKLOG, 'queued');
   const vendor = new VendorInProcess(VENDOR_MS, () => Number.POSITIVE_INFINITY);
-  const worker = createMediaWorker('image', 16, platform, new MediaProviderRegistry({ sandbox: vendor }));
+  const worker = createMediaWorker('image', 16, platform, new MediaProviderRegistry([vendor]));
   worker.start();
   const waits: number[] = [];
   for (let newcomer = 0; newcomer < NEWCOMERS; newcomer += 1) {

@@ -35,7 +35,7 @@ const vendor: VendorInProcess = new VendorInProcess(
   5,
   (taskId) => (vendor.started.get(taskId) ?? Infinity) + VENDOR_MS,
 );
-const worker = createMediaWorker('image', 16, platform, new MediaProviderRegistry({ sandbox: vendor }));
+const worker = createMediaWorker('image', 16, platform, new MediaProviderRegistry([vendor]));
 worker.start();
 await sleep(2_000);
 

@@ -46,7 +46,7 @@ await postgres.stop();
 rmSync(folder, { recursive: true, force: true });
 
 function startWorker(vendor: VendorInProcess) {
-  const worker = createMediaWorker('image', 16, platform, new MediaProviderRegistry({ sandbox: vendor }));
+  const worker = createMediaWorker('image', 16, platform, new MediaProviderRegistry([vendor]));
   worker.start();
   return worker;
 }

@@ -50,7 +50,7 @@ export async function startRole(
       if (crashAt?.point === point && Math.random() < crashAt.chance) process.kill(process.pid, 'SIGKILL');
     },
   };
-  const providers = new MediaProviderRegistry({ sandbox });
+  const providers = new MediaProviderRegistry([sandbox]);
   await runProcess({
     name: role,
     settings: {},

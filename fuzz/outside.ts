@@ -65,6 +65,6 @@ async function send(baseUrl: string, authorization: string): Promise<OutsideAnsw
 
 parentPort?.on('message', (order: OutsideOrder) => {
   const answer = 'make' in order ? Promise.resolve(make(order.make)) : send(order.sendTo, order.authorization);
-  answer.catch(() => ({ status: 0 })).then((told) => parentPort?.postMessage(told satisfies OutsideAnswer));
+  void answer.catch(() => ({ status: 0 })).then((told) => parentPort?.postMessage(told satisfies OutsideAnswer));
 });
 parentPort?.postMessage({ vendors: `http://127.0.0.1:${(vendors.address() as AddressInfo).port}/v1` });

@@ -1,7 +1,10 @@
-import { formatMicros } from '#contracts';
+import { formatMicros, wireNames } from '#contracts';
 
 const MICROS = /^(.+)_micros$/;
 const WHOLE = /^-?\d+$/;
+
+/** A row of a table, with its columns named as the API names them; else as `viewOf`. */
+export const viewOfRow = (row: object): object => viewOf(wireNames(row)) as object;
 
 /**
  * A row as the API shows it: `x_micros` becomes `x`, a decimal text with six places; times become ISO texts; counts

@@ -4,7 +4,7 @@ import { stringify } from 'csv-stringify/sync';
 import type { Response } from 'express';
 import { DataWith } from './http/envelope.js';
 import { SerializedBody } from './http/serialized-body.js';
-import { viewOf } from './row-view.js';
+import { viewOfRow } from './row-view.js';
 
 /** Rows read at once for an export. */
 const EXPORT_PAGE = 1_000;
@@ -24,7 +24,7 @@ export async function sendList<Row extends object>(
 ): Promise<DataWith<unknown> | undefined> {
   if (format === 'csv') return sendCsv(response, read);
   const { items, nextCursor } = await read({ limit, cursor: cursor ?? null });
-  return new DataWith(items.map(viewOf), { next_cursor: nextCursor });
+  return new DataWith(items.map(viewOfRow), { next_cursor: nextCursor });
 }
 
 async function sendCsv<Row extends object>(
@@ -50,8 +50,8 @@ export const csvOf = (rows: readonly object[]): SerializedBody =>
 
 /** Rows as CSV. Texts that a spreadsheet would run as a formula are defused. */
 function toCsv(rows: readonly object[], withHeader: boolean): string {
-  const records = rows.map((row) => Object.entries(viewOf(row) as object).map(([, field]) => cell(field)));
-  const header = withHeader && rows[0] ? [Object.keys(viewOf(rows[0]) as object)] : [];
+  const records = rows.map((row) => Object.entries(viewOfRow(row)).map(([, field]) => cell(field)));
+  const header = withHeader && rows[0] ? [Object.keys(viewOfRow(rows[0]))] : [];
   return stringify([...header, ...records], { escape_formulas: true });
 }
 

@@ -1,35 +1,143 @@
-export * from './catalog.js';
-export * from './errors.js';
-export * from './field-table.js';
-export type { Field } from './field.js';
-export * from './json.js';
-export * from './media-order.js';
-export * from './media-provider.js';
-export type { ModelFamily } from './model-family.js';
-export { nearestName, nearestNames } from './nearest-name.js';
-export * from './money.js';
-export * from './openapi-schema.js';
-export * from './prices.js';
-export * from './read-model-request.js';
-export * from './task.js';
+export { CATALOG, familiesAt, familyOf, MODEL_IDS, type ModelId } from './catalog.js';
+export { type ErrorCode, ERRORS, type FieldError, GatewayError } from './errors.js';
+export { fieldTable, type FieldTableRow } from './field-table.js';
 export { MAX_URL_LENGTH } from './file-source.js';
+export { isJsonObject, type JsonObject, type JsonValue } from './json.js';
+export { type Book, type BookMove, entrySql, kindSql, LEDGER_KINDS, type LedgerKind } from './ledger.js';
+export {
+  type Billing,
+  type MeasuredReference,
+  MEDIA,
+  type MediaFormat,
+  type MediaLimits,
+  type MediaReference,
+  type Medium,
+  type ModelRequest,
+  type OutputPlan,
+  type OutputSize,
+  type SubmissionPath,
+  type TotalSecondsLimit,
+} from './media-order.js';
+export {
+  type MediaOrder,
+  type MediaProvider,
+  type Operation,
+  type OperationState,
+  ProviderError,
+  type ProviderOutput,
+  TASK_FAILURES,
+  type TaskFailureCode,
+} from './media-provider.js';
+export type { ModelFamily } from './model-family.js';
+export {
+  BALANCE_UNITS,
+  type BalanceUnit,
+  formatMicros,
+  MAX_MICROS,
+  type Micros,
+  MICROS_PER_UNIT,
+  parseMicros,
+  shortDecimal,
+} from './money.js';
+export { nearestName, nearestNames } from './nearest-name.js';
+export { componentSchemas, submissionSchema } from './openapi-schema.js';
+export { EXAMPLE_PRICES } from './prices.js';
+export { readModelRequest } from './read-model-request.js';
+export {
+  isFinal,
+  PUBLIC_STATUSES,
+  publicStatusOf,
+  type PublicTaskStatus,
+  type QueueName,
+  TASK_TRANSITIONS,
+  type TaskCancellation,
+  type TaskFileView,
+  type TaskJob,
+  type TaskState,
+  type TaskView,
+} from './task.js';
 export { checkBody, type LongTextRule } from './text/body-check.js';
-export * from './text/gemini-request.js';
+export {
+  camelCaseGemini,
+  GEMINI_METHODS,
+  type GeminiContent,
+  type GeminiMethod,
+  type GeminiPart,
+  GeminiRequest,
+  type GeminiTool,
+} from './text/gemini-request.js';
 export { isIdentifier } from './text/identifier.js';
-export * from './text/image-checks.js';
-export * from './text/messages-blocks.js';
-export * from './text/messages-request.js';
-export * from './text/responses-items.js';
-export * from './text/responses-request.js';
-export * from './text/responses-tools.js';
-export * from './text/text-answers.js';
-export * from './text/text-errors.js';
-export * from './text/text-event.js';
-export * from './text/text-models.js';
-export { textModelElsewhere, unknownTextModel } from './text/where-served.js';
-export * from './text/text-provider.js';
-export * from './text/text-request.js';
-export * from './text/text-stream-events.js';
-export * from './text/text-style.js';
+export type { MessagesBlock, MessagesDocumentBlock, MessagesImageBlock } from './text/messages-blocks.js';
+export { CountTokensRequest, DEFAULT_MAX_TOKENS, MessagesRequest, type MessagesTool } from './text/messages-request.js';
+export { isKnownItem, type ResponsesBlock, type ResponsesItem, type ResponsesMessage } from './text/responses-items.js';
+export { RESPONSES_LIMITS, ResponsesRequest } from './text/responses-request.js';
+export { flatFunction, isFunctionTool, isRemoteMcp, type ResponsesTool } from './text/responses-tools.js';
+export type {
+  GeminiAnswer,
+  GeminiFinishReason,
+  GeminiReplyPart,
+  GeminiUsage,
+  MessagesAnswer,
+  MessagesReplyBlock,
+  MessagesStopReason,
+  MessagesUsage,
+  ResponsesAnswer,
+  ResponsesOutcome,
+  ResponsesOutputItem,
+  ResponsesUsage,
+  SpecifiedResponse,
+} from './text/text-answers.js';
+export { errorInStyle, statusInStyle } from './text/text-errors.js';
+export {
+  type CollectedReply,
+  eventText,
+  type FinishEvent,
+  type FinishReason,
+  type ReplyBlock,
+  type TextEvent,
+  type TextUsage,
+  type UsageSource,
+} from './text/text-event.js';
+export { asksForThinking, SPECIFIED_TEXT_MODELS } from './text/text-models.js';
+export type {
+  EventsReply,
+  NativeBody,
+  RelayedStream,
+  RelayOutcome,
+  ReplyProgress,
+  TextCall,
+  TextProvider,
+  TextReply,
+} from './text/text-provider.js';
+export type {
+  AssistantPart,
+  CallPart,
+  FilePart,
+  FunctionTool,
+  HostedTool,
+  ImagePart,
+  MediaSource,
+  OutputFormat,
+  ReasoningEffort,
+  ReasoningPart,
+  ReasoningRequest,
+  ResultPart,
+  TextPart,
+  TextRequest,
+  ToolChoice,
+  Turn,
+  UserPart,
+} from './text/text-request.js';
+export type { MessagesStreamEvent, ResponsesStreamEvents } from './text/text-stream-events.js';
+export { TEXT_PROTOCOLS, type TextProtocol, type TextStyle } from './text/text-style.js';
 export { type NamedUrl, type RequestUses, requestUses } from './text/unpriced-uses.js';
-export * from './text/upstream-policy.js';
+export {
+  ALLOW_UNPRICED,
+  allows,
+  permits,
+  REFUSE_UNPRICED,
+  type UnpricedUse,
+  type UpstreamPolicy,
+} from './text/upstream-policy.js';
+export { textModelElsewhere, unknownTextModel } from './text/where-served.js';
+export { wireNames } from './wire-names.js';

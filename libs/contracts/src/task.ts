@@ -1,10 +1,10 @@
 import type { Medium } from './media-order.js';
 
 /**
- * The states of a task row and where each may go. Every move is one guarded UPDATE that names the state it leaves;
+ * The states of a task row and where each may go; specs hold the statements and the database to it. Every move is one guarded UPDATE that names the state it leaves;
  * zero rows changed means that somebody else made the move.
  */
-export const TASK_MOVES = {
+export const TASK_TRANSITIONS = {
   /** Accepted and paid for by a hold; no vendor has seen it. */
   queued: ['submitting', 'failed', 'cancelled'],
   /** A worker holds the lease and hands the order to the vendor. */
@@ -21,7 +21,7 @@ export const TASK_MOVES = {
   cancelled: [],
 } as const satisfies Record<string, readonly string[]>;
 
-export type TaskState = keyof typeof TASK_MOVES;
+export type TaskState = keyof typeof TASK_TRANSITIONS;
 
 /** What clients see of a task that a worker has begun (D1 section 3 names only `submitted`). */
 const PUBLIC_STATUS = {
@@ -52,7 +52,7 @@ export const publicStatusOf = (state: TaskState, started: boolean): PublicTaskSt
   state === 'queued' && !started ? 'submitted' : PUBLIC_STATUS[state];
 
 /** True when nothing more can happen to the task. */
-export const isFinal = (state: TaskState): boolean => TASK_MOVES[state].length === 0;
+export const isFinal = (state: TaskState): boolean => TASK_TRANSITIONS[state].length === 0;
 
 /** A file of a finished task as clients see it. */
 export interface TaskFileView {
@@ -117,6 +117,5 @@ export interface TaskJob {
   readonly taskId: string;
 }
 
-/** One queue for each medium, so that slow videos never delay pictures; maintenance has its own. */
-export const QUEUES = { video: 'video', image: 'image', maintenance: 'maintenance' } as const;
-export type QueueName = (typeof QUEUES)[keyof typeof QUEUES];
+/** One queue for each medium, so that slow videos never delay pictures. */
+export type QueueName = Medium;

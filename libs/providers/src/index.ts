@@ -1,17 +1,15 @@
-export * from './registry.js';
+export { openMediaProviders } from './open-media-providers.js';
+export { MediaProviderRegistry } from './registry.js';
 export { SandboxConfig } from './sandbox/sandbox.config.js';
-export { SandboxProvider } from './sandbox/sandbox.provider.js';
-export * from './open-media-providers.js';
-export { SandboxTextProvider } from './text/sandbox/sandbox-text.provider.js';
-export { HttpTextProvider, type HttpUpstream } from './text/upstream/http-text-provider.js';
-export type { ProtocolOptions } from './text/upstream/protocol-codec.js';
-export { PROTOCOL_CODECS } from './text/upstream/protocol-codecs.js';
-export { countableText, loadTokenCounter, type TokenCounter } from './text/upstream/token-counter.js';
-export { DEFAULT_TIMEOUTS, UpstreamHttp, type UpstreamTimeouts } from './text/upstream/upstream-http.js';
-export * from './text/model-limits.js';
-export * from './text/open-text-providers.js';
-export { addToTopLevelObject } from './text/upstream/top-level-field.js';
 export { checkUpstream, fieldName, type UpstreamMistake } from './text/check-upstreams.js';
-export { readUpstreamsFile } from './text/read-upstreams-file.js';
-export { IsUpstreamKey, UpstreamEntry } from './text/upstream-entry.js';
+export { knownLimits, type ModelLimits } from './text/model-limits.js';
+export {
+  type LeavingLimits,
+  type OpenTextProvider,
+  type OpenTextProviders,
+  openTextProviders,
+} from './text/open-text-providers.js';
 export { TextConfig } from './text/text.config.js';
+export { IsUpstreamKey, UpstreamEntry } from './text/upstream-entry.js';
+export { countableText, loadTokenCounter, type TokenCounter } from './text/upstream/token-counter.js';
+export { addToTopLevelObject } from './text/upstream/top-level-field.js';

@@ -1,26 +1,31 @@
 import type { MediaProvider, ModelId } from '#contracts';
 
-/** The media vendors this build can talk to. */
-export const MEDIA_PROVIDER_IDS = ['sandbox'] as const;
-export type MediaProviderId = (typeof MEDIA_PROVIDER_IDS)[number];
+/** Models that are made by another vendor than the first, by the id of theirs; a misspelt model does not compile. */
+export type MediaRoutes = Readonly<Partial<Record<ModelId, string>>>;
 
-/** Models that are made by another vendor than the sandbox; an identifier that the catalogue lacks does not compile. */
-export type MediaRoutes = Readonly<Partial<Record<ModelId, MediaProviderId>>>;
-
-/** Knows who makes what a model is asked for: the sandbox, unless the routes name another vendor. */
+/** Knows who makes what a model is asked for: the first vendor of the list, unless the routes name another. */
 export class MediaProviderRegistry {
-  readonly #routes: ReadonlyMap<string, MediaProviderId | undefined>;
+  readonly #byId: ReadonlyMap<string, MediaProvider>;
+  readonly #byModel: ReadonlyMap<string, MediaProvider>;
 
+  /** @throws RangeError when two vendors have one id, or a route leads to none of them. */
   constructor(
-    private readonly providers: Readonly<Record<MediaProviderId, MediaProvider>>,
+    private readonly providers: readonly [MediaProvider, ...MediaProvider[]],
     routes: MediaRoutes = {},
   ) {
-    this.#routes = new Map(Object.entries(routes));
+    this.#byId = new Map(providers.map((provider) => [provider.id, provider]));
+    if (this.#byId.size < providers.length) throw new RangeError('two media providers have the same id');
+    this.#byModel = new Map(Object.entries(routes).map(([model, id]) => [model, this.providerById(id)]));
+  }
+
+  /** Every vendor. */
+  get all(): readonly MediaProvider[] {
+    return this.providers;
   }
 
   /** Who takes new orders for a model. */
   providerOf(model: string): MediaProvider {
-    return this.providers[this.#routes.get(model) ?? 'sandbox'];
+    return this.#byModel.get(model) ?? this.providers[0];
   }
 
   /**
@@ -29,8 +34,8 @@ export class MediaProviderRegistry {
    * @throws RangeError when this build knows no such vendor.
    */
   providerById(id: string): MediaProvider {
-    const known = MEDIA_PROVIDER_IDS.find((candidate) => candidate === id);
-    if (!known) throw new RangeError(`"${id}" is no media provider: ${MEDIA_PROVIDER_IDS.join(', ')}`);
-    return this.providers[known];
+    const provider = this.#byId.get(id);
+    if (provider) return provider;
+    throw new RangeError(`"${id}" is no media provider: ${[...this.#byId.keys()].join(', ')}`);
   }
 }

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { Redis } from 'ioredis';
 import { loadConfig } from '#platform';
 import { TestServicesConfig } from './test-services.js';
 
@@ -20,16 +19,3 @@ export function describeWithRedis(name: string, suite: (redisUrl: string) => voi
 
 /** A queue prefix of one spec file's own, so that files on the same Redis never see each other. */
 export const uniqueRedisPrefix = (): string => `{test-${randomBytes(6).toString('hex')}}`;
-
-/** Deletes every key that begins with `prefix`. */
-export async function flushRedisPrefix(redisUrl: string, prefix: string): Promise<void> {
-  const redis = new Redis(redisUrl);
-  try {
-    const pattern = `${prefix.replace(/[[\]*?\\]/g, '\\$&')}*`;
-    for await (const keys of redis.scanStream({ match: pattern, count: 1000 }) as AsyncIterable<string[]>) {
-      if (keys.length > 0) await redis.unlink(...keys);
-    }
-  } finally {
-    redis.disconnect();
-  }
-}

@@ -82,3 +82,11 @@ export class FundingBody {
   @MaxLength(1_000)
   note?: string;
 }
+
+/** The settings of an account in the words of the code. */
+export const toAccountSettings = <Sent extends AccountChange>({
+  max_running_tasks: maxRunningTasks,
+  requests_per_minute: requestsPerMinute,
+  tokens_per_minute: tokensPerMinute,
+  ...settings
+}: Sent) => ({ ...settings, maxRunningTasks, requestsPerMinute, tokensPerMinute });

@@ -1,12 +1,12 @@
-import { AccountsService, FundsService, KeysService } from '#features';
+import { AccountsService, type Funding, FundsService, KeysService } from '#features';
 import { Body, Controller, Get, HttpCode, Param, Patch, Post, Query, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { amountOf, checked } from '../checked-input.js';
 import { Route, Routes } from '../http/route.js';
 import { ListQuery } from '../list-query.js';
-import { viewOf } from '../row-view.js';
+import { viewOf, viewOfRow } from '../row-view.js';
 import { sendList } from '../send-list.js';
-import { AccountChange, FundingBody, NewAccount } from './account.dto.js';
+import { AccountChange, FundingBody, NewAccount, toAccountSettings } from './account.dto.js';
 import { operatorOf } from './admin-gate.js';
 import { ACCOUNT_OPERATIONS } from './admin.openapi.js';
 import { NewKeyBody, toKeySettings } from './key.dto.js';
@@ -31,20 +31,24 @@ export class AccountsController {
   @Route({ operation: ACCOUNT_OPERATIONS.adminCreateAccount })
   @HttpCode(200)
   async create(@Body() body: unknown, @Req() request: Request): Promise<unknown> {
-    return viewOf(await this.accounts.create(operatorOf(request), checked(NewAccount, body)));
+    return viewOfRow(await this.accounts.create(operatorOf(request), toAccountSettings(checked(NewAccount, body))));
   }
 
   @Get(':account_id')
   @Route({ operation: ACCOUNT_OPERATIONS.adminReadAccount })
   async read(@Param('account_id') id: string): Promise<unknown> {
-    return viewOf(await this.accounts.read(id));
+    return viewOfRow(await this.accounts.read(id));
   }
 
   @Patch(':account_id')
   @Route({ operation: ACCOUNT_OPERATIONS.adminChangeAccount })
   async update(@Param('account_id') id: string, @Body() body: unknown, @Req() request: Request): Promise<unknown> {
-    const account = await this.accounts.update(operatorOf(request), id, checked(AccountChange, body));
-    return viewOf(account);
+    const account = await this.accounts.update(
+      operatorOf(request),
+      id,
+      toAccountSettings(checked(AccountChange, body)),
+    );
+    return viewOfRow(account);
   }
 
   /** Puts money in, once for each reference. */
@@ -66,7 +70,7 @@ export class AccountsController {
   @Get(':account_id/keys')
   @Route({ operation: ACCOUNT_OPERATIONS.adminListKeys })
   async listKeys(@Param('account_id') id: string): Promise<unknown> {
-    return (await this.keys.list(id)).map(viewOf);
+    return (await this.keys.list(id)).map(viewOfRow);
   }
 
   /** Makes a key. `key` stands in this answer and never again. */
@@ -77,15 +81,10 @@ export class AccountsController {
     const checkedBody = checked(NewKeyBody, body);
     const settings = { ...toKeySettings(checkedBody), name: checkedBody.name };
     const { key, row } = await this.keys.create(operatorOf(request), id, settings);
-    return { key, ...(viewOf(row) as object) };
+    return { key, ...viewOfRow(row) };
   }
 
-  private async book(
-    kind: 'top_up' | 'adjustment',
-    accountId: string,
-    body: unknown,
-    request: Request,
-  ): Promise<unknown> {
+  private async book(kind: Funding['kind'], accountId: string, body: unknown, request: Request): Promise<unknown> {
     const { amount, reference, note } = checked(FundingBody, body);
     const funding = { accountId, kind, amountMicros: amountOf(amount, 'amount'), reference, note: note ?? null };
     const booked = await this.funds.book(operatorOf(request), funding);

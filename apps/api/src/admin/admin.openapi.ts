@@ -1,4 +1,4 @@
-import { type ErrorCode, type JsonObject, MEDIA, PUBLIC_STATUSES, TASK_MOVES } from '#contracts';
+import { type ErrorCode, type JsonObject, MEDIA, PUBLIC_STATUSES, TASK_TRANSITIONS } from '#contracts';
 import { ADMIN_BODIES } from './admin-bodies.js';
 import { envelope, inHeader, inPath, inQuery, type OperationText } from '../openapi/operation.js';
 
@@ -68,7 +68,7 @@ const TASK_FILTERS = [
   inQuery('model', 'Only of this model.', TEXT),
   inQuery('type', 'Only of this kind.', { type: 'string', enum: [...MEDIA] }),
   inQuery('status', 'As clients see it.', { type: 'string', enum: [...PUBLIC_STATUSES] }),
-  inQuery('state', 'As the gateway keeps it.', { type: 'string', enum: Object.keys(TASK_MOVES) }),
+  inQuery('state', 'As the gateway keeps it.', { type: 'string', enum: Object.keys(TASK_TRANSITIONS) }),
   inQuery('error_code', 'Why it failed.', TEXT),
   inQuery('vendor_id', 'What the vendor calls the work, exactly.', TEXT),
   inQuery('created_from', 'Submitted at or after this time.', TIME),

@@ -3,7 +3,7 @@ import { Controller, Get, HttpCode, Param, Post, Query, Req, Res } from '@nestjs
 import type { Request, Response } from 'express';
 import { checked } from '../checked-input.js';
 import { Route, Routes } from '../http/route.js';
-import { viewOf } from '../row-view.js';
+import { viewOf, viewOfRow } from '../row-view.js';
 import { sendList } from '../send-list.js';
 import { operatorOf } from './admin-gate.js';
 import { TASK_OPERATIONS } from './admin.openapi.js';
@@ -36,7 +36,7 @@ export class FleetController {
   @Route({ operation: TASK_OPERATIONS.adminRedeliver })
   @HttpCode(200)
   async redeliver(@Param('delivery_id') deliveryId: string, @Req() request: Request): Promise<unknown> {
-    return viewOf(await this.deliveries.redeliver(operatorOf(request), deliveryId));
+    return viewOfRow(await this.deliveries.redeliver(operatorOf(request), deliveryId));
   }
 
   @Get('workers')

@@ -3,7 +3,7 @@ import { Body, Controller, HttpCode, Param, Patch, Post, Req } from '@nestjs/com
 import type { Request } from 'express';
 import { checked } from '../checked-input.js';
 import { Route, Routes } from '../http/route.js';
-import { viewOf } from '../row-view.js';
+import { viewOfRow } from '../row-view.js';
 import { operatorOf } from './admin-gate.js';
 import { ACCOUNT_OPERATIONS } from './admin.openapi.js';
 import { KeyChange, Rotation, toKeySettings } from './key.dto.js';
@@ -18,7 +18,7 @@ export class KeysController {
   @Route({ operation: ACCOUNT_OPERATIONS.adminChangeKey })
   async update(@Param('key_id') id: string, @Body() body: unknown, @Req() request: Request): Promise<unknown> {
     const row = await this.keys.update(operatorOf(request), id, toKeySettings(checked(KeyChange, body)));
-    return viewOf(row);
+    return viewOfRow(row);
   }
 
   /** Gives a key a new secret; the old one works until the overlap ends. */
@@ -28,7 +28,7 @@ export class KeysController {
   async rotate(@Param('key_id') id: string, @Body() body: unknown, @Req() request: Request): Promise<unknown> {
     const { overlap_seconds: overlapSeconds } = checked(Rotation, body ?? {});
     const { key, row } = await this.keys.rotate(operatorOf(request), id, overlapSeconds);
-    return { key, ...(viewOf(row) as object) };
+    return { key, ...viewOfRow(row) };
   }
 
   /** Ends a key for good. */
@@ -36,6 +36,6 @@ export class KeysController {
   @Route({ operation: ACCOUNT_OPERATIONS.adminRevokeKey })
   @HttpCode(200)
   async revoke(@Param('key_id') id: string, @Req() request: Request): Promise<unknown> {
-    return viewOf(await this.keys.revoke(operatorOf(request), id));
+    return viewOfRow(await this.keys.revoke(operatorOf(request), id));
   }
 }

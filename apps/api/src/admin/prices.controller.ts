@@ -6,7 +6,7 @@ import type { Request, Response } from 'express';
 import { stringify } from 'yaml';
 import { checked, positiveAmountOf } from '../checked-input.js';
 import { Route, Routes } from '../http/route.js';
-import { viewOf } from '../row-view.js';
+import { viewOfRow } from '../row-view.js';
 import { operatorOf } from './admin-gate.js';
 import { CATALOGUE_OPERATIONS } from './admin.openapi.js';
 import { ExportQuery, ImportQuery, NewPriceBody, PriceQuery } from './price.dto.js';
@@ -27,7 +27,7 @@ export class PricesController {
     const { model = null, at, history } = checked(PriceQuery, query);
     const moment = at === undefined ? new Date() : new Date(at);
     const rows = history === 'true' ? this.prices.history(model) : this.prices.inForce(model, moment);
-    return (await rows).map(viewOf);
+    return (await rows).map(viewOfRow);
   }
 
   /** What is in force and what is to come, in the form that `import` and PRICES_FILE take. */
@@ -75,7 +75,7 @@ export class PricesController {
       perQuantity: BigInt(price.per_quantity),
       effectiveFrom: price.effective_from === undefined ? null : new Date(price.effective_from),
     });
-    return viewOf(row);
+    return viewOfRow(row);
   }
 }
 

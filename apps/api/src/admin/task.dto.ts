@@ -1,4 +1,11 @@
-import { MEDIA, type Medium, PUBLIC_STATUSES, type PublicTaskStatus, TASK_MOVES, type TaskState } from '#contracts';
+import {
+  MEDIA,
+  type Medium,
+  PUBLIC_STATUSES,
+  type PublicTaskStatus,
+  TASK_TRANSITIONS,
+  type TaskState,
+} from '#contracts';
 import type { TaskSearch } from '#features';
 import { IsIn, IsISO8601, IsOptional, IsString, Matches, MaxLength, MinLength } from 'class-validator';
 import { ListQuery } from '../list-query.js';
@@ -16,7 +23,7 @@ export class TaskSearchQuery extends ListQuery {
   @IsOptional() @IsString() @MaxLength(200) model?: string;
   @IsOptional() @IsIn(MEDIA) type?: Medium;
   @IsOptional() @IsIn(PUBLIC_STATUSES) status?: PublicTaskStatus;
-  @IsOptional() @IsIn(Object.keys(TASK_MOVES)) state?: TaskState;
+  @IsOptional() @IsIn(Object.keys(TASK_TRANSITIONS)) state?: TaskState;
   @IsOptional() @Matches(ID, ID_RULE) error_code?: string;
   /** What the vendor calls the work, exactly. */
   @IsOptional() @IsString() @MinLength(1) @MaxLength(500) vendor_id?: string;

@@ -48,7 +48,7 @@ export function deliveryPages({ deliveries }: Pick<OpsServices, 'deliveries'>): 
   });
   router.post('/:delivery_id/redeliver', async (request: Request<{ delivery_id: string }>, response: Response) => {
     const delivery = await deliveries.redeliver(operatorOf(request), request.params.delivery_id);
-    const where = delivery.task_id === null ? { account_id: delivery.account_id } : { task_id: delivery.task_id };
+    const where = delivery.taskId === null ? { account_id: delivery.accountId } : { task_id: delivery.taskId };
     response.redirect(303, `${PATH}?${new URLSearchParams({ ...where, done: 'redelivered' }).toString()}`);
   });
   return router;
@@ -83,22 +83,19 @@ function deliveryTable(deliveries: readonly OperatorDelivery[], role: OperatorRo
   const columns: Column<OperatorDelivery>[] = [
     ['Delivery', (delivery) => id(delivery.id)],
     ['Status', ({ status }) => plain(deliveryStatus(status))],
-    ['Event', (delivery) => plain(delivery.event_type)],
+    ['Event', (delivery) => plain(delivery.eventType)],
     ['Receiver', ({ url }) => text(url)],
     ['Attempts', ({ attempts }) => number(attempts)],
-    ['Last answer', (delivery) => text(lastAnswer(delivery))],
-    ['Created', (delivery) => plain(when(delivery.created_at))],
-    ['Next attempt', (delivery) => plain(when(delivery.next_attempt_at))],
-    ['Task', ({ task_id: taskId }) => id(taskId === null ? null : html`<a href="/ops/tasks/${taskId}">${taskId}</a>`)],
-    ['Account', (delivery) => id(delivery.account_id)],
+    ['Last answer', (delivery) => text(lastAnswer(delivery.lastStatus, delivery.lastError))],
+    ['Created', (delivery) => plain(when(delivery.createdAt))],
+    ['Next attempt', (delivery) => plain(when(delivery.nextAttemptAt))],
+    ['Task', ({ taskId }) => id(taskId === null ? null : html`<a href="/ops/tasks/${taskId}">${taskId}</a>`)],
+    ['Account', (delivery) => id(delivery.accountId)],
   ];
   if (role === 'admin') columns.splice(2, 0, ['Action', (delivery) => plain(redeliverForm(delivery.id))]);
   return table('Webhook deliveries', columns, deliveries, 'No delivery fits.');
 }
 
 /** What the receiver said last: its status, or why there was none. */
-export const lastAnswer = ({
-  last_status: status,
-  last_error: error,
-}: Pick<OperatorDelivery, 'last_status' | 'last_error'>): string | null =>
+export const lastAnswer = (status: number | null, error: string | null): string | null =>
   [status === null ? null : String(status), error].filter((part) => part !== null).join(' ') || null;

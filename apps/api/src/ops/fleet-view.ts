@@ -9,7 +9,6 @@ import type {
 } from '#features';
 import { type DoorbellQueue, logger, type Platform, type Readiness, within } from '#platform';
 import type { OpsServices } from './ops-services.js';
-import { WATCHED_QUEUES } from './queue-board.js';
 
 const log = logger('ops');
 
@@ -53,12 +52,7 @@ export async function readFleetView({ health, doorbell }: Platform, services: Op
     health.ready(),
     attempt('fleet', () => services.fleet.read()),
     attempt('troubles', () => services.troubles.list()),
-    Promise.all(
-      doorbell
-        .queues()
-        .filter(({ name }) => WATCHED_QUEUES.has(name))
-        .map(readQueue),
-    ),
+    Promise.all(doorbell.queues().map(readQueue)),
     attempt('prices', () => services.onSale.withoutPrice()),
     attempt('workers', () => services.workers.list(true)),
     attempt('upstreams', async () => {

@@ -1,4 +1,4 @@
-import { isFinal, MEDIA, type Medium, TASK_MOVES, type TaskState } from '#contracts';
+import { isFinal, MEDIA, type Medium, TASK_TRANSITIONS, type TaskState } from '#contracts';
 import type { FleetState, TroubledTask, Troubles, UpstreamView } from '#features';
 import type { Platform } from '#platform';
 import type { Request, RequestHandler, Response } from 'express';
@@ -17,7 +17,7 @@ import { page } from './page.js';
 import { ago, duration, facts, id, mark, money, number, plain, table, taskState, text, when } from './parts.js';
 import { workerTable } from './worker-pages.js';
 
-const OPEN_STATES = (Object.keys(TASK_MOVES) as TaskState[]).filter((state) => !isFinal(state));
+const OPEN_STATES = (Object.keys(TASK_TRANSITIONS) as TaskState[]).filter((state) => !isFinal(state));
 /** Of each list the first rows; the lists themselves have their own pages. */
 const ROWS_SHOWN = 20;
 

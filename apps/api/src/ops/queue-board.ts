@@ -20,9 +20,6 @@ const SAFE_CHANGES: ReadonlySet<string> = new Set([
   '/api/queues/:queueName/resume',
 ]);
 
-/** Nothing listens to the queue of maintenance, which runs by the clock: shown here it would seem to be stuck. */
-export const WATCHED_QUEUES: ReadonlySet<string> = new Set(['video', 'image']);
-
 const about = (medium: string): string =>
   `Jobs that wake the ${medium} workers, several for each task. A job holds nothing but the id of its task: an empty queue loses nothing. ` +
   'To act on a task, use its own page.';
@@ -31,10 +28,7 @@ const about = (medium: string): string =>
 export function queueBoard(doorbell: TaskDoorbell, role: OperatorRole): Router {
   const serverAdapter = new ExpressAdapter().setBasePath(BASE_PATH);
   createBullBoard({
-    queues: doorbell
-      .queues()
-      .filter(({ name }) => WATCHED_QUEUES.has(name))
-      .map((queue) => adapterOf(queue, role)),
+    queues: doorbell.queues().map((queue) => adapterOf(queue, role)),
     serverAdapter,
     options: {
       uiConfig: {

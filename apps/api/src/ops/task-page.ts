@@ -202,7 +202,7 @@ function deliveryTable(deliveries: readonly TaskDelivery[], role: OperatorRole):
     ['Event', (delivery) => plain(delivery.event_type)],
     ['Receiver', ({ url }) => text(url)],
     ['Attempts', ({ attempts }) => number(attempts)],
-    ['Last answer', (delivery) => text(lastAnswer(delivery))],
+    ['Last answer', (delivery) => text(lastAnswer(delivery.last_status, delivery.last_error))],
     ['Created', (delivery) => plain(when(delivery.created_at))],
   ];
   if (role === 'admin') columns.push(['Action', (delivery) => plain(redeliverForm(delivery.id))]);

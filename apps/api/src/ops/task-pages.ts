@@ -1,4 +1,4 @@
-import { MEDIA, TASK_MOVES } from '#contracts';
+import { MEDIA, TASK_TRANSITIONS } from '#contracts';
 import type { OperatorTask } from '#features';
 import { type Request, type Response, Router } from 'express';
 import { TaskSearchQuery, toTaskSearch } from '../admin/task.dto.js';
@@ -64,7 +64,7 @@ const filters = (query: URLSearchParams): Html =>
     textField({ name: 'vendor_id', label: 'Id at the vendor, exactly', type: 'search' }, query),
     textField({ name: 'model', label: 'Model', type: 'search' }, query),
     textField({ name: 'error_code', label: 'Error code', type: 'search' }, query),
-    choiceField('state', 'State', any(Object.keys(TASK_MOVES)), query),
+    choiceField('state', 'State', any(Object.keys(TASK_TRANSITIONS)), query),
     choiceField('type', 'Medium', any(MEDIA), query),
     textField({ name: 'created_from', label: 'Submitted from (UTC)', type: 'datetime-local' }, query),
     textField({ name: 'created_to', label: 'Submitted to (UTC)', type: 'datetime-local' }, query),

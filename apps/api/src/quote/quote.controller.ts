@@ -49,7 +49,7 @@ function withFilesNamed(parameters: JsonObject): JsonObject {
 function withFileNamed(value: JsonValue): JsonValue {
   if (typeof value === 'string') return isDataUri(value) ? `${value.slice(0, value.indexOf(',') + 1)}…` : value;
   if (Array.isArray(value)) return value.map((item: JsonValue) => withFileNamed(item));
-  return isJsonObject(value) ? withFilesNamed(value as JsonObject) : value;
+  return isJsonObject(value) ? withFilesNamed(value) : value;
 }
 
 /** Prices without running. */

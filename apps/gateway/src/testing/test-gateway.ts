@@ -87,7 +87,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
   const api = await createApi(platform, openTextProviders(loadConfig(TextConfig, environment), environment));
   await prepare(api, platform);
   const providers = openMediaProviders(FAST_SANDBOX);
-  const registry = options.vendor ? new MediaProviderRegistry({ sandbox: options.vendor }) : providers.registry;
+  const registry = options.vendor ? new MediaProviderRegistry([options.vendor]) : providers.registry;
   const server = await serve(api, platform);
   const workers: MediaWorker[] =
     options.workers === false

@@ -1,4 +1,4 @@
-import { Database, type StatementRunner, timeOrderedId } from '#platform';
+import { Database, type ModelTransaction, type Prisma, type StatementRunner, timeOrderedId } from '#platform';
 
 /** Who makes a change through the admin API. */
 export interface Operator {
@@ -21,35 +21,70 @@ const WRITE_AUDIT = `
 insert into audit_record (id, actor, action, subject_type, subject_id, before, after, request_id, address)
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`;
 
+/** What work in a transaction came to; a null `change` says that nothing was changed, and leaves no record. */
+interface Changed<Result> {
+  readonly result: Result;
+  readonly change: Change | null;
+}
+
 /** Makes changes that leave a record: change and record are one transaction, so neither exists without the other. */
 export class AuditedChanges {
   constructor(private readonly database: Database) {}
 
-  /** Runs `work` in a transaction; a null `change` says that nothing was changed, and leaves no record. */
-  run<Result>(
+  /** Runs `work` with the models in a transaction. */
+  async run<Result>(
     operator: Operator,
-    work: (transaction: StatementRunner) => Promise<{ readonly result: Result; readonly change: Change | null }>,
+    work: (transaction: ModelTransaction) => Promise<Changed<Result>>,
+  ): Promise<Result> {
+    const models = await this.database.models();
+    return models.$transaction(async (transaction) => {
+      const { result, change } = await work(transaction);
+      if (change) await transaction.auditRecord.create({ data: recordOf(operator, change) });
+      return result;
+    });
+  }
+
+  /** Runs `work` with statements in a transaction; for what moves money. */
+  runStatements<Result>(
+    operator: Operator,
+    work: (transaction: StatementRunner) => Promise<Changed<Result>>,
   ): Promise<Result> {
     return this.database.transaction(async (transaction) => {
       const { result, change } = await work(transaction);
-      if (change) await transaction.query({ text: WRITE_AUDIT, values: auditValues(operator, change) });
+      if (change) await transaction.query({ text: WRITE_AUDIT, values: valuesOf(recordOf(operator, change)) });
       return result;
     });
   }
 }
 
-const auditValues = ({ actor, requestId, address }: Operator, change: Change): unknown[] => [
-  timeOrderedId('audit'),
+type AuditRecord = ReturnType<typeof recordOf>;
+
+const recordOf = ({ actor, requestId, address }: Operator, change: Change) => ({
+  id: timeOrderedId('audit'),
   actor,
-  change.action,
-  change.subjectType,
-  change.subjectId,
-  toJson(change.before),
-  toJson(change.after),
+  action: change.action,
+  subjectType: change.subjectType,
+  subjectId: change.subjectId,
+  ...(change.before && { before: toJson(change.before) }),
+  ...(change.after && { after: toJson(change.after) }),
   requestId,
   address,
+});
+
+const valuesOf = (record: AuditRecord): unknown[] => [
+  record.id,
+  record.actor,
+  record.action,
+  record.subjectType,
+  record.subjectId,
+  record.before ?? null,
+  record.after ?? null,
+  record.requestId,
+  record.address,
 ];
 
 /** Amounts as text: JSON numbers end at 2^53. */
-const toJson = (value: object | null): string | null =>
-  value && JSON.stringify(value, (_name, field: unknown) => (typeof field === 'bigint' ? field.toString() : field));
+const toJson = (value: object): Prisma.InputJsonObject =>
+  JSON.parse(
+    JSON.stringify(value, (_name, field: unknown) => (typeof field === 'bigint' ? field.toString() : field)),
+  ) as Prisma.InputJsonObject;

@@ -1,13 +1,16 @@
-import { GatewayError, type Micros } from '#contracts';
+import { type Book, type BookMove, GatewayError, type LedgerKind, type Micros } from '#contracts';
 import type { StatementRunner } from '#platform';
 import { collectDebts } from '../ledger/debts.js';
-import { beyondBooks, lock } from './accounts.service.js';
 import type { AuditedChanges, Operator } from './audit.js';
+import { beyondBooks, lockAccount } from './locked-account.js';
+
+/** What an operator books by hand. */
+export type FundingKind = Extract<LedgerKind, 'top_up' | 'adjustment'>;
 
 /** Money put in, or a correction of a balance. */
 export interface Funding {
   readonly accountId: string;
-  readonly kind: 'top_up' | 'adjustment';
+  readonly kind: FundingKind;
   /** Not 0; negative takes away, which only an adjustment may. */
   readonly amountMicros: Micros;
   /** Names the payment or the case: the same reference again changes nothing. */
@@ -26,8 +29,8 @@ export interface Funded {
 
 interface EntryRow {
   readonly id: bigint;
-  readonly kind: string;
-  readonly debit: string;
+  readonly kind: LedgerKind;
+  readonly debit: Book;
   readonly amount_micros: bigint;
 }
 
@@ -57,20 +60,20 @@ export class FundsService {
   book(operator: Operator, funding: Funding): Promise<Funded> {
     const { accountId, amountMicros, kind } = funding;
     expectAmount(funding);
-    return this.changes.run(operator, async (transaction) => {
-      const account = await lock(transaction, accountId);
+    return this.changes.runStatements(operator, async (transaction) => {
+      const account = await lockAccount(transaction, accountId);
       const earlier = await this.findEarlier(transaction, funding);
-      if (earlier) return { result: { ...earlier, availableMicros: account.available_micros }, change: null };
-      if (beyondBooks(amountMicros, account.available_micros)) {
+      if (earlier) return { result: { ...earlier, availableMicros: account.availableMicros }, change: null };
+      if (beyondBooks(amountMicros, account.availableMicros)) {
         throw new GatewayError('invalid_parameter', 'amount would take the balance beyond 9223372036854.775807.', {
           param: 'amount',
         });
       }
-      if (!account.unlimited && account.available_micros + amountMicros < 0n) {
+      if (!account.unlimited && account.availableMicros + amountMicros < 0n) {
         throw new GatewayError('conflict', 'The account has less than what should be taken away.', { param: 'amount' });
       }
       const { entryId, availableMicros, owedMicros } = await enter(transaction, funding);
-      const before = { available_micros: account.available_micros, owed_micros: account.owed_micros };
+      const before = { available_micros: account.availableMicros, owed_micros: account.owedMicros };
       const after = {
         available_micros: availableMicros,
         owed_micros: owedMicros,
@@ -113,7 +116,7 @@ function expectAmount({ kind, amountMicros }: Funding): void {
 
 async function enter(transaction: StatementRunner, { accountId, kind, amountMicros, reference, note }: Funding) {
   const takes = amountMicros < 0n;
-  const books = takes ? ['available', 'funding'] : ['funding', 'available'];
+  const books: BookMove = takes ? ['available', 'funding'] : ['funding', 'available'];
   const values = [accountId, kind, ...books, takes ? -amountMicros : amountMicros, reference, note];
   const entered = await transaction.query<{ id: bigint }>({ text: ENTER, values });
   const moved = await transaction.query<Moved>({

@@ -60,7 +60,7 @@ export class PriceImport {
 
   /** Imports the list, unless it holds a conflict. */
   run(operator: Operator, prices: readonly DatedPrice[]): Promise<ImportedPrices> {
-    return this.changes.run(operator, async (transaction) => {
+    return this.changes.runStatements(operator, async (transaction) => {
       const result = await compareOn(transaction, prices);
       const { added, changed, conflicts } = result;
       if (conflicts.length > 0 || added.length + changed.length === 0) return { result, change: null };

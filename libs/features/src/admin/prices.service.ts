@@ -1,19 +1,12 @@
-import { GatewayError, type Micros } from '#contracts';
-import { Database, timeOrderedId } from '#platform';
-import { brokeConstraint } from '../ledger/payment-refusals.js';
+import { GatewayError, type Micros, wireNames } from '#contracts';
+import { brokeConstraint, type Database, type ModelTransaction, type Price, timeOrderedId } from '#platform';
 import type { AuditedChanges, Operator } from './audit.js';
 
-/** A price as operators see it: `amount_micros` for each `per_quantity` of `unit`. */
-export interface PriceListRow {
-  readonly id: string;
-  readonly model: string;
-  readonly unit: string;
-  readonly variant: string;
-  readonly amount_micros: bigint;
-  readonly per_quantity: bigint;
-  readonly effective_from: Date;
-  readonly created_by: string;
-}
+/** What is not told of a price. */
+const HIDDEN = { createdAt: true } as const;
+
+/** A price as operators see it: `amountMicros` for each `perQuantity` of `unit`. */
+export type PriceView = Omit<Price, keyof typeof HIDDEN>;
 
 /** A price to come into force. */
 export interface NewPrice {
@@ -28,16 +21,14 @@ export interface NewPrice {
 
 /** How far behind a date may lie and still count as now, in milliseconds. */
 const CLOCK_SLACK_MS = 60_000;
-const COLUMNS = 'id, model, unit, variant, amount_micros, per_quantity, effective_from, created_by';
-const ADD = `
-insert into price (id, model, unit, variant, amount_micros, per_quantity, effective_from, created_by)
-values ($1, $2, $3, $4, $5, $6, coalesce($7, now()), $8) returning ${COLUMNS}`;
+/** The most prices that a history tells. */
+const HISTORY_MAX = 10_000;
+/** The newest of each sort that has begun, which the models could only find by reading all. */
 const IN_FORCE = `
-select distinct on (model, unit, variant) ${COLUMNS} from price
-where effective_from <= $2 and ($1::text is null or model = $1) order by model, unit, variant, effective_from desc`;
-const HISTORY = `
-select ${COLUMNS} from price where $1::text is null or model = $1
-order by model, unit, variant, effective_from desc limit 10000`;
+select distinct on (model, unit, variant) id, model, unit, variant, amount_micros as "amountMicros",
+  per_quantity as "perQuantity", effective_from as "effectiveFrom", created_by as "createdBy"
+from price where effective_from <= $2 and ($1::text is null or model = $1)
+order by model, unit, variant, effective_from desc`;
 
 /** The price book, for operators. Prices are never changed: a later one follows them. */
 export class PricesService {
@@ -47,31 +38,36 @@ export class PricesService {
   ) {}
 
   /** The prices in force at a moment, of one model or all. */
-  async inForce(model: string | null, at: Date): Promise<PriceListRow[]> {
-    return (await this.database.query<PriceListRow>({ text: IN_FORCE, values: [model, at] })).rows;
+  async inForce(model: string | null, at: Date): Promise<PriceView[]> {
+    return (await this.database.query<PriceView>({ text: IN_FORCE, values: [model, at] })).rows;
   }
 
   /** Every price there was and will be. */
-  async history(model: string | null): Promise<PriceListRow[]> {
-    return (await this.database.query<PriceListRow>({ text: HISTORY, values: [model] })).rows;
+  async history(model: string | null): Promise<PriceView[]> {
+    const { price } = await this.database.models();
+    return price.findMany({
+      ...(model !== null && { where: { model } }),
+      orderBy: [{ model: 'asc' }, { unit: 'asc' }, { variant: 'asc' }, { effectiveFrom: 'desc' }],
+      take: HISTORY_MAX,
+      omit: HIDDEN,
+    });
   }
 
   /**
    * @throws GatewayError `invalid_parameter`: the date has passed, or seconds and pictures would cost fractions of a
    * micro; `conflict`: another price begins at the same moment.
    */
-  async add(operator: Operator, price: NewPrice): Promise<PriceListRow> {
+  async add(operator: Operator, price: NewPrice): Promise<PriceView> {
     expectPrice(price);
-    const { model, unit, variant, amountMicros, perQuantity, effectiveFrom } = price;
     const id = timeOrderedId('price');
-    const values = [id, model, unit, variant, amountMicros, perQuantity, effectiveFrom, operator.actor];
     try {
       return await this.changes.run(operator, async (transaction) => {
-        const [row] = (await transaction.query<PriceListRow>({ text: ADD, values })).rows;
-        if (!row) throw new Error('the price was not written');
+        const effectiveFrom = price.effectiveFrom ?? (await timeOfDatabase(transaction));
+        const data = { id, ...price, effectiveFrom, createdBy: operator.actor };
+        const row = await transaction.price.create({ data, omit: HIDDEN });
         return {
           result: row,
-          change: { action: 'price.added', subjectType: 'price', subjectId: id, before: null, after: row },
+          change: { action: 'price.added', subjectType: 'price', subjectId: id, before: null, after: wireNames(row) },
         };
       });
     } catch (error) {
@@ -82,6 +78,13 @@ export class PricesService {
       });
     }
   }
+}
+
+/** Whether a price has begun is judged by the clock of the database. */
+async function timeOfDatabase(transaction: ModelTransaction): Promise<Date> {
+  const [row] = await transaction.$queryRaw<{ now: Date }[]>`select now() as now`;
+  if (!row) throw new Error('the database did not tell its time');
+  return row.now;
 }
 
 function expectPrice({ unit, amountMicros, perQuantity, effectiveFrom }: NewPrice): void {

@@ -1,3 +1,4 @@
+import { type Book, type LedgerKind } from '#contracts';
 import { Database } from '#platform';
 import { cursorTime, fromCursor, type Page, type PageRequest, type Position, toPage } from '../paging/page.js';
 
@@ -7,9 +8,9 @@ export interface LedgerRow extends Position {
   readonly api_key_id: string | null;
   readonly task_id: string | null;
   readonly request_id: string | null;
-  readonly kind: string;
-  readonly debit: string;
-  readonly credit: string;
+  readonly kind: LedgerKind;
+  readonly debit: Book;
+  readonly credit: Book;
   readonly amount_micros: bigint;
   readonly reference: string | null;
   readonly note: string | null;

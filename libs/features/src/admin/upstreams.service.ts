@@ -61,7 +61,7 @@ export class UpstreamsService {
     const entry = checked(sent);
     this.expectNotOfFile(entry.id);
     const sealed = entry.key === undefined ? null : sealUpstreamKey(this.sealer, entry.id, entry.key);
-    const row = await this.changes.run(operator, async (transaction) => {
+    const row = await this.changes.runStatements(operator, async (transaction) => {
       const added = await transaction.query<UpstreamRow>({ text: ADD, values: valuesOf(entry, sealed) });
       const [result] = added.rows;
       if (!result) throw new GatewayError('conflict', `There is an upstream "${entry.id}" already.`, { param: 'id' });
@@ -80,7 +80,7 @@ export class UpstreamsService {
     this.expectNotOfFile(id);
     if ('id' in patch && patch['id'] !== id)
       throw new GatewayError('invalid_parameter', 'id cannot be changed: create another upstream.', { param: 'id' });
-    const row = await this.changes.run(operator, async (transaction) => {
+    const row = await this.changes.runStatements(operator, async (transaction) => {
       const before = await lock(transaction, id);
       const entry = checked(mergePatch(settingsOf(before), patch));
       expectKeyStays(before, entry, patch);
@@ -94,7 +94,7 @@ export class UpstreamsService {
 
   /** @throws GatewayError `not_found`; `conflict`: it stands in the file. */
   async remove(operator: Operator, id: string): Promise<void> {
-    await this.changes.run(operator, async (transaction) => {
+    await this.changes.runStatements(operator, async (transaction) => {
       const before = await lock(transaction, id).catch((error: unknown) => {
         // A row that the file hides can be removed; an upstream that only the file has cannot.
         this.expectNotOfFile(id);

@@ -1,3 +1,5 @@
+import { entrySql } from '#contracts';
+
 /**
  * Ends a task: the terminal move, the money, the files and the usage record, in one statement and one commit.
  *
@@ -33,11 +35,11 @@ with moved as (
   from moved m join paid on paid.id = m.account_id where k.id = m.api_key_id
 ), captured as (
   insert into ledger_entry (account_id, api_key_id, task_id, request_id, kind, debit, credit, amount_micros)
-  select account_id, api_key_id, id, request_id, 'capture', 'held', 'revenue', charged_micros
+  select account_id, api_key_id, id, request_id, ${entrySql('capture')}, charged_micros
   from moved where state = 'completed'
 ), released as (
   insert into ledger_entry (account_id, api_key_id, task_id, request_id, kind, debit, credit, amount_micros)
-  select account_id, api_key_id, id, request_id, 'release', 'held', 'available', hold_micros - charged_micros
+  select account_id, api_key_id, id, request_id, ${entrySql('release')}, hold_micros - charged_micros
   from moved where state <> 'completed' or hold_micros > charged_micros
 ), stored as (
   insert into task_file (task_id, ordinal, role, store_key, content_type, bytes, sha256, width, height, duration_ms, expires_at)

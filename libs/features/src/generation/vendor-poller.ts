@@ -1,4 +1,4 @@
-import { MEDIA_PROVIDER_IDS, type MediaProviderRegistry } from '#providers';
+import type { MediaProviderRegistry } from '#providers';
 import { Loop } from './loop.js';
 import { PollLane, type PollLaneParts } from './poll-lane.js';
 import { endedWithin } from './step-limit.js';
@@ -12,7 +12,7 @@ export class VendorPoller {
   private readonly filling: Loop;
 
   constructor(providers: MediaProviderRegistry, parts: PollLaneParts) {
-    this.lanes = MEDIA_PROVIDER_IDS.map((id) => new PollLane(providers.providerById(id), parts));
+    this.lanes = providers.all.map((provider) => new PollLane(provider, parts));
     this.filling = new Loop('poll-schedule', FILL_MS, async () => {
       await parts.schedule.fill();
       return false;

@@ -1,3 +1,5 @@
+import { kindSql } from '#contracts';
+
 /** How long one attempt keeps others away without renewing, in seconds. Renewed three times as often. */
 export const LOCK_SECONDS = 60;
 
@@ -27,7 +29,7 @@ export const LAPSED_ATTEMPT = `select request_id from idempotency_record where $
  */
 export const RESUME = `
 update idempotency_record set locked_until = now() + ${LOCK}, request_id = case when exists (
-  select from ledger_entry where request_id = $4 and task_id is null and kind = 'capture' and amount_micros > 0
+  select from ledger_entry where request_id = $4 and task_id is null and kind = ${kindSql('capture')} and amount_micros > 0
 ) then $4 else $5 end
 where ${LAPSED} and request_id = $4
 returning request_id, reserved_task_id`;

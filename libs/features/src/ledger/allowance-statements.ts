@@ -1,3 +1,4 @@
+import { entrySql, kindSql } from '#contracts';
 import { EXPLAIN_AND_SUM } from './request-statements.js';
 
 /**
@@ -23,7 +24,7 @@ with locked as (
   update api_key k set held_micros = k.held_micros + g.amount from granted g where k.id = g.id
 ), entered as (
   insert into ledger_entry (account_id, api_key_id, request_id, kind, debit, credit, amount_micros)
-  select account_id, id, $1, 'hold', 'available', 'held', amount from granted
+  select account_id, id, $1, ${entrySql('hold')}, amount from granted
 )
 insert into request_hold (request_id, account_id, api_key_id, amount_micros, expires_at, is_allowance)
 select $1, account_id, id, amount, now() + $7::integer * interval '1 second', true from granted
@@ -54,10 +55,10 @@ with incoming as (
   select k.id from api_key k where k.id in (select api_key_id from standing) order by k.id for no key update
 ), entered as (
   insert into ledger_entry (account_id, api_key_id, request_id, hold_id, kind, debit, credit, amount_micros)
-  select s.account_id, s.api_key_id, i.request_id, s.allowance_id, 'capture', 'held', 'revenue', i.charge_micros
+  select s.account_id, s.api_key_id, i.request_id, s.allowance_id, ${entrySql('capture')}, i.charge_micros
   from incoming i join standing s using (allowance_id) join locked_key k on k.id = s.api_key_id
   on conflict (request_id, kind)
-    where task_id is null and request_id is not null and kind in ('hold', 'capture', 'release') do nothing
+    where task_id is null and request_id is not null and kind in (${kindSql('hold')}, ${kindSql('capture')}, ${kindSql('release')}) do nothing
   returning request_id, account_id, api_key_id
 ), settled as (
   select i.*, e.account_id, e.api_key_id, i.charge_micros as paid_micros, 0::bigint as owed_micros
@@ -94,7 +95,7 @@ with locked as (
   from (select api_key_id, sum(amount_micros)::bigint as freed from freed group by api_key_id) s where k.id = s.api_key_id
 )
 insert into ledger_entry (account_id, api_key_id, request_id, kind, debit, credit, amount_micros)
-select account_id, api_key_id, request_id, 'release', 'held', 'available', amount_micros from freed
+select account_id, api_key_id, request_id, ${entrySql('release')}, amount_micros from freed
 returning request_id`;
 
 /** $1 ids, $2 seconds. Answers those that still stand. Rows that are being charged live anyway until the next renewal. */

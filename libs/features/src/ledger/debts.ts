@@ -1,4 +1,4 @@
-import type { Micros } from '#contracts';
+import { entrySql, type Micros } from '#contracts';
 import type { StatementRunner } from '#platform';
 
 /** Pays what an account owes from what it has, as far as that goes. $1 account. */
@@ -8,7 +8,7 @@ with locked as (
   where id = $1 and owed_micros > 0 and available_micros > 0 for no key update
 ), entered as (
   insert into ledger_entry (account_id, kind, debit, credit, amount_micros)
-  select id, 'debt_payment', 'available', 'owed', amount from locked where amount > 0
+  select id, ${entrySql('debt_payment')}, amount from locked where amount > 0
 )
 update account a set available_micros = a.available_micros - l.amount, owed_micros = a.owed_micros - l.amount
 from locked l where a.id = l.id returning a.owed_micros`;

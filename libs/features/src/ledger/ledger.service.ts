@@ -1,4 +1,4 @@
-import { GatewayError, MAX_MICROS, type Micros } from '#contracts';
+import { entrySql, GatewayError, MAX_MICROS, type Micros } from '#contracts';
 import { Database } from '#platform';
 
 /** Money that comes in from outside. */
@@ -17,7 +17,7 @@ with locked as (
   select id, available_micros, owed_micros from account where id = $1 for no key update
 ), entered as (
   insert into ledger_entry (account_id, kind, debit, credit, amount_micros, reference, note)
-  select id, 'top_up', 'funding', 'available', $2::bigint, $3, $4 from locked
+  select id, ${entrySql('top_up')}, $2::bigint, $3, $4 from locked
   on conflict (account_id, reference) where reference is not null do nothing
   returning account_id, amount_micros
 ), sized as (
@@ -25,7 +25,7 @@ with locked as (
   from entered e join locked l on l.id = e.account_id
 ), collected as (
   insert into ledger_entry (account_id, kind, debit, credit, amount_micros)
-  select id, 'debt_payment', 'available', 'owed', paid from sized where paid > 0
+  select id, ${entrySql('debt_payment')}, paid from sized where paid > 0
 )
 update account a set available_micros = a.available_micros + s.added - s.paid, owed_micros = a.owed_micros - s.paid
 from sized s where a.id = s.id

@@ -25,7 +25,3 @@ export const lostAttempt = (): GatewayError =>
     'This request stalled, and a repeat with the same Idempotency-Key took its place; repeat it to get the answer.',
     { retryAfterMs: 1_000 },
   );
-
-/** True when the database refused a row because of the named constraint or unique index. */
-export const brokeConstraint = (error: unknown, name: string): boolean =>
-  error instanceof Error && 'constraint' in error && error.constraint === name;

@@ -1,3 +1,5 @@
+import { kindSql, type LedgerKind } from '#contracts';
+
 /** A statement that answers one row for each thing that does not add up: what, and both numbers as text. */
 export interface ReconciliationCheck {
   readonly name: string;
@@ -26,7 +28,7 @@ const SUMS = `
   select account_id, api_key_id, available_micros, held_micros, used_micros, owed_micros from ledger_sum where $1::bigint > 0
   union all ${sumsOfEntries('where id > $1::bigint')}`;
 
-const kindSum = (kind: string): string => `coalesce(sum(amount_micros) filter (where kind = '${kind}'), 0)`;
+const kindSum = (kind: LedgerKind): string => `coalesce(sum(amount_micros) filter (where kind = ${kindSql(kind)}), 0)`;
 
 /** What entries leave open of holds and allowances of requests. `entries` is the rest of a FROM clause. */
 export const openHolds = (entries: string): string => `
@@ -101,7 +103,7 @@ select t.id as subject,
   case when s.held_at < t.created_at then 'a hold older than its task' else coalesce(s.open, 0)::text end as found
 from looked join task t on t.id = looked.id left join (
   select task_id, ${kindSum('hold')} - ${kindSum('capture')} - ${kindSum('release')} as open, ${kindSum('hold')} as hold,
-    ${kindSum('capture')} as captured, min(created_at) filter (where kind = 'hold') as held_at
+    ${kindSum('capture')} as captured, min(created_at) filter (where kind = ${kindSql('hold')}) as held_at
   from ledger_entry where task_id in (select id from looked) group by task_id
 ) s on s.task_id = t.id
 where coalesce(s.hold, -1) <> t.hold_micros or s.held_at < t.created_at

@@ -1,8 +1,16 @@
 import { MAX_MICROS, type Micros } from '#contracts';
-import { Coalescer, Database, isConnectionError, logger, REQUEST_WAIT_MS, retryOnConnectionError } from '#platform';
+import {
+  brokeConstraint,
+  Coalescer,
+  Database,
+  isConnectionError,
+  logger,
+  REQUEST_WAIT_MS,
+  retryOnConnectionError,
+} from '#platform';
 import { collectDebts } from './debts.js';
 import { OpenHolds } from './open-holds.js';
-import { brokeConstraint, inDebt, insufficientBalance, insufficientKeyQuota, lostAttempt } from './payment-refusals.js';
+import { inDebt, insufficientBalance, insufficientKeyQuota, lostAttempt } from './payment-refusals.js';
 import { EXPIRED_HOLDS, HOLD_REQUESTS, SETTLE_REQUESTS } from './request-statements.js';
 import { type RequestUsage, toEndingRow } from './request-usage.js';
 

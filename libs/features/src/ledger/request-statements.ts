@@ -1,3 +1,4 @@
+import { entrySql } from '#contracts';
 import { RENEW_RIGHTS } from '../idempotency/idempotency-statements.js';
 
 /**
@@ -56,7 +57,7 @@ with incoming as (
   returning request_id, account_id, api_key_id, amount_micros
 ), entered as (
   insert into ledger_entry (account_id, api_key_id, request_id, kind, debit, credit, amount_micros)
-  select account_id, api_key_id, request_id, 'hold', 'available', 'held', amount_micros from written
+  select account_id, api_key_id, request_id, ${entrySql('hold')}, amount_micros from written
 )
 select request_id, case when w.request_id is not null then 'held'
   when i.idempotency_key is not null and request_id not in (select request_id from renewed)
@@ -148,11 +149,11 @@ with incoming as (
   insert into ledger_entry (account_id, api_key_id, request_id, kind, debit, credit, amount_micros)
   select account_id, case when e.of_key then api_key_id end, request_id, e.kind, e.debit, e.credit, e.amount
   from settled s cross join lateral (values
-    ('capture', 'held', 'revenue', s.captured_micros, s.captured_micros > 0 or s.status = 'completed', true),
-    ('overrun', 'available', 'revenue', s.overrun_micros, s.overrun_micros > 0, true),
-    ('debt', 'owed', 'revenue', s.beyond_micros - s.overrun_micros, s.beyond_micros > s.overrun_micros, false),
-    ('debt_payment', 'available', 'owed', s.spared_micros - s.overrun_micros, s.spared_micros > s.overrun_micros, false),
-    ('release', 'held', 'available', s.hold_micros - s.captured_micros, s.captured_micros < s.hold_micros or
+    (${entrySql('capture')}, s.captured_micros, s.captured_micros > 0 or s.status = 'completed', true),
+    (${entrySql('overrun')}, s.overrun_micros, s.overrun_micros > 0, true),
+    (${entrySql('debt')}, s.beyond_micros - s.overrun_micros, s.beyond_micros > s.overrun_micros, false),
+    (${entrySql('debt_payment')}, s.spared_micros - s.overrun_micros, s.spared_micros > s.overrun_micros, false),
+    (${entrySql('release')}, s.hold_micros - s.captured_micros, s.captured_micros < s.hold_micros or
       (s.charge_micros = 0 and s.status <> 'completed'), true)
   ) as e(kind, debit, credit, amount, needed, of_key)
   where e.needed

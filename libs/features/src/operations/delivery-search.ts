@@ -1,5 +1,5 @@
 import { GatewayError } from '#contracts';
-import type { Database } from '#platform';
+import type { Database, WebhookDelivery } from '#platform';
 import type { AuditedChanges, Operator } from '../admin/audit.js';
 import type { Page } from '../paging/page.js';
 
@@ -12,28 +12,10 @@ export interface DeliverySearch {
 }
 
 /** A delivery as operators see it. The body stays with the account. */
-export interface OperatorDelivery {
-  readonly id: string;
-  readonly account_id: string;
-  readonly endpoint_id: string | null;
-  readonly task_id: string | null;
-  readonly event_type: string;
-  readonly url: string;
+export interface OperatorDelivery extends Omit<WebhookDelivery, 'payload' | 'ready' | 'state'> {
   readonly status: string;
-  readonly attempts: number;
-  readonly last_status: number | null;
-  readonly last_error: string | null;
-  readonly created_at: Date;
-  readonly next_attempt_at: Date | null;
-  readonly finished_at: Date | null;
 }
 
-const COLUMNS = `id, account_id, endpoint_id, task_id, event_type, url, state as status, attempts, last_status, last_error,
-  created_at, next_attempt_at, finished_at`;
-const RESEND = `
-update webhook_delivery set state = 'pending', next_attempt_at = now(), finished_at = null where id = $1
-returning ${COLUMNS}`;
-const LOCKED = `select ${COLUMNS} from webhook_delivery where id = $1 for update`;
 const DELIVERY_ID = /^\w{1,100}$/;
 
 /** The deliveries of all accounts, newest first, and sending one again. */
@@ -53,35 +35,49 @@ export class DeliverySearchService {
         param: 'cursor',
       });
     }
-    const given = [
-      ['account_id =', accountId],
-      ['endpoint_id =', endpointId],
-      ['task_id =', taskId],
-      ['state =', status],
-      ['id <', page.cursor],
-    ].filter((condition): condition is [string, string] => condition[1] !== null);
-    const where = given.map(([condition], index) => `${condition} $${index + 1}`).join(' and ');
-    const text = `select ${COLUMNS} from webhook_delivery ${where && `where ${where}`} order by id desc limit $${given.length + 1}`;
-    const values = [...given.map(([, value]) => value), page.limit + 1];
-    const { rows } = await this.database.query<OperatorDelivery>({ text, values });
-    const items = rows.slice(0, page.limit);
+    const { webhookDelivery } = await this.database.models();
+    const rows = await webhookDelivery.findMany({
+      where: {
+        ...(accountId !== null && { accountId }),
+        ...(endpointId !== null && { endpointId }),
+        ...(taskId !== null && { taskId }),
+        ...(status !== null && { state: status }),
+        ...(page.cursor !== null && { id: { lt: page.cursor } }),
+      },
+      orderBy: { id: 'desc' },
+      take: page.limit + 1,
+    });
+    const items = rows.slice(0, page.limit).map(toOperatorDelivery);
     return { items, nextCursor: rows.length > page.limit ? (items.at(-1)?.id ?? null) : null };
   }
 
   /** Sends it again at once, under the same id and with the same body. @throws GatewayError `not_found`. */
   redeliver(operator: Operator, deliveryId: string): Promise<OperatorDelivery> {
     return this.changes.run(operator, async (transaction) => {
-      const [before] = (await transaction.query<OperatorDelivery>({ text: LOCKED, values: [deliveryId] })).rows;
+      const where = { id: deliveryId };
+      await transaction.$queryRaw`select id from webhook_delivery where id = ${deliveryId} for update`;
+      const before = await transaction.webhookDelivery.findUnique({ where });
       if (!before) throw new GatewayError('not_found', `There is no webhook delivery "${deliveryId.slice(0, 64)}".`);
-      const [after] = (await transaction.query<OperatorDelivery>({ text: RESEND, values: [deliveryId] })).rows;
+      const data = { state: 'pending', nextAttemptAt: new Date(), finishedAt: null };
+      const after = await transaction.webhookDelivery.update({ where, data });
       const change = {
         action: 'webhook_delivery.redelivered',
         subjectType: 'webhook_delivery' as const,
         subjectId: deliveryId,
-        before: { status: before.status, attempts: before.attempts },
+        before: { status: before.state, attempts: before.attempts },
         after: { status: 'pending' },
       };
-      return { result: after ?? before, change };
+      return { result: toOperatorDelivery(after), change };
     });
   }
 }
+
+const toOperatorDelivery = ({
+  payload: _body,
+  ready: _ready,
+  state,
+  ...delivery
+}: WebhookDelivery): OperatorDelivery => ({
+  ...delivery,
+  status: state,
+});

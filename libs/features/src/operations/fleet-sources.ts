@@ -1,4 +1,4 @@
-import { isFinal, MEDIA, TASK_MOVES, type TaskState } from '#contracts';
+import { isFinal, MEDIA, TASK_TRANSITIONS, type TaskState } from '#contracts';
 import { type Database, type MetricSource, signals } from '#platform';
 import {
   DUE_POLLS,
@@ -18,7 +18,7 @@ interface DueRow {
   readonly oldest: number;
 }
 
-const OPEN_STATES = (Object.keys(TASK_MOVES) as TaskState[]).filter((state) => !isFinal(state));
+const OPEN_STATES = (Object.keys(TASK_TRANSITIONS) as TaskState[]).filter((state) => !isFinal(state));
 
 /**
  * The numbers of the whole fleet, which every process would tell alike; one kind of process asks for them. Every count

@@ -1,11 +1,11 @@
-import type { Micros } from '#contracts';
+import { entrySql, type LedgerKind, type Micros } from '#contracts';
 import { type StatementRunner, timeOrderedId } from '#platform';
 import type { Operator } from '../admin/audit.js';
 
 /** An entry of the ledger under a reference, and the task it was for if it is a refund. */
 export interface EarlierRefund {
   readonly id: bigint;
-  readonly kind: string;
+  readonly kind: LedgerKind;
   readonly amount_micros: bigint;
   readonly task_id: string | null;
 }
@@ -29,7 +29,7 @@ with refunded as (
   select * from task where id = $1
 ), entered as (
   insert into ledger_entry (account_id, api_key_id, request_id, kind, debit, credit, amount_micros, reference, note)
-  select account_id, api_key_id, request_id, 'refund', 'revenue', 'available', $2::bigint, $3, $4 from refunded
+  select account_id, api_key_id, request_id, ${entrySql('refund')}, $2::bigint, $3, $4 from refunded
   returning id
 ), noted as (
   insert into task_refund (entry_id, task_id, amount_micros, actor, reason) select id, $1, $2::bigint, $5, $4 from entered

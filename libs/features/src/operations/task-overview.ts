@@ -1,4 +1,4 @@
-import { GatewayError } from '#contracts';
+import { type Book, GatewayError, type LedgerKind } from '#contracts';
 import { Database } from '#platform';
 import { isTaskId } from '../tasks/task-id.js';
 import { OPERATOR_TASK_COLUMNS, type OperatorTask } from './operator-task.js';
@@ -6,9 +6,9 @@ import { OPERATOR_TASK_COLUMNS, type OperatorTask } from './operator-task.js';
 /** A movement of money for one task. */
 export interface OperatorEntry {
   readonly id: string;
-  readonly kind: string;
-  readonly debit: string;
-  readonly credit: string;
+  readonly kind: LedgerKind;
+  readonly debit: Book;
+  readonly credit: Book;
   readonly amount_micros: bigint;
   readonly reference: string | null;
   readonly note: string | null;

@@ -1,9 +1,9 @@
 import { GatewayError, type Micros, type TaskView } from '#contracts';
-import { type StatementRunner, type TaskDoorbell, timeOrderedId } from '#platform';
-import { beyondBooks, lock } from '../admin/accounts.service.js';
+import { brokeConstraint, type StatementRunner, type TaskDoorbell, timeOrderedId } from '#platform';
+import { beyondBooks, lockAccount } from '../admin/locked-account.js';
 import type { AuditedChanges, Operator } from '../admin/audit.js';
 import type { CancelTaskService } from '../generation/cancel-task.service.js';
-import { brokeConstraint, insufficientBalance, insufficientKeyQuota } from '../ledger/payment-refusals.js';
+import { insufficientBalance, insufficientKeyQuota } from '../ledger/payment-refusals.js';
 import { catalogFamily } from '../tasks/catalog-family.js';
 import { SUBMIT_TASKS, toSubmitRow } from '../tasks/submit-statement.js';
 import type { TaskRow } from '../tasks/task-row.js';
@@ -58,7 +58,7 @@ export class TaskRemediesService {
    * @throws GatewayError as `CancelTaskService.cancel`.
    */
   async cancel(operator: Operator, taskId: string, reason: string | null, signal: AbortSignal): Promise<TaskView> {
-    const accountId = await this.changes.run(operator, async (transaction) => {
+    const accountId = await this.changes.runStatements(operator, async (transaction) => {
       const task = await lockTask(transaction, taskId);
       const change = changeOf('task.cancel_requested', taskId, { state: task.state }, { reason });
       // Nothing changes for a task that has ended.
@@ -74,9 +74,9 @@ export class TaskRemediesService {
    * @throws GatewayError `task_not_found`; `conflict`: the task was not charged that much, or the reference was used otherwise.
    */
   refund(operator: Operator, refund: Refund): Promise<Refunded> {
-    return this.changes.run(operator, async (transaction) => {
+    return this.changes.runStatements(operator, async (transaction) => {
       const task = await lockTask(transaction, refund.taskId);
-      const account = await lock(transaction, task.account_id);
+      const account = await lockAccount(transaction, task.account_id);
       const charged = task.charged_micros ?? 0n;
       const before = await refundedOf(transaction, task.id);
       const answer = (entryId: bigint, amount: Micros, refunded: Micros, replayed: boolean): Refunded => ({
@@ -91,7 +91,7 @@ export class TaskRemediesService {
       if (earlier) return { result: answer(earlier.id, earlier.amount_micros, before, true), change: null };
       const amount = refund.amountMicros ?? charged - before;
       if (amount <= 0n || amount > charged - before) throw tooMuch();
-      if (beyondBooks(amount, account.available_micros)) throw tooMuch();
+      if (beyondBooks(amount, account.availableMicros)) throw tooMuch();
       const entryId = await enterRefund(transaction, task, { ...refund, amountMicros: amount }, operator);
       const refunded = before + amount;
       const after = {
@@ -113,7 +113,7 @@ export class TaskRemediesService {
    * `insufficient_balance`, `insufficient_key_quota`.
    */
   async redrive(operator: Operator, taskId: string, reason: string | null): Promise<Redriven> {
-    const { task, newTaskId, isNew } = await this.changes.run(operator, async (transaction) => {
+    const { task, newTaskId, isNew } = await this.changes.runStatements(operator, async (transaction) => {
       const found = await lockTask(transaction, taskId);
       const successor = await successorOf(transaction, taskId);
       if (successor) {

@@ -1,3 +1,4 @@
+import { entrySql } from '#contracts';
 import { RENEW_RIGHTS } from '../idempotency/idempotency-statements.js';
 import type { NewTask } from './new-task.js';
 
@@ -47,7 +48,7 @@ with incoming as (
   returning id, account_id, api_key_id, request_id, hold_micros
 ), entered as (
   insert into ledger_entry (account_id, api_key_id, task_id, request_id, kind, debit, credit, amount_micros)
-  select account_id, api_key_id, id, request_id, 'hold', 'available', 'held', hold_micros from written
+  select account_id, api_key_id, id, request_id, ${entrySql('hold')}, hold_micros from written
 )
 select i.id, i.account_id, w.id is not null as accepted,
   l.id is not null and i.idempotency_key is not null and i.request_id not in (select request_id from renewed) as lost,

@@ -1,5 +1,6 @@
 import type { Medium, Micros } from '#contracts';
 import {
+  brokeConstraint,
   Coalescer,
   type CoalescerOptions,
   type CrashPoints,
@@ -13,13 +14,7 @@ import {
   type TaskDoorbell,
 } from '#platform';
 import { collectDebts } from '../ledger/debts.js';
-import {
-  brokeConstraint,
-  inDebt,
-  insufficientBalance,
-  insufficientKeyQuota,
-  lostAttempt,
-} from '../ledger/payment-refusals.js';
+import { inDebt, insufficientBalance, insufficientKeyQuota, lostAttempt } from '../ledger/payment-refusals.js';
 import type { NewTask } from './new-task.js';
 import { SUBMIT_TASKS, toSubmitRow } from './submit-statement.js';
 

@@ -1,5 +1,5 @@
 import { GatewayError } from '#contracts';
-import { type Database } from '#platform';
+import type { Database, WebhookAttempt, WebhookDelivery } from '#platform';
 import type { AccountAction, AccountRate } from '../limits/account-rate.js';
 
 const RESENDS: AccountAction = { name: 'webhook-resends', plural: 'webhooks again', perMinute: 300 };
@@ -37,37 +37,31 @@ export interface ListedDeliveries {
   readonly nextCursor: string | null;
 }
 
-interface DeliveryRow {
-  readonly id: string;
-  readonly event_type: string;
-  readonly task_id: string | null;
-  readonly endpoint_id: string | null;
-  readonly url: string;
-  readonly state: WebhookDeliveryView['status'];
-  readonly attempts: number;
-  readonly last_status: number | null;
-  readonly last_error: string | null;
-  readonly created_at: Date;
-  readonly next_attempt_at: Date | null;
-}
+/** What its owner may know of it. */
+const SHOWN = {
+  id: true,
+  eventType: true,
+  taskId: true,
+  endpointId: true,
+  url: true,
+  state: true,
+  attempts: true,
+  lastStatus: true,
+  lastError: true,
+  createdAt: true,
+  nextAttemptAt: true,
+} as const;
 
-const COLUMNS = `
-id, event_type, task_id, endpoint_id, url, state, attempts, last_status, last_error, created_at, next_attempt_at`;
-const LIST = `
-select ${COLUMNS} from webhook_delivery
-where account_id = $1 and id < coalesce($2, 'msg_~') and ($3::text is null or task_id = $3)
-order by id desc limit $4`;
-const READ = `select ${COLUMNS} from webhook_delivery where account_id = $1 and id = $2`;
-const ATTEMPTS = `
-select attempt, status, error, duration_ms, created_at from webhook_attempt where delivery_id = $1 order by attempt`;
-/** A receiver that rests is tried once at once: its owner says that it is back. */
+type DeliveryRow = Pick<WebhookDelivery, keyof typeof SHOWN>;
+
+/** A receiver that rests is tried once at once: its owner says that it is back. One statement, so that both or neither happen. */
 const RESEND = `
 with roused as (
   update webhook_receiver set rests_until = now() where account_id = $1 and rests_until > now()
     and receiver = (select split_part(url, '/', 3) from webhook_delivery where account_id = $1 and id = $2)
 )
 update webhook_delivery set state = 'pending', ready = true, next_attempt_at = now(), finished_at = null
-where account_id = $1 and id = $2 returning ${COLUMNS}`;
+where account_id = $1 and id = $2 returning id`;
 
 /** The log of an account's webhooks, and sending one again. */
 export class WebhookDeliveriesService {
@@ -83,8 +77,13 @@ export class WebhookDeliveriesService {
     cursor: string | null,
     taskId: string | null,
   ): Promise<ListedDeliveries> {
-    const values = [accountId, cursor, taskId, limit + 1];
-    const { rows } = await this.database.query<DeliveryRow>({ text: LIST, values });
+    const { webhookDelivery } = await this.database.models();
+    const rows = await webhookDelivery.findMany({
+      where: { accountId, ...(cursor !== null && { id: { lt: cursor } }), ...(taskId !== null && { taskId }) },
+      orderBy: { id: 'desc' },
+      take: limit + 1,
+      select: SHOWN,
+    });
     const shown = rows.slice(0, limit);
     return { deliveries: shown.map(toView), nextCursor: rows.length > limit ? (shown.at(-1)?.id ?? null) : null };
   }
@@ -94,14 +93,13 @@ export class WebhookDeliveriesService {
     accountId: string,
     deliveryId: string,
   ): Promise<WebhookDeliveryView & { readonly log: readonly WebhookAttemptView[] }> {
-    const { rows } = await this.database.query<DeliveryRow>({ text: READ, values: [accountId, deliveryId] });
-    const [row] = rows;
+    const { webhookDelivery } = await this.database.models();
+    const row = await webhookDelivery.findUnique({
+      where: { id: deliveryId, accountId },
+      select: { ...SHOWN, log: { orderBy: { attempt: 'asc' } } },
+    });
     if (!row) throw missing(deliveryId);
-    const { rows: attempts } = await this.database.query<
-      Omit<WebhookAttemptView, 'created'> & { readonly created_at: Date }
-    >({ text: ATTEMPTS, values: [deliveryId] });
-    const log = attempts.map(({ created_at, ...attempt }) => ({ ...attempt, created: unixSeconds(created_at) }));
-    return { ...toView(row), log };
+    return { ...toView(row), log: row.log.map(toAttemptView) };
   }
 
   /**
@@ -111,21 +109,36 @@ export class WebhookDeliveriesService {
    */
   async resend(accountId: string, deliveryId: string): Promise<WebhookDeliveryView> {
     await this.rate.admit(accountId, RESENDS);
-    const { rows } = await this.database.query<DeliveryRow>({ text: RESEND, values: [accountId, deliveryId] });
-    const [row] = rows;
-    if (!row) throw missing(deliveryId);
-    return toView(row);
+    const { rows } = await this.database.query({ text: RESEND, values: [accountId, deliveryId] });
+    if (rows.length === 0) throw missing(deliveryId);
+    const { log: _log, ...delivery } = await this.read(accountId, deliveryId);
+    return delivery;
   }
 }
 
 const unixSeconds = (date: Date): number => Math.floor(date.getTime() / 1000);
 
-const toView = ({ state, created_at, next_attempt_at, ...row }: DeliveryRow): WebhookDeliveryView => ({
-  ...row,
+const toView = (row: DeliveryRow): WebhookDeliveryView => ({
+  id: row.id,
   object: 'webhook_delivery',
-  status: state,
-  created: unixSeconds(created_at),
-  next_attempt: next_attempt_at === null ? null : unixSeconds(next_attempt_at),
+  event_type: row.eventType,
+  task_id: row.taskId,
+  endpoint_id: row.endpointId,
+  url: row.url,
+  status: row.state as WebhookDeliveryView['status'],
+  attempts: row.attempts,
+  last_status: row.lastStatus,
+  last_error: row.lastError,
+  created: unixSeconds(row.createdAt),
+  next_attempt: row.nextAttemptAt === null ? null : unixSeconds(row.nextAttemptAt),
+});
+
+const toAttemptView = ({ attempt, status, error, durationMs, createdAt }: WebhookAttempt): WebhookAttemptView => ({
+  attempt,
+  status,
+  error,
+  duration_ms: durationMs,
+  created: unixSeconds(createdAt),
 });
 
 const missing = (deliveryId: string): GatewayError =>

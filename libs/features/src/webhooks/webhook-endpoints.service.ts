@@ -1,5 +1,5 @@
 import { GatewayError } from '#contracts';
-import { type Database, type SafeFetcher, type SecretSealer, timeOrderedId } from '#platform';
+import { type Database, type SafeFetcher, type SecretSealer, timeOrderedId, type WebhookEndpoint } from '#platform';
 import type { AccountAction, AccountRate } from '../limits/account-rate.js';
 import { TEST_EVENT, WEBHOOK_EVENTS, type WebhookEvent } from './webhook-events.js';
 import { newWebhookSecret, SECRET_OVERLAP_SECONDS } from './webhook-secret.js';
@@ -29,39 +29,10 @@ export interface WebhookEndpointInput {
   readonly event_types: unknown;
 }
 
-interface EndpointRow {
-  readonly id: string;
-  readonly url: string;
-  readonly event_types: string[];
-  readonly created_at: Date;
-}
+/** What its owner may know of it. */
+const SHOWN = { id: true, url: true, eventTypes: true, createdAt: true } as const;
 
-/** Two that are added at once take turns here, or both would count without the other. */
-const TAKE_TURN = `select pg_advisory_xact_lock(hashtext('webhook_endpoint'), hashtext($1))`;
-const ADD = `
-insert into webhook_endpoint (id, account_id, url, event_types, secret_sealed)
-select $1, $2, $3, $4, $5
-where (select count(*) from webhook_endpoint where account_id = $2 and disabled_at is null) < ${ENDPOINTS_MAX}
-returning id, url, event_types, created_at`;
-const LIST = `
-select id, url, event_types, created_at from webhook_endpoint
-where account_id = $1 and disabled_at is null order by id desc`;
-const REMOVE = `
-update webhook_endpoint set disabled_at = now() where account_id = $1 and id = $2 and disabled_at is null returning id`;
-const ROTATE = `
-update webhook_endpoint set previous_secret_sealed = secret_sealed, secret_sealed = $3,
-  previous_secret_until = now() + $4::integer * interval '1 second'
-where account_id = $1 and id = $2 and disabled_at is null
-returning id, url, event_types, created_at`;
-const ADD_TEST = `
-insert into webhook_delivery (id, account_id, endpoint_id, event_type, url, payload, next_attempt_at)
-select $3, account_id, id, '${TEST_EVENT}', url, '', now() from webhook_endpoint
-where account_id = $1 and id = $2 and disabled_at is null
-returning id`;
-const MAY_TEST = `
-select count(*) < ${OPEN_TESTS_MAX} as may_test from (
-  select from webhook_delivery where account_id = $1 and event_type = '${TEST_EVENT}' and next_attempt_at is not null
-  limit ${OPEN_TESTS_MAX}) as open`;
+type EndpointRow = Pick<WebhookEndpoint, keyof typeof SHOWN>;
 
 /** Where an account wants to be told about all its tasks. */
 export class WebhookEndpointsService {
@@ -77,35 +48,51 @@ export class WebhookEndpointsService {
     const url = checkWebhookUrl(this.fetcher, input.url, 'url');
     const id = timeOrderedId('whe');
     const secret = newWebhookSecret();
-    const values = [id, accountId, url, readEventTypes(input.event_types), this.sealer.seal(secret, id)];
-    const { rows } = await this.database.transaction(async (transaction) => {
-      await transaction.query({ text: TAKE_TURN, values: [accountId] });
-      return transaction.query<EndpointRow>({ text: ADD, values });
+    const eventTypes = readEventTypes(input.event_types);
+    const data = { id, accountId, url, eventTypes, secretSealed: new Uint8Array(this.sealer.seal(secret, id)) };
+    const models = await this.database.models();
+    const row = await models.$transaction(async (transaction) => {
+      // Two that are added at once take turns here, or both would count without the other.
+      await transaction.$queryRaw`select pg_advisory_xact_lock(hashtext('webhook_endpoint'), hashtext(${accountId}))::text`;
+      const open = await transaction.webhookEndpoint.count({ where: { accountId, disabledAt: null } });
+      return open < ENDPOINTS_MAX ? transaction.webhookEndpoint.create({ data, select: SHOWN }) : null;
     });
-    const [row] = rows;
     if (!row) throw new GatewayError('conflict', `An account may have at most ${ENDPOINTS_MAX} webhook endpoints.`);
     return { ...toView(row), secret };
   }
 
   /** Newest first, without their secrets. */
   async list(accountId: string): Promise<WebhookEndpointView[]> {
-    const { rows } = await this.database.query<EndpointRow>({ text: LIST, values: [accountId] });
-    return rows.map(toView);
+    const { webhookEndpoint } = await this.database.models();
+    const where = { accountId, disabledAt: null };
+    return (await webhookEndpoint.findMany({ where, orderBy: { id: 'desc' }, select: SHOWN })).map(toView);
   }
 
   /** Nothing new is sent to it; what is on its way is given up. @throws GatewayError `not_found`. */
   async remove(accountId: string, endpointId: string): Promise<void> {
-    const { rows } = await this.database.query({ text: REMOVE, values: [accountId, endpointId] });
-    if (rows.length === 0) throw missing(endpointId);
+    const { webhookEndpoint } = await this.database.models();
+    const where = { id: endpointId, accountId, disabledAt: null };
+    const { count } = await webhookEndpoint.updateMany({ where, data: { disabledAt: new Date() } });
+    if (count === 0) throw missing(endpointId);
   }
 
   /** A new secret; the old one goes on signing beside it for a day. @throws GatewayError `not_found`. */
   async rotateSecret(accountId: string, endpointId: string): Promise<WebhookEndpointView> {
     const secret = newWebhookSecret();
-    const values = [accountId, endpointId, this.sealer.seal(secret, endpointId), SECRET_OVERLAP_SECONDS];
-    const { rows } = await this.database.query<EndpointRow>({ text: ROTATE, values });
-    const [row] = rows;
-    if (!row) throw missing(endpointId);
+    const sealed = new Uint8Array(this.sealer.seal(secret, endpointId));
+    const models = await this.database.models();
+    const row = await models.$transaction(async (transaction) => {
+      const where = { id: endpointId, accountId, disabledAt: null };
+      await transaction.$queryRaw`select id from webhook_endpoint where id = ${endpointId} for update`;
+      const before = await transaction.webhookEndpoint.findUnique({ where });
+      if (!before) throw missing(endpointId);
+      const data = {
+        secretSealed: sealed,
+        previousSecretSealed: before.secretSealed,
+        previousSecretUntil: new Date(Date.now() + SECRET_OVERLAP_SECONDS * 1000),
+      };
+      return transaction.webhookEndpoint.update({ where, data, select: SHOWN });
+    });
     return { ...toView(row), secret };
   }
 
@@ -116,25 +103,29 @@ export class WebhookEndpointsService {
    */
   async test(accountId: string, endpointId: string): Promise<string> {
     await this.rate.admit(accountId, TESTS);
-    const open = await this.database.query<{ may_test: boolean }>({ text: MAY_TEST, values: [accountId] });
-    if (!open.rows[0]?.may_test) {
+    const { webhookDelivery, webhookEndpoint } = await this.database.models();
+    // It waits for its next attempt.
+    const where = { accountId, eventType: TEST_EVENT, nextAttemptAt: { not: null } };
+    const open = await webhookDelivery.findMany({ where, select: { id: true }, take: OPEN_TESTS_MAX });
+    if (open.length === OPEN_TESTS_MAX) {
       const message = `${OPEN_TESTS_MAX} test webhooks of the account are still on their way; remove the endpoints that do not answer, or wait.`;
       throw new GatewayError('rate_limit_exceeded', message, { retryAfterMs: 60_000 });
     }
-    const values = [accountId, endpointId, timeOrderedId('msg')];
-    const { rows } = await this.database.query<{ id: string }>({ text: ADD_TEST, values });
-    const [delivery] = rows;
-    if (!delivery) throw missing(endpointId);
-    return delivery.id;
+    const endpoint = await webhookEndpoint.findUnique({ where: { id: endpointId, accountId, disabledAt: null } });
+    if (!endpoint) throw missing(endpointId);
+    const id = timeOrderedId('msg');
+    const sent = { eventType: TEST_EVENT, url: endpoint.url, payload: '', nextAttemptAt: new Date() };
+    await webhookDelivery.create({ data: { id, accountId, endpointId, ...sent } });
+    return id;
   }
 }
 
-const toView = ({ id, url, event_types, created_at }: EndpointRow): WebhookEndpointView => ({
+const toView = ({ id, url, eventTypes, createdAt }: EndpointRow): WebhookEndpointView => ({
   id,
   object: 'webhook_endpoint',
   url,
-  event_types,
-  created: Math.floor(created_at.getTime() / 1000),
+  event_types: eventTypes,
+  created: Math.floor(createdAt.getTime() / 1000),
 });
 
 function readEventTypes(given: unknown): WebhookEvent[] {

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isNativeError } from 'node:util/types';
+import { databaseCause } from './model-errors.js';
 
 /** Shutting down, crashed, starting up (57P0x), no connection left (53300) and the connection exceptions (08xxx) of Postgres. */
 const SERVER_CODES = /^(57P0[1-3]|08...|53300)$/;
@@ -41,7 +42,10 @@ export function isConnectionError(error: unknown): boolean {
 export const isUnfitError = (error: unknown): boolean =>
   isNativeError(error) && (UNFIT_CODES.test(codeOf(error) ?? '') || isUnfitError(error.cause));
 
+/** The code of Postgres where there is one, also when the model client wrapped it. */
 function codeOf(error: object): string | undefined {
+  const wrapped = databaseCause(error)?.originalCode;
+  if (wrapped !== undefined) return wrapped;
   const { code } = error as { code?: unknown };
   return typeof code === 'string' ? code : undefined;
 }

@@ -27,10 +27,11 @@ describe('Database', () => {
     ]);
   });
 
-  it('shares its connections with the Prisma client', async () => {
-    await expect(test.database.prisma.account.count()).resolves.toBe(0);
+  it('shares its connections with the models', async () => {
+    const models = await test.database.models();
+    await expect(models.account.count()).resolves.toBe(0);
     await expect(
-      test.database.prisma.account.create({ data: { id: 'acc_1', name: 'Test', availableMicros: 5n } }),
+      models.account.create({ data: { id: 'acc_1', name: 'Test', availableMicros: 5n } }),
     ).resolves.toMatchObject({ availableMicros: 5n });
   });
 

@@ -1,12 +1,11 @@
-import { PrismaPg } from '@prisma/adapter-pg';
 import { type PoolClient, type QueryResult, type QueryResultRow, types } from 'pg';
 import { logger } from '../log/logger.js';
 import type { LimitedStatement } from './bounded-client.js';
 import { BoundedPool } from './bounded-pool.js';
 import { isConnectionError } from './connection-errors.js';
 import { DatabaseConfig } from './database.config.js';
-import { PrismaClient } from './generated/client.js';
 import { repeatOnLockConflict } from './lock-conflict.js';
+import { type Models, openModels } from './model-client.js';
 
 const log = logger('database');
 
@@ -44,13 +43,12 @@ export interface StatementRunner {
 }
 
 /**
- * The database of this process: one pool of connections, used by plain statements and by the Prisma client alike.
+ * The database of this process: one pool of connections, used by plain statements and by the models alike.
  * Values arrive as `bigint` (int8), `Date` (timestamptz) and `string` (numeric).
  */
 export class Database implements StatementRunner {
-  /** For everything that is not on a hot path. */
-  readonly prisma: PrismaClient;
   private readonly pool: BoundedPool;
+  private openedModels: Promise<Models> | undefined;
   private readonly limitsMs: Readonly<Record<'long' | 'hour', number>>;
 
   constructor(databaseUrl: string, config: DatabaseConfig = new DatabaseConfig()) {
@@ -69,7 +67,11 @@ export class Database implements StatementRunner {
       types: { getTypeParser },
     });
     this.pool.on('error', (error) => log.warn('connection.lost', { error }));
-    this.prisma = new PrismaClient({ adapter: new PrismaPg(this.pool) });
+  }
+
+  /** The models, for everything that is no hot statement. On the same connections, under the same limits of time. */
+  models(): Promise<Models> {
+    return (this.openedModels ??= openModels(this.pool));
   }
 
   /** Runs one statement. One that lost a conflict of locks is run again, which is always safe: it was rolled back. */
@@ -132,7 +134,7 @@ export class Database implements StatementRunner {
 
   /** Waits for running statements and closes all connections. */
   async close(): Promise<void> {
-    await this.prisma.$disconnect();
+    await (await this.openedModels)?.$disconnect();
     await this.pool.end();
   }
 }

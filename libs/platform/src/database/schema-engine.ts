@@ -24,7 +24,6 @@ export class MigrationError extends Error {
  * @throws MigrationError when a script fails, or an earlier one failed and was not resolved.
  */
 export async function applyMigrations(databaseUrl: string, folder: string): Promise<string[]> {
-  await loadEngine();
   const migrationsList = readMigrations(folder);
   const connection = {
     connectionString: databaseUrl,
@@ -35,11 +34,7 @@ export async function applyMigrations(databaseUrl: string, folder: string): Prom
     keepAlive: true,
   };
   const adapter = new WholeScriptPrismaPg(connection, scriptsOf(migrationsList));
-  const engine = await bindings.SchemaEngine.new(
-    { datamodels: undefined },
-    () => undefined,
-    bindMigrationAwareSqlAdapterFactory(adapter),
-  );
+  const engine = await openEngine(adapter);
   try {
     const filters = { externalTables: [], externalEnums: [] };
     const { appliedMigrationNames } = await engine.applyMigrations({ migrationsList, filters });
@@ -52,6 +47,13 @@ export async function applyMigrations(databaseUrl: string, folder: string): Prom
     engine.free();
     await adapter.close();
   }
+}
+
+/** Prisma's engine for schemas, on the database of an adapter. Whoever opens it frees it. */
+export async function openEngine(adapter: PrismaPg): Promise<bindings.SchemaEngine> {
+  await loadEngine();
+  const factory = bindMigrationAwareSqlAdapterFactory(adapter);
+  return bindings.SchemaEngine.new({ datamodels: undefined }, () => undefined, factory);
 }
 
 /** The part of the standard API used here; the typings of this Node version leave it out. */

@@ -96,7 +96,7 @@ describe('A Postgres that falls silent', () => {
     expect(await database.unfitness()).toBeNull();
   });
 
-  it('ends transactions and the queries of Prisma too, and lets a later one have the lock', async () => {
+  it('ends transactions and the queries of the models too, and lets a later one have the lock', async () => {
     const insert = (id: number) => () =>
       database.transaction(async (tx) => {
         await tx.query({ text: 'insert into example values (1) on conflict do nothing' });
@@ -108,8 +108,8 @@ describe('A Postgres that falls silent', () => {
     expect(lost?.tookMs).toBeLessThan(LIMIT_MS);
     proxy.set('black-hole');
     const [counted, interactive] = await timed([
-      () => database.prisma.account.count(),
-      () => database.prisma.$transaction((tx) => tx.account.count()),
+      async () => (await database.models()).account.count(),
+      async () => (await database.models()).$transaction((tx) => tx.account.count()),
     ]);
     for (const ended of [counted, interactive]) {
       expect(isConnectionError(ended?.error)).toBe(true);
@@ -117,7 +117,7 @@ describe('A Postgres that falls silent', () => {
     }
     proxy.set('pass');
     await untilAnswered();
-    await expect(database.prisma.account.count()).resolves.toBe(0);
+    await expect((await database.models()).account.count()).resolves.toBe(0);
   });
 
   it('lets a statement that may be long be long, while a short one is ended and its work on the server with it', async () => {

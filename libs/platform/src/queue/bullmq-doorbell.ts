@@ -1,5 +1,5 @@
 import { type IQueueBackend, Queue, type Telemetry, Worker } from 'bullmq';
-import { QUEUES, type QueueName, type TaskJob } from '#contracts';
+import { MEDIA, type QueueName, type TaskJob } from '#contracts';
 import { withLogContext } from '../log/log-context.js';
 import { logger } from '../log/logger.js';
 import { queueTelemetry } from '../tracing/queue-telemetry.js';
@@ -46,7 +46,7 @@ export class BullmqDoorbell implements TaskDoorbell {
   private closing: Promise<void> | undefined;
 
   constructor(private readonly store: DoorbellStore) {
-    this.bells = new Map(Object.values(QUEUES).map((name) => [name, this.openBell(name)]));
+    this.bells = new Map(MEDIA.map((name) => [name, this.openBell(name)]));
   }
 
   ring(queue: QueueName, taskIds: readonly string[]): void {

@@ -16,6 +16,7 @@ import { StartStep } from '../start-step.js';
 import { StoreStep } from '../store-step.js';
 import { TaskMoves } from '../task-moves.js';
 import { UpstreamLimits } from '../upstream-limits.js';
+import { refuseUnlistedTransitions } from './refuse-unlisted-transitions.js';
 
 /** What every task of the bench holds, in micros: one picture. */
 export const HOLD_MICROS = 35_000n;
@@ -63,6 +64,7 @@ export async function openTaskBench(vendor: MediaProvider): Promise<TaskBench> {
     }),
   );
   const { database } = platform;
+  await refuseUnlistedTransitions(database);
   await seedPayer(database);
   return {
     platform,
@@ -81,7 +83,7 @@ function workerParts(
   { database, taskSignals, crashPoints, doorbell, fetcher, store }: Platform,
   vendor: MediaProvider,
 ) {
-  const providers = new MediaProviderRegistry({ sandbox: vendor });
+  const providers = new MediaProviderRegistry([vendor]);
   const moves = new TaskMoves(database, taskSignals, 'bench', LEASE_MS);
   const settlement = new SettleTaskService(database, taskSignals, crashPoints);
   const schedule = new PollSchedule(database, doorbell, taskSignals);

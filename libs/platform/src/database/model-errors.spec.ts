@@ -1,0 +1,60 @@
+import { createTestDatabase, type TestDatabase } from '#testing';
+import { isConnectionError, isUnfitError } from './connection-errors.js';
+import { brokeConstraint } from './model-errors.js';
+
+describe('An error of Postgres', () => {
+  let test: TestDatabase;
+  beforeAll(async () => {
+    test = await createTestDatabase();
+    await test.database.query({ text: `insert into account (id, name) values ('acct', 'Test')` });
+  });
+  afterAll(() => test.remove());
+
+  const errorOf = (work: Promise<unknown>): Promise<unknown> =>
+    work.then(
+      () => null,
+      (error: unknown) => error,
+    );
+
+  it.each([
+    ['a check', 'account_held_positive', { id: 'other', name: 'x', heldMicros: -1n }],
+    ['a key', 'account_pkey', { id: 'acct', name: 'x' }],
+  ])('names the constraint, %s, through the models as through a statement', async (_kind, constraint, data) => {
+    const models = await test.database.models();
+    const text = 'insert into account (id, name, held_micros) values ($1, $2, $3)';
+    const values = [data.id, data.name, 'heldMicros' in data ? data.heldMicros : 0n];
+    const errors = [
+      await errorOf(test.database.query({ text, values })),
+      await errorOf(models.account.create({ data })),
+    ];
+    for (const error of errors) {
+      expect(brokeConstraint(error, constraint)).toBe(true);
+      expect(brokeConstraint(error, 'api_key_within_quota')).toBe(false);
+    }
+  });
+
+  it('tells a database that cannot work now from a wrong statement, also through the models', async () => {
+    const models = await test.database.models();
+    const unfit = await errorOf(
+      models.$transaction(async (transaction) => {
+        await transaction.$executeRaw`set transaction read only`;
+        await transaction.account.create({ data: { id: 'late', name: 'x' } });
+      }),
+    );
+    expect([isUnfitError(unfit), isConnectionError(unfit)]).toEqual([true, false]);
+    const wrong = await errorOf(models.$queryRaw`select 1 / 0`);
+    expect([isUnfitError(wrong), isConnectionError(wrong)]).toEqual([false, false]);
+  });
+
+  it('leaves no connection with an open transaction behind when work with the models fails', async () => {
+    const models = await test.database.models();
+    const failing = models.$transaction(async (transaction) => {
+      await transaction.account.update({ where: { id: 'acct' }, data: { name: 'changed' } });
+      throw new Error('changed my mind');
+    });
+    await expect(failing).rejects.toThrow('changed my mind');
+    await expect(models.account.findUnique({ where: { id: 'acct' } })).resolves.toMatchObject({ name: 'Test' });
+    const { total, idle } = test.database.connections();
+    expect(idle).toBe(total);
+  });
+});
