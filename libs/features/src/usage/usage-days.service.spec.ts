@@ -48,7 +48,9 @@ describe('Days of usage', () => {
   async function work(turn: number): Promise<void> {
     await bench.settlement.cancelUnstarted(await bench.submit());
     const taskId = await bench.submit();
-    await bench.change(taskId, `state = 'storing'`);
+    await bench.change(taskId, `state = 'submitting'`);
+    await bench.change(taskId, `state = 'running', lease_until = null`);
+    await bench.change(taskId, `state = 'storing', lease_until = now() + interval '1 minute'`);
     const completion = { chargeMicros: HOLD_MICROS, quantity: 1, files: [], resultTtlSeconds: null };
     await bench.settlement.complete(await bench.row(taskId), completion);
     for (const apiKeyId of ['key_2', 'key_3']) {
