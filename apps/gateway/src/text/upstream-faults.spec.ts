@@ -160,6 +160,7 @@ describe.each(STYLES)('A failing upstream meets callers of the %s style as docum
       gateway.vendor.rewrite = (json) => json;
       expect([status, text]).toEqual([style === 'messages' ? 529 : 503, expect.not.stringContaining('event: ')]);
       await recover(upstream);
+      await untilSettled();
     });
 
     it.each(UNCOUNTED)('%s is counted here and charged', async (fault) => {
