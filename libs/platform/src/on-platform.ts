@@ -4,17 +4,19 @@ import { openPlatform, type Platform } from './platform.js';
 import { type RunningProcess, tellPeople } from './run-process.js';
 
 /**
- * Opens the platform and starts a process on it. Stopping begins with not being ready, so that load balancers look
- * elsewhere before requests are refused. The platform closes after the process, or at once when the start
- * fails.
+ * Opens the platform and starts a process on it, which is ready only when its start is over. Stopping begins with not
+ * being ready, so that load balancers look elsewhere before requests are refused. The platform closes after the process,
+ * or at once when the start fails.
  */
 export async function onPlatform(
   config: ProcessConfig,
   start: (platform: Platform) => Promise<RunningProcess>,
 ): Promise<RunningProcess> {
   const platform = await openPlatform(config, (secret) => tellPeople(config, secret));
+  platform.health.starting();
   try {
     const running = await start(platform);
+    platform.health.started();
     return {
       ...running,
       stop: async (graceMs) => {

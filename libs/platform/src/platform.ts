@@ -134,6 +134,8 @@ async function openOn(
   const health = new Health(platformChecks({ database, doorbell, store }));
   const metrics = new MetricsPage();
   metrics.add(...platformSources(database, doorbell, health));
+  const adminToken = await loadAdminToken(config.server, postgres !== undefined, showSecret);
+  // Last, so that nobody can ask before the caller says that the process is still starting.
   const ops = opsPort && startOpsServer(opsPort, { health, metrics });
   return {
     config,
@@ -146,7 +148,7 @@ async function openOn(
     health,
     metrics,
     sealer: new SecretSealer(secrets),
-    adminToken: await loadAdminToken(config.server, postgres !== undefined, showSecret),
+    adminToken,
     crashPoints: noCrashPoints,
     embedded: postgres !== undefined,
     close: async (graceMs) => {

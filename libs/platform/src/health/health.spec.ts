@@ -44,6 +44,24 @@ describe('The health of a process', () => {
     expect(await health.ready()).toMatchObject({ parts: { store: { ok: false, reason: 'no answer within 2 s' } } });
   });
 
+  it('is not ready while it starts, and asks anew once it has', async () => {
+    const health = new Health([fit]);
+    health.starting();
+    expect(await health.ready()).toMatchObject({
+      status: 'not_ready',
+      reasons: ['process: the process is starting'],
+    });
+    health.started();
+    expect((await health.ready()).status).toBe('ready');
+  });
+
+  it('asks a check that was added since, however fresh the last round is', async () => {
+    const health = new Health([fit]);
+    await health.ready();
+    health.add({ part: 'prices', isNeeded: false, check: async () => 'none' });
+    expect(await health.ready()).toMatchObject({ status: 'degraded', reasons: ['prices: none'] });
+  });
+
   it('is not ready from the moment it drains, while it stays alive', async () => {
     const health = new Health([fit]);
     expect((await health.ready()).status).toBe('ready');

@@ -47,6 +47,7 @@ export interface Liveness {
 /** Whether this process is alive, and whether it should be given work. */
 export class Health {
   private draining = false;
+  private isStarting = false;
   private latest: Promise<Readiness> | undefined;
   private latestAt = Number.NEGATIVE_INFINITY;
 
@@ -59,6 +60,19 @@ export class Health {
   /** Asks these from now on as well. */
   add(...checks: readonly HealthCheck[]): void {
     this.checks.push(...checks);
+    this.latest = undefined;
+  }
+
+  /** Until `started` the process is not ready: its health can be asked on a port of its own before it serves anybody. */
+  starting(): void {
+    this.isStarting = true;
+    this.latest = undefined;
+  }
+
+  /** From now on the process is as ready as its parts. */
+  started(): void {
+    this.isStarting = false;
+    this.latest = undefined;
   }
 
   /** From now on the process is not ready, so that nobody sends it new work; what runs goes on. */
@@ -88,14 +102,18 @@ export class Health {
 
   private async ask(): Promise<Readiness> {
     const asked = await Promise.all(this.checks.map(async (check) => [check.part, await examine(check)] as const));
-    const draining: PartHealth = this.draining ? { ok: false, reason: 'the process is shutting down' } : { ok: true };
-    const parts = Object.fromEntries([...asked, ['process', draining] as const]);
+    const parts = Object.fromEntries([...asked, ['process', this.ofProcess()] as const]);
     const unfit = Object.entries(parts).filter(([, { ok }]) => !ok);
     const optional = new Set(this.checks.filter(({ isNeeded }) => !isNeeded).map(({ part }) => part));
     const canWork = unfit.every(([part]) => optional.has(part));
     const status = unfit.length === 0 ? 'ready' : canWork ? 'degraded' : 'not_ready';
     const reasons = unfit.map(([part, { reason }]) => `${part}: ${reason}`);
     return { status, version: VERSION, reasons, parts };
+  }
+
+  private ofProcess(): PartHealth {
+    if (this.draining) return { ok: false, reason: 'the process is shutting down' };
+    return this.isStarting ? { ok: false, reason: 'the process is starting' } : { ok: true };
   }
 }
 
