@@ -15,11 +15,9 @@ describe('Bodies of nearly the largest size', () => {
     const reports = await sendLargeBodies(NAMES);
     expect(reports.map(({ name, status }) => ({ name, status }))).toEqual(NAMES.map((name) => ({ name, status: 200 })));
     const bar = yardstickMs();
-    const [slow, ...others] = reports.filter(({ busyMs }) => busyMs > bar).map(({ name }) => name);
+    const slow = reports.filter(({ busyMs }) => busyMs > bar).map(({ name }) => name);
     // What a neighbour or the collector did to one is not there when it is sent again; what is ours is.
-    if (slow !== undefined) {
-      const again = await sendLargeBodies([slow, ...others]);
-      expect(again.filter(({ busyMs }) => busyMs > yardstickMs())).toEqual([]);
-    }
+    const again = slow.length === 0 ? [] : await sendLargeBodies(slow);
+    expect(again.filter(({ busyMs }) => busyMs > yardstickMs())).toEqual([]);
   }, 300_000);
 });
