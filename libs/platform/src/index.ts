@@ -65,7 +65,6 @@ export { onPlatform } from './on-platform.js';
 export { openPlatform, type Platform, publicBaseUrl } from './platform.js';
 export { MEDIA_STORE, PLATFORM, PlatformModule, TASK_DOORBELL } from './platform.module.js';
 export { createTaskDoorbell } from './queue/create-task-doorbell.js';
-export { QueueConfig } from './queue/queue.config.js';
 export type { DoorbellQueue, Listening, TaskDoorbell } from './queue/task-doorbell.js';
 export {
   createRateCounter,
@@ -73,6 +72,7 @@ export {
   type RateCount,
   type RateCounter,
 } from './rate-limits/rate-counter.js';
+export { QueueConfig } from './redis/queue.config.js';
 export { type PortWish, type ReservedPort, reservePort } from './reserve-port.js';
 export { type RunningProcess, runProcess, tellPeople } from './run-process.js';
 export { FetchRefused } from './safe-fetch/fetch-errors.js';

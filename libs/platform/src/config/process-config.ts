@@ -3,7 +3,7 @@ import { LogConfig } from '../log/log.config.js';
 import { MediaStoreConfig } from '../media-store/media-store-config.js';
 import { NamesConfig } from '../names/names.config.js';
 import { OpsConfig } from '../ops/ops.config.js';
-import { QueueConfig } from '../queue/queue.config.js';
+import { QueueConfig } from '../redis/queue.config.js';
 import { RateLimitsConfig } from '../rate-limits/rate-limits.config.js';
 import { TracingConfig } from '../tracing/tracing.config.js';
 import { ConfigError, loadConfig, type Environment } from './load-config.js';

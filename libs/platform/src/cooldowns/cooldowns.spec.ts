@@ -9,7 +9,7 @@ import {
   uniqueRedisPrefix,
 } from '#testing';
 import { type Clock, systemClock } from '../clock/clock.js';
-import type { QueueConfig } from '../queue/queue.config.js';
+import type { QueueConfig } from '../redis/queue.config.js';
 import { Cooldowns } from './cooldowns.js';
 import { createCooldowns } from './create-cooldowns.js';
 

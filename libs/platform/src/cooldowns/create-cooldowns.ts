@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '../clock/clock.js';
 import type { Database } from '../database/database.js';
-import type { QueueConfig } from '../queue/queue.config.js';
+import type { QueueConfig } from '../redis/queue.config.js';
 import type { CooldownStore } from './cooldown-store.js';
 import { Cooldowns } from './cooldowns.js';
 import { PostgresCooldownStore } from './postgres-cooldown-store.js';

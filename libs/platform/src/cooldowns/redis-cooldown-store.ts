@@ -1,6 +1,6 @@
 import type { Cluster, Redis, Result } from 'ioredis';
-import { parseRedisAddress } from '../queue/redis-address.js';
-import { connect, RINGING } from '../queue/redis-store.js';
+import { parseRedisAddress } from '../redis/redis-address.js';
+import { connect, RINGING } from '../redis/redis-connection.js';
 import {
   type CooldownStore,
   FORGET_AFTER_MS,

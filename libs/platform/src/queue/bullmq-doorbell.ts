@@ -4,7 +4,8 @@ import { withLogContext } from '../log/log-context.js';
 import { logger } from '../log/logger.js';
 import { queueTelemetry } from '../tracing/queue-telemetry.js';
 import { BellBuffer } from './bell-buffer.js';
-import { BELL_WAIT_SECONDS, type DoorbellStore } from './doorbell-store.js';
+import { BLOCKING_WAIT_SECONDS } from '../redis/redis-connection.js';
+import type { DoorbellStore } from './doorbell-store.js';
 import type { DoorbellQueue, Listening, ListenOptions, TaskDoorbell, TaskHandler } from './task-doorbell.js';
 
 const log = logger('queue');
@@ -141,7 +142,7 @@ class BullmqListening implements Listening {
         ...connectionOf(store),
         concurrency,
         runRetryDelay: FETCH_RETRY_DELAY_MS,
-        drainDelay: BELL_WAIT_SECONDS,
+        drainDelay: BLOCKING_WAIT_SECONDS,
         ...KEPT,
         ...telemetryOf(telemetry),
       },

@@ -1,6 +1,6 @@
 import { BullmqDoorbell } from './bullmq-doorbell.js';
 import { PostgresStore } from './postgres-store.js';
-import type { QueueConfig } from './queue.config.js';
+import type { QueueConfig } from '../redis/queue.config.js';
 import { RedisStore } from './redis-store.js';
 import type { TaskDoorbell } from './task-doorbell.js';
 

@@ -1,8 +1,5 @@
 import type { BackendFactory, IQueueBackend } from 'bullmq';
 
-/** How long a worker lets the server wait for a bell before it answers that there is none, in seconds. */
-export const BELL_WAIT_SECONDS = 3;
-
 /** What the queues are kept in: the only difference between running on Redis and on Postgres. */
 export interface DoorbellStore {
   /** Connects queues, which must never hang while the server is away. */

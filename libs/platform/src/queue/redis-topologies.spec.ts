@@ -11,7 +11,7 @@ import { systemClock } from '../clock/clock.js';
 import { Cooldowns } from '../cooldowns/cooldowns.js';
 import { RedisCooldownStore } from '../cooldowns/redis-cooldown-store.js';
 import { createTaskDoorbell } from './create-task-doorbell.js';
-import { QueueConfig } from './queue.config.js';
+import { QueueConfig } from '../redis/queue.config.js';
 import type { TaskDoorbell } from './task-doorbell.js';
 
 async function freePorts(count: number): Promise<number[]> {

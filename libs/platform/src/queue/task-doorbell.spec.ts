@@ -8,7 +8,7 @@ import {
 } from '#testing';
 import { createTaskDoorbell } from './create-task-doorbell.js';
 import { configureLog } from '../log/logger.js';
-import { QueueConfig } from './queue.config.js';
+import { QueueConfig } from '../redis/queue.config.js';
 import type { TaskDoorbell } from './task-doorbell.js';
 
 // Outages are what these tests are about; their complaints would only hide a real one.

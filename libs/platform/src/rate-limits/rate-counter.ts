@@ -7,9 +7,9 @@ import {
 } from 'rate-limiter-flexible';
 import { Coalescer } from '../coalesce/coalescer.js';
 import type { Statement, StatementRunner } from '../database/database.js';
-import type { QueueConfig } from '../queue/queue.config.js';
-import { parseRedisAddress } from '../queue/redis-address.js';
-import { connect, RINGING } from '../queue/redis-store.js';
+import type { QueueConfig } from '../redis/queue.config.js';
+import { parseRedisAddress } from '../redis/redis-address.js';
+import { connect, RINGING } from '../redis/redis-connection.js';
 
 /** Counts are kept for a window of this length, in seconds, that begins with the first point. */
 export const RATE_WINDOW_SECONDS = 60;

@@ -1,5 +1,5 @@
 import type { Database } from '../database/database.js';
-import type { QueueConfig } from '../queue/queue.config.js';
+import type { QueueConfig } from '../redis/queue.config.js';
 import { PostgresSignals } from './postgres-signals.js';
 import { RedisSignals } from './redis-signals.js';
 import type { TaskSignals } from './task-signals.js';

@@ -1,8 +1,8 @@
 import type { Cluster, Redis } from 'ioredis';
 import { logger } from '../log/logger.js';
 import { BellBuffer } from '../queue/bell-buffer.js';
-import { parseRedisAddress } from '../queue/redis-address.js';
-import { connect, LISTENING, RINGING } from '../queue/redis-store.js';
+import { parseRedisAddress } from '../redis/redis-address.js';
+import { connect, LISTENING, RINGING } from '../redis/redis-connection.js';
 import { type ChangedTasks, fromMessage, type TaskSignals, toMessages } from './task-signals.js';
 
 const log = logger('task-signals');

@@ -1,5 +1,5 @@
 import { createTestDatabase, describeWithRedis, type TestDatabase, uniqueRedisPrefix } from '#testing';
-import { QueueConfig } from '../queue/queue.config.js';
+import { QueueConfig } from '../redis/queue.config.js';
 import { createTaskSignals } from './create-task-signals.js';
 import type { ChangedTasks, TaskSignals } from './task-signals.js';
 

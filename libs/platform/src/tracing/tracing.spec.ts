@@ -1,7 +1,7 @@
 import { createTestDatabase, startTraceCollector, type TraceCollector } from '#testing';
 import { GatewayError } from '#contracts';
 import { createTaskDoorbell } from '../queue/create-task-doorbell.js';
-import { QueueConfig } from '../queue/queue.config.js';
+import { QueueConfig } from '../redis/queue.config.js';
 import { observeUpstream } from './observe-upstream.js';
 import { queueTelemetry } from './queue-telemetry.js';
 import { currentTraceId, enterSpan, inSpan } from './span.js';
