@@ -1,5 +1,5 @@
 /** The walls of the house: each floor may import only the floors before it in this list. */
-const FLOORS = ['contracts', 'platform', 'providers', 'features'];
+const FLOORS = ['contracts', 'platform', 'media', 'sandbox-media', 'providers', 'runtime', 'features'];
 
 /** Test code: specs, the testing library, and what a room keeps in a folder `testing` for its own specs. */
 const TESTS = '\\.spec\\.ts$|^libs/testing/|^(apps|libs)/.+/testing/';

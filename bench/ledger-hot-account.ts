@@ -1,6 +1,5 @@
 // Submissions that all pay from one account, against the same spread over 64 accounts: holds must not queue up.
-import type { Contender } from './measure.js';
-import { freePort, measure, printTable, startServer } from './measure.js';
+import { type Contender, freePort, measure, printTable, startServer } from './measure.js';
 import { BENCH_BODY } from './gateway-pair.js';
 import { gatewayEnvironment, startBenchServices } from './services.js';
 

@@ -2,7 +2,7 @@
 import 'reflect-metadata';
 import { Redis } from 'ioredis';
 import { createMediaWorker } from '#features';
-import { openPlatform, readProcessConfig } from '#platform';
+import { openPlatform, readProcessConfig } from '#runtime';
 import { MediaProviderRegistry } from '#providers';
 import { freePort, startServer } from './measure.js';
 import { BENCH_KEY, gatewayEnvironment, startBenchServices } from './services.js';

@@ -1,7 +1,7 @@
 // 5,000 clients that wait for their tasks on one API process: what they cost while nothing happens, and how fast they hear.
 import 'reflect-metadata';
 import { request } from 'node:http';
-import { openPlatform, readProcessConfig } from '#platform';
+import { openPlatform, readProcessConfig } from '#runtime';
 import { freePort, startServer } from './measure.js';
 import { BENCH_KEY, gatewayEnvironment, startBenchServices } from './services.js';
 import { addAccount, addTasks } from './task-rows.js';

@@ -1,4 +1,4 @@
-import type { CrashPoint } from '#platform';
+import type { CrashPoint } from '#runtime';
 
 export const ROLES = ['api', 'image-worker', 'video-worker', 'maintenance-worker'] as const;
 export type Role = (typeof ROLES)[number];

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { createTaskDoorbell, loadConfig, QueueConfig } from '#platform';
+import { loadConfig, QueueConfig } from '#platform';
+import { createTaskDoorbell } from '#runtime';
 import type { Assignment, RepeatStart, Role } from './assignment.js';
 import { FakeVendor } from './fake-vendor.js';
 import { Fleet } from './fleet.js';

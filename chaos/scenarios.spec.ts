@@ -1,4 +1,4 @@
-import { CRASH_POINTS } from '#platform';
+import { CRASH_POINTS } from '#runtime';
 import { ROLES } from './assignment.js';
 import { SCENARIOS } from './scenarios.js';
 import type { Backend } from './services.js';

@@ -1,6 +1,6 @@
-import type { CrashPoint } from '#platform';
-import type { RepeatStart, Role } from './assignment.js';
+import type { CrashPoint } from '#runtime';
 import type { NetworkFault } from '#testing';
+import type { RepeatStart, Role } from './assignment.js';
 import type { Backend, Server, Services, Store } from './services.js';
 
 /** One row of the crash matrix. */

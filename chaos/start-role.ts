@@ -1,5 +1,5 @@
-import { type CrashPoints, onPlatform, type Platform, runProcess, type RunningProcess } from '#platform';
 import { MediaProviderRegistry } from '#providers';
+import { type CrashPoints, onPlatform, type Platform, runProcess, type RunningProcess } from '#runtime';
 import { createApi } from '../apps/api/src/create-api.js';
 import { applyPrices, seed } from '../apps/api/src/seed.js';
 import { serve } from '../apps/api/src/serve.js';

@@ -1,6 +1,7 @@
 // Saves everything the gateway remembers to a new folder: `npm run backup -- FOLDER`. The gateway may go on working.
 import 'reflect-metadata';
-import { backUp, loadEnvironmentFile } from '#platform';
+import { backUp } from '#runtime';
+import { loadEnvironmentFile } from '#platform';
 
 const [folder] = process.argv.slice(2);
 try {

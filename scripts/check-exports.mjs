@@ -4,9 +4,9 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import ts from 'typescript';
 
-const LIBRARIES = ['contracts', 'features', 'platform', 'providers', 'testing'];
+const LIBRARIES = ['contracts', 'features', 'media', 'platform', 'providers', 'runtime', 'sandbox-media', 'testing'];
 /** What stands behind a library's name: the import of the sources, and of what is built from them. */
-const DOOR = /^(?:#|.*\/libs\/)(\w+)(?:\/src\/index\.[jt]s)?$/;
+const DOOR = /^(?:#|.*\/libs\/)([\w-]+)(?:\/src\/index\.[jt]s)?$/;
 
 const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '*.ts', '*.mjs'], {
   encoding: 'utf8',

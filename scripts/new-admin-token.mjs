@@ -1,7 +1,8 @@
 // Puts a new admin token in the place of the one that a gateway without ADMIN_TOKEN made for itself, and prints it:
 // `npm run new-admin-token`. A gateway that runs on the same DATA_DIR takes it at once.
 import 'reflect-metadata';
-import { ConfigError, loadEnvironmentFile, readProcessConfig, renewAdminToken } from '#platform';
+import { ConfigError, loadEnvironmentFile } from '#platform';
+import { readProcessConfig, renewAdminToken } from '#runtime';
 
 try {
   loadEnvironmentFile();

@@ -3,7 +3,8 @@
 import { parseArgs } from 'node:util';
 import 'reflect-metadata';
 import { createKey } from '#features';
-import { loadEnvironmentFile, readProcessConfig, withDatabase } from '#platform';
+import { loadEnvironmentFile } from '#platform';
+import { readProcessConfig, withDatabase } from '#runtime';
 
 try {
   const { values } = parseArgs({ options: { account: { type: 'string' }, name: { type: 'string' } } });

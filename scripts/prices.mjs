@@ -4,7 +4,8 @@
 import { parseArgs } from 'node:util';
 import 'reflect-metadata';
 import { exportPrices, importPrices, readPricesFile } from '#features';
-import { ConfigError, loadEnvironmentFile, readProcessConfig, withDatabase } from '#platform';
+import { ConfigError, loadEnvironmentFile } from '#platform';
+import { readProcessConfig, withDatabase } from '#runtime';
 import { stringify } from 'yaml';
 
 try {

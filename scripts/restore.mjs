@@ -2,7 +2,8 @@
 // With --force the store may have files already: those of the same names are replaced. The database never.
 import 'reflect-metadata';
 import { parseArgs } from 'node:util';
-import { loadEnvironmentFile, restore } from '#platform';
+import { loadEnvironmentFile } from '#platform';
+import { restore } from '#runtime';
 
 try {
   const { positionals, values } = parseArgs({ allowPositionals: true, options: { force: { type: 'boolean' } } });

@@ -1,3 +1,4 @@
+import { type DynamicModule, Module } from '@nestjs/common';
 import {
   AccessModule,
   AdminModule,
@@ -13,13 +14,12 @@ import {
   UsageModule,
   WebhooksModule,
 } from '#features';
-import { PlatformModule, type Platform } from '#platform';
 import type { OpenTextProviders } from '#providers';
-import { type DynamicModule, Module } from '@nestjs/common';
+import { PlatformModule, type Platform } from '#runtime';
 import { CONTROLLERS } from './controllers.js';
 import { Admission } from './http/admission.js';
 import { DECLARED_ROUTES, declaredRoutes } from './http/declared-routes.js';
-import { TextAnswers } from './text/text-answers.js';
+import { TextAnswers } from './routes/text/text-answers.js';
 
 /** The routes of the API over the features that they hand requests to. */
 @Module({

@@ -1,9 +1,10 @@
-import { AccessService, type GuessLimiter, OPERATOR_GUESSES, TextUpstreams } from '#features';
-import { NestLogger, type Platform, type ServerConfig } from '#platform';
-import { type OpenTextProviders, openTextProviders } from '#providers';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import { adminGate } from './admin/admin-gate.js';
+import { AccessService, type GuessLimiter, OPERATOR_GUESSES, TextUpstreams } from '#features';
+import { NestLogger, type ServerConfig } from '#platform';
+import { type OpenTextProviders, openTextProviders } from '#providers';
+import { type Platform } from '#runtime';
+import { adminGate } from './routes/admin/admin-gate.js';
 import { ApiModule } from './api.module.js';
 import { Admission } from './http/admission.js';
 import { authenticateBeforeBody } from './http/authenticate-before-body.middleware.js';
@@ -28,8 +29,8 @@ import { securityHeaders } from './http/security-headers.middleware.js';
 import { UnknownPaths } from './http/unknown-path.js';
 import { ExpressServer } from './express-server.js';
 import { documentedRoutes } from './openapi/describe-api.js';
-import { opsPages } from './ops/ops-pages.js';
-import { opsServicesOf } from './ops/ops-services.js';
+import { opsPages } from './routes/ops/ops-pages.js';
+import { opsServicesOf } from './routes/ops/ops-services.js';
 
 /** Below these stand a router of its own, and what only operators may call, known or not. */
 const OPS = '/ops';

@@ -1,5 +1,6 @@
 import { type FilePrice, readPricesFile } from '#features';
-import { loadConfig, SalesConfig } from '#platform';
+import { loadConfig } from '#platform';
+import { SalesConfig } from '#runtime';
 
 /**
  * The entries of PRICES_FILE; empty without one.

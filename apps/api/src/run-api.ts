@@ -1,5 +1,6 @@
-import { onPlatform, publicBaseUrl, reservePort, runProcess } from '#platform';
+import { reservePort } from '#platform';
 import { openTextProviders } from '#providers';
+import { onPlatform, publicBaseUrl, runProcess } from '#runtime';
 import { createApi } from './create-api.js';
 import { readPrices } from './read-prices.js';
 import { applyPrices, seed } from './seed.js';

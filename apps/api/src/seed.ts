@@ -1,3 +1,4 @@
+import type { INestApplicationContext } from '@nestjs/common';
 import {
   AccessModule,
   applyPricesFile,
@@ -6,9 +7,8 @@ import {
   seedExamplePrices,
   SeedService,
 } from '#features';
-import { type Platform, type ProcessConfig, sandboxSells } from '#platform';
 import type { UpstreamEntry } from '#providers';
-import type { INestApplicationContext } from '@nestjs/common';
+import { type Platform, type ProcessConfig, sandboxSells } from '#runtime';
 
 /** What an upstream says of the models it serves. */
 type MadeByVendor = Pick<UpstreamEntry, 'protocol' | 'models'>;

@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
-import { TaskWatch, TextService } from '#features';
-import type { Platform, ProcessConfig, PortWish, ReservedPort } from '#platform';
 import type { NestExpressApplication } from '@nestjs/platform-express';
+import { TaskWatch, TextService } from '#features';
+import type { PortWish, ReservedPort } from '#platform';
+import type { Platform, ProcessConfig } from '#runtime';
 
 /** A listening API. */
 export interface RunningApi {

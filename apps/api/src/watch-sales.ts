@@ -1,6 +1,7 @@
-import { ModelsOnSale } from '#features';
-import { logger, type Platform, signals } from '#platform';
 import type { INestApplicationContext } from '@nestjs/common';
+import { ModelsOnSale } from '#features';
+import { logger, signals } from '#platform';
+import { type Platform } from '#runtime';
 
 const log = logger('sales');
 

@@ -1,5 +1,6 @@
-import { loadConfig, onPlatform, reservePort, runProcess } from '#platform';
+import { loadConfig, reservePort } from '#platform';
 import { openTextProviders, SandboxConfig } from '#providers';
+import { onPlatform, runProcess } from '#runtime';
 import { readPrices } from '../../api/src/read-prices.js';
 import { portOf } from '../../api/src/serve.js';
 import { startGateway } from './start-gateway.js';

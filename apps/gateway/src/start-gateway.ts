@@ -1,6 +1,7 @@
 import { type FilePrice, fleetSources } from '#features';
-import { type Platform, publicBaseUrl, type ReservedPort, type RunningProcess, tellPeople } from '#platform';
+import { type ReservedPort } from '#platform';
 import { openMediaProviders, type OpenTextProviders, type SandboxConfig } from '#providers';
+import { type Platform, publicBaseUrl, type RunningProcess, tellPeople } from '#runtime';
 import { createApi } from '../../api/src/create-api.js';
 import { applyPrices, seed } from '../../api/src/seed.js';
 import { serve } from '../../api/src/serve.js';

@@ -1,6 +1,6 @@
 import { createMediaWorker, type MediaWorker } from '#features';
-import type { Platform } from '#platform';
 import type { MediaProviderRegistry } from '#providers';
+import type { Platform } from '#runtime';
 
 /** The worker of image tasks. */
 export const createImageWorker = (platform: Platform, providers: MediaProviderRegistry): MediaWorker =>

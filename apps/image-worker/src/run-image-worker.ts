@@ -1,5 +1,6 @@
-import { loadConfig, onPlatform, runProcess } from '#platform';
+import { loadConfig } from '#platform';
 import { openMediaProviders, SandboxConfig } from '#providers';
+import { onPlatform, runProcess } from '#runtime';
 import { createImageWorker } from './image-worker.js';
 
 await runProcess({

@@ -10,7 +10,7 @@ import {
   UsageDaysService,
   WorkerHeartbeat,
 } from '#features';
-import type { Platform } from '#platform';
+import type { Platform } from '#runtime';
 
 /** How often the house is cleaned, in milliseconds. */
 const ROUND_MS = 30_000;

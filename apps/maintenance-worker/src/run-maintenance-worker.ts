@@ -1,5 +1,5 @@
 import { fleetSources } from '#features';
-import { onPlatform, runProcess } from '#platform';
+import { onPlatform, runProcess } from '#runtime';
 import { createMaintenanceWorker } from './maintenance-worker.js';
 
 await runProcess({

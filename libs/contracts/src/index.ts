@@ -1,9 +1,6 @@
-export { CATALOG, familiesAt, familyOf, MODEL_IDS, type ModelId } from './catalog.js';
-export { type ErrorCode, ERRORS, type FieldError, GatewayError } from './errors.js';
-export { fieldTable, type FieldTableRow } from './field-table.js';
-export { MAX_URL_LENGTH } from './file-source.js';
-export { isJsonObject, type JsonObject, type JsonValue } from './json.js';
-export { type Book, type BookMove, entrySql, kindSql, LEDGER_KINDS, type LedgerKind } from './ledger.js';
+export { CATALOG, familiesAt, familyOf, MODEL_IDS, type ModelId } from './catalog/catalog.js';
+export { fieldTable, type FieldTableRow } from './catalog/field-table.js';
+export { MAX_URL_LENGTH } from './catalog/file-source.js';
 export {
   type Billing,
   type MeasuredReference,
@@ -17,7 +14,14 @@ export {
   type OutputSize,
   type SubmissionPath,
   type TotalSecondsLimit,
-} from './media-order.js';
+} from './catalog/media-order.js';
+export type { ModelFamily } from './catalog/model-family.js';
+export { componentSchemas, submissionSchema } from './catalog/openapi-schema.js';
+export { EXAMPLE_PRICES } from './catalog/prices.js';
+export { readModelRequest } from './catalog/read-model-request.js';
+export { type ErrorCode, ERRORS, type FieldError, GatewayError } from './errors.js';
+export { isJsonObject, type JsonObject, type JsonValue } from './json.js';
+export { type Book, type BookMove, entrySql, kindSql, LEDGER_KINDS, type LedgerKind } from './ledger/ledger.js';
 export {
   type MediaOrder,
   type MediaProvider,
@@ -28,7 +32,6 @@ export {
   TASK_FAILURES,
   type TaskFailureCode,
 } from './media-provider.js';
-export type { ModelFamily } from './model-family.js';
 export {
   BALANCE_UNITS,
   type BalanceUnit,
@@ -40,9 +43,6 @@ export {
   shortDecimal,
 } from './money.js';
 export { nearestName, nearestNames } from './nearest-name.js';
-export { componentSchemas, submissionSchema } from './openapi-schema.js';
-export { EXAMPLE_PRICES } from './prices.js';
-export { readModelRequest } from './read-model-request.js';
 export {
   isFinal,
   PUBLIC_STATUSES,

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { JsonObject } from './json.js';
-import type { MeasuredReference, Medium, OutputPlan } from './media-order.js';
+import type { MeasuredReference, Medium, OutputPlan } from './catalog/media-order.js';
 
 /** What a vendor is asked to make. */
 export interface MediaOrder {

@@ -1,4 +1,4 @@
-import type { Medium } from './media-order.js';
+import type { Medium } from './catalog/media-order.js';
 
 /**
  * The states of a task row and where each may go; specs hold the statements and the database to it. Every move is one guarded UPDATE that names the state it leaves;

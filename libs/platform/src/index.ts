@@ -1,22 +1,23 @@
-export { AdminToken, renewAdminToken } from './admin-token.js';
-export { backUp, restore } from './backup/backup-place.js';
+export { Coalescer, type CoalescerOptions } from './batching/coalescer.js';
 export { type Clock, systemClock } from './clock/clock.js';
 export { abortAfter, withinTime } from './clock/time-limit.js';
 export { nextTurn, Turns } from './clock/turns.js';
 export { within } from './clock/within.js';
-export { Coalescer, type CoalescerOptions } from './coalesce/coalescer.js';
 export { parseYamlFile } from './config/checked-yaml.js';
 export { renderConfigTable, renderEnvironmentExample, replaceConfigTable } from './config/config-docs.js';
 export { fillReferences } from './config/environment-reference.js';
 export { ruleOf } from './config/field-rule.js';
 export { ConfigError, type Environment, loadConfig, loadEnvironmentFile } from './config/load-config.js';
-export { type ProcessConfig, readProcessConfig } from './config/process-config.js';
-export { SalesConfig, sandboxSells } from './config/sales.config.js';
+export { explainMisspelt, misspeltVariables } from './config/misspelt.js';
+export { readTogether, type SettingsOf, type SettingsReaders } from './config/read-together.js';
 export { ServerConfig } from './config/server.config.js';
-export { configClasses, Variable, variablesOf } from './config/variable.js';
+export { type ConfigClass, configClasses, Switch, Variable, variablesOf } from './config/variable.js';
 export { Cooldowns } from './cooldowns/cooldowns.js';
 export { createCooldowns } from './cooldowns/create-cooldowns.js';
-export { CRASH_POINTS, type CrashPoint, type CrashPoints } from './crash-points/crash-points.js';
+export { RedisCooldownStore } from './cooldowns/redis-cooldown-store.js';
+export { makeDataFolder } from './data-folder.js';
+export { BoundedClient } from './database/bounded-client.js';
+export { BoundedPool } from './database/bounded-pool.js';
 export {
   isConnectionError,
   isUnfitError,
@@ -26,7 +27,7 @@ export {
 } from './database/connection-errors.js';
 export { DatabaseConfig } from './database/database.config.js';
 export { Database, type Statement, type StatementRunner } from './database/database.js';
-export { type EmbeddedPostgres, startEmbeddedPostgres } from './database/embedded-postgres.js';
+export { embeddedDatabaseUrl, type EmbeddedPostgres, startEmbeddedPostgres } from './database/embedded-postgres.js';
 export type {
   Account,
   ApiKey,
@@ -36,50 +37,48 @@ export type {
   WebhookDelivery,
   WebhookEndpoint,
 } from './database/generated/client.js';
-export { migrate } from './database/migrate.js';
+export { repeatOnLockConflict } from './database/lock-conflict.js';
+export { migrate, pendingMigrations } from './database/migrate.js';
+export { migrationNames, MIGRATIONS_FOLDER } from './database/migrations-folder.js';
 export type { ModelTransaction } from './database/model-client.js';
 export { brokeConstraint } from './database/model-errors.js';
 export { mayStillBeWritten } from './database/open-writers.js';
-export { waitForPostgres } from './database/wait-for-postgres.js';
-export { withDatabase } from './database/with-database.js';
-export { Health, type Liveness, type Readiness } from './health/health.js';
+export { type PostgresWait, waitForPostgres } from './database/wait-for-postgres.js';
+export { Health, type HealthCheck, type Liveness, type Readiness, READINESS_STATUSES } from './health/health.js';
 export { VERSION } from './health/version.js';
 export { randomId, timeOrderedId } from './identifiers/time-ordered-id.js';
 export { isShort, jsonBytes, jsonPieces } from './json/json-pieces.js';
 export { withLogContext } from './log/log-context.js';
-export { configureLog, eventLogger, logger } from './log/logger.js';
+export { LogConfig } from './log/log.config.js';
+export { announce, configureLog, eventLogger, logger } from './log/logger.js';
 export { NestLogger } from './log/nest-logger.js';
-export { decodedBase64 } from './media-inspect/base64.js';
-export { BufferSource } from './media-inspect/byte-source.js';
-export { checkInlineReferences, checkReferences } from './media-inspect/check-references.js';
-export { isDataUri } from './media-inspect/data-uri.js';
-export { inspectMedia } from './media-inspect/inspect-media.js';
-export { InvalidMedia } from './media-inspect/invalid-media.js';
-export { copyToStore } from './media-store/copy-to-store.js';
-export { extensionOf } from './media-store/media-key.js';
-export { type MediaStore, MediaStoreError, type StoredFile } from './media-store/media-store.js';
-export { inspectStoredFile } from './media-store/stored-source.js';
-export type { MetricSource } from './metrics/metrics-page.js';
+export { hearOtherVoices } from './log/other-voices.js';
+export { type MetricSource, MetricsPage } from './metrics/metrics-page.js';
 export { signals } from './metrics/signals.js';
-export { onPlatform } from './on-platform.js';
-export { openPlatform, type Platform, publicBaseUrl } from './platform.js';
-export { MEDIA_STORE, PLATFORM, PlatformModule, TASK_DOORBELL } from './platform.module.js';
-export { createTaskDoorbell } from './queue/create-task-doorbell.js';
-export type { DoorbellQueue, Listening, TaskDoorbell } from './queue/task-doorbell.js';
+export { NameResolver } from './names/name-resolver.js';
+export { NamesConfig } from './names/names.config.js';
+export { startOpsServer } from './ops/ops-server.js';
+export { OpsConfig } from './ops/ops.config.js';
 export {
   createRateCounter,
   RATE_WINDOW_SECONDS,
   type RateCount,
   type RateCounter,
 } from './rate-limits/rate-counter.js';
+export { RateLimitsConfig } from './rate-limits/rate-limits.config.js';
 export { QueueConfig } from './redis/queue.config.js';
+export { parseRedisAddress } from './redis/redis-address.js';
+export { BLOCKING_WAIT_SECONDS, connect, LISTENING, RINGING } from './redis/redis-connection.js';
 export { type PortWish, type ReservedPort, reservePort } from './reserve-port.js';
-export { type RunningProcess, runProcess, tellPeople } from './run-process.js';
-export { FetchRefused } from './safe-fetch/fetch-errors.js';
+export { allowListProblem } from './safe-fetch/allow-list.js';
+export { contentRange } from './safe-fetch/content-range.js';
+export { FetchFailed, FetchRefused, mayPass, RemoteStatus } from './safe-fetch/fetch-errors.js';
 export { ForwardedUrls } from './safe-fetch/forwarded-urls.js';
-export { SafeFetcher } from './safe-fetch/safe-fetcher.js';
+export { type SafeAnswer, SafeFetcher } from './safe-fetch/safe-fetcher.js';
 export { SecretSealer } from './secret-sealer.js';
-export type { Secrets } from './secrets.js';
-export type { TaskSignals } from './task-signals/task-signals.js';
+export { loadSecrets, type Secrets } from './secrets.js';
 export { observeUpstream } from './tracing/observe-upstream.js';
+export { queueTelemetry } from './tracing/queue-telemetry.js';
 export { enterSpan } from './tracing/span.js';
+export { TracingConfig } from './tracing/tracing.config.js';
+export { startTracing, type Tracing } from './tracing/tracing.js';

@@ -1,6 +1,6 @@
-export { openMediaProviders } from './open-media-providers.js';
-export { MediaProviderRegistry } from './registry.js';
-export { SandboxConfig } from './sandbox/sandbox.config.js';
+export { openMediaProviders } from './media/open-media-providers.js';
+export { MediaProviderRegistry } from './media/registry.js';
+export { SandboxConfig } from './media/sandbox/sandbox.config.js';
 export { checkUpstream, fieldName, type UpstreamMistake } from './text/check-upstreams.js';
 export { knownLimits, type ModelLimits } from './text/model-limits.js';
 export {

@@ -1,9 +1,9 @@
-import { type Attempt, IdempotencyService, type KeptAnswer, onlyOwnKey, RENEW_EVERY_MS } from '#features';
-import { logger } from '#platform';
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { from, lastValueFrom, type Observable } from 'rxjs';
-import { submitted } from '../submissions/submitted.js';
+import { type Attempt, IdempotencyService, type KeptAnswer, onlyOwnKey, RENEW_EVERY_MS } from '#features';
+import { logger } from '#platform';
+import { submitted } from '../routes/generations/submitted.js';
 import { Admission } from './admission.js';
 import { callerOf } from './api-key.guard.js';
 import { envelope } from './envelope.js';

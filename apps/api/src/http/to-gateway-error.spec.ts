@@ -1,4 +1,4 @@
-import { MediaStoreError } from '#platform';
+import { MediaStoreError } from '#media';
 import { toGatewayError } from './to-gateway-error.js';
 
 const fromDriver = (message: string, code?: string): Error => Object.assign(new Error(message), code && { code });

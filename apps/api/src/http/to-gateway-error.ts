@@ -1,6 +1,7 @@
-import { GatewayError, type ErrorCode } from '#contracts';
-import { isConnectionError, isUnfitError, MediaStoreError } from '#platform';
 import { HttpException } from '@nestjs/common';
+import { GatewayError, type ErrorCode } from '#contracts';
+import { MediaStoreError } from '#media';
+import { isConnectionError, isUnfitError } from '#platform';
 
 /** What Express and its parsers throw at a client's fault: an error with a status, whose words are for the client. */
 interface HttpError extends Error {

@@ -1,4 +1,4 @@
-import { MAX_URL_LENGTH } from '../file-source.js';
+import { MAX_URL_LENGTH } from '../catalog/file-source.js';
 import type { FieldCheck, Report } from './body-check.js';
 
 /** Largest inline picture, in decoded bytes (D1 section 8: 20 MB). */

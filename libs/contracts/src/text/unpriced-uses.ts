@@ -1,5 +1,5 @@
 import { GatewayError } from '../errors.js';
-import { MAX_URL_LENGTH } from '../file-source.js';
+import { MAX_URL_LENGTH } from '../catalog/file-source.js';
 import { isJsonObject } from '../json.js';
 import { KnownNames } from './known-names.js';
 import { PRICED, PRICED_CONFIG, type PricedFields } from './priced-fields.js';

@@ -1,5 +1,5 @@
-import { familyOf } from '../catalog.js';
-import { alternatives } from '../field-errors.js';
+import { familyOf } from '../catalog/catalog.js';
+import { alternatives } from '../catalog/field-errors.js';
 import { nearestName } from '../nearest-name.js';
 import { excerpt } from '../unicode-text.js';
 import { SPECIFIED_TEXT_MODELS } from './text-models.js';

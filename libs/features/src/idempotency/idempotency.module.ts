@@ -1,7 +1,7 @@
-import { Database } from '#platform';
 import { Module } from '@nestjs/common';
-import { LedgerModule } from '../ledger/ledger.module.js';
-import { RequestLedger } from '../ledger/request-ledger.js';
+import { Database } from '#platform';
+import { LedgerModule } from '../billing/ledger/ledger.module.js';
+import { RequestLedger } from '../billing/ledger/request-ledger.js';
 import { IdempotencyService } from './idempotency.service.js';
 
 /** Repeating a request without paying twice. */

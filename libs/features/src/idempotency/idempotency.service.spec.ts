@@ -1,6 +1,6 @@
 import { createTestDatabase, type TestDatabase } from '#testing';
-import { type RequestHold, RequestLedger } from '../ledger/request-ledger.js';
-import type { RequestUsage } from '../ledger/request-usage.js';
+import { type RequestHold, RequestLedger } from '../billing/ledger/request-ledger.js';
+import type { RequestUsage } from '../billing/ledger/request-usage.js';
 import { type Attempt, type Beginning, IdempotencyService } from './idempotency.service.js';
 
 const USAGE: RequestUsage = {

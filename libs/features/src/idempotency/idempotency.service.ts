@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { GatewayError } from '#contracts';
 import { Database, REQUEST_RETRY_MS, retryOnConnectionError, timeOrderedId } from '#platform';
-import type { RequestLedger } from '../ledger/request-ledger.js';
+import type { RequestLedger } from '../billing/ledger/request-ledger.js';
 import * as statements from './idempotency-statements.js';
 
 /** A repeatable request as it arrived. */

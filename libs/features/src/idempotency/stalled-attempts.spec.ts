@@ -1,6 +1,6 @@
-import { FakeVendor } from '../generation/testing/fake-vendor.js';
-import { openTaskBench, type TaskBench } from '../generation/testing/task-bench.js';
-import { RequestLedger } from '../ledger/request-ledger.js';
+import { FakeVendor } from '../tasks/run/testing/fake-vendor.js';
+import { openTaskBench, type TaskBench } from '../tasks/run/testing/task-bench.js';
+import { RequestLedger } from '../billing/ledger/request-ledger.js';
 import { type Attempt, IdempotencyService } from './idempotency.service.js';
 
 const AMOUNT_MICROS = 100n;

@@ -1,5 +1,6 @@
-import { createRateCounter, Database, PLATFORM, type Platform, type RateCounter } from '#platform';
 import { Global, Inject, Module, type OnModuleDestroy } from '@nestjs/common';
+import { createRateCounter, Database, type RateCounter } from '#platform';
+import { PLATFORM, type Platform } from '#runtime';
 import { AccountRate } from './account-rate.js';
 import { GuessLimiter, type GuessLimits } from './guess-limiter.js';
 import { OpenTasks } from './open-tasks.js';

@@ -1,5 +1,5 @@
 import type { RateCounter } from '#platform';
-import type { Caller } from '../access/caller.js';
+import type { Caller } from '../accounts/caller.js';
 import { RateLimits } from './rate-limits.js';
 
 /** A counter whose window never ends. */

@@ -1,7 +1,7 @@
+import { LRUCache } from 'lru-cache';
 import { GatewayError } from '#contracts';
 import { logger, RATE_WINDOW_SECONDS, type RateCount, type RateCounter } from '#platform';
-import { LRUCache } from 'lru-cache';
-import type { Caller } from '../access/caller.js';
+import type { Caller } from '../accounts/caller.js';
 
 const log = logger('limits');
 

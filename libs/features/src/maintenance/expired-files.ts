@@ -1,5 +1,6 @@
-import { Database, logger, type MediaStore, MediaStoreError } from '#platform';
 import { LRUCache } from 'lru-cache';
+import { type MediaStore, MediaStoreError } from '#media';
+import { Database, logger } from '#platform';
 
 const log = logger('maintenance');
 

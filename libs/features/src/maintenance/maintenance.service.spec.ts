@@ -1,7 +1,7 @@
-import type { Platform } from '#platform';
+import type { Platform } from '#runtime';
 import { createTestDatabase, type TestDatabase } from '#testing';
-import { FakeVendor } from '../generation/testing/fake-vendor.js';
-import { HOLD_MICROS, openTaskBench, type TaskBench } from '../generation/testing/task-bench.js';
+import { FakeVendor } from '../tasks/run/testing/fake-vendor.js';
+import { HOLD_MICROS, openTaskBench, type TaskBench } from '../tasks/run/testing/task-bench.js';
 import { MaintenanceService } from './maintenance.service.js';
 
 describe('Partitions of a month', () => {

@@ -1,4 +1,6 @@
-import { Database, logger, type MediaStore, type ProcessConfig } from '#platform';
+import { type MediaStore } from '#media';
+import { Database, logger } from '#platform';
+import { type ProcessConfig } from '#runtime';
 import { ExpiredFiles } from './expired-files.js';
 import { MonthPartitions } from './month-partitions.js';
 import { ROW_RETENTION, type RowRetention } from './old-rows.js';

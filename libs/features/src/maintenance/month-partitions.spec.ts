@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createTestDatabase, type TestDatabase } from '#testing';
-import { UsageService } from '../usage/usage.service.js';
+import { UsageService } from '../billing/usage/usage.service.js';
 import { DROP_LIMIT_MS, MonthPartitions } from './month-partitions.js';
 
 /** Days that records are kept in these tests. */

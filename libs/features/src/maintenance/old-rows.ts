@@ -1,4 +1,4 @@
-import type { ProcessConfig } from '#platform';
+import type { ProcessConfig } from '#runtime';
 
 type Retention = ProcessConfig['retention'];
 

@@ -1,6 +1,6 @@
 import { GatewayError } from '#contracts';
 import type { Database, WebhookDelivery } from '#platform';
-import type { AuditedChanges, Operator } from '../admin/audit.js';
+import type { AuditedChanges, Operator } from '../accounts/audit.js';
 import type { Page } from '../paging/page.js';
 
 /** Which deliveries; null: whatever. */

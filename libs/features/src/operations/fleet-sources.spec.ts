@@ -1,6 +1,6 @@
 import { signals } from '#platform';
 import { createTestDatabase, type TestDatabase } from '#testing';
-import { UsageDaysService } from '../usage/usage-days.service.js';
+import { UsageDaysService } from '../billing/usage/usage-days.service.js';
 import { fleetSources } from './fleet-sources.js';
 
 const DAY_MS = 86_400_000;

@@ -1,9 +1,10 @@
-import { Database, TASK_DOORBELL, type TaskDoorbell } from '#platform';
 import { Module } from '@nestjs/common';
-import { AdminModule } from '../admin/admin.module.js';
-import { AuditedChanges } from '../admin/audit.js';
-import { CancelTaskService } from '../generation/cancel-task.service.js';
-import { CancellationModule } from '../generation/cancellation.module.js';
+import { Database } from '#platform';
+import { TASK_DOORBELL, type TaskDoorbell } from '#runtime';
+import { AdminModule } from '../accounts/admin.module.js';
+import { AuditedChanges } from '../accounts/audit.js';
+import { CancelTaskService } from '../tasks/cancel/cancel-task.service.js';
+import { CancellationModule } from '../tasks/cancel/cancellation.module.js';
 import { DeliverySearchService } from './delivery-search.js';
 import { FleetStateService } from './fleet-state.service.js';
 import { TaskOverview } from './task-overview.js';

@@ -1,11 +1,12 @@
 import { GatewayError, type Micros, type TaskView } from '#contracts';
-import { brokeConstraint, type StatementRunner, type TaskDoorbell, timeOrderedId } from '#platform';
-import { beyondBooks, lockAccount } from '../admin/locked-account.js';
-import type { AuditedChanges, Operator } from '../admin/audit.js';
-import type { CancelTaskService } from '../generation/cancel-task.service.js';
-import { insufficientBalance, insufficientKeyQuota } from '../ledger/payment-refusals.js';
-import { catalogFamily } from '../tasks/catalog-family.js';
-import { SUBMIT_TASKS, toSubmitRow } from '../tasks/submit-statement.js';
+import { brokeConstraint, type StatementRunner, timeOrderedId } from '#platform';
+import { type TaskDoorbell } from '#runtime';
+import { beyondBooks, lockAccount } from '../billing/ledger/locked-account.js';
+import type { AuditedChanges, Operator } from '../accounts/audit.js';
+import type { CancelTaskService } from '../tasks/cancel/cancel-task.service.js';
+import { insufficientBalance, insufficientKeyQuota } from '../billing/ledger/payment-refusals.js';
+import { catalogFamily } from '../tasks/submit/catalog-family.js';
+import { SUBMIT_TASKS, toSubmitRow } from '../tasks/submit/submit-statement.js';
 import type { TaskRow } from '../tasks/task-row.js';
 import { enterRefund, type EarlierRefund, FIND_REFUND, REFUNDED } from './refund-statements.js';
 

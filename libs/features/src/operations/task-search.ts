@@ -1,9 +1,9 @@
+import { encodeTime } from 'ulid';
 import { GatewayError, type Medium, type PublicTaskStatus, type TaskState } from '#contracts';
 import type { Database } from '#platform';
-import { encodeTime } from 'ulid';
 import type { Page } from '../paging/page.js';
 import { isTaskId } from '../tasks/task-id.js';
-import { PUBLIC_STATUS_SQL } from '../tasks/task-list.js';
+import { PUBLIC_STATUS_SQL } from '../tasks/read/task-list.js';
 import { OPERATOR_TASK_COLUMNS, type OperatorTask } from './operator-task.js';
 
 /** What operators may look for, all of it together. Null: whatever. */

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { type Database, logger, VERSION } from '#platform';
-import { Loop } from '../generation/loop.js';
+import { Loop } from '../tasks/run/loop.js';
 
 const log = logger('workers');
 

@@ -1,21 +1,14 @@
-import {
-  Database,
-  MEDIA_STORE,
-  type MediaStore,
-  PLATFORM,
-  type Platform,
-  SafeFetcher,
-  TASK_DOORBELL,
-  type TaskDoorbell,
-} from '#platform';
 import { Module } from '@nestjs/common';
-import { ModelsOnSale } from '../prices/models-on-sale.js';
-import { PriceBook } from '../prices/price-book.js';
-import { PricesModule } from '../prices/prices.module.js';
-import { ReadTaskService } from './read-task.service.js';
-import { SubmissionService } from './submission.service.js';
-import { TaskWriter } from './task-writer.js';
-import { TroubledTasksService } from './troubled-tasks.service.js';
+import { type MediaStore } from '#media';
+import { Database, SafeFetcher } from '#platform';
+import { MEDIA_STORE, PLATFORM, type Platform, TASK_DOORBELL, type TaskDoorbell } from '#runtime';
+import { ModelsOnSale } from '../billing/prices/models-on-sale.js';
+import { PriceBook } from '../billing/prices/price-book.js';
+import { PricesModule } from '../billing/prices/prices.module.js';
+import { ReadTaskService } from './read/read-task.service.js';
+import { SubmissionService } from './submit/submission.service.js';
+import { TaskWriter } from './submit/task-writer.js';
+import { TroubledTasksService } from './read/troubled-tasks.service.js';
 
 /** Taking orders and telling how they stand. Needs the TextModule, which is global and knows what is on sale. */
 @Module({

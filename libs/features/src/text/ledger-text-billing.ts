@@ -1,12 +1,12 @@
 import { GatewayError, type Micros, type TextUsage } from '#contracts';
-import type { Allowances, Draw } from '../ledger/allowances.js';
-import type { RequestLedger } from '../ledger/request-ledger.js';
-import type { RequestUsage } from '../ledger/request-usage.js';
+import type { Allowances, Draw } from '../billing/ledger/allowances.js';
+import type { RequestLedger } from '../billing/ledger/request-ledger.js';
+import type { RequestUsage } from '../billing/ledger/request-usage.js';
 import { noteCharge } from '../operations/request-facts.js';
 import type { RateLimits } from '../limits/rate-limits.js';
-import { MOST_HELD_MICROS } from '../prices/price-book.js';
-import type { TextPrices } from '../prices/text-prices.js';
-import type { TextBill, TextTariff } from '../prices/text-tariff.js';
+import { MOST_HELD_MICROS } from '../billing/prices/price-book.js';
+import type { TextPrices } from '../billing/prices/text-prices.js';
+import type { TextBill, TextTariff } from '../billing/prices/text-tariff.js';
 import type { TextBilling, TextHold, TextHoldOrder, TextSettlement } from './text-billing.js';
 
 /** A hold in the ledger, or a draw on an allowance that is held there. */

@@ -9,7 +9,7 @@ import {
   type UpstreamPolicy,
 } from '#contracts';
 import { knownLimits, type ModelLimits } from '#providers';
-import { notAvailable } from '../prices/not-available.js';
+import { notAvailable } from '../billing/prices/not-available.js';
 import { notOffered } from './refusals.js';
 
 /** An upstream as the router sees it. */

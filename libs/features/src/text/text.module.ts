@@ -1,16 +1,4 @@
 import {
-  createCooldowns,
-  Cooldowns,
-  Database,
-  ForwardedUrls,
-  PLATFORM,
-  type Platform,
-  sandboxSells,
-  signals,
-  systemClock,
-} from '#platform';
-import { loadTokenCounter, type OpenTextProviders } from '#providers';
-import {
   type DynamicModule,
   Inject,
   Injectable,
@@ -18,16 +6,19 @@ import {
   type OnModuleDestroy,
   type OnModuleInit,
 } from '@nestjs/common';
-import { AllowanceLedger } from '../ledger/allowance-ledger.js';
-import { Allowances } from '../ledger/allowances.js';
-import { LedgerModule } from '../ledger/ledger.module.js';
-import { RequestLedger } from '../ledger/request-ledger.js';
+import { createCooldowns, Cooldowns, Database, ForwardedUrls, signals, systemClock } from '#platform';
+import { loadTokenCounter, type OpenTextProviders } from '#providers';
+import { PLATFORM, type Platform, sandboxSells } from '#runtime';
+import { AllowanceLedger } from '../billing/ledger/allowance-ledger.js';
+import { Allowances } from '../billing/ledger/allowances.js';
+import { LedgerModule } from '../billing/ledger/ledger.module.js';
+import { RequestLedger } from '../billing/ledger/request-ledger.js';
 import { LimitsModule } from '../limits/limits.module.js';
 import { RateLimits } from '../limits/rate-limits.js';
-import { PricesModule } from '../prices/prices.module.js';
-import { ModelsOnSale } from '../prices/models-on-sale.js';
-import { PriceBook } from '../prices/price-book.js';
-import { TextPrices } from '../prices/text-prices.js';
+import { PricesModule } from '../billing/prices/prices.module.js';
+import { ModelsOnSale } from '../billing/prices/models-on-sale.js';
+import { PriceBook } from '../billing/prices/price-book.js';
+import { TextPrices } from '../billing/prices/text-prices.js';
 import { ItemStore } from './item-store.js';
 import { LedgerTextBilling } from './ledger-text-billing.js';
 import { TextRouter } from './text-router.js';

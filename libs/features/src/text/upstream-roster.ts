@@ -6,7 +6,7 @@ import {
   type OpenTextProviders,
   type UpstreamEntry,
 } from '#providers';
-import { Loop } from '../generation/loop.js';
+import { Loop } from '../tasks/run/loop.js';
 import {
   openUpstreamKey,
   REVISION,

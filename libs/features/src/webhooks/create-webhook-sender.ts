@@ -1,5 +1,5 @@
-import type { Platform } from '#platform';
-import { ReadTaskService } from '../tasks/read-task.service.js';
+import type { Platform } from '#runtime';
+import { ReadTaskService } from '../tasks/read/read-task.service.js';
 import { SigningSecretService } from './signing-secret.service.js';
 import { WebhookSender } from './webhook-sender.js';
 import { WebhookSigners } from './webhook-signers.js';

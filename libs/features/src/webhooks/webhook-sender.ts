@@ -1,13 +1,7 @@
-import {
-  type CrashPoints,
-  type Database,
-  FetchRefused,
-  logger,
-  retryOnConnectionError,
-  type SafeFetcher,
-} from '#platform';
 import { Webhook } from 'standardwebhooks';
-import type { ReadTaskService } from '../tasks/read-task.service.js';
+import { type Database, FetchRefused, logger, retryOnConnectionError, type SafeFetcher } from '#platform';
+import { type CrashPoints } from '#runtime';
+import type { ReadTaskService } from '../tasks/read/read-task.service.js';
 import { ReceiverCalls } from './receiver-calls.js';
 import { retryDelayMs } from './retry-schedule.js';
 import { TEST_EVENT } from './webhook-events.js';

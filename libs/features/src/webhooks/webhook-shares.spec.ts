@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createRateCounter, openPlatform, type Platform, readProcessConfig, timeOrderedId } from '#platform';
+import { createRateCounter, timeOrderedId } from '#platform';
+import { openPlatform, type Platform, readProcessConfig } from '#runtime';
 import { createTestDatabase, quickestOf, uniqueRedisPrefix } from '#testing';
-import { Loop } from '../generation/loop.js';
+import { Loop } from '../tasks/run/loop.js';
 import { AccountRate } from '../limits/account-rate.js';
 import { createWebhookSender } from './create-webhook-sender.js';
 import { WebhookDeliveriesService } from './webhook-deliveries.service.js';

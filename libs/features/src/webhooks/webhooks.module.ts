@@ -1,5 +1,6 @@
-import { Database, PLATFORM, type Platform } from '#platform';
 import { Module } from '@nestjs/common';
+import { Database } from '#platform';
+import { PLATFORM, type Platform } from '#runtime';
 import { AccountRate } from '../limits/account-rate.js';
 import { SigningSecretService } from './signing-secret.service.js';
 import { WebhookDeliveriesService } from './webhook-deliveries.service.js';

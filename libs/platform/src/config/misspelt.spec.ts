@@ -1,4 +1,4 @@
-import './process-config.js';
+import '#runtime';
 import { misspeltVariables } from './misspelt.js';
 
 describe('A misspelt variable', () => {

@@ -5,7 +5,7 @@ import {
   RateLimiterRedis,
   type RateLimiterAbstract,
 } from 'rate-limiter-flexible';
-import { Coalescer } from '../coalesce/coalescer.js';
+import { Coalescer } from '../batching/coalescer.js';
 import type { Statement, StatementRunner } from '../database/database.js';
 import type { QueueConfig } from '../redis/queue.config.js';
 import { parseRedisAddress } from '../redis/redis-address.js';

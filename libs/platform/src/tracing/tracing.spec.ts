@@ -1,6 +1,6 @@
-import { createTestDatabase, startTraceCollector, type TraceCollector } from '#testing';
 import { GatewayError } from '#contracts';
-import { createTaskDoorbell } from '../queue/create-task-doorbell.js';
+import { createTaskDoorbell } from '#runtime';
+import { createTestDatabase, startTraceCollector, type TraceCollector } from '#testing';
 import { QueueConfig } from '../redis/queue.config.js';
 import { observeUpstream } from './observe-upstream.js';
 import { queueTelemetry } from './queue-telemetry.js';

@@ -1,5 +1,5 @@
 import type { CallPart, ImagePart, ReasoningPart, ResultPart, TextRequest, UserPart } from '#contracts';
-import { BufferSource, decodedBase64, inspectMedia } from '#platform';
+import { BufferSource, decodedBase64, inspectMedia } from '#media';
 import { newCallId } from '../upstream/new-call-id.js';
 import { SchemaExample } from './schema-example.js';
 

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   GatewayError,
   type FinishReason,
@@ -8,8 +9,7 @@ import {
   type TextRequest,
   type TextUsage,
 } from '#contracts';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { readTestWords, type TestWords } from '../../sandbox/test-words.js';
+import { readTestWords, type TestWords } from '../../media/sandbox/test-words.js';
 import { loadTokenCounter, type TokenCounter } from '../upstream/token-counter.js';
 import { SANDBOX_SIGNATURE, wholePrompt, writeScript, type SandboxScript } from './sandbox-script.js';
 

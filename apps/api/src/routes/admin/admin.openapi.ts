@@ -1,0 +1,205 @@
+import { type ErrorCode, type JsonObject, MEDIA, PUBLIC_STATUSES, TASK_TRANSITIONS } from '#contracts';
+import { ADMIN_BODIES } from './admin-bodies.js';
+import { envelope, inHeader, inPath, inQuery, type OperationText } from '../../openapi/operation.js';
+
+const TEXT: JsonObject = { type: 'string' };
+const DAY: JsonObject = { type: 'string', format: 'date' };
+const TIME: JsonObject = { type: 'string', format: 'date-time' };
+const BOOLEAN: JsonObject = { type: 'string', enum: ['true', 'false'], default: 'false' };
+
+const ACTOR = inHeader('x-admin-actor', 'Who acts, for the audit; `admin` unless said.');
+const OBJECT = envelope({ type: 'object' });
+const ROWS = envelope({ type: 'array', items: { type: 'object' } });
+
+/** A part of a list, or all of it as CSV. */
+const LIST: JsonObject = {
+  description: 'A part of the list, newest first, or all of it as CSV.',
+  content: {
+    'application/json': {
+      schema: {
+        type: 'object',
+        required: ['code', 'data', 'next_cursor'],
+        properties: {
+          code: { const: 200 },
+          data: { type: 'array', items: { type: 'object' } },
+          next_cursor: { type: ['string', 'null'] },
+        },
+      },
+    },
+    'text/csv': { schema: { type: 'string' } },
+  },
+};
+const PAGING = [
+  inQuery('limit', 'Rows of one part.', { type: 'integer', minimum: 1, maximum: 1_000, default: 50 }),
+  inQuery('cursor', 'The `next_cursor` of the part before.', TEXT),
+  inQuery('format', 'CSV holds the whole list.', { type: 'string', enum: ['json', 'csv'], default: 'json' }),
+];
+const DAYS = [inQuery('from', 'First day (UTC).', DAY), inQuery('to', 'Last day (UTC).', DAY)];
+const ofAccount = inQuery('account_id', 'Only of this account.', TEXT);
+const ofTask = inQuery('task_id', 'Only of this task.', TEXT);
+
+const admin = (text: Omit<OperationText, 'tag'>): OperationText => ({ ...text, tag: 'Admin' });
+const read = (id: string, summary: string, answer: JsonObject, parameters: readonly JsonObject[] = []): OperationText =>
+  admin({ id, summary, answer, parameters, errors: ['invalid_parameter'] });
+const change = (
+  id: string,
+  summary: string,
+  parameters: readonly JsonObject[] = [],
+  errors: readonly ErrorCode[] = ['invalid_parameter'],
+): OperationText => {
+  const body = ADMIN_BODIES[id];
+  return admin({ id, summary, answer: OBJECT, parameters: [...parameters, ACTOR], errors, ...(body && { body }) });
+};
+
+const ACCOUNT_ID = inPath('account_id', 'The id of the account.');
+const KEY_ID = inPath('key_id', 'The id of the key, not the key itself.');
+const UPSTREAM_ID = inPath('upstream_id', 'The id of the upstream.');
+const TASK_ID = inPath('task_id', 'The id of the task.');
+const GONE: readonly ErrorCode[] = ['invalid_parameter', 'not_found'];
+const CLASHING: readonly ErrorCode[] = ['invalid_parameter', 'not_found', 'conflict'];
+const OF_TASK: readonly ErrorCode[] = ['invalid_parameter', 'task_not_found', 'conflict'];
+
+/** Looking for tasks by whatever is known of them. */
+const TASK_FILTERS = [
+  inQuery('task_id', 'The id of the task.', TEXT),
+  inQuery('request_id', 'The `x-request-id` of the submission.', TEXT),
+  ofAccount,
+  inQuery('api_key_id', 'Only of this key.', TEXT),
+  inQuery('model', 'Only of this model.', TEXT),
+  inQuery('type', 'Only of this kind.', { type: 'string', enum: [...MEDIA] }),
+  inQuery('status', 'As clients see it.', { type: 'string', enum: [...PUBLIC_STATUSES] }),
+  inQuery('state', 'As the gateway keeps it.', { type: 'string', enum: Object.keys(TASK_TRANSITIONS) }),
+  inQuery('error_code', 'Why it failed.', TEXT),
+  inQuery('vendor_id', 'What the vendor calls the work, exactly.', TEXT),
+  inQuery('created_from', 'Submitted at or after this time.', TIME),
+  inQuery('created_to', 'Submitted at or before this time.', TIME),
+];
+
+/** Accounts, their money and their keys. */
+export const ACCOUNT_OPERATIONS = {
+  adminListAccounts: read('adminListAccounts', 'List accounts', LIST, PAGING),
+  adminCreateAccount: change('adminCreateAccount', 'Make an account'),
+  adminReadAccount: admin({
+    id: 'adminReadAccount',
+    summary: 'Read an account',
+    answer: OBJECT,
+    parameters: [ACCOUNT_ID],
+    errors: GONE,
+  }),
+  adminChangeAccount: change('adminChangeAccount', 'Change an account', [ACCOUNT_ID], GONE),
+  adminTopUp: change('adminTopUp', 'Put money in, once for each reference', [ACCOUNT_ID], CLASHING),
+  adminAdjust: change('adminAdjust', 'Correct a balance, once for each reference', [ACCOUNT_ID], CLASHING),
+  adminListKeys: read('adminListKeys', 'List the keys of an account', ROWS, [ACCOUNT_ID]),
+  adminCreateKey: change(
+    'adminCreateKey',
+    'Make a key, which is shown in this answer and never again',
+    [ACCOUNT_ID],
+    GONE,
+  ),
+  adminChangeKey: change('adminChangeKey', 'Change a key', [KEY_ID], GONE),
+  adminRotateKey: change('adminRotateKey', 'Make a new secret for a key', [KEY_ID], CLASHING),
+  adminRevokeKey: change('adminRevokeKey', 'End a key', [KEY_ID], GONE),
+} satisfies Readonly<Record<string, OperationText>>;
+
+/** What is sold, and who makes it. */
+export const CATALOGUE_OPERATIONS = {
+  adminListPrices: read('adminListPrices', 'Prices in force, or all there were', ROWS, [
+    inQuery('model', 'Only of this model.', TEXT),
+    inQuery('at', 'In force at this time.', TIME),
+    inQuery('history', 'All there were and will be.', BOOLEAN),
+  ]),
+  adminAddPrice: change('adminAddPrice', 'Add a price', [], ['invalid_parameter', 'conflict']),
+  adminExportPrices: read('adminExportPrices', 'Prices in force and to come, in the form of PRICES_FILE', ROWS, [
+    inQuery('format', 'json, or yaml for a file.', TEXT),
+  ]),
+  adminImportPrices: change(
+    'adminImportPrices',
+    'Put a list of dated prices into the price book, all or nothing',
+    [inQuery('dry_run', 'true: only says what would change.', BOOLEAN)],
+    ['invalid_parameter', 'conflict'],
+  ),
+  adminListUpstreams: read('adminListUpstreams', 'List text upstreams', ROWS),
+  adminAddUpstream: change('adminAddUpstream', 'Add a text upstream', [], ['invalid_parameter', 'conflict']),
+  adminReadUpstream: admin({
+    id: 'adminReadUpstream',
+    summary: 'Read a text upstream',
+    answer: OBJECT,
+    parameters: [UPSTREAM_ID],
+    errors: GONE,
+  }),
+  adminChangeUpstream: change(
+    'adminChangeUpstream',
+    'Change a text upstream by a JSON merge patch',
+    [UPSTREAM_ID],
+    CLASHING,
+  ),
+  adminRemoveUpstream: change('adminRemoveUpstream', 'Remove a text upstream', [UPSTREAM_ID], CLASHING),
+} satisfies Readonly<Record<string, OperationText>>;
+
+/** What was written down. */
+export const RECORD_OPERATIONS = {
+  adminListLedger: read('adminListLedger', 'Entries of the ledger', LIST, [ofAccount, ofTask, ...PAGING]),
+  adminListAudit: read('adminListAudit', 'Who changed what', LIST, [
+    inQuery('subject_id', 'The id of what was changed.', TEXT),
+    ...PAGING,
+  ]),
+  adminReadUsage: read('adminReadUsage', 'Sums of requests, tokens and money', ROWS, [
+    ofAccount,
+    ...DAYS,
+    inQuery('group_by', 'Some of day, model, key and account, separated by commas.', TEXT),
+    ...PAGING,
+  ]),
+  adminListUsageRecords: read('adminListUsageRecords', 'Every request and task with its price', LIST, [
+    ofAccount,
+    ...DAYS,
+    ...PAGING,
+  ]),
+  adminListReconciliations: read('adminListReconciliations', 'The latest reconciliations', ROWS),
+  adminReconcile: change(
+    'adminReconcile',
+    'Reconcile now',
+    [inQuery('full', 'Read every entry again.', BOOLEAN)],
+    ['invalid_parameter', 'conflict'],
+  ),
+} satisfies Readonly<Record<string, OperationText>>;
+
+/** Tasks, deliveries and workers. */
+export const TASK_OPERATIONS = {
+  adminSearchTasks: read('adminSearchTasks', 'Search all tasks, newest first', LIST, [...TASK_FILTERS, ...PAGING]),
+  adminReadTask: admin({
+    id: 'adminReadTask',
+    summary: 'A task with its timeline, ledger entries, usage and webhook deliveries',
+    answer: OBJECT,
+    parameters: [TASK_ID],
+    errors: ['task_not_found'],
+  }),
+  adminCancelTask: change('adminCancelTask', 'Stop a task, as its owner can', [TASK_ID], OF_TASK),
+  adminRefundTask: change('adminRefundTask', 'Give money back, once for each reference', [TASK_ID], OF_TASK),
+  adminRedriveTask: change(
+    'adminRedriveTask',
+    'Send a failed task again, as a new one with a hold of its own',
+    [TASK_ID],
+    [...OF_TASK, 'insufficient_balance', 'insufficient_key_quota'],
+  ),
+  adminListTroubles: read(
+    'adminListTroubles',
+    'What needs an operator: parked tasks, unconfirmed starts, orphans',
+    OBJECT,
+  ),
+  adminListDeliveries: read('adminListDeliveries', 'Webhook deliveries of all accounts, newest first', LIST, [
+    ofAccount,
+    inQuery('endpoint_id', 'Only to this endpoint.', TEXT),
+    ofTask,
+    inQuery('status', 'Only of this status.', { type: 'string', enum: ['pending', 'delivered', 'failed'] }),
+    ...PAGING,
+  ]),
+  adminRedeliver: change(
+    'adminRedeliver',
+    'Send a delivery again at once, under the same id',
+    [inPath('delivery_id', 'The id of the delivery.')],
+    ['not_found'],
+  ),
+  adminListWorkers: read('adminListWorkers', 'The worker processes and what they have in hand', ROWS, [
+    inQuery('all', 'Also those that fell silent within the last day.', BOOLEAN),
+  ]),
+} satisfies Readonly<Record<string, OperationText>>;

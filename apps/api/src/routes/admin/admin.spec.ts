@@ -1,0 +1,182 @@
+import { startAdminGateway, type AdminGateway } from '../../../../gateway/src/testing/admin-gateway.js';
+import type { TestGateway } from '../../../../gateway/src/testing/test-gateway.js';
+
+const KEY = 'sk-of-an-upstream-0123456789';
+const IMAGES = '/v1/images/generations';
+const PICTURE = { model: 'eta-image-2.0', prompt: 'a lighthouse', size: '1:1', resolution: '1K' };
+
+describe('The admin API', () => {
+  let api: AdminGateway;
+  let gateway: TestGateway;
+  beforeAll(async () => {
+    // So that a test can come from many addresses: one that guesses is slowed down.
+    api = await startAdminGateway({ TRUSTED_PROXIES: '127.0.0.1' });
+    gateway = api.gateway;
+  });
+  afterAll(() => gateway.stop());
+
+  const admin: AdminGateway['admin'] = (method, path, body) => api.admin(method, path, body);
+  const newAccount: AdminGateway['newAccount'] = (settings) => api.newAccount(settings);
+  const newKey: AdminGateway['newKey'] = (accountId, settings) => api.newKey(accountId, settings);
+
+  const auditCount = async () =>
+    (await gateway.database.query<{ n: number }>({ text: 'select count(*)::integer n from audit_record' })).rows[0]?.n;
+
+  it('is shut without the right token: every route of the running gateway, and routes that do not exist', async () => {
+    const routes = adminRoutes(gateway);
+    expect(routes.length).toBeGreaterThanOrEqual(23);
+    let addresses = 0;
+    for (const [method, path] of [...routes, ['GET', '/admin/v1/anything'], ['POST', '/admin/v1']]) {
+      for (const sent of [{}, { authorization: 'Bearer wrong' }, { authorization: `Bearer ${api.token}x` }]) {
+        const headers = { ...sent, 'x-forwarded-for': `203.0.113.${(addresses += 1) % 250}` };
+        const answer = await gateway.send(String(method), String(path), method === 'GET' ? undefined : {}, headers);
+        expect([method, path, answer.status]).toEqual([method, path, 401]);
+      }
+    }
+    expect(routes.every(([, path]) => path?.startsWith('/admin/v1/'))).toBe(true);
+  });
+
+  it('does not take an API key for the token', async () => {
+    expect((await gateway.send('GET', '/admin/v1/accounts')).status).toBe(401);
+  });
+
+  it('leaves a record of every change, with who, what and how it was before', async () => {
+    const changes: [string, () => Promise<unknown>][] = [];
+    const account = await newAccount();
+    const key = await newKey(account.id);
+    const accountPath = `/accounts/${account.id}`;
+    const keyPath = `/keys/${key.id}`;
+    changes.push(
+      ['account.created', () => newAccount()],
+      ['account.updated', () => admin('PATCH', accountPath, { name: 'Film studio' })],
+      ['account.top_up', () => admin('POST', `${accountPath}/top-ups`, { amount: '5', reference: 'invoice-1' })],
+      [
+        'account.adjustment',
+        () => admin('POST', `${accountPath}/adjustments`, { amount: '-1.5', reference: 'case-1' }),
+      ],
+      ['key.created', () => newKey(account.id)],
+      ['key.updated', () => admin('PATCH', keyPath, { name: 'editors', quota: '3' })],
+      ['key.rotated', () => admin('POST', `${keyPath}/rotate`, { overlap_seconds: 60 })],
+      ['key.revoked', () => admin('POST', `${keyPath}/revoke`)],
+      [
+        'price.added',
+        () =>
+          admin('POST', '/prices', {
+            model: 'eta-image-2.0',
+            unit: 'image',
+            amount: '0.05',
+            effective_from: '2126-01-01T00:00:00Z',
+          }),
+      ],
+    );
+    const prices = [{ model: 'eta-image-2.0', unit: 'image', amount: '0.06', effective_from: '2127-01-01' }];
+    changes.push(['prices.imported', () => admin('POST', '/prices/import', { prices })]);
+    const upstream = {
+      id: 'audited',
+      protocol: 'chat',
+      base_url: 'http://127.0.0.1:1/v1',
+      models: { m: 'm' },
+      key: KEY,
+    };
+    changes.push(
+      ['upstream.created', () => admin('POST', '/upstreams', upstream)],
+      ['upstream.updated', () => admin('PATCH', '/upstreams/audited', { enabled: false, key: `${KEY}2` })],
+      ['upstream.deleted', () => admin('DELETE', '/upstreams/audited')],
+    );
+    const open = await gateway.submit(IMAGES, { ...PICTURE, prompt: '[sandbox:delay=60000]' });
+    const made = await gateway.submit(IMAGES, PICTURE);
+    const failed = await gateway.submit(IMAGES, { ...PICTURE, prompt: '[sandbox:fail=upstream_error]' });
+    await gateway.waitForTask(made);
+    await gateway.waitForTask(failed);
+    await gateway.database.query({
+      text: `insert into webhook_delivery (id, account_id, event_type, url, payload, state, finished_at)
+        values ('msg_audited', $1, 'webhook.test', 'http://127.0.0.1:1/', '{}', 'failed', now())`,
+      values: [account.id],
+    });
+    changes.push(
+      ['task.cancel_requested', () => admin('POST', `/tasks/${open}/cancel`)],
+      ['task.refunded', () => admin('POST', `/tasks/${made}/refund`, { reference: 'case-2', reason: 'blurred' })],
+      ['task.redriven', () => admin('POST', `/tasks/${failed}/redrive`)],
+      ['webhook_delivery.redelivered', () => admin('POST', '/webhooks/deliveries/msg_audited/redeliver')],
+    );
+    for (const [action, change] of changes) {
+      const before = (await auditCount()) ?? 0;
+      await change();
+      expect([action, await auditCount()]).toEqual([action, before + 1]);
+    }
+    const changing = adminRoutes(gateway).filter(([method, path]) => method !== 'GET' && !path?.includes('reconcil'));
+    expect(changing).toHaveLength(changes.length);
+    const audit = await admin('GET', `/audit?subject_id=${account.id}&limit=2`);
+    expect(audit.body.data).toMatchObject([
+      {
+        action: 'account.adjustment',
+        actor: 'finance@example.com',
+        before: { available: '5.000000' },
+        after: { available: '3.500000', reference: 'case-1' },
+      },
+      { action: 'account.top_up', request_id: expect.stringMatching(/^req_/) },
+    ]);
+    const everything = await gateway.database.query<{ text: string }>({
+      text: 'select string_agg(r::text, chr(10)) as text from audit_record r',
+    });
+    expect(everything.rows[0]?.text).not.toContain(key.key);
+    expect(everything.rows[0]?.text).not.toContain(KEY);
+  });
+
+  it('leaves neither change nor record when a change is refused', async () => {
+    const account = await newAccount();
+    const before = await auditCount();
+    const path = `/accounts/${account.id}`;
+    expect((await admin('POST', `${path}/adjustments`, { amount: '-1', reference: 'r' })).status).toBe(409);
+    expect((await admin('PATCH', path, { name: '' })).status).toBe(400);
+    expect((await admin('PATCH', '/accounts/acct_none', { name: 'x' })).status).toBe(404);
+    expect(await auditCount()).toBe(before);
+  });
+
+  it('books a payment once, however often it is sent', async () => {
+    const path = `/accounts/${(await newAccount()).id}`;
+    const top = { amount: '10.50', reference: 'payment-77' };
+    const answers = await Promise.all([1, 2, 3].map(() => admin('POST', `${path}/top-ups`, top)));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect(answers.filter(({ body }) => body.data['replayed'] === false)).toHaveLength(1);
+    expect((await admin('GET', path)).body.data).toMatchObject({ available: '10.500000', used: '0.000000' });
+    expect((await admin('POST', `${path}/top-ups`, { ...top, amount: '11' })).status).toBe(409);
+  });
+
+  it.each(['0', '-5', '0.0000001', '1e3', '9223372036854.775808', 'NaN', ''])(
+    'refuses a top-up of %j',
+    async (amount) => {
+      const path = `/accounts/${(await newAccount()).id}/top-ups`;
+      expect(await admin('POST', path, { amount, reference: 'r' })).toMatchObject({
+        status: 400,
+        body: { error: { param: 'amount' } },
+      });
+    },
+  );
+
+  it('refuses an amount that is a number, which may have lost digits already', async () => {
+    const path = `/accounts/${(await newAccount()).id}/top-ups`;
+    expect(await admin('POST', path, { amount: 10.5, reference: 'r' })).toMatchObject({ status: 400 });
+  });
+
+  it('holds balances to the end of the book and not beyond', async () => {
+    const path = `/accounts/${(await newAccount()).id}`;
+    await admin('POST', `${path}/top-ups`, { amount: '9223372036854.775807', reference: 'all' });
+    expect((await admin('GET', path)).body.data).toMatchObject({ available: '9223372036854.775807' });
+    expect(await admin('POST', `${path}/top-ups`, { amount: '0.000001', reference: 'more' })).toMatchObject({
+      status: 400,
+    });
+  });
+
+  it('names an unknown field instead of passing over it', async () => {
+    expect(await admin('POST', '/accounts', { name: 'x', ballance: '5' })).toMatchObject({
+      status: 400,
+      body: { error: { code: 'unknown_parameter', param: 'ballance' } },
+    });
+  });
+});
+
+/** Every route below /admin that the running server has, with its parameters filled in. */
+function adminRoutes(gateway: TestGateway): [string, string][] {
+  return gateway.routes().filter(([, path]) => path.startsWith('/admin'));
+}

@@ -1,0 +1,182 @@
+import { createHash } from 'node:crypto';
+import { startAdminGateway, type AdminGateway } from '../../../../gateway/src/testing/admin-gateway.js';
+import type { TestGateway } from '../../../../gateway/src/testing/test-gateway.js';
+
+const PICTURE = { model: 'eta-image-2.0', prompt: 'a lighthouse', size: '1:1', resolution: '1K' };
+
+describe('API keys in the hands of operators', () => {
+  let api: AdminGateway;
+  let gateway: TestGateway;
+  beforeAll(async () => {
+    api = await startAdminGateway();
+    gateway = api.gateway;
+  });
+  afterAll(() => gateway.stop());
+
+  const admin: AdminGateway['admin'] = (method, path, body) => api.admin(method, path, body);
+  const withKey: AdminGateway['withKey'] = (key, path, method, body) => api.withKey(key, path, method, body);
+  const newAccount: AdminGateway['newAccount'] = (settings) => api.newAccount(settings);
+  const newKey: AdminGateway['newKey'] = (accountId, settings) => api.newKey(accountId, settings);
+
+  it('shows a key once and never again, and lets it in', async () => {
+    const account = await newAccount();
+    const key = await newKey(account.id);
+    expect((await withKey(key.key)).body).toMatchObject({ success: true, remain_balance: 0 });
+    const list = JSON.stringify((await admin('GET', `/accounts/${account.id}/keys`)).body);
+    expect(list).toContain(key.prefix);
+    expect(list).not.toContain(key.key);
+    expect(list).not.toContain('hash');
+  });
+
+  it('keeps of a key only a hash that a secret outside of the database is part of', async () => {
+    const { id, key } = await newKey((await newAccount()).id);
+    const { rows } = await gateway.database.query<{ row: string; key_hash: Buffer }>({
+      text: 'select row_to_json(k)::text as row, key_hash from api_key k where id = $1',
+      values: [id],
+    });
+    expect(rows[0]?.row).not.toContain(key);
+    expect(rows[0]?.row).not.toContain(key.slice(16));
+    expect(rows[0]?.key_hash).toHaveLength(32);
+    expect(rows[0]?.key_hash).not.toEqual(createHash('sha256').update(key).digest());
+  });
+
+  it('rotates with an overlap: both secrets work until it ends, on one quota', async () => {
+    const account = await newAccount();
+    const old = await newKey(account.id, { quota: '7' });
+    const next = (await admin('POST', `/keys/${old.id}/rotate`, { overlap_seconds: 3600 })).body.data;
+    expect(next.id).toBe(old.id);
+    for (const { key } of [old, next] as { key: string }[]) {
+      expect((await withKey(key, '/v1/balance')).body).toMatchObject({ success: true, total_quota: 7 });
+    }
+    await admin('POST', `/keys/${old.id}/rotate`, { overlap_seconds: 0 });
+    while ((await withKey(old.key)).status === 200) await new Promise((resolve) => setTimeout(resolve, 100));
+    expect((await withKey(old.key)).status).toBe(401);
+  });
+
+  it('keeps to the models, addresses and end of a key', async () => {
+    const { id } = await newAccount({ unlimited: true });
+    const models = await newKey(id, { allowed_models: ['beta-2.7'] });
+    const submitted = await withKey(models.key, '/v1/images/generations', 'POST', PICTURE);
+    expect(submitted).toMatchObject({ status: 403, body: { error: { code: 'model_not_allowed' } } });
+    const elsewhere = await newKey(id, { allowed_addresses: ['203.0.113.0/24'] });
+    expect((await withKey(elsewhere.key, '/v1/tasks/x')).status).toBe(403);
+    const here = await newKey(id, { allowed_addresses: ['127.0.0.0/8', '::1'] });
+    expect((await withKey(here.key)).status).toBe(200);
+    const ended = await newKey(id, { expires_at: '2020-01-01T00:00:00Z' });
+    expect((await withKey(ended.key)).status).toBe(401);
+  });
+
+  describe('with scopes', () => {
+    const ROUTES = [
+      ['generate', 'GET', '/v1/models'],
+      ['generate', 'POST', '/v1/quote'],
+      ['generate', 'POST', '/v1/responses'],
+      ['tasks:read', 'GET', '/v1/tasks'],
+      ['tasks:read', 'GET', '/v1/tasks/task_x/events'],
+      ['tasks:cancel', 'POST', '/v1/tasks/task_x/cancel'],
+      ['responses', 'GET', '/v1/responses/resp_x'],
+      ['webhooks', 'GET', '/v1/webhooks/signing-secret'],
+      ['webhooks', 'POST', '/v1/webhooks/endpoints'],
+      ['webhooks', 'GET', '/v1/webhooks/deliveries'],
+      ['balance', 'GET', '/v1/balance'],
+      ['balance', 'GET', '/v1/user/balance'],
+      ['usage', 'GET', '/v1/usage'],
+    ] as const;
+
+    it('lets it do what they name and nothing else', async () => {
+      const { id } = await newAccount({ unlimited: true });
+      for (const scope of new Set(ROUTES.map(([needed]) => needed))) {
+        const { key } = await newKey(id, { scopes: [scope] });
+        for (const [needed, method, path] of ROUTES) {
+          const { status } = await withKey(key, path, method, method === 'POST' ? {} : undefined);
+          expect([scope, method, path, status === 403]).toEqual([scope, method, path, needed !== scope]);
+        }
+      }
+    });
+
+    it('shows it only its own tasks, and repeats only its own answers, unless it speaks for the account', async () => {
+      const { id } = await newAccount({ unlimited: true });
+      const [whole, own] = [await newKey(id), await newKey(id, { scopes: ['generate', 'tasks:read', 'tasks:cancel'] })];
+      const headers = { 'idempotency-key': 'the-same' };
+      const submit = async (key: string) => {
+        const answer = await gateway.send<{ data: [{ task_id: string }] }>('POST', '/v1/images/generations', PICTURE, {
+          authorization: `Bearer ${key}`,
+          ...headers,
+        });
+        return answer.body.data[0].task_id;
+      };
+      const theirs = await submit(whole.key);
+      const mine = await submit(own.key);
+      expect(mine).not.toBe(theirs);
+      expect(await submit(own.key)).toBe(mine);
+      expect(await submit(whole.key)).toBe(theirs);
+      const list = (await withKey(own.key, '/v1/tasks')).body.data as { task_id: string }[];
+      expect(list.map(({ task_id }) => task_id)).toEqual([mine]);
+      for (const [method, path] of [
+        ['GET', `/v1/tasks/${theirs}`],
+        ['GET', `/v1/tasks/${theirs}?wait=1`],
+        ['GET', `/v1/tasks/${theirs}/events`],
+        ['POST', `/v1/tasks/${theirs}/cancel`],
+      ] as const) {
+        expect([path, (await withKey(own.key, path, method)).status]).toEqual([path, 404]);
+      }
+      const batch = await withKey(own.key, '/v1/tasks/batch', 'POST', { task_ids: [mine, theirs] });
+      expect(batch.body).toMatchObject({ data: [{ task_id: mine }], not_found: [theirs] });
+      expect((await withKey(whole.key, `/v1/tasks/${mine}`)).status).toBe(200);
+      await admin('PATCH', `/keys/${own.id}`, { scopes: ['tasks:read', 'account'] });
+      while ((await withKey(own.key, `/v1/tasks/${theirs}`)).status !== 200);
+      expect((await withKey(own.key, '/v1/images/generations', 'POST', PICTURE)).status).toBe(403);
+    });
+
+    it('does not let it go on from stored responses without the scope for them', async () => {
+      const { id } = await newAccount({ unlimited: true });
+      const { key } = await newKey(id, { scopes: ['generate'] });
+      for (const body of [
+        { model: 'vendor-5', input: 'x', previous_response_id: 'resp_x' },
+        { model: 'vendor-5', input: [{ type: 'item_reference', id: 'msg_x' }] },
+      ]) {
+        expect((await withKey(key, '/v1/responses', 'POST', body)).status).toBe(403);
+      }
+    });
+  });
+
+  it('lets a key spend its quota and no more', async () => {
+    const { id } = await newAccount({ unlimited: true });
+    const { key, id: keyId } = await newKey(id, { quota: '0.07' });
+    const statuses: number[] = [];
+    for (let sent = 0; sent < 3; sent += 1) {
+      statuses.push((await withKey(key, '/v1/images/generations', 'POST', PICTURE)).status);
+    }
+    expect(statuses).toEqual([200, 200, 402]);
+    expect(await admin('PATCH', `/keys/${keyId}`, { quota: '0.01' })).toMatchObject({ status: 409 });
+  });
+
+  it.each([
+    [{ allowed_addresses: ['10.0.0.0/33'] }, 'allowed_addresses'],
+    [{ quota: '-1' }, 'quota'],
+    [{ scopes: ['everything'] }, 'scopes'],
+    [{ scopes: 'generate' }, 'scopes'],
+    [{ requests_per_minute: 0 }, 'requests_per_minute'],
+    [{ requests_per_minute: '60' }, 'requests_per_minute'],
+    [{ expires_at: 'tomorrow' }, 'expires_at'],
+  ])('refuses %j and names the field', async (settings, param) => {
+    const { id } = await newAccount();
+    const answer = await admin('POST', `/accounts/${id}/keys`, { name: 'k', ...settings });
+    expect(answer).toMatchObject({ status: 400, body: { error: { param } } });
+  });
+
+  it('notes when a key was last used', async () => {
+    const { id } = await newAccount();
+    const { key } = await newKey(id);
+    await withKey(key);
+    const lastUse = async () => {
+      const { rows } = await gateway.database.query<{ last_used_at: Date | null }>({
+        text: 'select last_used_at from api_key where account_id = $1',
+        values: [id],
+      });
+      return rows[0]?.last_used_at;
+    };
+    while (!(await lastUse())) await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(await lastUse()).toBeInstanceOf(Date);
+  });
+});

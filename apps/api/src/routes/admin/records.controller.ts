@@ -1,0 +1,110 @@
+import { Controller, Get, HttpCode, Post, Query, Res } from '@nestjs/common';
+import { IsIn, IsOptional, IsString, MaxLength } from 'class-validator';
+import type { Response } from 'express';
+import { GatewayError } from '#contracts';
+import { RecordsService, ReconciliationService, UsageService } from '#features';
+import { checked } from '../../checked-input.js';
+import { Route, Routes } from '../../http/route.js';
+import { daysOf, groupsOf, ListQuery, UsageListQuery, UsageSumsQuery } from '../../list-query.js';
+import { viewOf } from '../../row-view.js';
+import { csvOf, sendList } from '../../send-list.js';
+import { RECORD_OPERATIONS } from './admin.openapi.js';
+
+class LedgerQuery extends ListQuery {
+  @IsOptional()
+  @IsString()
+  @MaxLength(80)
+  account_id?: string;
+
+  @IsOptional()
+  @IsString()
+  @MaxLength(80)
+  task_id?: string;
+}
+
+class AuditQuery extends ListQuery {
+  /** The id of an account, key, price or upstream. */
+  @IsOptional()
+  @IsString()
+  @MaxLength(80)
+  subject_id?: string;
+}
+
+class AccountUsageQuery extends UsageListQuery {
+  @IsOptional()
+  @IsString()
+  @MaxLength(80)
+  account_id?: string;
+}
+
+class AccountUsageSumsQuery extends UsageSumsQuery {
+  @IsOptional()
+  @IsString()
+  @MaxLength(80)
+  account_id?: string;
+}
+
+class ReconcileQuery {
+  /** true: reads every entry of the ledger again, also those proved before. */
+  @IsIn(['true', 'false'])
+  full: 'true' | 'false' = 'false';
+}
+
+const REPORTS_SHOWN = 30;
+
+/** What was written down, for operators: ledger, audit, usage, and the proof that it adds up. */
+@Controller('admin/v1')
+@Routes({ style: 'admin', access: 'operator' })
+export class RecordsController {
+  constructor(
+    private readonly records: RecordsService,
+    private readonly usage: UsageService,
+    private readonly reconciliation: ReconciliationService,
+  ) {}
+
+  @Get('ledger')
+  @Route({ operation: RECORD_OPERATIONS.adminListLedger })
+  ledger(@Query() query: unknown, @Res({ passthrough: true }) response: Response): Promise<unknown> {
+    const list = checked(LedgerQuery, query);
+    return sendList(response, list, (page) => this.records.ledger(list.account_id ?? null, list.task_id ?? null, page));
+  }
+
+  @Get('audit')
+  @Route({ operation: RECORD_OPERATIONS.adminListAudit })
+  audit(@Query() query: unknown, @Res({ passthrough: true }) response: Response): Promise<unknown> {
+    const list = checked(AuditQuery, query);
+    return sendList(response, list, (page) => this.records.audit(list.subject_id ?? null, page));
+  }
+
+  @Get('usage')
+  @Route({ operation: RECORD_OPERATIONS.adminReadUsage })
+  async usageSums(@Query() query: unknown): Promise<unknown> {
+    const asked = checked(AccountUsageSumsQuery, query);
+    const sums = await this.usage.sums(daysOf(asked, asked.account_id ?? null), groupsOf(asked.group_by));
+    return asked.format === 'csv' ? csvOf(sums) : sums.map(viewOf);
+  }
+
+  @Get('usage/records')
+  @Route({ operation: RECORD_OPERATIONS.adminListUsageRecords })
+  usageRecords(@Query() query: unknown, @Res({ passthrough: true }) response: Response): Promise<unknown> {
+    const list = checked(AccountUsageQuery, query);
+    const days = daysOf(list, list.account_id ?? null);
+    return sendList(response, list, (page) => this.usage.records(days, page));
+  }
+
+  @Get('reconciliations')
+  @Route({ operation: RECORD_OPERATIONS.adminListReconciliations })
+  async reports(): Promise<unknown> {
+    return (await this.reconciliation.latest(REPORTS_SHOWN)).map(viewOf);
+  }
+
+  /** Reconciles now and answers the report. */
+  @Post('reconciliations')
+  @Route({ operation: RECORD_OPERATIONS.adminReconcile })
+  @HttpCode(200)
+  async reconcile(@Query() query: unknown): Promise<unknown> {
+    const report = await this.reconciliation.run({ full: checked(ReconcileQuery, query).full === 'true' });
+    if (!report) throw new GatewayError('conflict', 'A reconciliation is under way; its report will be listed.');
+    return viewOf(report);
+  }
+}

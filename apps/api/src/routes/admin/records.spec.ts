@@ -1,0 +1,144 @@
+import { startAdminGateway, type AdminGateway } from '../../../../gateway/src/testing/admin-gateway.js';
+import type { TestGateway } from '../../../../gateway/src/testing/test-gateway.js';
+
+const PICTURE = { model: 'eta-image-2.0', prompt: 'a lighthouse', size: '1:1', resolution: '1K' };
+
+describe('What operators read: prices, lists, usage and books', () => {
+  let api: AdminGateway;
+  let gateway: TestGateway;
+  beforeAll(async () => {
+    api = await startAdminGateway();
+    gateway = api.gateway;
+  });
+  afterAll(() => gateway.stop());
+
+  const admin: AdminGateway['admin'] = (method, path, body) => api.admin(method, path, body);
+  const withKey: AdminGateway['withKey'] = (key, path, method, body) => api.withKey(key, path, method, body);
+  const newAccount: AdminGateway['newAccount'] = (settings) => api.newAccount(settings);
+  const newKey: AdminGateway['newKey'] = (accountId, settings) => api.newKey(accountId, settings);
+
+  describe('prices', () => {
+    it('charges by the price in force at submission', async () => {
+      const price = { model: 'eta-image-2.0-pro', unit: 'image', amount: '0.9' };
+      expect((await admin('POST', '/prices', price)).body.data).toMatchObject({ amount: '0.900000', per_quantity: 1 });
+      const future = { ...price, amount: '5', effective_from: '2126-01-01T00:00:00Z' };
+      await admin('POST', '/prices', future);
+      expect((await admin('GET', '/prices?model=eta-image-2.0-pro')).body.data).toMatchObject([{ amount: '0.900000' }]);
+      expect((await admin('GET', '/prices?model=eta-image-2.0-pro&at=2127-01-01T00:00:00Z')).body.data).toMatchObject([
+        { amount: '5.000000' },
+      ]);
+      expect((await admin('POST', '/prices', future)).status).toBe(409);
+    });
+
+    it.each([
+      [{ effective_from: '2020-01-01T00:00:00Z' }, 'effective_from'],
+      [{ amount: '-1' }, 'amount'],
+      [{ amount: '0.000001', per_quantity: 3 }, 'amount'],
+      [{ unit: 'minute' }, 'unit'],
+    ])('refuses %j', async (change, param) => {
+      const answer = await admin('POST', '/prices', { model: 'm', unit: 'image', amount: '1', ...change });
+      expect(answer).toMatchObject({ status: 400, body: { error: { param } } });
+    });
+  });
+
+  describe('lists', () => {
+    it('goes through all accounts part by part, each once', async () => {
+      for (let made = 0; made < 5; made += 1) await newAccount();
+      const seen: string[] = [];
+      let cursor: string | null = '';
+      while (cursor !== null) {
+        const path: string = `/accounts?limit=2${cursor && `&cursor=${cursor}`}`;
+        const { body } = await admin<{ id: string }[]>('GET', path);
+        seen.push(...body.data.map(({ id }) => id));
+        cursor = body.next_cursor ?? null;
+      }
+      expect(new Set(seen).size).toBe(seen.length);
+      const { rows } = await gateway.database.query<{ n: number }>({ text: 'select count(*)::integer n from account' });
+      expect(seen).toHaveLength(rows[0]?.n ?? -1);
+    });
+
+    it('refuses a made-up cursor and a limit out of bounds', async () => {
+      expect(await admin('GET', '/ledger?cursor=abc')).toMatchObject({
+        status: 400,
+        body: { error: { param: 'cursor' } },
+      });
+      expect(await admin('GET', '/ledger?limit=0')).toMatchObject({ status: 400, body: { error: { param: 'limit' } } });
+    });
+
+    it('exports as CSV, with texts defused that a spreadsheet would run', async () => {
+      const { id } = await newAccount();
+      const path = `/admin/v1/accounts/${id}/top-ups`;
+      const headers = { authorization: `Bearer ${api.token}` };
+      await gateway.send('POST', path, { amount: '1', reference: 'csv-1', note: '=HYPERLINK("x")' }, headers);
+      const answer = await fetch(`${gateway.baseUrl}/admin/v1/ledger?account_id=${id}&format=csv`, { headers });
+      const [head, row] = (await answer.text()).split('\n');
+      expect(answer.headers.get('content-type')).toContain('text/csv');
+      expect(head).toContain('id,time,account_id');
+      expect(row).toContain('1.000000,csv-1');
+      expect(row).toContain(`'=HYPERLINK`);
+    });
+  });
+
+  describe('usage and books', () => {
+    it('explains each price to the holder of the key, sums it, and shows nobody else', async () => {
+      const { id } = await newAccount({ unlimited: true });
+      const { key } = await newKey(id);
+      const submitted = await withKey<{ data: { task_id: string }[] }>(key, '/v1/images/generations', 'POST', PICTURE);
+      const taskId = submitted.body.data[0]?.task_id ?? '';
+      await waitUntilUsed(gateway, taskId);
+      const records = await withKey(key, '/v1/usage/records');
+      expect(records.body).toMatchObject({
+        next_cursor: null,
+        data: [
+          {
+            task_id: taskId,
+            amount: '0.035000',
+            lines: [{ unit: 'image', price: '0.035000', quantity: 1, amount: '0.035000', source: 'price_book' }],
+          },
+        ],
+      });
+      const sums = await withKey(key, '/v1/usage?group_by=model');
+      expect(sums.body['data']).toMatchObject([{ model: 'eta-image-2.0', requests: 1, amount: '0.035000', day: null }]);
+      expect((await gateway.send('GET', '/v1/usage/records')).body['data']).toEqual([]);
+      expect((await admin('GET', `/usage?account_id=${id}`)).body.data).toMatchObject([{ amount: '0.035000' }]);
+    });
+
+    it.each(['?group_by=account', '?from=2026-02-30', '?from=2026-03-02&to=2026-03-01', '?from=2020-01-01', '?days=3'])(
+      'refuses %s',
+      async (query) => {
+        expect((await gateway.send('GET', `/v1/usage${query}`)).status).toBe(400);
+      },
+    );
+
+    it('proves that the books add up, and tells what does not', async () => {
+      const { body } = await admin('POST', '/reconciliations', {});
+      expect(body.data).toMatchObject({ balanced: true, findings: [] });
+      const { id } = await newAccount();
+      await gateway.database.query({ text: 'update account set available_micros = 5 where id = $1', values: [id] });
+      const broken = await admin('POST', '/reconciliations', {});
+      await gateway.database.query({ text: 'update account set available_micros = 0 where id = $1', values: [id] });
+      expect(broken.body.data).toMatchObject({
+        balanced: false,
+        findings: [{ check: 'account_balances', subject: id, expected: '0 / 0 / 0', found: '5 / 0 / 0' }],
+      });
+      const reports = await admin<object[]>('GET', '/reconciliations');
+      expect(reports.body.data.slice(0, 2)).toMatchObject([{ balanced: false }, { balanced: true }]);
+      expect((await admin('POST', '/reconciliations', {})).body.data).toMatchObject({ balanced: true, full: true });
+      expect((await admin('POST', '/reconciliations', {})).body.data).toMatchObject({ balanced: true, full: false });
+      expect((await admin('POST', '/reconciliations?full=true', {})).body.data).toMatchObject({ full: true });
+      expect(await admin('POST', '/reconciliations?full=yes', {})).toMatchObject({
+        status: 400,
+        body: { error: { param: 'full' } },
+      });
+    });
+  });
+});
+
+async function waitUntilUsed(gateway: TestGateway, taskId: string): Promise<void> {
+  for (let tries = 0; tries < 200; tries += 1) {
+    const statement = { text: 'select 1 from usage_record where task_id = $1', values: [taskId] };
+    if ((await gateway.database.query(statement)).rows.length > 0) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error(`task ${taskId} was not settled`);
+}

@@ -1,0 +1,19 @@
+import { Controller, Get } from '@nestjs/common';
+import { TroubledTasksService } from '#features';
+import { Route, Routes } from '../../http/route.js';
+import { viewOf } from '../../row-view.js';
+import { TASK_OPERATIONS } from './admin.openapi.js';
+
+/** What operators should look at. */
+@Controller('admin/v1/troubles')
+@Routes({ style: 'admin', access: 'operator' })
+export class TroublesController {
+  constructor(private readonly tasks: TroubledTasksService) {}
+
+  /** Tasks that were given up, orders no vendor has confirmed, and work at vendors that no task holds. */
+  @Get()
+  @Route({ operation: TASK_OPERATIONS.adminListTroubles })
+  async list(): Promise<unknown> {
+    return viewOf(await this.tasks.list());
+  }
+}

@@ -1,0 +1,85 @@
+import { Controller, Get, Req, Res } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { GatewayError } from '#contracts';
+import { AccessService, BalanceService, type Caller, expectScope } from '#features';
+import { logger } from '#platform';
+import { authenticate } from '../../http/authenticate.js';
+import { presentedKey } from '../../http/presented-key.js';
+import { Route, Routes } from '../../http/route.js';
+import { toGatewayError } from '../../http/to-gateway-error.js';
+import { balanceBody, balanceFailureBody, keyBalanceBody } from './balance-body.js';
+import { BALANCE_OPERATIONS } from './balance.openapi.js';
+
+const log = logger('balance');
+
+/** The words of D1 section 7. */
+const NO_HEADER = '无 Authorization 头';
+const NO_SUCH_USER = '获取用户额度失败';
+const READING_FAILED = '获取已使用额度失败';
+
+/** Balances of accounts and keys, in a shape of their own without the envelope (D1 2.5, 4.4 and 7). */
+@Controller()
+@Routes({ style: 'account', scope: 'balance', cors: true })
+export class BalanceController {
+  constructor(
+    private readonly access: AccessService,
+    private readonly balances: BalanceService,
+  ) {}
+
+  /** The balance of the account behind the key, whichever of its keys asks. */
+  @Get(['v1/user/balance', 'user/balance'])
+  @Route({
+    operation: [BALANCE_OPERATIONS.readUserBalance, BALANCE_OPERATIONS.readUserBalanceWithoutVersion],
+    answer: 'native',
+  })
+  ofUser(@Req() request: Request, @Res() response: Response): Promise<void> {
+    return this.answer(request, response, async ({ accountId }) => {
+      const balance = await this.balances.ofAccount(accountId);
+      return balance && balanceBody(balance);
+    });
+  }
+
+  /** What the key itself used and may still use. */
+  @Get('v1/balance')
+  @Route({ operation: BALANCE_OPERATIONS.readKeyBalance, answer: 'native' })
+  ofKey(@Req() request: Request, @Res() response: Response): Promise<void> {
+    return this.answer(request, response, async ({ apiKeyId }) => {
+      const balance = await this.balances.ofKey(apiKeyId);
+      return balance && keyBalanceBody(balance);
+    });
+  }
+
+  private async answer(
+    request: Request,
+    response: Response,
+    read: (caller: Caller) => Promise<string | null>,
+  ): Promise<void> {
+    response.setHeader('cache-control', 'no-store');
+    response.type('application/json; charset=utf-8');
+    if (presentedKey(request) === undefined && !request.headers.authorization) {
+      response.status(401).send(balanceFailureBody(NO_HEADER));
+      return;
+    }
+    try {
+      const caller = await authenticate(request, this.access);
+      expectScope(caller, request.match.facts.scope);
+      const body = await read(caller);
+      response.status(body ? 200 : 401).send(body ?? balanceFailureBody(NO_SUCH_USER));
+    } catch (error) {
+      this.fail(response, error);
+    }
+  }
+
+  /** A key that is not good has no user behind it; any other refusal says its own words in the same shape. */
+  private fail(response: Response, error: unknown): void {
+    if (error instanceof GatewayError) {
+      const message = error.code === 'invalid_api_key' ? NO_SUCH_USER : error.publicMessage;
+      response.status(error.status).send(balanceFailureBody(message));
+      return;
+    }
+    log.error('balance.read_failed', { requestId: response.req.requestId, error });
+    const { status, retryAfterMs } = toGatewayError(error);
+    if (retryAfterMs !== undefined) response.setHeader('retry-after', Math.ceil(retryAfterMs / 1000));
+    response.status(status).send(balanceFailureBody(READING_FAILED));
+  }
+}

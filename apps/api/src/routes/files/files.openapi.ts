@@ -1,0 +1,12 @@
+import { inPath, type OperationText } from '../../openapi/operation.js';
+
+/** Reading a result file. */
+export const READ_FILE: OperationText = {
+  id: 'readFile',
+  tag: 'Files',
+  summary: 'Read a result file by its signed link',
+  description: 'The link itself is the permission. Answers ranges.',
+  parameters: [inPath('key', 'As the link has it; it may hold slashes.')],
+  answer: { description: 'The file.', content: { '*/*': { schema: { type: 'string', format: 'binary' } } } },
+  errors: ['permission_denied', 'link_expired', 'not_found', 'range_not_satisfiable'],
+};

@@ -1,0 +1,30 @@
+import { envelope, inPath, type OperationText, schemaOf } from '../../openapi/operation.js';
+
+/** The operations on models. */
+export const MODEL_OPERATIONS = {
+  listModels: {
+    id: 'listModels',
+    tag: 'Models',
+    summary: 'List models with their fields, rules and prices',
+    answer: {
+      type: 'object',
+      required: ['code', 'object', 'data'],
+      properties: {
+        code: { const: 200 },
+        object: { const: 'list' },
+        data: { type: 'array', items: schemaOf('Model') },
+        has_more: { type: 'boolean' },
+        first_id: { type: ['string', 'null'] },
+        last_id: { type: ['string', 'null'] },
+      },
+    },
+  },
+  readModel: {
+    id: 'readModel',
+    tag: 'Models',
+    summary: 'Read a model',
+    parameters: [inPath('model', 'The identifier, exactly.')],
+    answer: { allOf: [envelope(schemaOf('Model')), schemaOf('Model')] },
+    errors: ['model_not_found'],
+  },
+} satisfies Readonly<Record<string, OperationText>>;

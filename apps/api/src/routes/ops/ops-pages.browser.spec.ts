@@ -1,0 +1,127 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { describeWithBrowser } from '#testing';
+import { startTestGateway, type TestGateway } from '../../../../gateway/src/testing/test-gateway.js';
+
+const ADMIN = 'admin-token-for-tests';
+const PICTURE = { model: 'eta-image-2.0', prompt: 'a lighthouse' };
+
+/** Bells in every state: one fails, one is answered, one is being answered, one waits. */
+async function ringInEveryState(gateway: TestGateway): Promise<Record<string, string>> {
+  const { doorbell } = gateway.platform;
+  const states = { failed: '', completed: '', active: '', waiting: '' };
+  for (const state of Object.keys(states) as (keyof typeof states)[]) {
+    states[state] = await gateway.submit('/v1/images/generations', PICTURE);
+  }
+  doorbell.listen('image', { concurrency: 3 }, async (taskId, signal) => {
+    if (taskId === states.failed) throw new Error('the vendor was away');
+    if (taskId === states.completed) return;
+    await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+  });
+  const image = doorbell.queues().find(({ name }) => name === 'image');
+  const deadline = Date.now() + 10_000;
+  // Two of the four hold a place each and the third place is free again: fill it, so that the next bell waits.
+  while ((await image?.getJobCountByTypes('completed', 'failed')) !== 2 && Date.now() < deadline) await pause();
+  states.active = await gateway.submit('/v1/images/generations', PICTURE);
+  while ((await image?.getJobCountByTypes('active')) !== 3 && Date.now() < deadline) await pause();
+  states.waiting = await gateway.submit('/v1/images/generations', PICTURE);
+  while ((await image?.getJobCountByTypes('waiting')) !== 1 && Date.now() < deadline) await pause();
+  return states;
+}
+
+const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 25));
+
+/** A task row in each of its states, made from one that was submitted. */
+async function makeTaskInEveryState(gateway: TestGateway): Promise<void> {
+  const taskId = await gateway.submit('/v1/images/generations', PICTURE);
+  await gateway.database.query({
+    text: `insert into task select (jsonb_populate_record(t, jsonb_build_object(
+        'id', 'task_01ZZZZZZZZZZZZZZZZZZZZZZZ' || number, 'state', wanted,
+        'lease_until', case when wanted in ('queued', 'submitting', 'storing') then now() + interval '1 hour' end,
+        'finished_at', case when wanted in ('completed', 'failed', 'cancelled') then now() end))).*
+      from task t, unnest(array['queued', 'submitting', 'running', 'storing', 'completed', 'failed', 'cancelled'])
+        with ordinality as states(wanted, number)
+      where t.id = $1`,
+    values: [taskId],
+  });
+}
+
+describeWithBrowser('The pages of operators in Chromium', (startBrowser) => {
+  let gateway: TestGateway;
+  let browser: Browser;
+  let page: Page;
+  let folder: string;
+  const complaints: string[] = [];
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'ops-screenshots-'));
+    browser = await startBrowser();
+    gateway = await startTestGateway({ workers: false, environment: { ADMIN_TOKEN: ADMIN } });
+    page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+    page.on('pageerror', (error) => complaints.push(error.message));
+  });
+  afterAll(async () => {
+    await browser.close();
+    await gateway.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  /** A picture of the page as it is now, big enough to show more than an empty one. */
+  async function screenshot(name: string): Promise<void> {
+    const path = join(folder, `${name}.png`);
+    await page.screenshot({ path, fullPage: true });
+    expect((await readFile(path)).byteLength).toBeGreaterThan(15_000);
+  }
+
+  it('shows strangers the sign-in and nothing else', async () => {
+    await page.goto(`${gateway.baseUrl}/ops/queues`);
+    expect(page.url()).toBe(`${gateway.baseUrl}/ops/sign-in`);
+    await page.fill('input[name=token]', 'wrong-token');
+    await page.click('button');
+    expect(await page.textContent('.problem')).toContain('That is neither the admin token nor the viewer token.');
+  });
+
+  it('shows a bell in each state to a signed-in admin, and opens the task behind it', async () => {
+    const bells = await ringInEveryState(gateway);
+    await page.goto(`${gateway.baseUrl}/ops/sign-in`);
+    await page.fill('input[name=token]', ADMIN);
+    await page.click('button');
+    await page.waitForURL('**/ops');
+    for (const [state, taskId] of Object.entries(bells)) {
+      await page.goto(`${gateway.baseUrl}/ops/queues/queue/image?status=${state}`);
+      await page.getByText(`image ${taskId}`).first().waitFor({ timeout: 10_000 });
+      await screenshot(`bell-${state}`);
+    }
+    await page.goto(`${gateway.baseUrl}/ops/queues/queue/image?status=failed`);
+    await page.getByText('the vendor was away').first().waitFor();
+    const [task] = await Promise.all([
+      page
+        .context()
+        .waitForEvent('page', { timeout: 3_000 })
+        .catch(() => page),
+      page.locator(`a[href$="/ops/tasks/${bells['failed']}"]`).first().click(),
+    ]);
+    await task.getByText('eta-image-2.0').first().waitFor();
+    expect(task.url()).toBe(`${gateway.baseUrl}/ops/tasks/${bells['failed']}`);
+  });
+
+  it('shows a task in each of its states', async () => {
+    await makeTaskInEveryState(gateway);
+    await page.goto(`${gateway.baseUrl}/ops/tasks`);
+    for (const state of ['queued', 'submitting', 'running', 'storing', 'completed', 'failed', 'cancelled']) {
+      expect(await page.locator(`tbody .state.${state}`).count()).toBeGreaterThan(0);
+    }
+    await screenshot('tasks');
+  });
+
+  it('shows nothing any more after signing out, and no page had an error', async () => {
+    await page.goto(`${gateway.baseUrl}/ops/tasks`);
+    await page.click('nav button');
+    await page.waitForURL('**/ops/sign-in');
+    await page.goto(`${gateway.baseUrl}/ops/tasks`);
+    expect(page.url()).toBe(`${gateway.baseUrl}/ops/sign-in`);
+    expect(complaints).toEqual([]);
+  });
+});

@@ -1,0 +1,53 @@
+import type { INestApplicationContext, Type } from '@nestjs/common';
+import {
+  DeliverySearchService,
+  FleetStateService,
+  ModelsOnSale,
+  ReadTaskService,
+  ReconciliationService,
+  TaskOverview,
+  TaskRemediesService,
+  TaskSearchService,
+  TextUpstreams,
+  TroubledTasksService,
+  UpstreamHealth,
+  UpstreamsService,
+  WorkersService,
+} from '#features';
+
+/** What the pages of operators look at and act with. */
+export interface OpsServices {
+  readonly deliveries: DeliverySearchService;
+  readonly fleet: FleetStateService;
+  readonly health: UpstreamHealth;
+  readonly onSale: ModelsOnSale;
+  readonly overview: TaskOverview;
+  readonly reading: ReadTaskService;
+  readonly reconciliation: ReconciliationService;
+  readonly remedies: TaskRemediesService;
+  readonly search: TaskSearchService;
+  readonly troubles: TroubledTasksService;
+  readonly upstreams: UpstreamsService;
+  readonly upstreamsInService: TextUpstreams;
+  readonly workers: WorkersService;
+}
+
+/** Those that the API has built already: the pages and the admin API act through the same ones. */
+export function opsServicesOf(app: INestApplicationContext): OpsServices {
+  const get = <Service>(type: Type<Service>): Service => app.get(type, { strict: false });
+  return {
+    deliveries: get(DeliverySearchService),
+    fleet: get(FleetStateService),
+    health: get(UpstreamHealth),
+    onSale: get(ModelsOnSale),
+    overview: get(TaskOverview),
+    reading: get(ReadTaskService),
+    reconciliation: get(ReconciliationService),
+    remedies: get(TaskRemediesService),
+    search: get(TaskSearchService),
+    troubles: get(TroubledTasksService),
+    upstreams: get(UpstreamsService),
+    upstreamsInService: get(TextUpstreams),
+    workers: get(WorkersService),
+  };
+}

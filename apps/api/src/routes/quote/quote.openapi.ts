@@ -1,0 +1,19 @@
+import { submissionSchema } from '#contracts';
+import { envelope, type OperationText, schemaOf } from '../../openapi/operation.js';
+
+/** Pricing a request. */
+export const QUOTE: OperationText = {
+  id: 'quote',
+  tag: 'Prices',
+  summary: 'Price a video or image request without running it',
+  description: 'Takes the body of any video or image endpoint and refuses what that endpoint refuses. Moves no money.',
+  body: {
+    oneOf: [
+      submissionSchema('/v1/videos/generations'),
+      submissionSchema('/v1/images/generations'),
+      submissionSchema('/v1/images/edits'),
+    ],
+  },
+  answer: envelope(schemaOf('Quote')),
+  errors: ['invalid_parameter', 'missing_parameter', 'model_not_found', 'model_not_allowed'],
+};

@@ -1,0 +1,92 @@
+import { PUBLIC_STATUSES } from '#contracts';
+import { envelope, inHeader, inPath, inQuery, type OperationText, schemaOf } from '../../openapi/operation.js';
+
+const TASK_ID = inPath('task_id', 'The handle that the submission answered.');
+
+const TASK_ANSWER = envelope(schemaOf('Task'));
+const TASK_STATUSES = [...PUBLIC_STATUSES];
+
+/** The operations on tasks. */
+export const TASK_OPERATIONS = {
+  listTasks: {
+    id: 'listTasks',
+    tag: 'Tasks',
+    summary: 'List tasks, newest first',
+    parameters: [
+      inQuery('limit', 'Tasks on a page.', { type: 'integer', minimum: 1, maximum: 100, default: 20 }),
+      inQuery('cursor', 'The `next_cursor` of the page before.', { type: 'string' }),
+      inQuery('status', 'Only tasks of this status.', { type: 'string', enum: TASK_STATUSES }),
+      inQuery('type', 'Only tasks of this kind.', { type: 'string', enum: ['video', 'image'] }),
+      inQuery('model', 'Only tasks of this model.', { type: 'string' }),
+    ],
+    answer: {
+      type: 'object',
+      required: ['code', 'data', 'has_more', 'next_cursor'],
+      properties: {
+        code: { const: 200 },
+        data: { type: 'array', items: schemaOf('Task') },
+        has_more: { type: 'boolean' },
+        next_cursor: { type: ['string', 'null'] },
+      },
+    },
+    errors: ['invalid_parameter'],
+  },
+  readTasks: {
+    id: 'readTasks',
+    tag: 'Tasks',
+    summary: 'Read up to 100 tasks at once',
+    body: {
+      type: 'object',
+      required: ['task_ids'],
+      properties: { task_ids: { type: 'array', minItems: 1, maxItems: 100, items: { type: 'string' } } },
+    },
+    answer: {
+      type: 'object',
+      required: ['code', 'data', 'not_found'],
+      properties: {
+        code: { const: 200 },
+        data: { type: 'array', items: schemaOf('Task') },
+        not_found: { type: 'array', items: { type: 'string' } },
+      },
+    },
+    errors: ['invalid_parameter', 'missing_parameter'],
+  },
+  readTask: {
+    id: 'readTask',
+    tag: 'Tasks',
+    summary: 'Read a task',
+    description: 'Not final: the header Retry-After says when to ask again.',
+    parameters: [
+      TASK_ID,
+      inQuery('wait', 'Hold the answer until the status changes, for so many seconds at most.', {
+        type: 'integer',
+        minimum: 0,
+        maximum: 60,
+      }),
+      inHeader('Prefer', 'The same as a standard header: `wait=30`.'),
+    ],
+    answer: TASK_ANSWER,
+    errors: ['task_not_found', 'invalid_parameter'],
+  },
+  followTask: {
+    id: 'followTask',
+    tag: 'Tasks',
+    summary: 'Follow a task as server-sent events',
+    description: 'Resumable: send back the last event id in Last-Event-ID.',
+    parameters: [TASK_ID, inHeader('Last-Event-ID', 'The id of the last event that arrived.')],
+    answer: {
+      description: 'One event for each change.',
+      content: { 'text/event-stream': { schema: { type: 'string' } } },
+    },
+    errors: ['task_not_found'],
+  },
+  cancelTask: {
+    id: 'cancelTask',
+    tag: 'Tasks',
+    summary: 'Cancel a task',
+    description: 'A task that ended keeps its end. A hold is released when the task is cancelled.',
+    parameters: [TASK_ID],
+    answer: TASK_ANSWER,
+    errors: ['task_not_found', 'conflict'],
+  },
+} satisfies Readonly<Record<string, OperationText>>;

@@ -1,0 +1,51 @@
+import { Controller, HttpCode, Param, Post, Query, Req, Res, UseGuards } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { camelCaseGemini, GEMINI_METHODS, type GeminiMethod, GeminiRequest, GatewayError } from '#contracts';
+import { checkedBody, geminiArrayStyle, geminiEventStyle } from '#features';
+import { ApiKeyGuard } from '../../http/api-key.guard.js';
+import { Route, Routes } from '../../http/route.js';
+import type { SerializedBody } from '../../http/serialized-body.js';
+import { TextAnswers } from './text-answers.js';
+import { TEXT_OPERATIONS } from './text.openapi.js';
+
+interface Target {
+  readonly model: string;
+  readonly method: GeminiMethod;
+}
+
+/** `{model}:{method}`; model names may hold anything but a slash. */
+function readTarget(target: string): Target {
+  const colon = target.lastIndexOf(':');
+  const method = GEMINI_METHODS.find((name) => name === target.slice(colon + 1));
+  if (colon > 0 && method) return { model: target.slice(0, colon), method };
+  throw new GatewayError(
+    'not_found',
+    `The path must end in {model}:{method}; {method} is ${GEMINI_METHODS.join(' or ')}.`,
+  );
+}
+
+/** D1 4.2. The further paths are what client libraries make of other base addresses. */
+@Controller(['v1beta/models', 'v1/models', 'models'])
+@UseGuards(ApiKeyGuard)
+@Routes({ style: 'gemini', scope: 'generate', cors: true })
+export class GeminiController {
+  constructor(private readonly answers: TextAnswers) {}
+
+  /** Generates content, whole or streamed: as server-sent events with `alt=sse`, else as one JSON array. */
+  @Post(':target')
+  @Route({ operation: TEXT_OPERATIONS.generateContent, cost: 'text', body: 'conversation', answer: 'native' })
+  @HttpCode(200)
+  async generate(
+    @Param('target') target: string,
+    @Query('alt') alternative: string | undefined,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<SerializedBody | undefined> {
+    const { model, method } = readTarget(target);
+    const { body: spelled, isRenamed } = camelCaseGemini(request.body);
+    const body = await checkedBody(GeminiRequest, spelled);
+    const codec = alternative === 'sse' ? geminiEventStyle : geminiArrayStyle;
+    const demand = { codec, model, body, sentBody: body, bytes: isRenamed ? undefined : request.rawBody, headers: {} };
+    return this.answers.answer(demand, method === 'streamGenerateContent', request, response);
+  }
+}

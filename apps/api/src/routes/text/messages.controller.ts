@@ -1,0 +1,76 @@
+import { Controller, HttpCode, Post, Req, Res, UseGuards } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { CountTokensRequest, GatewayError, MessagesRequest } from '#contracts';
+import { checkedBody, messagesStyle, TextService } from '#features';
+import { ApiKeyGuard } from '../../http/api-key.guard.js';
+import { DataWith } from '../../http/envelope.js';
+import { Route, Routes } from '../../http/route.js';
+import type { SerializedBody } from '../../http/serialized-body.js';
+import { TextAnswers } from './text-answers.js';
+import { TEXT_OPERATIONS } from './text.openapi.js';
+
+const VERSION = /^\d{4}-\d{2}-\d{2}$/;
+
+/** D1 4.3 and section 9: the version header is required; newer and older client libraries send it under the vendor's name. */
+function expectVersion({ headers }: Request): void {
+  const sent = headers['vendor-version'] ?? headers['anthropic-version'];
+  if (typeof sent !== 'string' || !VERSION.test(sent))
+    throw new GatewayError(
+      sent === undefined ? 'missing_parameter' : 'invalid_parameter',
+      'The header vendor-version (or anthropic-version) is required: a date of the form YYYY-MM-DD.',
+      { param: 'vendor-version' },
+    );
+}
+
+/** The headers an upstream of the same style understands. */
+function nativeHeaders({ headers }: Request): Record<string, string> {
+  const kept: Record<string, string> = {};
+  for (const name of ['anthropic-version', 'anthropic-beta']) {
+    const value = headers[name];
+    if (typeof value === 'string') kept[name] = value;
+  }
+  return kept;
+}
+
+/** D1 4.3. The further paths are what client libraries make of other base addresses. */
+@Controller(['v1', 'v1/v1', ''])
+@UseGuards(ApiKeyGuard)
+@Routes({ style: 'messages', scope: 'generate', cors: true })
+export class MessagesController {
+  constructor(
+    private readonly answers: TextAnswers,
+    private readonly text: TextService,
+  ) {}
+
+  /** Writes the next turn of a conversation, whole or streamed. */
+  @Post('messages')
+  @Route({ operation: TEXT_OPERATIONS.createMessage, cost: 'text', body: 'conversation', answer: 'native' })
+  @HttpCode(200)
+  async create(
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<SerializedBody | undefined> {
+    expectVersion(request);
+    const body = await checkedBody(MessagesRequest, request.body);
+    const demand = {
+      codec: messagesStyle,
+      model: body.model,
+      body,
+      sentBody: body,
+      bytes: request.rawBody,
+      headers: nativeHeaders(request),
+    };
+    return this.answers.answer(demand, body.stream === true, request, response);
+  }
+
+  /** Counts the input tokens of a message request without running it. Free, but limited by the minute. */
+  @Post('messages/count_tokens')
+  @Route({ operation: TEXT_OPERATIONS.countMessageTokens, cost: 'free', body: 'conversation' })
+  @HttpCode(200)
+  async countTokens(@Req() request: Request): Promise<DataWith<object>> {
+    expectVersion(request);
+    const body = await checkedBody(CountTokensRequest, request.body);
+    const counted = { input_tokens: await this.text.countTokens(messagesStyle, body, body.model) };
+    return new DataWith(counted, counted);
+  }
+}

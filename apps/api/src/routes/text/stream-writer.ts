@@ -1,0 +1,88 @@
+import type { Response } from 'express';
+import type { StreamPiece, TextStream } from '#features';
+
+/** Longest silence on an open stream, in milliseconds: proxies and clients give up on connections that say nothing. */
+const HEARTBEAT_MS = 15_000;
+
+/** Writes one streamed answer, all but its end: headers with the first event, heartbeats in silence, no faster than the client reads. */
+export class StreamWriter {
+  readonly #response: Response;
+  readonly #stream: TextStream;
+  #lastWriteAt = Date.now();
+
+  readonly #stallMs: number;
+
+  /** @param stallMs how long a client may read nothing of what waits for it; then it is cut off. */
+  constructor(response: Response, stream: TextStream, stallMs: number) {
+    this.#stallMs = stallMs;
+    this.#response = response;
+    this.#stream = stream;
+  }
+
+  /**
+   * Writes the stream to its end.
+   *
+   * @throws GatewayError when it failed before anything was written, so that an HTTP status can still tell it.
+   */
+  async write(): Promise<void> {
+    const heartbeat = setInterval(() => this.#beat(), HEARTBEAT_MS / 3);
+    try {
+      if (await this.#open()) await this.#stream.sendTo((piece) => this.#send(piece));
+    } finally {
+      clearInterval(heartbeat);
+    }
+  }
+
+  /** False when it failed after a heartbeat had begun the answer; the failure is then told inside it. */
+  async #open(): Promise<boolean> {
+    try {
+      await this.#stream.open();
+      return true;
+    } catch (error) {
+      if (!this.#response.headersSent) throw error;
+      await this.#stream.sendFailureTo((piece) => this.#send(piece), error);
+      return false;
+    }
+  }
+
+  #beat(): void {
+    const silentMs = Date.now() - this.#lastWriteAt;
+    if (silentMs < HEARTBEAT_MS || this.#response.destroyed || this.#response.writableNeedDrain) return;
+    this.#begin();
+    this.#response.write(this.#stream.heartbeat());
+    this.#lastWriteAt = Date.now();
+  }
+
+  #send(piece: StreamPiece): Promise<void> | undefined {
+    if (piece.length === 0) return undefined;
+    this.#begin();
+    this.#lastWriteAt = Date.now();
+    if (this.#response.write(piece) || this.#response.destroyed) return undefined;
+    return drained(this.#response, this.#stallMs);
+  }
+
+  #begin(): void {
+    if (this.#response.headersSent) return;
+    this.#response.writeHead(200, {
+      'content-type': this.#stream.contentType,
+      'cache-control': 'no-cache, no-transform',
+      'x-accel-buffering': 'no',
+    });
+  }
+}
+
+/**
+ * Resolves when the client has read on, or has left, or is cut off because it does neither. Listens for no longer than
+ * that: a slow client makes many waits.
+ */
+function drained(response: Response, stallMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const stalled = setTimeout(() => response.destroy(), stallMs);
+    const done = (): void => {
+      clearTimeout(stalled);
+      response.off('drain', done).off('close', done);
+      resolve();
+    };
+    response.on('drain', done).on('close', done);
+  });
+}

@@ -1,0 +1,141 @@
+import { type ErrorCode, type JsonObject, SPECIFIED_TEXT_MODELS, type TextStyle } from '#contracts';
+import { inHeader, inPath, inQuery, type OperationText, schemaOf } from '../../openapi/operation.js';
+
+const TEXT_ERRORS: readonly ErrorCode[] = [
+  'invalid_parameter',
+  'missing_parameter',
+  'insufficient_balance',
+  'insufficient_key_quota',
+  'model_not_allowed',
+  'model_not_found',
+  'request_too_large',
+  'upstream_error',
+  'overloaded',
+  'upstream_timeout',
+];
+
+const modelsOf = (style: TextStyle): string[] =>
+  SPECIFIED_TEXT_MODELS.filter((model) => model.style === style).map(({ id }) => id);
+
+const nameOf = (style: TextStyle): JsonObject => ({
+  type: 'string',
+  description: `Any text model; this style's own are ${modelsOf(style).join(', ')}. GET /v1/models lists all.`,
+  examples: modelsOf(style).slice(0, 1),
+});
+
+/** The whole answer, or events while it is written. */
+const wholeOrStream = (name: string): JsonObject => ({
+  description: 'The answer, whole; or, when a stream was asked for, its events.',
+  content: {
+    'application/json': { schema: schemaOf(name) },
+    'text/event-stream': { schema: { type: 'string' } },
+  },
+});
+
+const STRICT_VALUES = 'Unknown fields are passed on or ignored as the style has it; wrong values are refused.';
+
+/** The operations of the three text styles of D1. */
+export const TEXT_OPERATIONS = {
+  createResponse: {
+    id: 'createResponse',
+    tag: 'Text',
+    summary: 'Generate text, responses style',
+    description: STRICT_VALUES,
+    body: {
+      type: 'object',
+      required: ['model', 'input'],
+      properties: {
+        model: nameOf('responses'),
+        input: { oneOf: [{ type: 'string' }, { type: 'array', items: { type: 'object' } }] },
+        instructions: { type: ['string', 'null'] },
+        tools: { type: ['array', 'null'], items: { type: 'object' } },
+        temperature: { type: ['number', 'null'], minimum: 0, maximum: 2 },
+        top_p: { type: ['number', 'null'], minimum: 0, maximum: 1 },
+        max_output_tokens: { type: ['integer', 'null'], minimum: 1 },
+        previous_response_id: { type: ['string', 'null'] },
+        store: { type: ['boolean', 'null'], default: true },
+        stream: { type: ['boolean', 'null'], default: false },
+      },
+      examples: [{ model: 'vendor-5', input: 'Say hello.' }],
+    },
+    answer: wholeOrStream('TextAnswer'),
+    errors: [...TEXT_ERRORS, 'previous_response_not_found'],
+  },
+  readResponse: {
+    id: 'readResponse',
+    tag: 'Text',
+    summary: 'Read a stored response',
+    parameters: [inPath('id', 'The id of the response.')],
+    answer: schemaOf('TextAnswer'),
+    errors: ['item_not_found'],
+  },
+  createMessage: {
+    id: 'createMessage',
+    tag: 'Text',
+    summary: 'Generate text, messages style',
+    description: STRICT_VALUES,
+    parameters: [
+      {
+        ...inHeader('vendor-version', 'The version of the style, or `anthropic-version`; one is required.', {
+          type: 'string',
+          pattern: '^\\d{4}-\\d{2}-\\d{2}$',
+        }),
+      },
+    ],
+    body: {
+      type: 'object',
+      required: ['model', 'messages'],
+      properties: {
+        model: nameOf('messages'),
+        messages: { type: 'array', minItems: 1, items: { type: 'object', required: ['role', 'content'] } },
+        max_tokens: { type: 'integer', minimum: 1, default: 4096 },
+        system: { oneOf: [{ type: 'string' }, { type: 'array', items: { type: 'object' } }] },
+        temperature: { type: 'number', minimum: 0, maximum: 1 },
+        top_p: { type: 'number', minimum: 0, maximum: 1 },
+        top_k: { type: 'integer', minimum: 0 },
+        stop_sequences: { type: 'array', maxItems: 4, items: { type: 'string' } },
+        stream: { type: 'boolean', default: false },
+        tools: { type: 'array', items: { type: 'object' } },
+        tool_choice: { type: 'object' },
+      },
+      examples: [
+        { model: 'vendor-haiku-4-5-20251001', max_tokens: 64, messages: [{ role: 'user', content: 'Say hello.' }] },
+      ],
+    },
+    answer: wholeOrStream('TextAnswer'),
+    errors: TEXT_ERRORS,
+  },
+  countMessageTokens: {
+    id: 'countMessageTokens',
+    tag: 'Text',
+    summary: 'Count the input tokens of a messages body',
+    body: { type: 'object', required: ['model', 'messages'] },
+    answer: { type: 'object', properties: { input_tokens: { type: 'integer' } } },
+    errors: ['invalid_parameter', 'missing_parameter', 'model_not_found'],
+  },
+  generateContent: {
+    id: 'generateContent',
+    tag: 'Text',
+    summary: 'Generate text, content-generation style',
+    parameters: [
+      inPath('target', '`{model}:{method}`; method is `generateContent` or `streamGenerateContent`.'),
+      inQuery('alt', 'How a stream is written: `sse` for events; otherwise one JSON array.', {
+        type: 'string',
+        enum: ['sse'],
+      }),
+    ],
+    body: {
+      type: 'object',
+      required: ['contents'],
+      properties: {
+        contents: { type: 'array', minItems: 1, items: { type: 'object' } },
+        generationConfig: { type: 'object' },
+        safetySettings: { type: 'array', items: { type: 'object' } },
+        tools: { type: 'array', items: { type: 'object' } },
+      },
+      examples: [{ contents: [{ role: 'user', parts: [{ text: 'Say hello.' }] }] }],
+    },
+    answer: wholeOrStream('TextAnswer'),
+    errors: TEXT_ERRORS,
+  },
+} satisfies Readonly<Record<string, OperationText>>;

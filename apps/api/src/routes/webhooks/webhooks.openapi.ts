@@ -1,0 +1,105 @@
+import { envelope, inPath, inQuery, type OperationText, schemaOf } from '../../openapi/operation.js';
+
+const ENDPOINT_ID = inPath('endpoint_id', 'The id of the endpoint.');
+const DELIVERY_ID = inPath('delivery_id', 'The id of the delivery.');
+const SECRET = envelope({ type: 'object', required: ['secret'], properties: { secret: { type: 'string' } } });
+
+/** Webhooks: where they go, what signs them, and what became of each. */
+export const WEBHOOK_OPERATIONS = {
+  addWebhookEndpoint: {
+    id: 'addWebhookEndpoint',
+    tag: 'Webhooks',
+    summary: 'Add an endpoint that is told about every task of the account',
+    description: 'The secret that signs its webhooks is in this answer and in no other.',
+    body: {
+      type: 'object',
+      required: ['url'],
+      additionalProperties: false,
+      properties: {
+        url: { type: 'string', description: 'An https address that the gateway can reach from outside.' },
+        event_types: { type: 'array', items: { type: 'string' }, description: 'Empty or absent: everything.' },
+      },
+    },
+    answer: envelope(schemaOf('WebhookEndpoint')),
+    errors: ['invalid_parameter', 'missing_parameter', 'unknown_parameter'],
+  },
+  listWebhookEndpoints: {
+    id: 'listWebhookEndpoints',
+    tag: 'Webhooks',
+    summary: 'List endpoints',
+    answer: envelope({ type: 'array', items: schemaOf('WebhookEndpoint') }),
+  },
+  removeWebhookEndpoint: {
+    id: 'removeWebhookEndpoint',
+    tag: 'Webhooks',
+    summary: 'Remove an endpoint',
+    parameters: [ENDPOINT_ID],
+    answer: envelope({ type: 'object', properties: { id: { type: 'string' }, deleted: { const: true } } }),
+    errors: ['not_found'],
+  },
+  rotateWebhookSecret: {
+    id: 'rotateWebhookSecret',
+    tag: 'Webhooks',
+    summary: 'Make a new secret for an endpoint; for a day both sign',
+    parameters: [ENDPOINT_ID],
+    answer: envelope(schemaOf('WebhookEndpoint')),
+    errors: ['not_found'],
+  },
+  testWebhookEndpoint: {
+    id: 'testWebhookEndpoint',
+    tag: 'Webhooks',
+    summary: 'Send a test event to an endpoint',
+    parameters: [ENDPOINT_ID],
+    answer: envelope({ type: 'object', properties: { delivery_id: { type: 'string' } } }),
+    errors: ['not_found', 'rate_limit_exceeded'],
+  },
+  readSigningSecret: {
+    id: 'readSigningSecret',
+    tag: 'Webhooks',
+    summary: 'The secret that signs webhooks to addresses named in submissions',
+    answer: SECRET,
+  },
+  rotateSigningSecret: {
+    id: 'rotateSigningSecret',
+    tag: 'Webhooks',
+    summary: 'Make a new signing secret; for a day both sign',
+    answer: SECRET,
+  },
+  listWebhookDeliveries: {
+    id: 'listWebhookDeliveries',
+    tag: 'Webhooks',
+    summary: 'The delivery log, newest first',
+    parameters: [
+      inQuery('limit', 'Deliveries on a page.', { type: 'integer', minimum: 1, maximum: 100, default: 20 }),
+      inQuery('cursor', 'The `next_cursor` of the page before.', { type: 'string' }),
+      inQuery('task_id', 'Only deliveries about this task.', { type: 'string' }),
+    ],
+    answer: {
+      type: 'object',
+      required: ['code', 'data', 'has_more', 'next_cursor'],
+      properties: {
+        code: { const: 200 },
+        data: { type: 'array', items: schemaOf('WebhookDelivery') },
+        has_more: { type: 'boolean' },
+        next_cursor: { type: ['string', 'null'] },
+      },
+    },
+    errors: ['invalid_parameter'],
+  },
+  readWebhookDelivery: {
+    id: 'readWebhookDelivery',
+    tag: 'Webhooks',
+    summary: 'A delivery with all its attempts',
+    parameters: [DELIVERY_ID],
+    answer: envelope(schemaOf('WebhookDelivery')),
+    errors: ['not_found'],
+  },
+  resendWebhookDelivery: {
+    id: 'resendWebhookDelivery',
+    tag: 'Webhooks',
+    summary: 'Send a delivery again at once, under the same id',
+    parameters: [DELIVERY_ID],
+    answer: envelope(schemaOf('WebhookDelivery')),
+    errors: ['not_found', 'rate_limit_exceeded'],
+  },
+} satisfies Readonly<Record<string, OperationText>>;

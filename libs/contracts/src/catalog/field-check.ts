@@ -1,0 +1,220 @@
+import { alternatives, type FieldErrors, quote } from './field-errors.js';
+import {
+  type ChoiceField,
+  type Field,
+  type FieldTableClass,
+  fieldsOf,
+  type FileSource,
+  type TextField,
+  type WholeField,
+} from './field.js';
+import { wrongSource } from './file-source.js';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json.js';
+import { nearestName } from '../nearest-name.js';
+import { excerpt, hasAtMostCharacters, isStorable, VISIBLE } from '../unicode-text.js';
+
+/** An object as JSON.parse makes them: nothing is known yet about its members. */
+export type UncheckedObject = Readonly<Record<string, unknown>>;
+
+/**
+ * Checks one value. Answers the value as it goes on (documented spelling), or undefined when it counts as absent.
+ * What is wrong goes to `errors` under `param`; the answer then means nothing.
+ */
+type Check = (value: unknown, param: string, errors: FieldErrors) => JsonValue | undefined;
+
+/** A field table made ready once, at start, so that checking a request only compares. */
+export interface TableCheck {
+  /**
+   * Checks an object against the table; `prefix` stands before field names in errors.
+   * `broken` names the fields whose value was wrong: rules that look at them would judge leftovers.
+   */
+  readonly check: (
+    given: UncheckedObject,
+    prefix: string,
+    errors: FieldErrors,
+  ) => { readonly sent: JsonObject; readonly broken: ReadonlySet<string> };
+  /** The same values with the defaults of the mode filled in, nested objects included. */
+  readonly fill: (sent: JsonObject, mode: string) => JsonObject;
+}
+
+/** Compiles the field table of a class. */
+export function compileTable(table: FieldTableClass): TableCheck {
+  const lines = fieldsOf(table).map(compileLine);
+  const names = lines.map(({ field }) => field.name);
+  const known = new Set(names);
+
+  return {
+    check(given, prefix, errors) {
+      for (const name of Object.keys(given)) {
+        if (errors.isFull) break;
+        if (!known.has(name)) refuseUnknown(name, prefix, names, errors);
+      }
+      const broken = new Set<string>();
+      const sent: Record<string, JsonValue> = {};
+      const missing: string[] = [];
+      for (const { field, check } of lines) {
+        const value = given[field.name];
+        if (value === undefined || value === null) {
+          if (field.required) missing.push(prefix + field.name);
+          continue;
+        }
+        const before = errors.count;
+        const checked = check(value, prefix + field.name, errors);
+        if (errors.count > before) broken.add(field.name);
+        else if (checked !== undefined) sent[field.name] = checked;
+      }
+      for (const param of missing) errors.add(param, `${param} is required.`, 'missing_parameter');
+      return { sent, broken };
+    },
+    fill(sent, mode) {
+      const filled: Record<string, JsonValue> = {};
+      for (const { field, nested } of lines) {
+        const value = sent[field.name] ?? defaultOf(field, mode);
+        if (value !== undefined) filled[field.name] = nested ? fillNested(nested, value, mode) : value;
+      }
+      return filled;
+    },
+  };
+}
+
+const defaultOf = (field: Field, mode: string) =>
+  field.defaultModes === undefined || field.defaultModes.includes(mode) ? field.default : undefined;
+
+const fillNested = (table: TableCheck, value: JsonValue, mode: string): JsonValue =>
+  Array.isArray(value)
+    ? value.map((item: JsonObject) => table.fill(item, mode))
+    : table.fill(value as JsonObject, mode);
+
+/** Longest field name repeated in a refusal, in UTF-16 units. */
+const LONGEST_NAME = 64;
+
+function refuseUnknown(name: string, prefix: string, known: readonly string[], errors: FieldErrors): void {
+  const param = prefix + excerpt(name, LONGEST_NAME);
+  const nearest = nearestName(name, known);
+  const advice = nearest ? ` Did you mean ${prefix}${nearest}?` : ` Known fields: ${known.join(', ')}.`;
+  errors.add(param, `${param} is not a field of this model.${advice}`, 'unknown_parameter');
+}
+
+interface Line {
+  readonly field: Field;
+  readonly check: Check;
+  /** The table of the objects the field holds. */
+  readonly nested?: TableCheck;
+}
+
+function compileLine(field: Field): Line {
+  if (field.kind !== 'object' && field.kind !== 'objects') return { field, check: plainCheck(field) };
+  const nested = compileTable(field.item);
+  const check = objectCheck(nested);
+  return { field, nested, check: field.kind === 'object' ? check : listCheck(field, check) };
+}
+
+function plainCheck(field: Exclude<Field, { kind: 'object' | 'objects' }>): Check {
+  switch (field.kind) {
+    case 'choice':
+      return choiceCheck(field);
+    case 'text':
+      return textCheck(field);
+    case 'whole':
+      return wholeCheck(field);
+    case 'flag':
+      return flagCheck;
+    case 'file':
+      return fileCheck(field.source);
+    default:
+      return listCheck(field, fileCheck(field.source));
+  }
+}
+
+/** Says what to do about a number or a truth value in quotes, the commonest slip of all. */
+const unquote = (value: unknown, looksRight: RegExp): string =>
+  typeof value === 'string' && looksRight.test(value.slice(0, 40)) ? ' Send it without quotes.' : '';
+
+const NUMBER_IN_QUOTES = /^\s*-?\d+(\.\d+)?\s*$/;
+const FLAG_IN_QUOTES = /^\s*(true|false)\s*$/i;
+
+const choiceCheck = ({ values, spellings }: ChoiceField): Check => {
+  const typed = values.every((value) => typeof value === 'number') ? NUMBER_IN_QUOTES : /^$/;
+  return (value, param, errors) => {
+    const spelled = spellings.get(value as string);
+    if (spelled === undefined)
+      errors.add(param, `${param} must be ${alternatives(values)}, not ${quote(value)}.${unquote(value, typed)}`);
+    return spelled;
+  };
+};
+
+const textCheck = ({ max, required }: TextField): Check => {
+  return (value, param, errors) => {
+    if (typeof value !== 'string') {
+      errors.add(param, `${param} must be a text, not ${quote(value)}.`);
+    } else if (required && !VISIBLE.test(value)) {
+      errors.add(param, `${param} must not be empty.`);
+    } else if (!hasAtMostCharacters(value, max)) {
+      errors.add(param, `${param} must be at most ${max} characters long.`);
+    } else if (!isStorable(value)) {
+      errors.add(param, `${param} must be well-formed Unicode without NUL characters.`);
+    } else {
+      return value;
+    }
+    return undefined;
+  };
+};
+
+const wholeCheck = ({ min, max }: WholeField): Check => {
+  return (value, param, errors) => {
+    if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max) return value;
+    errors.add(
+      param,
+      `${param} must be a whole number from ${min} to ${max}, not ${quote(value)}.${unquote(value, NUMBER_IN_QUOTES)}`,
+    );
+    return undefined;
+  };
+};
+
+const flagCheck: Check = (value, param, errors) => {
+  if (typeof value === 'boolean') return value;
+  errors.add(param, `${param} must be true or false, not ${quote(value)}.${unquote(value, FLAG_IN_QUOTES)}`);
+  return undefined;
+};
+
+const fileCheck = (source: FileSource): Check => {
+  return (value, param, errors) => {
+    if (typeof value !== 'string') {
+      errors.add(param, `${param} must be a text, not ${quote(value)}.`);
+      return undefined;
+    }
+    const wrong = wrongSource(value, source);
+    if (wrong === null) return value;
+    errors.add(param, `${param} ${wrong}.`);
+    return undefined;
+  };
+};
+
+const objectCheck = (table: TableCheck): Check => {
+  return (value, param, errors) => {
+    if (isJsonObject(value)) return table.check(value, `${param}.`, errors).sent;
+    errors.add(param, `${param} must be an object, not ${quote(value)}.`);
+    return undefined;
+  };
+};
+
+const listCheck = ({ min, max }: { min: number; max: number }, checkItem: Check): Check => {
+  const allowed = min === max ? `exactly ${min}` : min > 0 ? `${min} to ${max}` : `at most ${max}`;
+  return (value, param, errors) => {
+    if (!Array.isArray(value)) {
+      errors.add(param, `${param} must be an array, not ${quote(value)}.`);
+      return undefined;
+    }
+    if (value.length < min || value.length > max) {
+      errors.add(param, `${param} must hold ${allowed} ${max === 1 ? 'entry' : 'entries'}, not ${value.length}.`);
+      return undefined;
+    }
+    if (value.length === 0) return undefined;
+    const items: JsonValue[] = [];
+    value.forEach((item: unknown, index) => {
+      const checked = checkItem(item, `${param}[${index}]`, errors);
+      if (checked !== undefined) items.push(checked);
+    });
+    return items;
+  };
+};

@@ -1,0 +1,127 @@
+import {
+  addField,
+  type Field,
+  type FieldTableClass,
+  type FileSource,
+  type InlineFormat,
+  type Scalar,
+} from './field.js';
+import { validatorsOf } from './field-validators.js';
+import type { JsonValue } from '../json.js';
+import { GENERAL_PICTURE_MAX_BYTES } from './reference-limits.js';
+
+/** Longest text where the documents state no limit, in characters. */
+export const UNSTATED_TEXT_MAX = 32_768;
+
+/** Longest list where the documents state no limit, in entries. */
+export const UNSTATED_LIST_MAX = 32;
+
+interface Options<Value extends JsonValue> {
+  readonly required?: boolean;
+  readonly default?: Value;
+  /** The modes in which the default is filled in; without it, every mode. */
+  readonly defaultModes?: readonly string[];
+  readonly note?: string;
+}
+
+interface FileOptions extends Options<string> {
+  /** Picture types accepted as a data URI. */
+  readonly inline?: readonly InlineFormat[];
+  /** Largest decoded size of a data URI, in bytes; 20 MB without it. */
+  readonly maxInlineBytes?: number;
+  readonly httpsOnly?: boolean;
+}
+
+interface ListOptions {
+  /** Fewest entries; with it, an empty list is refused instead of counting as absent. */
+  readonly min?: number;
+  readonly max?: number;
+}
+
+/** One of the listed values, spelled exactly so. */
+export const Choice = <const Value extends Scalar>(values: readonly Value[], options: Options<NoInfer<Value>> = {}) =>
+  line({ kind: 'choice', values, spellings: new Map(values.map((value) => [value, value])) }, options);
+
+/** One of the listed resolutions; the letter case of p and K is forgiven and the documented spelling is kept. */
+export const Resolution = <const Value extends `${number}${'p' | 'P' | 'K'}`>(
+  values: readonly Value[],
+  options: Options<NoInfer<Value>> = {},
+) =>
+  line(
+    {
+      kind: 'choice',
+      values,
+      spellings: new Map(values.flatMap((value) => [value.toLowerCase(), value.toUpperCase()].map((s) => [s, value]))),
+    },
+    options,
+  );
+
+/** Text. A required text must show something; `max` counts Unicode characters. */
+export const Text = ({ max = UNSTATED_TEXT_MAX, ...options }: Options<string> & { readonly max?: number } = {}) =>
+  line({ kind: 'text', max }, options);
+
+/** A whole number between two bounds, both allowed. 5.0 is 5; "5" in quotes is refused. */
+export const Whole = ({ min, max, ...options }: Options<number> & { readonly min: number; readonly max: number }) =>
+  line({ kind: 'whole', min, max }, options);
+
+/** True or false; "true" in quotes is refused. */
+export const Flag = (options: Options<boolean> = {}) => line({ kind: 'flag' }, options);
+
+/** A picture by public URL, or as a data URI where `inline` names picture types. */
+export const ImageUrl = (options: FileOptions = {}) => file('image', options);
+
+/** Several pictures, in order. */
+export const ImageUrls = (options: FileOptions & ListOptions = {}) => files('image', options);
+
+/** Several videos by public URL, in order. */
+export const VideoUrls = (options: FileOptions & ListOptions = {}) => files('video', options);
+
+/** A sound file by public URL. */
+export const AudioUrl = (options: FileOptions = {}) => file('audio', options);
+
+/** Several sound files by public URL, in order. */
+export const AudioUrls = (options: FileOptions & ListOptions = {}) => files('audio', options);
+
+/** One object whose fields are those of `item`. */
+export const OneObject = (item: FieldTableClass, options: Options<never> = {}) =>
+  line({ kind: 'object', item }, options);
+
+/** Several objects, each with the fields of `item`. */
+export const ObjectList = (
+  item: FieldTableClass,
+  { min = 0, max = UNSTATED_LIST_MAX, ...options }: Options<never> & ListOptions = {},
+) => line({ kind: 'objects', item, min, max }, options);
+
+function file(medium: FileSource['medium'], { inline, maxInlineBytes, httpsOnly, ...options }: FileOptions) {
+  return line({ kind: 'file', source: sourceOf(medium, { inline, maxInlineBytes, httpsOnly }) }, options);
+}
+
+function files(
+  medium: FileSource['medium'],
+  { inline, maxInlineBytes, httpsOnly, min = 0, max = UNSTATED_LIST_MAX, ...options }: FileOptions & ListOptions,
+) {
+  return line({ kind: 'files', source: sourceOf(medium, { inline, maxInlineBytes, httpsOnly }), min, max }, options);
+}
+
+const sourceOf = (
+  medium: FileSource['medium'],
+  given: { [Key in 'inline' | 'maxInlineBytes' | 'httpsOnly']: FileOptions[Key] | undefined },
+): FileSource => ({
+  medium,
+  inline: given.inline ?? [],
+  maxInlineBytes: given.maxInlineBytes ?? GENERAL_PICTURE_MAX_BYTES,
+  httpsOnly: given.httpsOnly ?? false,
+});
+
+type WithoutBase<Line> = Line extends Field
+  ? Omit<Line, 'name' | 'required' | 'default' | 'defaultModes' | 'note'>
+  : never;
+
+/** The decorator itself: it writes the line into the class's table and puts the matching class-validator checks on the property. */
+function line(shape: WithoutBase<Field>, options: Options<JsonValue>): PropertyDecorator {
+  return (prototype, property) => {
+    const field: Field = { ...shape, ...options, required: options.required ?? false, name: String(property) };
+    addField(prototype.constructor, field);
+    for (const decorate of validatorsOf(field)) decorate(prototype, property);
+  };
+}

@@ -1,0 +1,197 @@
+import { type ErrorCode, GatewayError } from '../errors.js';
+import { compileTable, type UncheckedObject } from './field-check.js';
+import { FieldErrors } from './field-errors.js';
+import { type Field, type FieldTableClass, fieldsOf } from './field.js';
+import type { JsonObject } from '../json.js';
+import type {
+  Billing,
+  MediaReference,
+  Medium,
+  ModelRequest,
+  OutputPlan,
+  SubmissionPath,
+  TotalSecondsLimit,
+} from './media-order.js';
+
+/** A refusal that looks at several fields. It judges what was sent: defaults are not filled in yet. */
+export interface Rule<Request> {
+  /** The field the caller should change. */
+  readonly param: string;
+  /** Names the field, the rule and what is allowed. */
+  readonly message: string;
+  readonly code: ErrorCode;
+  readonly breaks: (sent: Partial<Request>) => boolean;
+}
+
+/** Refuses a request for a value that does not go with the rest of it. */
+export const refuse = <Request>(
+  param: string,
+  message: string,
+  breaks: (sent: Partial<Request>) => boolean,
+): Rule<Request> => ({ param, message, code: 'invalid_parameter', breaks });
+
+/** Refuses a request that lacks a field its other fields make necessary. */
+export const need = <Request>(
+  param: string,
+  message: string,
+  breaks: (sent: Partial<Request>) => boolean,
+): Rule<Request> => ({ param, message, code: 'missing_parameter', breaks });
+
+/** Something the caller is told although the request is accepted. */
+export interface Notice<Request> {
+  readonly message: string;
+  /** A field that is left out of the order because the document says that it is ignored here. */
+  readonly drops?: keyof Request & string;
+  readonly applies: (sent: Partial<Request>) => boolean;
+}
+
+/** Which variants each model of a family is sold in. */
+export type Variants<Model extends string> = Readonly<Record<Model, readonly string[]>>;
+
+/** What a family file states about its models. Functions of `order` see the request with its defaults. */
+export interface FamilyDefinition<
+  Request extends { model: string },
+  Mode extends string,
+  Sold extends Variants<Request['model']>,
+> {
+  readonly id: string;
+  /** The section that defines it, for example `D2 4.6`. */
+  readonly source: string;
+  /** What the models are for, in one sentence. */
+  readonly summary: string;
+  /** A body that the family accepts, shown to readers of the schema. */
+  readonly example: JsonObject;
+  readonly medium: Medium;
+  readonly path: SubmissionPath;
+  readonly models: readonly Request['model'][];
+  readonly modes: readonly Mode[];
+  /** How a request is routed by what it holds. */
+  readonly mode: (sent: Partial<Request>) => NoInfer<Mode>;
+  readonly rules: readonly Rule<NoInfer<Request>>[];
+  readonly notices?: readonly Notice<NoInfer<Request>>[];
+  /** Values the document sets by itself, after defaults. */
+  readonly sets?: (order: NoInfer<Request>) => Partial<Request>;
+  /** Every file the order points at, with what it must be. */
+  readonly references: (order: NoInfer<Request>) => readonly MediaReference[];
+  readonly totalSeconds?: (order: NoInfer<Request>) => readonly TotalSecondsLimit[];
+  readonly output: (order: NoInfer<Request>) => OutputPlan;
+  readonly unit: Billing['unit'];
+  readonly variants: Sold;
+  readonly billing: (
+    order: NoInfer<Request>,
+  ) => { readonly variant: NoInfer<Sold>[Request['model']][number] } & Omit<Billing, 'unit' | 'variant'>;
+  /** How long result links live, in seconds; null when they stay (D3 section 1). */
+  readonly resultTtlSeconds: number | null;
+  /** How long a task may take before it fails and its hold is released. */
+  readonly deadlineSeconds: number;
+}
+
+/** A family as the rest of the house sees it. Parameters are those of a ModelRequest of the same family. */
+export interface ModelFamily<Model extends string = string, Sold extends Variants<Model> = Variants<Model>> {
+  readonly id: string;
+  readonly source: string;
+  readonly summary: string;
+  readonly example: JsonObject;
+  readonly medium: Medium;
+  readonly path: SubmissionPath;
+  readonly models: readonly Model[];
+  readonly modes: readonly string[];
+  readonly table: FieldTableClass;
+  readonly fields: readonly Field[];
+  /** The refusals in words, in the order in which they are applied. */
+  readonly rules: readonly { readonly param: string; readonly message: string }[];
+  readonly unit: Billing['unit'];
+  readonly variants: Sold;
+  readonly resultTtlSeconds: number | null;
+  readonly deadlineSeconds: number;
+
+  /**
+   * Checks a body whose `model` is one of this family's.
+   *
+   * @throws GatewayError 400 that lists every wrong field.
+   */
+  read(body: UncheckedObject): ModelRequest;
+  references(parameters: JsonObject): readonly MediaReference[];
+  totalSeconds(parameters: JsonObject): readonly TotalSecondsLimit[];
+  output(parameters: JsonObject): OutputPlan;
+  billing(parameters: JsonObject): Billing;
+}
+
+/**
+ * Binds a field table to its rules and to what follows from an accepted request.
+ * The checks are compiled here, once.
+ */
+export function defineFamily<
+  Request extends { model: string },
+  const Mode extends string,
+  const Sold extends Variants<Request['model']>,
+>(table: new () => Request, definition: FamilyDefinition<Request, Mode, Sold>): ModelFamily<Request['model'], Sold> {
+  const { id, source, summary, example, medium, path, models, modes, rules, unit, variants } = definition;
+  const { resultTtlSeconds, deadlineSeconds } = definition;
+  // A checked parameter object has exactly the fields of the table.
+  const order = (parameters: JsonObject) => parameters as JsonObject & Request;
+  return {
+    id,
+    source,
+    summary,
+    example,
+    medium,
+    path,
+    models,
+    modes,
+    table,
+    unit,
+    variants,
+    resultTtlSeconds,
+    deadlineSeconds,
+    fields: fieldsOf(table),
+    rules: rules.map(({ param, message }) => ({ param, message })),
+    read: reader(table, definition),
+    references: (parameters) => definition.references(order(parameters)),
+    totalSeconds: (parameters) => definition.totalSeconds?.(order(parameters)) ?? [],
+    output: (parameters) => definition.output(order(parameters)),
+    billing: (parameters) => ({ unit, ...definition.billing(order(parameters)) }),
+  };
+}
+
+function reader<Request extends { model: string }, Mode extends string, Sold extends Variants<Request['model']>>(
+  table: new () => Request,
+  definition: FamilyDefinition<Request, Mode, Sold>,
+) {
+  const { id, medium, path, rules, notices = [], sets } = definition;
+  const { check, fill } = compileTable(table);
+
+  return (body: UncheckedObject): ModelRequest => {
+    const errors = new FieldErrors();
+    const { sent, broken } = check(body, '', errors);
+    const request = sent as JsonObject & Partial<Request>;
+    for (const rule of rules) if (isBroken(rule, request, broken)) errors.add(rule.param, rule.message, rule.code);
+    const [first, ...others] = errors.list;
+    if (first) throw GatewayError.fromFields([first, ...others]);
+
+    const mode = definition.mode(request);
+    const told = notices.filter((notice) => notice.applies(request));
+    const filled: Record<string, JsonObject[string]> = { ...fill(sent, mode) };
+    for (const { drops } of told) if (drops) delete filled[drops];
+    const parameters = sets ? { ...filled, ...(sets(filled as JsonObject & Request) as JsonObject) } : filled;
+    const model = sent['model'] as string;
+    return { model, family: id, medium, path, mode, parameters, notices: told.map(({ message }) => message) };
+  };
+}
+
+/** Applies a rule; when fields were wrong, a rule that looks at one of them is held back: it would judge a leftover. */
+function isBroken<Sent extends object>(
+  rule: { readonly breaks: (sent: Sent) => boolean },
+  sent: Sent,
+  wrongFields: ReadonlySet<string>,
+): boolean {
+  if (wrongFields.size === 0) return rule.breaks(sent);
+  let looksAtWrongField = false;
+  const watched = new Proxy(sent, {
+    get(target, name) {
+      if (typeof name === 'string' && wrongFields.has(name)) looksAtWrongField = true;
+      return Reflect.get(target, name) as unknown;
+    },
+  });
+  return rule.breaks(watched) && !looksAtWrongField;
+}

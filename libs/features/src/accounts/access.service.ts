@@ -1,0 +1,125 @@
+import { hash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { GatewayError } from '#contracts';
+import { Coalescer, Database, REQUEST_WAIT_MS } from '#platform';
+import { hashApiKey } from './api-key.js';
+import type { Caller } from './caller.js';
+import type { GuessLimiter } from '../limits/guess-limiter.js';
+import type { KeyUse } from './key-use.js';
+
+/** How long a looked-up key is believed, in milliseconds: the longest a revoked key may go on working. */
+export const KEY_CACHE_MS = 3_000;
+/** How long a key that was good is looked up without delay, whatever its address has guessed, in milliseconds. */
+const GOOD_KEY_MS = 3_600_000;
+
+interface CallerRow {
+  readonly key_hash: Buffer;
+  readonly account_id: string;
+  readonly id: string;
+  readonly allowed_models: string[];
+  readonly allowed_addresses: string[];
+  readonly scopes: string[];
+  readonly quota_micros: bigint | null;
+  readonly requests_per_minute: number | null;
+  readonly tokens_per_minute: number | null;
+  readonly max_running_tasks: number | null;
+  readonly priority: number;
+  readonly expires_at: Date | null;
+}
+
+/** A rotated key is found by either secret until the overlap ends. */
+const FIND_CALLERS = `
+select f.hash as key_hash, k.id, k.account_id, k.allowed_models, k.allowed_addresses, k.scopes, k.quota_micros, a.priority,
+  least(k.expires_at, f.valid_until) as expires_at,
+  coalesce(k.requests_per_minute, a.requests_per_minute) as requests_per_minute,
+  coalesce(k.tokens_per_minute, a.tokens_per_minute) as tokens_per_minute,
+  coalesce(k.max_running_tasks, a.max_running_tasks) as max_running_tasks
+from (
+  select id, key_hash as hash, null::timestamptz as valid_until from api_key where key_hash = any($1)
+  union all
+  select id, previous_key_hash, previous_valid_until from api_key
+  where previous_key_hash = any($1) and previous_valid_until > now()
+) f join api_key k on k.id = f.id join account a on a.id = k.account_id
+where k.revoked_at is null and a.disabled_at is null`;
+
+/**
+ * Decides who a presented key belongs to. Keys are found by keyed hash, so nothing here compares secrets byte by byte.
+ * What was found is believed for `KEY_CACHE_MS` and no longer, so every change of a key reaches every replica by then.
+ */
+export class AccessService {
+  /** By a plain digest of the key, which takes a tenth of the time of the keyed hash and never leaves this memory. */
+  private readonly known = new LRUCache<string, Caller>({ max: 50_000, ttl: KEY_CACHE_MS });
+  /** Keys that were good lately, by the same digest. */
+  private readonly good = new LRUCache<string, true>({ max: 50_000, ttl: GOOD_KEY_MS });
+  private readonly lookups: Coalescer<Buffer, Caller | null>;
+
+  constructor(
+    private readonly database: Database,
+    private readonly pepper: string,
+    private readonly uses: KeyUse,
+    private readonly guesses: GuessLimiter,
+  ) {
+    this.lookups = new Coalescer((hashes) => this.find(hashes), {
+      maxItems: 64,
+      maxRunsInFlight: 2,
+      maxWaitMs: REQUEST_WAIT_MS,
+    });
+  }
+
+  /**
+   * The caller behind a key. `addressOf`: where it came from; asked only for keys that were not good lately.
+   *
+   * @throws GatewayError `invalid_api_key`: an unknown, revoked or expired one, or one of a disabled account;
+   * `rate_limit_exceeded`: too many wrong keys came from the address.
+   */
+  async authenticate(presented: string, addressOf: () => string | undefined): Promise<Caller> {
+    const caller = await this.callerOf(presented, addressOf);
+    if (!caller) throw new GatewayError('invalid_api_key', whyUnknown(presented));
+    if (caller.expiresAt && caller.expiresAt.getTime() <= Date.now()) {
+      throw new GatewayError('invalid_api_key', `The API key expired at ${caller.expiresAt.toISOString()}.`);
+    }
+    this.uses.note(caller.apiKeyId);
+    return caller;
+  }
+
+  private async callerOf(presented: string, addressOf: () => string | undefined): Promise<Caller | null> {
+    const digest = hash('sha256', presented, 'base64');
+    const known = this.known.get(digest);
+    if (known) return known;
+    const find = (): Promise<Caller | null> => this.lookups.add(hashApiKey(presented, this.pepper));
+    const caller = this.good.has(digest) ? await find() : await this.guesses.check({ address: addressOf() }, find);
+    if (!caller) return null;
+    this.known.set(digest, caller);
+    this.good.set(digest, true);
+    return caller;
+  }
+
+  private async find(hashes: readonly Buffer[]): Promise<(Caller | null)[]> {
+    const { rows } = await this.database.query<CallerRow>({
+      name: 'find_callers',
+      text: FIND_CALLERS,
+      values: [hashes],
+    });
+    const byHash = new Map(rows.map((row) => [row.key_hash.toString('base64'), toCaller(row)]));
+    return hashes.map((hash) => byHash.get(hash.toString('base64')) ?? null);
+  }
+}
+
+const whyUnknown = (presented: string): string =>
+  /^["'“]/.test(presented)
+    ? 'The API key was sent in quotation marks; send it without them.'
+    : 'The API key is not valid: it is unknown, or was revoked.';
+
+const toCaller = (row: CallerRow): Caller => ({
+  accountId: row.account_id,
+  apiKeyId: row.id,
+  allowedModels: row.allowed_models,
+  allowedAddresses: row.allowed_addresses,
+  scopes: row.scopes,
+  quotaMicros: row.quota_micros,
+  requestsPerMinute: row.requests_per_minute,
+  tokensPerMinute: row.tokens_per_minute,
+  maxRunningTasks: row.max_running_tasks,
+  priority: row.priority,
+  expiresAt: row.expires_at,
+});

@@ -1,0 +1,137 @@
+import { GatewayError, type Micros, wireNames } from '#contracts';
+import {
+  type ApiKey,
+  brokeConstraint,
+  type Database,
+  type ModelTransaction,
+  type Prisma,
+  timeOrderedId,
+} from '#platform';
+import { hashApiKey, newApiKey, visiblePrefix } from './api-key.js';
+import { lock } from './accounts.service.js';
+import type { AuditedChanges, Change, Operator } from './audit.js';
+import { given } from './given.js';
+
+/** What is never told of a key. */
+const HIDDEN = { keyHash: true, previousKeyHash: true } as const;
+
+/** A key as operators see it: never the key itself, and never its hash. */
+export type KeyView = Omit<ApiKey, keyof typeof HIDDEN>;
+
+/** A key at the one moment when it can be read. */
+export interface NewKey {
+  readonly key: string;
+  readonly row: KeyView;
+}
+
+/** What operators may set on a key. Absent fields stay as they are; null lifts a limit. */
+export interface KeySettings {
+  readonly name?: string | undefined;
+  readonly quotaMicros?: Micros | null | undefined;
+  readonly allowedModels?: readonly string[] | undefined;
+  readonly allowedAddresses?: readonly string[] | undefined;
+  readonly scopes?: readonly string[] | undefined;
+  readonly requestsPerMinute?: number | null | undefined;
+  readonly tokensPerMinute?: number | null | undefined;
+  readonly maxRunningTasks?: number | null | undefined;
+  readonly expiresAt?: Date | null | undefined;
+}
+
+/** The keys of accounts, for operators. A change reaches every replica within seconds (see `KEY_CACHE_MS`). */
+export class KeysService {
+  constructor(
+    private readonly database: Database,
+    private readonly changes: AuditedChanges,
+    private readonly pepper: string,
+  ) {}
+
+  /** @throws GatewayError `not_found`: there is no such account. */
+  create(operator: Operator, accountId: string, settings: KeySettings & { readonly name: string }): Promise<NewKey> {
+    const id = timeOrderedId('key');
+    const key = newApiKey();
+    return this.changes.run(operator, async (transaction) => {
+      await lock(transaction, accountId);
+      const data = { id, accountId, ...columnsOf(settings), name: settings.name, ...this.secretColumns(key) };
+      const row = await transaction.apiKey.create({ data, omit: HIDDEN });
+      return { result: { key, row }, change: changeOf('key.created', null, row) };
+    });
+  }
+
+  /** Newest first. */
+  async list(accountId: string): Promise<KeyView[]> {
+    const { apiKey } = await this.database.models();
+    return apiKey.findMany({ where: { accountId }, orderBy: [{ createdAt: 'desc' }, { id: 'desc' }], omit: HIDDEN });
+  }
+
+  /** @throws GatewayError `not_found`; `conflict`: the key used and holds more than the new quota. */
+  update(operator: Operator, id: string, settings: KeySettings): Promise<KeyView> {
+    return this.change(operator, 'key.updated', id, () => columnsOf(settings));
+  }
+
+  /**
+   * Gives the key a new secret; the old one works for `overlapSeconds` more. Quota, limits and history stay.
+   *
+   * @throws GatewayError `not_found`; `conflict`: the key was revoked.
+   */
+  async rotate(operator: Operator, id: string, overlapSeconds: number): Promise<NewKey> {
+    const key = newApiKey();
+    const row = await this.change(operator, 'key.rotated', id, ({ revokedAt, keyHash }) => {
+      if (revokedAt) throw new GatewayError('conflict', 'The key was revoked; create a new one.');
+      const previousValidUntil = new Date(Date.now() + overlapSeconds * 1000);
+      return { ...this.secretColumns(key), previousKeyHash: keyHash, previousValidUntil };
+    });
+    return { key, row };
+  }
+
+  /** Ends a key for good, both secrets of it. Safe to repeat. @throws GatewayError `not_found`. */
+  revoke(operator: Operator, id: string): Promise<KeyView> {
+    return this.change(operator, 'key.revoked', id, ({ revokedAt }) => ({ revokedAt: revokedAt ?? new Date() }));
+  }
+
+  private change(
+    operator: Operator,
+    action: string,
+    id: string,
+    changed: (before: ApiKey) => Prisma.ApiKeyUpdateInput,
+  ): Promise<KeyView> {
+    return this.changes.run(operator, async (transaction) => {
+      await transaction.$queryRaw`select id from api_key where id = ${id} for no key update`;
+      const before = await transaction.apiKey.findUnique({ where: { id } });
+      if (!before) throw new GatewayError('not_found', `There is no key "${id.slice(0, 64)}".`, { param: 'key_id' });
+      const after = await update(transaction, id, changed(before));
+      const { keyHash: _hash, previousKeyHash: _previousHash, ...shown } = before;
+      return { result: after, change: changeOf(action, shown, after) };
+    });
+  }
+
+  private secretColumns(key: string) {
+    return { prefix: visiblePrefix(key), keyHash: new Uint8Array(hashApiKey(key, this.pepper)) };
+  }
+}
+
+async function update(transaction: ModelTransaction, id: string, data: Prisma.ApiKeyUpdateInput): Promise<KeyView> {
+  try {
+    return await transaction.apiKey.update({ where: { id }, data, omit: HIDDEN });
+  } catch (error) {
+    if (!brokeConstraint(error, 'api_key_within_quota')) throw error;
+    throw new GatewayError('conflict', 'The key has already used or holds more than this quota.', {
+      param: 'quota',
+      cause: error,
+    });
+  }
+}
+
+const columnsOf = ({ allowedModels, allowedAddresses, scopes, ...settings }: KeySettings) => ({
+  ...given(settings),
+  ...(allowedModels && { allowedModels: [...allowedModels] }),
+  ...(allowedAddresses && { allowedAddresses: [...allowedAddresses] }),
+  ...(scopes && { scopes: [...scopes] }),
+});
+
+const changeOf = (action: string, before: KeyView | null, after: KeyView): Change => ({
+  action,
+  subjectType: 'api_key',
+  subjectId: after.id,
+  before: before && wireNames(before),
+  after: wireNames(after),
+});

@@ -1,0 +1,60 @@
+import { type Book, type LedgerKind } from '#contracts';
+import { Database } from '#platform';
+import { cursorTime, fromCursor, type Page, type PageRequest, type Position, toPage } from '../../paging/page.js';
+
+/** A row of the ledger. */
+export interface LedgerRow extends Position {
+  readonly account_id: string;
+  readonly api_key_id: string | null;
+  readonly task_id: string | null;
+  readonly request_id: string | null;
+  readonly kind: LedgerKind;
+  readonly debit: Book;
+  readonly credit: Book;
+  readonly amount_micros: bigint;
+  readonly reference: string | null;
+  readonly note: string | null;
+}
+
+/** A row of the audit. */
+export interface AuditRow extends Position {
+  readonly actor: string;
+  readonly action: string;
+  readonly subject_type: string;
+  readonly subject_id: string;
+  readonly before: object | null;
+  readonly after: object | null;
+  readonly request_id: string;
+  readonly address: string | null;
+}
+
+/** Ledger ids are numbers that grow with time, so they alone are the position. */
+const LEDGER = `
+select id::text as id, ${cursorTime('created_at')} as time, account_id, api_key_id, task_id, request_id, kind, debit,
+  credit, amount_micros, reference, note
+from ledger_entry
+where ($1::text is null or account_id = $1) and ($2::bigint is null or id < $2) and ($3::text is null or task_id = $3 or id in (select entry_id from task_refund where task_id = $3))
+order by ledger_entry.id desc limit $4`;
+
+const AUDIT = `
+select id, ${cursorTime('created_at')} as time, actor, action, subject_type, subject_id, before, after, request_id, address
+from audit_record
+where ($1::text is null or subject_id = $1) and ($2::timestamptz is null or (created_at <= $2 and (created_at, id) < ($2, $3)))
+order by created_at desc, id desc limit $4`;
+
+/** What is written down for good, for operators to read. */
+export class RecordsService {
+  constructor(private readonly database: Database) {}
+
+  async ledger(accountId: string | null, taskId: string | null, page: PageRequest): Promise<Page<LedgerRow>> {
+    const position = fromCursor(page.cursor);
+    const values = [accountId, position?.id ?? null, taskId, page.limit + 1];
+    return toPage((await this.database.query<LedgerRow>({ text: LEDGER, values })).rows, page.limit);
+  }
+
+  async audit(subjectId: string | null, page: PageRequest): Promise<Page<AuditRow>> {
+    const position = fromCursor(page.cursor);
+    const values = [subjectId, position?.time ?? null, position?.id ?? null, page.limit + 1];
+    return toPage((await this.database.query<AuditRow>({ text: AUDIT, values })).rows, page.limit);
+  }
+}

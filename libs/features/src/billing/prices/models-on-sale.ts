@@ -1,0 +1,65 @@
+import { CATALOG, familyOf, type ModelFamily } from '#contracts';
+import type { TextUpstreams } from '../../text/text-upstreams.js';
+import { notAvailable } from './not-available.js';
+import type { PriceBook } from './price-book.js';
+import { isExamplePrice } from './seed-prices.js';
+
+/** The variants of a model that somebody may order. */
+const MEDIA = CATALOG.flatMap((family: ModelFamily) =>
+  family.models.flatMap((model) =>
+    (Object.entries(family.variants).find(([id]) => id === model)?.[1] ?? []).map((variant: string) => ({
+      model,
+      unit: family.unit as string,
+      variant,
+    })),
+  ),
+);
+
+/** What this gateway sells at the moment, and what keeps it from selling. */
+export class ModelsOnSale {
+  constructor(
+    private readonly prices: PriceBook,
+    private readonly text: Pick<TextUpstreams, 'served' | 'isSandbox'>,
+    /** Whether what the sandbox makes may be sold: `sandboxSells`. */
+    private readonly sandboxMaySell: boolean,
+  ) {}
+
+  /** True for a model that the sandbox makes: every film and picture until media upstreams can be configured. */
+  isMadeBySandbox(model: string): boolean {
+    return familyOf(model) ? true : this.text.isSandbox;
+  }
+
+  /**
+   * @throws GatewayError `model_not_available`: nobody but the sandbox makes the model, and the sandbox does not sell.
+   */
+  expectMaker(model: string): void {
+    if (this.sandboxMaySell || !familyOf(model)) return;
+    throw notAvailable(model);
+  }
+
+  /** True while anything that the sandbox makes can be bought. */
+  get sandboxSells(): boolean {
+    return this.sandboxMaySell;
+  }
+
+  /** The models that an upstream writes and that are sold at example prices, which nobody chose; in order. */
+  async atExamplePrices(): Promise<string[]> {
+    if (this.text.isSandbox) return [];
+    const inForce = await this.prices.inForce();
+    return this.text.served().filter((model) => {
+      const price = inForce.find(model, 'output_token', 'default');
+      return price !== undefined && isExamplePrice(price.id);
+    });
+  }
+
+  /** The models on sale that cannot be sold for want of a price, in order. */
+  async withoutPrice(): Promise<string[]> {
+    const inForce = await this.prices.inForce();
+    const media = this.sandboxMaySell ? MEDIA : [];
+    const text = this.text
+      .served()
+      .flatMap((model) => ['input_token', 'output_token'].map((unit) => ({ model, unit, variant: 'default' })));
+    const unpriced = [...media, ...text].filter(({ model, unit, variant }) => !inForce.find(model, unit, variant));
+    return [...new Set(unpriced.map(({ model }) => model))];
+  }
+}

@@ -1,0 +1,56 @@
+import { formatMicros } from '#contracts';
+import { type Database, randomId } from '#platform';
+import type { DatedPrice } from './check-prices.js';
+import { AuditedChanges } from '../../accounts/audit.js';
+import { type ImportedPrices, PriceImport } from './price-import.js';
+
+/** A price in the form of PRICES_FILE. */
+export interface ExportedPrice {
+  readonly model: string;
+  readonly unit: string;
+  readonly variant: string;
+  readonly amount: string;
+  readonly per_quantity: number;
+  readonly effective_from: string;
+}
+
+interface ExportRow {
+  readonly model: string;
+  readonly unit: string;
+  readonly variant: string;
+  readonly amount_micros: bigint;
+  readonly per_quantity: bigint;
+  readonly effective_from: Date;
+}
+
+/** Of each price the one in force, and all that are to come. */
+const EXPORT = `
+select model, unit, variant, amount_micros, per_quantity, effective_from from price p
+where effective_from > now() or effective_from = (
+  select max(effective_from) from price o
+  where (o.model, o.unit, o.variant) = (p.model, p.unit, p.variant) and o.effective_from <= now())
+order by model, unit, variant, effective_from`;
+
+/** What is in force and what is to come, in the form that an import takes. */
+export async function exportPrices(database: Pick<Database, 'query'>): Promise<{ prices: ExportedPrice[] }> {
+  const { rows } = await database.query<ExportRow>({ text: EXPORT, values: [] });
+  return {
+    prices: rows.map(({ amount_micros: amount, per_quantity: perQuantity, effective_from: from, ...price }) => ({
+      ...price,
+      amount: formatMicros(amount),
+      per_quantity: Number(perQuantity),
+      effective_from: from.toISOString(),
+    })),
+  };
+}
+
+/** Imports by a command of the operator's. */
+export function importPrices(
+  database: Database,
+  prices: readonly DatedPrice[],
+  isDryRun: boolean,
+): Promise<ImportedPrices> {
+  const prepared = new PriceImport(database, new AuditedChanges(database));
+  const operator = { actor: 'prices command', requestId: randomId('req'), address: null };
+  return isDryRun ? prepared.compare(prices) : prepared.run(operator, prices);
+}

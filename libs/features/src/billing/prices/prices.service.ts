@@ -1,0 +1,101 @@
+import { GatewayError, type Micros, wireNames } from '#contracts';
+import { brokeConstraint, type Database, type ModelTransaction, type Price, timeOrderedId } from '#platform';
+import type { AuditedChanges, Operator } from '../../accounts/audit.js';
+
+/** What is not told of a price. */
+const HIDDEN = { createdAt: true } as const;
+
+/** A price as operators see it: `amountMicros` for each `perQuantity` of `unit`. */
+export type PriceView = Omit<Price, keyof typeof HIDDEN>;
+
+/** A price to come into force. */
+export interface NewPrice {
+  readonly model: string;
+  readonly unit: string;
+  readonly variant: string;
+  readonly amountMicros: Micros;
+  readonly perQuantity: bigint;
+  /** Null: now. */
+  readonly effectiveFrom: Date | null;
+}
+
+/** How far behind a date may lie and still count as now, in milliseconds. */
+const CLOCK_SLACK_MS = 60_000;
+/** The most prices that a history tells. */
+const HISTORY_MAX = 10_000;
+/** The newest of each sort that has begun, which the models could only find by reading all. */
+const IN_FORCE = `
+select distinct on (model, unit, variant) id, model, unit, variant, amount_micros as "amountMicros",
+  per_quantity as "perQuantity", effective_from as "effectiveFrom", created_by as "createdBy"
+from price where effective_from <= $2 and ($1::text is null or model = $1)
+order by model, unit, variant, effective_from desc`;
+
+/** The price book, for operators. Prices are never changed: a later one follows them. */
+export class PricesService {
+  constructor(
+    private readonly database: Database,
+    private readonly changes: AuditedChanges,
+  ) {}
+
+  /** The prices in force at a moment, of one model or all. */
+  async inForce(model: string | null, at: Date): Promise<PriceView[]> {
+    return (await this.database.query<PriceView>({ text: IN_FORCE, values: [model, at] })).rows;
+  }
+
+  /** Every price there was and will be. */
+  async history(model: string | null): Promise<PriceView[]> {
+    const { price } = await this.database.models();
+    return price.findMany({
+      ...(model !== null && { where: { model } }),
+      orderBy: [{ model: 'asc' }, { unit: 'asc' }, { variant: 'asc' }, { effectiveFrom: 'desc' }],
+      take: HISTORY_MAX,
+      omit: HIDDEN,
+    });
+  }
+
+  /**
+   * @throws GatewayError `invalid_parameter`: the date has passed, or seconds and pictures would cost fractions of a
+   * micro; `conflict`: another price begins at the same moment.
+   */
+  async add(operator: Operator, price: NewPrice): Promise<PriceView> {
+    expectPrice(price);
+    const id = timeOrderedId('price');
+    try {
+      return await this.changes.run(operator, async (transaction) => {
+        const effectiveFrom = price.effectiveFrom ?? (await timeOfDatabase(transaction));
+        const data = { id, ...price, effectiveFrom, createdBy: operator.actor };
+        const row = await transaction.price.create({ data, omit: HIDDEN });
+        return {
+          result: row,
+          change: { action: 'price.added', subjectType: 'price', subjectId: id, before: null, after: wireNames(row) },
+        };
+      });
+    } catch (error) {
+      if (!brokeConstraint(error, 'price_starts_once')) throw error;
+      throw new GatewayError('conflict', 'Another price of this model, unit and variant begins at that moment.', {
+        param: 'effective_from',
+        cause: error,
+      });
+    }
+  }
+}
+
+/** Whether a price has begun is judged by the clock of the database. */
+async function timeOfDatabase(transaction: ModelTransaction): Promise<Date> {
+  const [row] = await transaction.$queryRaw<{ now: Date }[]>`select now() as now`;
+  if (!row) throw new Error('the database did not tell its time');
+  return row.now;
+}
+
+function expectPrice({ unit, amountMicros, perQuantity, effectiveFrom }: NewPrice): void {
+  if (effectiveFrom && effectiveFrom.getTime() < Date.now() - CLOCK_SLACK_MS) {
+    throw new GatewayError('invalid_parameter', 'effective_from must not lie in the past: what was charged stays.', {
+      param: 'effective_from',
+    });
+  }
+  if (!unit.endsWith('token') && amountMicros % perQuantity !== 0n) {
+    throw new GatewayError('invalid_parameter', `amount for one ${unit} must be a whole number of millionths.`, {
+      param: 'amount',
+    });
+  }
+}

@@ -1,0 +1,14 @@
+import type { TaskRow } from './task-row.js';
+
+/** After this many failed attempts a task is given up: the next would most likely fail like the others. */
+export const MAX_FAILURES = 6;
+
+/**
+ * After so many attempts that ended without a word a task is given up. Three are enough when each ended at once, before its
+ * lease was renewed. Attempts that lived longer may have been ended by whoever replaces processes, so it takes more of those.
+ */
+const MAX_LAPSES = { sudden: 3, any: 6 } as const;
+
+/** Whether working on the task seems to end the process that does it. */
+export const seemsDeadly = ({ lapses, sudden_lapses: sudden }: TaskRow): boolean =>
+  sudden >= MAX_LAPSES.sudden || lapses >= MAX_LAPSES.any;

@@ -1,0 +1,28 @@
+import type { MediaProvider } from '#contracts';
+import { logger } from '#platform';
+import type { DuePoll } from '../poll/poll-schedule.js';
+import { withinLimit } from '../run/step-limit.js';
+
+const log = logger('generation');
+
+/** What came of telling a vendor to stop; `unanswered`: nobody knows yet. */
+type CancelOutcome = 'cancelled' | 'too_late' | 'unsupported' | 'unanswered';
+
+/**
+ * Tells a vendor to stop, and waits up to `timeoutMs` for what it says. Never throws: a vendor that cannot be told to stop can
+ * still be asked how it goes.
+ */
+export async function askToStop(
+  provider: MediaProvider,
+  { taskId, operation }: DuePoll,
+  timeoutMs: number,
+): Promise<CancelOutcome> {
+  if (!provider.cancel) return 'unsupported';
+  try {
+    const limit = { step: 'cancel', limitMs: timeoutMs } as const;
+    return await withinLimit(limit, async (limited) => provider.cancel?.(operation, limited) ?? 'unsupported');
+  } catch (error) {
+    log.warn('upstream.cancel_failed', { taskId, provider: provider.id, error });
+    return 'unanswered';
+  }
+}

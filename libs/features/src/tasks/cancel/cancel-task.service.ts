@@ -1,0 +1,55 @@
+import { GatewayError, type TaskView } from '#contracts';
+import type { FollowTaskService } from '../events/follow-task.service.js';
+import type { ReadTaskService } from '../read/read-task.service.js';
+import type { SettleTaskService } from '../settle/settle-task.service.js';
+import type { TaskMoves } from '../task-moves.js';
+
+/** How long a caller waits for the vendor's answer, in milliseconds; after that the wish stands and the caller can ask again. */
+const ANSWER_MS = 8_000;
+
+/** Stops tasks for their owners. */
+export class CancelTaskService {
+  constructor(
+    private readonly tasks: ReadTaskService,
+    private readonly follow: FollowTaskService,
+    private readonly moves: TaskMoves,
+    private readonly settlement: SettleTaskService,
+  ) {}
+
+  /**
+   * Stops a task and gives the hold back. Work that no vendor has seen stops at once; a vendor that has it is asked by
+   * a worker. Safe to repeat. The view's `cancellation` says how far it came: `cancelled`, or still `requested`.
+   *
+   * @throws GatewayError `task_not_found`; `conflict` when the task has ended otherwise, or goes on because its vendor
+   * could not stop it: the message says what that means for the money.
+   */
+  async cancel(accountId: string, taskId: string, signal: AbortSignal): Promise<TaskView> {
+    await this.tasks.read(accountId, taskId);
+    if (await this.settlement.cancelUnstarted(taskId)) return this.tasks.read(accountId, taskId);
+    if (!(await this.moves.requestCancel(taskId, accountId))) return this.ended(accountId, taskId);
+    const answered = ({ usage, cancellation }: TaskView): boolean =>
+      usage.final || cancellation?.outcome !== 'requested';
+    const task = await this.follow.waitUntil(accountId, taskId, answered, { waitMs: ANSWER_MS, signal });
+    return stopped(task);
+  }
+
+  /** Nobody can be asked any more. */
+  private async ended(accountId: string, taskId: string): Promise<TaskView> {
+    const task = await this.tasks.read(accountId, taskId);
+    if (task.usage.final) return stopped(task);
+    throw tooLate('The vendor has finished: the files are being copied, and the task will be charged.');
+  }
+}
+
+function stopped(task: TaskView): TaskView {
+  if (task.status === 'cancelled') return task;
+  if (task.usage.final) {
+    const { amount, unit } = task.usage;
+    throw tooLate(`The task is ${task.status} already; ${amount} ${unit} were charged.`);
+  }
+  const { cancellation } = task;
+  if (cancellation && cancellation.outcome !== 'requested') throw tooLate(cancellation.message);
+  return task;
+}
+
+const tooLate = (message: string): GatewayError => new GatewayError('conflict', message, { param: 'task_id' });

@@ -1,0 +1,64 @@
+import type { TaskView } from '#contracts';
+import { withinTime } from '#platform';
+import type { ReadTaskService, VersionedTask } from '../read/read-task.service.js';
+import type { TaskWatch } from './task-watch.js';
+
+/** Lets clients wait for a task, or follow it, without asking again and again. */
+export class FollowTaskService {
+  constructor(
+    private readonly tasks: ReadTaskService,
+    private readonly watch: TaskWatch,
+  ) {}
+
+  /**
+   * The task as soon as `settled` holds, or as it stands when `waitMs` are over, the caller has gone or this process ends.
+   *
+   * @throws GatewayError `task_not_found`.
+   */
+  async waitUntil(
+    accountId: string,
+    taskId: string,
+    settled: (task: TaskView, first: TaskView) => boolean,
+    { waitMs, signal }: { readonly waitMs: number; readonly signal: AbortSignal },
+  ): Promise<TaskView> {
+    return withinTime(waitMs, signal, async (until) => {
+      let first: TaskView | undefined;
+      let last: TaskView | undefined;
+      for await (const { view } of this.follow(accountId, taskId, -1, until)) {
+        first ??= view;
+        last = view;
+        if (settled(view, first)) return view;
+      }
+      return last ?? this.tasks.read(accountId, taskId);
+    });
+  }
+
+  /**
+   * The task now, unless the caller knows that version, and then at each change until it is final, `signal` aborts or
+   * this process ends. Changes that come faster than they are taken are seen as one.
+   *
+   * @throws GatewayError `task_not_found`.
+   */
+  async *follow(
+    accountId: string,
+    taskId: string,
+    knownVersion: number,
+    signal: AbortSignal,
+  ): AsyncGenerator<VersionedTask, void, undefined> {
+    const ending = AbortSignal.any([signal, this.watch.ending]);
+    const watched = this.watch.open(taskId);
+    watched.knownVersion = knownVersion;
+    try {
+      do {
+        const task = await this.tasks.readVersioned(accountId, taskId);
+        if (task.version > watched.knownVersion) {
+          watched.knownVersion = task.version;
+          yield task;
+        }
+        if (task.view.usage.final) return;
+      } while (await watched.next(ending));
+    } finally {
+      watched.close();
+    }
+  }
+}

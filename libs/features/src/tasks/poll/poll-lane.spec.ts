@@ -1,0 +1,191 @@
+import { quickestOf } from '#testing';
+import { PollLane, POLLING } from './poll-lane.js';
+import { FakeVendor } from '../run/testing/fake-vendor.js';
+import { openTaskBench, type TaskBench } from '../run/testing/task-bench.js';
+import { REQUEST_CANCEL, SET_RUNNING } from '../task-statements.js';
+
+const never = new AbortController().signal;
+
+describe('Asking a vendor how its work goes', () => {
+  let vendor: FakeVendor;
+  let bench: TaskBench;
+  let lane: PollLane;
+  beforeAll(async () => {
+    vendor = new FakeVendor();
+    bench = await openTaskBench(vendor);
+    const { schedule, moves, settlement, limits, platform } = bench;
+    const { crashPoints } = platform;
+    lane = new PollLane(vendor, { schedule, moves, settlement, limits, crashPoints, leaseMs: 30_000 });
+    lane.start();
+  });
+  afterAll(async () => {
+    await lane.stop(1_000);
+    await bench.close();
+  });
+
+  async function running(): Promise<string> {
+    const taskId = await bench.submit();
+    await bench.start.run(await bench.claim(taskId), never);
+    return taskId;
+  }
+
+  async function until(taskId: string, state: string): Promise<string> {
+    for (let turn = 0; turn < 600 && (await bench.row(taskId)).state !== state; turn += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 25));
+    }
+    return (await bench.row(taskId)).state;
+  }
+
+  async function scheduled(taskId: string): Promise<{ cancel_requested: boolean }[]> {
+    const text = 'select cancel_requested from task_poll where task_id = $1';
+    return (await bench.database.query<{ cancel_requested: boolean }>({ text, values: [taskId] })).rows;
+  }
+
+  it('still learns that the work is done while the vendor cannot be told to stop it', async () => {
+    let asked = 0;
+    vendor.cancel = () => Promise.reject(new Error('the cancel endpoint is away'));
+    vendor.check = async () => ((asked += 1) < 2 ? { state: 'pending' } : { state: 'succeeded', outputs: [] });
+    const taskId = await running();
+    await bench.moves.requestCancel(taskId, 'acct_bench');
+    expect(await until(taskId, 'storing')).toBe('storing');
+  });
+
+  it('asks the vendor to stop again after it gave no answer to the first wish', async () => {
+    let wishes = 0;
+    vendor.cancel = async () => {
+      if ((wishes += 1) < 2) throw new Error('the cancel endpoint is away');
+      return 'cancelled';
+    };
+    vendor.check = async () => ({ state: 'pending', pollDelayMs: 3_600_000 });
+    const taskId = await running();
+    await bench.moves.requestCancel(taskId, 'acct_bench');
+    expect(await until(taskId, 'cancelled')).toBe('cancelled');
+    expect(await scheduled(taskId)).toEqual([]);
+  });
+
+  it('ends only the task whose vendor names files in a way that nobody can keep', async () => {
+    vendor.check = async () => ({ state: 'pending' });
+    const outputOf = (url: string) => [{ role: 'output', contentType: 'image/png', url } as const];
+    const broken = await running();
+    const sound = await running();
+    const brokenOrder = JSON.stringify((await bench.row(broken)).operation);
+    vendor.check = async (operation) => {
+      const url = JSON.stringify(operation) === brokenOrder ? 'https://vendor.example/\0' : 'https://v.example/';
+      return { state: 'succeeded', outputs: outputOf(url) };
+    };
+    expect(await until(sound, 'storing')).toBe('storing');
+    expect(await until(broken, 'failed')).toBe('failed');
+    expect(await bench.row(broken)).toMatchObject({ error_code: 'upstream_error', charged_micros: 0n });
+  });
+
+  it('does not ask again while a question is still open, and asks again once it was answered', async () => {
+    let asked = 0;
+    let answer = (): void => undefined;
+    vendor.check = () => {
+      asked += 1;
+      return asked === 1
+        ? new Promise((resolve) => (answer = () => resolve({ state: 'pending' })))
+        : Promise.resolve({ state: 'succeeded', outputs: [] });
+    };
+    const taskId = await running();
+    await new Promise((resolve) => setTimeout(resolve, 2 * POLLING.steadyDelayMs));
+    expect(asked).toBe(1);
+    answer();
+    expect(await until(taskId, 'storing')).toBe('storing');
+  });
+
+  /** A running task that has been looked at for a while, with its schedule and how often its vendor was asked since. */
+  async function steady() {
+    const asked = new Map<string, number>();
+    vendor.check = async (operation) => {
+      const order = JSON.stringify(operation);
+      asked.set(order, (asked.get(order) ?? 0) + 1);
+      return { state: 'pending' };
+    };
+    const taskId = await running();
+    const order = JSON.stringify((await bench.row(taskId)).operation);
+    await bench.database.query({
+      text: `update task_poll set polls = 20, next_poll_at = now() where task_id = $1`,
+      values: [taskId],
+    });
+    asked.clear();
+    const text = `select polls, (extract(epoch from next_poll_at - now()) * 1000)::float8 as due_ms from task_poll where task_id = $1`;
+    const turn = async () =>
+      (await bench.database.query<{ polls: number; due_ms: number }>({ text, values: [taskId] })).rows[0];
+    return { taskId, turn, looks: () => asked.get(order) ?? 0 };
+  }
+
+  it('looks several times for one write when the vendor is simply not done, and at a steady pace', async () => {
+    const moved: string[] = [];
+    const again = bench.schedule.again.bind(bench.schedule);
+    bench.schedule.again = (poll, delayMs) => {
+      moved.push(poll.taskId);
+      return again(poll, delayMs);
+    };
+    const { taskId, turn, looks } = await steady();
+    await new Promise((resolve) => setTimeout(resolve, 3.5 * POLLING.steadyDelayMs));
+    bench.schedule.again = again;
+    expect(moved).not.toContain(taskId);
+    expect(looks()).toBeGreaterThanOrEqual(3);
+    // Whoever claims next, should this process die, looks within the rest of the hold.
+    expect(await turn()).toEqual({ polls: 21, due_ms: expect.any(Number) });
+    expect((await turn())?.due_ms).toBeLessThan(POLLING.holdMs);
+  });
+
+  it('takes an operation from the schedule again when its hold is over', async () => {
+    const { turn, looks } = await steady();
+    const claims = async (): Promise<number> => ((await turn())?.polls ?? 0) - 20;
+    while ((await claims()) < 2) await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(looks()).toBeGreaterThan(2 * (await claims()));
+  });
+
+  it('tells the vendor at once of a wish to cancel what it holds', async () => {
+    vendor.cancel = async () => 'cancelled';
+    const wish = async (): Promise<number> => {
+      const { taskId, looks } = await steady();
+      while (looks() === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+      const wishedAtMs = performance.now();
+      await bench.moves.requestCancel(taskId, 'acct_bench');
+      expect(await until(taskId, 'cancelled')).toBe('cancelled');
+      return performance.now() - wishedAtMs;
+    };
+    const beforeNextLookMs = POLLING.steadyDelayMs;
+    expect(await quickestOf(beforeNextLookMs, wish)).toBeLessThan(beforeNextLookMs);
+  });
+
+  it('gives back what it holds when it stops, so that others look in time', async () => {
+    const { turn, looks } = await steady();
+    while (looks() === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+    await lane.stop(1_000);
+    expect((await turn())?.due_ms).toBeLessThanOrEqual(POLLING.steadyDelayMs);
+    const { schedule, moves, settlement, limits, platform } = bench;
+    const { crashPoints } = platform;
+    lane = new PollLane(vendor, { schedule, moves, settlement, limits, crashPoints, leaseMs: 30_000 });
+    lane.start();
+  });
+
+  it('tells the vendor of a wish that came in the very moment the vendor took the order', async () => {
+    await lane.stop(1_000);
+    const taskId = await bench.submit();
+    const { attempt } = await bench.claim(taskId);
+    const wish = await bench.database.transaction(async (transaction) => {
+      await transaction.query({ text: SET_RUNNING, values: [taskId, attempt, { order: 1 }, 'sandbox', 300] });
+      const waiting = bench.database.query({ text: REQUEST_CANCEL, values: [taskId, 'acct_bench'] });
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      return { waiting };
+    });
+    expect((await wish.waiting).rowCount).toBe(1);
+    expect(await scheduled(taskId)).toEqual([{ cancel_requested: true }]);
+  });
+
+  it('forgets a task that ended before its question was answered', async () => {
+    const taskId = await running();
+    await bench.settlement.failUnclaimed({ id: taskId, outputs: null }, ['running'], 'deadline_exceeded', 'Too late.');
+    await bench.database.query({
+      text: `insert into task_poll (task_id, provider, operation, next_poll_at) values ($1, 'sandbox', '{}', now())`,
+      values: [taskId],
+    });
+    await bench.schedule.drop(taskId);
+    expect(await scheduled(taskId)).toEqual([]);
+  });
+});

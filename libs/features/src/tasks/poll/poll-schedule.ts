@@ -1,0 +1,140 @@
+import { LRUCache } from 'lru-cache';
+import type { Medium, Operation, ProviderOutput } from '#contracts';
+import { Coalescer, Database, isConnectionError, retryOnConnectionError } from '#platform';
+import { type TaskDoorbell, type TaskSignals } from '#runtime';
+import * as statements from './poll-statements.js';
+import { TurnsTaken } from './turns-taken.js';
+
+/** A vendor operation whose turn has come. */
+export interface DuePoll {
+  readonly taskId: string;
+  readonly provider: string;
+  readonly operation: Operation;
+  /** How often it was claimed, this time included. */
+  readonly claims: number;
+  /** The owner wants it stopped. */
+  readonly cancelRequested: boolean;
+}
+
+interface PollRow {
+  readonly task_id: string;
+  readonly provider: string;
+  readonly operation: Operation;
+  readonly polls: number;
+  readonly cancel_requested: boolean;
+  /** The latest turn of those that were taken together. */
+  readonly reached_at: Date;
+}
+
+/** When to ask again about a poll. */
+interface Delay {
+  readonly poll: DuePoll;
+  readonly delayMs: number;
+}
+
+/** Results that arrive together leave in one statement: one round trip for hundreds of polls. */
+const BATCHES = {
+  maxItems: 500,
+  maxRunsInFlight: 2,
+  isItemFault: (error: unknown): boolean => !isConnectionError(error),
+} as const;
+
+/** Progress in smaller steps is not worth a write to the task, in percent. */
+const PROGRESS_STEP = 5;
+/** Of how many tasks the progress is remembered. A forgotten one costs a look at its row. */
+const REMEMBERED_TASKS = 50_000;
+
+/** When to ask the vendors again, and what they said. */
+export class PollSchedule {
+  private readonly taken = new Map<string, TurnsTaken>();
+  private readonly reported = new LRUCache<string, number>({ max: REMEMBERED_TASKS });
+  private readonly delays: Coalescer<Delay, void>;
+  private readonly progress: Coalescer<{ taskId: string; percent: number }, void>;
+  private readonly done: Coalescer<{ id: string; outputs: readonly ProviderOutput[] }, void>;
+
+  constructor(
+    private readonly database: Database,
+    private readonly doorbell: TaskDoorbell,
+    private readonly signals: TaskSignals,
+  ) {
+    this.delays = new Coalescer((items) => this.writeDelays(items), BATCHES);
+    this.progress = new Coalescer((items) => this.writeProgress(items), BATCHES);
+    this.done = new Coalescer((items) => this.writeDone(items), BATCHES);
+  }
+
+  /** Takes the operations of a vendor whose turn has come. For `holdMs` nobody else gets them. */
+  async claim(provider: string, limit: number, holdMs: number): Promise<DuePoll[]> {
+    const taken = this.taken.get(provider) ?? new TurnsTaken();
+    this.taken.set(provider, taken);
+    const values = [provider, limit, holdMs, taken.lookFrom()];
+    const rows = await this.run<PollRow>('claim_polls', statements.CLAIM_POLLS, values);
+    if (rows[0]) taken.reached(rows[0].reached_at);
+    return rows.map((row) => ({
+      taskId: row.task_id,
+      provider: row.provider,
+      operation: row.operation,
+      claims: row.polls,
+      cancelRequested: row.cancel_requested,
+    }));
+  }
+
+  /** Another time than the claim has noted: ask again in `delayMs`, or at once when the owner wants it stopped since then. */
+  again(poll: DuePoll, delayMs: number): Promise<void> {
+    return this.delays.add({ poll, delayMs });
+  }
+
+  /** Forgets a task that turned out to have moved on. */
+  async drop(taskId: string): Promise<void> {
+    await this.run('unschedule_ended', statements.UNSCHEDULE_ENDED, [taskId]);
+  }
+
+  /** `percent` below 95; the rest is for the files. */
+  async reportProgress(taskId: string, percent: number): Promise<void> {
+    if (percent < (this.reported.get(taskId) ?? 0) + PROGRESS_STEP) return;
+    await this.progress.add({ taskId, percent });
+    this.reported.set(taskId, percent);
+  }
+
+  /** The vendor is done: the files can be fetched, and a worker is called to do it. */
+  finish(taskId: string, outputs: readonly ProviderOutput[]): Promise<void> {
+    return this.done.add({ id: taskId, outputs });
+  }
+
+  /** Fills the schedule from the task rows when a crash of the database has emptied it. */
+  async fill(): Promise<void> {
+    await this.run('fill_schedule', statements.FILL_SCHEDULE, []);
+  }
+
+  private async writeDelays(items: readonly Delay[]): Promise<void[]> {
+    // In the order of ids, so that two batches never wait for each other's rows.
+    const sorted = items.toSorted((first, second) => (first.poll.taskId < second.poll.taskId ? -1 : 1));
+    const values = [
+      sorted.map(({ poll }) => poll.taskId),
+      sorted.map(({ delayMs }) => Math.round(delayMs)),
+      sorted.map(({ poll }) => poll.cancelRequested),
+    ];
+    await this.run('reschedule_polls', statements.RESCHEDULE_POLLS, values);
+    return items.map(() => undefined);
+  }
+
+  private async writeProgress(items: readonly { taskId: string; percent: number }[]): Promise<void[]> {
+    const values = [items.map(({ taskId }) => taskId), items.map(({ percent }) => Math.floor(percent)), PROGRESS_STEP];
+    const changed = await this.run<{ id: string }>('set_progress', statements.SET_PROGRESS, values);
+    if (changed.length > 0) this.signals.publish(changed.map(({ id }) => id));
+    return items.map(() => undefined);
+  }
+
+  private async writeDone(items: readonly { id: string; outputs: readonly ProviderOutput[] }[]): Promise<void[]> {
+    const values = [JSON.stringify(items)];
+    const moved = await this.run<{ id: string; medium: Medium }>('set_storing', statements.SET_STORING, values);
+    for (const { id, medium } of moved) this.doorbell.ring(medium, [id]);
+    if (moved.length > 0) this.signals.publish(moved.map(({ id }) => id));
+    return items.map(() => undefined);
+  }
+
+  /** Every statement is safe to repeat, so a lost connection is simply tried again. */
+  private async run<Row extends object>(name: string, text: string, values: unknown[]): Promise<Row[]> {
+    const { rows } = await retryOnConnectionError(() => this.database.query<Row>({ name, text, values }));
+    return rows;
+  }
+}

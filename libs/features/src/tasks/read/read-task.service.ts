@@ -1,0 +1,101 @@
+import { type BalanceUnit, GatewayError, type TaskView } from '#contracts';
+import { type MediaStore } from '#media';
+import { Coalescer, type Database, REQUEST_WAIT_MS } from '#platform';
+import { isTaskId } from '../task-id.js';
+import { type ReadRow, TASK_COLUMNS } from '../task-columns.js';
+import { type ListedTasks, type TaskListQuery, tasksPage } from './task-list.js';
+import { toTaskView } from './task-view.js';
+
+/** One round trip for all tasks asked for together. */
+const READ_TASKS = `select ${TASK_COLUMNS} from task where id = any($1)`;
+
+const OWN_TASKS = `select id from task where id = any($1) and api_key_id = $2`;
+
+/** A task as clients see it, with the number that grows at each of its changes. */
+export interface VersionedTask {
+  readonly view: TaskView;
+  readonly version: number;
+}
+
+/** Reads tasks for their owners. Always from the row, never from a queue. */
+export class ReadTaskService {
+  private readonly reads: Coalescer<string, ReadRow | null>;
+
+  constructor(
+    private readonly database: Database,
+    private readonly store: MediaStore,
+    private readonly unit: BalanceUnit,
+  ) {
+    this.reads = new Coalescer((ids) => this.readRows(ids), {
+      maxItems: 128,
+      maxRunsInFlight: 3,
+      maxWaiting: 10_000,
+      maxWaitMs: REQUEST_WAIT_MS,
+    });
+  }
+
+  /**
+   * One task of the account.
+   *
+   * @throws GatewayError `task_not_found`: unknown, or somebody else's; the two answers are the same.
+   */
+  async read(accountId: string, taskId: string): Promise<TaskView> {
+    return (await this.readVersioned(accountId, taskId)).view;
+  }
+
+  /** As `read`, with the version. */
+  async readVersioned(accountId: string, taskId: string): Promise<VersionedTask> {
+    const row = await this.find(accountId, taskId);
+    if (!row) throw missing(taskId);
+    return { view: await this.toView(row), version: row.version };
+  }
+
+  /** Those of the named tasks that the account has, in the order of the names. */
+  async readMany(accountId: string, taskIds: readonly string[]): Promise<TaskView[]> {
+    const rows = await Promise.all(taskIds.map((taskId) => this.find(accountId, taskId)));
+    return Promise.all(rows.flatMap((row) => (row ? [this.toView(row)] : [])));
+  }
+
+  /** Those of the named tasks that a key submitted; all of them when no key is named. */
+  async ownOf(apiKeyId: string | null, taskIds: readonly string[]): Promise<readonly string[]> {
+    if (apiKeyId === null) return taskIds;
+    const { rows } = await this.database.query<{ id: string }>({ text: OWN_TASKS, values: [taskIds, apiKeyId] });
+    const own = new Set(rows.map(({ id }) => id));
+    return taskIds.filter((taskId) => own.has(taskId));
+  }
+
+  /** @throws GatewayError `task_not_found`: the named key did not submit the task. Asks nothing when no key is named. */
+  async expectOwn(apiKeyId: string | null, taskId: string): Promise<void> {
+    if (apiKeyId !== null && (await this.ownOf(apiKeyId, [taskId])).length === 0) throw missing(taskId);
+  }
+
+  /** A page of the account's tasks, or of those of one of its keys, newest first. */
+  async list(accountId: string, query: TaskListQuery, apiKeyId: string | null = null): Promise<ListedTasks> {
+    const { rows } = await this.database.query<ReadRow>(tasksPage(accountId, query, apiKeyId));
+    const shown = rows.slice(0, query.limit);
+    return {
+      tasks: await Promise.all(shown.map((row) => this.toView(row))),
+      nextCursor: rows.length > query.limit ? (shown.at(-1)?.id ?? null) : null,
+    };
+  }
+
+  private async find(accountId: string, taskId: string): Promise<ReadRow | null> {
+    const row = isTaskId(taskId) ? await this.reads.add(taskId) : null;
+    return row?.account_id === accountId ? row : null;
+  }
+
+  private toView(row: ReadRow): Promise<TaskView> {
+    return toTaskView(row, row.files ?? [], this.store, this.unit);
+  }
+
+  private async readRows(ids: readonly string[]): Promise<(ReadRow | null)[]> {
+    const { rows } = await this.database.query<ReadRow>({ name: 'read_tasks', text: READ_TASKS, values: [ids] });
+    const byId = new Map(rows.map((row) => [row.id, row]));
+    return ids.map((id) => byId.get(id) ?? null);
+  }
+}
+
+const missing = (taskId: string): GatewayError =>
+  new GatewayError('task_not_found', `There is no task "${taskId.slice(0, 64)}" in this account.`, {
+    param: 'task_id',
+  });

@@ -1,0 +1,111 @@
+import { encodeTime } from 'ulid';
+import { GatewayError, MEDIA, type Medium, PUBLIC_STATUSES, type PublicTaskStatus, type TaskView } from '#contracts';
+import type { Statement } from '#platform';
+import { TASK_COLUMNS } from '../task-columns.js';
+import { isTaskId } from '../task-id.js';
+
+/** What a page of tasks may be narrowed to. Times are Unix seconds, both bounds inclusive. */
+export interface TaskListQuery {
+  /** 1 to 100. */
+  readonly limit: number;
+  /** The last task of the page before; null begins with the newest. */
+  readonly cursor: string | null;
+  readonly status: PublicTaskStatus | null;
+  readonly medium: Medium | null;
+  readonly model: string | null;
+  readonly createdAfter: number | null;
+  readonly createdBefore: number | null;
+}
+
+/** A page of tasks, newest first; `nextCursor` is null on the last page. */
+export interface ListedTasks {
+  readonly tasks: readonly TaskView[];
+  readonly nextCursor: string | null;
+}
+
+const LIMIT_DEFAULT = 20;
+const LIMIT_MAX = 100;
+/** The last moment an id can name, in seconds: 2^48 milliseconds. */
+const SECONDS_MAX = Math.floor(2 ** 48 / 1000) - 1;
+
+const PARAMETERS = ['limit', 'cursor', 'status', 'type', 'model', 'created_after', 'created_before'] as const;
+type Parameter = (typeof PARAMETERS)[number];
+
+/**
+ * Reads the query of a list. Unknown names are refused, because a misspelt filter would show what was not asked for.
+ *
+ * @throws GatewayError `invalid_parameter` or `unknown_parameter` naming the parameter and what is allowed.
+ */
+export function readTaskListQuery(query: Readonly<Record<string, unknown>>): TaskListQuery {
+  const unknown = Object.keys(query).find((name) => !PARAMETERS.some((known) => known === name));
+  if (unknown !== undefined) {
+    const message = `${unknown.slice(0, 64)} is not a filter of this list: ${PARAMETERS.join(', ')}.`;
+    throw new GatewayError('unknown_parameter', message, { param: unknown.slice(0, 64) });
+  }
+  const given = (name: Parameter): string | null => textOf(name, query[name]);
+  const cursor = given('cursor');
+  if (cursor !== null && !isTaskId(cursor)) throw refused('cursor', 'must be the next_cursor of an earlier page');
+  return {
+    limit: whole('limit', given('limit'), 1, LIMIT_MAX) ?? LIMIT_DEFAULT,
+    cursor,
+    status: oneOf('status', given('status'), PUBLIC_STATUSES),
+    medium: oneOf('type', given('type'), MEDIA),
+    model: given('model'),
+    createdAfter: whole('created_after', given('created_after'), 0, SECONDS_MAX),
+    createdBefore: whole('created_before', given('created_before'), 0, SECONDS_MAX),
+  };
+}
+
+/** `publicStatusOf` for a row. */
+export const PUBLIC_STATUS_SQL = `case when finished_at is not null then state
+    when state = 'queued' and started_at is null then 'submitted' else 'in_progress' end`;
+
+const TASKS_PAGE = `
+select ${TASK_COLUMNS} from task
+where account_id = $1 and id < $2 and id >= $3 and ($4::text is null or ${PUBLIC_STATUS_SQL} = $4)
+  and ($5::text is null or medium = $5) and ($6::text is null or model = $6)
+  and ($8::text is null or api_key_id = $8)
+order by id desc limit $7`;
+
+/** One task more than the page holds tells whether there is another page. Ids carry their time, so times narrow the ids. */
+export function tasksPage(accountId: string, query: TaskListQuery, apiKeyId: string | null): Statement {
+  const newest = query.createdBefore === null ? 'task_~' : earliestId(query.createdBefore + 1);
+  const before = query.cursor !== null && query.cursor < newest ? query.cursor : newest;
+  const values = [
+    accountId,
+    before,
+    earliestId(query.createdAfter ?? 0),
+    query.status,
+    query.medium,
+    query.model,
+    query.limit + 1,
+    apiKeyId,
+  ];
+  return { name: 'tasks_page', text: TASKS_PAGE, values };
+}
+
+/** The smallest id a task of that second can have. */
+const earliestId = (unixSeconds: number): string => `task_${encodeTime(unixSeconds * 1000, 10)}`;
+
+function textOf(name: Parameter, value: unknown): string | null {
+  if (value === undefined) return null;
+  if (typeof value !== 'string') throw refused(name, 'must be given once');
+  return value;
+}
+
+function whole(name: Parameter, text: string | null, min: number, max: number): number | null {
+  if (text === null) return null;
+  const number = /^\d{1,15}$/.test(text) ? Number(text) : -1;
+  if (number < min || number > max) throw refused(name, `must be a whole number from ${min} to ${max}`);
+  return number;
+}
+
+function oneOf<Value extends string>(name: Parameter, text: string | null, values: readonly Value[]): Value | null {
+  if (text === null) return null;
+  const value = values.find((candidate) => candidate === text);
+  if (value === undefined) throw refused(name, `must be one of ${values.join(', ')}`);
+  return value;
+}
+
+const refused = (name: Parameter, rule: string): GatewayError =>
+  new GatewayError('invalid_parameter', `${name} ${rule}.`, { param: name });

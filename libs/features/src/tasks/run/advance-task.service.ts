@@ -1,0 +1,76 @@
+import { logger, signals } from '#platform';
+import type { ClaimedTask } from '../task-row.js';
+import { MAX_FAILURES, seemsDeadly } from '../attempts.js';
+import { backoffDelayMs } from '../backoff.js';
+import type { SettleTaskService } from '../settle/settle-task.service.js';
+import type { StartStep } from './start-step.js';
+import type { StoreStep } from './store-step.js';
+import type { TaskMoves } from '../task-moves.js';
+
+const log = logger('generation');
+
+/** Does the next step of a claimed task: hands it to its vendor, or stores what the vendor made. */
+export class AdvanceTaskService {
+  constructor(
+    private readonly moves: TaskMoves,
+    private readonly settlement: SettleTaskService,
+    private readonly start: StartStep,
+    private readonly store: StoreStep,
+  ) {}
+
+  /** The longest the next step may take, in milliseconds; its parts have shorter limits of their own. */
+  limitMs(task: ClaimedTask): number {
+    return task.state === 'storing' ? this.store.limitMs(task) : this.start.limitMs(task);
+  }
+
+  /**
+   * Ends a task whose attempts ended without a word when that was too often, or when its owner has given it up, before
+   * anything is risked again. True: it has ended.
+   */
+  async endsWithoutWork(task: ClaimedTask): Promise<boolean> {
+    if (task.state === 'submitting' && (await this.start.stopUnconfirmed(task))) return true;
+    if (!seemsDeadly(task)) return false;
+    log.error('task.parked', { taskId: task.id, lapses: task.lapses });
+    signals.tasksParked.inc({ medium: task.medium });
+    return this.settlement.fail(
+      task,
+      'processing_crashed',
+      'Work on this task ended the process that did it, again and again; nothing was charged.',
+    );
+  }
+
+  /** The step did not end in its time. What it may still do is fenced off by the next claim. */
+  async overran(task: ClaimedTask): Promise<void> {
+    const reason = 'The step did not end within its time.';
+    log.error('task.step_overran', { taskId: task.id, attempt: task.attempt, state: task.state });
+    if (task.state !== 'storing') return this.again(task, reason);
+    // The work is paid for at the vendor, so it is tried until the deadline.
+    await this.moves.retryLater(task, { reason, delayMs: backoffDelayMs(Math.min(task.failures, 4)), counts: true });
+  }
+
+  /**
+   * Never throws for what goes wrong inside a task: that ends up in the row, as another attempt or as its failure.
+   * `signal` stops the step at its next safe point; the lease then lapses and another worker goes on.
+   */
+  async advance(task: ClaimedTask, signal: AbortSignal): Promise<void> {
+    try {
+      if (task.state === 'submitting') await this.start.run(task, signal);
+      else if (task.state === 'storing') await this.store.run(task, signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      log.error('task.step_failed', { taskId: task.id, attempt: task.attempt, error });
+      await this.again(task, error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  /** An error nobody foresaw. It may pass; when it does not, the task is parked and the customer gets the money back. */
+  private async again(task: ClaimedTask, reason: string): Promise<void> {
+    if (task.failures + 1 < MAX_FAILURES) {
+      await this.moves.retryLater(task, { reason, delayMs: backoffDelayMs(task.failures), counts: true });
+      return;
+    }
+    log.error('task.parked', { taskId: task.id, failures: task.failures + 1, reason });
+    signals.tasksParked.inc({ medium: task.medium });
+    await this.settlement.fail(task, 'parked', 'The gateway could not finish this task; nothing was charged.');
+  }
+}

@@ -1,0 +1,77 @@
+import type { Medium } from '#contracts';
+import { logger } from '#platform';
+import type { MediaProviderRegistry } from '#providers';
+import { Loop } from './loop.js';
+import type { SettleTaskService } from '../settle/settle-task.service.js';
+import { withinLimit } from './step-limit.js';
+import type { OverdueTask, TaskMoves } from '../task-moves.js';
+
+const log = logger('generation');
+
+/** How often overdue tasks are looked for, in milliseconds. */
+const ROUND_MS = 1_000;
+const BATCH = 100;
+/** The longest a vendor is given to stop work that nobody waits for any more, in milliseconds. */
+const CANCEL_TIMEOUT_MS = 10_000;
+
+/** Ends tasks whose time is up, whatever they wait for, so that no hold stays for ever. */
+export class DeadlineKeeper {
+  private readonly loop: Loop;
+
+  constructor(
+    private readonly medium: Medium,
+    private readonly moves: TaskMoves,
+    private readonly settlement: SettleTaskService,
+    private readonly providers: MediaProviderRegistry,
+  ) {
+    this.loop = new Loop(`deadlines-${medium}`, ROUND_MS, () => this.failOverdue());
+  }
+
+  start(): void {
+    this.loop.start();
+  }
+
+  stop(): Promise<void> {
+    return this.loop.stop();
+  }
+
+  private async failOverdue(): Promise<boolean> {
+    const overdue = await this.moves.pastDeadline(this.medium, BATCH);
+    const ended = await Promise.all(overdue.map((task) => this.tryToFail(task)));
+    // Tasks that will not end are met again at the next round; without a pause they would be met for ever.
+    return overdue.length === BATCH && ended.includes(true);
+  }
+
+  /** False: it went wrong, and only for this task. */
+  private async tryToFail(task: OverdueTask): Promise<boolean> {
+    try {
+      await this.fail(task);
+      return true;
+    } catch (error) {
+      log.error('task.deadline_failed', { taskId: task.id, error });
+      return false;
+    }
+  }
+
+  private async fail(task: OverdueTask): Promise<void> {
+    const unknown = task.state === 'submitting' && task.startedUpstream;
+    const [code, message] = unknown
+      ? ([
+          'upstream_unknown',
+          'The vendor never confirmed that it took the order. It was not sent again, and nothing was charged.',
+        ] as const)
+      : (['deadline_exceeded', 'The task did not finish within its time limit; nothing was charged.'] as const);
+    const ended = await this.settlement.failUnclaimed(task, [task.state], code, message);
+    if (ended) await this.stopVendor(task);
+  }
+
+  /** Best effort: work that nobody will fetch may still cost the gateway money. */
+  private async stopVendor({ id, provider, operation }: OverdueTask): Promise<void> {
+    if (!provider || !operation) return;
+    const vendor = this.providers.providerById(provider);
+    const limit = { step: 'cancel', limitMs: CANCEL_TIMEOUT_MS } as const;
+    await withinLimit(limit, async (limited) => vendor.cancel?.(operation, limited)).catch((error: unknown) =>
+      log.warn('upstream.cancel_failed', { taskId: id, provider, error }),
+    );
+  }
+}

@@ -1,0 +1,29 @@
+import { logger } from '#platform';
+import type { ClaimedTask } from '../task-row.js';
+import type { TaskMoves } from '../task-moves.js';
+
+const log = logger('generation');
+
+/** The lease of a task while somebody works on it. `lost` aborts when somebody else has the task. */
+export class KeptLease {
+  private readonly losing = new AbortController();
+  private readonly renewal: NodeJS.Timeout;
+
+  constructor(moves: TaskMoves, task: ClaimedTask) {
+    this.renewal = setInterval(() => {
+      moves.renewLease(task).then(
+        (ours) => ours || this.losing.abort(),
+        (error: unknown) => log.warn('lease.renewal_failed', { error }),
+      );
+    }, moves.renewalMs);
+  }
+
+  get lost(): AbortSignal {
+    return this.losing.signal;
+  }
+
+  /** No renewal follows, so that the lease ends by itself. */
+  letGo(): void {
+    clearInterval(this.renewal);
+  }
+}

@@ -1,0 +1,164 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { MediaOrder, Operation } from '#contracts';
+import { signals } from '#platform';
+import { AdvanceTaskService } from './advance-task.service.js';
+import { StartStep } from './start-step.js';
+import { StoreStep } from './store-step.js';
+import { ReferenceCheck } from './reference-check.js';
+import { TaskMoves } from '../task-moves.js';
+import { TaskWorker } from './task-worker.js';
+import { FakeVendor } from './testing/fake-vendor.js';
+import { openTaskBench, type TaskBench } from './testing/task-bench.js';
+
+const LEASE_MS = 1_500;
+
+describe('A worker', () => {
+  const vendor = new FakeVendor();
+  let bench: TaskBench;
+  const workers: TaskWorker[] = [];
+  beforeAll(async () => {
+    bench = await openTaskBench(vendor);
+  });
+  afterAll(() => bench.close());
+  beforeEach(async () => {
+    await bench.database.query({ text: 'truncate task cascade' });
+    vendor.taken.length = 0;
+    vendor.startTimeoutMs = 300;
+    vendor.start = async (order) => vendor.take(order);
+  });
+  afterEach(async () => {
+    await Promise.all(workers.splice(0).map((worker) => worker.stop(500)));
+  });
+
+  function startWorker(name: string, concurrency: number): TaskWorker {
+    const { database, settlement, providers, limits, platform } = bench;
+    const { crashPoints, taskSignals, fetcher, doorbell, store } = platform;
+    const moves = new TaskMoves(database, taskSignals, name, LEASE_MS);
+    const references = new ReferenceCheck(fetcher);
+    const start = new StartStep({ moves, settlement, providers, references, limits, crashPoints });
+    const storing = new StoreStep(
+      { moves, settlement, providers, store, fetcher, crashPoints },
+      { image: 300, video: 300 },
+    );
+    const advance = new AdvanceTaskService(moves, settlement, start, storing);
+    const worker = new TaskWorker('image', concurrency, moves, advance, doorbell, crashPoints);
+    workers.push(worker);
+    worker.start();
+    return worker;
+  }
+
+  async function until(condition: () => Promise<boolean> | boolean): Promise<void> {
+    const deadline = Date.now() + 20_000;
+    while (!(await condition())) {
+      if (Date.now() > deadline) throw new Error('it did not come in time');
+      await sleep(25);
+    }
+  }
+  const stateOf = async (taskId: string): Promise<string> => (await bench.row(taskId)).state;
+  const abandoned = async (step: string): Promise<number> =>
+    (await signals.stepsAbandoned.get()).values.find(({ labels }) => labels.step === step)?.value ?? 0;
+
+  it('has its slot back from a start that never ends, and lets another start the task', async () => {
+    const before = await abandoned('start');
+    vendor.start = (order) => {
+      if (vendor.taken.length > 0) return Promise.resolve(vendor.take(order));
+      vendor.take(order);
+      return new Promise(() => undefined);
+    };
+    const hanging = await bench.submit();
+    const worker = startWorker('hung', 1);
+    await until(() => vendor.taken.length === 1);
+    const next = await bench.submit();
+    await until(async () => (await stateOf(next)) === 'running' && (await stateOf(hanging)) === 'running');
+    expect(vendor.taken.filter((taken) => taken === hanging)).toHaveLength(2);
+    await until(() => worker.inHand === 0);
+    expect(await abandoned('start')).toBe(before + 1);
+  });
+
+  it('lets a start that ends late change nothing once another has the task, and has that work stopped or recorded', async () => {
+    let answerLate: ((operation: Operation) => void) | undefined;
+    vendor.start = (order: MediaOrder) => {
+      if (answerLate) return Promise.resolve(vendor.take(order));
+      vendor.take(order);
+      return new Promise((resolve) => (answerLate = resolve));
+    };
+    const taskId = await bench.submit();
+    startWorker('late', 2);
+    await until(async () => (await stateOf(taskId)) === 'running');
+    const { operation } = await bench.row(taskId);
+    answerLate?.({ order: 'late' });
+    const orphans = async (): Promise<unknown[]> =>
+      (
+        await bench.database.query({
+          text: 'select operation from upstream_orphan where task_id = $1',
+          values: [taskId],
+        })
+      ).rows;
+    await until(async () => (await orphans()).length > 0);
+    expect(await orphans()).toEqual([{ operation: { order: 'late' } }]);
+    expect((await bench.row(taskId)).operation).toEqual(operation);
+  });
+
+  it('has its slot back from a store that never ends, and stores the files at the next attempt once', async () => {
+    const taskId = await bench.submit();
+    await bench.start.run(await bench.claim(taskId), new AbortController().signal);
+    const output = { role: 'output', contentType: 'image/png', url: 'sandbox' } as const;
+    await bench.schedule.finish(taskId, [output]);
+    vendor.open = () => new Promise(() => undefined);
+    const worker = startWorker('stuck', 1);
+    await until(() => worker.inHand === 1);
+    await until(async () => (await bench.row(taskId)).failures > 0);
+    await until(() => worker.inHand === 0);
+    expect(await bench.row(taskId)).toMatchObject({ state: 'storing' });
+    delete vendor.open;
+  });
+
+  it('ends within its grace although a step does not, and gives the task back at once', async () => {
+    vendor.startTimeoutMs = 60_000;
+    vendor.start = (order) => {
+      vendor.take(order);
+      return new Promise(() => undefined);
+    };
+    const taskId = await bench.submit();
+    const worker = startWorker('stopped', 1);
+    await until(() => vendor.taken.length === 1);
+    const beganMs = performance.now();
+    workers.splice(workers.indexOf(worker), 1);
+    await worker.stop(2_000);
+    expect(performance.now() - beganMs).toBeLessThan(4_000);
+    const { rows } = await bench.database.query<{ lease_owner: string | null }>({
+      text: 'select lease_owner from task where id = $1 and lease_until <= now()',
+      values: [taskId],
+    });
+    expect(rows).toEqual([{ lease_owner: null }]);
+    vendor.start = async (order) => vendor.take(order);
+    startWorker('next', 1);
+    await until(async () => (await stateOf(taskId)) === 'running');
+    expect(await bench.row(taskId)).toMatchObject({ lapses: 0 });
+  });
+
+  it('runs a suspect while it works on nothing else', async () => {
+    let underWay = 0;
+    const beside = new Map<string, number>();
+    vendor.startTimeoutMs = 5_000;
+    vendor.start = async (order) => {
+      underWay += 1;
+      await sleep(50);
+      beside.set(order.taskId, underWay);
+      underWay -= 1;
+      return vendor.take(order);
+    };
+    const suspects = [await bench.submit(), await bench.submit()];
+    for (const taskId of suspects) await bench.change(taskId, 'lapses = 2');
+    const others: string[] = [];
+    const worker = startWorker('careful', 4);
+    await until(async () => {
+      others.push(await bench.submit());
+      const states = await Promise.all(suspects.map(stateOf));
+      return states.every((state) => state === 'running');
+    });
+    expect(suspects.map((taskId) => beside.get(taskId))).toEqual([1, 1]);
+    await until(async () => (await Promise.all(others.map(stateOf))).every((state) => state === 'running'));
+    expect(worker.inHand).toBe(0);
+  });
+});

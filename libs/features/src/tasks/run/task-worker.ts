@@ -1,0 +1,190 @@
+import type { Medium } from '#contracts';
+import { logger, withLogContext } from '#platform';
+import { type CrashPoints, type Listening, type TaskDoorbell } from '#runtime';
+import type { ClaimedTask } from '../task-row.js';
+import type { AdvanceTaskService } from './advance-task.service.js';
+import { KeptLease } from './kept-lease.js';
+import { Loop } from './loop.js';
+import { ABANDON_GRACE_MS, endedWithin, StepAbandoned, withinLimit } from './step-limit.js';
+import type { TaskMoves } from '../task-moves.js';
+import { WorkSlots } from './work-slots.js';
+
+const log = logger('generation');
+
+/** How often a worker looks for due tasks that no bell announced, in milliseconds. */
+const SWEEP_MS = 500;
+/** How often it looks for a task that must be run alone. */
+const SUSPECTS_MS = 1_000;
+/** How long such a task is left to workers that have nothing else to do. */
+const LEFT_TO_IDLE_MS = 3_000;
+/** Which part of the time for stopping the steps under way may use. The rest is for giving up those that do not stop. */
+const STOPPING_SHARE = 0.8;
+
+/**
+ * Works on the tasks of one medium. A bell is only the permission to look: what is taken is whatever is due and fairest,
+ * not the task that rang. A sweep twice a second finds what lost its bell.
+ *
+ * A task whose attempts ended without a word may be what ends processes. It is run while this process works on no other
+ * task, so that it takes none along.
+ */
+export class TaskWorker {
+  private readonly sweep = new Loop('task-sweep', SWEEP_MS, () => this.claim());
+  private readonly suspects = new Loop('task-suspects', SUSPECTS_MS, () => this.takeSuspect());
+  private readonly abort = new AbortController();
+  private readonly slots: WorkSlots;
+  private listening: Listening | undefined;
+  private claiming: Promise<boolean> | undefined;
+  private stopping = false;
+  /** A task waits to be run alone, or is. */
+  private isolating = false;
+  /** The last claim took as much as it could, so that more is likely to wait. */
+  private backlog = false;
+
+  constructor(
+    private readonly medium: Medium,
+    private readonly concurrency: number,
+    private readonly moves: TaskMoves,
+    private readonly advance: AdvanceTaskService,
+    private readonly doorbell: TaskDoorbell,
+    private readonly crashPoints: CrashPoints,
+  ) {
+    this.slots = new WorkSlots(concurrency);
+  }
+
+  /** Steps under way. */
+  get inHand(): number {
+    return this.concurrency - this.slots.free;
+  }
+
+  start(): void {
+    this.listening = this.doorbell.listen(this.medium, { concurrency: this.concurrency }, () => this.answer());
+    this.sweep.start();
+    this.suspects.start();
+  }
+
+  /**
+   * Takes nothing new and gives what is under way most of `graceMs` to reach its end. What is left is aborted at its
+   * next safe point, or abandoned, and given back, so that another worker goes on at once.
+   */
+  async stop(graceMs: number): Promise<void> {
+    this.stopping = true;
+    const timer = setTimeout(() => this.abort.abort(), graceMs * STOPPING_SHARE);
+    await Promise.all([this.listening?.stop(graceMs), this.sweep.stop(), this.suspects.stop(), this.lastClaim()]);
+    await this.slots.empty();
+    clearTimeout(timer);
+    const givenBack = this.moves.giveBack(this.medium);
+    givenBack.catch((error: unknown) => log.warn('lease.give_back_failed', { error }));
+    // What could not be given back is anybody's when its lease is over.
+    await endedWithin(givenBack, ABANDON_GRACE_MS);
+  }
+
+  /** What a claim under way still takes must have its slot before the slots are waited for. */
+  private async lastClaim(): Promise<void> {
+    while (this.claiming) await this.claiming.catch(() => undefined);
+  }
+
+  /** A worker without a free slot keeps the bell until it has one, so that an idle worker answers the others. */
+  private async answer(): Promise<void> {
+    await this.slots.available();
+    await this.claim();
+  }
+
+  /** One claim at a time; bells that ring during it share the next. */
+  private async claim(): Promise<boolean> {
+    while (this.claiming) await this.claiming;
+    this.claiming = this.claimForFreeSlots();
+    try {
+      return await this.claiming;
+    } finally {
+      this.claiming = undefined;
+    }
+  }
+
+  private async claimForFreeSlots(): Promise<boolean> {
+    for (;;) {
+      const { free } = this.slots;
+      if (free === 0 || this.stopping || this.isolating) return false;
+      const tasks = await this.moves.claimDue(this.medium, free);
+      if (tasks.length > 0) this.crashPoints.reach('after-claim');
+      this.backlog = tasks.length === free;
+      for (const task of tasks) this.slots.fill(this.work(task));
+      // Each account got its even share; what small ones left free is for those with more.
+      const accounts = new Set(tasks.map(({ account_id: accountId }) => accountId));
+      if (this.backlog || accounts.size < 2) return false;
+    }
+  }
+
+  private async work(task: ClaimedTask): Promise<void> {
+    await this.inContext(task, () => this.advanceWithLease(task, new KeptLease(this.moves, task)));
+    // The slot is free again: what waits for one need not wait for the next sweep.
+    if (this.backlog) this.claimSoon();
+  }
+
+  private claimSoon(): void {
+    setImmediate(() => void this.claim().catch((error: unknown) => log.error('task.claim_failed', { error })));
+  }
+
+  /** Runs one task alone, if there is one. A worker that has other work leaves it to idle ones first. */
+  private async takeSuspect(): Promise<boolean> {
+    if (this.stopping) return false;
+    const task = await this.moves.claimSuspect(this.medium, this.inHand === 0 ? 0 : LEFT_TO_IDLE_MS);
+    if (!task) return false;
+    this.isolating = true;
+    try {
+      await this.inContext(task, () => this.runAlone(task));
+    } finally {
+      this.isolating = false;
+      this.claimSoon();
+    }
+    return !this.stopping;
+  }
+
+  private async runAlone(task: ClaimedTask): Promise<void> {
+    if (await this.advance.endsWithoutWork(task)) return;
+    const lease = new KeptLease(this.moves, task);
+    try {
+      await this.lastClaim();
+      await this.slots.empty();
+      if (this.stopping || lease.lost.aborted || !(await this.moves.beginStep(task))) return;
+      log.warn('task.run_alone', { taskId: task.id, lapses: task.lapses });
+      this.slots.fill(this.advanceWithLease(task, lease));
+      await this.slots.empty();
+    } finally {
+      lease.letGo();
+    }
+  }
+
+  private inContext(task: ClaimedTask, work: () => Promise<void>): Promise<void> {
+    return withLogContext({ taskId: task.id, requestId: task.request_id }, work);
+  }
+
+  /**
+   * Keeps the lease while the step runs; a step whose lease was lost is aborted, because somebody else has the task. So is
+   * one whose time is over, and the slot is free soon after, even when it does not stop.
+   */
+  private async advanceWithLease(task: ClaimedTask, lease: KeptLease): Promise<void> {
+    const limit = {
+      step: 'task',
+      limitMs: this.advance.limitMs(task),
+      signal: AbortSignal.any([this.abort.signal, lease.lost]),
+    } as const;
+    try {
+      await withinLimit(limit, async (signal) => {
+        await this.advance.advance(task, signal);
+        if (signal.aborted && !limit.signal.aborted) await this.overran(task);
+      });
+    } catch (error) {
+      log.error('task.advance_failed', { error });
+      if (error instanceof StepAbandoned && !limit.signal.aborted) await this.overran(task);
+    } finally {
+      lease.letGo();
+    }
+  }
+
+  /** Never throws: a task that cannot be put back is anybody's when its lease is over. */
+  private async overran(task: ClaimedTask): Promise<void> {
+    const putBack = this.advance.overran(task);
+    putBack.catch((error: unknown) => log.error('task.put_back_failed', { error }));
+    await endedWithin(putBack, ABANDON_GRACE_MS);
+  }
+}

@@ -1,0 +1,143 @@
+import type { Micros, ProviderOutput, TaskFailureCode, TaskState } from '#contracts';
+import { type Database, retryOnConnectionError, timeOrderedId } from '#platform';
+import { type CrashPoints, type TaskSignals } from '#runtime';
+import { type EndedTask, recordTaskEnd } from '../../operations/record-task-end.js';
+import type { TaskRow } from '../task-row.js';
+import { leftoverFiles, type SettledFile } from '../run/result-files.js';
+import { taskLog } from '../task-log.js';
+import { SETTLE_TASK } from './settle-statement.js';
+
+/** How a task succeeded. */
+export interface Completion {
+  readonly chargeMicros: Micros;
+  /** Units delivered: seconds of film or pictures. */
+  readonly quantity: number;
+  readonly files: readonly SettledFile[];
+  /** Seconds the files stay; null: for good. */
+  readonly resultTtlSeconds: number | null;
+}
+
+interface Ending {
+  readonly taskId: string;
+  readonly from: readonly TaskState[];
+  readonly attempt: number | null;
+  /** Only while no vendor was called. */
+  readonly unstarted?: true;
+  readonly state: 'completed' | 'failed' | 'cancelled';
+  readonly error: { readonly code: TaskFailureCode; readonly message: string } | null;
+  readonly completion: Completion;
+}
+
+const NOTHING: Completion = { chargeMicros: 0n, quantity: 0, files: [], resultTtlSeconds: null };
+
+/** How long what was copied for a failed task lies there, in seconds: longer than a worker that lost the task may go on copying. */
+const LEFTOVERS_TTL_SECONDS = 3_600;
+
+/** A task as it stands when nobody works on it. */
+export interface UnclaimedTask {
+  readonly id: string;
+  readonly outputs: readonly ProviderOutput[] | null;
+}
+
+/** Ends tasks. The terminal move, the money, the files and the usage record are one statement: all of it or none. */
+export class SettleTaskService {
+  constructor(
+    private readonly database: Database,
+    private readonly signals: TaskSignals,
+    private readonly crashPoints: CrashPoints,
+  ) {}
+
+  /** Turns the hold into a charge and gives back the rest. False: the task had moved on. */
+  complete(task: TaskRow, completion: Completion): Promise<boolean> {
+    return this.end({
+      taskId: task.id,
+      from: ['storing'],
+      attempt: task.attempt,
+      state: 'completed',
+      error: null,
+      completion,
+    });
+  }
+
+  /** Gives the whole hold back and says why, from within a claimed attempt. False: the task had moved on. */
+  fail(task: TaskRow, code: TaskFailureCode, message: string): Promise<boolean> {
+    const from = ['queued', 'submitting', 'storing'] as const;
+    return this.end({
+      taskId: task.id,
+      from,
+      attempt: task.attempt,
+      state: 'failed',
+      error: { code, message },
+      completion: uselessly(task),
+    });
+  }
+
+  /** Fails an open task that no attempt holds: the vendor said no, or time ran out. `from` names where it may be. */
+  failUnclaimed(
+    task: UnclaimedTask,
+    from: readonly TaskState[],
+    code: TaskFailureCode,
+    message: string,
+  ): Promise<boolean> {
+    const [state, error, completion] = ['failed', { code, message }, uselessly(task)] as const;
+    return this.end({ taskId: task.id, from, attempt: null, state, error, completion });
+  }
+
+  /** Stops a task that its vendor has stopped, and gives the whole hold back. False: the task had moved on. */
+  cancel(taskId: string, from: readonly TaskState[]): Promise<boolean> {
+    return this.end({ taskId, from, attempt: null, state: 'cancelled', error: null, completion: NOTHING });
+  }
+
+  /** Stops a task that no vendor has seen, and gives the whole hold back. False: it is too late for that. */
+  cancelUnstarted(taskId: string): Promise<boolean> {
+    const from = ['queued', 'submitting'] as const;
+    const [state, error, completion] = ['cancelled', null, NOTHING] as const;
+    return this.end({ taskId, from, attempt: null, unstarted: true, state, error, completion });
+  }
+
+  private async end({ taskId, from, attempt, unstarted, state, error, completion }: Ending): Promise<boolean> {
+    const files = completion.files.map((file) => ({
+      ordinal: file.ordinal,
+      role: file.role,
+      store_key: file.storeKey,
+      content_type: file.contentType,
+      bytes: file.bytes,
+      sha256: file.sha256,
+      width: file.width,
+      height: file.height,
+      duration_ms: file.durationMs,
+    }));
+    const values = [
+      taskId,
+      state,
+      from,
+      attempt,
+      completion.chargeMicros,
+      completion.quantity,
+      error?.code ?? null,
+      error?.message ?? null,
+      JSON.stringify(files),
+      completion.resultTtlSeconds,
+      timeOrderedId('usage'),
+      unstarted ?? false,
+      `${timeOrderedId('msg')}_`,
+    ];
+    const { rows } = await retryOnConnectionError(() =>
+      this.database.query<EndedTask>({ name: 'settle_task', text: SETTLE_TASK, values }),
+    );
+    const [ended] = rows;
+    if (!ended) return false;
+    recordTaskEnd(ended);
+    taskLog.ended(ended, taskId);
+    this.crashPoints.reach('after-settled');
+    this.signals.publish([taskId]);
+    return true;
+  }
+}
+
+/** Nothing is delivered and nothing charged, but files may lie in the store. */
+const uselessly = ({ id, outputs }: UnclaimedTask): Completion => ({
+  ...NOTHING,
+  files: leftoverFiles(id, outputs),
+  resultTtlSeconds: outputs ? LEFTOVERS_TTL_SECONDS : null,
+});

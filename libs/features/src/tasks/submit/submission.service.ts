@@ -1,0 +1,106 @@
+import { formatMicros, GatewayError, readModelRequest, type ModelRequest, type SubmissionPath } from '#contracts';
+import { checkInlineReferences, isDataUri } from '#media';
+import { eventLogger, type SafeFetcher, timeOrderedId } from '#platform';
+import type { Caller } from '../../accounts/caller.js';
+import { noteFacts } from '../../operations/request-facts.js';
+import type { ModelsOnSale } from '../../billing/prices/models-on-sale.js';
+import type { PriceBook, Quote } from '../../billing/prices/price-book.js';
+import { takeWebhookUrl } from '../../webhooks/webhook-url.js';
+import { catalogFamily } from './catalog-family.js';
+import type { TaskWriter } from './task-writer.js';
+
+const submitted = eventLogger('tasks', 'task.submitted');
+
+/** What a caller gets back for an accepted request. */
+export interface AcceptedTask {
+  readonly taskId: string;
+  readonly notices: readonly string[];
+  /** True when no real model makes it. */
+  readonly isMadeBySandbox: boolean;
+}
+
+/** What comes with a submission besides its body. */
+export interface SubmissionContext {
+  readonly requestId: string;
+  /** The id to give the task, reserved by a request that may be repeated. */
+  readonly taskId?: string | undefined;
+  /** The header `Idempotency-Key`. */
+  readonly idempotencyKey?: string | undefined;
+  /** The header `X-Webhook-Url`. */
+  readonly webhookHeader?: string | undefined;
+}
+
+/** A checked request and its price. */
+export interface PricedRequest {
+  readonly request: ModelRequest;
+  readonly quote: Quote;
+}
+
+/** Takes a request from its raw body to a paid task, refusing before a cent moves. */
+export class SubmissionService {
+  constructor(
+    private readonly prices: PriceBook,
+    private readonly tasks: TaskWriter,
+    private readonly fetcher: SafeFetcher,
+    private readonly onSale: Pick<ModelsOnSale, 'expectMaker' | 'isMadeBySandbox'>,
+  ) {}
+
+  /**
+   * Checks, prices, holds and writes.
+   *
+   * @throws GatewayError 400, 402, 403, 404, or 409 when a repeat took over; nothing was written and nothing is charged.
+   */
+  async submit(
+    path: SubmissionPath,
+    caller: Caller,
+    sent: unknown,
+    { requestId, taskId: reservedTaskId, idempotencyKey, webhookHeader }: SubmissionContext,
+  ): Promise<AcceptedTask> {
+    const { webhookUrl, body } = takeWebhookUrl(this.fetcher, sent, webhookHeader);
+    const { request, quote } = await this.price(path, caller, body);
+    const { model, medium, mode, parameters, notices } = request;
+    const family = catalogFamily(model);
+    const taskId = reservedTaskId ?? timeOrderedId('task');
+    await this.tasks.write({
+      id: taskId,
+      accountId: caller.accountId,
+      apiKeyId: caller.apiKeyId,
+      requestId,
+      idempotencyKey,
+      medium,
+      path,
+      family: family.id,
+      model,
+      mode,
+      parameters,
+      notices,
+      billing: family.billing(parameters),
+      priceId: quote.priceId,
+      holdMicros: quote.holdMicros,
+      priority: caller.priority,
+      deadlineSeconds: family.deadlineSeconds,
+      webhookUrl,
+      keyHasQuota: caller.quotaMicros !== null,
+    });
+    const hold = formatMicros(quote.holdMicros);
+    noteFacts(requestId, { taskId, hold });
+    submitted({ taskId, requestId, accountId: caller.accountId, keyId: caller.apiKeyId, model, hold });
+    return { taskId, notices, isMadeBySandbox: this.onSale.isMadeBySandbox(model) };
+  }
+
+  /** Checks and prices a request without running it. */
+  async price(path: SubmissionPath, caller: Caller, body: unknown): Promise<PricedRequest> {
+    const request = readModelRequest(path, body);
+    if (caller.allowedModels.length > 0 && !caller.allowedModels.includes(request.model)) {
+      throw new GatewayError('model_not_allowed', `This API key may not use the model "${request.model}".`, {
+        param: 'model',
+      });
+    }
+    this.onSale.expectMaker(request.model);
+    const family = catalogFamily(request.model);
+    // Files behind a URL are judged by the worker, before the vendor is called.
+    const inline = family.references(request.parameters).filter(({ source }) => isDataUri(source));
+    if (inline.length > 0) await checkInlineReferences(inline);
+    return { request, quote: await this.prices.quote(request.model, family.billing(request.parameters)) };
+  }
+}

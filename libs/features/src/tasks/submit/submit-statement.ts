@@ -1,0 +1,85 @@
+import { entrySql } from '#contracts';
+import { RENEW_RIGHTS } from '../../idempotency/idempotency-statements.js';
+import type { NewTask } from './new-task.js';
+
+/**
+ * Writes tasks, their holds and their ledger entries in one statement and one commit.
+ *
+ * Set-based: all tasks of one account in the batch are accepted together or not at all. Each comes back with whether it
+ * was, and with what its account has left (`spare`, null where nothing limits it). Accounts are locked in the order of their ids, so two batches cannot wait for each other. A key's quota is
+ * guarded by a check constraint, which fails the whole statement; tasks of keys with a quota therefore go alone. A task of a
+ * request that may be repeated, and that another attempt has taken over from, is `lost`. An account in debt begins nothing.
+ */
+export const SUBMIT_TASKS = `
+with incoming as (
+  select * from jsonb_to_recordset($1::text::jsonb) as t(
+    id text, account_id text, api_key_id text, request_id text, medium text, path text, family text, model text,
+    mode text, parameters jsonb, notices text[], billing_unit text, billing_variant text, billing_settle text,
+    quantity integer, price_id text, hold_micros bigint, priority smallint, deadline_seconds integer, webhook_url text,
+    idempotency_key text)
+), locked as (
+  select a.id, case when not a.unlimited then a.available_micros end as spare,
+    not a.unlimited and a.owed_micros > 0 as in_debt
+  from account a where a.id in (select account_id from incoming) and a.disabled_at is null
+  order by a.id for no key update
+), renewed as (${RENEW_RIGHTS}
+), rightful as (
+  select * from incoming where idempotency_key is null or request_id in (select request_id from renewed)
+), wanted as (
+  select account_id, sum(hold_micros)::bigint as total from rightful group by account_id
+), charged as (
+  update account a set available_micros = a.available_micros - w.total, held_micros = a.held_micros + w.total
+  from locked l join wanted w on w.account_id = l.id
+  where a.id = l.id and not l.in_debt and (a.unlimited or a.available_micros >= w.total)
+  returning a.id
+), key_wanted as (
+  select api_key_id, sum(hold_micros)::bigint as total from rightful
+  where account_id in (select id from charged) group by api_key_id
+), keyed as (
+  update api_key k set held_micros = k.held_micros + w.total from key_wanted w where k.id = w.api_key_id
+), written as (
+  insert into task (id, account_id, api_key_id, request_id, medium, path, family, model, mode, parameters, notices,
+    billing_unit, billing_variant, billing_settle, quantity, price_id, hold_micros, priority, deadline_at, webhook_url,
+    state, lease_until)
+  select id, account_id, api_key_id, request_id, medium, path, family, model, mode, parameters, notices,
+    billing_unit, billing_variant, billing_settle, quantity, price_id, hold_micros, priority,
+    now() + deadline_seconds * interval '1 second', webhook_url, 'queued', now()
+  from rightful where account_id in (select id from charged)
+  returning id, account_id, api_key_id, request_id, hold_micros
+), entered as (
+  insert into ledger_entry (account_id, api_key_id, task_id, request_id, kind, debit, credit, amount_micros)
+  select account_id, api_key_id, id, request_id, ${entrySql('hold')}, hold_micros from written
+)
+select i.id, i.account_id, w.id is not null as accepted,
+  l.id is not null and i.idempotency_key is not null and i.request_id not in (select request_id from renewed) as lost,
+  coalesce(l.in_debt, false) as in_debt,
+  l.spare - case when c.id is null then 0 else t.total end as spare
+from incoming i left join written w on w.id = i.id left join locked l on l.id = i.account_id
+  left join charged c on c.id = i.account_id left join wanted t on t.account_id = i.account_id`;
+
+/** A task as the statement's JSON argument spells it; bigints travel as text. */
+export function toSubmitRow(task: NewTask): Record<string, unknown> {
+  return {
+    id: task.id,
+    account_id: task.accountId,
+    api_key_id: task.apiKeyId,
+    request_id: task.requestId,
+    medium: task.medium,
+    path: task.path,
+    family: task.family,
+    model: task.model,
+    mode: task.mode,
+    parameters: task.parameters,
+    notices: task.notices,
+    billing_unit: task.billing.unit,
+    billing_variant: task.billing.variant,
+    billing_settle: task.billing.settle,
+    quantity: task.billing.quantity,
+    price_id: task.priceId,
+    hold_micros: task.holdMicros.toString(),
+    priority: task.priority,
+    deadline_seconds: task.deadlineSeconds,
+    webhook_url: task.webhookUrl,
+    idempotency_key: task.idempotencyKey ?? null,
+  };
+}

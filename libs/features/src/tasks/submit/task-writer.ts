@@ -1,0 +1,200 @@
+import type { Medium, Micros } from '#contracts';
+import {
+  brokeConstraint,
+  Coalescer,
+  type CoalescerOptions,
+  Database,
+  isConnectionError,
+  isShort,
+  jsonBytes,
+  REQUEST_RETRY_MS,
+  REQUEST_WAIT_MS,
+  retryOnConnectionError,
+} from '#platform';
+import { type CrashPoints, type TaskDoorbell } from '#runtime';
+import { collectDebts } from '../../billing/ledger/debts.js';
+import {
+  inDebt,
+  insufficientBalance,
+  insufficientKeyQuota,
+  lostAttempt,
+} from '../../billing/ledger/payment-refusals.js';
+import type { NewTask } from './new-task.js';
+import { SUBMIT_TASKS, toSubmitRow } from './submit-statement.js';
+
+/** Whether tasks of the same account may share a statement: a quota is guarded by a constraint that fails a whole one. */
+export type PaidTask = NewTask & { readonly keyHasQuota: boolean };
+
+/** A task with the text that the statement gets, made once; inline files make it long, and it is then in pieces. */
+interface WrittenTask {
+  readonly task: NewTask;
+  readonly json: string | readonly Buffer[];
+  readonly length: number;
+}
+
+/** What a statement did. */
+interface Outcome {
+  readonly accepted: ReadonlySet<string>;
+  /** Those whose request another attempt has taken over. */
+  readonly lost: ReadonlySet<string>;
+  /** Those whose account owes money. */
+  readonly inDebt: ReadonlySet<string>;
+  /** What limited accounts had left after it, by account id. */
+  readonly spare: ReadonlyMap<string, Micros>;
+}
+
+interface OutcomeRow {
+  readonly id: string;
+  readonly account_id: string;
+  readonly accepted: boolean;
+  readonly lost: boolean;
+  readonly in_debt: boolean;
+  readonly spare: bigint | null;
+}
+
+const NOTHING_WRITTEN: Outcome = { accepted: new Set(), lost: new Set(), inDebt: new Set(), spare: new Map() };
+
+const MEBI = 1024 ** 2;
+/** What may be written together, and what may wait for it. Sizes in characters, times in milliseconds. */
+const BATCHES: CoalescerOptions<WrittenTask> = {
+  maxItems: 64,
+  maxRunsInFlight: 2,
+  maxWaiting: 2_000,
+  maxWaitMs: REQUEST_WAIT_MS,
+  sizes: { of: ({ length }) => length, maxRun: 32 * MEBI, maxWaiting: 256 * MEBI },
+};
+
+/** Writes tasks: money held and row written together, worker called after. */
+export class TaskWriter {
+  private readonly batches: Coalescer<WrittenTask, PromiseSettledResult<boolean>>;
+
+  constructor(
+    private readonly database: Database,
+    private readonly doorbell: TaskDoorbell,
+    private readonly crashPoints: CrashPoints,
+    /** How long a database that is away is tried again, in milliseconds. */
+    private readonly retryMs = REQUEST_RETRY_MS,
+  ) {
+    this.batches = new Coalescer((tasks) => this.writeBatch(tasks), BATCHES);
+  }
+
+  /**
+   * Holds the price and writes the task in one commit, then rings for a worker. A bell that gets lost costs only time:
+   * the sweeper finds the row.
+   *
+   * @throws GatewayError `insufficient_balance`, `insufficient_key_quota`, `overloaded`, `idempotency_in_flight` (another
+   * attempt has taken over): nothing was written.
+   */
+  async write({ keyHasQuota, ...task }: PaidTask): Promise<void> {
+    const written = await writtenTask(task);
+    const accepted = keyHasQuota ? await this.writeAlone(written) : await this.writeTogether(written);
+    if (!accepted) throw insufficientBalance(task.accountId, task.holdMicros);
+    this.crashPoints.reach('after-task-written');
+    this.doorbell.ring(task.medium satisfies Medium, [task.id]);
+  }
+
+  private async writeTogether(task: WrittenTask): Promise<boolean> {
+    const outcome = await this.batches.add(task);
+    if (outcome.status === 'rejected') throw outcome.reason;
+    return outcome.value;
+  }
+
+  /**
+   * A batch is accepted by account as a whole. A task that was refused together with others is tried alone, because
+   * the balance may cover it though not all of them; unless its price is more than what the account was just seen to
+   * have, so that a poor account does not hold up its neighbours. An error of the statement, too, sends each task on alone: one bad
+   * row must not fail its neighbours. A database that is away fails all of them at once, while their callers still wait.
+   */
+  private async writeBatch(tasks: readonly WrittenTask[]): Promise<PromiseSettledResult<boolean>[]> {
+    const together = tasks.length > 1 ? await this.tryTogether(tasks) : NOTHING_WRITTEN;
+    const spare = new Map(together.spare);
+    const outcomes: PromiseSettledResult<boolean>[] = [];
+    for (const written of tasks) {
+      const { id, accountId, holdMicros } = written.task;
+      const known =
+        together.accepted.has(id) || (holdMicros <= (spare.get(accountId) ?? holdMicros) ? undefined : false);
+      const [outcome] =
+        known === undefined
+          ? await Promise.allSettled([this.writeAlone(written, spare)])
+          : [{ status: 'fulfilled' as const, value: known }];
+      outcomes.push(outcome);
+    }
+    return outcomes;
+  }
+
+  private async tryTogether(tasks: readonly WrittenTask[]): Promise<Outcome> {
+    try {
+      return await this.insert(tasks);
+    } catch (error) {
+      if (isConnectionError(error)) throw error;
+      return NOTHING_WRITTEN;
+    }
+  }
+
+  private async writeAlone(written: WrittenTask, spare = new Map<string, Micros>()): Promise<boolean> {
+    try {
+      let outcome = await this.insert([written]);
+      const { id, accountId: owner } = written.task;
+      // Money that came back since, from holds that were released, may pay what is owed.
+      if (outcome.inDebt.has(id) && (await collectDebts(this.database, owner)) === 0n)
+        outcome = await this.insert([written]);
+      if (outcome.inDebt.has(id)) throw inDebt(owner);
+      if (outcome.lost.has(written.task.id)) throw lostAttempt();
+      for (const [accountId, micros] of outcome.spare) spare.set(accountId, micros);
+      return outcome.accepted.has(written.task.id);
+    } catch (error) {
+      if (brokeConstraint(error, 'api_key_within_quota')) throw insufficientKeyQuota();
+      if (brokeConstraint(error, 'task_pkey')) return true;
+      throw error;
+    }
+  }
+
+  /** A connection that broke may have broken after the commit: before the next try it is looked up what was written. */
+  private insert(tasks: readonly WrittenTask[]): Promise<Outcome> {
+    this.crashPoints.reach('before-task-written');
+    let interrupted = false;
+    return retryOnConnectionError(async () => {
+      const before = interrupted ? await this.writtenBefore(tasks) : NOTHING_WRITTEN;
+      if (before.accepted.size > 0) return before;
+      interrupted = true;
+      const values = [arrayOf(tasks.map(({ json }) => json))];
+      const { rows } = await this.database.query<OutcomeRow>({ name: 'submit_tasks', text: SUBMIT_TASKS, values });
+      return toOutcome(rows);
+    }, this.retryMs);
+  }
+
+  private async writtenBefore(tasks: readonly WrittenTask[]): Promise<Outcome> {
+    const { rows } = await this.database.query<{ id: string }>({
+      text: 'select id from task where id = any($1)',
+      values: [tasks.map(({ task }) => task.id)],
+    });
+    return { ...NOTHING_WRITTEN, accepted: new Set(rows.map(({ id }) => id)) };
+  }
+}
+
+async function writtenTask(task: NewTask): Promise<WrittenTask> {
+  const row = toSubmitRow(task);
+  if (isShort(row)) {
+    const json = JSON.stringify(row);
+    return { task, json, length: json.length };
+  }
+  const json = await jsonBytes(row);
+  return { task, json, length: json.reduce((sum, { length }) => sum + length, 0) };
+}
+
+/** Written values as a JSON array. */
+function arrayOf(values: readonly WrittenTask['json'][]): string | Buffer {
+  if (values.every((value) => typeof value === 'string')) return `[${values.join(',')}]`;
+  const parts = values.flatMap((value, index) => [
+    Buffer.from(index === 0 ? '[' : ','),
+    ...(typeof value === 'string' ? [Buffer.from(value)] : value),
+  ]);
+  return Buffer.concat([...parts, Buffer.from(']')]);
+}
+
+const toOutcome = (rows: readonly OutcomeRow[]): Outcome => ({
+  accepted: new Set(rows.filter(({ accepted }) => accepted).map(({ id }) => id)),
+  lost: new Set(rows.filter(({ lost }) => lost).map(({ id }) => id)),
+  inDebt: new Set(rows.filter((row) => row.in_debt).map(({ id }) => id)),
+  spare: new Map(rows.flatMap((row) => (row.spare === null ? [] : [[row.account_id, row.spare] as const]))),
+});

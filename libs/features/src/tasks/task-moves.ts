@@ -1,0 +1,152 @@
+import type { JsonObject, Medium, Operation, ProviderOutput } from '#contracts';
+import { Database, retryOnConnectionError } from '#platform';
+import { type TaskSignals } from '#runtime';
+import type { ClaimedTask, TaskRow } from './task-row.js';
+import { taskLog } from './task-log.js';
+import * as statements from './task-statements.js';
+
+/** An open task past its deadline. `startedUpstream`: the vendor may hold work for it. */
+export interface OverdueTask {
+  readonly id: string;
+  readonly state: TaskRow['state'];
+  readonly attempt: number;
+  readonly provider: string | null;
+  readonly operation: JsonObject | null;
+  readonly outputs: ProviderOutput[] | null;
+  readonly startedUpstream: boolean;
+}
+
+/** What is tried again, and whether the try that failed counts against the task. */
+export interface Retry {
+  readonly reason: string;
+  readonly delayMs: number;
+  /** False when nobody is to blame for the task itself: a busy vendor, a full disk. Such tries end at the deadline. */
+  readonly counts: boolean;
+}
+
+/** Every move of a task but the last, as a method; each answers whether it was this call that made the move. */
+export class TaskMoves {
+  constructor(
+    private readonly database: Database,
+    private readonly signals: TaskSignals,
+    private readonly owner: string,
+    /** How long this worker owns a claimed task without renewing. A dead worker's tasks wait this long. */
+    private readonly leaseMs: number,
+  ) {}
+
+  /** Takes up to `limit` tasks that are due and that nobody works on: begun steps first, then the fairest queued. */
+  async claimDue(medium: Medium, limit: number): Promise<ClaimedTask[]> {
+    const values = [medium, this.owner, this.leaseMs, limit];
+    const tasks = await this.run<ClaimedTask>('claim_due', statements.CLAIM_DUE, values);
+    for (const task of tasks) taskLog.claimed(task);
+    if (tasks.length > 0) this.signals.publish(tasks.map(({ id }) => id));
+    return tasks;
+  }
+
+  /** Takes the one task that must be run alone, if it has been due for `dueMs`. */
+  async claimSuspect(medium: Medium, dueMs: number): Promise<ClaimedTask | null> {
+    const values = [medium, this.owner, this.leaseMs, dueMs];
+    const [task] = await this.run<ClaimedTask>('claim_suspect', statements.CLAIM_SUSPECT, values);
+    if (task) this.signals.publish([task.id]);
+    return task ?? null;
+  }
+
+  /** False: the lease was lost. */
+  beginStep(task: TaskRow): Promise<boolean> {
+    return this.moved('begin_step', statements.BEGIN_STEP, [task.id, task.attempt, this.owner]);
+  }
+
+  /** Gives back all that this worker still holds. */
+  async giveBack(medium: Medium): Promise<void> {
+    await this.run('give_back', statements.GIVE_BACK, [medium, this.owner]);
+  }
+
+  renewLease(task: TaskRow): Promise<boolean> {
+    return this.moved('renew_lease', statements.RENEW_LEASE, [task.id, task.attempt, this.leaseMs, this.owner]);
+  }
+
+  /** A third of the lease: two renewals may fail before it is lost. */
+  get renewalMs(): number {
+    return this.leaseMs / 3;
+  }
+
+  recordStartIntent(task: TaskRow, provider: string): Promise<boolean> {
+    return this.moved('record_start_intent', statements.RECORD_START_INTENT, [task.id, task.attempt, provider]);
+  }
+
+  recordStartEnd(task: TaskRow): Promise<boolean> {
+    return this.moved('record_start_end', statements.RECORD_START_END, [task.id, task.attempt]);
+  }
+
+  setRunning(task: TaskRow, provider: string, operation: Operation, firstPollMs: number): Promise<boolean> {
+    const values = [task.id, task.attempt, operation, provider, Math.round(firstPollMs)];
+    return this.changed(task.id, this.moved('set_running', statements.SET_RUNNING, values));
+  }
+
+  /** Answers whether the task has ended, so that nobody can want the vendor's work any more. */
+  async recordOrphan(taskId: string, provider: string, operation: Operation): Promise<boolean> {
+    const values = [taskId, provider, operation];
+    const [orphan] = await this.run<{ unwanted: boolean }>('record_orphan', statements.RECORD_ORPHAN, values);
+    return orphan?.unwanted ?? false;
+  }
+
+  async resolveOrphan(taskId: string, operation: Operation): Promise<void> {
+    await this.run('resolve_orphan', statements.RESOLVE_ORPHAN, [taskId, operation]);
+  }
+
+  /** Only when the vendor certainly did not take the order. */
+  requeue(task: TaskRow, retry: Retry): Promise<boolean> {
+    return this.changed(task.id, this.moved('requeue', statements.REQUEUE, retryValues(task, retry)));
+  }
+
+  /** The same step again, which still knows of an earlier start. */
+  retryLater(task: TaskRow, retry: Retry): Promise<boolean> {
+    return this.moved('retry_later', statements.RETRY_LATER, retryValues(task, retry));
+  }
+
+  awaitDeadline(task: TaskRow, reason: string): Promise<boolean> {
+    return this.moved('await_deadline', statements.AWAIT_DEADLINE, [task.id, task.attempt, reason]);
+  }
+
+  /** False: no vendor holds the task, or not any more. */
+  requestCancel(taskId: string, accountId: string): Promise<boolean> {
+    return this.changed(taskId, this.moved('request_cancel', statements.REQUEST_CANCEL, [taskId, accountId]));
+  }
+
+  async refuseCancel(taskId: string, outcome: 'too_late' | 'unsupported'): Promise<void> {
+    await this.changed(taskId, this.moved('refuse_cancel', statements.REFUSE_CANCEL, [taskId, outcome]));
+  }
+
+  async pastDeadline(medium: Medium, limit: number): Promise<OverdueTask[]> {
+    const rows = await this.run<Omit<OverdueTask, 'startedUpstream'> & { started_upstream: boolean }>(
+      'past_deadline',
+      statements.PAST_DEADLINE,
+      [medium, limit],
+    );
+    return rows.map(({ started_upstream: startedUpstream, ...task }) => ({ ...task, startedUpstream }));
+  }
+
+  private async changed(taskId: string, move: Promise<boolean>): Promise<boolean> {
+    const moved = await move;
+    if (moved) this.signals.publish([taskId]);
+    return moved;
+  }
+
+  private async moved(name: string, text: string, values: unknown[]): Promise<boolean> {
+    return (await this.run(name, text, values)).length > 0;
+  }
+
+  /** Every statement is safe to repeat, so a lost connection is simply tried again. */
+  private async run<Row extends object>(name: string, text: string, values: unknown[]): Promise<Row[]> {
+    const { rows } = await retryOnConnectionError(() => this.database.query<Row>({ name, text, values }));
+    return rows;
+  }
+}
+
+const retryValues = (task: TaskRow, { reason, delayMs, counts }: Retry): unknown[] => [
+  task.id,
+  task.attempt,
+  reason,
+  Math.round(delayMs),
+  counts ? 1 : 0,
+];

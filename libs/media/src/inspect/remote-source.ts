@@ -1,0 +1,115 @@
+import { contentRange, RemoteStatus, type SafeAnswer, type SafeFetcher } from '#platform';
+import { BLOCK_BYTES, BlockSource, BufferSource, type ByteSource } from './byte-source.js';
+import { MediaUnreadable } from './media-unreadable.js';
+import { SpooledSource } from './spooled-source.js';
+
+/** How a remote file is opened. */
+export interface RemoteSourceOptions {
+  readonly fetcher: SafeFetcher;
+  /** Longest file; a longer one is refused with `too_large`. */
+  readonly maxBytes: number;
+  /** Longest time from opening to the last read. */
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+  /** Whose file it is; see `SafeGetOptions`. */
+  readonly accountId?: string | undefined;
+}
+
+/**
+ * Opens a remote file with one ranged GET, never HEAD: presigned links refuse HEAD. A host that knows no ranges is read
+ * from front to back into a temporary file, only as far as needed.
+ *
+ * @throws MediaUnreadable `too_large` or `bad_answer`; RemoteStatus; FetchRefused; FetchFailed.
+ */
+export async function openRemoteSource(url: string, options: RemoteSourceOptions): Promise<ByteSource> {
+  const transfer = new Transfer(options);
+  const answer = await transfer.get(url, { range: `bytes=0-${BLOCK_BYTES - 1}` });
+  try {
+    return await sourceOf(answer, transfer, options.maxBytes);
+  } catch (error) {
+    answer.body.destroy();
+    throw error;
+  }
+}
+
+async function sourceOf(answer: SafeAnswer, transfer: Transfer, maxBytes: number): Promise<ByteSource> {
+  if (answer.status === 200) return SpooledSource.open(answer, maxBytes);
+  // An empty file has no satisfiable range.
+  if (answer.status === 416) {
+    answer.body.destroy();
+    return new BufferSource(Buffer.alloc(0));
+  }
+  if (answer.status !== 206) throw new RemoteStatus(answer.status);
+  const range = contentRange(answer);
+  if (range?.start !== 0) throw new MediaUnreadable('bad_answer', 'is answered with a range that was not asked for');
+  if (range.size > maxBytes) throw new MediaUnreadable('too_large', `has ${range.size} bytes`);
+  const beginning = await takeExactly(answer, Math.min(BLOCK_BYTES, range.size));
+  return new RangedSource(answer.url, { transfer, size: range.size, etag: answer.headers.etag, beginning });
+}
+
+/** All requests for one file: they share its time and its bounds. */
+class Transfer {
+  private readonly deadline: number;
+
+  constructor(private readonly options: RemoteSourceOptions) {
+    this.deadline = Date.now() + options.timeoutMs;
+  }
+
+  get(url: string, headers: Record<string, string>): Promise<SafeAnswer> {
+    const { fetcher, maxBytes, signal, accountId } = this.options;
+    const timeoutMs = Math.max(1, this.deadline - Date.now());
+    return fetcher.get(url, { headers, maxBytes, timeoutMs, signal, accountId });
+  }
+}
+
+interface RangedFile {
+  readonly transfer: Transfer;
+  readonly size: number;
+  readonly etag: string | string[] | undefined;
+  readonly beginning: Buffer;
+}
+
+/** A file on a host that answers ranges. Every answer must be of the file that was opened. */
+class RangedSource extends BlockSource {
+  constructor(
+    private readonly url: string,
+    private readonly file: RangedFile,
+  ) {
+    super(file.size);
+    this.keepBeginning(file.beginning);
+  }
+
+  async *stream(start: number): AsyncIterable<Buffer> {
+    const answer = await this.ask(start, this.size);
+    yield* answer.body as AsyncIterable<Buffer>;
+  }
+
+  protected async load(start: number, end: number): Promise<Buffer> {
+    return takeExactly(await this.ask(start, end), end - start);
+  }
+
+  private async ask(start: number, end: number): Promise<SafeAnswer> {
+    const answer = await this.file.transfer.get(this.url, { range: `bytes=${start}-${end - 1}` });
+    const range = contentRange(answer);
+    const same = answer.status === 206 && range?.start === start && range.size === this.size;
+    if (same && answer.headers.etag === this.file.etag) return answer;
+    answer.body.destroy();
+    throw new MediaUnreadable('changed', 'changed while it was read');
+  }
+
+  async close(): Promise<void> {
+    // Every answer was read to its end or destroyed.
+  }
+}
+
+/** Reads the given number of bytes and ends the answer there, whatever else the host would send. */
+async function takeExactly({ body }: SafeAnswer, count: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let have = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    have += chunk.length;
+    if (have >= count) break;
+  }
+  return Buffer.concat(chunks).subarray(0, count);
+}

@@ -1,0 +1,288 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { readdirSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { gzipSync } from 'node:zlib';
+import { GatewayError, type MediaLimits, type MediaReference } from '#contracts';
+import { SafeFetcher } from '#platform';
+import { isoBox, movieSample, mp4Brands, pngSample, wavSample } from '#testing';
+import { checkReference, checkReferences } from './check-references.js';
+
+const MEBIBYTE = 1024 * 1024;
+const PICTURE: MediaLimits = { formats: ['png', 'jpeg'], maxBytes: MEBIBYTE, minSidePixels: 128 };
+const FILM: MediaLimits = { formats: ['mp4', 'mov'], maxBytes: 8 * MEBIBYTE, minSeconds: 2, maxSeconds: 10 };
+const SOUND: MediaLimits = { formats: ['wav', 'mp3'], maxBytes: MEBIBYTE, maxSeconds: 15 };
+
+const GOOD_PICTURE = pngSample({ width: 640, height: 480 });
+/** Its header stands behind 3 MB of data, so that it takes further requests to find it. */
+const LATE_FILM = Buffer.concat([mp4Brands(), isoBox('mdat', Buffer.alloc(3 * MEBIBYTE)), movieSample()]);
+
+let host: Server;
+let hostUrl: string;
+let fetcher: SafeFetcher;
+let files: Map<string, Buffer>;
+let respond: (request: IncomingMessage, response: ServerResponse) => void;
+let asked: string[];
+
+beforeAll(async () => {
+  host = createServer((request, response) => {
+    asked.push(request.headers.range ?? 'whole');
+    respond(request, response);
+  });
+  await new Promise<void>((resolve) => host.listen(0, '127.0.0.1', resolve));
+  const address = `127.0.0.1:${(host.address() as AddressInfo).port}`;
+  hostUrl = `http://${address}/`;
+  fetcher = new SafeFetcher({ allow: [address] });
+});
+
+beforeEach(() => {
+  asked = [];
+  files = new Map([
+    ['picture.png', GOOD_PICTURE],
+    ['late.mp4', LATE_FILM],
+  ]);
+  respond = (request, response) => sendRange(request, response, files.get(request.url?.slice(1) ?? ''));
+});
+
+afterAll(async () => {
+  await fetcher.close();
+  host.close();
+  host.closeAllConnections();
+});
+
+/** A host that knows ranges, as object stores do. */
+function sendRange(request: IncomingMessage, response: ServerResponse, file: Buffer | undefined, etag = '"1"'): void {
+  const match = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '');
+  if (!file) return void response.writeHead(404).end();
+  if (!match) return void response.end(file);
+  const [start, end] = [Number(match[1]), Math.min(Number(match[2]) + 1, file.length)];
+  if (start >= file.length) return void response.writeHead(416).end();
+  response.writeHead(206, { etag, 'content-range': `bytes ${start}-${end - 1}/${file.length}` });
+  response.end(file.subarray(start, end));
+}
+
+const reference = (source: string, limits: MediaLimits = PICTURE, param = 'image_urls[0]'): MediaReference => ({
+  param,
+  medium: limits === FILM ? 'video' : limits === SOUND ? 'audio' : 'image',
+  role: 'reference',
+  source,
+  limits,
+});
+
+const check = (
+  path: string,
+  limits: MediaLimits = PICTURE,
+  options: { timeoutMs?: number; signal?: AbortSignal } = {},
+) =>
+  checkReference(reference(path.includes(':') ? path : hostUrl + path, limits), {
+    fetcher,
+    timeoutMs: 2_000,
+    ...options,
+  });
+
+const refusal = (rule: string) => ({
+  code: 'invalid_media',
+  param: 'image_urls[0]',
+  publicMessage: `image_urls[0]: ${rule}`,
+});
+
+const temporaryFiles = (): string[] => readdirSync(tmpdir()).filter((name) => name.startsWith('gateway-reference-'));
+
+describe('checking a remote reference', () => {
+  it('measures a picture with one request', async () => {
+    expect(await check('picture.png')).toEqual({
+      param: 'image_urls[0]',
+      medium: 'image',
+      role: 'reference',
+      source: `${hostUrl}picture.png`,
+      format: 'png',
+      bytes: GOOD_PICTURE.length,
+      width: 640,
+      height: 480,
+    });
+    expect(asked).toEqual(['bytes=0-65535']);
+  });
+
+  it('finds a header at the end of a large film without reading what is before it', async () => {
+    expect(await check('late.mp4', FILM)).toMatchObject({ format: 'mp4', durationSeconds: 5 });
+    expect(asked).toHaveLength(2);
+  });
+
+  it('reads from a host without ranges only as far as needed, and leaves no temporary file', async () => {
+    const known = (response: ServerResponse, file: Buffer) =>
+      response.writeHead(200, { 'content-length': file.length }).end(file);
+    const unknown = (response: ServerResponse, file: Buffer) => response.writeHead(200).end(file);
+    for (const send of [known, unknown]) {
+      respond = (request, response) => void send(response, files.get(request.url?.slice(1) ?? '') ?? GOOD_PICTURE);
+      expect(await check('late.mp4', FILM)).toMatchObject({ bytes: LATE_FILM.length, durationSeconds: 5 });
+      expect(await check('picture.png')).toMatchObject({ width: 640 });
+    }
+    expect(temporaryFiles()).toEqual([]);
+  });
+
+  it.each([
+    [
+      'announced by range',
+      (file: Buffer, request: IncomingMessage, response: ServerResponse) => sendRange(request, response, file),
+    ],
+    [
+      'announced by length',
+      (file: Buffer, _: IncomingMessage, response: ServerResponse) =>
+        response.writeHead(200, { 'content-length': file.length }).end(file),
+    ],
+    [
+      'found out while it streams',
+      (file: Buffer, _: IncomingMessage, response: ServerResponse) => response.writeHead(200).end(file),
+    ],
+  ])('refuses a file that is too large, %s', async (_case, send) => {
+    const large = Buffer.concat([GOOD_PICTURE, Buffer.alloc(MEBIBYTE)]);
+    respond = (request, response) => {
+      send(large, request, response);
+    };
+    await expect(check('picture.png')).rejects.toMatchObject({
+      code: 'invalid_media',
+      publicMessage: expect.stringMatching(/^image_urls\[0\]: the file .*; at most 1 MB are allowed\.$/),
+    });
+    expect(temporaryFiles()).toEqual([]);
+  });
+
+  it.each([
+    [404, 'the file could not be fetched: its host answered 404; nothing is there.', 1],
+    [403, 'the file could not be fetched: its host answered 403; the URL must be readable without signing in.', 1],
+    [500, 'the file could not be fetched: its host answered 500.', 2],
+  ])('tells the status %d of the host, and asks again only when that may help', async (status, rule, requests) => {
+    respond = (_, response) => void response.writeHead(status).end();
+    await expect(check('picture.png')).rejects.toMatchObject(refusal(rule));
+    expect(asked).toHaveLength(requests);
+  });
+
+  it('forgives a host one passing fault', async () => {
+    respond = (request, response) => {
+      if (asked.length === 1) response.destroy();
+      else sendRange(request, response, GOOD_PICTURE);
+    };
+    expect(await check('picture.png')).toMatchObject({ width: 640 });
+  });
+
+  it('says when the host is too slow, unknown, or not public', async () => {
+    respond = () => undefined;
+    await expect(check('picture.png', PICTURE, { timeoutMs: 60 })).rejects.toMatchObject(
+      refusal('the file could not be fetched: the host did not answer in time.'),
+    );
+    for (const url of [
+      'http://127.0.0.1/x.png',
+      'http://[::1]/x.png',
+      'http://169.254.169.254/latest',
+      'http://localhost/x.png',
+    ])
+      await expect(check(url)).rejects.toMatchObject(
+        refusal('the file is not at a public address; give a URL that anybody on the internet can reach.'),
+      );
+    await expect(check('ftp://example.com/x.png')).rejects.toMatchObject(
+      refusal('the file cannot be fetched: only http and https URLs are fetched.'),
+    );
+  });
+
+  it.each([
+    [
+      'another ETag',
+      (request: IncomingMessage, response: ServerResponse) =>
+        sendRange(request, response, LATE_FILM, `"${asked.length}"`),
+    ],
+    [
+      'another length',
+      (request: IncomingMessage, response: ServerResponse) =>
+        sendRange(request, response, Buffer.concat([LATE_FILM, Buffer.alloc(asked.length)])),
+    ],
+    [
+      'no range any more',
+      (request: IncomingMessage, response: ServerResponse) =>
+        void (asked.length % 2 ? sendRange(request, response, LATE_FILM) : response.end(LATE_FILM)),
+    ],
+  ])('refuses a file that changes while it is read: %s', async (_case, send) => {
+    respond = send;
+    await expect(check('late.mp4', FILM)).rejects.toMatchObject(refusal('the file changed while it was read.'));
+  });
+
+  it.each([
+    [
+      'a range that was not asked for',
+      { 'content-range': 'bytes 5-9/100' },
+      'is answered with a range that was not asked for',
+    ],
+    ['a range of unknown size', { 'content-range': 'bytes 0-9/*' }, 'is answered with a range that was not asked for'],
+  ])('refuses %s', async (_case, headers, rule) => {
+    respond = (_, response) => void response.writeHead(206, headers).end(GOOD_PICTURE);
+    await expect(check('picture.png')).rejects.toMatchObject(refusal(`the file ${rule}.`));
+  });
+
+  it('refuses a compressed answer', async () => {
+    respond = (_, response) => void response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(GOOD_PICTURE));
+    await expect(check('picture.png')).rejects.toMatchObject({ code: 'invalid_media' });
+  });
+
+  it('refuses a type that is not allowed', async () => {
+    files.set('sound.wav', wavSample({ soundBytes: 16_000 }));
+    await expect(check('sound.wav')).rejects.toMatchObject(refusal('the file is wav; it must be png or jpeg.'));
+  });
+
+  it('names a web page and an empty file for what they are', async () => {
+    files.set('page', Buffer.from('<!doctype html><title>Sign in</title>'));
+    files.set('empty', Buffer.alloc(0));
+    await expect(check('page')).rejects.toMatchObject(
+      refusal('the file is a web page; it must be a picture (png or jpeg).'),
+    );
+    await expect(check('empty')).rejects.toMatchObject(
+      refusal('the file is empty; it must be a picture (png or jpeg).'),
+    );
+  });
+
+  it('stops with the reason of the caller, which is no fault of the file', async () => {
+    respond = () => undefined;
+    const stopped = new Error('shutting down');
+    const controller = new AbortController();
+    setTimeout(() => controller.abort(stopped), 30);
+    await expect(check('picture.png', PICTURE, { signal: controller.signal })).rejects.toBe(stopped);
+  });
+});
+
+describe('checking several references', () => {
+  const sounds = (...seconds: number[]) =>
+    seconds.map((length, index) => {
+      files.set(`${index}.wav`, wavSample({ soundBytes: length * 16_000 }));
+      return reference(`${hostUrl}${index}.wav`, SOUND, `audio_urls[${index}]`);
+    });
+  const TOTAL = { param: 'audio_urls', medium: 'audio', maxSeconds: 15 } as const;
+  const checkAll = (references: MediaReference[]) =>
+    checkReferences(references, [TOTAL], { fetcher, timeoutMs: 2_000 });
+
+  it('keeps their order and reads at most four at once', async () => {
+    let [open, most] = [0, 0];
+    respond = (request, response) => {
+      most = Math.max(most, (open += 1));
+      setTimeout(() => sendRange(request, response, files.get(request.url?.slice(1) ?? '')), 10);
+      response.on('close', () => (open -= 1));
+    };
+    const measured = await checkAll(sounds(1, 1, 1, 1, 1, 1, 1, 1, 1));
+    expect(measured.map(({ param }) => param)).toEqual(Array.from({ length: 9 }, (_, index) => `audio_urls[${index}]`));
+    expect(most).toBe(4);
+  });
+
+  it('lists every broken file, the first one in the message', async () => {
+    const error = await checkAll([...sounds(16, 1, 17), reference(`${hostUrl}none.png`)]).catch(
+      (thrown: unknown) => thrown,
+    );
+    expect(error).toBeInstanceOf(GatewayError);
+    expect(error).toMatchObject({ param: 'audio_urls[0]', publicMessage: expect.stringContaining('lasts 16 s') });
+    const params = (error as GatewayError).details?.map(({ param }) => param);
+    expect(params).toEqual(['audio_urls[0]', 'audio_urls[2]', 'image_urls[0]']);
+  });
+
+  it('adds their lengths up', async () => {
+    expect(await checkAll(sounds(5, 5, 5))).toHaveLength(3);
+    await expect(checkAll(sounds(5, 5, 6))).rejects.toMatchObject({
+      param: 'audio_urls',
+      publicMessage: 'audio_urls: the files last 16 s together; they may last at most 15 s.',
+    });
+  });
+});

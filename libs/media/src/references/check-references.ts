@@ -1,0 +1,173 @@
+import type { MeasuredReference, MediaReference, TotalSecondsLimit } from '#contracts';
+import { mayPass, type SafeFetcher } from '#platform';
+import { BufferSource, type ByteSource } from '../inspect/byte-source.js';
+import { decodeDataUri, isDataUri } from '../inspect/data-uri.js';
+import { BrokenRule, ruleOf } from './explain-failure.js';
+import { inspectMedia } from '../inspect/inspect-media.js';
+import { type BrokenMediaRule, InvalidMedia } from '../inspect/invalid-media.js';
+import type { MediaHeader } from '../inspect/media-header.js';
+import { brokenRule, brokenTotalRule } from './media-rules.js';
+import { MediaUnreadable } from '../inspect/media-unreadable.js';
+import { openRemoteSource } from '../inspect/remote-source.js';
+
+/** What checking remote files needs. */
+export interface MediaCheckDependencies {
+  readonly fetcher: SafeFetcher;
+  /** Longest time for one file, in milliseconds. */
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+  /** Whose files they are; see `SafeGetOptions`. */
+  readonly accountId?: string | undefined;
+}
+
+/** How many files of one request are read at once. */
+const FILES_AT_ONCE = 4;
+
+/** A host that failed to answer is asked once more: a passing fault of a network is not the user's mistake. */
+const ATTEMPTS = 2;
+
+/**
+ * Measures one referenced file, inline or remote, and holds it against its limits.
+ *
+ * @throws InvalidMedia when the file cannot be had, cannot be read or breaks a limit.
+ * @throws the reason of `signal` when that is aborted, and failures of our own, such as a full temporary folder, unchanged.
+ */
+export async function checkReference(
+  reference: MediaReference,
+  dependencies: MediaCheckDependencies,
+): Promise<MeasuredReference> {
+  const checked = isDataUri(reference.source) ? checkInline(reference) : checkRemote(reference, dependencies);
+  return checked.catch((error: unknown) => explain(error, reference));
+}
+
+/**
+ * Checks all files of a request, a few at a time, and then the lengths of several together. Every broken rule is listed.
+ *
+ * @throws as {@link checkReference}.
+ */
+export async function checkReferences(
+  references: readonly MediaReference[],
+  totals: readonly TotalSecondsLimit[],
+  dependencies: MediaCheckDependencies,
+): Promise<MeasuredReference[]> {
+  const outcomes = await inTurns(references, (reference) => checkReference(reference, dependencies), FILES_AT_ONCE);
+  const measured = measuredOrRefused(outcomes);
+  const [first, ...more] = totals.flatMap((limit): BrokenMediaRule[] => {
+    const rule = brokenTotalRule(measured, limit);
+    return rule === undefined ? [] : [{ param: limit.param, rule }];
+  });
+  if (first) throw new InvalidMedia([first, ...more]);
+  return measured;
+}
+
+/**
+ * Checks the data URIs among the references and leaves the remote ones alone. Needs no network, so it runs while the
+ * caller waits for the answer to its submission.
+ *
+ * @throws InvalidMedia listing every broken rule.
+ */
+export async function checkInlineReferences(references: readonly MediaReference[]): Promise<MeasuredReference[]> {
+  const inline = references.filter(({ source }) => isDataUri(source));
+  const check = (reference: MediaReference): Promise<MeasuredReference> =>
+    checkInline(reference).catch((error: unknown) => explain(error, reference));
+  return measuredOrRefused(await inTurns(inline, check, 1));
+}
+
+/** Turns a failure of the file into the refusal that its owner reads. */
+function explain(error: unknown, reference: MediaReference): never {
+  const rule = ruleOf(error, reference);
+  if (rule === undefined) throw error;
+  throw new InvalidMedia([{ param: reference.param, rule }], { cause: error });
+}
+
+async function checkInline(reference: MediaReference): Promise<MeasuredReference> {
+  const { format, bytes } = await decodeDataUri(reference.source, reference.limits);
+  const measured = await measure(reference, new BufferSource(bytes));
+  if (measured.format !== format)
+    throw new BrokenRule(`the data URI is declared as ${format}, but its bytes are ${measured.format}.`);
+  return measured;
+}
+
+async function checkRemote(
+  reference: MediaReference,
+  dependencies: MediaCheckDependencies,
+): Promise<MeasuredReference> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await measureRemote(reference, dependencies);
+    } catch (error) {
+      if (!mayHelp(error) || attempt === ATTEMPTS) throw error;
+    }
+  }
+}
+
+const mayHelp = (error: unknown): boolean =>
+  mayPass(error) || (error instanceof MediaUnreadable && error.code === 'changed');
+
+async function measureRemote(
+  reference: MediaReference,
+  dependencies: MediaCheckDependencies,
+): Promise<MeasuredReference> {
+  const { maxBytes } = reference.limits;
+  const source = await openRemoteSource(reference.source, { ...dependencies, maxBytes });
+  try {
+    return await measure(reference, source);
+  } finally {
+    await source.close();
+  }
+}
+
+async function measure(reference: MediaReference, source: ByteSource): Promise<MeasuredReference> {
+  const header = await inspectMedia(source);
+  const rule = brokenRule(header, reference.limits);
+  if (rule !== undefined) throw new BrokenRule(rule);
+  const { param, medium, role } = reference;
+  return {
+    param,
+    medium,
+    role,
+    source: reference.source,
+    format: header.format,
+    bytes: source.size,
+    ...sizeAndLength(header),
+  };
+}
+
+const sizeAndLength = (header: MediaHeader): Pick<MeasuredReference, 'width' | 'height' | 'durationSeconds'> => ({
+  ...(header.medium !== 'audio' && { width: header.width, height: header.height }),
+  ...(header.medium !== 'image' && { durationSeconds: header.durationSeconds }),
+});
+
+type Outcome = { readonly measured: MeasuredReference } | { readonly error: unknown };
+
+const outcomeOf = (check: Promise<MeasuredReference>): Promise<Outcome> =>
+  check.then(
+    (measured) => ({ measured }),
+    (error: unknown) => ({ error }),
+  );
+
+/** Runs the checks with a bound on how many are under way; outcomes keep the order of the references. */
+async function inTurns(
+  references: readonly MediaReference[],
+  check: (reference: MediaReference) => Promise<MeasuredReference>,
+  atOnce: number,
+): Promise<Outcome[]> {
+  const outcomes: Outcome[] = [];
+  const waiting = references.entries();
+  const work = async (): Promise<void> => {
+    for (const [index, reference] of waiting) outcomes[index] = await outcomeOf(check(reference));
+  };
+  await Promise.all(Array.from({ length: atOnce }, work));
+  return outcomes;
+}
+
+/** All measurements, or one refusal that lists every broken rule; a failure that is not a file's comes first. */
+function measuredOrRefused(outcomes: readonly Outcome[]): MeasuredReference[] {
+  const errors = outcomes.flatMap((outcome) => ('error' in outcome ? [outcome.error] : []));
+  const foreign = errors.find((error) => !(error instanceof InvalidMedia));
+  if (foreign !== undefined) throw foreign;
+  const broken = errors.flatMap((error) => (error instanceof InvalidMedia ? error.broken : []));
+  const [first, ...more] = broken;
+  if (first) throw new InvalidMedia([first, ...more], { cause: errors[0] });
+  return outcomes.flatMap((outcome) => ('measured' in outcome ? [outcome.measured] : []));
+}

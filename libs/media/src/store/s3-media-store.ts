@@ -1,0 +1,269 @@
+import { Agent, type IncomingMessage, type ServerResponse } from 'node:http';
+import { Agent as SecureAgent } from 'node:https';
+import { addAbortSignal, Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import {
+  DeleteObjectCommand,
+  GetObjectCommand,
+  HeadObjectCommand,
+  ListObjectsV2Command,
+  PutObjectCommand,
+  S3Client,
+  S3ServiceException,
+} from '@aws-sdk/client-s3';
+import { Upload } from '@aws-sdk/lib-storage';
+import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
+import { abortAfter, withinTime } from '#platform';
+import { ByteMeter } from './byte-meter.js';
+import { checkTtl, noSuchFile, readLink } from './file-link.js';
+import type { LinkSigner } from './link-signer.js';
+import { checkMediaKey } from './media-key.js';
+import {
+  type ByteRange,
+  MediaStoreError,
+  type LinkOptions,
+  type MediaStore,
+  type PutOptions,
+  type StoredFile,
+} from './media-store.js';
+
+/** How an S3-compatible bucket is reached. */
+export interface S3MediaStoreOptions {
+  readonly bucket: string;
+  /** Unset for Amazon S3 itself. */
+  readonly endpoint: string | undefined;
+  readonly region: string;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  /** Public address whose paths are the bucket's keys, for example a CDN. */
+  readonly publicBaseUrl: string | undefined;
+  /** Where clients reach this gateway; asked for each link that stays. */
+  readonly gatewayBaseUrl: () => string;
+  readonly signer: LinkSigner;
+}
+
+/** One part of a multipart upload; the store holds at most two at a time. */
+const PART_BYTES = 8 * 1024 * 1024;
+const PARTS_AT_ONCE = 2;
+
+/** Signature version 4 allows no presigned link to live longer. */
+const MAX_PRESIGNED_SECONDS = 7 * 24 * 3_600;
+
+/** How long the presigned link works that a link of the gateway redirects to; clients may keep the answer half as long. */
+const REDIRECT_SECONDS = 600;
+
+/** Readiness is answered within two seconds. */
+const HEALTH_TIMEOUT_MS = 1_800;
+
+/** The longest a call without a body may take, and the longest wait for the first byte of a file, repeats included; in milliseconds. */
+const CALL_LIMIT_MS = 4_000;
+/** A connection must be made within the one, and must carry something within the other, in milliseconds. */
+const CONNECT_LIMIT_MS = 2_000;
+const IDLE_LIMIT_MS = 5_000;
+/** An idle connection is kept so long, in milliseconds: what cut off one that is older may have gone unnoticed. */
+const KEPT_IDLE_MS = 4_000;
+/** How many connections there are at most. */
+const CONNECTIONS_MAX = 50;
+/** The longest a whole file may take to be taken in, in milliseconds. */
+const PUT_LIMIT_MS = 15 * 60_000;
+/** How often a call is made before it counts as failed: whoever asked comes again later. */
+const ATTEMPTS = 2;
+
+const CONNECTIONS = { keepAlive: true, maxSockets: CONNECTIONS_MAX, timeout: KEPT_IDLE_MS };
+
+/** Written again and again to see that writing works: rights to read or list prove nothing, and may be missing. */
+const HEALTH_KEY = 'health/probe.txt';
+
+/**
+ * Files in an S3-compatible bucket. Links with a lifetime of up to 7 days are presigned; links that stay or live longer
+ * point at the public address of the bucket when there is one, else at this gateway, which redirects.
+ */
+export class S3MediaStore implements MediaStore {
+  private readonly client: S3Client;
+  private readonly agents = [new Agent(CONNECTIONS), new SecureAgent(CONNECTIONS)] as const;
+
+  constructor(private readonly options: S3MediaStoreOptions) {
+    const { endpoint, region, accessKeyId, secretAccessKey } = options;
+    this.client = new S3Client({
+      region,
+      ...(endpoint !== undefined && { endpoint }),
+      credentials: { accessKeyId, secretAccessKey },
+      forcePathStyle: true,
+      maxAttempts: ATTEMPTS,
+      requestHandler: {
+        connectionTimeout: CONNECT_LIMIT_MS,
+        socketTimeout: IDLE_LIMIT_MS,
+        httpAgent: this.agents[0],
+        httpsAgent: this.agents[1],
+      },
+      // Many S3-compatible servers store the framing of the default checksums as content or refuse it.
+      requestChecksumCalculation: 'WHEN_REQUIRED',
+      responseChecksumValidation: 'WHEN_REQUIRED',
+    });
+    // Inside of what repeats a call.
+    this.client.middlewareStack.add(
+      (call) => async (request) => {
+        try {
+          return await call(request);
+        } catch (error) {
+          if (!(error instanceof S3ServiceException)) this.dropIdleConnections();
+          throw error;
+        }
+      },
+      { step: 'deserialize', priority: 'high', name: 'dropIdleConnections' },
+    );
+  }
+
+  async put(key: string, body: Readable, options: PutOptions): Promise<StoredFile> {
+    const meter = new ByteMeter(options);
+    try {
+      checkMediaKey(key);
+      options.signal?.throwIfAborted();
+      await withinTime(PUT_LIMIT_MS, options.signal, (signal) => this.upload(key, body, meter, { ...options, signal }));
+    } finally {
+      body.destroy();
+      meter.destroy();
+    }
+    return { key, bytes: meter.bytes, sha256: meter.sha256() };
+  }
+
+  async url(key: string, { ttlSeconds }: LinkOptions): Promise<string> {
+    checkMediaKey(key);
+    checkTtl(ttlSeconds);
+    if (ttlSeconds !== null && ttlSeconds <= MAX_PRESIGNED_SECONDS) return this.presign(key, ttlSeconds);
+    const { publicBaseUrl, gatewayBaseUrl, signer } = this.options;
+    if (ttlSeconds === null && publicBaseUrl !== undefined) return `${withoutSlash(publicBaseUrl)}/${key}`;
+    return withoutSlash(gatewayBaseUrl()) + signer.sign(key, ttlSeconds);
+  }
+
+  async open(key: string, range?: ByteRange, signal?: AbortSignal): Promise<Readable> {
+    checkMediaKey(key);
+    const Range = range && `bytes=${range.start}-${range.end - 1}`;
+    try {
+      const get = new GetObjectCommand({ Bucket: this.options.bucket, Key: key, Range });
+      const { Body } = await withinTime(CALL_LIMIT_MS, signal, (abortSignal) => this.client.send(get, { abortSignal }));
+      if (Body instanceof Readable) return signal ? addAbortSignal(signal, Body) : Body;
+    } catch (error) {
+      throw asStoreError(error);
+    }
+    throw new MediaStoreError('unavailable', 'the bucket answered without a body');
+  }
+
+  async delete(key: string): Promise<void> {
+    checkMediaKey(key);
+    try {
+      const remove = new DeleteObjectCommand({ Bucket: this.options.bucket, Key: key });
+      await withinTime(CALL_LIMIT_MS, undefined, (abortSignal) => this.client.send(remove, { abortSignal }));
+    } catch (error) {
+      const failure = asStoreError(error);
+      if (failure.code !== 'not_found') throw failure;
+    }
+  }
+
+  async isEmpty(): Promise<boolean> {
+    try {
+      const list = new ListObjectsV2Command({ Bucket: this.options.bucket });
+      const first = await withinTime(CALL_LIMIT_MS, undefined, (abortSignal) =>
+        this.client.send(list, { abortSignal }),
+      );
+      return (first.Contents ?? []).every(({ Key }) => Key === HEALTH_KEY);
+    } catch (error) {
+      throw asStoreError(error);
+    }
+  }
+
+  async healthy(): Promise<boolean> {
+    try {
+      const abortSignal = abortAfter(HEALTH_TIMEOUT_MS);
+      const probe = { Bucket: this.options.bucket, Key: HEALTH_KEY, Body: 'ok', ContentType: 'text/plain' };
+      await this.client.send(new PutObjectCommand(probe), { abortSignal });
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { key, expiresAt } = readLink(request, this.options.signer);
+    if (!(await this.exists(key))) throw noSuchFile();
+    const left = expiresAt === null ? REDIRECT_SECONDS : Math.max(1, Math.ceil(expiresAt - Date.now() / 1000));
+    const lifetime = Math.min(REDIRECT_SECONDS, left);
+    response.writeHead(302, {
+      location: await this.presign(key, lifetime),
+      'cache-control': `private, max-age=${Math.floor(lifetime / 2)}`,
+      'access-control-allow-origin': '*',
+      'content-length': 0,
+    });
+    response.end();
+  }
+
+  async close(): Promise<void> {
+    this.client.destroy();
+  }
+
+  /** What made a call fail without an answer has most likely cut off the idle connections too. */
+  private dropIdleConnections(): void {
+    for (const { freeSockets } of this.agents) {
+      for (const socket of Object.values(freeSockets).flat()) socket?.destroy();
+    }
+  }
+
+  private presign(key: string, expiresIn: number): Promise<string> {
+    return getSignedUrl(this.client, new GetObjectCommand({ Bucket: this.options.bucket, Key: key }), { expiresIn });
+  }
+
+  private async exists(key: string): Promise<boolean> {
+    try {
+      const head = new HeadObjectCommand({ Bucket: this.options.bucket, Key: key });
+      await withinTime(CALL_LIMIT_MS, undefined, (abortSignal) => this.client.send(head, { abortSignal }));
+      return true;
+    } catch (error) {
+      const failure = asStoreError(error);
+      if (failure.code === 'not_found') return false;
+      throw failure;
+    }
+  }
+
+  /** Streams the body in parts; whatever goes wrong, the parts already sent are removed by the client library. */
+  private async upload(key: string, body: Readable, meter: ByteMeter, options: PutOptions): Promise<void> {
+    const { contentType, signal } = options;
+    const upload = new Upload({
+      client: this.client,
+      params: { Bucket: this.options.bucket, Key: key, Body: meter, ContentType: contentType },
+      partSize: PART_BYTES,
+      queueSize: PARTS_AT_ONCE,
+    });
+    const stop = (): void => void upload.abort();
+    signal?.addEventListener('abort', stop, { once: true });
+    const flow = pipeline(body, meter, signal ? { signal } : {});
+    // Its failure is told by the meter, which the upload reads.
+    flow.catch(() => undefined);
+    try {
+      await upload.done();
+    } catch (error) {
+      // What broke the stream comes first: the upload only reports it in its own words.
+      throw meter.errored ?? asStoreError(error);
+    } finally {
+      signal?.removeEventListener('abort', stop);
+    }
+  }
+}
+
+const withoutSlash = (url: string): string => url.replace(/\/$/, '');
+
+/** Sorts what the bucket said, or that it said nothing. */
+function asStoreError(error: unknown): MediaStoreError {
+  if (!(error instanceof S3ServiceException))
+    return new MediaStoreError('unavailable', 'the bucket cannot be reached', { cause: error });
+  const status = error.$metadata.httpStatusCode;
+  // A missing bucket is a mistake of the operator, not a missing file.
+  if (status === 404 && error.name !== 'NoSuchBucket')
+    return new MediaStoreError('not_found', 'there is no such file', { cause: error });
+  if (status === 507 || NO_SPACE_NAMES.has(error.name))
+    return new MediaStoreError('no_space', 'there is no room left for media files', { cause: error });
+  const answer = `the bucket answered ${error.name} (${status ?? 'no status'})`;
+  return new MediaStoreError('unavailable', answer, { cause: error });
+}
+
+/** How S3-compatible servers say that a quota or a disk is full. */
+const NO_SPACE_NAMES = new Set(['QuotaExceeded', 'XMinioStorageFull']);

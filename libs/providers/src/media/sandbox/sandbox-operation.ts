@@ -1,0 +1,148 @@
+import { createHash } from 'node:crypto';
+import {
+  type JsonValue,
+  type MeasuredReference,
+  type MediaOrder,
+  type Operation,
+  ProviderError,
+  type ProviderOutput,
+} from '#contracts';
+import type { FilmDescription, RenderRequest, SceneDescription } from '#sandbox-media';
+import { type PixelSize, resolveOutputSize } from './output-size.js';
+import { readTestWords, type SandboxFailure } from './test-words.js';
+
+/** All that is needed to finish an order in any process. Times are milliseconds, `startedAtMs` since 1970. */
+export type SandboxOperation = {
+  readonly provider: 'sandbox';
+  readonly startedAtMs: number;
+  /** How long the work takes; null when it never ends. */
+  readonly workMs: number | null;
+  readonly failure: SandboxFailure | null;
+  /** How many of `scene.count` outputs succeed. */
+  readonly delivered: number;
+  /** The first output; the others differ in `index`. */
+  readonly scene: SceneDescription;
+  /** Null for pictures. */
+  readonly film: FilmDescription | null;
+  readonly lastFrame: boolean;
+};
+
+/** Parameters that a picture shows in another place, or that say nothing about the wish. */
+const SHOWN_ELSEWHERE = new Set(['model', 'prompt', 'seed', 'n', 'watermark']);
+const MAX_FACT_CHARACTERS = 200;
+/** The longest side of H.264 level 5.2: 543 macroblocks (ITU-T H.264, A.3.1). */
+const MAX_FILM_SIDE_PIXELS = 8_688;
+const URL_SCHEME = 'sandbox:';
+
+/**
+ * Turns an order into an operation.
+ *
+ * @param pretendedWorkMs how long the work takes unless a test word says otherwise.
+ * @throws RangeError when the output is to be shaped like a reference that was not measured.
+ * @throws ProviderError `final`, `invalid_media` when a film shaped like its reference would be too long and thin.
+ */
+export function describeOperation(order: MediaOrder, startedAtMs: number, pretendedWorkMs: number): SandboxOperation {
+  const { output, parameters, references } = order;
+  const prompt = promptOf(order);
+  const words = readTestWords(prompt);
+  const size = resolveOutputSize(output.size, references);
+  if (output.medium === 'video') refuseImpossibleFilm(size);
+  const delivered = Math.min(output.count, words.deliverAtMost ?? output.count);
+  return {
+    provider: 'sandbox',
+    startedAtMs,
+    workMs: words.hang ? null : (words.delayMs ?? pretendedWorkMs),
+    failure: words.failure ?? (delivered === 0 ? 'upstream_error' : null),
+    delivered,
+    scene: {
+      model: order.model,
+      prompt,
+      seed: seedOf(order),
+      index: 0,
+      count: output.count,
+      ...size,
+      watermark: output.watermark,
+      facts: [order.mode, ...references.map(describeReference), ...describeParameters(parameters)],
+    },
+    film:
+      output.medium === 'image'
+        ? null
+        : {
+            durationSeconds: output.durationSeconds,
+            audibleSeconds: output.audio ? audibleSeconds(output.durationSeconds, references) : null,
+          },
+    lastFrame: output.medium === 'video' && output.lastFrame,
+  };
+}
+
+function refuseImpossibleFilm({ width, height }: PixelSize): void {
+  if (Math.max(width, height) <= MAX_FILM_SIDE_PIXELS) return;
+  const rule = `a side is at most ${MAX_FILM_SIDE_PIXELS} pixels. Use a reference that is closer to a square.`;
+  throw new ProviderError('final', `A film of ${width}x${height} pixels cannot be made: ${rule}`, {
+    code: 'invalid_media',
+  });
+}
+
+/** @throws ProviderError `final` when the operation was not made by the sandbox. */
+export function readOperation(operation: Operation): SandboxOperation {
+  if (operation['provider'] !== 'sandbox') throw new ProviderError('final', 'The operation is not one of the sandbox.');
+  return operation as SandboxOperation;
+}
+
+/** The files of a finished operation, each with an address from which alone it can be rendered. */
+export function outputsOf({ scene, film, lastFrame, delivered }: SandboxOperation): ProviderOutput[] {
+  return Array.from({ length: delivered }, (_, index) => ({ ...scene, index })).flatMap((scene) => {
+    if (!film) return [providerOutput('output', 'image/png', { kind: 'picture', scene })];
+    const outputs = [providerOutput('output', 'video/mp4', { kind: 'film', scene, film })];
+    if (lastFrame) outputs.push(providerOutput('last_frame', 'image/png', { kind: 'last_frame', scene, film }));
+    return outputs;
+  });
+}
+
+/** @throws ProviderError `final` when the output was not made by the sandbox. */
+export function readOutput({ url }: ProviderOutput): RenderRequest {
+  if (!url.startsWith(URL_SCHEME)) throw new ProviderError('final', 'The output is not one of the sandbox.');
+  return JSON.parse(Buffer.from(url.slice(URL_SCHEME.length), 'base64url').toString('utf8')) as RenderRequest;
+}
+
+/** The prompt of an order, which is optional where images lead. */
+export function promptOf({ parameters }: MediaOrder): string {
+  const { prompt } = parameters;
+  return typeof prompt === 'string' ? prompt : '';
+}
+
+function providerOutput(role: ProviderOutput['role'], contentType: string, request: RenderRequest): ProviderOutput {
+  return { role, contentType, url: `${URL_SCHEME}${Buffer.from(JSON.stringify(request)).toString('base64url')}` };
+}
+
+/** The seed that was sent; else (absent or -1) one that looks random but is the same whenever this task starts again. */
+function seedOf({ parameters, taskId }: MediaOrder): number {
+  const { seed } = parameters;
+  if (typeof seed === 'number' && seed >= 0) return seed;
+  return createHash('sha256').update(taskId).digest().readUInt32BE();
+}
+
+/** A given soundtrack sounds as long as it is, at most to the film's end; what is missing stays silent (D2 4.6). */
+function audibleSeconds(durationSeconds: number, references: readonly MeasuredReference[]): number {
+  const soundtrack = references.find(({ role }) => role === 'soundtrack');
+  return Math.min(durationSeconds, soundtrack?.durationSeconds ?? durationSeconds);
+}
+
+function describeReference(reference: MeasuredReference): string {
+  const { param, role, format, bytes, width, height, durationSeconds } = reference;
+  const size = width && height ? ` ${width}x${height}` : '';
+  const length = durationSeconds ? ` ${durationSeconds} s` : '';
+  return `${param} ${role}: ${format}${size}${length} ${bytes} bytes`;
+}
+
+/** Every simple field that was sent or set by default; files are described by what was measured in them. */
+function describeParameters(parameters: MediaOrder['parameters']): string[] {
+  return Object.entries(parameters).flatMap(([name, value]) =>
+    !SHOWN_ELSEWHERE.has(name) && isPlain(value) ? [`${name}: ${value}`] : [],
+  );
+}
+
+function isPlain(value: JsonValue): value is string | number | boolean {
+  if (typeof value === 'string') return value.length <= MAX_FACT_CHARACTERS && !/^(https?|data):/i.test(value);
+  return typeof value === 'number' || typeof value === 'boolean';
+}

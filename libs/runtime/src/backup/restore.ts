@@ -1,0 +1,101 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip } from 'node:zlib';
+import { from as copyFrom } from 'pg-copy-streams';
+import type { MediaStore } from '#media';
+import { type BoundedClient, migrate, migrationNames, MIGRATIONS_FOLDER } from '#platform';
+import { BackupError, type BackupManifest, type TableInBackup, tableFile } from './backup.js';
+import { quoted } from './backup-tables.js';
+import { connectForCopies } from './copy-connection.js';
+
+/** How careful a restore is. */
+export interface RestoreOptions {
+  /** Writes into a store that has files already, for example those of this very installation; same names are replaced. */
+  readonly intoFilledStore?: boolean;
+}
+
+/**
+ * Fills an empty database and an empty store from a backup: all rows in one transaction, each table checked against
+ * what was counted when the backup was made, then the files. Migrations the backup does not have yet run first; they
+ * only ever expand. Start the gateway afterwards.
+ *
+ * @throws BackupError when there is no whole backup, it is of a newer version, or the database or the store is not empty.
+ */
+export async function restoreBackup(
+  databaseUrl: string,
+  store: MediaStore,
+  folder: string,
+  { intoFilledStore = false }: RestoreOptions = {},
+): Promise<BackupManifest> {
+  const manifest = await readManifest(folder);
+  // Before anything is written: files of another installation would be replaced, or removed with tasks they are not of.
+  if (!intoFilledStore && !(await store.isEmpty())) {
+    throw new BackupError('The store is not empty: restore into one that nobody used yet, or say --force.');
+  }
+  await migrate(databaseUrl);
+  const client = await connectForCopies(databaseUrl, 'restore');
+  try {
+    await client.query('BEGIN');
+    for (const table of manifest.tables) await copyIn(client, table, folder);
+    await advanceSequences(client, manifest.tables);
+    await client.query('COMMIT');
+  } finally {
+    await client.end();
+  }
+  for (const { key, bytes, contentType } of manifest.files) {
+    const options = { contentType, maxBytes: bytes, expectedBytes: bytes };
+    await store.put(key, createReadStream(join(folder, 'files', key)), options);
+  }
+  return manifest;
+}
+
+async function readManifest(folder: string): Promise<BackupManifest> {
+  const text = await readFile(join(folder, 'manifest.json'), 'utf8').catch((cause: unknown) => {
+    throw new BackupError(`${folder} holds no whole backup: manifest.json is missing.`, { cause });
+  });
+  const manifest = JSON.parse(text) as BackupManifest;
+  const known = new Set(migrationNames(MIGRATIONS_FOLDER));
+  if (manifest.migrations.some((name) => !known.has(name))) {
+    throw new BackupError(`The backup was made by version ${manifest.version}, which is newer: restore it with that.`);
+  }
+  return manifest;
+}
+
+async function copyIn(client: BoundedClient, table: TableInBackup, folder: string): Promise<void> {
+  const name = quoted(table.name);
+  const { rows } = await client.query<{ filled: boolean }>(`select exists (select 1 from ${name}) as filled`);
+  if (rows[0]?.filled) {
+    throw new BackupError(`The table ${table.name} is not empty: restore into a database that nobody used yet.`);
+  }
+  const hash = createHash('sha256');
+  const hashing = new Transform({
+    transform: (chunk: Buffer, _encoding, done) => {
+      hash.update(chunk);
+      done(null, chunk);
+    },
+  });
+  const target = client.query(copyFrom(`copy ${name} (${table.columns.map(quoted).join(', ')}) from stdin`));
+  await pipeline(createReadStream(tableFile(folder, table.name)), createGunzip(), hashing, target);
+  if (target.rowCount !== table.rows || hash.digest('hex') !== table.sha256) {
+    throw new BackupError(`The rows of ${table.name} are not those that were saved: the backup is damaged.`);
+  }
+}
+
+const IDENTITIES = `
+select c.relname as name, a.attname as column, pg_get_serial_sequence(quote_ident(c.relname), a.attname) as sequence
+from pg_class c join pg_attribute a on a.attrelid = c.oid
+where c.relnamespace = 'public'::regnamespace and c.relname = any($1) and a.attidentity <> ''`;
+
+/** The next generated number must come after those that were restored. */
+async function advanceSequences(client: BoundedClient, tables: readonly TableInBackup[]): Promise<void> {
+  const names = tables.map(({ name }) => name);
+  const { rows } = await client.query<{ name: string; column: string; sequence: string }>(IDENTITIES, [names]);
+  for (const { name, column, sequence } of rows) {
+    const highest = `(select max(${quoted(column)}) from ${quoted(name)})`;
+    await client.query(`select setval($1, coalesce(${highest}, 0) + 1, false)`, [sequence]);
+  }
+}

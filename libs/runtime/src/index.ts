@@ -1,0 +1,13 @@
+export { AdminToken, renewAdminToken } from './admin-token.js';
+export { backUp, restore } from './backup/backup-place.js';
+export { type ProcessConfig, readProcessConfig } from './config/process-config.js';
+export { SalesConfig, sandboxSells } from './config/sales.config.js';
+export { CRASH_POINTS, type CrashPoint, type CrashPoints } from './failpoints/crash-points.js';
+export { onPlatform } from './on-platform.js';
+export { openPlatform, type Platform, publicBaseUrl } from './platform.js';
+export { MEDIA_STORE, PLATFORM, PlatformModule, TASK_DOORBELL } from './platform.module.js';
+export { createTaskDoorbell } from './queue/create-task-doorbell.js';
+export type { DoorbellQueue, Listening, TaskDoorbell } from './queue/task-doorbell.js';
+export { type RunningProcess, runProcess, tellPeople } from './run-process.js';
+export type { TaskSignals } from './task-signals/task-signals.js';
+export { withDatabase } from './with-database.js';

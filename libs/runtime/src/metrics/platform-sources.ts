@@ -1,0 +1,42 @@
+import { type Database, type Health, type MetricSource, READINESS_STATUSES, signals, VERSION } from '#platform';
+import type { DoorbellQueue, TaskDoorbell } from '../queue/task-doorbell.js';
+
+/** The states of bells that mean something; finished ones are not kept. */
+const BELL_STATES = ['waiting', 'active', 'delayed', 'failed'] as const;
+
+/** What every process can tell about itself and the queues it rings. */
+export function platformSources(database: Database, doorbell: TaskDoorbell, health: Health): MetricSource[] {
+  signals.buildInfo.set({ version: VERSION }, 1);
+  return [
+    { name: 'pool', collect: () => collectPool(database) },
+    { name: 'queues', collect: () => collectQueues(doorbell) },
+    { name: 'readiness', collect: () => collectReadiness(health) },
+  ];
+}
+
+function collectPool(database: Database): void {
+  const { total, idle, waiting, limit } = database.connections();
+  signals.poolConnections.set({ state: 'busy' }, total - idle);
+  signals.poolConnections.set({ state: 'idle' }, idle);
+  signals.poolWaiting.set(waiting);
+  signals.poolLimit.set(limit);
+}
+
+async function collectQueues(doorbell: TaskDoorbell): Promise<void> {
+  await Promise.all(doorbell.queues().map(collectQueue));
+}
+
+async function collectQueue(queue: DoorbellQueue): Promise<void> {
+  const [counts, [oldest]] = await Promise.all([
+    queue.getJobCounts(...BELL_STATES),
+    queue.getJobs(['waiting'], 0, 0, true),
+  ]);
+  for (const state of BELL_STATES) signals.queueJobs.set({ queue: queue.name, state }, counts[state] ?? 0);
+  signals.queueOldest.set({ queue: queue.name }, oldest ? Math.max(0, Date.now() - oldest.timestamp) / 1000 : 0);
+}
+
+async function collectReadiness(health: Health): Promise<void> {
+  const { parts, status } = await health.ready();
+  for (const each of READINESS_STATUSES) signals.readiness.set({ status: each }, each === status ? 1 : 0);
+  for (const [part, { ok }] of Object.entries(parts)) signals.ready.set({ part }, ok ? 1 : 0);
+}

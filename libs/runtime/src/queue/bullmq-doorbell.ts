@@ -1,0 +1,205 @@
+import { type IQueueBackend, Queue, type Telemetry, Worker } from 'bullmq';
+import { MEDIA, type QueueName, type TaskJob } from '#contracts';
+import { BLOCKING_WAIT_SECONDS, logger, queueTelemetry, withLogContext } from '#platform';
+import { BellBuffer } from './bell-buffer.js';
+import type { DoorbellStore } from './doorbell-store.js';
+import type { DoorbellQueue, Listening, ListenOptions, TaskDoorbell, TaskHandler } from './task-doorbell.js';
+
+const log = logger('queue');
+
+/** An outage repeats its complaint many times a second; the log says it this often. */
+const COMPLAINT_INTERVAL_MS = 10_000;
+const PING_TIMEOUT_MS = 1_000;
+/** How long handlers get to end after their signal was aborted, and connections to say goodbye. */
+const LAST_MOMENT_MS = 1_000;
+
+/** The most traces remembered for bells that were not sent yet. */
+const TRACES_MAX = 10_000;
+
+/** The latest answered bells stay for people who watch the queues; nothing is ever decided by them. */
+const KEPT = { removeOnComplete: { count: 100 }, removeOnFail: { count: 500 } } as const;
+const JOB_OPTIONS = { ...KEPT, attempts: 1 } as const;
+
+/** Nobody reads the events of these queues but a dashboard; BullMQ would keep 10,000. */
+const EVENTS_MAX = 100;
+
+/** Wait before the next fetch after a failed one; BullMQ would wait 15 s. */
+const FETCH_RETRY_DELAY_MS = 1_000;
+
+type DoorbellWorker = Worker<TaskJob, void, string, IQueueBackend, number, object>;
+
+interface Bell {
+  readonly queue: DoorbellQueue;
+  readonly buffer: BellBuffer;
+}
+
+/** The doorbell over BullMQ; what the queues are stored in is the store's matter. */
+export class BullmqDoorbell implements TaskDoorbell {
+  private readonly bells: ReadonlyMap<QueueName, Bell>;
+  private readonly listeners = new Set<BullmqListening>();
+  private readonly telemetry = queueTelemetry();
+  /** Bells are sent together but belong to the traces of those who rang them. */
+  private readonly traces = new Map<string, string>();
+  private lastComplaintMs = 0;
+  private closing: Promise<void> | undefined;
+
+  constructor(private readonly store: DoorbellStore) {
+    this.bells = new Map(MEDIA.map((name) => [name, this.openBell(name)]));
+  }
+
+  ring(queue: QueueName, taskIds: readonly string[]): void {
+    if (this.closing !== undefined) return;
+    this.rememberTrace(taskIds);
+    this.bells.get(queue)?.buffer.add(taskIds);
+  }
+
+  listen(queue: QueueName, { concurrency }: ListenOptions, handler: TaskHandler): Listening {
+    const listening = new BullmqListening(this.store, queue, concurrency, handler, this.telemetry);
+    listening.worker.on('error', (error) => this.complain('listener.failed', { queue, error }));
+    this.listeners.add(listening);
+    return listening;
+  }
+
+  isHealthy(): Promise<boolean> {
+    return answers(this.store);
+  }
+
+  queues(): readonly DoorbellQueue[] {
+    return [...this.bells.values()].map(({ queue }) => queue);
+  }
+
+  close(graceMs: number): Promise<void> {
+    return (this.closing ??= this.closeAll(graceMs));
+  }
+
+  private openBell(name: QueueName): Bell {
+    const queue: DoorbellQueue = new Queue(
+      name,
+      {
+        ...connectionOf(this.store),
+        defaultJobOptions: JOB_OPTIONS,
+        streams: { events: { maxLen: EVENTS_MAX } },
+        ...telemetryOf(this.telemetry),
+      },
+      this.store.forRinging,
+    );
+    queue.on('error', (error) => this.complain('wakeup.failed', { queue: name, error }));
+    const send = (taskIds: string[]): Promise<unknown> => queue.addBulk(taskIds.map((taskId) => this.toJob(taskId)));
+    const report = (dropped: number, error: unknown): void =>
+      this.complain('wakeup.dropped', { queue: name, dropped, error });
+    return { queue, buffer: new BellBuffer(send, report) };
+  }
+
+  private rememberTrace(taskIds: readonly string[]): void {
+    if (this.telemetry === undefined || this.traces.size > TRACES_MAX) return;
+    const { contextManager } = this.telemetry;
+    const trace = contextManager.getMetadata(contextManager.active());
+    if (trace !== '{}') for (const taskId of taskIds) this.traces.set(taskId, trace);
+  }
+
+  private toJob(taskId: string) {
+    const metadata = this.traces.get(taskId);
+    this.traces.delete(taskId);
+    return { name: 'task', data: { taskId }, ...(metadata !== undefined && { opts: { telemetry: { metadata } } }) };
+  }
+
+  private async closeAll(graceMs: number): Promise<void> {
+    await Promise.all([...this.listeners].map((listening) => listening.stop(graceMs)));
+    const bells = [...this.bells.values()];
+    await within(Promise.all(bells.map(({ buffer }) => buffer.drained())), LAST_MOMENT_MS);
+    await within(Promise.allSettled(bells.map(({ queue }) => queue.close())), LAST_MOMENT_MS);
+    await within(this.store.close(), LAST_MOMENT_MS);
+  }
+
+  private complain(event: string, fields: { queue: QueueName; dropped?: number; error: unknown }): void {
+    const nowMs = Date.now();
+    if (nowMs - this.lastComplaintMs < COMPLAINT_INTERVAL_MS) return;
+    this.lastComplaintMs = nowMs;
+    log.warn(event, fields);
+  }
+}
+
+class BullmqListening implements Listening {
+  readonly worker: DoorbellWorker;
+  private readonly running = new Set<Promise<void>>();
+  private stopping: Promise<void> | undefined;
+
+  constructor(
+    private readonly store: DoorbellStore,
+    private readonly queue: QueueName,
+    concurrency: number,
+    private readonly handler: TaskHandler,
+    telemetry: Telemetry | undefined,
+  ) {
+    this.worker = new Worker(
+      queue,
+      // BullMQ passes the signal only to processors that declare all three parameters.
+      (job, _token, signal) => this.handle(job.data.taskId, signal ?? new AbortController().signal),
+      {
+        ...connectionOf(store),
+        concurrency,
+        runRetryDelay: FETCH_RETRY_DELAY_MS,
+        drainDelay: BLOCKING_WAIT_SECONDS,
+        ...KEPT,
+        ...telemetryOf(telemetry),
+      },
+      store.forListening,
+    );
+  }
+
+  stop(graceMs: number): Promise<void> {
+    return (this.stopping ??= this.stopWithin(graceMs));
+  }
+
+  private handle(taskId: string, signal: AbortSignal): Promise<void> {
+    const work = withLogContext({ taskId }, async () => {
+      try {
+        await this.handler(taskId, signal);
+      } catch (error) {
+        log.error('task-handler.failed', { queue: this.queue, error });
+        throw error;
+      }
+    });
+    this.running.add(work);
+    return work.finally(() => this.running.delete(work));
+  }
+
+  private async stopWithin(graceMs: number): Promise<void> {
+    await this.worker.pause(true);
+    if ((await within(this.allDone(), graceMs)) === undefined) {
+      this.worker.cancelAllJobs('The process is ending.');
+      await within(this.allDone(), LAST_MOMENT_MS);
+    }
+    // BullMQ would wait for ever for handlers that ignore their signal, and for a server that is away.
+    const byForce = this.running.size > 0 || !(await answers(this.store));
+    await within(this.worker.close(byForce), LAST_MOMENT_MS);
+  }
+
+  private async allDone(): Promise<true> {
+    await Promise.allSettled(this.running);
+    return true;
+  }
+}
+
+/** The store's factories bring the connections; BullMQ only wants to see one. */
+const connectionOf = ({ prefix }: DoorbellStore) => ({ connection: {}, ...(prefix === undefined ? {} : { prefix }) });
+
+/** True when the server of the store answers within a second. */
+async function answers(store: DoorbellStore): Promise<boolean> {
+  const answered = store.ping().then(
+    () => true,
+    () => false,
+  );
+  return (await within(answered, PING_TIMEOUT_MS)) ?? false;
+}
+
+const telemetryOf = (telemetry: Telemetry | undefined) => (telemetry === undefined ? {} : { telemetry });
+
+/** The result, or undefined when it does not come within `limitMs`. */
+async function within<Result>(result: Promise<Result>, limitMs: number): Promise<Result | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), limitMs);
+  });
+  return Promise.race([result, timeout]).finally(() => clearTimeout(timer));
+}

@@ -1,0 +1,147 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import { Cooldowns, QueueConfig, RedisCooldownStore, systemClock } from '#platform';
+import { describeWithRedis } from '#testing';
+import { createTaskDoorbell } from './create-task-doorbell.js';
+import type { TaskDoorbell } from './task-doorbell.js';
+
+async function freePorts(count: number): Promise<number[]> {
+  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
+  await Promise.all(servers.map((server) => once(server, 'listening')));
+  const ports = servers.map((server) => (server.address() as AddressInfo).port);
+  await Promise.all(servers.map((server) => once(server.close(), 'close')));
+  return ports;
+}
+
+async function until(condition: () => Promise<boolean> | boolean, limitMs = 20_000): Promise<void> {
+  const deadlineMs = Date.now() + limitMs;
+  while (!(await condition())) {
+    if (Date.now() > deadlineMs) throw new Error('It did not happen in time.');
+    await sleep(50);
+  }
+}
+
+/** Runs one command on one server. */
+async function ask(port: number, ...command: [string, ...string[]]): Promise<string> {
+  const redis = new Redis({ host: '127.0.0.1', port, lazyConnect: true, retryStrategy: () => null });
+  redis.on('error', () => undefined);
+  try {
+    await redis.connect();
+    return String(await redis.call(...command));
+  } finally {
+    redis.disconnect();
+  }
+}
+
+const answers = (port: number): Promise<boolean> =>
+  ask(port, 'PING').then(
+    () => true,
+    () => false,
+  );
+
+describeWithRedis('The doorbell on several Redis servers', () => {
+  let folder: string;
+  const servers: ChildProcess[] = [];
+  const doorbells: TaskDoorbell[] = [];
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'redis-topologies-'));
+  });
+  afterAll(async () => {
+    await Promise.all(doorbells.map((doorbell) => doorbell.close(0)));
+    for (const server of servers) server.kill('SIGKILL');
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  async function startServer(port: number, ...options: string[]): Promise<ChildProcess> {
+    const files = ['--dir', folder, '--save', '', '--appendonly', 'no'];
+    const server = spawn('redis-server', ['--port', String(port), '--bind', '127.0.0.1', ...files, ...options], {
+      stdio: 'ignore',
+    });
+    servers.push(server);
+    await until(() => answers(port));
+    return server;
+  }
+
+  async function openDoorbell(redisUrl: string): Promise<{ heard: Set<string>; doorbell: TaskDoorbell }> {
+    const doorbell = await createTaskDoorbell(Object.assign(new QueueConfig(), { REDIS_URL: redisUrl }), '');
+    doorbells.push(doorbell);
+    const heard = new Set<string>();
+    for (const queue of ['video', 'image'] as const) {
+      doorbell.listen(queue, { concurrency: 5 }, async (taskId) => void heard.add(taskId));
+    }
+    return { heard, doorbell };
+  }
+
+  /** Rings until it was heard, as submissions and sweepers together do. */
+  async function ringUntilHeard(doorbell: TaskDoorbell, heard: Set<string>, taskId: string): Promise<void> {
+    await until(async () => {
+      doorbell.ring('image', [taskId]);
+      await sleep(200);
+      return heard.has(taskId);
+    });
+  }
+
+  it('rings in a Redis Cluster of three nodes, where replicas also share cooldowns', async () => {
+    const ports = await freePorts(6);
+    const nodes = ports.slice(0, 3).map((port, index) => ({ port, busPort: ports[index + 3] ?? 0, index }));
+    for (const { port, busPort, index } of nodes) {
+      const files = ['--cluster-config-file', `nodes-${index}.conf`, '--cluster-node-timeout', '2000'];
+      await startServer(port, '--cluster-enabled', 'yes', '--cluster-port', String(busPort), ...files);
+    }
+    const slots = [
+      ['0', '5460'],
+      ['5461', '10922'],
+      ['10923', '16383'],
+    ] as const;
+    const [first] = nodes;
+    for (const { port, busPort, index } of nodes) {
+      await ask(port, 'CLUSTER', 'ADDSLOTSRANGE', ...(slots[index] ?? []));
+      await ask(first?.port ?? 0, 'CLUSTER', 'MEET', '127.0.0.1', String(port), String(busPort));
+    }
+    for (const { port } of nodes) {
+      await until(async () => /cluster_state:ok[^]*cluster_known_nodes:3/.test(await ask(port, 'CLUSTER', 'INFO')));
+    }
+    const clusterUrl = `redis-cluster://127.0.0.1:${first?.port},127.0.0.1:${nodes[1]?.port}`;
+    const { heard, doorbell } = await openDoorbell(clusterUrl);
+    await ringUntilHeard(doorbell, heard, 'task_in_a_cluster');
+    doorbell.ring('video', ['another_queue']);
+    await until(() => heard.has('another_queue'));
+    expect(await doorbell.isHealthy()).toBe(true);
+
+    const replicas = [1, 2].map(() => new Cooldowns(systemClock, new RedisCooldownStore(clusterUrl, '{gateway}')));
+    replicas[0]?.rest('an-upstream', 60_000);
+    await until(() => replicas[1]?.stateOf('an-upstream') === 'resting');
+    await Promise.all(replicas.map((replica) => replica.close()));
+  }, 60_000);
+
+  it('finds the new master behind a Sentinel when the old one dies', async () => {
+    const [master = 0, replica = 0, sentinel = 0] = await freePorts(3);
+    const masterServer = await startServer(master);
+    await startServer(replica, '--replicaof', '127.0.0.1', String(master));
+    const configuration = join(folder, 'sentinel.conf');
+    const rules = [
+      `port ${sentinel}`,
+      'bind 127.0.0.1',
+      `sentinel monitor gateway 127.0.0.1 ${master} 1`,
+      'sentinel down-after-milliseconds gateway 500',
+      'sentinel failover-timeout gateway 5000',
+    ];
+    await writeFile(configuration, `${rules.join('\n')}\n`);
+    servers.push(spawn('redis-server', [configuration, '--sentinel'], { stdio: 'ignore', cwd: folder }));
+    await until(() => answers(sentinel));
+    await until(async () => (await ask(sentinel, 'SENTINEL', 'replicas', 'gateway')).includes(String(replica)));
+
+    const { heard, doorbell } = await openDoorbell(`redis-sentinel://127.0.0.1:${sentinel}/gateway`);
+    await ringUntilHeard(doorbell, heard, 'task_before');
+    masterServer.kill('SIGKILL');
+    await ringUntilHeard(doorbell, heard, 'task_after');
+    expect(await ask(replica, 'ROLE')).toContain('master');
+  }, 60_000);
+});

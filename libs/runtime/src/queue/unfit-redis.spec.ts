@@ -1,0 +1,71 @@
+import { Redis } from 'ioredis';
+import { describeWithRedis, FaultProxy, type RedisServer, startRedisServer } from '#testing';
+import { BullmqDoorbell } from './bullmq-doorbell.js';
+import { RedisStore } from './redis-store.js';
+
+const HEALED_WITHIN_MS = 15_000;
+
+async function startServer(): Promise<RedisServer> {
+  const server = await startRedisServer();
+  if (!server) throw new Error('redis-server is missing');
+  return server;
+}
+
+async function ask(server: RedisServer, command: string, ...values: string[]): Promise<void> {
+  const redis = new Redis(server.url);
+  await redis.call(command, ...values);
+  redis.disconnect();
+}
+
+describeWithRedis('A Redis that answers and cannot do its work', () => {
+  let server: RedisServer;
+  let proxy: FaultProxy;
+  let doorbell: BullmqDoorbell;
+  beforeEach(async () => {
+    server = await startServer();
+    proxy = await FaultProxy.start(server.url);
+    doorbell = new BullmqDoorbell(new RedisStore(proxy.urlOf(server.url), '{unfit}'));
+  });
+  afterEach(async () => {
+    await doorbell.close(0);
+    await proxy.close();
+    await server.kill();
+  });
+
+  async function until(isTrue: () => Promise<boolean> | boolean): Promise<void> {
+    const deadline = Date.now() + HEALED_WITHIN_MS;
+    while (!(await isTrue())) {
+      if (Date.now() > deadline) throw new Error('not in time');
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+
+  it('is told when it has no memory left, and when it has some again', async () => {
+    await until(() => doorbell.isHealthy());
+    await ask(server, 'CONFIG', 'SET', 'maxmemory', '1');
+    await until(async () => !(await doorbell.isHealthy()));
+    await ask(server, 'CONFIG', 'SET', 'maxmemory', '0');
+    await until(() => doorbell.isHealthy());
+    expect(await doorbell.isHealthy()).toBe(true);
+  });
+
+  it('is left for the server that took its place when it has become a replica', async () => {
+    const heard = new Set<string>();
+    doorbell.listen('image', { concurrency: 1 }, async (taskId) => void heard.add(taskId));
+    const rungUntilHeard = (taskId: string): Promise<void> =>
+      until(() => {
+        doorbell.ring('image', [taskId]);
+        return heard.has(taskId);
+      });
+    await rungUntilHeard('task_before');
+    const next = await startServer();
+    try {
+      proxy.leadTo(next.url);
+      await ask(server, 'REPLICAOF', '127.0.0.1', new URL(next.url).port);
+      await rungUntilHeard('task_after');
+      expect(await doorbell.isHealthy()).toBe(true);
+    } finally {
+      await next.kill();
+    }
+  });
+});

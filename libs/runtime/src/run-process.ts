@@ -1,0 +1,153 @@
+import {
+  announce,
+  ConfigError,
+  configureLog,
+  explainMisspelt,
+  hearOtherVoices,
+  isConnectionError,
+  loadConfig,
+  loadEnvironmentFile,
+  LogConfig,
+  logger,
+  misspeltVariables,
+  readTogether,
+  ServerConfig,
+  type SettingsOf,
+  type SettingsReaders,
+  startTracing,
+  type Tracing,
+} from '#platform';
+import { readProcessConfig, type ProcessConfig } from './config/process-config.js';
+
+/** A started process. */
+export interface RunningProcess {
+  /** What it does from now on, in one line. */
+  readonly ready: string;
+  /** The port it listens on; absent when it serves nobody. */
+  readonly port?: number;
+  /** What to tell the person who started it. */
+  readonly banner?: string;
+  /** Stops it: running work reaches a safe point within `graceMs`, nothing is lost after that either. */
+  stop(graceMs: number): Promise<void>;
+}
+
+/** A process of ours before it runs. */
+export interface ProcessPlan<Readers extends SettingsReaders> {
+  /** What it does, for example `image-worker`; part of each of its log lines. */
+  readonly name: string;
+  /** True for the process that a person starts by hand: it explains itself in plain text unless LOG_FORMAT is json. */
+  readonly forPeople?: boolean;
+  /** What it reads besides the settings of the platform. */
+  readonly settings: Readers;
+  start(config: ProcessConfig, settings: SettingsOf<Readers>): Promise<RunningProcess>;
+}
+
+const log = logger('process');
+
+/** The longest wait for the last traces to leave, in milliseconds. */
+const TRACE_FLUSH_MS = 2_000;
+
+/**
+ * Runs a process from start to exit: every setting is read before anything is opened, what keeps it from starting is one
+ * clear line each, and SIGTERM or SIGINT stops it in good order with exit code 0. A second signal exits at once.
+ */
+export async function runProcess<Readers extends SettingsReaders>(plan: ProcessPlan<Readers>): Promise<void> {
+  const { name } = plan;
+  let inWords = plan.forPeople === true;
+  try {
+    loadEnvironmentFile();
+    const logConfig = readLogConfig();
+    inWords &&= logConfig.LOG_FORMAT !== 'json';
+    configureLog(logConfig, undefined, name);
+    hearOtherVoices();
+    const { platform: config, ...settings } = readTogether({ ...plan.settings, platform: () => readProcessConfig() });
+    for (const misspelt of misspeltVariables()) log.warn('config.misspelt', { hint: explainMisspelt(misspelt) });
+    const tracing = await startTracing(config.tracing, name);
+    const endAtOnce = exitOnSignal();
+    const running = await plan.start(config, settings as unknown as SettingsOf<Readers>);
+    // Whoever reads that it is ready may stop it at once.
+    stopOnSignal(name, running, tracing);
+    endAtOnce();
+    const { ready, port, banner } = running;
+    const address = port === undefined ? undefined : `${config.server.HOST}:${port}`;
+    announce('process', 'process.started', { ready, address, port, node: process.version });
+    if (banner !== undefined) tellPeople(config, banner);
+  } catch (error) {
+    tellFailure(error, inWords);
+    process.exit(1);
+  }
+}
+
+/** Says something to the person who started the process, apart from the lines for collectors. */
+export function tellPeople({ log: { LOG_FORMAT } }: Pick<ProcessConfig, 'log'>, text: string): void {
+  (LOG_FORMAT === 'json' ? process.stderr : process.stdout).write(`${text}\n`);
+}
+
+/** A mistake in it is told with all the others. */
+function readLogConfig(): LogConfig {
+  try {
+    return loadConfig(LogConfig);
+  } catch {
+    return new LogConfig();
+  }
+}
+
+const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
+
+/** Until it runs a process just exits; listeners of `exit` still end what it started. @returns how to undo that. */
+function exitOnSignal(): () => void {
+  const exit = (_signal: NodeJS.Signals, number: number): void => process.exit(128 + number);
+  for (const signal of SIGNALS) process.on(signal, exit);
+  return () => {
+    for (const signal of SIGNALS) process.off(signal, exit);
+  };
+}
+
+function stopOnSignal(name: string, running: RunningProcess, tracing: Tracing): void {
+  let stopping = false;
+  const stop = async (signal: NodeJS.Signals): Promise<void> => {
+    if (stopping) process.exit(130);
+    stopping = true;
+    log.info('process.stopping', { process: name, signal });
+    try {
+      await running.stop(loadConfig(ServerConfig).SHUTDOWN_GRACE_SECONDS * 1000);
+      await tracing.stop(TRACE_FLUSH_MS);
+      log.info('process.stopped', { signal });
+      process.exit(0);
+    } catch (error) {
+      log.error('process.stop_failed', { process: name, error });
+      process.exit(1);
+    }
+  };
+  process.on('SIGTERM', (signal) => void stop(signal));
+  process.on('SIGINT', (signal) => void stop(signal));
+  // The terminal was closed.
+  process.on('SIGHUP', (signal) => void stop(signal));
+}
+
+function tellFailure(error: unknown, inWords: boolean): void {
+  const problems = [...problemsOf(error), ...misspeltVariables().map(explainMisspelt)];
+  if (inWords) process.stderr.write(`${problems.join('\n')}\n`);
+  else log.fatal('process.start_failed', { problems });
+}
+
+/** Errors that say themselves what to do, by name; any other shows where it came from. */
+const CLEAR = new Set([
+  'PortError',
+  'EmbeddedPostgresError',
+  'AlreadyRunningError',
+  'PendingMigrationsError',
+  'MigrationError',
+  'PostgresAwayError',
+]);
+
+/** One line for each thing to put right. */
+function problemsOf(error: unknown): readonly string[] {
+  if (!(error instanceof Error)) return [String(error)];
+  if (error instanceof ConfigError) return error.problems.map((problem) => `Configuration: ${problem}`);
+  if (CLEAR.has(error.name)) return [error.message];
+  if (isConnectionError(error)) return [`A server was lost during the start: ${error.message}`];
+  if ('code' in error && error.code === 'EACCES') return [`Not allowed: ${error.message}`];
+  if ('code' in error && error.code === 'ENOSPC') return [`The disk is full: ${error.message}`];
+  return [error.stack ?? error.message];
+}
