@@ -1,15 +1,15 @@
-/** The walls of the house: each floor may import only the floors before it in this list. */
-const FLOORS = ['contracts', 'platform', 'media', 'sandbox-media', 'providers', 'runtime', 'features'];
+/** The layers of the libraries: each may import only those before it in this list. */
+const LAYERS = ['contracts', 'platform', 'media', 'sandbox-media', 'providers', 'runtime', 'features'];
 
-/** Test code: specs, the testing library, and what a room keeps in a folder `testing` for its own specs. */
+/** Test code: specs, the testing library, and what a module keeps in a folder `testing` for its own specs. */
 const TESTS = '\\.spec\\.ts$|^libs/testing/|^(apps|libs)/.+/testing/';
 
-const noUpwardImport = FLOORS.map((floor, index) => ({
-  name: `${floor}-imports-only-below`,
-  comment: `libs/${floor} stands on floor ${index + 1}: it may import only ${FLOORS.slice(0, index).join(', ') || 'nothing of ours'}.`,
+const noUpwardImport = LAYERS.map((layer, index) => ({
+  name: `${layer}-imports-only-below`,
+  comment: `libs/${layer} may import only ${LAYERS.slice(0, index).join(', ') || 'nothing of ours'}.`,
   severity: 'error',
-  from: { path: `^libs/${floor}/`, pathNot: TESTS },
-  to: { path: `^(apps/|libs/(${[...FLOORS.slice(index + 1), 'testing'].join('|')})/)` },
+  from: { path: `^libs/${layer}/`, pathNot: TESTS },
+  to: { path: `^(apps/|libs/(${[...LAYERS.slice(index + 1), 'testing'].join('|')})/)` },
 }));
 
 module.exports = {
@@ -22,9 +22,9 @@ module.exports = {
       to: { path: '^(node:)?(fs|fs/promises|net|http|https|dns|child_process|tls)$' },
     },
     {
-      name: 'libraries-are-entered-by-their-door',
+      name: 'libraries-are-imported-by-name',
       comment:
-        'Another library is imported as #name, never by a relative path into its rooms; only the look at the version of Node has a door of its own.',
+        'Another library is imported as #name, never by a relative path into it; only the check of the version of Node has an entry of its own.',
       severity: 'error',
       from: { path: '^(apps/[^/]+|libs/[^/]+|attacks|bench|chaos|fuzz)/' },
       to: { path: '^libs/([^/]+)/src/(?!index\\.ts|node-version\\.mjs)', pathNot: ['^$1/'] },

@@ -26,7 +26,7 @@ async function firstTaskBehindBacklog(): Promise<void> {
   const platform = await openPlatform(
     readProcessConfig({ DATABASE_URL: postgres.url, KEY_PEPPER: 'a-pepper-for-benchmarks', DATA_DIR: folder }),
   );
-  const { database, doorbell } = platform;
+  const { database, notifier } = platform;
   await addAccount(database, 'acct_busy');
   const backlog = await addTasks(database, 'acct_busy', BACKLOG, 'queued');
   const vendor = new VendorInProcess(VENDOR_MS, () => Number.POSITIVE_INFINITY);
@@ -38,7 +38,7 @@ async function firstTaskBehindBacklog(): Promise<void> {
     await addAccount(database, accountId);
     const submittedMs = Date.now();
     const [taskId = ''] = await addTasks(database, accountId, 1, 'queued');
-    doorbell.ring('image', [taskId]);
+    notifier.notify('image', [taskId]);
     while (!vendor.started.has(taskId)) await new Promise((resolve) => setTimeout(resolve, 5));
     waits.push((vendor.started.get(taskId) ?? 0) - submittedMs);
   }

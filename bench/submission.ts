@@ -1,4 +1,4 @@
-// Submissions: the whole path (key, every rule, price, hold, row, ledger, bell) against Express + INSERT + BullMQ add.
+// Submissions: the whole path (key, every rule, price, hold, row, ledger, wake-up) against Express + INSERT + BullMQ add.
 import { BENCH_BODY, startGatewayPair } from './gateway-pair.js';
 import { measure, printTable } from './measure.js';
 import { BENCH_KEY } from './services.js';

@@ -1,4 +1,4 @@
-import type { CrashPoint } from '#runtime';
+import type { Failpoint } from '#runtime';
 
 export const ROLES = ['api', 'image-worker', 'video-worker', 'maintenance-worker'] as const;
 export type Role = (typeof ROLES)[number];
@@ -9,7 +9,7 @@ export type RepeatStart = 'idempotent' | 'lookup' | 'unknown';
 /** What a process is to do besides its work; it may be told otherwise while it runs. */
 export interface Drill {
   /** Where it kills itself, and how likely each passage does so, 0 to 1; null: nowhere. */
-  readonly crashAt: { readonly point: CrashPoint; readonly chance: number } | null;
+  readonly crashAt: { readonly point: Failpoint; readonly chance: number } | null;
   readonly repeatStart: RepeatStart;
 }
 

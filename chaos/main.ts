@@ -36,7 +36,7 @@ if (hindrance !== null) {
   console.log(`Rows that drop packets are left out: ${outcome}.`);
 }
 
-// Our own bell loses its connections with those of the processes.
+// Our own wake-up loses its connections with those of the processes.
 configureLog({ LOG_LEVEL: 'fatal' });
 const [chosen, count, word = ''] = process.argv.slice(2);
 const isBackend = chosen === 'redis' || chosen === 'postgres';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { loadConfig, QueueConfig } from '#platform';
-import { createTaskDoorbell } from '#runtime';
+import { createTaskNotifier } from '#runtime';
 import type { Assignment, RepeatStart, Role } from './assignment.js';
 import { FakeVendor } from './fake-vendor.js';
 import { Fleet } from './fleet.js';
@@ -79,13 +79,13 @@ export async function openGround(
   for (const role of PLACES) fleet.add(role);
   await fleet.ready();
   const queueConfig = loadConfig(QueueConfig, { ...services.environment(), QUEUE_PREFIX: PREFIX });
-  const doorbell = await createTaskDoorbell(queueConfig, services.environment()['DATABASE_URL'] ?? '');
+  const notifier = await createTaskNotifier(queueConfig, services.environment()['DATABASE_URL'] ?? '');
   return {
     services,
     vendor,
     fleet,
     apiUrls: ports.map((port) => `http://127.0.0.1:${port}`),
-    ringAgain: (taskIds) => MEDIA.forEach((medium) => doorbell.ring(medium, taskIds)),
+    notifyAgain: (taskIds) => MEDIA.forEach((medium) => notifier.notify(medium, taskIds)),
     play: async (scenario) => {
       current = scenario;
       await setDeadline(services, scenario.deadlineSeconds ?? DEADLINE_SECONDS[scenario.repeatStart]);
@@ -98,7 +98,7 @@ export async function openGround(
     close: async () => {
       fleet.stop();
       vendor.stop();
-      await doorbell.close(0);
+      await notifier.close(0);
       await services.stop();
     },
   };

@@ -13,8 +13,8 @@ export interface Ground {
   readonly vendor: FakeVendor;
   readonly fleet: Fleet;
   readonly apiUrls: readonly string[];
-  /** Rings bells for tasks again, long finished ones too. */
-  readonly ringAgain: (taskIds: readonly string[]) => void;
+  /** Sends wake-ups for tasks again, long finished ones too. */
+  readonly notifyAgain: (taskIds: readonly string[]) => void;
   /** Arms the processes for a scenario. */
   readonly play: (scenario: Scenario) => Promise<void>;
   /** Disarms them. */
@@ -33,7 +33,7 @@ export interface Outcome extends Verdict {
 const TASKS_PER_SECOND = 10;
 /** How many tasks are promised for each crash: so many at least, that there is something to lose, and so many at most. */
 const TASKS_PER_CRASH = { least: 3, most: 10 } as const;
-/** How often bells are rung again, in milliseconds; a process is killed at every second turn, servers are disturbed at every eighth. */
+/** How often wake-ups are sent again, in milliseconds; a process is killed at every second turn, servers are disturbed at every eighth. */
 const TURN_MS = 250;
 const TURNS = { kill: 2, disturb: 8 } as const;
 /** How long crashes may take to come, and how long tasks may take to end after them, in milliseconds. */
@@ -60,7 +60,7 @@ export async function runScenario(ground: Ground, scenario: Scenario, crashes: n
     await sleep(TURN_MS);
     if (scenario.crash === 'any moment' && turn % TURNS.kill === 0) fleet.kill();
     if (turn % TURNS.disturb === 0) await disturb(ground, scenario, load, outages);
-    ground.ringAgain([...load.promised].slice(-20));
+    ground.notifyAgain([...load.promised].slice(-20));
   }
   await load.stop();
   const done = crashed();

@@ -1,4 +1,4 @@
-import type { CrashPoint } from '#runtime';
+import type { Failpoint } from '#runtime';
 import type { NetworkFault } from '#testing';
 import type { RepeatStart, Role } from './assignment.js';
 import type { Backend, Server, Services, Store } from './services.js';
@@ -9,7 +9,7 @@ export interface Scenario {
    * Where processes kill themselves; or `any moment`: then one chosen by chance is killed twice a second, if no two are away;
    * or `inside start`: then some of the tasks end every process that starts them.
    */
-  readonly crash: CrashPoint | 'any moment' | 'inside start';
+  readonly crash: Failpoint | 'any moment' | 'inside start';
   /** Whose processes die at that place. */
   readonly roles: readonly Role[];
   /** What else goes wrong. */
@@ -53,7 +53,7 @@ const WORKER_POINTS = [
   'after-settled',
 ] as const;
 
-const at = (roles: readonly Role[], crash: CrashPoint, changes: Partial<Scenario> = {}): Scenario => ({
+const at = (roles: readonly Role[], crash: Failpoint, changes: Partial<Scenario> = {}): Scenario => ({
   ...CALM,
   crash,
   roles,

@@ -1,5 +1,5 @@
 import { MediaProviderRegistry } from '#providers';
-import { type CrashPoints, onPlatform, type Platform, runProcess, type RunningProcess } from '#runtime';
+import { type Failpoints, onPlatform, type Platform, runProcess, type RunningProcess } from '#runtime';
 import { createApi } from '../apps/api/src/create-api.js';
 import { applyPrices, seed } from '../apps/api/src/seed.js';
 import { serve } from '../apps/api/src/serve.js';
@@ -45,7 +45,7 @@ export async function startRole(
   onDrill(practise);
   Object.assign(process.env, environment);
   skewClock(clockSkewMs);
-  const crashPoints: CrashPoints = {
+  const failpoints: Failpoints = {
     reach(point) {
       if (crashAt?.point === point && Math.random() < crashAt.chance) process.kill(process.pid, 'SIGKILL');
     },
@@ -54,6 +54,6 @@ export async function startRole(
   await runProcess({
     name: role,
     settings: {},
-    start: (config) => onPlatform(config, async (platform) => START[role]({ ...platform, crashPoints }, providers)),
+    start: (config) => onPlatform(config, async (platform) => START[role]({ ...platform, failpoints }, providers)),
   });
 }

@@ -6,7 +6,7 @@ import ts from 'typescript';
 
 const LIBRARIES = ['contracts', 'features', 'media', 'platform', 'providers', 'runtime', 'sandbox-media', 'testing'];
 /** What stands behind a library's name: the import of the sources, and of what is built from them. */
-const DOOR = /^(?:#|.*\/libs\/)([\w-]+)(?:\/src\/index\.[jt]s)?$/;
+const LIBRARY_IMPORT = /^(?:#|.*\/libs\/)([\w-]+)(?:\/src\/index\.[jt]s)?$/;
 
 const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '*.ts', '*.mjs'], {
   encoding: 'utf8',
@@ -38,7 +38,7 @@ if (complaints.length > 0) process.exitCode = 1;
 function collectImports(source, file) {
   const visit = (node) => {
     const specifier = specifierOf(node);
-    const library = specifier && DOOR.exec(specifier)?.[1];
+    const library = specifier && LIBRARY_IMPORT.exec(specifier)?.[1];
     if (library && imported.has(library) && !file.startsWith(`libs/${library}/`)) {
       for (const name of namesOf(node)) imported.get(library).add(name);
     }

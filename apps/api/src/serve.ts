@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { TaskWatch, TextService } from '#features';
-import type { PortWish, ReservedPort } from '#platform';
+import type { PortSettings, ReservedPort } from '#platform';
 import type { Platform, ProcessConfig } from '#runtime';
 
 /** A listening API. */
@@ -20,7 +20,7 @@ const HEADERS_TIMEOUT_MS = 15_000;
 const REQUEST_TIMEOUT_MS = 120_000;
 
 /** Where the API listens, by its variables. */
-export const portOf = ({ server: { PORT, HOST } }: ProcessConfig): PortWish => ({
+export const portOf = ({ server: { PORT, HOST } }: ProcessConfig): PortSettings => ({
   port: PORT,
   host: HOST,
   portVariable: 'PORT',
@@ -44,7 +44,7 @@ export async function serve(
   try {
     await listening;
   } catch (error) {
-    // What the rooms began when they were opened would go on without them.
+    // What the modules began when they were created would go on without them.
     await app.close();
     throw error;
   }

@@ -165,7 +165,7 @@ describeWithRedis('Redis falls silent', (redisUrl) => {
     await proxy.close();
   });
 
-  it.each(FAULTS)('%s: requests are served, the process says degraded, and bells ring again', async (fault) => {
+  it.each(FAULTS)('%s: requests are served, the process says degraded, and wake-ups are sent again', async (fault) => {
     const known = taskIdOf(await submitPicture());
     proxy.set(fault);
     const asked = askThrough(OUTAGE_MS, known);

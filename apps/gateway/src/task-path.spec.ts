@@ -84,7 +84,7 @@ function taskPath(options: () => TestGatewayOptions): void {
     );
   });
 
-  it('finishes a task whose bell was never rung', async () => {
+  it('finishes a task whose wake-up was never sent', async () => {
     const taskId = await gateway.submit('/v1/images/generations', { ...PICTURE, prompt: '[sandbox:delay=60000]' });
     await gateway.database.query({
       text: `insert into task select (jsonb_populate_record(t, '{"id":"task_01M7X4NWG0C9AN03NSJMD0ZEA8","state":"queued","parameters":{"prompt":"x","n":1,"size":"1:1","resolution":"1K","model":"eta-image-2.0"},"operation":null,"start_intent_at":null,"attempt":0}'::jsonb || jsonb_build_object('lease_until', now()))).* from task t where id = $1`,

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { type MediaOrder, type MediaProvider, type OperationState, ProviderError, type TaskView } from '#contracts';
-import { TroubledTasksService } from '#features';
+import { TasksNeedingAttentionService } from '#features';
 import { pngSample } from '#testing';
 import { startTestGateway, type TestGateway } from './testing/test-gateway.js';
 
@@ -159,7 +159,7 @@ describe('A task and the faults of its vendor', () => {
     const task = await gateway.waitForTask(taskId).finally(() => clearInterval(hasten));
     expect(task).toMatchObject({ status: 'failed', error: { code: 'parked' }, usage: { amount: '0.000000' } });
     expect(JSON.stringify(task)).not.toContain('adapter');
-    const { parked } = await new TroubledTasksService(gateway.database).list();
+    const { parked } = await new TasksNeedingAttentionService(gateway.database).list();
     expect(parked).toEqual([expect.objectContaining({ id: taskId, last_failure: 'a bug of an adapter' })]);
   });
 

@@ -12,7 +12,7 @@ import {
 } from '#features';
 import type { Platform } from '#runtime';
 
-/** How often the house is cleaned, in milliseconds. */
+/** How often expired data is removed, in milliseconds. */
 const ROUND_MS = 30_000;
 /** How often webhooks that are due are looked for, in milliseconds. */
 const WEBHOOKS_MS = 250;

@@ -61,7 +61,11 @@ export { FollowTaskService } from './tasks/events/follow-task.service.js';
 export { TaskWatch } from './tasks/events/task-watch.js';
 export { ReadTaskService, type VersionedTask } from './tasks/read/read-task.service.js';
 export { readTaskListQuery } from './tasks/read/task-list.js';
-export { type TroubledTask, TroubledTasksService, type Troubles } from './tasks/read/troubled-tasks.service.js';
+export {
+  type TaskNeedingAttention,
+  TasksNeedingAttentionService,
+  type Troubles,
+} from './tasks/read/tasks-needing-attention.service.js';
 export { createMediaWorker, type MediaWorker } from './tasks/run/create-task-worker.js';
 export { Loop } from './tasks/run/loop.js';
 export { type AcceptedTask, type SubmissionContext, SubmissionService } from './tasks/submit/submission.service.js';

@@ -1,4 +1,4 @@
-export { Coalescer, type CoalescerOptions } from './batching/coalescer.js';
+export { Batcher, type BatcherOptions } from './batching/batcher.js';
 export { type Clock, systemClock } from './clock/clock.js';
 export { abortAfter, withinTime } from './clock/time-limit.js';
 export { nextTurn, Turns } from './clock/turns.js';
@@ -68,8 +68,8 @@ export {
 export { RateLimitsConfig } from './rate-limits/rate-limits.config.js';
 export { QueueConfig } from './redis/queue.config.js';
 export { parseRedisAddress } from './redis/redis-address.js';
-export { BLOCKING_WAIT_SECONDS, connect, LISTENING, RINGING } from './redis/redis-connection.js';
-export { type PortWish, type ReservedPort, reservePort } from './reserve-port.js';
+export { BLOCKING_WAIT_SECONDS, connect, WAIT_FOR_SERVER, FAIL_FAST } from './redis/redis-connection.js';
+export { type PortSettings, type ReservedPort, reservePort } from './reserve-port.js';
 export { allowListProblem } from './safe-fetch/allow-list.js';
 export { contentRange } from './safe-fetch/content-range.js';
 export { FetchFailed, FetchRefused, mayPass, RemoteStatus } from './safe-fetch/fetch-errors.js';

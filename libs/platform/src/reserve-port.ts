@@ -3,7 +3,7 @@ import type { Server } from 'node:http';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 
 /** Where to listen, and which variables say so. */
-export interface PortWish {
+export interface PortSettings {
   readonly port: number;
   readonly host: string;
   readonly portVariable: string;
@@ -34,7 +34,7 @@ export class PortError extends Error {
  *
  * @throws PortError when the address cannot be had.
  */
-export async function reservePort(wish: PortWish): Promise<ReservedPort> {
+export async function reservePort(wish: PortSettings): Promise<ReservedPort> {
   const early: Socket[] = [];
   const placeholder = createServer({ pauseOnConnect: true }, (socket) => {
     socket.on('error', () => undefined);
@@ -63,7 +63,7 @@ export async function reservePort(wish: PortWish): Promise<ReservedPort> {
   };
 }
 
-function explain(error: unknown, { port, host, portVariable, hostVariable }: PortWish): string {
+function explain(error: unknown, { port, host, portVariable, hostVariable }: PortSettings): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   switch (code) {
     case 'EADDRINUSE':

@@ -6,10 +6,10 @@ import type { Platform } from './platform.js';
 export const PLATFORM = Symbol('Platform');
 /** Injects the MediaStore. */
 export const MEDIA_STORE = Symbol('MediaStore');
-/** Injects the TaskDoorbell. */
-export const TASK_DOORBELL = Symbol('TaskDoorbell');
+/** Injects the TaskNotifier. */
+export const TASK_NOTIFIER = Symbol('TaskNotifier');
 
-/** Gives every room of an app the opened platform. */
+/** Gives every module of an app the opened platform. */
 @Global()
 @Module({})
 export class PlatformModule {
@@ -17,7 +17,7 @@ export class PlatformModule {
     const providers = [
       { provide: PLATFORM, useValue: platform },
       { provide: MEDIA_STORE, useValue: platform.store },
-      { provide: TASK_DOORBELL, useValue: platform.doorbell },
+      { provide: TASK_NOTIFIER, useValue: platform.notifier },
       { provide: Database, useValue: platform.database },
       { provide: SafeFetcher, useValue: platform.fetcher },
     ];

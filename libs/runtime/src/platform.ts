@@ -21,11 +21,11 @@ import {
 } from '#platform';
 import { type AdminToken, loadAdminToken, type ShowSecret } from './admin-token.js';
 import { readProcessConfig, type ProcessConfig } from './config/process-config.js';
-import { type CrashPoints, noCrashPoints } from './failpoints/crash-points.js';
+import { type Failpoints, noFailpoints } from './failpoints/failpoints.js';
 import { platformChecks } from './health/platform-checks.js';
 import { platformSources } from './metrics/platform-sources.js';
-import { createTaskDoorbell } from './queue/create-task-doorbell.js';
-import type { TaskDoorbell } from './queue/task-doorbell.js';
+import { createTaskNotifier } from './queue/create-task-notifier.js';
+import type { TaskNotifier } from './queue/task-notifier.js';
 import { createTaskSignals } from './task-signals/create-task-signals.js';
 import type { TaskSignals } from './task-signals/task-signals.js';
 
@@ -39,16 +39,16 @@ export interface Platform {
   /** What opens the admin API. */
   readonly adminToken: AdminToken;
   /** Does nothing; crash tests put in its place what ends the process. */
-  readonly crashPoints: CrashPoints;
+  readonly failpoints: Failpoints;
   readonly database: Database;
-  readonly doorbell: TaskDoorbell;
+  readonly notifier: TaskNotifier;
   /** Tells waiting clients of every process that tasks have changed. */
   readonly taskSignals: TaskSignals;
   readonly store: MediaStore;
   readonly fetcher: SafeFetcher;
   /** Whether this process should be given work. */
   readonly health: Health;
-  /** What `/metrics` answers; rooms add their sources. */
+  /** What `/metrics` answers; modules add their sources. */
   readonly metrics: MetricsPage;
   /** True when Postgres was started by this process, so that nothing outside was needed. */
   readonly embedded: boolean;
@@ -126,7 +126,7 @@ async function openOn(
   const database = new Database(databaseUrl, config.database);
   const pending = await pendingMigrations(database);
   if (pending.length > 0) throw new PendingMigrationsError(pending);
-  const doorbell = await createTaskDoorbell(config.queue, databaseUrl);
+  const notifier = await createTaskNotifier(config.queue, databaseUrl);
   const taskSignals = createTaskSignals(config.queue, databaseUrl, database);
   const store = await createMediaStore(config.media, {
     dataDirectory: config.server.DATA_DIR,
@@ -137,9 +137,9 @@ async function openOn(
     allow: config.media.MEDIA_FETCH_ALLOW ?? [],
     resolve: (host, share) => names.resolve(host, share),
   });
-  const health = new Health(platformChecks({ database, doorbell, store }));
+  const health = new Health(platformChecks({ database, notifier, store }));
   const metrics = new MetricsPage();
-  metrics.add(...platformSources(database, doorbell, health));
+  metrics.add(...platformSources(database, notifier, health));
   const adminToken = await loadAdminToken(config.server, postgres !== undefined, showSecret);
   // Last, so that nobody can ask before the caller says that the process is still starting.
   const ops = opsPort && startOpsServer(opsPort, { health, metrics });
@@ -147,7 +147,7 @@ async function openOn(
     config,
     secrets,
     database,
-    doorbell,
+    notifier,
     taskSignals,
     store,
     fetcher,
@@ -155,11 +155,11 @@ async function openOn(
     metrics,
     sealer: new SecretSealer(secrets),
     adminToken,
-    crashPoints: noCrashPoints,
+    failpoints: noFailpoints,
     embedded: postgres !== undefined,
     close: async (graceMs) => {
       await ops?.close();
-      await Promise.all([doorbell.close(graceMs), taskSignals.close()]);
+      await Promise.all([notifier.close(graceMs), taskSignals.close()]);
       await Promise.all([store.close(), fetcher.close()]);
       await database.close();
       await postgres?.stop();

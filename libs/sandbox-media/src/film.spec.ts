@@ -1,10 +1,10 @@
 import { Canvas } from './canvas.js';
 import { drawLastFrame } from './film.js';
 import { YuvFrame } from './h264/yuv-frame.js';
-import { LosslessDecoder, type DecodedFrame } from './oracles/lossless-decoder.js';
-import { boxAt, type Mp4Track, readBoxes, readTracks } from './oracles/read-mp4.js';
-import { readLabel } from './oracles/read-label.js';
-import { readPng } from './oracles/read-png.js';
+import { LosslessDecoder, type DecodedFrame } from './decoders/lossless-decoder.js';
+import { boxAt, type Mp4Track, readBoxes, readTracks } from './decoders/read-mp4.js';
+import { readLabel } from './decoders/read-label.js';
+import { readPng } from './decoders/read-png.js';
 import { YELLOW } from './colours.js';
 import render from './render.js';
 import { type FilmDescription, type RenderRequest, SANDBOX_LABEL, type SceneDescription } from './render-request.js';

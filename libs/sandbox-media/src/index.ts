@@ -1,4 +1,4 @@
-export { readTracks } from './oracles/read-mp4.js';
-export { readPng } from './oracles/read-png.js';
+export { readTracks } from './decoders/read-mp4.js';
+export { readPng } from './decoders/read-png.js';
 export { RenderPool } from './render-pool.js';
 export { type FilmDescription, type RenderRequest, type SceneDescription } from './render-request.js';

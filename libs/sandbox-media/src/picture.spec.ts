@@ -1,6 +1,6 @@
 import { BLACK, LIGHT_GREY, WHITE, YELLOW } from './colours.js';
-import { readLabel } from './oracles/read-label.js';
-import { readPng } from './oracles/read-png.js';
+import { readLabel } from './decoders/read-label.js';
+import { readPng } from './decoders/read-png.js';
 import render from './render.js';
 import { SANDBOX_LABEL, type SceneDescription } from './render-request.js';
 

@@ -28,7 +28,7 @@ async function compileRenderer(target: string): Promise<URL> {
   const source = dirname(fileURLToPath(import.meta.url));
   const files = await readdir(source, { recursive: true });
   await writeFile(join(target, 'package.json'), '{"type":"module"}');
-  for (const file of files.filter((name) => name.endsWith('.ts') && !/\.spec\.|oracles|render-pool/.test(name))) {
+  for (const file of files.filter((name) => name.endsWith('.ts') && !/\.spec\.|decoders|render-pool/.test(name))) {
     const { code } = await transformFile(join(source, file), { swcrc: true });
     const script = join(target, file.replace(/\.ts$/, '.js'));
     await mkdir(dirname(script), { recursive: true });

@@ -17,7 +17,7 @@ const BODY_PATHS = [
 const ORDER = { model: 'beta-2.5-preview', prompt: 'waves', resolution: '480p', size: '16:9', duration: 5 };
 const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
 
-describe('The door', () => {
+describe('What every request passes', () => {
   let gateway: TestGateway;
   beforeAll(async () => {
     gateway = await startTestGateway({

@@ -1,7 +1,7 @@
 import { configureLog } from '#platform';
 import { startTestGateway, TEST_KEY, type TestGateway } from '../../../gateway/src/testing/test-gateway.js';
 
-describe('The log of the door', () => {
+describe('The log of refused and failed requests', () => {
   let gateway: TestGateway;
   const lines: Record<string, unknown>[] = [];
   beforeAll(async () => {

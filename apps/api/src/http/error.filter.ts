@@ -8,7 +8,7 @@ import { isTextStyle } from './request-style.js';
 import { toGatewayError } from './to-gateway-error.js';
 import type { UnknownPaths } from './unknown-path.js';
 
-const log = logger('door');
+const log = logger('http');
 
 /** Turns whatever was thrown into an answer. The only place that writes error statuses. */
 @Catch()

@@ -3,7 +3,7 @@ import { openFacts, takeFacts, type TextUpstreams } from '#features';
 import { enterSpan, eventLogger, signals } from '#platform';
 import type { Request, RequestHandler } from 'express';
 
-const completed = eventLogger('door', 'request.completed');
+const completed = eventLogger('http', 'request.completed');
 
 const TASK = /^task_[0-9A-Z]{26}$/;
 

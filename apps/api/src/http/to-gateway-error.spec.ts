@@ -10,7 +10,7 @@ describe('Whatever was thrown', () => {
     fromDriver('timeout exceeded when trying to connect'),
     fromDriver('sorry, too many clients already', '53300'),
     new Error('wrapped', { cause: fromDriver('Postgres did not answer within 2000 ms', 'ETIMEDOUT') }),
-  ])('asks the client to come back when the database was lost (%s), and names no part of the house', (error) => {
+  ])('asks the client to come back when the database was lost (%s), and names nothing of our inside', (error) => {
     const { status, code, retryAfterMs, publicMessage } = toGatewayError(error);
     expect({ status, code, retryAfterMs }).toEqual({ status: 503, code: 'unavailable', retryAfterMs: 2_000 });
     expect(publicMessage).not.toContain(error.message);

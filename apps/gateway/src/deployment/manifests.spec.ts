@@ -98,7 +98,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('gives no secret a default, and keeps Redis from forgetting bells', () => {
+  it('gives no secret a default, and keeps Redis from forgetting wake-ups', () => {
     const secrets = [...text('docker-compose.yml').matchAll(/\$\{(\w*(?:PASSWORD|PEPPER|TOKEN))([^}]*)\}/g)];
     expect(secrets.length).toBeGreaterThan(8);
     expect(secrets.filter(([, , rule]) => !rule?.startsWith(':?'))).toEqual([]);

@@ -23,7 +23,7 @@ interface Question {
   readonly text?: string;
 }
 
-/** A door that the vendor's reply waits at. */
+/** A gate that the vendor's reply waits at. */
 function closedGate(at: Moment): { at: Moment; opened: Promise<void>; open: () => void } {
   let open = (): void => {};
   const opened = new Promise<void>((resolve) => (open = resolve));

@@ -17,7 +17,7 @@ const HEARTBEAT: Record<Style, RegExp> = {
 /** One upstream whose replies pass through, one whose replies are translated. */
 const OVER = (style: Style): Upstream[] => [style, 'chat'];
 
-/** A door that the vendor's reply waits at. */
+/** A gate that the vendor's reply waits at. */
 function closedGate(at: 'start' | 'middle'): { at: 'start' | 'middle'; opened: Promise<void>; open: () => void } {
   let open = (): void => {};
   const opened = new Promise<void>((resolve) => {
@@ -38,7 +38,7 @@ describe('A stream that falls silent', () => {
     await gateway.stop();
   });
 
-  /** Closes the vendor's door, asks, lets a minute pass once the vendor has been asked, and opens it again. */
+  /** Closes the vendor's gate, asks, lets a minute pass once the vendor has been asked, and opens it again. */
   async function throughSilence<T>(at: 'start' | 'middle', ask: () => Promise<T>): Promise<T> {
     const { vendor } = gateway;
     const asked = vendor.seen.length;

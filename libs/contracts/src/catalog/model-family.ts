@@ -86,7 +86,7 @@ export interface FamilyDefinition<
   readonly deadlineSeconds: number;
 }
 
-/** A family as the rest of the house sees it. Parameters are those of a ModelRequest of the same family. */
+/** A family as the rest of the code sees it. Parameters are those of a ModelRequest of the same family. */
 export interface ModelFamily<Model extends string = string, Sold extends Variants<Model> = Variants<Model>> {
   readonly id: string;
   readonly source: string;

@@ -6,18 +6,18 @@ import { LedgerService } from '../billing/ledger/ledger.service.js';
 import type { GuessLimiter } from '../limits/guess-limiter.js';
 import { KEY_GUESSES, LimitsModule } from '../limits/limits.module.js';
 import { AccessService } from './access.service.js';
-import { KeyUse } from './key-use.js';
+import { LastUsedTracker } from './last-used-tracker.js';
 import { SeedService } from './seed.service.js';
 
 /** Who may come in. */
 @Module({
   imports: [LedgerModule, LimitsModule],
   providers: [
-    { provide: KeyUse, inject: [Database], useFactory: (database: Database) => new KeyUse(database) },
+    { provide: LastUsedTracker, inject: [Database], useFactory: (database: Database) => new LastUsedTracker(database) },
     {
       provide: AccessService,
-      inject: [Database, PLATFORM, KeyUse, KEY_GUESSES],
-      useFactory: (database: Database, { secrets }: Platform, uses: KeyUse, guesses: GuessLimiter) =>
+      inject: [Database, PLATFORM, LastUsedTracker, KEY_GUESSES],
+      useFactory: (database: Database, { secrets }: Platform, uses: LastUsedTracker, guesses: GuessLimiter) =>
         new AccessService(database, secrets.keyPepper, uses, guesses),
     },
     {

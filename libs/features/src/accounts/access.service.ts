@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { GatewayError } from '#contracts';
-import { Coalescer, Database, REQUEST_WAIT_MS } from '#platform';
+import { Batcher, Database, REQUEST_WAIT_MS } from '#platform';
 import { hashApiKey } from './api-key.js';
 import type { Caller } from './caller.js';
 import type { GuessLimiter } from '../limits/guess-limiter.js';
-import type { KeyUse } from './key-use.js';
+import type { LastUsedTracker } from './last-used-tracker.js';
 
 /** How long a looked-up key is believed, in milliseconds: the longest a revoked key may go on working. */
 export const KEY_CACHE_MS = 3_000;
@@ -51,15 +51,15 @@ export class AccessService {
   private readonly known = new LRUCache<string, Caller>({ max: 50_000, ttl: KEY_CACHE_MS });
   /** Keys that were good lately, by the same digest. */
   private readonly good = new LRUCache<string, true>({ max: 50_000, ttl: GOOD_KEY_MS });
-  private readonly lookups: Coalescer<Buffer, Caller | null>;
+  private readonly lookups: Batcher<Buffer, Caller | null>;
 
   constructor(
     private readonly database: Database,
     private readonly pepper: string,
-    private readonly uses: KeyUse,
+    private readonly uses: LastUsedTracker,
     private readonly guesses: GuessLimiter,
   ) {
-    this.lookups = new Coalescer((hashes) => this.find(hashes), {
+    this.lookups = new Batcher((hashes) => this.find(hashes), {
       maxItems: 64,
       maxRunsInFlight: 2,
       maxWaitMs: REQUEST_WAIT_MS,

@@ -7,7 +7,7 @@ import { FundsService } from '../billing/ledger/funds.service.js';
 import { KeysService } from './keys.service.js';
 import { PriceImport } from '../billing/prices/price-import.js';
 import { PricesService } from '../billing/prices/prices.service.js';
-import { UpstreamRoster } from '../text/upstream-roster.js';
+import { UpstreamRegistry } from '../text/upstream-registry.js';
 import { RecordsService } from '../billing/ledger/records.service.js';
 import { UpstreamsService } from '../text/upstreams/upstreams.service.js';
 
@@ -52,8 +52,8 @@ import { UpstreamsService } from '../text/upstreams/upstreams.service.js';
     },
     {
       provide: UpstreamsService,
-      inject: [Database, AuditedChanges, PLATFORM, UpstreamRoster],
-      useFactory: (database: Database, changes: AuditedChanges, { sealer }: Platform, roster: UpstreamRoster) =>
+      inject: [Database, AuditedChanges, PLATFORM, UpstreamRegistry],
+      useFactory: (database: Database, changes: AuditedChanges, { sealer }: Platform, roster: UpstreamRegistry) =>
         new UpstreamsService(database, changes, sealer, roster),
     },
   ],

@@ -10,7 +10,7 @@ const log = logger('maintenance');
 /** The most files, and rows of each table, that one round removes. */
 const BATCH = 200;
 
-/** Keeps the house clean: what has expired or is older than it is kept goes, the coming months are made ready. */
+/** Removes what has expired or is older than it is kept, and makes the coming months ready. */
 export class MaintenanceService {
   private readonly files: ExpiredFiles;
   private readonly months: MonthPartitions;

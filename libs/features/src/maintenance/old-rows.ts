@@ -54,7 +54,7 @@ update task set parameters = '{}', outputs = null where id in (select id from re
 
 /**
  * What else grows has an end of its own: counts of the minute are removed by the limiter, open holds by their
- * settlement, poll rows by the end of their task, bells by the queue. Accounts, keys, prices, tasks, their files' rows
+ * settlement, poll rows by the end of their task, wake-ups by the queue. Accounts, keys, prices, tasks, their files' rows
  * and the ledger stay, because each number of the ledger must lead to what it was paid for.
  */
 export const ROW_RETENTION: readonly RowRetention[] = [

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { Database } from '#platform';
-import { TASK_DOORBELL, type TaskDoorbell } from '#runtime';
+import { TASK_NOTIFIER, type TaskNotifier } from '#runtime';
 import { AdminModule } from '../accounts/admin.module.js';
 import { AuditedChanges } from '../accounts/audit.js';
 import { CancelTaskService } from '../tasks/cancel/cancel-task.service.js';
@@ -28,9 +28,9 @@ import { WorkersService } from './workers.service.js';
     },
     {
       provide: TaskRemediesService,
-      inject: [AuditedChanges, CancelTaskService, TASK_DOORBELL],
-      useFactory: (changes: AuditedChanges, cancellation: CancelTaskService, doorbell: TaskDoorbell) =>
-        new TaskRemediesService(changes, cancellation, doorbell),
+      inject: [AuditedChanges, CancelTaskService, TASK_NOTIFIER],
+      useFactory: (changes: AuditedChanges, cancellation: CancelTaskService, notifier: TaskNotifier) =>
+        new TaskRemediesService(changes, cancellation, notifier),
     },
   ],
   exports: [

@@ -1,6 +1,6 @@
 import { GatewayError, type Micros, type TaskView } from '#contracts';
 import { brokeConstraint, type StatementRunner, timeOrderedId } from '#platform';
-import { type TaskDoorbell } from '#runtime';
+import { type TaskNotifier } from '#runtime';
 import { beyondBooks, lockAccount } from '../billing/ledger/locked-account.js';
 import type { AuditedChanges, Operator } from '../accounts/audit.js';
 import type { CancelTaskService } from '../tasks/cancel/cancel-task.service.js';
@@ -50,7 +50,7 @@ export class TaskRemediesService {
   constructor(
     private readonly changes: AuditedChanges,
     private readonly cancellation: CancelTaskService,
-    private readonly doorbell: TaskDoorbell,
+    private readonly notifier: TaskNotifier,
   ) {}
 
   /**
@@ -133,7 +133,7 @@ export class TaskRemediesService {
       );
       return { result: { task: found, newTaskId: newId, isNew: true }, change };
     });
-    if (isNew) this.doorbell.ring(task.medium, [newTaskId]);
+    if (isNew) this.notifier.notify(task.medium, [newTaskId]);
     return { task_id: taskId, new_task_id: newTaskId };
   }
 }

@@ -1,14 +1,14 @@
 import { Module } from '@nestjs/common';
 import { type MediaStore } from '#media';
 import { Database, SafeFetcher } from '#platform';
-import { MEDIA_STORE, PLATFORM, type Platform, TASK_DOORBELL, type TaskDoorbell } from '#runtime';
+import { MEDIA_STORE, PLATFORM, type Platform, TASK_NOTIFIER, type TaskNotifier } from '#runtime';
 import { ModelsOnSale } from '../billing/prices/models-on-sale.js';
 import { PriceBook } from '../billing/prices/price-book.js';
 import { PricesModule } from '../billing/prices/prices.module.js';
 import { ReadTaskService } from './read/read-task.service.js';
 import { SubmissionService } from './submit/submission.service.js';
 import { TaskWriter } from './submit/task-writer.js';
-import { TroubledTasksService } from './read/troubled-tasks.service.js';
+import { TasksNeedingAttentionService } from './read/tasks-needing-attention.service.js';
 
 /** Taking orders and telling how they stand. Needs the TextModule, which is global and knows what is on sale. */
 @Module({
@@ -16,9 +16,9 @@ import { TroubledTasksService } from './read/troubled-tasks.service.js';
   providers: [
     {
       provide: TaskWriter,
-      inject: [Database, TASK_DOORBELL, PLATFORM],
-      useFactory: (database: Database, doorbell: TaskDoorbell, { crashPoints }: Platform) =>
-        new TaskWriter(database, doorbell, crashPoints),
+      inject: [Database, TASK_NOTIFIER, PLATFORM],
+      useFactory: (database: Database, notifier: TaskNotifier, { failpoints }: Platform) =>
+        new TaskWriter(database, notifier, failpoints),
     },
     {
       provide: SubmissionService,
@@ -33,11 +33,11 @@ import { TroubledTasksService } from './read/troubled-tasks.service.js';
         new ReadTaskService(database, store, config.server.BALANCE_UNIT),
     },
     {
-      provide: TroubledTasksService,
+      provide: TasksNeedingAttentionService,
       inject: [Database],
-      useFactory: (database: Database) => new TroubledTasksService(database),
+      useFactory: (database: Database) => new TasksNeedingAttentionService(database),
     },
   ],
-  exports: [SubmissionService, ReadTaskService, TroubledTasksService],
+  exports: [SubmissionService, ReadTaskService, TasksNeedingAttentionService],
 })
 export class TasksModule {}

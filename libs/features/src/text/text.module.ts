@@ -25,7 +25,7 @@ import { TextRouter } from './text-router.js';
 import { TextService } from './text.service.js';
 import { TextUpstreams } from './text-upstreams.js';
 import { UpstreamHealth } from './upstream-health.js';
-import { UpstreamRoster } from './upstream-roster.js';
+import { UpstreamRegistry } from './upstream-registry.js';
 
 const OPEN_PROVIDERS = Symbol('OpenTextProviders');
 
@@ -35,7 +35,7 @@ class TextLifetime implements OnModuleInit, OnModuleDestroy {
   constructor(
     private readonly text: TextService,
     private readonly allowances: Allowances,
-    private readonly roster: UpstreamRoster,
+    private readonly roster: UpstreamRegistry,
     private readonly cooldowns: Cooldowns,
     private readonly upstreams: TextUpstreams,
     private readonly health: UpstreamHealth,
@@ -70,10 +70,10 @@ class TextLifetime implements OnModuleInit, OnModuleDestroy {
   providers: [
     { provide: TextUpstreams, useFactory: () => new TextUpstreams() },
     {
-      provide: UpstreamRoster,
+      provide: UpstreamRegistry,
       inject: [PLATFORM, OPEN_PROVIDERS, TextUpstreams],
       useFactory: ({ database, sealer, config }: Platform, providers: OpenTextProviders, upstreams: TextUpstreams) =>
-        new UpstreamRoster(database, sealer, providers, upstreams, sandboxSells(config)),
+        new UpstreamRegistry(database, sealer, providers, upstreams, sandboxSells(config)),
     },
     {
       provide: Cooldowns,
@@ -131,7 +131,7 @@ class TextLifetime implements OnModuleInit, OnModuleDestroy {
     { provide: ItemStore, inject: [Database], useFactory: (database: Database) => new ItemStore(database) },
     TextLifetime,
   ],
-  exports: [ModelsOnSale, TextService, TextUpstreams, ItemStore, UpstreamRoster],
+  exports: [ModelsOnSale, TextService, TextUpstreams, ItemStore, UpstreamRegistry],
 })
 export class TextModule {
   static over(providers: OpenTextProviders): DynamicModule {

@@ -5,15 +5,8 @@ import { WebhookSender } from './webhook-sender.js';
 import { WebhookSigners } from './webhook-signers.js';
 
 /** The sender of webhooks for a worker process. */
-export function createWebhookSender({
-  config,
-  database,
-  fetcher,
-  store,
-  sealer,
-  crashPoints,
-}: Platform): WebhookSender {
+export function createWebhookSender({ config, database, fetcher, store, sealer, failpoints }: Platform): WebhookSender {
   const tasks = new ReadTaskService(database, store, config.server.BALANCE_UNIT);
   const signers = new WebhookSigners(database, sealer, new SigningSecretService(database, sealer));
-  return new WebhookSender(database, fetcher, tasks, signers, crashPoints);
+  return new WebhookSender(database, fetcher, tasks, signers, failpoints);
 }

@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import { type Database, FetchRefused, logger, retryOnConnectionError, type SafeFetcher } from '#platform';
-import { type CrashPoints } from '#runtime';
+import { type Failpoints } from '#runtime';
 import type { ReadTaskService } from '../tasks/read/read-task.service.js';
 import { ReceiverCalls } from './receiver-calls.js';
 import { retryDelayMs } from './retry-schedule.js';
@@ -82,7 +82,7 @@ export class WebhookSender {
     private readonly fetcher: SafeFetcher,
     private readonly tasks: ReadTaskService,
     private readonly signers: WebhookSigners,
-    private readonly crashPoints: CrashPoints,
+    private readonly failpoints: Failpoints,
   ) {}
 
   /** Begins to send what is due. True: more may be due at once. */
@@ -117,7 +117,7 @@ export class WebhookSender {
       RESTING.givenUpAfter,
     ]);
     const claimed = due.filter(({ rests }) => !rests);
-    if (claimed.length > 0) this.crashPoints.reach('after-delivery-claim');
+    if (claimed.length > 0) this.failpoints.reach('after-delivery-claim');
     for (const delivery of claimed) this.calls.begin(delivery, this.send(delivery));
     this.servedLast = claimed.toSorted((one, other) => one.turn - other.turn).at(-1)?.account_id ?? this.servedLast;
     return due.length > 0;
@@ -139,7 +139,7 @@ export class WebhookSender {
     try {
       const beganAt = performance.now();
       const outcome = await this.call(delivery);
-      this.crashPoints.reach('after-delivery-sent');
+      this.failpoints.reach('after-delivery-sent');
       await this.record(delivery, outcome, Math.round(performance.now() - beganAt));
     } catch (error) {
       log.error('webhook.send_failed', { deliveryId: delivery.id, error });

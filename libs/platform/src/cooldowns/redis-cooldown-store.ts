@@ -1,6 +1,6 @@
 import type { Cluster, Redis, Result } from 'ioredis';
 import { parseRedisAddress } from '../redis/redis-address.js';
-import { connect, RINGING } from '../redis/redis-connection.js';
+import { connect, FAIL_FAST } from '../redis/redis-connection.js';
 import {
   type CooldownStore,
   FORGET_AFTER_MS,
@@ -83,7 +83,7 @@ export class RedisCooldownStore implements CooldownStore {
 
   constructor(redisUrl: string, prefix: string) {
     this.#key = `${prefix}:cooldowns`;
-    this.#redis = connect(parseRedisAddress(redisUrl), { ...RINGING, commandTimeout: COMMAND_TIMEOUT_MS });
+    this.#redis = connect(parseRedisAddress(redisUrl), { ...FAIL_FAST, commandTimeout: COMMAND_TIMEOUT_MS });
     for (const [name, lua] of Object.entries(SCRIPTS)) this.#redis.defineCommand(name, { numberOfKeys: 1, lua });
   }
 

@@ -5,11 +5,11 @@ import {
   RateLimiterRedis,
   type RateLimiterAbstract,
 } from 'rate-limiter-flexible';
-import { Coalescer } from '../batching/coalescer.js';
+import { Batcher } from '../batching/batcher.js';
 import type { Statement, StatementRunner } from '../database/database.js';
 import type { QueueConfig } from '../redis/queue.config.js';
 import { parseRedisAddress } from '../redis/redis-address.js';
-import { connect, RINGING } from '../redis/redis-connection.js';
+import { connect, FAIL_FAST } from '../redis/redis-connection.js';
 
 /** Counts are kept for a window of this length, in seconds, that begins with the first point. */
 export const RATE_WINDOW_SECONDS = 60;
@@ -44,7 +44,7 @@ export interface RateCounter {
 export function createRateCounter(config: QueueConfig, database: StatementRunner, isOnlyProcess: boolean): RateCounter {
   const window = { points: Number.MAX_SAFE_INTEGER, duration: RATE_WINDOW_SECONDS };
   if (config.REDIS_URL !== undefined) {
-    const redis = connect(parseRedisAddress(config.REDIS_URL), { ...RINGING, commandTimeout: COUNT_TIMEOUT_MS });
+    const redis = connect(parseRedisAddress(config.REDIS_URL), { ...FAIL_FAST, commandTimeout: COUNT_TIMEOUT_MS });
     const options = { storeClient: redis, keyPrefix: `${config.QUEUE_PREFIX}:rate`, rejectIfRedisNotReady: true };
     return new WindowCounter(new RateLimiterRedis({ ...window, ...options }), () => redis.disconnect());
   }
@@ -59,7 +59,7 @@ export function createRateCounter(config: QueueConfig, database: StatementRunner
  * store, which as many statements as requests would have to take in turn.
  */
 class WindowCounter implements RateCounter {
-  private readonly keys = new LRUCache<string, Coalescer<number, RateCount>>({ max: BUSY_KEYS_MAX });
+  private readonly keys = new LRUCache<string, Batcher<number, RateCount>>({ max: BUSY_KEYS_MAX });
 
   constructor(
     private readonly limiter: RateLimiterAbstract,
@@ -70,16 +70,16 @@ class WindowCounter implements RateCounter {
     return within(COUNT_TIMEOUT_MS, this.together(key).add(points));
   }
 
-  private together(key: string): Coalescer<number, RateCount> {
+  private together(key: string): Batcher<number, RateCount> {
     const known = this.keys.get(key);
     if (known) return known;
-    const coalescer = new Coalescer<number, RateCount>((points) => this.count(key, points), {
+    const batcher = new Batcher<number, RateCount>((points) => this.count(key, points), {
       maxItems: TOGETHER_MAX,
       maxRunsInFlight: 1,
       maxWaitMs: COUNT_TIMEOUT_MS,
     });
-    this.keys.set(key, coalescer);
-    return coalescer;
+    this.keys.set(key, batcher);
+    return batcher;
   }
 
   /** Each gets the count as it stood behind its own points. */

@@ -1,7 +1,7 @@
 import { IsOptional, Matches } from 'class-validator';
 import { Variable } from '../config/variable.js';
 
-/** Where the doorbells of the workers live. */
+/** Where the notifiers of the workers live. */
 export class QueueConfig {
   @Variable({
     description:

@@ -10,8 +10,8 @@ export const BLOCKING_WAIT_SECONDS = 3;
  * A connection on which an answer is due and nothing comes for so long is thrown away, in milliseconds. Those who listen
  * must wait longer than Redis is asked to.
  */
-const RINGING_SILENCE_MS = 2_000;
-const LISTENING_SILENCE_MS = BLOCKING_WAIT_SECONDS * 1_000 + 2_000;
+const COMMAND_SILENCE_MS = 2_000;
+const BLOCKING_SILENCE_MS = BLOCKING_WAIT_SECONDS * 1_000 + 2_000;
 const KEEP_ALIVE_MS = 10_000;
 const RECONNECT_DELAY_MAX_MS = 2_000;
 /** A closed connection to an absent server keeps the process alive this long; ioredis would take 2 s. */
@@ -20,25 +20,25 @@ const DISCONNECT_TIMEOUT_MS = 100;
 /** After a failover a connection may be left with a server that is a replica now; a new one finds the master. */
 const reconnectOnError = ({ message }: Error): boolean => message.includes('READONLY');
 
-/** Those who ring must never hang: a command either passes now or fails now. */
-export const RINGING = {
+/** Those who send must never hang: a command either passes now or fails now. */
+export const FAIL_FAST = {
   enableOfflineQueue: false,
   maxRetriesPerRequest: 1,
   commandTimeout: COMMAND_TIMEOUT_MS,
   connectTimeout: CONNECT_TIMEOUT_MS,
-  socketTimeout: RINGING_SILENCE_MS,
+  socketTimeout: COMMAND_SILENCE_MS,
   keepAlive: KEEP_ALIVE_MS,
   disconnectTimeout: DISCONNECT_TIMEOUT_MS,
   reconnectOnError,
 };
 /** Those who listen wait for Redis as long as it takes, but not on a connection that says nothing. */
-export const LISTENING = {
+export const WAIT_FOR_SERVER = {
   enableOfflineQueue: true,
   maxRetriesPerRequest: null,
   connectTimeout: CONNECT_TIMEOUT_MS,
-  socketTimeout: LISTENING_SILENCE_MS,
+  socketTimeout: BLOCKING_SILENCE_MS,
   // A blocking command ends on our side too, so that the next one notices a connection that died meanwhile.
-  blockingTimeout: LISTENING_SILENCE_MS,
+  blockingTimeout: BLOCKING_SILENCE_MS,
   blockingTimeoutGrace: 2_500,
   keepAlive: KEEP_ALIVE_MS,
   disconnectTimeout: DISCONNECT_TIMEOUT_MS,
@@ -46,7 +46,7 @@ export const LISTENING = {
 };
 
 /** A connection that waits and retries as `behaviour` says, however Redis is deployed. */
-export function connect(address: RedisAddress, behaviour: typeof RINGING | typeof LISTENING): Redis | Cluster {
+export function connect(address: RedisAddress, behaviour: typeof FAIL_FAST | typeof WAIT_FOR_SERVER): Redis | Cluster {
   const redis = address.kind === 'cluster' ? connectCluster(address, behaviour) : connectServer(address, behaviour);
   // Queues and workers report their errors themselves; without any listener an error would end the process.
   redis.on('error', () => undefined);
@@ -55,7 +55,7 @@ export function connect(address: RedisAddress, behaviour: typeof RINGING | typeo
 
 function connectServer(
   address: Exclude<RedisAddress, { kind: 'cluster' }>,
-  behaviour: typeof RINGING | typeof LISTENING,
+  behaviour: typeof FAIL_FAST | typeof WAIT_FOR_SERVER,
 ): Redis {
   const place =
     address.kind === 'standalone'
@@ -66,7 +66,7 @@ function connectServer(
 
 function connectCluster(
   address: Extract<RedisAddress, { kind: 'cluster' }>,
-  behaviour: typeof RINGING | typeof LISTENING,
+  behaviour: typeof FAIL_FAST | typeof WAIT_FOR_SERVER,
 ): Cluster {
   const { enableOfflineQueue, ...redisOptions } = behaviour;
   return new Cluster([...address.hosts], {

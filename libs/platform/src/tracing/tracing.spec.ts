@@ -1,5 +1,5 @@
 import { GatewayError } from '#contracts';
-import { createTaskDoorbell } from '#runtime';
+import { createTaskNotifier } from '#runtime';
 import { createTestDatabase, startTraceCollector, type TraceCollector } from '#testing';
 import { QueueConfig } from '../redis/queue.config.js';
 import { observeUpstream } from './observe-upstream.js';
@@ -33,11 +33,11 @@ describe('Tracing', () => {
     });
     afterAll(() => collector.close());
 
-    it('goes through the queue: the call to the vendor belongs to the request that rang the bell', async () => {
+    it('goes through the queue: the call to the vendor belongs to the request that sent the wake-up', async () => {
       const test = await createTestDatabase();
-      const doorbell = await createTaskDoorbell(new QueueConfig(), test.url);
+      const notifier = await createTaskNotifier(new QueueConfig(), test.url);
       const called = new Promise<void>((resolve) => {
-        doorbell.listen('image', { concurrency: 1 }, async () => {
+        notifier.listen('image', { concurrency: 1 }, async () => {
           await observeUpstream('queued-vendor', 'start', async () => undefined);
           resolve();
         });
@@ -45,10 +45,10 @@ describe('Tracing', () => {
       let submitted: string | undefined;
       await inSpan({ name: 'submission', kind: 'server' }, async () => {
         submitted = currentTraceId();
-        doorbell.ring('image', ['task_1']);
+        notifier.notify('image', ['task_1']);
       });
       await called;
-      await doorbell.close(1_000);
+      await notifier.close(1_000);
       await test.remove();
       await until(() => collector.spans.some(({ name }) => name === 'queued-vendor start'));
       expect(submitted).toMatch(/^[0-9a-f]{32}$/);

@@ -1,20 +1,20 @@
 import type { MediaStore } from '#media';
 import { type Database, type HealthCheck, pendingMigrations } from '#platform';
-import type { TaskDoorbell } from '../queue/task-doorbell.js';
+import type { TaskNotifier } from '../queue/task-notifier.js';
 
 /** What the platform is made of, as far as readiness cares. */
 export interface CheckedPlatform {
   readonly database: Database;
-  readonly doorbell: TaskDoorbell;
+  readonly notifier: TaskNotifier;
   readonly store: MediaStore;
 }
 
 /**
  * The checks behind `/readyz` of every process. Reasons tell what to look at and nothing about where it is. Postgres alone
- * is needed: without the queue bells are lost and tasks are found by the sweep, without the store results wait and are
+ * is needed: without the queue wake-ups are lost and tasks are found by the sweep, without the store results wait and are
  * tried again, and text needs neither.
  */
-export function platformChecks({ database, doorbell, store }: CheckedPlatform): HealthCheck[] {
+export function platformChecks({ database, notifier, store }: CheckedPlatform): HealthCheck[] {
   return [
     { part: 'database', isNeeded: true, check: () => database.unfitness() },
     {
@@ -28,7 +28,7 @@ export function platformChecks({ database, doorbell, store }: CheckedPlatform): 
     {
       part: 'queue',
       isNeeded: false,
-      check: async () => ((await doorbell.isHealthy()) ? null : 'the queue takes no work'),
+      check: async () => ((await notifier.isHealthy()) ? null : 'the queue takes no work'),
     },
     { part: 'store', isNeeded: false, check: async () => ((await store.healthy()) ? null : 'files cannot be written') },
   ];

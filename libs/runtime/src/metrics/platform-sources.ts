@@ -1,15 +1,15 @@
 import { type Database, type Health, type MetricSource, READINESS_STATUSES, signals, VERSION } from '#platform';
-import type { DoorbellQueue, TaskDoorbell } from '../queue/task-doorbell.js';
+import type { WakeupQueue, TaskNotifier } from '../queue/task-notifier.js';
 
-/** The states of bells that mean something; finished ones are not kept. */
-const BELL_STATES = ['waiting', 'active', 'delayed', 'failed'] as const;
+/** The states of wake-ups that mean something; finished ones are not kept. */
+const WAKEUP_STATES = ['waiting', 'active', 'delayed', 'failed'] as const;
 
-/** What every process can tell about itself and the queues it rings. */
-export function platformSources(database: Database, doorbell: TaskDoorbell, health: Health): MetricSource[] {
+/** What every process can tell about itself and the queues it sends to. */
+export function platformSources(database: Database, notifier: TaskNotifier, health: Health): MetricSource[] {
   signals.buildInfo.set({ version: VERSION }, 1);
   return [
     { name: 'pool', collect: () => collectPool(database) },
-    { name: 'queues', collect: () => collectQueues(doorbell) },
+    { name: 'queues', collect: () => collectQueues(notifier) },
     { name: 'readiness', collect: () => collectReadiness(health) },
   ];
 }
@@ -22,16 +22,16 @@ function collectPool(database: Database): void {
   signals.poolLimit.set(limit);
 }
 
-async function collectQueues(doorbell: TaskDoorbell): Promise<void> {
-  await Promise.all(doorbell.queues().map(collectQueue));
+async function collectQueues(notifier: TaskNotifier): Promise<void> {
+  await Promise.all(notifier.queues().map(collectQueue));
 }
 
-async function collectQueue(queue: DoorbellQueue): Promise<void> {
+async function collectQueue(queue: WakeupQueue): Promise<void> {
   const [counts, [oldest]] = await Promise.all([
-    queue.getJobCounts(...BELL_STATES),
+    queue.getJobCounts(...WAKEUP_STATES),
     queue.getJobs(['waiting'], 0, 0, true),
   ]);
-  for (const state of BELL_STATES) signals.queueJobs.set({ queue: queue.name, state }, counts[state] ?? 0);
+  for (const state of WAKEUP_STATES) signals.queueJobs.set({ queue: queue.name, state }, counts[state] ?? 0);
   signals.queueOldest.set({ queue: queue.name }, oldest ? Math.max(0, Date.now() - oldest.timestamp) / 1000 : 0);
 }
 

@@ -1,8 +1,8 @@
 import { createTestDatabase, FaultProxy, type TestDatabase } from '#testing';
-import { BullmqDoorbell } from './bullmq-doorbell.js';
+import { BullmqTaskNotifier } from './bullmq-task-notifier.js';
 import { PostgresStore } from './postgres-store.js';
 
-describe('A doorbell in Postgres', () => {
+describe('A notifier in Postgres', () => {
   let test: TestDatabase;
   let proxy: FaultProxy;
   beforeAll(async () => {
@@ -15,23 +15,23 @@ describe('A doorbell in Postgres', () => {
   });
 
   it.each(['refuse', 'black-hole'] as const)(
-    'rings and listens though Postgres was away when it began (%s)',
+    'sends and listens though Postgres was away when it began (%s)',
     async (fault) => {
       const store = await PostgresStore.open(proxy.urlOf(test.url));
       proxy.set(fault);
-      const doorbell = new BullmqDoorbell(store);
+      const notifier = new BullmqTaskNotifier(store);
       const heard: string[] = [];
-      doorbell.listen('image', { concurrency: 1 }, async (taskId) => void heard.push(taskId));
-      doorbell.ring('image', ['task_lost']);
+      notifier.listen('image', { concurrency: 1 }, async (taskId) => void heard.push(taskId));
+      notifier.notify('image', ['task_lost']);
       await new Promise((resolve) => setTimeout(resolve, 4_000));
       proxy.set('pass');
       const deadline = Date.now() + 10_000;
       while (!heard.includes('task_kept') && Date.now() < deadline) {
-        doorbell.ring('image', ['task_kept']);
+        notifier.notify('image', ['task_kept']);
         await new Promise((resolve) => setTimeout(resolve, 100));
       }
       expect(heard).toContain('task_kept');
-      await doorbell.close(0);
+      await notifier.close(0);
     },
   );
 });

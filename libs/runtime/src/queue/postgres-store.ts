@@ -7,7 +7,7 @@ import {
   runMigrations,
 } from 'bullmq';
 import { BoundedClient, BoundedPool, retryOnConnectionError } from '#platform';
-import type { DoorbellStore } from './doorbell-store.js';
+import type { WakeupStore } from './wakeup-store.js';
 import { withSureFirstConnection } from './first-connection.js';
 
 const SEARCH_PATH = `-c search_path=${DEFAULT_SCHEMA}`;
@@ -30,18 +30,18 @@ const MIGRATION_RETRY_MS = 60_000;
  * Keeps the queues in Postgres, in a schema of their own. Only plain jobs: delays and retries of BullMQ deadlock there
  * when several workers run. Needs a direct address of the server, because listeners use LISTEN.
  */
-export class PostgresStore implements DoorbellStore {
-  readonly forRinging: BackendFactory<IQueueBackend, object>;
+export class PostgresStore implements WakeupStore {
+  readonly forNotifying: BackendFactory<IQueueBackend, object>;
   readonly forListening: BackendFactory<IQueueBackend, object>;
 
   private constructor(private readonly pool: BoundedPool) {
-    this.forRinging = (name, options, extra) => {
+    this.forNotifying = (name, options, extra) => {
       // Our pool is what BullMQ asks for, but the typings of the driver and of BullMQ do not know each other.
       const connection: unknown = pool;
       if (!isPgPool(connection)) throw new TypeError('The queue needs a pool of the pg package.');
       return createPostgresBackend(name, { ...options, connection: withSureFirstConnection(connection) }, extra);
     };
-    this.forListening = this.forRinging;
+    this.forListening = this.forNotifying;
   }
 
   /** Opens the store and brings its schema up to date; any number of processes may do so at once. */
@@ -53,7 +53,7 @@ export class PostgresStore implements DoorbellStore {
       statementLimitMs: LIMIT_MS,
       heartbeatMs: HEARTBEAT_MS,
       application_name: 'generation-gateway-queue',
-      // A bell that a crash of the server forgets is found by the sweeper, so no bell waits for the disk.
+      // A wake-up that a crash of the server forgets is found by the sweeper, so no wake-up waits for the disk.
       options: `${SEARCH_PATH} -c synchronous_commit=off`,
     });
     pool.on('error', () => undefined);

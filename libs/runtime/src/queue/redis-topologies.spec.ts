@@ -8,8 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { Cooldowns, QueueConfig, RedisCooldownStore, systemClock } from '#platform';
 import { describeWithRedis } from '#testing';
-import { createTaskDoorbell } from './create-task-doorbell.js';
-import type { TaskDoorbell } from './task-doorbell.js';
+import { createTaskNotifier } from './create-task-notifier.js';
+import type { TaskNotifier } from './task-notifier.js';
 
 async function freePorts(count: number): Promise<number[]> {
   const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
@@ -45,16 +45,16 @@ const answers = (port: number): Promise<boolean> =>
     () => false,
   );
 
-describeWithRedis('The doorbell on several Redis servers', () => {
+describeWithRedis('The notifier on several Redis servers', () => {
   let folder: string;
   const servers: ChildProcess[] = [];
-  const doorbells: TaskDoorbell[] = [];
+  const notifiers: TaskNotifier[] = [];
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'redis-topologies-'));
   });
   afterAll(async () => {
-    await Promise.all(doorbells.map((doorbell) => doorbell.close(0)));
+    await Promise.all(notifiers.map((notifier) => notifier.close(0)));
     for (const server of servers) server.kill('SIGKILL');
     await rm(folder, { recursive: true, force: true });
   });
@@ -69,26 +69,26 @@ describeWithRedis('The doorbell on several Redis servers', () => {
     return server;
   }
 
-  async function openDoorbell(redisUrl: string): Promise<{ heard: Set<string>; doorbell: TaskDoorbell }> {
-    const doorbell = await createTaskDoorbell(Object.assign(new QueueConfig(), { REDIS_URL: redisUrl }), '');
-    doorbells.push(doorbell);
+  async function openNotifier(redisUrl: string): Promise<{ heard: Set<string>; notifier: TaskNotifier }> {
+    const notifier = await createTaskNotifier(Object.assign(new QueueConfig(), { REDIS_URL: redisUrl }), '');
+    notifiers.push(notifier);
     const heard = new Set<string>();
     for (const queue of ['video', 'image'] as const) {
-      doorbell.listen(queue, { concurrency: 5 }, async (taskId) => void heard.add(taskId));
+      notifier.listen(queue, { concurrency: 5 }, async (taskId) => void heard.add(taskId));
     }
-    return { heard, doorbell };
+    return { heard, notifier };
   }
 
   /** Rings until it was heard, as submissions and sweepers together do. */
-  async function ringUntilHeard(doorbell: TaskDoorbell, heard: Set<string>, taskId: string): Promise<void> {
+  async function notifyUntilHeard(notifier: TaskNotifier, heard: Set<string>, taskId: string): Promise<void> {
     await until(async () => {
-      doorbell.ring('image', [taskId]);
+      notifier.notify('image', [taskId]);
       await sleep(200);
       return heard.has(taskId);
     });
   }
 
-  it('rings in a Redis Cluster of three nodes, where replicas also share cooldowns', async () => {
+  it('sends wake-ups in a Redis Cluster of three nodes, where replicas also share cooldowns', async () => {
     const ports = await freePorts(6);
     const nodes = ports.slice(0, 3).map((port, index) => ({ port, busPort: ports[index + 3] ?? 0, index }));
     for (const { port, busPort, index } of nodes) {
@@ -109,11 +109,11 @@ describeWithRedis('The doorbell on several Redis servers', () => {
       await until(async () => /cluster_state:ok[^]*cluster_known_nodes:3/.test(await ask(port, 'CLUSTER', 'INFO')));
     }
     const clusterUrl = `redis-cluster://127.0.0.1:${first?.port},127.0.0.1:${nodes[1]?.port}`;
-    const { heard, doorbell } = await openDoorbell(clusterUrl);
-    await ringUntilHeard(doorbell, heard, 'task_in_a_cluster');
-    doorbell.ring('video', ['another_queue']);
+    const { heard, notifier } = await openNotifier(clusterUrl);
+    await notifyUntilHeard(notifier, heard, 'task_in_a_cluster');
+    notifier.notify('video', ['another_queue']);
     await until(() => heard.has('another_queue'));
-    expect(await doorbell.isHealthy()).toBe(true);
+    expect(await notifier.isHealthy()).toBe(true);
 
     const replicas = [1, 2].map(() => new Cooldowns(systemClock, new RedisCooldownStore(clusterUrl, '{gateway}')));
     replicas[0]?.rest('an-upstream', 60_000);
@@ -138,10 +138,10 @@ describeWithRedis('The doorbell on several Redis servers', () => {
     await until(() => answers(sentinel));
     await until(async () => (await ask(sentinel, 'SENTINEL', 'replicas', 'gateway')).includes(String(replica)));
 
-    const { heard, doorbell } = await openDoorbell(`redis-sentinel://127.0.0.1:${sentinel}/gateway`);
-    await ringUntilHeard(doorbell, heard, 'task_before');
+    const { heard, notifier } = await openNotifier(`redis-sentinel://127.0.0.1:${sentinel}/gateway`);
+    await notifyUntilHeard(notifier, heard, 'task_before');
     masterServer.kill('SIGKILL');
-    await ringUntilHeard(doorbell, heard, 'task_after');
+    await notifyUntilHeard(notifier, heard, 'task_after');
     expect(await ask(replica, 'ROLE')).toContain('master');
   }, 60_000);
 });

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import { describeWithRedis, FaultProxy, type RedisServer, startRedisServer } from '#testing';
-import { BullmqDoorbell } from './bullmq-doorbell.js';
+import { BullmqTaskNotifier } from './bullmq-task-notifier.js';
 import { RedisStore } from './redis-store.js';
 
 const HEALED_WITHIN_MS = 15_000;
@@ -20,14 +20,14 @@ async function ask(server: RedisServer, command: string, ...values: string[]): P
 describeWithRedis('A Redis that answers and cannot do its work', () => {
   let server: RedisServer;
   let proxy: FaultProxy;
-  let doorbell: BullmqDoorbell;
+  let notifier: BullmqTaskNotifier;
   beforeEach(async () => {
     server = await startServer();
     proxy = await FaultProxy.start(server.url);
-    doorbell = new BullmqDoorbell(new RedisStore(proxy.urlOf(server.url), '{unfit}'));
+    notifier = new BullmqTaskNotifier(new RedisStore(proxy.urlOf(server.url), '{unfit}'));
   });
   afterEach(async () => {
-    await doorbell.close(0);
+    await notifier.close(0);
     await proxy.close();
     await server.kill();
   });
@@ -41,20 +41,20 @@ describeWithRedis('A Redis that answers and cannot do its work', () => {
   }
 
   it('is told when it has no memory left, and when it has some again', async () => {
-    await until(() => doorbell.isHealthy());
+    await until(() => notifier.isHealthy());
     await ask(server, 'CONFIG', 'SET', 'maxmemory', '1');
-    await until(async () => !(await doorbell.isHealthy()));
+    await until(async () => !(await notifier.isHealthy()));
     await ask(server, 'CONFIG', 'SET', 'maxmemory', '0');
-    await until(() => doorbell.isHealthy());
-    expect(await doorbell.isHealthy()).toBe(true);
+    await until(() => notifier.isHealthy());
+    expect(await notifier.isHealthy()).toBe(true);
   });
 
   it('is left for the server that took its place when it has become a replica', async () => {
     const heard = new Set<string>();
-    doorbell.listen('image', { concurrency: 1 }, async (taskId) => void heard.add(taskId));
+    notifier.listen('image', { concurrency: 1 }, async (taskId) => void heard.add(taskId));
     const rungUntilHeard = (taskId: string): Promise<void> =>
       until(() => {
-        doorbell.ring('image', [taskId]);
+        notifier.notify('image', [taskId]);
         return heard.has(taskId);
       });
     await rungUntilHeard('task_before');
@@ -63,7 +63,7 @@ describeWithRedis('A Redis that answers and cannot do its work', () => {
       proxy.leadTo(next.url);
       await ask(server, 'REPLICAOF', '127.0.0.1', new URL(next.url).port);
       await rungUntilHeard('task_after');
-      expect(await doorbell.isHealthy()).toBe(true);
+      expect(await notifier.isHealthy()).toBe(true);
     } finally {
       await next.kill();
     }

@@ -1,5 +1,5 @@
 import { BoundedClient, type Database, logger } from '#platform';
-import { BellBuffer } from '../queue/bell-buffer.js';
+import { WakeupBuffer } from '../queue/wakeup-buffer.js';
 import { type ChangedTasks, fromMessage, type TaskSignals, toMessages } from './task-signals.js';
 
 const log = logger('task-signals');
@@ -18,7 +18,7 @@ const NOTIFY = `select pg_notify('${CHANNEL}', message) from unnest($1::text[]) 
  * LISTEN does not pass through a pooler in transaction mode.
  */
 export class PostgresSignals implements TaskSignals {
-  private readonly buffer: BellBuffer;
+  private readonly buffer: WakeupBuffer;
   private client: BoundedClient | undefined;
   private closed = false;
 
@@ -28,7 +28,7 @@ export class PostgresSignals implements TaskSignals {
   ) {
     const send = (taskIds: string[]): Promise<unknown> =>
       database.query({ name: 'notify_task_changed', text: NOTIFY, values: [toMessages(taskIds)] });
-    this.buffer = new BellBuffer(send, (dropped, error) => log.debug('signals.dropped', { dropped, error }));
+    this.buffer = new WakeupBuffer(send, (dropped, error) => log.debug('signals.dropped', { dropped, error }));
   }
 
   publish(taskIds: readonly string[]): void {

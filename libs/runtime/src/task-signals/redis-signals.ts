@@ -1,6 +1,6 @@
 import type { Cluster, Redis } from 'ioredis';
-import { connect, LISTENING, logger, parseRedisAddress, RINGING } from '#platform';
-import { BellBuffer } from '../queue/bell-buffer.js';
+import { connect, WAIT_FOR_SERVER, logger, parseRedisAddress, FAIL_FAST } from '#platform';
+import { WakeupBuffer } from '../queue/wakeup-buffer.js';
 import { type ChangedTasks, fromMessage, type TaskSignals, toMessages } from './task-signals.js';
 
 const log = logger('task-signals');
@@ -10,7 +10,7 @@ const HEARTBEAT_MS = 2_000;
 
 /** Signals through Redis publish and subscribe: nothing is kept there, and Postgres is not touched. */
 export class RedisSignals implements TaskSignals {
-  private readonly buffer: BellBuffer;
+  private readonly buffer: WakeupBuffer;
   private readonly channel: string;
   private readonly publisher: Redis | Cluster;
   private subscriber: Redis | Cluster | undefined;
@@ -22,8 +22,8 @@ export class RedisSignals implements TaskSignals {
     prefix: string,
   ) {
     this.channel = `${prefix}:task-changed`;
-    this.publisher = connect(parseRedisAddress(redisUrl), RINGING);
-    this.buffer = new BellBuffer(
+    this.publisher = connect(parseRedisAddress(redisUrl), FAIL_FAST);
+    this.buffer = new WakeupBuffer(
       (taskIds) => Promise.all(toMessages(taskIds).map((message) => this.publisher.publish(this.channel, message))),
       (dropped, error) => log.debug('signals.dropped', { dropped, error }),
     );
@@ -34,7 +34,7 @@ export class RedisSignals implements TaskSignals {
   }
 
   subscribe(listener: (changed: ChangedTasks) => void): void {
-    const subscriber = connect(parseRedisAddress(this.redisUrl), LISTENING);
+    const subscriber = connect(parseRedisAddress(this.redisUrl), WAIT_FOR_SERVER);
     this.subscriber = subscriber;
     this.heartbeat = setInterval(() => {
       if (subscriber.status === 'ready') subscriber.ping().catch(() => undefined);

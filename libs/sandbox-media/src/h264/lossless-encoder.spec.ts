@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type DecodedFrame, LosslessDecoder } from '../oracles/lossless-decoder.js';
+import { type DecodedFrame, LosslessDecoder } from '../decoders/lossless-decoder.js';
 import { BitWriter } from './bit-writer.js';
 import { lowestLevel } from './level.js';
 import { LosslessEncoder } from './lossless-encoder.js';

@@ -1,5 +1,5 @@
 import { Controller, Get } from '@nestjs/common';
-import { TroubledTasksService } from '#features';
+import { TasksNeedingAttentionService } from '#features';
 import { Route, Routes } from '../../http/route.js';
 import { viewOf } from '../../row-view.js';
 import { TASK_OPERATIONS } from './admin.openapi.js';
@@ -8,7 +8,7 @@ import { TASK_OPERATIONS } from './admin.openapi.js';
 @Controller('admin/v1/troubles')
 @Routes({ style: 'admin', access: 'operator' })
 export class TroublesController {
-  constructor(private readonly tasks: TroubledTasksService) {}
+  constructor(private readonly tasks: TasksNeedingAttentionService) {}
 
   /** Tasks that were given up, orders no vendor has confirmed, and work at vendors that no task holds. */
   @Get()

@@ -8,7 +8,7 @@ import type {
   WorkerView,
 } from '#features';
 import { logger, type Readiness, within } from '#platform';
-import { type DoorbellQueue, type Platform } from '#runtime';
+import { type WakeupQueue, type Platform } from '#runtime';
 import type { OpsServices } from './ops-services.js';
 
 const log = logger('ops');
@@ -48,12 +48,12 @@ export interface FleetView {
 }
 
 /** Asks all sources at once; one that is away takes no other with it. */
-export async function readFleetView({ health, doorbell }: Platform, services: OpsServices): Promise<FleetView> {
+export async function readFleetView({ health, notifier }: Platform, services: OpsServices): Promise<FleetView> {
   const [readiness, fleet, troubles, queues, unpriced, workers, upstreams, reconciliation] = await Promise.all([
     health.ready(),
     attempt('fleet', () => services.fleet.read()),
     attempt('troubles', () => services.troubles.list()),
-    Promise.all(doorbell.queues().map(readQueue)),
+    Promise.all(notifier.queues().map(readQueue)),
     attempt('prices', () => services.onSale.withoutPrice()),
     attempt('workers', () => services.workers.list(true)),
     attempt('upstreams', async () => {
@@ -74,7 +74,7 @@ async function attempt<Result>(source: string, read: () => Promise<Result>): Pro
   }
 }
 
-async function readQueue(queue: DoorbellQueue): Promise<QueueView> {
+async function readQueue(queue: WakeupQueue): Promise<QueueView> {
   const found = await attempt(`queue ${queue.name}`, () =>
     Promise.all([queue.getJobCounts(...JOB_STATES), queue.isPaused()]),
   );

@@ -8,21 +8,21 @@ import { startTestGateway, type TestGateway } from '../../../../gateway/src/test
 const ADMIN = 'admin-token-for-tests';
 const PICTURE = { model: 'eta-image-2.0', prompt: 'a lighthouse' };
 
-/** Bells in every state: one fails, one is answered, one is being answered, one waits. */
-async function ringInEveryState(gateway: TestGateway): Promise<Record<string, string>> {
-  const { doorbell } = gateway.platform;
+/** Wake-ups in every state: one fails, one is answered, one is being answered, one waits. */
+async function notifyInEveryState(gateway: TestGateway): Promise<Record<string, string>> {
+  const { notifier } = gateway.platform;
   const states = { failed: '', completed: '', active: '', waiting: '' };
   for (const state of Object.keys(states) as (keyof typeof states)[]) {
     states[state] = await gateway.submit('/v1/images/generations', PICTURE);
   }
-  doorbell.listen('image', { concurrency: 3 }, async (taskId, signal) => {
+  notifier.listen('image', { concurrency: 3 }, async (taskId, signal) => {
     if (taskId === states.failed) throw new Error('the vendor was away');
     if (taskId === states.completed) return;
     await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
   });
-  const image = doorbell.queues().find(({ name }) => name === 'image');
+  const image = notifier.queues().find(({ name }) => name === 'image');
   const deadline = Date.now() + 10_000;
-  // Two of the four hold a place each and the third place is free again: fill it, so that the next bell waits.
+  // Two of the four hold a place each and the third place is free again: fill it, so that the next wake-up waits.
   while ((await image?.getJobCountByTypes('completed', 'failed')) !== 2 && Date.now() < deadline) await pause();
   states.active = await gateway.submit('/v1/images/generations', PICTURE);
   while ((await image?.getJobCountByTypes('active')) !== 3 && Date.now() < deadline) await pause();
@@ -83,16 +83,16 @@ describeWithBrowser('The pages of operators in Chromium', (startBrowser) => {
     expect(await page.textContent('.problem')).toContain('That is neither the admin token nor the viewer token.');
   });
 
-  it('shows a bell in each state to a signed-in admin, and opens the task behind it', async () => {
-    const bells = await ringInEveryState(gateway);
+  it('shows a wake-up in each state to a signed-in admin, and opens the task behind it', async () => {
+    const wakeups = await notifyInEveryState(gateway);
     await page.goto(`${gateway.baseUrl}/ops/sign-in`);
     await page.fill('input[name=token]', ADMIN);
     await page.click('button');
     await page.waitForURL('**/ops');
-    for (const [state, taskId] of Object.entries(bells)) {
+    for (const [state, taskId] of Object.entries(wakeups)) {
       await page.goto(`${gateway.baseUrl}/ops/queues/queue/image?status=${state}`);
       await page.getByText(`image ${taskId}`).first().waitFor({ timeout: 10_000 });
-      await screenshot(`bell-${state}`);
+      await screenshot(`wakeup-${state}`);
     }
     await page.goto(`${gateway.baseUrl}/ops/queues/queue/image?status=failed`);
     await page.getByText('the vendor was away').first().waitFor();
@@ -101,10 +101,10 @@ describeWithBrowser('The pages of operators in Chromium', (startBrowser) => {
         .context()
         .waitForEvent('page', { timeout: 3_000 })
         .catch(() => page),
-      page.locator(`a[href$="/ops/tasks/${bells['failed']}"]`).first().click(),
+      page.locator(`a[href$="/ops/tasks/${wakeups['failed']}"]`).first().click(),
     ]);
     await task.getByText('eta-image-2.0').first().waitFor();
-    expect(task.url()).toBe(`${gateway.baseUrl}/ops/tasks/${bells['failed']}`);
+    expect(task.url()).toBe(`${gateway.baseUrl}/ops/tasks/${wakeups['failed']}`);
   });
 
   it('shows a task in each of its states', async () => {

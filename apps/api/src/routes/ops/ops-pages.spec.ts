@@ -52,7 +52,7 @@ describe('The pages of operators', () => {
     expect(out.headers.get('set-cookie')).toContain('gateway_operator=;');
   });
 
-  it('shows the queues with readable names, and leads from a bell to its task', async () => {
+  it('shows the queues with readable names, and leads from a wake-up to its task', async () => {
     const taskId = await gateway.submit('/v1/images/generations', {
       model: 'eta-image-2.0',
       prompt: 'a secret prompt',
@@ -63,10 +63,10 @@ describe('The pages of operators', () => {
       return ((await answer.json()) as { queues: { name: string; jobs: object[] }[] }).queues;
     };
     expect((await look()).map(({ name }) => name).toSorted()).toEqual(expect.arrayContaining(['image', 'video']));
-    const bells = async (): Promise<object[]> => (await look()).find(({ name }) => name === 'image')?.jobs ?? [];
-    // The bell rings after the answer.
-    while ((await bells()).length === 0);
-    expect(await bells()).toContainEqual(
+    const wakeups = async (): Promise<object[]> => (await look()).find(({ name }) => name === 'image')?.jobs ?? [];
+    // The wake-up is sent after the answer.
+    while ((await wakeups()).length === 0);
+    expect(await wakeups()).toContainEqual(
       expect.objectContaining({
         name: `image ${taskId}`,
         externalUrl: { displayText: 'Open the task', href: `/ops/tasks/${taskId}` },
@@ -82,7 +82,7 @@ describe('The pages of operators', () => {
     const [admin, viewer] = [await signIn(ADMIN), await signIn(VIEWER)];
     expect((await change('/ops/queues/api/queues/video/pause', viewer.cookie)).status).toBe(403);
     expect((await change('/ops/queues/api/queues/video/pause', admin.cookie)).status).toBe(200);
-    const video = gateway.platform.doorbell.queues().find(({ name }) => name === 'video');
+    const video = gateway.platform.notifier.queues().find(({ name }) => name === 'video');
     expect(await video?.isPaused()).toBe(true);
     expect((await change('/ops/queues/api/queues/video/resume', admin.cookie)).status).toBe(200);
     expect(await video?.isPaused()).toBe(false);
@@ -175,7 +175,7 @@ describe('The pages of operators', () => {
         );
         expect(made).toMatchObject({ status: 200 });
       }
-      const video = gateway.platform.doorbell.queues().find(({ name }) => name === 'video');
+      const video = gateway.platform.notifier.queues().find(({ name }) => name === 'video');
       await video?.pause();
       const { text } = await look('/ops', (await signIn(VIEWER)).cookie);
       await video?.resume();

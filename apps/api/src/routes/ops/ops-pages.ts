@@ -15,13 +15,13 @@ import { taskPages } from './task-pages.js';
 import { workersPage } from './worker-pages.js';
 
 /**
- * Everything below /ops, for operators with a browser. Mounted in front of the API's own rooms, because forms and the
+ * Everything below /ops, for operators with a browser. Mounted in front of the API's own routes, because forms and the
  * board read their bodies themselves. Behind the gate nothing is open by accident.
  */
 export function opsPages(platform: Platform, services: OpsServices, guesses: GuessLimiter): Router {
-  const { config, doorbell } = platform;
+  const { config, notifier } = platform;
   const access = OperatorAccess.on(platform);
-  const boards = { admin: queueBoard(doorbell, 'admin'), viewer: queueBoard(doorbell, 'viewer') } as const;
+  const boards = { admin: queueBoard(notifier, 'admin'), viewer: queueBoard(notifier, 'viewer') } as const;
   const router = Router();
   router.use(signInPages(access, guesses));
   router.use(opsGate(access));

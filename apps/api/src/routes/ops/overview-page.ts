@@ -1,6 +1,6 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { isFinal, MEDIA, type Medium, TASK_TRANSITIONS, type TaskState } from '#contracts';
-import type { FleetState, TroubledTask, Troubles, UpstreamView } from '#features';
+import type { FleetState, TaskNeedingAttention, Troubles, UpstreamView } from '#features';
 import type { Platform } from '#runtime';
 import { concernList, concernsOf } from './attention.js';
 import {
@@ -237,7 +237,7 @@ const troubleTables = ({ parked, unconfirmed, orphans }: Troubles): Html => html
   )}
 `;
 
-const troubled = (label: string, tasks: readonly TroubledTask[]): Html => html`
+const troubled = (label: string, tasks: readonly TaskNeedingAttention[]): Html => html`
   ${table(
     label,
     [

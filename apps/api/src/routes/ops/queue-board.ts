@@ -3,7 +3,7 @@ import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import { ExpressAdapter } from '@bull-board/express';
 import { Queue } from 'bullmq';
 import { type Response, Router } from 'express';
-import type { TaskDoorbell } from '#runtime';
+import type { TaskNotifier } from '#runtime';
 import type { OperatorRole } from './operator-access.js';
 
 const BASE_PATH = '/ops/queues';
@@ -25,10 +25,10 @@ const about = (medium: string): string =>
   'To act on a task, use its own page.';
 
 /** Bull Board over the queues of this gateway, as one role sees it. */
-export function queueBoard(doorbell: TaskDoorbell, role: OperatorRole): Router {
+export function queueBoard(notifier: TaskNotifier, role: OperatorRole): Router {
   const serverAdapter = new ExpressAdapter().setBasePath(BASE_PATH);
   createBullBoard({
-    queues: doorbell.queues().map((queue) => adapterOf(queue, role)),
+    queues: notifier.queues().map((queue) => adapterOf(queue, role)),
     serverAdapter,
     options: {
       uiConfig: {
@@ -73,7 +73,7 @@ function changePage(response: Response): void {
   };
 }
 
-function adapterOf(queue: ReturnType<TaskDoorbell['queues']>[number], role: OperatorRole): BullMQAdapter {
+function adapterOf(queue: ReturnType<TaskNotifier['queues']>[number], role: OperatorRole): BullMQAdapter {
   const shown: unknown = queue;
   if (!isShowable(shown)) throw new TypeError('Bull Board shows queues of BullMQ only.');
   const adapter = new BullMQAdapter(shown, {

@@ -1,5 +1,5 @@
 import type { Micros } from '#contracts';
-import { Coalescer, Database, isConnectionError, logger, retryOnConnectionError, timeOrderedId } from '#platform';
+import { Batcher, Database, isConnectionError, logger, retryOnConnectionError, timeOrderedId } from '#platform';
 import {
   CAPTURE_FROM_ALLOWANCES,
   CLOSE_ALLOWANCES,
@@ -55,10 +55,10 @@ export interface AllowanceCaptured {
 
 /** The books of allowances: money that a process holds for a busy key. Every call moves money in one transaction. */
 export class AllowanceLedger {
-  private readonly captures: Coalescer<AllowanceCapture, AllowanceCaptured>;
+  private readonly captures: Batcher<AllowanceCapture, AllowanceCaptured>;
 
   constructor(private readonly database: Database) {
-    this.captures = new Coalescer((captures) => this.captureTogether(captures), {
+    this.captures = new Batcher((captures) => this.captureTogether(captures), {
       maxItems: 256,
       // One at a time: captures of a busy account wait for each other's locks anyway, and so gather into larger runs.
       maxRunsInFlight: 1,

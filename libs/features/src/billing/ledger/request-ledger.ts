@@ -1,7 +1,7 @@
 import { MAX_MICROS, type Micros } from '#contracts';
 import {
   brokeConstraint,
-  Coalescer,
+  Batcher,
   Database,
   isConnectionError,
   logger,
@@ -80,8 +80,8 @@ interface HoldRow {
  * anything else. A balance never goes below zero. While there is a debt nothing that costs begins.
  */
 export class RequestLedger {
-  private readonly holds: Coalescer<RequestHold, PromiseSettledResult<HoldOutcome>>;
-  private readonly endings: Coalescer<Ending, PromiseSettledResult<Captured | null>>;
+  private readonly holds: Batcher<RequestHold, PromiseSettledResult<HoldOutcome>>;
+  private readonly endings: Batcher<Ending, PromiseSettledResult<Captured | null>>;
 
   private readonly open: OpenHolds;
 
@@ -89,12 +89,12 @@ export class RequestLedger {
     this.open = new OpenHolds(database, HOLD_EXPIRES_SECONDS, HOLD_RENEWAL_MS);
     const bounds = { maxItems: 64, maxRunsInFlight: 2 };
     // Only what was not begun may be refused; an ending must be written however many wait.
-    this.holds = new Coalescer((holds) => this.holdTogether(holds), {
+    this.holds = new Batcher((holds) => this.holdTogether(holds), {
       ...bounds,
       maxWaiting: 4_000,
       maxWaitMs: REQUEST_WAIT_MS,
     });
-    this.endings = new Coalescer((endings) => this.endTogether(endings), bounds);
+    this.endings = new Batcher((endings) => this.endTogether(endings), bounds);
   }
 
   /**

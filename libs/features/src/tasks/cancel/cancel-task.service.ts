@@ -2,7 +2,7 @@ import { GatewayError, type TaskView } from '#contracts';
 import type { FollowTaskService } from '../events/follow-task.service.js';
 import type { ReadTaskService } from '../read/read-task.service.js';
 import type { SettleTaskService } from '../settle/settle-task.service.js';
-import type { TaskMoves } from '../task-moves.js';
+import type { TaskTransitions } from '../task-transitions.js';
 
 /** How long a caller waits for the vendor's answer, in milliseconds; after that the wish stands and the caller can ask again. */
 const ANSWER_MS = 8_000;
@@ -12,7 +12,7 @@ export class CancelTaskService {
   constructor(
     private readonly tasks: ReadTaskService,
     private readonly follow: FollowTaskService,
-    private readonly moves: TaskMoves,
+    private readonly moves: TaskTransitions,
     private readonly settlement: SettleTaskService,
   ) {}
 

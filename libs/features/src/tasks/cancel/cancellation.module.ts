@@ -7,7 +7,7 @@ import { ReadTaskService } from '../read/read-task.service.js';
 import { TasksModule } from '../tasks.module.js';
 import { CancelTaskService } from './cancel-task.service.js';
 import { SettleTaskService } from '../settle/settle-task.service.js';
-import { TaskMoves } from '../task-moves.js';
+import { TaskTransitions } from '../task-transitions.js';
 
 /** Stopping tasks. */
 @Module({
@@ -20,11 +20,11 @@ import { TaskMoves } from '../task-moves.js';
         tasks: ReadTaskService,
         follow: FollowTaskService,
         database: Database,
-        { taskSignals, crashPoints }: Platform,
+        { taskSignals, failpoints }: Platform,
       ) => {
         // The API claims nothing, so it owns nothing and needs no lease.
-        const moves = new TaskMoves(database, taskSignals, 'api', 0);
-        return new CancelTaskService(tasks, follow, moves, new SettleTaskService(database, taskSignals, crashPoints));
+        const moves = new TaskTransitions(database, taskSignals, 'api', 0);
+        return new CancelTaskService(tasks, follow, moves, new SettleTaskService(database, taskSignals, failpoints));
       },
     },
   ],

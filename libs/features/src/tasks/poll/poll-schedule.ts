@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Medium, Operation, ProviderOutput } from '#contracts';
-import { Coalescer, Database, isConnectionError, retryOnConnectionError } from '#platform';
-import { type TaskDoorbell, type TaskSignals } from '#runtime';
+import { Batcher, Database, isConnectionError, retryOnConnectionError } from '#platform';
+import { type TaskNotifier, type TaskSignals } from '#runtime';
 import * as statements from './poll-statements.js';
 import { TurnsTaken } from './turns-taken.js';
 
@@ -48,18 +48,18 @@ const REMEMBERED_TASKS = 50_000;
 export class PollSchedule {
   private readonly taken = new Map<string, TurnsTaken>();
   private readonly reported = new LRUCache<string, number>({ max: REMEMBERED_TASKS });
-  private readonly delays: Coalescer<Delay, void>;
-  private readonly progress: Coalescer<{ taskId: string; percent: number }, void>;
-  private readonly done: Coalescer<{ id: string; outputs: readonly ProviderOutput[] }, void>;
+  private readonly delays: Batcher<Delay, void>;
+  private readonly progress: Batcher<{ taskId: string; percent: number }, void>;
+  private readonly done: Batcher<{ id: string; outputs: readonly ProviderOutput[] }, void>;
 
   constructor(
     private readonly database: Database,
-    private readonly doorbell: TaskDoorbell,
+    private readonly notifier: TaskNotifier,
     private readonly signals: TaskSignals,
   ) {
-    this.delays = new Coalescer((items) => this.writeDelays(items), BATCHES);
-    this.progress = new Coalescer((items) => this.writeProgress(items), BATCHES);
-    this.done = new Coalescer((items) => this.writeDone(items), BATCHES);
+    this.delays = new Batcher((items) => this.writeDelays(items), BATCHES);
+    this.progress = new Batcher((items) => this.writeProgress(items), BATCHES);
+    this.done = new Batcher((items) => this.writeDone(items), BATCHES);
   }
 
   /** Takes the operations of a vendor whose turn has come. For `holdMs` nobody else gets them. */
@@ -127,7 +127,7 @@ export class PollSchedule {
   private async writeDone(items: readonly { id: string; outputs: readonly ProviderOutput[] }[]): Promise<void[]> {
     const values = [JSON.stringify(items)];
     const moved = await this.run<{ id: string; medium: Medium }>('set_storing', statements.SET_STORING, values);
-    for (const { id, medium } of moved) this.doorbell.ring(medium, [id]);
+    for (const { id, medium } of moved) this.notifier.notify(medium, [id]);
     if (moved.length > 0) this.signals.publish(moved.map(({ id }) => id));
     return items.map(() => undefined);
   }

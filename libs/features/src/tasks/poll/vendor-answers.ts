@@ -5,7 +5,7 @@ import { type Operation, type OperationState, ProviderError } from '#contracts';
 const LONGEST_WAIT_MS = 3_600_000;
 
 /**
- * The door for what adapters answer. Vendors send anything, and one answer that the database refuses must end in its own
+ * Checks what adapters answer. Vendors send anything, and one answer that the database refuses must end in its own
  * task. These functions pass on what can be stored and waited for.
  */
 

@@ -1,6 +1,6 @@
 import { type BalanceUnit, GatewayError, type TaskView } from '#contracts';
 import { type MediaStore } from '#media';
-import { Coalescer, type Database, REQUEST_WAIT_MS } from '#platform';
+import { Batcher, type Database, REQUEST_WAIT_MS } from '#platform';
 import { isTaskId } from '../task-id.js';
 import { type ReadRow, TASK_COLUMNS } from '../task-columns.js';
 import { type ListedTasks, type TaskListQuery, tasksPage } from './task-list.js';
@@ -19,14 +19,14 @@ export interface VersionedTask {
 
 /** Reads tasks for their owners. Always from the row, never from a queue. */
 export class ReadTaskService {
-  private readonly reads: Coalescer<string, ReadRow | null>;
+  private readonly reads: Batcher<string, ReadRow | null>;
 
   constructor(
     private readonly database: Database,
     private readonly store: MediaStore,
     private readonly unit: BalanceUnit,
   ) {
-    this.reads = new Coalescer((ids) => this.readRows(ids), {
+    this.reads = new Batcher((ids) => this.readRows(ids), {
       maxItems: 128,
       maxRunsInFlight: 3,
       maxWaiting: 10_000,

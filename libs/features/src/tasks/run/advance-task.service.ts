@@ -5,14 +5,14 @@ import { backoffDelayMs } from '../backoff.js';
 import type { SettleTaskService } from '../settle/settle-task.service.js';
 import type { StartStep } from './start-step.js';
 import type { StoreStep } from './store-step.js';
-import type { TaskMoves } from '../task-moves.js';
+import type { TaskTransitions } from '../task-transitions.js';
 
 const log = logger('generation');
 
 /** Does the next step of a claimed task: hands it to its vendor, or stores what the vendor made. */
 export class AdvanceTaskService {
   constructor(
-    private readonly moves: TaskMoves,
+    private readonly moves: TaskTransitions,
     private readonly settlement: SettleTaskService,
     private readonly start: StartStep,
     private readonly store: StoreStep,

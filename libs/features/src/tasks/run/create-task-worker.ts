@@ -12,7 +12,7 @@ import { SettleTaskService } from '../settle/settle-task.service.js';
 import { ABANDON_GRACE_MS, endedWithin } from './step-limit.js';
 import { StartStep } from './start-step.js';
 import { StoreStep } from './store-step.js';
-import { TaskMoves } from '../task-moves.js';
+import { TaskTransitions } from '../task-transitions.js';
 import { TaskWorker } from './task-worker.js';
 import { UpstreamLimits } from './upstream-limits.js';
 import { VendorPoller } from '../poll/vendor-poller.js';
@@ -31,19 +31,19 @@ export function createMediaWorker(
   platform: Platform,
   providers: MediaProviderRegistry,
 ): MediaWorker {
-  const { config, database, doorbell, taskSignals, fetcher, store, crashPoints } = platform;
+  const { config, database, notifier, taskSignals, fetcher, store, failpoints } = platform;
   const owner = `${medium}@${hostname()}/${process.pid}/${randomUUID().slice(0, 8)}`;
   const leaseMs = config.worker.TASK_LEASE_SECONDS * 1000;
-  const moves = new TaskMoves(database, taskSignals, owner, leaseMs);
-  const settlement = new SettleTaskService(database, taskSignals, crashPoints);
-  const schedule = new PollSchedule(database, doorbell, taskSignals);
+  const moves = new TaskTransitions(database, taskSignals, owner, leaseMs);
+  const settlement = new SettleTaskService(database, taskSignals, failpoints);
+  const schedule = new PollSchedule(database, notifier, taskSignals);
   const limits = new UpstreamLimits(database);
   const references = new ReferenceCheck(fetcher);
-  const start = new StartStep({ moves, settlement, providers, references, limits, crashPoints });
-  const storing = new StoreStep({ moves, settlement, providers, store, fetcher, crashPoints });
+  const start = new StartStep({ moves, settlement, providers, references, limits, failpoints });
+  const storing = new StoreStep({ moves, settlement, providers, store, fetcher, failpoints });
   const advance = new AdvanceTaskService(moves, settlement, start, storing);
-  const worker = new TaskWorker(medium, concurrency, moves, advance, doorbell, crashPoints);
-  const poller = new VendorPoller(providers, { schedule, moves, settlement, limits, crashPoints, leaseMs });
+  const worker = new TaskWorker(medium, concurrency, moves, advance, notifier, failpoints);
+  const poller = new VendorPoller(providers, { schedule, moves, settlement, limits, failpoints, leaseMs });
   const deadlines = new DeadlineKeeper(medium, moves, settlement, providers);
   const heartbeat = new WorkerHeartbeat(database, { id: owner, role: `${medium}-worker`, concurrency }, leaseMs);
   return {

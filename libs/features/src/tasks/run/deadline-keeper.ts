@@ -4,7 +4,7 @@ import type { MediaProviderRegistry } from '#providers';
 import { Loop } from './loop.js';
 import type { SettleTaskService } from '../settle/settle-task.service.js';
 import { withinLimit } from './step-limit.js';
-import type { OverdueTask, TaskMoves } from '../task-moves.js';
+import type { OverdueTask, TaskTransitions } from '../task-transitions.js';
 
 const log = logger('generation');
 
@@ -20,7 +20,7 @@ export class DeadlineKeeper {
 
   constructor(
     private readonly medium: Medium,
-    private readonly moves: TaskMoves,
+    private readonly moves: TaskTransitions,
     private readonly settlement: SettleTaskService,
     private readonly providers: MediaProviderRegistry,
   ) {

@@ -1,17 +1,17 @@
 import type { TaskSignals } from '#runtime';
 import { createTestDatabase, type TestDatabase } from '#testing';
-import { TaskMoves } from '../task-moves.js';
+import { TaskTransitions } from '../task-transitions.js';
 
 const silent: TaskSignals = { publish: () => undefined, subscribe: () => undefined, close: () => Promise.resolve() };
 
 describe('The claim of due tasks', () => {
   let testDatabase: TestDatabase;
-  let moves: TaskMoves;
+  let moves: TaskTransitions;
   let lastId = 0;
 
   beforeAll(async () => {
     testDatabase = await createTestDatabase();
-    moves = new TaskMoves(testDatabase.database, silent, 'spec', 15_000);
+    moves = new TaskTransitions(testDatabase.database, silent, 'spec', 15_000);
   });
   afterAll(() => testDatabase.remove());
   beforeEach(async () => {

@@ -1,6 +1,6 @@
 import { logger } from '#platform';
 import type { ClaimedTask } from '../task-row.js';
-import type { TaskMoves } from '../task-moves.js';
+import type { TaskTransitions } from '../task-transitions.js';
 
 const log = logger('generation');
 
@@ -9,7 +9,7 @@ export class KeptLease {
   private readonly losing = new AbortController();
   private readonly renewal: NodeJS.Timeout;
 
-  constructor(moves: TaskMoves, task: ClaimedTask) {
+  constructor(moves: TaskTransitions, task: ClaimedTask) {
     this.renewal = setInterval(() => {
       moves.renewLease(task).then(
         (ours) => ours || this.losing.abort(),

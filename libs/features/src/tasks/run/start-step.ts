@@ -2,7 +2,7 @@ import { ProviderError, type MediaOrder, type MediaProvider, type Operation } fr
 import { InvalidMedia } from '#media';
 import { logger } from '#platform';
 import type { MediaProviderRegistry } from '#providers';
-import { type CrashPoints } from '#runtime';
+import { type Failpoints } from '#runtime';
 import { catalogFamily } from '../submit/catalog-family.js';
 import type { ClaimedTask, TaskRow } from '../task-row.js';
 import { MAX_FAILURES } from '../attempts.js';
@@ -11,7 +11,7 @@ import type { ReferenceCheck } from './reference-check.js';
 import type { SettleTaskService } from '../settle/settle-task.service.js';
 import { StepAbandoned, withinLimit } from './step-limit.js';
 import { taskLog } from '../task-log.js';
-import type { Retry, TaskMoves } from '../task-moves.js';
+import type { Retry, TaskTransitions } from '../task-transitions.js';
 import type { UpstreamLimits } from './upstream-limits.js';
 import { storableOperation, storableText, waitMsOf } from '../poll/vendor-answers.js';
 
@@ -33,12 +33,12 @@ const startLimitMs = (provider: MediaProvider): number => provider.startTimeoutM
 
 /** What the step works with. */
 export interface StartStepParts {
-  readonly moves: TaskMoves;
+  readonly moves: TaskTransitions;
   readonly settlement: SettleTaskService;
   readonly providers: MediaProviderRegistry;
   readonly references: ReferenceCheck;
   readonly limits: UpstreamLimits;
-  readonly crashPoints: CrashPoints;
+  readonly failpoints: Failpoints;
 }
 
 /** Hands a claimed task to its vendor, at most once however often workers die in between. */
@@ -76,12 +76,12 @@ export class StartStep {
   }
 
   private async startFresh(task: ClaimedTask, provider: MediaProvider, signal: AbortSignal): Promise<void> {
-    const { moves, crashPoints } = this.parts;
+    const { moves, failpoints } = this.parts;
     if (await this.waitsForVendor(task, provider)) return;
     const order = await this.prepare(task, signal);
     if (!order) return;
     if (!(await moves.recordStartIntent(task, provider.id))) return;
-    crashPoints.reach('after-start-intent');
+    failpoints.reach('after-start-intent');
     let operation: Operation;
     try {
       const limit = { step: 'start', limitMs: startLimitMs(provider), signal } as const;
@@ -90,7 +90,7 @@ export class StartStep {
       if (error instanceof StepAbandoned) this.awaitLate(task, provider, error.late);
       return this.startFailed(task, provider, error);
     }
-    crashPoints.reach('after-vendor-start');
+    failpoints.reach('after-vendor-start');
     await this.started(task, provider, operation);
   }
 
@@ -167,10 +167,10 @@ export class StartStep {
   }
 
   private async started(task: ClaimedTask, provider: MediaProvider, operation: Operation): Promise<void> {
-    const { moves, crashPoints } = this.parts;
+    const { moves, failpoints } = this.parts;
     if (await moves.setRunning(task, provider.id, operation, FIRST_POLL_MS)) {
       taskLog.started(task, provider.id, operation);
-      crashPoints.reach('after-running');
+      failpoints.reach('after-running');
       return;
     }
     log.warn('upstream.orphaned', { taskId: task.id, provider: provider.id });

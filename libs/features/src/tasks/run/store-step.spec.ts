@@ -55,8 +55,8 @@ describe('Storing what a vendor made', () => {
     };
     const store = Object.create(bench.platform.store, { open: { value: open } }) as MediaStore;
     const { moves, settlement, providers, platform } = bench;
-    const { fetcher, crashPoints } = platform;
-    const step = new StoreStep({ moves, settlement, providers, store, fetcher, crashPoints });
+    const { fetcher, failpoints } = platform;
+    const step = new StoreStep({ moves, settlement, providers, store, fetcher, failpoints });
     await expect(step.run(await bench.claim(taskId), lease.signal)).rejects.toThrow('the task is lost');
     expect(reading?.aborted).toBe(true);
   });

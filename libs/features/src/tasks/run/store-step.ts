@@ -2,7 +2,7 @@ import type { Medium, ProviderOutput } from '#contracts';
 import { copyToStore, inspectStoredFile, type MediaStore, MediaStoreError, type StoredFile } from '#media';
 import { logger, type SafeFetcher } from '#platform';
 import type { MediaProviderRegistry } from '#providers';
-import { type CrashPoints } from '#runtime';
+import { type Failpoints } from '#runtime';
 import { catalogFamily } from '../submit/catalog-family.js';
 import type { ClaimedTask, TaskRow } from '../task-row.js';
 import { MAX_FAILURES } from '../attempts.js';
@@ -12,7 +12,7 @@ import { type SettledFile, storeKeyOf } from './result-files.js';
 import type { SettleTaskService } from '../settle/settle-task.service.js';
 import { StepAbandoned, withinLimit } from './step-limit.js';
 import { taskLog } from '../task-log.js';
-import type { TaskMoves } from '../task-moves.js';
+import type { TaskTransitions } from '../task-transitions.js';
 
 const log = logger('generation');
 
@@ -29,12 +29,12 @@ const OURS: ReadonlySet<MediaStoreError['code']> = new Set(['no_space', 'unavail
 
 /** What the step works with. */
 export interface StoreStepParts {
-  readonly moves: TaskMoves;
+  readonly moves: TaskTransitions;
   readonly settlement: SettleTaskService;
   readonly providers: MediaProviderRegistry;
   readonly store: MediaStore;
   readonly fetcher: SafeFetcher;
-  readonly crashPoints: CrashPoints;
+  readonly failpoints: Failpoints;
 }
 
 /** Copies what the vendor made into our store, proves it readable, and settles the task. Safe to repeat: keys are fixed. */
@@ -90,7 +90,7 @@ export class StoreStep {
     for (const [ordinal, output] of outputs.entries()) {
       const key = storeKeyOf(task.id, ordinal, output);
       files.push(await this.measured(output, ordinal, await this.copy(task, output, key, signal), signal));
-      this.parts.crashPoints.reach('after-file-copied');
+      this.parts.failpoints.reach('after-file-copied');
     }
     return files;
   }

@@ -5,7 +5,7 @@ import { AdvanceTaskService } from './advance-task.service.js';
 import { StartStep } from './start-step.js';
 import { StoreStep } from './store-step.js';
 import { ReferenceCheck } from './reference-check.js';
-import { TaskMoves } from '../task-moves.js';
+import { TaskTransitions } from '../task-transitions.js';
 import { TaskWorker } from './task-worker.js';
 import { FakeVendor } from './testing/fake-vendor.js';
 import { openTaskBench, type TaskBench } from './testing/task-bench.js';
@@ -32,16 +32,16 @@ describe('A worker', () => {
 
   function startWorker(name: string, concurrency: number): TaskWorker {
     const { database, settlement, providers, limits, platform } = bench;
-    const { crashPoints, taskSignals, fetcher, doorbell, store } = platform;
-    const moves = new TaskMoves(database, taskSignals, name, LEASE_MS);
+    const { failpoints, taskSignals, fetcher, notifier, store } = platform;
+    const moves = new TaskTransitions(database, taskSignals, name, LEASE_MS);
     const references = new ReferenceCheck(fetcher);
-    const start = new StartStep({ moves, settlement, providers, references, limits, crashPoints });
+    const start = new StartStep({ moves, settlement, providers, references, limits, failpoints });
     const storing = new StoreStep(
-      { moves, settlement, providers, store, fetcher, crashPoints },
+      { moves, settlement, providers, store, fetcher, failpoints },
       { image: 300, video: 300 },
     );
     const advance = new AdvanceTaskService(moves, settlement, start, storing);
-    const worker = new TaskWorker('image', concurrency, moves, advance, doorbell, crashPoints);
+    const worker = new TaskWorker('image', concurrency, moves, advance, notifier, failpoints);
     workers.push(worker);
     worker.start();
     return worker;

@@ -1,17 +1,17 @@
 import type { Medium } from '#contracts';
 import { logger, withLogContext } from '#platform';
-import { type CrashPoints, type Listening, type TaskDoorbell } from '#runtime';
+import { type Failpoints, type Listening, type TaskNotifier } from '#runtime';
 import type { ClaimedTask } from '../task-row.js';
 import type { AdvanceTaskService } from './advance-task.service.js';
 import { KeptLease } from './kept-lease.js';
 import { Loop } from './loop.js';
 import { ABANDON_GRACE_MS, endedWithin, StepAbandoned, withinLimit } from './step-limit.js';
-import type { TaskMoves } from '../task-moves.js';
+import type { TaskTransitions } from '../task-transitions.js';
 import { WorkSlots } from './work-slots.js';
 
 const log = logger('generation');
 
-/** How often a worker looks for due tasks that no bell announced, in milliseconds. */
+/** How often a worker looks for due tasks that no wake-up announced, in milliseconds. */
 const SWEEP_MS = 500;
 /** How often it looks for a task that must be run alone. */
 const SUSPECTS_MS = 1_000;
@@ -21,8 +21,8 @@ const LEFT_TO_IDLE_MS = 3_000;
 const STOPPING_SHARE = 0.8;
 
 /**
- * Works on the tasks of one medium. A bell is only the permission to look: what is taken is whatever is due and fairest,
- * not the task that rang. A sweep twice a second finds what lost its bell.
+ * Works on the tasks of one medium. A wake-up is only the permission to look: what is taken is whatever is due and fairest,
+ * not the task that it names. A sweep twice a second finds what lost its wake-up.
  *
  * A task whose attempts ended without a word may be what ends processes. It is run while this process works on no other
  * task, so that it takes none along.
@@ -43,10 +43,10 @@ export class TaskWorker {
   constructor(
     private readonly medium: Medium,
     private readonly concurrency: number,
-    private readonly moves: TaskMoves,
+    private readonly moves: TaskTransitions,
     private readonly advance: AdvanceTaskService,
-    private readonly doorbell: TaskDoorbell,
-    private readonly crashPoints: CrashPoints,
+    private readonly notifier: TaskNotifier,
+    private readonly failpoints: Failpoints,
   ) {
     this.slots = new WorkSlots(concurrency);
   }
@@ -57,7 +57,7 @@ export class TaskWorker {
   }
 
   start(): void {
-    this.listening = this.doorbell.listen(this.medium, { concurrency: this.concurrency }, () => this.answer());
+    this.listening = this.notifier.listen(this.medium, { concurrency: this.concurrency }, () => this.answer());
     this.sweep.start();
     this.suspects.start();
   }
@@ -83,13 +83,13 @@ export class TaskWorker {
     while (this.claiming) await this.claiming.catch(() => undefined);
   }
 
-  /** A worker without a free slot keeps the bell until it has one, so that an idle worker answers the others. */
+  /** A worker without a free slot keeps the wake-up until it has one, so that an idle worker answers the others. */
   private async answer(): Promise<void> {
     await this.slots.available();
     await this.claim();
   }
 
-  /** One claim at a time; bells that ring during it share the next. */
+  /** One claim at a time; wake-ups that come during it share the next. */
   private async claim(): Promise<boolean> {
     while (this.claiming) await this.claiming;
     this.claiming = this.claimForFreeSlots();
@@ -105,7 +105,7 @@ export class TaskWorker {
       const { free } = this.slots;
       if (free === 0 || this.stopping || this.isolating) return false;
       const tasks = await this.moves.claimDue(this.medium, free);
-      if (tasks.length > 0) this.crashPoints.reach('after-claim');
+      if (tasks.length > 0) this.failpoints.reach('after-claim');
       this.backlog = tasks.length === free;
       for (const task of tasks) this.slots.fill(this.work(task));
       // Each account got its even share; what small ones left free is for those with more.

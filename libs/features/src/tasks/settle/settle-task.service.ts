@@ -1,6 +1,6 @@
 import type { Micros, ProviderOutput, TaskFailureCode, TaskState } from '#contracts';
 import { type Database, retryOnConnectionError, timeOrderedId } from '#platform';
-import { type CrashPoints, type TaskSignals } from '#runtime';
+import { type Failpoints, type TaskSignals } from '#runtime';
 import { type EndedTask, recordTaskEnd } from '../../operations/record-task-end.js';
 import type { TaskRow } from '../task-row.js';
 import { leftoverFiles, type SettledFile } from '../run/result-files.js';
@@ -44,7 +44,7 @@ export class SettleTaskService {
   constructor(
     private readonly database: Database,
     private readonly signals: TaskSignals,
-    private readonly crashPoints: CrashPoints,
+    private readonly failpoints: Failpoints,
   ) {}
 
   /** Turns the hold into a charge and gives back the rest. False: the task had moved on. */
@@ -129,7 +129,7 @@ export class SettleTaskService {
     if (!ended) return false;
     recordTaskEnd(ended);
     taskLog.ended(ended, taskId);
-    this.crashPoints.reach('after-settled');
+    this.failpoints.reach('after-settled');
     this.signals.publish([taskId]);
     return true;
   }

@@ -14,7 +14,7 @@ describe('Writing tasks', () => {
   afterAll(() => bench.close());
 
   const writerOn = (database: Database): TaskWriter =>
-    new TaskWriter(database, bench.platform.doorbell, bench.platform.crashPoints, 200);
+    new TaskWriter(database, bench.platform.notifier, bench.platform.failpoints, 200);
 
   it('gives up all tasks of a batch together while the database is away, not one after the other', async () => {
     const away = new Database(NOWHERE, new DatabaseConfig());

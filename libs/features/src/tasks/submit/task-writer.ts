@@ -1,8 +1,8 @@
 import type { Medium, Micros } from '#contracts';
 import {
   brokeConstraint,
-  Coalescer,
-  type CoalescerOptions,
+  Batcher,
+  type BatcherOptions,
   Database,
   isConnectionError,
   isShort,
@@ -11,7 +11,7 @@ import {
   REQUEST_WAIT_MS,
   retryOnConnectionError,
 } from '#platform';
-import { type CrashPoints, type TaskDoorbell } from '#runtime';
+import { type Failpoints, type TaskNotifier } from '#runtime';
 import { collectDebts } from '../../billing/ledger/debts.js';
 import {
   inDebt,
@@ -56,7 +56,7 @@ const NOTHING_WRITTEN: Outcome = { accepted: new Set(), lost: new Set(), inDebt:
 
 const MEBI = 1024 ** 2;
 /** What may be written together, and what may wait for it. Sizes in characters, times in milliseconds. */
-const BATCHES: CoalescerOptions<WrittenTask> = {
+const BATCHES: BatcherOptions<WrittenTask> = {
   maxItems: 64,
   maxRunsInFlight: 2,
   maxWaiting: 2_000,
@@ -66,20 +66,20 @@ const BATCHES: CoalescerOptions<WrittenTask> = {
 
 /** Writes tasks: money held and row written together, worker called after. */
 export class TaskWriter {
-  private readonly batches: Coalescer<WrittenTask, PromiseSettledResult<boolean>>;
+  private readonly batches: Batcher<WrittenTask, PromiseSettledResult<boolean>>;
 
   constructor(
     private readonly database: Database,
-    private readonly doorbell: TaskDoorbell,
-    private readonly crashPoints: CrashPoints,
+    private readonly notifier: TaskNotifier,
+    private readonly failpoints: Failpoints,
     /** How long a database that is away is tried again, in milliseconds. */
     private readonly retryMs = REQUEST_RETRY_MS,
   ) {
-    this.batches = new Coalescer((tasks) => this.writeBatch(tasks), BATCHES);
+    this.batches = new Batcher((tasks) => this.writeBatch(tasks), BATCHES);
   }
 
   /**
-   * Holds the price and writes the task in one commit, then rings for a worker. A bell that gets lost costs only time:
+   * Holds the price and writes the task in one commit, then wakes a worker. A wake-up that gets lost costs only time:
    * the sweeper finds the row.
    *
    * @throws GatewayError `insufficient_balance`, `insufficient_key_quota`, `overloaded`, `idempotency_in_flight` (another
@@ -89,8 +89,8 @@ export class TaskWriter {
     const written = await writtenTask(task);
     const accepted = keyHasQuota ? await this.writeAlone(written) : await this.writeTogether(written);
     if (!accepted) throw insufficientBalance(task.accountId, task.holdMicros);
-    this.crashPoints.reach('after-task-written');
-    this.doorbell.ring(task.medium satisfies Medium, [task.id]);
+    this.failpoints.reach('after-task-written');
+    this.notifier.notify(task.medium satisfies Medium, [task.id]);
   }
 
   private async writeTogether(task: WrittenTask): Promise<boolean> {
@@ -151,7 +151,7 @@ export class TaskWriter {
 
   /** A connection that broke may have broken after the commit: before the next try it is looked up what was written. */
   private insert(tasks: readonly WrittenTask[]): Promise<Outcome> {
-    this.crashPoints.reach('before-task-written');
+    this.failpoints.reach('before-task-written');
     let interrupted = false;
     return retryOnConnectionError(async () => {
       const before = interrupted ? await this.writtenBefore(tasks) : NOTHING_WRITTEN;

@@ -9,7 +9,7 @@ import {
   UPSTREAM_COLUMNS,
   type UpstreamRow,
 } from '../stored-upstream.js';
-import type { UpstreamRoster } from '../upstream-roster.js';
+import type { UpstreamRegistry } from '../upstream-registry.js';
 import type { AuditedChanges, Operator } from '../../accounts/audit.js';
 import { mergePatch } from '../../accounts/merge-patch.js';
 import { type UpstreamView, viewOfEntry, viewOfRow } from './upstream-view.js';
@@ -31,14 +31,14 @@ const REMOVE = 'delete from upstream where id = $1';
 
 /**
  * The upstreams of text models, for operators. Those of UPSTREAMS_FILE are shown and can only be changed there; the
- * others live in the database. A change reaches every replica within seconds (see `UpstreamRoster`).
+ * others live in the database. A change reaches every replica within seconds (see `UpstreamRegistry`).
  */
 export class UpstreamsService {
   constructor(
     private readonly database: Database,
     private readonly changes: AuditedChanges,
     private readonly sealer: SecretSealer,
-    private readonly roster: UpstreamRoster,
+    private readonly roster: UpstreamRegistry,
   ) {}
 
   /** All of them, by id; those of the file first. */

@@ -9,7 +9,7 @@ import {
 } from '#contracts';
 import type { FilmDescription, RenderRequest, SceneDescription } from '#sandbox-media';
 import { type PixelSize, resolveOutputSize } from './output-size.js';
-import { readTestWords, type SandboxFailure } from './test-words.js';
+import { readPromptDirectives, type SandboxFailure } from './prompt-directives.js';
 
 /** All that is needed to finish an order in any process. Times are milliseconds, `startedAtMs` since 1970. */
 export type SandboxOperation = {
@@ -44,7 +44,7 @@ const URL_SCHEME = 'sandbox:';
 export function describeOperation(order: MediaOrder, startedAtMs: number, pretendedWorkMs: number): SandboxOperation {
   const { output, parameters, references } = order;
   const prompt = promptOf(order);
-  const words = readTestWords(prompt);
+  const words = readPromptDirectives(prompt);
   const size = resolveOutputSize(output.size, references);
   if (output.medium === 'video') refuseImpossibleFilm(size);
   const delivered = Math.min(output.count, words.deliverAtMost ?? output.count);

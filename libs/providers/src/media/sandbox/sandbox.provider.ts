@@ -17,7 +17,7 @@ import {
   readOutput,
   type SandboxOperation,
 } from './sandbox-operation.js';
-import { readTestWords, SANDBOX_FAILURES } from './test-words.js';
+import { readPromptDirectives, SANDBOX_FAILURES } from './prompt-directives.js';
 
 /** Shortest and longest time until the next `check`, in milliseconds. */
 const MIN_POLL_DELAY_MS = 20;
@@ -28,7 +28,7 @@ const MAX_POLL_DELAY_MS = 1_000;
  * as long and as large as ordered, from the prompt and the seed alone; they say that they are no model's work.
  *
  * It keeps nothing: the operation holds all that is needed to render later, in any process. Prompts can order failures and
- * delays: see `TestWords`.
+ * delays: see `PromptDirectives`.
  */
 export class SandboxProvider implements MediaProvider {
   readonly id = 'sandbox';
@@ -43,7 +43,7 @@ export class SandboxProvider implements MediaProvider {
 
   async start(order: MediaOrder, signal: AbortSignal): Promise<Operation> {
     signal.throwIfAborted();
-    const { flakyStarts } = readTestWords(promptOf(order));
+    const { flakyStarts } = readPromptDirectives(promptOf(order));
     const attempt = order.attempt ?? 1;
     if (attempt <= flakyStarts) {
       throw new ProviderError(

@@ -9,7 +9,7 @@ import {
   type TextRequest,
   type TextUsage,
 } from '#contracts';
-import { readTestWords, type TestWords } from '../../media/sandbox/test-words.js';
+import { readPromptDirectives, type PromptDirectives } from '../../media/sandbox/prompt-directives.js';
 import { loadTokenCounter, type TokenCounter } from '../upstream/token-counter.js';
 import { SANDBOX_SIGNATURE, wholePrompt, writeScript, type SandboxScript } from './sandbox-script.js';
 
@@ -73,7 +73,7 @@ export class SandboxTextProvider implements TextProvider {
   async #reply(call: TextCall, signal: AbortSignal): Promise<TextReply> {
     const request = call.request();
     const prompt = wholePrompt(request);
-    const words = readTestWords(prompt);
+    const words = readPromptDirectives(prompt);
     if (words.hang) await sleep(2_147_483_647, undefined, { signal });
     await sleep(words.delayMs ?? 0, undefined, { signal });
     this.#failAsTold(words, call.requestId);
@@ -86,7 +86,7 @@ export class SandboxTextProvider implements TextProvider {
     return { kind: 'events', events: this.#play(events, cut, call.stream, signal) };
   }
 
-  #failAsTold({ failure, flakyStarts }: TestWords, requestId: string): void {
+  #failAsTold({ failure, flakyStarts }: PromptDirectives, requestId: string): void {
     if (failure === 'upstream_error')
       throw new GatewayError('upstream_error', 'The sandbox was told to fail with upstream_error.');
     if (flakyStarts === 0) return;

@@ -22,7 +22,7 @@ export const PRICES_FILE = 'prices.yaml';
 /** One place where the gateway is installed, with the servers that stood there before it came. */
 export interface Place {
   readonly installation: Installation;
-  /** Where operators reach it: the API itself, or the door beside the customers' of a load balancer. */
+  /** Where operators reach it: the API itself, or the address beside the customers' of a load balancer. */
   readonly operatorUrl: string;
   readonly adminToken: string;
   /** The names of the accounts that the first start makes. */

@@ -15,7 +15,7 @@ import { ReferenceCheck } from '../reference-check.js';
 import { SettleTaskService } from '../../settle/settle-task.service.js';
 import { StartStep } from '../start-step.js';
 import { StoreStep } from '../store-step.js';
-import { TaskMoves } from '../../task-moves.js';
+import { TaskTransitions } from '../../task-transitions.js';
 import { UpstreamLimits } from '../upstream-limits.js';
 import { refuseUnlistedTransitions } from './refuse-unlisted-transitions.js';
 
@@ -30,7 +30,7 @@ export interface TaskBench {
   readonly platform: Platform;
   readonly database: Database;
   readonly providers: MediaProviderRegistry;
-  readonly moves: TaskMoves;
+  readonly moves: TaskTransitions;
   readonly settlement: SettleTaskService;
   readonly schedule: PollSchedule;
   readonly limits: UpstreamLimits;
@@ -80,18 +80,15 @@ export async function openTaskBench(vendor: MediaProvider): Promise<TaskBench> {
   };
 }
 
-function workerParts(
-  { database, taskSignals, crashPoints, doorbell, fetcher, store }: Platform,
-  vendor: MediaProvider,
-) {
+function workerParts({ database, taskSignals, failpoints, notifier, fetcher, store }: Platform, vendor: MediaProvider) {
   const providers = new MediaProviderRegistry([vendor]);
-  const moves = new TaskMoves(database, taskSignals, 'bench', LEASE_MS);
-  const settlement = new SettleTaskService(database, taskSignals, crashPoints);
-  const schedule = new PollSchedule(database, doorbell, taskSignals);
+  const moves = new TaskTransitions(database, taskSignals, 'bench', LEASE_MS);
+  const settlement = new SettleTaskService(database, taskSignals, failpoints);
+  const schedule = new PollSchedule(database, notifier, taskSignals);
   const limits = new UpstreamLimits(database);
   const references = new ReferenceCheck(fetcher);
-  const start = new StartStep({ moves, settlement, providers, references, limits, crashPoints });
-  const storing = new StoreStep({ moves, settlement, providers, store, fetcher, crashPoints });
+  const start = new StartStep({ moves, settlement, providers, references, limits, failpoints });
+  const storing = new StoreStep({ moves, settlement, providers, store, fetcher, failpoints });
   return {
     providers,
     moves,
@@ -104,9 +101,9 @@ function workerParts(
   };
 }
 
-function taskAccess({ database, doorbell, taskSignals, crashPoints }: Platform) {
-  const writer = new TaskWriter(database, doorbell, crashPoints);
-  const moves = new TaskMoves(database, taskSignals, 'bench', LEASE_MS);
+function taskAccess({ database, notifier, taskSignals, failpoints }: Platform) {
+  const writer = new TaskWriter(database, notifier, failpoints);
+  const moves = new TaskTransitions(database, taskSignals, 'bench', LEASE_MS);
   const change = async (taskId: string, assignments: string): Promise<void> => {
     await database.query({ text: `update task set ${assignments} where id = $1`, values: [taskId] });
   };

@@ -1,5 +1,5 @@
 import { mock } from 'node:test';
-import { Coalescer, type CoalescerOptions } from './coalescer.js';
+import { Batcher, type BatcherOptions } from './batcher.js';
 
 const OPTIONS = { maxItems: 3, maxRunsInFlight: 1 };
 
@@ -22,50 +22,50 @@ async function atHandTurnedTime(test: (pass: (milliseconds: number) => void) => 
   }
 }
 
-describe('Coalescer', () => {
+describe('Batcher', () => {
   it('gives each item its own result, in order', async () => {
-    const coalescer = new Coalescer(async (items: readonly number[]) => items.map((item) => item * 10), OPTIONS);
-    await expect(Promise.all([1, 2, 3, 4].map((item) => coalescer.add(item)))).resolves.toEqual([10, 20, 30, 40]);
+    const batcher = new Batcher(async (items: readonly number[]) => items.map((item) => item * 10), OPTIONS);
+    await expect(Promise.all([1, 2, 3, 4].map((item) => batcher.add(item)))).resolves.toEqual([10, 20, 30, 40]);
   });
 
   it('gathers what arrives together, up to the bound', async () => {
     const runs: number[] = [];
-    const coalescer = new Coalescer(async (items: readonly number[]) => {
+    const batcher = new Batcher(async (items: readonly number[]) => {
       runs.push(items.length);
       return items;
     }, OPTIONS);
-    await Promise.all([1, 2, 3, 4].map((item) => coalescer.add(item)));
+    await Promise.all([1, 2, 3, 4].map((item) => batcher.add(item)));
     expect(runs).toEqual([3, 1]);
   });
 
   it('begins at once after silence, and no sooner than its pause after a run that just began', () =>
     atHandTurnedTime(async (pass) => {
       const runs: number[] = [];
-      const coalescer = new Coalescer(
+      const batcher = new Batcher(
         async (items: readonly number[]) => {
           runs.push(items.length);
           return items;
         },
         { maxItems: 10, maxRunsInFlight: 1, pauseMs: 60 },
       );
-      await coalescer.add(1);
-      const second = coalescer.add(2);
+      await batcher.add(1);
+      const second = batcher.add(2);
       pass(59);
       await untilIdle();
-      const third = coalescer.add(3);
+      const third = batcher.add(3);
       expect(runs).toEqual([1]);
       pass(1);
       expect(await Promise.all([second, third])).toEqual([2, 3]);
       expect(runs).toEqual([1, 2]);
       pass(60);
-      await coalescer.add(4);
+      await batcher.add(4);
       expect(runs).toEqual([1, 2, 1]);
     }));
 
   it('never has more runs under way than allowed', async () => {
     let inFlight = 0;
     let most = 0;
-    const coalescer = new Coalescer(
+    const batcher = new Batcher(
       async (items: readonly number[]) => {
         inFlight += 1;
         most = Math.max(most, inFlight);
@@ -75,24 +75,24 @@ describe('Coalescer', () => {
       },
       { maxItems: 1, maxRunsInFlight: 2 },
     );
-    await Promise.all(Array.from({ length: 10 }, (_, item) => coalescer.add(item)));
+    await Promise.all(Array.from({ length: 10 }, (_, item) => batcher.add(item)));
     expect(most).toBe(2);
   });
 
   it('gives the error of a run to all of its items and goes on with the next', async () => {
     let calls = 0;
-    const coalescer = new Coalescer(async (items: readonly number[]) => {
+    const batcher = new Batcher(async (items: readonly number[]) => {
       calls += 1;
       if (calls === 1) throw new Error('first run broke');
       return items;
     }, OPTIONS);
-    const first = await Promise.allSettled([coalescer.add(1), coalescer.add(2)]);
+    const first = await Promise.allSettled([batcher.add(1), batcher.add(2)]);
     expect(first.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
-    await expect(coalescer.add(3)).resolves.toBe(3);
+    await expect(batcher.add(3)).resolves.toBe(3);
   });
 
-  /** A coalescer whose first run lasts until it is let go. */
-  function held(options: Partial<CoalescerOptions<number>>) {
+  /** A batcher whose first run lasts until it is let go. */
+  function held(options: Partial<BatcherOptions<number>>) {
     const runs: (readonly number[])[] = [];
     let letGo = (): void => undefined;
     const gate = new Promise<void>((resolve) => (letGo = resolve));
@@ -101,43 +101,43 @@ describe('Coalescer', () => {
       await gate;
       return items;
     };
-    return { coalescer: new Coalescer(run, { ...OPTIONS, ...options }), runs, letGo: () => letGo() };
+    return { batcher: new Batcher(run, { ...OPTIONS, ...options }), runs, letGo: () => letGo() };
   }
   const REFUSED = { code: 'overloaded', retryAfterMs: expect.any(Number) };
 
   it('refuses what comes when as much waits as may, and still answers those that wait', async () => {
-    const { coalescer, letGo } = held({ maxWaiting: 2 });
-    const first = coalescer.add(1);
+    const { batcher, letGo } = held({ maxWaiting: 2 });
+    const first = batcher.add(1);
     await untilIdle();
-    const waiting = [coalescer.add(2), coalescer.add(3)];
-    await expect(coalescer.add(4)).rejects.toMatchObject(REFUSED);
+    const waiting = [batcher.add(2), batcher.add(3)];
+    await expect(batcher.add(4)).rejects.toMatchObject(REFUSED);
     letGo();
     await expect(Promise.all([first, ...waiting])).resolves.toEqual([1, 2, 3]);
   });
 
   it('hands a run no more than its size, and an item that is larger alone', async () => {
-    const { coalescer, runs, letGo } = held({ sizes: { of: (item) => item, maxRun: 10, maxWaiting: 100 } });
-    const all = [50, 4, 6, 1].map((item) => coalescer.add(item));
+    const { batcher, runs, letGo } = held({ sizes: { of: (item) => item, maxRun: 10, maxWaiting: 100 } });
+    const all = [50, 4, 6, 1].map((item) => batcher.add(item));
     letGo();
     await Promise.all(all);
     expect(runs).toEqual([[50], [4, 6], [1]]);
   });
 
   it('refuses what would make the waiting items larger than they may be together', async () => {
-    const { coalescer, letGo } = held({ sizes: { of: (item) => item, maxRun: 10, maxWaiting: 10 } });
-    const first = coalescer.add(500);
+    const { batcher, letGo } = held({ sizes: { of: (item) => item, maxRun: 10, maxWaiting: 10 } });
+    const first = batcher.add(500);
     await untilIdle();
-    const waiting = coalescer.add(6);
-    await expect(coalescer.add(5)).rejects.toMatchObject(REFUSED);
+    const waiting = batcher.add(6);
+    await expect(batcher.add(5)).rejects.toMatchObject(REFUSED);
     letGo();
     await expect(Promise.all([first, waiting])).resolves.toEqual([500, 6]);
   });
 
   it('never runs an item that waited longer than its caller does', async () => {
-    const { coalescer, runs, letGo } = held({ maxWaitMs: 20 });
-    const first = coalescer.add(1);
+    const { batcher, runs, letGo } = held({ maxWaitMs: 20 });
+    const first = batcher.add(1);
     await untilIdle();
-    const late = Promise.allSettled([coalescer.add(2)]);
+    const late = Promise.allSettled([batcher.add(2)]);
     await new Promise((resolve) => setTimeout(resolve, 40));
     letGo();
     await first;
@@ -150,13 +150,13 @@ describe('Coalescer', () => {
       if (items.includes(13)) throw new Error('13 cannot be written');
       return items;
     };
-    const coalescer = new Coalescer(run, { ...OPTIONS, isItemFault: () => true });
-    const outcomes = await Promise.allSettled([12, 13, 14].map((item) => coalescer.add(item)));
+    const batcher = new Batcher(run, { ...OPTIONS, isItemFault: () => true });
+    const outcomes = await Promise.allSettled([12, 13, 14].map((item) => batcher.add(item)));
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
   });
 
   it('refuses a run that answers fewer results than it had items', async () => {
-    const coalescer = new Coalescer(async () => [] as number[], OPTIONS);
-    await expect(coalescer.add(1)).rejects.toThrow('1 items answered 0 results');
+    const batcher = new Batcher(async () => [] as number[], OPTIONS);
+    await expect(batcher.add(1)).rejects.toThrow('1 items answered 0 results');
   });
 });

@@ -2,7 +2,7 @@ import type { JsonObject } from '#contracts';
 import type { Database } from '#platform';
 
 /** A task that went wrong for a reason of ours or that waits for nobody knows what. */
-export interface TroubledTask {
+export interface TaskNeedingAttention {
   readonly id: string;
   readonly account_id: string;
   readonly model: string;
@@ -31,9 +31,9 @@ export interface UpstreamOrphan {
 /** What an operator should look at. Lists of the newest 200 each. */
 export interface Troubles {
   /** Given up after error upon error, or because work on it ended processes; the money was released. */
-  readonly parked: readonly TroubledTask[];
+  readonly parked: readonly TaskNeedingAttention[];
   /** Handed to a vendor that never confirmed it; the deadline will release the money. */
-  readonly unconfirmed: readonly TroubledTask[];
+  readonly unconfirmed: readonly TaskNeedingAttention[];
   readonly orphans: readonly UpstreamOrphan[];
 }
 
@@ -54,13 +54,13 @@ where o.resolved_at is null and not exists (select from task t where t.id = o.ta
 order by o.created_at desc limit ${LISTED_MAX}`;
 
 /** Finds the tasks that need a human. */
-export class TroubledTasksService {
+export class TasksNeedingAttentionService {
   constructor(private readonly database: Database) {}
 
   async list(): Promise<Troubles> {
     const [parked, unconfirmed, orphans] = await Promise.all([
-      this.database.query<TroubledTask>({ text: PARKED }),
-      this.database.query<TroubledTask>({ text: UNCONFIRMED }),
+      this.database.query<TaskNeedingAttention>({ text: PARKED }),
+      this.database.query<TaskNeedingAttention>({ text: UNCONFIRMED }),
       this.database.query<UpstreamOrphan>({ text: ORPHANS }),
     ]);
     return { parked: parked.rows, unconfirmed: unconfirmed.rows, orphans: orphans.rows };

@@ -41,7 +41,7 @@ interface Stored {
  * operator reaches every replica without a restart. The file wins where both name an id. The sandbox writes only where
  * neither names any upstream; a disabled one is one too, so that switching the last one off never sells sandbox text.
  */
-export class UpstreamRoster {
+export class UpstreamRegistry {
   readonly #file: ReadonlyMap<string, OpenUpstream>;
   readonly #stored = new Map<string, Stored>();
   readonly #retiring = new Set<OpenUpstream>();

@@ -1,16 +1,16 @@
 import { repeatOnLockConflict } from '#platform';
 
-/** The most bells kept while the queue cannot take them; beyond it the sweeper is the better way. */
+/** The most wake-ups kept while the queue cannot take them; beyond it the sweeper is the better way. */
 const KEPT_MAX = 10_000;
-/** The most bells in one call to the queue. */
+/** The most wake-ups in one call to the queue. */
 const BATCH_MAX = 500;
 
 /**
- * Gathers bells of one queue: those of the same turn leave in one call, those that arrive meanwhile in the next.
- * `send` is called at most once at a time. A call that lost a conflict of locks is made again; the bells of any other
+ * Gathers wake-ups of one queue: those of the same turn leave in one call, those that arrive meanwhile in the next.
+ * `send` is called at most once at a time. A call that lost a conflict of locks is made again; the wake-ups of any other
  * failed call are dropped and reported.
  */
-export class BellBuffer {
+export class WakeupBuffer {
   private readonly kept = new Set<string>();
   private sending: Promise<void> | undefined;
 

@@ -11,7 +11,7 @@
  * | `[sandbox:partial=2]` | Only the first two outputs succeed, however many were ordered; up to 99. 0 fails all. |
  * | `[sandbox:hang]` | Never finishes. |
  */
-export interface TestWords {
+export interface PromptDirectives {
   readonly delayMs?: number;
   readonly failure?: SandboxFailure;
   /** How many tries to start fail before one works. */
@@ -33,7 +33,7 @@ const MAX_COUNT = 99;
 const WORD = /\[sandbox:(delay|fail|flaky|partial|hang)(?:=([a-z0-9_]{1,32}))?\]/g;
 
 /** Reads the test words of a prompt. */
-export function readTestWords(prompt: string): TestWords {
+export function readPromptDirectives(prompt: string): PromptDirectives {
   const words = new Map<string, string>();
   for (const [, word = '', value = ''] of prompt.matchAll(WORD)) {
     if (!words.has(word)) words.set(word, value);

@@ -17,13 +17,13 @@ export const CRASH_POINTS = [
   'after-delivery-claim',
   'after-delivery-sent',
 ] as const;
-export type CrashPoint = (typeof CRASH_POINTS)[number];
+export type Failpoint = (typeof CRASH_POINTS)[number];
 
 /** Lets a crash test end this process at a named place, as a power cut would. */
-export interface CrashPoints {
+export interface Failpoints {
   /** Does nothing in production. */
-  reach(point: CrashPoint): void;
+  reach(point: Failpoint): void;
 }
 
 /** Never crashes. */
-export const noCrashPoints: CrashPoints = { reach: () => undefined };
+export const noFailpoints: Failpoints = { reach: () => undefined };

@@ -16,7 +16,7 @@ const TOGETHER_MS = 25;
  * The operations that one claim lets this process look at several times: a look from here costs the database nothing. A
  * wheel of times, so that neither keeping nor taking depends on how many are held.
  */
-export class LooksInHand {
+export class LeasedPolls {
   private readonly due = new Map<number, HeldPoll[]>();
   private earliest = Number.POSITIVE_INFINITY;
 

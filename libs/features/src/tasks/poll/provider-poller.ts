@@ -1,13 +1,13 @@
 import { type MediaProvider, type OperationState, ProviderError, type TaskFailureCode } from '#contracts';
 import { abortAfter, logger, signals } from '#platform';
-import { type CrashPoints } from '#runtime';
+import { type Failpoints } from '#runtime';
 import { askToStop } from '../cancel/ask-to-stop.js';
-import { type HeldPoll, LooksInHand } from './looks-in-hand.js';
+import { type HeldPoll, LeasedPolls } from './leased-polls.js';
 import { Loop } from '../run/loop.js';
 import type { DuePoll, PollSchedule } from './poll-schedule.js';
 import type { SettleTaskService } from '../settle/settle-task.service.js';
 import { ABANDON_GRACE_MS, endedWithin } from '../run/step-limit.js';
-import type { TaskMoves } from '../task-moves.js';
+import type { TaskTransitions } from '../task-transitions.js';
 import type { UpstreamLimits } from '../run/upstream-limits.js';
 import { storableState, storableText, waitMsOf } from './vendor-answers.js';
 import { WorkSlots } from '../run/work-slots.js';
@@ -49,12 +49,12 @@ function ownDelayMs({ poll, looks }: HeldPoll): number {
 }
 
 /** What a lane works with. */
-export interface PollLaneParts {
+export interface ProviderPollerParts {
   readonly schedule: PollSchedule;
-  readonly moves: TaskMoves;
+  readonly moves: TaskTransitions;
   readonly settlement: SettleTaskService;
   readonly limits: UpstreamLimits;
-  readonly crashPoints: CrashPoints;
+  readonly failpoints: Failpoints;
   /** How long a question that is slow to be answered is ours; if this process dies, another asks after that time. */
   readonly leaseMs: number;
 }
@@ -74,15 +74,15 @@ interface Look extends HeldPoll {
 }
 
 /** Asks one vendor how its operations go. A question that hangs holds up neither the other questions nor other vendors. */
-export class PollLane {
+export class ProviderPoller {
   private readonly loop: Loop;
   private readonly slots = new WorkSlots(POLLING.inFlight);
-  private readonly inHand = new LooksInHand();
+  private readonly inHand = new LeasedPolls();
   private readonly holdMs: number;
 
   constructor(
     private readonly provider: MediaProvider,
-    private readonly parts: PollLaneParts,
+    private readonly parts: ProviderPollerParts,
   ) {
     this.holdMs = Math.min(POLLING.holdMs, parts.leaseMs * POLLING.holdShare);
     this.loop = new Loop(`poll-${provider.id}`, POLLING.idleMs, () => this.askDue());
@@ -133,7 +133,7 @@ export class PollLane {
     // Counted from before the claim: the hold ends here before it ends in the schedule.
     const heldUntilMs = performance.now() + this.holdMs;
     const claimed = await this.parts.schedule.claim(this.provider.id, wanted - held.length, this.holdMs);
-    if (claimed.length > 0) this.parts.crashPoints.reach('after-poll-claim');
+    if (claimed.length > 0) this.parts.failpoints.reach('after-poll-claim');
     const left = wanted - held.length - claimed.length;
     return [
       ...held,
@@ -180,7 +180,7 @@ export class PollLane {
       if (poll.cancelRequested && (await this.cancel(poll))) return;
       const state = await this.check(look);
       if (look.abandoned) return;
-      this.parts.crashPoints.reach('after-vendor-check');
+      this.parts.failpoints.reach('after-vendor-check');
       await this.apply(look, state);
     } catch (error) {
       await this.askFailed(look, error).catch((failure: unknown) =>
@@ -229,13 +229,13 @@ export class PollLane {
   }
 
   private async apply(look: Look, state: OperationState): Promise<void> {
-    const { schedule, crashPoints } = this.parts;
+    const { schedule, failpoints } = this.parts;
     switch (state.state) {
       case 'failed':
         return this.failed(look.poll, state.code, state.publicReason);
       case 'succeeded':
         await schedule.finish(look.poll.taskId, state.outputs);
-        return crashPoints.reach('after-storing');
+        return failpoints.reach('after-storing');
       default:
         return this.stillRunning(look, state);
     }

@@ -25,7 +25,7 @@ export interface Retry {
 }
 
 /** Every move of a task but the last, as a method; each answers whether it was this call that made the move. */
-export class TaskMoves {
+export class TaskTransitions {
   constructor(
     private readonly database: Database,
     private readonly signals: TaskSignals,

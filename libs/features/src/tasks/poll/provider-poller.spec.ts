@@ -1,5 +1,5 @@
 import { quickestOf } from '#testing';
-import { PollLane, POLLING } from './poll-lane.js';
+import { ProviderPoller, POLLING } from './provider-poller.js';
 import { FakeVendor } from '../run/testing/fake-vendor.js';
 import { openTaskBench, type TaskBench } from '../run/testing/task-bench.js';
 import { REQUEST_CANCEL, SET_RUNNING } from '../task-statements.js';
@@ -9,13 +9,13 @@ const never = new AbortController().signal;
 describe('Asking a vendor how its work goes', () => {
   let vendor: FakeVendor;
   let bench: TaskBench;
-  let lane: PollLane;
+  let lane: ProviderPoller;
   beforeAll(async () => {
     vendor = new FakeVendor();
     bench = await openTaskBench(vendor);
     const { schedule, moves, settlement, limits, platform } = bench;
-    const { crashPoints } = platform;
-    lane = new PollLane(vendor, { schedule, moves, settlement, limits, crashPoints, leaseMs: 30_000 });
+    const { failpoints } = platform;
+    lane = new ProviderPoller(vendor, { schedule, moves, settlement, limits, failpoints, leaseMs: 30_000 });
     lane.start();
   });
   afterAll(async () => {
@@ -159,8 +159,8 @@ describe('Asking a vendor how its work goes', () => {
     await lane.stop(1_000);
     expect((await turn())?.due_ms).toBeLessThanOrEqual(POLLING.steadyDelayMs);
     const { schedule, moves, settlement, limits, platform } = bench;
-    const { crashPoints } = platform;
-    lane = new PollLane(vendor, { schedule, moves, settlement, limits, crashPoints, leaseMs: 30_000 });
+    const { failpoints } = platform;
+    lane = new ProviderPoller(vendor, { schedule, moves, settlement, limits, failpoints, leaseMs: 30_000 });
     lane.start();
   });
 

@@ -1,9 +1,9 @@
 import type { BackendFactory, IQueueBackend } from 'bullmq';
 
 /** What the queues are kept in: the only difference between running on Redis and on Postgres. */
-export interface DoorbellStore {
+export interface WakeupStore {
   /** Connects queues, which must never hang while the server is away. */
-  readonly forRinging: BackendFactory<IQueueBackend, object>;
+  readonly forNotifying: BackendFactory<IQueueBackend, object>;
   /** Connects workers, which wait for the server as long as it takes. */
   readonly forListening: BackendFactory<IQueueBackend, object>;
   /** Beginning of the names under which the store keeps its data, where it needs one. */

@@ -1,9 +1,9 @@
-import { BellBuffer } from './bell-buffer.js';
+import { WakeupBuffer } from './wakeup-buffer.js';
 
-describe('BellBuffer', () => {
-  it('sends the bells of one turn in one call, and those that arrive meanwhile in the next', async () => {
+describe('WakeupBuffer', () => {
+  it('sends the wake-ups of one turn in one call, and those that arrive meanwhile in the next', async () => {
     const calls: string[][] = [];
-    const buffer = new BellBuffer(
+    const buffer = new WakeupBuffer(
       async (taskIds) => {
         calls.push(taskIds);
         if (calls.length === 1) buffer.add(['c', 'd', 'd']);
@@ -19,10 +19,10 @@ describe('BellBuffer', () => {
     ]);
   });
 
-  it('reports the bells of a failed call and goes on', async () => {
+  it('reports the wake-ups of a failed call and goes on', async () => {
     const reports: [number, unknown][] = [];
     const sent: string[] = [];
-    const buffer = new BellBuffer(
+    const buffer = new WakeupBuffer(
       (taskIds) => {
         if (taskIds.includes('lost')) return Promise.reject(new Error('away'));
         sent.push(...taskIds);
@@ -43,7 +43,7 @@ describe('BellBuffer', () => {
     const dropped: number[] = [];
     let conflicts = 2;
     let calls = 0;
-    const buffer = new BellBuffer(
+    const buffer = new WakeupBuffer(
       () => {
         calls += 1;
         conflicts -= 1;
@@ -60,9 +60,9 @@ describe('BellBuffer', () => {
     expect([calls, dropped]).toEqual([7, [2]]);
   });
 
-  it('keeps at most 10,000 bells while the queue is silent', () => {
+  it('keeps at most 10,000 wake-ups while the queue is silent', () => {
     let dropped = 0;
-    const buffer = new BellBuffer(
+    const buffer = new WakeupBuffer(
       () => new Promise(() => undefined),
       (count) => (dropped += count),
     );

@@ -1,4 +1,4 @@
-import { type HeldPoll, LooksInHand } from './looks-in-hand.js';
+import { type HeldPoll, LeasedPolls } from './leased-polls.js';
 
 const held = (taskId: string, heldUntilMs: number): HeldPoll => ({
   poll: { taskId, provider: 'sandbox', operation: {}, claims: 9, cancelRequested: false },
@@ -7,10 +7,10 @@ const held = (taskId: string, heldUntilMs: number): HeldPoll => ({
 });
 const idsOf = (looks: readonly HeldPoll[]): string[] => looks.map(({ poll }) => poll.taskId);
 
-describe('LooksInHand', () => {
-  let looks: LooksInHand;
+describe('LeasedPolls', () => {
+  let looks: LeasedPolls;
   beforeEach(() => {
-    looks = new LooksInHand();
+    looks = new LeasedPolls();
     for (const number of [3, 1, 2]) looks.keep(held(`task_${number}`, 1_000 + number), number * 100);
   });
 

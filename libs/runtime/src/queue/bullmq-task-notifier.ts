@@ -1,9 +1,9 @@
 import { type IQueueBackend, Queue, type Telemetry, Worker } from 'bullmq';
 import { MEDIA, type QueueName, type TaskJob } from '#contracts';
 import { BLOCKING_WAIT_SECONDS, logger, queueTelemetry, withLogContext } from '#platform';
-import { BellBuffer } from './bell-buffer.js';
-import type { DoorbellStore } from './doorbell-store.js';
-import type { DoorbellQueue, Listening, ListenOptions, TaskDoorbell, TaskHandler } from './task-doorbell.js';
+import { WakeupBuffer } from './wakeup-buffer.js';
+import type { WakeupStore } from './wakeup-store.js';
+import type { WakeupQueue, Listening, ListenOptions, TaskNotifier, TaskHandler } from './task-notifier.js';
 
 const log = logger('queue');
 
@@ -13,10 +13,10 @@ const PING_TIMEOUT_MS = 1_000;
 /** How long handlers get to end after their signal was aborted, and connections to say goodbye. */
 const LAST_MOMENT_MS = 1_000;
 
-/** The most traces remembered for bells that were not sent yet. */
+/** The most traces remembered for wake-ups that were not sent yet. */
 const TRACES_MAX = 10_000;
 
-/** The latest answered bells stay for people who watch the queues; nothing is ever decided by them. */
+/** The latest answered wake-ups stay for people who watch the queues; nothing is ever decided by them. */
 const KEPT = { removeOnComplete: { count: 100 }, removeOnFail: { count: 500 } } as const;
 const JOB_OPTIONS = { ...KEPT, attempts: 1 } as const;
 
@@ -26,31 +26,31 @@ const EVENTS_MAX = 100;
 /** Wait before the next fetch after a failed one; BullMQ would wait 15 s. */
 const FETCH_RETRY_DELAY_MS = 1_000;
 
-type DoorbellWorker = Worker<TaskJob, void, string, IQueueBackend, number, object>;
+type WakeupWorker = Worker<TaskJob, void, string, IQueueBackend, number, object>;
 
-interface Bell {
-  readonly queue: DoorbellQueue;
-  readonly buffer: BellBuffer;
+interface Wakeup {
+  readonly queue: WakeupQueue;
+  readonly buffer: WakeupBuffer;
 }
 
-/** The doorbell over BullMQ; what the queues are stored in is the store's matter. */
-export class BullmqDoorbell implements TaskDoorbell {
-  private readonly bells: ReadonlyMap<QueueName, Bell>;
+/** The notifier over BullMQ; what the queues are stored in is the store's matter. */
+export class BullmqTaskNotifier implements TaskNotifier {
+  private readonly wakeups: ReadonlyMap<QueueName, Wakeup>;
   private readonly listeners = new Set<BullmqListening>();
   private readonly telemetry = queueTelemetry();
-  /** Bells are sent together but belong to the traces of those who rang them. */
+  /** Wake-ups are sent together but belong to the traces of those who sent them. */
   private readonly traces = new Map<string, string>();
   private lastComplaintMs = 0;
   private closing: Promise<void> | undefined;
 
-  constructor(private readonly store: DoorbellStore) {
-    this.bells = new Map(MEDIA.map((name) => [name, this.openBell(name)]));
+  constructor(private readonly store: WakeupStore) {
+    this.wakeups = new Map(MEDIA.map((name) => [name, this.openWakeup(name)]));
   }
 
-  ring(queue: QueueName, taskIds: readonly string[]): void {
+  notify(queue: QueueName, taskIds: readonly string[]): void {
     if (this.closing !== undefined) return;
     this.rememberTrace(taskIds);
-    this.bells.get(queue)?.buffer.add(taskIds);
+    this.wakeups.get(queue)?.buffer.add(taskIds);
   }
 
   listen(queue: QueueName, { concurrency }: ListenOptions, handler: TaskHandler): Listening {
@@ -64,16 +64,16 @@ export class BullmqDoorbell implements TaskDoorbell {
     return answers(this.store);
   }
 
-  queues(): readonly DoorbellQueue[] {
-    return [...this.bells.values()].map(({ queue }) => queue);
+  queues(): readonly WakeupQueue[] {
+    return [...this.wakeups.values()].map(({ queue }) => queue);
   }
 
   close(graceMs: number): Promise<void> {
     return (this.closing ??= this.closeAll(graceMs));
   }
 
-  private openBell(name: QueueName): Bell {
-    const queue: DoorbellQueue = new Queue(
+  private openWakeup(name: QueueName): Wakeup {
+    const queue: WakeupQueue = new Queue(
       name,
       {
         ...connectionOf(this.store),
@@ -81,13 +81,13 @@ export class BullmqDoorbell implements TaskDoorbell {
         streams: { events: { maxLen: EVENTS_MAX } },
         ...telemetryOf(this.telemetry),
       },
-      this.store.forRinging,
+      this.store.forNotifying,
     );
     queue.on('error', (error) => this.complain('wakeup.failed', { queue: name, error }));
     const send = (taskIds: string[]): Promise<unknown> => queue.addBulk(taskIds.map((taskId) => this.toJob(taskId)));
     const report = (dropped: number, error: unknown): void =>
       this.complain('wakeup.dropped', { queue: name, dropped, error });
-    return { queue, buffer: new BellBuffer(send, report) };
+    return { queue, buffer: new WakeupBuffer(send, report) };
   }
 
   private rememberTrace(taskIds: readonly string[]): void {
@@ -105,9 +105,9 @@ export class BullmqDoorbell implements TaskDoorbell {
 
   private async closeAll(graceMs: number): Promise<void> {
     await Promise.all([...this.listeners].map((listening) => listening.stop(graceMs)));
-    const bells = [...this.bells.values()];
-    await within(Promise.all(bells.map(({ buffer }) => buffer.drained())), LAST_MOMENT_MS);
-    await within(Promise.allSettled(bells.map(({ queue }) => queue.close())), LAST_MOMENT_MS);
+    const wakeups = [...this.wakeups.values()];
+    await within(Promise.all(wakeups.map(({ buffer }) => buffer.drained())), LAST_MOMENT_MS);
+    await within(Promise.allSettled(wakeups.map(({ queue }) => queue.close())), LAST_MOMENT_MS);
     await within(this.store.close(), LAST_MOMENT_MS);
   }
 
@@ -120,12 +120,12 @@ export class BullmqDoorbell implements TaskDoorbell {
 }
 
 class BullmqListening implements Listening {
-  readonly worker: DoorbellWorker;
+  readonly worker: WakeupWorker;
   private readonly running = new Set<Promise<void>>();
   private stopping: Promise<void> | undefined;
 
   constructor(
-    private readonly store: DoorbellStore,
+    private readonly store: WakeupStore,
     private readonly queue: QueueName,
     concurrency: number,
     private readonly handler: TaskHandler,
@@ -182,10 +182,10 @@ class BullmqListening implements Listening {
 }
 
 /** The store's factories bring the connections; BullMQ only wants to see one. */
-const connectionOf = ({ prefix }: DoorbellStore) => ({ connection: {}, ...(prefix === undefined ? {} : { prefix }) });
+const connectionOf = ({ prefix }: WakeupStore) => ({ connection: {}, ...(prefix === undefined ? {} : { prefix }) });
 
 /** True when the server of the store answers within a second. */
-async function answers(store: DoorbellStore): Promise<boolean> {
+async function answers(store: WakeupStore): Promise<boolean> {
   const answered = store.ping().then(
     () => true,
     () => false,

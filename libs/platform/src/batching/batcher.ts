@@ -1,7 +1,7 @@
 import { GatewayError } from '#contracts';
 
-/** How large the items of a coalescer are, in whatever unit `of` answers. */
-export interface CoalescerSizes<Item> {
+/** How large the items of a batcher are, in whatever unit `of` answers. */
+export interface BatcherSizes<Item> {
   readonly of: (item: Item) => number;
   /** The most that one run is handed; a larger item runs alone. */
   readonly maxRun: number;
@@ -9,8 +9,8 @@ export interface CoalescerSizes<Item> {
   readonly maxWaiting: number;
 }
 
-/** Bounds of a coalescer. */
-export interface CoalescerOptions<Item = unknown> {
+/** Bounds of a batcher. */
+export interface BatcherOptions<Item = unknown> {
   /** The most items handed to one run. */
   readonly maxItems: number;
   /** The most runs under way at once; further items wait and so gather into larger runs. */
@@ -24,7 +24,7 @@ export interface CoalescerOptions<Item = unknown> {
   /** True for errors that one item of a run causes: then each item runs alone. Absent: an error is that of all. */
   readonly isItemFault?: (error: unknown) => boolean;
   /** Absent: items are counted only. */
-  readonly sizes?: CoalescerSizes<Item>;
+  readonly sizes?: BatcherSizes<Item>;
 }
 
 /** When a refused caller may come again, in milliseconds. */
@@ -44,7 +44,7 @@ interface Waiting<Item, Result> {
  * one began, so idle latency stays.
  * `run` answers item by item, in order; when it throws, every item of that run gets the error, unless one is to blame.
  */
-export class Coalescer<Item, Result> {
+export class Batcher<Item, Result> {
   private readonly waiting: Waiting<Item, Result>[] = [];
   private waitingSize = 0;
   private runsInFlight = 0;
@@ -54,7 +54,7 @@ export class Coalescer<Item, Result> {
 
   constructor(
     private readonly run: (items: readonly Item[]) => Promise<readonly Result[]>,
-    private readonly options: CoalescerOptions<Item>,
+    private readonly options: BatcherOptions<Item>,
   ) {}
 
   /**

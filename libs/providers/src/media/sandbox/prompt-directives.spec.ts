@@ -1,8 +1,8 @@
-import { readTestWords } from './test-words.js';
+import { readPromptDirectives } from './prompt-directives.js';
 
 const NOTHING = { flakyStarts: 0, hang: false };
 
-describe('readTestWords', () => {
+describe('readPromptDirectives', () => {
   it.each([
     ['A cat', NOTHING],
     ['[sandbox:delay=5000]', { ...NOTHING, delayMs: 5000 }],
@@ -15,7 +15,7 @@ describe('readTestWords', () => {
     ['猫[sandbox:delay=1]犬[sandbox:fail=upstream_error]', { ...NOTHING, delayMs: 1, failure: 'upstream_error' }],
     ['[sandbox:delay=1][sandbox:delay=2]', { ...NOTHING, delayMs: 1 }],
   ])('reads "%s"', (prompt, words) => {
-    expect(readTestWords(prompt)).toEqual(words);
+    expect(readPromptDirectives(prompt)).toEqual(words);
   });
 
   it.each([
@@ -31,6 +31,6 @@ describe('readTestWords', () => {
     '[SANDBOX:hang]',
     'sandbox:hang',
   ])('takes "%s" as ordinary text', (prompt) => {
-    expect(readTestWords(prompt)).toEqual(NOTHING);
+    expect(readPromptDirectives(prompt)).toEqual(NOTHING);
   });
 });

@@ -4,7 +4,7 @@ import type { OpenTextProvider, OpenTextProviders, UpstreamEntry } from '#provid
 import { createTestDatabase, quickestOf, type TestDatabase } from '#testing';
 import { sealUpstreamKey } from './stored-upstream.js';
 import { TextUpstreams } from './text-upstreams.js';
-import { UpstreamRoster } from './upstream-roster.js';
+import { UpstreamRegistry } from './upstream-registry.js';
 
 const sealer = new SecretSealer({ keyPepper: 'a-pepper-for-tests-only' });
 
@@ -60,7 +60,7 @@ const fileEntry = (id: string): UpstreamEntry => ({
 describe('The upstreams of a process', () => {
   let test: TestDatabase;
   let database: Database;
-  const rosters: UpstreamRoster[] = [];
+  const rosters: UpstreamRegistry[] = [];
 
   beforeAll(async () => {
     test = await createTestDatabase();
@@ -75,7 +75,7 @@ describe('The upstreams of a process', () => {
   async function start(fromFile?: readonly UpstreamEntry[]) {
     const providers = new NotingProviders(fromFile);
     const upstreams = new TextUpstreams();
-    const roster = new UpstreamRoster(database, sealer, providers, upstreams);
+    const roster = new UpstreamRegistry(database, sealer, providers, upstreams);
     rosters.push(roster);
     await roster.start();
     return { providers, roster, ids: () => upstreams.all.map(({ provider }) => provider.id), upstreams };
