@@ -104,13 +104,15 @@ export async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** Starts a server process and waits until it answers. */
+/** Starts a server process, of another checkout where `cwd` names one, and waits until it answers. */
 export async function startServer(
   args: readonly string[],
   port: number,
   environment: Record<string, string>,
+  cwd = process.cwd(),
 ): Promise<ChildProcess> {
   const child = spawn(process.execPath, args, {
+    cwd,
     stdio: ['ignore', 'ignore', 'inherit'],
     env: { ...process.env, LOG_LEVEL: 'error', NODE_ENV: 'production', PORT: String(port), ...environment },
   });

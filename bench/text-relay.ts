@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { Database } from '#platform';
 import { freePort, measure, printTable, startServer, type Contender } from './measure.js';
 import { BENCH_KEY, gatewayEnvironment, startBenchServices } from './services.js';
+import { writeTextPrices } from './text-prices.js';
 
 const CONNECTIONS = 32;
 const STREAM_EVENTS = 500;
@@ -58,7 +59,9 @@ async function start(): Promise<
   );
   const floor = await started(FLOOR, { VENDOR_URL: vendor.url });
   const pacedFloor = await started(FLOOR, { VENDOR_URL: paced.url });
-  const environment = { ...gatewayEnvironment(services), UPSTREAMS_FILE: file };
+  const models = ['vendor-5', 'vendor-4o-image', 'vendor-4-vision', 'vendor-2.5-flash'];
+  const prices = writeTextPrices(join(tmpdir(), `bench-prices-${process.pid}.yaml`), models);
+  const environment = { ...gatewayEnvironment(services), UPSTREAMS_FILE: file, PRICES_FILE: prices };
   const gateway = await started(GATEWAY, environment);
   const holder = await started(GATEWAY, environment);
   const database = new Database(services.databaseUrl);

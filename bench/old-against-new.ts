@@ -1,0 +1,98 @@
+// The API of another checkout against this one, in turn, so that what else the machine does hits both alike:
+// `npm run bench:against -- /path/to/built/checkout`. Each has a database of its own.
+import { type ChildProcess, execFileSync } from 'node:child_process';
+import { existsSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { Database } from '#platform';
+import type autocannon from 'autocannon';
+import { BENCH_BODY } from './gateway-pair.js';
+import { freePort, measure, printTable, startServer } from './measure.js';
+import { BENCH_KEY, type BenchServices, gatewayEnvironment, startBenchServices } from './services.js';
+import { writeTextPrices } from './text-prices.js';
+
+const HEADERS = { authorization: `Bearer ${BENCH_KEY}`, 'content-type': 'application/json' };
+const CONNECTIONS = 32;
+const API = 'dist/apps/api/src/main.js';
+
+interface Side {
+  readonly name: string;
+  readonly url: string;
+  readonly process: ChildProcess;
+  readonly taskId: string;
+}
+
+const other = resolve(process.argv[2] ?? '');
+if (process.argv[2] === undefined || !existsSync(join(other, API)))
+  throw new Error('Name a checkout in which "npm ci && npm run build" was run.');
+
+const services = await startBenchServices();
+const vendorPort = await freePort();
+const vendor = await startServer(['--import', './scripts/typescript.mjs', 'bench/text-vendor-server.ts'], vendorPort, {
+  STREAM_EVENTS: '500',
+});
+const upstreams = join(tmpdir(), `bench-upstreams-${process.pid}.yaml`);
+const vendorUrl = `http://127.0.0.1:${vendorPort}/v1`;
+writeFileSync(
+  upstreams,
+  `upstreams:
+  - { id: same, protocol: responses, base_url: "${vendorUrl}", models: { vendor-5: vendor-5 } }
+  - { id: other, protocol: chat, base_url: "${vendorUrl}", models: { vendor-4o-image: m } }
+`,
+);
+const prices = writeTextPrices(join(tmpdir(), `bench-prices-${process.pid}.yaml`), ['vendor-5', 'vendor-4o-image']);
+
+const old = await startSide('old', other, services);
+const today = await startSide('new', process.cwd(), services);
+try {
+  await compare('Submission', () => ({ method: 'POST', path: '/v1/videos/generations', body: BENCH_BODY }));
+  await compare('Poll of a task', ({ taskId }) => ({ method: 'GET', path: `/v1/tasks/${taskId}` }));
+  for (const [name, model] of [
+    ['same protocol', 'vendor-5'],
+    ['translated to chat', 'vendor-4o-image'],
+  ] as const) {
+    await compare(`Whole reply, short prompt, ${name}`, () => text(model, 100, false));
+    await compare(`Whole reply, 32 KB prompt, ${name}`, () => text(model, 32_768, false));
+    await compare(`Stream of 500 events, ${name}`, () => text(model, 100, true));
+  }
+} finally {
+  for (const { process: server } of [old, today]) server.kill();
+  vendor.kill();
+  await services.stop();
+}
+
+async function startSide(name: string, cwd: string, shared: BenchServices): Promise<Side> {
+  const database = new Database(shared.databaseUrl);
+  await database.query({ text: `create database side_${name}` });
+  await database.close();
+  const url = new URL(shared.databaseUrl);
+  url.pathname = `/side_${name}`;
+  const environment = {
+    ...gatewayEnvironment({ ...shared, databaseUrl: url.href }),
+    QUEUE_PREFIX: `{${name}}`,
+    UPSTREAMS_FILE: upstreams,
+    PRICES_FILE: prices,
+  };
+  execFileSync(process.execPath, ['scripts/migrate.mjs'], { cwd, env: { ...process.env, ...environment } });
+  const port = await freePort();
+  const server = await startServer([API], port, environment, cwd);
+  const own = new Database(url.href);
+  await own.query({ text: 'update account set unlimited = true' });
+  await own.close();
+  const base = `http://127.0.0.1:${port}`;
+  const body = BENCH_BODY;
+  const answer = await fetch(`${base}/v1/videos/generations`, { method: 'POST', headers: HEADERS, body });
+  const { data } = (await answer.json()) as { data: { task_id: string }[] };
+  return { name, url: base, process: server, taskId: data[0]?.task_id ?? '' };
+}
+
+const text = (model: string, characters: number, stream: boolean): autocannon.Request => ({
+  method: 'POST',
+  path: '/v1/responses',
+  body: JSON.stringify({ model, input: 'word '.repeat(characters / 5), stream, store: false }),
+});
+
+async function compare(title: string, request: (side: Side) => autocannon.Request): Promise<void> {
+  const contenders = [old, today].map((side) => ({ ...side, request: { ...request(side), headers: HEADERS } }));
+  printTable(title, await measure(contenders, CONNECTIONS), CONNECTIONS);
+}
