@@ -5,8 +5,8 @@ import { yardstickMs } from './yardstick.js';
 const NAMES = [
   'files, native, repeatable',
   'pictures to chat',
-  'pictures to sandbox',
   'pictures to gemini',
+  'pictures to sandbox',
   'a text of Chinese to chat',
 ];
 
