@@ -16,7 +16,7 @@ import { TaskWriter } from './submit/task-writer.js';
     TasksNeedingAttentionService,
     TaskWriter,
     {
-      // Chooses from the configuration the unit in which prices are told.
+      // Chooses from the configuration the unit in which amounts are shown.
       provide: ReadTaskService,
       inject: [Database, MEDIA_STORE, PLATFORM],
       useFactory: (database: Database, store: MediaStore, { config }: Platform) =>
