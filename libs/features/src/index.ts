@@ -37,7 +37,8 @@ export {
   RENEW_EVERY_MS,
 } from './idempotency/idempotency.service.js';
 export { GuessLimiter } from './limits/guess-limiter.js';
-export { LimitsModule, OPERATOR_GUESSES } from './limits/limits.module.js';
+export { OPERATOR_GUESSES } from './limits/limit-tokens.js';
+export { LimitsModule } from './limits/limits.module.js';
 export { OpenTasks } from './limits/open-tasks.js';
 export { OpenWaits } from './limits/open-waits.js';
 export { RateLimits } from './limits/rate-limits.js';

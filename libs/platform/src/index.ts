@@ -27,7 +27,8 @@ export {
 } from './database/connection-errors.js';
 export { DatabaseConfig } from './database/database.config.js';
 export { Database, type Statement, type StatementRunner } from './database/database.js';
-export { embeddedDatabaseUrl, type EmbeddedPostgres, startEmbeddedPostgres } from './database/embedded-postgres.js';
+export { embeddedDatabaseUrl } from './database/embedded-postgres-address.js';
+export { type EmbeddedPostgres, startEmbeddedPostgres } from './database/embedded-postgres.js';
 export type {
   Account,
   ApiKey,

@@ -5,7 +5,16 @@ export { SalesConfig, sandboxSells } from './config/sales.config.js';
 export { CRASH_POINTS, type Failpoint, type Failpoints } from './failpoints/failpoints.js';
 export { onPlatform } from './on-platform.js';
 export { openPlatform, type Platform, publicBaseUrl } from './platform.js';
-export { MEDIA_STORE, PLATFORM, PlatformModule, TASK_NOTIFIER } from './platform.module.js';
+export {
+  FAILPOINTS,
+  KEY_PEPPER,
+  MEDIA_STORE,
+  PLATFORM,
+  PlatformModule,
+  SANDBOX_MAY_SELL,
+  TASK_NOTIFIER,
+  TASK_SIGNALS,
+} from './platform.module.js';
 export { createTaskNotifier } from './queue/create-task-notifier.js';
 export type { WakeupQueue, Listening, TaskNotifier } from './queue/task-notifier.js';
 export { type RunningProcess, runProcess, tellPeople } from './run-process.js';

@@ -1,11 +1,14 @@
 import { hash } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { GatewayError } from '#contracts';
 import { Batcher, Database, REQUEST_WAIT_MS } from '#platform';
+import { KEY_PEPPER } from '#runtime';
 import { hashApiKey } from './api-key.js';
 import type { Caller } from './caller.js';
-import type { GuessLimiter } from '../limits/guess-limiter.js';
-import type { LastUsedTracker } from './last-used-tracker.js';
+import { GuessLimiter } from '../limits/guess-limiter.js';
+import { LastUsedTracker } from './last-used-tracker.js';
+import { KEY_GUESSES } from '../limits/limit-tokens.js';
 
 /** How long a looked-up key is believed, in milliseconds: the longest a revoked key may go on working. */
 export const KEY_CACHE_MS = 3_000;
@@ -46,6 +49,7 @@ where k.revoked_at is null and a.disabled_at is null`;
  * Decides who a presented key belongs to. Keys are found by keyed hash, so nothing here compares secrets byte by byte.
  * What was found is believed for `KEY_CACHE_MS` and no longer, so every change of a key reaches every replica by then.
  */
+@Injectable()
 export class AccessService {
   /** By a plain digest of the key, which takes a tenth of the time of the keyed hash and never leaves this memory. */
   private readonly known = new LRUCache<string, Caller>({ max: 50_000, ttl: KEY_CACHE_MS });
@@ -55,9 +59,9 @@ export class AccessService {
 
   constructor(
     private readonly database: Database,
-    private readonly pepper: string,
+    @Inject(KEY_PEPPER) private readonly pepper: string,
     private readonly uses: LastUsedTracker,
-    private readonly guesses: GuessLimiter,
+    @Inject(KEY_GUESSES) private readonly guesses: GuessLimiter,
   ) {
     this.lookups = new Batcher((hashes) => this.find(hashes), {
       maxItems: 64,

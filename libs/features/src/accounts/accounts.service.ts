@@ -1,8 +1,9 @@
+import { Injectable } from '@nestjs/common';
 import { GatewayError, wireNames } from '#contracts';
-import { type Account, type Database, type ModelTransaction, timeOrderedId } from '#platform';
+import { type Account, Database, type ModelTransaction, timeOrderedId } from '#platform';
 import type { Page, PageRequest } from '../paging/page.js';
 import { idOfCursor, pageById } from '../paging/page-by-id.js';
-import type { AuditedChanges, Change, Operator } from './audit.js';
+import { AuditedChanges, type Change, type Operator } from './audit.js';
 import { given } from './given.js';
 import { missingAccount } from '../billing/ledger/locked-account.js';
 
@@ -19,6 +20,7 @@ export interface AccountSettings {
 }
 
 /** Accounts, for operators. */
+@Injectable()
 export class AccountsService {
   constructor(
     private readonly database: Database,

@@ -1,3 +1,4 @@
+import { Injectable } from '@nestjs/common';
 import { Database, type ModelTransaction, type Prisma, type StatementRunner, timeOrderedId } from '#platform';
 
 /** Who makes a change through the admin API. */
@@ -28,6 +29,7 @@ interface Changed<Result> {
 }
 
 /** Makes changes that leave a record: change and record are one transaction, so neither exists without the other. */
+@Injectable()
 export class AuditedChanges {
   constructor(private readonly database: Database) {}
 

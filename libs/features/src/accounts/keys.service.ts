@@ -1,15 +1,10 @@
+import { Inject, Injectable } from '@nestjs/common';
 import { GatewayError, type Micros, wireNames } from '#contracts';
-import {
-  type ApiKey,
-  brokeConstraint,
-  type Database,
-  type ModelTransaction,
-  type Prisma,
-  timeOrderedId,
-} from '#platform';
+import { type ApiKey, brokeConstraint, Database, type ModelTransaction, type Prisma, timeOrderedId } from '#platform';
+import { KEY_PEPPER } from '#runtime';
 import { hashApiKey, newApiKey, visiblePrefix } from './api-key.js';
 import { lock } from './accounts.service.js';
-import type { AuditedChanges, Change, Operator } from './audit.js';
+import { AuditedChanges, type Change, type Operator } from './audit.js';
 import { given } from './given.js';
 
 /** What is never told of a key. */
@@ -38,11 +33,12 @@ export interface KeySettings {
 }
 
 /** The keys of accounts, for operators. A change reaches every replica within seconds (see `KEY_CACHE_MS`). */
+@Injectable()
 export class KeysService {
   constructor(
     private readonly database: Database,
     private readonly changes: AuditedChanges,
-    private readonly pepper: string,
+    @Inject(KEY_PEPPER) private readonly pepper: string,
   ) {}
 
   /** @throws GatewayError `not_found`: there is no such account. */

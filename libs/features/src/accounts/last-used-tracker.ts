@@ -1,4 +1,4 @@
-import type { OnModuleDestroy } from '@nestjs/common';
+import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { Database, logger } from '#platform';
 
 const log = logger('access');
@@ -19,6 +19,7 @@ update api_key k set last_used_at = greatest(k.last_used_at, used.used_at) from 
 returning k.id`;
 
 /** Notes when keys were last used. Gathered in memory and written every few seconds; a crash forgets only those. */
+@Injectable()
 export class LastUsedTracker implements OnModuleDestroy {
   private uses = new Map<string, Date>();
   private timer: NodeJS.Timeout | undefined;

@@ -1,6 +1,8 @@
+import { Inject, Injectable } from '@nestjs/common';
 import { MICROS_PER_UNIT } from '#contracts';
-import { type Database, timeOrderedId } from '#platform';
-import type { LedgerService } from '../billing/ledger/ledger.service.js';
+import { Database, timeOrderedId } from '#platform';
+import { KEY_PEPPER } from '#runtime';
+import { LedgerService } from '../billing/ledger/ledger.service.js';
 import { hashApiKey, newApiKey, visiblePrefix } from './api-key.js';
 
 /** The account that a fresh gateway starts with. */
@@ -24,11 +26,12 @@ on conflict (key_hash) do nothing`;
 const EXISTING_KEY = `select prefix from api_key where account_id = $1 and revoked_at is null order by created_at limit 1`;
 
 /** Gives a fresh gateway an account with 10,000 units and a key. Safe to run at every start of every replica. */
+@Injectable()
 export class SeedService {
   constructor(
     private readonly database: Database,
     private readonly ledger: LedgerService,
-    private readonly pepper: string,
+    @Inject(KEY_PEPPER) private readonly pepper: string,
   ) {}
 
   /** `chosenKey` is made valid for the first account; without one, a key is made unless the account has one. */

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Injectable } from '@nestjs/common';
 import { GatewayError } from '#contracts';
 import { Database, REQUEST_RETRY_MS, retryOnConnectionError, timeOrderedId } from '#platform';
-import type { RequestLedger } from '../billing/ledger/request-ledger.js';
+import { RequestLedger } from '../billing/ledger/request-ledger.js';
 import * as statements from './idempotency-statements.js';
 
 /** A repeatable request as it arrived. */
@@ -69,6 +70,7 @@ export const RENEW_EVERY_MS = (statements.LOCK_SECONDS * 1000) / 3;
  * that worker is shut out of the row and of its money (every statement that takes money renews the row first, or takes
  * nothing), and the task id it reserved leads the new attempt to what the old one had already written.
  */
+@Injectable()
 export class IdempotencyService {
   constructor(
     private readonly database: Database,

@@ -1,5 +1,7 @@
+import { Inject, Injectable } from '@nestjs/common';
 import { GatewayError } from '#contracts';
 import { logger, type RateCounter } from '#platform';
+import { RATE_COUNTER } from './limit-tokens.js';
 
 const log = logger('limits');
 
@@ -13,8 +15,9 @@ export interface AccountAction {
 }
 
 /** Bounds by the minute what an account may do for nothing, whichever of its keys asks. */
+@Injectable()
 export class AccountRate {
-  constructor(private readonly counter: RateCounter) {}
+  constructor(@Inject(RATE_COUNTER) private readonly counter: RateCounter) {}
 
   /**
    * Counts one action. While the counts cannot be reached it lets pass: what is guarded has further bounds.

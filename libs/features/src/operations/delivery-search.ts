@@ -1,6 +1,7 @@
+import { Injectable } from '@nestjs/common';
 import { GatewayError } from '#contracts';
-import type { Database, WebhookDelivery } from '#platform';
-import type { AuditedChanges, Operator } from '../accounts/audit.js';
+import { Database, type WebhookDelivery } from '#platform';
+import { AuditedChanges, type Operator } from '../accounts/audit.js';
 import type { Page } from '../paging/page.js';
 
 /** Which deliveries; null: whatever. */
@@ -19,6 +20,7 @@ export interface OperatorDelivery extends Omit<WebhookDelivery, 'payload' | 'rea
 const DELIVERY_ID = /^\w{1,100}$/;
 
 /** The deliveries of all accounts, newest first, and sending one again. */
+@Injectable()
 export class DeliverySearchService {
   constructor(
     private readonly database: Database,

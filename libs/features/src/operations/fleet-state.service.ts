@@ -1,5 +1,6 @@
+import { Injectable, Optional } from '@nestjs/common';
 import type { Medium, Micros, TaskState } from '#contracts';
-import type { Database } from '#platform';
+import { Database } from '#platform';
 import { encodeTime } from 'ulid';
 import { DUE_POLLS, DUE_TASKS, MONEY, OPEN_TASKS, WEBHOOKS } from './fleet-statements.js';
 
@@ -42,10 +43,11 @@ select count(*)::integer as failed from (
 type MoneyRow = Readonly<Record<'available' | 'held' | 'used' | 'held_by_keys' | 'held_by_tasks', string>>;
 
 /** Sums up how the fleet stands, from the database alone: every replica tells the same. */
+@Injectable()
 export class FleetStateService {
   constructor(
     private readonly database: Database,
-    private readonly nowMs: () => number = Date.now,
+    @Optional() private readonly nowMs: () => number = Date.now,
   ) {}
 
   async read(): Promise<FleetState> {

@@ -1,3 +1,4 @@
+import { Injectable } from '@nestjs/common';
 import { type Book, GatewayError, type LedgerKind } from '#contracts';
 import { Database } from '#platform';
 import { isTaskId } from '../tasks/task-id.js';
@@ -56,6 +57,7 @@ const AUDIT = `select created_at as time, action as event, jsonb_build_object('a
 from audit_record where subject_id = $1 order by created_at limit 1000`;
 
 /** Tasks of all accounts for operators. */
+@Injectable()
 export class TaskOverview {
   constructor(private readonly database: Database) {}
 

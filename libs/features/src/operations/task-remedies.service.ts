@@ -1,9 +1,10 @@
+import { Inject, Injectable } from '@nestjs/common';
 import { GatewayError, type Micros, type TaskView } from '#contracts';
 import { brokeConstraint, type StatementRunner, timeOrderedId } from '#platform';
-import { type TaskNotifier } from '#runtime';
+import { TASK_NOTIFIER, type TaskNotifier } from '#runtime';
 import { beyondBooks, lockAccount } from '../billing/ledger/locked-account.js';
-import type { AuditedChanges, Operator } from '../accounts/audit.js';
-import type { CancelTaskService } from '../tasks/cancel/cancel-task.service.js';
+import { AuditedChanges, type Operator } from '../accounts/audit.js';
+import { CancelTaskService } from '../tasks/cancel/cancel-task.service.js';
 import { insufficientBalance, insufficientKeyQuota } from '../billing/ledger/payment-refusals.js';
 import { catalogFamily } from '../tasks/submit/catalog-family.js';
 import { SUBMIT_TASKS, toSubmitRow } from '../tasks/submit/submit-statement.js';
@@ -46,11 +47,12 @@ select r.new_task_id, t.state from task_redrive r join task t on t.id = r.new_ta
 const LINK = `insert into task_redrive (task_id, new_task_id, actor, reason) values ($1, $2, $3, $4)`;
 
 /** What operators can do for a task. Each leaves a record in the audit. */
+@Injectable()
 export class TaskRemediesService {
   constructor(
     private readonly changes: AuditedChanges,
     private readonly cancellation: CancelTaskService,
-    private readonly notifier: TaskNotifier,
+    @Inject(TASK_NOTIFIER) private readonly notifier: TaskNotifier,
   ) {}
 
   /**

@@ -1,6 +1,7 @@
+import { Injectable } from '@nestjs/common';
 import { encodeTime } from 'ulid';
 import { GatewayError, type Medium, type PublicTaskStatus, type TaskState } from '#contracts';
-import type { Database } from '#platform';
+import { Database } from '#platform';
 import type { Page } from '../paging/page.js';
 import { isTaskId } from '../tasks/task-id.js';
 import { PUBLIC_STATUS_SQL } from '../tasks/read/task-list.js';
@@ -32,6 +33,7 @@ const earliestId = (unixMs: number): string => `task_${encodeTime(unixMs, 10)}`;
  * Finds tasks of all accounts, newest first. The conditions are only those that are asked for, so that each has its index;
  * open tasks and ended ones are looked for apart, because the indexes of search hold only what has ended.
  */
+@Injectable()
 export class TaskSearchService {
   constructor(private readonly database: Database) {}
 

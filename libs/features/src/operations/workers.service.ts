@@ -1,4 +1,5 @@
-import type { Database } from '#platform';
+import { Injectable } from '@nestjs/common';
+import { Database } from '#platform';
 import { WORKER_SILENT_MS } from './worker-heartbeat.js';
 
 /** A worker process as operators see it. */
@@ -31,6 +32,7 @@ from seen left join held on held.lease_owner = seen.id
 where $2::boolean or not is_silent order by role, started_at limit 1000`;
 
 /** Which worker processes there are. */
+@Injectable()
 export class WorkersService {
   constructor(private readonly database: Database) {}
 

@@ -1,5 +1,6 @@
+import { Injectable } from '@nestjs/common';
 import { GatewayError, isIdentifier, isJsonObject, type JsonObject, type JsonValue } from '#contracts';
-import type { Database } from '#platform';
+import { Database } from '#platform';
 import { storableJson } from './storable-json.js';
 
 /** How long responses can be referred to. */
@@ -77,6 +78,7 @@ export interface StoredResponse {
 }
 
 /** Remembers responses and their items, so that later requests can refer to them. Accounts do not see each other's. */
+@Injectable()
 export class ItemStore {
   readonly #database: Database;
 

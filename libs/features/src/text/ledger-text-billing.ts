@@ -1,11 +1,12 @@
+import { Injectable } from '@nestjs/common';
 import { GatewayError, type Micros, type TextUsage } from '#contracts';
-import type { Allowances, Draw } from '../billing/ledger/allowances.js';
-import type { RequestLedger } from '../billing/ledger/request-ledger.js';
+import { Allowances, type Draw } from '../billing/ledger/allowances.js';
+import { RequestLedger } from '../billing/ledger/request-ledger.js';
 import type { RequestUsage } from '../billing/ledger/request-usage.js';
 import { noteCharge } from '../operations/request-facts.js';
-import type { RateLimits } from '../limits/rate-limits.js';
+import { RateLimits } from '../limits/rate-limits.js';
 import { MOST_HELD_MICROS } from '../billing/prices/price-book.js';
-import type { TextPrices } from '../billing/prices/text-prices.js';
+import { TextPrices } from '../billing/prices/text-prices.js';
 import type { TextBill, TextTariff } from '../billing/prices/text-tariff.js';
 import type { TextBilling, TextHold, TextHoldOrder, TextSettlement } from './text-billing.js';
 
@@ -30,6 +31,7 @@ function billOf(tariff: TextTariff, usage: TextUsage | undefined): TextBill {
 const STATUS = { completed: 'completed', failed: 'failed', aborted: 'cancelled' } as const;
 
 /** Text requests on the ledger: the estimate held, the usage charged line by line, failures and empty replies free. */
+@Injectable()
 export class LedgerTextBilling implements TextBilling<LedgerHold> {
   readonly #ledger: RequestLedger;
   readonly #allowances: Allowances;

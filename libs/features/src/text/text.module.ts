@@ -6,28 +6,22 @@ import {
   type OnModuleDestroy,
   type OnModuleInit,
 } from '@nestjs/common';
-import { createCooldowns, Cooldowns, Database, ForwardedUrls, signals, systemClock } from '#platform';
+import { createCooldowns, Cooldowns, ForwardedUrls, signals, systemClock } from '#platform';
 import { loadTokenCounter, type OpenTextProviders } from '#providers';
-import { PLATFORM, type Platform, sandboxSells } from '#runtime';
-import { AllowanceLedger } from '../billing/ledger/allowance-ledger.js';
+import { PLATFORM, type Platform } from '#runtime';
 import { Allowances } from '../billing/ledger/allowances.js';
 import { LedgerModule } from '../billing/ledger/ledger.module.js';
-import { RequestLedger } from '../billing/ledger/request-ledger.js';
 import { LimitsModule } from '../limits/limits.module.js';
-import { RateLimits } from '../limits/rate-limits.js';
 import { PricesModule } from '../billing/prices/prices.module.js';
 import { ModelsOnSale } from '../billing/prices/models-on-sale.js';
-import { PriceBook } from '../billing/prices/price-book.js';
-import { TextPrices } from '../billing/prices/text-prices.js';
 import { ItemStore } from './item-store.js';
 import { LedgerTextBilling } from './ledger-text-billing.js';
 import { TextRouter } from './text-router.js';
 import { TextService } from './text.service.js';
+import { OPEN_PROVIDERS } from './text-tokens.js';
 import { TextUpstreams } from './text-upstreams.js';
 import { UpstreamHealth } from './upstream-health.js';
 import { UpstreamRegistry } from './upstream-registry.js';
-
-const OPEN_PROVIDERS = Symbol('OpenTextProviders');
 
 /** Knows the upstreams before the first request; settles what is left and closes their connections after the last. */
 @Injectable()
@@ -68,41 +62,28 @@ class TextLifetime implements OnModuleInit, OnModuleDestroy {
 @Module({
   imports: [LedgerModule, LimitsModule, PricesModule],
   providers: [
-    { provide: TextUpstreams, useFactory: () => new TextUpstreams() },
+    Allowances,
+    ItemStore,
+    LedgerTextBilling,
+    ModelsOnSale,
+    TextLifetime,
+    UpstreamHealth,
+    UpstreamRegistry,
     {
-      provide: UpstreamRegistry,
-      inject: [PLATFORM, OPEN_PROVIDERS, TextUpstreams],
-      useFactory: ({ database, sealer, config }: Platform, providers: OpenTextProviders, upstreams: TextUpstreams) =>
-        new UpstreamRegistry(database, sealer, providers, upstreams, sandboxSells(config)),
-    },
-    {
+      // Chooses the port: Redis, else Postgres, else (one process for all) memory.
       provide: Cooldowns,
       inject: [PLATFORM],
       useFactory: ({ config, database, embedded }: Platform) => createCooldowns(config.queue, database, embedded),
     },
     {
-      provide: UpstreamHealth,
-      inject: [Cooldowns],
-      useFactory: (cooldowns: Cooldowns) => new UpstreamHealth(cooldowns),
-    },
-    {
+      // Chooses the clock, and from the settings of the upstreams how long failed ones are asked again.
       provide: TextRouter,
       inject: [TextUpstreams, UpstreamHealth, OPEN_PROVIDERS],
       useFactory: (upstreams: TextUpstreams, health: UpstreamHealth, { retryBudgetMs }: OpenTextProviders) =>
         new TextRouter(upstreams, health, systemClock, retryBudgetMs),
     },
     {
-      provide: Allowances,
-      inject: [AllowanceLedger],
-      useFactory: (ledger: AllowanceLedger) => new Allowances(ledger),
-    },
-    {
-      provide: LedgerTextBilling,
-      inject: [RequestLedger, Allowances, TextPrices, RateLimits],
-      useFactory: (ledger: RequestLedger, allowances: Allowances, prices: TextPrices, limits: RateLimits) =>
-        new LedgerTextBilling(ledger, allowances, prices, limits),
-    },
-    {
+      // Chooses the clock, the tokenizer, and from the configuration whose URLs an upstream may fetch.
       provide: TextService,
       inject: [TextRouter, LedgerTextBilling, TextUpstreams, OPEN_PROVIDERS, PLATFORM],
       useFactory: (
@@ -122,14 +103,6 @@ class TextLifetime implements OnModuleInit, OnModuleDestroy {
           urls: new ForwardedUrls(fetcher, config.media.MEDIA_FETCH_ALLOW),
         }),
     },
-    {
-      provide: ModelsOnSale,
-      inject: [PriceBook, TextUpstreams, PLATFORM],
-      useFactory: (prices: PriceBook, upstreams: TextUpstreams, { config }: Platform) =>
-        new ModelsOnSale(prices, upstreams, sandboxSells(config)),
-    },
-    { provide: ItemStore, inject: [Database], useFactory: (database: Database) => new ItemStore(database) },
-    TextLifetime,
   ],
   exports: [ModelsOnSale, TextService, TextUpstreams, ItemStore, UpstreamRegistry],
 })
@@ -139,7 +112,11 @@ export class TextModule {
       module: TextModule,
       // Operators change the upstreams of the same module.
       global: true,
-      providers: [{ provide: OPEN_PROVIDERS, useValue: providers }],
+      providers: [
+        { provide: OPEN_PROVIDERS, useValue: providers },
+        // Empty until the UpstreamRegistry has read the file and the table.
+        { provide: TextUpstreams, useValue: new TextUpstreams() },
+      ],
     };
   }
 }

@@ -1,5 +1,6 @@
+import { Injectable } from '@nestjs/common';
 import type { GatewayError } from '#contracts';
-import { type Cooldowns, logger } from '#platform';
+import { Cooldowns, logger } from '#platform';
 import type { TextUpstream } from './text-upstreams.js';
 
 const log = logger('text');
@@ -46,6 +47,7 @@ interface Seen {
  * and success brings it back. Until then what other requests meet, which began before, says nothing of the upstream as it
  * is now and changes nothing, except that a rate limit may lengthen the account's rest.
  */
+@Injectable()
 export class UpstreamHealth {
   readonly #cooldowns: Cooldowns;
   readonly #seen = new WeakMap<TextUpstream, Seen>();

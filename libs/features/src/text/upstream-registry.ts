@@ -1,4 +1,5 @@
-import { type Database, logger, type SecretSealer } from '#platform';
+import { Inject, Injectable } from '@nestjs/common';
+import { Database, logger, SecretSealer } from '#platform';
 import {
   checkUpstream,
   fieldName,
@@ -6,6 +7,7 @@ import {
   type OpenTextProviders,
   type UpstreamEntry,
 } from '#providers';
+import { SANDBOX_MAY_SELL } from '#runtime';
 import { Loop } from '../tasks/run/loop.js';
 import {
   openUpstreamKey,
@@ -15,7 +17,8 @@ import {
   UPSTREAM_COLUMNS,
   type UpstreamRow,
 } from './stored-upstream.js';
-import type { TextUpstream, TextUpstreams } from './text-upstreams.js';
+import { type TextUpstream, TextUpstreams } from './text-upstreams.js';
+import { OPEN_PROVIDERS } from './text-tokens.js';
 
 const log = logger('upstreams');
 
@@ -41,6 +44,7 @@ interface Stored {
  * operator reaches every replica without a restart. The file wins where both name an id. The sandbox writes only where
  * neither names any upstream; a disabled one is one too, so that switching the last one off never sells sandbox text.
  */
+@Injectable()
 export class UpstreamRegistry {
   readonly #file: ReadonlyMap<string, OpenUpstream>;
   readonly #stored = new Map<string, Stored>();
@@ -54,10 +58,10 @@ export class UpstreamRegistry {
   constructor(
     private readonly database: Database,
     private readonly sealer: SecretSealer,
-    private readonly providers: OpenTextProviders,
+    @Inject(OPEN_PROVIDERS) private readonly providers: OpenTextProviders,
     private readonly upstreams: TextUpstreams,
     /** Whether what the sandbox writes may be sold. */
-    private readonly sandboxMaySell = true,
+    @Inject(SANDBOX_MAY_SELL) private readonly sandboxMaySell = true,
   ) {
     const entries = providers.fromFile ?? [];
     this.#file = new Map(entries.map((entry) => [entry.id, { ...providers.open(entry), healthName: entry.id }]));

@@ -1,4 +1,5 @@
-import { type Database, type SecretSealer } from '#platform';
+import { Injectable } from '@nestjs/common';
+import { Database, SecretSealer } from '#platform';
 import { currentSecrets, newWebhookSecret, SECRET_OVERLAP_SECONDS, type SealedSecrets } from './webhook-secret.js';
 
 const ADD = `
@@ -11,6 +12,7 @@ update webhook_signing_secret set previous_secret_sealed = secret_sealed, secret
 where account_id = $1`;
 
 /** The secret that signs webhooks to addresses named in submissions; each account has one, made when first needed. */
+@Injectable()
 export class SigningSecretService {
   constructor(
     private readonly database: Database,

@@ -1,6 +1,7 @@
+import { Injectable } from '@nestjs/common';
 import { GatewayError } from '#contracts';
-import type { Database, WebhookAttempt, WebhookDelivery } from '#platform';
-import type { AccountAction, AccountRate } from '../limits/account-rate.js';
+import { Database, type WebhookAttempt, type WebhookDelivery } from '#platform';
+import { type AccountAction, AccountRate } from '../limits/account-rate.js';
 
 const RESENDS: AccountAction = { name: 'webhook-resends', plural: 'webhooks again', perMinute: 300 };
 
@@ -64,6 +65,7 @@ update webhook_delivery set state = 'pending', ready = true, next_attempt_at = n
 where account_id = $1 and id = $2 returning id`;
 
 /** The log of an account's webhooks, and sending one again. */
+@Injectable()
 export class WebhookDeliveriesService {
   constructor(
     private readonly database: Database,

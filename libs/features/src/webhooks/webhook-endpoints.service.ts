@@ -1,6 +1,7 @@
+import { Injectable } from '@nestjs/common';
 import { GatewayError } from '#contracts';
-import { type Database, type SafeFetcher, type SecretSealer, timeOrderedId, type WebhookEndpoint } from '#platform';
-import type { AccountAction, AccountRate } from '../limits/account-rate.js';
+import { Database, SafeFetcher, SecretSealer, timeOrderedId, type WebhookEndpoint } from '#platform';
+import { type AccountAction, AccountRate } from '../limits/account-rate.js';
 import { TEST_EVENT, WEBHOOK_EVENTS, type WebhookEvent } from './webhook-events.js';
 import { newWebhookSecret, SECRET_OVERLAP_SECONDS } from './webhook-secret.js';
 import { checkWebhookUrl } from './webhook-url.js';
@@ -35,6 +36,7 @@ const SHOWN = { id: true, url: true, eventTypes: true, createdAt: true } as cons
 type EndpointRow = Pick<WebhookEndpoint, keyof typeof SHOWN>;
 
 /** Where an account wants to be told about all its tasks. */
+@Injectable()
 export class WebhookEndpointsService {
   constructor(
     private readonly database: Database,

@@ -6,13 +6,20 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { makeDataFolder } from '../data-folder.js';
 import { lockDataFolder } from './data-folder-lock.js';
+import {
+  clusterOf,
+  DATABASE,
+  readRemembered,
+  type Remembered,
+  ROLE,
+  urlOf,
+  writeRemembered,
+} from './embedded-postgres-address.js';
 import { EmbeddedPostgresError, explainPostgresFailure } from './embedded-postgres-error.js';
 import { findPostgresPrograms, type PostgresPrograms } from './postgres-programs.js';
 import { findPostgresUser, type PostgresUser } from './postgres-user.js';
 import { findPostmaster, postmasterFile } from './postmaster.js';
 
-const ROLE = 'gateway';
-const DATABASE = 'gateway';
 const INITIALISE_TIMEOUT_MS = 60_000;
 /** Long enough to replay the log after a crash. */
 const START_TIMEOUT_SECONDS = 60;
@@ -31,12 +38,6 @@ export interface EmbeddedPostgres {
 export interface EmbeddedPostgresOptions {
   /** Server settings by name, for example `{ fsync: 'off' }` for tests. */
   readonly settings?: Readonly<Record<string, string>>;
-}
-
-/** What must be remembered between starts, readable by the owner only. */
-interface Remembered {
-  readonly password: string;
-  readonly port: number;
 }
 
 /**
@@ -118,7 +119,7 @@ class PostgresServer {
   }
 
   get url(): string {
-    return this.urlOf(DATABASE);
+    return urlOf(this.remembered, DATABASE);
   }
 
   /** Answers whether a running server was adopted. */
@@ -228,7 +229,10 @@ class PostgresServer {
   }
 
   private async createDatabase(): Promise<void> {
-    const client = new Client({ connectionString: this.urlOf('postgres'), connectionTimeoutMillis: 10_000 });
+    const client = new Client({
+      connectionString: urlOf(this.remembered, 'postgres'),
+      connectionTimeoutMillis: 10_000,
+    });
     client.on('error', () => undefined);
     try {
       await client.connect();
@@ -246,16 +250,9 @@ class PostgresServer {
     await this.user.run(this.programs.pgCtl, [command, '-D', this.cluster, '-s', ...options], limitMs);
   }
 
-  private urlOf(database: string): string {
-    const { password, port } = this.remembered;
-    return `postgresql://${ROLE}:${password}@127.0.0.1:${port}/${database}`;
-  }
-
   private remember(remembered: Remembered): void {
     this.remembered = remembered;
-    const file = rememberedFile(this.folder);
-    writeFileSync(`${file}.new`, `${JSON.stringify(remembered)}\n`, { mode: 0o600 });
-    renameSync(`${file}.new`, file);
+    writeRemembered(this.folder, remembered);
   }
 
   private explain(attempt: string, error: unknown, output = ''): EmbeddedPostgresError {
@@ -263,29 +260,6 @@ class PostgresServer {
     const said = [output, printed.stdout ?? '', printed.stderr ?? ''].join('\n');
     return explainPostgresFailure(attempt, this.folder, said.trim() === '' ? String(error) : said);
   }
-}
-
-const clusterOf = (folder: string): string => join(folder, 'postgres');
-const rememberedFile = (folder: string): string => join(folder, 'postgres.json');
-
-/**
- * The address of the embedded database of a folder while it runs, for tools beside the gateway; undefined when the
- * folder has none or nobody runs it.
- */
-export function embeddedDatabaseUrl(dataDir: string): string | undefined {
-  const folder = resolve(dataDir);
-  if (findPostmaster(clusterOf(folder)) === undefined) return undefined;
-  const remembered = readRemembered(folder);
-  return remembered && `postgresql://${ROLE}:${remembered.password}@127.0.0.1:${remembered.port}/${DATABASE}`;
-}
-
-function readRemembered(folder: string): Remembered | undefined {
-  const file = rememberedFile(folder);
-  if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8')) as Remembered;
-  if (!existsSync(clusterOf(folder))) return undefined;
-  throw new EmbeddedPostgresError(
-    `DATA_DIR ${folder} has a database but no ${file}, which holds its password: restore the file, or remove the folder to start anew.`,
-  );
 }
 
 /** The wanted port when it is free, else any free one. */

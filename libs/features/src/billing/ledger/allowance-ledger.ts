@@ -1,3 +1,4 @@
+import { Injectable } from '@nestjs/common';
 import type { Micros } from '#contracts';
 import { Batcher, Database, isConnectionError, logger, retryOnConnectionError, timeOrderedId } from '#platform';
 import {
@@ -54,6 +55,7 @@ export interface AllowanceCaptured {
 }
 
 /** The books of allowances: money that a process holds for a busy key. Every call moves money in one transaction. */
+@Injectable()
 export class AllowanceLedger {
   private readonly captures: Batcher<AllowanceCapture, AllowanceCaptured>;
 

@@ -1,6 +1,7 @@
+import { Injectable, Optional } from '@nestjs/common';
 import type { Micros } from '#contracts';
 import { logger } from '#platform';
-import { ALLOWANCE_RENEWAL_MS, type AllowanceLedger } from './allowance-ledger.js';
+import { ALLOWANCE_RENEWAL_MS, AllowanceLedger } from './allowance-ledger.js';
 import type { RequestUsage } from './request-usage.js';
 
 const log = logger('ledger');
@@ -59,6 +60,7 @@ export interface DrawOrder {
  *
  * An account never spends more than it has, because an allowance is held before anybody draws on it.
  */
+@Injectable()
 export class Allowances {
   private readonly keys = new Map<string, BusyKey>();
   private readonly retired = new Set<Allowance>();
@@ -66,7 +68,7 @@ export class Allowances {
 
   constructor(
     private readonly ledger: AllowanceLedger,
-    private readonly timing: AllowanceTiming = { idleMs: IDLE_MS, renewalMs: ALLOWANCE_RENEWAL_MS },
+    @Optional() private readonly timing: AllowanceTiming = { idleMs: IDLE_MS, renewalMs: ALLOWANCE_RENEWAL_MS },
   ) {
     this.timers = [
       setInterval(() => void this.giveBackIdle(), Math.ceil(timing.idleMs / 3)).unref(),

@@ -1,3 +1,4 @@
+import { Injectable } from '@nestjs/common';
 import type { Micros } from '#contracts';
 import { Database } from '#platform';
 
@@ -39,6 +40,7 @@ const READ_KEY = `select k.quota_micros, k.held_micros, k.used_micros, k.expires
 from api_key k join account a on a.id = k.account_id where k.id = $1`;
 
 /** Reads balances. What open work holds is not free, so it does not count as remaining. */
+@Injectable()
 export class BalanceService {
   constructor(private readonly database: Database) {}
 

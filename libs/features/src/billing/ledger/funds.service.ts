@@ -1,7 +1,8 @@
+import { Injectable } from '@nestjs/common';
 import { type Book, type BookMove, GatewayError, type LedgerKind, type Micros } from '#contracts';
 import type { StatementRunner } from '#platform';
 import { collectDebts } from './debts.js';
-import type { AuditedChanges, Operator } from '../../accounts/audit.js';
+import { AuditedChanges, type Operator } from '../../accounts/audit.js';
 import { beyondBooks, lockAccount } from './locked-account.js';
 
 /** What an operator books by hand. */
@@ -48,6 +49,7 @@ interface Moved {
 }
 
 /** Money that comes in or goes out by an operator's hand. */
+@Injectable()
 export class FundsService {
   constructor(private readonly changes: AuditedChanges) {}
 

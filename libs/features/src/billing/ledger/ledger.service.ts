@@ -1,3 +1,4 @@
+import { Injectable } from '@nestjs/common';
 import { entrySql, GatewayError, MAX_MICROS, type Micros } from '#contracts';
 import { Database } from '#platform';
 
@@ -32,6 +33,7 @@ from sized s where a.id = s.id
 returning a.id`;
 
 /** Moves money in ways that belong to no task. */
+@Injectable()
 export class LedgerService {
   constructor(private readonly database: Database) {}
 

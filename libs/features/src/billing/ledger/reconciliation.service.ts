@@ -1,3 +1,4 @@
+import { Injectable } from '@nestjs/common';
 import { Database, logger, type StatementRunner, timeOrderedId } from '#platform';
 import { lastSettledEntry, moveCheckpoint, readCheckpoint } from './ledger-checkpoint.js';
 import { RECONCILIATION_CHECKS } from './reconciliation-checks.js';
@@ -68,6 +69,7 @@ select not exists (select from reconciliation_report where started_at > now() - 
  * ledger is only ever added to, so what was proved once is summed up, and the next run adds what came since; at least
  * once a week, and after a report with findings, every entry is read again.
  */
+@Injectable()
 export class ReconciliationService {
   constructor(private readonly database: Database) {}
 

@@ -1,3 +1,4 @@
+import { Injectable } from '@nestjs/common';
 import { type Book, type LedgerKind } from '#contracts';
 import { Database } from '#platform';
 import { cursorTime, fromCursor, type Page, type PageRequest, type Position, toPage } from '../../paging/page.js';
@@ -43,6 +44,7 @@ where ($1::text is null or subject_id = $1) and ($2::timestamptz is null or (cre
 order by created_at desc, id desc limit $4`;
 
 /** What is written down for good, for operators to read. */
+@Injectable()
 export class RecordsService {
   constructor(private readonly database: Database) {}
 

@@ -1,3 +1,4 @@
+import { Injectable } from '@nestjs/common';
 import { MAX_MICROS, type Micros } from '#contracts';
 import {
   brokeConstraint,
@@ -79,6 +80,7 @@ interface HoldRow {
  * what the account and the key's quota still have, and what they lack is a debt, which the next money pays before
  * anything else. A balance never goes below zero. While there is a debt nothing that costs begins.
  */
+@Injectable()
 export class RequestLedger {
   private readonly holds: Batcher<RequestHold, PromiseSettledResult<HoldOutcome>>;
   private readonly endings: Batcher<Ending, PromiseSettledResult<Captured | null>>;

@@ -1,7 +1,9 @@
+import { Inject, Injectable } from '@nestjs/common';
 import { CATALOG, familyOf, type ModelFamily } from '#contracts';
-import type { TextUpstreams } from '../../text/text-upstreams.js';
+import { SANDBOX_MAY_SELL } from '#runtime';
+import { TextUpstreams } from '../../text/text-upstreams.js';
 import { notAvailable } from './not-available.js';
-import type { PriceBook } from './price-book.js';
+import { PriceBook } from './price-book.js';
 import { isExamplePrice } from './seed-prices.js';
 
 /** The variants of a model that somebody may order. */
@@ -16,12 +18,13 @@ const MEDIA = CATALOG.flatMap((family: ModelFamily) =>
 );
 
 /** What this gateway sells at the moment, and what keeps it from selling. */
+@Injectable()
 export class ModelsOnSale {
   constructor(
     private readonly prices: PriceBook,
-    private readonly text: Pick<TextUpstreams, 'served' | 'isSandbox'>,
+    @Inject(TextUpstreams) private readonly text: Pick<TextUpstreams, 'served' | 'isSandbox'>,
     /** Whether what the sandbox makes may be sold: `sandboxSells`. */
-    private readonly sandboxMaySell: boolean,
+    @Inject(SANDBOX_MAY_SELL) private readonly sandboxMaySell: boolean,
   ) {}
 
   /** True for a model that the sandbox makes: every film and picture until media upstreams can be configured. */

@@ -1,3 +1,4 @@
+import { Injectable } from '@nestjs/common';
 import { GatewayError, type Billing, MAX_MICROS, type Micros } from '#contracts';
 import { Database } from '#platform';
 
@@ -66,6 +67,7 @@ export class PricesInForce {
 }
 
 /** The prices in force. Read from the database, kept for seconds, so that a new price needs no restart. */
+@Injectable()
 export class PriceBook {
   private prices = new PricesInForce(new Map());
   private readAt = Number.NEGATIVE_INFINITY;

@@ -1,7 +1,8 @@
+import { Injectable } from '@nestjs/common';
 import { formatMicros } from '#contracts';
-import { type Database, type StatementRunner, timeOrderedId } from '#platform';
+import { Database, type StatementRunner, timeOrderedId } from '#platform';
 import type { DatedPrice } from './check-prices.js';
-import type { AuditedChanges, Operator } from '../../accounts/audit.js';
+import { AuditedChanges, type Operator } from '../../accounts/audit.js';
 
 /** A price of a list against the one of the same model, unit, variant and moment in the book. */
 export interface PriceDifference {
@@ -47,6 +48,7 @@ set amount_micros = excluded.amount_micros, per_quantity = excluded.per_quantity
 where price.effective_from > now()`;
 
 /** Puts lists of dated prices into the book: all of a list or nothing. Safe to repeat. */
+@Injectable()
 export class PriceImport {
   constructor(
     private readonly database: Database,

@@ -1,6 +1,7 @@
+import { Injectable } from '@nestjs/common';
 import { GatewayError, type Micros, wireNames } from '#contracts';
-import { brokeConstraint, type Database, type ModelTransaction, type Price, timeOrderedId } from '#platform';
-import type { AuditedChanges, Operator } from '../../accounts/audit.js';
+import { brokeConstraint, Database, type ModelTransaction, type Price, timeOrderedId } from '#platform';
+import { AuditedChanges, type Operator } from '../../accounts/audit.js';
 
 /** What is not told of a price. */
 const HIDDEN = { createdAt: true } as const;
@@ -31,6 +32,7 @@ from price where effective_from <= $2 and ($1::text is null or model = $1)
 order by model, unit, variant, effective_from desc`;
 
 /** The price book, for operators. Prices are never changed: a later one follows them. */
+@Injectable()
 export class PricesService {
   constructor(
     private readonly database: Database,

@@ -1,7 +1,9 @@
-import type { PriceBook, PricesInForce } from './price-book.js';
+import { Injectable } from '@nestjs/common';
+import { PriceBook, type PricesInForce } from './price-book.js';
 import { TextTariff, TOKEN_UNITS, type TokenPrices } from './text-tariff.js';
 
 /** The prices of text models. */
+@Injectable()
 export class TextPrices {
   private list: PricesInForce | undefined;
   /** Of the models that were asked for since `list` was read. */

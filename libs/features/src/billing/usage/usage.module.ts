@@ -1,12 +1,6 @@
 import { Module } from '@nestjs/common';
-import { Database } from '#platform';
 import { UsageService } from './usage.service.js';
 
 /** What was used. */
-@Module({
-  providers: [
-    { provide: UsageService, inject: [Database], useFactory: (database: Database) => new UsageService(database) },
-  ],
-  exports: [UsageService],
-})
+@Module({ providers: [UsageService], exports: [UsageService] })
 export class UsageModule {}

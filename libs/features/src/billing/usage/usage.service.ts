@@ -1,3 +1,4 @@
+import { Injectable } from '@nestjs/common';
 import { Database } from '#platform';
 import { cursorTime, fromCursor, type Page, type PageRequest, type Position, toPage } from '../../paging/page.js';
 import { expectAllSums, sumsStatement, type UsageGroup, type UsageQuery } from './usage-sums.js';
@@ -48,6 +49,7 @@ where ($1::text is null or account_id = $1) and created_at >= $2::date::timestam
 order by created_at desc, id desc limit $6`;
 
 /** Tells what was used. Sums come from the daily sums, so they take no longer as records grow. */
+@Injectable()
 export class UsageService {
   constructor(private readonly database: Database) {}
 

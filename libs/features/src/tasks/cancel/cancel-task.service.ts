@@ -1,13 +1,15 @@
+import { Injectable } from '@nestjs/common';
 import { GatewayError, type TaskView } from '#contracts';
-import type { FollowTaskService } from '../events/follow-task.service.js';
-import type { ReadTaskService } from '../read/read-task.service.js';
-import type { SettleTaskService } from '../settle/settle-task.service.js';
-import type { TaskTransitions } from '../task-transitions.js';
+import { FollowTaskService } from '../events/follow-task.service.js';
+import { ReadTaskService } from '../read/read-task.service.js';
+import { SettleTaskService } from '../settle/settle-task.service.js';
+import { TaskTransitions } from '../task-transitions.js';
 
 /** How long a caller waits for the vendor's answer, in milliseconds; after that the wish stands and the caller can ask again. */
 const ANSWER_MS = 8_000;
 
 /** Stops tasks for their owners. */
+@Injectable()
 export class CancelTaskService {
   constructor(
     private readonly tasks: ReadTaskService,

@@ -1,9 +1,11 @@
+import { Injectable } from '@nestjs/common';
 import type { TaskView } from '#contracts';
 import { withinTime } from '#platform';
-import type { ReadTaskService, VersionedTask } from '../read/read-task.service.js';
-import type { TaskWatch } from './task-watch.js';
+import { ReadTaskService, type VersionedTask } from '../read/read-task.service.js';
+import { TaskWatch } from './task-watch.js';
 
 /** Lets clients wait for a task, or follow it, without asking again and again. */
+@Injectable()
 export class FollowTaskService {
   constructor(
     private readonly tasks: ReadTaskService,

@@ -1,5 +1,6 @@
+import { Inject, Injectable } from '@nestjs/common';
 import { Database, logger } from '#platform';
-import { type TaskSignals } from '#runtime';
+import { TASK_SIGNALS, type TaskSignals } from '#runtime';
 
 const log = logger('task-watch');
 
@@ -51,6 +52,7 @@ export class WatchedTask {
  * Wakes clients that wait for tasks. All of them share one subscription, and one statement every few seconds in case a
  * signal was lost: a waiting client costs the database nothing of its own.
  */
+@Injectable()
 export class TaskWatch {
   private readonly watched = new Map<string, Set<WatchedTask>>();
   private readonly stopping = new AbortController();
@@ -58,7 +60,7 @@ export class TaskWatch {
 
   constructor(
     private readonly database: Database,
-    private readonly signals: TaskSignals,
+    @Inject(TASK_SIGNALS) private readonly signals: TaskSignals,
   ) {
     this.stopping.signal.addEventListener('abort', () => clearInterval(this.looking));
   }

@@ -1,5 +1,6 @@
+import { Injectable } from '@nestjs/common';
 import type { JsonObject } from '#contracts';
-import type { Database } from '#platform';
+import { Database } from '#platform';
 
 /** A task that went wrong for a reason of ours or that waits for nobody knows what. */
 export interface TaskNeedingAttention {
@@ -54,6 +55,7 @@ where o.resolved_at is null and not exists (select from task t where t.id = o.ta
 order by o.created_at desc limit ${LISTED_MAX}`;
 
 /** Finds the tasks that need a human. */
+@Injectable()
 export class TasksNeedingAttentionService {
   constructor(private readonly database: Database) {}
 

@@ -1,6 +1,7 @@
+import { Inject, Injectable } from '@nestjs/common';
 import type { Micros, ProviderOutput, TaskFailureCode, TaskState } from '#contracts';
-import { type Database, retryOnConnectionError, timeOrderedId } from '#platform';
-import { type Failpoints, type TaskSignals } from '#runtime';
+import { Database, retryOnConnectionError, timeOrderedId } from '#platform';
+import { FAILPOINTS, type Failpoints, TASK_SIGNALS, type TaskSignals } from '#runtime';
 import { type EndedTask, recordTaskEnd } from '../../operations/record-task-end.js';
 import type { TaskRow } from '../task-row.js';
 import { leftoverFiles, type SettledFile } from '../run/result-files.js';
@@ -40,11 +41,12 @@ export interface UnclaimedTask {
 }
 
 /** Ends tasks. The terminal move, the money, the files and the usage record are one statement: all of it or none. */
+@Injectable()
 export class SettleTaskService {
   constructor(
     private readonly database: Database,
-    private readonly signals: TaskSignals,
-    private readonly failpoints: Failpoints,
+    @Inject(TASK_SIGNALS) private readonly signals: TaskSignals,
+    @Inject(FAILPOINTS) private readonly failpoints: Failpoints,
   ) {}
 
   /** Turns the hold into a charge and gives back the rest. False: the task had moved on. */

@@ -1,13 +1,14 @@
+import { Inject, Injectable } from '@nestjs/common';
 import { formatMicros, GatewayError, readModelRequest, type ModelRequest, type SubmissionPath } from '#contracts';
 import { checkInlineReferences, isDataUri } from '#media';
-import { eventLogger, type SafeFetcher, timeOrderedId } from '#platform';
+import { eventLogger, SafeFetcher, timeOrderedId } from '#platform';
 import type { Caller } from '../../accounts/caller.js';
 import { noteFacts } from '../../operations/request-facts.js';
-import type { ModelsOnSale } from '../../billing/prices/models-on-sale.js';
-import type { PriceBook, Quote } from '../../billing/prices/price-book.js';
+import { ModelsOnSale } from '../../billing/prices/models-on-sale.js';
+import { PriceBook, type Quote } from '../../billing/prices/price-book.js';
 import { takeWebhookUrl } from '../../webhooks/webhook-url.js';
 import { catalogFamily } from './catalog-family.js';
-import type { TaskWriter } from './task-writer.js';
+import { TaskWriter } from './task-writer.js';
 
 const submitted = eventLogger('tasks', 'task.submitted');
 
@@ -37,12 +38,13 @@ export interface PricedRequest {
 }
 
 /** Takes a request from its raw body to a paid task, refusing before a cent moves. */
+@Injectable()
 export class SubmissionService {
   constructor(
     private readonly prices: PriceBook,
     private readonly tasks: TaskWriter,
     private readonly fetcher: SafeFetcher,
-    private readonly onSale: Pick<ModelsOnSale, 'expectMaker' | 'isMadeBySandbox'>,
+    @Inject(ModelsOnSale) private readonly onSale: Pick<ModelsOnSale, 'expectMaker' | 'isMadeBySandbox'>,
   ) {}
 
   /**

@@ -1,3 +1,4 @@
+import { Inject, Injectable, Optional } from '@nestjs/common';
 import type { Medium, Micros } from '#contracts';
 import {
   brokeConstraint,
@@ -11,7 +12,7 @@ import {
   REQUEST_WAIT_MS,
   retryOnConnectionError,
 } from '#platform';
-import { type Failpoints, type TaskNotifier } from '#runtime';
+import { FAILPOINTS, type Failpoints, TASK_NOTIFIER, type TaskNotifier } from '#runtime';
 import { collectDebts } from '../../billing/ledger/debts.js';
 import {
   inDebt,
@@ -65,15 +66,16 @@ const BATCHES: BatcherOptions<WrittenTask> = {
 };
 
 /** Writes tasks: money held and row written together, worker called after. */
+@Injectable()
 export class TaskWriter {
   private readonly batches: Batcher<WrittenTask, PromiseSettledResult<boolean>>;
 
   constructor(
     private readonly database: Database,
-    private readonly notifier: TaskNotifier,
-    private readonly failpoints: Failpoints,
+    @Inject(TASK_NOTIFIER) private readonly notifier: TaskNotifier,
+    @Inject(FAILPOINTS) private readonly failpoints: Failpoints,
     /** How long a database that is away is tried again, in milliseconds. */
-    private readonly retryMs = REQUEST_RETRY_MS,
+    @Optional() private readonly retryMs = REQUEST_RETRY_MS,
   ) {
     this.batches = new Batcher((tasks) => this.writeBatch(tasks), BATCHES);
   }

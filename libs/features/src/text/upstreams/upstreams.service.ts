@@ -1,5 +1,6 @@
+import { Injectable } from '@nestjs/common';
 import { type FieldError, GatewayError, type JsonObject } from '#contracts';
-import { Database, logger, type SecretSealer, type StatementRunner } from '#platform';
+import { Database, logger, SecretSealer, type StatementRunner } from '#platform';
 import { checkUpstream, fieldName, type UpstreamMistake } from '#providers';
 import {
   openUpstreamKey,
@@ -9,8 +10,8 @@ import {
   UPSTREAM_COLUMNS,
   type UpstreamRow,
 } from '../stored-upstream.js';
-import type { UpstreamRegistry } from '../upstream-registry.js';
-import type { AuditedChanges, Operator } from '../../accounts/audit.js';
+import { UpstreamRegistry } from '../upstream-registry.js';
+import { AuditedChanges, type Operator } from '../../accounts/audit.js';
 import { mergePatch } from '../../accounts/merge-patch.js';
 import { type UpstreamView, viewOfEntry, viewOfRow } from './upstream-view.js';
 
@@ -33,6 +34,7 @@ const REMOVE = 'delete from upstream where id = $1';
  * The upstreams of text models, for operators. Those of UPSTREAMS_FILE are shown and can only be changed there; the
  * others live in the database. A change reaches every replica within seconds (see `UpstreamRegistry`).
  */
+@Injectable()
 export class UpstreamsService {
   constructor(
     private readonly database: Database,

@@ -1,0 +1,2 @@
+/** Injects the OpenTextProviders. */
+export const OPEN_PROVIDERS = Symbol('OpenTextProviders');
