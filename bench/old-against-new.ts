@@ -1,7 +1,7 @@
 // The API of another checkout against this one, in turn, so that what else the machine does hits both alike:
 // `npm run bench:against -- /path/to/built/checkout`. Each has a database of its own.
 import { type ChildProcess, execFileSync } from 'node:child_process';
-import { existsSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Database } from '#platform';
@@ -27,10 +27,15 @@ if (process.argv[2] === undefined || !existsSync(join(other, API)))
   throw new Error('Name a checkout in which "npm ci && npm run build" was run.');
 
 const services = await startBenchServices();
+const servers: ChildProcess[] = [];
+// Also when a start fails.
+process.on('exit', () => servers.forEach((server) => server.kill()));
 const vendorPort = await freePort();
-const vendor = await startServer(['--import', './scripts/typescript.mjs', 'bench/text-vendor-server.ts'], vendorPort, {
-  STREAM_EVENTS: '500',
-});
+servers.push(
+  await startServer(['--import', './scripts/typescript.mjs', 'bench/text-vendor-server.ts'], vendorPort, {
+    STREAM_EVENTS: '500',
+  }),
+);
 const upstreams = join(tmpdir(), `bench-upstreams-${process.pid}.yaml`);
 const vendorUrl = `http://127.0.0.1:${vendorPort}/v1`;
 writeFileSync(
@@ -41,6 +46,7 @@ writeFileSync(
 `,
 );
 const prices = writeTextPrices(join(tmpdir(), `bench-prices-${process.pid}.yaml`), ['vendor-5', 'vendor-4o-image']);
+appendFileSync(prices, "  - { model: beta-2.5-preview, unit: second, variant: 480p, amount: '0.05' }\n");
 
 const old = await startSide('old', other, services);
 const today = await startSide('new', process.cwd(), services);
@@ -56,8 +62,7 @@ try {
     await compare(`Stream of 500 events, ${name}`, () => text(model, 100, true));
   }
 } finally {
-  for (const { process: server } of [old, today]) server.kill();
-  vendor.kill();
+  for (const server of servers) server.kill();
   await services.stop();
 }
 
@@ -76,12 +81,14 @@ async function startSide(name: string, cwd: string, shared: BenchServices): Prom
   execFileSync(process.execPath, ['scripts/migrate.mjs'], { cwd, env: { ...process.env, ...environment } });
   const port = await freePort();
   const server = await startServer([API], port, environment, cwd);
+  servers.push(server);
   const own = new Database(url.href);
   await own.query({ text: 'update account set unlimited = true' });
   await own.close();
   const base = `http://127.0.0.1:${port}`;
   const body = BENCH_BODY;
   const answer = await fetch(`${base}/v1/videos/generations`, { method: 'POST', headers: HEADERS, body });
+  if (!answer.ok) throw new Error(`The ${name} API answered ${answer.status}: ${await answer.text()}`);
   const { data } = (await answer.json()) as { data: { task_id: string }[] };
   return { name, url: base, process: server, taskId: data[0]?.task_id ?? '' };
 }
