@@ -93,11 +93,10 @@ async function startSide(name: string, cwd: string, shared: BenchServices): Prom
   return { name, url: base, process: server, taskId: data[0]?.task_id ?? '' };
 }
 
-const text = (model: string, characters: number, stream: boolean): autocannon.Request => ({
-  method: 'POST',
-  path: '/v1/responses',
-  body: JSON.stringify({ model, input: 'word '.repeat(characters / 5), stream, store: false }),
-});
+function text(model: string, characters: number, stream: boolean): autocannon.Request {
+  const body = JSON.stringify({ model, input: 'word '.repeat(characters / 5), stream, store: false });
+  return { method: 'POST', path: '/v1/responses', body };
+}
 
 async function compare(title: string, request: (side: Side) => autocannon.Request): Promise<void> {
   const contenders = [old, today].map((side) => ({ ...side, request: { ...request(side), headers: HEADERS } }));
