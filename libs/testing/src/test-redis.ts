@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { loadConfig } from '#platform';
+import { describeWhere } from './describe-where.js';
 import { TestServicesConfig } from './test-services.js';
 
 /**
@@ -7,14 +8,13 @@ import { TestServicesConfig } from './test-services.js';
  * set-up of the run says so once).
  */
 export function describeWithRedis(name: string, suite: (redisUrl: string) => void): void {
-  const { TEST_REDIS_URL, CI } = loadConfig(TestServicesConfig);
-  if (TEST_REDIS_URL !== undefined) return describe(name, () => suite(TEST_REDIS_URL));
-  if (CI !== 'true' && CI !== '1') return describe.skip(name, () => suite('redis://missing'));
-  describe(name, () => {
-    it('has a Redis to run against', () => {
-      throw new Error('redis-server is missing: install it or set REDIS_URL. In CI these suites must run.');
-    });
-  });
+  const needed = {
+    found: loadConfig(TestServicesConfig).TEST_REDIS_URL,
+    instead: 'redis://missing',
+    title: 'has a Redis to run against',
+    missing: 'redis-server is missing: install it or set REDIS_URL.',
+  };
+  describeWhere(name, needed, suite);
 }
 
 /** A queue prefix of one spec file's own, so that files on the same Redis never see each other. */
