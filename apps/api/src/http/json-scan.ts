@@ -92,7 +92,7 @@ export class JsonScan {
     const structure = this.#bytes - this.#longBytes - (open >= LONG_STRING_BYTES ? open : 0);
     if (structure > STRUCTURE_BYTES_MAX)
       throw refusal(
-        `hold more than ${STRUCTURE_BYTES_MAX} bytes outside of texts of ${LONG_STRING_BYTES} bytes and more`,
+        `hold at most ${STRUCTURE_BYTES_MAX} bytes outside of texts of ${LONG_STRING_BYTES} bytes and more`,
       );
   }
 

@@ -1,5 +1,5 @@
-import '#runtime';
-import { misspeltVariables } from './misspelt.js';
+import './process-config.js';
+import { misspeltVariables } from '#platform';
 
 describe('A misspelt variable', () => {
   it.each([
