@@ -12,9 +12,18 @@ const noUpwardImport = LAYERS.map((layer, index) => ({
   to: { path: `^(apps/|libs/(${[...LAYERS.slice(index + 1), 'testing'].join('|')})/)` },
 }));
 
+/** Their tests as well, except that these use the testing library. */
+const noUpwardImportInTests = LAYERS.slice(0, -1).map((layer, index) => ({
+  name: `tests-of-${layer}-import-only-below`,
+  severity: 'error',
+  from: { path: `^libs/${layer}/` },
+  to: { path: `^(apps/|libs/(${LAYERS.slice(index + 1).join('|')})/)` },
+}));
+
 module.exports = {
   forbidden: [
     ...noUpwardImport,
+    ...noUpwardImportInTests,
     {
       name: 'contracts-does-no-input-or-output',
       severity: 'error',
@@ -26,7 +35,7 @@ module.exports = {
       comment:
         'Another library is imported as #name, never by a relative path into it; only the check of the version of Node has an entry of its own.',
       severity: 'error',
-      from: { path: '^(apps/[^/]+|libs/[^/]+|attacks|bench|chaos|fuzz)/' },
+      from: { path: '^(apps/[^/]+|libs/[^/]+|agents|attacks|bench|chaos|fuzz)/' },
       to: { path: '^libs/([^/]+)/src/(?!index\\.ts|node-version\\.mjs)', pathNot: ['^$1/'] },
     },
     { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
@@ -38,9 +47,22 @@ module.exports = {
       to: { path: '^apps/', pathNot: ['^apps/$1/', '^apps/gateway/src/testing/'] },
     },
     {
+      name: 'console-imports-types-only',
+      comment: 'What browsers run takes nothing of ours but types, and those from #contracts alone.',
+      severity: 'error',
+      from: { path: '^apps/console/src/' },
+      to: { path: '^(libs|apps)/', pathNot: ['^apps/console/src/', '^libs/contracts/src/index\\.ts$'] },
+    },
+    {
+      name: 'console-imports-no-code-of-contracts',
+      severity: 'error',
+      from: { path: '^apps/console/src/' },
+      to: { path: '^libs/contracts/', dependencyTypesNot: ['type-only'] },
+    },
+    {
       name: 'tests-stay-tests',
       severity: 'error',
-      from: { pathNot: `${TESTS}|^attacks/|^bench/|^chaos/|^fuzz/` },
+      from: { pathNot: `${TESTS}|^agents/|^attacks/|^bench/|^chaos/|^fuzz/` },
       to: { path: TESTS },
     },
   ],

@@ -12,6 +12,8 @@ COPY . .
 # The embedded Postgres is left out with the optional packages: a container has its database beside it.
 RUN node scripts/build.mjs --for-image \
   && npm prune --omit=dev --omit=optional --no-audit --no-fund \
+  # The pages of the console are built: what they are made of is in dist/console.
+  && rm -rf node_modules/react node_modules/react-dom node_modules/scheduler node_modules/uplot node_modules/@tanstack \
   # Types, source maps, sources, and the query compilers of other databases are never read by a running process.
   && find node_modules -type f \( -name '*.map' -o -name '*.ts' -o -name '*.mts' -o -name '*.cts' \) -delete \
   && find node_modules/@prisma/client/runtime -name 'query_compiler*' ! -name '*.postgresql.*' -delete

@@ -18,5 +18,6 @@ export default {
   globalTeardown: '<rootDir>/libs/testing/src/global-teardown.mjs',
   // Not the temporary folder, which a test run leaves as it found it.
   cacheDirectory: '<rootDir>/node_modules/.cache/jest',
-  maxWorkers: 2,
+  // Suites wait for servers and processes for half of their time, so one more than two cores keeps them busy.
+  maxWorkers: 3,
 };

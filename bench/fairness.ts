@@ -3,10 +3,10 @@ import 'reflect-metadata';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { CLAIM_DUE, createMediaWorker } from '#features';
+import { CLAIM_DUE, MediaUpstreams, MediaWorker, MediaWorkerModule } from '#features';
 import { type Database, migrate, startEmbeddedPostgres } from '#platform';
-import { openPlatform, readProcessConfig } from '#runtime';
-import { MediaProviderRegistry } from '#providers';
+import { createWorker, openPlatform, readProcessConfig } from '#runtime';
+import { ProviderUpstream } from '#providers';
 import { addAccount, addTasks } from './task-rows.js';
 import { VendorInProcess } from './vendor-in-process.js';
 
@@ -30,7 +30,10 @@ async function firstTaskBehindBacklog(): Promise<void> {
   await addAccount(database, 'acct_busy');
   const backlog = await addTasks(database, 'acct_busy', BACKLOG, 'queued');
   const vendor = new VendorInProcess(VENDOR_MS, () => Number.POSITIVE_INFINITY);
-  const worker = createMediaWorker('image', 16, platform, new MediaProviderRegistry([vendor]));
+  const worker = await createWorker(
+    MediaWorkerModule.register('image', 16, platform, MediaUpstreams.of(new ProviderUpstream(vendor))),
+    MediaWorker,
+  );
   worker.start();
   const waits: number[] = [];
   for (let newcomer = 0; newcomer < NEWCOMERS; newcomer += 1) {
@@ -74,7 +77,7 @@ async function medianClaimMs(database: Database): Promise<string> {
   const times: number[] = [];
   for (let round = 0; round < 21; round += 1) {
     const beganMs = performance.now();
-    await database.query({ name: 'claim_due', text: CLAIM_DUE, values: ['image', 'bench', 15_000, 1] });
+    await database.query({ name: 'claim_due', text: CLAIM_DUE, values: ['image', 'bench', 15_000, 1, [], {}] });
     times.push(performance.now() - beganMs);
   }
   return times.sort((first, second) => first - second)[10]?.toFixed(2) ?? '';

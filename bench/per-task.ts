@@ -1,9 +1,9 @@
 // What one task costs the shared servers: transactions of Postgres and commands of Redis, from submission to webhook-less end.
 import 'reflect-metadata';
 import { Redis } from 'ioredis';
-import { createMediaWorker } from '#features';
-import { openPlatform, readProcessConfig } from '#runtime';
-import { MediaProviderRegistry } from '#providers';
+import { MediaUpstreams, MediaWorker, MediaWorkerModule } from '#features';
+import { createWorker, openPlatform, readProcessConfig } from '#runtime';
+import { ProviderUpstream } from '#providers';
 import { freePort, startServer } from './measure.js';
 import { BENCH_KEY, gatewayEnvironment, startBenchServices } from './services.js';
 import { VendorInProcess } from './vendor-in-process.js';
@@ -35,7 +35,10 @@ const vendor: VendorInProcess = new VendorInProcess(
   5,
   (taskId) => (vendor.started.get(taskId) ?? Infinity) + VENDOR_MS,
 );
-const worker = createMediaWorker('image', 16, platform, new MediaProviderRegistry([vendor]));
+const worker = await createWorker(
+  MediaWorkerModule.register('image', 16, platform, MediaUpstreams.of(new ProviderUpstream(vendor))),
+  MediaWorker,
+);
 worker.start();
 await sleep(2_000);
 

@@ -4,10 +4,10 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createMediaWorker } from '#features';
+import { MediaUpstreams, MediaWorker, MediaWorkerModule } from '#features';
 import { migrate, startEmbeddedPostgres } from '#platform';
-import { openPlatform, readProcessConfig } from '#runtime';
-import { MediaProviderRegistry } from '#providers';
+import { createWorker, openPlatform, readProcessConfig } from '#runtime';
+import { ProviderUpstream } from '#providers';
 import { type ProcessorSeconds, processorSecondsDuring } from './processor-time.js';
 import { addAccount, addTasks } from './task-rows.js';
 import { VendorInProcess } from './vendor-in-process.js';
@@ -46,14 +46,17 @@ await platform.close(1_000);
 await postgres.stop();
 rmSync(folder, { recursive: true, force: true });
 
-function startWorker(vendor: VendorInProcess) {
-  const worker = createMediaWorker('image', 16, platform, new MediaProviderRegistry([vendor]));
+async function startWorker(vendor: VendorInProcess): Promise<MediaWorker> {
+  const worker = await createWorker(
+    MediaWorkerModule.register('image', 16, platform, MediaUpstreams.of(new ProviderUpstream(vendor))),
+    MediaWorker,
+  );
   worker.start();
   return worker;
 }
 
 async function idleCost(): Promise<ProcessorSeconds> {
-  const worker = startWorker(new VendorInProcess(0, () => Number.POSITIVE_INFINITY));
+  const worker = await startWorker(new VendorInProcess(0, () => Number.POSITIVE_INFINITY));
   await sleep(WARM_UP_MS);
   const cost = await processorSecondsDuring(IDLE_MS, postmaster);
   await worker.stop(1_000);
@@ -66,7 +69,7 @@ async function measure(openTasks: number): Promise<string> {
   await database.query({ text: 'vacuum analyze task' });
   const doneAt = new Map<string, number>();
   const vendor = new VendorInProcess(0, (taskId) => doneAt.get(taskId) ?? Number.POSITIVE_INFINITY);
-  const worker = startWorker(vendor);
+  const worker = await startWorker(vendor);
   await sleep(WARM_UP_MS);
   // The server does it within a minute by itself, and a claim without it is planned for an empty table.
   await database.query({ text: 'analyze task_poll' });

@@ -20,6 +20,12 @@ const HEADERS = { authorization: `Bearer ${BENCH_KEY}`, 'content-type': 'applica
 
 const bodyOf = (model: string, characters: number, stream: boolean): string =>
   JSON.stringify({ model, input: 'word '.repeat(characters / 5), stream, store: false });
+/** The caller asks for no usage, which the gateway then takes out of what passes through. */
+const chatBodyOf = (model: string, characters: number, stream: boolean): string =>
+  JSON.stringify({ model, messages: [{ role: 'user', content: 'word '.repeat(characters / 5) }], stream });
+
+const RESPONSES = '/v1/responses';
+const CHAT = '/v1/chat/completions';
 
 const VENDOR = [...TYPESCRIPT, 'bench/text-vendor-server.ts'];
 const GATEWAY = ['dist/apps/api/src/main.js'];
@@ -110,15 +116,18 @@ async function openStreams(url: string): Promise<number> {
 const setup = await start();
 try {
   const { floor, pacedFloor, gateway, holder } = setup;
-  const contender = (name: string, server: Server, body: string): Contender => ({
+  const contender = (name: string, server: Server, body: string, path = RESPONSES): Contender => ({
     name,
     ...server,
-    request: { method: 'POST', path: '/v1/responses', headers: HEADERS, body },
+    request: { method: 'POST', path, headers: HEADERS, body },
   });
   const contenders = (characters: number, stream: boolean): Contender[] => [
     contender('floor: node:http + undici', floor, bodyOf('vendor-5', characters, stream)),
     contender('gateway, same protocol', gateway, bodyOf('vendor-5', characters, stream)),
     contender('gateway, translated to chat', gateway, bodyOf('vendor-4o-image', characters, stream)),
+    contender('floor, chat completions', floor, chatBodyOf('vendor-4o-image', characters, stream), CHAT),
+    contender('gateway, chat to chat', gateway, chatBodyOf('vendor-4o-image', characters, stream), CHAT),
+    contender('gateway, chat translated', gateway, chatBodyOf('vendor-5', characters, stream), CHAT),
   ];
   const finished = await openStreams(holder.url);
   console.log(

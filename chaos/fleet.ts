@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
+import { eventually } from '#testing';
 import type { Assignment, Message, Role } from './assignment.js';
 
 /** Built by `npm run build`; found from the root of the repository, where every script runs. */
@@ -50,11 +51,11 @@ export class Fleet {
 
   /** Resolves when every process says that it is ready. */
   async ready(): Promise<void> {
-    const deadline = Date.now() + 60_000;
-    while (!this.places.every(({ ready }) => ready)) {
-      if (Date.now() > deadline) throw new Error(`the processes were not ready within a minute; see ${this.logFile}`);
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
+    await eventually(() => this.places.every(({ ready }) => ready), {
+      limitMs: 60_000,
+      pauseMs: 20,
+      shows: () => `see ${this.logFile}`,
+    });
   }
 
   /**

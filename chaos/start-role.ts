@@ -1,16 +1,17 @@
-import { MediaProviderRegistry } from '#providers';
-import { type Failpoints, onPlatform, type Platform, runProcess, type RunningProcess } from '#runtime';
+import { MediaUpstreams } from '#features';
+import { ProviderUpstream } from '#providers';
+import { type Failpoints, onPlatform, type Platform, runProcess, type RunningProcess, type Worker } from '#runtime';
 import { createApi } from '../apps/api/src/create-api.js';
 import { applyPrices, seed } from '../apps/api/src/seed.js';
 import { serve } from '../apps/api/src/serve.js';
 import { createImageWorker } from '../apps/image-worker/src/image-worker.js';
-import { createMaintenanceWorker } from '../apps/maintenance-worker/src/maintenance-worker.js';
+import { createMaintenanceWorker } from '../apps/maintenance-worker/src/create-maintenance-worker.js';
 import { createVideoWorker } from '../apps/video-worker/src/video-worker.js';
 import type { Assignment, Drill, Role } from './assignment.js';
 import { HttpVendorProvider } from './http-vendor.provider.js';
 import { skewClock } from './skew-clock.js';
 
-type Start = (platform: Platform, providers: MediaProviderRegistry) => Promise<RunningProcess> | RunningProcess;
+type Start = (platform: Platform, upstreams: MediaUpstreams) => Promise<RunningProcess>;
 
 const START: Record<Role, Start> = {
   api: async (platform) => {
@@ -20,12 +21,12 @@ const START: Record<Role, Start> = {
     const server = await serve(api, platform);
     return { ready: 'ready', banner: 'ready', stop: (graceMs) => server.stop(graceMs) };
   },
-  'image-worker': (platform, providers) => begin(createImageWorker(platform, providers)),
-  'video-worker': (platform, providers) => begin(createVideoWorker(platform, providers)),
-  'maintenance-worker': (platform) => begin(createMaintenanceWorker(platform)),
+  'image-worker': (platform, upstreams) => createImageWorker(platform, upstreams).then(begin),
+  'video-worker': (platform, upstreams) => createVideoWorker(platform, upstreams).then(begin),
+  'maintenance-worker': (platform) => createMaintenanceWorker(platform).then(begin),
 };
 
-function begin(worker: { start(): void; stop(graceMs: number): Promise<void> }): RunningProcess {
+function begin(worker: Worker): RunningProcess {
   worker.start();
   return { ready: 'ready', banner: 'ready', stop: (graceMs) => worker.stop(graceMs) };
 }
@@ -50,10 +51,10 @@ export async function startRole(
       if (crashAt?.point === point && Math.random() < crashAt.chance) process.kill(process.pid, 'SIGKILL');
     },
   };
-  const providers = new MediaProviderRegistry([sandbox]);
+  const upstreams = MediaUpstreams.of(new ProviderUpstream(sandbox));
   await runProcess({
     name: role,
     settings: {},
-    start: (config) => onPlatform(config, async (platform) => START[role]({ ...platform, failpoints }, providers)),
+    start: (config) => onPlatform(config, async (platform) => START[role]({ ...platform, failpoints }, upstreams)),
   });
 }

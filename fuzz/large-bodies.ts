@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { EventLoopStops } from './event-loop-stops.js';
 import { startHostileGateway } from './hostile-gateway.js';
-import { LARGE_CASES, MODEL_OVER } from './large-cases.js';
+import { LARGE_CASES } from './large-cases.js';
+import { EMBEDDING_MODEL, MODEL_OVER } from './large-requests.js';
 import type { OutsideOrder } from './outside.js';
 
 /** What one large body did. */
@@ -26,11 +27,17 @@ upstreams:
 ${(['responses', 'chat', 'messages', 'gemini'] as const)
   .map(
     (protocol) =>
-      `  - { id: ${protocol}, protocol: ${protocol}, base_url: "${baseUrl}", key: sk-vendor, models: { ${MODEL_OVER[protocol]}: vendor-${protocol} } }`,
+      `  - { id: ${protocol}, protocol: ${protocol}, base_url: "${baseUrl}", key: sk-vendor, models: { ${MODEL_OVER[protocol]}: vendor-${protocol} }${
+        protocol === 'chat' ? `, embedding_models: { ${EMBEDDING_MODEL}: vendor-embedding }` : ''
+      } }`,
   )
   .join('\n')}
   - { id: sandbox, protocol: sandbox, models: { ${MODEL_OVER.sandbox}: ${MODEL_OVER.sandbox} } }
 `;
+
+const EMBEDDING_PRICE = `
+insert into price (id, model, unit, amount_micros, per_quantity, effective_from, created_by)
+values ('price_e', $1, 'input_token', 1, 1000000, '2026-01-01', 'fuzz')`;
 
 /** Sends each large body several times to a gateway in this process, from a thread of its own. */
 export async function sendLargeBodies(names = LARGE_CASES.map(({ name }) => name)): Promise<LargeReport[]> {
@@ -40,6 +47,7 @@ export async function sendLargeBodies(names = LARGE_CASES.map(({ name }) => name
   const file = join(folder, 'upstreams.yaml');
   await writeFile(file, upstreams(vendors));
   const { gateway, keys, token } = await startHostileGateway({ UPSTREAMS_FILE: file, TEXT_RETRY_SECONDS: '0' });
+  await gateway.database.query({ text: EMBEDDING_PRICE, values: [EMBEDDING_MODEL] });
   const ask = async <Answer>(order: OutsideOrder): Promise<Answer> => {
     outside.postMessage(order);
     const [answer] = (await once(outside, 'message')) as [Answer];
@@ -48,9 +56,9 @@ export async function sendLargeBodies(names = LARGE_CASES.map(({ name }) => name
   const reports: LargeReport[] = [];
   try {
     for (const { name, byOperator } of LARGE_CASES.filter((large) => names.includes(large.name))) {
-      const { bytes } = await ask<{ bytes: number }>({ make: name });
-      const authorization = `Bearer ${byOperator ? token : keys[0]}`;
-      const send = () => ask<{ status: number }>({ sendTo: gateway.baseUrl, authorization });
+      const to = { to: gateway.baseUrl, authorization: `Bearer ${byOperator ? token : keys[0]}` };
+      const { bytes } = await ask<{ bytes: number }>({ make: name, ...to });
+      const send = () => ask<{ status: number }>({ send: true, ...to });
       reports.push({ name, ...(await measured(send, bytes)) });
     }
   } finally {

@@ -1,68 +1,32 @@
-const MIB = 1024 * 1024;
-/** The longest base64 that an inline file may have: 20 MiB decoded. */
-const FILE_CHARACTERS = Math.floor((20 * MIB) / 3) * 4;
-/** What a body may hold in all with the fields around it. */
-const BODY_BYTES = 60 * 1000 * 1000;
-
-/** A large body and where it goes. Each is made when it is needed: together they take more than a gigabyte. */
-export interface LargeCase {
-  readonly name: string;
-  readonly path: string;
-  readonly body: () => Buffer;
-  readonly headers?: Readonly<Record<string, string>>;
-  /** Sent with the operator's token in the place of a key. */
-  readonly byOperator?: boolean;
-}
-
-const FILES = 2;
-const json = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
-const files = <Block>(block: (data: string) => Block): Block[] =>
-  Array.from({ length: FILES }, (_, index) => block('ABCD'[index]?.repeat(FILE_CHARACTERS - 4).concat('AAAA') ?? ''));
-
-const VERSION = { 'anthropic-version': '2023-06-01' };
-const message = (model: string, content: unknown, more: object = {}) => ({
-  model,
-  max_tokens: 8,
-  messages: [{ role: 'user', content }],
-  ...more,
-});
-const document = (data: string) => ({
-  type: 'document',
-  source: { type: 'base64', media_type: 'application/pdf', data },
-});
-const picture = (data: string) => ({ type: 'image', source: { type: 'base64', media_type: 'image/png', data } });
-const inputImage = (data: string) => ({ type: 'input_image', image_url: `data:image/png;base64,${data}` });
-
-/** Bytes that begin as a PNG of 64 x 64 pixels. */
-function png(characters: number): string {
-  const head = Buffer.from('89504e470d0a1a0a0000000d49484452000000400000004008020000002512', 'hex');
-  return head.toString('base64').slice(0, 40).padEnd(characters, 'A');
-}
-
-const messages = (name: string, model: string, content: () => unknown, more: object = {}, headers = {}): LargeCase => ({
-  name,
-  path: '/v1/messages',
-  body: () => json(message(model, content(), more)),
-  headers: { ...VERSION, ...headers },
-});
-const responses = (name: string, model: string, content: () => unknown, more: object = {}): LargeCase => ({
-  name,
-  path: '/v1/responses',
-  body: () =>
-    json({ model, max_output_tokens: 16, store: false, input: [{ role: 'user', content: content() }], ...more }),
-});
-
-/** The models that lead to an upstream of each protocol. */
-export const MODEL_OVER = {
-  responses: 'vendor-5',
-  chat: 'vendor-4o-image',
-  messages: 'vendor-haiku-4-5-20251001',
-  gemini: 'vendor-2.5-flash',
-  sandbox: 'vendor-4-vision',
-} as const;
-
-const text = (unit: string): string => unit.repeat(BODY_BYTES / Buffer.byteLength(unit));
-const images = () => Array.from({ length: 4 }, () => `data:image/png;base64,${png(FILE_CHARACTERS / 2)}`);
+import {
+  BODY_BYTES,
+  chat,
+  chatPicture,
+  document,
+  embeddings,
+  FILE_CHARACTERS,
+  files,
+  gemini,
+  goOn,
+  idOf,
+  images,
+  inputImage,
+  json,
+  KEPT_ITEM,
+  type LargeCase,
+  messages,
+  MIB,
+  MODEL_OVER,
+  picture,
+  remembered,
+  responses,
+  role,
+  schema,
+  text,
+  TURNS,
+  turns,
+  VERSION,
+} from './large-requests.js';
 
 /** Every way that a large body can take. */
 export const LARGE_CASES: readonly LargeCase[] = [
@@ -94,20 +58,124 @@ export const LARGE_CASES: readonly LargeCase[] = [
   responses('a text of escapes to chat', MODEL_OVER.chat, () => '\n'.repeat(BODY_BYTES / 2)),
   responses('half of a pair at the end', MODEL_OVER.chat, () => `${'é'.repeat(BODY_BYTES / 2)}\ud800`),
   responses('an address', MODEL_OVER.chat, () => [{ type: 'input_image', image_url: `https://${text('a.')}` }]),
-  {
-    name: 'files of gemini, native',
-    path: `/v1beta/models/${MODEL_OVER.gemini}:generateContent`,
-    body: () => json({ contents: [{ parts: files((data) => ({ inlineData: { mimeType: 'image/png', data } })) }] }),
-  },
-  {
-    name: 'files of gemini, limit added within',
-    path: `/v1beta/models/${MODEL_OVER.gemini}:generateContent`,
+  responses(
+    'instructions to chat',
+    MODEL_OVER.chat,
+    () => 'hello',
+    { store: true },
+    () => ({ instructions: text('be brief ') }),
+  ),
+  responses(
+    'instructions, streamed',
+    MODEL_OVER.chat,
+    () => 'hello',
+    { stream: true },
+    () => ({ instructions: text('be brief ') }),
+  ),
+  responses(
+    'metadata to chat',
+    MODEL_OVER.chat,
+    () => 'hello',
+    { store: true },
+    () => ({ metadata: { a: text('be brief ') } }),
+  ),
+  responses(
+    'tools that are long to chat',
+    MODEL_OVER.chat,
+    () => 'hello',
+    { store: true },
+    () => ({
+      tools: [{ type: 'function', name: 'f', description: text('it does '), parameters: { type: 'object' } }],
+    }),
+  ),
+  responses(
+    'a schema of tools to chat',
+    MODEL_OVER.chat,
+    () => 'hello',
+    { store: true },
+    () => ({
+      tools: [{ type: 'function', name: 'f', parameters: schema() }],
+    }),
+  ),
+  ...(['responses', 'chat', 'messages', 'gemini'] as const).map((protocol): LargeCase => ({
+    ...responses(`many turns to ${protocol}`, MODEL_OVER[protocol], () => []),
     body: () =>
       json({
-        contents: [{ parts: files((data) => ({ inlineData: { mimeType: 'image/png', data } })) }],
-        generationConfig: { temperature: 1 },
+        model: MODEL_OVER[protocol],
+        max_output_tokens: 16,
+        input: turns((place) => ({ role: role(place), content: 'hi' })),
+      }),
+  })),
+  remembered(
+    'a long conversation goes on',
+    (answer) => goOn({ previous_response_id: idOf(answer), input: 'And now?' }),
+    () => text('all words '),
+  ),
+  remembered(
+    'a long item is referred to',
+    () => goOn({ input: [{ type: 'item_reference', id: KEPT_ITEM }] }),
+    () => text('all words '),
+  ),
+  remembered(
+    'a response is read',
+    (answer) => ({ method: 'GET', path: `/v1/responses/${idOf(answer)}` }),
+    () => text('all words '),
+  ),
+  {
+    ...remembered(
+      'a conversation of many turns goes on',
+      (answer) => goOn({ previous_response_id: idOf(answer), input: 'And now?' }),
+      () => '',
+    ),
+    body: () =>
+      json({
+        model: MODEL_OVER.chat,
+        max_output_tokens: 16,
+        input: turns((place) => ({ role: role(place), content: 'hi' })),
       }),
   },
+  chat('chat: pictures, native', MODEL_OVER.chat, () => files(chatPicture)),
+  chat('chat: pictures to messages', MODEL_OVER.messages, () => files(chatPicture)),
+  chat('chat: a text, native', MODEL_OVER.chat, () => text('all words ')),
+  chat('chat: a text to responses', MODEL_OVER.responses, () => text('all words ')),
+  chat(
+    'chat: many turns, native',
+    MODEL_OVER.chat,
+    () => 'hi',
+    () => ({
+      messages: turns((place) => ({ role: role(place), content: [{ type: 'text', text: 'hi' }] })).slice(0, TURNS / 2),
+    }),
+  ),
+  chat(
+    'chat: many turns to messages',
+    MODEL_OVER.messages,
+    () => 'hi',
+    () => ({
+      messages: turns((place) => ({ role: role(place), content: [{ type: 'text', text: 'hi' }] })).slice(0, TURNS / 2),
+    }),
+  ),
+  chat(
+    'chat: a schema of tools to gemini',
+    MODEL_OVER.gemini,
+    () => 'hi',
+    () => ({
+      tools: [{ type: 'function', function: { name: 'f', parameters: schema() } }],
+    }),
+  ),
+  embeddings('embeddings: one text', () => text('all words ')),
+  embeddings('embeddings: texts of 700 bytes', () => Array.from({ length: 80_000 }, () => 'all words '.repeat(70))),
+  embeddings('embeddings: many words', () => Array.from({ length: 99_000 }, () => 'a word')),
+  embeddings('embeddings: tokens', () => [Array.from({ length: 99_000 }, (_, place) => place)]),
+  messages('a text of messages', MODEL_OVER.messages, () => text('all words ')),
+  messages('a text of messages to chat', MODEL_OVER.chat, () => text('all words ')),
+  gemini('a text of gemini', () => ({ contents: [{ parts: [{ text: text('all words ') }] }] })),
+  gemini('files of gemini, native', () => ({
+    contents: [{ parts: files((data) => ({ inlineData: { mimeType: 'image/png', data } })) }],
+  })),
+  gemini('files of gemini, limit added within', () => ({
+    contents: [{ parts: files((data) => ({ inlineData: { mimeType: 'image/png', data } })) }],
+    generationConfig: { temperature: 1 },
+  })),
   {
     name: 'a text to count',
     path: '/v1/messages/count_tokens',
@@ -118,6 +186,17 @@ export const LARGE_CASES: readonly LargeCase[] = [
     name: 'pictures of a task',
     path: '/v1/images/generations',
     body: () => json({ model: 'kappa-b-4.0', prompt: 'waves', image_urls: images() }),
+  },
+  {
+    name: 'a picture of a video',
+    path: '/v1/videos/generations',
+    body: () => json({ model: 'beta-2.7', prompt: 'waves', image_urls: images().slice(0, 1) }),
+  },
+  {
+    name: 'tasks with pictures are listed',
+    path: '/v1/images/generations',
+    body: () => json({ model: 'kappa-b-4.0', prompt: 'waves', image_urls: images() }),
+    next: () => ({ method: 'GET', path: '/v1/tasks' }),
   },
   {
     name: 'pictures to be priced',

@@ -9,9 +9,13 @@ import { wholeGemini } from '../apps/gateway/src/testing/text-vendor/gemini-vend
 import { wholeMessage } from '../apps/gateway/src/testing/text-vendor/messages-vendor.js';
 import { wholeResponse } from '../apps/gateway/src/testing/text-vendor/responses-vendor.js';
 import { LARGE_CASES } from './large-cases.js';
+import type { FollowingRequest, LargeCase } from './large-requests.js';
 
-/** Makes the body of a case; or sends it. */
-export type OutsideOrder = { readonly make: string } | { readonly sendTo: string; readonly authorization: string };
+/** Makes the body of a case and, where that only prepares the case, sends it; or sends what is measured. */
+export type OutsideOrder = ({ readonly make: string } | { readonly send: true }) & {
+  readonly to: string;
+  readonly authorization: string;
+};
 
 /** Where the vendors are, then the answer to each order: the length of the body, or the status it got. */
 export type OutsideAnswer = { readonly vendors: string } | { readonly bytes: number } | { readonly status: number };
@@ -20,6 +24,8 @@ const CHUNK_BYTES = 1024 * 1024;
 const SCRIPT = { serial: 1, reasoning: undefined, text: 'fine', call: undefined };
 
 const wholeAnswer = (path: string): object => {
+  // Without its usage, so that the gateway has to count.
+  if (path.includes('/embeddings')) return { object: 'list', model: 'vendor-embedding', data: [] };
   if (path.includes('/chat/')) return wholeChat(SCRIPT);
   if (path.includes('/responses')) return wholeResponse(SCRIPT);
   return path.includes('/messages') ? wholeMessage(SCRIPT) : wholeGemini(SCRIPT);
@@ -34,37 +40,43 @@ const vendors = createServer((request, response) => {
 vendors.listen(0, '127.0.0.1');
 await once(vendors, 'listening');
 
-let made: { body: Buffer; path: string; headers: Readonly<Record<string, string>> } = {
-  body: Buffer.alloc(0),
-  path: '',
-  headers: {},
-};
+/** What is sent next. */
+type Made = FollowingRequest & Pick<LargeCase, 'headers'>;
+let made: Made = { method: 'GET', path: '/' };
 
-function make(name: string): OutsideAnswer {
+async function make(name: string, to: string, authorization: string): Promise<OutsideAnswer> {
   const wanted = LARGE_CASES.find((large) => large.name === name);
   if (!wanted) throw new RangeError(`no case ${name}`);
-  made = { path: wanted.path, headers: wanted.headers ?? {}, body: wanted.body() };
-  return { bytes: made.body.length };
+  const { path, headers = {}, next } = wanted;
+  const body = wanted.body();
+  made = { method: 'POST', path, headers, body };
+  if (next) made = { headers, ...next((await send(to, authorization)).text) };
+  return { bytes: body.length };
 }
 
-async function send(baseUrl: string, authorization: string): Promise<OutsideAnswer> {
-  const { path, headers, body } = made;
-  const length = { 'content-type': 'application/json', 'content-length': body.length };
-  const sent = httpRequest(baseUrl + path, { method: 'POST', headers: { authorization, ...length, ...headers } });
+async function send(baseUrl: string, authorization: string): Promise<{ status: number; text: string }> {
+  const { method, path, headers, body } = made;
+  const of = body ? { 'content-type': 'application/json', 'content-length': body.length } : {};
+  const sent = httpRequest(baseUrl + path, { method, headers: { authorization, ...of, ...headers } });
+  sent.setMaxListeners(0);
   const answered = once(sent, 'response') as Promise<[IncomingMessage]>;
   // A form that is too large is refused while it is sent.
   const refused = once(sent, 'error');
-  for (let from = 0; from < body.length && !sent.destroyed; from += CHUNK_BYTES)
-    if (!sent.write(body.subarray(from, from + CHUNK_BYTES)))
+  for (let from = 0; from < (body?.length ?? 0) && !sent.destroyed; from += CHUNK_BYTES)
+    if (!sent.write(body?.subarray(from, from + CHUNK_BYTES)))
       await Promise.race([once(sent, 'drain'), answered, refused]).catch(() => {});
   sent.end();
   const [answer] = await answered;
-  await buffer(answer).catch(() => {});
-  return { status: answer.statusCode ?? 0 };
+  const text = await buffer(answer).catch(() => Buffer.alloc(0));
+  return { status: answer.statusCode ?? 0, text: text.toString('latin1') };
 }
 
 parentPort?.on('message', (order: OutsideOrder) => {
-  const answer = 'make' in order ? Promise.resolve(make(order.make)) : send(order.sendTo, order.authorization);
+  const { to, authorization } = order;
+  const answer =
+    'make' in order
+      ? make(order.make, to, authorization)
+      : send(to, authorization).then(({ status }): OutsideAnswer => ({ status }));
   void answer.catch(() => ({ status: 0 })).then((told) => parentPort?.postMessage(told satisfies OutsideAnswer));
 });
 parentPort?.postMessage({ vendors: `http://127.0.0.1:${(vendors.address() as AddressInfo).port}/v1` });

@@ -52,6 +52,28 @@ const MESSAGES = {
   ],
   tools: [{ name: 'f', input_schema: SCHEMA }],
 };
+const CHAT = {
+  model: 'vendor-5',
+  max_completion_tokens: 16,
+  messages: [
+    { role: 'developer', content: 'be brief' },
+    {
+      role: 'user',
+      content: [
+        { type: 'text', text: 'hello' },
+        { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } },
+      ],
+    },
+    {
+      role: 'assistant',
+      content: null,
+      tool_calls: [{ id: 'c1', type: 'function', function: { name: 'f', arguments: '{"place":"here"}' } }],
+    },
+    { role: 'tool', tool_call_id: 'c1', content: 'fine' },
+  ],
+  tools: [{ type: 'function', function: { name: 'f', parameters: SCHEMA } }],
+  reasoning_effort: 'low',
+};
 const GEMINI = {
   contents: [
     { role: 'user', parts: [{ text: 'hello' }, { inlineData: { mimeType: 'image/png', data: 'iVBORw0KGgo=' } }] },
@@ -66,6 +88,12 @@ const post = (path: string, good: unknown, headers = {}): Target => ({ method: '
 /** Every public route that takes a body. `fuzz.spec.ts` compares the list with the routes of a gateway. */
 export const TARGETS: readonly Target[] = [
   post('/v1/responses', RESPONSES),
+  post('/v1/responses/compact', RESPONSES),
+  post('/v1/responses/input_tokens', RESPONSES),
+  post('/v1/responses/resp_1/cancel', {}),
+  post('/v1/chat/completions', CHAT),
+  post('/chat/completions', CHAT),
+  post('/v1/embeddings', { model: 'vendor-5', input: ['one', 'two'] }),
   post('/v1/messages', MESSAGES, VERSION),
   post('/v1/messages/count_tokens', { ...MESSAGES, max_tokens: undefined }, VERSION),
   post('/v1beta/models/vendor-2.5-flash:generateContent', GEMINI),

@@ -7,18 +7,32 @@ import {
   IdempotencyModule,
   LedgerModule,
   LimitsModule,
+  MediaCallbacksModule,
+  MediaModule,
   OperationsModule,
   PriceList,
+  SessionsModule,
   TasksModule,
   TextModule,
   UsageModule,
   WebhooksModule,
 } from '#features';
-import type { OpenTextProviders } from '#providers';
+import type { OpenMediaUpstreams, OpenTextProviders } from '#providers';
 import { PlatformModule, type Platform } from '#runtime';
+import { SessionAnswer } from './console/session-answer.js';
+import { TaskLife } from './console/task-life.js';
+import { TaskStream } from './console/task-stream.js';
+import { UpstreamStandings } from './console/upstream-standings.js';
 import { CONTROLLERS } from './controllers.js';
 import { Admission } from './http/admission.js';
 import { DECLARED_ROUTES, declaredRoutes } from './http/declared-routes.js';
+import { IdempotentRequests } from './http/idempotent-requests.js';
+import { ModelViews } from './routes/models/model-views.js';
+import { Quotes } from './routes/quote/quotes.js';
+import { KnownModels } from './routes/models/known-models.js';
+import { ChatController } from './routes/text/chat.controller.js';
+import { MessagesController } from './routes/text/messages.controller.js';
+import { ResponsesController } from './routes/text/responses.controller.js';
 import { TextAnswers } from './routes/text/text-answers.js';
 
 /** The routes of the API over the features that they hand requests to. */
@@ -31,16 +45,36 @@ import { TextAnswers } from './routes/text/text-answers.js';
     IdempotencyModule,
     LedgerModule,
     LimitsModule,
+    MediaCallbacksModule,
     OperationsModule,
+    SessionsModule,
     TasksModule,
     UsageModule,
     WebhooksModule,
   ],
   controllers: CONTROLLERS,
-  providers: [Admission, PriceList, TextAnswers, { provide: DECLARED_ROUTES, useValue: declaredRoutes(CONTROLLERS) }],
+  providers: [
+    Admission,
+    // The console hands its text requests to them.
+    ChatController,
+    MessagesController,
+    ResponsesController,
+    IdempotentRequests,
+    KnownModels,
+    ModelViews,
+    PriceList,
+    Quotes,
+    SessionAnswer,
+    TaskLife,
+    TaskStream,
+    TextAnswers,
+    UpstreamStandings,
+    { provide: DECLARED_ROUTES, useValue: declaredRoutes(CONTROLLERS) },
+  ],
 })
 export class ApiModule {
-  static register(platform: Platform, providers: OpenTextProviders): DynamicModule {
-    return { module: ApiModule, imports: [PlatformModule.register(platform), TextModule.over(providers)] };
+  static register(platform: Platform, text: OpenTextProviders, media: OpenMediaUpstreams): DynamicModule {
+    const imports = [PlatformModule.register(platform), MediaModule.register(media), TextModule.register(text)];
+    return { module: ApiModule, imports };
   }
 }

@@ -21,6 +21,19 @@ export function checked<Input extends object>(inputClass: new () => Input, sent:
   return input;
 }
 
+/**
+ * A body whose name was given. Where a change may leave the name as it is, the checks of a new thing inherit that.
+ *
+ * @throws GatewayError `missing_parameter`.
+ */
+export function named<Body extends { readonly name?: string }>(body: Body): Body & { readonly name: string } {
+  const { name } = body;
+  if (name !== undefined) return { ...body, name };
+  throw new GatewayError('missing_parameter', 'name is missing: it must be a text of 1 to 200 characters.', {
+    param: 'name',
+  });
+}
+
 function toFieldError(error: ValidationError): FieldError {
   const { property, constraints = {}, value } = error;
   if ('whitelistValidation' in constraints) {

@@ -73,6 +73,7 @@ describe('The facts of the routes', () => {
       'GET /healthz',
       'GET /readyz',
       'GET /files/*key',
+      'POST /callbacks/v1/:upstream/:token',
       'GET /openapi.json',
       'GET /docs',
       'GET /docs/:asset',
@@ -88,11 +89,14 @@ describe('The facts of the routes', () => {
   });
 
   it('take large bodies only where pictures are sent', () => {
-    const large = where(({ method, facts }) => method !== 'GET' && facts.body !== 'fields');
+    const large = where(({ method, facts }) => method !== 'GET' && facts.body !== 'fields' && facts.body !== 'unread');
     expect(large).toEqual(
       where(
         ({ method, path, facts }) =>
-          (method === 'POST' && isTextStyle(facts.style)) || facts.cost === 'task' || path === '/v1/quote',
+          (method === 'POST' && isTextStyle(facts.style) && !path.endsWith('/cancel')) ||
+          (facts.style === 'console' && facts.cost === 'text') ||
+          facts.cost === 'task' ||
+          path.endsWith('/quote'),
       ),
     );
   });
@@ -103,7 +107,7 @@ describe('The facts of the routes', () => {
       const told = PATHS[path.replaceAll(/[:*](\w+)/g, '{$1}')]?.[method.toLowerCase()];
       const inPath = told?.parameters?.filter((parameter) => parameter.in === 'path').map(({ name }) => name);
       const schemes = told?.security?.flatMap((scheme) => Object.keys(scheme));
-      const expected = { key: undefined, operator: ['adminToken'], open: [] }[facts.access];
+      const expected = { key: undefined, operator: ['adminToken'], session: [], open: [] }[facts.access];
       expect([path, told?.operationId, inPath ?? []]).toEqual([path, operation.id, names(path, /[:*](\w+)/g)]);
       expect([path, schemes]).toEqual([path, expected]);
       expect([path, told?.requestBody === undefined || HAS_BODY.has(method)]).toEqual([path, true]);

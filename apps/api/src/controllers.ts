@@ -1,3 +1,17 @@
+import { AdminAccountsController } from './console/admin-accounts.controller.js';
+import { AdminCatalogueController } from './console/admin-catalogue.controller.js';
+import { AdminPeopleController } from './console/admin-people.controller.js';
+import { AdminConsoleTasksController } from './console/admin-tasks.controller.js';
+import { ConsoleKeysController } from './console/console-keys.controller.js';
+import { ConsoleMoneyController } from './console/console-money.controller.js';
+import { ConsolePeopleController } from './console/console-people.controller.js';
+import { ConsoleTasksController } from './console/console-tasks.controller.js';
+import { ConsoleTextController } from './console/console-text.controller.js';
+import { ConsoleWebhooksController } from './console/console-webhooks.controller.js';
+import { OverviewController } from './console/overview.controller.js';
+import { PlaygroundController } from './console/playground.controller.js';
+import { SessionController } from './console/session.controller.js';
+import { SignInController } from './console/sign-in.controller.js';
 import { AccountsController } from './routes/admin/accounts.controller.js';
 import { FleetController } from './routes/admin/fleet.controller.js';
 import { KeysController } from './routes/admin/keys.controller.js';
@@ -7,8 +21,11 @@ import { AdminTasksController } from './routes/admin/tasks.controller.js';
 import { TroublesController } from './routes/admin/troubles.controller.js';
 import { UpstreamsController } from './routes/admin/upstreams.controller.js';
 import { BalanceController } from './routes/balance/balance.controller.js';
+import { CallbacksController } from './routes/callbacks/callbacks.controller.js';
 import { FilesController } from './routes/files/files.controller.js';
 import { HealthController } from './routes/health/health.controller.js';
+import { LedgerController } from './routes/ledger/ledger.controller.js';
+import { GoogleModelsController } from './routes/models/google-models.controller.js';
 import { ModelsController } from './routes/models/models.controller.js';
 import { OpenapiController } from './openapi/openapi.controller.js';
 import { MetricsController } from './routes/ops/metrics.controller.js';
@@ -16,18 +33,42 @@ import { QuoteController } from './routes/quote/quote.controller.js';
 import { SubmissionsController } from './routes/generations/submissions.controller.js';
 import { TaskEventsController } from './routes/tasks/task-events.controller.js';
 import { TasksController } from './routes/tasks/tasks.controller.js';
+import { ChatController } from './routes/text/chat.controller.js';
+import { EmbeddingsController } from './routes/text/embeddings.controller.js';
 import { GeminiController } from './routes/text/gemini.controller.js';
 import { MessagesController } from './routes/text/messages.controller.js';
 import { ResponsesController } from './routes/text/responses.controller.js';
+import { StoredResponsesController } from './routes/text/stored-responses.controller.js';
 import { UsageController } from './routes/usage/usage.controller.js';
 import { WebhookDeliveriesController } from './routes/webhooks/webhook-deliveries.controller.js';
 import { WebhookEndpointsController } from './routes/webhooks/webhook-endpoints.controller.js';
 
+/** The routes of the console, which are no part of the public interface. */
+const CONSOLE_CONTROLLERS = [
+  SignInController,
+  SessionController,
+  OverviewController,
+  ConsoleKeysController,
+  PlaygroundController,
+  ConsoleTextController,
+  ConsoleTasksController,
+  ConsoleMoneyController,
+  ConsoleWebhooksController,
+  ConsolePeopleController,
+  AdminAccountsController,
+  AdminCatalogueController,
+  AdminConsoleTasksController,
+  AdminPeopleController,
+];
+
 /** Every controller of the API, in the order in which the OpenAPI document shows their routes. */
 export const CONTROLLERS = [
   ResponsesController,
+  StoredResponsesController,
+  ChatController,
   MessagesController,
   GeminiController,
+  EmbeddingsController,
   SubmissionsController,
   QuoteController,
   TasksController,
@@ -35,10 +76,13 @@ export const CONTROLLERS = [
   WebhookEndpointsController,
   WebhookDeliveriesController,
   ModelsController,
+  GoogleModelsController,
   BalanceController,
   HealthController,
   FilesController,
+  CallbacksController,
   UsageController,
+  LedgerController,
   AccountsController,
   KeysController,
   PricesController,
@@ -49,4 +93,5 @@ export const CONTROLLERS = [
   FleetController,
   MetricsController,
   OpenapiController,
+  ...CONSOLE_CONTROLLERS,
 ];

@@ -1,9 +1,11 @@
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import { AccessService, type GuessLimiter, OPERATOR_GUESSES, TextUpstreams } from '#features';
+import { AccessService, type GuessLimiter, OPERATOR_GUESSES, SessionsService, TextUpstreams } from '#features';
 import { NestLogger, type ServerConfig } from '#platform';
-import { type OpenTextProviders, openTextProviders } from '#providers';
+import { openMediaUpstreams, type OpenMediaUpstreams, type OpenTextProviders, openTextProviders } from '#providers';
 import { type Platform } from '#runtime';
+import { CONSOLE_API, consoleGate } from './console/console-gate.js';
+import { consolePages, leadBrowsers } from './console/console-pages.js';
 import { adminGate } from './routes/admin/admin-gate.js';
 import { ApiModule } from './api.module.js';
 import { Admission } from './http/admission.js';
@@ -29,12 +31,14 @@ import { securityHeaders } from './http/security-headers.middleware.js';
 import { UnknownPaths } from './http/unknown-path.js';
 import { ExpressServer } from './express-server.js';
 import { documentedRoutes } from './openapi/describe-api.js';
+import { OperatorAccess } from './routes/ops/operator-access.js';
 import { opsPages } from './routes/ops/ops-pages.js';
 import { opsServicesOf } from './routes/ops/ops-services.js';
 
 /** Below these stand a router of its own, and what only operators may call, known or not. */
 const OPS = '/ops';
 const ADMIN = '/admin/v1';
+const CONSOLE = '/console';
 
 const MIB = 1024 * 1024;
 
@@ -42,9 +46,10 @@ const MIB = 1024 * 1024;
 export async function createApi(
   platform: Platform,
   text: OpenTextProviders = openTextProviders(),
+  media: OpenMediaUpstreams = openMediaUpstreams(),
 ): Promise<NestExpressApplication> {
   const app = await NestFactory.create<NestExpressApplication>(
-    ApiModule.register(platform, text),
+    ApiModule.register(platform, text, media),
     new ExpressServer(platform.config.server.TRUSTED_PROXIES),
     {
       bodyParser: false,
@@ -60,6 +65,11 @@ export async function createApi(
   const guesses = app.get<GuessLimiter>(OPERATOR_GUESSES, { strict: false });
   app.use(OPS, opsPages(platform, opsServicesOf(app), guesses));
   app.use(ADMIN, adminGate(platform.adminToken, guesses));
+  app.use(leadBrowsers);
+  app.use(CONSOLE, consolePages(platform.config));
+  const sessions = app.get(SessionsService, { strict: false });
+  const gate = consoleGate({ sessions, operators: OperatorAccess.on(platform), platform });
+  app.use(CONSOLE_API, composeMiddleware(expectMethod, gate));
   const authenticate = authenticateBeforeBody(app.get(AccessService, { strict: false }));
   const limits = requestLimits(app.get(Admission, { strict: false }));
   const body = jsonBody(bodyBounds(platform.config.server));
@@ -72,6 +82,8 @@ function routeIndex(declared: readonly DeclaredRoute[]): RouteIndex {
   const routes = new RouteIndex(declared);
   routes.addTree(OPS, { style: 'ops' });
   routes.addTree(ADMIN, { style: 'admin' });
+  routes.addTree(CONSOLE, { style: 'console' });
+  routes.addTree(CONSOLE_API, { style: 'console' });
   return routes;
 }
 

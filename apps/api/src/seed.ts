@@ -4,8 +4,10 @@ import {
   applyPricesFile,
   type FilePrice,
   type FirstKey,
+  OneTimeLinks,
   seedExamplePrices,
   SeedService,
+  SessionsModule,
 } from '#features';
 import type { UpstreamEntry } from '#providers';
 import { type Platform, type ProcessConfig, sandboxSells } from '#runtime';
@@ -16,6 +18,12 @@ type MadeByVendor = Pick<UpstreamEntry, 'protocol' | 'models'>;
 /** Gives a fresh database the first account with the key of GATEWAY_API_KEY or a new one. */
 export async function seed(api: INestApplicationContext, { config }: Platform): Promise<FirstKey> {
   return api.select(AccessModule).get(SeedService).ensureFirstAccount(config.server.GATEWAY_API_KEY);
+}
+
+/** Where the owner of a fresh gateway is signed in, once, within 15 minutes. The fragment reaches no log on the way. */
+export async function consoleLink(api: INestApplicationContext, baseUrl: string): Promise<string> {
+  const code = await api.select(SessionsModule).get(OneTimeLinks).createForFirstUser();
+  return `${baseUrl}/console/sign-in#code=${code}`;
 }
 
 /**

@@ -59,14 +59,23 @@ describe('What belongs to an account', () => {
     expect([await submit(owner, headers), await submit(stranger, headers)]).toEqual([theirs, mine]);
   });
 
-  it('is neither read nor gone on from when it is a stored response', async () => {
+  it('is neither read, deleted nor gone on from when it is a stored response', async () => {
     const order = { model: 'vendor-5', input: 'Remember this', store: true };
     const { body } = await send<{ id: string }>(owner, 'POST', '/v1/responses', order);
     const path = `/v1/responses/${body.id}`;
     expect((await send(owner, 'GET', path)).status).toBe(200);
-    expect((await send(stranger, 'GET', path)).status).toBe(404);
+    const calls = [
+      ['GET', path],
+      ['GET', `${path}?stream=true`],
+      ['GET', `${path}/input_items`],
+      ['POST', `${path}/cancel`],
+      ['DELETE', path],
+    ] as const;
+    for (const [method, where] of calls)
+      expect([method, where, (await send(stranger, method, where)).status]).toEqual([method, where, 404]);
     const goOn = { model: 'vendor-5', input: 'What was it?', previous_response_id: body.id };
     expect((await send(stranger, 'POST', '/v1/responses', goOn)).status).toBe(400);
+    expect((await send(stranger, 'POST', '/v1/responses/compact', goOn)).status).toBe(400);
     expect((await send(owner, 'POST', '/v1/responses', goOn)).status).toBe(200);
   });
 

@@ -3,6 +3,8 @@ import type { FirstKey } from '#features';
 /** What the banner tells. */
 export interface BannerFacts {
   readonly baseUrl: string;
+  /** Where people look and click; with a code that signs its owner in, where the gateway made itself a database. */
+  readonly console: string;
   readonly firstKey: FirstKey;
   /** The admin token when it was just made. */
   readonly newAdminToken: string | null;
@@ -18,6 +20,7 @@ export const newKeyLine = (key: string): string => `  API key      ${key}   (sho
 /** What a newcomer needs: the address, the key, and lines to paste. */
 export function banner({
   baseUrl,
+  console,
   firstKey,
   newAdminToken,
   embedded,
@@ -33,6 +36,7 @@ export function banner({
   Generation gateway is ready.
 
   Base URL   ${baseUrl}
+  Console    ${console}${console.includes('#') ? '   (signs you in once, for 15 minutes)' : ''}
   API key    ${keyLine}${adminLine}
   Data       ${embedded ? `${dataDirectory} (embedded Postgres; queues and files there too)` : 'in the database and stores you configured'}
   Models     ${makers(textUpstreams)}

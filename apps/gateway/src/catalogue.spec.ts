@@ -1,5 +1,5 @@
 import { CATALOG, type JsonObject, type ModelFamily, type TaskView } from '#contracts';
-import { pngSample } from '#testing';
+import { localRequest } from './testing/local-request.js';
 import { type MediaHost, startMediaHost } from './testing/media-host.js';
 import { startTestGateway, type TestGateway } from './testing/test-gateway.js';
 
@@ -15,18 +15,6 @@ afterAll(async () => {
   await host.stop();
 });
 
-const INLINE_PICTURE = `data:image/png;base64,${pngSample({ width: 800, height: 600 }).toString('base64')}`;
-
-/** A family's own example, with its files moved to the media host; or into the request, where only https is taken. */
-function localExample(family: ModelFamily): JsonObject {
-  if (family.id === 'iota-edit') return { ...family.example, image_urls: [INLINE_PICTURE] };
-  const text = JSON.stringify(family.example)
-    .replaceAll(/https:\/\/media\.example\.com\/[\w-]+\.(png|jpg)/g, (_, type: string) => host.url(`/${type}/800x600`))
-    .replaceAll(/https:\/\/media\.example\.com\/[\w-]+\.mp4/g, host.url('/mp4/640x480x5'))
-    .replaceAll(/https:\/\/media\.example\.com\/[\w-]+\.(wav|mp3)/g, host.url('/wav/5'));
-  return JSON.parse(text) as JsonObject;
-}
-
 const outputsOf = (task: TaskView) => task.result?.videos ?? task.result?.images ?? [];
 
 async function run(path: string, body: JsonObject): Promise<TaskView> {
@@ -37,9 +25,7 @@ describe('Every model of the catalogue, made by the sandbox', () => {
   const models = CATALOG.flatMap((family: ModelFamily) => family.models.map((model) => [model, family] as const));
 
   it.each(models)('%s delivers exactly what its plan says', async (model, family) => {
-    const body = { ...localExample(family), model };
-    // The fast variant of epsilon needs a first frame, which the family's example does without.
-    const sent = model === 'epsilon-2.3-Fast' ? { ...body, first_frame_image: host.url('/jpg/800x600') } : body;
+    const sent = localRequest(host, family, model);
     const request = family.read(sent);
     const plan = family.output(request.parameters);
     const task = await run(family.path, sent);

@@ -1,4 +1,5 @@
 import { configureLog } from '#platform';
+import { eventually } from '#testing';
 import { startTestGateway, TEST_KEY, type TestGateway } from './testing/test-gateway.js';
 import { spawnApp } from './testing/spawned-process.js';
 
@@ -10,10 +11,16 @@ describe('The log of a gateway at level info', () => {
   let gateway: TestGateway;
   let lines: Line[];
   let written: string;
+  let atStart: readonly Line[];
   beforeAll(async () => {
+    listen();
     gateway = await startTestGateway();
+    atStart = lines;
   });
-  beforeEach(() => {
+  beforeEach(listen);
+  afterAll(() => gateway.stop());
+
+  function listen(): void {
     lines = [];
     written = '';
     configureLog(
@@ -26,16 +33,15 @@ describe('The log of a gateway at level info', () => {
       },
       'gateway',
     );
-  });
-  afterAll(async () => {
-    configureLog({ LOG_LEVEL: 'warn' });
-    await gateway.stop();
-  });
+  }
 
   const linesOf = (field: string, value: unknown): Line[] => lines.filter((line) => line[field] === value);
-  const settled = async (event: string): Promise<void> => {
-    while (linesOf('event', event).length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
-  };
+  const settled = (event: string): Promise<boolean> => eventually(() => linesOf('event', event).length > 0);
+
+  it('warns at the start that what the sandbox makes is sold', () => {
+    const reason = 'what the built-in sandbox makes is sold to customers (SANDBOX_SELLS is true)';
+    expect(atStart.filter(({ level }) => level === 'warn')).toMatchObject([{ event: 'sales.degraded', reason }]);
+  });
 
   it('tells the life of a task, step by step, with account, key, model, upstream and money', async () => {
     const taskId = await gateway.submit('/v1/images/generations', PICTURE);
@@ -127,7 +133,7 @@ describe('The log of a gateway at level info', () => {
       const requestId = answer.headers.get('x-request-id');
       const own = (): Line[] =>
         linesOf('requestId', requestId).filter(({ event }) => !String(event).startsWith('task.'));
-      while (own().length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+      await eventually(() => own().length > 0);
       expect(own()).toEqual([
         expect.objectContaining({
           event: 'request.completed',

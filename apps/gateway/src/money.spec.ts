@@ -1,5 +1,5 @@
 import { ReconciliationService, RequestLedger } from '#features';
-import { describeWithRedis } from '#testing';
+import { describeWithRedis, eventually } from '#testing';
 import fc from 'fast-check';
 import { Agent, request } from 'undici';
 import { startTestGateway, TEST_KEY, type TestGateway, type TestGatewayOptions } from './testing/test-gateway.js';
@@ -86,13 +86,8 @@ class Scene {
 
   /** Waits until nothing is under way, lets the sweeps run, and answers what does not add up. */
   async settle(): Promise<readonly object[]> {
-    const deadline = Date.now() + 60_000;
-    for (;;) {
-      const open = await this.gateway.database.query({ text: 'select 1 from task where finished_at is null limit 1' });
-      if (open.rows.length === 0) break;
-      if (Date.now() > deadline) throw new Error('a task never ended');
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
+    const open = { text: 'select 1 from task where finished_at is null limit 1' };
+    await eventually(async () => (await this.gateway.database.query(open)).rows.length === 0, { limitMs: 60_000 });
     await this.gateway.database.query({ text: 'update request_hold set expires_at = now()' });
     await new RequestLedger(this.gateway.database).releaseExpired();
     const report = await new ReconciliationService(this.gateway.database).run();

@@ -1,5 +1,5 @@
 import type { JsonObject, TaskView } from '#contracts';
-import { describeWithRedis, FaultProxy, type NetworkFault, type S3Server, startS3Server } from '#testing';
+import { describeWithRedis, eventually, FaultProxy, type NetworkFault, type S3Server, startS3Server } from '#testing';
 import { startTestGateway, TEST_KEY, type TestGateway } from './testing/test-gateway.js';
 
 /** A request may cost so much while a server is silent, and half a second more for the machine of the test. */
@@ -61,10 +61,7 @@ async function askThrough(lengthMs: number, knownTask: string): Promise<Timed[]>
 /** How long it takes from now on until `isTrue`. @throws Error after `limitMs`. */
 async function until(what: string, limitMs: number, isTrue: () => Promise<boolean>): Promise<number> {
   const beganMs = performance.now();
-  while (!(await isTrue())) {
-    if (performance.now() - beganMs > limitMs) throw new Error(`not within ${limitMs} ms: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
+  await eventually(isTrue, { limitMs, pauseMs: 50, shows: () => what });
   return performance.now() - beganMs;
 }
 

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { applyPricesFile, type ImportedPrices, readPricesFile } from '#features';
 import { ConfigError, DatabaseConfig, type Readiness } from '#platform';
 import { type SalesConfig } from '#runtime';
+import { eventually } from '#testing';
 import { applyPrices } from '../../api/src/seed.js';
 import { type AdminGateway, startAdminGateway } from './testing/admin-gateway.js';
 import { TEST_KEY } from './testing/test-gateway.js';
-import { waitUntil } from './testing/wait-until.js';
 
 const PICTURE = { model: 'eta-image-2.0', prompt: 'a lighthouse' };
 const MESSAGE = { model: 'vendor-haiku-4-5-20251001', max_tokens: 16, messages: [{ role: 'user', content: 'Hello' }] };
@@ -141,11 +141,11 @@ describe('Example prices', () => {
     const told = 'prices: 1 model(s) of upstreams are sold at example prices, which nobody chose: vendor-5';
     const isTold = async (...reasons: string[]) =>
       (await readiness(api))[1].reasons.join() === reasons.join() || undefined;
-    await waitUntil('the example price at /readyz', () => isTold(told));
+    await eventually(() => isTold(told));
     expect(await metric(api, 'gateway_models_without_price')).toBe(1);
     for (const unit of ['input_token', 'output_token'])
       await api.admin('POST', '/prices', { model: 'vendor-5', unit, amount: '1', per_quantity: 1_000_000 });
-    await waitUntil('the end of it', () => isTold());
+    await eventually(() => isTold());
     expect(await metric(api, 'gateway_models_without_price')).toBe(0);
   });
 });

@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TaskView } from '#contracts';
+import { eventually } from '#testing';
 import { spawnApp, type SpawnedProcess, spawnScript } from './testing/spawned-process.js';
 
 const PICTURE = { model: 'eta-image-2.0', prompt: 'a lighthouse', size: '16:9', resolution: '2K' };
@@ -19,12 +20,10 @@ async function ask<Body>(url: string, key: string, body?: object): Promise<Body>
 }
 
 async function poll(baseUrl: string, key: string, taskId: string): Promise<TaskView> {
-  for (let attempt = 0; attempt < 400; attempt += 1) {
+  return eventually(async () => {
     const { data } = await ask<{ data: TaskView }>(`${baseUrl}/v1/tasks/${taskId}`, key);
-    if (data.usage.final) return data;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  throw new Error(`task ${taskId} did not end`);
+    return data.usage.final ? data : null;
+  });
 }
 
 async function submit(baseUrl: string, key: string, body: object): Promise<string> {
@@ -164,7 +163,10 @@ describe('The gateway as one process, nothing set but its folder and port', () =
 
   it('finishes after the next start what was running when it was killed, and charges it once', async () => {
     const taskId = await submit(baseUrl, KEY, { ...PICTURE, prompt: '[sandbox:delay=1500]' });
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await eventually(async () => {
+      const { data } = await ask<{ data: TaskView }>(`${baseUrl}/v1/tasks/${taskId}`, KEY);
+      return data.status === 'in_progress';
+    });
     await gateway.end('SIGKILL');
     gateway = start({ GATEWAY_API_KEY: KEY });
     await gateway.waitFor(/Ctrl-C stops it/);

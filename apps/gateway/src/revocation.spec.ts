@@ -1,4 +1,4 @@
-import { createTestDatabase, type TestDatabase } from '#testing';
+import { createTestDatabase, eventually, type TestDatabase } from '#testing';
 import { spawnApp, type SpawnedProcess } from './testing/spawned-process.js';
 
 const ADMIN_TOKEN = 'an-admin-token-for-tests';
@@ -51,9 +51,7 @@ describe('Revoking a key', () => {
     const refusedAfterMs = await Promise.all(
       urls.map(async (url) => {
         // Asked all the time, so that a cache which lives on by being used would be caught.
-        while ((await statusAt(url)) === 200 && Date.now() - revokedAt < 2 * REVOKED_WITHIN_MS) {
-          await new Promise((resolve) => setTimeout(resolve, 50));
-        }
+        await eventually(async () => (await statusAt(url)) !== 200, { limitMs: 2 * REVOKED_WITHIN_MS, pauseMs: 50 });
         return Date.now() - revokedAt;
       }),
     );

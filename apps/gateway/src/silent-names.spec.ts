@@ -2,7 +2,7 @@ import dns from 'node:dns/promises';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { quickestOf, startNameServer, type TestNameServer } from '#testing';
+import { eventually, quickestOf, startNameServer, type TestNameServer } from '#testing';
 import { startTestGateway, type TestGateway } from './testing/test-gateway.js';
 
 const PICTURE = { model: 'eta-image-2.0', prompt: 'a lighthouse', size: '1:1', resolution: '1K' };
@@ -54,13 +54,12 @@ describe('Hosts whose name server never answers', () => {
     await add('hostile', hosts);
     // The workers of images meet such a host too.
     await gateway.submit('/v1/images/generations', { ...PICTURE, image_urls: ['http://ref.slow.test/a.png'] });
-    while (!names.asked.some((name) => /^h\d+\.slow\.test$/.test(name)))
-      await new Promise((next) => setImmediate(next));
+    await eventually(() => names.asked.some((name) => /^h\d+\.slow\.test$/.test(name)));
     const deliveryMs = await quickestOf(1_500, () =>
       timeOf(async () => {
         const expected = received.calls + 1;
         await add('victim', [url]);
-        while (received.calls < expected) await new Promise((next) => setTimeout(next, 10));
+        await eventually(() => received.calls >= expected);
       }),
     );
     expect(deliveryMs).toBeLessThan(1_500);

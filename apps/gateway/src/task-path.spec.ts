@@ -75,6 +75,7 @@ function taskPath(options: () => TestGatewayOptions): void {
     const taskId = await gateway.submit('/v1/images/generations', { ...PICTURE, n: 3, prompt: '[sandbox:partial=2]' });
     const task = await gateway.waitForTask(taskId);
     expect(task.result?.images).toHaveLength(2);
+    expect(task.usage).toMatchObject({ amount: '0.070000', quantity: 2, final: true });
     expect(await entriesOf(gateway, taskId)).toEqual(
       expect.arrayContaining([
         ['hold', 105_000n],

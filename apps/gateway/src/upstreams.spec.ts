@@ -1,4 +1,4 @@
-import { createTestDatabase, describeWithRedis, type TestDatabase, uniqueRedisPrefix } from '#testing';
+import { createTestDatabase, describeWithRedis, eventually, type TestDatabase, uniqueRedisPrefix } from '#testing';
 import { spawnApp, type SpawnedProcess } from './testing/spawned-process.js';
 import { FakeTextVendor } from './testing/text-vendor/fake-text-vendor.js';
 
@@ -12,15 +12,6 @@ const REST_MS = 2_500;
 const SHARED_WITHIN_MS = 1_000;
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
-
-/** Waits until `done` answers true. */
-async function until(done: () => boolean): Promise<void> {
-  const deadline = Date.now() + 2 * FOLLOWED_WITHIN_MS;
-  while (!done()) {
-    if (Date.now() > deadline) throw new Error(`it did not happen: ${done.toString()}`);
-    await pause(20);
-  }
-}
 
 describeWithRedis('The text upstreams of two API processes', (redisUrl) => {
   let test: TestDatabase;
@@ -77,10 +68,10 @@ describeWithRedis('The text upstreams of two API processes', (redisUrl) => {
     const startedAt = Date.now();
     const hears = async (url: string): Promise<number> => {
       const word = `through ${url} at ${startedAt}`;
-      while (!vendor.seen.some(({ text }) => text.includes(word)) && Date.now() - startedAt < 2 * FOLLOWED_WITHIN_MS) {
+      await eventually(async () => {
         await ask(url, word);
-        await pause(50);
-      }
+        return vendor.seen.some(({ text }) => text.includes(word));
+      });
       return Date.now() - startedAt;
     };
     return Promise.all(urls.map(hears));
@@ -100,7 +91,7 @@ describeWithRedis('The text upstreams of two API processes', (redisUrl) => {
 
     first.pauseMs = 400;
     const running = ask(urls[1], 'Hello', true);
-    await until(() => first.seen.some(({ body }) => body['stream'] === true));
+    await eventually(() => first.seen.some(({ body }) => body['stream'] === true));
     await admin('PATCH', '/upstreams/first', { base_url: second.baseUrl });
     for (const elapsedMs of await heardFromBoth(second)) expect(elapsedMs).toBeLessThan(FOLLOWED_WITHIN_MS);
     expect(await running).toContain('response.completed');
@@ -130,7 +121,7 @@ describeWithRedis('The text upstreams of two API processes', (redisUrl) => {
     const requests = Array.from({ length: 10 }, (_, index) => ask(urls[index % 2 ? 1 : 0]));
     let answered = 0;
     for (const request of requests) void request.then(() => (answered += 1));
-    await until(() => answered >= requests.length - 1);
+    await eventually(() => answered >= requests.length - 1);
     expect(first.seen.length - resting).toBe(1);
     open();
     for (const answer of await Promise.all(requests)) expect(answer).toContain('completed');

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { type MediaOrder, type MediaProvider, type OperationState, ProviderError, type TaskView } from '#contracts';
 import { TasksNeedingAttentionService } from '#features';
-import { pngSample } from '#testing';
+import { eventually, pngSample } from '#testing';
 import { startTestGateway, type TestGateway } from './testing/test-gateway.js';
 
 const PICTURE = { model: 'eta-image-2.0', prompt: 'a lighthouse', size: '1:1', resolution: '1K' };
@@ -73,8 +73,7 @@ describe('A task and the faults of its vendor', () => {
   // What a test left open would meet the vendor of the next.
   afterEach(async () => {
     const text = 'update task set deadline_at = now() where finished_at is null returning id';
-    while ((await gateway.database.query({ text })).rows.length > 0)
-      await new Promise((resolve) => setTimeout(resolve, 50));
+    await eventually(async () => (await gateway.database.query({ text })).rows.length === 0);
   });
 
   const stateOf = async (taskId: string) => {
@@ -85,12 +84,8 @@ describe('A task and the faults of its vendor', () => {
     return rows[0];
   };
   const until = async (taskId: string, holds: (row: Awaited<ReturnType<typeof stateOf>>) => boolean) => {
-    const deadline = Date.now() + 20_000;
-    while (!holds(await stateOf(taskId))) {
-      if (Date.now() > deadline)
-        throw new Error(`it did not happen within 20 s: ${JSON.stringify(await stateOf(taskId))}`);
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
+    let row: Awaited<ReturnType<typeof stateOf>>;
+    await eventually(async () => holds((row = await stateOf(taskId))), { shows: () => JSON.stringify(row) });
   };
 
   it('never sends an order again whose answer was lost, and releases the money at the deadline', async () => {

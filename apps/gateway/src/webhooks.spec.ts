@@ -3,6 +3,7 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import type { TaskView } from '#contracts';
+import { eventually } from '#testing';
 import { startTestGateway, type TestGateway } from './testing/test-gateway.js';
 
 const PICTURE = { model: 'eta-image-2.0', prompt: 'a lighthouse', size: '1:1', resolution: '1K' };
@@ -61,15 +62,8 @@ describe('Webhooks', () => {
   });
 
   /** The `count`th call on a path. */
-  async function call(path: string, count = 1): Promise<Received> {
-    const deadline = Date.now() + 15_000;
-    while (Date.now() < deadline) {
-      const found = received.filter((candidate) => candidate.path === path)[count - 1];
-      if (found) return found;
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-    throw new Error(`no call ${count} on ${path} within 15 s`);
-  }
+  const call = (path: string, count = 1): Promise<Received> =>
+    eventually(() => received.filter((candidate) => candidate.path === path)[count - 1]);
 
   async function delivery(path: string): Promise<DeliveryLog> {
     const { body } = await gateway.send<{ data: { id: string; url: string }[] }>('GET', '/v1/webhooks/deliveries');
@@ -78,14 +72,8 @@ describe('Webhooks', () => {
   }
 
   /** Waits until the log has an attempt. */
-  async function recorded(path: string, attempt: number): Promise<void> {
-    const deadline = Date.now() + 10_000;
-    while (Date.now() < deadline) {
-      if (((await delivery(path)).log ?? []).some((logged) => logged.attempt === attempt)) return;
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-    throw new Error(`attempt ${attempt} on ${path} was not logged within 10 s`);
-  }
+  const recorded = (path: string, attempt: number): Promise<boolean> =>
+    eventually(async () => ((await delivery(path)).log ?? []).some((logged) => logged.attempt === attempt));
 
   /** Makes the attempt after a logged one due now. */
   async function hasten(path: string, attempt: number): Promise<void> {
@@ -210,7 +198,7 @@ describe('Webhooks', () => {
     expect(await delivery('/gone')).toMatchObject({ status: 'failed', last_status: 410 });
     const listed = async () =>
       (await gateway.send<{ data: { id: string }[] }>('GET', '/v1/webhooks/endpoints')).body.data.map(({ id }) => id);
-    while ((await listed()).includes(body.data.id)) await new Promise((resolve) => setTimeout(resolve, 20));
+    await eventually(async () => !(await listed()).includes(body.data.id));
     expect(await listed()).not.toContain(body.data.id);
   });
 

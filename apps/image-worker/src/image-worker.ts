@@ -1,7 +1,9 @@
-import { createMediaWorker, type MediaWorker } from '#features';
-import type { MediaProviderRegistry } from '#providers';
-import type { Platform } from '#runtime';
+import { type MediaUpstreams, MediaWorker, MediaWorkerModule } from '#features';
+import { createWorker, type Platform } from '#runtime';
 
 /** The worker of image tasks. */
-export const createImageWorker = (platform: Platform, providers: MediaProviderRegistry): MediaWorker =>
-  createMediaWorker('image', platform.config.worker.IMAGE_WORKER_CONCURRENCY, platform, providers);
+export const createImageWorker = (platform: Platform, upstreams: MediaUpstreams): Promise<MediaWorker> =>
+  createWorker(
+    MediaWorkerModule.register('image', platform.config.worker.IMAGE_WORKER_CONCURRENCY, platform, upstreams),
+    MediaWorker,
+  );

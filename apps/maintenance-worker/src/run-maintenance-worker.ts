@@ -1,6 +1,6 @@
 import { fleetSources } from '#features';
 import { onPlatform, runProcess } from '#runtime';
-import { createMaintenanceWorker } from './maintenance-worker.js';
+import { createMaintenanceWorker } from './create-maintenance-worker.js';
 
 await runProcess({
   name: 'maintenance-worker',
@@ -8,7 +8,7 @@ await runProcess({
   start: (config) =>
     onPlatform(config, async (platform) => {
       platform.metrics.add(...fleetSources(platform.database));
-      const worker = createMaintenanceWorker(platform);
+      const worker = await createMaintenanceWorker(platform);
       worker.start();
       return { ready: 'doing maintenance', stop: () => worker.stop() };
     }),

@@ -1,21 +1,23 @@
-import { loadConfig } from '#platform';
-import { openMediaProviders, SandboxConfig } from '#providers';
+import { MediaUpstreamRegistry } from '#features';
+import { openMediaUpstreams } from '#providers';
 import { onPlatform, runProcess } from '#runtime';
 import { createVideoWorker } from './video-worker.js';
 
 await runProcess({
   name: 'video-worker',
-  settings: { sandbox: () => loadConfig(SandboxConfig) },
-  start: (config, { sandbox }) =>
+  settings: { media: () => openMediaUpstreams() },
+  start: (config, { media }) =>
     onPlatform(config, async (platform) => {
-      const providers = openMediaProviders(sandbox);
-      const worker = createVideoWorker(platform, providers.registry);
+      const registry = new MediaUpstreamRegistry(platform.database, platform.sealer, media);
+      await registry.start();
+      const worker = await createVideoWorker(platform, registry.upstreams);
       worker.start();
       return {
         ready: 'waiting for video tasks',
         stop: async (graceMs) => {
           await worker.stop(graceMs);
-          await providers.close();
+          await registry.close();
+          await media.close();
         },
       };
     }),

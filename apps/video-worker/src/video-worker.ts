@@ -1,7 +1,9 @@
-import { createMediaWorker, type MediaWorker } from '#features';
-import type { MediaProviderRegistry } from '#providers';
-import type { Platform } from '#runtime';
+import { type MediaUpstreams, MediaWorker, MediaWorkerModule } from '#features';
+import { createWorker, type Platform } from '#runtime';
 
 /** The worker of video tasks. */
-export const createVideoWorker = (platform: Platform, providers: MediaProviderRegistry): MediaWorker =>
-  createMediaWorker('video', platform.config.worker.VIDEO_WORKER_CONCURRENCY, platform, providers);
+export const createVideoWorker = (platform: Platform, upstreams: MediaUpstreams): Promise<MediaWorker> =>
+  createWorker(
+    MediaWorkerModule.register('video', platform.config.worker.VIDEO_WORKER_CONCURRENCY, platform, upstreams),
+    MediaWorker,
+  );

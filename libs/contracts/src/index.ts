@@ -1,6 +1,13 @@
 export { CATALOG, familiesAt, familyOf, MODEL_IDS, type ModelId } from './catalog/catalog.js';
+export { FIELD_GROUPS } from './catalog/field-place.js';
 export { fieldTable, type FieldTableRow } from './catalog/field-table.js';
+export { type Field, fieldsOf } from './catalog/field.js';
 export { MAX_URL_LENGTH } from './catalog/file-source.js';
+export type { EtaRequest } from './catalog/image-families/eta.js';
+export type { IotaEditRequest } from './catalog/image-families/iota-edit.js';
+export type { IotaRequest } from './catalog/image-families/iota.js';
+export type { KappaRequest } from './catalog/image-families/kappa.js';
+export type { ThetaRequest } from './catalog/image-families/theta.js';
 export {
   type Billing,
   type MeasuredReference,
@@ -19,9 +26,70 @@ export type { ModelFamily } from './catalog/model-family.js';
 export { componentSchemas, submissionSchema } from './catalog/openapi-schema.js';
 export { EXAMPLE_PRICES } from './catalog/prices.js';
 export { readModelRequest } from './catalog/read-model-request.js';
+export type { AlphaRequest } from './catalog/video-families/alpha.js';
+export type { Beta25PreviewRequest } from './catalog/video-families/beta-2.5-preview.js';
+export type { Beta26Request } from './catalog/video-families/beta-2.6.js';
+export type { Beta27R2vRequest } from './catalog/video-families/beta-2.7-r2v.js';
+export type { Beta27Request } from './catalog/video-families/beta-2.7.js';
+export type { DeltaV26Request } from './catalog/video-families/delta-v2-6.js';
+export type { Epsilon02Request } from './catalog/video-families/epsilon-02.js';
+export type { Epsilon23Request } from './catalog/video-families/epsilon-2.3.js';
+export type { GammaRequest } from './catalog/video-families/gamma.js';
+export type { ZetaQ3ProRequest } from './catalog/video-families/zeta-q3-pro.js';
+export type { ZetaQ3Request } from './catalog/video-families/zeta-q3.js';
+export {
+  ACCOUNT_ROLES,
+  type AccountRole,
+  CONSOLE_PERMISSIONS,
+  CONSOLE_ROLES,
+  type ConsolePermission,
+  type ConsoleRole,
+  OPERATOR_ROLES,
+  type OperatorConsoleRole,
+  permissionsOf,
+} from './console/access.js';
+export type {
+  ConsoleChargeLine,
+  ConsoleDelivery,
+  ConsoleEntry,
+  ConsoleEntryExplained,
+  ConsoleInvitation,
+  ConsoleKey,
+  ConsoleModel,
+  ConsolePerson,
+  ConsoleQuote,
+  ConsoleUsage,
+  ConsoleUsageRecord,
+  ConsoleWebhookEndpoint,
+} from './console/account.js';
+export type {
+  AdminAccount,
+  AdminFunded,
+  AdminOverview,
+  AdminPerson,
+  AdminPrice,
+  AdminReconciliation,
+  AdminTask,
+  AdminTaskDetails,
+  AdminUpstream,
+} from './console/admin.js';
+export { CONSOLE_ACCESS, type ConsoleAccess, type ConsoleApi } from './console/api.js';
+export { CONSOLE_VERSION, type ConsoleFailure, type ConsoleProblem } from './console/common.js';
+export type { ConsoleOverview, ConsoleWarning } from './console/overview.js';
+export type { ConsoleSession, SignInMethod } from './console/session.js';
+export type { ConsoleTask, ConsoleTaskDetails, ConsoleTaskEvent } from './console/tasks.js';
 export { type ErrorCode, ERRORS, type FieldError, GatewayError } from './errors.js';
 export { isJsonObject, type JsonObject, type JsonValue } from './json.js';
 export { type Book, type BookMove, entrySql, kindSql, LEDGER_KINDS, type LedgerKind } from './ledger/ledger.js';
+export {
+  MEDIA_REASONS,
+  MediaFailure,
+  type MediaFailureDetails,
+  type MediaFailureKind,
+  type MediaFailureScope,
+  type MediaReason,
+  type VendorWords,
+} from './media-failures.js';
 export {
   type MediaOrder,
   type MediaProvider,
@@ -31,7 +99,26 @@ export {
   type ProviderOutput,
   TASK_FAILURES,
   type TaskFailureCode,
+  type UndeliveredOutput,
 } from './media-provider.js';
+export {
+  type CallFacts,
+  type CallPlan,
+  type CannotMake,
+  MEDIA_PROTOCOLS,
+  type MediaProtocol,
+  type MediaUpstream,
+  type PlannedOrder,
+  type ReferenceFile,
+  type ReferenceFiles,
+  type ResultSpool,
+  type Started,
+  type Ticket,
+  type UpstreamTraits,
+  type VendorCall,
+  type VendorCost,
+  type Verified,
+} from './media-upstream.js';
 export {
   BALANCE_UNITS,
   type BalanceUnit,
@@ -44,11 +131,13 @@ export {
 } from './money.js';
 export { nearestName, nearestNames } from './nearest-name.js';
 export {
+  type FinalState,
   isFinal,
   PUBLIC_STATUSES,
   publicStatusOf,
   type PublicTaskStatus,
   type QueueName,
+  type StateBefore,
   TASK_TRANSITIONS,
   type TaskCancellation,
   type TaskFileView,
@@ -57,6 +146,18 @@ export {
   type TaskView,
 } from './task.js';
 export { checkBody, type LongTextRule } from './text/body-check.js';
+export type {
+  ChatAnswer,
+  ChatFinishReason,
+  ChatReasoningDetail,
+  ChatReplyCall,
+  ChatUsage,
+} from './text/chat-answer.js';
+export type { ChatMessage, ChatPart, ChatToolCall } from './text/chat-messages.js';
+export { CHAT_LIMITS, ChatRequest, type ChatTool } from './text/chat-request.js';
+export type { EmbeddingsCall, EmbeddingsProvider, EmbeddingsReply } from './text/embeddings-provider.js';
+export { EMBEDDINGS_FIELDS, type EmbeddingsInput, EmbeddingsRequest } from './text/embeddings-request.js';
+export { carriesFile, isAddress } from './text/file-carriers.js';
 export {
   camelCaseGemini,
   GEMINI_METHODS,
@@ -71,7 +172,14 @@ export type { MessagesBlock, MessagesDocumentBlock, MessagesImageBlock } from '.
 export { CountTokensRequest, DEFAULT_MAX_TOKENS, MessagesRequest, type MessagesTool } from './text/messages-request.js';
 export { isKnownItem, type ResponsesBlock, type ResponsesItem, type ResponsesMessage } from './text/responses-items.js';
 export { RESPONSES_LIMITS, ResponsesRequest } from './text/responses-request.js';
-export { flatFunction, isFunctionTool, isRemoteMcp, type ResponsesTool } from './text/responses-tools.js';
+export {
+  flatFunction,
+  isCustomTool,
+  isFunctionTool,
+  isNamespace,
+  isRemoteMcp,
+  type ResponsesTool,
+} from './text/responses-tools.js';
 export type {
   GeminiAnswer,
   GeminiFinishReason,
@@ -84,6 +192,7 @@ export type {
   ResponsesAnswer,
   ResponsesOutcome,
   ResponsesOutputItem,
+  ResponsesOutputPart,
   ResponsesUsage,
   SpecifiedResponse,
 } from './text/text-answers.js';
@@ -129,15 +238,18 @@ export type {
   UserPart,
 } from './text/text-request.js';
 export type { MessagesStreamEvent, ResponsesStreamEvents } from './text/text-stream-events.js';
-export { TEXT_PROTOCOLS, type TextProtocol, type TextStyle } from './text/text-style.js';
+export { TEXT_PROTOCOLS, TEXT_STYLES, type TextProtocol, type TextStyle } from './text/text-style.js';
 export { type NamedUrl, type RequestUses, requestUses } from './text/unpriced-uses.js';
 export {
   ALLOW_UNPRICED,
   allows,
+  isOptionalTool,
+  LACKING_TOOLS,
+  type LackingTools,
   permits,
   REFUSE_UNPRICED,
   type UnpricedUse,
   type UpstreamPolicy,
 } from './text/upstream-policy.js';
-export { textModelElsewhere, unknownTextModel } from './text/where-served.js';
+export { textModelElsewhere, unknownTextModel, WHERE_TEXT_IS } from './text/where-served.js';
 export { wireNames } from './wire-names.js';

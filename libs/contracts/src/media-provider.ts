@@ -25,14 +25,31 @@ export type Operation = JsonObject;
 /** One finished file at the vendor. */
 export interface ProviderOutput {
   readonly role: 'output' | 'last_frame';
+  /** What the vendor calls it, or makes by its documentation: a hint, the first bytes decide. */
   readonly contentType: string;
   /** Where the bytes are: a vendor link, or whatever the provider's own `open` understands. Never shown to a client. */
   readonly url: string;
+  /** How long a film is by the vendor's word, when it says so. */
+  readonly seconds?: number;
+  /** When the link dies, in Unix milliseconds, when the vendor says so. */
+  readonly expiresAtMs?: number;
+}
+
+/** One of the ordered files that a vendor did not deliver although it delivered others. */
+export interface UndeliveredOutput {
+  /** Its place among the ordered files, counted from 0. */
+  readonly ordinal: number;
+  readonly code: TaskFailureCode;
+  readonly publicReason: string;
 }
 
 export type OperationState =
   | { readonly state: 'pending'; readonly pollDelayMs?: number; readonly progressPercent?: number }
-  | { readonly state: 'succeeded'; readonly outputs: readonly ProviderOutput[] }
+  | {
+      readonly state: 'succeeded';
+      readonly outputs: readonly ProviderOutput[];
+      readonly missing?: readonly UndeliveredOutput[];
+    }
   | { readonly state: 'failed'; readonly code: TaskFailureCode; readonly publicReason: string };
 
 /** Why a task failed, as clients see it in `error.code`. */

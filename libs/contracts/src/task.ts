@@ -8,7 +8,7 @@ export const TASK_TRANSITIONS = {
   /** Accepted and paid for by a hold; no vendor has seen it. */
   queued: ['submitting', 'failed', 'cancelled'],
   /** A worker holds the lease and hands the order to the vendor. */
-  submitting: ['queued', 'running', 'failed', 'cancelled'],
+  submitting: ['queued', 'running', 'storing', 'failed', 'cancelled'],
   /** The vendor works; the poll table says when to ask again. Nobody holds a lease. */
   running: ['storing', 'failed', 'cancelled'],
   /** The vendor is done; a worker copies its files into our store. */
@@ -22,6 +22,14 @@ export const TASK_TRANSITIONS = {
 } as const satisfies Record<string, readonly string[]>;
 
 export type TaskState = keyof typeof TASK_TRANSITIONS;
+
+/** The states that end a task. */
+export type FinalState = 'completed' | 'failed' | 'cancelled';
+
+/** The states from which a task may go to `Next`. */
+export type StateBefore<Next extends TaskState> = {
+  [State in TaskState]: Next extends (typeof TASK_TRANSITIONS)[State][number] ? State : never;
+}[TaskState];
 
 /** What clients see of a task that a worker has begun (D1 section 3 names only `submitted`). */
 const PUBLIC_STATUS = {

@@ -1,12 +1,13 @@
 export { decodedBase64 } from './inspect/base64.js';
 export { BufferSource } from './inspect/byte-source.js';
 export { isDataUri } from './inspect/data-uri.js';
+export { deliveredType } from './inspect/delivered-type.js';
 export { inspectMedia } from './inspect/inspect-media.js';
 export { InvalidMedia } from './inspect/invalid-media.js';
 export { checkInlineReferences, checkReferences } from './references/check-references.js';
-export { copyToStore } from './store/copy-to-store.js';
+export { type CopiedFile, copyToStore, type FilePlace } from './store/copy-to-store.js';
 export { createMediaStore } from './store/create-media-store.js';
 export { extensionOf } from './store/media-key.js';
 export { MediaStoreConfig } from './store/media-store-config.js';
-export { type MediaStore, MediaStoreError, type StoredFile } from './store/media-store.js';
+export { type MediaStore, MediaStoreError } from './store/media-store.js';
 export { inspectStoredFile } from './store/stored-source.js';

@@ -1,6 +1,13 @@
-export { openMediaProviders } from './media/open-media-providers.js';
-export { MediaProviderRegistry } from './media/registry.js';
+export { checkMediaUpstream } from './media/check-media-upstreams.js';
+export { MediaUpstreamEntry } from './media/media-upstream-entry.js';
+export {
+  type ConfiguredMediaUpstream,
+  openMediaUpstreams,
+  type OpenMediaUpstreams,
+} from './media/open-media-upstreams.js';
+export { ProviderUpstream } from './media/provider-upstream.js';
 export { SandboxConfig } from './media/sandbox/sandbox.config.js';
+export { runSmoke } from './media/smoke/run-smoke.js';
 export { checkUpstream, fieldName, type UpstreamMistake } from './text/check-upstreams.js';
 export { knownLimits, type ModelLimits } from './text/model-limits.js';
 export {
@@ -11,5 +18,6 @@ export {
 } from './text/open-text-providers.js';
 export { TextConfig } from './text/text.config.js';
 export { IsUpstreamKey, UpstreamEntry } from './text/upstream-entry.js';
+export { PROTOCOL_CODECS } from './text/upstream/protocol-codecs.js';
 export { countableText, loadTokenCounter, type TokenCounter } from './text/upstream/token-counter.js';
 export { addToTopLevelObject } from './text/upstream/top-level-field.js';

@@ -20,3 +20,4 @@ export type { WakeupQueue, Listening, TaskNotifier } from './queue/task-notifier
 export { type RunningProcess, runProcess, tellPeople } from './run-process.js';
 export type { TaskSignals } from './task-signals/task-signals.js';
 export { withDatabase } from './with-database.js';
+export { createWorker, type Worker, workerId } from './worker.js';

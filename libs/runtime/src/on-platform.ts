@@ -22,8 +22,9 @@ export async function onPlatform(
       stop: async (graceMs) => {
         platform.health.drain();
         await sleep(platform.config.ops.DRAIN_SECONDS * 1000);
+        const deadlineMs = performance.now() + graceMs;
         await running.stop(graceMs);
-        await platform.close(graceMs);
+        await platform.close(Math.max(0, deadlineMs - performance.now()));
       },
     };
   } catch (error) {

@@ -1,5 +1,6 @@
 export { atBest, quickestOf } from './at-best.js';
 export { ControllableClock } from './controllable-clock.js';
+export { eventually } from './eventually.js';
 export { FaultProxy, type NetworkFault } from './fault-proxy.js';
 export { filmSample, isoBox, longs, movieSample, mp4Brands } from './media-samples/film-samples.js';
 export { gifSample, jpegSample, jpegSegment, pngSample, webpSample } from './media-samples/picture-samples.js';
@@ -8,9 +9,11 @@ export { type NameAnswer, startNameServer, type TestNameServer } from './name-se
 export { type RedisServer, startRedisServer } from './redis-server.js';
 export { noteProcess } from './run-folder.js';
 export { type S3Server, startS3Server } from './s3-server.js';
+export { type SilentHandshake, startSilentHandshake } from './silent-handshake.js';
 export { describeWithBrowser } from './test-browser.js';
 export { createTestDatabase, type TestDatabase } from './test-database.js';
 export { describeWithPython } from './test-python.js';
 export { describeWithRedis, uniqueRedisPrefix } from './test-redis.js';
 export { startTestServices } from './test-services.js';
 export { startTraceCollector, type TraceCollector } from './trace-collector.js';
+export { untilBlocked } from './until-blocked.js';

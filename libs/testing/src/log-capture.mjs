@@ -7,7 +7,9 @@ import { configureLog } from '#platform';
 const file = process.env.TEST_LOG_FILE;
 const destination = { write: (line) => appendFileSync(file, line) };
 
-// Before the tests of every file anew: the file before may have listened to the log itself.
+// Before the tests of a file, and after each group of tests: some listen to the log themselves.
+const MOMENTS = new Set(['add_test', 'run_describe_finish']);
+
 addEventHandler((event) => {
-  if (file && event.name === 'add_test') configureLog({ LOG_LEVEL: 'info' }, destination, 'test');
+  if (file && MOMENTS.has(event.name)) configureLog({ LOG_LEVEL: 'info' }, destination, 'test');
 });

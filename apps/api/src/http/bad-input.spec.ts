@@ -102,8 +102,8 @@ describe('What every request passes', () => {
       method: 'POST',
       headers: { authorization: `Bearer ${TEST_KEY}`, 'content-type': 'application/json', 'content-length': '1000' },
     });
-    sent.on('error', () => undefined).write('{"model":');
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    sent.on('error', () => undefined);
+    await new Promise((resolve) => sent.write('{"model":', resolve));
     sent.destroy();
     expect((await quote('application/json', JSON.stringify(ORDER))).status).toBe(200);
   });

@@ -1,4 +1,5 @@
-import type { JsonBounds } from './json-scan.js';
+import { CONVERSATION_JSON } from '#features';
+import type { JsonBounds } from '#platform';
 
 /** What a body may hold. */
 export interface BodyLimits {
@@ -11,17 +12,16 @@ export interface BodyLimits {
 /** Several times what the longest list of fields takes. */
 const FIELDS: JsonBounds = { maxValues: 2_000, maxKeys: 1_000 };
 
-/** Thousands of turns with their tool calls; what is built of so many values keeps others waiting for some 20 ms. */
-const CONVERSATION: JsonBounds = { maxValues: 100_000, maxKeys: 30_000 };
-
 /** The kinds of bodies that routes take. */
 export const BODY_KINDS = {
   /** A list of fields. */
   fields: { announcedBytes: 1024 * 1024, json: FIELDS },
+  /** What nobody looks at, so that whoever sends it needs no key. */
+  unread: { announcedBytes: undefined, json: FIELDS },
   /** Fields with pictures in them. */
   pictures: { announcedBytes: undefined, json: FIELDS },
   /** Turns and tools that the caller shapes, with pictures in them. */
-  conversation: { announcedBytes: undefined, json: CONVERSATION },
+  conversation: { announcedBytes: undefined, json: CONVERSATION_JSON },
 } as const satisfies Readonly<Record<string, BodyLimits>>;
 
 /** The name of a kind of body. */

@@ -31,7 +31,7 @@ export const crossOrigin =
     // The wildcard never covers Authorization, so the names that were asked for are said back.
     const wanted = request.headers['access-control-request-headers'];
     if (wanted !== undefined) response.setHeader('access-control-allow-headers', wanted);
-    response.setHeader('access-control-allow-methods', 'GET, POST, OPTIONS');
+    response.setHeader('access-control-allow-methods', 'GET, POST, DELETE, OPTIONS');
     response.setHeader('access-control-max-age', PREFLIGHT_SECONDS);
     response.status(204).end();
   };

@@ -7,6 +7,12 @@ export interface Envelope<Data> {
 /** Puts an answer into the envelope. `code` is its HTTP status. */
 export const envelope = <Data>(data: Data, code = 200): Envelope<Data> => ({ code, data });
 
+/** An answer whose fields stand beside `code`, without `data`: what can be read back in as it is. */
+export const withCode = <Fields extends object>(fields: Fields, code = 200): Fields & { readonly code: number } => ({
+  code,
+  ...fields,
+});
+
 /** `data`, and fields that stand beside it in the envelope: `after` it, and `before` it behind `code`. */
 export class DataWith<Data> {
   constructor(

@@ -1,4 +1,5 @@
-import { ERRORS, type GatewayError } from '#contracts';
+import { type ConsoleFailure, ERRORS, type GatewayError } from '#contracts';
+import { ConsoleRefusal } from '../console/console-refusal.js';
 
 /** The error body of media, task and account routes (design section 6). */
 export function toErrorBody(error: GatewayError): Record<string, unknown> {
@@ -14,4 +15,17 @@ export function toErrorBody(error: GatewayError): Record<string, unknown> {
       ...(details && { details }),
     },
   };
+}
+
+/** The error body of the routes of the console. */
+export function toConsoleFailure(error: GatewayError, requestId: string): ConsoleFailure {
+  const { publicMessage: message, param: field = null, details = [], retryAfterMs } = error;
+  const problems = details.map(({ code: each, param, message: words }) => ({
+    code: each,
+    field: param,
+    message: words,
+  }));
+  const code = error instanceof ConsoleRefusal ? error.consoleCode : error.code;
+  const seconds = retryAfterMs === undefined ? null : Math.ceil(retryAfterMs / 1000);
+  return { error: { code, message, field, problems, request_id: requestId, retry_after_seconds: seconds } };
 }

@@ -11,10 +11,7 @@ describe('The log of refused and failed requests', () => {
       { write: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>) },
     );
   });
-  afterAll(async () => {
-    configureLog({ LOG_LEVEL: 'warn' });
-    await gateway.stop();
-  });
+  afterAll(() => gateway.stop());
 
   it('names a refused and an answered request by the id its client was told', async () => {
     const headers = { authorization: `Bearer ${TEST_KEY}` };

@@ -3,7 +3,7 @@ import { noteFacts } from '#features';
 import { logger } from '#platform';
 import { type ArgumentsHost, Catch, type ExceptionFilter, NotFoundException } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { toErrorBody } from './error-body.js';
+import { toConsoleFailure, toErrorBody } from './error-body.js';
 import { isTextStyle } from './request-style.js';
 import { toGatewayError } from './to-gateway-error.js';
 import type { UnknownPaths } from './unknown-path.js';
@@ -37,7 +37,10 @@ export class ErrorFilter implements ExceptionFilter {
       // Client libraries obey this before their own idea of which statuses pass.
       response.setHeader('x-should-retry', String(ERRORS[error.code].retryable));
       response.status(statusInStyle(style, error)).json(errorInStyle(style, error, request.requestId));
-    } else response.status(error.status).json(toErrorBody(error));
+    } else {
+      const body = style === 'console' ? toConsoleFailure(error, request.requestId) : toErrorBody(error);
+      response.status(error.status).json(body);
+    }
   }
 }
 

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { eventually } from '#testing';
 import { type AdminGateway, startAdminGateway } from '../../../gateway/src/testing/admin-gateway.js';
 
 const MIB = 1024 * 1024;
@@ -169,7 +170,7 @@ describe('What accounts share', () => {
     leaving.abort();
     const again = async (): Promise<number> =>
       (await api.gateway.send('GET', `${path}?wait=1`, undefined, authorization)).status;
-    while ((await again()) === 429) await new Promise((resolve) => setTimeout(resolve, 50));
+    await eventually(async () => (await again()) !== 429);
     expect(await again()).toBe(200);
   });
 });

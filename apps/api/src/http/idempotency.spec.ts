@@ -1,5 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { KEY_CACHE_MS } from '#features';
+import { eventually } from '#testing';
+import { CONTROLLERS } from '../controllers.js';
+import { declaredRoutes } from './declared-routes.js';
+import { CONSOLE_API } from '../console/console-gate.js';
+import { consoleClient, OWN_PAGE } from '../../../gateway/src/testing/console-client.js';
 import { startTestGateway, TEST_KEY, type TestGateway } from '../../../gateway/src/testing/test-gateway.js';
 
 const PICTURE = { model: 'eta-image-2.0', prompt: 'a lighthouse', size: '1:1', resolution: '1K' };
@@ -19,8 +24,7 @@ describe('Idempotency-Key', () => {
     (await gateway.database.query<Row>({ text, values })).rows;
   /** Entries of the ledger, once what was answered is settled too. */
   const charges = async () => {
-    while ((await run('select 1 from request_hold')).length > 0)
-      await new Promise((resolve) => setTimeout(resolve, 10));
+    await eventually(async () => (await run('select 1 from request_hold')).length === 0);
     return (await run<{ n: number }>('select count(*)::integer n from ledger_entry'))[0]?.n;
   };
 
@@ -50,6 +54,24 @@ describe('Idempotency-Key', () => {
       body: { error: { code: 'idempotency_mismatch', param: 'Idempotency-Key' } },
     });
     expect((await send('/v1/images/edits', PICTURE, key)).status).toBe(422);
+  });
+
+  const COSTLY = declaredRoutes(CONTROLLERS).filter(({ facts: { cost } }) => cost === 'task' || cost === 'text');
+
+  /** What opens a route: the key, or on pages of the console a session that the same key opened. */
+  const opening = async (path: string): Promise<Record<string, string>> => {
+    if (!path.startsWith(CONSOLE_API)) return { authorization: `Bearer ${TEST_KEY}` };
+    const page = consoleClient(gateway);
+    await page.call('POST /sign-in/key', { key: TEST_KEY });
+    return { ...OWN_PAGE, cookie: page.cookie };
+  };
+
+  it.each(COSTLY.map(({ path }) => path))('is looked at before all else at %s', async (path) => {
+    const key = randomUUID();
+    await send(IMAGES, PICTURE, key);
+    const headers = { ...(await opening(path)), 'idempotency-key': key };
+    const answer = await gateway.send('POST', path.replace(':target', 'any:generateContent'), {}, headers);
+    expect(answer.status).toBe(422);
   });
 
   it('makes one task of many requests at once; the others hear of it, or that it is at work', async () => {
@@ -120,7 +142,7 @@ describe('Idempotency-Key', () => {
     const [another, repeated] = [await send(IMAGES, PICTURE, randomUUID()), await send(IMAGES, PICTURE, key)];
     const records = await run("select 1 from idempotency_record where state = 'in_flight'");
     await run('update api_key set requests_per_minute = null');
-    await new Promise((resolve) => setTimeout(resolve, KEY_CACHE_MS + 200));
+    await eventually(async () => (await send(IMAGES, PICTURE, randomUUID())).status === 200);
     expect([statuses, another.status]).toEqual([[200, 200], 429]);
     expect(repeated).toMatchObject({ status: 200, body: first.body });
     expect(records).toEqual([]);

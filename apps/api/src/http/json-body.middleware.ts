@@ -20,7 +20,8 @@ const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
 const OPERATORS = 'operators';
 
 /** True for a request whose body is read. */
-export const carriesBody = ({ method }: Request): boolean => HAS_BODY.has(method);
+export const carriesBody = ({ method, match }: Request): boolean =>
+  HAS_BODY.has(method) && match.facts.body !== 'unread';
 
 /**
  * Reads JSON bodies within bounds; a body of another type is refused by name, and so are compressed ones, those with very
@@ -29,7 +30,9 @@ export const carriesBody = ({ method }: Request): boolean => HAS_BODY.has(method
  */
 export function jsonBody(bounds: BodyBounds): RequestHandler {
   return async (request: Request, response: Response, next: NextFunction) => {
-    if (carriesBody(request)) {
+    // That there is no such path says more than that its body is of another type, and nobody reads it.
+    const isRead = request.match.pattern !== undefined || isJson(request.headers['content-type']);
+    if (carriesBody(request) && isRead) {
       expectPlainJson(request.headers);
       if (announcesBody(request.headers)) await takeBody(request, response, bounds);
     }
@@ -50,13 +53,15 @@ async function takeBody(request: Request, response: Response, bounds: BodyBounds
 const announcesBody = (headers: IncomingHttpHeaders): boolean =>
   headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
 
+const isJson = (type: string | undefined): boolean =>
+  type === undefined || /^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(type);
+
 /** UTF-8 is the only encoding: upstreams of the same style get the bytes as they came, under no other name. */
 function expectPlainJson({
   'content-type': type,
   'content-encoding': encoding = 'identity',
 }: IncomingHttpHeaders): void {
-  if (type !== undefined && !/^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(type))
-    throw unsupported(`Content-Type must be application/json, not "${type.slice(0, 100)}".`);
+  if (!isJson(type)) throw unsupported(`Content-Type must be application/json, not "${type?.slice(0, 100)}".`);
   const charset = type === undefined ? undefined : /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(type)?.[1];
   if (charset !== undefined && !/^utf-?8$/i.test(charset))
     throw unsupported(`Bodies are read as UTF-8, not as "${charset.slice(0, 100)}".`);

@@ -23,6 +23,9 @@ describe('A method that a path does not have', () => {
     }
     // The path of many tasks is that of a task, too.
     found.get('/v1/tasks/batch')?.add('GET').add('HEAD');
+    // And so are those of whole conversations that of a response.
+    for (const [path, methods] of found)
+      if (/responses\/(compact|input_tokens)$/.test(path)) methods.add('GET').add('HEAD').add('DELETE');
     return found;
   };
   const listed = (allow: string | null): string[] => (allow ?? '').split(', ').sort();

@@ -1,3 +1,4 @@
+import { WHERE_TEXT_IS } from '#contracts';
 import { startTestGateway, TEST_KEY, type TestGateway } from '../../../gateway/src/testing/test-gateway.js';
 
 /** What people send before they have read the guide; each refusal has to say what to send instead. */
@@ -14,17 +15,8 @@ describe('A request with a typical mistake', () => {
   };
 
   it.each([
-    [
-      'POST',
-      '/v1/chat/completions',
-      'Text is POST /v1/responses, /v1/messages or /v1beta/models/{model}:generateContent.',
-    ],
-    [
-      'POST',
-      '/chat/completions',
-      'Text is POST /v1/responses, /v1/messages or /v1beta/models/{model}:generateContent.',
-    ],
-    ['POST', '/v1/completions', 'Text is POST /v1/responses, /v1/messages or /v1beta/models/{model}:generateContent.'],
+    ['POST', '/v1/completions', `Text is ${WHERE_TEXT_IS}.`],
+    ['POST', '/v1/chat', `Text is ${WHERE_TEXT_IS}.`],
     ['POST', '/v1/v1/images/generations', 'Did you mean POST /v1/images/generations?'],
     ['POST', '/images/generations', 'Did you mean POST /v1/images/generations?'],
     ['POST', '/v1/image/generation', 'Did you mean POST /v1/images/generations?'],
@@ -34,11 +26,39 @@ describe('A request with a typical mistake', () => {
     ['GET', '/V1/Models', 'Did you mean GET /v1/models?'],
     ['GET', '/v1/model', 'Did you mean GET /v1/models?'],
     ['GET', '/v1/task/task_1', 'Did you mean GET /v1/tasks/{task_id}?'],
-    ['POST', '/v1/embeddings', 'GET /docs describes every route, GET /openapi.json for programs.'],
+    ['GET', '/v1alpha/models', 'Did you mean GET /v1/models?'],
+    ['POST', '/v1/moderations', 'GET /docs describes every route, GET /openapi.json for programs.'],
     ['GET', '/', 'GET /docs describes every route, GET /openapi.json for programs.'],
   ])('%s %s is told where to go', async (method, path, hint) => {
     const body = method === 'POST' ? { model: 'vendor-5' } : undefined;
     expect(await messageOf(method, path, body)).toEqual([404, `There is no ${method} ${path}. ${hint}`]);
+  });
+
+  it.each([
+    ['POST', '/v1/files', 'send them inside the request'],
+    ['GET', '/v1/files/file_1', 'send them inside the request'],
+    ['POST', '/upload/v1beta/files', 'send them inside the request'],
+    ['POST', '/v1/uploads', 'send them inside the request'],
+    ['POST', '/v1/batches', 'send the requests one by one'],
+    ['POST', '/v1/messages/batches', 'send the requests one by one'],
+    ['POST', '/v1/conversations', 'previous_response_id'],
+    ['GET', '/v1/conversations/conv_1/items', 'previous_response_id'],
+    ['POST', '/v1beta/cachedContents', 'marked for the caches of the vendors'],
+    ['POST', '/v1/threads/runs', 'POST /v1/responses'],
+  ])('%s %s is told what to do where that is not offered', async (method, path, hint) => {
+    const body = method === 'POST' ? { model: 'vendor-5' } : undefined;
+    expect(await messageOf(method, path, body)).toEqual([404, expect.stringContaining(hint)]);
+  });
+
+  it('is told so for files in the form in which they are uploaded, too', async () => {
+    const headers = { authorization: `Bearer ${TEST_KEY}` };
+    const body = new FormData();
+    body.set('file', new Blob(['x']), 'x.txt');
+    const answer = await fetch(`${gateway.baseUrl}/v1/files`, { method: 'POST', headers, body });
+    expect([answer.status, await answer.text()]).toEqual([
+      404,
+      expect.stringContaining('send them inside the request'),
+    ]);
   });
 
   it('shows strangers nothing of the admin API, and its holder the nearest route', async () => {
@@ -53,6 +73,7 @@ describe('A request with a typical mistake', () => {
 
   const TEXT_ROUTES: [path: string, body: (model: string) => object][] = [
     ['/v1/responses', (model) => ({ model, input: 'hello' })],
+    ['/v1/chat/completions', (model) => ({ model, messages: [{ role: 'user', content: 'hello' }] })],
     ['/v1/messages', (model) => ({ model, max_tokens: 9, messages: [{ role: 'user', content: 'hello' }] })],
     ['/v1/messages/count_tokens', (model) => ({ model, messages: [{ role: 'user', content: 'hello' }] })],
     ['/v1beta/models/MODEL:generateContent', () => ({ contents: [{ parts: [{ text: 'hello' }] }] })],
@@ -89,7 +110,7 @@ describe('A request with a typical mistake', () => {
     async (path) => {
       expect(await messageOf('POST', path, { model: 'vendor-5', prompt: 'x' })).toEqual([
         404,
-        expect.stringContaining('vendor-5 writes text: send it to POST /v1/responses, /v1/messages or '),
+        expect.stringContaining(`vendor-5 writes text: send it to ${WHERE_TEXT_IS}`),
       ]);
     },
   );

@@ -1,3 +1,4 @@
+import { eventually } from '#testing';
 import { startTestGateway, type TestGateway } from '../../../gateway/src/testing/test-gateway.js';
 
 const PICTURE = { model: 'eta-image-2.0', prompt: 'a lighthouse', size: '1:1', resolution: '1K' };
@@ -54,8 +55,7 @@ describe('A key over its limit', () => {
 
   it('is refused further tasks when its account has as many open as it may', async () => {
     await gateway.database.query({ text: 'update api_key set requests_per_minute = null' });
-    await new Promise((resolve) => setTimeout(resolve, 3_200));
-    await gateway.submit(...PATHS.media);
+    await eventually(async () => (await gateway.send('POST', ...PATHS.media)).status === 200);
     const answer = await gateway.send('POST', ...PATHS.media);
     expect(answer).toMatchObject({ status: 429, body: { message: expect.stringContaining('3 open tasks') } });
   });

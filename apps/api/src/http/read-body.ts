@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError } from '#contracts';
+import { BodyBytes, type JsonBounds, JsonScan } from '#platform';
 import type { BodyBudget, NoRoom } from './body-budget.js';
-import { BodyBytes } from './body-bytes.js';
-import { type JsonBounds, JsonScan } from './json-scan.js';
 import type { SendingRate } from './sending-rate.js';
 
 /** Bodies up to this many bytes are held without asking: connections bound them, and most requests are smaller. */

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { type JsonBounds, JsonScan } from './json-scan.js';
+import { type JsonBounds, JsonScan } from '#platform';
 import { readJson } from './read-json.js';
 
 const WIDE: JsonBounds = { maxValues: 100_000, maxKeys: 30_000 };

@@ -1,13 +1,8 @@
-import type { JsonScan } from './json-scan.js';
-import { parsedJson, textOf } from './json-text.js';
-import { parsedParts } from './long-strings.js';
+import { type JsonScan, nextTurn, parsedJson, parsedParts, textOf } from '#platform';
 import { keysIn, refuseKeys } from './object-keys.js';
-import { nextTurn } from '#platform';
 
 /** Bodies of more bytes are parsed in steps, with other work in between. */
 const LARGE_BYTES = 256 * 1024;
-
-const PROTO = Buffer.from('__proto__');
 
 /**
  * The value that a scanned body is the JSON of. Each key stands once in its object and means what it reads as.
@@ -20,7 +15,7 @@ export function readJson(bytes: Buffer, from: number, scan: JsonScan): unknown {
   if (bytes.length > LARGE_BYTES) return readLargeJson(bytes, from, scan);
   const text = textOf(from === 0 ? bytes : bytes.subarray(from));
   const value = parsedJson(text);
-  if (mayHoldRefusedKeys(bytes, scan) || keysIn(value) !== scan.keys) refuseKeys(text);
+  if (mayHoldRefusedKeys(text, scan) || keysIn(value) !== scan.keys) refuseKeys(text);
   return value;
 }
 
@@ -31,9 +26,10 @@ async function readLargeJson(bytes: Buffer, from: number, scan: JsonScan): Promi
   const structure = textOf(parts.structure);
   const value = parsedJson(structure, (message) => message.replaceAll(parts.mark, '…'));
   await nextTurn();
-  if (mayHoldRefusedKeys(parts.structure, scan) || keysIn(value) !== scan.keys) refuseKeys(structure);
+  if (mayHoldRefusedKeys(structure, scan) || keysIn(value) !== scan.keys) refuseKeys(structure);
   await nextTurn();
   return parts.restored(value);
 }
 
-const mayHoldRefusedKeys = (bytes: Buffer, scan: JsonScan): boolean => scan.hasEscapedKeys || bytes.includes(PROTO);
+/** Text is searched several times faster than bytes are. */
+const mayHoldRefusedKeys = (text: string, scan: JsonScan): boolean => scan.hasEscapedKeys || text.includes('__proto__');

@@ -19,7 +19,7 @@ interface Sender {
 
 /**
  * Finds bodies that come so slowly that their sender holds a connection and memory for nothing. One timer looks at all
- * of them; it runs only while there are any.
+ * of them; it ends at the first look that finds none, since a timer of its own for each body costs more than the body.
  */
 export class SendingRate {
   readonly #senders = new Set<Sender>();
@@ -30,17 +30,14 @@ export class SendingRate {
     const sender = { credit: CREDIT_MAX_BYTES, seenBytes: 0, seenAtMs: performance.now(), bytes, tooSlow };
     this.#senders.add(sender);
     this.#timer ??= setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
-    return () => this.#leave(sender);
-  }
-
-  #leave(sender: Sender): void {
-    this.#senders.delete(sender);
-    if (this.#senders.size > 0) return;
-    clearInterval(this.#timer);
-    this.#timer = undefined;
+    return () => void this.#senders.delete(sender);
   }
 
   #look(): void {
+    if (this.#senders.size === 0) {
+      clearInterval(this.#timer);
+      this.#timer = undefined;
+    }
     const now = performance.now();
     for (const sender of this.#senders) {
       const bytes = sender.bytes();
@@ -48,7 +45,7 @@ export class SendingRate {
       sender.credit = Math.min(CREDIT_MAX_BYTES, sender.credit + bytes - sender.seenBytes) - due;
       [sender.seenBytes, sender.seenAtMs] = [bytes, now];
       if (sender.credit > 0) continue;
-      this.#leave(sender);
+      this.#senders.delete(sender);
       sender.tooSlow(
         new GatewayError(
           'request_timeout',

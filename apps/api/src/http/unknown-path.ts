@@ -1,4 +1,4 @@
-import { GatewayError } from '#contracts';
+import { GatewayError, WHERE_TEXT_IS } from '#contracts';
 import { distance } from 'fastest-levenshtein';
 
 /** A route of the document: a method in capitals, and a path whose parameters stand in braces. */
@@ -14,7 +14,29 @@ const MISSING_SEGMENT = 3;
 
 /** How other APIs call the writing of text. */
 const TEXT_ELSEWHERE = /^(chat\/)?complet(e|ions?)$|^chat$|^generate(-?text)?$/;
-const TEXT_HERE = 'Text is POST /v1/responses, /v1/messages or /v1beta/models/{model}:generateContent.';
+/** What other APIs have and the gateway has not, and what to do instead. */
+const NOT_OFFERED: readonly (readonly [RegExp, string])[] = [
+  [
+    /^(upload\/(v\d+(beta)?\/)?)?(files|uploads)(\/|$)/,
+    'No files are kept: send them inside the request, as base64 or as a public URL.',
+  ],
+  [
+    /^((messages\/)?batches|models\/[^/]*:batch\w+)(\/|$)/,
+    'There are no batches: send the requests one by one, several at the same time.',
+  ],
+  [
+    /^conversations(\/|$)/,
+    'No conversations are kept apart: send the turns in input, or the id of a stored response in previous_response_id.',
+  ],
+  [
+    /^cachedcontents(\/|$)/,
+    'No caches are made by hand: prompts that begin alike are marked for the caches of the vendors by the gateway.',
+  ],
+  [
+    /^(assistants|threads)(\/|$)/,
+    'There are no assistants and threads: send instructions, tools and previous_response_id to POST /v1/responses.',
+  ],
+];
 const EVERY_ROUTE = 'GET /docs describes every route, GET /openapi.json for programs.';
 
 /** What is said of paths that nothing answers at: the route that was probably meant. */
@@ -34,7 +56,10 @@ export class UnknownPaths {
   private hint(method: string, path: string): string {
     if (path.length > LONGEST_COMPARED) return EVERY_ROUTE;
     const segments = segmentsOf(path);
-    if (TEXT_ELSEWHERE.test(segments.join('/'))) return TEXT_HERE;
+    const asked = segments.join('/');
+    if (TEXT_ELSEWHERE.test(asked)) return `Text is ${WHERE_TEXT_IS}.`;
+    const instead = NOT_OFFERED.find(([elsewhere]) => elsewhere.test(asked))?.[1];
+    if (instead !== undefined) return instead;
     // Operators' routes are nobody else's business; who asks below /admin/v1 has shown the token.
     const isAdmin = path.startsWith('/admin/v1/');
     const near = this.routes
@@ -50,7 +75,7 @@ export class UnknownPaths {
 const segmentsOf = (path: string): string[] =>
   path
     .toLowerCase()
-    .replace(/^(\/+v\d+(beta)?(?=\/|$))+/, '')
+    .replace(/^(\/+v\d+(alpha|beta)?(?=\/|$))+/, '')
     .split('/')
     .filter(Boolean);
 

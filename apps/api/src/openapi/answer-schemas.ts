@@ -1,4 +1,4 @@
-import { BALANCE_UNITS, ERRORS, type JsonObject, TASK_FAILURES } from '#contracts';
+import { BALANCE_UNITS, ERRORS, FIELD_GROUPS, type JsonObject, TASK_FAILURES } from '#contracts';
 
 const TIME = { type: ['integer', 'null'], description: 'Unix seconds.' };
 const AMOUNT = { type: 'string', pattern: '^\\d+\\.\\d{6}$', description: 'Decimal with six places.' };
@@ -58,22 +58,56 @@ const TASK: JsonObject = {
   },
 };
 
+const MODEL_FIELD: JsonObject = {
+  type: 'object',
+  required: ['name', 'type', 'required', 'default', 'allowed', 'note', 'schema', 'unit', 'group', 'order'],
+  properties: {
+    name: { type: 'string', description: 'Fields of listed objects read `image_with_roles[].url`.' },
+    type: { type: 'string' },
+    required: { type: 'boolean' },
+    default: { description: 'null: none.' },
+    allowed: { type: 'string', description: 'What is allowed, in words.' },
+    note: { type: 'string' },
+    schema: { type: 'object', description: 'JSON Schema of the value; each choice in its documented spelling, once.' },
+    unit: { enum: ['second', 'image', 'video', null], description: 'What the number counts.' },
+    group: { enum: [...FIELD_GROUPS], description: 'Where a form shows it.' },
+    order: { type: 'integer', minimum: 1, description: 'Its place in a form.' },
+  },
+};
+
+const MODEL_VARIANT: JsonObject = {
+  type: 'object',
+  description: 'A way the model is sold; price is null while it has none and cannot be ordered.',
+  required: ['variant', 'unit', 'price'],
+  properties: {
+    variant: { type: 'string' },
+    unit: { type: 'string' },
+    price: {
+      type: ['object', 'null'],
+      required: ['amount', 'per_quantity', 'currency'],
+      properties: { amount: AMOUNT, per_quantity: { type: 'integer' }, currency: { enum: [...BALANCE_UNITS] } },
+    },
+  },
+};
+
 const MODEL: JsonObject = {
   type: 'object',
-  required: ['id', 'object', 'kind', 'paths', 'modes', 'fields', 'prices'],
+  required: ['id', 'object', 'kind', 'available', 'paths', 'modes', 'fields', 'prices', 'variants'],
   properties: {
     id: { type: 'string' },
     object: { const: 'model' },
     created: { type: 'integer' },
     owned_by: { type: 'string' },
-    kind: { enum: ['text', 'video', 'image'] },
+    kind: { enum: ['text', 'embedding', 'video', 'image'] },
+    available: { type: 'boolean' },
     paths: { type: 'array', items: { type: 'string' } },
     summary: { type: 'string' },
     modes: { type: 'array', items: { type: 'string' } },
-    fields: { type: 'array', items: { type: 'object' } },
+    fields: { type: 'array', items: MODEL_FIELD },
     rules: { type: 'array', items: { type: 'string' } },
     result_lifetime_seconds: { type: ['integer', 'null'] },
     prices: { type: 'array', items: { type: 'object' } },
+    variants: { type: 'array', items: MODEL_VARIANT },
   },
 };
 

@@ -26,7 +26,7 @@ export const describeApi = (routes: readonly DeclaredRoute[]): JsonObject => ({
     title: 'Generation gateway',
     version: VERSION,
     description:
-      'Text in three styles, and videos and images as tasks. Successful answers carry `code: 200`; every answer carries `x-request-id`.',
+      'Text in four styles, and videos and images as tasks. Successful answers carry `code: 200`; every answer carries `x-request-id`.',
     license: { name: 'MIT', identifier: 'MIT' },
   },
   servers: [{ url: '/', description: 'This gateway' }],

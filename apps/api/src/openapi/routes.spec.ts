@@ -27,10 +27,13 @@ const LET_IN_BY: Readonly<Record<string, readonly string[]>> = {
     'GET /responses/{id}',
     'GET /v1/models',
     'GET /v1/models/{model}',
+    'GET /v1beta/models',
+    'GET /v1beta/models/{target}',
   ],
   // What costs money or work is limited by the minute besides.
   'ApiKeyGuard and RateLimitGuard': [
     'DELETE /v1/webhooks/endpoints/{endpoint_id}',
+    'GET /v1/ledger',
     'GET /v1/tasks',
     'GET /v1/usage',
     'GET /v1/usage/records',
@@ -50,6 +53,19 @@ const LET_IN_BY: Readonly<Record<string, readonly string[]>> = {
     'POST /v1/responses',
     'POST /v1/v1/responses',
     'POST /responses',
+    ...['/v1/responses', '/v1/v1/responses', '/responses'].flatMap((path) => [
+      `POST ${path}/compact`,
+      `POST ${path}/input_tokens`,
+      `POST ${path}/{id}/cancel`,
+      `GET ${path}/{id}/input_items`,
+      `DELETE ${path}/{id}`,
+    ]),
+    'POST /v1/chat/completions',
+    'POST /v1/v1/chat/completions',
+    'POST /chat/completions',
+    'POST /v1/embeddings',
+    'POST /v1/v1/embeddings',
+    'POST /embeddings',
     'POST /v1/messages',
     'POST /v1/messages/count_tokens',
     'POST /v1/v1/messages',
@@ -62,6 +78,8 @@ const LET_IN_BY: Readonly<Record<string, readonly string[]>> = {
   ],
   // Stands in front of the whole tree below /admin/v1, whatever is added there.
   adminGate: ['everything below /admin/v1'],
+  // The same below /console/api; its own specs walk those routes.
+  consoleGate: ['everything below /console/api'],
   MetricsGuard: ['GET /metrics'],
   nobody: [
     'GET /healthz', // orchestrators have no key
@@ -70,6 +88,7 @@ const LET_IN_BY: Readonly<Record<string, readonly string[]>> = {
     'GET /docs',
     'GET /docs/{asset}',
     'GET /files/{key}', // the signed link is the permission
+    'POST /callbacks/v1/{upstream}/{token}', // the sealed address is the permission
     'GET /v1/user/balance', // checks the key itself, because its refusals have a form of their own
     'GET /user/balance',
     'GET /v1/balance',
@@ -77,7 +96,8 @@ const LET_IN_BY: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** What the document leaves out: spellings for client libraries, operators' own paths and the description itself. */
-const UNDOCUMENTED = /^\/(v1\/v1\/|responses|messages|models\/|v1\/models\/\{target\}|metrics|docs|openapi\.json)/;
+const UNDOCUMENTED =
+  /^\/(v1\/v1\/|responses|messages|chat\/|embeddings|models\/|v1\/models\/\{target\}|callbacks\/|metrics|docs|openapi\.json|console\/api\/)/;
 
 const asList = (value: string | string[] | undefined): string[] => (Array.isArray(value) ? value : [value ?? '']);
 
@@ -112,6 +132,14 @@ function routesOf(controller: Function): Route[] {
 }
 
 const isAdmin = (route: string): boolean => / \/admin\/v1(\/|$)/.test(route);
+const isConsole = (route: string): boolean => / \/console\/api(\/|$)/.test(route);
+
+/** What stands in front of a route, and as what it stands in the table. */
+function doorOf(route: Route, name: string): [guard: string, shown: string] {
+  if (isAdmin(name)) return ['adminGate', 'everything below /admin/v1'];
+  if (isConsole(name)) return ['consoleGate', 'everything below /console/api'];
+  return [route.guards.join(' and ') || 'nobody', name];
+}
 
 /** Sorted, so that tables compare whatever their order. */
 const sorted = (table: Readonly<Record<string, readonly string[]>>) =>
@@ -146,9 +174,8 @@ describe('The routes of the API', () => {
   it('are each let in by the guard that the table names', () => {
     const found: Record<string, string[]> = {};
     for (const route of routes) {
-      const name = nameOf(route);
-      const guard = isAdmin(name) ? 'adminGate' : route.guards.join(' and ') || 'nobody';
-      (found[guard] ??= []).push(isAdmin(name) ? 'everything below /admin/v1' : name);
+      const [guard, shown] = doorOf(route, nameOf(route));
+      (found[guard] ??= []).push(shown);
     }
     expect(sorted(found)).toEqual(sorted(LET_IN_BY));
   });
@@ -163,7 +190,9 @@ describe('The routes of the API', () => {
     ['with the key of nobody', { authorization: 'Bearer sk-of-nobody' }],
   ])('refuse a request %s, all but those that nobody guards', async (_how, headers: Record<string, string>) => {
     const isStranger = 'authorization' in headers || 'x-forwarded-for' in headers;
-    const guarded = routes.filter((route) => isAdmin(nameOf(route)) || route.guards.length > 0);
+    const guarded = routes
+      .filter((route) => !isConsole(nameOf(route)))
+      .filter((route) => isAdmin(nameOf(route)) || route.guards.length > 0);
     for (const { method, path } of guarded.filter((route) => isStranger || !route.guards.includes('MetricsGuard'))) {
       const { status } = await gateway.send(method, path.replaceAll(/\{\w+\}/g, 'x'), undefined, headers);
       expect([method, path, status]).toEqual([method, path, 401]);

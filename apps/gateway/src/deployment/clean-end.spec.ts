@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { noteProcess } from '#testing';
+import { eventually, noteProcess } from '#testing';
 
 /** Every process that names the folder in its environment or its command line. */
 function processesOf(folder: string): number[] {
@@ -20,13 +20,8 @@ function processesOf(folder: string): number[] {
     .map(Number);
 }
 
-async function until(isSo: () => boolean, what: () => string): Promise<void> {
-  const deadline = Date.now() + 50_000;
-  while (!isSo()) {
-    if (Date.now() > deadline) throw new Error(`it never came to this: ${what()}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}
+/** Starting and ending a Postgres takes a busy machine this long at most. */
+const PATIENT = { limitMs: 50_000, pauseMs: 50 };
 
 const filesBelow = (folder: string): string[] => {
   try {
@@ -57,16 +52,13 @@ describe('A signal to npm', () => {
       const child = npm(['start'], { DATA_DIR: join(folder, 'data'), PORT: '0' });
       let output = '';
       child.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()));
-      await until(
-        () => output.includes('Ctrl-C stops it'),
-        () => output,
-      );
+      await eventually(() => output.includes('Ctrl-C stops it'), { ...PATIENT, shows: () => output });
       child.kill(signal);
       await once(child, 'exit');
-      await until(
-        () => processesOf(folder).length === 0,
-        () => `left: ${processesOf(folder).join()}`,
-      );
+      await eventually(() => processesOf(folder).length === 0, {
+        ...PATIENT,
+        shows: () => `left: ${processesOf(folder).join()}`,
+      });
       expect(filesBelow(folder).filter((file) => /postmaster\.pid|gateway\.lock/.test(file))).toEqual([]);
     },
     120_000,
@@ -81,15 +73,12 @@ describe('A signal to npm', () => {
       const child = npm(['start'], { DATA_DIR: join(folder, 'data'), PORT: '0' });
       let output = '';
       child.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()));
-      await until(
-        () => moment.test(output),
-        () => output,
-      );
+      await eventually(() => moment.test(output), { ...PATIENT, shows: () => output });
       for (let time = 0; time < times; time += 1) child.kill('SIGINT');
-      await until(
-        () => processesOf(folder).length === 0,
-        () => `left: ${processesOf(folder).join()}`,
-      );
+      await eventually(() => processesOf(folder).length === 0, {
+        ...PATIENT,
+        shows: () => `left: ${processesOf(folder).join()}`,
+      });
       expect(processesOf(folder)).toEqual([]);
     },
     120_000,
@@ -99,19 +88,16 @@ describe('A signal to npm', () => {
     '%s ends a test run with its servers, and no folder stays',
     async (signal) => {
       const child = npm(['test', '--', 'apps/gateway/src/money.spec.ts'], { TMPDIR: folder });
-      await until(
-        () => filesBelow(folder).some((file) => file.endsWith('postgres/postmaster.pid')),
-        () => filesBelow(folder).join(),
-      );
+      await eventually(() => filesBelow(folder).some((file) => file.endsWith('postgres/postmaster.pid')), {
+        ...PATIENT,
+        shows: () => filesBelow(folder).slice(0, 5).join(),
+      });
       // SIGKILL is for the runner itself, which npm could not pass it on to.
       const runner = signal === 'SIGKILL' ? processesOf(folder).find(isRunner) : child.pid;
       process.kill(runner ?? 0, signal);
       await once(child, 'exit');
       const left = (): unknown[] => [...processesOf(folder), ...filesBelow(folder).slice(0, 5)];
-      await until(
-        () => left().length === 0,
-        () => left().join(),
-      );
+      await eventually(() => left().length === 0, { ...PATIENT, shows: () => left().join() });
       expect(left()).toEqual([]);
     },
     120_000,

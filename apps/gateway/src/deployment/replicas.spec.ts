@@ -4,6 +4,7 @@ import { abortAfter } from '#platform';
 import {
   createTestDatabase,
   describeWithRedis,
+  eventually,
   type S3Server,
   startS3Server,
   type TestDatabase,
@@ -225,7 +226,7 @@ describeWithRedis('A fleet of replicas over one Redis and one Postgres', (redisU
       fleet.push(...(await Promise.all(apps.slice(index, index + 2).map(start))));
     }
     balancer.start();
-    while (balancer.next() === '') await sleep(50);
+    await eventually(() => balancer.next() !== '', { limitMs: 60_000 });
 
     const outcome: Outcome = { taskIds: [], failures: [], requests: 0, closedConnections: 0 };
     const load = mixedLoad(balancer, outcome, stopLoad.signal);
@@ -233,9 +234,8 @@ describeWithRedis('A fleet of replicas over one Redis and one Postgres', (redisU
     stopLoad.abort();
     await load;
 
-    const deadline = Date.now() + 30_000;
     const open = 'select count(*) from task where finished_at is null';
-    while ((await count(open)) > 0 && Date.now() < deadline) await sleep(200);
+    await eventually(async () => (await count(open)) === 0, { limitMs: 30_000, pauseMs: 200 });
 
     expect(outcome.failures).toEqual([]);
     expect(outcome.closedConnections).toBeLessThanOrEqual(FLEET.api * 2);

@@ -109,6 +109,8 @@ describe('Dashboard and alerts', () => {
     const values = new Map<string, Set<string>>();
     for (const [, name = '', value = ''] of page.matchAll(/[{,](\w+)="([^"]*)"/g))
       values.set(name, (values.get(name) ?? new Set()).add(value));
+    // There are more routes than models, but they are known.
+    for (const [, path] of gateway.routes()) values.get('route')?.delete(path);
     expect([...values].filter(([, seen]) => seen.size > MOST_VALUES)).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 import type { JsonObject } from '#contracts';
 import type { Environment } from '#platform';
-import { startTestGateway, type TestAnswer, type TestGateway } from './test-gateway.js';
+import { startTestGateway, type TestAnswer, type TestGateway, type TestGatewayOptions } from './test-gateway.js';
 
 const ADMIN_TOKEN = 'an-admin-token-for-tests';
 
@@ -27,9 +27,12 @@ export interface AdminGateway {
   ): Promise<{ readonly id: string; readonly key: string; readonly prefix: string }>;
 }
 
-/** Starts it, with further environment variables. Call `gateway.stop` in `afterAll`. */
-export async function startAdminGateway(environment: Environment = {}): Promise<AdminGateway> {
-  const gateway = await startTestGateway({ environment: { ...environment, ADMIN_TOKEN } });
+/** Starts it, with further environment variables and options. Call `gateway.stop` in `afterAll`. */
+export async function startAdminGateway(
+  environment: Environment = {},
+  options: TestGatewayOptions = {},
+): Promise<AdminGateway> {
+  const gateway = await startTestGateway({ ...options, environment: { ...environment, ADMIN_TOKEN } });
   const headers = { authorization: `Bearer ${ADMIN_TOKEN}`, 'x-admin-actor': 'finance@example.com' };
   const admin: AdminGateway['admin'] = (method, path, body) => gateway.send(method, `/admin/v1${path}`, body, headers);
   const create = async <Made>(path: string, body: object): Promise<Made> =>

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { noteProcess } from '#testing';
+import { eventually, noteProcess } from '#testing';
 import { once } from 'node:events';
 import { appendFileSync } from 'node:fs';
 
@@ -47,16 +47,16 @@ export function spawnScript(
   return {
     child,
     output: () => output,
-    waitFor: async (pattern) => {
-      const deadline = Date.now() + WAIT_MS;
-      for (;;) {
-        const match = pattern.exec(output);
-        if (match) return match;
-        if (child.exitCode !== null || Date.now() > deadline)
-          throw new Error(`${script.join(' ')} never wrote ${pattern}: ${output}`);
-        await new Promise((resolve) => setTimeout(resolve, 20));
-      }
-    },
+    waitFor: (pattern) =>
+      eventually(
+        () => {
+          const match = pattern.exec(output);
+          if (!match && child.exitCode !== null)
+            throw new Error(`${script.join(' ')} never wrote ${pattern}: ${output}`);
+          return match;
+        },
+        { limitMs: WAIT_MS, pauseMs: 20, shows: () => `${script.join(' ')} never wrote ${pattern}: ${output}` },
+      ),
     end: (signal) => {
       child.kill(signal);
       return exit;

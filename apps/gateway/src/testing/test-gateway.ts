@@ -1,20 +1,28 @@
 import { mkdtemp, rm } from 'node:fs/promises';
+import type { Server, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Express } from 'express';
 import type { JsonObject, MediaProvider, TaskView } from '#contracts';
-import { FIRST_ACCOUNT_ID, type MediaWorker } from '#features';
+import { FIRST_ACCOUNT_ID, MediaUpstreamRegistry, MediaUpstreams } from '#features';
 import { type Database, loadConfig, type Environment } from '#platform';
-import { MediaProviderRegistry, openMediaProviders, openTextProviders, SandboxConfig, TextConfig } from '#providers';
-import { openPlatform, type Platform, readProcessConfig } from '#runtime';
-import { createTestDatabase, uniqueRedisPrefix } from '#testing';
+import {
+  openMediaUpstreams,
+  type OpenMediaUpstreams,
+  openTextProviders,
+  ProviderUpstream,
+  SandboxConfig,
+  TextConfig,
+} from '#providers';
+import { openPlatform, type Platform, readProcessConfig, type Worker } from '#runtime';
+import { createTestDatabase, eventually, uniqueRedisPrefix } from '#testing';
 import { createApi } from '../../../api/src/create-api.js';
 import { applyPrices, seed } from '../../../api/src/seed.js';
 import { serve } from '../../../api/src/serve.js';
 import { watchSales } from '../../../api/src/watch-sales.js';
 import { createImageWorker } from '../../../image-worker/src/image-worker.js';
-import { createMaintenanceWorker } from '../../../maintenance-worker/src/maintenance-worker.js';
+import { createMaintenanceWorker } from '../../../maintenance-worker/src/create-maintenance-worker.js';
 import { createVideoWorker } from '../../../video-worker/src/video-worker.js';
 
 /** The key of the first account in every test gateway. */
@@ -32,6 +40,29 @@ export interface TestGatewayOptions {
   readonly workers?: boolean;
   /** Further environment variables, as an operator would set them. */
   readonly environment?: Environment;
+  /** Where its database and files lie; it is left as it is when the gateway stops. Default: a place of its own. */
+  readonly place?: GatewayPlace;
+}
+
+/** A database and a data folder, which outlive the gateways that are started on them. */
+export interface GatewayPlace {
+  readonly databaseUrl: string;
+  readonly dataDirectory: string;
+  remove(): Promise<void>;
+}
+
+/** Makes one. Call `remove` in `afterAll`. */
+export async function createGatewayPlace(): Promise<GatewayPlace> {
+  const testDatabase = await createTestDatabase();
+  const dataDirectory = await mkdtemp(join(tmpdir(), 'gateway-data-'));
+  return {
+    databaseUrl: testDatabase.url,
+    dataDirectory,
+    remove: async () => {
+      await testDatabase.remove();
+      await rm(dataDirectory, { recursive: true, force: true });
+    },
+  };
 }
 
 /** An answer, its body parsed. */
@@ -58,6 +89,8 @@ export interface TestGateway {
   submit(path: string, body: unknown): Promise<string>;
   /** Polls until the task is final. @throws Error after `limitMs`, 20 s unless given. */
   waitForTask(taskId: string, limitMs?: number): Promise<TaskView>;
+  /** Waits until every request is answered, or the gateway has seen that who asked has left. */
+  untilAnswered(): Promise<void>;
   /** Every route of the running server: method and path. */
   routes(): [method: string, path: string][];
   stop(): Promise<void>;
@@ -68,11 +101,11 @@ const FAST_SANDBOX = Object.assign(new SandboxConfig(), { SANDBOX_VIDEO_MS: 20, 
 
 /** Starts a gateway on a copy of the migrated template database. Call `stop` in `afterAll`. */
 export async function startTestGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {
-  const testDatabase = await createTestDatabase();
-  const dataDirectory = await mkdtemp(join(tmpdir(), 'gateway-data-'));
+  const place = options.place ?? (await createGatewayPlace());
+  const { databaseUrl, dataDirectory } = place;
   const platform = await openPlatform(
     readProcessConfig({
-      DATABASE_URL: (await options.databaseBehind?.(testDatabase.url)) ?? testDatabase.url,
+      DATABASE_URL: (await options.databaseBehind?.(databaseUrl)) ?? databaseUrl,
       DATABASE_POOL_SIZE: '6',
       KEY_PEPPER: 'a-pepper-for-tests-only',
       GATEWAY_API_KEY: TEST_KEY,
@@ -85,19 +118,13 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
     }),
   );
   const environment = { SANDBOX_WORD_MS: '0', ...options.environment };
-  const api = await createApi(platform, openTextProviders(loadConfig(TextConfig, environment), environment));
+  const text = loadConfig(TextConfig, environment);
+  const media = openMediaUpstreams({ text, sandbox: FAST_SANDBOX }, environment);
+  const api = await createApi(platform, openTextProviders(text, environment), media);
   await prepare(api, platform);
-  const providers = openMediaProviders(FAST_SANDBOX);
-  const registry = options.vendor ? new MediaProviderRegistry([options.vendor]) : providers.registry;
+  const { registry, workers } = await createWorkers(platform, media, options);
   const server = await serve(api, platform);
-  const workers: MediaWorker[] =
-    options.workers === false
-      ? []
-      : [
-          createVideoWorker(platform, registry),
-          createImageWorker(platform, registry),
-          createMaintenanceWorker(platform),
-        ];
+  const requests = countRequests(api.getHttpServer());
   for (const worker of workers) worker.start();
   const client = createClient(`http://127.0.0.1:${server.port}`);
   return {
@@ -105,16 +132,33 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
     accountId: FIRST_ACCOUNT_ID,
     platform,
     database: platform.database,
+    untilAnswered: async () => void (await eventually(() => requests.inHand === 0)),
     routes: () => routesOf(api.getHttpAdapter().getInstance()),
     stop: async () => {
       await server.stop(1_000);
       await Promise.all(workers.map((worker) => worker.stop(2_000)));
-      await providers.close();
+      await registry.close();
+      await media.close();
       await platform.close(1_000);
-      await testDatabase.remove();
-      await rm(dataDirectory, { recursive: true, force: true });
+      if (!options.place) await place.remove();
     },
   };
+}
+
+/** The workers of a gateway over the upstreams that it has, none where the options say so. */
+async function createWorkers(platform: Platform, media: OpenMediaUpstreams, { vendor, workers }: TestGatewayOptions) {
+  const registry = new MediaUpstreamRegistry(platform.database, platform.sealer, media);
+  await registry.start();
+  const upstreams = vendor ? MediaUpstreams.of(new ProviderUpstream(vendor)) : registry.upstreams;
+  const created: readonly Worker[] =
+    workers === false
+      ? []
+      : [
+          await createVideoWorker(platform, upstreams),
+          await createImageWorker(platform, upstreams),
+          await createMaintenanceWorker(platform),
+        ];
+  return { registry, workers: created };
 }
 
 /** What a gateway does before it listens. */
@@ -122,6 +166,16 @@ async function prepare(api: NestExpressApplication, platform: Platform): Promise
   await applyPrices(platform, []);
   await seed(api, platform);
   await watchSales(api, platform);
+}
+
+/** How many requests the server has that are neither answered nor left. */
+function countRequests(server: Server): { readonly inHand: number } {
+  const requests = { inHand: 0 };
+  server.on('request', (_request, response: ServerResponse) => {
+    requests.inHand += 1;
+    response.once('close', () => (requests.inHand -= 1));
+  });
+  return requests;
 }
 
 const routesOf = (server: Express): [string, string][] =>
@@ -156,14 +210,13 @@ function createClient(baseUrl: string): Pick<TestGateway, 'baseUrl' | 'send' | '
       if (status !== 200 || !taskId) throw new Error(`${path} answered ${status}: ${JSON.stringify(answer)}`);
       return taskId;
     },
-    waitForTask: async (taskId, limitMs = 20_000) => {
-      const deadline = Date.now() + limitMs;
-      while (Date.now() < deadline) {
-        const { body } = await send<{ data: TaskView }>('GET', `/v1/tasks/${taskId}`);
-        if (body.data.usage.final) return body.data;
-        await new Promise((resolve) => setTimeout(resolve, 25));
-      }
-      throw new Error(`task ${taskId} did not end within ${limitMs} ms`);
-    },
+    waitForTask: (taskId, limitMs = 20_000) =>
+      eventually(
+        async () => {
+          const { body } = await send<{ data: TaskView }>('GET', `/v1/tasks/${taskId}`);
+          return body.data.usage.final ? body.data : null;
+        },
+        { limitMs, pauseMs: 25, shows: () => taskId },
+      ),
   };
 }

@@ -1,3 +1,4 @@
+import { eventually } from '#testing';
 import { MODEL_OVER, startTextGateway, type TextGateway, UPSTREAMS } from '../testing/text-vendor/text-gateway.js';
 import { TEXT_LIBRARIES, type LibraryClient } from '../testing/text-vendor/text-libraries.js';
 
@@ -41,22 +42,8 @@ describe('A client that leaves', () => {
     }
   }
 
-  async function waitFor<T>(
-    what: string,
-    limitMs: number,
-    find: () => Promise<T | undefined> | T | undefined,
-  ): Promise<T> {
-    const deadline = Date.now() + limitMs;
-    while (Date.now() < deadline) {
-      const found = await find();
-      if (found !== undefined) return found;
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
-    throw new Error(`${what}: not within ${limitMs} ms`);
-  }
-
   const abortAfter = (aborts: number): Promise<true> =>
-    waitFor('the abort', ABORT_MS, () => (gateway.vendor.aborted === aborts + 1 ? true : undefined));
+    eventually(() => gateway.vendor.aborted === aborts + 1, { limitMs: ABORT_MS, pauseMs: 5 });
 
   /** The record of the newest request, when everything about it is over. */
   async function settledRecord(known: ReadonlySet<string>): Promise<UsageRecord | undefined> {
@@ -86,7 +73,7 @@ describe('A client that leaves', () => {
         vendor.gate = { at: 'middle', opened: new Promise(() => {}) };
         await leaveAfterFirstWords(library.connect(gateway, 0), MODEL_OVER[upstream]);
         if (upstream !== 'sandbox') await abortAfter(aborted);
-        const record = await waitFor('the settlement', SETTLED_MS, () => settledRecord(known));
+        const record = await eventually(() => settledRecord(known), { limitMs: SETTLED_MS });
         expect(record).toMatchObject({ status: 'cancelled', upstream });
         const output = record.lines.find(({ unit }) => unit === 'output_token');
         expect(output?.quantity).toBeGreaterThan(0);
@@ -112,15 +99,15 @@ describe('A client that leaves', () => {
           .connect(gateway, 0)
           .ask(MODEL_OVER[upstream], words, leaving.signal)
           .catch(() => 'left');
-        await waitFor('the request', SETTLED_MS, async () => {
-          if (upstream !== 'sandbox') return seen.length > asked ? true : undefined;
+        await eventually(async () => {
+          if (upstream !== 'sandbox') return seen.length > asked;
           const { rows } = await gateway.database.query({ text: 'select 1 from request_hold' });
-          return rows.length > 0 ? true : undefined;
+          return rows.length > 0;
         });
         leaving.abort();
         expect(await asking).toBe('left');
         if (upstream !== 'sandbox') await abortAfter(aborted);
-        const record = await waitFor('the settlement', SETTLED_MS, () => settledRecord(known));
+        const record = await eventually(() => settledRecord(known), { limitMs: SETTLED_MS });
         expect(record).toMatchObject({
           status: 'cancelled',
           lines: expect.arrayContaining([expect.objectContaining({ source: 'held' })]),

@@ -1,11 +1,10 @@
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createGoogleGenerativeAI } from '@ai-sdk/google';
 import { createOpenAI } from '@ai-sdk/openai';
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { generateText, jsonSchema, type LanguageModel, Output, stepCountIs, streamText, tool } from 'ai';
 import { startTextGateway, type TextGateway, MODEL_OVER, UPSTREAMS } from '../testing/text-vendor/text-gateway.js';
-
-const STYLES = ['responses', 'messages', 'gemini'] as const;
-type Style = (typeof STYLES)[number];
+import { type Style, STYLES } from '../testing/text-vendor/text-requests.js';
 
 const CITY = jsonSchema<{ city: string }>({
   type: 'object',
@@ -24,6 +23,13 @@ describe('The Vercel AI SDK', () => {
     const openai = createOpenAI({ apiKey, baseURL: `${gateway.baseUrl}/v1` });
     models = {
       responses: (model) => openai.responses(model),
+      chat: createOpenAICompatible({
+        name: 'gateway',
+        apiKey,
+        baseURL: `${gateway.baseUrl}/v1`,
+        includeUsage: true,
+        supportsStructuredOutputs: true,
+      }),
       messages: createAnthropic({ apiKey, baseURL: `${gateway.baseUrl}/v1` }),
       gemini: createGoogleGenerativeAI({ apiKey, baseURL: `${gateway.baseUrl}/v1beta` }),
     };

@@ -121,6 +121,21 @@ describe.each(LIBRARIES)('The @anthropic-ai/sdk library %s', (_version, Library)
     });
 
     it('counts the tokens of a request', async () => {
+      const search = {
+        type: 'server_tool_use' as const,
+        id: 'srvtoolu_1',
+        name: 'web_search' as const,
+        input: { query: 'Paris' },
+      };
+      const { input_tokens: withSearch } = await client.messages.countTokens({
+        model: ask.model,
+        messages: [
+          { role: 'user', content: 'Hello there' },
+          { role: 'assistant', content: [search, { type: 'text', text: 'Found it' }] },
+          { role: 'user', content: 'Go on' },
+        ],
+      });
+      expect(withSearch).toBeGreaterThan(10);
       const counted = await client.messages.countTokens({
         model,
         messages: [{ role: 'user', content: 'Hello there' }],

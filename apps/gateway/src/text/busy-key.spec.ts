@@ -1,5 +1,6 @@
 import { ReconciliationService } from '#features';
 import { abortAfter } from '#platform';
+import { eventually } from '#testing';
 import { MODEL_OVER, startTextGateway, type TextGateway, UPSTREAMS } from '../testing/text-vendor/text-gateway.js';
 import { STYLES, textRequest } from '../testing/text-vendor/text-requests.js';
 
@@ -7,13 +8,13 @@ interface Books {
   readonly available: bigint;
   readonly held: bigint;
   readonly used: bigint;
-  readonly allowances: bigint;
+  readonly reservations: bigint;
 }
 
 /** Stands for the status of an answer that its client did not wait for. */
 const LEFT = 0;
 
-/** A key with plenty of money and many requests at once, whose money is drawn from an allowance. */
+/** A key with plenty of money and many requests at once, whose money is drawn from a reservation. */
 describe('A busy key', () => {
   let gateway: TextGateway;
   let before: Books;
@@ -26,7 +27,7 @@ describe('A busy key', () => {
   async function books(): Promise<Books> {
     const { rows } = await gateway.database.query<Books & Record<string, bigint>>({
       text: `select available_micros as available, held_micros as held, used_micros as used,
-        (select count(*) from ledger_entry e where e.kind = 'hold' and e.request_id like 'allowance_%') as allowances
+        (select count(*) from ledger_entry e where e.kind = 'hold' and e.request_id like 'reservation_%') as reservations
         from account where id = $1`,
       values: [gateway.accountId],
     });
@@ -50,17 +51,17 @@ describe('A busy key', () => {
     return answer?.status ?? LEFT;
   }
 
-  it('gets every answer, whatever style and upstream, while its money is drawn from an allowance', async () => {
+  it('gets every answer, whatever style and upstream, while its money is drawn from a reservation', async () => {
     const statuses: number[] = [];
     for (let round = 0; round < 6; round += 1)
       statuses.push(...(await Promise.all(Array.from({ length: 30 }, (_, index) => ask(index)))));
     expect(statuses.filter((status) => status !== 200 && status !== LEFT)).toEqual([]);
     expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(144);
-    expect((await books()).allowances).toBeGreaterThan(0n);
+    expect((await books()).reservations).toBeGreaterThan(0n);
   });
 
   it('has everything back that was not charged once it is idle, and each request was charged once', async () => {
-    while ((await books()).held !== 0n) await new Promise((resolve) => setTimeout(resolve, 50));
+    await eventually(async () => (await books()).held === 0n);
     const after = await books();
     expect(after.used).toBeGreaterThan(0n);
     expect(after.available + after.used).toBe(before.available + before.used);

@@ -18,6 +18,8 @@ const PATHS: readonly (readonly [method: string, path: string])[] = [
   ['POST', '/v1/responses'],
   ['POST', '/responses'],
   ['GET', '/v1/responses/resp_1'],
+  ['POST', '/v1/chat/completions'],
+  ['POST', '/chat/completions'],
   ['POST', '/v1/messages'],
   ['POST', '/v1/v1/messages'],
   ['POST', '/v1/messages/count_tokens'],

@@ -1,6 +1,6 @@
 import type { JsonObject } from '#contracts';
 import { MODEL_OVER, startTextGateway, type TextGateway } from '../testing/text-vendor/text-gateway.js';
-import { type Style, textRequest } from '../testing/text-vendor/text-requests.js';
+import { type Style, STYLES, textRequest } from '../testing/text-vendor/text-requests.js';
 
 const MARKED = ['gemini:GSIG', 'messages:MSIG', 'responses:RSIG', 'chat:CSIG'] as const;
 
@@ -20,6 +20,21 @@ function conversation(style: Style, proof: string): JsonObject {
         reasoning,
         call,
         { type: 'function_call_output', call_id: 'c', output: 'y' },
+      ],
+    };
+  }
+  if (style === 'chat') {
+    const details = [
+      { type: 'reasoning.text', text: 'deep', signature: proof, index: 0 },
+      { type: 'reasoning.encrypted', data: proof, index: 1 },
+    ];
+    const call = { id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } };
+    const calls = [{ ...call, extra_content: { google: { thought_signature: proof } } }];
+    return {
+      messages: [
+        { role: 'user', content: 'x' },
+        { role: 'assistant', content: null, reasoning_details: details, tool_calls: calls },
+        { role: 'tool', tool_call_id: 'c', content: 'y' },
       ],
     };
   }
@@ -54,54 +69,51 @@ function conversation(style: Style, proof: string): JsonObject {
   };
 }
 
-describe.each(['responses', 'messages', 'gemini'] as const)(
-  'Reasoning that another vendor signed, in the %s style',
-  (style) => {
-    let gateway: TextGateway;
-    beforeAll(async () => {
-      gateway = await startTextGateway();
+describe.each(STYLES)('Reasoning that another vendor signed, in the %s style', (style) => {
+  let gateway: TextGateway;
+  beforeAll(async () => {
+    gateway = await startTextGateway();
+  });
+  afterAll(() => gateway.stop());
+
+  async function sent(proof: string, stream: boolean): Promise<{ readonly text: string; readonly asked: string }> {
+    const { path, headers, body } = textRequest(style, { key: gateway.key, model: MODEL_OVER[style], stream });
+    const asked = JSON.stringify({ ...body, ...conversation(style, proof) });
+    const answer = await fetch(gateway.baseUrl + path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: asked,
     });
-    afterAll(() => gateway.stop());
+    await answer.text();
+    expect(answer.status).toBe(200);
+    return { text: gateway.vendor.last.text, asked };
+  }
 
-    async function sent(proof: string, stream: boolean): Promise<{ readonly text: string; readonly asked: string }> {
-      const { path, headers, body } = textRequest(style, { key: gateway.key, model: MODEL_OVER[style], stream });
-      const asked = JSON.stringify({ ...body, ...conversation(style, proof) });
-      const answer = await fetch(gateway.baseUrl + path, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', ...headers },
-        body: asked,
-      });
-      await answer.text();
-      expect(answer.status).toBe(200);
-      return { text: gateway.vendor.last.text, asked };
-    }
-
-    it.each(MARKED.filter((proof) => !proof.startsWith(style)))('does not reach the vendor: %s', async (proof) => {
-      for (const stream of [false, true]) {
-        const { text } = await sent(proof, stream);
-        expect(text).not.toContain(proof);
-        expect(text).not.toContain('deep');
-        expect(text).toContain('"f"');
-        // Without its own thinking in the last turn a vendor that is told to think refuses the request.
-        expect(text).not.toContain('budget_tokens');
-      }
-    });
-
-    it('loses only its mark at the vendor that signed it', async () => {
-      const proof = MARKED.find((mark) => mark.startsWith(style)) ?? '';
-      const { text } = await sent(proof, false);
+  it.each(MARKED.filter((proof) => !proof.startsWith(style)))('does not reach the vendor: %s', async (proof) => {
+    for (const stream of [false, true]) {
+      const { text } = await sent(proof, stream);
       expect(text).not.toContain(proof);
-      expect(text).toContain(JSON.stringify(proof.slice(style.length + 1)));
-    });
+      expect(text).not.toContain('deep');
+      expect(text).toContain('"f"');
+      // Without its own thinking in the last turn a vendor that is told to think refuses the request.
+      expect(text).not.toContain('budget_tokens');
+    }
+  });
 
-    it('leaves what the vendor itself signed as it is', async () => {
-      const { text, asked } = await sent('EqQBCkgIBRABGAIiQ+/=', false);
-      // The content-generation style goes on in one spelling.
-      const spelled = asked.replaceAll('thought_signature', 'thoughtSignature');
-      expect(JSON.parse(text)).toMatchObject({ ...(JSON.parse(spelled) as object), ...modelOf(text) });
-    });
-  },
-);
+  it('loses only its mark at the vendor that signed it', async () => {
+    const proof = MARKED.find((mark) => mark.startsWith(style)) ?? '';
+    const { text } = await sent(proof, false);
+    expect(text).not.toContain(proof);
+    expect(text).toContain(JSON.stringify(proof.slice(style.length + 1)));
+  });
+
+  it('leaves what the vendor itself signed as it is', async () => {
+    const { text, asked } = await sent('EqQBCkgIBRABGAIiQ+/=', false);
+    // The content-generation style goes on in one spelling.
+    const spelled = style === 'gemini' ? asked.replaceAll('thought_signature', 'thoughtSignature') : asked;
+    expect(JSON.parse(text)).toMatchObject({ ...(JSON.parse(spelled) as object), ...modelOf(text) });
+  });
+});
 
 /** The model has another name at the vendor. */
 function modelOf(text: string): object {

@@ -90,6 +90,11 @@ describe('The @google/genai library', () => {
     });
   });
 
+  it('counts tokens', async () => {
+    const { totalTokens } = await client.models.countTokens({ model: MODEL_OVER.chat, contents: 'Hello there' });
+    expect(totalTokens).toBeGreaterThan(1);
+  });
+
   it('gets an error with the status, whole and streamed', async () => {
     const wrong = { model: 'vendor-5', contents: 'x', config: { temperature: 9 } };
     await expect(client.models.generateContent(wrong)).rejects.toMatchObject({ status: 400 });

@@ -1,4 +1,5 @@
 import { ReconciliationService } from '#features';
+import { eventually } from '#testing';
 import {
   ALLOW_EVERYTHING,
   MODEL_OVER,
@@ -6,7 +7,6 @@ import {
   type TextGateway,
 } from '../testing/text-vendor/text-gateway.js';
 import { STYLES, textRequest, type Style } from '../testing/text-vendor/text-requests.js';
-import { waitUntil } from '../testing/wait-until.js';
 
 const ADMIN_TOKEN = 'an-admin-token-for-tests';
 const HELLO = 'Hello there';
@@ -14,10 +14,11 @@ const HELLO = 'Hello there';
 /** The native field of the limit in what an upstream of the style got. */
 const LIMIT_OF: Record<Style, (body: Record<string, unknown>) => unknown> = {
   responses: (body) => body['max_output_tokens'],
+  chat: (body) => body['max_tokens'],
   messages: (body) => body['max_tokens'],
   gemini: (body) => (body['generationConfig'] as Record<string, unknown> | undefined)?.['maxOutputTokens'],
 };
-const MODEL_MOST: Record<Style, number> = { responses: 128_000, messages: 64_000, gemini: 65_535 };
+const MODEL_MOST: Record<Style, number> = { responses: 128_000, chat: 16_384, messages: 64_000, gemini: 65_535 };
 
 describe('What a text request holds', () => {
   let gateway: TextGateway;
@@ -29,16 +30,10 @@ describe('What a text request holds', () => {
     gateway.vendor.rewrite = (json) => json;
   });
 
-  const setBalance = (micros: bigint, unlimited = false) =>
-    gateway.database.query({
-      text: 'update account set available_micros = $2, unlimited = $3 where id = $1',
-      values: [gateway.accountId, micros, unlimited],
-    });
-
   const untilSettled = () =>
-    waitUntil('the settlement', async () => {
+    eventually(async () => {
       const { rows } = await gateway.database.query({ text: 'select 1 from account where held_micros <> 0' });
-      return rows.length === 0 ? true : undefined;
+      return rows.length === 0;
     });
 
   /** The smallest request of a style, without a limit. */
@@ -62,7 +57,7 @@ describe('What a text request holds', () => {
 
   describe.each(STYLES)('in the %s style', (style) => {
     it("is sent on with the model's own limit where the balance allows it, every other byte as it was", async () => {
-      await setBalance(100_000_000n);
+      await gateway.setBalance(100_000_000n);
       expect((await send(style)).status).toBe(200);
       const { body, text } = gateway.vendor.last;
       expect(LIMIT_OF[style](body)).toBe(MODEL_MOST[style]);
@@ -74,24 +69,24 @@ describe('What a text request holds', () => {
     });
 
     it('is sent on with what a small balance covers, and refused when that is next to nothing', async () => {
-      await setBalance(40_000n);
+      await gateway.setBalance(40_000n);
       expect((await send(style)).status).toBe(200);
       const limit = Number(LIMIT_OF[style](gateway.vendor.last.body));
       expect(limit).toBeGreaterThanOrEqual(1_024);
       expect(limit).toBeLessThan(MODEL_MOST[style]);
-      await setBalance(100n);
+      await gateway.setBalance(100n);
       const asked = gateway.vendor.seen.length;
       expect((await send(style)).status).toBe(402);
       expect(gateway.vendor.seen).toHaveLength(asked);
     });
 
     it('is a 400 that names the field when it names a limit beyond all sense', async () => {
-      await setBalance(0n, true);
+      await gateway.setBalance(0n, true);
       for (const limit of [9_007_199_254_740_991, 1e300]) {
         const more =
           style === 'gemini'
             ? { generationConfig: { maxOutputTokens: limit } }
-            : { [style === 'messages' ? 'max_tokens' : 'max_output_tokens']: limit };
+            : { [style === 'responses' ? 'max_output_tokens' : 'max_tokens']: limit };
         const answers = await Promise.all(Array.from({ length: 16 }, () => send(style, more)));
         expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([400]));
         expect(JSON.stringify(answers[0]?.body)).toMatch(/max_tokens|max_output_tokens|maxOutputTokens/);
@@ -120,14 +115,14 @@ describe('What a text request holds', () => {
       { input: [{ role: 'user', content: [{ type: 'input_file', file_url: 'https://a.test/x' }] }] },
     ],
   ])('holds the worst of %s: 402 for a balance that covers the words alone', async (_what, style, more) => {
-    await setBalance(50_000n);
+    await gateway.setBalance(50_000n);
     const asked = gateway.vendor.seen.length;
     expect((await send(style, more)).status).toBe(402);
     expect(gateway.vendor.seen).toHaveLength(asked);
   });
 
   it('judges one spelling of a limit and sends that one on', async () => {
-    await setBalance(100_000_000n);
+    await gateway.setBalance(100_000_000n);
     const twice = await send('gemini', {
       generationConfig: { maxOutputTokens: 65_536 },
       generation_config: { max_output_tokens: 1 },
@@ -147,7 +142,7 @@ describe('What a text request holds', () => {
   });
 
   it('leaves what six parallel requests cost beyond their holds as a debt, which stops all that costs until it is paid', async () => {
-    await setBalance(50_000n);
+    await gateway.setBalance(50_000n);
     gateway.vendor.rewrite = (json) => json.replaceAll(/"input_tokens":\d+/g, '"input_tokens":300000');
     const { path, headers, body } = unlimited('messages');
     const ask = () => gateway.send('POST', path, { ...body, max_tokens: 60 }, { ...headers });

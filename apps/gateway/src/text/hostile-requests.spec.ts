@@ -1,4 +1,5 @@
 import type { JsonObject } from '#contracts';
+import { eventually } from '#testing';
 import { MODEL_OVER, startTextGateway, type TextGateway } from '../testing/text-vendor/text-gateway.js';
 
 interface Answer {
@@ -41,8 +42,6 @@ describe('A request meant to harm', () => {
   });
 
   it.each<[string, string, JsonObject, string]>([
-    ['NUL in a text', '/v1/responses', { input: 'a\0' }, 'input'],
-    ['half a character', '/v1/responses', { input: [{ role: 'user', content: '\ud83d' }] }, 'input[0].content'],
     ['NUL in an id', '/v1/responses', { input: 'x', previous_response_id: '\0' }, 'previous_response_id'],
     [
       'an endless id',
@@ -72,14 +71,13 @@ describe('A request meant to harm', () => {
 
   /** What the account has paid once nothing is held any more. */
   async function paid(): Promise<bigint> {
-    for (;;) {
+    return eventually(async () => {
       const { rows } = await gateway.database.query<{ held: bigint; used: bigint }>({
         text: 'select held_micros as held, used_micros as used from account where id = $1',
         values: [gateway.accountId],
       });
-      if (rows[0]?.held === 0n) return rows[0].used;
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
+      return rows[0]?.held === 0n ? rows[0].used : null;
+    });
   }
 
   it.each([[false], [true]])(
@@ -129,10 +127,7 @@ describe('A request meant to harm', () => {
   });
 
   it('holds money for the output limit that its style obeys, whatever other limits it names', async () => {
-    await gateway.database.query({
-      text: 'update account set available_micros = 10000, unlimited = false where id = $1',
-      values: [gateway.accountId],
-    });
+    await gateway.setBalance(10_000n);
     const asking = { ...counting('x'), max_tokens: 1_000_000_000 };
     const answers = [
       await send('/v1/messages', asking),

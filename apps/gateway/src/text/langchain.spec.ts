@@ -19,7 +19,7 @@ const PIXEL =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
 /** Its adapters, by the style they speak; the last is the one that `@langchain/google` replaces. */
-const ADAPTERS = ['responses', 'messages', 'gemini', 'gemini (former)'] as const;
+const ADAPTERS = ['responses', 'chat', 'messages', 'gemini', 'gemini (former)'] as const;
 type Adapter = (typeof ADAPTERS)[number];
 type Model = BaseChatModel;
 
@@ -38,6 +38,7 @@ describe('LangChain', () => {
           useResponsesApi: true,
           configuration: { baseURL: `${baseUrl}/v1` },
         }),
+      chat: (model) => new ChatOpenAI({ model, apiKey, maxRetries: 0, configuration: { baseURL: `${baseUrl}/v1` } }),
       messages: (model) =>
         new ChatAnthropic({ model, apiKey, maxRetries: 0, maxTokens: 2_000, anthropicApiUrl: baseUrl }),
       gemini: (model) => new ChatGoogle({ model, apiKey, maxRetries: 0, endpoint: baseUrl }),

@@ -1,5 +1,5 @@
 import { ReconciliationService } from '#features';
-import { waitUntil } from '../testing/wait-until.js';
+import { eventually } from '#testing';
 import { MODEL_OVER, startTextGateway, type TextGateway, type Upstream } from '../testing/text-vendor/text-gateway.js';
 import { STYLES, textRequest, type Style } from '../testing/text-vendor/text-requests.js';
 
@@ -65,7 +65,7 @@ describe('Leaving', () => {
   async function paidFor(run: () => Promise<void>): Promise<Paid> {
     const known = new Set((await records()).map(({ id }) => id));
     await run();
-    return waitUntil('the settlement', async () => (await records()).find(({ id }) => !known.has(id)));
+    return eventually(async () => (await records()).find(({ id }) => !known.has(id)));
   }
 
   const stay = (question: Question): Promise<Paid> => paidFor(async () => void (await (await ask(question)).text()));
@@ -80,13 +80,12 @@ describe('Leaving', () => {
       const leaving = new AbortController();
       const asking = ask(question, leaving.signal);
       asking.catch(() => {});
-      await waitUntil('the request', () => (vendor.seen.length > asked ? true : undefined));
+      await eventually(() => vendor.seen.length > asked);
       if (question.stream && at !== 'start') await firstBytes(await asking);
       leaving.abort();
       await asking.then((answer) => answer.text()).catch(() => {});
       vendor.gate = undefined;
-      // The gateway has seen the end of the connection when it has answered on others that came after it.
-      for (let turn = 0; turn < 3; turn += 1) await gateway.send('GET', '/healthz');
+      await gateway.untilAnswered();
       if (opens) gate.open();
     });
   }
@@ -182,9 +181,9 @@ describe('Leaving', () => {
   });
 
   it('keeps the books exact through all of it', async () => {
-    await waitUntil('the holds', async () => {
+    await eventually(async () => {
       const { rows } = await gateway.database.query({ text: 'select 1 from request_hold where not is_allowance' });
-      return rows.length === 0 ? true : undefined;
+      return rows.length === 0;
     });
     expect((await new ReconciliationService(gateway.database).run({ full: true }))?.findings).toEqual([]);
   });

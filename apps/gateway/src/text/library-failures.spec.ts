@@ -3,7 +3,8 @@ import { ApiError } from '@google/genai';
 import { APICallError } from 'ai';
 import EarlierAnthropic from 'anthropic-sdk-0';
 import OpenAI from 'openai';
-import type { VendorRefusal } from '../testing/text-vendor/fake-text-vendor.js';
+import { eventually } from '#testing';
+import type { VendorRefusal } from '../testing/text-vendor/vendor-faults.js';
 import {
   MODEL_OVER,
   startTextGateway,
@@ -48,6 +49,7 @@ const anthropic: Caught = {
 
 const CAUGHT: Readonly<Record<string, Caught>> = {
   openai,
+  'openai (chat completions)': openai,
   '@anthropic-ai/sdk 1.x': anthropic,
   '@anthropic-ai/sdk 0.x': {
     ...always(EarlierAnthropic.InternalServerError),
@@ -56,6 +58,7 @@ const CAUGHT: Readonly<Record<string, Caught>> = {
   },
   '@google/genai': always(ApiError),
   'AI SDK (OpenAI)': always(APICallError),
+  'AI SDK (openai-compatible)': always(APICallError),
   'AI SDK (Anthropic)': always(APICallError),
   'AI SDK (Google)': always(APICallError),
   // These pass on what the vendor's library throws, which is not always the version that is installed here.
@@ -107,8 +110,7 @@ describe('An application whose upstream fails', () => {
   async function recover(upstream: Upstream): Promise<void> {
     gateway.vendor.fault = 'none';
     const body = { model: MODEL_OVER[upstream], input: 'x', store: false };
-    while ((await gateway.send('POST', '/v1/responses', body)).status !== 200)
-      await new Promise((resolve) => setTimeout(resolve, 10));
+    await eventually(async () => (await gateway.send('POST', '/v1/responses', body)).status === 200);
   }
 
   async function textOf(pieces: AsyncIterable<string>): Promise<string> {
@@ -172,7 +174,7 @@ describe('An application whose upstream fails', () => {
     });
 
     it('is told once that the balance is empty, and no upstream is asked', async () => {
-      await gateway.emptyBalance();
+      await gateway.setBalance(0n);
       const asked = gateway.vendor.seen.length;
       const client = library.connect(gateway, 2);
       const whole = await failureOf(client.ask(MODEL_OVER.chat, HELLO));

@@ -1,6 +1,6 @@
 import OpenAI from 'openai';
 import type { ResponseInput } from 'openai/resources/responses/responses';
-import { waitUntil } from '../testing/wait-until.js';
+import { eventually } from '#testing';
 import { startTextGateway, type TextGateway, MODEL_OVER, UPSTREAMS } from '../testing/text-vendor/text-gateway.js';
 
 const WEATHER = {
@@ -161,7 +161,7 @@ describe('The openai library', () => {
     const stream = await client.responses.create({ model: 'vendor-4o-image', input: 'A long story', stream: true });
     for await (const event of stream) if (event.type === 'response.output_text.delta') break;
     stream.controller.abort();
-    await waitUntil('the abort', () => (gateway.vendor.aborted > before ? true : undefined));
+    await eventually(() => gateway.vendor.aborted > before);
     gateway.vendor.gate = undefined;
     expect(gateway.vendor.aborted).toBe(before + 1);
   });

@@ -1,9 +1,11 @@
+import { eventually } from '#testing';
 import { MODEL_OVER, startTextGateway, type TextGateway } from '../testing/text-vendor/text-gateway.js';
-import { STYLES, textRequest } from '../testing/text-vendor/text-requests.js';
+import { STYLES, type Style, textRequest } from '../testing/text-vendor/text-requests.js';
 
 /** The refusal of an empty balance, in the shape of each style. */
 const UNPAID = {
   responses: { error: { type: 'insufficient_quota', code: 'insufficient_balance', param: null } },
+  chat: { error: { type: 'insufficient_quota', code: 'insufficient_balance', param: null } },
   messages: { type: 'error', error: { type: 'billing_error' }, request_id: expect.stringMatching(/^req_/) },
   gemini: { error: { code: 402, status: 'FAILED_PRECONDITION', details: [] } },
 };
@@ -16,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => gateway.stop());
 
 /** Each style has an upstream of its own, so that none meets the rest that another's was sent to. */
-const MODEL = { responses: MODEL_OVER.responses, messages: MODEL_OVER.messages, gemini: MODEL_OVER.gemini };
+const MODEL: Readonly<Record<Style, string>> = MODEL_OVER;
 
 describe.each(STYLES)('A refusal in the %s style', (style) => {
   async function ask(model: string, stream: boolean) {
@@ -25,7 +27,7 @@ describe.each(STYLES)('A refusal in the %s style', (style) => {
   }
 
   it.each([[false], [true]])('of an empty balance has the shape of the style (streamed: %s)', async (stream) => {
-    await gateway.emptyBalance();
+    await gateway.setBalance(0n);
     const { status, headers, body } = await ask(MODEL[style], stream);
     await gateway.spareMoney();
     expect(status).toBe(402);
@@ -48,8 +50,10 @@ describe.each(STYLES)('A refusal in the %s style', (style) => {
 });
 
 it('A limit names a time to wait although the upstream that limits its rate names none', async () => {
-  Object.assign(gateway.vendor, { fault: 'refusal', refusal: { status: 429 }, faultyRequests: 1 });
   const { path, body } = textRequest('responses', { key: gateway.key, model: MODEL_OVER.chat, stream: true });
+  const served = async () => (await gateway.send('POST', path, { ...body, stream: false })).status === 200;
+  await eventually(served);
+  Object.assign(gateway.vendor, { fault: 'refusal', refusal: { status: 429 }, faultyRequests: 1 });
   const { status, headers } = await gateway.send('POST', path, body);
   expect([status, headers.get('retry-after')]).toEqual([429, '5']);
   expect(Number(headers.get('retry-after-ms'))).toBeGreaterThan(4_000);

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
+import { eventually } from '#testing';
 import { MODEL_OVER, startTextGateway, type TextGateway } from '../testing/text-vendor/text-gateway.js';
-import { waitUntil } from '../testing/wait-until.js';
 
 /** Far more than the buffers between a vendor and a client that reads nothing. */
 const LONG_TEXT = 'word '.repeat(1_200_000);
@@ -27,7 +27,7 @@ describe('A client that reads nothing', () => {
       `POST /v1/responses HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${gateway.key}\r\n` +
         `content-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
     );
-    const record = await waitUntil('the settlement', async () => {
+    const record = await eventually(async () => {
       const { rows } = await gateway.database.query<{ status: string; output: bigint; amount: bigint }>({
         text: 'select status, output_tokens as output, amount_micros as amount from usage_record',
       });
@@ -37,6 +37,6 @@ describe('A client that reads nothing', () => {
     expect(record.amount).toBeGreaterThan(0n);
     // The end of the connection shows behind what was buffered.
     socket.resume();
-    await waitUntil('the end of the connection', () => (isClosed ? true : undefined));
+    await eventually(() => isClosed);
   });
 });

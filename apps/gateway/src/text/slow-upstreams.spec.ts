@@ -1,4 +1,5 @@
 import { mock } from 'node:test';
+import { eventually } from '#testing';
 import { MODEL_OVER, startTextGateway, type TextGateway, type Upstream } from '../testing/text-vendor/text-gateway.js';
 import { TEXT_LIBRARIES } from '../testing/text-vendor/text-libraries.js';
 import { STYLES, textRequest, type Style } from '../testing/text-vendor/text-requests.js';
@@ -10,12 +11,13 @@ const HELLO = ['Hello there'] as const;
 /** What keeps the connection alive, in each style. */
 const HEARTBEAT: Record<Style, RegExp> = {
   responses: /: keepalive\n\n/g,
+  chat: /: keepalive\n\n/g,
   messages: /event: ping\ndata: \{"type":"ping"\}\n\n/g,
   gemini: /data: \{"usageMetadata":[^\n]*"responseId":"req_[0-9a-f]+"\}\r\n\r\n/g,
 };
 
 /** One upstream whose replies pass through, one whose replies are translated. */
-const OVER = (style: Style): Upstream[] => [style, 'chat'];
+const OVER = (style: Style): Upstream[] => [style, style === 'chat' ? 'responses' : 'chat'];
 
 /** A gate that the vendor's reply waits at. */
 function closedGate(at: 'start' | 'middle'): { at: 'start' | 'middle'; opened: Promise<void>; open: () => void } {
@@ -45,7 +47,7 @@ describe('A stream that falls silent', () => {
     const gate = closedGate(at);
     vendor.gate = gate;
     const answer = ask();
-    while (vendor.seen.length === asked) await new Promise((resolve) => setTimeout(resolve, 2));
+    await eventually(() => vendor.seen.length > asked);
     // What came before the silence is on its way.
     await new Promise((resolve) => setTimeout(resolve, 30));
     for (let beats = 0; beats < 4; beats += 1) mock.timers.tick(SILENCE_MS);

@@ -1,30 +1,32 @@
-import type { JsonObject } from '#contracts';
+import type { JsonObject, JsonValue } from '#contracts';
 import {
   ALLOW_EVERYTHING,
   MODEL_OVER,
   startTextGateway,
   type TextGateway,
 } from '../testing/text-vendor/text-gateway.js';
-import { type Style, textRequest } from '../testing/text-vendor/text-requests.js';
+import { items, parts, tool, user } from '../testing/text-vendor/body-parts.js';
+import { type Style, STYLES, textRequest } from '../testing/text-vendor/text-requests.js';
 
 const PROTOCOLS = ['responses', 'chat', 'messages', 'gemini'] as const;
 
 /** What is added to a request of the style, the field that the refusal names, and the entry that would allow it. */
 type Unpriced = readonly [style: Style, added: JsonObject, param: string, allowed: string];
 
-const user = (...content: JsonObject[]): JsonObject => ({ messages: [{ role: 'user', content }] });
-const items = (...content: JsonObject[]): JsonObject => ({ input: [{ role: 'user', content }] });
-const parts = (...all: JsonObject[]): JsonObject => ({ contents: [{ role: 'user', parts: all }] });
-const tool = (definition: JsonObject): JsonObject => ({ tools: [definition] });
+/** A tool that the model must use. One that is only offered is left out where the upstream speaks another interface. */
+const insist = (definition: JsonObject): JsonObject => ({
+  tools: [definition],
+  tool_choice: definition['name'] === undefined ? 'required' : { type: 'any' },
+});
 
 /** Writing a cache that is kept for an hour costs more than the price book knows. */
 const LONG_CACHE: JsonObject = { type: 'ephemeral', ttl: '1h' };
 
 const UNPRICED: readonly Unpriced[] = [
   ...['web_search', 'web_search_preview', 'file_search', 'code_interpreter', 'image_generation'].map(
-    (type): Unpriced => ['responses', tool({ type }), 'tools[0]', type],
+    (type): Unpriced => ['responses', insist({ type }), 'tools[0]', type],
   ),
-  ['responses', tool({ type: 'web_search_preview_2025_03_11' }), 'tools[0]', 'web_search_preview'],
+  ['responses', insist({ type: 'web_search_preview_2025_03_11' }), 'tools[0]', 'web_search_preview'],
   ['responses', tool({ type: 'computer_use_preview' }), 'tools[0]', 'computer_use_preview'],
   ['responses', tool({ type: 'a_tool_of_tomorrow' }), 'tools[0]', 'a_tool_of_tomorrow'],
   ['responses', tool({ type: 'mcp', server_label: 'x', server_url: 'https://mcp.example' }), 'tools[0]', 'mcp'],
@@ -40,12 +42,22 @@ const UNPRICED: readonly Unpriced[] = [
   ['responses', { service_tier: 'auto' }, 'service_tier', 'auto'],
   ['responses', { speed: 'fast' }, 'speed', 'speed'],
   ['responses', items({ type: 'input_file', file_id: 'file-1' }), 'input[0].content[0].file_id', 'file_id'],
-  ['messages', tool({ type: 'web_search_20250305', name: 'web_search' }), 'tools[0]', 'web_search'],
-  ['messages', tool({ type: 'code_execution_20250522', name: 'code_execution' }), 'tools[0]', 'code_execution'],
-  ['messages', tool({ type: 'web_fetch_20250910', name: 'web_fetch' }), 'tools[0]', 'web_fetch'],
+  ['messages', insist({ type: 'web_search_20250305', name: 'web_search' }), 'tools[0]', 'web_search'],
+  ['messages', insist({ type: 'code_execution_20250522', name: 'code_execution' }), 'tools[0]', 'code_execution'],
+  ['messages', insist({ type: 'web_fetch_20250910', name: 'web_fetch' }), 'tools[0]', 'web_fetch'],
   ['messages', tool({ type: 'computer_20250124', name: 'computer' }), 'tools[0]', 'computer'],
   ['messages', { mcp_servers: [{ type: 'url', url: 'https://mcp.example', name: 'x' }] }, 'mcp_servers', 'mcp'],
   ['messages', { service_tier: 'auto' }, 'service_tier', 'auto'],
+  ['chat', tool({ type: 'builtin_function', function: { name: '$x' } }), 'tools[0]', 'builtin_function'],
+  ['chat', { service_tier: 'flex' }, 'service_tier', 'flex'],
+  ['chat', { web_search_options: {} }, 'web_search_options', 'web_search_options'],
+  ['chat', { modalities: ['text', 'audio'] }, 'modalities', 'modalities'],
+  ['chat', { audio: { voice: 'alloy', format: 'wav' } }, 'audio', 'audio'],
+  ['chat', { prediction: { type: 'content', content: 'x' } }, 'prediction', 'prediction'],
+  ['chat', { search_parameters: { mode: 'on' } }, 'search_parameters', 'search_parameters'],
+  ['chat', { plugins: [{ id: 'web' }] }, 'plugins', 'plugins'],
+  ['chat', { models: ['dearer'] }, 'models', 'models'],
+  ['chat', user({ type: 'file', file: { file_id: 'file_1' } }), 'messages[0].content[0].file.file_id', 'file_id'],
   ['messages', { speed: 'fast' }, 'speed', 'speed'],
   ['messages', { inference_geo: 'us' }, 'inference_geo', 'inference_geo'],
   ['messages', { container: 'container_1' }, 'container', 'container'],
@@ -74,10 +86,6 @@ const UNPRICED: readonly Unpriced[] = [
     'generationConfig.routingConfig',
     'routingConfig',
   ],
-  ['gemini', tool({ googleSearch: {} }), 'tools[0].googleSearch', 'googleSearch'],
-  ['gemini', tool({ google_search: {} }), 'tools[0].googleSearch', 'googleSearch'],
-  ['gemini', tool({ codeExecution: {} }), 'tools[0].codeExecution', 'codeExecution'],
-  ['gemini', tool({ url_context: {} }), 'tools[0].urlContext', 'urlContext'],
   ['gemini', { cachedContent: 'cachedContents/1' }, 'cachedContent', 'cachedContent'],
   ['gemini', { cached_content: 'cachedContents/1' }, 'cachedContent', 'cachedContent'],
   ['gemini', { serviceTier: 'priority' }, 'serviceTier', 'priority'],
@@ -102,56 +110,37 @@ const UNPRICED: readonly Unpriced[] = [
   ],
 ];
 
-/** Addresses that lead into a network, however they are written. */
-const PRIVATE = [
-  'http://169.254.169.254/latest/meta-data/iam',
-  'http://127.0.0.1:6379/',
-  'http://2130706433/',
-  'http://0x7f.1/',
-  'http://0177.0.0.1/',
-  'http://[::ffff:10.0.0.1]/',
-  'http://[::1]/metrics',
-  'http://user:pw@cdn.example/x.png',
-  'https://cdn.example:6379/x.png',
-  'http://localhost/x.png',
-  'http://LOCALHOST./x.png',
-  'http://metadata.google.internal/x',
-  'http://printer.local/x',
-  'http://redis/x',
+/** Tools that are only offered: beside tools of the caller the request is whole without them. */
+const OFFERED: readonly Unpriced[] = [
+  ['responses', tool({ type: 'web_search' }), 'tools[0]', 'web_search'],
+  ['responses', { ...tool({ type: 'image_generation' }), tool_choice: 'auto' }, 'tools[0]', 'image_generation'],
+  ['messages', tool({ type: 'web_search_20250305', name: 'web_search' }), 'tools[0]', 'web_search'],
+  ['gemini', tool({ googleSearch: {} }), 'tools[0].googleSearch', 'googleSearch'],
+  ['gemini', tool({ google_search: {} }), 'tools[0].googleSearch', 'googleSearch'],
+  ['gemini', tool({ codeExecution: {} }), 'tools[0].codeExecution', 'codeExecution'],
+  ['gemini', tool({ url_context: {} }), 'tools[0].urlContext', 'urlContext'],
 ];
 
-const pictures = (url: string): readonly (readonly [Style, JsonObject, string])[] => [
-  ['responses', items({ type: 'input_image', image_url: url }), 'input[0].content[0].image_url'],
-  ['responses', items({ type: 'input_image', image_url: { url } }), 'input[0].content[0].image_url.url'],
-  ['responses', items({ type: 'input_file', file_url: url }), 'input[0].content[0].file_url'],
-  ['responses', tool({ type: 'remote_mcp', remote_mcp: { url } }), 'tools[0].remote_mcp.url'],
-  ['responses', tool({ type: 'mcp', server_label: 'x', server_url: url }), 'tools[0].server_url'],
-  [
-    'responses',
-    {
-      input: [{ type: 'computer_call_output', call_id: 'c', output: { type: 'computer_screenshot', image_url: url } }],
-    },
-    'input[0].output.image_url',
-  ],
-  ['messages', user({ type: 'image', source: { type: 'url', url } }), 'messages[0].content[0].source.url'],
-  ['messages', user({ type: 'document', source: { type: 'url', url } }), 'messages[0].content[0].source.url'],
-  [
-    'messages',
-    user({ type: 'tool_result', tool_use_id: 't', content: [{ type: 'image', source: { type: 'url', url } }] }),
-    'messages[0].content[0].content[0].source.url',
-  ],
-  ['messages', { mcp_servers: [{ type: 'url', url, name: 'x' }] }, 'mcp_servers[0].url'],
-  ['gemini', parts({ fileData: { fileUri: url } }), 'contents[0].parts[0].fileData.fileUri'],
-  ['gemini', parts({ file_data: { mime_type: 'image/png', file_uri: url } }), 'contents[0].parts[0].fileData.fileUri'],
-];
+/** A tool that the caller runs, in each style. */
+const OWN_TOOL: Readonly<Record<Style, JsonObject>> = {
+  responses: { type: 'function', name: 'look_up', parameters: { type: 'object', properties: {} } },
+  chat: { type: 'function', function: { name: 'look_up', parameters: { type: 'object', properties: {} } } },
+  messages: { name: 'look_up', input_schema: { type: 'object', properties: {} } },
+  gemini: { functionDeclarations: [{ name: 'look_up' }] },
+};
 
 let gateway: TextGateway;
 let open: TextGateway;
+let refusing: TextGateway;
 beforeAll(async () => {
-  [gateway, open] = await Promise.all([startTextGateway(), startTextGateway({}, { settings: ALLOW_EVERYTHING })]);
+  [gateway, open, refusing] = await Promise.all([
+    startTextGateway(),
+    startTextGateway({}, { settings: ALLOW_EVERYTHING }),
+    startTextGateway({}, { settings: 'translation: { lacking_tools: refuse }' }),
+  ]);
   await gateway.spareMoney();
 });
-afterAll(() => Promise.all([gateway.stop(), open.stop()]));
+afterAll(() => Promise.all([gateway, open, refusing].map((each) => each.stop())));
 
 async function ask(over: TextGateway, style: Style, model: string, added: JsonObject, stream = false) {
   const { path, headers, body } = textRequest(style, { key: over.key, model, stream });
@@ -161,7 +150,7 @@ async function ask(over: TextGateway, style: Style, model: string, added: JsonOb
 describe('What the gateway has no price for', () => {
   it.each(UNPRICED)('is refused in the %s style, whatever the protocol: %j', async (style, added, param, allowed) => {
     const asked = gateway.vendor.seen.length;
-    await gateway.emptyBalance();
+    await gateway.setBalance(0n);
     for (const protocol of PROTOCOLS)
       for (const stream of [false, true]) {
         const { status, body } = await ask(gateway, style, MODEL_OVER[protocol], added, stream);
@@ -179,10 +168,61 @@ describe('What the gateway has no price for', () => {
     expect(open.vendor.seen.length).toBe(asked + 1);
   });
 
+  it.each(OFFERED)(
+    'is refused where it is only offered by upstreams that are told to refuse, in the %s style: %j',
+    async (style, added, param) => {
+      for (const protocol of PROTOCOLS) {
+        const { status, body } = await ask(refusing, style, MODEL_OVER[protocol], added);
+        expect([status, body.message]).toEqual([400, expect.stringContaining(`${param}: `)]);
+      }
+    },
+  );
+
+  it.each(OFFERED)(
+    'is left out where it is only offered beside tools of the caller, and named, in the %s style whatever the protocol: %j',
+    async (style, { tools }, _param, allowed) => {
+      const beside = { tools: [...(tools as JsonValue[]), OWN_TOOL[style]] };
+      for (const protocol of PROTOCOLS) {
+        const { status, headers } = await ask(gateway, style, MODEL_OVER[protocol], beside);
+        expect([status, headers.get('x-gateway-tools-left-out')]).toEqual([200, allowed]);
+        expect(gateway.vendor.last.body['tools']).toHaveLength(1);
+      }
+    },
+  );
+
+  it.each(OFFERED)(
+    'is refused as the only tool in the %s style whatever the protocol: %j',
+    async (style, added, param) => {
+      const asked = gateway.vendor.seen.length;
+      for (const protocol of PROTOCOLS) {
+        const { status, body } = await ask(gateway, style, MODEL_OVER[protocol], added);
+        expect([status, body.message]).toEqual([400, expect.stringContaining(`${param}: `)]);
+      }
+      expect(gateway.vendor.seen.length).toBe(asked);
+    },
+  );
+
+  it('takes its place in a choice of allowed tools with it', async () => {
+    const allowedTools = (...types: string[]): JsonObject => ({
+      tools: [{ type: 'web_search' }, { type: 'custom', name: 'apply_patch' }],
+      tool_choice: { type: 'allowed_tools', mode: 'auto', tools: types.map((type) => ({ type })) },
+    });
+    await ask(gateway, 'responses', MODEL_OVER.responses, allowedTools('web_search', 'custom'));
+    expect(gateway.vendor.last.body).toMatchObject({ tool_choice: { tools: [{ type: 'custom' }] } });
+    await ask(gateway, 'responses', MODEL_OVER.responses, allowedTools('web_search'));
+    expect(gateway.vendor.last.body).toMatchObject({ tool_choice: 'none' });
+  });
+
   it.each([
     ['responses', tool({ type: 'function', name: 'f', parameters: { properties: { file_id: { type: 'string' } } } })],
     ['responses', tool({ type: 'custom', name: 'apply_patch' })],
     ['responses', { service_tier: 'default' }],
+    [
+      'chat',
+      tool({ type: 'function', function: { name: 'f', parameters: { properties: { file_id: { type: 'string' } } } } }),
+    ],
+    ['chat', tool({ type: 'custom', custom: { name: 'apply_patch' } })],
+    ['chat', { modalities: ['text'], service_tier: 'default' }],
     ['messages', tool({ name: 'f', input_schema: { properties: { container: { type: 'string' } } } })],
     ['messages', tool({ type: 'bash_20250124', name: 'bash' })],
     ['messages', { cache_control: { type: 'ephemeral', ttl: '5m' } }],
@@ -202,7 +242,7 @@ describe('What the gateway has no price for', () => {
     expect((await ask(gateway, style, MODEL_OVER[style], added)).status).toBe(200);
   });
 
-  it.each(['responses', 'messages', 'gemini'] as const)(
+  it.each(STYLES)(
     'does not hide in fields that nobody knows: the %s style leaves them out, unless they are listed',
     async (style) => {
       const added = { fieldOfTomorrow: true };
@@ -215,7 +255,8 @@ describe('What the gateway has no price for', () => {
 
   it.each([
     ['responses', tool({ type: 'custom', name: 'x', Type: 'web_search' }), 'Type'],
-    ['responses', { input: [{ type: 'custom_tool_call_output', call_id: 'c', File_Id: 'f' }] }, 'File_Id'],
+    ['responses', { input: [{ type: 'custom_tool_call_output', call_id: 'c', output: 'x', File_Id: 'f' }] }, 'File_Id'],
+    ['chat', user({ type: 'file', file: { FILE_ID: 'f' } }), 'FILE_ID'],
     ['messages', user({ type: 'container_upload', FILE_ID: 'f' }), 'FILE_ID'],
     ['messages', user({ type: 'search_result', source: 'x', Source: 'y' }), 'Source'],
     ['gemini', parts({ fileData: { fileUri: 'https://youtu.be/x', fileURI: 'gs://x' } }), 'fileURI'],
@@ -238,22 +279,5 @@ describe('What the gateway has no price for', () => {
     expect(some.vendor.last.headers['anthropic-beta']).toBeUndefined();
     await all.send('POST', path, body, { ...headers, ...betas });
     expect(all.vendor.last.headers['anthropic-beta']).toBe('context-1m-2025-08-07,fast-mode-2026-02-01');
-  });
-});
-
-describe('An address that leads into a network', () => {
-  it.each(PRIVATE)('is refused wherever a request names it, before anything goes on: %s', async (url) => {
-    const asked = open.vendor.seen.length;
-    for (const [style, added, param] of pictures(url))
-      for (const model of [MODEL_OVER[style], MODEL_OVER.chat]) {
-        const { status, body } = await ask(open, style, model, added);
-        expect([status, body.message]).toEqual([400, expect.stringContaining(param)]);
-      }
-    expect(open.vendor.seen.length).toBe(asked);
-  });
-
-  it('is told from a public one', async () => {
-    for (const [style, added] of pictures('https://cdn.example.com/x.png'))
-      expect([added, (await ask(open, style, MODEL_OVER[style], added)).status]).toEqual([added, 200]);
   });
 });

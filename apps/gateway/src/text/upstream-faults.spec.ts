@@ -1,9 +1,9 @@
 import type { JsonObject } from '#contracts';
-import type { VendorFault } from '../testing/text-vendor/fake-text-vendor.js';
+import { eventually } from '#testing';
+import type { VendorFault } from '../testing/text-vendor/vendor-faults.js';
 import { MODEL_OVER, startTextGateway, type TextGateway, type Upstream } from '../testing/text-vendor/text-gateway.js';
+import { type Style, STYLES } from '../testing/text-vendor/text-requests.js';
 
-const STYLES = ['responses', 'messages', 'gemini'] as const;
-type Style = (typeof STYLES)[number];
 const OVER = ['responses', 'chat', 'messages', 'gemini'] as const satisfies readonly Upstream[];
 
 /** What a caller must meet. `in-band`: the reply has begun, so the failure comes in the style's own form, and an end. */
@@ -58,10 +58,12 @@ interface Answer {
 function bodyOf(style: Style, model: string, stream: boolean): { path: string; body: JsonObject } {
   const text = 'Tell me a story of three words';
   if (style === 'responses') return { path: '/v1/responses', body: { model, input: text, stream, store: false } };
+  const messages = [{ role: 'user', content: text }];
+  if (style === 'chat') return { path: '/v1/chat/completions', body: { model, messages, stream } };
   if (style === 'messages')
     return {
       path: '/v1/messages',
-      body: { model, messages: [{ role: 'user', content: text }], max_tokens: 4_096, stream },
+      body: { model, messages, max_tokens: 4_096, stream },
     };
   const method = stream ? 'streamGenerateContent?alt=sse' : 'generateContent';
   return { path: `/v1beta/models/${model}:${method}`, body: { contents: [{ role: 'user', parts: [{ text }] }] } };
@@ -70,11 +72,13 @@ function bodyOf(style: Style, model: string, stream: boolean): { path: string; b
 /** How a finished and how a failed stream ends in each style. */
 const FINISHED: Record<Style, RegExp> = {
   responses: /event: response\.completed|"status":"completed"/,
+  chat: /data: \[DONE\]\n\n$|"object":"chat.completion",/,
   messages: /event: message_stop|"stop_reason":"end_turn"/,
   gemini: /"finishReason":"STOP"/,
 };
 const FAILED: Record<Style, RegExp> = {
   responses: /event: error\ndata: \{"type":"error".*\}\n\n$/,
+  chat: /data: \{"error":\{.*\}\n\n$/,
   messages: /event: error\ndata: \{"type":"error".*\}\n\n$/,
   gemini: /"error":\{.*"code":5\d\d/,
 };
@@ -104,7 +108,7 @@ describe.each(STYLES)('A failing upstream meets callers of the %s style as docum
   /** Serves again, and waits until the gateway has noticed. */
   async function recover(upstream: Upstream): Promise<void> {
     gateway.vendor.fault = 'none';
-    while ((await ask(upstream, false)).status !== 200) await new Promise((resolve) => setTimeout(resolve, 30));
+    await eventually(async () => (await ask(upstream, false)).status === 200);
   }
 
   async function heldMoney(): Promise<bigint | undefined> {
@@ -113,11 +117,6 @@ describe.each(STYLES)('A failing upstream meets callers of the %s style as docum
       values: [gateway.accountId],
     });
     return rows[0]?.held;
-  }
-
-  /** Books are settled after the answer has gone out. */
-  async function untilSettled(): Promise<void> {
-    while ((await heldMoney()) !== 0n) await new Promise((resolve) => setTimeout(resolve, 20));
   }
 
   function expectOutcome(answer: Answer, outcome: Outcome): void {
@@ -132,7 +131,7 @@ describe.each(STYLES)('A failing upstream meets callers of the %s style as docum
   }
 
   /** Where the output counts of the replies since then come from; both replies have words. */
-  async function outputSources(since: Date): Promise<readonly string[]> {
+  async function outputSources(since: string): Promise<readonly string[]> {
     const { rows } = await gateway.database.query<{ source: string }>({
       text: `select line->>'source' as source from usage_record, jsonb_array_elements(lines) as line
         where created_at >= $1 and line->>'unit' = 'output_token' and (line->>'quantity')::integer > 0`,
@@ -150,7 +149,7 @@ describe.each(STYLES)('A failing upstream meets callers of the %s style as docum
       expectOutcome(answer, whole);
       expectOutcome(stream, streamed);
       await recover(upstream);
-      await untilSettled();
+      await gateway.settled();
       expect(await heldMoney()).toBe(0n);
     });
 
@@ -160,15 +159,15 @@ describe.each(STYLES)('A failing upstream meets callers of the %s style as docum
       gateway.vendor.rewrite = (json) => json;
       expect([status, text]).toEqual([style === 'messages' ? 529 : 503, expect.not.stringContaining('event: ')]);
       await recover(upstream);
-      await untilSettled();
+      await gateway.settled();
     });
 
     it.each(UNCOUNTED)('%s is counted here and charged', async (fault) => {
       gateway.vendor.fault = fault;
-      const began = new Date();
+      const began = await gateway.settled();
       await Promise.all([ask(upstream, false), ask(upstream, true)]);
       gateway.vendor.fault = 'none';
-      await untilSettled();
+      await gateway.settled();
       expect(await outputSources(began)).toEqual(['counted', 'counted']);
     });
   });

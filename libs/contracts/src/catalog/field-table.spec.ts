@@ -16,6 +16,10 @@ describe('fieldTable', () => {
       default: 5,
       allowed: '5 or 10',
       note: 'Seconds.',
+      schema: { type: 'integer', enum: [5, 10] },
+      unit: 'second',
+      group: 'output',
+      order: 6,
     });
     expect(row(beta25Preview, 'image_urls')).toMatchObject({
       type: 'array of strings',
@@ -32,6 +36,48 @@ describe('fieldTable', () => {
     );
     expect(row(kappa, 'sequential_image_generation_options.max_images')).toMatchObject({ allowed: '1 to 15' });
   });
+
+  it('offers each choice once, in its documented spelling, also within objects', () => {
+    expect(row(beta25Preview, 'resolution')?.schema).toEqual({ type: 'string', enum: ['480p', '720p', '1080p'] });
+    // Two models may differ in the letter case of their names alone.
+    const rows = CATALOG.flatMap((family: ModelFamily) => fieldTable(family)).filter(({ name }) => name !== 'model');
+    const choices = rows.map(({ schema }) => schema['enum']);
+    for (const values of choices.filter((value) => Array.isArray(value))) {
+      const spellings = values.map((value) => String(value).toLowerCase());
+      expect(new Set(spellings).size).toBe(values.length);
+    }
+    expect(row(beta27R2v, 'image_with_roles')?.schema).toMatchObject({
+      type: 'array',
+      items: { properties: { role: { type: 'string' } } },
+    });
+    expect(JSON.stringify(rows)).not.toContain('"null"');
+  });
+
+  it('puts a form in the order in which people decide, and what counts something with its unit', () => {
+    const form = [...fieldTable(beta27R2v)].sort((one, other) => one.order - other.order);
+    expect(form.map(({ order }) => order)).toEqual(form.map((_row, index) => index + 1));
+    expect(form.slice(0, 2).map(({ name, group }) => [name, group])).toEqual([
+      ['model', 'model'],
+      ['prompt', 'prompt'],
+    ]);
+    const roles = form.findIndex(({ name }) => name === 'image_with_roles');
+    expect(form[roles + 1]).toMatchObject({ name: 'image_with_roles[].url', group: 'inputs' });
+    expect(form.at(-1)).toMatchObject({ group: 'more' });
+    expect(row(kappa, 'n')).toMatchObject({ unit: 'image', group: 'output' });
+    expect(row(kappa, 'prompt')).toMatchObject({ unit: null });
+  });
+
+  it.each(CATALOG.map((family: ModelFamily) => [family.id, family] as const))(
+    'tells the unit of every number of %s whose note names one',
+    (_id, family) => {
+      const named = fieldTable(family).flatMap(({ note, unit }) => {
+        const [, second, counted] = /^(?:(Second)s|Number of (image|video)s)\b/.exec(note) ?? [];
+        const expected = second?.toLowerCase() ?? counted;
+        return expected === undefined ? [] : [{ note, unit, expected }];
+      });
+      expect(named.filter(({ unit, expected }) => unit !== expected)).toEqual([]);
+    },
+  );
 
   it.each(CATALOG.map((family: ModelFamily) => [family.id, family] as const))(
     'shows every field of %s with something allowed',

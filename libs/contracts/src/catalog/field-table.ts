@@ -1,10 +1,12 @@
 import { alternatives } from './field-errors.js';
+import { type FieldGroup, type FieldUnit, groupOf, inFormOrder, unitOf } from './field-place.js';
+import { offeredSchema } from './field-schema.js';
 import { type Field, fieldsOf } from './field.js';
 import { allowedSource } from './file-source.js';
-import type { JsonValue } from '../json.js';
+import type { JsonObject, JsonValue } from '../json.js';
 import type { ModelFamily } from './model-family.js';
 
-/** One line of a model's field table, for people. */
+/** One line of a model's field table: in words for people, and as data for programs that draw a form of it. */
 export interface FieldTableRow {
   /** The wire name; fields of listed objects read `image_with_roles[].url`. */
   readonly name: string;
@@ -14,25 +16,41 @@ export interface FieldTableRow {
   /** What is allowed, in words. */
   readonly allowed: string;
   readonly note: string;
+  /** JSON Schema (2020-12) of a value that is given; each choice in its documented spelling, once. */
+  readonly schema: JsonObject;
+  /** What the number counts; null where it is no number of anything. */
+  readonly unit: FieldUnit | null;
+  /** Where a form shows it; fields of objects stand in the group of the object. */
+  readonly group: FieldGroup;
+  /** Its place in a form of the whole model, from 1. */
+  readonly order: number;
 }
 
-/** The field table of a family as its document shows it; null stands where there is no default. */
-export const fieldTable = (family: ModelFamily): FieldTableRow[] => rowsOf(family.fields, '');
+/** The field table of a family, in the order of its document; null stands where there is no default. */
+export function fieldTable(family: ModelFamily): FieldTableRow[] {
+  const rows = family.fields.flatMap((field) => linesOf(field, '', groupOf(field)));
+  const places = inFormOrder(family.fields).flatMap((field) =>
+    linesOf(field, '', groupOf(field)).map(({ name }) => name),
+  );
+  return rows.map((row) => ({ ...row, order: places.indexOf(row.name) + 1 }));
+}
 
-const rowsOf = (fields: readonly Field[], prefix: string): FieldTableRow[] =>
-  fields.flatMap((field) => {
-    const name = prefix + field.name;
-    const row = {
-      name,
-      required: field.required,
-      default: field.default ?? null,
-      note: field.note ?? '',
-      ...describe(field),
-    };
-    if (field.kind === 'object') return [row, ...rowsOf(fieldsOf(field.item), `${name}.`)];
-    if (field.kind === 'objects') return [row, ...rowsOf(fieldsOf(field.item), `${name}[].`)];
-    return [row];
-  });
+function linesOf(field: Field, prefix: string, group: FieldGroup): Omit<FieldTableRow, 'order'>[] {
+  const name = prefix + field.name;
+  const line = {
+    name,
+    required: field.required,
+    default: field.default ?? null,
+    note: field.note ?? '',
+    ...describe(field),
+    schema: offeredSchema(field),
+    unit: unitOf(field),
+    group,
+  };
+  if (field.kind !== 'object' && field.kind !== 'objects') return [line];
+  const inner = field.kind === 'object' ? `${name}.` : `${name}[].`;
+  return [line, ...fieldsOf(field.item).flatMap((each) => linesOf(each, inner, group))];
+}
 
 function describe(field: Field): { type: string; allowed: string } {
   switch (field.kind) {

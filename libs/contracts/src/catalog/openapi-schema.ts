@@ -1,7 +1,6 @@
 import { CATALOG, familiesAt } from './catalog.js';
-import { type Field, type FieldTableClass, fieldsOf, type FileSource } from './field.js';
-import { MAX_URL_LENGTH } from './file-source.js';
-import type { JsonObject, JsonValue } from '../json.js';
+import { bodySchema } from './field-schema.js';
+import type { JsonObject } from '../json.js';
 import type { SubmissionPath } from './media-order.js';
 import type { ModelFamily } from './model-family.js';
 
@@ -37,67 +36,9 @@ export const componentSchemas = (): Record<string, JsonObject> =>
 export function familySchema(family: ModelFamily): JsonObject {
   const rules = family.rules.map(({ message }) => `- ${message}`);
   return {
-    ...objectSchema(family.table),
+    ...bodySchema(family.table),
     title: family.models.join(', '),
     description: [`${family.summary} (${family.source})`, ...rules].join('\n'),
     examples: [family.example],
   };
-}
-
-function objectSchema(table: FieldTableClass): JsonObject {
-  const fields = fieldsOf(table);
-  const required = fields.filter((field) => field.required).map(({ name }) => name);
-  return {
-    type: 'object',
-    properties: Object.fromEntries(fields.map((field) => [field.name, fieldSchema(field)] as const)),
-    ...(required.length > 0 && { required }),
-    additionalProperties: false,
-  };
-}
-
-function fieldSchema(field: Field): JsonObject {
-  const { type, ...rest } = valueSchema(field);
-  const base = field.required ? { type, ...rest } : orNull(type, rest);
-  return {
-    ...base,
-    ...(field.note !== undefined && { description: field.note }),
-    ...(field.default !== undefined && { default: field.default }),
-  };
-}
-
-/** Null for an optional field counts as absent, so the schema allows it. */
-const orNull = (type: string, rest: JsonObject): JsonObject => ({
-  type: [type, 'null'],
-  ...rest,
-  ...(Array.isArray(rest['enum']) && { enum: [...(rest['enum'] as JsonValue[]), null] }),
-});
-
-/** The schema of a value that is there. */
-function valueSchema(field: Field): JsonObject & { readonly type: string } {
-  switch (field.kind) {
-    case 'choice':
-      return { type: typeOfChoice(field.values), enum: [...field.spellings.keys()] };
-    case 'text':
-      return { type: 'string', maxLength: field.max, ...(field.required && { minLength: 1, pattern: '\\S' }) };
-    case 'whole':
-      return { type: 'integer', minimum: field.min, maximum: field.max };
-    case 'flag':
-      return { type: 'boolean' };
-    case 'file':
-      return fileSchema(field.source);
-    case 'files':
-      return { type: 'array', minItems: field.min, maxItems: field.max, items: fileSchema(field.source) };
-    case 'object':
-      return { ...objectSchema(field.item), type: 'object' };
-    default:
-      return { type: 'array', minItems: field.min, maxItems: field.max, items: objectSchema(field.item) };
-  }
-}
-
-const typeOfChoice = ([value]: readonly JsonValue[]): string => (typeof value === 'number' ? 'integer' : typeof value);
-
-function fileSchema({ inline, httpsOnly }: FileSource) {
-  const url = `[hH][tT][tT][pP]${httpsOnly ? '[sS]' : '[sS]?'}://\\S+`;
-  if (inline.length === 0) return { type: 'string', pattern: `^${url}$`, maxLength: MAX_URL_LENGTH };
-  return { type: 'string', pattern: `^(${url}|data:image/(${inline.join('|')});base64,[A-Za-z0-9+/]+={0,2})$` };
 }

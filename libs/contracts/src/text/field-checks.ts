@@ -1,4 +1,3 @@
-import { isStorable } from '../unicode-text.js';
 import { isJsonObject } from '../json.js';
 import { checkFields, type FieldCheck } from './body-check.js';
 
@@ -6,15 +5,16 @@ type BodyClass = abstract new () => unknown;
 
 const list = (words: readonly (string | number)[]): string => words.map((word) => JSON.stringify(word)).join(', ');
 
-/** Text of at least `min` and at most `max` UTF-16 units, that a database and every upstream can take. */
+/**
+ * Text of at least `min` and at most `max` UTF-16 units. It may hold NUL and halves of surrogate pairs, as the output of
+ * tools does: those are replaced where the text is translated or stored, and left alone where it passes through.
+ */
 export function text({ min = 0, max = Number.POSITIVE_INFINITY }: { min?: number; max?: number } = {}): FieldCheck {
   return (value, param, report) => {
     if (typeof value !== 'string') report(param, 'invalid_parameter', `${param} must be a string.`);
     else if (value.length < min) report(param, 'invalid_parameter', `${param} must not be empty.`);
     else if (value.length > max)
       report(param, 'invalid_parameter', `${param} may have at most ${max} characters; it has ${value.length}.`);
-    else if (!isStorable(value))
-      report(param, 'invalid_parameter', `${param} may hold no NUL character and no half of a surrogate pair.`);
   };
 }
 

@@ -36,6 +36,8 @@ class FunctionResponse {
   @Optional(text({ min: 1 })) id?: string;
   @Required(text({ min: 1 })) name!: string;
   @Optional(jsonObject()) response?: JsonObject;
+  /** Pictures and files that belong to the response. */
+  @Optional((value, param, report) => listOf(object(Part))(value, param, report)) parts?: Part[];
 }
 
 class Part {
@@ -46,6 +48,7 @@ class Part {
   @Optional(object(FunctionResponse)) functionResponse?: FunctionResponse;
   @Optional(jsonObject()) executableCode?: JsonObject;
   @Optional(jsonObject()) codeExecutionResult?: JsonObject;
+  @Optional(jsonObject()) videoMetadata?: JsonObject;
   @Optional(flag()) thought?: boolean;
   @Optional(text()) thoughtSignature?: string;
 }
@@ -121,6 +124,7 @@ class GenerationConfig {
   @Optional(whole(-2_147_483_648, 4_294_967_295)) seed?: number;
   @Optional(number(-2, 2)) presencePenalty?: number;
   @Optional(number(-2, 2)) frequencyPenalty?: number;
+  @Optional(flag()) responseLogprobs?: boolean;
   @Optional(text()) responseMimeType?: string;
   @Optional(jsonObject()) responseSchema?: JsonObject;
   @Optional(jsonObject()) responseJsonSchema?: JsonObject;

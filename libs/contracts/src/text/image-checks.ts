@@ -75,3 +75,17 @@ export function base64Data(): FieldCheck {
     else checkDigits(value, param, `${param} must be base64 text without a data: prefix.`, report);
   };
 }
+
+const INLINE_FILE = /^data:[^;,]{1,100};base64,/;
+
+/** A document inside the request: a data URI, or the base64 of one. An address is none of them: nobody has looked at it. */
+export function inlineFile(): FieldCheck {
+  const bare = base64Data();
+  return (value, param, report) => {
+    const prefix = typeof value === 'string' ? INLINE_FILE.exec(value.slice(0, 128))?.[0] : undefined;
+    if (typeof value !== 'string' || prefix === undefined) return bare(value, param, report);
+    const bytes = decodedBytes(value, prefix.length);
+    if (bytes > MAX_INLINE_IMAGE_BYTES) return checkSize(bytes, param, report);
+    checkDigits(value.slice(prefix.length), param, `${param} holds no valid base64 after its prefix.`, report);
+  };
+}

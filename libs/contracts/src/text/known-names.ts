@@ -1,8 +1,11 @@
 /** Takes note of one field that is written wrongly. */
 type Report = (param: string, code: 'unknown_parameter', message: string) => void;
 
+/** Nearly all names: nothing in them has another case. */
+const LOWER_CASE = /^[a-z0-9_]*$/;
+
 /** A name without its letter case, in the way of parsers that take no notice of it: `ſ` counts as s, the Kelvin sign as k. */
-const folded = (name: string): string => name.toUpperCase().toLowerCase();
+const folded = (name: string): string => (LOWER_CASE.test(name) ? name : name.toUpperCase().toLowerCase());
 
 const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../json.js';
 import { Optional, Required, type FieldCheck } from './body-check.js';
-import { choice, flag, jsonObject, listOf, stringOr, text, variants } from './field-checks.js';
+import { choice, flag, jsonObject, listOf, object, stringOr, text, variants } from './field-checks.js';
 import { base64Data, IMAGE_MEDIA_TYPES, webAddress } from './image-checks.js';
 
 class UrlSource {
@@ -26,14 +26,20 @@ class TextBlock {
 }
 
 class ImageBlock {
-  @Required(variants({ url: UrlSource, base64: Base64Image })) source!:
-    ({ type: 'url' } & UrlSource) | ({ type: 'base64' } & Base64Image);
+  @Required(variants({ url: UrlSource, base64: Base64Image }, { others: 'pass-through' })) source!:
+    ({ type: 'url' } & UrlSource) | ({ type: 'base64' } & Base64Image) | { type: 'file' };
+}
+
+class Citations {
+  @Optional(flag()) enabled?: boolean | null;
 }
 
 class DocumentBlock {
   @Required(variants({ url: UrlSource, base64: Base64Document, text: TextSource }, { others: 'pass-through' }))
   source!: ({ type: 'url' } & UrlSource) | ({ type: 'base64' } & Base64Document) | ({ type: 'text' } & TextSource);
   @Optional(text()) title?: string | null;
+  @Optional(text()) context?: string | null;
+  @Optional(object(Citations)) citations?: Citations | null;
 }
 
 class ToolUseBlock {
@@ -42,7 +48,10 @@ class ToolUseBlock {
   @Required(jsonObject()) input!: JsonObject;
 }
 
-const resultBlock = variants({ text: TextBlock, image: ImageBlock }, { others: 'pass-through' });
+const resultBlock = variants(
+  { text: TextBlock, image: ImageBlock, document: DocumentBlock },
+  { others: 'pass-through' },
+);
 
 class ToolResultBlock {
   @Required(text({ min: 1 })) tool_use_id!: string;

@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject } from '../json.js';
-import { Optional, Required, type FieldCheck } from './body-check.js';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json.js';
+import { anything, Optional, Required, type FieldCheck } from './body-check.js';
 import {
   choice,
   flag,
@@ -36,6 +36,7 @@ class CustomTool {
   @Required(text({ min: 1 })) name!: string;
   @Optional(text()) description?: string;
   @Required(jsonObject()) input_schema!: JsonObject;
+  @Optional(flag()) strict?: boolean | null;
 }
 
 /** `computer_20241022`, `text_editor_20241022`, `bash_20241022` and their successors: the vendor knows their schema. */
@@ -100,6 +101,8 @@ export class MessagesRequest {
   /** The older name of `output_config.format`. */
   @Optional(outputFormat) output_format?: { type: 'json_schema' } & JsonSchemaFormat;
   @Optional(text()) service_tier?: string;
+  @Optional(anything) container?: JsonValue;
+  @Optional(listOf(jsonObject())) mcp_servers?: JsonObject[];
 }
 
 /** Body of `POST /v1/messages/count_tokens`: a message request of which only the input matters. */

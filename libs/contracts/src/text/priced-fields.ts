@@ -45,6 +45,25 @@ export const PRICED: Readonly<Record<TextStyle, PricedFields>> = {
     tiers: words('standard default unspecified service_tier_unspecified service_tier_standard'),
     callersTools: /^functionDeclarations$/,
   },
+  chat: {
+    // Those of the interface first, then what its many vendors add to it.
+    fields: words(`
+      model messages stream stream_options temperature top_p n stop max_tokens max_completion_tokens presence_penalty
+      frequency_penalty logit_bias logprobs top_logprobs seed tools tool_choice parallel_tool_calls functions function_call
+      response_format reasoning_effort verbosity modalities user safety_identifier metadata store prompt_cache_key
+      prompt_cache_retention service_tier
+      top_k min_p top_a typical_p repetition_penalty length_penalty ignore_eos min_tokens stop_token_ids bad_words
+      skip_special_tokens include_stop_str_in_output chat_template_kwargs guided_json guided_regex guided_choice
+      guided_grammar structured_outputs reasoning include_reasoning reasoning_format reasoning_split thinking
+      enable_thinking thinking_budget preserve_thinking safe_prompt random_seed prompt_mode cache_control
+    `),
+    dearer: words(`
+      audio web_search_options prediction speed inference_geo models route provider plugins search_parameters
+      search_domain_filter search_mode enable_search search_options deferred
+    `),
+    tiers: words('default standard'),
+    callersTools: /^(function|custom)$/,
+  },
 };
 
 /** The same for `generationConfig`, where the gemini style has its switches. */

@@ -1,8 +1,9 @@
 import { isJsonObject } from '../json.js';
+import { AudioPart } from './audio-part.js';
 import { Optional, Required, type FieldCheck } from './body-check.js';
 import { all, choice, listOf, object, stringOr, text, variants } from './field-checks.js';
 import { identifier } from './identifier.js';
-import { imageAddress, webAddress } from './image-checks.js';
+import { imageAddress, inlineFile, webAddress } from './image-checks.js';
 
 /** `image_url` is a string in D1 4.1; the object form of chat completions is understood too. */
 const imageUrl: FieldCheck = (value, param, report) => {
@@ -19,13 +20,14 @@ class RefusalBlock {
 }
 
 class ImageBlock {
-  @Required(imageUrl) image_url!: string | { url: string };
+  @Optional(imageUrl) image_url?: string | { url: string } | null;
+  @Optional(text({ min: 1 })) file_id?: string | null;
   @Optional(choice(['low', 'high', 'auto', 'original'])) detail?: 'low' | 'high' | 'auto' | 'original';
 }
 
 class FileBlock {
   @Optional(text()) filename?: string;
-  @Optional(text({ min: 1 })) file_data?: string;
+  @Optional(inlineFile()) file_data?: string;
   @Optional(webAddress()) file_url?: string;
   @Optional(text({ min: 1 })) file_id?: string;
 }
@@ -37,6 +39,12 @@ const exactlyOneFileSource: FieldCheck = (value, param, report) => {
     report(param, 'invalid_parameter', `${param} needs exactly one of file_data, file_url and file_id.`);
 };
 
+const oneImageSource: FieldCheck = (value, param, report) => {
+  if (!isJsonObject(value) || value['type'] !== 'input_image') return;
+  if (value['image_url'] == null && value['file_id'] == null)
+    report(`${param}.image_url`, 'missing_parameter', `${param}.image_url is required, or ${param}.file_id.`);
+};
+
 const contentBlock = all(
   variants({
     input_text: TextBlock,
@@ -45,8 +53,10 @@ const contentBlock = all(
     refusal: RefusalBlock,
     input_image: ImageBlock,
     input_file: FileBlock,
+    input_audio: AudioPart,
   }),
   exactlyOneFileSource,
+  oneImageSource,
 );
 
 /** A content block of an input item (D1 4.1, with the native blocks). */
@@ -54,7 +64,8 @@ export type ResponsesBlock =
   | ({ type: 'input_text' | 'output_text' | 'text' } & TextBlock)
   | ({ type: 'refusal' } & RefusalBlock)
   | ({ type: 'input_image' } & ImageBlock)
-  | ({ type: 'input_file' } & FileBlock);
+  | ({ type: 'input_file' } & FileBlock)
+  | ({ type: 'input_audio' } & AudioPart);
 
 const blocks = stringOr(listOf(contentBlock), 'an array of content blocks');
 
@@ -82,7 +93,17 @@ class FunctionCallItem {
   @Optional(identifier()) id?: string;
   @Required(text({ min: 1 })) call_id!: string;
   @Required(text({ min: 1 })) name!: string;
+  @Optional(text()) namespace?: string | null;
   @Required(text()) arguments!: string;
+}
+
+/** A call of a tool whose input is a text and no JSON. Its output has the form of a function's. */
+class CustomToolCallItem {
+  @Optional(identifier()) id?: string;
+  @Required(text({ min: 1 })) call_id!: string;
+  @Required(text({ min: 1 })) name!: string;
+  @Optional(text()) namespace?: string | null;
+  @Required(text()) input!: string;
 }
 
 class FunctionCallOutputItem {
@@ -101,6 +122,12 @@ class ReasoningItem {
   @Optional(text()) encrypted_content?: string | null;
 }
 
+/** What stands for the turns that were compacted; only who made it can read it. */
+class CompactionItem {
+  @Optional(identifier()) id?: string | null;
+  @Required(text({ min: 1 })) encrypted_content!: string;
+}
+
 class ItemReference {
   @Required(identifier()) id!: string;
 }
@@ -109,8 +136,10 @@ export type ResponsesMessage = { type?: 'message' | null } & MessageItem;
 export type ResponsesItem =
   | ResponsesMessage
   | ({ type: 'function_call' } & FunctionCallItem)
-  | ({ type: 'function_call_output' } & FunctionCallOutputItem)
+  | ({ type: 'custom_tool_call' } & CustomToolCallItem)
+  | ({ type: 'function_call_output' | 'custom_tool_call_output' } & FunctionCallOutputItem)
   | ({ type: 'reasoning' } & ReasoningItem)
+  | ({ type: 'compaction' } & CompactionItem)
   | ({ type: 'item_reference' } & ItemReference);
 
 /** Content may be null or missing only where tool calls take its place (D1 2.2). */
@@ -133,7 +162,10 @@ export const responsesItem: FieldCheck = all(
       message: MessageItem,
       function_call: FunctionCallItem,
       function_call_output: FunctionCallOutputItem,
+      custom_tool_call: CustomToolCallItem,
+      custom_tool_call_output: FunctionCallOutputItem,
       reasoning: ReasoningItem,
+      compaction: CompactionItem,
       item_reference: ItemReference,
     },
     { absent: 'message', others: 'pass-through' },
@@ -147,7 +179,10 @@ const KNOWN_TYPES: readonly (string | undefined | null)[] = [
   'message',
   'function_call',
   'function_call_output',
+  'custom_tool_call',
+  'custom_tool_call_output',
   'reasoning',
+  'compaction',
   'item_reference',
 ];
 

@@ -23,23 +23,37 @@ const TOOL_CHOICE_WORDS = ['auto', 'none', 'required'] as const;
 
 class NamedChoice {
   @Required(text({ min: 1 })) name!: string;
+  @Optional(text()) namespace?: string | null;
+}
+
+/** Tools that the vendor runs have a type and no name. */
+class AllowedTool {
+  @Optional(text({ min: 1 })) type?: string;
+  @Optional(text({ min: 1 })) name?: string;
+  @Optional(text()) namespace?: string | null;
 }
 
 class AllowedTools {
   @Optional(choice(['auto', 'required'])) mode?: 'auto' | 'required';
-  @Required(listOf(object(NamedChoice), { min: 1 })) tools!: NamedChoice[];
+  @Required(listOf(object(AllowedTool), { min: 1 })) tools!: AllowedTool[];
 }
 
-/** A choice that is more than a word: one function in either form, or a subset of the tools. */
+/** A choice that is more than a word: one tool of the caller's, a function in either form, or a subset of the tools. */
 export type ResponsesToolChoice =
-  ({ type: 'function' } & (NamedChoice | { function: NamedChoice })) | ({ type: 'allowed_tools' } & AllowedTools);
+  | ({ type: 'function' } & (NamedChoice | { function: NamedChoice }))
+  | ({ type: 'custom' } & NamedChoice)
+  | ({ type: 'allowed_tools' } & AllowedTools);
 
 const toolChoice: FieldCheck = (value, param, report) => {
   if (typeof value === 'string') return choice(TOOL_CHOICE_WORDS)(value, param, report);
   // The spec's nested tool form has a nested choice as its natural partner: {type, function: {name}}.
   if (isJsonObject(value) && isJsonObject(value['function']))
     return object(NamedChoice)(value['function'], `${param}.function`, report);
-  variants({ function: NamedChoice, allowed_tools: AllowedTools }, { others: 'pass-through' })(value, param, report);
+  variants({ function: NamedChoice, custom: NamedChoice, allowed_tools: AllowedTools }, { others: 'pass-through' })(
+    value,
+    param,
+    report,
+  );
 };
 
 class ReasoningOptions {

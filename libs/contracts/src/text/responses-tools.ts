@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../json.js';
 import { Optional, Required, type FieldCheck } from './body-check.js';
-import { flag, jsonObject, object, text, variants, whole } from './field-checks.js';
+import { flag, jsonObject, listOf, object, text, variants, whole } from './field-checks.js';
 import { webAddress } from './image-checks.js';
 
 /** The nested function form of D1 4.1. */
@@ -34,17 +34,42 @@ class RemoteMcpTool {
   @Required(object(RemoteMcp)) remote_mcp!: RemoteMcp;
 }
 
-const hosted = variants({ remote_mcp: RemoteMcpTool }, { others: 'pass-through' });
+class CustomFormat {
+  @Optional(text()) type?: string | null;
+  @Optional(text()) syntax?: string | null;
+  @Optional(text()) definition?: string | null;
+}
+
+/** A tool whose input is a text and no JSON. */
+class CustomTool {
+  @Required(text({ min: 1 })) name!: string;
+  @Optional(text()) description?: string | null;
+  @Optional(object(CustomFormat)) format?: CustomFormat | null;
+}
+
+/** Tools under a common name, which their calls carry apart. */
+class NamespaceTool {
+  @Required(text({ min: 1 })) name!: string;
+  @Optional(text()) description?: string | null;
+  @Required((value, param, report) => listOf(responsesTool)(value, param, report)) tools!: ResponsesTool[];
+}
+
+const others = variants(
+  { remote_mcp: RemoteMcpTool, custom: CustomTool, namespace: NamespaceTool },
+  { others: 'pass-through' },
+);
 
 export type ResponsesFunctionTool = { type: 'function' } & (NestedFunctionTool | FlatFunctionTool);
 export type ResponsesTool =
   | ResponsesFunctionTool
   | ({ type: 'remote_mcp' } & RemoteMcpTool)
+  | ({ type: 'custom' } & CustomTool)
+  | ({ type: 'namespace' } & NamespaceTool)
   | { type: 'web_search' | 'file_search' | (string & {}) };
 
-/** An element of `tools` (D1 4.1): functions in either form, remote_mcp, and tools the vendor runs itself. */
+/** An element of `tools` (D1 4.1): functions in either form, free-form tools, namespaces of both, and tools the vendor runs itself. */
 export const responsesTool: FieldCheck = (value, param, report) => {
-  if (!isJsonObject(value) || value['type'] !== 'function') return hosted(value, param, report);
+  if (!isJsonObject(value) || value['type'] !== 'function') return others(value, param, report);
   const form = isJsonObject(value['function']) || value['name'] == null ? NestedFunctionTool : FlatFunctionTool;
   object(form)(value, param, report);
 };
@@ -55,5 +80,8 @@ export function flatFunction(tool: ResponsesFunctionTool): FlatFunctionTool {
 }
 
 export const isFunctionTool = (tool: ResponsesTool): tool is ResponsesFunctionTool => tool.type === 'function';
+export const isCustomTool = (tool: ResponsesTool): tool is { type: 'custom' } & CustomTool => tool.type === 'custom';
+export const isNamespace = (tool: ResponsesTool): tool is { type: 'namespace' } & NamespaceTool =>
+  tool.type === 'namespace';
 export const isRemoteMcp = (tool: ResponsesTool): tool is { type: 'remote_mcp' } & RemoteMcpTool =>
   tool.type === 'remote_mcp';

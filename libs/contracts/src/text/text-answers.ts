@@ -9,6 +9,16 @@ export interface ResponsesUsage {
   readonly total_tokens: number;
 }
 
+/** A part of a message: words, or words with which the model declines. */
+export type ResponsesOutputPart =
+  | {
+      readonly type: 'output_text';
+      readonly text: string;
+      readonly annotations: readonly JsonValue[];
+      readonly logprobs: readonly JsonValue[];
+    }
+  | { readonly type: 'refusal'; readonly refusal: string };
+
 /** An element of `output`. Each has an id, because strict readers refuse one without. */
 export type ResponsesOutputItem =
   | {
@@ -16,12 +26,7 @@ export type ResponsesOutputItem =
       readonly type: 'message';
       readonly status: 'completed' | 'in_progress';
       readonly role: 'assistant';
-      readonly content: readonly {
-        readonly type: 'output_text';
-        readonly text: string;
-        readonly annotations: readonly JsonValue[];
-        readonly logprobs: readonly JsonValue[];
-      }[];
+      readonly content: readonly ResponsesOutputPart[];
     }
   | {
       readonly id: string;
@@ -29,7 +34,18 @@ export type ResponsesOutputItem =
       readonly status: 'completed' | 'in_progress';
       readonly call_id: string;
       readonly name: string;
+      readonly namespace?: string;
       readonly arguments: string;
+    }
+  | {
+      readonly id: string;
+      readonly type: 'custom_tool_call';
+      readonly status: 'completed' | 'in_progress';
+      readonly call_id: string;
+      readonly name: string;
+      readonly namespace?: string;
+      /** A text and no JSON. */
+      readonly input: string;
     }
   | {
       readonly id: string;

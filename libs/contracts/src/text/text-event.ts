@@ -21,13 +21,15 @@ export interface TextUsage {
 }
 
 /**
- * One step of a reply. A block (text, reasoning, call) lasts until the next event of another kind; a call opens with
+ * One step of a reply. A block (text, refusal, reasoning, call) lasts until the next event of another kind; a call opens with
  * `call` and grows with `arguments`; no piece is empty; `finish` comes once and last. A failure is a thrown GatewayError, never an event.
  */
 export type TextEvent =
   /** What the upstream calls this reply, and what it already knows of the input. */
   | { readonly type: 'start'; readonly inputTokens?: number }
   | { readonly type: 'text'; readonly text: string }
+  /** Words with which the model declines, where the vendor tells them from others. */
+  | { readonly type: 'refusal'; readonly text: string }
   | { readonly type: 'reasoning'; readonly text: string }
   /** The vendor's proof. It closes an open reasoning block; with none open it is sealed reasoning, a block of its own. */
   | { readonly type: 'signature'; readonly signature: string }
@@ -46,7 +48,7 @@ export type FinishEvent = Extract<TextEvent, { type: 'finish' }>;
 
 /** A finished block of a reply; sealed reasoning has a signature and no text. `arguments` is the text of a JSON object. */
 export type ReplyBlock =
-  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'text' | 'refusal'; readonly text: string }
   | { readonly type: 'reasoning'; readonly text: string; readonly signature?: string }
   | { readonly type: 'call'; readonly id: string; readonly name: string; readonly arguments: string };
 
@@ -58,6 +60,6 @@ export interface CollectedReply {
 
 /** What an event adds to the text that is counted when the upstream tells no usage: words, thoughts, arguments of calls. */
 export function eventText(event: TextEvent): string {
-  if (event.type === 'text' || event.type === 'reasoning') return event.text;
+  if (event.type === 'text' || event.type === 'reasoning' || event.type === 'refusal') return event.text;
   return event.type === 'arguments' ? event.json : '';
 }

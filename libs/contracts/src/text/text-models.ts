@@ -3,7 +3,7 @@ import type { TextStyle } from './text-style.js';
 /** A text model as the catalogue lists it. */
 export interface TextModel {
   readonly id: string;
-  /** The style whose section of D1 names the model. Every model answers on all three. */
+  /** The style whose section of D1 names the model. Every model answers in every style. */
   readonly style: TextStyle;
 }
 

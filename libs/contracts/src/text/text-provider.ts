@@ -3,6 +3,7 @@ import type { JsonObject } from '../json.js';
 import type { TextEvent, TextUsage } from './text-event.js';
 import type { TextRequest } from './text-request.js';
 import type { TextProtocol, TextStyle } from './text-style.js';
+import type { UnpricedUse } from './upstream-policy.js';
 
 /** One request on its way to an upstream, in both forms: as the caller wrote it and as the gateway understands it. */
 export interface TextCall {
@@ -21,6 +22,8 @@ export interface TextCall {
   readonly onReply?: (progress: ReplyProgress) => void;
   /** Headers of the caller that mean something to an upstream of the same protocol, for example `anthropic-beta`. */
   readonly headers: Readonly<Record<string, string>>;
+  /** What it asks for beyond tokens. An upstream is sent no tool among it that its policy does not list. */
+  readonly unpriced?: readonly UnpricedUse[];
   /** Fields of the native body whose price nobody knows; an upstream whose policy does not list one is not sent it. */
   readonly unknownFields?: readonly string[];
 }
@@ -38,6 +41,8 @@ export type NativeBody =
   | {
       readonly kind: 'bytes';
       readonly bytes: Uint8Array;
+      /** Fields that the bytes do not have, to be sent in front of the others: to add them to the bytes would copy these. */
+      readonly front?: JsonObject;
       /** What the bytes say, for those who must leave something out of it. */
       readonly parsed: () => JsonObject;
     }
@@ -59,6 +64,12 @@ export interface EventsReply {
   readonly events: AsyncIterable<readonly TextEvent[]>;
 }
 
+/** A whole reply in our own words. */
+export interface WholeReply {
+  readonly kind: 'whole';
+  readonly events: readonly TextEvent[];
+}
+
 /** The upstream's own bytes, whole server-sent events only. Iteration throws GatewayError when the stream breaks. */
 export interface RelayedStream {
   readonly kind: 'stream';
@@ -78,7 +89,7 @@ export interface RelayedBody {
 }
 
 /** An upstream's reply. The first event or frame is already there when it is returned. */
-export type TextReply = (EventsReply | RelayedStream | RelayedBody) & {
+export type TextReply = (EventsReply | WholeReply | RelayedStream | RelayedBody) & {
   /** What the upstream calls the exchange, for support cases. */
   readonly upstreamRequestId?: string;
 };

@@ -66,12 +66,15 @@ export interface FunctionTool {
   readonly strict?: boolean;
 }
 
-/** A tool that the vendor runs itself, for example web search. Only an upstream of its own protocol can offer it. */
+/** A tool that the vendor runs itself, for example web search. Only an upstream of its own protocol can
+ * offer it. */
 export interface HostedTool {
   readonly protocol: TextStyle;
   /** Where it stands in the request, for example `tools[1]`. */
   readonly param: string;
   readonly type: string;
+  /** True: the request is whole without it, and an upstream that lacks it may be asked all the same. */
+  readonly isOptional?: boolean;
   /** The tool in the native form of its protocol. */
   readonly definition: JsonObject;
 }
@@ -87,7 +90,7 @@ export type OutputFormat =
   | { readonly type: 'json' }
   | { readonly type: 'json-schema'; readonly name: string; readonly schema: JsonObject; readonly strict?: boolean };
 
-export const REASONING_EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;
+export const REASONING_EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 export type ReasoningEffort = (typeof REASONING_EFFORTS)[number];
 
 export interface ReasoningRequest {

@@ -17,7 +17,7 @@ interface InContent extends InItem {
 interface InSummary extends InItem {
   readonly summary_index: number;
 }
-type OutputText = Extract<ResponsesOutputItem, { type: 'message' }>['content'][number];
+type OutputPart = Extract<ResponsesOutputItem, { type: 'message' }>['content'][number];
 type SummaryText = Extract<ResponsesOutputItem, { type: 'reasoning' }>['summary'][number];
 
 /** Fields of each event of a responses stream, beyond `type` and `sequence_number`. */
@@ -28,15 +28,19 @@ export interface ResponsesStreamEvents {
   readonly 'response.incomplete': { readonly response: ResponsesAnswer };
   readonly 'response.output_item.added': { readonly output_index: number; readonly item: ResponsesOutputItem };
   readonly 'response.output_item.done': { readonly output_index: number; readonly item: ResponsesOutputItem };
-  readonly 'response.content_part.added': InContent & { readonly part: OutputText };
-  readonly 'response.content_part.done': InContent & { readonly part: OutputText };
+  readonly 'response.content_part.added': InContent & { readonly part: OutputPart };
+  readonly 'response.content_part.done': InContent & { readonly part: OutputPart };
   readonly 'response.output_text.delta': InContent & {
     readonly delta: string;
     readonly logprobs: readonly JsonValue[];
   };
   readonly 'response.output_text.done': InContent & { readonly text: string; readonly logprobs: readonly JsonValue[] };
+  readonly 'response.refusal.delta': InContent & { readonly delta: string };
+  readonly 'response.refusal.done': InContent & { readonly refusal: string };
   readonly 'response.function_call_arguments.delta': InItem & { readonly delta: string };
   readonly 'response.function_call_arguments.done': InItem & { readonly name: string; readonly arguments: string };
+  readonly 'response.custom_tool_call_input.delta': InItem & { readonly delta: string };
+  readonly 'response.custom_tool_call_input.done': InItem & { readonly input: string };
   readonly 'response.reasoning_summary_part.added': InSummary & { readonly part: SummaryText };
   readonly 'response.reasoning_summary_part.done': InSummary & { readonly part: SummaryText };
   readonly 'response.reasoning_summary_text.delta': InSummary & { readonly delta: string };

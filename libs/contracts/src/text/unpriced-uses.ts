@@ -1,10 +1,11 @@
 import { GatewayError } from '../errors.js';
 import { MAX_URL_LENGTH } from '../catalog/file-source.js';
 import { isJsonObject } from '../json.js';
+import { isAddress, mayBeFetched } from './file-carriers.js';
 import { KnownNames } from './known-names.js';
 import { PRICED, PRICED_CONFIG, type PricedFields } from './priced-fields.js';
 import type { TextStyle } from './text-style.js';
-import { toolName, type UnpricedUse } from './upstream-policy.js';
+import { isOptionalTool, toolName, type UnpricedUse } from './upstream-policy.js';
 
 /** A URL in a request that an upstream may fetch. */
 export interface NamedUrl {
@@ -54,17 +55,16 @@ const CALLERS_DATA: ReadonlySet<string> = new Set([
 ]);
 
 /** Strings that are nobody's address or id: looked past at once, for they are nearly all there is. */
-const PLAIN: ReadonlySet<string> = new Set(['type', 'role', 'text', 'name', 'id', 'content', 'data', 'detail']);
+const PLAIN: ReadonlySet<string> = new Set(['type', 'role', 'text', 'name', 'id', 'content', 'detail']);
 
 /** Fields that name what is fetched, whatever they hold. */
 const FETCHED = /^(image_url|file_url|video_url|audio_url|document_url|server_url|fileUri)$/;
-/** Fields that may: an address of the web in them is checked. */
-const MAY_BE_FETCHED = /^(ur[li]|.*_ur[li]|.*Ur[li])s?$/;
-const WEB = /^\s*(https?|ftp|file|ws|wss|gopher):/i;
 
 /** What this file looks at, as it is written. A parser that takes no notice of letter case would read other spellings as these. */
 const LOOKED_AT = new KnownNames([
   ...PLAIN,
+  'data',
+  'file_data',
   ...ACCOUNT_IDS,
   ...CALLERS_DATA,
   'tools',
@@ -93,6 +93,8 @@ const PRICED_TTL = '5m';
 /** Files that the vendor keeps: of a cloud store, or of its own interface for files. */
 const VENDORS_FILE = /^gs:\/\/|^files\/|^https?:\/\/[^/]*googleapis\.com\/.*\/files\//i;
 
+const TOP_LEVEL_TOOL = /^tools\[\d+\](\.\w+)?$/;
+
 /** Deeper than any vendor's schema; what stands there means nothing to them. */
 const MAX_DEPTH = 64;
 
@@ -105,12 +107,22 @@ export function requestUses(style: TextStyle, body: Readonly<Record<string, unkn
   return new UseFinder(style).find(body);
 }
 
+/** Where a field stands. */
+interface Place {
+  readonly param: string;
+  /** The `type` of the object around it. */
+  readonly type: unknown;
+}
+
 class UseFinder {
   readonly #style: TextStyle;
   readonly #priced: PricedFields;
   readonly #unpriced: UnpricedUse[] = [];
   readonly #urls: NamedUrl[] = [];
   readonly #unknown: string[] = [];
+  #choice: unknown;
+  /** Whether the request has tools that its caller runs: without one, it is about what it asks the vendor for. */
+  #hasOwnTools = false;
 
   constructor(style: TextStyle) {
     this.#style = style;
@@ -118,13 +130,16 @@ class UseFinder {
   }
 
   find(body: Readonly<Record<string, unknown>>): RequestUses {
+    this.#choice = body['tool_choice'];
     this.#fields(body, this.#priced, '');
     const config = body['generationConfig'];
     if (this.#style === 'gemini' && isJsonObject(config)) this.#config(config);
+    if (this.#style === 'chat') this.#modalities(body['modalities'], 'modalities', 'modalities');
     this.#tier(body, 'service_tier');
     this.#tier(body, 'serviceTier');
     this.#walk(body, '', 0);
-    return { unpriced: this.#unpriced, urls: this.#urls, unknownFields: this.#unknown };
+    const unpriced = this.#hasOwnTools ? this.#unpriced : this.#unpriced.map(insisted);
+    return { unpriced, urls: this.#urls, unknownFields: this.#unknown };
   }
 
   #use(kind: UnpricedUse['kind'], name: string, param: string): void {
@@ -145,12 +160,13 @@ class UseFinder {
 
   #config(config: Readonly<Record<string, unknown>>): void {
     this.#fields(config, PRICED_CONFIG, 'generationConfig.');
-    const modalities: readonly unknown[] = Array.isArray(config['responseModalities'])
-      ? config['responseModalities']
-      : [];
-    // Pictures and speech have prices of their own.
-    if (modalities.some((modality) => String(modality).toUpperCase() !== 'TEXT'))
-      this.#use('fields', 'responseModalities', 'generationConfig.responseModalities');
+    this.#modalities(config['responseModalities'], 'responseModalities', 'generationConfig.responseModalities');
+  }
+
+  /** Pictures and speech have prices of their own. */
+  #modalities(sent: unknown, name: string, param: string): void {
+    const modalities: readonly unknown[] = Array.isArray(sent) ? sent : [];
+    if (modalities.some((modality) => String(modality).toUpperCase() !== 'TEXT')) this.#use('fields', name, param);
   }
 
   #tier(body: Readonly<Record<string, unknown>>, field: string): void {
@@ -180,7 +196,7 @@ class UseFinder {
       const isText = typeof entry === 'string';
       if ((!isText && typeof entry !== 'object') || entry === null) continue;
       if (isText ? PLAIN.has(name) : this.#isCallersData(name, isCall)) continue;
-      this.#field(name, entry, path === '' ? name : `${path}.${name}`, depth);
+      this.#field(name, entry, { param: path === '' ? name : `${path}.${name}`, type: value['type'] }, depth);
     }
   }
 
@@ -196,24 +212,27 @@ class UseFinder {
     return isResult || (isCall && name === 'input') || CALLERS_DATA.has(name);
   }
 
-  #field(name: string, entry: string | object, param: string, depth: number): void {
+  #field(name: string, entry: string | object, place: Place, depth: number): void {
+    const { param } = place;
+    // Names some of those that are offered, and offers none.
+    if (param === 'tool_choice.tools') return;
     if (name === 'tools' && Array.isArray(entry)) return this.#tools(entry, param, depth);
     if (name === 'mcp_servers') this.#use('tools', 'mcp', param);
     if (ACCOUNT_IDS.has(name) && !isOwnContainer(name, entry)) return this.#use('account_ids', name, param);
-    if (typeof entry === 'string') return this.#text(name, entry, param);
-    if (Array.isArray(entry) && MAY_BE_FETCHED.test(name)) this.#texts(name, entry, param);
+    if (typeof entry === 'string') return this.#text(name, entry, place);
+    if (Array.isArray(entry) && mayBeFetched(name, place.type)) this.#texts(name, entry, place);
     this.#walk(entry, param, depth + 1);
   }
 
-  #texts(name: string, items: readonly unknown[], param: string): void {
-    for (const item of items) if (typeof item === 'string') this.#text(name, item, param);
+  #texts(name: string, items: readonly unknown[], place: Place): void {
+    for (const item of items) if (typeof item === 'string') this.#text(name, item, place);
   }
 
-  #text(name: string, sent: string, param: string): void {
+  #text(name: string, sent: string, { param, type }: Place): void {
     // One more character than any address may have, so that a longer one is still seen to be one.
     const text = sent.slice(0, MAX_URL_LENGTH + 1);
     const isFetched = FETCHED.test(name);
-    if (!isFetched && !(MAY_BE_FETCHED.test(name) && WEB.test(withoutBreaks(text)))) return;
+    if (!isFetched && !(mayBeFetched(name, type) && isAddress(text))) return;
     if (VENDORS_FILE.test(text)) this.#use('account_ids', name === 'fileUri' ? 'fileUri' : name, param);
     else if (!/^data:/i.test(text)) this.#urls.push({ param, url: text });
   }
@@ -230,25 +249,38 @@ class UseFinder {
   /** A tool of tomorrow is refused like one of today: only those that the caller runs are known to be free. */
   #tool(tool: Readonly<Record<string, unknown>>, param: string, depth: number): void {
     const type = tool['type'];
+    const name = typeof type === 'string' ? toolName(type) : 'custom';
+    const isOwn = this.#priced.callersTools.test(name);
+    this.#hasOwnTools ||= isOwn;
     if (typeof type !== 'string') return this.#cacheControl(tool, param);
-    const name = toolName(type);
-    if (!this.#priced.callersTools.test(name)) this.#use('tools', name, param);
+    if (!isOwn) this.#hostedTool(name, param, { ...tool, type });
     if (name !== 'function' && name !== 'custom') return this.#walk(tool, param, depth + 1);
     LOOKED_AT.expectOneSpelling(tool, param, refuseSpelling);
     this.#cacheControl(tool, param);
   }
 
+  #hostedTool(name: string, param: string, tool: { readonly type: string; readonly name?: unknown }): void {
+    // What stands deeper belongs to the tool around it.
+    // Chat completions know no such tools: who names one means a vendor of its own.
+    const canBeLeft = this.#style !== 'chat' && TOP_LEVEL_TOOL.test(param);
+    const isOptional = canBeLeft && isOptionalTool(tool, this.#choice);
+    this.#unpriced.push({ kind: 'tools', name, param, ...(isOptional && { isOptional }) });
+  }
+
   #geminiTool(tool: Readonly<Record<string, unknown>>, param: string, depth: number): void {
     for (const name of Object.keys(tool)) {
-      if (this.#priced.callersTools.test(name) || tool[name] == null) continue;
-      this.#use('tools', name, `${param}.${name}`);
+      if (tool[name] == null) continue;
+      if (this.#priced.callersTools.test(name)) {
+        this.#hasOwnTools = true;
+        continue;
+      }
+      this.#hostedTool(name, `${param}.${name}`, { type: name });
       this.#walk(tool[name], `${param}.${name}`, depth + 1);
     }
   }
 }
 
-/** Whoever reads an address leaves tabs and line breaks out, wherever they stand. */
-const withoutBreaks = (text: string): string => text.replace(/[\t\r\n]/g, '');
+const insisted = ({ isOptional: _isOptional, ...use }: UnpricedUse): UnpricedUse => use;
 
 function refuseSpelling(param: string, code: 'unknown_parameter', message: string): never {
   throw new GatewayError(code, message, { param });

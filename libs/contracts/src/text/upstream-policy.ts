@@ -1,3 +1,7 @@
+/** What becomes of a tool that a request only offers, and that its upstream lacks or may not run. */
+export const LACKING_TOOLS = ['drop', 'refuse'] as const;
+export type LackingTools = (typeof LACKING_TOOLS)[number];
+
 /** The kinds of things that cost more than the tokens they use, or that belong to the vendor's account. */
 export const UNPRICED_KINDS = ['tools', 'service_tiers', 'account_ids', 'fields'] as const;
 export type UnpricedKind = (typeof UNPRICED_KINDS)[number];
@@ -9,6 +13,8 @@ export interface UnpricedUse {
   readonly name: string;
   /** Where it stands in the request, `tools[1]`. */
   readonly param: string;
+  /** True for a tool that the caller only offers: the reply is one to the same question without it. */
+  readonly isOptional?: boolean;
 }
 
 /** What an upstream may be asked for although the gateway has no price for it. `*` in a list stands for everything. */
@@ -40,6 +46,26 @@ export const toolName = (type: string): string => {
   const name = type.replace(/_(\d{8}|\d{4}_\d{2}_\d{2})$/, '');
   return name === 'remote_mcp' ? 'mcp' : name;
 };
+
+/** Tools of a vendor's own that bring nothing of the caller's with them: no server, no files, no screen. */
+const HELPERS =
+  /^(web_search|web_search_preview|web_fetch|code_interpreter|code_execution|image_generation|tool_search|googleSearch|googleSearchRetrieval|googleMaps|urlContext|codeExecution)$/;
+
+/**
+ * True for a tool that a request is whole without: the vendor runs it, it is no more than a help, and nothing forces the
+ * model to use it.
+ *
+ * @param tool as the request names it, `{type}` or with a name of its own.
+ * @param choice the request's `tool_choice`; gemini has none that is about such tools.
+ */
+export function isOptionalTool(tool: { readonly type: string; readonly name?: unknown }, choice: unknown): boolean {
+  if (!HELPERS.test(toolName(tool.type))) return false;
+  if (choice == null || typeof choice === 'string') return choice !== 'required';
+  const { type, mode, name } = choice as { type?: unknown; mode?: unknown; name?: unknown };
+  if (type === 'allowed_tools') return mode !== 'required';
+  if (type === 'tool') return name !== tool.name;
+  return ['auto', 'none', 'function', 'custom'].some((free) => free === type);
+}
 
 export const permits = (allowed: readonly string[], name: string): boolean =>
   allowed.includes('*') || allowed.includes(name);

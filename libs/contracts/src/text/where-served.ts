@@ -1,18 +1,18 @@
 import { familyOf } from '../catalog/catalog.js';
-import { alternatives } from '../catalog/field-errors.js';
 import { nearestName } from '../nearest-name.js';
 import { excerpt } from '../unicode-text.js';
 import { SPECIFIED_TEXT_MODELS } from './text-models.js';
 
-/** The paths at which every text model answers. */
-const TEXT_PATHS = ['/v1/responses', '/v1/messages', '/v1beta/models/{model}:generateContent'];
+/** Where every text model answers, in a sentence. */
+export const WHERE_TEXT_IS =
+  'POST /v1/responses, /v1/chat/completions, /v1/messages or /v1beta/models/{model}:generateContent';
 const LONGEST_SHOWN = 64;
 const MOST_LISTED = 6;
 
 /** "model vendor-5 writes text: send it to ..."; null when this is no text model of the specification. */
 export const textModelElsewhere = (model: string): string | null =>
   SPECIFIED_TEXT_MODELS.some(({ id }) => id === model)
-    ? `model ${model} writes text: send it to POST ${alternatives(TEXT_PATHS)}.`
+    ? `model ${model} writes text: send it to ${WHERE_TEXT_IS}.`
     : null;
 
 /** What is said of a name that no text model has; `known` are those that have one. */

@@ -41,12 +41,15 @@ export class AccountsService {
     return (await account.findUnique({ where: { id } })) ?? missingAccount(id);
   }
 
-  /** Newest first. */
-  async list({ limit, cursor }: PageRequest): Promise<Page<Account>> {
+  /** Newest first. `named`: a part of the name, in any letter case, or the whole id. */
+  async list({ limit, cursor }: PageRequest, named?: string): Promise<Page<Account>> {
     const { account } = await this.database.models();
     const after = idOfCursor(cursor);
     const rows = await account.findMany({
       ...(after !== null && { cursor: { id: after }, skip: 1 }),
+      ...(named !== undefined && {
+        where: { OR: [{ id: named }, { name: { contains: named, mode: 'insensitive' as const } }] },
+      }),
       orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
       take: limit + 1,
     });

@@ -2,7 +2,9 @@ import { Module } from '@nestjs/common';
 import { FundsService } from '../billing/ledger/funds.service.js';
 import { RecordsService } from '../billing/ledger/records.service.js';
 import { PriceImport } from '../billing/prices/price-import.js';
+import { PricePreview } from '../billing/prices/price-preview.js';
 import { PricesService } from '../billing/prices/prices.service.js';
+import { MediaUpstreamsService } from '../media-upstreams/media-upstreams.service.js';
 import { UpstreamsService } from '../text/upstreams/upstreams.service.js';
 import { AccountsService } from './accounts.service.js';
 import { AuditedChanges } from './audit.js';
@@ -14,8 +16,10 @@ const SERVICES = [
   FundsService,
   KeysService,
   PriceImport,
+  PricePreview,
   PricesService,
   RecordsService,
+  MediaUpstreamsService,
   UpstreamsService,
 ];
 

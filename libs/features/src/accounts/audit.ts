@@ -12,7 +12,7 @@ export interface Operator {
 /** What a change did, for the record. Never holds secrets. */
 export interface Change {
   readonly action: string;
-  readonly subjectType: 'account' | 'api_key' | 'price' | 'upstream' | 'task' | 'webhook_delivery';
+  readonly subjectType: 'account' | 'api_key' | 'price' | 'upstream' | 'task' | 'webhook_delivery' | 'user';
   readonly subjectId: string;
   readonly before: object | null;
   readonly after: object | null;

@@ -20,6 +20,8 @@ export const KEY_SCOPES = [
   'balance',
   /** Usage of the account. */
   'usage',
+  /** Every movement of the account's money. */
+  'ledger',
   /** The tasks and the repeated answers of all keys of the account, not only the key's own. */
   'account',
 ] as const;

@@ -30,6 +30,8 @@ export interface KeySettings {
   readonly tokensPerMinute?: number | null | undefined;
   readonly maxRunningTasks?: number | null | undefined;
   readonly expiresAt?: Date | null | undefined;
+  /** The user who makes it. */
+  readonly createdBy?: string | undefined;
 }
 
 /** The keys of accounts, for operators. A change reaches every replica within seconds (see `KEY_CACHE_MS`). */
@@ -59,6 +61,12 @@ export class KeysService {
     return apiKey.findMany({ where: { accountId }, orderBy: [{ createdAt: 'desc' }, { id: 'desc' }], omit: HIDDEN });
   }
 
+  /** @throws GatewayError `not_found`. */
+  async read(id: string): Promise<KeyView> {
+    const { apiKey } = await this.database.models();
+    return (await apiKey.findUnique({ where: { id }, omit: HIDDEN })) ?? missingKey(id);
+  }
+
   /** @throws GatewayError `not_found`; `conflict`: the key used and holds more than the new quota. */
   update(operator: Operator, id: string, settings: KeySettings): Promise<KeyView> {
     return this.change(operator, 'key.updated', id, () => columnsOf(settings));
@@ -71,7 +79,8 @@ export class KeysService {
    */
   async rotate(operator: Operator, id: string, overlapSeconds: number): Promise<NewKey> {
     const key = newApiKey();
-    const row = await this.change(operator, 'key.rotated', id, ({ revokedAt, keyHash }) => {
+    const row = await this.change(operator, 'key.rotated', id, ({ kind, revokedAt, keyHash }) => {
+      expectSecret(kind);
       if (revokedAt) throw new GatewayError('conflict', 'The key was revoked; create a new one.');
       const previousValidUntil = new Date(Date.now() + overlapSeconds * 1000);
       return { ...this.secretColumns(key), previousKeyHash: keyHash, previousValidUntil };
@@ -81,7 +90,10 @@ export class KeysService {
 
   /** Ends a key for good, both secrets of it. Safe to repeat. @throws GatewayError `not_found`. */
   revoke(operator: Operator, id: string): Promise<KeyView> {
-    return this.change(operator, 'key.revoked', id, ({ revokedAt }) => ({ revokedAt: revokedAt ?? new Date() }));
+    return this.change(operator, 'key.revoked', id, ({ kind, revokedAt }) => {
+      expectSecret(kind);
+      return { revokedAt: revokedAt ?? new Date() };
+    });
   }
 
   private change(
@@ -93,7 +105,7 @@ export class KeysService {
     return this.changes.run(operator, async (transaction) => {
       await transaction.$queryRaw`select id from api_key where id = ${id} for no key update`;
       const before = await transaction.apiKey.findUnique({ where: { id } });
-      if (!before) throw new GatewayError('not_found', `There is no key "${id.slice(0, 64)}".`, { param: 'key_id' });
+      if (!before) return missingKey(id);
       const after = await update(transaction, id, changed(before));
       const { keyHash: _hash, previousKeyHash: _previousHash, ...shown } = before;
       return { result: after, change: changeOf(action, shown, after) };
@@ -103,6 +115,12 @@ export class KeysService {
   private secretColumns(key: string) {
     return { prefix: visiblePrefix(key), keyHash: new Uint8Array(hashApiKey(key, this.pepper)) };
   }
+}
+
+/** @throws GatewayError `conflict`. */
+function expectSecret(kind: string): void {
+  if (kind !== 'console') return;
+  throw new GatewayError('conflict', 'This key is what runs of the console are charged to: limit it by its quota.');
 }
 
 async function update(transaction: ModelTransaction, id: string, data: Prisma.ApiKeyUpdateInput): Promise<KeyView> {
@@ -115,6 +133,10 @@ async function update(transaction: ModelTransaction, id: string, data: Prisma.Ap
       cause: error,
     });
   }
+}
+
+function missingKey(id: string): never {
+  throw new GatewayError('not_found', `There is no key "${id.slice(0, 64)}".`, { param: 'key_id' });
 }
 
 const columnsOf = ({ allowedModels, allowedAddresses, scopes, ...settings }: KeySettings) => ({

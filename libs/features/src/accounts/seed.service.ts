@@ -23,7 +23,7 @@ const ADD_ACCOUNT = `insert into account (id, name) values ($1, 'First account')
 const ADD_KEY = `
 insert into api_key (id, account_id, name, prefix, key_hash) values ($1, $2, $3, $4, $5)
 on conflict (key_hash) do nothing`;
-const EXISTING_KEY = `select prefix from api_key where account_id = $1 and revoked_at is null order by created_at limit 1`;
+const EXISTING_KEY = `select prefix from api_key where account_id = $1 and kind = 'api' and revoked_at is null order by created_at limit 1`;
 
 /** Gives a fresh gateway an account with 10,000 units and a key. Safe to run at every start of every replica. */
 @Injectable()

@@ -48,6 +48,8 @@ with turn as materialized (
   insert into maintenance_position (job, position)
   select 'task_content', max(id) from ready having count(*) > 0
   on conflict (job) do update set position = excluded.position
+), emptied as (
+  delete from task_long_text where task_id in (select id from ready)
 )
 update task set parameters = '{}', outputs = null where id in (select id from ready) returning 1`,
 };
@@ -61,8 +63,12 @@ export const ROW_RETENTION: readonly RowRetention[] = [
   expired('idempotency_record'),
   expired('text_response'),
   expired('text_item'),
+  expired('console_session'),
+  expired('one_time_link'),
+  expired('invitation'),
   old('webhook_delivery', 'finished_at', 'WEBHOOK_LOG_RETENTION_DAYS'),
   old('reconciliation_report', 'started_at', 'AUDIT_RETENTION_DAYS'),
+  old('task_call', 'ended_at', 'AUDIT_RETENTION_DAYS'),
   old('task_event', 'created_at', 'AUDIT_RETENTION_DAYS'),
   old('upstream_orphan', 'resolved_at', 'AUDIT_RETENTION_DAYS'),
   TASK_CONTENT,

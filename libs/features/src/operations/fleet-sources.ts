@@ -1,6 +1,7 @@
 import { isFinal, MEDIA, TASK_TRANSITIONS, type TaskState } from '#contracts';
 import { type Database, type MetricSource, signals } from '#platform';
 import {
+  AT_UPSTREAMS,
   DUE_POLLS,
   DUE_TASKS,
   LOW_BALANCES,
@@ -30,6 +31,7 @@ export function fleetSources(database: Database): MetricSource[] {
   return [
     { name: 'tasks_open', collect: async () => showOpen(await rowsOf('open_tasks', OPEN_TASKS)) },
     { name: 'tasks_due', collect: async () => showDue(await rowsOf('due_tasks', DUE_TASKS)) },
+    { name: 'orders_at_upstreams', collect: async () => showAtUpstreams(await rowsOf('at_upstreams', AT_UPSTREAMS)) },
     { name: 'polls', collect: async () => showPolls(await rowsOf('due_polls', DUE_POLLS)) },
     { name: 'webhooks', collect: async () => showWebhooks(await rowsOf('due_webhooks', WEBHOOKS)) },
     { name: 'orphans', collect: async () => showOrphans(await rowsOf('open_orphans', ORPHANS)) },
@@ -47,6 +49,12 @@ function showOpen(rows: readonly { medium: string; state: string; open: number }
       signals.tasksOpen.set({ medium, state }, row?.open ?? 0);
     }
   }
+}
+
+/** Upstreams come and go: those without an order have no series. */
+function showAtUpstreams(rows: readonly { upstream: string; state: string; open: number }[]): void {
+  signals.mediaOpen.reset();
+  for (const { upstream, state, open } of rows) signals.mediaOpen.set({ upstream, state }, open);
 }
 
 function showDue(rows: readonly DueRow[]): void {

@@ -7,6 +7,11 @@ export const DUE_TASKS = `
 select medium, count(*)::integer as due, extract(epoch from max(now() - lease_until))::float8 as oldest
 from task where lease_until <= now() and finished_at is null group by medium`;
 
+/** Read from the index of what is at an upstream. */
+export const AT_UPSTREAMS = `
+select provider as upstream, state, count(*)::integer as open
+from task where state in ('submitting', 'running') and provider is not null group by 1, 2`;
+
 export const DUE_POLLS = `
 select count(*)::integer as due, coalesce(extract(epoch from max(now() - next_poll_at)), 0)::float8 as oldest
 from task_poll where next_poll_at <= now()`;

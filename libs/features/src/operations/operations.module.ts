@@ -3,6 +3,8 @@ import { AdminModule } from '../accounts/admin.module.js';
 import { CancellationModule } from '../tasks/cancel/cancellation.module.js';
 import { DeliverySearchService } from './delivery-search.js';
 import { FleetStateService } from './fleet-state.service.js';
+import { LatestCalls } from './latest-calls.js';
+import { OverviewFacts } from './overview-facts.js';
 import { TaskOverview } from './task-overview.js';
 import { TaskRemediesService } from './task-remedies.service.js';
 import { TaskSearchService } from './task-search.js';
@@ -11,6 +13,8 @@ import { WorkersService } from './workers.service.js';
 const SERVICES = [
   DeliverySearchService,
   FleetStateService,
+  LatestCalls,
+  OverviewFacts,
   TaskOverview,
   TaskRemediesService,
   TaskSearchService,

@@ -53,6 +53,11 @@ const DELIVERIES = `select id, event_type, endpoint_id, url, state, attempts, la
 const EVENTS = `select created_at as time, kind as event,
   jsonb_strip_nulls(jsonb_build_object('attempt', attempt, 'worker', worker, 'detail', detail)) as detail
 from task_event where task_id = $1 order by id limit 1000`;
+/** Each time it was handed to an upstream, with that vendor's own words, which its support asks for. */
+const CALLS = `select started_at as time, 'call.' || outcome as event, jsonb_strip_nulls(jsonb_build_object('attempt', attempt,
+  'upstream', upstream, 'ended_at', ended_at, 'status', vendor_status, 'code', vendor_code, 'message', vendor_message,
+  'request_id', vendor_request_id)) as detail
+from task_call where task_id = $1 order by id limit 1000`;
 const AUDIT = `select created_at as time, action as event, jsonb_build_object('actor', actor, 'after', after) as detail
 from audit_record where subject_id = $1 order by created_at limit 1000`;
 
@@ -66,17 +71,19 @@ export class TaskOverview {
     if (!isTaskId(taskId)) return null;
     const [task] = await this.rows<TaskHistory['task']>(ONE, [taskId]);
     if (!task) return null;
-    const [entries, usage, deliveries, events, audit] = await Promise.all([
+    const [entries, usage, deliveries, events, calls, audit] = await Promise.all([
       this.rows<OperatorEntry>(ENTRIES, [taskId]),
       this.rows<object>(USAGE, [taskId, task.account_id, task.created_at]),
       this.rows<Delivery>(DELIVERIES, [taskId]),
       this.rows<TimelineEntry>(EVENTS, [taskId]),
+      this.rows<TimelineEntry>(CALLS, [taskId]),
       this.rows<TimelineEntry>(AUDIT, [taskId]),
     ]);
     const timeline = [
       ...milestones(task),
       ...entries.map(moved),
       ...events,
+      ...calls,
       ...audit,
       ...deliveries.flatMap(delivered),
     ];

@@ -6,6 +6,7 @@ import { beyondBooks, lockAccount } from '../billing/ledger/locked-account.js';
 import { AuditedChanges, type Operator } from '../accounts/audit.js';
 import { CancelTaskService } from '../tasks/cancel/cancel-task.service.js';
 import { insufficientBalance, insufficientKeyQuota } from '../billing/ledger/payment-refusals.js';
+import { copyLongTexts } from '../tasks/long-texts.js';
 import { catalogFamily } from '../tasks/submit/catalog-family.js';
 import { SUBMIT_TASKS, toSubmitRow } from '../tasks/submit/submit-statement.js';
 import type { TaskRow } from '../tasks/task-row.js';
@@ -222,6 +223,7 @@ async function submitAgain(
     const statement = { text: SUBMIT_TASKS, values: [JSON.stringify([row])] };
     const { rows } = await transaction.query<{ accepted: boolean }>(statement);
     if (!rows[0]?.accepted) throw insufficientBalance(task.account_id, task.hold_micros);
+    await copyLongTexts(transaction, task.id, newTaskId);
   } catch (error) {
     throw brokeConstraint(error, 'api_key_within_quota') ? insufficientKeyQuota() : error;
   }

@@ -21,6 +21,8 @@ export interface TaskSearch {
   readonly errorCode: string | null;
   /** Any text in the vendor's handle of the work, whole. */
   readonly vendorId: string | null;
+  /** The vendor's own id of a request that was about the task, whole. */
+  readonly vendorRequestId: string | null;
   /** Unix milliseconds, both inclusive; of the submission. */
   readonly createdFromMs: number | null;
   readonly createdToMs: number | null;
@@ -88,6 +90,7 @@ function conditionsOf(search: TaskSearch, cursor: string | null): [string, unkno
     ['error_code = ?', search.errorCode],
     // The path names no key, because each vendor has its own.
     [`operation @@ ?::jsonpath`, search.vendorId === null ? null : `$.** == ${JSON.stringify(search.vendorId)}`],
+    ['id = any(array(select task_id from task_call where vendor_request_id = ?))', search.vendorRequestId],
     ['id >= ?', search.createdFromMs === null ? null : earliestId(search.createdFromMs)],
     ['id < ?', search.createdToMs === null ? null : earliestId(search.createdToMs + 1)],
     ['id < ?', cursor],

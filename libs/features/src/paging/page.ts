@@ -30,13 +30,23 @@ const POSITION = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z)\|([\w-]{1,80})$/;
 export function fromCursor(cursor: string | null): Position | null {
   if (cursor === null) return null;
   const [, time, id] = POSITION.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
-  if (time === undefined || id === undefined) {
-    throw new GatewayError('invalid_parameter', 'cursor must be the next_cursor of an earlier answer.', {
-      param: 'cursor',
-    });
-  }
+  if (time === undefined || id === undefined) throw notOurs();
   return { time, id };
 }
+
+/**
+ * The row that a list goes on behind whose ids are whole numbers; null at its beginning.
+ *
+ * @throws GatewayError `invalid_parameter`: the text is none of our cursors, or one of a list with other ids.
+ */
+export function numberOfCursor(cursor: string | null): string | null {
+  const id = fromCursor(cursor)?.id ?? null;
+  if (id !== null && !/^\d{1,18}$/.test(id)) throw notOurs();
+  return id;
+}
+
+const notOurs = (): GatewayError =>
+  new GatewayError('invalid_parameter', 'cursor must be the next_cursor of an earlier answer.', { param: 'cursor' });
 
 /** The SQL that writes a time the way a cursor holds it. */
 export const cursorTime = (column: string): string =>

@@ -1,4 +1,4 @@
-import type { JsonObject, Medium, ProviderOutput, TaskState } from '#contracts';
+import type { JsonObject, Medium, ProviderOutput, TaskState, Ticket } from '#contracts';
 
 /** The columns of `task` that workers and views read. */
 export interface TaskRow {
@@ -10,6 +10,7 @@ export interface TaskRow {
   readonly family: string;
   readonly model: string;
   readonly mode: string;
+  /** Without their long texts: see `withoutLongTexts`. */
   readonly parameters: JsonObject;
   readonly notices: string[];
   readonly state: TaskState;
@@ -27,6 +28,12 @@ export interface TaskRow {
   /** When the call that was announced came back without an answer; null while nobody knows. */
   readonly start_ended_at: Date | null;
   readonly operation: JsonObject | null;
+  /** What the upstream needs to find the order again; null for orders of before tickets were written. */
+  readonly ticket: Ticket | null;
+  /** How often a call was lost whose upstream cannot say whether it took the order. */
+  readonly lost_calls: number;
+  readonly cost_micros: bigint | null;
+  readonly cost_unit: string | null;
   readonly outputs: ProviderOutput[] | null;
   readonly error_code: string | null;
   readonly error_message: string | null;

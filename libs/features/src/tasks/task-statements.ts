@@ -46,22 +46,36 @@ const TAKE = `state = case state when 'queued' then 'submitting' else state end,
   sudden_lapses = sudden_lapses + case when id = any(array(select id from begun where lapsed and sudden)) then 1 else 0 end,
   step_renewed_at = null`;
 
+/** How many tasks an account gets at most: its even share, if it has room for it. */
+const SHARE = `least(turns.room, ceil($4::numeric / (select count(*) from turns))::bigint)`;
+
 /**
- * $1 medium, $2 owner, $3 lease in ms, $4 most rows. Takes what is due, fairly.
+ * $1 medium, $2 owner, $3 lease in ms, $4 most rows, $5 models that are passed over, $6 `{ model: most rows of it }`. Takes
+ * what is due, fairly.
  *
  * First come steps that were begun: files to fetch, and work whose worker went silent. Then queued tasks, account by
  * account: who has the least work in hand goes first, weighed by its tier (each step of priority doubles the share),
  * and chance decides between equals, so that a long backlog never stands before another account's first task. Within an
  * account the order is that of submission. Accounts and keys at their limit of running tasks are passed over; workers
- * that claim at the very same moment may pass a limit by what they claim then.
+ * that claim at the very same moment may pass a limit by what they claim then. Queued tasks that no vendor would take now
+ * stay where they are and are not looked at, however many they are: it steps from one account, key and model with waiting
+ * tasks to the next.
  */
 export const CLAIM_DUE = `
-with recursive waiting as (
-  (select account_id from task where medium = $1 and state = 'queued' order by account_id limit 1)
+with recursive kind as (
+  (select account_id, api_key_id, model from task where medium = $1 and state = 'queued'
+    order by account_id, api_key_id, model limit 1)
   union all
-  select (select t.account_id from task t where t.medium = $1 and t.state = 'queued' and t.account_id > w.account_id
-    order by t.account_id limit 1)
-  from waiting w where w.account_id is not null
+  select later.account_id, later.api_key_id, later.model from kind k cross join lateral (
+    select t.account_id, t.api_key_id, t.model from task t where t.medium = $1 and t.state = 'queued'
+      and (t.account_id, t.api_key_id, t.model) > (k.account_id, k.api_key_id, k.model)
+    order by t.account_id, t.api_key_id, t.model limit 1) later
+), due as materialized (
+  select k.account_id, k.api_key_id, k.model from kind k where k.model <> all($5::text[]) and exists (
+    select from task q where q.medium = $1 and q.state = 'queued' and q.account_id = k.account_id
+      and q.api_key_id = k.api_key_id and q.model = k.model and q.lease_until <= now())
+), waiting as (
+  select distinct account_id from due
 ), begun as (
   select id, attempt, lease_owner, ${LAPSED} as lapsed, ${SUDDEN} as sudden from task
   where medium = $1 and state in ('submitting', 'storing') and lease_until <= now() and deadline_at > now()
@@ -78,8 +92,6 @@ with recursive waiting as (
     select count(*) as tasks from (
       select from task o where o.account_id = a.id and o.finished_at is null
         and o.state in ('submitting', 'storing') and o.lease_owner is not null limit 1000) o) in_hand
-  where exists (
-    select from task q where q.medium = $1 and q.account_id = a.id and q.state = 'queued' and q.lease_until <= now())
 ), turns as (
   select account_id, room, row_number() over (order by in_hand / weight, -ln(1 - random()) / weight) as turn
   from able where room > 0 order by turn limit $4
@@ -91,16 +103,20 @@ with recursive waiting as (
   from turns join api_key k on k.account_id = turns.account_id where k.max_running_tasks is not null
 ), ranked as (
   select picked.id, turns.turn, picked.lease_until, coalesce(k.room, $4::bigint) as key_room,
-    row_number() over (partition by picked.api_key_id order by picked.lease_until) as place_of_key
+    row_number() over (partition by picked.api_key_id order by picked.lease_until) as place_of_key,
+    coalesce(($6::jsonb ->> picked.model)::bigint, $4::bigint) as model_room,
+    row_number() over (partition by picked.model order by turns.turn, picked.lease_until) as place_of_model
   from turns cross join lateral (
-    select q.id, q.api_key_id, q.lease_until from task q
-    where q.medium = $1 and q.account_id = turns.account_id and q.state = 'queued' and q.lease_until <= now()
-      and q.deadline_at > now() and q.lapses < ${LAPSES_ALONE} and q.api_key_id <> all(array(select id from limited_key where room <= 0))
-    order by q.lease_until
-    limit least(turns.room, ceil($4::numeric / (select count(*) from turns))::bigint) for update skip locked) picked
+    select q.id, d.api_key_id, q.lease_until, d.model from due d cross join lateral (
+      select t.id, t.lease_until from task t
+      where t.medium = $1 and t.state = 'queued' and t.account_id = d.account_id and t.api_key_id = d.api_key_id
+        and t.model = d.model and t.lease_until <= now() and t.deadline_at > now() and t.lapses < ${LAPSES_ALONE}
+      order by t.lease_until limit ${SHARE} for update skip locked) q
+    where d.account_id = turns.account_id and d.api_key_id <> all(array(select id from limited_key where room <= 0))
+    order by q.lease_until limit ${SHARE}) picked
   left join limited_key k on k.id = picked.api_key_id
 ), queued as (
-  select id from ranked where place_of_key <= key_room
+  select id from ranked where place_of_key <= key_room and place_of_model <= model_room
   order by turn, lease_until limit greatest($4 - (select count(*) from begun), 0)
 ), ${NOTE_LAPSES}
 update task set ${TAKE}, step_began_at = now()
@@ -144,51 +160,6 @@ export const RENEW_LEASE = `
 update task set lease_until = now() + $3::integer * interval '1 millisecond', step_renewed_at = now()
 where id = $1 and attempt = $2 and lease_owner = $4
 returning id`;
-
-/**
- * $1 task id, $2 attempt, $3 provider. The point of no return, written before the vendor is called. A task that comes
- * so far for the first time has got past whatever its lapses were due to.
- */
-export const RECORD_START_INTENT = `
-update task set start_intent_at = now(), start_ended_at = null, provider = $3, step_renewed_at = null,
-  lapses = case when start_intent_at is null then 0 else lapses end,
-  sudden_lapses = case when start_intent_at is null then 0 else sudden_lapses end
-where id = $1 and attempt = $2 and state = 'submitting'
-returning id`;
-
-/**
- * $1 task id, $2 attempt, $3 operation, $4 provider, $5 first poll in ms. The vendor took the order. A wish to cancel
- * that came meanwhile is carried out at the first poll.
- */
-export const SET_RUNNING = `
-with moved as (
-  update task set state = 'running', operation = $3, provider = $4, lease_owner = null, lease_until = null,
-    running_at = now(), lapses = 0, sudden_lapses = 0, version = version + 1
-  where id = $1 and attempt = $2 and state = 'submitting'
-  returning id, cancel_requested_at is not null as cancel_requested
-), scheduled as (
-  insert into task_poll (task_id, provider, operation, next_poll_at, cancel_requested)
-  select id, $4, $3, now() + $5::integer * interval '1 millisecond', cancel_requested from moved
-  on conflict (task_id) do nothing
-)
-select id from moved`;
-
-/**
- * $1 task id, $2 provider, $3 operation. Work at the vendor that no row holds, unless the row already knows it.
- * Answers whether the task has ended, so that nobody can want the work any more.
- */
-export const RECORD_ORPHAN = `
-with orphan as (
-  insert into upstream_orphan (task_id, provider, operation)
-  select $1, $2, $3::jsonb where not exists (select 1 from task where id = $1 and operation = $3::jsonb)
-  on conflict do nothing
-  returning task_id
-)
-select finished_at is not null as unwanted from task where id in (select task_id from orphan)`;
-
-/** $1 task id, $2 operation. The vendor was told to stop it. */
-export const RESOLVE_ORPHAN = `
-update upstream_orphan set resolved_at = now() where task_id = $1 and operation = $2::jsonb`;
 
 /**
  * $1 task id, $2 attempt, $3 reason, $4 delay in ms, $5 how many failures it counts as. Back to the queue: the vendor

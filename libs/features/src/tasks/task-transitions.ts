@@ -1,14 +1,17 @@
-import type { JsonObject, Medium, Operation, ProviderOutput } from '#contracts';
+import type { JsonObject, Medium, Operation, ProviderOutput, StateBefore, Ticket, VendorCost } from '#contracts';
 import { Database, retryOnConnectionError } from '#platform';
 import { type TaskSignals } from '#runtime';
+import type { ClaimLimits } from '../media-upstreams/start-gate.js';
+import { withLongTexts } from './long-texts.js';
 import type { ClaimedTask, TaskRow } from './task-row.js';
 import { taskLog } from './task-log.js';
+import * as starts from './start-statements.js';
 import * as statements from './task-statements.js';
 
 /** An open task past its deadline. `startedUpstream`: the vendor may hold work for it. */
 export interface OverdueTask {
   readonly id: string;
-  readonly state: TaskRow['state'];
+  readonly state: StateBefore<'failed'>;
   readonly attempt: number;
   readonly provider: string | null;
   readonly operation: JsonObject | null;
@@ -24,6 +27,41 @@ export interface Retry {
   readonly counts: boolean;
 }
 
+/** How many orders a vendor account may have running. */
+export interface RunningLimit {
+  readonly vendorAccount: string;
+  /** The ids of all its upstreams. */
+  readonly upstreams: readonly string[];
+  readonly most: number;
+  /** As how many this order counts. */
+  readonly slots: number;
+}
+
+/** What is written before a vendor is called. */
+export interface StartIntent {
+  readonly upstream: string;
+  readonly ticket: Ticket;
+  /** Absent: as many orders may run as there are. */
+  readonly below?: RunningLimit | undefined;
+  /** It is the sandbox, which makes this only while no upstream is configured. */
+  readonly standsIn?: boolean;
+}
+
+/** What became of an intent that something else than the task's own state may refuse. */
+interface Intended {
+  readonly id: string | null;
+  readonly is_full: boolean;
+}
+
+/** `lost`: another attempt has the task. `full`: the account has as many orders running as it may, the sandbox none. */
+export type IntentOutcome = 'recorded' | 'lost' | 'full';
+
+const orLost = (recorded: boolean): IntentOutcome => (recorded ? 'recorded' : 'lost');
+const outcomeOf = ([row]: readonly Intended[]): IntentOutcome =>
+  row?.id ? 'recorded' : row?.is_full === true ? 'full' : 'lost';
+const costValues = (cost: VendorCost | undefined): unknown[] => [cost?.micros ?? null, cost?.unit ?? null];
+const NO_LIMITS: ClaimLimits = { closed: [], most: {} };
+
 /** Every move of a task but the last, as a method; each answers whether it was this call that made the move. */
 export class TaskTransitions {
   constructor(
@@ -35,8 +73,8 @@ export class TaskTransitions {
   ) {}
 
   /** Takes up to `limit` tasks that are due and that nobody works on: begun steps first, then the fairest queued. */
-  async claimDue(medium: Medium, limit: number): Promise<ClaimedTask[]> {
-    const values = [medium, this.owner, this.leaseMs, limit];
+  async claimDue(medium: Medium, limit: number, { closed, most }: ClaimLimits = NO_LIMITS): Promise<ClaimedTask[]> {
+    const values = [medium, this.owner, this.leaseMs, limit, closed, most];
     const tasks = await this.run<ClaimedTask>('claim_due', statements.CLAIM_DUE, values);
     for (const task of tasks) taskLog.claimed(task);
     if (tasks.length > 0) this.signals.publish(tasks.map(({ id }) => id));
@@ -49,6 +87,11 @@ export class TaskTransitions {
     const [task] = await this.run<ClaimedTask>('claim_suspect', statements.CLAIM_SUSPECT, values);
     if (task) this.signals.publish([task.id]);
     return task ?? null;
+  }
+
+  /** The task with all that it asks for: a claim leaves long texts where they are. */
+  async withLongTexts(task: ClaimedTask): Promise<ClaimedTask> {
+    return { ...task, parameters: await withLongTexts(this.database, task.id, task.parameters) };
   }
 
   /** False: the lease was lost. */
@@ -70,28 +113,71 @@ export class TaskTransitions {
     return this.leaseMs / 3;
   }
 
-  recordStartIntent(task: TaskRow, provider: string): Promise<boolean> {
-    return this.moved('record_start_intent', statements.RECORD_START_INTENT, [task.id, task.attempt, provider]);
+  recordStartIntent(
+    { id, attempt }: TaskRow,
+    { upstream, ticket, below, standsIn }: StartIntent,
+  ): Promise<IntentOutcome> {
+    const values = [id, attempt, upstream, ticket];
+    if (standsIn)
+      return this.run<Intended>('record_stand_in_intent', starts.RECORD_STAND_IN_INTENT, values).then(outcomeOf);
+    if (below) return retryOnConnectionError(() => this.intendBelow(values, below));
+    return this.moved('record_start_intent', starts.RECORD_START_INTENT, values).then(orLost);
+  }
+
+  /** One order after the other for each vendor account, so that two never count the same room. */
+  private intendBelow(
+    values: unknown[],
+    { vendorAccount, upstreams, most, slots }: RunningLimit,
+  ): Promise<IntentOutcome> {
+    return this.database.transaction(async (transaction) => {
+      await transaction.query({ text: starts.LOCK_VENDOR_ACCOUNT, values: [vendorAccount] });
+      const { rows } = await transaction.query<Intended>({
+        text: starts.RECORD_START_INTENT_BELOW,
+        values: [...values, upstreams, most, slots],
+      });
+      return outcomeOf(rows);
+    });
   }
 
   recordStartEnd(task: TaskRow): Promise<boolean> {
     return this.moved('record_start_end', statements.RECORD_START_END, [task.id, task.attempt]);
   }
 
-  setRunning(task: TaskRow, provider: string, operation: Operation, firstPollMs: number): Promise<boolean> {
-    const values = [task.id, task.attempt, operation, provider, Math.round(firstPollMs)];
-    return this.changed(task.id, this.moved('set_running', statements.SET_RUNNING, values));
+  setRunning(
+    task: TaskRow,
+    provider: string,
+    operation: Operation,
+    { firstCheckMs, cost }: { firstCheckMs: number; cost?: VendorCost | undefined },
+  ): Promise<boolean> {
+    const values = [task.id, task.attempt, operation, provider, Math.round(firstCheckMs), ...costValues(cost)];
+    return this.changed(task.id, this.moved('set_running', starts.SET_RUNNING, values));
+  }
+
+  /** The vendor answered with the files at once. */
+  setFinished(
+    task: TaskRow,
+    provider: string,
+    outputs: readonly ProviderOutput[],
+    cost: VendorCost | undefined,
+  ): Promise<boolean> {
+    const values = [task.id, task.attempt, JSON.stringify(outputs), provider, ...costValues(cost)];
+    return this.changed(task.id, this.moved('set_finished', starts.SET_FINISHED, values));
+  }
+
+  /** False: it was lost before, or the task has moved on. */
+  repeatLostCall(task: TaskRow, reason: string): Promise<boolean> {
+    return this.moved('repeat_lost_call', starts.REPEAT_LOST_CALL, [task.id, task.attempt, reason]);
   }
 
   /** Answers whether the task has ended, so that nobody can want the vendor's work any more. */
   async recordOrphan(taskId: string, provider: string, operation: Operation): Promise<boolean> {
     const values = [taskId, provider, operation];
-    const [orphan] = await this.run<{ unwanted: boolean }>('record_orphan', statements.RECORD_ORPHAN, values);
+    const [orphan] = await this.run<{ unwanted: boolean }>('record_orphan', starts.RECORD_ORPHAN, values);
     return orphan?.unwanted ?? false;
   }
 
   async resolveOrphan(taskId: string, operation: Operation): Promise<void> {
-    await this.run('resolve_orphan', statements.RESOLVE_ORPHAN, [taskId, operation]);
+    await this.run('resolve_orphan', starts.RESOLVE_ORPHAN, [taskId, operation]);
   }
 
   /** Only when the vendor certainly did not take the order. */

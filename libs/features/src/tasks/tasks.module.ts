@@ -3,6 +3,7 @@ import { type MediaStore } from '#media';
 import { Database } from '#platform';
 import { MEDIA_STORE, PLATFORM, type Platform } from '#runtime';
 import { PricesModule } from '../billing/prices/prices.module.js';
+import { AccountTasks } from './read/account-tasks.service.js';
 import { ReadTaskService } from './read/read-task.service.js';
 import { TasksNeedingAttentionService } from './read/tasks-needing-attention.service.js';
 import { SubmissionService } from './submit/submission.service.js';
@@ -12,6 +13,7 @@ import { TaskWriter } from './submit/task-writer.js';
 @Module({
   imports: [PricesModule],
   providers: [
+    AccountTasks,
     SubmissionService,
     TasksNeedingAttentionService,
     TaskWriter,
@@ -23,6 +25,6 @@ import { TaskWriter } from './submit/task-writer.js';
         new ReadTaskService(database, store, config.server.BALANCE_UNIT),
     },
   ],
-  exports: [SubmissionService, ReadTaskService, TasksNeedingAttentionService],
+  exports: [AccountTasks, SubmissionService, ReadTaskService, TasksNeedingAttentionService],
 })
 export class TasksModule {}

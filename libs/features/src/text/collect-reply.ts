@@ -1,7 +1,7 @@
 import { GatewayError, type CollectedReply, type FinishEvent, type ReplyBlock, type TextEvent } from '#contracts';
 
 type OpenBlock =
-  | { type: 'text'; text: string }
+  | { type: 'text' | 'refusal'; text: string }
   | { type: 'reasoning'; text: string; signature?: string }
   | { type: 'call'; id: string; name: string; arguments: string };
 
@@ -13,6 +13,7 @@ export class ReplyCollector {
   add(event: TextEvent): void {
     switch (event.type) {
       case 'text':
+      case 'refusal':
       case 'reasoning':
         this.#grow(event.type, event.text);
         break;
@@ -45,7 +46,7 @@ export class ReplyCollector {
     return { blocks: this.#blocks.map(withArguments), finish: this.#finish };
   }
 
-  #grow(type: 'text' | 'reasoning', text: string): void {
+  #grow(type: 'text' | 'refusal' | 'reasoning', text: string): void {
     const open = this.#blocks.at(-1);
     if (open?.type === type && !('signature' in open)) open.text += text;
     else this.#blocks.push({ type, text });

@@ -1,5 +1,7 @@
-import { isJsonObject } from '#contracts';
+import { carriesFile, isAddress, isJsonObject } from '#contracts';
 import type { ModelLimits } from '#providers';
+import { asBuffer } from './as-buffer.js';
+import { Signs } from './signs.js';
 
 /** Bodies of fewer bytes that name nothing but text are taken as text as they are; others are looked through. */
 const SMALL_BODY_BYTES = 32 * 1024;
@@ -14,7 +16,20 @@ const BASE64_PER_BYTE = 4 / 3;
 const CALLERS_OWN = new Set(['tools', 'args', 'response', 'metadata']);
 
 /** What a small body holds somewhere when it refers to a file or carries one; an escape may hide it. */
-const SIGNS_OF_MEDIA = ['url', 'file', 'ata"', 'ached', 'source', '\\u'].map((sign) => Buffer.from(sign));
+const SIGNS_OF_MEDIA = new Signs([
+  'url',
+  'uri',
+  'file',
+  'ata"',
+  'ached',
+  'source',
+  'image',
+  'video',
+  'audio',
+  'document',
+  'media',
+  '\\u',
+]);
 
 /** The media type at the beginning of a data URI. */
 const DATA_URI = /^data:([^;,]{1,100})[;,]/;
@@ -42,21 +57,28 @@ interface Found {
 }
 
 const isPictureType = (type: unknown): boolean => typeof type === 'string' && type.startsWith('image/');
+/** Enough of a text to see whether it is an address. */
+const LONGEST_SCHEME = 64;
+
+const isAddressed = ({ url, uri }: Fields): boolean => isSet(url) || isWeb(uri);
 const isSet = (value: unknown): value is string => typeof value === 'string' && value !== '';
 
 /** Fields whose value names a file that lies elsewhere, whatever they stand in. */
 const FILE_NAMES = ['file_id', 'file_url', 'fileUri', 'file_uri', 'cachedContent', 'cached_content'];
 
-/** Fields that name a recording or a document of the web, as an address or as an object with one. */
-const LINKED_FILES = new Set(['video_url', 'audio_url', 'document_url']);
+/** Fields that name a recording or a document of the web, as an address, as several or as an object with one. */
+const LINKED_FILES = /^(video|audio|document)_ur[li]s?$/;
+
+/** Objects whose plain `url` or `uri` is that of a file. What a search found has an address as well, which is not read. */
+const FILE_OBJECT = /^(url|(input_)?(image|video|audio|file|document|media)(_url)?)$/;
 
 /** Takes note of what an object refers to. `holder` is the type of the block around it. */
 function findReferences(fields: Fields, holder: unknown, found: Found): void {
-  const { type, url } = fields;
+  const { type } = fields;
   const isPicture =
     [type, holder].some((name) => name === 'image' || name === 'input_image') ||
     isPictureType(fields['mimeType'] ?? fields['mime_type']);
-  if (FILE_NAMES.some((name) => isSet(fields[name])) || (type === 'url' && isSet(url))) {
+  if (FILE_NAMES.some((name) => isSet(fields[name])) || (FILE_OBJECT.test(String(type)) && isAddressed(fields))) {
     if (isPicture) found.pictures += 1;
     else found.refers = true;
   }
@@ -76,20 +98,20 @@ function mediaTypeOf(field: string, value: string, fields: Fields): string | und
     const named = [snake, camel, snakeCamel].find((type) => typeof type === 'string');
     return named ?? (typeof format === 'string' ? `audio/${format}` : undefined);
   }
-  if (field === 'image_url' && /^https?:/i.test(value)) return 'image/*';
-  if (!['image_url', 'url', 'file_data'].includes(field) && !LINKED_FILES.has(field)) return undefined;
+  if (!['image_url', 'url', 'file_data'].includes(field) && !LINKED_FILES.test(field)) return undefined;
   return DATA_URI.exec(value.slice(0, 128))?.[1] ?? (field === 'file_data' ? 'application/octet-stream' : undefined);
 }
 
-const isWeb = (value: unknown): boolean => typeof value === 'string' && /^https?:/i.test(value);
+const isWeb = (value: unknown): boolean => typeof value === 'string' && isAddress(value.slice(0, LONGEST_SCHEME));
 
-/** The object form of a picture by its address. */
-const isLinked = (value: unknown): boolean => isJsonObject(value) && isWeb(value['url']);
+/** The forms in which an address stands in a field: itself, in an object, one of several. */
+const isLinked = (value: unknown): boolean =>
+  isWeb(value) || (isJsonObject(value) && isWeb(value['url'])) || (Array.isArray(value) && value.some(isWeb));
 
 /** True for a field that names what is read from elsewhere, of which it takes note. */
-function isLink(field: string, value: unknown, found: Found): boolean {
-  const isFile = LINKED_FILES.has(field) && (isWeb(value) || isLinked(value));
+function isLink(field: string, value: unknown, holderType: unknown, found: Found): boolean {
   const isPicture = field === 'image_url' && isLinked(value);
+  const isFile = !isPicture && (LINKED_FILES.test(field) || carriesFile(field, holderType)) && isLinked(value);
   found.refers ||= isFile;
   if (isPicture) found.pictures += 1;
   return isFile || isPicture;
@@ -101,7 +123,7 @@ function findInFields(fields: Fields, mayHoldMedia: boolean, holder: unknown, fo
   for (const [field, value] of Object.entries(fields)) {
     const mayHold = mayHoldMedia && !isCall && !CALLERS_OWN.has(field);
     found.textTokens += 2;
-    if (mayHold && isLink(field, value, found)) continue;
+    if (mayHold && isLink(field, value, fields['type'], found)) continue;
     if (typeof value === 'string') findInline(value, mayHold ? mediaTypeOf(field, value, fields) : undefined, found);
     else find(value, mayHold, field === 'source' ? fields['type'] : undefined, found);
   }
@@ -114,10 +136,8 @@ function find(value: unknown, mayHoldMedia: boolean, holder: unknown, found: Fou
   else found.textTokens += 1;
 }
 
-const isPlain = (bytes: Uint8Array): boolean => {
-  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  return buffer.length <= SMALL_BODY_BYTES && !SIGNS_OF_MEDIA.some((sign) => buffer.includes(sign));
-};
+const isPlain = (bytes: Uint8Array): boolean =>
+  bytes.length <= SMALL_BODY_BYTES && !SIGNS_OF_MEDIA.standIn(asBuffer(bytes));
 
 /**
  * About how many input tokens a body has. A picture counts as the most one may cost, a file inside the body a token for

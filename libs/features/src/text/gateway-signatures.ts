@@ -6,15 +6,22 @@ import {
   TEXT_PROTOCOLS,
   type TextStyle,
 } from '#contracts';
-import { asBuffer } from './add-member.js';
+import { asBuffer } from './as-buffer.js';
+import { Signs } from './signs.js';
 
 /** How the gateway marks a vendor's proof in an answer of another style. No vendor's own proof holds a colon. */
 const MARK = new RegExp(`^(${TEXT_PROTOCOLS.join('|')}):`);
 
 /** What a body with such a mark, or with the empty signature of a vendor that gives none, holds somewhere. */
-const SIGNS = [...TEXT_PROTOCOLS.map((protocol) => `"${protocol}:`), '"signature":""', '"signature": ""'].map((sign) =>
-  Buffer.from(sign),
-);
+const SIGNS = new Signs([...TEXT_PROTOCOLS.map((protocol) => `"${protocol}:`), '"signature":""', '"signature": ""']);
+
+/** What a body of the style holds somewhere when it says back any reasoning: names of fields, which no escape can hide. */
+const REASONING: Readonly<Record<TextStyle, Signs>> = {
+  responses: new Signs(['encrypted_content']),
+  messages: new Signs(['signature', '"redacted_thinking"']),
+  gemini: new Signs(['hought']),
+  chat: new Signs(['reasoning_details', 'thought_signature']),
+};
 
 /** Larger bodies are not searched for a sign. */
 const SEARCHED_BYTES = 1024 * 1024;
@@ -27,7 +34,7 @@ export function withoutForeignReasoning(style: TextStyle, native: NativeBody): N
   if (native.kind === 'rewritten') return { kind: 'rewritten', body: CLEANERS[style](native.body) };
   const bytes = asBuffer(native.bytes);
   // Looking through a large body takes longer than looking through what it says.
-  if (bytes.length <= SEARCHED_BYTES && !SIGNS.some((sign) => bytes.includes(sign))) return native;
+  if (bytes.length <= SEARCHED_BYTES && !(REASONING[style].standIn(bytes) && SIGNS.standIn(bytes))) return native;
   const body = native.parsed();
   const cleaned = CLEANERS[style](body);
   return cleaned === body ? native : { kind: 'rewritten', body: cleaned };
@@ -40,6 +47,7 @@ const CLEANERS: Readonly<Record<TextStyle, Cleaner>> = {
   responses: (body) => withItems(body, 'input', (item) => cleanItem(item)),
   messages: cleanMessages,
   gemini: (body) => withItems(body, 'contents', (content) => withItems(content, 'parts', cleanPart)),
+  chat: (body) => withItems(body, 'messages', cleanMessage),
 };
 
 /** Puts each object of a list through `clean`; undefined leaves it out, and so does a list inside that became empty. */
@@ -108,4 +116,24 @@ function cleanPart(part: JsonObject): JsonObject | undefined {
   const { [field]: _proof, ...rest } = part;
   const isOnlyProof = Object.keys(rest).length === 0 || (Object.keys(rest).length === 1 && rest['text'] === '');
   return part['thought'] === true || isOnlyProof ? undefined : rest;
+}
+
+/** The proofs of a chat message go; its text, reasoning included, stays. */
+function cleanMessage(message: JsonObject): JsonObject {
+  const cleaned = withItems(message, 'reasoning_details', cleanDetail);
+  const { reasoning_details: details, ...rest } = cleaned;
+  const isBare = cleaned !== message && Array.isArray(details) && details.length === 0;
+  return withItems(isBare ? rest : cleaned, 'tool_calls', cleanCall);
+}
+
+const cleanDetail = (detail: JsonObject): JsonObject | undefined =>
+  withOwnProof(detail, 'chat', 'data' in detail ? 'data' : 'signature');
+
+function cleanCall(call: JsonObject): JsonObject {
+  const { extra_content: extra, ...rest } = call;
+  const google = isJsonObject(extra) ? extra['google'] : undefined;
+  if (!isJsonObject(google)) return call;
+  const cleaned = withOwnProof(google, 'chat', 'thought_signature');
+  if (cleaned === google) return call;
+  return cleaned === undefined ? rest : { ...call, extra_content: { ...(extra as JsonObject), google: cleaned } };
 }

@@ -96,6 +96,52 @@ describe('The store of responses', () => {
     expect(await store.response(ADA, 'resp_3')).toEqual(answered('resp_3', message('msg_3', 'Ada, 36')));
   });
 
+  describe('what is long', () => {
+    const LONG = 'é😀"\\ '.repeat(60_000);
+    const NESTED = {
+      type: 'message',
+      role: 'user',
+      id: 'in_nested',
+      content: Array.from({ length: 40_000 }, () => []),
+    };
+    beforeAll(async () => {
+      const save = (id: string, before: string | undefined, input: JsonObject, output: JsonObject): Promise<void> =>
+        store.save({
+          accountId: ADA,
+          response: answered(id, output),
+          inputItems: [input],
+          previousResponseId: before,
+        });
+      await save('resp_long_1', undefined, said('in_long_1', LONG), message('msg_long_1', 'I see'));
+      await save('resp_long_2', 'resp_long_1', said('in_long_2', 'And now?'), message('msg_long_2', LONG));
+      await save('resp_nested_1', 'resp_long_2', NESTED, message('msg_nested_1', LONG));
+      await save('resp_nested_2', 'resp_nested_1', NESTED, message('msg_nested_2', 'Well'));
+    });
+
+    it('comes back in pieces as it was, in its order', async () => {
+      expect(await store.conversation(ADA, 'resp_long_2')).toEqual([
+        said('in_long_1', LONG),
+        message('msg_long_1', 'I see'),
+        said('in_long_2', 'And now?'),
+        message('msg_long_2', LONG),
+      ]);
+      const items = await store.items(ADA, ['msg_long_2', 'in_long_2']);
+      expect([items.get('msg_long_2'), items.get('in_long_2')]).toEqual([
+        message('msg_long_2', LONG),
+        said('in_long_2', 'And now?'),
+      ]);
+      expect(await store.response(ADA, 'resp_long_2')).toEqual(answered('resp_long_2', message('msg_long_2', LONG)));
+    });
+
+    it('has no more structure in all than a request may have', async () => {
+      expect(await store.conversation(ADA, 'resp_nested_1')).toHaveLength(6);
+      const refusal = { code: 'request_too_large', publicMessage: expect.stringContaining('100000 values') };
+      await expect(store.conversation(ADA, 'resp_nested_2')).rejects.toMatchObject(refusal);
+      expect((await store.items(ADA, ['in_nested'])).size).toBe(1);
+      await expect(store.items(ADA, ['in_nested', 'in_nested', 'in_nested'])).rejects.toMatchObject(refusal);
+    });
+  });
+
   describe('puts in the place of references', () => {
     const resolve = (body: object, accountId = ADA) =>
       resolveReferences({ model: 'vendor-5', input: [], ...body }, accountId, store);

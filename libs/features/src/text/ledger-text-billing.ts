@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { GatewayError, type Micros, type TextUsage } from '#contracts';
-import { Allowances, type Draw } from '../billing/ledger/allowances.js';
+import { Reservations, type ReservedAmount } from '../billing/ledger/reservations.js';
 import { RequestLedger } from '../billing/ledger/request-ledger.js';
 import type { RequestUsage } from '../billing/ledger/request-usage.js';
 import { noteCharge } from '../operations/request-facts.js';
@@ -10,14 +10,14 @@ import { TextPrices } from '../billing/prices/text-prices.js';
 import type { TextBill, TextTariff } from '../billing/prices/text-tariff.js';
 import type { TextBilling, TextHold, TextHoldOrder, TextSettlement } from './text-billing.js';
 
-/** A hold in the ledger, or a draw on an allowance that is held there. */
+/** A hold in the ledger, or a part of a reservation that is held there. */
 interface LedgerHold extends TextHold {
   readonly accountId: string;
   readonly apiKeyId: string;
   readonly model: string;
   readonly heldMicros: Micros;
   /** Undefined for a request with a hold of its own. */
-  readonly draw: Draw | undefined;
+  readonly reserved: ReservedAmount | undefined;
   /** The prices when the request came in: it is charged at these, however long it runs. */
   readonly tariff: TextTariff;
 }
@@ -34,13 +34,13 @@ const STATUS = { completed: 'completed', failed: 'failed', aborted: 'cancelled' 
 @Injectable()
 export class LedgerTextBilling implements TextBilling<LedgerHold> {
   readonly #ledger: RequestLedger;
-  readonly #allowances: Allowances;
+  readonly #reservations: Reservations;
   readonly #prices: TextPrices;
   readonly #limits: RateLimits;
 
-  constructor(ledger: RequestLedger, allowances: Allowances, prices: TextPrices, limits: RateLimits) {
+  constructor(ledger: RequestLedger, reservations: Reservations, prices: TextPrices, limits: RateLimits) {
     this.#ledger = ledger;
-    this.#allowances = allowances;
+    this.#reservations = reservations;
     this.#prices = prices;
     this.#limits = limits;
   }
@@ -54,8 +54,9 @@ export class LedgerTextBilling implements TextBilling<LedgerHold> {
     inputTokens,
     outputTokens,
     leastOutputTokens = outputTokens,
+    isInputOnly = false,
   }: TextHoldOrder): Promise<LedgerHold> {
-    const tariff = await this.#prices.tariffOf(model);
+    const tariff = await this.#prices.tariffOf(model, isInputOnly);
     const amountMicros = tariff.estimate(inputTokens, outputTokens);
     if (amountMicros > MOST_HELD_MICROS)
       throw new GatewayError(
@@ -67,13 +68,13 @@ export class LedgerTextBilling implements TextBilling<LedgerHold> {
       );
     const payer = { accountId, apiKeyId, amountMicros };
     // A request that may be repeated needs a hold of its own, by which a repeat tells whether it was paid.
-    const draw = idempotencyKey === undefined ? this.#allowances.draw(payer) : undefined;
-    const leastMicros = draw ? amountMicros : tariff.estimate(inputTokens, leastOutputTokens);
-    const heldMicros = draw
+    const reserved = idempotencyKey === undefined ? this.#reservations.reserve(payer) : undefined;
+    const leastMicros = reserved ? amountMicros : tariff.estimate(inputTokens, leastOutputTokens);
+    const heldMicros = reserved
       ? amountMicros
       : await this.#ledger.hold({ requestId, idempotencyKey, leastMicros, ...payer });
     const covered = heldMicros < amountMicros ? tariff.outputCovered(inputTokens, heldMicros) : outputTokens;
-    return { requestId, accountId, apiKeyId, model, heldMicros, outputTokens: covered, draw, tariff };
+    return { requestId, accountId, apiKeyId, model, heldMicros, outputTokens: covered, reserved, tariff };
   }
 
   async settle(hold: LedgerHold, settlement: TextSettlement): Promise<void> {
@@ -95,16 +96,16 @@ export class LedgerTextBilling implements TextBilling<LedgerHold> {
   }
 
   async #charge(hold: LedgerHold, chargeMicros: Micros, usage: RequestUsage): Promise<void> {
-    const { requestId, accountId, apiKeyId, heldMicros, draw } = hold;
-    if (!draw) {
+    const { requestId, accountId, apiKeyId, heldMicros, reserved } = hold;
+    if (!reserved) {
       await this.#ledger.capture({ requestId, chargeMicros, heldMicros, usage });
-    } else if (this.#allowances.stretch(draw, chargeMicros)) {
-      await this.#allowances.capture(draw, requestId, chargeMicros, usage);
+    } else if (this.#reservations.extend(reserved, chargeMicros)) {
+      await this.#reservations.capture(reserved, requestId, chargeMicros, usage);
     } else {
-      // More than the whole allowance has left: charged like any request that cost more than its hold.
+      // More than the whole reservation has left: charged like any request that cost more than its hold.
       await this.#ledger.hold({ requestId, accountId, apiKeyId, amountMicros: 0n });
       await this.#ledger.capture({ requestId, chargeMicros, heldMicros: 0n, usage });
-      this.#allowances.return(draw);
+      this.#reservations.return(reserved);
     }
   }
 }

@@ -1,11 +1,31 @@
-import { isJsonObject, type JsonObject } from '#contracts';
+import { type FinishReason, GatewayError, isJsonObject, type JsonObject, type ReplyBlock } from '#contracts';
 
-/** The arguments of a call as an object; a model that wrote something else gets an empty one. */
-export function parsedArguments(json: string): JsonObject {
+/** The arguments of a call as an object; undefined when the model wrote something else, or was cut off. */
+function argumentsObject(json: string): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(json === '' ? '{}' : json);
-    return isJsonObject(value) ? (value as JsonObject) : {};
+    return isJsonObject(value) ? (value as JsonObject) : undefined;
   } catch {
-    return {};
+    return undefined;
   }
 }
+
+/** Ends of a reply that leave its last call unfinished. */
+const CUT_OFF: ReadonlySet<FinishReason> = new Set(['length', 'content-filter']);
+
+/**
+ * The arguments of a call that is over, for styles that show them as an object. Undefined: the reply was cut off within
+ * them, and the call is left out. A client would run whatever stood in their place.
+ *
+ * @param end how the reply ended; undefined when it goes on behind the call.
+ * @throws GatewayError `upstream_error` for arguments that are whole and no JSON object.
+ */
+export function finishedArguments(json: string, end: FinishReason | undefined): JsonObject | undefined {
+  const object = argumentsObject(json);
+  if (object || (end !== undefined && CUT_OFF.has(end))) return object;
+  throw new GatewayError('upstream_error', 'The model wrote a function call whose arguments cannot be read.');
+}
+
+/** The calls of a whole reply whose arguments can be read, and everything that is no call. */
+export const readableBlocks = (blocks: readonly ReplyBlock[], end: FinishReason): readonly ReplyBlock[] =>
+  blocks.filter((block) => block.type !== 'call' || finishedArguments(block.arguments, end) !== undefined);

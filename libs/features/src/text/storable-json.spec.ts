@@ -1,6 +1,10 @@
 import { storableJson } from './storable-json.js';
 
-const storedForm = async (value: unknown): Promise<unknown> => JSON.parse((await storableJson(value)).toString('utf8'));
+async function storedForm(value: unknown): Promise<unknown> {
+  const stored = await storableJson(value);
+  const bytes = Buffer.isBuffer(stored) ? stored : Buffer.concat(stored.pieces);
+  return JSON.parse(bytes.toString('utf8'));
+}
 
 describe('Storable JSON', () => {
   it.each([

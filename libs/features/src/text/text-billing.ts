@@ -13,6 +13,8 @@ export interface TextHoldOrder {
   readonly outputTokens: number;
   /** Where the money does not cover the output, as much as it covers, but no less than this. */
   readonly leastOutputTokens?: number | undefined;
+  /** True: there is no output, and need be no price for any. */
+  readonly isInputOnly?: boolean;
 }
 
 /** Names a hold; what is inside belongs to the ledger. */

@@ -51,6 +51,7 @@ describe('TextExchange', () => {
       counter: () =>
         Promise.resolve({
           count: (text: string) => text.length,
+          countLong: (text: string) => Promise.resolve(text.length),
           countRequest: () => Promise.resolve({ inputTokens: 3, imageTokens: 0 }),
         }),
       request: () => request,

@@ -1,6 +1,6 @@
-import { ERRORS, GatewayError, type TextCall, type TextReply, type UnpricedUse } from '#contracts';
+import { ERRORS, GatewayError, type TextCall, type TextReply, type TextStyle, type UnpricedUse } from '#contracts';
 import { type Clock, logger, observeUpstream } from '#platform';
-import type { TextRoute, TextUpstream, TextUpstreams } from './text-upstreams.js';
+import { type TextRoute, type TextUpstream, type TextUpstreams, toolsLeftOut } from './text-upstreams.js';
 import { type Admission, FREELY, type UpstreamHealth } from './upstream-health.js';
 
 const log = logger('text');
@@ -15,6 +15,8 @@ const FIRST_PAUSE_MS = 400;
 export interface RoutedReply {
   readonly reply: TextReply;
   readonly upstreamId: string;
+  /** The tools that the caller offered and the upstream was asked without, by name. */
+  readonly toolsLeftOut: readonly string[];
   /**
    * To be told how a streamed reply ended, where that says something of its upstream: well, or by a failure. Not of one
    * that its caller left, or kept waiting.
@@ -25,8 +27,6 @@ export interface RoutedReply {
 /** Everything of a call that does not depend on the upstream, and whose it is. */
 export interface RoutableCall extends Omit<TextCall, 'upstreamModel'> {
   readonly accountId: string;
-  /** What it asks for beyond tokens: only upstreams that allow all of it are asked. */
-  readonly unpriced?: readonly UnpricedUse[];
 }
 
 /** Upstreams that failed this request already: however often it asks, each counts one failure. */
@@ -73,8 +73,8 @@ export class TextRouter {
    *
    * @throws GatewayError `model_not_found`, `unavailable`, or `unsupported_parameter` for what no upstream allows.
    */
-  expectModel(model: string, uses: readonly UnpricedUse[] = []): readonly TextRoute[] {
-    return this.#upstreams.routes(model, uses);
+  expectModel(model: string, uses: readonly UnpricedUse[] = [], style?: TextStyle): readonly TextRoute[] {
+    return this.#upstreams.routes(model, uses, style);
   }
 
   #pause(error: GatewayError, round: number): number {
@@ -84,13 +84,13 @@ export class TextRouter {
 
   /** Asks each upstream of the model once; the error of the last when none replied. */
   async #askAll(call: RoutableCall, failed: Failed, signal: AbortSignal): Promise<RoutedReply | GatewayError> {
-    const routes = this.#upstreams.routes(call.model, call.unpriced);
+    const routes = this.#upstreams.routes(call.model, call.unpriced, call.style);
     let last: GatewayError | undefined;
     for (const route of routes) {
       const admission = await this.#health.admits(route.upstream, call.accountId);
       if (!admission) continue;
       // The upstream may have been exchanged since the routes were chosen.
-      const current = this.#upstreams.current(route, call.model, call.unpriced);
+      const current = this.#upstreams.current(route, call.model, call.unpriced, call.style);
       if (current !== route) this.#health.released(admission);
       if (!current) continue;
       const outcome = await this.#ask(call, current, current === route ? admission : FREELY, failed, signal);
@@ -135,7 +135,12 @@ export class TextRouter {
       );
       this.#health.answered(upstream, accountId, admission);
       if (!call.stream) this.#health.completed(upstream, accountId);
-      return { reply, upstreamId: provider.id, ended: (failure) => this.#ended(upstream, accountId, failed, failure) };
+      return {
+        reply,
+        upstreamId: provider.id,
+        toolsLeftOut: call.unpriced ? toolsLeftOut(route, call.unpriced, call.style) : [],
+        ended: (failure) => this.#ended(upstream, accountId, failed, failure),
+      };
     } catch (error) {
       const isTold = !signal.aborted && error instanceof GatewayError && ERRORS[error.code].retryable;
       if (isTold && !failed.has(upstream)) {

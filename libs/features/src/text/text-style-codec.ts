@@ -51,11 +51,17 @@ export interface TextStyleCodec<Body> {
   native(body: Body, bytes: Uint8Array | undefined, limit: number | undefined): NativeBody;
   /** The most tokens a reply may have, by the one field that the style obeys; undefined when the caller set no limit. */
   outputLimit(body: Body): number | undefined;
+  /** How many replies a request asks for at once, each as long as the limit allows; one where it is left out. */
+  replies?(body: Body): number;
   /** The tokens to think with that the caller names, which a limit must leave room for. */
   thinkingBudget(body: Body): number | undefined;
   /** A whole reply as JSON, with the envelope of D1 section 1 around it. */
   answer(reply: CollectedReply, context: ReplyContext<Body>): string;
-  /** The envelope around an upstream's own JSON. */
-  wrap(json: string, answer: JsonObject): string;
+  /**
+   * The envelope around an upstream's own JSON.
+   *
+   * @param sent what the caller sent, for styles that say it back where the upstream cannot know it.
+   */
+  wrap(json: string, answer: JsonObject, sent?: Body): string;
   stream(context: ReplyContext<Body>): TextStreamEncoder;
 }

@@ -1,9 +1,12 @@
 import {
   allows,
+  type EmbeddingsProvider,
   GatewayError,
+  type LackingTools,
   REFUSE_UNPRICED,
   SPECIFIED_TEXT_MODELS,
   type TextProvider,
+  type TextStyle,
   type UnpricedUse,
   unknownTextModel,
   type UpstreamPolicy,
@@ -27,6 +30,10 @@ export interface TextUpstream {
   readonly policy?: UpstreamPolicy;
   /** Whether it fetches the URLs of requests from the operator's own network. */
   readonly fetchesUrls?: boolean;
+  /** The embeddings that it offers, by public model name; undefined when it offers none. */
+  readonly embeddings?: { readonly provider: EmbeddingsProvider; readonly models: ReadonlyMap<string, string> };
+  /** What becomes of tools that are only offered and that it lacks; undefined: it is asked without them. */
+  readonly lackingTools?: LackingTools | undefined;
   /** Public model name to what its operator says of it. */
   readonly limits?: ReadonlyMap<string, Partial<ModelLimits>>;
 }
@@ -85,6 +92,12 @@ export class TextUpstreams {
     return [...this.#table.routes.keys()];
   }
 
+  /** The public names of the models that some upstream makes embeddings with. */
+  embeddingModels(): string[] {
+    const offered = this.all.filter(({ weight }) => weight > 0);
+    return [...new Set(offered.flatMap(({ embeddings }) => [...(embeddings?.models.keys() ?? [])]))];
+  }
+
   /** Whether this is the public name of a text model. */
   has(model: string): boolean {
     return this.#table.routes.has(model);
@@ -98,12 +111,14 @@ export class TextUpstreams {
   /**
    * The upstreams of a model in the order to ask them: by priority, shuffled by weight within one.
    *
-   * @param uses only upstreams whose policies allow all of them are listed.
+   * @param uses only upstreams whose policies allow all of them are listed. Tools that are merely offered are an
+   * exception: where no upstream can or may run them, those are listed that do without.
+   * @param style of the request; undefined: no upstream does without a tool.
    * @throws GatewayError `model_not_found` for an unknown model, `unavailable` for one that no upstream serves now,
    * `unsupported_parameter` for a use that no policy allows, `model_not_available` where there is no upstream at all and
    * the sandbox may not sell.
    */
-  routes(model: string, uses: readonly UnpricedUse[] = []): readonly TextRoute[] {
+  routes(model: string, uses: readonly UnpricedUse[] = [], style?: TextStyle): readonly TextRoute[] {
     const routes = this.#table.routes.get(model);
     if (!routes) throw new GatewayError('model_not_found', unknownTextModel(model, this.models()), { param: 'model' });
     if (routes.length === 0 && this.#sandbox === 'barred') throw notAvailable(model);
@@ -111,7 +126,7 @@ export class TextUpstreams {
       throw new GatewayError('unavailable', `No upstream serves the model "${model}" at the moment.`, {
         param: 'model',
       });
-    const allowed = uses.length === 0 ? routes : routesAllowing(routes, uses, model);
+    const allowed = uses.length === 0 ? routes : routesAllowing(routes, uses, model, style);
     return allowed.length === 1 ? allowed : this.#shuffled(allowed);
   }
 
@@ -119,11 +134,18 @@ export class TextUpstreams {
    * The route as it is now: with the upstream that took the place of its own, or undefined when there is none. Whoever
    * asks the upstream in the same turn of the event loop never meets one whose connections are closed.
    */
-  current(route: TextRoute, model: string, uses: readonly UnpricedUse[] = []): TextRoute | undefined {
+  current(
+    route: TextRoute,
+    model: string,
+    uses: readonly UnpricedUse[] = [],
+    style?: TextStyle,
+  ): TextRoute | undefined {
     const { upstreams, routes } = this.#table;
     if (upstreams.includes(route.upstream)) return route;
     const current = routes.get(model)?.find(({ upstream }) => upstream.provider.id === route.upstream.provider.id);
-    return current && uses.every((use) => isAllowed(current, use)) ? current : undefined;
+    return current && uses.every((use) => isAllowed(current, use) || doesWithout(current, use, style))
+      ? current
+      : undefined;
   }
 
   /** Weighted order without replacement: each draws a time, heavier ones tend to earlier ones. */
@@ -138,16 +160,41 @@ export class TextUpstreams {
 const isAllowed = ({ upstream: { policy = REFUSE_UNPRICED } }: TextRoute, use: UnpricedUse): boolean =>
   allows(policy, use);
 
+/** Whether the upstream runs what is asked for: tools of a vendor are known to upstreams of the request's own style only. */
+const isServed = (route: TextRoute, use: UnpricedUse, style: TextStyle | undefined): boolean => {
+  const { protocol } = route.upstream.provider;
+  const knowsTools = style === undefined || protocol === style || protocol === 'sandbox';
+  return isAllowed(route, use) && (use.kind !== 'tools' || knowsTools);
+};
+
+/** Whether the upstream is asked without a tool that is only offered. */
+function doesWithout({ upstream }: TextRoute, use: UnpricedUse, style: TextStyle | undefined): boolean {
+  if (use.isOptional !== true || style === undefined) return false;
+  return (upstream.lackingTools ?? 'drop') === 'drop';
+}
+
+/** The names of the tools that an upstream is asked without. */
+export const toolsLeftOut = (route: TextRoute, uses: readonly UnpricedUse[], style: TextStyle): readonly string[] =>
+  uses.filter((use) => !isServed(route, use, style) && doesWithout(route, use, style)).map(({ name }) => name);
+
 /** @throws GatewayError that names the first use which none allows, or the first that none allows with the others. */
 function routesAllowing(
   routes: readonly TextRoute[],
   uses: readonly UnpricedUse[],
   model: string,
+  style: TextStyle | undefined,
 ): readonly TextRoute[] {
-  const allowed = routes.filter((route) => uses.every((use) => isAllowed(route, use)));
-  const [first] = uses;
-  if (allowed.length > 0 || !first) return allowed;
-  throw notOffered(uses.find((use) => !routes.some((route) => isAllowed(route, use))) ?? first, model);
+  const serves = (route: TextRoute): boolean => uses.every((use) => isServed(route, use, style));
+  const manages = (route: TextRoute): boolean =>
+    uses.every((use) => isServed(route, use, style) || doesWithout(route, use, style));
+  const permits = (route: TextRoute): boolean => uses.every((use) => isAllowed(route, use));
+  for (const suits of [serves, manages, permits]) {
+    const suitable = routes.filter(suits);
+    if (suitable.length > 0) return suitable;
+  }
+  const isRefused = (use: UnpricedUse): boolean =>
+    !routes.some((route) => isAllowed(route, use) || doesWithout(route, use, style));
+  throw notOffered(uses.find(isRefused) ?? uses[0]!, model);
 }
 
 function tableOf(upstreams: readonly TextUpstream[]): Table {

@@ -9,11 +9,13 @@ import {
 import { createCooldowns, Cooldowns, ForwardedUrls, signals, systemClock } from '#platform';
 import { loadTokenCounter, type OpenTextProviders } from '#providers';
 import { PLATFORM, type Platform } from '#runtime';
-import { Allowances } from '../billing/ledger/allowances.js';
+import { Reservations } from '../billing/ledger/reservations.js';
 import { LedgerModule } from '../billing/ledger/ledger.module.js';
 import { LimitsModule } from '../limits/limits.module.js';
 import { PricesModule } from '../billing/prices/prices.module.js';
 import { ModelsOnSale } from '../billing/prices/models-on-sale.js';
+import { EmbeddingsRouter } from './embeddings/embeddings-router.js';
+import { EmbeddingsService } from './embeddings/embeddings.service.js';
 import { ItemStore } from './item-store.js';
 import { LedgerTextBilling } from './ledger-text-billing.js';
 import { TextRouter } from './text-router.js';
@@ -28,8 +30,9 @@ import { UpstreamRegistry } from './upstream-registry.js';
 class TextLifetime implements OnModuleInit, OnModuleDestroy {
   constructor(
     private readonly text: TextService,
-    private readonly allowances: Allowances,
-    private readonly roster: UpstreamRegistry,
+    private readonly embeddings: EmbeddingsService,
+    private readonly reservations: Reservations,
+    private readonly registry: UpstreamRegistry,
     private readonly cooldowns: Cooldowns,
     private readonly upstreams: TextUpstreams,
     private readonly health: UpstreamHealth,
@@ -37,14 +40,14 @@ class TextLifetime implements OnModuleInit, OnModuleDestroy {
   ) {}
 
   async onModuleInit(): Promise<void> {
-    await this.roster.start();
+    await this.registry.start();
     this.platform.metrics.add({ name: 'upstreams', collect: () => this.showResting() });
   }
 
   async onModuleDestroy(): Promise<void> {
-    await this.text.close();
-    await this.allowances.close();
-    await Promise.all([this.roster.close(), this.cooldowns.close()]);
+    await Promise.all([this.text.close(), this.embeddings.close()]);
+    await this.reservations.close();
+    await Promise.all([this.registry.close(), this.cooldowns.close()]);
   }
 
   private showResting(): void {
@@ -58,11 +61,13 @@ class TextLifetime implements OnModuleInit, OnModuleDestroy {
   }
 }
 
-/** Answering text requests in three styles over the upstreams there are. */
+/** Answering text requests in every style over the upstreams there are. */
 @Module({
   imports: [LedgerModule, LimitsModule, PricesModule],
   providers: [
-    Allowances,
+    Reservations,
+    EmbeddingsRouter,
+    EmbeddingsService,
     ItemStore,
     LedgerTextBilling,
     ModelsOnSale,
@@ -104,10 +109,19 @@ class TextLifetime implements OnModuleInit, OnModuleDestroy {
         }),
     },
   ],
-  exports: [ModelsOnSale, TextService, TextUpstreams, ItemStore, UpstreamRegistry],
+  exports: [
+    Cooldowns,
+    EmbeddingsService,
+    ModelsOnSale,
+    TextService,
+    TextUpstreams,
+    ItemStore,
+    UpstreamHealth,
+    UpstreamRegistry,
+  ],
 })
 export class TextModule {
-  static over(providers: OpenTextProviders): DynamicModule {
+  static register(providers: OpenTextProviders): DynamicModule {
     return {
       module: TextModule,
       // Operators change the upstreams of the same module.

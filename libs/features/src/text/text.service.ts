@@ -1,25 +1,26 @@
 import {
   GatewayError,
   type CollectedReply,
-  type JsonObject,
   type RequestUses,
   requestUses,
   type TextReply,
   type TextRequest,
 } from '#contracts';
-import type { Clock, ForwardedUrls } from '#platform';
-import { countableText, type LeavingLimits, type TokenCounter } from '#providers';
+import { type ForwardedUrls, nextTurn } from '#platform';
+import { countableText, type TokenCounter } from '#providers';
 import { ReplyCollector, producedText } from './collect-reply.js';
+import { countableRequest } from './countable-request.js';
 import { estimateInput } from './estimate-tokens.js';
 import { withoutForeignReasoning } from './gateway-signatures.js';
 import { asJson } from './json-object.js';
 import { rememberWith } from './remembered.js';
 import { checkRequestUrls } from './request-urls.js';
-import type { TextBilling } from './text-billing.js';
 import type { CallerPresence } from './caller-presence.js';
 import { ReadingOn } from './reading-on.js';
 import { Settlements } from './settlements.js';
+import type { TextBilling } from './text-billing.js';
 import { TextExchange } from './text-exchange.js';
+import type { TextOrder, TextParts } from './text-order.js';
 import type { RoutableCall, RoutedReply, TextRouter } from './text-router.js';
 import { endWithoutReply, TextStream } from './text-stream.js';
 import type { TextUpstreams } from './text-upstreams.js';
@@ -28,44 +29,11 @@ import type { ReplyContext, TextStyleCodec } from './text-style-codec.js';
 /** The shortest reply that is worth beginning when the caller names no limit and the balance is low, in tokens. */
 const LEAST_OUTPUT_TOKENS = 1_024;
 
+/** Other work runs between the steps of a larger request, in bytes. */
+const LARGE_BYTES = 256 * 1024;
+
 /** Counting is free, so that it must not be much work: far beyond what any model reads. */
 const MAX_COUNTED_CHARACTERS = 2_000_000;
-
-/** A checked request of one style. */
-export interface TextOrder<Body> {
-  readonly requestId: string;
-  /** Of a request that may be repeated. */
-  readonly idempotencyKey?: string | undefined;
-  readonly caller: {
-    readonly accountId: string;
-    readonly apiKeyId: string;
-    /** Empty: every model is allowed. */
-    readonly allowedModels: readonly string[];
-  };
-  readonly codec: TextStyleCodec<Body>;
-  readonly model: string;
-  /** What an upstream is told: references resolved. */
-  readonly body: Body;
-  /** What the caller sent, which styles say back. */
-  readonly sentBody: Body;
-  /** The caller's own bytes; undefined when `body` is not what they say. */
-  readonly bytes: Uint8Array | undefined;
-  /** Headers for an upstream of the same style. */
-  readonly headers: Readonly<Record<string, string>>;
-  /** Told the finished native answer of a style that can be referred to; the end of a stream waits for it. */
-  readonly remember?: (answer: JsonObject) => Promise<void>;
-}
-
-/** What text is answered with. */
-export interface TextParts {
-  readonly router: TextRouter;
-  readonly billing: TextBilling;
-  readonly upstreams: TextUpstreams;
-  readonly leaving: LeavingLimits;
-  readonly counter: () => Promise<TokenCounter>;
-  readonly clock: Clock;
-  readonly urls: ForwardedUrls;
-}
 
 /** Answers text requests: money held, upstream found, reply written in the caller's style, usage charged. */
 export class TextService {
@@ -100,7 +68,7 @@ export class TextService {
     const collector = new ReplyCollector();
     let isOpen = false;
     try {
-      const { reply } = await this.#route(call, exchange, caller.signal);
+      const { reply } = await this.#route(call, order, exchange, caller.signal);
       isOpen = true;
       if (reply.kind === 'body') return await this.#relayBody(order, reply, exchange, caller);
       const collected = await this.#collect(reply, collector, exchange);
@@ -133,7 +101,7 @@ export class TextService {
       exchange,
       remembered,
       encoder: order.codec.stream({ ...context, onAnswer: remembered.note }),
-      route: () => this.#route(call, exchange, caller.signal),
+      route: () => this.#route(call, order, exchange, caller.signal),
       caller,
       maxBytesLeft: this.#readingOn.maxBytes,
       isClosing: () => this.#readingOn.isClosing,
@@ -141,13 +109,13 @@ export class TextService {
   }
 
   /**
-   * Input tokens of a request, counted with a tokenizer.
+   * Input tokens of a request, counted with a tokenizer; also of one that only its own vendor understands.
    *
-   * @throws GatewayError `model_not_found`, or `unsupported_parameter` for what cannot be counted, `request_too_large`.
+   * @throws GatewayError `model_not_found`, `request_too_large`.
    */
   async countTokens<Body>(codec: TextStyleCodec<Body>, body: Body, model: string): Promise<number> {
     this.#router.expectModel(model);
-    const request = codec.read(body, model, false);
+    const request = countableRequest(body as object, () => codec.read(body, model, false));
     let characters = 0;
     for (const text of countableText(request)) characters += text.length;
     if (characters > MAX_COUNTED_CHARACTERS)
@@ -183,9 +151,11 @@ export class TextService {
     const { codec, model, requestId } = order;
     const { unpriced, unknownFields } = await this.#expectAllowed(order);
     const limits = this.#upstreams.limitsOf(model);
+    if (isLarge(order)) await nextTurn();
     const input = estimateInput(order.body, order.bytes, limits);
     const limit = codec.outputLimit(order.body);
     const thinking = Math.max(0, codec.thinkingBudget(order.body) ?? 0);
+    const replies = codec.replies?.(order.body) ?? 1;
     const hold = await this.#billing.hold({
       requestId,
       idempotencyKey: order.idempotencyKey,
@@ -193,11 +163,11 @@ export class TextService {
       apiKeyId: order.caller.apiKeyId,
       model,
       inputTokens: input.heldTokens,
-      outputTokens: limit ?? Math.max(limits.maxOutputTokens, thinking + LEAST_OUTPUT_TOKENS),
-      leastOutputTokens: limit ?? Math.min(limits.maxOutputTokens, thinking + LEAST_OUTPUT_TOKENS),
+      outputTokens: replies * (limit ?? Math.max(limits.maxOutputTokens, thinking + LEAST_OUTPUT_TOKENS)),
+      leastOutputTokens: replies * (limit ?? Math.min(limits.maxOutputTokens, thinking + LEAST_OUTPUT_TOKENS)),
     });
     // What the caller did not limit is limited to what is held for it.
-    const added = limit === undefined ? hold.outputTokens : undefined;
+    const added = limit === undefined ? Math.floor(hold.outputTokens / replies) : undefined;
     const request = once(() => limited(codec.read(order.body, model, stream), added));
     const native = once(() => withoutForeignReasoning(codec.style, codec.native(order.body, order.bytes, added)));
     const exchange = new TextExchange({
@@ -234,18 +204,26 @@ export class TextService {
   }
 
   /** @throws GatewayError for a model, a use or a URL that may not go on; no money is held yet. */
-  async #expectAllowed<Body>({ codec, model, body, caller }: TextOrder<Body>): Promise<RequestUses> {
+  async #expectAllowed<Body>(order: TextOrder<Body>): Promise<RequestUses> {
+    const { codec, model, body, caller } = order;
     if (caller.allowedModels.length > 0 && !caller.allowedModels.includes(model))
       throw new GatewayError('model_not_allowed', `This API key may not use the model "${model}".`, { param: 'model' });
+    if (isLarge(order)) await nextTurn();
     const uses = requestUses(codec.style, asJson(body as object));
-    const routes = this.#router.expectModel(model, uses.unpriced);
+    const routes = this.#router.expectModel(model, uses.unpriced, codec.style);
     const resolvesNames = routes.some(({ upstream }) => upstream.fetchesUrls);
     if (uses.urls.length > 0) await checkRequestUrls(this.#urls, uses.urls, resolvesNames);
     return uses;
   }
 
-  async #route(call: RoutableCall, exchange: TextExchange, signal: AbortSignal): Promise<RoutedReply> {
+  async #route(
+    call: RoutableCall,
+    { onToolsLeftOut }: Pick<TextOrder<unknown>, 'onToolsLeftOut'>,
+    exchange: TextExchange,
+    signal: AbortSignal,
+  ): Promise<RoutedReply> {
     const routed = await this.#router.call(call, signal);
+    if (routed.toolsLeftOut.length > 0) onToolsLeftOut?.(routed.toolsLeftOut);
     exchange.repliedBy(routed.upstreamId, routed.reply.upstreamRequestId);
     return routed;
   }
@@ -262,18 +240,22 @@ export class TextService {
     const remembered = rememberWith(order.remember, order.requestId);
     remembered.note(answer);
     await remembered.done();
-    return order.codec.wrap(reply.json, answer);
+    return order.codec.wrap(reply.json, answer, order.sentBody);
   }
 
   async #collect(reply: TextReply, collector: ReplyCollector, exchange: TextExchange): Promise<CollectedReply> {
-    if (reply.kind !== 'events')
-      throw new GatewayError('upstream_error', 'The upstream streamed a reply that was not to be streamed.');
-    for await (const batch of reply.events) for (const event of batch) collector.add(event);
+    if (reply.kind === 'whole') for (const event of reply.events) collector.add(event);
+    else if (reply.kind === 'events')
+      for await (const batch of reply.events) for (const event of batch) collector.add(event);
+    else throw new GatewayError('upstream_error', 'The upstream streamed a reply that was not to be streamed.');
     const collected = collector.reply();
     const usage = await exchange.usageOf(collected.finish.usage, producedText(collected.blocks));
     return { ...collected, finish: { ...collected.finish, usage } };
   }
 }
+
+/** Each look through what so many bytes hold may take some ten milliseconds; of resolved references nobody knows their number. */
+const isLarge = ({ bytes }: TextOrder<unknown>): boolean => bytes === undefined || bytes.length > LARGE_BYTES;
 
 function contextOf<Body>({ requestId, model, sentBody }: TextOrder<Body>, inputTokens: number): ReplyContext<Body> {
   const createdSeconds = Math.floor(Date.now() / 1000);

@@ -21,8 +21,10 @@ export class TurnList {
     if (parts.length === 0) return;
     for (const part of parts) if (part.type === 'call') this.#callNames.set(part.id, part.name);
     const last = this.#turns.at(-1);
-    if (last?.role === 'assistant') last.parts.push(...parts);
-    else this.#turns.push({ role: 'assistant', parts: [...parts] });
+    if (last?.role === 'assistant') {
+      dropRepeated(last.parts, parts);
+      last.parts.push(...parts);
+    } else this.#turns.push({ role: 'assistant', parts: [...parts] });
   }
 
   /**
@@ -54,4 +56,16 @@ export class TurnList {
   turns(): readonly Turn[] {
     return this.#turns as readonly Turn[];
   }
+}
+
+/** Thoughts that stand there without their proof, and come again with it: some clients keep both, others the proof alone. */
+function dropRepeated(before: (UserPart | AssistantPart)[], added: readonly AssistantPart[]): void {
+  const proven = added.flatMap((part) =>
+    part.type === 'reasoning' && part.signature !== undefined ? [part.text] : [],
+  );
+  const thought = proven.join('');
+  if (thought === '') return;
+  const from = before.findLastIndex((part) => part.type !== 'reasoning' || part.signature !== undefined) + 1;
+  const unproven = before.slice(from).map((part) => (part.type === 'reasoning' ? part.text : ''));
+  if (unproven.join('') === thought) before.splice(from);
 }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { GatewayError } from '#contracts';
-import { Cooldowns, logger } from '#platform';
+import { Cooldowns, logger, type Probe } from '#platform';
 import type { TextUpstream } from './text-upstreams.js';
 
 const log = logger('text');
@@ -23,7 +23,7 @@ const MAX_FAILING_ACCOUNTS = 10_000;
 /** Leave for one request to ask one upstream. */
 export interface Admission {
   /** The circuits that this request alone probes; none while the upstream works. */
-  readonly probes: readonly string[];
+  readonly probes: readonly Probe[];
 }
 
 /** Of an upstream that works, and of what ends without a probe. */
@@ -84,15 +84,16 @@ export class UpstreamHealth {
   }
 
   /** It began to reply. */
-  answered(upstream: TextUpstream, accountId: string, { probes }: Admission): void {
+  answered(upstream: TextUpstream, accountId: string, admission: Admission): void {
     if (this.#cooldowns.isQuiet) return;
     const [whole, own] = namesOf(upstream, accountId);
-    const wasForAll = probes.includes(whole);
-    if (probes.includes(own)) this.#cooldowns.clear(own);
+    const probes = this.#heldProbes(admission);
+    const wasForAll = probes.has(whole);
+    for (const probe of probes.values()) this.#cooldowns.recovered(probe);
     const others = this.#cooldowns.recent(prefixOf(upstream), EVIDENCE_MS).filter((name) => name !== own);
     if (wasForAll) {
       // It was broken for everybody, so that every rest was its own fault.
-      for (const name of [whole, ...others]) this.#cooldowns.clear(name);
+      for (const name of others) this.#cooldowns.clear(name);
       log.info('upstream.recovered', { upstream: upstream.provider.id });
       return;
     }
@@ -111,18 +112,19 @@ export class UpstreamHealth {
    */
   failed(upstream: TextUpstream, accountId: string, error: GatewayError, admission: Admission = FREELY): void {
     const [whole, own] = namesOf(upstream, accountId);
-    const { probes } = admission;
+    const probes = this.#heldProbes(admission);
     const wholeState = this.#cooldowns.stateOf(whole);
-    const isOpened = this.#failedFor(upstream, accountId, own, error, probes.includes(own));
-    if (probes.includes(whole)) this.#failedProbe(upstream, accountId, whole);
+    const isOpened = this.#failedFor(upstream, accountId, own, error, probes.has(own));
+    if (probes.has(whole)) this.#failedProbe(upstream, accountId, whole);
     else if (wholeState === 'open' && isOpened && this.#accountsAgainst(upstream) >= ACCOUNTS_TO_COOL)
       this.#restForAll(upstream, whole, COOLDOWN_MS.first, error);
-    if (!isOpened && probes.includes(own)) this.#cooldowns.releaseProbe(own);
+    const probe = isOpened ? undefined : probes.get(own);
+    if (probe) this.#cooldowns.releaseProbe(probe);
   }
 
   /** A request told nothing of the upstream, for example because the caller left: if it was the probe, another may be. */
   released({ probes }: Admission): void {
-    for (const name of probes) this.#cooldowns.releaseProbe(name);
+    for (const probe of probes) this.#cooldowns.releaseProbe(probe);
   }
 
   /** True when the failure opened the account's circuit. */
@@ -177,10 +179,11 @@ export class UpstreamHealth {
   }
 
   async #claimProbes(names: readonly string[]): Promise<Admission | undefined> {
-    const probes: string[] = [];
+    const probes: Probe[] = [];
     for (const name of names) {
       if (this.#cooldowns.stateOf(name) === 'open') continue;
-      if (await this.#cooldowns.claimProbe(name)) probes.push(name);
+      const probe = await this.#cooldowns.claimProbe(name);
+      if (probe) probes.push(probe);
       else {
         // Only its own: another request of this replica may be the probe of the other name.
         for (const mine of probes) this.#cooldowns.releaseProbe(mine);
@@ -188,6 +191,11 @@ export class UpstreamHealth {
       }
     }
     return { probes };
+  }
+
+  /** By name, those whose rest is still the one they were claimed for: somebody may have let it rest anew meanwhile. */
+  #heldProbes({ probes }: Admission): ReadonlyMap<string, Probe> {
+    return new Map(probes.filter((probe) => this.#cooldowns.holds(probe)).map((probe) => [probe.name, probe]));
   }
 
   #seenOf(upstream: TextUpstream): Seen {

@@ -1,8 +1,8 @@
 import { GatewayError, type TextReply } from '#contracts';
 import { type Database, SecretSealer } from '#platform';
 import type { OpenTextProvider, OpenTextProviders, UpstreamEntry } from '#providers';
-import { createTestDatabase, quickestOf, type TestDatabase } from '#testing';
-import { sealUpstreamKey } from './stored-upstream.js';
+import { createTestDatabase, eventually, quickestOf, type TestDatabase } from '#testing';
+import { sealUpstreamKey } from '../upstreams/upstream-row.js';
 import { TextUpstreams } from './text-upstreams.js';
 import { UpstreamRegistry } from './upstream-registry.js';
 
@@ -55,19 +55,21 @@ const fileEntry = (id: string): UpstreamEntry => ({
   allow: { tools: [], service_tiers: [], account_ids: [], fields: [], betas: [] },
   fetches_urls: 'vendor',
   model_limits: {},
+  embedding_models: {},
+  translation: { reasoning: 'with_calls', prompt_cache: true },
 });
 
 describe('The upstreams of a process', () => {
   let test: TestDatabase;
   let database: Database;
-  const rosters: UpstreamRegistry[] = [];
+  const registries: UpstreamRegistry[] = [];
 
   beforeAll(async () => {
     test = await createTestDatabase();
     ({ database } = test);
   });
   afterEach(async () => {
-    await Promise.all(rosters.splice(0).map((roster) => roster.close()));
+    await Promise.all(registries.splice(0).map((registry) => registry.close()));
     await database.query({ text: 'delete from upstream' });
   });
   afterAll(() => test.remove());
@@ -75,10 +77,10 @@ describe('The upstreams of a process', () => {
   async function start(fromFile?: readonly UpstreamEntry[]) {
     const providers = new NotingProviders(fromFile);
     const upstreams = new TextUpstreams();
-    const roster = new UpstreamRegistry(database, sealer, providers, upstreams);
-    rosters.push(roster);
-    await roster.start();
-    return { providers, roster, ids: () => upstreams.all.map(({ provider }) => provider.id), upstreams };
+    const registry = new UpstreamRegistry(database, sealer, providers, upstreams);
+    registries.push(registry);
+    await registry.start();
+    return { providers, registry, ids: () => upstreams.all.map(({ provider }) => provider.id), upstreams };
   }
 
   const add = (id: string, sealedKey: Buffer | null = null, models: object = { 'vendor-5': 'theirs' }) =>
@@ -89,35 +91,35 @@ describe('The upstreams of a process', () => {
     });
 
   it('are the sandbox alone while neither the file nor the database names one', async () => {
-    const { roster, ids } = await start();
+    const { registry, ids } = await start();
     expect(ids()).toEqual(['sandbox']);
     await add('real');
-    await roster.refresh();
+    await registry.refresh();
     expect(ids()).toEqual(['real']);
     await database.query({ text: 'delete from upstream' });
-    await roster.refresh();
+    await registry.refresh();
     expect(ids()).toEqual(['sandbox']);
   });
 
   it('never fall back to the sandbox when the last one is switched off', async () => {
     await add('real');
-    const { roster, ids } = await start();
+    const { registry, ids } = await start();
     await database.query({ text: 'update upstream set enabled = false' });
-    await roster.refresh();
+    await registry.refresh();
     expect(ids()).toEqual([]);
   });
 
   it('are those of the file and of the database together; the file wins where both name an id', async () => {
     await add('both');
     await add('stored', sealUpstreamKey(sealer, 'stored', 'sk-stored'));
-    const { roster, ids, providers } = await start([fileEntry('both'), fileEntry('filed')]);
+    const { registry, ids, providers } = await start([fileEntry('both'), fileEntry('filed')]);
     expect(ids()).toEqual(['both', 'filed', 'stored']);
     expect(providers.opened.map(({ id, key }) => [id, key])).toEqual([
       ['both', undefined],
       ['filed', undefined],
       ['stored', 'sk-stored'],
     ]);
-    expect([roster.problemOf('both'), roster.problemOf('stored')]).toEqual([
+    expect([registry.problemOf('both'), registry.problemOf('stored')]).toEqual([
       'UPSTREAMS_FILE has an upstream of this id, which is used instead.',
       undefined,
     ]);
@@ -125,12 +127,12 @@ describe('The upstreams of a process', () => {
 
   it('keep what did not change open, and let go of what was replaced or removed', async () => {
     for (const id of ['kept', 'changed', 'removed']) await add(id);
-    const { roster, ids, providers, upstreams } = await start();
+    const { registry, ids, providers, upstreams } = await start();
     const healthOf = (id: string) => upstreams.all.find(({ provider }) => provider.id === id)?.healthName;
     const before = [healthOf('kept'), healthOf('changed')];
     await database.query({ text: `update upstream set weight = 0.5 where id = 'changed'` });
     await database.query({ text: `delete from upstream where id = 'removed'` });
-    await roster.refresh();
+    await registry.refresh();
     expect(ids()).toEqual(['kept', 'changed']);
     expect(providers.opened.map(({ id }) => id).toSorted()).toEqual(['changed', 'changed', 'kept', 'removed']);
     expect(providers.retired.toSorted()).toEqual(['changed', 'removed']);
@@ -149,9 +151,9 @@ describe('The upstreams of a process', () => {
   ])('leave out one %s, say why, and keep the others', async (_case, write, problem) => {
     await add('sound');
     await write();
-    const { roster, ids } = await start();
+    const { registry, ids } = await start();
     expect(ids()).toEqual(['sound']);
-    expect(roster.problemOf('broken')).toMatch(problem);
+    expect(registry.problemOf('broken')).toMatch(problem);
   });
 
   it('follow a change by themselves within two seconds', async () => {
@@ -160,7 +162,7 @@ describe('The upstreams of a process', () => {
       const id = `late-${attempt}`;
       await add(id);
       const addedAtMs = performance.now();
-      while (!ids().includes(id)) await new Promise((resolve) => setTimeout(resolve, 20));
+      await eventually(() => ids().includes(id));
       return performance.now() - addedAtMs;
     };
     expect(await quickestOf(2_000, follow)).toBeLessThan(2_000);

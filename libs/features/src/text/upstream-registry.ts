@@ -9,14 +9,8 @@ import {
 } from '#providers';
 import { SANDBOX_MAY_SELL } from '#runtime';
 import { Loop } from '../tasks/run/loop.js';
-import {
-  openUpstreamKey,
-  REVISION,
-  settingsOf,
-  StoredUpstreamEntry,
-  UPSTREAM_COLUMNS,
-  type UpstreamRow,
-} from './stored-upstream.js';
+import { openUpstreamKey, REVISION } from '../upstreams/upstream-row.js';
+import { settingsOf, StoredUpstreamEntry, UPSTREAM_COLUMNS, type UpstreamRow } from './stored-upstream.js';
 import { type TextUpstream, TextUpstreams } from './text-upstreams.js';
 import { OPEN_PROVIDERS } from './text-tokens.js';
 
@@ -25,8 +19,8 @@ const log = logger('upstreams');
 /** How often the database is asked for changes, in milliseconds: with reading them, the longest until all replicas follow. */
 const LOOK_MS = 1_000;
 
-const REVISIONS = `select id, ${REVISION} as revision from upstream`;
-const READ = `select ${UPSTREAM_COLUMNS} from upstream where id = any($1)`;
+const REVISIONS = `select id, ${REVISION} as revision from upstream where kind = 'text'`;
+const READ = `select ${UPSTREAM_COLUMNS} from upstream where kind = 'text' and id = any($1)`;
 
 type OpenUpstream = OpenTextProvider & TextUpstream;
 

@@ -3,7 +3,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { timeOrderedId } from '#platform';
 import { openPlatform, type Platform, readProcessConfig } from '#runtime';
-import { createTestDatabase, quickestOf, uniqueRedisPrefix } from '#testing';
+import { createTestDatabase, eventually, quickestOf, uniqueRedisPrefix } from '#testing';
 import { Loop } from '../tasks/run/loop.js';
 import { createWebhookSender } from './create-webhook-sender.js';
 import type { WebhookSender } from './webhook-sender.js';
@@ -77,22 +77,18 @@ describe('Sending webhooks to many receivers', () => {
     await platform.database.query({ text: ADD_DELIVERIES, values: [ids, url] });
   }
 
-  async function until(reached: () => boolean): Promise<void> {
-    while (!reached()) await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-
   /** How long so many deliveries take to the receiver that answers, in milliseconds. */
   async function deliveryMs(count: number): Promise<number> {
     const expected = prompt.calls + count;
     await add(count, urls.prompt);
     const addedAtMs = performance.now();
-    await until(() => prompt.calls === expected);
+    await eventually(() => prompt.calls === expected);
     return performance.now() - addedAtMs;
   }
 
   it('delivers to one within 2 s while 500 deliveries wait for another that never answers', async () => {
     await add(500, urls.silent);
-    await until(() => silent.calls >= 20);
+    await eventually(() => silent.calls >= 20);
     expect(await quickestOf(2_000, () => deliveryMs(1))).toBeLessThan(2_000);
   });
 

@@ -3,7 +3,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createRateCounter, timeOrderedId } from '#platform';
 import { openPlatform, type Platform, readProcessConfig } from '#runtime';
-import { createTestDatabase, quickestOf, uniqueRedisPrefix } from '#testing';
+import { createTestDatabase, eventually, quickestOf, uniqueRedisPrefix } from '#testing';
 import { Loop } from '../tasks/run/loop.js';
 import { AccountRate } from '../limits/account-rate.js';
 import { createWebhookSender } from './create-webhook-sender.js';
@@ -96,10 +96,6 @@ describe('The share of webhooks that each account has', () => {
 
   const times = <Item>(count: number, item: Item): Item[] => Array.from({ length: count }, () => item);
 
-  async function until(reached: () => boolean | Promise<boolean>): Promise<void> {
-    while (!(await reached())) await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-
   const states = async (ids: readonly string[]): Promise<string[]> => {
     const text = 'select state from webhook_delivery where id = any($1)';
     return (await platform.database.query<{ state: string }>({ text, values: [ids] })).rows.map(({ state }) => state);
@@ -109,14 +105,14 @@ describe('The share of webhooks that each account has', () => {
     const expected = prompt.calls + 1;
     const addedAtMs = performance.now();
     await add(account, [prompt.url]);
-    await until(() => prompt.calls === expected);
+    await eventually(() => prompt.calls === expected);
     return performance.now() - addedAtMs;
   }
 
   it('counts an answer by its status, however slowly its body drips', async () => {
     const ids = await add('slow', [dripping.url]);
     const beganAtMs = performance.now();
-    await until(async () => (await states(ids))[0] === 'delivered');
+    await eventually(async () => (await states(ids))[0] === 'delivered');
     expect(performance.now() - beganAtMs).toBeLessThan(8_000);
   });
 
@@ -126,20 +122,20 @@ describe('The share of webhooks that each account has', () => {
       const text = `select rests_until from webhook_receiver where account_id = 'unlucky' and rests_until > now()`;
       return (await platform.database.query<{ rests_until: Date }>({ text })).rows[0]?.rests_until;
     };
-    await until(async () => (await restsUntil()) !== undefined);
-    await until(async () => {
+    await eventually(async () => (await restsUntil()) !== undefined);
+    await eventually(async () => {
       const text = `select 1 from webhook_delivery where account_id = 'unlucky' and ready`;
       return (await platform.database.query({ text })).rows.length === 0;
     });
     // What was claimed before the rest began arrives a little later.
-    await until(async () => {
+    await eventually(async () => {
       const text = `select sum(attempts)::integer as calls from webhook_delivery where account_id = 'unlucky'`;
       return (await platform.database.query<{ calls: number }>({ text })).rows[0]?.calls === dead.calls;
     });
     // The calls that were under way before the third of them failed, and not one for each of 300.
     expect(dead.calls).toBeLessThanOrEqual(40);
     const before = dead.calls;
-    await until(() => dead.calls > before);
+    await eventually(() => dead.calls > before);
     expect(dead.calls).toBe(before + 1);
     expect(await states(ids)).toEqual(times(300, 'pending'));
   });
@@ -150,12 +146,12 @@ describe('The share of webhooks that each account has', () => {
     const { rows } = await platform.database.query<{ id: string }>({ text });
     const rate = new AccountRate(createRateCounter(platform.config.queue, platform.database, true));
     await new WebhookDeliveriesService(platform.database, rate).resend('unlucky', rows[0]?.id ?? '');
-    await until(async () => (await states([rows[0]?.id ?? '']))[0] === 'delivered');
+    await eventually(async () => (await states([rows[0]?.id ?? '']))[0] === 'delivered');
     await platform.database.query({
       text: `update webhook_delivery set next_attempt_at = now() where account_id = 'unlucky' and state = 'pending'`,
     });
     const open = `select 1 from webhook_delivery where account_id = 'unlucky' and state = 'pending'`;
-    await until(async () => (await platform.database.query({ text: open })).rows.length === 0);
+    await eventually(async () => (await platform.database.query({ text: open })).rows.length === 0);
     expect(
       (await platform.database.query({ text: `select 1 from webhook_receiver where account_id = 'unlucky'` })).rows,
     ).toEqual([]);
@@ -164,7 +160,7 @@ describe('The share of webhooks that each account has', () => {
   it('delivers to one account as ever while another has 440 deliveries for 110 receivers that never answer', async () => {
     await add('hostile', times(4, tarpits).flat());
     const open = `select 1 from webhook_delivery where account_id = 'hostile' and attempts > 0`;
-    await until(async () => (await platform.database.query({ text: open })).rows.length >= 40);
+    await eventually(async () => (await platform.database.query({ text: open })).rows.length >= 40);
     expect(await quickestOf(1_000, () => deliveryMs('victim'))).toBeLessThan(1_000);
     // Its share, and not one place more.
     expect((await platform.database.query({ text: open })).rows).toHaveLength(40);

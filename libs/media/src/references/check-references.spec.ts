@@ -238,10 +238,9 @@ describe('checking a remote reference', () => {
   });
 
   it('stops with the reason of the caller, which is no fault of the file', async () => {
-    respond = () => undefined;
     const stopped = new Error('shutting down');
     const controller = new AbortController();
-    setTimeout(() => controller.abort(stopped), 30);
+    respond = () => controller.abort(stopped);
     await expect(check('picture.png', PICTURE, { signal: controller.signal })).rejects.toBe(stopped);
   });
 });

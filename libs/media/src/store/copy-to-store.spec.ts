@@ -51,7 +51,7 @@ afterAll(async () => {
 const copy = (maxBytes = MEBIBYTE) =>
   copyToStore(
     { fetcher, url: vendorUrl, timeoutMs: 10_000 },
-    { store, key: 'copy/film.mp4', contentType: 'video/mp4', maxBytes },
+    { store, place: () => ({ key: 'copy/film.mp4', contentType: 'video/mp4' }), maxBytes },
   );
 
 const stored = async (): Promise<Buffer> => buffer(await store.open('copy/film.mp4'));
@@ -167,7 +167,7 @@ describe('copying a remote file into the store', () => {
 
 describe('copying a stream into the store', () => {
   it('gives length and checksum', async () => {
-    const options = { store, key: 'stream.mp4', contentType: 'video/mp4', maxBytes: MEBIBYTE };
+    const options = { store, place: () => ({ key: 'stream.mp4', contentType: 'video/mp4' }), maxBytes: MEBIBYTE };
     expect(await copyToStore(Readable.from([FILE]), options)).toMatchObject({ bytes: FILE.length });
   });
 });

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { mayPass, type SafeFetcher } from '#platform';
+import { TYPE_BYTES } from '../inspect/delivered-type.js';
 import { Download } from './download.js';
 import { type MediaStore, MediaStoreError, type StoredFile } from './media-store.js';
 
@@ -14,14 +15,25 @@ export interface RemoteFile {
   readonly accountId?: string | undefined;
 }
 
+/** Where a file is kept, and as what. */
+export interface FilePlace {
+  readonly key: string;
+  /** MIME type, for example `video/mp4`. */
+  readonly contentType: string;
+}
+
 /** Where a copy goes and what it may be. */
 export interface CopyOptions {
   readonly store: MediaStore;
-  readonly key: string;
-  /** MIME type of the copy, for example `video/mp4`. */
-  readonly contentType: string;
+  /** Decides by the first 16 bytes of the file, fewer when it has no more. What it throws ends the copy. */
+  readonly place: (beginning: Buffer) => FilePlace;
   readonly maxBytes: number;
   readonly signal?: AbortSignal | undefined;
+}
+
+/** A stored file, and as what. */
+export interface CopiedFile extends StoredFile {
+  readonly contentType: string;
 }
 
 /** How often a remote file is begun anew when it cannot be continued. */
@@ -36,9 +48,8 @@ const FIRST_PAUSE_MS = 250;
  * @throws MediaStoreError as `MediaStore.put`; `length_mismatch` when the host sends another length than it announced.
  * @throws RemoteStatus, FetchRefused or FetchFailed for a remote file, and the failure of the stream otherwise.
  */
-export async function copyToStore(source: Readable | RemoteFile, options: CopyOptions): Promise<StoredFile> {
-  const { store, key, ...limits } = options;
-  if (source instanceof Readable) return store.put(key, source, limits);
+export async function copyToStore(source: Readable | RemoteFile, options: CopyOptions): Promise<CopiedFile> {
+  if (source instanceof Readable) return copyStream(source, options);
   const deadline = Date.now() + source.timeoutMs;
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -51,15 +62,44 @@ export async function copyToStore(source: Readable | RemoteFile, options: CopyOp
   }
 }
 
-async function copyRemote(source: RemoteFile, deadline: number, options: CopyOptions): Promise<StoredFile> {
-  const { store, key, contentType, maxBytes, signal } = options;
-  const download = await Download.open({ ...source, deadline, maxBytes, signal });
-  const body = Readable.from(download.chunks(), { objectMode: false });
+async function copyStream(source: Readable, options: CopyOptions): Promise<CopiedFile> {
   try {
-    return await store.put(key, body, { contentType, maxBytes, expectedBytes: download.size, signal });
+    return await put(source[Symbol.asyncIterator]() as AsyncIterator<Buffer>, undefined, options);
+  } finally {
+    source.destroy();
+  }
+}
+
+async function copyRemote(source: RemoteFile, deadline: number, options: CopyOptions): Promise<CopiedFile> {
+  const { maxBytes, signal } = options;
+  const download = await Download.open({ ...source, deadline, maxBytes, signal });
+  try {
+    return await put(download.chunks(), download.size, options);
   } finally {
     download.close();
   }
+}
+
+async function put(
+  chunks: AsyncIterator<Buffer>,
+  expectedBytes: number | undefined,
+  { store, place, maxBytes, signal }: CopyOptions,
+): Promise<CopiedFile> {
+  const first: Buffer[] = [];
+  for (let bytes = 0; bytes < TYPE_BYTES;) {
+    const { done, value } = await chunks.next();
+    if (done === true) break;
+    first.push(value);
+    bytes += value.length;
+  }
+  const { key, contentType } = place(Buffer.concat(first).subarray(0, TYPE_BYTES));
+  const body = Readable.from(continued(first, chunks), { objectMode: false });
+  return { ...(await store.put(key, body, { contentType, maxBytes, expectedBytes, signal })), contentType };
+}
+
+async function* continued(first: readonly Buffer[], rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
+  yield* first;
+  for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value;
 }
 
 /** A changed or shortened file, or a passing fault; a limit stays broken however often one asks. */

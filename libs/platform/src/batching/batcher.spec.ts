@@ -69,7 +69,7 @@ describe('Batcher', () => {
       async (items: readonly number[]) => {
         inFlight += 1;
         most = Math.max(most, inFlight);
-        await new Promise((resolve) => setTimeout(resolve, 2));
+        await untilIdle();
         inFlight -= 1;
         return items;
       },

@@ -1,18 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { eventually } from '#testing';
 import { abortAfter, withinTime } from './time-limit.js';
 
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
-/** Collects what nobody holds until `done` says so; the test's own time limit ends it otherwise. */
-async function collectUntil(done: () => boolean): Promise<void> {
-  while (!done()) {
+/** Collects what nobody holds until `done` says so. */
+const collectUntil = (done: () => boolean): Promise<boolean> =>
+  eventually(() => {
     collect();
-    await sleep(10);
-  }
-}
+    return done();
+  });
 
 describe('A signal that aborts after a time', () => {
   it('does so although memory is collected meanwhile, alone and joined, also when it is joined again', async () => {

@@ -10,6 +10,16 @@ export interface StoredCooldown {
   readonly rests: number;
   /** Until the claim of whoever probes it lapses; 0 or less when nobody does. */
   readonly probeMs: number;
+  /** Whose claim was the last since it began to rest; null when there was none. */
+  readonly prober: string | null;
+}
+
+/** Which rest is to end. */
+export interface EndedRest {
+  /** How often it had rested. */
+  readonly rests: number;
+  /** The claim of the probe that succeeded; null when no probe of this one is what ends it. */
+  readonly prober: string | null;
 }
 
 /** What became of a claim: it is ours, somebody else is faster or it rests, or there is nothing to probe any more. */
@@ -30,7 +40,10 @@ export interface CooldownStore {
   claimProbe(name: string, prober: string): Promise<ProbeClaim>;
   /** Gives a claim back that told nothing. A claim of somebody else stays. */
   releaseProbe(name: string, prober: string): Promise<void>;
-  /** It works again. */
-  clear(name: string): Promise<void>;
+  /**
+   * It works again. A newer rest, and one that somebody else probes, stays: with a `prober` whatever rests or is probed by
+   * another, without one whatever has rested another number of times.
+   */
+  clear(name: string, ended: EndedRest): Promise<void>;
   close(): void;
 }

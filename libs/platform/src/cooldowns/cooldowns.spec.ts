@@ -3,6 +3,7 @@ import {
   ControllableClock,
   createTestDatabase,
   describeWithRedis,
+  eventually,
   quickestOf,
   startRedisServer,
   type TestDatabase,
@@ -10,7 +11,7 @@ import {
 } from '#testing';
 import { type Clock, systemClock } from '../clock/clock.js';
 import type { QueueConfig } from '../redis/queue.config.js';
-import { Cooldowns } from './cooldowns.js';
+import { Cooldowns, type Probe } from './cooldowns.js';
 import { createCooldowns } from './create-cooldowns.js';
 
 /** Another replica learns within this time, in milliseconds. */
@@ -22,13 +23,15 @@ const fastClock: Clock = { ...systemClock, now: () => new Date(Date.now() + 3_60
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
+function given(probe: Probe | undefined): Probe {
+  if (!probe) throw new Error('somebody else probes it');
+  return probe;
+}
+
 /** Waits until `done` answers true, and answers how long that took in milliseconds. */
 async function until(done: () => boolean, limitMs = 5_000): Promise<number> {
   const startedAt = Date.now();
-  while (!done()) {
-    if (Date.now() - startedAt > limitMs) throw new Error(`it did not happen within ${limitMs} ms`);
-    await pause(5);
-  }
+  await eventually(done, { limitMs, pauseMs: 5 });
   return Date.now() - startedAt;
 }
 
@@ -38,11 +41,12 @@ describe('Cooldowns of a single process', () => {
     const cooldowns = new Cooldowns(clock);
     cooldowns.rest('a', 5_000);
     expect([cooldowns.stateOf('a'), cooldowns.restMs('a'), cooldowns.stateOf('b')]).toEqual(['resting', 5_000, 'open']);
-    expect(await cooldowns.claimProbe('a')).toBe(false);
+    expect(await cooldowns.claimProbe('a')).toBeUndefined();
     clock.advance(5_000);
     expect(cooldowns.stateOf('a')).toBe('half_open');
-    expect(await Promise.all([cooldowns.claimProbe('a'), cooldowns.claimProbe('a')])).toEqual([true, false]);
-    cooldowns.clear('a');
+    const [probe, none] = await Promise.all([cooldowns.claimProbe('a'), cooldowns.claimProbe('a')]);
+    expect(none).toBeUndefined();
+    cooldowns.recovered(given(probe));
     expect(cooldowns.stateOf('a')).toBe('open');
   });
 
@@ -61,11 +65,24 @@ describe('Cooldowns of a single process', () => {
     const cooldowns = new Cooldowns(clock);
     cooldowns.rest('a', 1_000);
     clock.advance(1_000);
-    expect(await cooldowns.claimProbe('a')).toBe(true);
-    cooldowns.releaseProbe('a');
-    expect(await cooldowns.claimProbe('a')).toBe(true);
+    cooldowns.releaseProbe(given(await cooldowns.claimProbe('a')));
+    expect(await cooldowns.claimProbe('a')).toBeDefined();
     clock.advance(15_000);
-    expect(await cooldowns.claimProbe('a')).toBe(true);
+    expect(await cooldowns.claimProbe('a')).toBeDefined();
+  });
+
+  it('hear nothing of a probe that took so long that another request became one', async () => {
+    const clock = new ControllableClock();
+    const cooldowns = new Cooldowns(clock);
+    cooldowns.rest('a', 1_000);
+    clock.advance(1_000);
+    const late = given(await cooldowns.claimProbe('a'));
+    clock.advance(15_000);
+    const probe = given(await cooldowns.claimProbe('a'));
+    cooldowns.releaseProbe(late);
+    cooldowns.recovered(late);
+    expect([cooldowns.stateOf('a'), cooldowns.holds(late), cooldowns.holds(probe)]).toEqual(['half_open', false, true]);
+    expect(await cooldowns.claimProbe('a')).toBeUndefined();
   });
 });
 
@@ -95,7 +112,8 @@ function sharesCooldowns(open: (clock?: Clock) => Cooldowns): void {
     const claims = Array.from({ length: 20 }, (_, index) => (index % 2 ? one : other).claimProbe('probed'));
     expect((await Promise.all(claims)).filter(Boolean)).toHaveLength(1);
     await pause(700);
-    expect(await Promise.all([one.claimProbe('probed'), other.claimProbe('probed')])).toEqual([false, false]);
+    const later = await Promise.all([one.claimProbe('probed'), other.claimProbe('probed')]);
+    expect(later).toEqual([undefined, undefined]);
   });
 
   it('reopens for both when either succeeds', async () => {
@@ -103,8 +121,7 @@ function sharesCooldowns(open: (clock?: Clock) => Cooldowns): void {
       const upstream = `reopened ${attempt}`;
       one.rest(upstream, 1_000);
       await until(() => [one, other].every((replica) => replica.stateOf(upstream) === 'half_open'));
-      expect(await other.claimProbe(upstream)).toBe(true);
-      other.clear(upstream);
+      other.recovered(given(await other.claimProbe(upstream)));
       return until(() => one.stateOf(upstream) === 'open');
     };
     expect(await quickestOf(SHARED_WITHIN_MS, reopen)).toBeLessThan(SHARED_WITHIN_MS);
@@ -113,9 +130,9 @@ function sharesCooldowns(open: (clock?: Clock) => Cooldowns): void {
   it('lengthens the rests of both when the probe of either fails', async () => {
     one.rest('failing', 1_000);
     await until(() => other.stateOf('failing') === 'half_open');
-    expect(await other.claimProbe('failing')).toBe(true);
+    expect(await other.claimProbe('failing')).toBeDefined();
     other.rest('failing', 30_000);
-    await until(() => one.stateOf('failing') === 'resting');
+    await until(() => one.restsOf('failing') === 2);
     expect([one.restsOf('failing'), other.restsOf('failing')]).toEqual([2, 2]);
   });
 
@@ -129,11 +146,30 @@ function sharesCooldowns(open: (clock?: Clock) => Cooldowns): void {
   it('lets the other replica probe when the probe of the first told nothing', async () => {
     one.rest('released', 1_000);
     await until(() => [one, other].every((replica) => replica.stateOf('released') === 'half_open'));
-    expect(await one.claimProbe('released')).toBe(true);
-    expect(await other.claimProbe('released')).toBe(false);
-    one.releaseProbe('released');
+    const probe = given(await one.claimProbe('released'));
+    expect(await other.claimProbe('released')).toBeUndefined();
+    one.releaseProbe(probe);
     await pause(SHARED_WITHIN_MS);
-    expect(await other.claimProbe('released')).toBe(true);
+    expect(await other.claimProbe('released')).toBeDefined();
+  });
+
+  it.each([
+    ['succeeds', (probe: Probe) => one.recovered(probe)],
+    ['tells nothing', (probe: Probe) => one.releaseProbe(probe)],
+  ])('keeps a newer rest of the other replica when the late probe of the first %s', async (what, end) => {
+    const upstream = `late ${what}`;
+    one.rest(upstream, 1_000);
+    await until(() => [one, other].every((replica) => replica.stateOf(upstream) === 'half_open'));
+    const probe = given(await one.claimProbe(upstream));
+    const third = open();
+    other.rest(upstream, 30_000);
+    // It is in the store by now; the first one may not have looked since.
+    await until(() => third.stateOf(upstream) === 'resting');
+    end(probe);
+    await until(() => one.stateOf(upstream) === 'resting');
+    expect([one, other, third].map((replica) => replica.stateOf(upstream))).toEqual(['resting', 'resting', 'resting']);
+    expect(one.holds(probe)).toBe(false);
+    await third.close();
   });
 }
 
@@ -166,7 +202,10 @@ describe('Cooldowns that replicas share', () => {
         const upstream = `alone ${attempt}`;
         one.rest(upstream, 1);
         await until(() => one.stateOf(upstream) === 'half_open');
-        expect(await Promise.all([one.claimProbe(upstream), one.claimProbe(upstream)])).toEqual([true, false]);
+        expect(await Promise.all([one.claimProbe(upstream), one.claimProbe(upstream)])).toEqual([
+          expect.objectContaining({ name: upstream }),
+          undefined,
+        ]);
       });
       expect(claiming).toBeLessThan(WITHOUT_WAITING_MS);
 

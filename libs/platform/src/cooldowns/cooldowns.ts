@@ -30,6 +30,22 @@ const CLOSE_TIMEOUT_MS = 1_000;
 /** `half_open`: the rest is over, and a single request may find out whether it works again. */
 export type CooldownState = 'open' | 'resting' | 'half_open';
 
+/** Leave to find out whether one works whose rest is over. */
+export interface Probe {
+  readonly name: string;
+  /** Names this claim alone. */
+  readonly prober: string;
+}
+
+/** A claim of this replica. */
+interface Claim {
+  readonly prober: string;
+  /** False: the store was not asked. */
+  readonly isShared: boolean;
+  /** How many lists had been asked for before it was won: only a later one tells what became of it. */
+  readonly lists: number;
+}
+
 /** Times in Unix milliseconds of this replica's clock. */
 interface Cooldown {
   restUntil: number;
@@ -47,10 +63,12 @@ interface Cooldown {
 export class Cooldowns {
   readonly #clock: Clock;
   readonly #store: CooldownStore | undefined;
-  readonly #prober = randomId('replica');
+  readonly #replica = randomId('replica');
+  #claims = 0;
+  #lists = 0;
   #known = new Map<string, Cooldown>();
-  /** Probes that this replica claimed. */
-  readonly #claimed = new Set<string>();
+  /** The latest probe that this replica claimed of each, as long as nobody else is known to have let it rest or probed it since. */
+  readonly #claimed = new Map<string, Claim>();
   /** What the store was not told yet: the latest change of each. */
   readonly #untold = new Map<string, (store: CooldownStore) => Promise<void>>();
   readonly #timer: NodeJS.Timeout | undefined;
@@ -108,33 +126,46 @@ export class Cooldowns {
     if (isShared) this.#tell(name, (store) => store.rest(name, Math.max(0, until - this.#now())));
   }
 
-  /** True for one request of one replica when the rest is over. It ends in `rest`, `clear` or `releaseProbe`. */
-  async claimProbe(name: string): Promise<boolean> {
+  /**
+   * For one request of one replica when the rest is over; undefined for all others. It ends in `rest`, `recovered` or
+   * `releaseProbe`. One that takes so long that somebody else probes meanwhile says nothing any more: see `holds`.
+   */
+  async claimProbe(name: string): Promise<Probe | undefined> {
+    const probe = { name, prober: `${this.#replica}:${(this.#claims += 1)}` };
     const cooldown = this.#known.get(name);
-    if (!cooldown) return true;
+    if (!cooldown) return probe;
     const now = this.#now();
-    if (cooldown.restUntil > now || cooldown.probeUntil > now) return false;
+    if (cooldown.restUntil > now || cooldown.probeUntil > now) return undefined;
     cooldown.probeUntil = now + PROBE_LEASE_MS;
-    const claim = await this.#claim(name, cooldown);
-    if (claim === 'won') this.#claimed.add(name);
-    if (claim === 'open') this.#known.delete(name);
-    return claim !== 'lost';
+    const { result, isShared } = await this.#claim(probe, cooldown);
+    if (result === 'won') this.#claimed.set(name, { prober: probe.prober, isShared, lists: this.#lists });
+    if (result === 'open') this.#known.delete(name);
+    return result === 'lost' ? undefined : probe;
+  }
+
+  /** Whether what the probe found out is about the rest that it was claimed for, as far as this replica knows. */
+  holds({ name, prober }: Probe): boolean {
+    return this.#claimed.get(name)?.prober === prober;
   }
 
   /** The probe told nothing: another request may be it. */
-  releaseProbe(name: string): void {
-    if (!this.#claimed.delete(name)) return;
-    const cooldown = this.#known.get(name);
-    if (cooldown) cooldown.probeUntil = 0;
-    if (cooldown?.isShared) this.#tell(name, (store) => store.releaseProbe(name, this.#prober));
-  }
-
-  /** It works: all replicas may use it again. */
-  clear(name: string): void {
+  releaseProbe(probe: Probe): void {
+    if (!this.holds(probe)) return;
+    const { name, prober } = probe;
     this.#claimed.delete(name);
     const cooldown = this.#known.get(name);
-    this.#known.delete(name);
-    if (cooldown?.isShared) this.#tell(name, (store) => store.clear(name));
+    if (cooldown) cooldown.probeUntil = 0;
+    if (cooldown?.isShared) this.#tell(name, (store) => store.releaseProbe(name, prober));
+  }
+
+  /** The probe succeeded: all replicas may use it again, unless it rests anew or somebody else probes it by now. */
+  recovered(probe: Probe): void {
+    if (this.holds(probe)) this.#end(probe.name, probe.prober);
+  }
+
+  /** The rest that is known here was not its own fault: all replicas may use it again. A newer one stays. */
+  clear(name: string): void {
+    this.#end(name, null);
   }
 
   /** Tells what is left to tell, if the store can be reached, and lets go of it. */
@@ -150,21 +181,30 @@ export class Cooldowns {
     for (const [name, { restUntil }] of this.#known) if (restUntil < before) this.#known.delete(name);
   }
 
+  #end(name: string, prober: string | null): void {
+    this.#claimed.delete(name);
+    const cooldown = this.#known.get(name);
+    this.#known.delete(name);
+    if (!cooldown?.isShared) return;
+    const { rests } = cooldown;
+    this.#tell(name, (store) => store.clear(name, { prober, rests }));
+  }
+
   #now(): number {
     return this.#clock.now().getTime();
   }
 
-  async #claim(name: string, { isShared }: Cooldown): Promise<ProbeClaim> {
+  async #claim({ name, prober }: Probe, known: Cooldown): Promise<{ result: ProbeClaim; isShared: boolean }> {
     // What the store was not told of yet, it cannot decide.
-    if (!this.#store || !isShared || this.#untold.has(name)) return 'won';
+    if (!this.#store || !known.isShared || this.#untold.has(name)) return { result: 'won', isShared: false };
     try {
-      const claim = await within(this.#store.claimProbe(name, this.#prober), CLAIM_TIMEOUT_MS);
+      const result = await within(this.#store.claimProbe(name, prober), CLAIM_TIMEOUT_MS);
       // Somebody else probes, or the rest was lengthened: how long is learned at once.
-      if (claim === 'lost') this.#compare(this.#store);
-      return claim;
+      if (result === 'lost') this.#compare(this.#store);
+      return { result, isShared: true };
     } catch (error) {
       log.debug('probe.unclaimed', { upstream: name, error });
-      return 'won';
+      return { result: 'won', isShared: false };
     }
   }
 
@@ -188,20 +228,34 @@ export class Cooldowns {
         await change(store);
         if (this.#untold.get(name) === change) this.#untold.delete(name);
       }
+      const number = (this.#lists += 1);
       const listed = await store.list();
       // A change that came meanwhile is newer than the list.
-      if (this.#untold.size === 0) this.#adopt(listed);
+      if (this.#untold.size === 0) this.#adopt(listed, number);
     } while (this.#untold.size > 0);
   }
 
-  #adopt(listed: readonly StoredCooldown[]): void {
+  #adopt(listed: readonly StoredCooldown[], number: number): void {
     const now = this.#now();
+    this.#dropLapsed(listed, number);
     const own = [...this.#known].filter(([, { isShared }]) => !isShared);
     const shared = listed.map(({ name, restMs, rests, probeMs }): [string, Cooldown] => [
       name,
       { restUntil: now + restMs, rests, probeUntil: now + probeMs, isShared: true },
     ]);
     this.#known = new Map([...own, ...shared]);
+  }
+
+  /** Claims of rests that somebody else ended, lengthened or probes by now. */
+  #dropLapsed(listed: readonly StoredCooldown[], number: number): void {
+    if (this.#claimed.size === 0) return;
+    const stored = new Map(listed.map((cooldown) => [cooldown.name, cooldown]));
+    for (const [name, claim] of this.#claimed) {
+      if (claim.lists >= number || this.#known.get(name)?.isShared !== true) continue;
+      const cooldown = stored.get(name);
+      const isOurs = claim.isShared ? cooldown?.prober === claim.prober : cooldown && cooldown.restMs <= 0;
+      if (!isOurs) this.#claimed.delete(name);
+    }
   }
 
   #noteSuccess(): void {

@@ -1,6 +1,7 @@
 import type { Database } from '../database/database.js';
 import {
   type CooldownStore,
+  type EndedRest,
   FORGET_AFTER_MS,
   PROBE_LEASE_MS,
   type ProbeClaim,
@@ -9,7 +10,8 @@ import {
 
 const LIST = `
 select upstream as name, rests, extract(epoch from rest_until - now())::float8 * 1000 as "restMs",
-  case when probe_until > now() then extract(epoch from probe_until - now())::float8 * 1000 else 0 end as "probeMs"
+  case when probe_until > now() then extract(epoch from probe_until - now())::float8 * 1000 else 0 end as "probeMs",
+  prober
 from upstream_cooldown where rest_until > now() - $1::float8 * interval '1 millisecond'`;
 
 const REST = `
@@ -36,7 +38,9 @@ select case
 const RELEASE = `
 update upstream_cooldown set probe_until = '-infinity', prober = null where upstream = $1 and prober = $2`;
 
-const CLEAR = `delete from upstream_cooldown where upstream = $1`;
+const CLEAR = `
+delete from upstream_cooldown where upstream = $1
+  and case when $2::text is null then rests = $3 else prober = $2 or (rest_until <= now() and probe_until <= now()) end`;
 
 /** Rests in Postgres, by its clock. */
 export class PostgresCooldownStore implements CooldownStore {
@@ -61,8 +65,8 @@ export class PostgresCooldownStore implements CooldownStore {
     await this.database.query({ text: RELEASE, values: [name, prober] });
   }
 
-  async clear(name: string): Promise<void> {
-    await this.database.query({ text: CLEAR, values: [name] });
+  async clear(name: string, { prober, rests }: EndedRest): Promise<void> {
+    await this.database.query({ text: CLEAR, values: [name, prober, rests] });
   }
 
   close(): void {

@@ -3,6 +3,7 @@ import { parseRedisAddress } from '../redis/redis-address.js';
 import { connect, FAIL_FAST } from '../redis/redis-connection.js';
 import {
   type CooldownStore,
+  type EndedRest,
   FORGET_AFTER_MS,
   PROBE_LEASE_MS,
   type ProbeClaim,
@@ -38,7 +39,7 @@ const SCRIPTS = {
     for i = 1, #all, 2 do
       local it = parse(all[i + 1])
       if it and it.rest + ARGV[1] > now then
-        found[#found + 1] = { all[i], it.rest - now, it.rests, it.probe - now }
+        found[#found + 1] = { all[i], it.rest - now, it.rests, it.probe - now, it.prober }
       end
     end
     return found`,
@@ -65,14 +66,21 @@ const SCRIPTS = {
     if not it or it.prober ~= ARGV[2] then return end
     it.probe, it.prober = 0, ''
     keep(ARGV[1], it)`,
+  clearCooldown: `${PRELUDE}
+    local it = find(ARGV[1])
+    if not it then return end
+    local ended = it.rests == tonumber(ARGV[3])
+    if ARGV[2] ~= '' then ended = it.prober == ARGV[2] or (it.rest <= now and it.probe <= now) end
+    if ended then redis.call('HDEL', KEYS[1], ARGV[1]) end`,
 } as const;
 
 declare module 'ioredis' {
   interface RedisCommander<Context> {
-    listCooldowns(key: string, forgetMs: number): Result<[string, number, number, number][], Context>;
+    listCooldowns(key: string, forgetMs: number): Result<[string, number, number, number, string][], Context>;
     restCooldown(key: string, name: string, restMs: number, forgetMs: number, expireMs: number): Result<null, Context>;
     claimCooldownProbe(key: string, name: string, leaseMs: number, prober: string): Result<ProbeClaim, Context>;
     releaseCooldownProbe(key: string, name: string, prober: string): Result<null, Context>;
+    clearCooldown(key: string, name: string, prober: string, rests: number): Result<null, Context>;
   }
 }
 
@@ -89,7 +97,13 @@ export class RedisCooldownStore implements CooldownStore {
 
   async list(): Promise<readonly StoredCooldown[]> {
     const found = await this.#redis.listCooldowns(this.#key, FORGET_AFTER_MS);
-    return found.map(([name, restMs, rests, probeMs]) => ({ name, restMs, rests, probeMs }));
+    return found.map(([name, restMs, rests, probeMs, prober]) => ({
+      name,
+      restMs,
+      rests,
+      probeMs,
+      prober: prober === '' ? null : prober,
+    }));
   }
 
   async rest(name: string, restMs: number): Promise<void> {
@@ -104,8 +118,8 @@ export class RedisCooldownStore implements CooldownStore {
     await this.#redis.releaseCooldownProbe(this.#key, name, prober);
   }
 
-  async clear(name: string): Promise<void> {
-    await this.#redis.hdel(this.#key, name);
+  async clear(name: string, { prober, rests }: EndedRest): Promise<void> {
+    await this.#redis.clearCooldown(this.#key, name, prober ?? '', rests);
   }
 
   close(): void {

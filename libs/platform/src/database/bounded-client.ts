@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { Client, type ClientConfig } from 'pg';
+import { type SendingConnection, sendInPieces } from './paced-sends.js';
 
 /** What a bounded connection needs besides the settings of the driver. */
 export interface BoundedClientConfig extends ClientConfig {
@@ -30,7 +31,7 @@ export class AnswerTimeoutError extends Error {
 }
 
 /** What the driver keeps to itself: there is no other way to end a connection whose server says nothing. */
-interface DriverConnection {
+interface DriverConnection extends SendingConnection {
   readonly stream: Socket;
   on(event: 'readyForQuery' | 'end', listener: () => void): void;
   on(event: 'errorMessage', listener: (message: { readonly code?: string }) => void): void;
@@ -70,6 +71,7 @@ export class BoundedClient extends Client {
     super(config);
     this.#config = config;
     this.#connection = (this as unknown as { connection: DriverConnection }).connection;
+    sendInPieces(this.#connection);
     this.#connection.on('readyForQuery', () => this.#answered());
     this.#connection.on('errorMessage', ({ code }) => (this.#onlyReads ||= code === READ_ONLY));
     this.#connection.on('end', () => this.#stopTimers());

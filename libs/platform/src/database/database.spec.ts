@@ -1,4 +1,6 @@
-import { createTestDatabase, type TestDatabase } from '#testing';
+import { createHash } from 'node:crypto';
+import { createTestDatabase, eventually, type TestDatabase, untilBlocked } from '#testing';
+import { LongText } from './paced-sends.js';
 import { isConnectionError, retryOnConnectionError } from './connection-errors.js';
 
 describe('Database', () => {
@@ -27,6 +29,41 @@ describe('Database', () => {
     ]);
   });
 
+  it('sends long values in pieces, between short ones, and what comes after them behind them', async () => {
+    const pieces = Array.from({ length: 40 }, (_, index) => Buffer.from(`${index} é😀 `.repeat(20_000)));
+    const text = Buffer.concat(pieces).toString();
+    const statement = {
+      name: 'long_values',
+      text: 'SELECT $1::int AS first, $2::text = $3::text AS same, md5($2::text) AS sum, $4::text AS none, $5::text AS last',
+    };
+    const values = (last: string) => [7, new LongText(pieces), Buffer.from(text), null, last];
+    const sum = createHash('md5').update(text).digest('hex');
+    // On one connection, the second time with the plan that the server kept.
+    await test.database.transaction(async (transaction) => {
+      for (const last of ['one', 'two']) {
+        const { rows } = await transaction.query({ ...statement, values: values(last) });
+        expect(rows).toEqual([{ first: 7, same: true, sum, none: null, last }]);
+      }
+      expect((await transaction.query({ text: 'SELECT 1 AS one' })).rows).toEqual([{ one: 1 }]);
+    });
+  });
+
+  it('fails for a long value that the server refuses, and for one whose connection ends under way', async () => {
+    const long = new LongText(Array.from({ length: 64 }, () => Buffer.alloc(512 * 1024, 'x')));
+    const store = (text: string) => test.database.query({ text, values: [long] });
+    await expect(store('SELECT $1::text::jsonb')).rejects.toMatchObject({ code: '22P02' });
+    const lost = store('SELECT $1::text, pg_sleep(30)');
+    const isEnded = async (): Promise<boolean> => {
+      const ended = await test.database.query({
+        text: `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+          WHERE datname = current_database() AND query LIKE '%pg_sleep(30)' AND pid <> pg_backend_pid()`,
+      });
+      return ended.rows.length > 0;
+    };
+    await Promise.all([expect(lost.catch(isConnectionError)).resolves.toBe(true), eventually(isEnded)]);
+    expect(await test.database.unfitness()).toBeNull();
+  });
+
   it('shares its connections with the models', async () => {
     const models = await test.database.models();
     await expect(models.account.count()).resolves.toBe(0);
@@ -50,9 +87,11 @@ describe('Database', () => {
     const lock = (id: number) => ({ text: `SELECT FROM example WHERE id = ${id} FOR UPDATE` });
     const touchBoth = { text: 'UPDATE example SET at = now() WHERE id IN (11, 12)' };
     const touched = await test.database.transaction(async (tx) => {
+      // The one that waits for less looks first, and is rolled back.
+      await tx.query({ text: `set local deadlock_timeout = '1min'` });
       await tx.query(lock(12));
       const waiting = test.database.query(touchBoth);
-      await new Promise((resolve) => setTimeout(resolve, 300));
+      await untilBlocked(test.database);
       await tx.query(lock(11));
       return { waiting };
     });

@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
+import { eventually } from '#testing';
 import { AlreadyRunningError, explainPostgresFailure } from './embedded-postgres-error.js';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from './embedded-postgres.js';
 import { lockDataFolder } from './data-folder-lock.js';
@@ -33,7 +34,7 @@ describe('startEmbeddedPostgres', () => {
   const killServer = async (): Promise<void> => {
     const processId = findPostmaster(cluster)?.processId ?? 0;
     process.kill(processId, 'SIGKILL');
-    while (findPostmaster(cluster) !== undefined) await new Promise((resolve) => setTimeout(resolve, 20));
+    await eventually(() => findPostmaster(cluster) === undefined);
   };
 
   afterAll(async () => {

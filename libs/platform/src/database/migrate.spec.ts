@@ -1,8 +1,7 @@
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
-import { createTestDatabase, type TestDatabase } from '#testing';
+import { createTestDatabase, eventually, type TestDatabase } from '#testing';
 import { migrate, pendingMigrations } from './migrate.js';
 import { MIGRATIONS_FOLDER, migrationNames } from './migrations-folder.js';
 
@@ -54,7 +53,7 @@ describe('migrate', () => {
     );
     const endOfSleeper = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
       WHERE datname = current_database() AND state = 'active' AND pid <> pg_backend_pid() AND query LIKE '%pg_sleep%'`;
-    while ((await test.database.query({ text: endOfSleeper })).rows.length === 0) await setTimeout(20);
+    await eventually(async () => (await test.database.query({ text: endOfSleeper })).rows.length > 0);
     expect(await killed).toBe('killed');
     // What a killed process cannot do any more, and this one could: say that its migration failed.
     await test.database.query({

@@ -1,3 +1,4 @@
+import { eventually } from '#testing';
 import { randomId, timeOrderedId } from './time-ordered-id.js';
 
 describe('timeOrderedId', () => {
@@ -7,7 +8,8 @@ describe('timeOrderedId', () => {
 
   it('sorts by time', async () => {
     const earlier = timeOrderedId('task');
-    await new Promise((resolve) => setTimeout(resolve, 3));
+    const madeAtMs = Date.now();
+    await eventually(() => Date.now() > madeAtMs);
     expect(timeOrderedId('task') > earlier).toBe(true);
   });
 

@@ -16,14 +16,17 @@ export type ChangePiece = (json: string) => string;
  * @param value plain JSON; fields that are undefined are left out, and nothing has a `toJSON`.
  */
 export async function jsonBytes(value: unknown, change?: ChangePiece): Promise<readonly Buffer[]> {
+  if (isShort(value)) return [asBytes(JSON.stringify(value), change)];
   const bytes: Buffer[] = [];
   const turns = new Turns();
-  for (const piece of jsonPieces(value)) {
-    bytes.push(Buffer.from(change ? change(piece) : piece));
+  for (const piece of new PieceWriter().pieces(value)) {
+    bytes.push(asBytes(piece, change));
     if (turns.isOver) await nextTurn(turns);
   }
   return bytes;
 }
+
+const asBytes = (json: string, change: ChangePiece | undefined): Buffer => Buffer.from(change ? change(json) : json);
 
 /** The JSON of a value in pieces. One that is short is a single piece. */
 export function jsonPieces(value: unknown): Iterable<string> {
@@ -31,21 +34,24 @@ export function jsonPieces(value: unknown): Iterable<string> {
 }
 
 /** True when the texts of a value have few characters together. Stops counting where they have more. */
-export const isShort = (value: unknown): boolean => rest(value, SHORT_CHARACTERS) > 0;
+const isShort = (value: unknown): boolean => charactersLeft(value, SHORT_CHARACTERS) > 0;
 
-/** What is left of so many characters behind the texts of a value; each value counts as one at least. */
-function rest(value: unknown, characters: number): number {
+/**
+ * What is left of so many characters behind the texts of a value; each value counts as one at least. Stops where nothing
+ * is left.
+ */
+export function charactersLeft(value: unknown, characters: number): number {
   let left = characters - 1;
   if (typeof value === 'string') return left - value.length;
   if (typeof value !== 'object' || value === null) return left;
   if (Array.isArray(value)) {
-    for (let index = 0; index < value.length && left > 0; index += 1) left = rest(value[index], left);
+    for (let index = 0; index < value.length && left > 0; index += 1) left = charactersLeft(value[index], left);
     return left;
   }
   const fields = value as Readonly<Record<string, unknown>>;
   for (const name of Object.keys(fields)) {
     if (left <= 0) break;
-    left = rest(fields[name], left - name.length);
+    left = charactersLeft(fields[name], left - name.length);
   }
   return left;
 }
@@ -97,7 +103,7 @@ class PieceWriter {
   *#longText(text: string): Generator<string> {
     this.#written += '"';
     for (let from = 0; from < text.length;) {
-      const to = endOfPiece(text, from);
+      const to = endOfPiece(text, from, PIECE_CHARACTERS);
       this.#written += JSON.stringify(text.slice(from, to)).slice(1, -1);
       yield this.#take();
       from = to;
@@ -112,9 +118,9 @@ class PieceWriter {
   }
 }
 
-/** Never between the halves of a surrogate pair, which would be written as two escape sequences. */
-function endOfPiece(text: string, from: number): number {
-  const to = Math.min(text.length, from + PIECE_CHARACTERS);
+/** Where a piece of at most so many characters ends: never between the halves of a surrogate pair, which mean nothing alone. */
+export function endOfPiece(text: string, from: number, characters: number): number {
+  const to = Math.min(text.length, from + characters);
   const isHigh = (text.charCodeAt(to - 1) & 0xfc00) === 0xd800;
   return isHigh && to < text.length ? to - 1 : to;
 }

@@ -10,8 +10,6 @@ function capture(LOG_LEVEL: LogLevel, work: () => void): Record<string, unknown>
   return lines;
 }
 
-afterAll(() => configureLog({ LOG_LEVEL: 'warn' }));
-
 describe('logger', () => {
   it('writes level, time, name, event and fields as one JSON line, big numbers included', () => {
     const [line] = capture('info', () => logger('ledger').info('ledger.settled', { amountMicros: 250_000n }));

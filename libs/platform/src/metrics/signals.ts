@@ -43,6 +43,7 @@ export const signals = {
   ]),
   httpInFlight: gauge('gateway_http_requests_in_flight', 'Requests that are being answered now.', ['style']),
 
+  /** `outcome`: answered, failed, busy (too much was asked of it), or refused (for what the request holds). */
   upstreamDuration: histogram(
     'gateway_upstream_request_duration_seconds',
     'Time of one call to an upstream, until its answer or its first byte.',
@@ -73,6 +74,26 @@ export const signals = {
     '1 while a text upstream gets no requests of any account, or only one that probes it, after failures; else 0.',
     ['upstream'],
   ),
+
+  mediaOrders: counter(
+    'gateway_media_orders_total',
+    'Calls that handed an order to a media upstream, by what became of them; `ambiguous`: nobody knows whether it was taken.',
+    ['upstream', 'outcome'],
+  ),
+  mediaResting: gauge(
+    'gateway_media_upstream_resting',
+    '1 while a media upstream gets no orders of any account, or only one that probes it, after failures; else 0.',
+    ['upstream', 'medium'],
+  ),
+  mediaClosed: gauge(
+    'gateway_media_model_closed',
+    '1 while every upstream of a media model rests after failures, so that its orders wait; else 0.',
+    ['model'],
+  ),
+  mediaOpen: gauge('gateway_media_orders_open', 'Tasks that media upstreams are handed or work on, by state.', [
+    'upstream',
+    'state',
+  ]),
 
   tasksFinished: counter('gateway_tasks_finished_total', 'Tasks that reached their end; `error` is empty on success.', [
     'medium',
@@ -105,6 +126,11 @@ export const signals = {
   usageDaysOpen: gauge('gateway_usage_days_open', 'Days that are over and not yet summed up over all accounts.', []),
   orphans: gauge('gateway_upstream_orphans', 'Work at vendors that no task holds and nobody has looked at.', []),
 
+  vendorCallbacks: counter(
+    'gateway_vendor_callbacks_total',
+    'Calls of vendors about their work: heard, repeated within a second, late, or at an address that is not ours (unknown).',
+    ['outcome'],
+  ),
   stepsAbandoned: counter(
     'gateway_steps_abandoned_total',
     'Steps of tasks that went on after their time was over and were given up.',

@@ -2,6 +2,7 @@ import {
   atBest,
   createTestDatabase,
   describeWithRedis,
+  eventually,
   startRedisServer,
   type TestDatabase,
   uniqueRedisPrefix,
@@ -100,13 +101,10 @@ describe('Counting requests', () => {
   });
 });
 
-async function untilReady(counter: RateCounter): Promise<void> {
-  for (;;) {
-    const ready = await counter.add('ready', 0).then(
+const untilReady = (counter: RateCounter): Promise<boolean> =>
+  eventually(() =>
+    counter.add('ready', 0).then(
       () => true,
       () => false,
-    );
-    if (ready) return;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}
+    ),
+  );

@@ -1,4 +1,4 @@
-import { ERRORS, GatewayError } from '#contracts';
+import { ERRORS, GatewayError, MediaFailure } from '#contracts';
 import { signals } from '../metrics/signals.js';
 import { inSpan } from './span.js';
 
@@ -28,11 +28,18 @@ export async function observeUpstream<Result>(
     outcome = 'answered';
     return result;
   } catch (error) {
-    // A request that its caller spoiled is no sign of a failing upstream.
-    if (error instanceof GatewayError && !ERRORS[error.code].retryable) outcome = 'refused';
+    outcome = outcomeOf(error);
     throw error;
   } finally {
     signals.upstreamInFlight.dec({ upstream });
     signals.upstreamDuration.observe({ upstream, operation, outcome }, (performance.now() - startedAt) / 1000);
   }
+}
+
+/** A request that its caller spoiled is no sign of a failing upstream, nor is one too many. */
+function outcomeOf(error: unknown): 'failed' | 'busy' | 'refused' {
+  if (error instanceof GatewayError) return ERRORS[error.code].retryable ? 'failed' : 'refused';
+  if (!(error instanceof MediaFailure)) return 'failed';
+  if (error.kind === 'busy') return 'busy';
+  return error.kind === 'refused' || error.kind === 'unsupported' ? 'refused' : 'failed';
 }

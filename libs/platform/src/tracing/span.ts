@@ -8,10 +8,12 @@ import {
   SpanKind,
   SpanStatusCode,
   trace,
+  type Tracer,
 } from '@opentelemetry/api';
 import { isTracing } from './tracing.js';
 
-const tracer = trace.getTracer('generation-gateway');
+/** Asked for each time: it belongs to the tracing that runs now. */
+const tracer = (): Tracer => trace.getTracer('generation-gateway');
 
 /** What a span is about. */
 export interface SpanSubject {
@@ -60,7 +62,7 @@ const parentOf = ({ carrier }: SpanSubject): Context =>
   carrier === undefined ? context.active() : propagation.extract(context.active(), carrier);
 
 const openSpan = (subject: SpanSubject): Span =>
-  tracer.startSpan(
+  tracer().startSpan(
     subject.name,
     { kind: KINDS[subject.kind], ...(subject.attributes && { attributes: subject.attributes }) },
     parentOf(subject),

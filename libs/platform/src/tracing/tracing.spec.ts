@@ -1,17 +1,11 @@
-import { GatewayError } from '#contracts';
-import { createTaskNotifier } from '#runtime';
-import { createTestDatabase, startTraceCollector, type TraceCollector } from '#testing';
-import { QueueConfig } from '../redis/queue.config.js';
+import { GatewayError, MediaFailure } from '#contracts';
+import { startTraceCollector, type TraceCollector } from '#testing';
+import { signals } from '../metrics/signals.js';
 import { observeUpstream } from './observe-upstream.js';
 import { queueTelemetry } from './queue-telemetry.js';
 import { currentTraceId, enterSpan, inSpan } from './span.js';
 import { TracingConfig } from './tracing.config.js';
 import { isTracing, startTracing, type Tracing } from './tracing.js';
-
-async function until(condition: () => boolean): Promise<void> {
-  const deadlineMs = Date.now() + 15_000;
-  while (!condition() && Date.now() < deadlineMs) await new Promise((resolve) => setTimeout(resolve, 50));
-}
 
 describe('Tracing', () => {
   it('costs nothing and changes nothing when no collector is configured', async () => {
@@ -32,28 +26,6 @@ describe('Tracing', () => {
       tracing = await startTracing(config, 'test');
     });
     afterAll(() => collector.close());
-
-    it('goes through the queue: the call to the vendor belongs to the request that sent the wake-up', async () => {
-      const test = await createTestDatabase();
-      const notifier = await createTaskNotifier(new QueueConfig(), test.url);
-      const called = new Promise<void>((resolve) => {
-        notifier.listen('image', { concurrency: 1 }, async () => {
-          await observeUpstream('queued-vendor', 'start', async () => undefined);
-          resolve();
-        });
-      });
-      let submitted: string | undefined;
-      await inSpan({ name: 'submission', kind: 'server' }, async () => {
-        submitted = currentTraceId();
-        notifier.notify('image', ['task_1']);
-      });
-      await called;
-      await notifier.close(1_000);
-      await test.remove();
-      await until(() => collector.spans.some(({ name }) => name === 'queued-vendor start'));
-      expect(submitted).toMatch(/^[0-9a-f]{32}$/);
-      expect(collector.spans.find(({ name }) => name === 'queued-vendor start')?.traceId).toBe(submitted);
-    });
 
     it('joins the trace of the caller, reaches the upstream call inside it, and marks a failure without its words', async () => {
       const traceId = '0af7651916cd43dd8448eb211c80319c';
@@ -85,5 +57,21 @@ describe('Tracing', () => {
       expect(server).toMatchObject({ traceId, parentSpanId: 'b7ad6b7169203331' });
       expect(call).toMatchObject({ traceId, parentSpanId: server?.spanId, status: { code: 2 } });
     });
+  });
+});
+
+describe('observeUpstream', () => {
+  it.each([
+    ['busy', new MediaFailure('busy', 'busy')],
+    ['refused', new MediaFailure('refused', 'content_refused')],
+    ['refused', new MediaFailure('unsupported', 'not_possible')],
+    ['failed', new MediaFailure('unavailable', 'away')],
+    ['failed', new MediaFailure('unfit', 'not_paid')],
+    ['failed', new Error('anything else')],
+  ])('counts as %s: %s', async (outcome, error) => {
+    const upstream = `observed-${error.message}`;
+    await expect(observeUpstream(upstream, 'start', () => Promise.reject(error))).rejects.toBe(error);
+    const counted = (await signals.upstreamDuration.get()).values.filter(({ labels }) => labels.upstream === upstream);
+    expect(new Set(counted.map(({ labels }) => labels.outcome))).toEqual(new Set([outcome]));
   });
 });

@@ -1,3 +1,4 @@
+import { context, propagation, trace } from '@opentelemetry/api';
 import { VERSION } from '../health/version.js';
 import type { TracingConfig } from './tracing.config.js';
 
@@ -39,6 +40,7 @@ export async function startTracing(config: TracingConfig, processName: string): 
       active = false;
       const left = new Promise<void>((resolve) => setTimeout(resolve, graceMs).unref());
       await Promise.race([provider.shutdown().catch(() => undefined), left]);
+      for (const place of [trace, context, propagation]) place.disable();
     },
   };
 }

@@ -45,7 +45,8 @@ export function checkUpstream<Entry extends UpstreamEntry>(
   return { checked, mistakes: mistakes.length > 0 ? mistakes : mistakesInModels(checked, []) };
 }
 
-function checkFields<Checked extends object>(
+/** Reads fields as the decorators of a class say. */
+export function checkFields<Checked extends object>(
   checkedClass: new () => Checked,
   sent: unknown,
 ): CheckedUpstreams<Checked> {
@@ -88,12 +89,24 @@ function mistakesInLimits({ models, model_limits: limits }: UpstreamEntry, path:
 }
 
 function mistakesInModels(entry: UpstreamEntry, path: FieldPath): UpstreamMistake[] {
-  const names = Object.entries(entry.models);
+  const { models, embedding_models: embeddingModels, protocol } = entry;
+  const [names, embeddings] = [Object.keys(models), Object.keys(embeddingModels)];
+  const isNone = names.length === 0 && embeddings.length === 0;
   return [
     ...mistakesInLimits(entry, path),
-    ...(names.length === 0 ? [{ path: [...path, 'models'], rule: 'must name at least one model' }] : []),
-    ...names
-      .filter(([, name]) => typeof name !== 'string' || name === '')
-      .map(([model]) => ({ path: [...path, 'models', model], rule: "must be the model's name at the upstream" })),
+    ...(isNone ? [{ path: [...path, 'models'], rule: 'must name at least one model' }] : []),
+    ...mistakesInNames(models, [...path, 'models']),
+    ...mistakesInNames(embeddingModels, [...path, 'embedding_models']),
+    ...(embeddings.length > 0 && protocol !== 'chat'
+      ? [{ path: [...path, 'embedding_models'], rule: 'needs the protocol "chat"' }]
+      : []),
+    ...embeddings
+      .filter((name) => Object.hasOwn(models, name))
+      .map((name) => ({ path: [...path, 'embedding_models', name], rule: 'is one of the models that write text' })),
   ];
 }
+
+const mistakesInNames = (models: Readonly<Record<string, string>>, path: FieldPath): UpstreamMistake[] =>
+  Object.entries(models)
+    .filter(([, name]) => typeof name !== 'string' || name === '')
+    .map(([model]) => ({ path: [...path, model], rule: "must be the model's name at the upstream" }));

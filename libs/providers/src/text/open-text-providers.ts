@@ -1,12 +1,20 @@
 import { readFileSync } from 'node:fs';
-import { ALLOW_UNPRICED, type TextProvider, type UpstreamPolicy } from '#contracts';
+import {
+  ALLOW_UNPRICED,
+  type EmbeddingsProvider,
+  type LackingTools,
+  type TextProvider,
+  type UpstreamPolicy,
+} from '#contracts';
 import { ConfigError, loadConfig, type Environment } from '#platform';
 import { readUpstreamsFile } from './read-upstreams-file.js';
 import { SandboxTextProvider } from './sandbox/sandbox-text.provider.js';
 import { TextConfig } from './text.config.js';
 import type { ModelLimits } from './model-limits.js';
 import type { ModelLimitsEntry, UpstreamEntry } from './upstream-entry.js';
+import { HttpEmbeddings } from './upstream/http-embeddings.js';
 import { HttpTextProvider } from './upstream/http-text-provider.js';
+import type { ProtocolOptions } from './upstream/protocol-codec.js';
 import { PROTOCOL_CODECS } from './upstream/protocol-codecs.js';
 import { UpstreamHttp } from './upstream/upstream-http.js';
 
@@ -21,6 +29,10 @@ export interface ConfiguredTextProvider {
   readonly policy?: UpstreamPolicy;
   /** Whether it fetches the URLs of requests from the operator's own network. */
   readonly fetchesUrls?: boolean;
+  /** The embeddings that it offers, by public model name; undefined when it offers none. */
+  readonly embeddings?: { readonly provider: EmbeddingsProvider; readonly models: ReadonlyMap<string, string> };
+  /** What becomes of tools that are only offered and that it lacks; undefined: dropped where the request is translated. */
+  readonly lackingTools?: LackingTools | undefined;
   /** Public model name to what its operator says of it; the rest is what is known of the name. */
   readonly limits?: ReadonlyMap<string, Partial<ModelLimits>>;
 }
@@ -127,6 +139,7 @@ function openEntry(entry: UpstreamEntry, wordDelayMs: number): OpenTextProvider 
     priority,
     policy: isSandbox ? ALLOW_UNPRICED : entry.allow,
     fetchesUrls: !isSandbox && entry.fetches_urls === 'self',
+    lackingTools: entry.translation.lacking_tools,
     limits: new Map(Object.entries(entry.model_limits).map(([model, said]) => [model, limitsOf(said)])),
   };
   if (isSandbox) {
@@ -138,17 +151,20 @@ function openEntry(entry: UpstreamEntry, wordDelayMs: number): OpenTextProvider 
     firstByteMs: timeouts.first_byte_seconds * 1000,
     idleMs: timeouts.idle_seconds * 1000,
   });
-  const options = { outputLimitField: entry.output_limit_field };
+  const options: ProtocolOptions = {
+    outputLimitField: entry.output_limit_field,
+    lackingTools: entry.translation.lacking_tools,
+    replayedReasoning: entry.translation.reasoning,
+    marksPromptCache: entry.translation.prompt_cache,
+  };
+  const upstream = { id, codec: PROTOCOL_CODECS[protocol], http, key: entry.key, options, policy: entry.allow };
+  const embeddingModels = new Map(Object.entries(entry.embedding_models));
   return {
-    provider: new HttpTextProvider({
-      id,
-      codec: PROTOCOL_CODECS[protocol],
-      http,
-      key: entry.key,
-      options,
-      policy: entry.allow,
-    }),
+    provider: new HttpTextProvider(upstream),
     ...place,
+    ...(embeddingModels.size > 0 && {
+      embeddings: { provider: new HttpEmbeddings(upstream), models: embeddingModels },
+    }),
     retire: () => http.retire(),
     close: () => http.close(),
   };

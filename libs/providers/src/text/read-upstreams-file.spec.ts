@@ -91,6 +91,6 @@ describe('docs/upstreams.example.yaml', () => {
     const text = readFileSync('docs/upstreams.example.yaml', 'utf8');
     const environment = { RESPONSES_VENDOR_KEY: 'a', MESSAGES_VENDOR_KEY: 'b', GEMINI_VENDOR_KEY: 'c' };
     const entries = readUpstreamsFile(text, 'example', environment);
-    expect(entries.map(({ protocol }) => protocol).toSorted()).toEqual([...TEXT_PROTOCOLS].toSorted());
+    expect(entries?.map(({ protocol }) => protocol).toSorted()).toEqual([...TEXT_PROTOCOLS].toSorted());
   });
 });

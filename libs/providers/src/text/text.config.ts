@@ -6,7 +6,7 @@ import { IsInt, IsNotEmpty, IsNumber, IsOptional, Max, Min } from 'class-validat
 export class TextConfig {
   @Variable({
     description:
-      'YAML file that lists the upstreams of text models; more can be added through the admin API. While there is none at all, the built-in sandbox writes all text.',
+      'YAML file that lists the upstreams of text models (`upstreams`) and of video and image models (`media_upstreams`); more can be added through the admin API. While there is none at all of a kind, the built-in sandbox stands in for it.',
     example: 'upstreams.yaml',
   })
   @IsOptional()

@@ -2,6 +2,7 @@ import { Type } from 'class-transformer';
 import {
   ArrayMinSize,
   IsArray,
+  IsBoolean,
   IsIn,
   IsInt,
   IsNumber,
@@ -14,14 +15,15 @@ import {
   ValidateIf,
   ValidateNested,
 } from 'class-validator';
-import { TEXT_PROTOCOLS, type TextProtocol, type UpstreamPolicy } from '#contracts';
+import { LACKING_TOOLS, type LackingTools, TEXT_PROTOCOLS, type TextProtocol, type UpstreamPolicy } from '#contracts';
 
 const LIMIT_FIELDS = ['max_tokens', 'max_completion_tokens'] as const;
 
 /** Who fetches the URLs in requests: the vendor from its own network, or a server in the operator's. */
 export const FETCHES_URLS = ['vendor', 'self'] as const;
 
-const BASE_URL = {
+/** What an address of an upstream may be. */
+export const BASE_URL = {
   protocols: ['http', 'https'],
   require_protocol: true,
   require_tld: false,
@@ -88,6 +90,31 @@ export class UpstreamPolicyEntry implements UpstreamPolicy {
   betas: string[] = [];
 }
 
+/** When an upstream of the chat protocol is sent the reasoning of earlier turns. */
+const REPLAYED_REASONING = ['with_calls', 'always', 'never'] as const;
+
+/** How requests of other interfaces are put into words for an upstream. */
+export class UpstreamTranslationEntry {
+  /**
+   * What becomes of tools that a caller only offers (`web_search` and its like) and that the upstream lacks or may not run.
+   * Left out: `drop` for what is translated, `refuse` for what passes through.
+   */
+  @IsOptional()
+  @IsIn(LACKING_TOOLS)
+  lacking_tools?: LackingTools;
+
+  /**
+   * Chat protocol: `with_calls` sends a vendor's own reasoning back beside the calls that followed it; `always` sends any
+   * reasoning with every turn, an empty one where there is none; `never` sends none.
+   */
+  @IsIn(REPLAYED_REASONING)
+  reasoning: (typeof REPLAYED_REASONING)[number] = 'with_calls';
+
+  /** Messages protocol: marks the beginning that turns of an agent have in common for the vendor's prompt cache. */
+  @IsBoolean()
+  prompt_cache = true;
+}
+
 const MOST_TOKENS = 10_000_000;
 
 /** What an operator knows of one model, in tokens. Without it the gateway goes by what it knows of the public name. */
@@ -141,6 +168,10 @@ export class UpstreamEntry {
   @IsObject()
   models!: Record<string, string>;
 
+  /** Public name of an embedding model to the upstream's own: it is asked for them at `/embeddings`. Of the chat protocol only. */
+  @IsObject()
+  embedding_models: Record<string, string> = {};
+
   /** Share of the requests within its priority; 0 takes it out of service. */
   @IsNumber()
   @Min(0)
@@ -160,6 +191,10 @@ export class UpstreamEntry {
   @ValidateNested({ message: '$property must be an object' })
   @Type(() => UpstreamPolicyEntry)
   allow = new UpstreamPolicyEntry();
+
+  @ValidateNested({ message: '$property must be an object' })
+  @Type(() => UpstreamTranslationEntry)
+  translation = new UpstreamTranslationEntry();
 
   /** `self`: names in URLs are resolved before they go on, and must lead to public addresses. */
   @IsIn(FETCHES_URLS)

@@ -3,6 +3,8 @@ import { PLAIN, RICH, SCHEMA } from './testing/text-requests.js';
 import { type Protocol, WISHES } from './testing/wishes.js';
 import { PROTOCOL_CODECS } from './upstream/protocol-codecs.js';
 
+const MARKED = { cache_control: { type: 'ephemeral' } };
+
 const PROTOCOLS = Object.keys(PROTOCOL_CODECS) as Protocol[];
 
 const write = (protocol: Protocol, change: Partial<TextRequest>): JsonObject =>
@@ -30,8 +32,13 @@ describe('A request that says nearly everything is written', () => {
           ],
         },
         { role: 'tool', tool_call_id: 'call_1', content: '22 degrees\n[picture below]' },
-        { role: 'user', content: [{ type: 'image_url', image_url: { url: 'data:image/png;base64,BBBB' } }] },
-        { role: 'user', content: 'And now?' },
+        {
+          role: 'user',
+          content: [
+            { type: 'image_url', image_url: { url: 'data:image/png;base64,BBBB' } },
+            { type: 'text', text: 'And now?' },
+          ],
+        },
       ],
       stream: true,
       stream_options: { include_usage: true },
@@ -101,19 +108,19 @@ describe('A request that says nearly everything is written', () => {
     });
   });
 
-  it('as a message: neighbours of a role are one message, results first', () => {
+  it('as a message: neighbours of a role are one message, results first, and what turns share is marked for the cache', () => {
     expect(write('messages', RICH)).toEqual({
       model: 'upstream-name',
       max_tokens: 5_000,
       stream: true,
-      system: 'Be brief.\n\nBe kind.',
+      system: [{ type: 'text', text: 'Be brief.\n\nBe kind.', ...MARKED }],
       messages: [
         {
           role: 'user',
           content: [
             { type: 'text', text: 'What is this?' },
             { type: 'image', source: { type: 'url', url: 'https://a.example/1.png' } },
-            { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } },
+            { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' }, ...MARKED },
           ],
         },
         {
@@ -135,7 +142,7 @@ describe('A request that says nearly everything is written', () => {
                 { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'BBBB' } },
               ],
             },
-            { type: 'text', text: 'And now?' },
+            { type: 'text', text: 'And now?', ...MARKED },
           ],
         },
       ],
@@ -171,7 +178,7 @@ describe('A request that says nearly everything is written', () => {
         {
           role: 'user',
           parts: [
-            { functionResponse: { id: 'call_1', name: 'get_weather', response: { result: '22 degrees' } } },
+            { functionResponse: { id: 'call_1', name: 'get_weather', response: { output: '22 degrees' } } },
             { inlineData: { mimeType: 'image/png', data: 'BBBB' } },
             { text: 'And now?' },
           ],

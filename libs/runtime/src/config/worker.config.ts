@@ -27,4 +27,15 @@ export class WorkerConfig {
   @Min(1)
   @Max(300)
   TASK_LEASE_SECONDS = 15;
+
+  @Variable({
+    description:
+      'How long calls of vendors that are under way may go on when a worker is told to stop; what they make is paid for. Other work has SHUTDOWN_GRACE_SECONDS.',
+    unit: 'seconds, 1 to 3600',
+  })
+  @Type(() => Number)
+  @IsInt()
+  @Min(1)
+  @Max(3_600)
+  CALL_GRACE_SECONDS = 120;
 }

@@ -1,4 +1,4 @@
-import { createTestDatabase, FaultProxy, type TestDatabase } from '#testing';
+import { createTestDatabase, eventually, FaultProxy, type TestDatabase } from '#testing';
 import { BullmqTaskNotifier } from './bullmq-task-notifier.js';
 import { PostgresStore } from './postgres-store.js';
 
@@ -25,11 +25,13 @@ describe('A notifier in Postgres', () => {
       notifier.notify('image', ['task_lost']);
       await new Promise((resolve) => setTimeout(resolve, 4_000));
       proxy.set('pass');
-      const deadline = Date.now() + 10_000;
-      while (!heard.includes('task_kept') && Date.now() < deadline) {
-        notifier.notify('image', ['task_kept']);
-        await new Promise((resolve) => setTimeout(resolve, 100));
-      }
+      await eventually(
+        () => {
+          notifier.notify('image', ['task_kept']);
+          return heard.includes('task_kept');
+        },
+        { pauseMs: 100 },
+      );
       expect(heard).toContain('task_kept');
       await notifier.close(0);
     },

@@ -4,10 +4,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { Cooldowns, QueueConfig, RedisCooldownStore, systemClock } from '#platform';
-import { describeWithRedis } from '#testing';
+import { describeWithRedis, eventually } from '#testing';
 import { createTaskNotifier } from './create-task-notifier.js';
 import type { TaskNotifier } from './task-notifier.js';
 
@@ -17,14 +16,6 @@ async function freePorts(count: number): Promise<number[]> {
   const ports = servers.map((server) => (server.address() as AddressInfo).port);
   await Promise.all(servers.map((server) => once(server.close(), 'close')));
   return ports;
-}
-
-async function until(condition: () => Promise<boolean> | boolean, limitMs = 20_000): Promise<void> {
-  const deadlineMs = Date.now() + limitMs;
-  while (!(await condition())) {
-    if (Date.now() > deadlineMs) throw new Error('It did not happen in time.');
-    await sleep(50);
-  }
 }
 
 /** Runs one command on one server. */
@@ -65,7 +56,7 @@ describeWithRedis('The notifier on several Redis servers', () => {
       stdio: 'ignore',
     });
     servers.push(server);
-    await until(() => answers(port));
+    await eventually(() => answers(port));
     return server;
   }
 
@@ -81,11 +72,13 @@ describeWithRedis('The notifier on several Redis servers', () => {
 
   /** Rings until it was heard, as submissions and sweepers together do. */
   async function notifyUntilHeard(notifier: TaskNotifier, heard: Set<string>, taskId: string): Promise<void> {
-    await until(async () => {
-      notifier.notify('image', [taskId]);
-      await sleep(200);
-      return heard.has(taskId);
-    });
+    await eventually(
+      () => {
+        notifier.notify('image', [taskId]);
+        return heard.has(taskId);
+      },
+      { pauseMs: 200 },
+    );
   }
 
   it('sends wake-ups in a Redis Cluster of three nodes, where replicas also share cooldowns', async () => {
@@ -106,18 +99,20 @@ describeWithRedis('The notifier on several Redis servers', () => {
       await ask(first?.port ?? 0, 'CLUSTER', 'MEET', '127.0.0.1', String(port), String(busPort));
     }
     for (const { port } of nodes) {
-      await until(async () => /cluster_state:ok[^]*cluster_known_nodes:3/.test(await ask(port, 'CLUSTER', 'INFO')));
+      await eventually(async () =>
+        /cluster_state:ok[^]*cluster_known_nodes:3/.test(await ask(port, 'CLUSTER', 'INFO')),
+      );
     }
     const clusterUrl = `redis-cluster://127.0.0.1:${first?.port},127.0.0.1:${nodes[1]?.port}`;
     const { heard, notifier } = await openNotifier(clusterUrl);
     await notifyUntilHeard(notifier, heard, 'task_in_a_cluster');
     notifier.notify('video', ['another_queue']);
-    await until(() => heard.has('another_queue'));
+    await eventually(() => heard.has('another_queue'));
     expect(await notifier.isHealthy()).toBe(true);
 
     const replicas = [1, 2].map(() => new Cooldowns(systemClock, new RedisCooldownStore(clusterUrl, '{gateway}')));
     replicas[0]?.rest('an-upstream', 60_000);
-    await until(() => replicas[1]?.stateOf('an-upstream') === 'resting');
+    await eventually(() => replicas[1]?.stateOf('an-upstream') === 'resting');
     await Promise.all(replicas.map((replica) => replica.close()));
   }, 60_000);
 
@@ -135,8 +130,8 @@ describeWithRedis('The notifier on several Redis servers', () => {
     ];
     await writeFile(configuration, `${rules.join('\n')}\n`);
     servers.push(spawn('redis-server', [configuration, '--sentinel'], { stdio: 'ignore', cwd: folder }));
-    await until(() => answers(sentinel));
-    await until(async () => (await ask(sentinel, 'SENTINEL', 'replicas', 'gateway')).includes(String(replica)));
+    await eventually(() => answers(sentinel));
+    await eventually(async () => (await ask(sentinel, 'SENTINEL', 'replicas', 'gateway')).includes(String(replica)));
 
     const { heard, notifier } = await openNotifier(`redis-sentinel://127.0.0.1:${sentinel}/gateway`);
     await notifyUntilHeard(notifier, heard, 'task_before');

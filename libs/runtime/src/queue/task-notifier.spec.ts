@@ -1,7 +1,8 @@
-import { configureLog, QueueConfig } from '#platform';
+import { QueueConfig } from '#platform';
 import {
   createTestDatabase,
   describeWithRedis,
+  eventually,
   quickestOf,
   startRedisServer,
   type TestDatabase,
@@ -10,18 +11,7 @@ import {
 import { createTaskNotifier } from './create-task-notifier.js';
 import type { TaskNotifier } from './task-notifier.js';
 
-// Outages are what these tests are about; their complaints would only hide a real one.
-beforeAll(() => configureLog({ LOG_LEVEL: 'silent' }));
-
 const configOf = (variables: Partial<QueueConfig>): QueueConfig => Object.assign(new QueueConfig(), variables);
-
-async function until(condition: () => boolean | Promise<boolean>, limitMs = 20_000): Promise<void> {
-  const deadlineMs = Date.now() + limitMs;
-  while (!(await condition())) {
-    if (Date.now() > deadlineMs) throw new Error('It did not happen in time.');
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-}
 
 const range = (count: number): string[] => Array.from({ length: count }, (_, index) => `task_${index}`);
 
@@ -40,7 +30,7 @@ function notifierContract(open: () => Promise<TaskNotifier>): void {
     listen();
     notifier.notify('video', ['task_of_video']);
     for (const taskId of range(1_200)) notifier.notify('image', [taskId]);
-    await until(() => heard.length >= 1_200);
+    await eventually(() => heard.length >= 1_200);
     expect(heard.toSorted()).toEqual(range(1_200).toSorted());
   });
 
@@ -53,7 +43,7 @@ function notifierContract(open: () => Promise<TaskNotifier>): void {
       heardAtMs = 0;
       const rungAtMs = Date.now();
       notifier.notify('image', [`task_${attempt}`]);
-      await until(() => heardAtMs > 0);
+      await eventually(() => heardAtMs > 0);
       return heardAtMs - rungAtMs;
     };
     expect(await quickestOf(soonMs, notifyOnce)).toBeLessThan(soonMs);
@@ -70,7 +60,7 @@ function notifierContract(open: () => Promise<TaskNotifier>): void {
       done += 1;
     });
     notifier.notify('image', range(30));
-    await until(() => done === 30);
+    await eventually(() => done === 30);
     expect(most).toBe(3);
   });
 
@@ -81,9 +71,9 @@ function notifierContract(open: () => Promise<TaskNotifier>): void {
       if (taskId === 'task_0') throw new Error('broken');
     });
     notifier.notify('image', range(150));
-    await until(() => heard >= 150);
+    await eventually(() => heard >= 150);
     const image = notifier.queues().find(({ name }) => name === 'image');
-    await until(async () => (await image?.getJobCountByTypes('waiting', 'active')) === 0);
+    await eventually(async () => (await image?.getJobCountByTypes('waiting', 'active')) === 0);
     const kept = await image?.getJobCounts('completed', 'failed');
     // Workers that answer at the same time may leave a few more.
     expect(kept?.['completed']).toBeGreaterThanOrEqual(100);
@@ -102,7 +92,7 @@ function notifierContract(open: () => Promise<TaskNotifier>): void {
       ended = true;
     });
     notifier.notify('image', ['task_1']);
-    await until(() => started);
+    await eventually(() => started);
     await notifier.close(5_000);
     expect(ended).toBe(true);
   });
@@ -116,13 +106,13 @@ function notifierContract(open: () => Promise<TaskNotifier>): void {
       aborted = true;
     });
     notifier.notify('image', ['task_1']);
-    await until(() => started);
+    await eventually(() => started);
     await notifier.close(50);
     expect(aborted).toBe(true);
   });
 
   it('is healthy while its server answers, and silent after it was closed', async () => {
-    await until(() => notifier.isHealthy());
+    await eventually(() => notifier.isHealthy());
     await notifier.close(0);
     expect(() => notifier.notify('image', ['task_1'])).not.toThrow();
     expect(await notifier.isHealthy()).toBe(false);
@@ -143,15 +133,17 @@ describe('the notifier on Postgres', () => {
     const heard = new Set<string>();
     notifier.listen('image', { concurrency: 5 }, async (taskId) => void heard.add(taskId));
     notifier.notify('image', ['before']);
-    await until(() => heard.has('before'));
+    await eventually(() => heard.has('before'));
     await test.database.query({
       text: 'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
     });
-    await until(async () => {
-      notifier.notify('image', ['after']);
-      await new Promise((resolve) => setTimeout(resolve, 100));
-      return heard.has('after');
-    });
+    await eventually(
+      () => {
+        notifier.notify('image', ['after']);
+        return heard.has('after');
+      },
+      { pauseMs: 100 },
+    );
     expect(await notifier.isHealthy()).toBe(true);
     await notifier.close(0);
   });
@@ -181,18 +173,20 @@ describeWithRedis('the notifier on Redis', (redisUrl) => {
     expect(await notifier.isHealthy()).toBe(false);
 
     const second = await startRedisServer(port);
-    await until(() => heard.has('while absent'));
+    await eventually(() => heard.has('while absent'));
 
     await second?.kill();
     notifier.notify('image', ['while away']);
     expect(await notifier.isHealthy()).toBe(false);
 
     const third = await startRedisServer(port);
-    await until(async () => {
-      notifier.notify('image', ['after']);
-      await new Promise((resolve) => setTimeout(resolve, 100));
-      return heard.has('after');
-    }, 20_000);
+    await eventually(
+      () => {
+        notifier.notify('image', ['after']);
+        return heard.has('after');
+      },
+      { pauseMs: 100 },
+    );
     await notifier.close(0);
     await third?.kill();
   });

@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import { describeWithRedis, FaultProxy, type RedisServer, startRedisServer } from '#testing';
+import { describeWithRedis, eventually, FaultProxy, type RedisServer, startRedisServer } from '#testing';
 import { BullmqTaskNotifier } from './bullmq-task-notifier.js';
 import { RedisStore } from './redis-store.js';
 
@@ -32,28 +32,23 @@ describeWithRedis('A Redis that answers and cannot do its work', () => {
     await server.kill();
   });
 
-  async function until(isTrue: () => Promise<boolean> | boolean): Promise<void> {
-    const deadline = Date.now() + HEALED_WITHIN_MS;
-    while (!(await isTrue())) {
-      if (Date.now() > deadline) throw new Error('not in time');
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-  }
+  const healed = (isTrue: () => Promise<boolean> | boolean): Promise<boolean> =>
+    eventually(isTrue, { limitMs: HEALED_WITHIN_MS });
 
   it('is told when it has no memory left, and when it has some again', async () => {
-    await until(() => notifier.isHealthy());
+    await healed(() => notifier.isHealthy());
     await ask(server, 'CONFIG', 'SET', 'maxmemory', '1');
-    await until(async () => !(await notifier.isHealthy()));
+    await healed(async () => !(await notifier.isHealthy()));
     await ask(server, 'CONFIG', 'SET', 'maxmemory', '0');
-    await until(() => notifier.isHealthy());
+    await healed(() => notifier.isHealthy());
     expect(await notifier.isHealthy()).toBe(true);
   });
 
   it('is left for the server that took its place when it has become a replica', async () => {
     const heard = new Set<string>();
     notifier.listen('image', { concurrency: 1 }, async (taskId) => void heard.add(taskId));
-    const rungUntilHeard = (taskId: string): Promise<void> =>
-      until(() => {
+    const rungUntilHeard = (taskId: string): Promise<boolean> =>
+      healed(() => {
         notifier.notify('image', [taskId]);
         return heard.has(taskId);
       });

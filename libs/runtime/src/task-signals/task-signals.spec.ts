@@ -1,16 +1,7 @@
 import { QueueConfig } from '#platform';
-import { createTestDatabase, describeWithRedis, type TestDatabase, uniqueRedisPrefix } from '#testing';
+import { createTestDatabase, describeWithRedis, eventually, type TestDatabase, uniqueRedisPrefix } from '#testing';
 import { createTaskSignals } from './create-task-signals.js';
 import type { ChangedTasks, TaskSignals } from './task-signals.js';
-
-/** Waits until `done` answers true. */
-async function until(done: () => boolean): Promise<void> {
-  const deadline = Date.now() + 15_000;
-  while (!done()) {
-    if (Date.now() > deadline) throw new Error('it did not happen within 15 s');
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-}
 
 function signalsContract(redisUrl?: string): void {
   let testDatabase: TestDatabase;
@@ -27,9 +18,9 @@ function signalsContract(redisUrl?: string): void {
     speaker = createTaskSignals(config, testDatabase.url, testDatabase.database);
     hearer = createTaskSignals(config, testDatabase.url, testDatabase.database);
     hearer.subscribe((changed) => heard.push(changed));
-    await until(() => heard.includes('all'));
+    await eventually(() => heard.includes('all'));
     // Redis says "ready" before the subscription stands; the first signal that arrives proves it.
-    await until(() => {
+    await eventually(() => {
       speaker.publish(['task_warm']);
       return heard.some((changed) => changed.includes('task_warm'));
     });
@@ -46,7 +37,7 @@ function signalsContract(redisUrl?: string): void {
     );
     speaker.publish(ids);
     const arrived = () => heard.flat().filter((id) => ids.includes(id));
-    await until(() => arrived().length >= ids.length);
+    await eventually(() => arrived().length >= ids.length);
     expect(arrived()).toEqual(ids);
   });
 }
@@ -59,12 +50,12 @@ describe('Task signals through Postgres', () => {
     const signals = createTaskSignals(new QueueConfig(), url, database);
     const heard: ChangedTasks[] = [];
     signals.subscribe((changed) => heard.push(changed));
-    await until(() => heard.length === 1);
+    await eventually(() => heard.length === 1);
     await database.query({
       text: `select pg_terminate_backend(pid) from pg_stat_activity
         where datname = current_database() and application_name = 'generation-gateway-signals'`,
     });
-    await until(() => heard.length === 2);
+    await eventually(() => heard.length === 2);
     expect(heard).toEqual(['all', 'all']);
     await signals.close();
     await remove();

@@ -1,7 +1,7 @@
 import { Body, Controller, Get, HttpCode, Param, Patch, Post, Query, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { AccountsService, type Funding, FundsService, KeysService } from '#features';
-import { amountOf, checked } from '../../checked-input.js';
+import { amountOf, checked, named } from '../../checked-input.js';
 import { Route, Routes } from '../../http/route.js';
 import { ListQuery } from '../../list-query.js';
 import { viewOf, viewOfRow } from '../../row-view.js';
@@ -31,7 +31,9 @@ export class AccountsController {
   @Route({ operation: ACCOUNT_OPERATIONS.adminCreateAccount })
   @HttpCode(200)
   async create(@Body() body: unknown, @Req() request: Request): Promise<unknown> {
-    return viewOfRow(await this.accounts.create(operatorOf(request), toAccountSettings(checked(NewAccount, body))));
+    return viewOfRow(
+      await this.accounts.create(operatorOf(request), toAccountSettings(named(checked(NewAccount, body)))),
+    );
   }
 
   @Get(':account_id')
@@ -78,7 +80,7 @@ export class AccountsController {
   @Route({ operation: ACCOUNT_OPERATIONS.adminCreateKey })
   @HttpCode(200)
   async createKey(@Param('account_id') id: string, @Body() body: unknown, @Req() request: Request): Promise<unknown> {
-    const checkedBody = checked(NewKeyBody, body);
+    const checkedBody = named(checked(NewKeyBody, body));
     const settings = { ...toKeySettings(checkedBody), name: checkedBody.name };
     const { key, row } = await this.keys.create(operatorOf(request), id, settings);
     return { key, ...viewOfRow(row) };

@@ -71,6 +71,7 @@ const TASK_FILTERS = [
   inQuery('state', 'As the gateway keeps it.', { type: 'string', enum: Object.keys(TASK_TRANSITIONS) }),
   inQuery('error_code', 'Why it failed.', TEXT),
   inQuery('vendor_id', 'What the vendor calls the work, exactly.', TEXT),
+  inQuery('vendor_request_id', "The vendor's id of a request about the task, exactly.", TEXT),
   inQuery('created_from', 'Submitted at or after this time.', TIME),
   inQuery('created_to', 'Submitted at or before this time.', TIME),
 ];
@@ -118,22 +119,27 @@ export const CATALOGUE_OPERATIONS = {
     [inQuery('dry_run', 'true: only says what would change.', BOOLEAN)],
     ['invalid_parameter', 'conflict'],
   ),
-  adminListUpstreams: read('adminListUpstreams', 'List text upstreams', ROWS),
-  adminAddUpstream: change('adminAddUpstream', 'Add a text upstream', [], ['invalid_parameter', 'conflict']),
+  adminListUpstreams: read('adminListUpstreams', 'List upstreams of text and media', ROWS),
+  adminAddUpstream: change(
+    'adminAddUpstream',
+    'Add an upstream; kind is text or media',
+    [],
+    ['invalid_parameter', 'conflict'],
+  ),
   adminReadUpstream: admin({
     id: 'adminReadUpstream',
-    summary: 'Read a text upstream',
+    summary: 'Read an upstream',
     answer: OBJECT,
     parameters: [UPSTREAM_ID],
     errors: GONE,
   }),
   adminChangeUpstream: change(
     'adminChangeUpstream',
-    'Change a text upstream by a JSON merge patch',
+    'Change an upstream by a JSON merge patch',
     [UPSTREAM_ID],
     CLASHING,
   ),
-  adminRemoveUpstream: change('adminRemoveUpstream', 'Remove a text upstream', [UPSTREAM_ID], CLASHING),
+  adminRemoveUpstream: change('adminRemoveUpstream', 'Remove an upstream', [UPSTREAM_ID], CLASHING),
 } satisfies Readonly<Record<string, OperationText>>;
 
 /** What was written down. */

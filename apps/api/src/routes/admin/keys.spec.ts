@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { eventually } from '#testing';
 import { startAdminGateway, type AdminGateway } from '../../../../gateway/src/testing/admin-gateway.js';
 import type { TestGateway } from '../../../../gateway/src/testing/test-gateway.js';
 
@@ -49,7 +50,7 @@ describe('API keys in the hands of operators', () => {
       expect((await withKey(key, '/v1/balance')).body).toMatchObject({ success: true, total_quota: 7 });
     }
     await admin('POST', `/keys/${old.id}/rotate`, { overlap_seconds: 0 });
-    while ((await withKey(old.key)).status === 200) await new Promise((resolve) => setTimeout(resolve, 100));
+    await eventually(async () => (await withKey(old.key)).status !== 200);
     expect((await withKey(old.key)).status).toBe(401);
   });
 
@@ -81,6 +82,7 @@ describe('API keys in the hands of operators', () => {
       ['balance', 'GET', '/v1/balance'],
       ['balance', 'GET', '/v1/user/balance'],
       ['usage', 'GET', '/v1/usage'],
+      ['ledger', 'GET', '/v1/ledger'],
     ] as const;
 
     it('lets it do what they name and nothing else', async () => {
@@ -176,7 +178,7 @@ describe('API keys in the hands of operators', () => {
       });
       return rows[0]?.last_used_at;
     };
-    while (!(await lastUse())) await new Promise((resolve) => setTimeout(resolve, 200));
+    await eventually(lastUse);
     expect(await lastUse()).toBeInstanceOf(Date);
   });
 });

@@ -5,6 +5,7 @@ import { GatewayError } from '#contracts';
 import { checkPrices, type DatedPrice, exportPrices, fieldName, PriceImport, PricesService } from '#features';
 import { Database } from '#platform';
 import { checked, positiveAmountOf } from '../../checked-input.js';
+import { withCode } from '../../http/envelope.js';
 import { Route, Routes } from '../../http/route.js';
 import { viewOfRow } from '../../row-view.js';
 import { operatorOf } from './admin-gate.js';
@@ -36,7 +37,7 @@ export class PricesController {
   async export(@Query() query: unknown, @Res({ passthrough: true }) response: Response): Promise<unknown> {
     const { format } = checked(ExportQuery, query);
     const book = await exportPrices(this.database);
-    if (format === 'json') return { code: 200, ...book };
+    if (format === 'json') return withCode(book);
     response.type('application/yaml');
     return stringify(book);
   }

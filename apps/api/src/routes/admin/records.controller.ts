@@ -22,7 +22,7 @@ class LedgerQuery extends ListQuery {
   task_id?: string;
 }
 
-class AuditQuery extends ListQuery {
+export class AuditQuery extends ListQuery {
   /** The id of an account, key, price or upstream. */
   @IsOptional()
   @IsString()

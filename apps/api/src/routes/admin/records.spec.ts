@@ -1,3 +1,4 @@
+import { eventually } from '#testing';
 import { startAdminGateway, type AdminGateway } from '../../../../gateway/src/testing/admin-gateway.js';
 import type { TestGateway } from '../../../../gateway/src/testing/test-gateway.js';
 
@@ -134,11 +135,7 @@ describe('What operators read: prices, lists, usage and books', () => {
   });
 });
 
-async function waitUntilUsed(gateway: TestGateway, taskId: string): Promise<void> {
-  for (let tries = 0; tries < 200; tries += 1) {
-    const statement = { text: 'select 1 from usage_record where task_id = $1', values: [taskId] };
-    if ((await gateway.database.query(statement)).rows.length > 0) return;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  throw new Error(`task ${taskId} was not settled`);
+function waitUntilUsed(gateway: TestGateway, taskId: string): Promise<boolean> {
+  const statement = { text: 'select 1 from usage_record where task_id = $1', values: [taskId] };
+  return eventually(async () => (await gateway.database.query(statement)).rows.length > 0);
 }

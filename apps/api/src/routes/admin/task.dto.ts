@@ -27,6 +27,8 @@ export class TaskSearchQuery extends ListQuery {
   @IsOptional() @Matches(ID, ID_RULE) error_code?: string;
   /** What the vendor calls the work, exactly. */
   @IsOptional() @IsString() @MinLength(1) @MaxLength(500) vendor_id?: string;
+  /** The vendor's id of a request about the task, exactly. */
+  @IsOptional() @IsString() @MinLength(1) @MaxLength(128) vendor_request_id?: string;
   @IsOptional() @IsISO8601({ strict: true }, TIME_RULE) created_from?: string;
   @IsOptional() @IsISO8601({ strict: true }, TIME_RULE) created_to?: string;
 }
@@ -42,6 +44,7 @@ export const toTaskSearch = (query: TaskSearchQuery): TaskSearch => ({
   state: query.state ?? null,
   errorCode: query.error_code ?? null,
   vendorId: query.vendor_id ?? null,
+  vendorRequestId: query.vendor_request_id ?? null,
   createdFromMs: timeOf(query.created_from),
   createdToMs: timeOf(query.created_to),
 });

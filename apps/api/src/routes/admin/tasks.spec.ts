@@ -1,4 +1,5 @@
 import type { JsonObject } from '#contracts';
+import { eventually } from '#testing';
 import { startAdminGateway, type AdminGateway } from '../../../../gateway/src/testing/admin-gateway.js';
 import type { TestGateway } from '../../../../gateway/src/testing/test-gateway.js';
 
@@ -48,10 +49,16 @@ describe('What operators do for tasks', () => {
       text: `update task set operation = '{"job": {"id": "job-\\"17"}, "region": "eu"}' where id = $1`,
       values: [taskId],
     });
+    await gateway.database.query({
+      text: `insert into task_call (task_id, attempt, upstream, vendor_account, started_at, ended_at, outcome, vendor_request_id)
+        values ($1, 1, 'it', 'it', now(), now(), 'taken', 'req/17')`,
+      values: [taskId],
+    });
     const { body } = await api.admin<Found[]>('GET', `/tasks?task_id=${taskId}`);
     const [task] = body.data;
     expect(task?.vendor_ids).toEqual({ region: 'eu' });
-    for (const query of [`request_id=${task?.request_id}`, `vendor_id=${encodeURIComponent('job-"17')}`]) {
+    const vendors = [`vendor_id=${encodeURIComponent('job-"17')}`, `vendor_request_id=${encodeURIComponent('req/17')}`];
+    for (const query of [`request_id=${task?.request_id}`, ...vendors]) {
       expect([query, await find(query)]).toEqual([query, [taskId]]);
     }
     for (const query of [
@@ -69,6 +76,7 @@ describe('What operators do for tasks', () => {
       'created_to=2020-01-01T00:00:00Z',
       'status=cancelled',
       'vendor_id=x"y',
+      'vendor_request_id=req',
     ]) {
       expect([query, await find(query)]).toEqual([query, []]);
     }
@@ -102,13 +110,13 @@ describe('What operators do for tasks', () => {
         'submitted',
         'ledger.hold',
         'first_claimed',
-        'requeued',
+        'call.unavailable',
         'running',
         'produced',
         'completed',
       ]),
     );
-    expect(events.indexOf('requeued')).toBeLessThan(events.indexOf('running'));
+    expect(events.indexOf('call.unavailable')).toBeLessThan(events.indexOf('running'));
     expect(body.data).toMatchObject({
       entries: [{ kind: 'hold' }, { kind: 'capture' }],
       usage: [{ amount: '0.035000' }],
@@ -193,14 +201,11 @@ describe('What operators do for tasks', () => {
     expect((await api.admin('GET', `/tasks/${taskId}`)).body.data).toMatchObject({ task: { redriven_as: null } });
   });
 
-  async function untilEnded(taskId: string): Promise<void> {
-    for (let tries = 0; tries < 400; tries += 1) {
+  const untilEnded = (taskId: string): Promise<boolean> =>
+    eventually(async () => {
       const { body } = await api.admin<{ task: { finished_at: string | null } }>('GET', `/tasks/${taskId}`);
-      if (body.data.task.finished_at !== null) return;
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-    throw new Error(`${taskId} did not end`);
-  }
+      return body.data.task.finished_at !== null;
+    });
 
   it('shows the webhook deliveries of all accounts, and sends one again', async () => {
     const taskId = await submitAndWait(PICTURE);
@@ -219,11 +224,7 @@ describe('What operators do for tasks', () => {
   });
 
   it('shows the workers, how long they live, and what they have in hand', async () => {
-    for (let tries = 0; tries < 200; tries += 1) {
-      const { body } = await api.admin<object[]>('GET', '/workers');
-      if (body.data.length === 3) break;
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
+    await eventually(async () => (await api.admin<object[]>('GET', '/workers')).body.data.length === 3);
     const { body } = await api.admin('GET', '/workers');
     const worker = { status: 'live', version: expect.any(String), last_heartbeat_at: expect.any(String) };
     expect(body.data).toMatchObject([

@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { eventually } from '#testing';
 import { startAdminGateway, type AdminGateway } from '../../../../gateway/src/testing/admin-gateway.js';
 import { TEST_KEY } from '../../../../gateway/src/testing/test-gateway.js';
 import { FakeTextVendor } from '../../../../gateway/src/testing/text-vendor/fake-text-vendor.js';
@@ -260,7 +261,7 @@ describe('Upstreams in the admin API', () => {
     await api.admin('DELETE', '/upstreams/live');
     const text = await stream.text();
     expect(text).toContain('response.completed');
-    while ((await vendor.connections()) > 0) await new Promise((resolve) => setTimeout(resolve, 20));
+    await eventually(async () => (await vendor.connections()) === 0);
     expect([vendor.aborted, await vendor.connections()]).toEqual([0, 0]);
   });
 

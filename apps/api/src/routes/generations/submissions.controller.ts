@@ -4,6 +4,7 @@ import type { SubmissionPath } from '#contracts';
 import { SubmissionService } from '#features';
 import { ApiKeyGuard, callerOf } from '../../http/api-key.guard.js';
 import { envelope } from '../../http/envelope.js';
+import { IdempotentRequests } from '../../http/idempotent-requests.js';
 import { Route, Routes } from '../../http/route.js';
 import { SerializedBody } from '../../http/serialized-body.js';
 import { SANDBOX_HEADER } from '../../sandbox-header.js';
@@ -15,7 +16,10 @@ import { submissionContext, submitted } from './submitted.js';
 @UseGuards(ApiKeyGuard)
 @Routes({ style: 'image', scope: 'generate' })
 export class SubmissionsController {
-  constructor(private readonly submissions: SubmissionService) {}
+  constructor(
+    private readonly idempotent: IdempotentRequests,
+    private readonly submissions: SubmissionService,
+  ) {}
 
   /** Video generation (D2). */
   @Post('videos/generations')
@@ -27,7 +31,10 @@ export class SubmissionsController {
     answer: 'native',
   })
   @HttpCode(200)
-  generateVideo(@Req() request: Request, @Res({ passthrough: true }) response: Response): Promise<SerializedBody> {
+  generateVideo(
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<SerializedBody | undefined> {
     return this.submit('/v1/videos/generations', request, response);
   }
 
@@ -35,7 +42,10 @@ export class SubmissionsController {
   @Post('images/generations')
   @Route({ operation: SUBMISSION_OPERATIONS.generateImage, cost: 'task', body: 'pictures', answer: 'native' })
   @HttpCode(200)
-  generateImages(@Req() request: Request, @Res({ passthrough: true }) response: Response): Promise<SerializedBody> {
+  generateImages(
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<SerializedBody | undefined> {
     return this.submit('/v1/images/generations', request, response);
   }
 
@@ -43,13 +53,18 @@ export class SubmissionsController {
   @Post('images/edits')
   @Route({ operation: SUBMISSION_OPERATIONS.editImage, cost: 'task', body: 'pictures', answer: 'native' })
   @HttpCode(200)
-  editImage(@Req() request: Request, @Res({ passthrough: true }) response: Response): Promise<SerializedBody> {
+  editImage(
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<SerializedBody | undefined> {
     return this.submit('/v1/images/edits', request, response);
   }
 
-  private async submit(path: SubmissionPath, request: Request, response: Response): Promise<SerializedBody> {
-    const accepted = await this.submissions.submit(path, callerOf(request), request.body, submissionContext(request));
-    if (accepted.isMadeBySandbox) response.setHeader(SANDBOX_HEADER, 'true');
-    return SerializedBody.json(envelope(submitted(accepted)));
+  private submit(path: SubmissionPath, request: Request, response: Response): Promise<SerializedBody | undefined> {
+    return this.idempotent.answer(request, response, async () => {
+      const accepted = await this.submissions.submit(path, callerOf(request), request.body, submissionContext(request));
+      if (accepted.isMadeBySandbox) response.setHeader(SANDBOX_HEADER, 'true');
+      return SerializedBody.json(envelope(submitted(accepted)));
+    });
   }
 }

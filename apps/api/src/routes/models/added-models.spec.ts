@@ -18,7 +18,7 @@ describe('A text model that an operator adds', () => {
   const VIEW = {
     id: 'house-writer',
     kind: 'text',
-    paths: ['/v1/responses', '/v1/messages', '/v1beta/models/house-writer:generateContent'],
+    paths: ['/v1/responses', '/v1/chat/completions', '/v1/messages', '/v1beta/models/house-writer:generateContent'],
     prices: [
       { unit: 'input_token', variant: 'default', amount: '2.000000', per_quantity: 1_000_000, currency: 'USD' },
       { unit: 'output_token', variant: 'default', amount: '2.000000', per_quantity: 1_000_000, currency: 'USD' },
@@ -42,6 +42,9 @@ describe('A text model that an operator adds', () => {
     const { body } = await api.withKey<{ data: ModelView[] }>(key, '/v1/models');
     expect(body.data.map(({ id }) => id)).toEqual(['vendor-5']);
     expect((await api.withKey(key, '/v1/models/house-writer')).status).toBe(404);
+    const google = await api.withKey<{ models: { name: string }[] }>(key, '/v1beta/models');
+    expect(google.body.models.map(({ name }) => name)).toEqual(['models/vendor-5']);
+    expect((await api.withKey(key, '/v1beta/models/house-writer')).status).toBe(404);
   });
 
   it('answers, and is named in the metrics', async () => {

@@ -13,6 +13,13 @@ export interface PriceView {
   readonly currency: string;
 }
 
+/** One of the ways a model is sold, with its price in force; null while it has none and cannot be ordered. */
+export interface VariantView {
+  readonly variant: string;
+  readonly unit: string;
+  readonly price: Pick<PriceView, 'amount' | 'per_quantity' | 'currency'> | null;
+}
+
 /** A model with everything needed to call it; the first lines are what the client libraries of two vendors expect. */
 export interface ModelView {
   readonly id: string;
@@ -22,7 +29,9 @@ export interface ModelView {
   readonly type: 'model';
   readonly display_name: string;
   readonly created_at: string;
-  readonly kind: 'text' | 'video' | 'image';
+  readonly kind: 'text' | 'embedding' | 'video' | 'image';
+  /** Whether requests for it are taken: false where no upstream serves it. */
+  readonly available: boolean;
   /** Where its requests go. */
   readonly paths: readonly string[];
   readonly summary: string;
@@ -33,11 +42,23 @@ export interface ModelView {
   /** Seconds until result links expire; null when they stay or when there are none. */
   readonly result_lifetime_seconds: number | null;
   readonly prices: readonly PriceView[];
+  /** Every way the model is sold, priced or not, in the order of the catalogue. */
+  readonly variants: readonly VariantView[];
 }
 
-/** A model of the catalogue, or a text model. Identifiers match exactly. */
-export function toModelView(id: string, prices: readonly ListedPrice[], currency: string): ModelView {
+/** What is known of a model besides the catalogue. */
+interface ModelFacts {
+  readonly prices: readonly ListedPrice[];
+  readonly currency: string;
+  /** Of a model that is not of the catalogue. */
+  readonly kind: 'text' | 'embedding';
+  readonly available: boolean;
+}
+
+/** A model of the catalogue, or one of an upstream. Identifiers match exactly. */
+export function toModelView(id: string, { prices, currency, kind, available }: ModelFacts): ModelView {
   const family = familyOf(id);
+  const views = prices.map((price) => toPriceView(price, currency));
   return {
     id,
     object: 'model',
@@ -46,10 +67,24 @@ export function toModelView(id: string, prices: readonly ListedPrice[], currency
     type: 'model',
     display_name: id,
     created_at: CATALOGUE_DATE,
-    ...(family ? mediaFacts(family) : textFacts(id)),
-    prices: prices.map((price) => toPriceView(price, currency)),
+    ...(family ? mediaFacts(family) : kind === 'text' ? textFacts(id) : EMBEDDING_FACTS),
+    available,
+    prices: views,
+    variants: family ? soldVariants(id, family, views) : views.map(toVariantView),
   };
 }
+
+const soldVariants = (id: string, { variants, unit }: ModelFamily, prices: readonly PriceView[]): VariantView[] =>
+  (variants[id] ?? []).map((variant) => {
+    const price = prices.find((each) => each.variant === variant && each.unit === unit);
+    return price ? toVariantView(price) : { variant, unit, price: null };
+  });
+
+const toVariantView = ({ variant, unit, amount, per_quantity, currency }: PriceView): VariantView => ({
+  variant,
+  unit,
+  price: { amount, per_quantity, currency },
+});
 
 type Facts = Pick<ModelView, 'kind' | 'paths' | 'summary' | 'modes' | 'fields' | 'rules' | 'result_lifetime_seconds'>;
 
@@ -63,16 +98,26 @@ const mediaFacts = (family: ModelFamily): Facts => ({
   result_lifetime_seconds: family.resultTtlSeconds,
 });
 
-/** Every text model answers in all three styles; their bodies are described by `/openapi.json`. */
+/** Every text model answers in every style; their bodies are described by `/openapi.json`. */
 const textFacts = (id: string): Facts => ({
   kind: 'text',
-  paths: ['/v1/responses', '/v1/messages', `/v1beta/models/${id}:generateContent`],
+  paths: ['/v1/responses', '/v1/chat/completions', '/v1/messages', `/v1beta/models/${id}:generateContent`],
   summary: 'Text from text and pictures, with tools, at once or as a stream.',
   modes: ['text'],
   fields: [],
   rules: [],
   result_lifetime_seconds: null,
 });
+
+const EMBEDDING_FACTS: Facts = {
+  kind: 'embedding',
+  paths: ['/v1/embeddings'],
+  summary: 'Vectors from texts.',
+  modes: ['embedding'],
+  fields: [],
+  rules: [],
+  result_lifetime_seconds: null,
+};
 
 const toPriceView = (price: ListedPrice, currency: string): PriceView => ({
   unit: price.unit,

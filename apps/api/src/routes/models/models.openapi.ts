@@ -19,6 +19,28 @@ export const MODEL_OPERATIONS = {
       },
     },
   },
+  listGoogleModels: {
+    id: 'listGoogleModels',
+    tag: 'Models',
+    summary: 'List text models, content-generation style',
+    answer: {
+      type: 'object',
+      required: ['code', 'data', 'models'],
+      properties: {
+        code: { const: 200 },
+        data: { type: 'object', properties: { models: { type: 'array', items: { type: 'object' } } } },
+        models: { type: 'array', items: { type: 'object' } },
+      },
+    },
+  },
+  readGoogleModel: {
+    id: 'readGoogleModel',
+    tag: 'Models',
+    summary: 'Read a text model, content-generation style',
+    parameters: [inPath('target', 'The identifier, exactly.')],
+    answer: envelope({ type: 'object' }),
+    errors: ['model_not_found'],
+  },
   readModel: {
     id: 'readModel',
     tag: 'Models',

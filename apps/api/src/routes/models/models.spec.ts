@@ -1,6 +1,6 @@
 import { MODEL_IDS, type ModelId } from '#contracts';
 import { startTestGateway, type TestGateway } from '../../../../gateway/src/testing/test-gateway.js';
-import type { QuoteView } from '../quote/quote.controller.js';
+import type { QuoteView } from '../quote/quotes.js';
 import type { ModelView } from './model-view.js';
 
 describe('The catalogue and its prices', () => {
@@ -32,6 +32,30 @@ describe('The catalogue and its prices', () => {
     expect(body.prices).toEqual([
       { unit: 'image', variant: 'default', amount: '0.035000', per_quantity: 1, currency: 'USD' },
     ]);
+  });
+
+  it('describes each field as data, so that a form can be drawn without reading prose', async () => {
+    const { body } = await gateway.send<ModelView>('GET', '/v1/models/beta-2.5-preview');
+    const field = (name: string) => body.fields.find((each) => each.name === name);
+    expect(field('resolution')).toMatchObject({
+      allowed: '480p, 720p or 1080p',
+      schema: { type: 'string', enum: ['480p', '720p', '1080p'] },
+      group: 'output',
+      unit: null,
+    });
+    expect(field('duration')).toMatchObject({ unit: 'second', schema: { type: 'integer', enum: [5, 10] } });
+    expect(field('model')?.order).toBe(1);
+  });
+
+  it('lists every variant a model is sold in with its price, and null where it has none', async () => {
+    await gateway.database.query({ text: `delete from price where model = 'zeta-q3-mix' and variant = '720p'` });
+    const { body } = await gateway.send<ModelView>('GET', '/v1/models/zeta-q3-mix');
+    expect(body.variants).toEqual([
+      { variant: '720p', unit: 'second', price: null },
+      { variant: '1080p', unit: 'second', price: { amount: '0.155000', per_quantity: 1, currency: 'USD' } },
+    ]);
+    const text = await gateway.send<ModelView>('GET', '/v1/models/vendor-sonnet-4-5-20250929');
+    expect(text.body.variants.map(({ unit }) => unit)).toEqual(text.body.prices.map(({ unit }) => unit));
   });
 
   it('answers 404 to an unknown model and suggests the nearest', async () => {

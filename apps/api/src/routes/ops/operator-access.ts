@@ -51,6 +51,12 @@ export class OperatorAccess {
     return opens(this.tokens.viewer) ? 'viewer' : null;
   }
 
+  /** What changes with the token of a role, for sessions that are kept elsewhere; null without a token. */
+  checkOf(role: OperatorRole): Buffer | null {
+    const token = this.tokens[role];
+    return token && Buffer.from(hkdfSync('sha256', this.pepper, token, `console sessions of ${role}`, 32));
+  }
+
   /** A session of a role, for a cookie. */
   open(role: OperatorRole): string {
     const ends = Math.floor(this.nowMs() / 1000) + SESSION_SECONDS;

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
-import { describeWithBrowser } from '#testing';
+import { describeWithBrowser, eventually } from '#testing';
 import { startTestGateway, type TestGateway } from '../../../../gateway/src/testing/test-gateway.js';
 
 const ADMIN = 'admin-token-for-tests';
@@ -21,17 +21,14 @@ async function notifyInEveryState(gateway: TestGateway): Promise<Record<string, 
     await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
   });
   const image = notifier.queues().find(({ name }) => name === 'image');
-  const deadline = Date.now() + 10_000;
   // Two of the four hold a place each and the third place is free again: fill it, so that the next wake-up waits.
-  while ((await image?.getJobCountByTypes('completed', 'failed')) !== 2 && Date.now() < deadline) await pause();
+  await eventually(async () => (await image?.getJobCountByTypes('completed', 'failed')) === 2);
   states.active = await gateway.submit('/v1/images/generations', PICTURE);
-  while ((await image?.getJobCountByTypes('active')) !== 3 && Date.now() < deadline) await pause();
+  await eventually(async () => (await image?.getJobCountByTypes('active')) === 3);
   states.waiting = await gateway.submit('/v1/images/generations', PICTURE);
-  while ((await image?.getJobCountByTypes('waiting')) !== 1 && Date.now() < deadline) await pause();
+  await eventually(async () => (await image?.getJobCountByTypes('waiting')) === 1);
   return states;
 }
-
-const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 25));
 
 /** A task row in each of its states, made from one that was submitted. */
 async function makeTaskInEveryState(gateway: TestGateway): Promise<void> {

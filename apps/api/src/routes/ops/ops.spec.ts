@@ -1,3 +1,4 @@
+import { eventually } from '#testing';
 import { startTestGateway, TEST_KEY, type TestGateway } from '../../../../gateway/src/testing/test-gateway.js';
 
 /** How many requests a page of metrics counts under these labels; the counters are the process's, not the gateway's. */
@@ -45,8 +46,10 @@ describe('What operators see of the API', () => {
     await gateway.database.query({
       text: 'update _prisma_migrations set rolled_back_at = now() where migration_name = (select max(migration_name) from _prisma_migrations)',
     });
-    await new Promise((resolve) => setTimeout(resolve, 600));
-    const { status, body } = await gateway.send('GET', '/readyz', undefined, {});
+    const { status, body } = await eventually(async () => {
+      const answer = await gateway.send('GET', '/readyz', undefined, {});
+      return answer.status === 503 && answer;
+    });
     await gateway.database.query({ text: 'update _prisma_migrations set rolled_back_at = null' });
     expect([status, body]).toMatchObject([
       503,

@@ -62,6 +62,7 @@ const filters = (query: URLSearchParams): Html =>
     textField({ name: 'account_id', label: 'Account', hint: 'acct_…', type: 'search' }, query),
     textField({ name: 'api_key_id', label: 'API key', hint: 'key_…', type: 'search' }, query),
     textField({ name: 'vendor_id', label: 'Id at the vendor, exactly', type: 'search' }, query),
+    textField({ name: 'vendor_request_id', label: 'Id of a request at the vendor', type: 'search' }, query),
     textField({ name: 'model', label: 'Model', type: 'search' }, query),
     textField({ name: 'error_code', label: 'Error code', type: 'search' }, query),
     choiceField('state', 'State', any(Object.keys(TASK_TRANSITIONS)), query),

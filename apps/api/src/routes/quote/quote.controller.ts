@@ -1,113 +1,22 @@
-import { Body, Controller, HttpCode, Inject, Post, UseGuards } from '@nestjs/common';
-import {
-  type BalanceUnit,
-  familyOf,
-  formatMicros,
-  GatewayError,
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  MODEL_IDS,
-  nearestNames,
-  textModelElsewhere,
-} from '#contracts';
-import { type Caller, PriceList, SubmissionService } from '#features';
-import { isDataUri } from '#media';
-import { PLATFORM, type Platform } from '#runtime';
+import { Body, Controller, HttpCode, Post, UseGuards } from '@nestjs/common';
+import type { Caller } from '#features';
 import { ApiKeyGuard, CurrentCaller } from '../../http/api-key.guard.js';
 import { Route, Routes } from '../../http/route.js';
 import { QUOTE } from './quote.openapi.js';
-
-/** What a request would cost and how it was understood. */
-export interface QuoteView {
-  readonly object: 'quote';
-  /** Always true: a body that would be refused gets the same refusal here. */
-  readonly valid: true;
-  readonly model: string;
-  readonly path: string;
-  readonly mode: string;
-  /** What a submission holds, and the most that is ever charged. */
-  readonly amount: string;
-  readonly currency: BalanceUnit;
-  readonly unit_price: string;
-  readonly quantity: number;
-  readonly per: string;
-  readonly variant: string;
-  /** Whether failed outputs are given back (`per-output`) or the whole is charged as held (`as-held`). */
-  readonly settle: string;
-  /** The request with its defaults filled in and what is ignored left out; of inline files only the type. */
-  readonly request: JsonObject;
-  readonly notices: readonly string[];
-  /** Unix seconds from which another price is already set; null when none is. */
-  readonly valid_until: number | null;
-}
-
-/** Inline files by their type alone: whoever asks has them, and repeating 60 MB would keep others waiting. */
-function withFilesNamed(parameters: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, withFileNamed(value)]));
-}
-
-function withFileNamed(value: JsonValue): JsonValue {
-  if (typeof value === 'string') return isDataUri(value) ? `${value.slice(0, value.indexOf(',') + 1)}…` : value;
-  if (Array.isArray(value)) return value.map((item: JsonValue) => withFileNamed(item));
-  return isJsonObject(value) ? withFilesNamed(value) : value;
-}
+import { Quotes, type QuoteView } from './quotes.js';
 
 /** Prices without running. */
 @Controller('v1/quote')
 @UseGuards(ApiKeyGuard)
 @Routes({ style: 'account', scope: 'generate' })
 export class QuoteController {
-  constructor(
-    private readonly submissions: SubmissionService,
-    private readonly prices: PriceList,
-    @Inject(PLATFORM) private readonly platform: Platform,
-  ) {}
+  constructor(private readonly quotes: Quotes) {}
 
   /** Takes any body of the video and image endpoints, refuses what they refuse, and moves no money. */
   @Post()
   @Route({ operation: QUOTE, cost: 'free', body: 'pictures' })
   @HttpCode(200)
-  async quote(@CurrentCaller() caller: Caller, @Body() body: unknown): Promise<QuoteView> {
-    const family = familyNamedIn(body);
-    const { request, quote } = await this.submissions.price(family.path, caller, body);
-    const { variant, quantity, unit, settle } = family.billing(request.parameters);
-    const nextChange = await this.prices.nextChange(request.model, unit, variant);
-    return {
-      object: 'quote',
-      valid: true,
-      model: request.model,
-      path: family.path,
-      mode: request.mode,
-      amount: formatMicros(quote.holdMicros),
-      currency: this.platform.config.server.BALANCE_UNIT,
-      unit_price: formatMicros(quote.unitMicros),
-      quantity,
-      per: unit,
-      variant,
-      settle,
-      request: withFilesNamed(request.parameters),
-      notices: request.notices,
-      valid_until: nextChange && Math.floor(nextChange.getTime() / 1000),
-    };
+  quote(@CurrentCaller() caller: Caller, @Body() body: unknown): Promise<QuoteView> {
+    return this.quotes.of(caller, body);
   }
-}
-
-/** The body itself says which path it belongs to: each model is served by one. */
-function familyNamedIn(body: unknown) {
-  const model = isJsonObject(body) ? body['model'] : undefined;
-  if (typeof model !== 'string') {
-    throw new GatewayError('missing_parameter', 'model is required: it must be the name of a video or image model.', {
-      param: 'model',
-    });
-  }
-  const family = familyOf(model);
-  if (family) return family;
-  const near = nearestNames(model, MODEL_IDS, 3);
-  const advice = near.length > 0 ? `Did you mean ${near.join(' or ')}?` : 'GET /v1/models lists them.';
-  throw new GatewayError(
-    'model_not_found',
-    textModelElsewhere(model) ?? `model "${model.slice(0, 64)}" is no video or image model. ${advice}`,
-    { param: 'model' },
-  );
 }

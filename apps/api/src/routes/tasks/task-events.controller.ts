@@ -1,20 +1,15 @@
-import { once } from 'node:events';
 import { Controller, Get, Param, Req, Res, UseGuards } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { GatewayError } from '#contracts';
 import { type Caller, FollowTaskService, onlyOwnKey, OpenWaits, ReadTaskService, type VersionedTask } from '#features';
 import { logger } from '#platform';
 import { ApiKeyGuard, CurrentCaller } from '../../http/api-key.guard.js';
+import { EventStream } from '../../http/event-stream.js';
 import { Route, Routes } from '../../http/route.js';
 import { clientGone } from './client-gone.js';
 import { TASK_OPERATIONS } from './tasks.openapi.js';
 
 const log = logger('task-events');
-
-/** A comment this often keeps proxies from cutting a quiet stream, in milliseconds. */
-const HEARTBEAT_MS = 15_000;
-/** When a client that was cut off comes back, in milliseconds. */
-const RECONNECT_MS = 2_000;
 
 /** The life of a task as server-sent events. */
 @Controller('v1/tasks')
@@ -61,23 +56,14 @@ async function stream(
   response: Response,
   gone: AbortSignal,
 ): Promise<void> {
-  response.writeHead(200, {
-    'content-type': 'text/event-stream; charset=utf-8',
-    'cache-control': 'no-store',
-    'x-accel-buffering': 'no',
-  });
-  response.write(`retry: ${RECONNECT_MS}\n\n`);
-  const heartbeat = setInterval(() => response.write(': still here\n\n'), HEARTBEAT_MS);
+  const events = new EventStream(response);
   try {
-    for await (const task of tasks) {
-      // A client that reads slowly gets fewer, newer events instead of a growing buffer.
-      if (!response.write(toEvent(task)) && !gone.aborted) await once(response, 'drain', { signal: gone });
-    }
+    // A client that reads slowly gets fewer, newer events instead of a growing buffer.
+    for await (const task of tasks) await events.send(toEvent(task));
   } catch (error) {
     if (!gone.aborted) log.warn('task-events.interrupted', { requestId: response.req.requestId, error });
   } finally {
-    clearInterval(heartbeat);
-    response.end();
+    events.end();
   }
 }
 

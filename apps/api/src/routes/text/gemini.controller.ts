@@ -1,10 +1,17 @@
 import { Controller, HttpCode, Param, Post, Query, Req, Res, UseGuards } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { camelCaseGemini, GEMINI_METHODS, type GeminiMethod, GeminiRequest, GatewayError } from '#contracts';
-import { checkedBody, geminiArrayStyle, geminiEventStyle } from '#features';
+import {
+  camelCaseGemini,
+  GEMINI_METHODS,
+  type GeminiMethod,
+  GeminiRequest,
+  GatewayError,
+  isJsonObject,
+} from '#contracts';
+import { checkedBody, geminiArrayStyle, geminiEventStyle, TextService } from '#features';
 import { ApiKeyGuard } from '../../http/api-key.guard.js';
 import { Route, Routes } from '../../http/route.js';
-import type { SerializedBody } from '../../http/serialized-body.js';
+import { SerializedBody } from '../../http/serialized-body.js';
 import { TextAnswers } from './text-answers.js';
 import { TEXT_OPERATIONS } from './text.openapi.js';
 
@@ -13,6 +20,8 @@ interface Target {
   readonly method: GeminiMethod;
 }
 
+const COUNT = ':countTokens';
+
 /** `{model}:{method}`; model names may hold anything but a slash. */
 function readTarget(target: string): Target {
   const colon = target.lastIndexOf(':');
@@ -20,7 +29,7 @@ function readTarget(target: string): Target {
   if (colon > 0 && method) return { model: target.slice(0, colon), method };
   throw new GatewayError(
     'not_found',
-    `The path must end in {model}:{method}; {method} is ${GEMINI_METHODS.join(' or ')}.`,
+    `The path must end in {model}:{method}; {method} is ${GEMINI_METHODS.join(', ')} or countTokens.`,
   );
 }
 
@@ -29,23 +38,45 @@ function readTarget(target: string): Target {
 @UseGuards(ApiKeyGuard)
 @Routes({ style: 'gemini', scope: 'generate', cors: true })
 export class GeminiController {
-  constructor(private readonly answers: TextAnswers) {}
+  constructor(
+    private readonly answers: TextAnswers,
+    private readonly text: TextService,
+  ) {}
 
-  /** Generates content, whole or streamed: as server-sent events with `alt=sse`, else as one JSON array. */
+  /** Generates content or counts tokens. Content comes whole or streamed: as server-sent events with `alt=sse`, else as one JSON array. */
   @Post(':target')
   @Route({ operation: TEXT_OPERATIONS.generateContent, cost: 'text', body: 'conversation', answer: 'native' })
   @HttpCode(200)
-  async generate(
+  generate(
     @Param('target') target: string,
     @Query('alt') alternative: string | undefined,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<SerializedBody | undefined> {
-    const { model, method } = readTarget(target);
-    const { body: spelled, isRenamed } = camelCaseGemini(request.body);
-    const body = await checkedBody(GeminiRequest, spelled);
-    const codec = alternative === 'sse' ? geminiEventStyle : geminiArrayStyle;
-    const demand = { codec, model, body, sentBody: body, bytes: isRenamed ? undefined : request.rawBody, headers: {} };
-    return this.answers.answer(demand, method === 'streamGenerateContent', request, response);
+    if (target.endsWith(COUNT)) return this.count(target.slice(0, -COUNT.length), request.body);
+    return this.answers.answer(request, response, async () => {
+      const { model, method } = readTarget(target);
+      const { body: spelled, isRenamed } = camelCaseGemini(request.body);
+      const body = await checkedBody(GeminiRequest, spelled);
+      return {
+        codec: alternative === 'sse' ? geminiEventStyle : geminiArrayStyle,
+        model,
+        body,
+        sentBody: body,
+        bytes: isRenamed ? undefined : request.rawBody,
+        headers: {},
+        stream: method === 'streamGenerateContent',
+      };
+    });
+  }
+
+  /** Counts what a request would be read as, without running it. */
+  private async count(model: string, sent: unknown): Promise<SerializedBody> {
+    const { body: spelled } = camelCaseGemini(sent);
+    // Some clients send the contents alone, others the whole request in a field of its own.
+    const whole = isJsonObject(spelled) ? spelled['generateContentRequest'] : undefined;
+    const body = await checkedBody(GeminiRequest, whole ?? spelled);
+    const counted = { totalTokens: await this.text.countTokens(geminiEventStyle, body, model) };
+    return new SerializedBody(geminiEventStyle.wrap(JSON.stringify(counted), counted));
   }
 }

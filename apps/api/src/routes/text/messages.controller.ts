@@ -46,21 +46,20 @@ export class MessagesController {
   @Post('messages')
   @Route({ operation: TEXT_OPERATIONS.createMessage, cost: 'text', body: 'conversation', answer: 'native' })
   @HttpCode(200)
-  async create(
-    @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<SerializedBody | undefined> {
-    expectVersion(request);
-    const body = await checkedBody(MessagesRequest, request.body);
-    const demand = {
-      codec: messagesStyle,
-      model: body.model,
-      body,
-      sentBody: body,
-      bytes: request.rawBody,
-      headers: nativeHeaders(request),
-    };
-    return this.answers.answer(demand, body.stream === true, request, response);
+  create(@Req() request: Request, @Res({ passthrough: true }) response: Response): Promise<SerializedBody | undefined> {
+    return this.answers.answer(request, response, async () => {
+      expectVersion(request);
+      const body = await checkedBody(MessagesRequest, request.body);
+      return {
+        codec: messagesStyle,
+        model: body.model,
+        body,
+        sentBody: body,
+        bytes: request.rawBody,
+        headers: nativeHeaders(request),
+        stream: body.stream === true,
+      };
+    });
   }
 
   /** Counts the input tokens of a message request without running it. Free, but limited by the minute. */

@@ -1,11 +1,22 @@
-import { Controller, Get, HttpCode, Param, Post, Req, Res, UseGuards } from '@nestjs/common';
+import { Controller, HttpCode, Post, Req, Res, UseGuards } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { GatewayError, RESPONSES_LIMITS, ResponsesRequest } from '#contracts';
-import { type Caller, checkedBody, expectScope, ItemStore, resolveReferences, responsesStyle } from '#features';
+import { GatewayError, isJsonObject, RESPONSES_LIMITS, ResponsesRequest } from '#contracts';
+import {
+  type Caller,
+  checkedBody,
+  compactionOf,
+  expectScope,
+  expectShortEcho,
+  ItemStore,
+  resolveReferences,
+  responsesStyle,
+  TextService,
+} from '#features';
 import { ApiKeyGuard, CurrentCaller } from '../../http/api-key.guard.js';
+import { DataWith } from '../../http/envelope.js';
 import { Route, Routes } from '../../http/route.js';
-import { SerializedBody } from '../../http/serialized-body.js';
-import { TextAnswers } from './text-answers.js';
+import type { SerializedBody } from '../../http/serialized-body.js';
+import { TextAnswers, type TextDemand } from './text-answers.js';
 import { TEXT_OPERATIONS } from './text.openapi.js';
 
 /** @throws GatewayError `invalid_parameter` when the output limit stands there under two names. */
@@ -25,44 +36,86 @@ export class ResponsesController {
   constructor(
     private readonly answers: TextAnswers,
     private readonly items: ItemStore,
+    private readonly text: TextService,
   ) {}
 
   /** Answers a conversation, whole or streamed, and remembers the answer unless `store` is false. */
   @Post('responses')
   @Route({ operation: TEXT_OPERATIONS.createResponse, cost: 'text', body: 'conversation', answer: 'native' })
   @HttpCode(200)
-  async create(
+  create(
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
     @CurrentCaller() caller: Caller,
   ): Promise<SerializedBody | undefined> {
+    return this.answers.answer(request, response, () => this.demand(request, caller));
+  }
+
+  private async demand(request: Request, caller: Caller): Promise<TextDemand<ResponsesRequest>> {
     const { accountId } = caller;
     const sentBody = await checkedBody(ResponsesRequest, request.body);
     if (refersToStored(sentBody)) expectScope(caller, 'responses');
     expectOneLimit(sentBody);
+    expectShortEcho(sentBody);
     const { body, changed, ownItems } = await resolveReferences(sentBody, accountId, this.items);
     const previousResponseId = sentBody.previous_response_id ?? undefined;
-    const demand = {
+    return {
       codec: responsesStyle,
       model: body.model,
       body,
       sentBody,
       headers: {},
       bytes: changed ? undefined : request.rawBody,
+      stream: sentBody.stream === true,
       ...(sentBody.store !== false && {
         remember: (answer: Parameters<typeof responsesStyle.wrap>[1]) =>
-          this.items.save({ accountId, response: answer, inputItems: ownItems, previousResponseId }),
+          this.items.save({
+            accountId,
+            // An upstream that was told the whole conversation says that it goes on from none.
+            response:
+              previousResponseId === undefined ? answer : { ...answer, previous_response_id: previousResponseId },
+            inputItems: ownItems,
+            previousResponseId,
+          }),
       }),
     };
-    return this.answers.answer(demand, sentBody.stream === true, request, response);
   }
 
-  /** A stored response. */
-  @Get('responses/:id')
-  @Route({ operation: TEXT_OPERATIONS.readResponse, scope: 'responses', answer: 'native' })
-  async read(@Param('id') id: string, @CurrentCaller() { accountId }: Caller): Promise<SerializedBody> {
-    const stored = await this.items.response(accountId, id);
-    return new SerializedBody(responsesStyle.wrap(JSON.stringify(stored), stored));
+  /** Shortens a conversation: the answer is what to send in its place. Paid for as the summary that the model writes. */
+  @Post('responses/compact')
+  @Route({ operation: TEXT_OPERATIONS.compactResponse, cost: 'text', body: 'conversation', answer: 'native' })
+  @HttpCode(200)
+  compact(
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+    @CurrentCaller() caller: Caller,
+  ): Promise<SerializedBody | undefined> {
+    return this.answers.answer(request, response, async () => {
+      const { body, codec } = compactionOf(await this.conversation(request.body, caller));
+      return { codec, model: body.model, body, sentBody: body, headers: {}, bytes: undefined, stream: false };
+    });
+  }
+
+  /** Counts what a request would be read as, without running it. Free, but limited by the minute. */
+  @Post('responses/input_tokens')
+  @Route({ operation: TEXT_OPERATIONS.countResponseTokens, cost: 'free', body: 'conversation' })
+  @HttpCode(200)
+  async countTokens(@Req() request: Request, @CurrentCaller() caller: Caller): Promise<DataWith<object>> {
+    const body = await this.conversation(request.body, caller);
+    const tokens = await this.text.countTokens(responsesStyle, body, body.model);
+    const counted = { object: 'response.input_tokens', input_tokens: tokens };
+    return new DataWith(counted, counted);
+  }
+
+  /** A checked body with all that it refers to; `input` may be left out where a stored response stands in front. */
+  private async conversation(sent: unknown, caller: Caller): Promise<ResponsesRequest> {
+    const isAbsent = isJsonObject(sent) && sent['input'] == null;
+    const body = await checkedBody(ResponsesRequest, isAbsent ? { ...sent, input: '' } : sent);
+    if (isAbsent && !body.previous_response_id)
+      throw new GatewayError('missing_parameter', 'input is required, or previous_response_id.', { param: 'input' });
+    if (refersToStored(body)) expectScope(caller, 'responses');
+    if (isAbsent) body.input = [];
+    return (await resolveReferences(body, caller.accountId, this.items)).body;
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Response } from 'express';
 import type { StreamPiece, TextStream } from '#features';
+import { drained } from '../../http/drained.js';
 
 /** Longest silence on an open stream, in milliseconds: proxies and clients give up on connections that say nothing. */
 const HEARTBEAT_MS = 15_000;
@@ -69,20 +70,4 @@ export class StreamWriter {
       'x-accel-buffering': 'no',
     });
   }
-}
-
-/**
- * Resolves when the client has read on, or has left, or is cut off because it does neither. Listens for no longer than
- * that: a slow client makes many waits.
- */
-function drained(response: Response, stallMs: number): Promise<void> {
-  return new Promise((resolve) => {
-    const stalled = setTimeout(() => response.destroy(), stallMs);
-    const done = (): void => {
-      clearTimeout(stalled);
-      response.off('drain', done).off('close', done);
-      resolve();
-    };
-    response.on('drain', done).on('close', done);
-  });
 }

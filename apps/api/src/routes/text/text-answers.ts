@@ -2,17 +2,28 @@ import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { CallerPresence, type TextOrder, TextService, TextUpstreams } from '#features';
 import { callerOf } from '../../http/api-key.guard.js';
+import { IdempotentRequests } from '../../http/idempotent-requests.js';
 import { SerializedBody } from '../../http/serialized-body.js';
 import { SANDBOX_HEADER } from '../../sandbox-header.js';
 import { StreamWriter } from './stream-writer.js';
 
 /** What a controller knows of a request; the rest comes from the HTTP request itself. */
-export type TextDemand<Body> = Omit<TextOrder<Body>, 'requestId' | 'idempotencyKey' | 'caller'>;
+export interface TextDemand<Body> extends Omit<
+  TextOrder<Body>,
+  'requestId' | 'idempotencyKey' | 'caller' | 'onToolsLeftOut'
+> {
+  /** Whether the answer is streamed. */
+  readonly stream: boolean;
+}
+
+/** Names the tools that were offered and that the upstream of the answer was asked without. */
+const TOOLS_LEFT_OUT_HEADER = 'x-gateway-tools-left-out';
 
 /** Makes text answers, whole or streamed. The upstream of a client that leaves is read on for its usage. */
 @Injectable()
 export class TextAnswers {
   constructor(
+    private readonly idempotent: IdempotentRequests,
     private readonly text: TextService,
     private readonly upstreams: TextUpstreams,
   ) {}
@@ -20,14 +31,23 @@ export class TextAnswers {
   /**
    * The whole answer; or nothing, after a stream was written to its end or its client left.
    *
+   * @param readDemand checks the request.
    * @throws GatewayError when nothing was written yet.
    */
-  async answer<Body>(
+  answer<Body>(
+    request: Request,
+    response: Response,
+    readDemand: () => Promise<TextDemand<Body>>,
+  ): Promise<SerializedBody | undefined> {
+    return this.idempotent.answer(request, response, async () => this.make(await readDemand(), request, response));
+  }
+
+  private async make<Body>(
     demand: TextDemand<Body>,
-    stream: boolean,
     request: Request,
     response: Response,
   ): Promise<SerializedBody | undefined> {
+    const { stream } = demand;
     const caller = new CallerPresence();
     response.once('close', () => {
       // A request that may be repeated is finished all the same: the repeat gets its answer.
@@ -38,6 +58,10 @@ export class TextAnswers {
       idempotencyKey: request.attempt?.key,
       caller: callerOf(request),
       ...demand,
+      onToolsLeftOut: (names) => {
+        // A heartbeat may have begun the answer.
+        if (!response.headersSent) response.setHeader(TOOLS_LEFT_OUT_HEADER, names.join(', '));
+      },
     };
     if (this.upstreams.isSandbox) response.setHeader(SANDBOX_HEADER, 'true');
     try {

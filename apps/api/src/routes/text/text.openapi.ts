@@ -1,5 +1,6 @@
 import { type ErrorCode, type JsonObject, SPECIFIED_TEXT_MODELS, type TextStyle } from '#contracts';
 import { inHeader, inPath, inQuery, type OperationText, schemaOf } from '../../openapi/operation.js';
+import { STORED_RESPONSE_OPERATIONS } from './stored-responses.openapi.js';
 
 const TEXT_ERRORS: readonly ErrorCode[] = [
   'invalid_parameter',
@@ -23,6 +24,12 @@ const nameOf = (style: TextStyle): JsonObject => ({
   examples: modelsOf(style).slice(0, 1),
 });
 
+const ANY_MODEL: JsonObject = {
+  type: 'string',
+  description: 'Any text model. GET /v1/models lists all.',
+  examples: ['vendor-5'],
+};
+
 /** The whole answer, or events while it is written. */
 const wholeOrStream = (name: string): JsonObject => ({
   description: 'The answer, whole; or, when a stream was asked for, its events.',
@@ -34,7 +41,7 @@ const wholeOrStream = (name: string): JsonObject => ({
 
 const STRICT_VALUES = 'Unknown fields are passed on or ignored as the style has it; wrong values are refused.';
 
-/** The operations of the three text styles of D1. */
+/** The operations of the text styles. */
 export const TEXT_OPERATIONS = {
   createResponse: {
     id: 'createResponse',
@@ -61,13 +68,78 @@ export const TEXT_OPERATIONS = {
     answer: wholeOrStream('TextAnswer'),
     errors: [...TEXT_ERRORS, 'previous_response_not_found'],
   },
-  readResponse: {
-    id: 'readResponse',
+  ...STORED_RESPONSE_OPERATIONS,
+  createChatCompletion: {
+    id: 'createChatCompletion',
     tag: 'Text',
-    summary: 'Read a stored response',
-    parameters: [inPath('id', 'The id of the response.')],
-    answer: schemaOf('TextAnswer'),
-    errors: ['item_not_found'],
+    summary: 'Generate text, chat completions style',
+    description: `${STRICT_VALUES} Fields that only vendors of this interface can honour (n, logprobs, logit_bias) pass to those, and are refused by name elsewhere.`,
+    body: {
+      type: 'object',
+      required: ['model', 'messages'],
+      properties: {
+        model: ANY_MODEL,
+        messages: { type: 'array', minItems: 1, items: { type: 'object', required: ['role'] } },
+        max_completion_tokens: { type: ['integer', 'null'], minimum: 1 },
+        max_tokens: { type: ['integer', 'null'], minimum: 1, description: 'The former name of max_completion_tokens.' },
+        temperature: { type: ['number', 'null'], minimum: 0, maximum: 2 },
+        top_p: { type: ['number', 'null'], minimum: 0, maximum: 1 },
+        n: { type: ['integer', 'null'], minimum: 1, maximum: 128, default: 1 },
+        stop: { oneOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }, { type: 'null' }] },
+        seed: { type: ['integer', 'null'] },
+        tools: { type: ['array', 'null'], items: { type: 'object' } },
+        tool_choice: { oneOf: [{ enum: ['auto', 'none', 'required'] }, { type: 'object' }, { type: 'null' }] },
+        parallel_tool_calls: { type: ['boolean', 'null'], default: true },
+        response_format: { type: ['object', 'null'] },
+        reasoning_effort: { enum: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max', null] },
+        stream: { type: ['boolean', 'null'], default: false },
+        stream_options: {
+          type: ['object', 'null'],
+          properties: { include_usage: { type: ['boolean', 'null'], default: false } },
+        },
+      },
+      examples: [{ model: 'vendor-5', messages: [{ role: 'user', content: 'Say hello.' }] }],
+    },
+    answer: wholeOrStream('TextAnswer'),
+    errors: TEXT_ERRORS,
+  },
+  createEmbeddings: {
+    id: 'createEmbeddings',
+    tag: 'Text',
+    summary: 'Turn texts into vectors',
+    description:
+      'Passes through to an upstream that offers the model (`embedding_models`), and costs its input. Fields that nobody knows are left out.',
+    body: {
+      type: 'object',
+      required: ['model', 'input'],
+      properties: {
+        model: { type: 'string', description: 'An embedding model; GET /v1/models lists those there are.' },
+        input: {
+          oneOf: [
+            { type: 'string' },
+            { type: 'array', items: { type: 'string' } },
+            { type: 'array', items: { type: 'integer' } },
+            { type: 'array', items: { type: 'array', items: { type: 'integer' } } },
+          ],
+        },
+        encoding_format: { enum: ['float', 'base64', null], default: 'float' },
+        dimensions: { type: ['integer', 'null'], minimum: 1 },
+        user: { type: ['string', 'null'] },
+      },
+      examples: [{ model: 'text-embedding', input: 'Say hello.' }],
+    },
+    answer: {
+      type: 'object',
+      required: ['code', 'object', 'data', 'model', 'usage'],
+      properties: {
+        code: { const: 200 },
+        object: { const: 'list' },
+        data: { type: 'array', items: { type: 'object' } },
+        model: { type: 'string' },
+        usage: { type: 'object' },
+      },
+    },
+    errors: TEXT_ERRORS,
   },
   createMessage: {
     id: 'createMessage',
@@ -118,7 +190,7 @@ export const TEXT_OPERATIONS = {
     tag: 'Text',
     summary: 'Generate text, content-generation style',
     parameters: [
-      inPath('target', '`{model}:{method}`; method is `generateContent` or `streamGenerateContent`.'),
+      inPath('target', '`{model}:{method}`; method is `generateContent`, `streamGenerateContent` or `countTokens`.'),
       inQuery('alt', 'How a stream is written: `sse` for events; otherwise one JSON array.', {
         type: 'string',
         enum: ['sse'],

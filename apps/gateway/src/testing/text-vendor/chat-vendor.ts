@@ -1,13 +1,14 @@
-import { pieces, VENDOR_USAGE, type VendorRequest, type VendorScript } from './vendor-script.js';
+import { callsOf, pieces, VENDOR_USAGE, type VendorRequest, type VendorScript } from './vendor-script.js';
 
 interface ChatBody {
   readonly messages: readonly {
     readonly role: string;
     readonly content: string | null | readonly { readonly type: string; readonly text?: string }[];
   }[];
-  readonly tools?: readonly { readonly function: { readonly name: string } }[];
+  readonly tools?: readonly { readonly function?: { readonly name: string } }[];
   readonly tool_choice?: unknown;
   readonly stream?: boolean;
+  readonly stream_options?: { readonly include_usage?: boolean };
   readonly reasoning_effort?: string;
   readonly response_format?: { readonly type: string };
 }
@@ -23,7 +24,7 @@ export function readChat(body: ChatBody): VendorRequest {
   return {
     text: textOf(users.at(-1)?.content ?? ''),
     images: parts.filter(({ type }) => type === 'image_url').length,
-    toolNames: (body.tools ?? []).map((entry) => entry.function.name),
+    toolNames: (body.tools ?? []).flatMap((entry) => entry.function?.name ?? []),
     result: last?.role === 'tool' || last === undefined ? textOf(tool?.content ?? '') : undefined,
     mustCall: body.tool_choice === 'required' || typeof body.tool_choice === 'object',
     stream: body.stream ?? false,
@@ -41,35 +42,42 @@ const usage = {
 };
 const head = { id: 'chatcmpl-1', created: 1_795_190_389, model: 'vendor-chat' };
 
-export function wholeChat({ reasoning, text, call }: VendorScript): object {
-  const calls = call && [
-    { id: call.id, type: 'function', function: { name: call.name, arguments: JSON.stringify(call.args) } },
-  ];
+export function wholeChat(script: VendorScript): object {
+  const { reasoning, text, call } = script;
+  const calls = callsOf(script).map(({ id, name, args }) => ({
+    id,
+    type: 'function',
+    function: { name, arguments: JSON.stringify(args) },
+  }));
   const message = {
     role: 'assistant',
     content: call ? null : text,
     ...(reasoning === undefined ? {} : { reasoning_content: reasoning }),
-    ...(calls && { tool_calls: calls }),
+    ...(call && { tool_calls: calls }),
   };
   const finish = call ? 'tool_calls' : 'stop';
   return { ...head, object: 'chat.completion', choices: [{ index: 0, message, finish_reason: finish }], usage };
 }
 
-export function streamChat({ reasoning, text, call }: VendorScript): string[] {
+/** Tells the usage of a stream only to those who ask for it, as vendors do. */
+export function streamChat(script: VendorScript, { stream_options: options }: ChatBody): string[] {
+  const { reasoning, text, call } = script;
   const chunk = (delta: object, finish: string | null = null): string =>
     `data: ${JSON.stringify({ ...head, object: 'chat.completion.chunk', choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
-  const toolCall = (fields: object): string => chunk({ tool_calls: [{ index: 0, ...fields }] });
+  const toolCall = (index: number, fields: object): string => chunk({ tool_calls: [{ index, ...fields }] });
   return [
     chunk({ role: 'assistant', content: '' }),
     ...(reasoning === undefined ? [] : pieces(reasoning).map((piece) => chunk({ reasoning_content: piece }))),
     ...(call
-      ? [
-          toolCall({ id: call.id, type: 'function', function: { name: call.name, arguments: '' } }),
-          ...pieces(JSON.stringify(call.args)).map((piece) => toolCall({ function: { arguments: piece } })),
-        ]
+      ? callsOf(script).flatMap(({ id, name, args }, index) => [
+          toolCall(index, { id, type: 'function', function: { name, arguments: '' } }),
+          ...pieces(JSON.stringify(args)).map((piece) => toolCall(index, { function: { arguments: piece } })),
+        ])
       : pieces(text).map((piece) => chunk({ content: piece }))),
     chunk({}, call ? 'tool_calls' : 'stop'),
-    `data: ${JSON.stringify({ ...head, object: 'chat.completion.chunk', choices: [], usage })}\n\n`,
+    ...(options?.include_usage
+      ? [`data: ${JSON.stringify({ ...head, object: 'chat.completion.chunk', choices: [], usage })}\n\n`]
+      : []),
     'data: [DONE]\n\n',
   ];
 }

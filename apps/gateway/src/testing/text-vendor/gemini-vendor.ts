@@ -1,4 +1,4 @@
-import { pieces, VENDOR_USAGE, type VendorRequest, type VendorScript } from './vendor-script.js';
+import { callsOf, pieces, VENDOR_USAGE, type VendorRequest, type VendorScript } from './vendor-script.js';
 
 interface Part {
   readonly text?: string;
@@ -47,12 +47,17 @@ const usageMetadata = {
 };
 const IDENTITY = { modelVersion: 'vendor-gemini', responseId: 'r1' };
 
-function partsOf({ reasoning, text, call }: VendorScript, inPieces: boolean): object[] {
+/** Of several calls the first carries the proof, as at the vendor. */
+function partsOf(script: VendorScript, inPieces: boolean): object[] {
+  const { reasoning, text, call } = script;
   const cut = (whole: string): string[] => (inPieces ? pieces(whole) : [whole]);
   return [
     ...(reasoning === undefined ? [] : cut(reasoning).map((piece) => ({ text: piece, thought: true }))),
     ...(call
-      ? [{ functionCall: { name: call.name, args: call.args }, thoughtSignature: 'proof' }]
+      ? callsOf(script).map(({ name, args }, index) => ({
+          functionCall: { name, args },
+          ...(index === 0 && { thoughtSignature: 'proof' }),
+        }))
       : cut(text).map((piece) => ({ text: piece }))),
   ];
 }

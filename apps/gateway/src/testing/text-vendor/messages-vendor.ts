@@ -1,4 +1,4 @@
-import { pieces, VENDOR_USAGE, type VendorRequest, type VendorScript } from './vendor-script.js';
+import { callsOf, pieces, VENDOR_USAGE, type VendorRequest, type VendorScript } from './vendor-script.js';
 
 interface Block {
   readonly type: string;
@@ -47,13 +47,17 @@ const usage = {
 
 const MESSAGE = { id: 'msg_v1', type: 'message', role: 'assistant', model: 'vendor-messages', stop_sequence: null };
 
-export function wholeMessage({ reasoning, text, call }: VendorScript): object {
+export function wholeMessage(script: VendorScript): object {
+  const { reasoning, text, call } = script;
   const thinking = reasoning === undefined ? [] : [{ type: 'thinking', thinking: reasoning, signature: 'proof' }];
-  const said = call ? { type: 'tool_use', id: call.id, name: call.name, input: call.args } : { type: 'text', text };
-  return { ...MESSAGE, content: [...thinking, said], stop_reason: call ? 'tool_use' : 'end_turn', usage };
+  const said = call
+    ? callsOf(script).map(({ id, name, args: input }) => ({ type: 'tool_use', id, name, input }))
+    : [{ type: 'text', text }];
+  return { ...MESSAGE, content: [...thinking, ...said], stop_reason: call ? 'tool_use' : 'end_turn', usage };
 }
 
-export function streamMessage({ reasoning, text, call }: VendorScript): string[] {
+export function streamMessage(script: VendorScript): string[] {
+  const { reasoning, text, call } = script;
   const event = (body: { type: string } & Record<string, unknown>): string =>
     `event: ${body.type}\ndata: ${JSON.stringify(body)}\n\n`;
   let index = -1;
@@ -77,9 +81,11 @@ export function streamMessage({ reasoning, text, call }: VendorScript): string[]
           { type: 'signature_delta', signature: 'proof' },
         ])),
     ...(call
-      ? block(
-          { type: 'tool_use', id: call.id, name: call.name, input: {} },
-          pieces(JSON.stringify(call.args)).map((json) => ({ type: 'input_json_delta', partial_json: json })),
+      ? callsOf(script).flatMap(({ id, name, args }) =>
+          block(
+            { type: 'tool_use', id, name, input: {} },
+            pieces(JSON.stringify(args)).map((json) => ({ type: 'input_json_delta', partial_json: json })),
+          ),
         )
       : block(
           { type: 'text', text: '' },

@@ -1,4 +1,4 @@
-import { pieces, VENDOR_USAGE, type VendorRequest, type VendorScript } from './vendor-script.js';
+import { callsOf, pieces, VENDOR_USAGE, type VendorRequest, type VendorScript } from './vendor-script.js';
 
 interface Item {
   readonly type?: string;
@@ -45,7 +45,8 @@ const usage = {
   total_tokens: VENDOR_USAGE.input + VENDOR_USAGE.output,
 };
 
-function outputOf({ serial, reasoning, text, call }: VendorScript): object[] {
+function outputOf(script: VendorScript): object[] {
+  const { serial, reasoning, text, call } = script;
   return [
     ...(reasoning === undefined
       ? []
@@ -57,22 +58,24 @@ function outputOf({ serial, reasoning, text, call }: VendorScript): object[] {
             encrypted_content: 'sealed',
           },
         ]),
-    call
-      ? {
-          id: `fc_v${serial}`,
+    ...(call
+      ? callsOf(script).map(({ id, name, args }, index) => ({
+          id: `fc_v${serial}_${index}`,
           type: 'function_call',
           status: 'completed',
-          call_id: call.id,
-          name: call.name,
-          arguments: JSON.stringify(call.args),
-        }
-      : {
-          id: `msg_v${serial}`,
-          type: 'message',
-          status: 'completed',
-          role: 'assistant',
-          content: [{ type: 'output_text', text, annotations: [], logprobs: [] }],
-        },
+          call_id: id,
+          name,
+          arguments: JSON.stringify(args),
+        }))
+      : [
+          {
+            id: `msg_v${serial}`,
+            type: 'message',
+            status: 'completed',
+            role: 'assistant',
+            content: [{ type: 'output_text', text, annotations: [], logprobs: [] }],
+          },
+        ]),
   ];
 }
 
@@ -129,7 +132,7 @@ export function streamResponse(script: VendorScript): string[] {
     output: [],
     usage: null,
   };
-  const items = outputOf(script) as { id: string; type: string }[];
+  const items = outputOf(script) as OutputItem[];
   return [
     event('response.created', { response: starting }),
     event('response.in_progress', { response: starting }),
@@ -138,10 +141,17 @@ export function streamResponse(script: VendorScript): string[] {
   ];
 }
 
+interface OutputItem {
+  readonly id: string;
+  readonly type: string;
+  readonly name?: string;
+  readonly arguments?: string;
+}
+
 function itemEvents(
-  item: { id: string; type: string },
+  item: OutputItem,
   index: number,
-  { reasoning = '', text, call }: VendorScript,
+  { reasoning = '', text }: VendorScript,
   event: (type: string, fields: object) => string,
 ): string[] {
   const place = { item_id: item.id, output_index: index };
@@ -153,11 +163,11 @@ function itemEvents(
   });
   const done = (): string => event('response.output_item.done', { output_index: index, item });
   if (item.type === 'function_call') {
-    const json = JSON.stringify(call?.args);
+    const { name, arguments: json = '' } = item;
     return [
       added,
       ...pieces(json).map((delta) => event('response.function_call_arguments.delta', { ...place, delta })),
-      event('response.function_call_arguments.done', { ...place, name: call?.name, arguments: json }),
+      event('response.function_call_arguments.done', { ...place, name, arguments: json }),
       done(),
     ];
   }

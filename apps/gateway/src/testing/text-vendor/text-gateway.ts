@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { eventually } from '#testing';
 import { startTestGateway, TEST_KEY, type TestGateway } from '../test-gateway.js';
 import { FakeTextVendor } from './fake-text-vendor.js';
 
@@ -22,11 +23,13 @@ export interface TextGateway extends TestGateway {
   readonly key: string;
   /** Gives the account so little money that nothing is held beyond each request's own hold. */
   spareMoney(): Promise<void>;
-  /** Takes the account all its money, once the requests before have let go of theirs. */
-  emptyBalance(): Promise<void>;
+  /** Waits until every request is settled; answers when that was, to the microsecond, by the clock of the database. */
+  settled(): Promise<string>;
+  /** Gives the account this balance, once the requests before have let go of what they held: it would come on top. */
+  setBalance(micros: bigint, unlimited?: boolean): Promise<void>;
 }
 
-/** Enough for a few requests at once; an allowance for busy keys would need far more. */
+/** Enough for a few requests at once; a reservation for busy keys would need far more. */
 const LITTLE_MICROS = 900_000n;
 
 /** The policy that lets everything pass, as an operator would write it. */
@@ -36,7 +39,7 @@ export const ALLOW_EVERYTHING =
 const upstreams = (baseUrl: string, idleSeconds: number, more: string): string => `
 upstreams:
   - { id: responses, protocol: responses, base_url: "${baseUrl}", key: "\${VENDOR_KEY}", models: { vendor-5: vendor-responses }, timeouts: { idle_seconds: ${idleSeconds} }${more} }
-  - { id: chat, protocol: chat, base_url: "${baseUrl}", key: "\${VENDOR_KEY}", models: { vendor-4o-image: vendor-chat }, timeouts: { idle_seconds: ${idleSeconds} }${more} }
+  - { id: chat, protocol: chat, base_url: "${baseUrl}", key: "\${VENDOR_KEY}", models: { vendor-4o-image: vendor-chat }, embedding_models: { text-embedding: vendor-embedding }, timeouts: { idle_seconds: ${idleSeconds} }${more} }
   - { id: messages, protocol: messages, base_url: "${baseUrl}", key: "\${VENDOR_KEY}", models: { vendor-haiku-4-5-20251001: vendor-messages }, timeouts: { idle_seconds: ${idleSeconds} }${more} }
   - { id: gemini, protocol: gemini, base_url: "${baseUrl}", key: "\${VENDOR_KEY}", models: { vendor-2.5-flash: vendor-gemini }, timeouts: { idle_seconds: ${idleSeconds} }${more} }
   - { id: sandbox, protocol: sandbox, models: { vendor-4-vision: vendor-4-vision } }
@@ -46,16 +49,16 @@ upstreams:
  * Starts both. Call `stop` in `afterAll`.
  *
  * @param environment further variables, as an operator would set them.
- * @param upstream how long each upstream may say nothing, and further settings of each, in YAML.
+ * @param upstream how long each upstream may say nothing, further settings of each, and further upstreams, in YAML.
  */
 export async function startTextGateway(
   environment: Record<string, string> = {},
-  { idleSeconds = 0.2, settings = '' } = {},
+  { idleSeconds = 0.2, settings = '', more = '' } = {},
 ): Promise<TextGateway> {
   const vendor = await FakeTextVendor.start();
   const folder = await mkdtemp(join(tmpdir(), 'gateway-upstreams-'));
   const file = join(folder, 'upstreams.yaml');
-  await writeFile(file, upstreams(vendor.baseUrl, idleSeconds, settings && `, ${settings}`));
+  await writeFile(file, upstreams(vendor.baseUrl, idleSeconds, settings && `, ${settings}`) + more);
   const gateway = await startTestGateway({
     workers: false,
     environment: { UPSTREAMS_FILE: file, VENDOR_KEY: 'sk-vendor', TEXT_RETRY_SECONDS: '0', ...environment },
@@ -68,10 +71,15 @@ export async function startTextGateway(
       const text = 'update account set available_micros = $2, unlimited = false where id = $1';
       await gateway.database.query({ text, values: [gateway.accountId, LITTLE_MICROS] });
     },
-    emptyBalance: async () => {
-      const text = 'update account set available_micros = 0 where id = $1 and held_micros = 0 returning id';
-      while ((await gateway.database.query({ text, values: [gateway.accountId] })).rows.length === 0)
-        await new Promise((resolve) => setTimeout(resolve, 5));
+    settled: () => {
+      const text = `select clock_timestamp()::text as at where not exists (select 1 from account where held_micros <> 0)`;
+      return eventually(async () => (await gateway.database.query<{ at: string }>({ text, values: [] })).rows[0]?.at);
+    },
+    setBalance: async (micros, unlimited = false) => {
+      const text = `update account set available_micros = $2, unlimited = $3
+        where id = $1 and held_micros = 0 returning id`;
+      const values = [gateway.accountId, micros, unlimited];
+      await eventually(async () => (await gateway.database.query({ text, values })).rows.length > 0);
     },
     stop: async () => {
       await gateway.stop();

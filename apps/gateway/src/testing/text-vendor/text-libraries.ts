@@ -1,6 +1,7 @@
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createGoogleGenerativeAI } from '@ai-sdk/google';
 import { createOpenAI } from '@ai-sdk/openai';
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import Anthropic from '@anthropic-ai/sdk';
 import { GoogleGenAI } from '@google/genai';
 import { ChatAnthropic } from '@langchain/anthropic';
@@ -12,6 +13,7 @@ import { generateText, type LanguageModel, streamText } from 'ai';
 import EarlierAnthropic from 'anthropic-sdk-0';
 import OpenAI from 'openai';
 import type { TextGateway } from './text-gateway.js';
+import type { Style } from './text-requests.js';
 
 /** Something said in a conversation; every second turn is the model's. */
 type Conversation = readonly [first: string, ...rest: string[]];
@@ -27,7 +29,7 @@ export interface LibraryClient {
 /** A library as an application would set it up: only the address and the key are the gateway's. */
 export interface TextLibrary {
   readonly name: string;
-  readonly style: 'responses' | 'messages' | 'gemini';
+  readonly style: Style;
   /** @param retries how often the library itself repeats a refused request. */
   connect(gateway: TextGateway, retries: number): LibraryClient;
 }
@@ -44,6 +46,23 @@ function openai({ baseUrl, key }: TextGateway, maxRetries: number): LibraryClien
     stream: async function* (model, conversation, signal) {
       const events = await responses.create({ model, input: messagesOf(conversation), stream: true }, { signal });
       for await (const event of events) if (event.type === 'response.output_text.delta') yield event.delta;
+    },
+  };
+}
+
+function openaiChat({ baseUrl, key }: TextGateway, maxRetries: number): LibraryClient {
+  const { completions } = new OpenAI({ apiKey: key, baseURL: `${baseUrl}/v1`, maxRetries }).chat;
+  return {
+    ask: async (model, conversation, signal) => {
+      const { choices } = await completions.create({ model, messages: messagesOf(conversation) }, { signal });
+      return choices[0]?.message.content ?? '';
+    },
+    stream: async function* (model, conversation, signal) {
+      const body = { model, messages: messagesOf(conversation), stream: true as const };
+      for await (const { choices } of await completions.create(body, { signal })) {
+        const text = choices[0]?.delta.content;
+        if (text) yield text;
+      }
     },
   };
 }
@@ -130,6 +149,7 @@ const langChain =
 /** Every library that the gateway promises to serve, in every style it speaks. */
 export const TEXT_LIBRARIES: readonly TextLibrary[] = [
   { name: 'openai', style: 'responses', connect: openai },
+  { name: 'openai (chat completions)', style: 'chat', connect: openaiChat },
   { name: '@anthropic-ai/sdk 1.x', style: 'messages', connect: anthropic(Anthropic) },
   // Both versions are structurally the same here.
   {
@@ -144,6 +164,14 @@ export const TEXT_LIBRARIES: readonly TextLibrary[] = [
     connect: aiSdk(({ baseUrl, key: apiKey }) => {
       const provider = createOpenAI({ apiKey, baseURL: `${baseUrl}/v1` });
       return (model) => provider.responses(model);
+    }),
+  },
+  {
+    name: 'AI SDK (openai-compatible)',
+    style: 'chat',
+    connect: aiSdk(({ baseUrl, key: apiKey }) => {
+      const provider = createOpenAICompatible({ name: 'gateway', apiKey, baseURL: `${baseUrl}/v1` });
+      return (model) => provider(model);
     }),
   },
   {

@@ -1,6 +1,6 @@
 import type { JsonObject } from '#contracts';
 
-export const STYLES = ['responses', 'messages', 'gemini'] as const;
+export const STYLES = ['responses', 'chat', 'messages', 'gemini'] as const;
 export type Style = (typeof STYLES)[number];
 
 /** What a test wants to ask without a client library. */
@@ -24,6 +24,12 @@ export function textRequest(style: Style, { key, model, stream, text = 'Hello th
   switch (style) {
     case 'responses':
       return { path: '/v1/responses', headers: bearer, body: { model, input: text, stream, store: false } };
+    case 'chat':
+      return {
+        path: '/v1/chat/completions',
+        headers: bearer,
+        body: { model, messages: [{ role: 'user', content: text }], stream },
+      };
     case 'messages': {
       const messages = [{ role: 'user', content: text }];
       const headers = { 'x-api-key': key, 'vendor-version': '2025-01-01' };

@@ -18,27 +18,43 @@ export interface VendorScript {
   readonly serial: number;
   readonly reasoning: string | undefined;
   readonly text: string;
-  readonly call: { readonly id: string; readonly name: string; readonly args: { readonly city: string } } | undefined;
+  readonly call: VendorCall | undefined;
+  /** Called at once with `call`. */
+  readonly alsoCalled?: VendorCall | undefined;
 }
+
+/** A call of a function of the caller's. */
+export interface VendorCall {
+  readonly id: string;
+  readonly name: string;
+  readonly args: Readonly<Record<string, unknown>>;
+}
+
+/** Every call of a reply. */
+export const callsOf = ({ call, alsoCalled }: Pick<VendorScript, 'call' | 'alsoCalled'>): readonly VendorCall[] =>
+  [call, alsoCalled].filter((each) => each !== undefined);
 
 /** The fake vendor's bill, the same for every reply; each protocol writes it in its own way. */
 export const VENDOR_USAGE = { input: 11, cached: 3, output: 7, reasoning: 2 };
 
 let replies = 0;
 
-/** Says the same to the same request. */
-export function decide(request: VendorRequest): VendorScript {
+/** A reply before it is numbered. */
+export type VendorWords = Omit<VendorScript, 'serial'>;
+
+/** Says the same to the same request, unless it is told what to say. */
+export function decide(request: VendorRequest, words = wordsFor(request)): VendorScript {
   replies += 1;
-  return { serial: replies, ...wordsFor(request) };
+  return { serial: replies, ...words };
 }
 
-function wordsFor(request: VendorRequest): Omit<VendorScript, 'serial'> {
+function wordsFor(request: VendorRequest): VendorWords {
   const named = request.toolNames.find((name) => request.text.includes(name));
   const called =
     request.result === undefined ? (named ?? (request.mustCall ? request.toolNames[0] : undefined)) : undefined;
   const reasoning = request.thinks ? 'Let me think.' : undefined;
   if (called !== undefined)
-    return { reasoning, text: '', call: { id: 'call_v1', name: called, args: { city: 'Paris' } } };
+    return { reasoning, text: '', call: { id: 'call_v1', name: called, args: argumentsIn(request.text) } };
   if (request.json) return { reasoning, text: '{"city":"Paris"}', call: undefined };
   if (request.result !== undefined) return { reasoning, text: `The tool said ${request.result}`, call: undefined };
   const seen = request.images > 0 ? `I see ${request.images} picture(s). ` : '';
@@ -49,4 +65,10 @@ function wordsFor(request: VendorRequest): Omit<VendorScript, 'serial'> {
 export function pieces(text: string): string[] {
   const third = Math.max(1, Math.ceil(text.length / 3));
   return text.match(new RegExp(`.{1,${third}}`, 'gs')) ?? [];
+}
+
+/** A prompt may end in `with {...}`: the arguments of the call. */
+function argumentsIn(text: string): Readonly<Record<string, unknown>> {
+  const json = / with (\{.*\})$/s.exec(text)?.[1];
+  return json === undefined ? { city: 'Paris' } : (JSON.parse(json) as Record<string, unknown>);
 }

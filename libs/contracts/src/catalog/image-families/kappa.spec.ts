@@ -87,9 +87,9 @@ describe('kappa (D3 4.5)', () => {
 
   it.each([
     ['one image from a text', {}, 1, 1, 'as-held'],
-    ['n images from a reference', { image_urls: images(1), n: 3 }, 3, 3, 'as-held'],
-    ['max_images from a reference', { image_urls: images(1), ...atMost(3) }, 3, 3, 'as-held'],
-    ['the larger of n and max_images', { image_urls: images(1), n: 2, ...atMost(4) }, 4, 4, 'as-held'],
+    ['n images from a reference', { image_urls: images(1), n: 3 }, 3, 3, 'per-output'],
+    ['max_images from a reference', { image_urls: images(1), ...atMost(3) }, 3, 3, 'per-output'],
+    ['the larger of n and max_images', { image_urls: images(1), n: 2, ...atMost(4) }, 4, 4, 'per-output'],
     ['one image from several references', { image_urls: images(4) }, 1, 1, 'as-held'],
     ['one image from a text, whatever n is', { n: 3 }, 1, 3, 'per-output'],
     ['one image from a text, whatever max_images is', atMost(3), 1, 3, 'per-output'],

@@ -154,11 +154,11 @@ export const kappa = defineFamily(KappaRequest, {
     'kappa-b-4-0': RESOLUTIONS,
     'Kappa-B-4.0': RESOLUTIONS,
   },
-  // Charged in advance according to n; where fewer can be produced than were asked for, only those are charged.
+  // Held in advance according to n. The vendor decides how many of several it makes, so only what it delivered is charged.
   billing: (order) => ({
     variant: order.resolution,
     quantity: wanted(order),
-    settle: wanted(order) > produced(order) ? 'per-output' : 'as-held',
+    settle: wanted(order) > 1 ? 'per-output' : 'as-held',
   }),
   resultTtlSeconds: DAY_SECONDS,
   deadlineSeconds: IMAGE_DEADLINE_SECONDS,

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Micros } from '#contracts';
+import { GatewayError, type Micros } from '#contracts';
 import { Database } from '#platform';
 
 /** What somebody has and had, in micros. */
@@ -19,6 +19,15 @@ export interface KeyBalance extends Balance {
   readonly expiresAt: Date | null;
 }
 
+/** All books of an account, as its holders see them. */
+export interface WholeBalance {
+  readonly available_micros: bigint;
+  readonly held_micros: bigint;
+  readonly used_micros: bigint;
+  readonly owed_micros: bigint;
+  readonly is_unlimited: boolean;
+}
+
 interface AccountRow {
   readonly available_micros: bigint;
   readonly used_micros: bigint;
@@ -36,6 +45,8 @@ interface KeyRow {
 
 const READ_ACCOUNT = `
 select available_micros, used_micros, owed_micros, unlimited from account where id = $1 and disabled_at is null`;
+const READ_WHOLE = `
+select available_micros, held_micros, used_micros, owed_micros, unlimited as is_unlimited from account where id = $1`;
 const READ_KEY = `select k.quota_micros, k.held_micros, k.used_micros, k.expires_at, a.owed_micros
 from api_key k join account a on a.id = k.account_id where k.id = $1`;
 
@@ -51,6 +62,18 @@ export class BalanceService {
     if (!row) return null;
     const { available_micros: available, used_micros: usedMicros, owed_micros: owedMicros, unlimited } = row;
     return { remainingMicros: unlimited ? null : available, usedMicros, owedMicros };
+  }
+
+  /** What an account has, what is held of it, and what it used. @throws GatewayError `not_found`. */
+  async whole(accountId: string): Promise<WholeBalance> {
+    const { rows } = await this.database.query<WholeBalance & Record<string, unknown>>({
+      name: 'read_whole_balance',
+      text: READ_WHOLE,
+      values: [accountId],
+    });
+    const [row] = rows;
+    if (!row) throw new GatewayError('not_found', 'There is no such account.', { param: 'account_id' });
+    return row;
   }
 
   /** What one key used and may still use; null when there is no such key. */

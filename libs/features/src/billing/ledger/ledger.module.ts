@@ -1,11 +1,19 @@
 import { Module } from '@nestjs/common';
-import { AllowanceLedger } from './allowance-ledger.js';
+import { AccountEntriesService } from './account-entries.service.js';
+import { ReservationLedger } from './reservation-ledger.js';
 import { BalanceService } from './balance.service.js';
 import { LedgerService } from './ledger.service.js';
 import { ReconciliationService } from './reconciliation.service.js';
 import { RequestLedger } from './request-ledger.js';
 
-const SERVICES = [AllowanceLedger, BalanceService, LedgerService, ReconciliationService, RequestLedger];
+const SERVICES = [
+  AccountEntriesService,
+  ReservationLedger,
+  BalanceService,
+  LedgerService,
+  ReconciliationService,
+  RequestLedger,
+];
 
 /** The money of the accounts. */
 @Module({ providers: SERVICES, exports: SERVICES })

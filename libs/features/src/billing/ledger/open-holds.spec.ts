@@ -1,4 +1,4 @@
-import { createTestDatabase, type TestDatabase } from '#testing';
+import { createTestDatabase, eventually, type TestDatabase } from '#testing';
 import { OpenHolds } from './open-holds.js';
 import { RequestLedger } from './request-ledger.js';
 
@@ -38,7 +38,7 @@ describe('Holds of requests that still run', () => {
     holds.add('req_over');
     holds.remove('req_over');
     holds.add('req_long');
-    while (await isExpired('req_long')) await new Promise((resolve) => setTimeout(resolve, 20));
+    await eventually(async () => !(await isExpired('req_long')));
     holds.remove('req_long');
     expect([await isExpired('req_long'), await isExpired('req_over')]).toEqual([false, true]);
   });

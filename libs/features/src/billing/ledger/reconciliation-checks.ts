@@ -30,7 +30,7 @@ const SUMS = `
 
 const kindSum = (kind: LedgerKind): string => `coalesce(sum(amount_micros) filter (where kind = ${kindSql(kind)}), 0)`;
 
-/** What entries leave open of holds and allowances of requests. `entries` is the rest of a FROM clause. */
+/** What entries leave open of holds and reservations of requests. `entries` is the rest of a FROM clause. */
 export const openHolds = (entries: string): string => `
   select coalesce(hold_id, request_id) as hold_id,
     (${kindSum('hold')} - ${kindSum('capture')} - ${kindSum('release')})::bigint as open_micros
@@ -114,7 +114,7 @@ limit ${FINDINGS_MAX}`,
   {
     name: 'request_holds',
     claim:
-      'What a hold or an allowance has left is on the list of open holds, and not forgotten there; a settled one has nothing.',
+      'What a hold or a reservation has left is on the list of open holds, and not forgotten there; a settled one has nothing.',
     text: `
 select coalesce(s.hold_id, h.request_id) as subject, coalesce(h.amount_micros, 0)::text as expected,
   case when h.expires_at < now() - interval '1 hour' then 'an abandoned hold' else coalesce(s.open, 0)::text end as found

@@ -1,7 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { type Book, type LedgerKind } from '#contracts';
 import { Database } from '#platform';
-import { cursorTime, fromCursor, type Page, type PageRequest, type Position, toPage } from '../../paging/page.js';
+import {
+  cursorTime,
+  fromCursor,
+  numberOfCursor,
+  type Page,
+  type PageRequest,
+  type Position,
+  toPage,
+} from '../../paging/page.js';
 
 /** A row of the ledger. */
 export interface LedgerRow extends Position {
@@ -49,8 +57,7 @@ export class RecordsService {
   constructor(private readonly database: Database) {}
 
   async ledger(accountId: string | null, taskId: string | null, page: PageRequest): Promise<Page<LedgerRow>> {
-    const position = fromCursor(page.cursor);
-    const values = [accountId, position?.id ?? null, taskId, page.limit + 1];
+    const values = [accountId, numberOfCursor(page.cursor), taskId, page.limit + 1];
     return toPage((await this.database.query<LedgerRow>({ text: LEDGER, values })).rows, page.limit);
   }
 

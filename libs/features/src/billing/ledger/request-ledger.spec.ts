@@ -1,4 +1,4 @@
-import { createTestDatabase, type TestDatabase } from '#testing';
+import { createTestDatabase, type TestDatabase, untilBlocked } from '#testing';
 import { LedgerService } from './ledger.service.js';
 import { ReconciliationService } from './reconciliation.service.js';
 import { RequestLedger, type RequestHold } from './request-ledger.js';
@@ -243,7 +243,7 @@ describe('The ledger of requests that answer at once', () => {
     const settled = await test.database.transaction(async (tx) => {
       await tx.query({ text: 'select from account where id = $1 for no key update', values: [id] });
       const waiting = ledger.release(held.requestId, FAILED);
-      await new Promise((resolve) => setTimeout(resolve, 200));
+      await untilBlocked(test.database);
       const { rowCount } = await tx.query({
         text: 'select from request_hold where request_id = $1 for update nowait',
         values: [held.requestId],

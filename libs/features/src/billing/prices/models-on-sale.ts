@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CATALOG, familyOf, type ModelFamily } from '#contracts';
 import { SANDBOX_MAY_SELL } from '#runtime';
 import { TextUpstreams } from '../../text/text-upstreams.js';
+import { MediaUpstreams } from '../../media-upstreams/media-upstreams.js';
 import { notAvailable } from './not-available.js';
 import { PriceBook } from './price-book.js';
 import { isExamplePrice } from './seed-prices.js';
@@ -22,21 +23,31 @@ const MEDIA = CATALOG.flatMap((family: ModelFamily) =>
 export class ModelsOnSale {
   constructor(
     private readonly prices: PriceBook,
-    @Inject(TextUpstreams) private readonly text: Pick<TextUpstreams, 'served' | 'isSandbox'>,
+    @Inject(TextUpstreams) private readonly text: Pick<TextUpstreams, 'served' | 'embeddingModels' | 'isSandbox'>,
+    @Inject(MediaUpstreams) private readonly media: Pick<MediaUpstreams, 'sandbox' | 'serving'>,
     /** Whether what the sandbox makes may be sold: `sandboxSells`. */
     @Inject(SANDBOX_MAY_SELL) private readonly sandboxMaySell: boolean,
   ) {}
 
-  /** True for a model that the sandbox makes: every film and picture until media upstreams can be configured. */
+  /** True for a model that the sandbox makes. */
   isMadeBySandbox(model: string): boolean {
-    return familyOf(model) ? true : this.text.isSandbox;
+    if (!familyOf(model)) return this.text.isSandbox;
+    const makers = this.media.serving(model);
+    return makers.length > 0 && makers.every(({ upstream }) => upstream.protocol === 'sandbox');
+  }
+
+  /** True for a model that somebody makes. */
+  isAvailable(model: string): boolean {
+    return familyOf(model)
+      ? this.media.serving(model).length > 0
+      : this.text.isSandbox || [...this.text.served(), ...this.text.embeddingModels()].includes(model);
   }
 
   /**
    * @throws GatewayError `model_not_available`: nobody but the sandbox makes the model, and the sandbox does not sell.
    */
   expectMaker(model: string): void {
-    if (this.sandboxMaySell || !familyOf(model)) return;
+    if (this.media.sandbox !== 'barred' || !familyOf(model)) return;
     throw notAvailable(model);
   }
 
@@ -58,11 +69,14 @@ export class ModelsOnSale {
   /** The models on sale that cannot be sold for want of a price, in order. */
   async withoutPrice(): Promise<string[]> {
     const inForce = await this.prices.inForce();
-    const media = this.sandboxMaySell ? MEDIA : [];
+    const media = MEDIA.filter(({ model }) => this.media.serving(model).length > 0);
     const text = this.text
       .served()
       .flatMap((model) => ['input_token', 'output_token'].map((unit) => ({ model, unit, variant: 'default' })));
-    const unpriced = [...media, ...text].filter(({ model, unit, variant }) => !inForce.find(model, unit, variant));
+    const embeddings = this.text.embeddingModels().map((model) => ({ model, unit: 'input_token', variant: 'default' }));
+    const unpriced = [...media, ...text, ...embeddings].filter(
+      ({ model, unit, variant }) => !inForce.find(model, unit, variant),
+    );
     return [...new Set(unpriced.map(({ model }) => model))];
   }
 }

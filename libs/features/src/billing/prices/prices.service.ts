@@ -55,6 +55,12 @@ export class PricesService {
     });
   }
 
+  /** Those of the ids. */
+  async named(ids: readonly string[]): Promise<PriceView[]> {
+    const { price } = await this.database.models();
+    return ids.length === 0 ? [] : price.findMany({ where: { id: { in: [...ids] } }, omit: HIDDEN });
+  }
+
   /**
    * @throws GatewayError `invalid_parameter`: the date has passed, or seconds and pictures would cost fractions of a
    * micro; `conflict`: another price begins at the same moment.

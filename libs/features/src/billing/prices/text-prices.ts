@@ -8,6 +8,8 @@ export class TextPrices {
   private list: PricesInForce | undefined;
   /** Of the models that were asked for since `list` was read. */
   private tariffs = new Map<string, TextTariff>();
+  /** Of those of them that are sold by their input alone. */
+  private inputTariffs = new Map<string, TextTariff>();
 
   constructor(private readonly prices: PriceBook) {}
 
@@ -15,36 +17,44 @@ export class TextPrices {
    * The prices of a model as they stand now. Take them once for each request: it is charged at the prices in force when
    * it came, whatever changes while it runs.
    *
+   * @param isInputOnly true for a model that writes nothing: it needs no price for output.
    * @throws GatewayError `model_not_priced`: the model has no price for input or output, so it cannot be sold.
    */
-  async tariffOf(model: string): Promise<TextTariff> {
-    const list = await this.listWith(model);
+  async tariffOf(model: string, isInputOnly = false): Promise<TextTariff> {
+    const list = await this.listWith(model, isInputOnly);
     if (list !== this.list) {
       this.list = list;
       this.tariffs = new Map();
+      this.inputTariffs = new Map();
     }
-    let tariff = this.tariffs.get(model);
-    if (!tariff) this.tariffs.set(model, (tariff = tariffIn(list, model)));
+    const tariffs = this.tariffsOf(isInputOnly);
+    let tariff = tariffs.get(model);
+    if (!tariff) tariffs.set(model, (tariff = tariffIn(list, model, isInputOnly)));
     return tariff;
   }
 
+  private tariffsOf(isInputOnly: boolean): Map<string, TextTariff> {
+    return isInputOnly ? this.inputTariffs : this.tariffs;
+  }
+
   /** Read anew when it lacks the model. */
-  private async listWith(model: string): Promise<PricesInForce> {
+  private async listWith(model: string, isInputOnly: boolean): Promise<PricesInForce> {
     const list = await this.prices.inForce();
-    const isKnown = list === this.list && this.tariffs.has(model);
-    return isKnown || isSold(list, model) ? list : this.prices.reread();
+    const isKnown = list === this.list && this.tariffsOf(isInputOnly).has(model);
+    return isKnown || isSold(list, model, isInputOnly) ? list : this.prices.reread();
   }
 }
 
-const isSold = (list: PricesInForce, model: string): boolean =>
-  list.find(model, 'input_token', 'default') !== undefined && list.find(model, 'output_token', 'default') !== undefined;
+const isSold = (list: PricesInForce, model: string, isInputOnly: boolean): boolean =>
+  list.find(model, 'input_token', 'default') !== undefined &&
+  (isInputOnly || list.find(model, 'output_token', 'default') !== undefined);
 
-function tariffIn(list: PricesInForce, model: string): TextTariff {
+function tariffIn(list: PricesInForce, model: string, isInputOnly: boolean): TextTariff {
   const found = TOKEN_UNITS.map((unit) => [unit, list.find(model, unit, 'default')]);
   const prices: TokenPrices = {
     ...Object.fromEntries(found.filter(([, price]) => price)),
     input_token: list.get(model, 'input_token', 'default'),
-    output_token: list.get(model, 'output_token', 'default'),
+    output_token: list.get(model, isInputOnly ? 'input_token' : 'output_token', 'default'),
   };
   return new TextTariff(prices);
 }

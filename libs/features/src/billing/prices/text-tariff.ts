@@ -58,10 +58,15 @@ export class TextTariff {
    * @throws RangeError: a count is no whole number from 0 to 2^53.
    */
   bill(usage: TextUsage): TextBill {
-    const lines = tokensByUnit(usage)
-      .filter(([, quantity]) => quantity !== 0)
-      .map(([unit, quantity]) => this.line(unit, quantity, usage.source));
-    return { lines, chargeMicros: lines.reduce((sum, line) => sum + line.amountMicros, 0n) };
+    const lines: PriceLine[] = [];
+    let chargeMicros = 0n;
+    for (const [unit, quantity] of tokensByUnit(usage)) {
+      if (quantity === 0) continue;
+      const line = this.line(unit, quantity, usage.source);
+      lines.push(line);
+      chargeMicros += line.amountMicros;
+    }
+    return { lines, chargeMicros };
   }
 
   private dearestOf(units: readonly TokenUnit[]): PriceInForce {

@@ -1,7 +1,7 @@
 import { timeOrderedId } from '#platform';
 import { FakeVendor } from '../../tasks/run/testing/fake-vendor.js';
 import { HOLD_MICROS, openTaskBench, type TaskBench } from '../../tasks/run/testing/task-bench.js';
-import { AllowanceLedger } from '../ledger/allowance-ledger.js';
+import { ReservationLedger } from '../ledger/reservation-ledger.js';
 import { RequestLedger } from '../ledger/request-ledger.js';
 import type { RequestUsage } from '../ledger/request-usage.js';
 import { UsageDaysService } from './usage-days.service.js';
@@ -28,13 +28,13 @@ describe('Days of usage', () => {
   let usage: UsageService;
   let days: UsageDaysService;
   let requests: RequestLedger;
-  let allowances: AllowanceLedger;
+  let reservations: ReservationLedger;
   beforeEach(async () => {
     bench = await openTaskBench(new FakeVendor());
     usage = new UsageService(bench.database);
     days = new UsageDaysService(bench.database);
     requests = new RequestLedger(bench.database);
-    allowances = new AllowanceLedger(bench.database);
+    reservations = new ReservationLedger(bench.database);
     await run(`insert into account (id, name, available_micros) values ('acct_2', 'second', 1000000000)`);
     await run(`insert into api_key (id, account_id, name, prefix, key_hash)
       values ('key_2', 'acct_2', 'k', 'sk', '2'), ('key_3', 'acct_2', 'k', 'sk', '3')`);
@@ -44,14 +44,14 @@ describe('Days of usage', () => {
   const run = async <Row extends object>(text: string, ...values: unknown[]): Promise<Row[]> =>
     (await bench.database.query<Row>({ text, values })).rows;
 
-  /** One of each way that work is paid for: tasks, requests with holds of their own, and one that draws on an allowance. */
+  /** One of each way that work is paid for: tasks, requests with holds of their own, and one that draws on a reservation. */
   async function work(turn: number): Promise<void> {
     await bench.settlement.cancelUnstarted(await bench.submit());
     const taskId = await bench.submit();
     await bench.change(taskId, `state = 'submitting'`);
     await bench.change(taskId, `state = 'running', lease_until = null`);
     await bench.change(taskId, `state = 'storing', lease_until = now() + interval '1 minute'`);
-    const completion = { chargeMicros: HOLD_MICROS, quantity: 1, files: [], resultTtlSeconds: null };
+    const completion = { chargeMicros: HOLD_MICROS, quantity: 1, files: [], resultTtlSeconds: null, notices: [] };
     await bench.settlement.complete(await bench.row(taskId), completion);
     for (const apiKeyId of ['key_2', 'key_3']) {
       const requestId = timeOrderedId('req');
@@ -59,10 +59,10 @@ describe('Days of usage', () => {
       await requests.capture({ requestId, chargeMicros: BigInt(turn), heldMicros: 100n, usage: usageOf(turn) });
     }
     const payer = { accountId: 'acct_2', apiKeyId: 'key_2', wantedMicros: 1_000n, leastMicros: 100n };
-    const { id: allowanceId = '' } = (await allowances.open(payer)) ?? {};
+    const { id: reservationId = '' } = (await reservations.open(payer)) ?? {};
     const requestId = timeOrderedId('req');
-    await allowances.capture({ allowanceId, requestId, chargeMicros: BigInt(turn), usage: usageOf(turn) });
-    await allowances.close([allowanceId]);
+    await reservations.capture({ reservationId, requestId, chargeMicros: BigInt(turn), usage: usageOf(turn) });
+    await reservations.close([reservationId]);
   }
 
   /** Makes everything so far a day older. */

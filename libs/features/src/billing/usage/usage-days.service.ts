@@ -1,3 +1,4 @@
+import { Injectable } from '@nestjs/common';
 import { Database, logger, mayStillBeWritten, type StatementRunner } from '#platform';
 
 const log = logger('usage');
@@ -43,6 +44,7 @@ interface Days {
  * Sums up days that are over, over all accounts. Sums of one account are kept as its records arrive; sums of all would
  * be rows that every request of the gateway waits for, so they are made when nothing is added to them any more.
  */
+@Injectable()
 export class UsageDaysService {
   constructor(private readonly database: Database) {}
 

@@ -1,6 +1,7 @@
-import type { MediaProvider } from '#contracts';
+import type { MediaUpstream } from '#contracts';
 import { logger } from '#platform';
 import type { DuePoll } from '../poll/poll-schedule.js';
+import { bareTicket, notedCall } from '../../media-upstreams/vendor-call.js';
 import { withinLimit } from '../run/step-limit.js';
 
 const log = logger('generation');
@@ -13,16 +14,19 @@ type CancelOutcome = 'cancelled' | 'too_late' | 'unsupported' | 'unanswered';
  * still be asked how it goes.
  */
 export async function askToStop(
-  provider: MediaProvider,
+  upstream: MediaUpstream,
   { taskId, operation }: DuePoll,
   timeoutMs: number,
 ): Promise<CancelOutcome> {
-  if (!provider.cancel) return 'unsupported';
+  if (!upstream.cancel) return 'unsupported';
   try {
     const limit = { step: 'cancel', limitMs: timeoutMs } as const;
-    return await withinLimit(limit, async (limited) => provider.cancel?.(operation, limited) ?? 'unsupported');
+    return await withinLimit(limit, async (limited) => {
+      const { call } = notedCall(limited, bareTicket(upstream, taskId));
+      return (await upstream.cancel?.(operation, call)) ?? 'unsupported';
+    });
   } catch (error) {
-    log.warn('upstream.cancel_failed', { taskId, provider: provider.id, error });
+    log.warn('upstream.cancel_failed', { taskId, provider: upstream.id, error });
     return 'unanswered';
   }
 }

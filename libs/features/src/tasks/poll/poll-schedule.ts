@@ -1,7 +1,8 @@
+import { Inject, Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import type { Medium, Operation, ProviderOutput } from '#contracts';
+import type { Medium, Operation, ProviderOutput, VendorCost } from '#contracts';
 import { Batcher, Database, isConnectionError, retryOnConnectionError } from '#platform';
-import { type TaskNotifier, type TaskSignals } from '#runtime';
+import { TASK_NOTIFIER, TASK_SIGNALS, type TaskNotifier, type TaskSignals } from '#runtime';
 import * as statements from './poll-statements.js';
 import { TurnsTaken } from './turns-taken.js';
 
@@ -32,6 +33,14 @@ interface Delay {
   readonly delayMs: number;
 }
 
+/** What a vendor has made; `cost` in micros as text. */
+interface Finished {
+  readonly id: string;
+  readonly outputs: readonly ProviderOutput[];
+  readonly cost?: string;
+  readonly unit?: string;
+}
+
 /** Results that arrive together leave in one statement: one round trip for hundreds of polls. */
 const BATCHES = {
   maxItems: 500,
@@ -45,17 +54,18 @@ const PROGRESS_STEP = 5;
 const REMEMBERED_TASKS = 50_000;
 
 /** When to ask the vendors again, and what they said. */
+@Injectable()
 export class PollSchedule {
   private readonly taken = new Map<string, TurnsTaken>();
   private readonly reported = new LRUCache<string, number>({ max: REMEMBERED_TASKS });
   private readonly delays: Batcher<Delay, void>;
   private readonly progress: Batcher<{ taskId: string; percent: number }, void>;
-  private readonly done: Batcher<{ id: string; outputs: readonly ProviderOutput[] }, void>;
+  private readonly done: Batcher<Finished, void>;
 
   constructor(
     private readonly database: Database,
-    private readonly notifier: TaskNotifier,
-    private readonly signals: TaskSignals,
+    @Inject(TASK_NOTIFIER) private readonly notifier: TaskNotifier,
+    @Inject(TASK_SIGNALS) private readonly signals: TaskSignals,
   ) {
     this.delays = new Batcher((items) => this.writeDelays(items), BATCHES);
     this.progress = new Batcher((items) => this.writeProgress(items), BATCHES);
@@ -96,8 +106,8 @@ export class PollSchedule {
   }
 
   /** The vendor is done: the files can be fetched, and a worker is called to do it. */
-  finish(taskId: string, outputs: readonly ProviderOutput[]): Promise<void> {
-    return this.done.add({ id: taskId, outputs });
+  finish(taskId: string, outputs: readonly ProviderOutput[], cost?: VendorCost): Promise<void> {
+    return this.done.add({ id: taskId, outputs, ...(cost && { cost: String(cost.micros), unit: cost.unit }) });
   }
 
   /** Fills the schedule from the task rows when a crash of the database has emptied it. */
@@ -124,7 +134,7 @@ export class PollSchedule {
     return items.map(() => undefined);
   }
 
-  private async writeDone(items: readonly { id: string; outputs: readonly ProviderOutput[] }[]): Promise<void[]> {
+  private async writeDone(items: readonly Finished[]): Promise<void[]> {
     const values = [JSON.stringify(items)];
     const moved = await this.run<{ id: string; medium: Medium }>('set_storing', statements.SET_STORING, values);
     for (const { id, medium } of moved) this.notifier.notify(medium, [id]);

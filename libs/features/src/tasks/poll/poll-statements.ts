@@ -30,6 +30,10 @@ returning p.task_id`;
 export const UNSCHEDULE_ENDED = `
 delete from task_poll where task_id = $1 and not exists (select from task where id = $1 and state = 'running')`;
 
+/** $1 task id, $2 provider. What was to be asked later is asked now. */
+export const ASK_NOW = `
+update task_poll set next_poll_at = now() where task_id = $1 and provider = $2 and next_poll_at > now()`;
+
 /** $1 task ids, $2 percents, $3 least step in percent. Progress only ever grows, and small steps are not worth a write. */
 export const SET_PROGRESS = `
 update task t set progress = d.percent, version = t.version + 1
@@ -37,13 +41,14 @@ from unnest($1::text[], $2::smallint[]) as d(id, percent)
 where t.id = d.id and t.state = 'running' and t.progress <= d.percent - $3::smallint
 returning t.id`;
 
-/** $1 `[{ id, outputs }]`. The vendor is done: any worker may now copy the files. */
+/** $1 `[{ id, outputs, cost, unit }]`, cost in micros when the vendor told it. The vendor is done: any worker may now copy the files. */
 export const SET_STORING = `
 with done as (
-  select id, outputs from jsonb_to_recordset($1::jsonb) as d(id text, outputs jsonb)
+  select id, outputs, cost, unit from jsonb_to_recordset($1::jsonb) as d(id text, outputs jsonb, cost bigint, unit text)
 ), moved as (
   update task t set state = 'storing', outputs = d.outputs, lease_until = now(), progress = greatest(t.progress, 95),
-    produced_at = now(), lapses = 0, sudden_lapses = 0, version = t.version + 1
+    produced_at = now(), lapses = 0, sudden_lapses = 0, version = t.version + 1,
+    cost_micros = coalesce(d.cost, t.cost_micros), cost_unit = coalesce(d.unit, t.cost_unit)
   from done d where t.id = d.id and t.state = 'running'
   returning t.id, t.medium
 ), unscheduled as (
@@ -78,7 +83,8 @@ from upstream_limit where paused_until > now()`;
 
 /**
  * $1 provider, $2 call, $3 how many calls are wanted, $4 ms from call to call. Grants what the vendor's rate leaves to
- * all workers together, with a burst of one second.
+ * all workers together, with a burst of one second, or of one call where a second holds none. `wait_ms`: until one more
+ * is granted.
  */
 export const TAKE_CALLS = `
 with added as (
@@ -87,10 +93,12 @@ with added as (
   select greatest(next_call_at, now()) as next_call_at from upstream_limit where provider = $1 and call = $2 for update
 ), granted as (
   select next_call_at, greatest(0, least($3::integer,
-    floor(extract(epoch from now() + interval '1 second' - next_call_at) * 1000 / $4::integer)))::integer as calls
+    floor((greatest(1000, $4::integer) - extract(epoch from next_call_at - now()) * 1000) / $4::integer)))::integer as calls
   from locked
 ), taken as (
   update upstream_limit l set next_call_at = g.next_call_at + g.calls * $4::integer * interval '1 millisecond'
   from granted g where l.provider = $1 and l.call = $2
 )
-select calls from granted`;
+select calls, greatest(0, ceil(extract(epoch from next_call_at - now()) * 1000
+  + (calls + 1) * $4::integer - greatest(1000, $4::integer)))::integer as wait_ms
+from granted`;

@@ -1,8 +1,10 @@
-import { quickestOf } from '#testing';
-import { ProviderPoller, POLLING } from './provider-poller.js';
+import { eventually, quickestOf, untilBlocked } from '#testing';
+import { POLLING } from './polling-pace.js';
+import { ProviderPoller } from './provider-poller.js';
 import { FakeVendor } from '../run/testing/fake-vendor.js';
 import { openTaskBench, type TaskBench } from '../run/testing/task-bench.js';
-import { REQUEST_CANCEL, SET_RUNNING } from '../task-statements.js';
+import { SET_RUNNING } from '../start-statements.js';
+import { REQUEST_CANCEL } from '../task-statements.js';
 
 const never = new AbortController().signal;
 
@@ -13,9 +15,7 @@ describe('Asking a vendor how its work goes', () => {
   beforeAll(async () => {
     vendor = new FakeVendor();
     bench = await openTaskBench(vendor);
-    const { schedule, moves, settlement, limits, platform } = bench;
-    const { failpoints } = platform;
-    lane = new ProviderPoller(vendor, { schedule, moves, settlement, limits, failpoints, leaseMs: 30_000 });
+    lane = new ProviderPoller(vendor.id, bench.parts);
     lane.start();
   });
   afterAll(async () => {
@@ -30,10 +30,8 @@ describe('Asking a vendor how its work goes', () => {
   }
 
   async function until(taskId: string, state: string): Promise<string> {
-    for (let turn = 0; turn < 600 && (await bench.row(taskId)).state !== state; turn += 1) {
-      await new Promise((resolve) => setTimeout(resolve, 25));
-    }
-    return (await bench.row(taskId)).state;
+    await eventually(async () => (await bench.row(taskId)).state === state);
+    return state;
   }
 
   async function scheduled(taskId: string): Promise<{ cancel_requested: boolean }[]> {
@@ -135,7 +133,7 @@ describe('Asking a vendor how its work goes', () => {
   it('takes an operation from the schedule again when its hold is over', async () => {
     const { turn, looks } = await steady();
     const claims = async (): Promise<number> => ((await turn())?.polls ?? 0) - 20;
-    while ((await claims()) < 2) await new Promise((resolve) => setTimeout(resolve, 100));
+    await eventually(async () => (await claims()) >= 2);
     expect(looks()).toBeGreaterThan(2 * (await claims()));
   });
 
@@ -143,7 +141,7 @@ describe('Asking a vendor how its work goes', () => {
     vendor.cancel = async () => 'cancelled';
     const wish = async (): Promise<number> => {
       const { taskId, looks } = await steady();
-      while (looks() === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+      await eventually(() => looks() > 0);
       const wishedAtMs = performance.now();
       await bench.moves.requestCancel(taskId, 'acct_bench');
       expect(await until(taskId, 'cancelled')).toBe('cancelled');
@@ -155,12 +153,10 @@ describe('Asking a vendor how its work goes', () => {
 
   it('gives back what it holds when it stops, so that others look in time', async () => {
     const { turn, looks } = await steady();
-    while (looks() === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+    await eventually(() => looks() > 0);
     await lane.stop(1_000);
     expect((await turn())?.due_ms).toBeLessThanOrEqual(POLLING.steadyDelayMs);
-    const { schedule, moves, settlement, limits, platform } = bench;
-    const { failpoints } = platform;
-    lane = new ProviderPoller(vendor, { schedule, moves, settlement, limits, failpoints, leaseMs: 30_000 });
+    lane = new ProviderPoller(vendor.id, bench.parts);
     lane.start();
   });
 
@@ -169,9 +165,12 @@ describe('Asking a vendor how its work goes', () => {
     const taskId = await bench.submit();
     const { attempt } = await bench.claim(taskId);
     const wish = await bench.database.transaction(async (transaction) => {
-      await transaction.query({ text: SET_RUNNING, values: [taskId, attempt, { order: 1 }, 'sandbox', 300] });
+      await transaction.query({
+        text: SET_RUNNING,
+        values: [taskId, attempt, { order: 1 }, 'sandbox', 300, null, null],
+      });
       const waiting = bench.database.query({ text: REQUEST_CANCEL, values: [taskId, 'acct_bench'] });
-      await new Promise((resolve) => setTimeout(resolve, 100));
+      await untilBlocked(bench.database);
       return { waiting };
     });
     expect((await wish.waiting).rowCount).toBe(1);

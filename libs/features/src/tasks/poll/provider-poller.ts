@@ -1,63 +1,28 @@
-import { type MediaProvider, type OperationState, ProviderError, type TaskFailureCode } from '#contracts';
+import { MediaFailure, type OperationState, type ResultSpool, type TaskFailureCode, type VendorCost } from '#contracts';
 import { abortAfter, logger, signals } from '#platform';
-import { type Failpoints } from '#runtime';
 import { askToStop } from '../cancel/ask-to-stop.js';
 import { type HeldPoll, LeasedPolls } from './leased-polls.js';
 import { Loop } from '../run/loop.js';
-import type { DuePoll, PollSchedule } from './poll-schedule.js';
-import type { SettleTaskService } from '../settle/settle-task.service.js';
+import type { DuePoll } from './poll-schedule.js';
 import { ABANDON_GRACE_MS, endedWithin } from '../run/step-limit.js';
-import type { TaskTransitions } from '../task-transitions.js';
-import type { UpstreamLimits } from '../run/upstream-limits.js';
+import type { RoutedUpstream } from '../../media-upstreams/media-upstreams.js';
+import { resultSpool } from '../../media-upstreams/result-spool.js';
+import { bareTicket, notedCall } from '../../media-upstreams/vendor-call.js';
+import { ownDelayMs, POLLING } from './polling-pace.js';
 import { storableState, storableText, waitMsOf } from './vendor-answers.js';
+import type { WorkerParts } from '../run/worker-parts.js';
 import { WorkSlots } from '../run/work-slots.js';
 
 const log = logger('generation');
 
-/** Bounds of asking one vendor. Times in milliseconds. */
-export const POLLING = {
-  /** The most operations claimed at once. */
-  batch: 500,
-  /** The most questions under way at once in one process. */
-  inFlight: 1_000,
-  /** The pause when little was due. */
-  idleMs: 100,
-  /** After so long without an answer a question gets the lease, so that nobody else asks meanwhile. */
-  slowMs: 500,
-  /** The longest one question may take, as a part of the lease. */
-  timeoutShare: 0.5,
-  /** The same for telling a vendor to stop. A question comes behind it, and both fit into the lease. */
-  cancelTimeoutShare: 0.3,
-  /** How long a vendor is left alone that refused for its rate and named no time. */
-  pauseMs: 2_000,
-  /** Time from one look at an operation to the next. With it, finished work is visible within 2 s at the 95th percentile. */
-  steadyDelayMs: 1_200,
-  /** The same after the first look; it grows by a third with each, until it is steady. */
-  firstDelayMs: 300,
-  /** How long a claim holds an operation: the looks of that time cost one write. At most `holdShare` of the lease. */
-  holdMs: 7_200,
-  holdShare: 0.5,
-} as const;
-
 /** Progress that a vendor can report; the rest is for copying the files. */
 const VENDOR_PROGRESS_MAX = 94;
 
-/** How long until the next look when the vendor gave no hint: quickly while the first claim holds, then at a steady pace. */
-function ownDelayMs({ poll, looks }: HeldPoll): number {
-  const early = poll.claims === 1 ? POLLING.firstDelayMs * 1.3 ** looks : Number.POSITIVE_INFINITY;
-  return Math.round(Math.min(early, POLLING.steadyDelayMs) * (0.9 + Math.random() / 5));
-}
-
 /** What a lane works with. */
-export interface ProviderPollerParts {
-  readonly schedule: PollSchedule;
-  readonly moves: TaskTransitions;
-  readonly settlement: SettleTaskService;
-  readonly limits: UpstreamLimits;
-  readonly failpoints: Failpoints;
-  /** How long a question that is slow to be answered is ours; if this process dies, another asks after that time. */
-  readonly leaseMs: number;
-}
+export type ProviderPollerParts = Pick<
+  WorkerParts,
+  'schedule' | 'moves' | 'settlement' | 'limits' | 'failpoints' | 'upstreams' | 'leaseMs' | 'store' | 'storeLimits'
+>;
 
 const nothing = (): void => undefined;
 
@@ -80,12 +45,34 @@ export class ProviderPoller {
   private readonly inHand = new LeasedPolls();
   private readonly holdMs: number;
 
+  /** @param upstreamId whatever stands behind that name is asked, also when its settings change. */
   constructor(
-    private readonly provider: MediaProvider,
+    readonly upstreamId: string,
     private readonly parts: ProviderPollerParts,
   ) {
     this.holdMs = Math.min(POLLING.holdMs, parts.leaseMs * POLLING.holdShare);
-    this.loop = new Loop(`poll-${provider.id}`, POLLING.idleMs, () => this.askDue());
+    this.loop = new Loop(`poll-${upstreamId}`, POLLING.idleMs, () => this.askDue());
+  }
+
+  private get routed(): RoutedUpstream {
+    const routed = this.parts.upstreams.byId(this.upstreamId);
+    if (routed) return routed;
+    throw new Error(`the upstream ${this.upstreamId} is not configured any more`);
+  }
+
+  /** The longest that one question, and telling the vendor to stop, may take. */
+  private get timeoutMs(): number {
+    return Math.max(this.parts.leaseMs * POLLING.timeoutShare, this.routed.upstream.traits.checkTimeoutMs);
+  }
+
+  private get cancelTimeoutMs(): number {
+    return this.parts.leaseMs * POLLING.cancelTimeoutShare;
+  }
+
+  /** For how long a question that is slow to be answered is this process's: longer than the question may take. */
+  private get slowLeaseMs(): number {
+    const { leaseMs } = this.parts;
+    return Math.max(leaseMs, this.timeoutMs + this.cancelTimeoutMs + leaseMs * POLLING.reserveShare);
   }
 
   start(): void {
@@ -132,7 +119,7 @@ export class ProviderPoller {
     const held = this.inHand.takeDue(performance.now(), Math.floor(wanted / 2));
     // Counted from before the claim: the hold ends here before it ends in the schedule.
     const heldUntilMs = performance.now() + this.holdMs;
-    const claimed = await this.parts.schedule.claim(this.provider.id, wanted - held.length, this.holdMs);
+    const claimed = await this.parts.schedule.claim(this.upstreamId, wanted - held.length, this.holdMs);
     if (claimed.length > 0) this.parts.failpoints.reach('after-poll-claim');
     const left = wanted - held.length - claimed.length;
     return [
@@ -146,11 +133,10 @@ export class ProviderPoller {
     for (const look of looks) {
       if (look.answered) continue;
       look.leased = this.parts.schedule
-        .again(look.poll, this.parts.leaseMs)
+        .again(look.poll, this.slowLeaseMs)
         .catch((error: unknown) => log.warn('upstream.lease_failed', { taskId: look.poll.taskId, error }));
-      const { timeoutShare, cancelTimeoutShare } = POLLING;
-      const share = look.poll.cancelRequested ? timeoutShare + cancelTimeoutShare : timeoutShare;
-      const graceMs = this.parts.leaseMs * share - POLLING.slowMs + ABANDON_GRACE_MS;
+      const allowedMs = this.timeoutMs + (look.poll.cancelRequested ? this.cancelTimeoutMs : 0);
+      const graceMs = allowedMs - POLLING.slowMs + ABANDON_GRACE_MS;
       setTimeout(() => this.abandon(look), Math.max(graceMs, 0)).unref();
     }
   }
@@ -166,11 +152,12 @@ export class ProviderPoller {
 
   /** How many questions the vendor's limits leave of those that fit. */
   private async allowed(fitting: number): Promise<number> {
-    const { id, checksPerSecond } = this.provider;
-    if (fitting <= 0 || (await this.parts.limits.pausedMs(id, 'check')) > 0) return 0;
-    return checksPerSecond === undefined
-      ? fitting
-      : this.parts.limits.take(id, 'check', Math.min(fitting, Math.ceil(checksPerSecond)), checksPerSecond);
+    const { upstream, limits } = this.routed;
+    const { checksPerSecond } = limits;
+    if (fitting <= 0 || (await this.parts.limits.pausedMs(upstream.vendorAccount, 'check')) > 0) return 0;
+    if (checksPerSecond === undefined) return fitting;
+    const wanted = Math.min(fitting, Math.ceil(checksPerSecond));
+    return (await this.parts.limits.take(upstream.vendorAccount, 'check', wanted, checksPerSecond)).calls;
   }
 
   /** Never throws: what goes wrong is asked again. */
@@ -178,10 +165,10 @@ export class ProviderPoller {
     const { poll } = look;
     try {
       if (poll.cancelRequested && (await this.cancel(poll))) return;
-      const state = await this.check(look);
+      const { state, cost } = await this.check(look);
       if (look.abandoned) return;
       this.parts.failpoints.reach('after-vendor-check');
-      await this.apply(look, state);
+      await this.apply(look, state, cost);
     } catch (error) {
       await this.askFailed(look, error).catch((failure: unknown) =>
         log.error('upstream.check_lost', { taskId: poll.taskId, error: failure }),
@@ -189,26 +176,35 @@ export class ProviderPoller {
     }
   }
 
-  private async check(look: Look): Promise<OperationState> {
-    const { operation, cancelRequested } = look.poll;
+  private async check(look: Look): Promise<{ state: OperationState; cost: VendorCost | undefined }> {
+    const { operation, cancelRequested, taskId } = look.poll;
+    const { upstream } = this.routed;
     try {
       // A wish to cancel was put to the vendor first, and took of the time of the others.
       const signal = cancelRequested ? this.patience() : look.signal;
-      return storableState(await this.provider.check(operation, signal));
+      const { call, facts } = notedCall(signal, bareTicket(upstream, taskId), this.carries(taskId, signal));
+      const state = storableState(await upstream.check(operation, call));
+      return { state, cost: facts.cost };
     } finally {
       look.answered = true;
     }
   }
 
+  /** Some vendors answer a check with the finished files themselves. */
+  private carries(id: string, signal: AbortSignal): { spool?: ResultSpool } {
+    const { store, storeLimits, upstreams } = this.parts;
+    const medium = upstreams.byId(this.upstreamId)?.upstream.traits.checksBring;
+    return medium ? { spool: resultSpool({ id, medium }, { store, maxBytes: storeLimits.maxBytes, signal }) } : {};
+  }
+
   private patience(): AbortSignal {
-    return abortAfter(this.parts.leaseMs * POLLING.timeoutShare);
+    return abortAfter(this.timeoutMs);
   }
 
   /** True when the vendor stopped and the task has ended. The wish stands while the vendor gives no answer to it. */
   private async cancel(poll: DuePoll): Promise<boolean> {
     const { moves, settlement } = this.parts;
-    const timeoutMs = this.parts.leaseMs * POLLING.cancelTimeoutShare;
-    const outcome = await askToStop(this.provider, poll, timeoutMs);
+    const outcome = await askToStop(this.routed.upstream, poll, this.cancelTimeoutMs);
     if (outcome === 'unanswered') return false;
     if (outcome === 'cancelled') {
       await this.ended(poll, settlement.cancel(poll.taskId, ['running']));
@@ -228,13 +224,13 @@ export class ProviderPoller {
     if (!(await settled)) await this.parts.schedule.drop(taskId);
   }
 
-  private async apply(look: Look, state: OperationState): Promise<void> {
+  private async apply(look: Look, state: OperationState, cost: VendorCost | undefined): Promise<void> {
     const { schedule, failpoints } = this.parts;
     switch (state.state) {
       case 'failed':
         return this.failed(look.poll, state.code, state.publicReason);
       case 'succeeded':
-        await schedule.finish(look.poll.taskId, state.outputs);
+        await schedule.finish(look.poll.taskId, state.outputs, cost);
         return failpoints.reach('after-storing');
       default:
         return this.stillRunning(look, state);
@@ -249,20 +245,24 @@ export class ProviderPoller {
     if (progressPercent !== undefined && progressPercent > 0)
       await this.parts.schedule.reportProgress(taskId, Math.min(VENDOR_PROGRESS_MAX, progressPercent));
     // A wish to cancel that the vendor left unanswered is not put off for as long as the work itself may take.
-    await this.nextIn(look, cancelRequested ? ownDelayMs(look) : (hint ?? ownDelayMs(look)));
+    await this.nextIn(look, cancelRequested ? this.delayMs(look) : (hint ?? this.delayMs(look)));
   }
 
   private async askFailed(look: Look, error: unknown): Promise<void> {
     if (look.abandoned) return;
     const { taskId, provider } = look.poll;
     log.warn('upstream.check_failed', { taskId, provider, error });
-    if (error instanceof ProviderError && error.kind === 'final') {
+    if (error instanceof MediaFailure && error.kind === 'refused')
       return this.failed(look.poll, error.code, storableText(error.publicReason));
-    }
-    const retryAfterMs = error instanceof ProviderError ? waitMsOf(error.retryAfterMs) : undefined;
-    if (retryAfterMs === undefined) return this.nextIn(look, ownDelayMs(look));
-    await this.parts.limits.pause(provider, 'check', retryAfterMs || POLLING.pauseMs);
-    await this.nextIn(look, retryAfterMs + ownDelayMs(look));
+    const retryAfterMs = error instanceof MediaFailure ? waitMsOf(error.retryAfterMs) : undefined;
+    if (retryAfterMs === undefined) return this.nextIn(look, this.delayMs(look));
+    const { vendorAccount } = this.routed.upstream;
+    await this.parts.limits.pause(vendorAccount, 'check', retryAfterMs || POLLING.pauseMs);
+    await this.nextIn(look, retryAfterMs + this.delayMs(look));
+  }
+
+  private delayMs(look: Look): number {
+    return ownDelayMs(look, this.routed.upstream.traits.checkEveryMs);
   }
 
   /**

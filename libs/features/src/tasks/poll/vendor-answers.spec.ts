@@ -28,7 +28,7 @@ describe('What vendors answer', () => {
       state: 'succeeded',
       outputs: [{ role: 'output', contentType: 'image/png', url: name }],
     };
-    expect(() => storableState(done)).toThrow(expect.objectContaining({ kind: 'final' }));
+    expect(() => storableState(done)).toThrow(expect.objectContaining({ kind: 'refused' }));
     expect(() => storableOperation({ nested: [{ [name]: 1 }] })).toThrow(
       expect.objectContaining({ kind: 'ambiguous' }),
     );

@@ -1,5 +1,5 @@
 import { toUSVString } from 'node:util';
-import { type Operation, type OperationState, ProviderError } from '#contracts';
+import { MediaFailure, type Operation, type OperationState, type ProviderOutput } from '#contracts';
 
 /** The longest a vendor may ask to be left alone, in milliseconds; what it says beyond that is a mistake. */
 const LONGEST_WAIT_MS = 3_600_000;
@@ -21,21 +21,25 @@ export function waitMsOf(asked: number | undefined): number | undefined {
 /** A reason as it can be stored: without NUL and broken characters. */
 export const storableText = (text: string): string => toUSVString(text).replaceAll('\0', '');
 
-/** @throws ProviderError `ambiguous`: the vendor took the order under a handle that cannot be kept. */
+/** @throws MediaFailure `ambiguous`: the vendor took the order under a handle that cannot be kept. */
 export function storableOperation(operation: Operation): Operation {
-  if (!isStorable(operation))
-    throw new ProviderError('ambiguous', 'The vendor named its work in a way that cannot be kept.');
+  if (!isStorable(operation)) throw new MediaFailure('ambiguous', 'unanswered');
   return operation;
 }
 
-/** @throws ProviderError `final`: the vendor is done, but nobody can fetch what it made. */
+/** @throws MediaFailure `refused`: the vendor is done, but nobody can fetch what it made. */
+export function storableOutputs(outputs: readonly ProviderOutput[]): readonly ProviderOutput[] {
+  if (!isStorable(outputs)) throw new MediaFailure('refused', 'nothing_delivered');
+  return outputs;
+}
+
+/** @throws MediaFailure as `storableOutputs`. */
 export function storableState(state: OperationState): OperationState {
   switch (state.state) {
     case 'failed':
       return { ...state, publicReason: storableText(state.publicReason) };
     case 'succeeded':
-      if (!isStorable(state.outputs))
-        throw new ProviderError('final', 'The vendor named its files in a way that cannot be kept.');
+      storableOutputs(state.outputs);
       return state;
     default: {
       const pollDelayMs = waitMsOf(state.pollDelayMs);

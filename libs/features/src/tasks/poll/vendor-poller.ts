@@ -1,18 +1,25 @@
-import type { MediaProviderRegistry } from '#providers';
+import { Inject, Injectable } from '@nestjs/common';
 import { Loop } from '../run/loop.js';
 import { ProviderPoller, type ProviderPollerParts } from './provider-poller.js';
 import { endedWithin } from '../run/step-limit.js';
+import { WorkerParts } from '../run/worker-parts.js';
 
 /** How often the schedule is checked for having been emptied by a crash of the database, in milliseconds. */
 const FILL_MS = 1_000;
+/** How long questions under way may take to end when an upstream has left the configuration. */
+const LEAVING_MS = 10_000;
 
-/** Asks the vendors how running tasks go, each vendor in a lane of its own. Waiting costs no worker slot. */
+/**
+ * Asks the upstreams how running tasks go, each in a lane of its own. Lanes open and close with the configuration, and a
+ * lane stays while its upstream drains. Waiting costs no worker slot.
+ */
+@Injectable()
 export class VendorPoller {
-  private readonly lanes: readonly ProviderPoller[];
+  private readonly lanes = new Map<string, ProviderPoller>();
   private readonly filling: Loop;
+  private stopFollowing: (() => void) | undefined;
 
-  constructor(providers: MediaProviderRegistry, parts: ProviderPollerParts) {
-    this.lanes = providers.all.map((provider) => new ProviderPoller(provider, parts));
+  constructor(@Inject(WorkerParts) private readonly parts: ProviderPollerParts) {
     this.filling = new Loop('poll-schedule', FILL_MS, async () => {
       await parts.schedule.fill();
       return false;
@@ -21,11 +28,29 @@ export class VendorPoller {
 
   start(): void {
     this.filling.start();
-    for (const lane of this.lanes) lane.start();
+    this.follow();
+    this.stopFollowing = this.parts.upstreams.onExchange(() => this.follow());
   }
 
   /** Resolves when the questions under way are answered, or `graceMs` are over. */
   async stop(graceMs: number): Promise<void> {
-    await Promise.all([endedWithin(this.filling.stop(), graceMs), ...this.lanes.map((lane) => lane.stop(graceMs))]);
+    this.stopFollowing?.();
+    const lanes = [...this.lanes.values()].map((lane) => lane.stop(graceMs));
+    await Promise.all([endedWithin(this.filling.stop(), graceMs), ...lanes]);
+  }
+
+  private follow(): void {
+    const ids = new Set(this.parts.upstreams.all.map(({ upstream }) => upstream.id));
+    for (const [id, lane] of this.lanes) {
+      if (ids.has(id)) continue;
+      this.lanes.delete(id);
+      void lane.stop(LEAVING_MS);
+    }
+    for (const id of ids) {
+      if (this.lanes.has(id)) continue;
+      const lane = new ProviderPoller(id, this.parts);
+      this.lanes.set(id, lane);
+      lane.start();
+    }
   }
 }

@@ -30,13 +30,19 @@ export async function toTaskView(
     usage: {
       amount: formatMicros(task.charged_micros ?? task.hold_micros),
       unit,
-      quantity: task.quantity,
+      quantity: billedQuantity(task),
       per: task.billing_unit,
       final: isFinal(task.state),
     },
     ...(task.notices.length > 0 && { notice: task.notices.join(' ') }),
     ...(task.cancel_requested_at && { cancellation: describeCancellation(task, task.cancel_requested_at) }),
   };
+}
+
+/** What the amount pays for, once something is charged; before, and where nothing is, what was ordered. */
+function billedQuantity({ charged_micros: charged, hold_micros: held, quantity }: TaskRow): number {
+  if (!charged || held === 0n) return quantity;
+  return Number((charged * BigInt(quantity)) / held);
 }
 
 async function toResult(task: TaskRow, files: readonly TaskFileRow[], store: MediaStore): Promise<TaskView['result']> {

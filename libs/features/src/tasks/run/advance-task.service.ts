@@ -1,15 +1,18 @@
+import { Injectable } from '@nestjs/common';
 import { logger, signals } from '#platform';
 import type { ClaimedTask } from '../task-row.js';
 import { MAX_FAILURES, seemsDeadly } from '../attempts.js';
 import { backoffDelayMs } from '../backoff.js';
-import type { SettleTaskService } from '../settle/settle-task.service.js';
-import type { StartStep } from './start-step.js';
-import type { StoreStep } from './store-step.js';
-import type { TaskTransitions } from '../task-transitions.js';
+import { SettleTaskService } from '../settle/settle-task.service.js';
+import type { StepAside } from './hand-over.js';
+import { StartStep } from './start-step.js';
+import { StoreStep } from './store-step.js';
+import { TaskTransitions } from '../task-transitions.js';
 
 const log = logger('generation');
 
 /** Does the next step of a claimed task: hands it to its vendor, or stores what the vendor made. */
+@Injectable()
 export class AdvanceTaskService {
   constructor(
     private readonly moves: TaskTransitions,
@@ -20,7 +23,7 @@ export class AdvanceTaskService {
 
   /** The longest the next step may take, in milliseconds; its parts have shorter limits of their own. */
   limitMs(task: ClaimedTask): number {
-    return task.state === 'storing' ? this.store.limitMs(task) : this.start.limitMs(task);
+    return task.state === 'storing' ? this.store.limitMs : this.start.limitMs(task);
   }
 
   /**
@@ -50,11 +53,12 @@ export class AdvanceTaskService {
 
   /**
    * Never throws for what goes wrong inside a task: that ends up in the row, as another attempt or as its failure.
-   * `signal` stops the step at its next safe point; the lease then lapses and another worker goes on.
+   * `signal` stops the step at its next safe point; the lease then lapses and another worker goes on. `aside` is called
+   * when the step only waits for a vendor.
    */
-  async advance(task: ClaimedTask, signal: AbortSignal): Promise<void> {
+  async advance(task: ClaimedTask, signal: AbortSignal, aside?: StepAside): Promise<void> {
     try {
-      if (task.state === 'submitting') await this.start.run(task, signal);
+      if (task.state === 'submitting') await this.start.run(task, signal, aside);
       else if (task.state === 'storing') await this.store.run(task, signal);
     } catch (error) {
       if (signal.aborted) return;

@@ -1,10 +1,14 @@
+import { Inject, Injectable } from '@nestjs/common';
 import type { Medium } from '#contracts';
 import { logger } from '#platform';
-import type { MediaProviderRegistry } from '#providers';
+import { MediaUpstreams } from '../../media-upstreams/media-upstreams.js';
+import { bareTicket, notedCall } from '../../media-upstreams/vendor-call.js';
 import { Loop } from './loop.js';
-import type { SettleTaskService } from '../settle/settle-task.service.js';
+import { SettleTaskService } from '../settle/settle-task.service.js';
 import { withinLimit } from './step-limit.js';
-import type { OverdueTask, TaskTransitions } from '../task-transitions.js';
+import { type OverdueTask, TaskTransitions } from '../task-transitions.js';
+
+import { MEDIUM } from './worker-parts.js';
 
 const log = logger('generation');
 
@@ -15,14 +19,15 @@ const BATCH = 100;
 const CANCEL_TIMEOUT_MS = 10_000;
 
 /** Ends tasks whose time is up, whatever they wait for, so that no hold stays for ever. */
+@Injectable()
 export class DeadlineKeeper {
   private readonly loop: Loop;
 
   constructor(
-    private readonly medium: Medium,
+    @Inject(MEDIUM) private readonly medium: Medium,
     private readonly moves: TaskTransitions,
     private readonly settlement: SettleTaskService,
-    private readonly providers: MediaProviderRegistry,
+    private readonly upstreams: MediaUpstreams,
   ) {
     this.loop = new Loop(`deadlines-${medium}`, ROUND_MS, () => this.failOverdue());
   }
@@ -68,10 +73,12 @@ export class DeadlineKeeper {
   /** Best effort: work that nobody will fetch may still cost the gateway money. */
   private async stopVendor({ id, provider, operation }: OverdueTask): Promise<void> {
     if (!provider || !operation) return;
-    const vendor = this.providers.providerById(provider);
+    const upstream = this.upstreams.byId(provider)?.upstream;
+    if (!upstream?.cancel) return;
     const limit = { step: 'cancel', limitMs: CANCEL_TIMEOUT_MS } as const;
-    await withinLimit(limit, async (limited) => vendor.cancel?.(operation, limited)).catch((error: unknown) =>
-      log.warn('upstream.cancel_failed', { taskId: id, provider, error }),
+    const told = withinLimit(limit, async (limited) =>
+      upstream.cancel?.(operation, notedCall(limited, bareTicket(upstream, id)).call),
     );
+    await told.catch((error: unknown) => log.warn('upstream.cancel_failed', { taskId: id, provider, error }));
   }
 }

@@ -4,6 +4,8 @@ import { TaskTransitions } from '../task-transitions.js';
 
 const silent: TaskSignals = { publish: () => undefined, subscribe: () => undefined, close: () => Promise.resolve() };
 
+const INTENT = { upstream: 'sandbox', ticket: { upstream: 'sandbox', model: 'm' } };
+
 describe('The claim of due tasks', () => {
   let testDatabase: TestDatabase;
   let moves: TaskTransitions;
@@ -94,7 +96,7 @@ describe('The claim of due tasks', () => {
     for (const id of accounts) await account(id, unlucky.includes(id) ? { maxRunning: 3 } : {});
     for (const id of unlucky) await queue(id, 2);
     for (const task of await moves.claimDue('image', 20)) {
-      await moves.recordStartIntent(task, 'sandbox');
+      await moves.recordStartIntent(task, INTENT);
       await moves.awaitDeadline(task, 'The start was interrupted.');
     }
     for (const id of accounts) await queue(id, 20);
@@ -152,6 +154,6 @@ describe('The claim of due tasks', () => {
     const [again] = await moves.claimDue('image', 1);
     expect([again?.id, again?.attempt]).toEqual([first?.id, (first?.attempt ?? 0) + 1]);
     if (!first) throw new Error('nothing was claimed');
-    expect(await moves.recordStartIntent(first, 'sandbox')).toBe(false);
+    expect(await moves.recordStartIntent(first, INTENT)).toBe('lost');
   });
 });

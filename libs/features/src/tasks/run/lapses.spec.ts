@@ -1,4 +1,4 @@
-import { FakeVendor } from './testing/fake-vendor.js';
+import { FakeVendor, intentOf } from './testing/fake-vendor.js';
 import { openTaskBench, type TaskBench } from './testing/task-bench.js';
 
 const never = new AbortController().signal;
@@ -33,7 +33,7 @@ describe('Attempts that end without a word', () => {
     for (const taskId of taskIds) await overdue(taskId);
     const claimed = await bench.moves.claimDue('image', 10);
     expect(claimed.map(({ id }) => id).toSorted()).toEqual(taskIds.toSorted());
-    for (const task of claimed) await bench.moves.recordStartIntent(task, vendor.id);
+    for (const task of claimed) await bench.moves.recordStartIntent(task, intentOf(vendor));
   }
 
   it('are counted; those that end with a word are not', async () => {

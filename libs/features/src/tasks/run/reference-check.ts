@@ -1,14 +1,15 @@
 import type { MeasuredReference, ModelFamily } from '#contracts';
 import { checkReferences } from '#media';
-import { type SafeFetcher } from '#platform';
+import type { SafeFetcher } from '#platform';
 import type { TaskRow } from '../task-row.js';
-
-/** The longest look at one file, in milliseconds. */
-const FILE_TIMEOUT_MS = 20_000;
 
 /** Looks at the files a request points at, before any vendor sees the order. */
 export class ReferenceCheck {
-  constructor(private readonly fetcher: SafeFetcher) {}
+  constructor(
+    private readonly fetcher: SafeFetcher,
+    /** The longest look at one file, in milliseconds. */
+    private readonly fileTimeoutMs: number,
+  ) {}
 
   /** @throws InvalidMedia naming the file and the rule it broke. */
   check(
@@ -18,7 +19,7 @@ export class ReferenceCheck {
   ): Promise<MeasuredReference[]> {
     return checkReferences(family.references(parameters), family.totalSeconds(parameters), {
       fetcher: this.fetcher,
-      timeoutMs: FILE_TIMEOUT_MS,
+      timeoutMs: this.fileTimeoutMs,
       signal,
       accountId,
     });

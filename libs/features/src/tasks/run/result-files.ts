@@ -1,5 +1,5 @@
-import type { ProviderOutput } from '#contracts';
-import { extensionOf } from '#media';
+import type { Medium, ProviderOutput } from '#contracts';
+import { deliveredType, extensionOf } from '#media';
 
 /** A file that is in the store and was found readable. */
 export interface SettledFile {
@@ -14,20 +14,64 @@ export interface SettledFile {
   readonly durationMs: number | null;
 }
 
-/** Where the file of an output lies in our store: always at the same place, so that copying is safe to repeat. */
-export const storeKeyOf = (taskId: string, ordinal: number, { contentType }: ProviderOutput): string =>
+/** The types in which files of a medium may come. */
+const TYPES = {
+  image: ['image/png', 'image/jpeg', 'image/webp', 'image/gif'],
+  video: ['video/mp4', 'video/quicktime'],
+} as const satisfies Record<Medium, readonly string[]>;
+
+/** What was delivered in the place of a picture or film. */
+export class WrongMedium extends Error {
+  constructor(
+    readonly expected: Medium,
+    readonly contentType: string | undefined,
+  ) {
+    super(
+      `${contentType ?? 'a file of no known type'} came in the place of ${expected === 'image' ? 'a picture' : 'a film'}`,
+    );
+    this.name = 'WrongMedium';
+  }
+}
+
+/**
+ * The type of a delivered file by its first bytes: vendors state one that is not true.
+ *
+ * @throws WrongMedium
+ */
+export function typeOfFile(medium: Medium, beginning: Buffer): string {
+  const type = deliveredType(beginning);
+  if (type !== undefined && (TYPES[medium] as readonly string[]).includes(type)) return type;
+  throw new WrongMedium(medium, type);
+}
+
+/** Where a file lies in our store: always at the same place, so that copying is safe to repeat. */
+export const storeKeyOf = (taskId: string, ordinal: number, contentType: string): string =>
   `media/${taskId}/${ordinal}.${extensionOf(contentType)}`;
 
-/** What may have been copied for a task that failed after all. Nobody gets to see it; it is noted to be removed. */
+/**
+ * What may have been copied for a task that failed after all, under every type in which it may have come. Nobody gets to
+ * see it; it is noted to be removed.
+ */
 export const leftoverFiles = (taskId: string, outputs: readonly ProviderOutput[] | null): SettledFile[] =>
-  (outputs ?? []).map((output, ordinal) => ({
-    ordinal,
-    role: output.role,
-    storeKey: storeKeyOf(taskId, ordinal, output),
-    contentType: output.contentType,
-    bytes: 0,
-    sha256: '',
-    width: null,
-    height: null,
-    durationMs: null,
-  }));
+  (outputs ?? [])
+    .flatMap(({ role, contentType }, ordinal) =>
+      possibleTypes(contentType).map((type) => ({
+        role,
+        contentType: type,
+        storeKey: storeKeyOf(taskId, ordinal, type),
+      })),
+    )
+    .map((file, ordinal) => ({
+      ...file,
+      ordinal,
+      bytes: 0,
+      sha256: '',
+      width: null,
+      height: null,
+      durationMs: null,
+    }));
+
+const possibleTypes = (hint: string): readonly string[] => {
+  const medium = hint.split('/', 1)[0];
+  return medium === 'image' || medium === 'video' ? TYPES[medium] : [...TYPES.image, ...TYPES.video];
+};

@@ -1,5 +1,5 @@
 import { ProviderError } from '#contracts';
-import { FakeVendor } from './testing/fake-vendor.js';
+import { FakeVendor, intentOf } from './testing/fake-vendor.js';
 import { openTaskBench, type TaskBench } from './testing/task-bench.js';
 
 const never = new AbortController().signal;
@@ -25,6 +25,24 @@ describe('Handing an order to a vendor', () => {
     const task = await bench.row(taskId);
     expect([task.state, task.start_intent_at]).toEqual(['submitting', expect.any(Date)]);
     expect(await bench.settlement.cancelUnstarted(taskId)).toBe(false);
+  });
+
+  it('tries a vendor that is away until the deadline, ever more slowly, and blames nobody', async () => {
+    const taskId = await bench.submit();
+    vendor.start = () => Promise.reject(new ProviderError('retryable', 'Away.'));
+    const waits = async (): Promise<number> => {
+      await attempt(taskId);
+      const text = 'select extract(epoch from lease_until - now())::float8 as seconds from task where id = $1';
+      return (await bench.database.query<{ seconds: number }>({ text, values: [taskId] })).rows[0]?.seconds ?? 0;
+    };
+    const first = await waits();
+    for (let turn = 0; turn < 8; turn += 1) await waits();
+    expect(first).toBeLessThan(1.3);
+    expect(await waits()).toBeGreaterThan(40);
+    expect(await bench.row(taskId)).toMatchObject({ state: 'queued', failures: 0, last_failure: 'Away.' });
+    vendor.start = async (order) => vendor.take(order);
+    await attempt(taskId);
+    expect(await bench.row(taskId)).toMatchObject({ state: 'running' });
   });
 
   describe('that can be asked for it', () => {
@@ -65,7 +83,7 @@ describe('Handing an order to a vendor', () => {
       const taskId = await bench.submit();
       vendor.startTimeoutMs = 5_000;
       vendor.start = async (order) => vendor.take(order);
-      await bench.moves.recordStartIntent(await bench.claim(taskId), vendor.id);
+      await bench.moves.recordStartIntent(await bench.claim(taskId), intentOf(vendor));
       await ago(taskId, 'start_intent_at', 5_500);
       await attempt(taskId);
       expect(times(taskId)).toBe(0);

@@ -1,61 +1,58 @@
-import { ProviderError, type MediaOrder, type MediaProvider, type Operation } from '#contracts';
+import { Inject, Injectable } from '@nestjs/common';
+import { MediaFailure, type MediaOrder, type MediaUpstream, type PlannedOrder, type Started } from '#contracts';
 import { InvalidMedia } from '#media';
 import { logger } from '#platform';
-import type { MediaProviderRegistry } from '#providers';
-import { type Failpoints } from '#runtime';
 import { catalogFamily } from '../submit/catalog-family.js';
+import { plannedOrderOf } from '../submit/planned-order.js';
 import type { ClaimedTask, TaskRow } from '../task-row.js';
-import { MAX_FAILURES } from '../attempts.js';
 import { backoffDelayMs } from '../backoff.js';
-import type { ReferenceCheck } from './reference-check.js';
-import type { SettleTaskService } from '../settle/settle-task.service.js';
-import { StepAbandoned, withinLimit } from './step-limit.js';
-import { taskLog } from '../task-log.js';
-import type { Retry, TaskTransitions } from '../task-transitions.js';
-import type { UpstreamLimits } from './upstream-limits.js';
-import { storableOperation, storableText, waitMsOf } from '../poll/vendor-answers.js';
+import { withinLimit } from './step-limit.js';
+import { WorkerParts } from './worker-parts.js';
+import { storableText, waitMsOf } from '../poll/vendor-answers.js';
+import type { Candidate } from '../../media-upstreams/media-router.js';
+import type { RoutedUpstream } from '../../media-upstreams/media-upstreams.js';
+import { bareTicket, notedCall } from '../../media-upstreams/vendor-call.js';
+import { HandedOver } from './handed-over.js';
+import { HANDOVER_MS, HandOver, type StartAttempt, type StepAside } from './hand-over.js';
 
 const log = logger('generation');
 
-/** The first look at a fresh operation; later looks follow what the vendor says. */
-const FIRST_POLL_MS = 300;
-
-/** How long a call, and then the showing up of its order, may take at a vendor that does not say so itself, in milliseconds. */
-const START_TIMEOUT_MS = 30_000;
-const FINDABLE_AFTER_MS = 30_000;
-
-/** The longest look at all files that an order points at, the longest search for an order, and the longest telling a vendor to stop. */
-const LIMITS = { references: 120_000, find: 30_000, cancel: 10_000 } as const;
+/** The longest look at all files that an order points at, and the longest search for an order. */
+const LIMITS = { references: 120_000, find: 30_000 } as const;
 /** What the statements of the step may take besides, in milliseconds. */
 const STATEMENTS_MS = 30_000;
+/** How long a task waits whose upstream no process knows any more, in milliseconds. */
+const UNKNOWN_UPSTREAM_MS = 10_000;
+/** The longest that a call of such an upstream may have lasted. */
+const UNKNOWN_START_MS = 30_000;
 
-const startLimitMs = (provider: MediaProvider): number => provider.startTimeoutMs ?? START_TIMEOUT_MS;
+type StartStepParts = Pick<WorkerParts, 'moves' | 'settlement' | 'upstreams' | 'router' | 'references'>;
 
-/** What the step works with. */
-export interface StartStepParts {
-  readonly moves: TaskTransitions;
-  readonly settlement: SettleTaskService;
-  readonly providers: MediaProviderRegistry;
-  readonly references: ReferenceCheck;
-  readonly limits: UpstreamLimits;
-  readonly failpoints: Failpoints;
-}
-
-/** Hands a claimed task to its vendor, at most once however often workers die in between. */
+/** Hands a claimed task to an upstream, at most once however often workers die in between. */
+@Injectable()
 export class StartStep {
-  constructor(private readonly parts: StartStepParts) {}
+  constructor(
+    @Inject(WorkerParts) private readonly parts: StartStepParts,
+    private readonly handOver: HandOver,
+    private readonly handedOver: HandedOver,
+  ) {}
 
-  async run(task: ClaimedTask, signal: AbortSignal): Promise<void> {
+  /** @param aside called once when the step only waits for a vendor, so that it needs no slot any more. */
+  async run(task: ClaimedTask, signal: AbortSignal, aside: StepAside = () => undefined): Promise<void> {
     if (await this.stopUnconfirmed(task)) return;
-    const earlier = this.earlierProvider(task);
-    if (earlier && earlier.repeatStart !== 'idempotent') return this.resume(task, earlier, signal);
-    return this.startFresh(task, earlier ?? this.parts.providers.providerOf(task.model), signal);
+    const earlier = this.earlierUpstream(task);
+    if (earlier === 'unknown') return this.awaitUpstream(task);
+    const step = { task, signal, aside };
+    if (earlier && earlier.upstream.traits.repeatStart !== 'idempotent') return this.resume(step, earlier);
+    return this.startFresh(step, earlier);
   }
 
   /** The longest `run` may take, in milliseconds. */
   limitMs(task: ClaimedTask): number {
-    const provider = this.earlierProvider(task) ?? this.parts.providers.providerOf(task.model);
-    return LIMITS.references + LIMITS.find + LIMITS.cancel + startLimitMs(provider) + STATEMENTS_MS;
+    const earlier = this.earlierUpstream(task);
+    const makers = earlier === 'unknown' ? [] : earlier ? [earlier] : this.parts.upstreams.serving(task.model);
+    const startMs = Math.max(UNKNOWN_START_MS, ...makers.map(({ upstream }) => upstream.traits.startTimeoutMs));
+    return LIMITS.references + LIMITS.find + HANDOVER_MS + startMs + STATEMENTS_MS;
   }
 
   /**
@@ -64,67 +61,57 @@ export class StartStep {
    */
   async stopUnconfirmed(task: ClaimedTask): Promise<boolean> {
     if (!task.cancel_requested_at) return false;
-    const earlier = this.earlierProvider(task);
+    const earlier = this.earlierUpstream(task);
     if (!earlier) return this.parts.settlement.cancelUnstarted(task.id);
-    if (earlier.repeatStart !== 'idempotent' || task.lapses === 0) return false;
-    log.warn('task.cancelled_unconfirmed', { taskId: task.id, provider: earlier.id });
+    if (earlier === 'unknown' || earlier.upstream.traits.repeatStart !== 'idempotent' || task.lapses === 0)
+      return false;
+    log.warn('task.cancelled_unconfirmed', { taskId: task.id, provider: earlier.upstream.id });
     return this.parts.settlement.cancel(task.id, ['submitting']);
   }
 
-  private earlierProvider({ start_intent_at: announced, provider }: TaskRow): MediaProvider | null {
-    return announced && provider ? this.parts.providers.providerById(provider) : null;
+  private earlierUpstream({ start_intent_at: announced, provider }: TaskRow): RoutedUpstream | 'unknown' | null {
+    return announced && provider ? (this.parts.upstreams.byId(provider) ?? 'unknown') : null;
   }
 
-  private async startFresh(task: ClaimedTask, provider: MediaProvider, signal: AbortSignal): Promise<void> {
-    const { moves, failpoints } = this.parts;
-    if (await this.waitsForVendor(task, provider)) return;
-    const order = await this.prepare(task, signal);
-    if (!order) return;
-    if (!(await moves.recordStartIntent(task, provider.id))) return;
-    failpoints.reach('after-start-intent');
-    let operation: Operation;
-    try {
-      const limit = { step: 'start', limitMs: startLimitMs(provider), signal } as const;
-      operation = storableOperation(await withinLimit(limit, (limited) => provider.start(order, limited)));
-    } catch (error) {
-      if (error instanceof StepAbandoned) this.awaitLate(task, provider, error.late);
-      return this.startFailed(task, provider, error);
+  /** Its upstream may come back with the next configuration; the deadline ends it if nothing else does. */
+  private async awaitUpstream(task: ClaimedTask): Promise<void> {
+    log.error('upstream.unknown', { taskId: task.id, provider: task.provider });
+    const reason = 'The upstream that was called is not configured any more.';
+    await this.parts.moves.retryLater(task, { reason, delayMs: UNKNOWN_UPSTREAM_MS, counts: false });
+  }
+
+  /** @param only the one that an earlier attempt called, if any. */
+  private async startFresh(given: StartAttempt, only: RoutedUpstream | null): Promise<void> {
+    const { handOver } = this;
+    const { moves, router } = this.parts;
+    const task = await moves.withLongTexts(given.task);
+    const step = { ...given, task };
+    const planned = plannedOrderOf(task.id, catalogFamily(task.model), task);
+    const makers = only ? againOf(only, planned) : router.makersOf(planned, task.account_id);
+    const [cannot] = makers.cannot;
+    if (makers.candidates.length === 0) {
+      if (cannot && !task.start_intent_at) {
+        await this.parts.settlement.fail(task, 'upstream_error', cannot.cannot);
+        return;
+      }
+      const reason = 'No upstream makes this model at present.';
+      await handOver.later(task, { reason, delayMs: backoffDelayMs(task.attempt - 1), counts: false });
+      return;
     }
-    failpoints.reach('after-vendor-start');
-    await this.started(task, provider, operation);
-  }
-
-  /** A vendor that asked to be left alone gets nothing new; the task keeps its place and is not blamed. */
-  private async waitsForVendor(task: ClaimedTask, provider: MediaProvider): Promise<boolean> {
-    const pausedMs = await this.parts.limits.pausedMs(provider.id, 'start');
-    if (pausedMs === 0) return false;
-    const delayMs = pausedMs * (1 + Math.random() / 4);
-    await this.startLater(task, { reason: 'The vendor is busy.', delayMs, counts: false });
-    return true;
-  }
-
-  /** The vendor did not take this order. Whether it took an earlier one is still unknown, so the row must go on knowing of that. */
-  private async startLater(task: ClaimedTask, retry: Retry): Promise<void> {
-    await (task.start_intent_at ? this.parts.moves.retryLater(task, retry) : this.parts.moves.requeue(task, retry));
+    const waitMs = handOver.closedMs(makers.candidates, task.model);
+    if (waitMs > 0) return handOver.later(task, { reason: 'The vendor is busy.', delayMs: waitMs, counts: false });
+    const order = await this.prepare(step, planned);
+    if (order) await handOver.offer(step, order, makers.candidates);
   }
 
   /** Checks what the order points at. Null: it broke a rule, and the task has been ended. */
-  private async prepare(task: ClaimedTask, signal: AbortSignal): Promise<MediaOrder | null> {
-    const family = catalogFamily(task.model);
+  private async prepare({ task, signal }: StartAttempt, planned: PlannedOrder): Promise<MediaOrder | null> {
     try {
-      return {
-        taskId: task.id,
-        model: task.model,
-        family: task.family,
-        medium: task.medium,
-        mode: task.mode,
-        parameters: task.parameters,
-        references: await withinLimit({ step: 'references', limitMs: LIMITS.references, signal }, (limited) =>
-          this.parts.references.check(family, task, limited),
-        ),
-        output: family.output(task.parameters),
-        attempt: task.failures + 1,
-      };
+      const limit = { step: 'references', limitMs: LIMITS.references, signal } as const;
+      const references = await withinLimit(limit, (limited) =>
+        this.parts.references.check(catalogFamily(task.model), task, limited),
+      );
+      return { ...planned, references, attempt: task.attempt };
     } catch (error) {
       if (!(error instanceof InvalidMedia) || task.start_intent_at) throw error;
       await this.parts.settlement.fail(task, 'invalid_media', error.message);
@@ -137,93 +124,50 @@ export class StartStep {
    * asked is asked, and only what it does not know after the time it needs to know is sent again; with any other vendor
    * nothing is sent again, and the deadline releases the customer's money.
    */
-  private async resume(task: ClaimedTask, provider: MediaProvider, signal: AbortSignal): Promise<void> {
+  private async resume(step: StartAttempt, routed: RoutedUpstream): Promise<void> {
+    const { task } = step;
+    const { handedOver } = this;
     const { moves } = this.parts;
-    if (!provider.find) {
-      log.warn('task.start_unknown', { taskId: task.id, provider: provider.id });
-      await moves.awaitDeadline(task, 'The start was interrupted; the vendor cannot say whether it has the order.');
-      return;
+    const { upstream } = routed;
+    if (!upstream.find) {
+      log.warn('task.start_unknown', { taskId: task.id, provider: upstream.id });
+      const reason = 'The start was interrupted; the vendor cannot say whether it has the order.';
+      return handedOver.lost(task, routed, reason);
     }
-    const waitMs =
-      latestSendMs(task, provider) + (provider.findableAfterMs ?? FINDABLE_AFTER_MS) - task.claimed_at.getTime();
+    const waitMs = latestSendMs(task, upstream) + upstream.traits.findableAfterMs - task.claimed_at.getTime();
     try {
-      const limit = { step: 'find', limitMs: LIMITS.find, signal } as const;
-      const operation = await withinLimit(limit, async (limited) => provider.find?.(task.id, limited));
-      if (operation) return await this.started(task, provider, storableOperation(operation));
+      const found = await this.find(step, upstream);
+      if (found) return await handedOver.started(task, routed, found);
     } catch (error) {
       // However long the vendor cannot be asked, the order is not sent again and the task is not given up before its time.
-      if (!(error instanceof ProviderError)) throw error;
-      const delayMs = waitMsOf(error.retryAfterMs) || backoffDelayMs(task.failures);
+      if (!(error instanceof MediaFailure)) throw error;
+      const delayMs = waitMsOf(error.retryAfterMs) || backoffDelayMs(task.attempt - 1);
       await moves.retryLater(task, { reason: storableText(error.publicReason), delayMs, counts: false });
       return;
     }
     if (waitMs <= 0) {
       // The vendor does not have it, and nobody wants it any more.
       if (task.cancel_requested_at && (await this.parts.settlement.cancel(task.id, ['submitting']))) return;
-      return this.startFresh(task, provider, signal);
+      return this.startFresh(step, null);
     }
     const reason = 'The vendor does not know the order yet.';
     await moves.retryLater(task, { reason, delayMs: waitMs, counts: false });
   }
 
-  private async started(task: ClaimedTask, provider: MediaProvider, operation: Operation): Promise<void> {
-    const { moves, failpoints } = this.parts;
-    if (await moves.setRunning(task, provider.id, operation, FIRST_POLL_MS)) {
-      taskLog.started(task, provider.id, operation);
-      failpoints.reach('after-running');
-      return;
-    }
-    log.warn('upstream.orphaned', { taskId: task.id, provider: provider.id });
-    const unwanted = await moves.recordOrphan(task.id, provider.id, operation);
-    if (!unwanted || !provider.cancel) return;
-    const limit = { step: 'cancel', limitMs: LIMITS.cancel } as const;
-    const stopped = withinLimit(limit, async (limited) => provider.cancel?.(operation, limited));
-    const outcome = await stopped.catch(() => 'too_late' as const);
-    if (outcome === 'cancelled') await moves.resolveOrphan(task.id, operation);
-  }
-
-  /** A vendor that answers after all has taken the order: the task is told while it is still this attempt's, else it is work that nobody wants. */
-  private awaitLate(task: ClaimedTask, provider: MediaProvider, late: Promise<unknown>): void {
-    late
-      .then((operation) => this.started(task, provider, storableOperation(operation as Operation)))
-      .catch((error: unknown) => log.warn('upstream.start_failed_late', { taskId: task.id, error }));
-  }
-
-  /** A call that was given up may still be under way, so its end is not known. */
-  private async recordEnd(task: ClaimedTask, error: unknown): Promise<void> {
-    if (!(error instanceof StepAbandoned)) await this.parts.moves.recordStartEnd(task);
-  }
-
-  /** What was thrown decides: refused for good, may be tried again, or nobody knows. */
-  private async startFailed(task: ClaimedTask, provider: MediaProvider, error: unknown): Promise<void> {
-    const { moves, settlement, limits } = this.parts;
-    const unforeseen = !(error instanceof ProviderError);
-    // Harmless to repeat, so the task may be tried again as often as any, and is parked when that does not help.
-    if (unforeseen && provider.repeatStart === 'idempotent') throw error;
-    const failure = unforeseen ? new ProviderError('ambiguous', 'The call broke off.', { cause: error }) : error;
-    const { kind } = failure;
-    const reason = storableText(failure.publicReason);
-    const retryAfterMs = waitMsOf(failure.retryAfterMs);
-    // A vendor that is busy and names no time, or none that makes sense, is not asked again at once.
-    const delayMs = retryAfterMs || backoffDelayMs(task.failures);
-    log.warn('upstream.start_failed', { taskId: task.id, provider: provider.id, kind, reason, error: failure.cause });
-    const busy = kind === 'retryable' && retryAfterMs !== undefined;
-    if (busy) await limits.pause(provider.id, 'start', delayMs);
-    if (busy || (kind === 'retryable' && task.failures + 1 < MAX_FAILURES)) {
-      await this.startLater(task, { reason, delayMs, counts: !busy });
-    } else if (kind !== 'ambiguous') {
-      await settlement.fail(task, failure.code, reason);
-    } else if (provider.repeatStart === 'unknown') {
-      await moves.awaitDeadline(task, reason);
-    } else {
-      // A vendor that recognises a repeated order, or can be asked for it, gets another attempt; any other never does.
-      await this.recordEnd(task, error);
-      await moves.retryLater(task, { reason, delayMs, counts: false });
-    }
+  private find({ task, signal }: StartAttempt, upstream: MediaUpstream): Promise<Started | null> {
+    const limit = { step: 'find', limitMs: LIMITS.find, signal } as const;
+    const ticket = task.ticket ?? bareTicket(upstream, task.id);
+    return withinLimit(limit, async (limited) => (await upstream.find?.(notedCall(limited, ticket).call)) ?? null);
   }
 }
 
+/** The same order to the same upstream, which recognises it: nobody else may have it. */
+function againOf(routed: RoutedUpstream, order: PlannedOrder): { candidates: Candidate[]; cannot: [] } {
+  const plan = routed.upstream.plan(order);
+  return { candidates: 'cannot' in plan ? [] : [{ routed, plan }], cannot: [] };
+}
+
 /** The last moment at which the earlier call can have reached the vendor, in Unix milliseconds of the database's clock. */
-function latestSendMs({ start_intent_at: announced, start_ended_at: ended }: TaskRow, provider: MediaProvider): number {
-  return ended ? ended.getTime() : (announced?.getTime() ?? 0) + startLimitMs(provider);
+function latestSendMs({ start_intent_at: announced, start_ended_at: ended }: TaskRow, upstream: MediaUpstream): number {
+  return ended ? ended.getTime() : (announced?.getTime() ?? 0) + upstream.traits.startTimeoutMs;
 }

@@ -1,8 +1,11 @@
 import { Readable } from 'node:stream';
 import type { ProviderOutput } from '#contracts';
 import type { MediaStore } from '#media';
-import { pngSample } from '#testing';
+import { RemoteStatus } from '#platform';
+import { filmSample, jpegSample, pngSample } from '#testing';
 import { StoreStep } from './store-step.js';
+import { MediaUpstreams } from '../../media-upstreams/media-upstreams.js';
+import { ScriptedUpstream } from './testing/scripted-upstream.js';
 import { FakeVendor } from './testing/fake-vendor.js';
 import { openTaskBench, type TaskBench } from './testing/task-bench.js';
 
@@ -54,10 +57,71 @@ describe('Storing what a vendor made', () => {
       return new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason as Error)));
     };
     const store = Object.create(bench.platform.store, { open: { value: open } }) as MediaStore;
-    const { moves, settlement, providers, platform } = bench;
-    const { fetcher, failpoints } = platform;
-    const step = new StoreStep({ moves, settlement, providers, store, fetcher, failpoints });
+    const step = new StoreStep(Object.create(bench.parts, { store: { value: store } }) as typeof bench.parts);
     await expect(step.run(await bench.claim(taskId), lease.signal)).rejects.toThrow('the task is lost');
     expect(reading?.aborted).toBe(true);
+  });
+
+  /** Stores one output of an order whose vendor states PNG. */
+  async function stored(bytes: Buffer, changes: { role?: ProviderOutput['role'] } = {}): Promise<string> {
+    vendor.open = async () => Readable.from([bytes.subarray(0, 3), bytes.subarray(3)]);
+    const taskId = await bench.submit();
+    await bench.start.run(await bench.claim(taskId), never);
+    await bench.schedule.finish(taskId, [
+      { role: 'output', contentType: 'image/png', url: 'https://vendor.example/a', ...changes },
+    ]);
+    await bench.store.run(await bench.claim(taskId), never);
+    return taskId;
+  }
+
+  const filesOf = async (taskId: string) =>
+    (
+      await bench.database.query<{ store_key: string; content_type: string }>({
+        text: 'select store_key, content_type from task_file where task_id = $1 order by ordinal',
+        values: [taskId],
+      })
+    ).rows;
+
+  it('takes the type of a file from its bytes, whatever the vendor calls it', async () => {
+    const taskId = await stored(jpegSample({ width: 8, height: 8 }));
+    expect(await filesOf(taskId)).toEqual([{ store_key: `media/${taskId}/0.jpg`, content_type: 'image/jpeg' }]);
+    expect(await bench.row(taskId)).toMatchObject({ state: 'completed' });
+  });
+
+  it('asks the vendor for new links when the old ones are dead, and blames nobody', async () => {
+    const upstream = new ScriptedUpstream('links');
+    const fresh: ProviderOutput = { role: 'output', contentType: 'image/png', url: 'https://vendor.example/new' };
+    const asked: unknown[] = [];
+    Object.assign(upstream, {
+      open: async ({ url }: ProviderOutput) => {
+        if (url !== fresh.url) throw new RemoteStatus(403);
+        return Readable.from([pngSample({ width: 8, height: 8 })]);
+      },
+      refresh: async (operation: unknown) => {
+        asked.push(operation);
+        return [fresh];
+      },
+    });
+    const upstreams = new MediaUpstreams();
+    upstreams.exchange([upstream.routed()]);
+    const step = new StoreStep(Object.create(bench.parts, { upstreams: { value: upstreams } }) as typeof bench.parts);
+    const taskId = await bench.submit();
+    await bench.start.run(await bench.claim(taskId), never);
+    await bench.change(taskId, `provider = 'links'`);
+    await bench.schedule.finish(taskId, [{ ...fresh, url: 'https://vendor.example/old' }]);
+    const { operation } = await bench.row(taskId);
+    await step.run(await bench.claim(taskId), never);
+    expect(await bench.row(taskId)).toMatchObject({ state: 'completed', failures: 0 });
+    expect(asked).toEqual([operation]);
+  });
+
+  it.each([
+    ['a film', () => filmSample()],
+    ['a web page', () => Buffer.from('<!doctype html><title>Sign in</title>')],
+    ['nothing', () => Buffer.alloc(0)],
+  ])('does not deliver %s as a picture', async (_, bytes) => {
+    const taskId = await stored(bytes());
+    expect(await bench.row(taskId)).toMatchObject({ state: 'storing', failures: 1, charged_micros: null });
+    expect(await filesOf(taskId)).toEqual([]);
   });
 });

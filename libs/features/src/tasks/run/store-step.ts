@@ -1,52 +1,41 @@
-import type { Medium, ProviderOutput } from '#contracts';
-import { copyToStore, inspectStoredFile, type MediaStore, MediaStoreError, type StoredFile } from '#media';
-import { logger, type SafeFetcher } from '#platform';
-import type { MediaProviderRegistry } from '#providers';
-import { type Failpoints } from '#runtime';
+import { Inject, Injectable } from '@nestjs/common';
+import type { ProviderOutput } from '#contracts';
+import { type CopiedFile, copyToStore, type FilePlace, inspectStoredFile, MediaStoreError } from '#media';
+import { logger, RemoteStatus } from '#platform';
 import { catalogFamily } from '../submit/catalog-family.js';
 import type { ClaimedTask, TaskRow } from '../task-row.js';
 import { MAX_FAILURES } from '../attempts.js';
 import { backoffDelayMs } from '../backoff.js';
 import { chargeFor, deliveredQuantity } from '../settle/charge.js';
-import { type SettledFile, storeKeyOf } from './result-files.js';
-import type { SettleTaskService } from '../settle/settle-task.service.js';
+import { deliveryNotices } from './delivery-notices.js';
+import { type SettledFile, storeKeyOf, typeOfFile } from './result-files.js';
+import { keptFile } from '../../media-upstreams/result-spool.js';
+import { bareTicket, notedCall } from '../../media-upstreams/vendor-call.js';
 import { StepAbandoned, withinLimit } from './step-limit.js';
+import { WorkerParts } from './worker-parts.js';
 import { taskLog } from '../task-log.js';
-import type { TaskTransitions } from '../task-transitions.js';
 
 const log = logger('generation');
 
-/** The largest result that is accepted from a vendor, and the longest its transfer may take. */
-const RESULT_LIMITS = { maxBytes: 2 * 1024 ** 3, timeoutMs: 10 * 60_000 } as const;
-
-/** The longest one attempt at storing the files of a task may take, in milliseconds. */
-const LIMIT_MS = { image: 90_000, video: RESULT_LIMITS.timeoutMs + 60_000 } as const satisfies Record<Medium, number>;
 /** What the statements of the step may take besides, in milliseconds. */
 const STATEMENTS_MS = 30_000;
 
 /** What our own store may be to blame for: full, away, or without what was just written. */
 const OURS: ReadonlySet<MediaStoreError['code']> = new Set(['no_space', 'unavailable', 'not_found']);
 
-/** What the step works with. */
-export interface StoreStepParts {
-  readonly moves: TaskTransitions;
-  readonly settlement: SettleTaskService;
-  readonly providers: MediaProviderRegistry;
-  readonly store: MediaStore;
-  readonly fetcher: SafeFetcher;
-  readonly failpoints: Failpoints;
-}
+type StoreStepParts = Pick<
+  WorkerParts,
+  'moves' | 'settlement' | 'upstreams' | 'store' | 'fetcher' | 'failpoints' | 'storeLimits'
+>;
 
 /** Copies what the vendor made into our store, proves it readable, and settles the task. Safe to repeat: keys are fixed. */
+@Injectable()
 export class StoreStep {
-  constructor(
-    private readonly parts: StoreStepParts,
-    private readonly limits: Readonly<Record<Medium, number>> = LIMIT_MS,
-  ) {}
+  constructor(@Inject(WorkerParts) private readonly parts: StoreStepParts) {}
 
   /** The longest `run` may take, in milliseconds. */
-  limitMs({ medium }: TaskRow): number {
-    return this.limits[medium] + STATEMENTS_MS;
+  get limitMs(): number {
+    return this.parts.storeLimits.stepMs + STATEMENTS_MS;
   }
 
   async run(task: ClaimedTask, signal: AbortSignal): Promise<void> {
@@ -60,8 +49,8 @@ export class StoreStep {
     }
     let files: SettledFile[];
     try {
-      const limit = { step: 'store', limitMs: this.limits[task.medium], signal } as const;
-      files = await withinLimit(limit, (limited) => this.copyAll(task, outputs, limited));
+      const limit = { step: 'store', limitMs: this.parts.storeLimits.stepMs, signal } as const;
+      files = await withinLimit(limit, (limited) => this.copyFresh(task, outputs, limited));
     } catch (error) {
       if (signal.aborted) throw error;
       return this.copyFailed(task, error);
@@ -78,7 +67,33 @@ export class StoreStep {
       quantity: deliveredQuantity(plan, delivered),
       files,
       resultTtlSeconds: family.resultTtlSeconds,
+      notices: deliveryNotices(plan, files),
     });
+  }
+
+  /** Links die while files wait for our store, and what is behind them was paid for: the vendor is asked for new ones. */
+  private async copyFresh(
+    task: TaskRow,
+    outputs: readonly ProviderOutput[],
+    signal: AbortSignal,
+  ): Promise<SettledFile[]> {
+    try {
+      return await this.copyAll(task, outputs, signal);
+    } catch (error) {
+      const fresh = isDeadLink(error) ? await this.refreshed(task, signal) : undefined;
+      // What is charged was decided by what was delivered first.
+      if (fresh?.length !== outputs.length) throw error;
+      return this.copyAll(task, fresh, signal);
+    }
+  }
+
+  private async refreshed(
+    { id, provider, operation, ticket }: TaskRow,
+    signal: AbortSignal,
+  ): Promise<readonly ProviderOutput[] | undefined> {
+    const upstream = this.parts.upstreams.byId(provider ?? '')?.upstream;
+    if (!upstream?.refresh || operation === null) return undefined;
+    return upstream.refresh(operation, notedCall(signal, ticket ?? bareTicket(upstream, id)).call);
   }
 
   private async copyAll(
@@ -88,33 +103,38 @@ export class StoreStep {
   ): Promise<SettledFile[]> {
     const files: SettledFile[] = [];
     for (const [ordinal, output] of outputs.entries()) {
-      const key = storeKeyOf(task.id, ordinal, output);
-      files.push(await this.measured(output, ordinal, await this.copy(task, output, key, signal), signal));
+      files.push(await this.measured(output, ordinal, await this.copy(task, output, ordinal, signal), signal));
       this.parts.failpoints.reach('after-file-copied');
     }
     return files;
   }
 
   private async copy(
-    { provider: providerId, account_id: accountId }: TaskRow,
+    { id, medium, provider: providerId, account_id: accountId }: TaskRow,
     output: ProviderOutput,
-    key: string,
+    ordinal: number,
     signal: AbortSignal,
-  ): Promise<StoredFile> {
-    const { store, fetcher, providers } = this.parts;
-    const provider = providers.providerById(providerId ?? '');
-    const { maxBytes, timeoutMs } = RESULT_LIMITS;
-    const source = provider.open
-      ? await provider.open(output, signal)
-      : { fetcher, url: output.url, timeoutMs, accountId };
-    return copyToStore(source, { store, key, contentType: output.contentType, maxBytes, signal });
+  ): Promise<CopiedFile> {
+    const kept = keptFile(output, id, ordinal);
+    if (kept) return kept;
+    const { store, fetcher, upstreams, storeLimits: limits } = this.parts;
+    // An upstream that left the configuration may still have links that anybody can fetch.
+    const upstream = upstreams.byId(providerId ?? '')?.upstream;
+    const source = upstream?.open
+      ? await upstream.open(output, { signal })
+      : { fetcher, url: output.url, timeoutMs: limits.downloadMs, accountId };
+    const place = (beginning: Buffer): FilePlace => {
+      const contentType = typeOfFile(output.role === 'last_frame' ? 'image' : medium, beginning);
+      return { key: storeKeyOf(id, ordinal, contentType), contentType };
+    };
+    return copyToStore(source, { store, place, maxBytes: limits.maxBytes, signal });
   }
 
   /** Reads the header back from the store, so that a file nobody can open never counts as delivered. */
   private async measured(
     output: ProviderOutput,
     ordinal: number,
-    file: StoredFile,
+    file: CopiedFile,
     signal: AbortSignal,
   ): Promise<SettledFile> {
     const header = await inspectStoredFile(this.parts.store, file, signal);
@@ -122,7 +142,7 @@ export class StoreStep {
       ordinal,
       role: output.role,
       storeKey: file.key,
-      contentType: output.contentType,
+      contentType: file.contentType,
       bytes: file.bytes,
       sha256: file.sha256,
       width: header.medium === 'audio' ? null : header.width,
@@ -147,6 +167,10 @@ export class StoreStep {
     }
   }
 }
+
+/** What hosts say of a signed link whose time is over, or of a file that moved. */
+const DEAD: ReadonlySet<number> = new Set([401, 403, 404, 410]);
+const isDeadLink = (error: unknown): boolean => error instanceof RemoteStatus && DEAD.has(error.status);
 
 /** A store that hangs is one that is away. */
 const isTimeUp = (error: unknown): boolean =>

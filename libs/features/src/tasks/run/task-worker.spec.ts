@@ -1,11 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { MediaOrder, Operation } from '#contracts';
 import { signals } from '#platform';
-import { AdvanceTaskService } from './advance-task.service.js';
-import { StartStep } from './start-step.js';
-import { StoreStep } from './store-step.js';
-import { ReferenceCheck } from './reference-check.js';
+import { eventually } from '#testing';
 import { TaskTransitions } from '../task-transitions.js';
+import { createTaskSteps } from './testing/create-task-steps.js';
 import { TaskWorker } from './task-worker.js';
 import { FakeVendor } from './testing/fake-vendor.js';
 import { openTaskBench, type TaskBench } from './testing/task-bench.js';
@@ -31,29 +29,17 @@ describe('A worker', () => {
   });
 
   function startWorker(name: string, concurrency: number): TaskWorker {
-    const { database, settlement, providers, limits, platform } = bench;
-    const { failpoints, taskSignals, fetcher, notifier, store } = platform;
+    const { database, upstreams, cooldowns, platform } = bench;
+    const { failpoints, taskSignals, notifier } = platform;
     const moves = new TaskTransitions(database, taskSignals, name, LEASE_MS);
-    const references = new ReferenceCheck(fetcher);
-    const start = new StartStep({ moves, settlement, providers, references, limits, failpoints });
-    const storing = new StoreStep(
-      { moves, settlement, providers, store, fetcher, failpoints },
-      { image: 300, video: 300 },
-    );
-    const advance = new AdvanceTaskService(moves, settlement, start, storing);
-    const worker = new TaskWorker('image', concurrency, moves, advance, notifier, failpoints);
+    const bounds = { maxBytes: 1_000_000, downloadMs: 300, stepMs: 300 };
+    const { advance, gate } = createTaskSteps(platform, { moves, upstreams, cooldowns, leaseMs: LEASE_MS, bounds });
+    const worker = new TaskWorker('image', concurrency, moves, advance, notifier, failpoints, gate);
     workers.push(worker);
     worker.start();
     return worker;
   }
 
-  async function until(condition: () => Promise<boolean> | boolean): Promise<void> {
-    const deadline = Date.now() + 20_000;
-    while (!(await condition())) {
-      if (Date.now() > deadline) throw new Error('it did not come in time');
-      await sleep(25);
-    }
-  }
   const stateOf = async (taskId: string): Promise<string> => (await bench.row(taskId)).state;
   const abandoned = async (step: string): Promise<number> =>
     (await signals.stepsAbandoned.get()).values.find(({ labels }) => labels.step === step)?.value ?? 0;
@@ -67,11 +53,11 @@ describe('A worker', () => {
     };
     const hanging = await bench.submit();
     const worker = startWorker('hung', 1);
-    await until(() => vendor.taken.length === 1);
+    await eventually(() => vendor.taken.length === 1);
     const next = await bench.submit();
-    await until(async () => (await stateOf(next)) === 'running' && (await stateOf(hanging)) === 'running');
+    await eventually(async () => (await stateOf(next)) === 'running' && (await stateOf(hanging)) === 'running');
     expect(vendor.taken.filter((taken) => taken === hanging)).toHaveLength(2);
-    await until(() => worker.inHand === 0);
+    await eventually(() => worker.inHand === 0);
     expect(await abandoned('start')).toBe(before + 1);
   });
 
@@ -84,7 +70,7 @@ describe('A worker', () => {
     };
     const taskId = await bench.submit();
     startWorker('late', 2);
-    await until(async () => (await stateOf(taskId)) === 'running');
+    await eventually(async () => (await stateOf(taskId)) === 'running');
     const { operation } = await bench.row(taskId);
     answerLate?.({ order: 'late' });
     const orphans = async (): Promise<unknown[]> =>
@@ -94,7 +80,7 @@ describe('A worker', () => {
           values: [taskId],
         })
       ).rows;
-    await until(async () => (await orphans()).length > 0);
+    await eventually(async () => (await orphans()).length > 0);
     expect(await orphans()).toEqual([{ operation: { order: 'late' } }]);
     expect((await bench.row(taskId)).operation).toEqual(operation);
   });
@@ -106,9 +92,9 @@ describe('A worker', () => {
     await bench.schedule.finish(taskId, [output]);
     vendor.open = () => new Promise(() => undefined);
     const worker = startWorker('stuck', 1);
-    await until(() => worker.inHand === 1);
-    await until(async () => (await bench.row(taskId)).failures > 0);
-    await until(() => worker.inHand === 0);
+    await eventually(() => worker.inHand === 1);
+    await eventually(async () => (await bench.row(taskId)).failures > 0);
+    await eventually(() => worker.inHand === 0);
     expect(await bench.row(taskId)).toMatchObject({ state: 'storing' });
     delete vendor.open;
   });
@@ -121,7 +107,7 @@ describe('A worker', () => {
     };
     const taskId = await bench.submit();
     const worker = startWorker('stopped', 1);
-    await until(() => vendor.taken.length === 1);
+    await eventually(() => vendor.taken.length === 1);
     const beganMs = performance.now();
     workers.splice(workers.indexOf(worker), 1);
     await worker.stop(2_000);
@@ -133,7 +119,7 @@ describe('A worker', () => {
     expect(rows).toEqual([{ lease_owner: null }]);
     vendor.start = async (order) => vendor.take(order);
     startWorker('next', 1);
-    await until(async () => (await stateOf(taskId)) === 'running');
+    await eventually(async () => (await stateOf(taskId)) === 'running');
     expect(await bench.row(taskId)).toMatchObject({ lapses: 0 });
   });
 
@@ -152,13 +138,13 @@ describe('A worker', () => {
     for (const taskId of suspects) await bench.change(taskId, 'lapses = 2');
     const others: string[] = [];
     const worker = startWorker('careful', 4);
-    await until(async () => {
+    await eventually(async () => {
       others.push(await bench.submit());
       const states = await Promise.all(suspects.map(stateOf));
       return states.every((state) => state === 'running');
     });
     expect(suspects.map((taskId) => beside.get(taskId))).toEqual([1, 1]);
-    await until(async () => (await Promise.all(others.map(stateOf))).every((state) => state === 'running'));
+    await eventually(async () => (await Promise.all(others.map(stateOf))).every((state) => state === 'running'));
     expect(worker.inHand).toBe(0);
   });
 });

@@ -1,13 +1,17 @@
+import { Inject, Injectable } from '@nestjs/common';
 import type { Medium } from '#contracts';
 import { logger, withLogContext } from '#platform';
-import { type Failpoints, type Listening, type TaskNotifier } from '#runtime';
+import { FAILPOINTS, type Failpoints, type Listening, TASK_NOTIFIER, type TaskNotifier } from '#runtime';
 import type { ClaimedTask } from '../task-row.js';
-import type { AdvanceTaskService } from './advance-task.service.js';
+import { AdvanceTaskService } from './advance-task.service.js';
+import { StartGate } from '../../media-upstreams/start-gate.js';
+import type { StepAside } from './hand-over.js';
 import { KeptLease } from './kept-lease.js';
 import { Loop } from './loop.js';
 import { ABANDON_GRACE_MS, endedWithin, StepAbandoned, withinLimit } from './step-limit.js';
-import type { TaskTransitions } from '../task-transitions.js';
+import { TaskTransitions } from '../task-transitions.js';
 import { WorkSlots } from './work-slots.js';
+import { CONCURRENCY, MEDIUM } from './worker-parts.js';
 
 const log = logger('generation');
 
@@ -17,6 +21,10 @@ const SWEEP_MS = 500;
 const SUSPECTS_MS = 1_000;
 /** How long such a task is left to workers that have nothing else to do. */
 const LEFT_TO_IDLE_MS = 3_000;
+/** How long it is left to others while this process waits for calls that would die with it. */
+const LEFT_TO_OTHERS_MS = 60_000;
+/** The most calls that a process waits for beside its slots; further ones keep theirs. */
+const MAX_ASIDE = 1_000;
 /** Which part of the time for stopping the steps under way may use. The rest is for giving up those that do not stop. */
 const STOPPING_SHARE = 0.8;
 
@@ -27,11 +35,15 @@ const STOPPING_SHARE = 0.8;
  * A task whose attempts ended without a word may be what ends processes. It is run while this process works on no other
  * task, so that it takes none along.
  */
+@Injectable()
 export class TaskWorker {
   private readonly sweep = new Loop('task-sweep', SWEEP_MS, () => this.claim());
   private readonly suspects = new Loop('task-suspects', SUSPECTS_MS, () => this.takeSuspect());
-  private readonly abort = new AbortController();
   private readonly slots: WorkSlots;
+  /** Steps that only wait for a vendor. */
+  private readonly aside = new WorkSlots(MAX_ASIDE);
+  /** What ends the steps in slots, and those aside. */
+  private readonly endings = { slots: new Set<AbortController>(), aside: new Set<AbortController>() };
   private listening: Listening | undefined;
   private claiming: Promise<boolean> | undefined;
   private stopping = false;
@@ -41,19 +53,25 @@ export class TaskWorker {
   private backlog = false;
 
   constructor(
-    private readonly medium: Medium,
-    private readonly concurrency: number,
+    @Inject(MEDIUM) private readonly medium: Medium,
+    @Inject(CONCURRENCY) private readonly concurrency: number,
     private readonly moves: TaskTransitions,
     private readonly advance: AdvanceTaskService,
-    private readonly notifier: TaskNotifier,
-    private readonly failpoints: Failpoints,
+    @Inject(TASK_NOTIFIER) private readonly notifier: TaskNotifier,
+    @Inject(FAILPOINTS) private readonly failpoints: Failpoints,
+    private readonly gate: StartGate,
   ) {
     this.slots = new WorkSlots(concurrency);
   }
 
-  /** Steps under way. */
+  /** Steps under way in slots. */
   get inHand(): number {
     return this.concurrency - this.slots.free;
+  }
+
+  /** Calls that are waited for beside them. */
+  get waitingAside(): number {
+    return MAX_ASIDE - this.aside.free;
   }
 
   start(): void {
@@ -63,15 +81,23 @@ export class TaskWorker {
   }
 
   /**
-   * Takes nothing new and gives what is under way most of `graceMs` to reach its end. What is left is aborted at its
-   * next safe point, or abandoned, and given back, so that another worker goes on at once.
+   * Takes nothing new and gives what is under way most of `graceMs` to reach its end, and calls of vendors most of
+   * `callGraceMs`: what they make may be paid for and lost with them. What is left is aborted at its next safe point, or
+   * abandoned, and given back, so that another worker goes on at once.
    */
-  async stop(graceMs: number): Promise<void> {
+  async stop(graceMs: number, callGraceMs = graceMs): Promise<void> {
     this.stopping = true;
-    const timer = setTimeout(() => this.abort.abort(), graceMs * STOPPING_SHARE);
+    const abortAll = (steps: Set<AbortController>) => () => {
+      for (const step of steps) step.abort();
+    };
+    const timers = [
+      setTimeout(abortAll(this.endings.slots), graceMs * STOPPING_SHARE),
+      setTimeout(abortAll(this.endings.aside), Math.max(graceMs, callGraceMs) * STOPPING_SHARE),
+    ];
     await Promise.all([this.listening?.stop(graceMs), this.sweep.stop(), this.suspects.stop(), this.lastClaim()]);
     await this.slots.empty();
-    clearTimeout(timer);
+    await this.aside.empty();
+    for (const timer of timers) clearTimeout(timer);
     const givenBack = this.moves.giveBack(this.medium);
     givenBack.catch((error: unknown) => log.warn('lease.give_back_failed', { error }));
     // What could not be given back is anybody's when its lease is over.
@@ -104,18 +130,30 @@ export class TaskWorker {
     for (;;) {
       const { free } = this.slots;
       if (free === 0 || this.stopping || this.isolating) return false;
-      const tasks = await this.moves.claimDue(this.medium, free);
+      const tasks = await this.moves.claimDue(this.medium, free, await this.gate.claimLimits(this.medium));
       if (tasks.length > 0) this.failpoints.reach('after-claim');
       this.backlog = tasks.length === free;
-      for (const task of tasks) this.slots.fill(this.work(task));
+      for (const task of tasks) this.fill((aside) => this.work(task, aside));
       // Each account got its even share; what small ones left free is for those with more.
       const accounts = new Set(tasks.map(({ account_id: accountId }) => accountId));
       if (this.backlog || accounts.size < 2) return false;
     }
   }
 
-  private async work(task: ClaimedTask): Promise<void> {
-    await this.inContext(task, () => this.advanceWithLease(task, new KeptLease(this.moves, task)));
+  /** Gives a piece of work a slot, and takes it away again when the work only waits. */
+  private fill(begin: (aside: StepAside) => Promise<void>): void {
+    let leave = (): void => undefined;
+    const work = begin(() => {
+      if (this.aside.free === 0) return;
+      this.aside.fill(work);
+      leave();
+      if (this.backlog) this.claimSoon();
+    });
+    leave = this.slots.fill(work);
+  }
+
+  private async work(task: ClaimedTask, aside: StepAside): Promise<void> {
+    await this.inContext(task, () => this.advanceWithLease(task, new KeptLease(this.moves, task), aside));
     // The slot is free again: what waits for one need not wait for the next sweep.
     if (this.backlog) this.claimSoon();
   }
@@ -127,7 +165,8 @@ export class TaskWorker {
   /** Runs one task alone, if there is one. A worker that has other work leaves it to idle ones first. */
   private async takeSuspect(): Promise<boolean> {
     if (this.stopping) return false;
-    const task = await this.moves.claimSuspect(this.medium, this.inHand === 0 ? 0 : LEFT_TO_IDLE_MS);
+    const dueMs = this.waitingAside > 0 ? LEFT_TO_OTHERS_MS : this.inHand === 0 ? 0 : LEFT_TO_IDLE_MS;
+    const task = await this.moves.claimSuspect(this.medium, dueMs);
     if (!task) return false;
     this.isolating = true;
     try {
@@ -145,6 +184,7 @@ export class TaskWorker {
     try {
       await this.lastClaim();
       await this.slots.empty();
+      await this.aside.empty();
       if (this.stopping || lease.lost.aborted || !(await this.moves.beginStep(task))) return;
       log.warn('task.run_alone', { taskId: task.id, lapses: task.lapses });
       this.slots.fill(this.advanceWithLease(task, lease));
@@ -162,23 +202,37 @@ export class TaskWorker {
    * Keeps the lease while the step runs; a step whose lease was lost is aborted, because somebody else has the task. So is
    * one whose time is over, and the slot is free soon after, even when it does not stop.
    */
-  private async advanceWithLease(task: ClaimedTask, lease: KeptLease): Promise<void> {
+  private async advanceWithLease(task: ClaimedTask, lease: KeptLease, aside?: StepAside): Promise<void> {
+    const ending = new AbortController();
+    this.endings.slots.add(ending);
+    const stepAside = aside && this.asideOf(ending, aside);
     const limit = {
       step: 'task',
       limitMs: this.advance.limitMs(task),
-      signal: AbortSignal.any([this.abort.signal, lease.lost]),
+      signal: AbortSignal.any([ending.signal, lease.lost]),
     } as const;
     try {
       await withinLimit(limit, async (signal) => {
-        await this.advance.advance(task, signal);
+        await this.advance.advance(task, signal, stepAside);
         if (signal.aborted && !limit.signal.aborted) await this.overran(task);
       });
     } catch (error) {
       log.error('task.advance_failed', { error });
       if (error instanceof StepAbandoned && !limit.signal.aborted) await this.overran(task);
     } finally {
+      this.endings.slots.delete(ending);
+      this.endings.aside.delete(ending);
       lease.letGo();
     }
+  }
+
+  /** From then on the work has the time that calls have when this process stops. */
+  private asideOf(ending: AbortController, aside: StepAside): StepAside {
+    return () => {
+      if (!this.endings.slots.delete(ending)) return;
+      this.endings.aside.add(ending);
+      aside();
+    };
   }
 
   /** Never throws: a task that cannot be put back is anybody's when its lease is over. */

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { WorkSlots } from './work-slots.js';
 
 describe('Work slots', () => {
@@ -5,7 +6,7 @@ describe('Work slots', () => {
     const slots = new WorkSlots(2);
     const done: string[] = [];
     const work = async (name: string, then?: () => void): Promise<void> => {
-      await new Promise((resolve) => setTimeout(resolve, 5));
+      await nextTurn();
       then?.();
       done.push(name);
     };

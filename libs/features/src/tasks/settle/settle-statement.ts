@@ -10,7 +10,7 @@ import { entrySql } from '#contracts';
  *
  * $1 task id, $2 final state, $3 states it may leave, $4 attempt or null, $5 charge in micros, $6 delivered quantity,
  * $7 error code, $8 error message, $9 files as JSON, $10 seconds until the files expire or null, $11 usage record id,
- * $12 true: only while no vendor was called, $13 beginning of the ids of webhook deliveries.
+ * $12 true: only while no vendor was called, $13 beginning of the ids of webhook deliveries, $14 notices to add.
  *
  * The webhooks are written here too, so that none is sent before the money is final and none is forgotten after. What
  * they say is written when they are first sent; an address that stands twice gets one.
@@ -20,7 +20,7 @@ with moved as (
   update task set state = $2, charged_micros = $5::bigint, error_code = $7, error_message = $8, finished_at = now(),
     lease_owner = null, lease_until = null, version = version + 1,
     progress = case when $2 = 'completed' then 100 else progress end,
-    files_expire_at = now() + $10::integer * interval '1 second',
+    files_expire_at = now() + $10::integer * interval '1 second', notices = notices || $14::text[],
     cancel_requested_at = case when $2 = 'cancelled' then coalesce(cancel_requested_at, now()) else cancel_requested_at end
   where id = $1 and state = any($3::text[]) and ($4::integer is null or attempt = $4)
     and (not $12::boolean or start_intent_at is null)
@@ -61,9 +61,9 @@ with moved as (
   on conflict do nothing
 ), explained as (
   insert into usage_record (id, account_id, api_key_id, kind, model, task_id, request_id, upstream, status,
-    amount_micros, quantity, duration_ms, lines)
+    amount_micros, quantity, duration_ms, cost_micros, cost_unit, lines)
   select $11, account_id, api_key_id, medium, model, id, request_id, provider, state, charged_micros, $6::bigint,
-    least(extract(epoch from now() - created_at) * 1000, 2147483647)::integer,
+    least(extract(epoch from now() - created_at) * 1000, 2147483647)::integer, cost_micros, cost_unit,
     jsonb_build_array(jsonb_build_object('source', 'price_book', 'price_id', price_id, 'unit', billing_unit,
       'variant', billing_variant, 'price_micros', (hold_micros / quantity)::text, 'quantity', $6::bigint,
       'amount_micros', charged_micros::text))

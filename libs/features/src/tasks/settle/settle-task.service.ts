@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { Micros, ProviderOutput, TaskFailureCode, TaskState } from '#contracts';
+import type { FinalState, Micros, ProviderOutput, StateBefore, TaskFailureCode } from '#contracts';
 import { Database, retryOnConnectionError, timeOrderedId } from '#platform';
 import { FAILPOINTS, type Failpoints, TASK_SIGNALS, type TaskSignals } from '#runtime';
 import { type EndedTask, recordTaskEnd } from '../../operations/record-task-end.js';
@@ -16,20 +16,25 @@ export interface Completion {
   readonly files: readonly SettledFile[];
   /** Seconds the files stay; null: for good. */
   readonly resultTtlSeconds: number | null;
+  /** What the owner is told of the results. */
+  readonly notices: readonly string[];
 }
 
-interface Ending {
+interface EndingIn<State extends FinalState> {
   readonly taskId: string;
-  readonly from: readonly TaskState[];
+  readonly from: readonly StateBefore<State>[];
   readonly attempt: number | null;
   /** Only while no vendor was called. */
   readonly unstarted?: true;
-  readonly state: 'completed' | 'failed' | 'cancelled';
+  readonly state: State;
   readonly error: { readonly code: TaskFailureCode; readonly message: string } | null;
   readonly completion: Completion;
 }
 
-const NOTHING: Completion = { chargeMicros: 0n, quantity: 0, files: [], resultTtlSeconds: null };
+/** Each end with the states that may come before it. */
+type Ending = { [State in FinalState]: EndingIn<State> }[FinalState];
+
+const NOTHING: Completion = { chargeMicros: 0n, quantity: 0, files: [], resultTtlSeconds: null, notices: [] };
 
 /** How long what was copied for a failed task lies there, in seconds: longer than a worker that lost the task may go on copying. */
 const LEFTOVERS_TTL_SECONDS = 3_600;
@@ -77,7 +82,7 @@ export class SettleTaskService {
   /** Fails an open task that no attempt holds: the vendor said no, or time ran out. `from` names where it may be. */
   failUnclaimed(
     task: UnclaimedTask,
-    from: readonly TaskState[],
+    from: readonly StateBefore<'failed'>[],
     code: TaskFailureCode,
     message: string,
   ): Promise<boolean> {
@@ -86,7 +91,7 @@ export class SettleTaskService {
   }
 
   /** Stops a task that its vendor has stopped, and gives the whole hold back. False: the task had moved on. */
-  cancel(taskId: string, from: readonly TaskState[]): Promise<boolean> {
+  cancel(taskId: string, from: readonly StateBefore<'cancelled'>[]): Promise<boolean> {
     return this.end({ taskId, from, attempt: null, state: 'cancelled', error: null, completion: NOTHING });
   }
 
@@ -123,6 +128,7 @@ export class SettleTaskService {
       timeOrderedId('usage'),
       unstarted ?? false,
       `${timeOrderedId('msg')}_`,
+      completion.notices,
     ];
     const { rows } = await retryOnConnectionError(() =>
       this.database.query<EndedTask>({ name: 'settle_task', text: SETTLE_TASK, values }),

@@ -14,6 +14,8 @@ export interface NewTask {
   readonly model: string;
   readonly mode: string;
   readonly parameters: JsonObject;
+  /** What stands in `parameters` by number only; see `withoutLongTexts`. */
+  readonly longTexts?: readonly string[];
   readonly notices: readonly string[];
   readonly billing: Billing;
   readonly priceId: string;

@@ -7,7 +7,10 @@ import { noteFacts } from '../../operations/request-facts.js';
 import { ModelsOnSale } from '../../billing/prices/models-on-sale.js';
 import { PriceBook, type Quote } from '../../billing/prices/price-book.js';
 import { takeWebhookUrl } from '../../webhooks/webhook-url.js';
+import { MediaRouter } from '../../media-upstreams/media-router.js';
+import { withoutLongTexts } from '../long-texts.js';
 import { catalogFamily } from './catalog-family.js';
+import { plannedOrderOf } from './planned-order.js';
 import { TaskWriter } from './task-writer.js';
 
 const submitted = eventLogger('tasks', 'task.submitted');
@@ -45,6 +48,7 @@ export class SubmissionService {
     private readonly tasks: TaskWriter,
     private readonly fetcher: SafeFetcher,
     @Inject(ModelsOnSale) private readonly onSale: Pick<ModelsOnSale, 'expectMaker' | 'isMadeBySandbox'>,
+    @Inject(MediaRouter) private readonly router: Pick<MediaRouter, 'expectMaker'>,
   ) {}
 
   /**
@@ -61,6 +65,7 @@ export class SubmissionService {
     const { webhookUrl, body } = takeWebhookUrl(this.fetcher, sent, webhookHeader);
     const { request, quote } = await this.price(path, caller, body);
     const { model, medium, mode, parameters, notices } = request;
+    const apart = withoutLongTexts(parameters);
     const family = catalogFamily(model);
     const taskId = reservedTaskId ?? timeOrderedId('task');
     await this.tasks.write({
@@ -74,7 +79,7 @@ export class SubmissionService {
       family: family.id,
       model,
       mode,
-      parameters,
+      ...apart,
       notices,
       billing: family.billing(parameters),
       priceId: quote.priceId,
@@ -100,6 +105,7 @@ export class SubmissionService {
     }
     this.onSale.expectMaker(request.model);
     const family = catalogFamily(request.model);
+    this.router.expectMaker(plannedOrderOf('', family, request), caller.accountId);
     // Files behind a URL are judged by the worker, before the vendor is called.
     const inline = family.references(request.parameters).filter(({ source }) => isDataUri(source));
     if (inline.length > 0) await checkInlineReferences(inline);

@@ -1,6 +1,9 @@
+import type { JsonObject } from '#contracts';
 import { Database, DatabaseConfig } from '#platform';
+import { withLongTexts, withoutLongTexts } from '../long-texts.js';
 import { FakeVendor } from '../run/testing/fake-vendor.js';
 import { openTaskBench, type TaskBench } from '../run/testing/task-bench.js';
+import type { NewTask } from './new-task.js';
 import { TaskWriter } from './task-writer.js';
 
 /** Nothing listens here. */
@@ -33,5 +36,38 @@ describe('Writing tasks', () => {
     const tasks = [bench.newTask(), bench.newTask({ priceId: 'no such price' }), bench.newTask()];
     const outcomes = await Promise.allSettled(tasks.map((task) => writer.write({ ...task, keyHasQuota: false })));
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+  });
+
+  describe('with inline files', () => {
+    const FILES = ['A', 'é😀'].map((unit) => `data:image/png;base64,${unit.repeat(900_000)}`);
+    const PARAMETERS = {
+      model: 'eta-image-2.0',
+      prompt: 'a lighthouse',
+      image_urls: ['https://x.example/a.png', ...FILES],
+    };
+    const write = (more: Partial<NewTask> = {}): Promise<void> => {
+      const task = bench.newTask({ ...withoutLongTexts(PARAMETERS), ...more });
+      return writerOn(bench.database).write({ ...task, keyHasQuota: false });
+    };
+    const rows = (table: string, id: string, column = 'id') =>
+      bench.database.query({ text: `select * from ${table} where ${column} = $1`, values: [id] });
+
+    it('keeps them beside the row, where a claim does not read them, and gives them back to whoever starts it', async () => {
+      const { id } = bench.newTask();
+      await write({ id });
+      const [row] = (await rows('task', id)).rows as { parameters: JsonObject }[];
+      expect(JSON.stringify(row?.parameters).length).toBeLessThan(500);
+      expect(row?.parameters).toMatchObject({ prompt: 'a lighthouse' });
+      expect(await withLongTexts(bench.database, id, row?.parameters ?? {})).toEqual(PARAMETERS);
+    });
+
+    it('writes them together with the row or not at all, and waits for no turn of those without', async () => {
+      const { id } = bench.newTask();
+      await expect(write({ id, priceId: 'no such price' })).rejects.toThrow('price');
+      await expect(write({ id, holdMicros: 10n ** 15n })).rejects.toMatchObject({ code: 'insufficient_balance' });
+      expect((await rows('task_long_text', id, 'task_id')).rows).toEqual([]);
+      await write({ id });
+      expect((await rows('task_long_text', id, 'task_id')).rows).not.toEqual([]);
+    });
   });
 });

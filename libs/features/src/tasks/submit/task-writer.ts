@@ -6,11 +6,10 @@ import {
   type BatcherOptions,
   Database,
   isConnectionError,
-  isShort,
-  jsonBytes,
   REQUEST_RETRY_MS,
   REQUEST_WAIT_MS,
   retryOnConnectionError,
+  type StatementRunner,
 } from '#platform';
 import { FAILPOINTS, type Failpoints, TASK_NOTIFIER, type TaskNotifier } from '#runtime';
 import { collectDebts } from '../../billing/ledger/debts.js';
@@ -20,16 +19,18 @@ import {
   insufficientKeyQuota,
   lostAttempt,
 } from '../../billing/ledger/payment-refusals.js';
+import { writeLongTexts } from '../long-texts.js';
 import type { NewTask } from './new-task.js';
 import { SUBMIT_TASKS, toSubmitRow } from './submit-statement.js';
 
 /** Whether tasks of the same account may share a statement: a quota is guarded by a constraint that fails a whole one. */
 export type PaidTask = NewTask & { readonly keyHasQuota: boolean };
 
-/** A task with the text that the statement gets, made once; inline files make it long, and it is then in pieces. */
+/** A task with the text that the statement gets, made once. */
 interface WrittenTask {
   readonly task: NewTask;
-  readonly json: string | readonly Buffer[];
+  readonly json: string;
+  /** Of all its texts, in characters. */
   readonly length: number;
 }
 
@@ -64,11 +65,21 @@ const BATCHES: BatcherOptions<WrittenTask> = {
   maxWaitMs: REQUEST_WAIT_MS,
   sizes: { of: ({ length }) => length, maxRun: 32 * MEBI, maxWaiting: 256 * MEBI },
 };
+/** Those with long texts are written one by one, in a transaction each, and keep none of the others waiting. */
+const LONG_BATCHES: BatcherOptions<WrittenTask> = { ...BATCHES, maxItems: 1 };
+
+/** A task was refused after its long texts were written: they must go again. */
+class NotAccepted extends Error {
+  constructor(readonly outcome: Outcome) {
+    super('the task was not accepted');
+  }
+}
 
 /** Writes tasks: money held and row written together, worker called after. */
 @Injectable()
 export class TaskWriter {
   private readonly batches: Batcher<WrittenTask, PromiseSettledResult<boolean>>;
+  private readonly longBatches: Batcher<WrittenTask, PromiseSettledResult<boolean>>;
 
   constructor(
     private readonly database: Database,
@@ -78,6 +89,7 @@ export class TaskWriter {
     @Optional() private readonly retryMs = REQUEST_RETRY_MS,
   ) {
     this.batches = new Batcher((tasks) => this.writeBatch(tasks), BATCHES);
+    this.longBatches = new Batcher((tasks) => this.writeBatch(tasks), LONG_BATCHES);
   }
 
   /**
@@ -88,15 +100,16 @@ export class TaskWriter {
    * attempt has taken over): nothing was written.
    */
   async write({ keyHasQuota, ...task }: PaidTask): Promise<void> {
-    const written = await writtenTask(task);
-    const accepted = keyHasQuota ? await this.writeAlone(written) : await this.writeTogether(written);
+    const written = writtenTask(task);
+    const isLong = hasLongTexts(task);
+    const accepted = keyHasQuota && !isLong ? await this.writeAlone(written) : await this.writeTogether(written);
     if (!accepted) throw insufficientBalance(task.accountId, task.holdMicros);
     this.failpoints.reach('after-task-written');
     this.notifier.notify(task.medium satisfies Medium, [task.id]);
   }
 
   private async writeTogether(task: WrittenTask): Promise<boolean> {
-    const outcome = await this.batches.add(task);
+    const outcome = await (hasLongTexts(task.task) ? this.longBatches : this.batches).add(task);
     if (outcome.status === 'rejected') throw outcome.reason;
     return outcome.value;
   }
@@ -159,10 +172,25 @@ export class TaskWriter {
       const before = interrupted ? await this.writtenBefore(tasks) : NOTHING_WRITTEN;
       if (before.accepted.size > 0) return before;
       interrupted = true;
-      const values = [arrayOf(tasks.map(({ json }) => json))];
-      const { rows } = await this.database.query<OutcomeRow>({ name: 'submit_tasks', text: SUBMIT_TASKS, values });
-      return toOutcome(rows);
+      const [first] = tasks;
+      return first && hasLongTexts(first.task) ? this.insertLong(first) : submit(this.database, tasks);
     }, this.retryMs);
+  }
+
+  private async insertLong(written: WrittenTask): Promise<Outcome> {
+    const { id, longTexts = [] } = written.task;
+    try {
+      return await this.database.transaction(async (transaction) => {
+        await writeLongTexts(transaction, id, longTexts);
+        // Last, since it locks the account.
+        const outcome = await submit(transaction, [written]);
+        if (!outcome.accepted.has(id)) throw new NotAccepted(outcome);
+        return outcome;
+      });
+    } catch (error) {
+      if (error instanceof NotAccepted) return error.outcome;
+      throw error;
+    }
   }
 
   private async writtenBefore(tasks: readonly WrittenTask[]): Promise<Outcome> {
@@ -174,24 +202,17 @@ export class TaskWriter {
   }
 }
 
-async function writtenTask(task: NewTask): Promise<WrittenTask> {
-  const row = toSubmitRow(task);
-  if (isShort(row)) {
-    const json = JSON.stringify(row);
-    return { task, json, length: json.length };
-  }
-  const json = await jsonBytes(row);
-  return { task, json, length: json.reduce((sum, { length }) => sum + length, 0) };
+const hasLongTexts = ({ longTexts = [] }: NewTask): boolean => longTexts.length > 0;
+
+function writtenTask(task: NewTask): WrittenTask {
+  const json = JSON.stringify(toSubmitRow(task));
+  const length = (task.longTexts ?? []).reduce((sum, text) => sum + text.length, json.length);
+  return { task, json, length };
 }
 
-/** Written values as a JSON array. */
-function arrayOf(values: readonly WrittenTask['json'][]): string | Buffer {
-  if (values.every((value) => typeof value === 'string')) return `[${values.join(',')}]`;
-  const parts = values.flatMap((value, index) => [
-    Buffer.from(index === 0 ? '[' : ','),
-    ...(typeof value === 'string' ? [Buffer.from(value)] : value),
-  ]);
-  return Buffer.concat([...parts, Buffer.from(']')]);
+async function submit(runner: StatementRunner, tasks: readonly WrittenTask[]): Promise<Outcome> {
+  const values = [`[${tasks.map(({ json }) => json).join(',')}]`];
+  return toOutcome((await runner.query<OutcomeRow>({ name: 'submit_tasks', text: SUBMIT_TASKS, values })).rows);
 }
 
 const toOutcome = (rows: readonly OutcomeRow[]): Outcome => ({

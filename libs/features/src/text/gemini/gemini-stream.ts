@@ -1,6 +1,7 @@
 import {
   errorInStyle,
   type FinishEvent,
+  type FinishReason,
   type GatewayError,
   type GeminiAnswer,
   type GeminiReplyPart,
@@ -8,14 +9,17 @@ import {
   type TextEvent,
 } from '#contracts';
 import { EVENT_STREAM } from '../server-sent-event.js';
-import { parsedArguments } from '../parsed-arguments.js';
+import { finishedArguments } from '../parsed-arguments.js';
 import type { ReplyContext, TextStreamEncoder } from '../text-style-codec.js';
+import { carriedProof } from './carried-reasoning.js';
 import { geminiFinishReason, writeGeminiUsage } from './write-gemini-answer.js';
 
 interface OpenCall {
   readonly id: string;
   readonly name: string;
   json: string;
+  /** Of the reasoning before it. */
+  readonly proof: string | undefined;
 }
 
 /** How chunks are put into the body: as server-sent events (`alt=sse`), or as the items of one JSON array. */
@@ -78,6 +82,10 @@ export class GeminiStream implements TextStreamEncoder {
   readonly #requestId: string;
   readonly #identity: string;
   readonly #estimatedInputTokens: number;
+  #declines = false;
+  /** The reasoning since the last part, and what of it is proven. */
+  #thought = '';
+  #proven: { text: string; signature: string }[] = [];
   #call: OpenCall | undefined;
 
   constructor(context: ReplyContext<GeminiRequest>, framing: GeminiFraming) {
@@ -90,22 +98,28 @@ export class GeminiStream implements TextStreamEncoder {
 
   write(event: TextEvent): string {
     switch (event.type) {
+      case 'refusal':
+        this.#declines = true;
+        return this.#closeCall() + this.#text(event.text);
       case 'text':
-        return this.#closeCall() + this.#piece(`{"text":${JSON.stringify(event.text)}}`);
+        return this.#closeCall() + this.#text(event.text);
       case 'reasoning':
+        this.#thought += event.text;
         return this.#closeCall() + this.#piece(`{"text":${JSON.stringify(event.text)},"thought":true}`);
       case 'signature':
-        return this.#closeCall() + this.#parts([{ text: '', thought: true, thoughtSignature: event.signature }]);
+        this.#proven.push({ text: this.#thought, signature: event.signature });
+        this.#thought = '';
+        return this.#closeCall();
       case 'call': {
         const closed = this.#closeCall();
-        this.#call = { id: event.id, name: event.name, json: '' };
+        this.#call = { id: event.id, name: event.name, json: '', proof: this.#proof() };
         return closed;
       }
       case 'arguments':
         if (this.#call) this.#call.json += event.json;
         return '';
       case 'finish':
-        return this.#closeCall() + this.#finish(event);
+        return this.#closeCall(event.reason) + this.#finish(event);
       default:
         return '';
     }
@@ -138,19 +152,41 @@ export class GeminiStream implements TextStreamEncoder {
     return this.#piece(parts.map((part) => JSON.stringify(part)).join(','));
   }
 
-  #closeCall(): string {
+  #text(text: string): string {
+    const proof = this.#proof();
+    return proof === undefined
+      ? this.#piece(`{"text":${JSON.stringify(text)}}`)
+      : this.#parts([{ text, thoughtSignature: proof }]);
+  }
+
+  /** The proof of the reasoning before a part; whoever asks puts it on that part. */
+  #proof(): string | undefined {
+    this.#thought = '';
+    if (this.#proven.length === 0) return undefined;
+    const proof = carriedProof(this.#proven);
+    this.#proven = [];
+    return proof;
+  }
+
+  /** @param end how the reply ended, when it ended with the call. */
+  #closeCall(end?: FinishReason): string {
     const call = this.#call;
     if (!call) return '';
     this.#call = undefined;
-    return this.#parts([{ functionCall: { id: call.id, name: call.name, args: parsedArguments(call.json) } }]);
+    const { id, name, json, proof } = call;
+    const args = finishedArguments(json, end);
+    if (!args) return '';
+    return this.#parts([{ functionCall: { id, name, args }, ...(proof !== undefined && { thoughtSignature: proof }) }]);
   }
 
   #finish(finish: FinishEvent): string {
+    const proof = this.#proof();
+    const lastPart = proof === undefined ? { text: '' } : { text: '', thoughtSignature: proof };
     const last: Pick<GeminiAnswer, 'candidates' | 'usageMetadata'> = {
       candidates: [
         {
-          content: { role: 'model', parts: [{ text: '' }] },
-          finishReason: geminiFinishReason(finish.reason),
+          content: { role: 'model', parts: [lastPart] },
+          finishReason: geminiFinishReason(finish.reason, this.#declines),
           index: 0,
         },
       ],

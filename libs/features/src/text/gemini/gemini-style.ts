@@ -1,6 +1,6 @@
 import type { GeminiRequest, JsonObject, NativeBody } from '#contracts';
 import { addToTopLevelObject } from '#providers';
-import { addMember, asBuffer } from '../add-member.js';
+import { asBuffer } from '../as-buffer.js';
 import { envelope } from '../envelope.js';
 import { asJson } from '../json-object.js';
 import type { TextStyleCodec } from '../text-style-codec.js';
@@ -12,12 +12,9 @@ import { geminiAnswer } from './write-gemini-answer.js';
 function nativeGeminiBody(body: GeminiRequest, bytes: Uint8Array | undefined, limit: number | undefined): NativeBody {
   const parsed = (): JsonObject => limitedBody(body, limit);
   if (limit === undefined) return bytes ? { kind: 'bytes', bytes, parsed } : { kind: 'rewritten', body: parsed() };
-  const member = `"maxOutputTokens":${limit}`;
-  const limited =
-    bytes &&
-    ('generationConfig' in body
-      ? withinConfig(body, bytes, member)
-      : addMember(bytes, `"generationConfig":{${member}}`));
+  if (bytes && !('generationConfig' in body))
+    return { kind: 'bytes', bytes, front: { generationConfig: { maxOutputTokens: limit } }, parsed };
+  const limited = bytes && withinConfig(body, bytes, `"maxOutputTokens":${limit}`);
   return limited ? { kind: 'bytes', bytes: limited, parsed } : { kind: 'rewritten', body: parsed() };
 }
 

@@ -1,4 +1,15 @@
-import type { AssistantPart, GeminiContent, GeminiPart, MediaSource, ReasoningPart, UserPart } from '#contracts';
+import type {
+  AssistantPart,
+  FilePart,
+  GeminiContent,
+  GeminiPart,
+  ImagePart,
+  JsonObject,
+  MediaSource,
+  ReasoningPart,
+  UserPart,
+} from '#contracts';
+import { carriedReasoning } from './carried-reasoning.js';
 import { cannotTranslate } from '../refusals.js';
 import { newTextId } from '../text-id.js';
 import type { TurnList } from '../turn-list.js';
@@ -21,20 +32,36 @@ export function readGeminiContent(content: GeminiContent, param: string, turns: 
 }
 
 function readFunctionResponse(
-  { id, name, response }: NonNullable<GeminiPart['functionResponse']>,
+  { id, name, response, parts = [] }: NonNullable<GeminiPart['functionResponse']>,
   param: string,
   turns: TurnList,
 ): void {
   // Ids are optional in this style: without one the oldest open call of that name is meant.
   const callId = id ?? turns.unansweredCalls(name)[0] ?? '';
-  const text = JSON.stringify(response ?? {});
   const isError = response !== undefined && Object.keys(response).length === 1 && 'error' in response;
-  turns.result({ callId, content: [{ type: 'text', text }], isError }, `${param}.functionResponse`);
+  const pictures = parts.map((part, index) => readResultPart(part, `${param}.functionResponse.parts[${index}]`));
+  turns.result(
+    { callId, content: [{ type: 'text', text: returnedText(response) }, ...pictures], isError },
+    `${param}.functionResponse`,
+  );
+}
+
+/** What a function returned. A text that stands alone in the field for it is said as it is, and not as JSON. */
+function returnedText(response: JsonObject = {}): string {
+  const [[name, value] = [], ...others] = Object.entries(response);
+  const isText = others.length === 0 && (name === 'output' || name === 'error') && typeof value === 'string';
+  return isText ? value : JSON.stringify(response);
+}
+
+function readResultPart(part: GeminiPart, param: string): ImagePart {
+  const read = readUserPart(part, param);
+  if (read.type === 'image') return read;
+  throw cannotTranslate(param, 'a part of a function response that is no picture');
 }
 
 function readModelPart(part: GeminiPart, param: string): AssistantPart[] {
   const signature = part.thoughtSignature;
-  const proof: ReasoningPart[] = signature === undefined ? [] : [{ type: 'reasoning', text: '', signature }];
+  const proof: ReasoningPart[] = signature === undefined ? [] : carriedReasoning(signature);
   if (part.functionCall) {
     const { id, name, args } = part.functionCall;
     return [...proof, { type: 'call', id: id ?? newTextId('call_'), name, arguments: JSON.stringify(args ?? {}) }];
@@ -48,22 +75,42 @@ function readModelPart(part: GeminiPart, param: string): AssistantPart[] {
   throw cannotTranslate(param, 'this kind of part in a model turn');
 }
 
-function readUserPart(part: GeminiPart, param: string): UserPart {
+/** Endings by which an address tells what it leads to. */
+const MEDIA_TYPES: Readonly<Record<string, string>> = {
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  jpeg: 'image/jpeg',
+  webp: 'image/webp',
+  gif: 'image/gif',
+  pdf: 'application/pdf',
+};
+
+function mediaTypeOf(url: string): string | undefined {
+  const ending = /\.([a-z]+)(?:[?#]|$)/i.exec(url)?.[1]?.toLowerCase() ?? '';
+  return Object.hasOwn(MEDIA_TYPES, ending) ? MEDIA_TYPES[ending] : undefined;
+}
+
+function readUserPart(part: GeminiPart, param: string): Exclude<UserPart, { type: 'result' }> {
+  if (part.videoMetadata) throw cannotTranslate(`${param}.videoMetadata`, 'a piece of a video');
   if (part.inlineData) {
     const { mimeType, data } = part.inlineData;
     return mediaPart({ kind: 'inline', mediaType: mimeType, base64: data }, mimeType, `${param}.inlineData`);
   }
   if (part.fileData) {
-    const { mimeType = 'image/*', fileUri } = part.fileData;
+    const { fileUri } = part.fileData;
+    const mimeType = part.fileData.mimeType ?? mediaTypeOf(fileUri);
     if (!/^https?:/i.test(fileUri)) throw cannotTranslate(`${param}.fileData.fileUri`, 'an uploaded file');
+    if (mimeType === undefined)
+      throw cannotTranslate(`${param}.fileData.mimeType`, 'a link that does not say what it leads to');
     return mediaPart({ kind: 'url', url: fileUri }, mimeType, `${param}.fileData`);
   }
   if (part.text !== undefined) return { type: 'text', text: part.text };
   throw cannotTranslate(param, 'this kind of part in a user turn');
 }
 
-function mediaPart(source: MediaSource, mediaType: string, param: string): UserPart {
+function mediaPart(source: MediaSource, mediaType: string, param: string): ImagePart | FilePart {
   if (mediaType.startsWith('image/')) return { type: 'image', source };
-  if (mediaType === 'application/pdf') return { type: 'file', source };
+  if (mediaType === 'application/pdf' || (mediaType.startsWith('text/') && source.kind === 'inline'))
+    return { type: 'file', source };
   throw cannotTranslate(`${param}.mimeType`, `"${mediaType}"`);
 }

@@ -4,6 +4,7 @@ import {
   type GeminiRequest,
   type GeminiTool,
   type HostedTool,
+  isOptionalTool,
   type JsonObject,
   type OutputFormat,
   type ReasoningEffort,
@@ -25,6 +26,7 @@ export function readGeminiRequest(body: GeminiRequest, model: string, stream: bo
   const modalities = config.responseModalities ?? [];
   if (modalities.some((modality) => modality.toUpperCase() !== 'TEXT'))
     throw cannotTranslate('generationConfig.responseModalities', 'an answer in anything but text');
+  if (config.responseLogprobs === true) throw cannotTranslate('generationConfig.responseLogprobs', 'the odds of words');
   const turns = new TurnList();
   body.contents.forEach((content, index) => readGeminiContent(content, `contents[${index}]`, turns));
   return withoutAbsent<TextRequest>({
@@ -74,6 +76,7 @@ function readHosted(tool: GeminiTool, index: number): HostedTool[] {
       protocol: 'gemini',
       param: `tools[${index}].${type}`,
       type,
+      isOptional: isOptionalTool({ type }, undefined),
       definition: { [type]: tool[type] } as JsonObject,
     }));
 }
@@ -84,7 +87,9 @@ function readToolChoice(config: NonNullable<GeminiRequest['toolConfig']>['functi
 }
 
 function readFormat(config: Config): OutputFormat {
-  if (config.responseMimeType !== 'application/json') return { type: 'text' };
+  const type = config.responseMimeType ?? 'text/plain';
+  if (type === 'text/plain') return { type: 'text' };
+  if (type !== 'application/json') throw cannotTranslate('generationConfig.responseMimeType', `"${type}"`);
   const schema = config.responseJsonSchema ?? (config.responseSchema ? jsonSchemaOf(config.responseSchema) : undefined);
   return schema ? { type: 'json-schema', name: 'output', schema: asJson(schema) } : { type: 'json' };
 }

@@ -5,17 +5,21 @@ import type {
   GeminiFinishReason,
   GeminiReplyPart,
   GeminiUsage,
+  JsonObject,
   ReplyBlock,
   TextUsage,
 } from '#contracts';
-import { parsedArguments } from '../parsed-arguments.js';
+import { readableBlocks } from '../parsed-arguments.js';
+import { carriedProof } from './carried-reasoning.js';
 
 const FINISH_REASON: Partial<Record<FinishReason, GeminiFinishReason>> = {
   length: 'MAX_TOKENS',
   'content-filter': 'SAFETY',
 };
 
-export const geminiFinishReason = (reason: FinishReason): GeminiFinishReason => FINISH_REASON[reason] ?? 'STOP';
+/** @param declines whether the reply is a refusal in words, for which this style has no other sign. */
+export const geminiFinishReason = (reason: FinishReason, declines: boolean): GeminiFinishReason =>
+  FINISH_REASON[reason] ?? (declines ? 'SAFETY' : 'STOP');
 
 /** Token counts of D1 2.3, where reasoning stands beside the output and not inside. */
 export function writeGeminiUsage(usage: TextUsage | undefined): GeminiUsage {
@@ -36,30 +40,47 @@ export function writeGeminiUsage(usage: TextUsage | undefined): GeminiUsage {
   };
 }
 
-/** A finished block as parts. */
-export function replyParts(block: ReplyBlock): GeminiReplyPart[] {
-  if (block.type === 'text') return [{ text: block.text }];
-  if (block.type === 'call')
-    return [{ functionCall: { id: block.id, name: block.name, args: parsedArguments(block.arguments) } }];
-  return [{ text: block.text, thought: true, ...(block.signature ? { thoughtSignature: block.signature } : {}) }];
+/** Blocks as parts. A thought shows its text; its proof stands on the text or call that follows, where clients keep it. */
+function replyParts(blocks: readonly ReplyBlock[]): GeminiReplyPart[] {
+  const parts: GeminiReplyPart[] = [];
+  let proven: { text: string; signature: string }[] = [];
+  const proof = (): { thoughtSignature?: string } => {
+    const thoughtSignature = carriedProof(proven);
+    proven = [];
+    return thoughtSignature === undefined ? {} : { thoughtSignature };
+  };
+  for (const block of blocks) {
+    if (block.type === 'reasoning') {
+      const { text, signature } = block;
+      if (text !== '') parts.push({ text, thought: true });
+      if (signature !== undefined) proven.push({ text, signature });
+    } else if (block.type === 'call') {
+      const args = JSON.parse(block.arguments) as JsonObject;
+      parts.push({ functionCall: { id: block.id, name: block.name, args }, ...proof() });
+    } else parts.push({ text: block.text, ...proof() });
+  }
+  return proven.length > 0 ? [...parts, { text: '', ...proof() }] : parts;
 }
 
 /**
  * A whole reply as the native answer. The lists of ratings that D1 2.3 shows are empty: vendors of other protocols rate
  * nothing, and whether one filtered the reply stands in `finishReason`.
+ *
+ * @throws GatewayError `upstream_error` for a call whose arguments cannot be read.
  */
-export function geminiAnswer(reply: CollectedReply, model: string, responseId: string): GeminiAnswer {
+export function geminiAnswer({ blocks, finish }: CollectedReply, model: string, responseId: string): GeminiAnswer {
+  const declines = blocks.some(({ type }) => type === 'refusal');
   return {
     candidates: [
       {
-        content: { role: 'model', parts: reply.blocks.flatMap(replyParts) },
-        finishReason: geminiFinishReason(reply.finish.reason),
+        content: { role: 'model', parts: replyParts(readableBlocks(blocks, finish.reason)) },
+        finishReason: geminiFinishReason(finish.reason, declines),
         index: 0,
         safetyRatings: [],
       },
     ],
     promptFeedback: { safetyRatings: [] },
-    usageMetadata: writeGeminiUsage(reply.finish.usage),
+    usageMetadata: writeGeminiUsage(finish.usage),
     modelVersion: model,
     responseId,
   };

@@ -21,6 +21,7 @@ export class MessagesStream implements TextStreamEncoder {
   readonly contentType = EVENT_STREAM;
   readonly #context: ReplyContext<MessagesRequest>;
   #started = false;
+  #declines = false;
   #open: BlockKind | undefined;
   #index = -1;
 
@@ -31,8 +32,11 @@ export class MessagesStream implements TextStreamEncoder {
   write(sent: TextEvent): string {
     const start = this.#started ? '' : this.#start(sent.type === 'start' ? sent.inputTokens : undefined);
     switch (sent.type) {
+      case 'refusal':
+        this.#declines = true;
+        return start + this.#text(sent.text);
       case 'text':
-        return start + this.#ensure('text', { type: 'text', text: '' }) + this.#delta('text_delta', 'text', sent.text);
+        return start + this.#text(sent.text);
       case 'reasoning':
         return (
           start +
@@ -96,6 +100,10 @@ export class MessagesStream implements TextStreamEncoder {
     return event({ type: 'message_start', message }) + event({ type: 'ping' });
   }
 
+  #text(text: string): string {
+    return this.#ensure('text', { type: 'text', text: '' }) + this.#delta('text_delta', 'text', text);
+  }
+
   #ensure(kind: BlockKind, block: MessagesReplyBlock): string {
     return this.#open === kind ? '' : this.#openBlock(kind, block);
   }
@@ -125,7 +133,10 @@ export class MessagesStream implements TextStreamEncoder {
   }
 
   #finish(finish: FinishEvent): string {
-    const delta = { stop_reason: stopReason(finish.reason), stop_sequence: finish.stopSequence ?? null };
+    const delta = {
+      stop_reason: stopReason(finish.reason, this.#declines),
+      stop_sequence: finish.stopSequence ?? null,
+    };
     return (
       event({ type: 'message_delta', delta, usage: writeMessagesUsage(finish.usage) }) + event({ type: 'message_stop' })
     );

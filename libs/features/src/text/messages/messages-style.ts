@@ -1,5 +1,4 @@
 import type { JsonObject, MessagesRequest, NativeBody } from '#contracts';
-import { addMember } from '../add-member.js';
 import { envelope } from '../envelope.js';
 import { asJson } from '../json-object.js';
 import type { TextStyleCodec } from '../text-style-codec.js';
@@ -26,8 +25,8 @@ function nativeMessagesBody(
   const bytes = body === sent ? sentBytes : undefined;
   const parsed = (): JsonObject => (limit === undefined ? asJson(body) : { ...asJson(body), max_tokens: limit });
   if (bytes && limit === undefined) return { kind: 'bytes', bytes, parsed };
-  if (bytes && !('max_tokens' in body))
-    return { kind: 'bytes', bytes: addMember(bytes, `"max_tokens":${limit}`), parsed };
+  if (bytes && limit !== undefined && !('max_tokens' in body))
+    return { kind: 'bytes', bytes, front: { max_tokens: limit }, parsed };
   return { kind: 'rewritten', body: parsed() };
 }
 

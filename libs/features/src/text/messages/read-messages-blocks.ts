@@ -12,24 +12,24 @@ import { withoutAbsent } from '../absent.js';
 import { cannotTranslate } from '../refusals.js';
 import type { TurnList } from '../turn-list.js';
 
-/** Adds one content block of a user or assistant message to the conversation. */
-export function readMessagesBlock(
-  block: MessagesBlock,
+/** Adds the blocks of a user or assistant message to the conversation. What a user says in one message stays together. */
+export function readMessagesBlocks(
+  blocks: readonly MessagesBlock[],
   role: 'user' | 'assistant',
   param: string,
   turns: TurnList,
 ): void {
-  if (block.type === 'tool_result')
-    turns.result(
-      {
-        callId: block.tool_use_id,
-        content: readResult(block.content, `${param}.content`),
-        isError: block.is_error ?? false,
-      },
-      `${param}.tool_use_id`,
-    );
-  else if (role === 'assistant') turns.assistant([readAssistantBlock(block, param)]);
-  else turns.user([readUserBlock(block, param)]);
+  const said: UserPart[] = [];
+  blocks.forEach((block, index) => {
+    const place = `${param}[${index}]`;
+    if (block.type === 'tool_result') {
+      turns.user(said.splice(0));
+      const content = readResult(block.content, `${place}.content`);
+      turns.result({ callId: block.tool_use_id, content, isError: block.is_error ?? false }, `${place}.tool_use_id`);
+    } else if (role === 'assistant') turns.assistant([readAssistantBlock(block, place)]);
+    else said.push(readUserBlock(block, place));
+  });
+  turns.user(said);
 }
 
 function readUserBlock(block: MessagesBlock, param: string): UserPart {
@@ -37,7 +37,7 @@ function readUserBlock(block: MessagesBlock, param: string): UserPart {
     case 'text':
       return { type: 'text', text: block.text };
     case 'image':
-      return readImage(block);
+      return readImage(block, param);
     case 'document':
       return readDocument(block, param);
     default:
@@ -60,20 +60,21 @@ function readAssistantBlock(block: MessagesBlock, param: string): AssistantPart 
   }
 }
 
-function readImage({ source }: MessagesImageBlock): ImagePart {
-  return {
-    type: 'image',
-    source:
-      source.type === 'url'
-        ? { kind: 'url', url: source.url }
-        : { kind: 'inline', mediaType: source.media_type, base64: source.data },
-  };
+function readImage({ source }: MessagesImageBlock, param: string): ImagePart {
+  if (source.type === 'url') return { type: 'image', source: { kind: 'url', url: source.url } };
+  if (source.type === 'base64')
+    return { type: 'image', source: { kind: 'inline', mediaType: source.media_type, base64: source.data } };
+  throw cannotTranslate(`${param}.source`, 'an uploaded file');
 }
 
-function readDocument({ source, title }: MessagesDocumentBlock, param: string): TextPart | FilePart {
+function readDocument(
+  { source, title, context, citations }: MessagesDocumentBlock,
+  param: string,
+): TextPart | FilePart {
+  if (citations?.enabled) throw cannotTranslate(`${param}.citations`, 'the citing of documents');
   switch (source.type) {
     case 'text':
-      return { type: 'text', text: source.data };
+      return { type: 'text', text: [title, context, source.data].filter(Boolean).join('\n\n') };
     case 'url':
       return withoutAbsent<FilePart>({ type: 'file', source: { kind: 'url', url: source.url }, name: title });
     case 'base64': {
@@ -92,7 +93,7 @@ function readResult(content: ResultContent, param: string): (TextPart | ImagePar
   if (typeof content === 'string') return [{ type: 'text', text: content }];
   return content.map((block, index) => {
     if (block.type === 'text') return { type: 'text', text: block.text };
-    if (block.type === 'image') return readImage(block);
+    if (block.type === 'image') return readImage(block, `${param}[${index}]`);
     throw cannotTranslate(`${param}[${index}]`, 'a block that is neither text nor image in a tool result');
   });
 }

@@ -2,6 +2,7 @@ import {
   asksForThinking,
   type FunctionTool,
   type HostedTool,
+  isOptionalTool,
   type JsonObject,
   type MessagesBlock,
   type MessagesRequest,
@@ -14,25 +15,27 @@ import {
 } from '#contracts';
 import { withoutAbsent } from '../absent.js';
 import { asJson } from '../json-object.js';
+import { cannotTranslate } from '../refusals.js';
 import { TurnList } from '../turn-list.js';
-import { readMessagesBlock } from './read-messages-blocks.js';
+import { readMessagesBlocks } from './read-messages-blocks.js';
 
 /** Reads a checked messages body into the canonical request. */
 export function readMessagesRequest(body: MessagesRequest, model: string, stream: boolean): TextRequest {
+  if (body.container) throw cannotTranslate('container', 'a container of the vendor');
+  if (body.mcp_servers && body.mcp_servers.length > 0) throw cannotTranslate('mcp_servers', 'a server of tools');
   const system = readSystem(body.system);
   const turns = new TurnList();
   body.messages.forEach(({ role, content }, index) => {
     const blocks: readonly MessagesBlock[] = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
     if (role === 'system') system.push(blocks.map((block) => (block.type === 'text' ? block.text : '')).join('\n'));
-    else
-      blocks.forEach((block, place) => readMessagesBlock(block, role, `messages[${index}].content[${place}]`, turns));
+    else readMessagesBlocks(blocks, role, `messages[${index}].content`, turns);
   });
   return withoutAbsent<TextRequest>({
     model,
     stream,
     system,
     turns: turns.turns(),
-    ...readTools(body.tools ?? []),
+    ...readTools(body),
     toolChoice: readToolChoice(body.tool_choice),
     parallelToolCalls: !(body.tool_choice && 'disable_parallel_tool_use' in body.tool_choice
       ? body.tool_choice.disable_parallel_tool_use
@@ -53,22 +56,39 @@ function readSystem(system: MessagesRequest['system']): string[] {
   return typeof system === 'string' ? [system] : system.map((block) => block.text);
 }
 
-type CustomTool = MessagesTool & { name: string; input_schema: JsonObject; description?: string };
+type CustomTool = MessagesTool & {
+  name: string;
+  input_schema: JsonObject;
+  description?: string;
+  strict?: boolean | null;
+};
 
 const isCustom = (tool: MessagesTool): tool is CustomTool =>
   tool.type === undefined || tool.type === null || tool.type === 'custom';
 
-function readTools(tools: readonly MessagesTool[]): { tools: FunctionTool[]; hostedTools: HostedTool[] } {
+function readTools({ tools: sent, tool_choice: choice }: MessagesRequest): {
+  tools: FunctionTool[];
+  hostedTools: HostedTool[];
+} {
+  const tools = sent ?? [];
   return {
     tools: tools
       .filter(isCustom)
-      .map(({ name, description, input_schema: parameters }) =>
-        withoutAbsent<FunctionTool>({ name, description, parameters }),
+      .map(({ name, description, input_schema: parameters, strict }) =>
+        withoutAbsent<FunctionTool>({ name, description, parameters, strict }),
       ),
     hostedTools: tools.flatMap((tool, index) =>
       isCustom(tool)
         ? []
-        : [{ protocol: 'messages', param: `tools[${index}]`, type: tool.type, definition: asJson(tool) }],
+        : [
+            {
+              protocol: 'messages',
+              param: `tools[${index}]`,
+              type: tool.type,
+              isOptional: isOptionalTool(tool, choice),
+              definition: asJson(tool),
+            },
+          ],
     ),
   };
 }
@@ -90,7 +110,7 @@ function readReasoning(body: MessagesRequest, model: string): ReasoningRequest |
   const effort = body.output_config?.effort;
   if (!sent && !asksForThinking(model) && !effort) return undefined;
   return withoutAbsent<ReasoningRequest>({
-    effort: effort === 'max' ? 'xhigh' : (effort as ReasoningEffort | undefined),
+    effort: effort as ReasoningEffort | undefined,
     budgetTokens: sent?.type === 'enabled' ? sent.budget_tokens : undefined,
     visible: sent !== undefined || asksForThinking(model),
   });

@@ -1,6 +1,7 @@
 import type {
   CollectedReply,
   FinishReason,
+  JsonObject,
   MessagesAnswer,
   MessagesReplyBlock,
   MessagesStopReason,
@@ -8,7 +9,7 @@ import type {
   ReplyBlock,
   TextUsage,
 } from '#contracts';
-import { parsedArguments } from '../parsed-arguments.js';
+import { readableBlocks } from '../parsed-arguments.js';
 import { newTextId } from '../text-id.js';
 
 const STOP_REASON: Record<FinishReason, MessagesStopReason> = {
@@ -19,7 +20,9 @@ const STOP_REASON: Record<FinishReason, MessagesStopReason> = {
   'content-filter': 'refusal',
 };
 
-export const stopReason = (reason: FinishReason): MessagesStopReason => STOP_REASON[reason];
+/** @param declines whether the reply is a refusal in words. */
+export const stopReason = (reason: FinishReason, declines: boolean): MessagesStopReason =>
+  declines && reason === 'stop' ? 'refusal' : STOP_REASON[reason];
 
 /** Token counts of the messages style, where cached tokens stand beside `input_tokens` and not inside. */
 export function writeMessagesUsage(usage: TextUsage | undefined): MessagesUsage {
@@ -33,13 +36,16 @@ export function writeMessagesUsage(usage: TextUsage | undefined): MessagesUsage 
   };
 }
 
-/** A finished block as a content block. */
-export function contentBlock(block: ReplyBlock): MessagesReplyBlock {
+/** A finished block as a content block; the arguments of a call are known to be an object. */
+function contentBlock(block: ReplyBlock): MessagesReplyBlock {
   switch (block.type) {
     case 'text':
+    case 'refusal':
       return { type: 'text', text: block.text };
-    case 'call':
-      return { type: 'tool_use', id: block.id, name: block.name, input: parsedArguments(block.arguments) };
+    case 'call': {
+      const input = JSON.parse(block.arguments) as JsonObject;
+      return { type: 'tool_use', id: block.id, name: block.name, input };
+    }
     default:
       return block.text === '' && block.signature !== undefined
         ? { type: 'redacted_thinking', data: block.signature }
@@ -47,16 +53,21 @@ export function contentBlock(block: ReplyBlock): MessagesReplyBlock {
   }
 }
 
-/** A whole reply as the native message object. */
-export function messagesAnswer(reply: CollectedReply, model: string): MessagesAnswer {
+/**
+ * A whole reply as the native message object.
+ *
+ * @throws GatewayError `upstream_error` for a call whose arguments cannot be read.
+ */
+export function messagesAnswer({ blocks, finish }: CollectedReply, model: string): MessagesAnswer {
+  const declines = blocks.some(({ type }) => type === 'refusal');
   return {
     id: newTextId('msg_'),
     type: 'message',
     role: 'assistant',
     model,
-    content: reply.blocks.map(contentBlock),
-    stop_reason: stopReason(reply.finish.reason),
-    stop_sequence: reply.finish.stopSequence ?? null,
-    usage: writeMessagesUsage(reply.finish.usage),
+    content: readableBlocks(blocks, finish.reason).map(contentBlock),
+    stop_reason: stopReason(finish.reason, declines),
+    stop_sequence: finish.stopSequence ?? null,
+    usage: writeMessagesUsage(finish.usage),
   };
 }

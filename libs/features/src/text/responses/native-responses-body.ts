@@ -12,8 +12,8 @@ import {
   type ResponsesTool,
 } from '#contracts';
 
-import { addMember } from '../add-member.js';
 import { asJson } from '../json-object.js';
+import { summaryOf } from './compaction-item.js';
 
 /** The native form of D1's `remote_mcp`. Its timeout has no native counterpart and is a hint. */
 export function nativeMcpTool({ remote_mcp: server }: Extract<ResponsesTool, { remote_mcp: unknown }>): JsonObject {
@@ -45,10 +45,11 @@ const isOurTool = (tool: ResponsesTool): boolean => tool.type === 'remote_mcp' |
 function isOurBlock(block: ResponsesBlock, role: string): boolean {
   if (block.type === 'text') return true;
   if (block.type === 'input_text') return role === 'assistant';
-  return block.type === 'input_image' && typeof block.image_url !== 'string';
+  return block.type === 'input_image' && typeof block.image_url === 'object' && block.image_url !== null;
 }
 
-function isOurItem(item: ResponsesItem): item is ResponsesMessage {
+function isOurItem(item: ResponsesItem): boolean {
+  if (item.type === 'compaction') return summaryOf(item) !== undefined;
   if ((item.type ?? 'message') !== 'message') return false;
   const { role, content, tool_calls: calls } = item as ResponsesMessage;
   if (role === 'tool' || calls) return true;
@@ -60,13 +61,15 @@ function nativeBlock(block: ResponsesBlock, role: string): JsonValue {
     return role === 'assistant'
       ? { type: 'output_text', text: block.text, annotations: [] }
       : { type: 'input_text', text: block.text };
-  if (block.type === 'input_image' && typeof block.image_url !== 'string')
+  if (block.type === 'input_image' && typeof block.image_url === 'object' && block.image_url !== null)
     return { ...asJson(block), image_url: block.image_url.url };
   return asJson(block);
 }
 
-function nativeItems(item: ResponsesItem): JsonValue[] {
-  if (!isOurItem(item)) return [asJson(item)];
+function nativeItems(sent: ResponsesItem): JsonValue[] {
+  if (!isOurItem(sent)) return [asJson(sent)];
+  if (sent.type === 'compaction') return [{ role: 'user', content: summaryOf(sent) ?? '' }];
+  const item = sent as ResponsesMessage;
   const content = Array.isArray(item.content)
     ? item.content.map((block) => nativeBlock(block, item.role))
     : (item.content ?? null);
@@ -96,12 +99,6 @@ const hasOurs = (body: ResponsesRequest): boolean =>
   (body.tools ?? []).some(isOurTool) ||
   (Array.isArray(body.input) && body.input.some(isOurItem));
 
-/** The bytes with the limit that was added; undefined when the body names the field and says nothing in it. */
-function limitedBytes(body: ResponsesRequest, bytes: Uint8Array, added: number | undefined): Uint8Array | undefined {
-  if (added === undefined) return bytes;
-  return 'max_output_tokens' in body ? undefined : addMember(bytes, `"max_output_tokens":${added}`);
-}
-
 /**
  * The body for an upstream of the same style. The bytes stay as they are unless something in them is the gateway's own:
  * D1's nested tools and assistant `input_text`, chat-style items, aliases of the output limit.
@@ -111,10 +108,11 @@ export function nativeResponsesBody(
   bytes: Uint8Array | undefined,
   added: number | undefined,
 ): NativeBody {
-  const limited = bytes && !hasOurs(body) ? limitedBytes(body, bytes, added) : undefined;
-  return limited
-    ? { kind: 'bytes', bytes: limited, parsed: () => rewrittenBody(body, added) }
-    : { kind: 'rewritten', body: rewrittenBody(body, added) };
+  const parsed = (): JsonObject => rewrittenBody(body, added);
+  // One that names the field and says nothing in it cannot get it a second time.
+  if (!bytes || hasOurs(body) || (added !== undefined && 'max_output_tokens' in body))
+    return { kind: 'rewritten', body: parsed() };
+  return { kind: 'bytes', bytes, ...(added !== undefined && { front: { max_output_tokens: added } }), parsed };
 }
 
 function rewrittenBody(body: ResponsesRequest, added: number | undefined): JsonObject {

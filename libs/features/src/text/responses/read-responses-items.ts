@@ -13,14 +13,20 @@ import { withoutAbsent } from '../absent.js';
 import { readMediaAddress } from '../media-source.js';
 import { cannotTranslate } from '../refusals.js';
 import type { TurnList } from '../turn-list.js';
+import { summaryOf } from './compaction-item.js';
+import { argumentsOfText, flatName } from './flat-tools.js';
 
 /** Adds one item of `input` to the conversation; system text goes to `system`. */
 export function readResponsesItem(item: ResponsesItem, param: string, turns: TurnList, system: string[]): void {
   switch (item.type) {
     case 'function_call':
-      turns.assistant([{ type: 'call', id: item.call_id, name: item.name, arguments: item.arguments }]);
+      turns.assistant([callOf(item, item.arguments)]);
+      break;
+    case 'custom_tool_call':
+      turns.assistant([callOf(item, argumentsOfText(item.input))]);
       break;
     case 'function_call_output':
+    case 'custom_tool_call_output':
       turns.result(
         { callId: item.call_id, content: readResult(item.output, `${param}.output`), isError: false },
         `${param}.call_id`,
@@ -32,12 +38,23 @@ export function readResponsesItem(item: ResponsesItem, param: string, turns: Tur
       if (text !== '' || signature) turns.assistant([withoutAbsent({ type: 'reasoning' as const, text, signature })]);
       break;
     }
+    case 'compaction': {
+      const summary = summaryOf(item);
+      if (summary === undefined) throw cannotTranslate(param, 'a compaction that only its vendor can read');
+      turns.user([asText(summary)]);
+      break;
+    }
     case 'item_reference':
       throw cannotTranslate(param, 'a reference to an item that is not stored here');
     default:
       readMessage(item, param, turns, system);
   }
 }
+
+const callOf = (
+  { call_id: id, namespace, name }: { call_id: string; namespace?: string | null; name: string },
+  json: string,
+): CallPart => ({ type: 'call', id, name: flatName(namespace, name), arguments: json });
 
 function readMessage(item: ResponsesMessage, param: string, turns: TurnList, system: string[]): void {
   const content = item.content ?? '';
@@ -80,6 +97,7 @@ function readBlocks(content: Content, param: string): UserPart[] {
 function readBlock(block: ResponsesBlock, param: string): TextPart | ImagePart | FilePart {
   switch (block.type) {
     case 'input_image': {
+      if (block.image_url == null) throw cannotTranslate(`${param}.file_id`, 'an uploaded file');
       const address = typeof block.image_url === 'string' ? block.image_url : block.image_url.url;
       const detail = block.detail === 'original' ? 'high' : block.detail;
       return withoutAbsent<ImagePart>({ type: 'image', source: readMediaAddress(address), detail });
@@ -91,6 +109,8 @@ function readBlock(block: ResponsesBlock, param: string): TextPart | ImagePart |
     }
     case 'refusal':
       return asText(block.refusal);
+    case 'input_audio':
+      throw cannotTranslate(param, 'sound');
     default:
       return asText(block.text);
   }

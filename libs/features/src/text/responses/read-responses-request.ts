@@ -1,9 +1,10 @@
 import {
-  flatFunction,
+  isCustomTool,
   isFunctionTool,
   isKnownItem,
+  isNamespace,
+  isOptionalTool,
   isRemoteMcp,
-  type FunctionTool,
   type HostedTool,
   type OutputFormat,
   type ReasoningRequest,
@@ -16,11 +17,15 @@ import { withoutAbsent } from '../absent.js';
 import { asJson } from '../json-object.js';
 import { cannotTranslate } from '../refusals.js';
 import { TurnList } from '../turn-list.js';
+import { flatName, flatTools } from './flat-tools.js';
 import { readResponsesItem } from './read-responses-items.js';
 import { nativeMcpTool, responsesOutputLimit } from './native-responses-body.js';
 
+const LOGPROBS = 'message.output_text.logprobs';
+
 /** Reads a checked responses body, whose references are resolved, into the canonical request. */
 export function readResponsesRequest(body: ResponsesRequest, model: string, stream: boolean): TextRequest {
+  expectNoOdds(body);
   const system = body.instructions ? [body.instructions] : [];
   const turns = new TurnList();
   const items = typeof body.input === 'string' ? [{ role: 'user' as const, content: body.input }] : body.input;
@@ -29,15 +34,15 @@ export function readResponsesRequest(body: ResponsesRequest, model: string, stre
     if (!isKnownItem(item)) throw cannotTranslate(param, `an item of type "${item.type}"`);
     readResponsesItem(item, param, turns, system);
   });
-  const { toolChoice, onlyTools } = readToolChoice(body.tool_choice);
-  const tools = readFunctionTools(body.tools ?? []);
+  const { toolChoice, onlyTools } = readToolChoice(body.tool_choice, body.tools ?? []);
+  const tools = flatTools(body.tools ?? []).map(({ tool }) => tool);
   return withoutAbsent<TextRequest>({
     model,
     stream,
     system,
     turns: turns.turns(),
     tools: onlyTools ? tools.filter((tool) => onlyTools.includes(tool.name)) : tools,
-    hostedTools: readHostedTools(body.tools ?? []),
+    hostedTools: readHostedTools(body),
     toolChoice,
     parallelToolCalls: body.parallel_tool_calls ?? true,
     format: readFormat(body.text),
@@ -52,18 +57,18 @@ export function readResponsesRequest(body: ResponsesRequest, model: string, stre
   });
 }
 
-function readFunctionTools(tools: readonly ResponsesTool[]): FunctionTool[] {
-  return tools.filter(isFunctionTool).map((tool) => {
-    const { name, description, parameters, strict } = flatFunction(tool);
-    return withoutAbsent<FunctionTool>({ name, description, parameters, strict });
-  });
+/** Hardly any vendor of another interface tells them. */
+function expectNoOdds({ top_logprobs: odds, include }: ResponsesRequest): void {
+  if (odds) throw cannotTranslate('top_logprobs', 'the odds of words');
+  if (include?.includes(LOGPROBS)) throw cannotTranslate('include', 'the odds of words');
 }
 
-function readHostedTools(tools: readonly ResponsesTool[]): HostedTool[] {
-  return tools.flatMap((tool, index) => {
-    if (isFunctionTool(tool)) return [];
+function readHostedTools({ tools, tool_choice: choice }: ResponsesRequest): HostedTool[] {
+  return (tools ?? []).flatMap((tool, index) => {
+    if (isFunctionTool(tool) || isCustomTool(tool) || isNamespace(tool)) return [];
     const definition = isRemoteMcp(tool) ? nativeMcpTool(tool) : asJson(tool);
-    return [{ protocol: 'responses' as const, param: `tools[${index}]`, type: tool.type, definition }];
+    const isOptional = isOptionalTool({ ...definition, type: tool.type }, choice);
+    return [{ protocol: 'responses' as const, param: `tools[${index}]`, type: tool.type, isOptional, definition }];
   });
 }
 
@@ -73,19 +78,32 @@ interface ReadToolChoice {
   readonly onlyTools?: readonly string[];
 }
 
-function readToolChoice(sent: ResponsesRequest['tool_choice']): ReadToolChoice {
+function readToolChoice(sent: ResponsesRequest['tool_choice'], tools: readonly ResponsesTool[]): ReadToolChoice {
   if (sent === null || sent === undefined || sent === 'auto') return { toolChoice: { mode: 'auto' } };
   if (sent === 'none') return { toolChoice: { mode: 'none' } };
   if (sent === 'required') return { toolChoice: { mode: 'required', names: [] } };
   if (sent.type === 'function') {
-    const { name } = 'function' in sent ? sent.function : sent;
-    return { toolChoice: { mode: 'required', names: [name] } };
+    const { name, namespace } = 'function' in sent ? sent.function : sent;
+    return { toolChoice: { mode: 'required', names: [flatName(namespace, name)] } };
   }
+  if (sent.type === 'custom') return { toolChoice: { mode: 'required', names: [flatName(sent.namespace, sent.name)] } };
   if (sent.type !== 'allowed_tools') throw cannotTranslate('tool_choice', 'the choice of a tool that the vendor runs');
-  const names = sent.tools.map((tool) => tool.name);
+  const names = sent.tools.flatMap((allowed) => allowedNames(allowed, tools));
   return sent.mode === 'required'
     ? { toolChoice: { mode: 'required', names } }
     : { toolChoice: { mode: 'auto' }, onlyTools: names };
+}
+
+/** The names of what one entry of `allowed_tools` allows: a tool, all of a namespace, or nothing that we know of. */
+function allowedNames(
+  { type, name, namespace }: { type?: string; name?: string; namespace?: string | null },
+  tools: readonly ResponsesTool[],
+): string[] {
+  if (name === undefined) return [];
+  if (type !== 'namespace') return [flatName(namespace, name)];
+  return flatTools(tools)
+    .filter(({ origin }) => origin.namespace === name)
+    .map(({ tool }) => tool.name);
 }
 
 function readFormat(text: ResponsesRequest['text']): OutputFormat {

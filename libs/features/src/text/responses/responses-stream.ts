@@ -9,16 +9,21 @@ import {
   type ResponsesStreamEvents,
   type TextEvent,
 } from '#contracts';
+import { asBuffer } from '../as-buffer.js';
 import { asJson } from '../json-object.js';
 import { EVENT_STREAM, namedEvent } from '../server-sent-event.js';
 import { newTextId } from '../text-id.js';
 import type { ReplyContext, TextStreamEncoder } from '../text-style-codec.js';
-import { echoRequest, newItemId, outcomeOf, outputItem, UNFINISHED } from './write-responses-answer.js';
+import { originsOf, type ToolOrigin } from './flat-tools.js';
+import { withPrevious } from './previous-response.js';
+import { echoRequest, newItemId, outcomeOf, outputItem, outputPart, UNFINISHED } from './write-responses-answer.js';
 
 /** The item being written: its block so far, and where it stands. */
 interface OpenItem {
   readonly id: string;
   readonly outputIndex: number;
+  /** How the caller knows the tool that is called; undefined for a plain function, and for what is no call. */
+  readonly origin: ToolOrigin | undefined;
   block: ReplyBlock;
 }
 
@@ -31,13 +36,19 @@ export class ResponsesStream implements TextStreamEncoder {
   readonly #requestId: string;
   readonly #echo: ReturnType<typeof echoRequest>;
   readonly #output: ResponsesOutputItem[] = [];
+  readonly #origins: ReadonlyMap<string, ToolOrigin>;
   readonly #onAnswer: ReplyContext<ResponsesRequest>['onAnswer'];
   #open: OpenItem | undefined;
   #sequence = 0;
+  readonly #previous: string | null | undefined;
+  /** What was passed on last, which says how far the upstream had counted. */
+  #relayed: Uint8Array | undefined;
 
   constructor(context: ReplyContext<ResponsesRequest>) {
     this.#requestId = context.requestId;
+    this.#previous = context.body.previous_response_id;
     this.#echo = echoRequest(context, newTextId('resp_'));
+    this.#origins = originsOf(context.body.tools ?? []);
     this.#onAnswer = context.onAnswer;
   }
 
@@ -45,8 +56,9 @@ export class ResponsesStream implements TextStreamEncoder {
     return (this.#sequence === 0 ? this.#begin() : '') + this.#write(event);
   }
 
-  relay(events: Uint8Array): Uint8Array {
-    return events;
+  relay(events: Uint8Array): string | Uint8Array {
+    this.#relayed = events;
+    return this.#previous ? withPrevious(asBuffer(events).toString('utf8'), this.#previous) : events;
   }
 
   end(): string {
@@ -58,6 +70,12 @@ export class ResponsesStream implements TextStreamEncoder {
   }
 
   fail(error: GatewayError): readonly string[] {
+    const last =
+      this.#relayed &&
+      asBuffer(this.#relayed)
+        .toString('utf8')
+        .matchAll(/"sequence_number":\s*(\d+)/g);
+    for (const [, number] of last ?? []) this.#sequence = Number(number) + 1;
     const { error: nested } = errorInStyle('responses', error, this.#requestId);
     const flat = { code: error.upstreamCode ?? error.code, message: error.publicMessage, param: error.param ?? null };
     const json = JSON.stringify({ type: 'error', sequence_number: this.#sequence++, ...flat, error: nested });
@@ -67,6 +85,7 @@ export class ResponsesStream implements TextStreamEncoder {
   #write(event: TextEvent): string {
     switch (event.type) {
       case 'text':
+      case 'refusal':
       case 'reasoning':
         return this.#grow(event.type, event.text);
       case 'signature':
@@ -100,15 +119,16 @@ export class ResponsesStream implements TextStreamEncoder {
 
   #openItem(block: ReplyBlock): string {
     const closed = this.#close();
-    const item: OpenItem = { id: newItemId(block.type), outputIndex: this.#output.length, block };
+    const origin = block.type === 'call' ? this.#origins.get(block.name) : undefined;
+    const item: OpenItem = { id: newItemId(block.type, origin), outputIndex: this.#output.length, origin, block };
     this.#open = item;
     const place = { item_id: item.id, output_index: item.outputIndex };
-    const added = outputItem(block, item.id);
+    const added = outputItem(block, item.id, origin);
     const opening = 'status' in added ? { ...added, status: 'in_progress' as const } : added;
     const shown = opening.type === 'message' ? { ...opening, content: [] } : opening;
     const first = this.#event('response.output_item.added', { output_index: item.outputIndex, item: shown });
-    if (block.type === 'text') {
-      const part = { type: 'output_text' as const, text: '', annotations: [], logprobs: [] };
+    if (block.type === 'text' || block.type === 'refusal') {
+      const part = outputPart({ type: block.type, text: '' });
       return closed + first + this.#event('response.content_part.added', { ...place, content_index: 0, part });
     }
     if (block.type === 'reasoning' && block.signature === undefined) {
@@ -120,11 +140,12 @@ export class ResponsesStream implements TextStreamEncoder {
     return closed + first;
   }
 
-  #grow(type: 'text' | 'reasoning', text: string): string {
+  #grow(type: 'text' | 'refusal' | 'reasoning', text: string): string {
     const opening = this.#open?.block.type === type ? '' : this.#openItem({ type, text: '' });
     const item = this.#open;
     if (item?.block.type !== type) return opening;
     item.block = { type, text: item.block.text + text };
+    if (type === 'refusal') return opening + this.#delta('response.refusal.delta', item, ',"content_index":0', text);
     return type === 'text'
       ? opening + this.#delta('response.output_text.delta', item, ',"content_index":0,"logprobs":[]', text)
       : opening + this.#delta('response.reasoning_summary_text.delta', item, ',"summary_index":0', text);
@@ -134,6 +155,8 @@ export class ResponsesStream implements TextStreamEncoder {
     const item = this.#open;
     if (item?.block.type !== 'call' || json === '') return '';
     item.block = { ...item.block, arguments: item.block.arguments + json };
+    // A text inside of JSON is whole when the JSON is.
+    if (item.origin?.kind === 'custom') return '';
     return this.#delta('response.function_call_arguments.delta', item, '', json);
   }
 
@@ -151,7 +174,7 @@ export class ResponsesStream implements TextStreamEncoder {
     // A call without arguments has an empty object of them: clients parse the text.
     const filled = open.block.type === 'call' && open.block.arguments === '' ? this.#growArguments('{}') : '';
     this.#open = undefined;
-    const item = outputItem(open.block, open.id);
+    const item = outputItem(open.block, open.id, open.origin);
     this.#output.push(item);
     return (
       filled +
@@ -162,12 +185,25 @@ export class ResponsesStream implements TextStreamEncoder {
 
   #closeParts({ id, outputIndex, block }: OpenItem, item: ResponsesOutputItem): string {
     const place = { item_id: id, output_index: outputIndex };
+    if (item.type === 'custom_tool_call') {
+      const { input } = item;
+      return (
+        this.#event('response.custom_tool_call_input.delta', { ...place, delta: input }) +
+        this.#event('response.custom_tool_call_input.done', { ...place, input })
+      );
+    }
     if (block.type === 'call') {
       const { name, arguments: json } = block;
       return this.#event('response.function_call_arguments.done', { ...place, name, arguments: json });
     }
     if (item.type === 'message' && item.content[0]) {
       const [part] = item.content;
+      const inContent = { ...place, content_index: 0 };
+      if (part.type === 'refusal')
+        return (
+          this.#event('response.refusal.done', { ...inContent, refusal: part.refusal }) +
+          this.#event('response.content_part.done', { ...inContent, part })
+        );
       return (
         this.#event('response.output_text.done', { ...place, content_index: 0, text: part.text, logprobs: [] }) +
         this.#event('response.content_part.done', { ...place, content_index: 0, part })

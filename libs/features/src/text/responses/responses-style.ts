@@ -3,6 +3,7 @@ import { asJson } from '../json-object.js';
 import type { TextStyleCodec } from '../text-style-codec.js';
 import { nativeResponsesBody, responsesOutputLimit } from './native-responses-body.js';
 import { readResponsesRequest } from './read-responses-request.js';
+import { withPrevious } from './previous-response.js';
 import { ResponsesStream } from './responses-stream.js';
 import { envelopedResponse, responsesAnswer, type ResponseLike } from './write-responses-answer.js';
 
@@ -18,7 +19,7 @@ export const responsesStyle: TextStyleCodec<ResponsesRequest> = {
     context.onAnswer(asJson(response));
     return envelopedResponse(JSON.stringify(response), response);
   },
-  wrap: (json, answer: JsonObject & Partial<ResponseLike>) =>
-    envelopedResponse(json, answer as JsonObject & ResponseLike),
+  wrap: (json, answer: JsonObject & Partial<ResponseLike>, sent) =>
+    envelopedResponse(withPrevious(json, sent?.previous_response_id), answer as JsonObject & ResponseLike),
   stream: (context) => new ResponsesStream(context),
 };

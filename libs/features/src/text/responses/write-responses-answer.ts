@@ -1,19 +1,23 @@
-import type {
-  CollectedReply,
-  FinishEvent,
-  ReplyBlock,
-  ResponsesAnswer,
-  ResponsesOutcome,
-  ResponsesOutputItem,
-  ResponsesRequest,
-  ResponsesUsage,
-  SpecifiedResponse,
-  TextUsage,
+import {
+  type CollectedReply,
+  type FinishEvent,
+  GatewayError,
+  type ReplyBlock,
+  type ResponsesAnswer,
+  type ResponsesOutcome,
+  type ResponsesOutputItem,
+  type ResponsesOutputPart,
+  type ResponsesRequest,
+  type ResponsesUsage,
+  type SpecifiedResponse,
+  type TextUsage,
 } from '#contracts';
+import { charactersLeft } from '#platform';
 import { envelope } from '../envelope.js';
 import { asJson } from '../json-object.js';
 import { newTextId } from '../text-id.js';
 import type { ReplyContext } from '../text-style-codec.js';
+import { argumentsOfText, originsOf, textOfArguments, type ToolOrigin } from './flat-tools.js';
 import { nativeTool } from './native-responses-body.js';
 
 type Echo = Omit<ResponsesAnswer, keyof ResponsesOutcome>;
@@ -39,6 +43,24 @@ const ECHO_DEFAULTS = {
 } as const satisfies Partial<Echo>;
 
 type EchoedField = keyof typeof ECHO_DEFAULTS;
+
+/** What a response may say back of its request, in characters: several events of a stream repeat it. */
+const ECHO_CHARACTERS_MAX = 1024 * 1024;
+
+/** @throws GatewayError `invalid_parameter` naming the field with which it becomes too much. */
+export function expectShortEcho(body: ResponsesRequest): void {
+  const sent = asJson(body);
+  let left = ECHO_CHARACTERS_MAX;
+  for (const param of [...Object.keys(ECHO_DEFAULTS), 'tools', 'text', 'reasoning']) {
+    left = charactersLeft(sent[param], left);
+    if (left < 0)
+      throw new GatewayError(
+        'invalid_parameter',
+        `${param}: what a response says back of its request (instructions, tools, text, metadata and other settings) may have at most ${ECHO_CHARACTERS_MAX} characters together; send long texts in input.`,
+        { param },
+      );
+  }
+}
 
 function echoedFields(body: ResponsesRequest): Pick<Echo, EchoedField> {
   const sent = asJson(body);
@@ -100,26 +122,35 @@ export function outcomeOf(finish: FinishEvent, output: readonly ResponsesOutputI
   return { status: 'completed', output, usage, incomplete_details: null, completed_at: completed };
 }
 
-/** A finished block as an output item. */
-export function outputItem(block: ReplyBlock, id: string = newItemId(block.type)): ResponsesOutputItem {
+/** A call as the caller knows its tool. */
+function callItem(
+  { id: call_id, name, arguments: json }: Extract<ReplyBlock, { type: 'call' }>,
+  id: string,
+  origin: ToolOrigin = { kind: 'function', name },
+): ResponsesOutputItem {
+  const { kind, name: own, namespace } = origin;
+  const call = { id, status: 'completed' as const, call_id, name: own, ...(namespace !== undefined && { namespace }) };
+  return kind === 'custom'
+    ? { ...call, type: 'custom_tool_call', input: textOfArguments(json) }
+    : { ...call, type: 'function_call', arguments: json };
+}
+
+/** Words as a part of a message. */
+export const outputPart = ({ type, text }: { type: 'text' | 'refusal'; text: string }): ResponsesOutputPart =>
+  type === 'refusal' ? { type, refusal: text } : { type: 'output_text', text, annotations: [], logprobs: [] };
+
+/**
+ * A finished block as an output item.
+ *
+ * @param origin how the caller knows the tool that the block calls; undefined when it is a plain function.
+ */
+export function outputItem(block: ReplyBlock, id: string, origin?: ToolOrigin): ResponsesOutputItem {
   switch (block.type) {
     case 'text':
-      return {
-        id,
-        type: 'message',
-        status: 'completed',
-        role: 'assistant',
-        content: [{ type: 'output_text', text: block.text, annotations: [], logprobs: [] }],
-      };
+    case 'refusal':
+      return { id, type: 'message', status: 'completed', role: 'assistant', content: [outputPart(block)] };
     case 'call':
-      return {
-        id,
-        type: 'function_call',
-        status: 'completed',
-        call_id: block.id,
-        name: block.name,
-        arguments: block.arguments,
-      };
+      return callItem(block, id, origin);
     default:
       return {
         id,
@@ -130,9 +161,10 @@ export function outputItem(block: ReplyBlock, id: string = newItemId(block.type)
   }
 }
 
-const ITEM_PREFIX = { text: 'msg_', call: 'fc_', reasoning: 'rs_' } as const;
+const ITEM_PREFIX = { text: 'msg_', refusal: 'msg_', call: 'fc_', reasoning: 'rs_' } as const;
 
-export const newItemId = (type: ReplyBlock['type']): string => newTextId(ITEM_PREFIX[type]);
+export const newItemId = (type: ReplyBlock['type'], origin?: ToolOrigin): string =>
+  newTextId(origin?.kind === 'custom' ? 'ctc_' : ITEM_PREFIX[type]);
 
 const FINISH_REASON = {
   stop: 'stop',
@@ -163,16 +195,16 @@ function specifiedFinish(
   return called ? FINISH_REASON['tool-calls'] : FINISH_REASON.stop;
 }
 
+const wordsOf = (part: ResponsesOutputPart): string => (part.type === 'refusal' ? part.refusal : (part.text ?? ''));
+
 /** The reply in the shape of D1 2.2. */
 export function specifiedResponse(response: ResponseLike): SpecifiedResponse {
-  const calls = response.output.flatMap((item) =>
-    item.type === 'function_call'
-      ? [{ id: item.call_id, type: 'function' as const, function: { name: item.name, arguments: item.arguments } }]
-      : [],
-  );
-  const text = response.output
-    .flatMap((item) => (item.type === 'message' ? item.content.map((part) => part.text ?? '') : []))
-    .join('');
+  const calls = response.output.flatMap((item) => {
+    if (item.type !== 'function_call' && item.type !== 'custom_tool_call') return [];
+    const json = item.type === 'function_call' ? item.arguments : argumentsOfText(item.input);
+    return [{ id: item.call_id, type: 'function' as const, function: { name: item.name, arguments: json } }];
+  });
+  const text = response.output.flatMap((item) => (item.type === 'message' ? item.content.map(wordsOf) : [])).join('');
   const called = calls.length > 0;
   const [input, output] = [response.usage?.input_tokens ?? 0, response.usage?.output_tokens ?? 0];
   return {
@@ -197,7 +229,11 @@ export function specifiedResponse(response: ResponseLike): SpecifiedResponse {
 
 /** A whole reply as the native response object. */
 export function responsesAnswer(reply: CollectedReply, context: ReplyContext<ResponsesRequest>): ResponsesAnswer {
-  const output = reply.blocks.map((block) => outputItem(block));
+  const origins = originsOf(context.body.tools ?? []);
+  const output = reply.blocks.map((block) => {
+    const origin = block.type === 'call' ? origins.get(block.name) : undefined;
+    return outputItem(block, newItemId(block.type, origin), origin);
+  });
   return Object.assign(echoRequest(context, newTextId('resp_')), outcomeOf(reply.finish, output));
 }
 

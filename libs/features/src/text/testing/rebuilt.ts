@@ -118,9 +118,9 @@ const isOneText = (last: GeminiPart | undefined, next: GeminiPart): last is Gemi
   last?.text !== undefined &&
   next.text !== undefined &&
   last.thought === next.thought &&
-  last.thoughtSignature === undefined;
+  next.thoughtSignature === undefined;
 
-/** The parts of content-generation chunks; pieces of one text or one thought are put together, a proof ends a thought. */
+/** The parts of content-generation chunks; pieces of one text or one thought are put together, a proof begins a text. */
 export function rebuiltParts(chunks: readonly Pick<StreamedEvent, 'candidates'>[]): GeminiPart[] {
   const all: GeminiPart[] = [];
   for (const part of chunks.flatMap(({ candidates }) => candidates?.[0]?.content.parts ?? [])) {

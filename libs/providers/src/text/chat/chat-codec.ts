@@ -1,15 +1,20 @@
 import type { ProtocolCodec } from '../upstream/protocol-codec.js';
+import { withLimitField } from './limit-field.js';
 import { ChatStreamDecoder, readChatReply } from './read-chat-reply.js';
 import { writeChatRequest } from './write-chat-request.js';
 
-/** The chat completions interface, which most vendors and local servers speak. No inbound style has its form. */
+/** The chat completions interface, which most vendors and local servers speak. */
 export const chatCodec: ProtocolCodec = {
   protocol: 'chat',
   path: () => '/chat/completions',
   headers: (key) => (key === undefined ? {} : { authorization: `Bearer ${key}` }),
   write: writeChatRequest,
+  native: (body, { outputLimitField = 'max_tokens' }) => withLimitField(body, outputLimitField),
   read: readChatReply,
   decoder: () => new ChatStreamDecoder(),
-  marks: { decode: [] },
+  // Some vendors say in every chunk that the usage is null and the reply not finished: those need no parsing.
+  marks: {
+    decode: ['"usage":{', '"usage": {', '"finish_reason":"', '"finish_reason": "', '"error":', '"error" :'],
+  },
   mayReasonUnasked: true,
 };

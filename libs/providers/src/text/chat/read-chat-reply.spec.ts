@@ -54,6 +54,14 @@ describe('A chat stream', () => {
       [{ type: 'text', text: 'Hi' }, STOP],
     ],
     [
+      'brings usage whose reasoning stands beside what was written',
+      [
+        delta({ content: 'Hi' }),
+        { ...delta({}, 'stop'), usage: { ...USAGE, completion_tokens: 5, total_tokens: 11 + 5 + 2 } },
+      ],
+      [{ type: 'text', text: 'Hi' }, STOP],
+    ],
+    [
       'brings usage under a vendor’s own name',
       [delta({ content: 'Hi' }), { ...delta({}, 'stop'), x_groq: { usage: USAGE } }],
       [{ type: 'text', text: 'Hi' }, STOP],
@@ -77,13 +85,18 @@ describe('A chat stream', () => {
         delta({}, 'stop'),
         COUNTED,
       ],
-      [{ type: 'reasoning', text: 'Hm, well.' }, { type: 'text', text: 'Yes indeed' }, STOP],
+      [
+        { type: 'reasoning', text: 'Hm, well.' },
+        { type: 'signature', signature: 'chat:reasoning' },
+        { type: 'text', text: 'Yes indeed' },
+        STOP,
+      ],
     ],
     [
-      'brings a refusal as text',
+      'brings a refusal as what it is',
       [delta({ refusal: 'No.' }), delta({}, 'content_filter'), COUNTED],
       [
-        { type: 'text', text: 'No.' },
+        { type: 'refusal', text: 'No.' },
         { ...STOP, reason: 'content-filter' },
       ],
     ],
@@ -169,9 +182,17 @@ it('A whole chat completion reads as its stream would', () => {
   const reply = { choices: [{ index: 0, message, finish_reason: 'tool_calls' }], usage: USAGE };
   expect(readWhole(chatCodec, reply)).toEqual([
     { type: 'reasoning', text: 'Hm' },
+    { type: 'signature', signature: 'chat:reasoning_content' },
     { type: 'text', text: 'Let me see.' },
     ...called(0, 'a', 'Paris'),
     ...called(1, 'b', 'Rome'),
     CALLED,
   ]);
+
+  it('has every choice that a chunk holds, so that none is produced for nothing', () => {
+    const decoder = chatCodec.decoder();
+    const choices = ['one', 'two'].map((content, index) => ({ index, delta: { content }, finish_reason: 'stop' }));
+    const texts = decoder.push(JSON.stringify({ choices })).map((event) => ('text' in event ? event.text : ''));
+    expect(texts).toEqual(['one', 'two']);
+  });
 });

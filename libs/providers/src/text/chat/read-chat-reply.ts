@@ -1,10 +1,11 @@
 import type { FinishReason, JsonObject, TextEvent, TextUsage } from '#contracts';
 import { brokenOff, parseReply } from '../upstream/codec-failures.js';
-import { atLeast, reportedUsage } from '../upstream/reported-usage.js';
+import { atLeast, reportedUsage, sumOf } from '../upstream/reported-usage.js';
 import type { StreamDecoder } from '../upstream/protocol-codec.js';
 import { reportedFailure } from '../upstream/refused-by-upstream.js';
 import { ChatCalls, type ChatToolCall } from './chat-calls.js';
 import type { EventData } from '../upstream/server-sent-events.js';
+import { markSignature } from '../upstream/signatures.js';
 
 /** A part of a content that is no plain text. */
 interface ChatPart {
@@ -29,8 +30,20 @@ interface ChatMessage {
 interface ChatUsage {
   readonly prompt_tokens?: number;
   readonly completion_tokens?: number;
+  readonly total_tokens?: number;
   readonly prompt_tokens_details?: { readonly cached_tokens?: number; readonly image_tokens?: number } | null;
   readonly completion_tokens_details?: { readonly reasoning_tokens?: number } | null;
+}
+
+interface ChatChoice {
+  /** Another vendor's place for the usage of a stream. */
+  readonly usage?: ChatUsage | null;
+  readonly index?: number;
+  readonly message?: ChatMessage;
+  readonly delta?: ChatMessage;
+  readonly finish_reason?: string | null;
+  /** Some servers say here which stop sequence ended the reply. */
+  readonly stop_reason?: string | number | null;
 }
 
 interface ChatReply {
@@ -38,16 +51,7 @@ interface ChatReply {
   readonly usage?: ChatUsage | null;
   /** One vendor's place for the usage of a stream. */
   readonly x_groq?: { readonly usage?: ChatUsage | null } | null;
-  readonly choices?: readonly {
-    /** Another vendor's. */
-    readonly usage?: ChatUsage | null;
-    readonly index?: number;
-    readonly message?: ChatMessage;
-    readonly delta?: ChatMessage;
-    readonly finish_reason?: string | null;
-    /** Some servers say here which stop sequence ended the reply. */
-    readonly stop_reason?: string | number | null;
-  }[];
+  readonly choices?: readonly ChatChoice[] | null;
 }
 
 const FINISH_REASONS: Record<string, FinishReason> = {
@@ -61,13 +65,25 @@ const FINISH_REASONS: Record<string, FinishReason> = {
 const reportIn = ({ usage, choices, x_groq: other }: ChatReply): ChatUsage | null | undefined =>
   usage ?? choices?.[0]?.usage ?? other?.usage;
 
+/** One vendor counts what was reasoned beside what was written, and only its total tells. */
+function outputIn({
+  prompt_tokens: input,
+  completion_tokens: written,
+  total_tokens: total,
+  ...details
+}: ChatUsage): unknown {
+  const reasoned = details.completion_tokens_details?.reasoning_tokens ?? 0;
+  const withReasoning = sumOf(written, reasoned);
+  return total !== undefined && total === sumOf(input, withReasoning) ? withReasoning : written;
+}
+
 function readUsage(usage: ChatUsage): TextUsage | undefined {
   return reportedUsage({
     inputTokens: usage.prompt_tokens ?? 0,
     cachedInputTokens: usage.prompt_tokens_details?.cached_tokens ?? 0,
     cacheWriteTokens: 0,
     imageInputTokens: usage.prompt_tokens_details?.image_tokens ?? 0,
-    outputTokens: usage.completion_tokens,
+    outputTokens: outputIn(usage),
     reasoningTokens: usage.completion_tokens_details?.reasoning_tokens ?? 0,
   });
 }
@@ -85,19 +101,26 @@ export class ChatStreamDecoder implements StreamDecoder {
   readonly #calls = new ChatCalls();
   #reason: FinishReason | undefined;
   #stopSequence: string | undefined;
+  /** The field in which the vendor writes the reasoning that is open, and wants it back. */
+  #reasoningField: 'reasoning_content' | 'reasoning' | undefined;
   #usage: TextUsage | undefined;
 
   push(data: EventData): readonly TextEvent[] {
     return data === '[DONE]' ? [] : this.read(parseReply(data));
   }
 
-  /** Reads one chunk, or a whole reply, which has the same shape with `message` for `delta`. */
+  /**
+   * Reads one chunk, or a whole reply, which has the same shape with `message` for `delta`. Only a stream that passes through
+   * has several choices; all of them are read, so that all are counted.
+   */
   read(reply: ChatReply): readonly TextEvent[] {
     if (reply.error) throw reportedFailure(reply.error);
     const usage = reportIn(reply);
     if (usage) this.#usage = atLeast(this.#usage, readUsage(usage));
-    const choice = reply.choices?.[0];
-    if (!choice) return [];
+    return (reply.choices ?? []).flatMap((choice) => this.#readChoice(choice));
+  }
+
+  #readChoice(choice: ChatChoice): TextEvent[] {
     if (choice.finish_reason) this.#reason = FINISH_REASONS[choice.finish_reason] ?? 'stop';
     if (typeof choice.stop_reason === 'string') this.#stopSequence = choice.stop_reason;
     return this.#readMessage(choice.delta ?? choice.message ?? {});
@@ -105,7 +128,7 @@ export class ChatStreamDecoder implements StreamDecoder {
 
   end(): readonly TextEvent[] {
     if (this.#reason === undefined) throw brokenOff();
-    return [...this.#calls.held(), this.#finish(this.#reason)];
+    return [...this.#proof(), ...this.#calls.held(), this.#finish(this.#reason)];
   }
 
   told(): TextUsage | undefined {
@@ -113,16 +136,31 @@ export class ChatStreamDecoder implements StreamDecoder {
   }
 
   #readMessage(message: ChatMessage): TextEvent[] {
-    const events: TextEvent[] = [];
-    const reasoning = message.reasoning_content ?? message.reasoning ?? thoughtsIn(message.content);
-    if (reasoning) events.push({ type: 'reasoning', text: reasoning });
-    const text = textIn(message.content) || message.refusal;
-    if (text) {
-      this.#calls.interrupt();
-      events.push({ type: 'text', text });
-    }
-    for (const call of message.tool_calls ?? []) events.push(...this.#calls.read(call));
+    const events = this.#readReasoning(message);
+    const text = textIn(message.content);
+    const { refusal, tool_calls: calls } = message;
+    const speaks = Boolean(text) || Boolean(refusal);
+    if (speaks || calls?.length) events.push(...this.#proof());
+    if (speaks) this.#calls.interrupt();
+    if (text) events.push({ type: 'text', text });
+    if (refusal) events.push({ type: 'refusal', text: refusal });
+    for (const call of calls ?? []) events.push(...this.#calls.read(call));
     return events;
+  }
+
+  #readReasoning({ reasoning_content: content, reasoning, content: parts }: ChatMessage): TextEvent[] {
+    const text = content ?? reasoning ?? thoughtsIn(parts);
+    if (!text) return [];
+    if (content) this.#reasoningField = 'reasoning_content';
+    else if (reasoning) this.#reasoningField = 'reasoning';
+    return [{ type: 'reasoning', text }];
+  }
+
+  /** This vendor signs nothing. What stands for its proof says where the reasoning belongs when it comes back. */
+  #proof(): TextEvent[] {
+    const field = this.#reasoningField;
+    this.#reasoningField = undefined;
+    return field === undefined ? [] : [{ type: 'signature', signature: markSignature('chat', field) }];
   }
 
   #finish(sent: FinishReason): TextEvent {
@@ -134,8 +172,20 @@ export class ChatStreamDecoder implements StreamDecoder {
   }
 }
 
-/** Reads a whole chat completion as the events it would have been. */
+/**
+ * Reads a whole chat completion as the events it would have been. Only one that passes through holds several replies; what
+ * the others say stands behind the first, so that it is counted.
+ */
 export function readChatReply(answer: JsonObject): readonly TextEvent[] {
   const decoder = new ChatStreamDecoder();
-  return [...decoder.read(answer), ...decoder.end()];
+  const { choices, ...reply } = answer as ChatReply;
+  const [first, ...rest] = choices ?? [];
+  const events = decoder.read({ ...reply, choices: first ? [first] : [] });
+  const others = rest.flatMap((choice) => readOther(choice));
+  return [...events, ...others, ...decoder.end()];
+}
+
+function readOther(choice: ChatChoice): readonly TextEvent[] {
+  const decoder = new ChatStreamDecoder();
+  return [...decoder.read({ choices: [choice] }), ...decoder.end()].filter(({ type }) => type !== 'finish');
 }

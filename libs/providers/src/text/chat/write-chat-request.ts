@@ -13,23 +13,28 @@ import type {
   UserPart,
 } from '#contracts';
 import { cannotSay, nativeHostedTools } from '../upstream/codec-failures.js';
+import { failedText } from '../upstream/failed-text.js';
 import { mediaAddress } from '../upstream/media-address.js';
 import { nonEmpty, present } from '../upstream/present.js';
 import type { ProtocolOptions } from '../upstream/protocol-codec.js';
 import { reasoningEffort } from '../upstream/reasoning-budget.js';
 import { offeredTools } from '../upstream/offered-tools.js';
+import { ownSignature } from '../upstream/signatures.js';
 
 /** Writes the canonical request as a chat completions body. Streams always ask for usage. */
 export function writeChatRequest(request: TextRequest, model: string, options: ProtocolOptions): JsonObject {
-  nativeHostedTools(request.hostedTools, 'chat');
+  nativeHostedTools(request.hostedTools, 'chat', options);
   const effort = request.reasoning ? reasoningEffort(request.reasoning) : undefined;
   const tools = nonEmpty(offeredTools(request));
+  const limitField = options.outputLimitField ?? 'max_tokens';
   return present({
     model,
-    messages: writeMessages(request),
+    messages: writeMessages(request, options),
     stream: request.stream,
     stream_options: request.stream ? { include_usage: true } : undefined,
-    [options.outputLimitField ?? 'max_tokens']: request.maxOutputTokens,
+    // Not a computed name, which would cost each request more than all other fields together.
+    max_tokens: limitField === 'max_tokens' ? request.maxOutputTokens : undefined,
+    max_completion_tokens: limitField === 'max_completion_tokens' ? request.maxOutputTokens : undefined,
     temperature: request.temperature,
     top_p: request.topP,
     stop: nonEmpty(request.stopSequences),
@@ -45,17 +50,19 @@ export function writeChatRequest(request: TextRequest, model: string, options: P
   });
 }
 
-function writeMessages(request: TextRequest): JsonObject[] {
+function writeMessages(request: TextRequest, options: ProtocolOptions): JsonObject[] {
   const system = request.system.length > 0 ? [{ role: 'system', content: request.system.join('\n\n') }] : [];
-  return [...system, ...request.turns.flatMap(writeTurn)];
+  const turns = request.turns.flatMap((turn, place, all) =>
+    turn.role === 'assistant' ? [writeAssistant(turn.parts, options)] : writeUserTurn(turn.parts, place, all),
+  );
+  return [...system, ...oneUserMessageEach(turns)];
 }
 
 /** Results are moved to the front of the user turns they stand in: here they must follow their calls at once. */
-function writeTurn(turn: Turn, place: number, turns: readonly Turn[]): JsonObject[] {
-  if (turn.role === 'assistant') return [writeAssistant(turn.parts)];
+function writeUserTurn(parts: readonly UserPart[], place: number, turns: readonly Turn[]): JsonObject[] {
   const isFirst = turns[place - 1]?.role !== 'user';
-  const results = isFirst ? resultsFrom(turns.slice(place)) : [];
-  const content = turn.parts.filter((part) => part.type !== 'result');
+  const results = isFirst ? resultsFrom(turns, place) : [];
+  const content = parts.filter((part) => part.type !== 'result');
   return [
     ...results.map(writeResult),
     // A tool message holds text only, so the pictures of a result follow as a user message.
@@ -64,17 +71,21 @@ function writeTurn(turn: Turn, place: number, turns: readonly Turn[]): JsonObjec
   ];
 }
 
-/** Every result of the user turns that these turns begin with. */
-function resultsFrom(turns: readonly Turn[]): ResultPart[] {
-  const end = turns.findIndex(({ role }) => role === 'assistant');
-  const answering = turns.slice(0, end === -1 ? turns.length : end);
+/** Every result of the user turns that stand together from this place on. */
+function resultsFrom(turns: readonly Turn[], place: number): ResultPart[] {
+  let end = place;
+  while (turns[end]?.role === 'user') end += 1;
+  const answering = turns.slice(place, end);
   return answering.flatMap<UserPart | AssistantPart>((turn) => turn.parts).filter((part) => part.type === 'result');
 }
 
-const writeResult = ({ callId, content }: ResultPart): JsonObject => ({
+const writeResult = ({ callId, content, isError }: ResultPart): JsonObject => ({
   role: 'tool',
   tool_call_id: callId,
-  content: content.map((part) => (part.type === 'text' ? part.text : '[picture below]')).join('\n'),
+  content: failedText(
+    content.map((part) => (part.type === 'text' ? part.text : '[picture below]')).join('\n'),
+    isError,
+  ),
 });
 
 const writeUser = (parts: readonly UserPart[]): JsonObject[] =>
@@ -82,7 +93,7 @@ const writeUser = (parts: readonly UserPart[]): JsonObject[] =>
 
 function writeUserContent(parts: readonly UserPart[]): JsonValue {
   const [only] = parts;
-  if (parts.length === 1 && only?.type === 'text') return only.text;
+  if (only && parts.every((part) => part.type === 'text')) return parts.map((part) => part.text).join('\n\n');
   return parts.flatMap((part) => (part.type === 'result' ? [] : [writeUserPart(part)]));
 }
 
@@ -97,7 +108,46 @@ function writeUserPart(part: TextPart | ImagePart | FilePart): JsonObject {
   };
 }
 
-function writeAssistant(parts: readonly AssistantPart[]): JsonObject {
+/** Neighbouring user messages become one: the templates of many models refuse two of a role in a row. */
+function oneUserMessageEach(messages: readonly JsonObject[]): JsonObject[] {
+  const merged: JsonObject[] = [];
+  for (const message of messages) {
+    const last = merged.at(-1);
+    if (last?.['role'] === 'user' && message['role'] === 'user')
+      merged.splice(-1, 1, { role: 'user', content: joined(last['content'], message['content']) });
+    else merged.push(message);
+  }
+  return merged;
+}
+
+/** Texts stay a text, which servers understand that know no parts. */
+function joined(one: JsonValue | undefined, other: JsonValue | undefined): JsonValue {
+  if (typeof one === 'string' && typeof other === 'string') return `${one}\n\n${other}`;
+  return [...contentParts(one), ...contentParts(other)];
+}
+
+const contentParts = (content: JsonValue | undefined): readonly JsonValue[] =>
+  typeof content === 'string' ? [{ type: 'text', text: content }] : Array.isArray(content) ? content : [];
+
+/** The fields in which vendors of this protocol write reasoning. */
+const REASONING_FIELDS = ['reasoning_content', 'reasoning'] as const;
+
+/** Some vendors refuse a turn with calls without the reasoning before them; others refuse any reasoning elsewhere. */
+function writeReasoning(parts: readonly AssistantPart[], { replayedReasoning }: ProtocolOptions): JsonObject {
+  if (replayedReasoning === 'never') return {};
+  const reasoning = parts.filter((part) => part.type === 'reasoning');
+  if (replayedReasoning === 'always') return { reasoning_content: reasoning.map(({ text }) => text).join('\n\n') };
+  if (!parts.some(({ type }) => type === 'call')) return {};
+  const own = reasoning.map((part) => ({ field: ownSignature('chat', part), text: part.text }));
+  return Object.fromEntries(
+    REASONING_FIELDS.map((field) => [
+      field,
+      own.flatMap((part) => (part.field === field ? [part.text] : [])).join('\n\n'),
+    ]).filter(([, text]) => text !== ''),
+  ) as JsonObject;
+}
+
+function writeAssistant(parts: readonly AssistantPart[], options: ProtocolOptions): JsonObject {
   const text = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('');
   const calls = parts.flatMap((part) =>
     part.type === 'call'
@@ -106,6 +156,7 @@ function writeAssistant(parts: readonly AssistantPart[]): JsonObject {
   );
   return present({
     role: 'assistant',
+    ...writeReasoning(parts, options),
     content: text === '' && calls.length > 0 ? null : text,
     tool_calls: nonEmpty(calls),
   });

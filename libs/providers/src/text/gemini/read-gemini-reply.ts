@@ -43,7 +43,13 @@ const FINISH_REASONS: Record<string, FinishReason> = {
   PROHIBITED_CONTENT: 'content-filter',
   SPII: 'content-filter',
   IMAGE_SAFETY: 'content-filter',
+  IMAGE_PROHIBITED_CONTENT: 'content-filter',
+  IMAGE_RECITATION: 'content-filter',
+  LANGUAGE: 'content-filter',
 };
+
+/** Calls that the vendor itself could not read or did not expect. */
+const BROKEN_CALLS = /^(MALFORMED_FUNCTION_CALL|UNEXPECTED_TOOL_CALL|TOO_MANY_TOOL_CALLS|MALFORMED_RESPONSE)$/;
 
 /** Output here leaves thoughts out, ours holds them. */
 function readUsage(usage: NonNullable<Chunk['usageMetadata']>): TextUsage | undefined {
@@ -82,6 +88,7 @@ function readPart(part: Part): TextEvent[] {
 /** Reads a content-generation stream. */
 export class GeminiStreamDecoder implements StreamDecoder {
   #called = false;
+  #said = false;
   #reason: FinishReason | undefined;
   #usage: TextUsage | undefined;
 
@@ -108,16 +115,25 @@ export class GeminiStreamDecoder implements StreamDecoder {
   }
 
   #readCandidate({ content, finishReason }: Candidate): TextEvent[] {
-    if (finishReason) this.#reason = this.#readReason(finishReason);
     const events = (content?.parts ?? []).flatMap(readPart);
     this.#called ||= events.some((event) => event.type === 'call');
+    this.#said ||= events.some((event) => event.type === 'call' || event.type === 'text');
+    if (finishReason) this.#reason = this.#readReason(finishReason);
     return events;
   }
 
   #readReason(sent: string): FinishReason {
-    if (sent === 'MALFORMED_FUNCTION_CALL')
-      throw new GatewayError('upstream_error', 'The model wrote a function call that cannot be read.');
-    return FINISH_REASONS[sent] ?? 'stop';
+    if (BROKEN_CALLS.test(sent))
+      throw new GatewayError('upstream_error', 'The model wrote a function call that cannot be read.', {
+        log: `finish reason ${sent}`,
+      });
+    const reason = FINISH_REASONS[sent];
+    if (reason) return reason;
+    // A reason that the vendor does not name; those of tomorrow are taken for an end.
+    if (this.#said) return sent === 'OTHER' ? 'content-filter' : 'stop';
+    throw new GatewayError('upstream_error', 'The upstream ended its reply before the first word.', {
+      log: `finish reason ${sent}`,
+    });
   }
 }
 

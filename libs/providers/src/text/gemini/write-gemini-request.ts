@@ -13,17 +13,18 @@ import type {
 import { nativeHostedTools } from '../upstream/codec-failures.js';
 import { parsedObject } from '../upstream/parsed-object.js';
 import { nonEmpty, present } from '../upstream/present.js';
+import type { ProtocolOptions } from '../upstream/protocol-codec.js';
 import { reasoningBudget } from '../upstream/reasoning-budget.js';
 import { ownSignature } from '../upstream/signatures.js';
 
 /** Writes the canonical request as a content-generation body. Model and streaming stand in its address. */
-export function writeGeminiRequest(request: TextRequest): JsonObject {
+export function writeGeminiRequest(request: TextRequest, _model: string, options: ProtocolOptions): JsonObject {
   const functions = request.tools.map(({ name, description, parameters }) =>
     present({ name, description, parametersJsonSchema: parameters }),
   );
   const tools = nonEmpty([
     ...(functions.length > 0 ? [{ functionDeclarations: functions }] : []),
-    ...nativeHostedTools(request.hostedTools, 'gemini'),
+    ...nativeHostedTools(request.hostedTools, 'gemini', options),
   ]);
   return present({
     contents: writeContents(request),
@@ -103,7 +104,8 @@ function writeUserPart(part: UserPart): JsonObject[] {
 function writeResult(part: ResultPart): JsonObject[] {
   const text = part.content.flatMap((piece) => (piece.type === 'text' ? [piece.text] : [])).join('\n');
   const object = parsedObject(text);
-  const plain = Object.keys(object).length > 0 ? object : { result: text };
+  // The fields that this interface has for what a function returned, and for its failure.
+  const plain = Object.keys(object).length > 0 ? object : { output: text };
   const response = part.isError && !('error' in plain) ? { error: text } : plain;
   const pictures = part.content.flatMap((piece) => (piece.type === 'image' ? [writeMedia(piece.source)] : []));
   return [{ functionResponse: { id: part.callId, name: part.name, response } }, ...pictures];

@@ -1,6 +1,7 @@
 import {
   DEFAULT_MAX_TOKENS,
   type AssistantPart,
+  type FilePart,
   type ImagePart,
   type JsonObject,
   type MediaSource,
@@ -11,24 +12,30 @@ import {
   type UserPart,
 } from '#contracts';
 import { cannotSay, nativeHostedTools } from '../upstream/codec-failures.js';
+import { withCacheMarks } from './cache-marks.js';
 import { offeredTools } from '../upstream/offered-tools.js';
 import { parsedObject } from '../upstream/parsed-object.js';
 import { nonEmpty, present } from '../upstream/present.js';
+import type { ProtocolOptions } from '../upstream/protocol-codec.js';
 import { reasoningBudget } from '../upstream/reasoning-budget.js';
 import { ownSignature } from '../upstream/signatures.js';
 
 /** The smallest budget the interface accepts. */
 const MIN_THINKING_TOKENS = 1_024;
 
+/** What a limit must leave for the answer itself, in tokens. */
+const MIN_ANSWER_TOKENS = 1_024;
+
 /** Writes the canonical request as a messages body. */
-export function writeMessagesRequest(request: TextRequest, model: string): JsonObject {
-  const thinkingTokens = thinkingBudget(request);
-  const tools = nonEmpty(writeTools(request));
+export function writeMessagesRequest(request: TextRequest, model: string, options: ProtocolOptions): JsonObject {
+  const messages = writeTurns(request);
+  const thinkingTokens = isUnthoughtCall(messages) ? undefined : thinkingBudget(request);
+  const tools = nonEmpty(writeTools(request, options));
   const { format } = request;
-  return present({
+  const body = present({
     model,
     max_tokens: request.maxOutputTokens ?? DEFAULT_MAX_TOKENS + (thinkingTokens ?? 0),
-    messages: writeTurns(request),
+    messages,
     stream: request.stream,
     system: writeSystem(request),
     // A thinking model takes no sampling of the caller's.
@@ -41,6 +48,8 @@ export function writeMessagesRequest(request: TextRequest, model: string): JsonO
     tools,
     tool_choice: tools && writeToolChoice(request.toolChoice, request.parallelToolCalls),
   });
+  const isAgent = tools !== undefined || messages.length > 1;
+  return isAgent && options.marksPromptCache !== false ? withCacheMarks(body) : body;
 }
 
 function writeSampling({ temperature, topP, topK }: TextRequest): JsonObject {
@@ -55,21 +64,28 @@ function thinkingBudget({ reasoning, maxOutputTokens, toolChoice }: TextRequest)
   if (!reasoning.visible && reasoning.effort === undefined && reasoning.budgetTokens === undefined) return undefined;
   const wanted = Math.max(MIN_THINKING_TOKENS, reasoningBudget(reasoning) ?? 2 * MIN_THINKING_TOKENS);
   if (maxOutputTokens === undefined) return wanted;
-  const room = Math.min(wanted, maxOutputTokens - 1);
+  const room = Math.min(wanted, maxOutputTokens - MIN_ANSWER_TOKENS);
   return room < MIN_THINKING_TOKENS ? undefined : room;
+}
+
+/** Whether the model's last turn calls without having thought: told to think, the interface refuses to go on from it. */
+function isUnthoughtCall(messages: readonly JsonObject[]): boolean {
+  const last = messages.findLast(({ role }) => role === 'assistant');
+  const types = ((last?.['content'] ?? []) as readonly JsonObject[]).map(({ type }) => type);
+  return types.includes('tool_use') && types[0] !== 'thinking' && types[0] !== 'redacted_thinking';
 }
 
 function writeSystem({ system, format }: TextRequest): string | undefined {
   const wantsJson = format.type === 'json' ? ['Answer with one JSON object and nothing else.'] : [];
-  const lines = [...system, ...wantsJson];
+  const lines = [...system, ...wantsJson].filter((line) => line !== '');
   return lines.length > 0 ? lines.join('\n\n') : undefined;
 }
 
-function writeTools(request: TextRequest): JsonObject[] {
+function writeTools(request: TextRequest, options: ProtocolOptions): JsonObject[] {
   const functions = offeredTools(request).map(({ name, description, parameters }) =>
     present({ name, description, input_schema: parameters ?? { type: 'object', properties: {} } }),
   );
-  return [...functions, ...nativeHostedTools(request.hostedTools, 'messages')];
+  return [...functions, ...nativeHostedTools(request.hostedTools, 'messages', options)];
 }
 
 function writeToolChoice(choice: ToolChoice, parallel: boolean): JsonObject | undefined {
@@ -87,7 +103,9 @@ function writeTurns({ turns }: TextRequest): JsonObject[] {
   const messages: { role: string; content: JsonObject[] }[] = [];
   for (const turn of turns) {
     const content =
-      turn.role === 'user' ? turn.parts.map(writeUserPart) : turn.parts.flatMap((part) => writeAssistantPart(part));
+      turn.role === 'user' ? turn.parts.filter(isSaid).map(writeUserPart) : turn.parts.flatMap(writeAssistantPart);
+    // What is left empty, the interface refuses; without it, its neighbours are one message.
+    if (content.length === 0) continue;
     const last = messages.at(-1);
     if (last?.role === turn.role) last.content.push(...content);
     else messages.push({ role: turn.role, content });
@@ -100,27 +118,44 @@ function resultsFirst(content: readonly JsonObject[]): JsonObject[] {
   return [...content.filter(isResult), ...content.filter((block) => !isResult(block))];
 }
 
-function writeSource(source: MediaSource): JsonObject {
-  return source.kind === 'url'
-    ? { type: 'url', url: source.url }
-    : { type: 'base64', media_type: source.mediaType, data: source.base64 };
+/** The interface takes no empty text. */
+const isSaid = (part: UserPart): boolean => part.type !== 'text' || part.text !== '';
+
+const PICTURE_TYPES = /^image\/(jpeg|png|gif|webp)$/;
+
+function writeImage({ source }: ImagePart): JsonObject {
+  if (source.kind === 'url') return { type: 'image', source: { type: 'url', url: source.url } };
+  if (!PICTURE_TYPES.test(source.mediaType)) throw cannotSay('image', `a picture of the type "${source.mediaType}"`);
+  return { type: 'image', source: { type: 'base64', media_type: source.mediaType, data: source.base64 } };
 }
 
-function writePart(part: TextPart | ImagePart): JsonObject {
-  return part.type === 'text' ? { type: 'text', text: part.text } : { type: 'image', source: writeSource(part.source) };
+function writeDocument({ source, name }: FilePart): JsonObject {
+  return present({ type: 'document', source: writeDocumentSource(source), title: name });
 }
+
+/** Only PDF may be base64 here; texts go as texts. */
+function writeDocumentSource(source: MediaSource): JsonObject {
+  if (source.kind === 'url') return { type: 'url', url: source.url };
+  const { mediaType, base64 } = source;
+  if (mediaType === 'application/pdf') return { type: 'base64', media_type: mediaType, data: base64 };
+  if (/^text\/|[/+](json|xml|yaml)$/.test(mediaType))
+    return { type: 'text', media_type: 'text/plain', data: Buffer.from(base64, 'base64').toString('utf8') };
+  throw cannotSay('file', `a file of the type "${mediaType}"`);
+}
+
+const writePart = (part: TextPart | ImagePart): JsonObject =>
+  part.type === 'text' ? { type: 'text', text: part.text } : writeImage(part);
 
 function writeUserPart(part: UserPart): JsonObject {
   if (part.type === 'result') return writeResult(part);
-  if (part.type === 'file') return present({ type: 'document', source: writeSource(part.source), title: part.name });
-  return writePart(part);
+  return part.type === 'file' ? writeDocument(part) : writePart(part);
 }
 
 function writeResult(part: ResultPart): JsonObject {
   return present({
     type: 'tool_result',
     tool_use_id: part.callId,
-    content: part.content.map(writePart),
+    content: part.content.filter(isSaid).map(writePart),
     is_error: part.isError ? true : undefined,
   });
 }

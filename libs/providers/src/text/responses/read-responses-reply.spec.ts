@@ -71,7 +71,11 @@ describe('A responses stream', () => {
       [delta('output_text', 'Hi'), done(message('Hi')), done(call('a', 'Paris'), 1), completed()],
       [{ type: 'text', text: 'Hi' }, ...called('a', 'Paris'), CALLED],
     ],
-    ['brings a refusal as text', [delta('refusal', 'No.'), completed()], [{ type: 'text', text: 'No.' }, STOP]],
+    [
+      'brings a refusal as what it is',
+      [delta('refusal', 'No.'), completed()],
+      [{ type: 'refusal', text: 'No.' }, STOP],
+    ],
     [
       'brings a summary in several parts, then the proof of it',
       [

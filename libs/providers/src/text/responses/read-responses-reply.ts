@@ -64,7 +64,7 @@ function finishEvent(response: Response, called: boolean): TextEvent {
 /** The events that come once a token, under every name servers give them. */
 const DELTAS: Readonly<Record<string, (delta: string) => TextEvent>> = {
   'response.output_text.delta': (text) => ({ type: 'text', text }),
-  'response.refusal.delta': (text) => ({ type: 'text', text }),
+  'response.refusal.delta': (text) => ({ type: 'refusal', text }),
   'response.reasoning_summary_text.delta': (text) => ({ type: 'reasoning', text }),
   'response.reasoning_text.delta': (text) => ({ type: 'reasoning', text }),
   'response.reasoning.delta': (text) => ({ type: 'reasoning', text }),
@@ -175,8 +175,10 @@ function readProof({ type, encrypted_content: proof }: Item): TextEvent[] {
 function readItem(item: Item): TextEvent[] {
   switch (item.type) {
     case 'message': {
-      const texts = (item.content ?? []).map((part) => part.text ?? part.refusal ?? '');
-      return texts.filter((text) => text !== '').map((text) => ({ type: 'text', text }));
+      return (item.content ?? []).flatMap(({ text, refusal }): TextEvent[] => {
+        if (text) return [{ type: 'text', text }];
+        return refusal ? [{ type: 'refusal', text: refusal }] : [];
+      });
     }
     case 'function_call':
       return [callEvent(item), argumentsEvent(item)];

@@ -4,6 +4,7 @@ import type {
   JsonObject,
   JsonValue,
   OutputFormat,
+  ResultPart,
   TextPart,
   TextRequest,
   ToolChoice,
@@ -11,14 +12,16 @@ import type {
   UserPart,
 } from '#contracts';
 import { cannotSay, nativeHostedTools } from '../upstream/codec-failures.js';
+import { failedText } from '../upstream/failed-text.js';
 import { mediaAddress } from '../upstream/media-address.js';
 import { offeredTools } from '../upstream/offered-tools.js';
 import { nonEmpty, present } from '../upstream/present.js';
+import type { ProtocolOptions } from '../upstream/protocol-codec.js';
 import { reasoningEffort } from '../upstream/reasoning-budget.js';
 import { ownSignature } from '../upstream/signatures.js';
 
 /** Writes the canonical request as a responses body. The conversation is sent whole, so nothing is stored upstream. */
-export function writeResponsesRequest(request: TextRequest, model: string): JsonObject {
+export function writeResponsesRequest(request: TextRequest, model: string, options: ProtocolOptions): JsonObject {
   if (request.stopSequences.length > 0) throw cannotSay('stop', 'a stop sequence');
   const functions = offeredTools(request).map(({ name, description, parameters, strict }) => ({
     type: 'function',
@@ -27,7 +30,7 @@ export function writeResponsesRequest(request: TextRequest, model: string): Json
     parameters: parameters ?? { type: 'object', properties: {} },
     strict: strict ?? false,
   }));
-  const tools = nonEmpty([...functions, ...nativeHostedTools(request.hostedTools, 'responses')]);
+  const tools = nonEmpty([...functions, ...nativeHostedTools(request.hostedTools, 'responses', options)]);
   const reasoning = writeReasoning(request);
   return present({
     model,
@@ -78,24 +81,25 @@ function writePart(part: TextPart | ImagePart): JsonObject {
 
 function writeUser(parts: readonly UserPart[]): JsonObject[] {
   const results = parts.flatMap((part) =>
-    part.type === 'result'
-      ? [{ type: 'function_call_output', call_id: part.callId, output: writeOutput(part.content) }]
-      : [],
+    part.type === 'result' ? [{ type: 'function_call_output', call_id: part.callId, output: writeOutput(part) }] : [],
   );
   const content = parts.flatMap((part) => (part.type === 'result' ? [] : [writeUserPart(part)]));
   return content.length > 0 ? [...results, { type: 'message', role: 'user', content }] : results;
 }
 
-function writeOutput(content: readonly (TextPart | ImagePart)[]): JsonValue {
-  const onlyText = content.every((part) => part.type === 'text');
-  return onlyText ? content.map((part) => part.text).join('\n') : content.map(writePart);
+function writeOutput({ content, isError }: ResultPart): JsonValue {
+  if (content.every((part) => part.type === 'text'))
+    return failedText(content.map((part) => part.text).join('\n'), isError);
+  const parts = content.map(writePart);
+  return isError ? [{ type: 'input_text', text: failedText('', isError) }, ...parts] : parts;
 }
 
 function writeUserPart(part: Exclude<UserPart, { type: 'result' }>): JsonObject {
   if (part.type !== 'file') return writePart(part);
-  return part.source.kind === 'url'
-    ? { type: 'input_file', file_url: part.source.url }
-    : { type: 'input_file', filename: part.name ?? 'document.pdf', file_data: mediaAddress(part.source) };
+  const { source } = part;
+  if (source.kind === 'url') return { type: 'input_file', file_url: source.url };
+  if (source.mediaType.startsWith('audio/')) throw cannotSay('file', `a file of the type "${source.mediaType}"`);
+  return { type: 'input_file', filename: part.name ?? 'document.pdf', file_data: mediaAddress(source) };
 }
 
 function writeAssistantPart(part: AssistantPart): JsonObject[] {

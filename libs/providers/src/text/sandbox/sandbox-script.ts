@@ -1,6 +1,7 @@
-import type { CallPart, ImagePart, ReasoningPart, ResultPart, TextRequest, UserPart } from '#contracts';
+import type { CallPart, FunctionTool, ImagePart, ReasoningPart, ResultPart, TextRequest, UserPart } from '#contracts';
 import { BufferSource, decodedBase64, inspectMedia } from '#media';
 import { newCallId } from '../upstream/new-call-id.js';
+import { toolsAnswering } from './answering-tools.js';
 import { SchemaExample } from './schema-example.js';
 
 /** What the sandbox is going to say: reasoning first, then a text or calls. */
@@ -41,6 +42,10 @@ function beginning(texts: readonly string[]): string {
 export const lastUserText = (request: TextRequest): string =>
   beginning(lastUserParts(request).flatMap((part) => (part.type === 'text' ? [part.text] : [])));
 
+/** What the user asks: the last words, behind what a program puts in front of them. */
+const questionOf = (request: TextRequest): string =>
+  lastUserParts(request).reduce((last, part) => (part.type === 'text' ? part.text : last), '');
+
 /** Everything a caller can hide a test word in. */
 export const wholePrompt = (request: TextRequest): string => beginning([...request.system, lastUserText(request)]);
 
@@ -56,13 +61,19 @@ function callsFor(request: TextRequest, prompt: string): CallPart[] {
   const allowed =
     forced && toolChoice.names.length > 0 ? tools.filter(({ name }) => toolChoice.names.includes(name)) : tools;
   const named = allowed.filter(({ name }) => prompt.includes(name));
-  const chosen = named.length === 0 && forced ? allowed.slice(0, 1) : named;
+  const chosen = named.length > 0 ? named : unnamed(allowed, request);
   return chosen.slice(0, request.parallelToolCalls ? chosen.length : 1).map(({ name, parameters }) => ({
     type: 'call',
     id: newCallId(),
     name,
     arguments: JSON.stringify(new SchemaExample(parameters ?? { type: 'object' }, wordOf(prompt)).value()),
   }));
+}
+
+/** Which tools are called where the prompt names none: those that answer it, or any when one must be. */
+function unnamed(allowed: readonly FunctionTool[], request: TextRequest): readonly FunctionTool[] {
+  const answering = toolsAnswering(questionOf(request), allowed);
+  return answering.length === 0 && request.toolChoice.mode === 'required' ? allowed.slice(0, 1) : answering;
 }
 
 async function describeImage({ source }: ImagePart): Promise<string> {

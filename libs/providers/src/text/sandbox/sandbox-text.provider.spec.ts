@@ -65,6 +65,35 @@ describe('The sandbox writer', () => {
     expect(events.at(-1)).toMatchObject({ reason: calls.length > 0 ? 'tool-calls' : 'stop' });
   });
 
+  it.each<[string, string, string | undefined, string[]]>([
+    ['What is the weather in Paris?', 'get_weather', undefined, ['get_weather', '{"city":"Paris"}']],
+    ['Is there a weather forecast for Rome', 'weatherForecasts', undefined, ['weatherForecasts', '{"city":"Rome"}']],
+    ['How warm will it be in Paris?', 'lookup', 'Tells how warm it is.', ['lookup', '{"city":"Paris"}']],
+    [
+      'How warm is the sea in Nice?',
+      'lookup',
+      'Temperatures of the air and of the sea, how warm or cold both are or were, for every place.',
+      ['lookup', '{"city":"Nice"}'],
+    ],
+    [
+      'How warm is it?',
+      'lookup',
+      'Temperatures of the air and of the sea, how warm or cold both are or were, for every place.',
+      [],
+    ],
+    [
+      '\u5df4\u9ece\u5929\u6c14\u600e\u4e48\u6837\uff1f',
+      'lookup',
+      '\u67e5\u8be2\u57ce\u5e02\u5929\u6c14\u3002',
+      ['lookup', '{"city":"sandbox"}'],
+    ],
+    ['Say hello.', 'get_weather', 'Tells the weather. Say hello to it.', []],
+    [`Weather ${'x'.repeat(1_000)}`, 'get_weather', undefined, []],
+  ])('calls a tool that answers the question, and no other: %s %s %s', async (question, name, description, calls) => {
+    const tools = [{ name: 'list_files' }, { name, parameters: SCHEMA, ...(description && { description }) }];
+    expect(callsOf(await reply({ ...saying(question), tools }))).toEqual(calls);
+  });
+
   it('calls several tools at once, and one when only one is wanted', async () => {
     const tools = [TOOL, { name: 'get_time' }];
     const both = saying('Use get_weather and get_time');

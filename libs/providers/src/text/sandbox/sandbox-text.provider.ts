@@ -43,7 +43,7 @@ function stopAt(text: string, sequences: readonly string[]): StoppedText {
 
 /**
  * A writer without a model, so that everything works with nothing configured. It says what it was sent, calls tools that
- * are forced or named, fills JSON schemas, thinks when asked, and obeys stop sequences and output limits.
+ * are forced, named, or answer the question, fills JSON schemas, thinks when asked, and obeys stop sequences and output limits.
  */
 export class SandboxTextProvider implements TextProvider {
   readonly protocol = 'sandbox';

@@ -103,8 +103,8 @@ export const WISHES: readonly (readonly [string, Partial<TextRequest>, Record<Pr
       ],
     },
     {
-      chat: { messages: [{}, { role: 'tool', tool_call_id: 'c', content: 'no' }] },
-      responses: { input: [{}, { type: 'function_call_output', call_id: 'c', output: 'no' }] },
+      chat: { messages: [{}, { role: 'tool', tool_call_id: 'c', content: 'Error: no' }] },
+      responses: { input: [{}, { type: 'function_call_output', call_id: 'c', output: 'Error: no' }] },
       messages: {
         messages: [
           { content: [{ type: 'tool_use', input: {} }] },

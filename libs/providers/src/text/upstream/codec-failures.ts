@@ -1,4 +1,5 @@
 import { GatewayError, isJsonObject, type HostedTool, type JsonObject, type TextProtocol } from '#contracts';
+import type { ProtocolOptions } from './protocol-codec.js';
 import type { EventData } from './server-sent-events.js';
 
 /** A part of a request that this protocol has no words for. */
@@ -12,10 +13,19 @@ export function cannotSay(param: string, what: string): GatewayError {
   );
 }
 
-/** @throws GatewayError `unsupported_parameter` for a tool that another vendor runs. */
-export function nativeHostedTools(tools: readonly HostedTool[], protocol: TextProtocol): JsonObject[] {
-  return tools.map((tool) => {
-    if (tool.protocol === protocol) return tool.definition;
+/**
+ * The tools of this vendor's own. Those of another are left out where the request is whole without them.
+ *
+ * @throws GatewayError `unsupported_parameter` for another vendor's tool that the request is not whole without.
+ */
+export function nativeHostedTools(
+  tools: readonly HostedTool[],
+  protocol: TextProtocol,
+  { lackingTools }: ProtocolOptions,
+): JsonObject[] {
+  return tools.flatMap((tool) => {
+    if (tool.protocol === protocol) return [tool.definition];
+    if (tool.isOptional && lackingTools !== 'refuse') return [];
     throw cannotSay(tool.param, `the tool "${tool.type}"`);
   });
 }

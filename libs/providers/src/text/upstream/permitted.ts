@@ -1,4 +1,14 @@
-import { isJsonObject, type JsonObject, type NativeBody, permits, type UpstreamPolicy } from '#contracts';
+import {
+  allows,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type NativeBody,
+  permits,
+  type TextCall,
+  type UnpricedUse,
+  type UpstreamPolicy,
+} from '#contracts';
 
 const BETA = 'anthropic-beta';
 
@@ -16,16 +26,50 @@ export function permittedHeaders(
   return passed.length === 0 ? others : { ...others, [BETA]: passed.join(',') };
 }
 
+/** The caller's body as far as the policy lets it pass. What it refuses for good never comes this far. */
+export const permittedBody = (call: TextCall, policy: UpstreamPolicy): NativeBody =>
+  pricedBody(withoutLackingTools(call.native(), call.unpriced, policy), call.unknownFields, policy);
+
 /** The body without the fields whose price nobody knows. */
-export function pricedBody(
-  native: NativeBody,
-  unknownFields: readonly string[] = [],
-  { fields }: UpstreamPolicy,
-): NativeBody {
+function pricedBody(native: NativeBody, unknownFields: readonly string[] = [], { fields }: UpstreamPolicy): NativeBody {
   const left = unknownFields.filter((name) => !permits(fields, name));
   if (left.length === 0) return native;
   const body = native.kind === 'rewritten' ? native.body : native.parsed();
   return { kind: 'rewritten', body: without(body, new Set(left), '') };
+}
+
+/** The body without the tools that are only offered, beside tools of the caller, and that the policy does not list. */
+function withoutLackingTools(
+  native: NativeBody,
+  uses: readonly UnpricedUse[] | undefined,
+  policy: UpstreamPolicy,
+): NativeBody {
+  const left = (uses ?? []).filter((use) => use.isOptional === true && !allows(policy, use)).map(({ param }) => param);
+  if (left.length === 0) return native;
+  const body = native.kind === 'rewritten' ? native.body : native.parsed();
+  const sent = Array.isArray(body['tools']) ? (body['tools'] as readonly JsonValue[]) : [];
+  const tools = sent.flatMap((tool, index) => keptTool(tool, `tools[${index}]`, left));
+  return { kind: 'rewritten', body: withChoiceAmong(tools, { ...body, tools }) };
+}
+
+/** A choice of `allowed_tools` names no tool that is not offered; where it named no other, none may be called. */
+function withChoiceAmong(tools: readonly JsonValue[], body: JsonObject): JsonObject {
+  const { tool_choice: choice } = body;
+  if (!isJsonObject(choice) || choice['type'] !== 'allowed_tools' || !Array.isArray(choice['tools'])) return body;
+  const offered = new Set(tools.map((tool) => isJsonObject(tool) && tool['type']));
+  const named = choice['tools'] as readonly JsonValue[];
+  const kept = named.filter((tool) => !isJsonObject(tool) || tool['type'] === undefined || offered.has(tool['type']));
+  return { ...body, tool_choice: kept.length > 0 ? { ...choice, tools: kept } : 'none' };
+}
+
+/** One style has several tools in an object, each under its name. */
+function keptTool(tool: JsonValue, path: string, left: readonly string[]): JsonValue[] {
+  if (left.includes(path)) return [];
+  if (!isJsonObject(tool)) return [tool];
+  const kept = Object.entries(tool).filter(
+    ([name]) => !left.includes(`${path}.${name}`) && !left.includes(`${path}.${camelCase(name)}`),
+  );
+  return kept.length > 0 ? [Object.fromEntries(kept)] : [];
 }
 
 /** Names are compared in camelCase as well, in which one style allows them. */

@@ -3,7 +3,10 @@ import type { JsonObject, JsonValue } from '#contracts';
 /** A JSON object of the fields that have a value: an absent field is left out, never sent as null. */
 export function present(fields: Readonly<Record<string, JsonValue | undefined>>): JsonObject {
   const kept: Record<string, JsonValue> = {};
-  for (const [name, value] of Object.entries(fields)) if (value !== undefined) kept[name] = value;
+  for (const name of Object.keys(fields)) {
+    const value = fields[name];
+    if (value !== undefined) kept[name] = value;
+  }
   return kept;
 }
 

@@ -1,10 +1,19 @@
-import type { JsonObject, TextEvent, TextProtocol, TextRequest, TextUsage } from '#contracts';
+import type { JsonObject, LackingTools, NativeBody, TextEvent, TextProtocol, TextRequest, TextUsage } from '#contracts';
 import type { EventData } from './server-sent-events.js';
 
 /** What an upstream's configuration says about how to speak to it. */
 export interface ProtocolOptions {
   /** Newer vendors of the chat protocol call the output limit `max_completion_tokens`. */
   readonly outputLimitField?: 'max_tokens' | 'max_completion_tokens';
+  /**
+   * What becomes of tools that the caller only offers and the upstream lacks. Unless it is set they are left out of what
+   * is translated, and refused where the request passes through.
+   */
+  readonly lackingTools?: LackingTools | undefined;
+  /** When a chat upstream is sent the reasoning of earlier turns; `with_calls` unless it is set. */
+  readonly replayedReasoning?: 'with_calls' | 'always' | 'never';
+  /** Whether a messages upstream is told what to keep in its prompt cache; true unless it is set. */
+  readonly marksPromptCache?: boolean;
 }
 
 /** Reads one streamed reply. */
@@ -38,6 +47,8 @@ export interface ProtocolCodec {
   headers(key: string | undefined): Record<string, string>;
   /** @throws GatewayError `unsupported_parameter` for what the protocol cannot say. */
   write(request: TextRequest, upstreamModel: string, options: ProtocolOptions): JsonObject;
+  /** A body of this protocol's own style as one vendor of many wants it; as it is where all of them want the same. */
+  native?(body: NativeBody, options: ProtocolOptions): NativeBody;
   /** Reads a whole reply as the events it would have been. */
   read(answer: JsonObject): readonly TextEvent[];
   decoder(): StreamDecoder;

@@ -8,6 +8,7 @@ const BUDGET_TOKENS: Record<ReasoningEffort, number> = {
   medium: 8_192,
   high: 16_384,
   xhigh: 32_768,
+  max: 63_999,
 };
 
 /** The caller's own budget, or the one its effort stands for; undefined when it asked for neither. */
@@ -17,6 +18,8 @@ export function reasoningBudget({ budgetTokens, effort }: ReasoningRequest): num
 
 /** The word for a budget, for vendors that want one. */
 export function reasoningEffort({ budgetTokens, effort }: ReasoningRequest): ReasoningEffort | undefined {
+  // One vendor alone has a word beyond the others' strongest.
+  if (effort === 'max') return 'xhigh';
   if (effort !== undefined || budgetTokens === undefined) return effort;
   return (['low', 'medium', 'high'] as const).find((word) => budgetTokens <= BUDGET_TOKENS[word]) ?? 'xhigh';
 }

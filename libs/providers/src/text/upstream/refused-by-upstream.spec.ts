@@ -1,16 +1,13 @@
-import { Readable } from 'node:stream';
 import { GatewayError } from '#contracts';
 import { parseReply } from './codec-failures.js';
 import { refusedByUpstream, reportedFailure } from './refused-by-upstream.js';
-import type { UpstreamReply } from './upstream-http.js';
 import { withoutSecrets } from './without-secrets.js';
 
 const refused = (status: number, body: unknown, sent = '{"model":"theirs"}'): GatewayError =>
-  refusedByUpstream(
-    { status, headers: {}, body: Readable.from([]) as UpstreamReply['body'] },
-    typeof body === 'string' ? body : JSON.stringify(body),
-    { upstreamModel: 'theirs', sent: [Buffer.from(sent)] },
-  );
+  refusedByUpstream({ status, headers: {} }, typeof body === 'string' ? body : JSON.stringify(body), {
+    upstreamModel: 'theirs',
+    sent: [Buffer.from(sent)],
+  });
 
 /** Refusals whose status blames the request, although the operator's key, account or configuration is the cause. */
 const OPERATORS: readonly (readonly [string, unknown])[] = [

@@ -1,22 +1,22 @@
 import { GatewayError, type ErrorCode } from '#contracts';
 import { isOperatorsFault, type RefusedRequest } from './operators-fault.js';
-import type { UpstreamReply } from './upstream-http.js';
+import type { ReplyHead } from './reply-head.js';
 import { parseRefusal, refusalOf, type UpstreamRefusal } from './upstream-refusal.js';
 
 /** Longest wait an upstream may ask for, in milliseconds; beyond it the number is taken for nonsense. */
 const MAX_RETRY_AFTER_MS = 3_600_000;
 
-function header({ headers }: UpstreamReply, name: string): string | undefined {
+function header({ headers }: ReplyHead, name: string): string | undefined {
   const value = headers[name];
   return Array.isArray(value) ? value[0] : value;
 }
 
 /** The name an upstream gives the exchange in its own logs. */
-export const upstreamRequestId = (reply: UpstreamReply): string | undefined =>
+export const upstreamRequestId = (reply: ReplyHead): string | undefined =>
   header(reply, 'x-request-id') ?? header(reply, 'request-id');
 
 /** How long an upstream asks callers to wait, in milliseconds: `retry-after-ms`, or `retry-after` as seconds or date. */
-export function retryAfterMs(reply: UpstreamReply): number | undefined {
+export function retryAfterMs(reply: ReplyHead): number | undefined {
   const milliseconds = Number(header(reply, 'retry-after-ms') ?? Number.NaN);
   const after = header(reply, 'retry-after');
   const seconds = Number(after ?? Number.NaN) * 1000;
@@ -83,7 +83,7 @@ function isCallersFault(status: number, refusal: UpstreamRefusal, request: Refus
  *
  * @param request absent: sentences are believed as they are.
  */
-export function refusedByUpstream(reply: UpstreamReply, body: string, request?: RefusedRequest): GatewayError {
+export function refusedByUpstream(reply: ReplyHead, body: string, request?: RefusedRequest): GatewayError {
   const { status } = reply;
   const refusal = parseRefusal(body);
   const log = `upstream answered ${status} ${refusal.reasons.join(' ')}`.trimEnd();

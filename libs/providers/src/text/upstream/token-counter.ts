@@ -11,6 +11,8 @@ const TOKENS_PER_IMAGE = 765;
 export interface TokenCounter {
   /** Tokens of a text, at once: meant for replies and words. */
   count(text: string): number;
+  /** Tokens of a text of any length, while other work runs in between. */
+  countLong(text: string): Promise<number>;
   /** Input tokens of a whole request: prompts, turns, tools, pictures. Other work runs in between. */
   countRequest(request: TextRequest): Promise<{ readonly inputTokens: number; readonly imageTokens: number }>;
 }
@@ -70,22 +72,26 @@ const mediaOf = (turns: TextRequest['turns']) =>
 
 function createCounter(countTokens: CountTokens): TokenCounter {
   const countSlice = (slice: string): number => easyPieces(slice).reduce((sum, piece) => sum + countTokens(piece), 0);
+  const countLong = async (text: string): Promise<number> => {
+    let tokens = 0;
+    for (const slice of slices(text)) {
+      tokens += countSlice(slice);
+      if (slice.length === SLICE_CHARACTERS) await nextTurn();
+    }
+    return tokens;
+  };
   return {
     count: (text) => {
       let tokens = 0;
       for (const slice of slices(text)) tokens += countSlice(slice);
       return tokens;
     },
+    countLong,
     countRequest: async (request) => {
       const pictures = mediaOf(request.turns).filter(({ type }) => type === 'image' || type === 'file');
       const imageTokens = pictures.length * TOKENS_PER_IMAGE;
       let inputTokens = (request.turns.length + request.system.length) * TOKENS_PER_TURN + imageTokens;
-      for (const text of countableText(request)) {
-        for (const slice of slices(text)) {
-          inputTokens += countSlice(slice);
-          if (slice.length === SLICE_CHARACTERS) await nextTurn();
-        }
-      }
+      for (const text of countableText(request)) inputTokens += await countLong(text);
       return { inputTokens, imageTokens };
     },
   };

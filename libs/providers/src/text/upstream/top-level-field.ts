@@ -26,11 +26,18 @@ function skipSpace(json: Buffer, start: number): number {
   return at;
 }
 
-/** Where the value of a top-level field begins; undefined when there is no such field. */
-function findValue(json: Buffer, name: string): number | undefined {
+/** Where a top-level field stands: its name in quotes, and the beginning of its value. */
+interface Place {
+  readonly name: number;
+  readonly nameEnd: number;
+  readonly value: number;
+}
+
+/** Undefined when there is no such field. */
+function findField(json: Buffer, name: string): Place | undefined {
   const key = Buffer.from(JSON.stringify(name));
   let depth = 0;
-  let found: number | undefined;
+  let found: Place | undefined;
   for (let at = 0; at < json.length; at += 1) {
     const byte = json[at];
     if (byte === BRACE || byte === BRACKET) depth += 1;
@@ -40,7 +47,7 @@ function findValue(json: Buffer, name: string): number | undefined {
       if (depth === 1 && end - at === key.length && key.equals(json.subarray(at, end))) {
         const colon = skipSpace(json, end);
         // The last of several counts, as it does for JSON.parse.
-        if (json[colon] === COLON) found = skipSpace(json, colon + 1);
+        if (json[colon] === COLON) found = { name: at, nameEnd: end, value: skipSpace(json, colon + 1) };
       }
       at = end - 1;
     }
@@ -55,7 +62,7 @@ function findValue(json: Buffer, name: string): number | undefined {
  * @returns what to send one after the other.
  */
 export function replaceTopLevelString(json: Buffer, name: string, value: string): readonly Buffer[] {
-  const start = findValue(json, name);
+  const start = findField(json, name)?.value;
   if (start === undefined || json[start] !== QUOTE) return [json];
   return [json.subarray(0, start), Buffer.from(JSON.stringify(value)), json.subarray(endOfString(json, start))];
 }
@@ -67,9 +74,20 @@ export function replaceTopLevelString(json: Buffer, name: string, value: string)
  * @param member `"name":value`
  */
 export function addToTopLevelObject(json: Buffer, name: string, member: string): Buffer | null {
-  const start = findValue(json, name);
+  const start = findField(json, name)?.value;
   if (start === undefined || json[start] !== BRACE) return null;
   const isEmpty = json[skipSpace(json, start + 1)] === BRACE_END;
   const added = Buffer.from(isEmpty ? member : `${member},`);
   return Buffer.concat([json.subarray(0, start + 1), added, json.subarray(start + 1)]);
+}
+
+/** Gives a top-level field another name, and leaves every other byte as it is. Null when it is not found. */
+export function renameTopLevelField(json: Buffer, name: string, other: string): Buffer | null {
+  const place = findField(json, name);
+  if (place === undefined) return null;
+  return Buffer.concat([
+    json.subarray(0, place.name),
+    Buffer.from(JSON.stringify(other)),
+    json.subarray(place.nameEnd),
+  ]);
 }

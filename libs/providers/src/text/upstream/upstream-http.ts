@@ -1,6 +1,9 @@
 import { Readable } from 'node:stream';
 import { type Dispatcher, Pool } from 'undici';
 import { GatewayError } from '#contracts';
+import type { ReplyHead } from './reply-head.js';
+import { ReplyTooLarge } from './reply-too-large.js';
+import { type AcceptHead, type WholeReply, WholeReplyHandler } from './whole-reply.js';
 
 /** How long an upstream may take, in milliseconds. */
 export interface UpstreamTimeouts {
@@ -15,15 +18,13 @@ export interface UpstreamTimeouts {
 export const DEFAULT_TIMEOUTS: UpstreamTimeouts = { connectMs: 5_000, firstByteMs: 600_000, idleMs: 300_000 };
 
 /** Longest whole reply, in bytes. */
-const MAX_REPLY_BYTES = 64 * 1024 * 1024;
+export const MAX_REPLY_BYTES = 64 * 1024 * 1024;
 
 /** A body in pieces, sent one after the other, so that no large one is put together first. */
 export type RequestBytes = readonly Buffer[];
 
 /** An upstream's answer, its body not yet read. */
-export interface UpstreamReply {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+export interface UpstreamReply extends ReplyHead {
   readonly body: Dispatcher.ResponseData['body'];
 }
 
@@ -72,13 +73,7 @@ export class UpstreamHttp {
         statusCode,
         headers: received,
         body: stream,
-      } = await this.#connections.request({
-        method: 'POST',
-        path: this.#basePath + path,
-        headers: { 'content-type': 'application/json', ...headers, ...announced(body) },
-        body: sendable(body),
-        signal,
-      });
+      } = await this.#connections.request({ ...this.#posting(path, headers, body), signal });
       // Whoever reads the body meets its failure; without a listener, one that nobody reads would end the process.
       stream.on('error', () => {});
       return { status: statusCode, headers: received, body: stream };
@@ -86,6 +81,37 @@ export class UpstreamHttp {
       signal.throwIfAborted();
       throw networkFailure(error);
     }
+  }
+
+  /**
+   * Reads the answer whole.
+   *
+   * @throws GatewayError as `post`, and `upstream_error` for an answer beyond its limit or one that breaks off.
+   */
+  async exchange(
+    path: string,
+    headers: Record<string, string>,
+    body: RequestBytes,
+    { signal, accept }: { readonly signal: AbortSignal; readonly accept: AcceptHead },
+  ): Promise<WholeReply> {
+    try {
+      return await new Promise<WholeReply>((resolve, reject) => {
+        const handler = new WholeReplyHandler(accept, signal, resolve, reject);
+        this.#connections.dispatch(this.#posting(path, headers, body), handler);
+      });
+    } catch (error) {
+      signal.throwIfAborted();
+      throw networkFailure(error);
+    }
+  }
+
+  #posting(path: string, headers: Record<string, string>, body: RequestBytes) {
+    return {
+      method: 'POST' as const,
+      path: this.#basePath + path,
+      headers: { 'content-type': 'application/json', ...headers, ...announced(body) },
+      body: sendable(body),
+    };
   }
 
   /** Closes the connections when the replies on them have been read to their end; asking again fails. */
@@ -108,14 +134,9 @@ const sendable = (pieces: RequestBytes): Buffer | Readable =>
   pieces.length === 1 && pieces[0] ? pieces[0] : Readable.from(pieces, { objectMode: false });
 
 /** Reads a whole body as text, `limitBytes` at most. @throws GatewayError when it breaks off or is too large. */
-export async function readText(
-  { headers, body }: UpstreamReply,
-  signal: AbortSignal,
-  limitBytes = MAX_REPLY_BYTES,
-): Promise<string> {
+export async function readText({ body }: UpstreamReply, signal: AbortSignal, limitBytes: number): Promise<string> {
   try {
-    // A body never grows beyond the length it announced, and undici reads a whole one for a fraction of the work.
-    return await (Number(headers['content-length']) <= limitBytes ? body.text() : boundedText(body, limitBytes));
+    return await boundedText(body, limitBytes);
   } catch (error) {
     signal.throwIfAborted();
     throw networkFailure(error);
@@ -129,7 +150,7 @@ function boundedText(body: UpstreamReply['body'], limitBytes: number): Promise<s
     body.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
       if (bytes <= limitBytes) chunks.push(chunk);
-      else body.destroy(new GatewayError('upstream_error', 'The upstream sent a reply that is too large.'));
+      else body.destroy(new ReplyTooLarge());
     });
     body.once('end', () => resolve(Buffer.concat(chunks).toString('utf8')));
     body.once('error', reject);

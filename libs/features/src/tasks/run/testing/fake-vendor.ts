@@ -1,4 +1,11 @@
 import type { MediaOrder, MediaProvider, Operation, OperationState } from '#contracts';
+import type { StartIntent } from '../../task-transitions.js';
+
+/** What is written before a vendor is called. */
+export const intentOf = ({ id }: Pick<MediaProvider, 'id'>): StartIntent => ({
+  upstream: id,
+  ticket: { upstream: id, model: 'm' },
+});
 
 /** A vendor that takes every order, counts what it takes, and never ends; tests replace what they are about. */
 export class FakeVendor implements MediaProvider {

@@ -2,21 +2,24 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { MediaProvider } from '#contracts';
-import { type Database, timeOrderedId } from '#platform';
-import { MediaProviderRegistry } from '#providers';
+import { Cooldowns, type Database, systemClock, timeOrderedId } from '#platform';
+import { ProviderUpstream } from '#providers';
 import { openPlatform, type Platform, readProcessConfig } from '#runtime';
 import { createTestDatabase, uniqueRedisPrefix } from '#testing';
 import type { NewTask } from '../../submit/new-task.js';
 import type { ClaimedTask, TaskRow } from '../../task-row.js';
 import { TaskWriter } from '../../submit/task-writer.js';
-import { AdvanceTaskService } from '../advance-task.service.js';
-import { PollSchedule } from '../../poll/poll-schedule.js';
-import { ReferenceCheck } from '../reference-check.js';
-import { SettleTaskService } from '../../settle/settle-task.service.js';
-import { StartStep } from '../start-step.js';
-import { StoreStep } from '../store-step.js';
+import type { AdvanceTaskService } from '../advance-task.service.js';
+import type { PollSchedule } from '../../poll/poll-schedule.js';
+import type { SettleTaskService } from '../../settle/settle-task.service.js';
+import type { StartStep } from '../start-step.js';
+import type { StoreStep } from '../store-step.js';
 import { TaskTransitions } from '../../task-transitions.js';
-import { UpstreamLimits } from '../upstream-limits.js';
+import type { UpstreamLimits } from '../upstream-limits.js';
+import { MediaUpstreams } from '../../../media-upstreams/media-upstreams.js';
+import type { StartGate } from '../../../media-upstreams/start-gate.js';
+import type { WorkerParts } from '../worker-parts.js';
+import { createTaskSteps } from './create-task-steps.js';
 import { refuseUnlistedTransitions } from './refuse-unlisted-transitions.js';
 
 /** What every task of the bench holds, in micros: one picture. */
@@ -29,7 +32,10 @@ const LEASE_MS = 60_000;
 export interface TaskBench {
   readonly platform: Platform;
   readonly database: Database;
-  readonly providers: MediaProviderRegistry;
+  readonly upstreams: MediaUpstreams;
+  readonly cooldowns: Cooldowns;
+  readonly gate: StartGate;
+  readonly parts: WorkerParts;
   readonly moves: TaskTransitions;
   readonly settlement: SettleTaskService;
   readonly schedule: PollSchedule;
@@ -51,8 +57,11 @@ export interface TaskBench {
   close(): Promise<void>;
 }
 
+/** A vendor of a test as the only upstream. */
+export const upstreamsOf = (vendor: MediaProvider): MediaUpstreams => MediaUpstreams.of(new ProviderUpstream(vendor));
+
 /** Opens the bench with a vendor that stands in for the sandbox. Call `close` in `afterAll`. */
-export async function openTaskBench(vendor: MediaProvider): Promise<TaskBench> {
+export async function openTaskBench(vendor: MediaProvider | MediaUpstreams): Promise<TaskBench> {
   const testDatabase = await createTestDatabase();
   const dataDirectory = await mkdtemp(join(tmpdir(), 'gateway-data-'));
   const platform = await openPlatform(
@@ -70,7 +79,7 @@ export async function openTaskBench(vendor: MediaProvider): Promise<TaskBench> {
   return {
     platform,
     database,
-    ...workerParts(platform, vendor),
+    ...workerParts(platform, vendor instanceof MediaUpstreams ? vendor : upstreamsOf(vendor)),
     ...taskAccess(platform),
     close: async () => {
       await platform.close(1_000);
@@ -80,24 +89,15 @@ export async function openTaskBench(vendor: MediaProvider): Promise<TaskBench> {
   };
 }
 
-function workerParts({ database, taskSignals, failpoints, notifier, fetcher, store }: Platform, vendor: MediaProvider) {
-  const providers = new MediaProviderRegistry([vendor]);
+function workerParts(platform: Platform, upstreams: MediaUpstreams) {
+  const { database, taskSignals } = platform;
   const moves = new TaskTransitions(database, taskSignals, 'bench', LEASE_MS);
-  const settlement = new SettleTaskService(database, taskSignals, failpoints);
-  const schedule = new PollSchedule(database, notifier, taskSignals);
-  const limits = new UpstreamLimits(database);
-  const references = new ReferenceCheck(fetcher);
-  const start = new StartStep({ moves, settlement, providers, references, limits, failpoints });
-  const storing = new StoreStep({ moves, settlement, providers, store, fetcher, failpoints });
+  const cooldowns = new Cooldowns(systemClock);
   return {
-    providers,
+    upstreams,
+    cooldowns,
     moves,
-    settlement,
-    schedule,
-    limits,
-    start,
-    store: storing,
-    advance: new AdvanceTaskService(moves, settlement, start, storing),
+    ...createTaskSteps(platform, { moves, upstreams, cooldowns, leaseMs: LEASE_MS }),
   };
 }
 

@@ -1,0 +1,20 @@
+import type { Request } from 'express';
+import { GatewayError } from '#contracts';
+import type { Caller, Operator } from '#features';
+import { openSession } from './console-gate.js';
+
+/** Who acts, for the audit: the user, the key, or the operator whose token opened the session. */
+export function actorOf(request: Request): Operator {
+  const { user, operator, caller } = openSession(request);
+  const actor = user?.id ?? (operator ? `console:${operator.role}` : (caller?.apiKeyId ?? 'console'));
+  return { actor, requestId: request.requestId, address: request.ip ?? null };
+}
+
+/** The account of the session. @throws GatewayError `not_found`: an operator without one. */
+export function accountCaller({ caller }: Request): Caller {
+  if (caller) return caller;
+  throw new GatewayError('not_found', 'This session shows no account.');
+}
+
+/** Whose models are listed: an operator without an account sees all of them. */
+export const everyModel = ({ caller }: Request): Pick<Caller, 'allowedModels'> => caller ?? { allowedModels: [] };

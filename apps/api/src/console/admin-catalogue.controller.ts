@@ -1,0 +1,149 @@
+import { Body, Controller, Param, Query, Req } from '@nestjs/common';
+import type { Request } from 'express';
+import {
+  type AdminOverview,
+  type AdminPrice,
+  GatewayError,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+} from '#contracts';
+import {
+  FleetStateService,
+  MediaUpstreamsService,
+  PricePreview,
+  PricesService,
+  ReconciliationService,
+  TasksNeedingAttentionService,
+  UpstreamsService,
+  WorkersService,
+} from '#features';
+import { checked, positiveAmountOf } from '../checked-input.js';
+import { NewPriceBody, PriceQuery } from '../routes/admin/price.dto.js';
+import { actorOf } from './acting.js';
+import { CONSOLE_API } from './console-gate.js';
+import { type Answer, ConsoleRoutes, Reads, Writes } from './console-routes.js';
+import { UpstreamStandings } from './upstream-standings.js';
+import { rowOf } from './views.js';
+
+/** Prices and upstreams, and how the whole stands, for operators. */
+@Controller(CONSOLE_API.slice(1))
+@ConsoleRoutes()
+export class AdminCatalogueController {
+  constructor(
+    private readonly prices: PricesService,
+    private readonly previews: PricePreview,
+    private readonly text: UpstreamsService,
+    private readonly media: MediaUpstreamsService,
+    private readonly standings: UpstreamStandings,
+    private readonly fleet: FleetStateService,
+    private readonly workers: WorkersService,
+    private readonly troubles: TasksNeedingAttentionService,
+    private readonly reconciliation: ReconciliationService,
+  ) {}
+
+  @Reads('admin/overview')
+  async overview(): Answer<'GET /admin/overview'> {
+    const [state, upstreams, workers, { parked, unconfirmed, orphans }, [report]] = await Promise.all([
+      this.fleet.read(),
+      this.standings.all(),
+      this.workers.list(false),
+      this.troubles.list(),
+      this.reconciliation.latest(1),
+    ]);
+    return {
+      open_tasks: state.open.reduce((sum, { open }) => sum + open, 0),
+      parked_tasks: parked.length,
+      unconfirmed_tasks: unconfirmed.length,
+      orphans: orphans.length,
+      upstreams: upstreams.length,
+      upstreams_not_serving: upstreams.filter(({ health }) => health.state !== 'serving').length,
+      workers: workers.length,
+      last_reconciliation: report ? rowOf<NonNullable<AdminOverview['last_reconciliation']>>(report) : null,
+    };
+  }
+
+  @Reads('admin/prices')
+  async listPrices(@Query() query: unknown): Answer<'GET /admin/prices'> {
+    const { model = null, at, history } = checked(PriceQuery, query);
+    const moment = at === undefined ? new Date() : new Date(at);
+    const rows = await (history === 'true' ? this.prices.history(model) : this.prices.inForce(model, moment));
+    return { items: rows.map((row) => rowOf<AdminPrice>(row)) };
+  }
+
+  @Writes('admin/prices/preview')
+  async preview(@Body() body: unknown): Answer<'POST /admin/prices/preview'> {
+    return rowOf(await this.previews.of(priceOf(body)));
+  }
+
+  @Writes('admin/prices')
+  async addPrice(@Body() body: unknown, @Req() request: Request): Answer<'POST /admin/prices'> {
+    return rowOf(await this.prices.add(actorOf(request), priceOf(body)));
+  }
+
+  @Reads('admin/upstreams')
+  async listUpstreams(): Answer<'GET /admin/upstreams'> {
+    return { items: await this.standings.all() };
+  }
+
+  @Reads('admin/upstreams/:upstream_id')
+  async readUpstream(@Param('upstream_id') id: string): Answer<'GET /admin/upstreams/:upstream_id'> {
+    return this.standings.one(id);
+  }
+
+  @Writes('admin/upstreams')
+  async addUpstream(@Body() body: unknown, @Req() request: Request): Answer<'POST /admin/upstreams'> {
+    const { kind = 'text', ...settings } = jsonObject(body);
+    const { id } = await this.ofKind(kind).create(actorOf(request), settings);
+    return this.standings.one(id);
+  }
+
+  @Writes('admin/upstreams/:upstream_id')
+  async changeUpstream(
+    @Param('upstream_id') id: string,
+    @Body() body: unknown,
+    @Req() request: Request,
+  ): Answer<'POST /admin/upstreams/:upstream_id'> {
+    const { kind: _kind, ...patch } = jsonObject(body);
+    await (await this.owning(id)).update(actorOf(request), id, patch);
+    return this.standings.one(id);
+  }
+
+  @Writes('admin/upstreams/:upstream_id/remove')
+  async removeUpstream(
+    @Param('upstream_id') id: string,
+    @Req() request: Request,
+  ): Answer<'POST /admin/upstreams/:upstream_id/remove'> {
+    await (await this.owning(id)).remove(actorOf(request), id);
+    return { id, removed: true };
+  }
+
+  private async owning(id: string): Promise<UpstreamsService | MediaUpstreamsService> {
+    return (await this.media.find(id)) ? this.media : this.text;
+  }
+
+  /** @throws GatewayError `invalid_parameter`. */
+  private ofKind(kind: JsonValue): UpstreamsService | MediaUpstreamsService {
+    if (kind === 'text') return this.text;
+    if (kind === 'media') return this.media;
+    throw new GatewayError('invalid_parameter', 'kind must be text or media.', { param: 'kind' });
+  }
+}
+
+function priceOf(body: unknown) {
+  const price = checked(NewPriceBody, body);
+  return {
+    model: price.model,
+    unit: price.unit,
+    variant: price.variant,
+    amountMicros: positiveAmountOf(price.amount, 'amount'),
+    perQuantity: BigInt(price.per_quantity),
+    effectiveFrom: price.effective_from === undefined ? null : new Date(price.effective_from),
+  };
+}
+
+/** @throws GatewayError `invalid_parameter`. */
+function jsonObject(body: unknown): JsonObject {
+  if (isJsonObject(body)) return body as JsonObject;
+  throw new GatewayError('invalid_parameter', 'The body must be a JSON object.');
+}

@@ -1,0 +1,121 @@
+import { Body, Controller, Param, Query, Req, Res } from '@nestjs/common';
+import { IsBoolean, IsOptional } from 'class-validator';
+import type { Request, Response } from 'express';
+import { type AdminReconciliation, type AdminTask, type AdminTaskDetails, GatewayError } from '#contracts';
+import {
+  ReconciliationService,
+  RecordsService,
+  TaskOverview,
+  TaskRemediesService,
+  TaskSearchService,
+  TasksNeedingAttentionService,
+} from '#features';
+import { amountOf, checked } from '../checked-input.js';
+import { AuditQuery } from '../routes/admin/records.controller.js';
+import { ReasonBody, RefundBody, TaskSearchQuery, toTaskSearch } from '../routes/admin/task.dto.js';
+import { clientGone } from '../routes/tasks/client-gone.js';
+import { sendList } from '../send-list.js';
+import { actorOf } from './acting.js';
+import { CONSOLE_API } from './console-gate.js';
+import { type Answer, ConsoleRoutes, Reads, Writes } from './console-routes.js';
+import { type AnswerOf, listOf, rowOf } from './views.js';
+
+const REPORTS_SHOWN = 30;
+
+class ReconcileBody {
+  @IsOptional()
+  @IsBoolean()
+  full?: boolean;
+}
+
+/** How tasks of all accounts stand, whether the books balance, and who did what. */
+@Controller(CONSOLE_API.slice(1))
+@ConsoleRoutes()
+export class AdminConsoleTasksController {
+  constructor(
+    private readonly search: TaskSearchService,
+    private readonly overview: TaskOverview,
+    private readonly remedies: TaskRemediesService,
+    private readonly troubles: TasksNeedingAttentionService,
+    private readonly records: RecordsService,
+    private readonly reconciliation: ReconciliationService,
+  ) {}
+
+  @Reads('admin/tasks')
+  async list(@Query() query: unknown): Answer<'GET /admin/tasks'> {
+    const list = checked(TaskSearchQuery, query);
+    return listOf<AdminTask>(
+      await this.search.find(toTaskSearch(list), { limit: list.limit, cursor: list.cursor ?? null }),
+    );
+  }
+
+  @Reads('admin/tasks/:task_id')
+  async read(@Param('task_id') id: string): Answer<'GET /admin/tasks/:task_id'> {
+    return rowOf<AdminTaskDetails>(await this.overview.read(id));
+  }
+
+  @Writes('admin/tasks/:task_id/cancel')
+  async cancel(
+    @Param('task_id') id: string,
+    @Body() body: unknown,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Answer<'POST /admin/tasks/:task_id/cancel'> {
+    const { reason = null } = checked(ReasonBody, body);
+    const { status } = await this.remedies.cancel(actorOf(request), id, reason, clientGone(response));
+    return { task_id: id, status };
+  }
+
+  @Writes('admin/tasks/:task_id/refund')
+  async refund(
+    @Param('task_id') taskId: string,
+    @Body() body: unknown,
+    @Req() request: Request,
+  ): Answer<'POST /admin/tasks/:task_id/refund'> {
+    const { amount, reference, reason } = checked(RefundBody, body);
+    const amountMicros = amount === undefined ? null : amountOf(amount, 'amount');
+    return rowOf(await this.remedies.refund(actorOf(request), { taskId, amountMicros, reference, reason }));
+  }
+
+  @Writes('admin/tasks/:task_id/redrive')
+  async redrive(
+    @Param('task_id') id: string,
+    @Body() body: unknown,
+    @Req() request: Request,
+  ): Answer<'POST /admin/tasks/:task_id/redrive'> {
+    const { reason = null } = checked(ReasonBody, body);
+    return rowOf(await this.remedies.redrive(actorOf(request), id, reason));
+  }
+
+  @Reads('admin/troubles')
+  async needingAttention(): Answer<'GET /admin/troubles'> {
+    return rowOf(await this.troubles.list());
+  }
+
+  @Reads('admin/reconciliations')
+  async reports(): Answer<'GET /admin/reconciliations'> {
+    const reports = await this.reconciliation.latest(REPORTS_SHOWN);
+    return { items: reports.map((report) => rowOf<AdminReconciliation>(report)) };
+  }
+
+  @Writes('admin/reconciliations')
+  async reconcile(@Body() body: unknown): Answer<'POST /admin/reconciliations'> {
+    const report = await this.reconciliation.run({ full: checked(ReconcileBody, body).full === true });
+    if (!report) throw new GatewayError('conflict', 'A reconciliation is under way; its report will be listed.');
+    return rowOf(report);
+  }
+
+  @Reads('admin/audit')
+  async audit(
+    @Query() query: unknown,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<AnswerOf<'GET /admin/audit'> | undefined> {
+    const list = checked(AuditQuery, query);
+    const subject = list.subject_id ?? null;
+    if (list.format === 'csv') {
+      await sendList(response, list, (page) => this.records.audit(subject, page));
+      return undefined;
+    }
+    return listOf(await this.records.audit(subject, { limit: list.limit, cursor: list.cursor ?? null }));
+  }
+}

@@ -1,0 +1,213 @@
+import { CONSOLE_ACCESS, type ConsoleApi, type ConsoleRole } from '#contracts';
+import { type ConsoleClient, consoleClient, OWN_PAGE } from '../../../gateway/src/testing/console-client.js';
+import { startTestGateway, type TestGateway } from '../../../gateway/src/testing/test-gateway.js';
+
+const ADMIN_TOKEN = 'an-admin-token-for-tests';
+const VIEWER_TOKEN = 'a-viewer-token-for-tests';
+const PASSWORD = 'correct horse battery';
+const NOBODYS_TASK = 'task_00000000000000000000000000';
+
+type Route = keyof ConsoleApi;
+/** What the pages know already and the gateway does not have yet: `GET /sign-in` offers no passkey. */
+const TO_COME = /\/passkeys?(\/|$)|\/uploads$/;
+const ROUTES = (Object.keys(CONSOLE_ACCESS) as Route[])
+  .filter((name) => !TO_COME.test(name))
+  .map((name) => ({ name, ...CONSOLE_ACCESS[name] }));
+/** A route with ids that nobody has. */
+const pathOf = (name: Route): string =>
+  (name.split(' ')[1] ?? '').replace(':task_id', NOBODYS_TASK).replaceAll(/:\w+/g, 'nobody_1');
+
+describe('The routes of the console', () => {
+  let gateway: TestGateway;
+  /** A signed-in browser for each role. */
+  const clients = new Map<ConsoleRole, ConsoleClient>();
+  const clientOf = (role: ConsoleRole): ConsoleClient => {
+    const client = clients.get(role);
+    if (!client) throw new Error(`nobody is signed in as ${role}`);
+    return client;
+  };
+  beforeAll(async () => {
+    gateway = await startTestGateway({ environment: { ADMIN_TOKEN, OPS_VIEWER_TOKEN: VIEWER_TOKEN } });
+    const operator = await signedIn('operator', 'POST /sign-in/operator', { token: ADMIN_TOKEN });
+    await signedIn('ops_viewer', 'POST /sign-in/operator', { token: VIEWER_TOKEN });
+    await signedIn('key', 'POST /sign-in/key', { key: 'sk-test-0123456789abcdef' });
+    for (const role of ['owner', 'developer', 'finance', 'viewer'] as const) {
+      const code = await invited(operator, gateway.accountId, role);
+      const person = { code, name: role, email: `${role}@example.com`, password: PASSWORD };
+      await signedIn(role, 'POST /sign-in/invitation', person);
+    }
+  });
+  afterAll(() => gateway.stop());
+
+  async function signedIn(role: ConsoleRole, name: Route, sent: object): Promise<ConsoleClient> {
+    const client = consoleClient(gateway);
+    const { status } = await client.call(name, sent);
+    expect([role, status]).toEqual([role, 200]);
+    clients.set(role, client);
+    return client;
+  }
+
+  const invited = async (operator: ConsoleClient, accountId: string, role: ConsoleRole): Promise<string> => {
+    const { body } = await operator.call('POST /admin/people/invitations', { account_id: accountId, role });
+    return new URL(body.link).hash.replace('#invitation=', '');
+  };
+
+  it('are all served, and none is served that the table does not name', () => {
+    const served = gateway
+      .routes()
+      .flatMap(([method, path]) =>
+        path.startsWith('/console/api') ? [`${method} ${path.slice('/console/api'.length)}`] : [],
+      );
+    expect(served.toSorted()).toEqual(ROUTES.map(({ name }) => name).toSorted());
+  });
+
+  it('refuse who is not signed in, without a word of what is there', async () => {
+    for (const { name, needs } of ROUTES.filter((route) => route.needs !== 'nothing')) {
+      const { status, body } = await consoleClient(gateway).call(name, {}, pathOf(name));
+      expect([name, needs, status, body.error?.code]).toEqual([name, needs, 401, 'sign_in_required']);
+    }
+    const unknown = await fetch(`${gateway.baseUrl}/console/api/nothing`);
+    expect(unknown.status).toBe(401);
+  });
+
+  it.each(['viewer', 'developer', 'finance', 'owner', 'key', 'ops_viewer', 'operator'] as const)(
+    'do for the role %s what the table says, and nothing else',
+    async (role) => {
+      const client = clientOf(role);
+      const { permissions } = (await client.call('GET /session')).body;
+      for (const { name, needs } of ROUTES.filter(({ name: each }) => !ENDS_SESSION.has(each))) {
+        if (needs === 'nothing' || needs === 'session') continue;
+        const { status, body } = await client.call(name, {}, pathOf(name));
+        const isRefused = status === 403 && /^The role .* may not do that/.test(body.error?.message ?? '');
+        expect([name, isRefused]).toEqual([name, !permissions.includes(needs)]);
+        expect([name, status < 500]).toEqual([name, true]);
+      }
+    },
+  );
+
+  it('take changes from their own pages alone', async () => {
+    const { cookie } = clientOf('owner');
+    const { 'sec-fetch-site': _site, ...program } = OWN_PAGE;
+    const foreign: Record<string, string>[] = [
+      { ...OWN_PAGE, 'sec-fetch-site': 'cross-site' },
+      { ...OWN_PAGE, 'sec-fetch-site': 'same-site' },
+      { ...program, origin: 'https://evil.example' },
+      program,
+      { 'sec-fetch-site': 'same-origin', 'content-type': 'application/json' },
+      { ...OWN_PAGE, 'content-type': 'text/plain' },
+    ];
+    for (const { name } of ROUTES.filter((route) => route.name.startsWith('POST'))) {
+      for (const headers of name === 'POST /keys' ? foreign : foreign.slice(0, 1)) {
+        const answer = await fetch(`${gateway.baseUrl}/console/api${pathOf(name)}`, {
+          method: 'POST',
+          headers: { ...headers, cookie },
+          body: '{}',
+        });
+        expect([name, headers, answer.status]).toEqual([name, headers, 403]);
+      }
+    }
+    const own = { ...program, origin: gateway.baseUrl, cookie };
+    const taken = await fetch(`${gateway.baseUrl}/console/api/quote`, { method: 'POST', headers: own, body: '{}' });
+    expect(taken.status).toBe(200);
+  });
+
+  it('ask older pages to be loaded again', async () => {
+    const headers = { ...OWN_PAGE, 'x-console': '0', cookie: clientOf('owner').cookie };
+    const answer = await fetch(`${gateway.baseUrl}/console/api/quote`, { method: 'POST', headers, body: '{}' });
+    expect([answer.status, ((await answer.json()) as { error: { code: string } }).error.code]).toEqual([
+      409,
+      'reload_required',
+    ]);
+  });
+
+  it('are the only ones that read the cookie: everywhere else it opens nothing', async () => {
+    const { cookie } = clientOf('owner');
+    const others = gateway.routes().filter(([, path]) => !path.startsWith('/console/api'));
+    expect(others.length).toBeGreaterThan(60);
+    for (const [method, pattern] of others) {
+      const path = pattern.replaceAll(/[:*]\w+/g, 'x');
+      const ask = async (headers: Record<string, string>) =>
+        (await fetch(gateway.baseUrl + path, { method, headers, redirect: 'manual' })).status;
+      expect([method, path, await ask({ cookie })]).toEqual([method, path, await ask({})]);
+    }
+  });
+
+  it('ask for proof where the table says so, once the last one is 15 minutes old', async () => {
+    await gateway.database.query({ text: "update console_session set proved_at = now() - interval '16 minutes'" });
+    for (const { name, needs } of ROUTES.filter(({ proof }) => proof)) {
+      const role = needs.startsWith('admin:') ? 'operator' : 'owner';
+      const { status, body } = await clientOf(role).call(name, {}, pathOf(name));
+      expect([name, status, body.error?.code]).toEqual([name, 403, 'proof_required']);
+    }
+    await gateway.database.query({ text: 'update console_session set proved_at = now()' });
+  });
+
+  it('show an account nothing of another', async () => {
+    const operator = clientOf('operator');
+    const owner = clientOf('owner');
+    const { body: made } = await owner.call('POST /keys', { name: 'ours' });
+    const { body: run } = await owner.call('POST /runs', PICTURE);
+    const { body: hook } = await owner.call('POST /webhooks/endpoints', { url: 'https://example.com/hook' });
+    const { body: sent } = await owner.call(
+      'POST /webhooks/endpoints/:endpoint_id/test',
+      {},
+      `/webhooks/endpoints/${hook.endpoint.id}/test`,
+    );
+    const { body: entries } = await owner.call('GET /billing/entries');
+    const { body: people } = await owner.call('GET /people');
+    const { body: other } = await operator.call('POST /admin/accounts', { name: 'Another studio' });
+    const code = await invited(operator, other.id, 'owner');
+    const stranger = consoleClient(gateway);
+    const person = { code, name: 'Stranger', email: 'stranger@example.com', password: PASSWORD };
+    expect((await stranger.call('POST /sign-in/invitation', person)).body.account?.id).toBe(other.id);
+    const theirs: readonly (readonly [Route, string])[] = [
+      ['GET /keys/:key_id', `/keys/${made.key.id}`],
+      ['POST /keys/:key_id', `/keys/${made.key.id}`],
+      ['POST /keys/:key_id/rotate', `/keys/${made.key.id}/rotate`],
+      ['POST /keys/:key_id/revoke', `/keys/${made.key.id}/revoke`],
+      ['GET /tasks/:task_id', `/tasks/${run.task_id}`],
+      ['POST /tasks/:task_id/cancel', `/tasks/${run.task_id}/cancel`],
+      ['GET /billing/entries/:entry_id', `/billing/entries/${entries.items[0]?.id}`],
+      ['POST /webhooks/endpoints/:endpoint_id/remove', `/webhooks/endpoints/${hook.endpoint.id}/remove`],
+      ['POST /webhooks/endpoints/:endpoint_id/test', `/webhooks/endpoints/${hook.endpoint.id}/test`],
+      ['GET /webhooks/deliveries/:delivery_id', `/webhooks/deliveries/${sent.delivery_id}`],
+      ['POST /webhooks/deliveries/:delivery_id/resend', `/webhooks/deliveries/${sent.delivery_id}/resend`],
+      ['POST /people/:user_id/remove', `/people/${people.people[0]?.user_id}/remove`],
+    ];
+    for (const [name, path] of theirs) {
+      expect([path, (await stranger.call(name, {}, path)).status]).toEqual([path, 404]);
+    }
+    for (const [name, path] of [
+      ['GET /tasks', '/tasks'],
+      ['GET /billing/entries', '/billing/entries'],
+      ['GET /usage/records', '/usage/records'],
+      ['GET /webhooks/deliveries', '/webhooks/deliveries'],
+      ['GET /webhooks/endpoints', '/webhooks/endpoints'],
+    ] as const) {
+      expect([path, (await stranger.call(name, {}, path)).body.items]).toEqual([path, []]);
+    }
+    const followed = await stranger.call('GET /tasks/events', {}, `/tasks/events?ids=${run.task_id}`);
+    expect(followed.text).toContain('task_not_found');
+  });
+
+  it('give a secret once, and tell it never again', async () => {
+    const owner = clientOf('owner');
+    const { body: made } = await owner.call('POST /keys', { name: 'shown once' });
+    expect(
+      (await gateway.send('GET', '/v1/models', undefined, { authorization: `Bearer ${made.secret}` })).status,
+    ).toBe(200);
+    const { body: hook } = await owner.call('POST /webhooks/endpoints', { url: 'https://example.com/once' });
+    for (const { name, needs } of ROUTES.filter(
+      (route) => route.name.startsWith('GET') && !route.name.includes('events'),
+    )) {
+      const path = pathOf(name).replace('/keys/nobody_1', `/keys/${made.key.id}`);
+      const client = clientOf(needs.startsWith('admin:') ? 'operator' : 'owner');
+      const told = JSON.stringify((await client.call(name, {}, path)).body);
+      expect([name, told.includes(made.secret), told.includes(hook.secret)]).toEqual([name, false, false]);
+    }
+  });
+});
+
+/** What would sign out the browser that walks the routes, or change what it is. */
+const ENDS_SESSION: ReadonlySet<Route> = new Set(['POST /session/account', 'POST /session/sign-out']);
+const PICTURE = { model: 'eta-image-2.0', prompt: 'a lighthouse', size: '1:1', resolution: '1K' };

@@ -1,0 +1,101 @@
+import type { NextFunction, Request, RequestHandler, Response } from 'express';
+import { CONSOLE_ACCESS, type ConsoleAccess, type ConsolePermission, GatewayError } from '#contracts';
+import { expectAllowedAddress, type OpenSession, type SessionsService } from '#features';
+import { type Platform, publicBaseUrl } from '#runtime';
+import type { OperatorAccess } from '../routes/ops/operator-access.js';
+import { ConsoleRefusal } from './console-refusal.js';
+import { expectOwnPage, expectVersion } from './own-page.js';
+import { sessionTokenOf } from './session-cookie.js';
+
+export const CONSOLE_API = '/console/api';
+
+/** How long a proof of who is there counts, in milliseconds. */
+export const PROOF_MS = 15 * 60_000;
+
+declare module 'express-serve-static-core' {
+  interface Request {
+    /** Who is signed in to the console; set on its routes alone. */
+    session?: OpenSession;
+  }
+}
+
+const ACCESS: Readonly<Record<string, ConsoleAccess | undefined>> = CONSOLE_ACCESS;
+const LOOKING = new Set(['GET', 'HEAD']);
+/** A path that nothing answers at: only who is signed in learns so. */
+const UNKNOWN: ConsoleAccess = { needs: 'session' };
+
+/** The roles of operators in the console, as their tokens are named. */
+const TOKEN_ROLES = { operator: 'admin', ops_viewer: 'viewer' } as const;
+export const CONSOLE_ROLES_OF_TOKENS = { admin: 'operator', viewer: 'ops_viewer' } as const;
+
+/** What the gate looks things up in. */
+export interface GateParts {
+  readonly sessions: SessionsService;
+  readonly operators: OperatorAccess;
+  readonly platform: Platform;
+}
+
+/**
+ * Stands in front of everything below /console/api. Who may pass stands in `CONSOLE_ACCESS`, of which a route that is
+ * missing does not pass. Bodies of strangers are not even read.
+ */
+export function consoleGate({ sessions, operators, platform }: GateParts): RequestHandler {
+  return async (request: Request, response: Response, next: NextFunction) => {
+    response.setHeader('cache-control', 'no-store');
+    const access = accessOf(request);
+    if (!LOOKING.has(request.method)) expectOwnPage(request, new URL(publicBaseUrl(platform.config)).origin);
+    else if (request.get('x-console') !== undefined) expectVersion(request.get('x-console') ?? '');
+    const session = await sessionOf(request, sessions, operators);
+    if (session) {
+      request.session = session;
+      if (session.caller) request.caller = session.caller;
+    }
+    expectAccess(access, session);
+    next();
+  };
+}
+
+function accessOf({ method, match }: Request): ConsoleAccess {
+  const path = match.pattern?.slice(CONSOLE_API.length);
+  return ACCESS[`${method === 'HEAD' ? 'GET' : method} ${path}`] ?? UNKNOWN;
+}
+
+async function sessionOf(
+  request: Request,
+  sessions: SessionsService,
+  operators: OperatorAccess,
+): Promise<OpenSession | null> {
+  const token = sessionTokenOf(request);
+  const session = token === undefined ? null : await sessions.read(token);
+  if (!session) return null;
+  const { operator, method, caller } = session;
+  // Who changes the token ends the sessions that it opened.
+  if (operator && !operators.checkOf(TOKEN_ROLES[operator.role])?.equals(operator.check)) return null;
+  if (method === 'api_key' && caller) expectAllowedAddress(caller.allowedAddresses, request.ip);
+  return session;
+}
+
+/** @throws ConsoleRefusal or GatewayError `permission_denied`. */
+function expectAccess({ needs, proof }: ConsoleAccess, session: OpenSession | null): void {
+  if (needs === 'nothing') return;
+  if (!session) throw new ConsoleRefusal('sign_in_required', 'Sign in first: the session is over, or there was none.');
+  if (needs !== 'session' && !session.permissions.has(needs)) throw notAllowed(needs, session);
+  if (proof && !isProved(session)) {
+    throw new ConsoleRefusal('proof_required', 'Prove that it is you: this changes money, secrets or people.');
+  }
+}
+
+export const isProved = ({ provedAt }: OpenSession): boolean =>
+  provedAt !== null && provedAt.getTime() + PROOF_MS > Date.now();
+
+const notAllowed = (needed: ConsolePermission, { roles }: OpenSession): GatewayError =>
+  new GatewayError(
+    'permission_denied',
+    `The role ${roles.join(', ') || 'of a person without an account'} may not do that: it takes ${needed}.`,
+  );
+
+/** The session that the gate let in. */
+export function openSession({ session }: Request): OpenSession {
+  if (!session) throw new Error('The session is asked for on a route that needs none');
+  return session;
+}

@@ -1,0 +1,119 @@
+import { Body, Controller, Param, Req } from '@nestjs/common';
+import type { Request } from 'express';
+import { type ConsoleKey, GatewayError } from '#contracts';
+import { KEY_SCOPES, type KeySettings, KeysService, type KeyView, type OpenSession, PeopleService } from '#features';
+import { checked, named } from '../checked-input.js';
+import { KeyChange, NewKeyBody, Rotation, toKeySettings } from '../routes/admin/key.dto.js';
+import { accountCaller, actorOf } from './acting.js';
+import { CONSOLE_API, openSession } from './console-gate.js';
+import { type Answer, ConsoleRoutes, Reads, Writes } from './console-routes.js';
+import { keyOf } from './views.js';
+
+/** The keys of the account: all of them for its owners, their own for developers. */
+@Controller(CONSOLE_API.slice(1))
+@ConsoleRoutes()
+export class ConsoleKeysController {
+  constructor(
+    private readonly keys: KeysService,
+    private readonly people: PeopleService,
+  ) {}
+
+  @Reads('keys')
+  async list(@Req() request: Request): Answer<'GET /keys'> {
+    const session = openSession(request);
+    const rows = await this.keys.list(accountCaller(request).accountId);
+    const seen = rows.filter((row) => mayTouch(session, row));
+    const names = await this.people.namesOf(seen.flatMap(({ createdBy }) => createdBy ?? []));
+    return { items: seen.map((row) => keyOf(row, names, session.user?.id ?? null)) };
+  }
+
+  @Reads('keys/:key_id')
+  async read(@Param('key_id') id: string, @Req() request: Request): Answer<'GET /keys/:key_id'> {
+    return this.view(await this.own(id, request), request);
+  }
+
+  /** The secret stands in this answer and in no other. */
+  @Writes('keys')
+  async create(@Body() body: unknown, @Req() request: Request): Answer<'POST /keys'> {
+    const given = named(checked(NewKeyBody, body));
+    const session = openSession(request);
+    const settings = {
+      ...withScopes(session, toKeySettings(given), true),
+      name: given.name,
+      createdBy: session.user?.id,
+    };
+    const { key, row } = await this.keys.create(actorOf(request), accountCaller(request).accountId, settings);
+    return { key: await this.view(row, request), secret: key };
+  }
+
+  @Writes('keys/:key_id')
+  async update(
+    @Param('key_id') id: string,
+    @Body() body: unknown,
+    @Req() request: Request,
+  ): Answer<'POST /keys/:key_id'> {
+    const change = checked(KeyChange, body);
+    const { kind } = await this.own(id, request);
+    if (kind === 'console') expectLimitsOnly(change);
+    const settings = withScopes(openSession(request), toKeySettings(change), false);
+    return this.view(await this.keys.update(actorOf(request), id, settings), request);
+  }
+
+  @Writes('keys/:key_id/rotate')
+  async rotate(
+    @Param('key_id') id: string,
+    @Body() body: unknown,
+    @Req() request: Request,
+  ): Answer<'POST /keys/:key_id/rotate'> {
+    await this.own(id, request);
+    const { overlap_seconds: overlapSeconds } = checked(Rotation, body);
+    const { key, row } = await this.keys.rotate(actorOf(request), id, overlapSeconds);
+    return { key: await this.view(row, request), secret: key };
+  }
+
+  @Writes('keys/:key_id/revoke')
+  async revoke(@Param('key_id') id: string, @Req() request: Request): Answer<'POST /keys/:key_id/revoke'> {
+    await this.own(id, request);
+    return this.view(await this.keys.revoke(actorOf(request), id), request);
+  }
+
+  /** @throws GatewayError `not_found`, the same whether it is not there, of another account or of another person. */
+  private async own(id: string, request: Request): Promise<KeyView> {
+    const row = await this.keys.read(id);
+    if (row.accountId === accountCaller(request).accountId && mayTouch(openSession(request), row)) return row;
+    throw new GatewayError('not_found', `There is no key "${id.slice(0, 64)}".`, { param: 'key_id' });
+  }
+
+  private async view(row: KeyView, request: Request): Promise<ConsoleKey> {
+    const names = await this.people.namesOf(row.createdBy === null ? [] : [row.createdBy]);
+    return keyOf(row, names, openSession(request).user?.id ?? null);
+  }
+}
+
+const mayTouch = ({ permissions, user }: OpenSession, { createdBy }: KeyView): boolean =>
+  permissions.has('keys:all') || (createdBy !== null && createdBy === user?.id);
+
+/** A key opens no more than its maker may see: without the ledger, a key for everything is one for all but the ledger. */
+function withScopes({ permissions }: OpenSession, settings: KeySettings, isNew: boolean): KeySettings {
+  const { scopes } = settings;
+  if (permissions.has('ledger:read') || (scopes === undefined && !isNew)) return settings;
+  if (scopes?.includes('ledger')) {
+    throw new GatewayError('permission_denied', 'The scope "ledger" takes a person who may see the ledger.', {
+      param: 'scopes',
+    });
+  }
+  return { ...settings, scopes: scopes?.length ? scopes : KEY_SCOPES.filter((scope) => scope !== 'ledger') };
+}
+
+/** @throws GatewayError `invalid_parameter`. */
+function expectLimitsOnly(change: KeyChange): void {
+  const param = (['scopes', 'allowed_addresses', 'expires_at'] as const).find((name) => change[name] !== undefined);
+  if (param === undefined) return;
+  throw new GatewayError(
+    'invalid_parameter',
+    `${param} cannot be set on the key of the console: limit what it spends.`,
+    {
+      param,
+    },
+  );
+}

@@ -1,0 +1,118 @@
+import { Controller, Param, Query, Req, Res } from '@nestjs/common';
+import { IsOptional, IsString, MaxLength } from 'class-validator';
+import type { Request, Response } from 'express';
+import { type ConsoleUsage, formatMicros, GatewayError } from '#contracts';
+import {
+  AccountEntriesService,
+  BalanceService,
+  KeysService,
+  PricesService,
+  UsageService,
+  type UsageSum,
+} from '#features';
+import { checked } from '../checked-input.js';
+import { daysOf, groupsOf, ListQuery, UsageListQuery, UsageSumsQuery } from '../list-query.js';
+import { csvOf, sendList } from '../send-list.js';
+import type { SerializedBody } from '../http/serialized-body.js';
+import { accountCaller } from './acting.js';
+import { CONSOLE_API } from './console-gate.js';
+import { type Answer, ConsoleRoutes, Reads } from './console-routes.js';
+import { explained } from './explained-entry.js';
+import { type AnswerOf, entryOf, rowOf, usageRecordOf } from './views.js';
+
+class EntriesQuery extends ListQuery {
+  @IsOptional() @IsString() @MaxLength(80) task_id?: string;
+  @IsOptional() @IsString() @MaxLength(200) request_id?: string;
+}
+
+const SUMS = ['requests', 'failed_requests', 'amount_micros', 'quantity', 'input_tokens', 'output_tokens'] as const;
+
+/** What the account used, has and paid: the same rows as the public interface tells. */
+@Controller(CONSOLE_API.slice(1))
+@ConsoleRoutes()
+export class ConsoleMoneyController {
+  constructor(
+    private readonly usage: UsageService,
+    private readonly balances: BalanceService,
+    private readonly entries: AccountEntriesService,
+    private readonly keys: KeysService,
+    private readonly prices: PricesService,
+  ) {}
+
+  @Reads('usage')
+  async sums(@Query() query: unknown, @Req() request: Request): Promise<ConsoleUsage | SerializedBody> {
+    const { accountId } = accountCaller(request);
+    const asked = checked(UsageSumsQuery, query);
+    const days = daysOf(asked, accountId);
+    const sums = await this.usage.sums(days, groupsOf(asked.group_by, ['day', 'model', 'key']));
+    if (asked.format === 'csv') return csvOf(sums);
+    const owedMicros = (await this.balances.ofAccount(accountId))?.owedMicros ?? 0n;
+    return {
+      from: days.from,
+      to: days.to,
+      items: sums.map(({ account_id: _accountId, ...sum }) => rowOf<ConsoleUsage['items'][number]>(sum)),
+      total: rowOf<ConsoleUsage['total']>(totalOf(sums)),
+      owed: formatMicros(owedMicros),
+      key_names: Object.fromEntries((await this.keys.list(accountId)).map(({ id, name }) => [id, name])),
+    };
+  }
+
+  @Reads('usage/records')
+  async records(
+    @Query() query: unknown,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<AnswerOf<'GET /usage/records'> | undefined> {
+    const list = checked(UsageListQuery, query);
+    const days = daysOf(list, accountCaller(request).accountId);
+    if (list.format === 'csv') return exported(sendList(response, list, (page) => this.usage.records(days, page)));
+    const { items, nextCursor } = await this.usage.records(days, { limit: list.limit, cursor: list.cursor ?? null });
+    return { items: items.map(usageRecordOf), next_cursor: nextCursor };
+  }
+
+  @Reads('billing')
+  async balance(@Req() request: Request): Answer<'GET /billing'> {
+    return this.balances.whole(accountCaller(request).accountId).then(rowOf<AnswerOf<'GET /billing'>>);
+  }
+
+  @Reads('billing/entries')
+  async list(
+    @Query() query: unknown,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<AnswerOf<'GET /billing/entries'> | undefined> {
+    const list = checked(EntriesQuery, query);
+    const { accountId } = accountCaller(request);
+    const narrowed = { accountId, taskId: list.task_id ?? null, requestId: list.request_id ?? null };
+    if (list.format === 'csv') return exported(sendList(response, list, (page) => this.entries.list(narrowed, page)));
+    const { items, nextCursor } = await this.entries.list(narrowed, { limit: list.limit, cursor: list.cursor ?? null });
+    return { items: items.map(entryOf), next_cursor: nextCursor };
+  }
+
+  /** An entry with those of the same work, its key and the prices that its lines name. */
+  @Reads('billing/entries/:entry_id')
+  async explain(@Param('entry_id') id: string, @Req() request: Request): Answer<'GET /billing/entries/:entry_id'> {
+    const { accountId } = accountCaller(request);
+    const entry = /^\d{1,18}$/.test(id) ? await this.entries.read(accountId, id) : null;
+    if (!entry) throw new GatewayError('not_found', 'There is no such entry in this account.', { param: 'entry_id' });
+    return explained(entry, { entries: this.entries, keys: this.keys, prices: this.prices, accountId });
+  }
+}
+
+/** The whole list was written as CSV. */
+async function exported(sent: Promise<unknown>): Promise<undefined> {
+  await sent;
+}
+
+function totalOf(sums: readonly UsageSum[]): Record<(typeof SUMS)[number], bigint> {
+  const total = {
+    requests: 0n,
+    failed_requests: 0n,
+    amount_micros: 0n,
+    quantity: 0n,
+    input_tokens: 0n,
+    output_tokens: 0n,
+  };
+  for (const sum of sums) for (const name of SUMS) total[name] += sum[name];
+  return total;
+}

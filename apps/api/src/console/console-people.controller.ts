@@ -1,0 +1,106 @@
+import { Body, Controller, Inject, Param, Req } from '@nestjs/common';
+import { IsIn, IsOptional, IsString } from 'class-validator';
+import type { Request } from 'express';
+import { ACCOUNT_ROLES, type AccountRole, type ConsoleInvitation, type ConsolePerson, GatewayError } from '#contracts';
+import { type AccountPerson, InvitationsService, type OpenInvitation, PeopleService } from '#features';
+import { PLATFORM, type Platform, publicBaseUrl } from '#runtime';
+import { checked } from '../checked-input.js';
+import { accountCaller, actorOf } from './acting.js';
+import { CONSOLE_API, openSession } from './console-gate.js';
+import { type Answer, ConsoleRoutes, Reads, Writes } from './console-routes.js';
+
+class InvitationWish {
+  @IsIn(ACCOUNT_ROLES)
+  role!: AccountRole;
+
+  @IsOptional()
+  @IsString()
+  email?: string;
+}
+
+class RoleBody {
+  @IsIn(ACCOUNT_ROLES)
+  role!: AccountRole;
+}
+
+/** Where an invitation is taken. The fragment reaches no log on the way. */
+export const invitationLink = (platform: Platform, code: string): string =>
+  `${publicBaseUrl(platform.config)}/console/sign-in#invitation=${code}`;
+
+/** The people of the account, for its owners. */
+@Controller(CONSOLE_API.slice(1))
+@ConsoleRoutes()
+export class ConsolePeopleController {
+  constructor(
+    private readonly people: PeopleService,
+    private readonly invitations: InvitationsService,
+    @Inject(PLATFORM) private readonly platform: Platform,
+  ) {}
+
+  @Reads('people')
+  async list(@Req() request: Request): Answer<'GET /people'> {
+    const { accountId } = accountCaller(request);
+    const [people, invitations] = await Promise.all([
+      this.people.ofAccount(accountId),
+      this.invitations.list(accountId),
+    ]);
+    return { people: people.map((person) => personOf(person, request)), invitations: invitations.map(invitationOf) };
+  }
+
+  @Writes('people/invitations')
+  async invite(@Body() body: unknown, @Req() request: Request): Answer<'POST /people/invitations'> {
+    const { role, email = null } = checked(InvitationWish, body);
+    const { accountId } = accountCaller(request);
+    const invitedBy = openSession(request).user?.name ?? 'An operator';
+    const made = await this.invitations.create(actorOf(request), { accountId, role, email, invitedBy });
+    return { invitation: invitationOf(made.invitation), link: invitationLink(this.platform, made.code) };
+  }
+
+  @Writes('people/invitations/:invitation_id/withdraw')
+  async withdraw(
+    @Param('invitation_id') id: string,
+    @Req() request: Request,
+  ): Answer<'POST /people/invitations/:invitation_id/withdraw'> {
+    await this.invitations.withdraw(actorOf(request), accountCaller(request).accountId, id);
+    return { id, withdrawn: true };
+  }
+
+  @Writes('people/:user_id')
+  async change(
+    @Param('user_id') userId: string,
+    @Body() body: unknown,
+    @Req() request: Request,
+  ): Answer<'POST /people/:user_id'> {
+    const { accountId } = accountCaller(request);
+    const { role } = checked(RoleBody, body);
+    await this.people.changeRole(actorOf(request), accountId, userId, role);
+    const person = (await this.people.ofAccount(accountId)).find((each) => each.userId === userId);
+    if (!person) throw new GatewayError('not_found', 'The person has left.', { param: 'user_id' });
+    return personOf(person, request);
+  }
+
+  @Writes('people/:user_id/remove')
+  async remove(@Param('user_id') userId: string, @Req() request: Request): Answer<'POST /people/:user_id/remove'> {
+    await this.people.changeRole(actorOf(request), accountCaller(request).accountId, userId, null);
+    return { user_id: userId, removed: true };
+  }
+}
+
+const personOf = ({ userId, name, email, role, joinedAt, seenAt }: AccountPerson, request: Request): ConsolePerson => ({
+  user_id: userId,
+  name,
+  email,
+  role,
+  is_self: openSession(request).user?.id === userId,
+  joined_at: joinedAt.toISOString(),
+  seen_at: seenAt?.toISOString() ?? null,
+});
+
+const invitationOf = ({ id, email, role, invitedBy, createdAt, expiresAt }: OpenInvitation): ConsoleInvitation => ({
+  id,
+  email,
+  role: role as AccountRole,
+  invited_by: invitedBy,
+  created_at: createdAt.toISOString(),
+  expires_at: expiresAt.toISOString(),
+});

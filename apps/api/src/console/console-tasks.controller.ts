@@ -1,0 +1,164 @@
+import { Controller, Param, Query, Req, Res } from '@nestjs/common';
+import { Type } from 'class-transformer';
+import { IsIn, IsInt, IsOptional, IsString, Matches, Max, MaxLength, Min, MinLength } from 'class-validator';
+import type { Request, Response } from 'express';
+import {
+  type ConsoleTask,
+  type ConsoleTaskDetails,
+  GatewayError,
+  type JsonObject,
+  MEDIA,
+  type Medium,
+  PUBLIC_STATUSES,
+  type PublicTaskStatus,
+} from '#contracts';
+import {
+  AccountTasks,
+  type AccountTasksQuery,
+  CancelTaskService,
+  onlyOwnKey,
+  ReadTaskService,
+  WebhookDeliveriesService,
+} from '#features';
+import { checked } from '../checked-input.js';
+import { withFilesNamed } from '../routes/quote/files-named.js';
+import { clientGone } from '../routes/tasks/client-gone.js';
+import { accountCaller } from './acting.js';
+import { CONSOLE_API, openSession } from './console-gate.js';
+import { type Answer, ConsoleRoutes, Reads, Writes } from './console-routes.js';
+import { TaskLife } from './task-life.js';
+import { TaskStream } from './task-stream.js';
+import { deliveryOf, taskOf } from './views.js';
+
+const DAY = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/;
+const DAY_RULE = { message: '$property must be a day such as 2026-11-20' };
+const DAY_MS = 86_400_000;
+const DELIVERIES_SHOWN = 100;
+
+/** A part of a list in the console. */
+export class ConsolePageQuery {
+  @Type(() => Number)
+  @IsInt()
+  @Min(1)
+  @Max(100)
+  limit = 50;
+
+  @IsOptional()
+  @IsString()
+  @MaxLength(200)
+  cursor?: string;
+}
+
+class TasksQuery extends ConsolePageQuery {
+  @IsOptional() @IsIn(PUBLIC_STATUSES) status?: PublicTaskStatus;
+  @IsOptional() @IsIn(MEDIA) type?: Medium;
+  @IsOptional() @IsString() @MaxLength(200) model?: string;
+  @IsOptional() @IsString() @MaxLength(80) key_id?: string;
+  @IsOptional() @Matches(DAY, DAY_RULE) from?: string;
+  @IsOptional() @Matches(DAY, DAY_RULE) to?: string;
+  @IsOptional() @IsString() @MinLength(1) @MaxLength(200) text?: string;
+}
+
+class FollowedQuery {
+  @Matches(/^task_\w{26}(,task_\w{26}){0,49}$/, { message: 'ids must list 1 to 50 ids of tasks, divided by commas' })
+  ids!: string;
+}
+
+/** The tasks of the account, as galleries and lists show them. */
+@Controller(CONSOLE_API.slice(1))
+@ConsoleRoutes()
+export class ConsoleTasksController {
+  constructor(
+    private readonly tasks: AccountTasks,
+    private readonly reading: ReadTaskService,
+    private readonly cancellation: CancelTaskService,
+    private readonly deliveries: WebhookDeliveriesService,
+    private readonly life: TaskLife,
+    private readonly stream: TaskStream,
+  ) {}
+
+  @Reads('tasks')
+  async list(@Query() query: unknown, @Req() request: Request): Answer<'GET /tasks'> {
+    const { limit, cursor = null, ...filters } = checked(TasksQuery, query);
+    const { items, nextCursor } = await this.tasks.list(toQuery(filters, request), { limit, cursor });
+    return { items: items.map(taskOf), next_cursor: nextCursor };
+  }
+
+  /** Follows open tasks, all of a page in one stream. */
+  @Reads('tasks/events', { isQuiet: true })
+  async events(@Query() query: unknown, @Req() request: Request, @Res() response: Response): Promise<void> {
+    const ids = [...new Set(checked(FollowedQuery, query).ids.split(','))];
+    const caller = accountCaller(request);
+    const own = await this.reading.ownOf(onlyOwnKey(caller), ids);
+    await this.stream.write(caller.accountId, own, response, clientGone(response));
+  }
+
+  @Reads('tasks/:task_id')
+  async read(@Param('task_id') id: string, @Req() request: Request): Answer<'GET /tasks/:task_id'> {
+    const caller = accountCaller(request);
+    const { accountId } = caller;
+    await this.reading.expectOwn(onlyOwnKey(caller), id);
+    const view = await this.reading.read(accountId, id);
+    const order = await this.tasks.order(accountId, id);
+    if (!order)
+      throw new GatewayError('task_not_found', 'There is no such task in this account.', { param: 'task_id' });
+    const maySeeMoney = openSession(request).permissions.has('ledger:read');
+    const [{ deliveries }, { timeline, entries, usage }, typicalSeconds] = await Promise.all([
+      this.deliveries.list(accountId, DELIVERIES_SHOWN, null, id),
+      this.life.of(accountId, id),
+      this.tasks.typicalSeconds(accountId, view.model),
+    ]);
+    const details: ConsoleTaskDetails = {
+      ...taskOf({ view, ...order }),
+      mode: order.mode,
+      path: order.path,
+      request_id: order.requestId,
+      request: order.parameters && withModel(view.model, withFilesNamed(order.parameters)),
+      notices: order.notices,
+      last_frame_url: view.result?.last_frame_url ?? null,
+      quantity: view.usage.quantity,
+      per: order.billingUnit,
+      variant: order.billingVariant,
+      timeline,
+      entries: maySeeMoney ? entries : [],
+      usage,
+      deliveries: deliveries.map(deliveryOf),
+      typical_seconds: typicalSeconds,
+    };
+    return details;
+  }
+
+  @Writes('tasks/:task_id/cancel', { cost: 'always' })
+  async cancel(
+    @Param('task_id') id: string,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Answer<'POST /tasks/:task_id/cancel'> {
+    const caller = accountCaller(request);
+    await this.reading.expectOwn(onlyOwnKey(caller), id);
+    await this.cancellation.cancel(caller.accountId, id, clientGone(response));
+    const [task] = await this.tasks.named(caller.accountId, [id]);
+    if (!task) throw new GatewayError('task_not_found', 'There is no such task in this account.', { param: 'task_id' });
+    return taskOf(task) satisfies ConsoleTask;
+  }
+}
+
+const withModel = (model: string, request: JsonObject): JsonObject => ({ model, ...request });
+
+/** A key that sees only its own tasks narrows whatever is asked for. */
+function toQuery(
+  { status, type, model, key_id, from, to, text }: Omit<TasksQuery, 'limit' | 'cursor'>,
+  request: Request,
+): AccountTasksQuery {
+  const caller = accountCaller(request);
+  return {
+    accountId: caller.accountId,
+    keyId: onlyOwnKey(caller) ?? key_id ?? null,
+    status: status ?? null,
+    medium: type ?? null,
+    model: model ?? null,
+    createdFromMs: from === undefined ? null : Math.max(0, Date.parse(from)),
+    createdToMs: to === undefined ? null : Math.max(0, Date.parse(to) + DAY_MS - 1),
+    text: text ?? null,
+  };
+}

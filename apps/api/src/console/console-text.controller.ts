@@ -1,0 +1,48 @@
+import { Controller, Req, Res } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import type { SerializedBody } from '../http/serialized-body.js';
+import { ChatController } from '../routes/text/chat.controller.js';
+import { MessagesController } from '../routes/text/messages.controller.js';
+import { ResponsesController } from '../routes/text/responses.controller.js';
+import { accountCaller } from './acting.js';
+import { CONSOLE_API } from './console-gate.js';
+import { ConsoleRoutes, Writes } from './console-routes.js';
+
+/** The version of the messages style that the pages speak. */
+const MESSAGES_VERSION = '2023-06-01';
+
+/** Text requests of the playground: the handlers of the public interface, for who is signed in. */
+@Controller(CONSOLE_API.slice(1))
+@ConsoleRoutes()
+export class ConsoleTextController {
+  constructor(
+    private readonly chat: ChatController,
+    private readonly messages: MessagesController,
+    private readonly responses: ResponsesController,
+  ) {}
+
+  @Writes('text/responses', { cost: 'text', body: 'conversation' })
+  createResponse(
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<SerializedBody | undefined> {
+    return this.responses.create(request, response, accountCaller(request));
+  }
+
+  @Writes('text/chat/completions', { cost: 'text', body: 'conversation' })
+  createChatCompletion(
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<SerializedBody | undefined> {
+    return this.chat.create(request, response);
+  }
+
+  @Writes('text/messages', { cost: 'text', body: 'conversation' })
+  createMessage(
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<SerializedBody | undefined> {
+    request.headers['anthropic-version'] ??= MESSAGES_VERSION;
+    return this.messages.create(request, response);
+  }
+}

@@ -1,0 +1,106 @@
+import { Body, Controller, Param, Query, Req } from '@nestjs/common';
+import { IsOptional, IsString, Matches } from 'class-validator';
+import type { Request } from 'express';
+import type { ConsoleWebhookEndpoint } from '#contracts';
+import { WEBHOOK_EVENTS, WebhookDeliveriesService, WebhookEndpointsService, type WebhookEndpointView } from '#features';
+import { checked } from '../checked-input.js';
+import { accountCaller } from './acting.js';
+import { CONSOLE_API } from './console-gate.js';
+import { type Answer, ConsoleRoutes, Reads, Writes } from './console-routes.js';
+import { ConsolePageQuery } from './console-tasks.controller.js';
+import { deliveryOf, timeOf } from './views.js';
+
+class DeliveriesQuery extends ConsolePageQuery {
+  @IsOptional() @Matches(/^\w{1,100}$/) task_id?: string;
+}
+
+/** What the endpoints themselves check, they say why. */
+class EndpointBody {
+  @IsString()
+  url!: string;
+
+  @IsOptional()
+  event_types?: unknown;
+}
+
+/** Where the account is told about its tasks, and what was sent there. */
+@Controller(CONSOLE_API.slice(1))
+@ConsoleRoutes()
+export class ConsoleWebhooksController {
+  constructor(
+    private readonly endpoints: WebhookEndpointsService,
+    private readonly deliveries: WebhookDeliveriesService,
+  ) {}
+
+  @Reads('webhooks/endpoints')
+  async list(@Req() request: Request): Answer<'GET /webhooks/endpoints'> {
+    const endpoints = await this.endpoints.list(accountCaller(request).accountId);
+    return { items: endpoints.map(endpointOf), event_types: WEBHOOK_EVENTS };
+  }
+
+  @Writes('webhooks/endpoints', { cost: 'always' })
+  async add(@Body() body: unknown, @Req() request: Request): Answer<'POST /webhooks/endpoints'> {
+    const { url, event_types } = checked(EndpointBody, body);
+    return withSecret(await this.endpoints.add(accountCaller(request).accountId, { url, event_types }));
+  }
+
+  @Writes('webhooks/endpoints/:endpoint_id/remove', { cost: 'always' })
+  async remove(
+    @Param('endpoint_id') id: string,
+    @Req() request: Request,
+  ): Answer<'POST /webhooks/endpoints/:endpoint_id/remove'> {
+    await this.endpoints.remove(accountCaller(request).accountId, id);
+    return { id, removed: true };
+  }
+
+  @Writes('webhooks/endpoints/:endpoint_id/rotate-secret', { cost: 'always' })
+  async rotate(
+    @Param('endpoint_id') id: string,
+    @Req() request: Request,
+  ): Answer<'POST /webhooks/endpoints/:endpoint_id/rotate-secret'> {
+    return withSecret(await this.endpoints.rotateSecret(accountCaller(request).accountId, id));
+  }
+
+  @Writes('webhooks/endpoints/:endpoint_id/test', { cost: 'always' })
+  async test(
+    @Param('endpoint_id') id: string,
+    @Req() request: Request,
+  ): Answer<'POST /webhooks/endpoints/:endpoint_id/test'> {
+    return { delivery_id: await this.endpoints.test(accountCaller(request).accountId, id) };
+  }
+
+  @Reads('webhooks/deliveries')
+  async log(@Query() query: unknown, @Req() request: Request): Answer<'GET /webhooks/deliveries'> {
+    const { limit, cursor = null, task_id: taskId = null } = checked(DeliveriesQuery, query);
+    const { accountId } = accountCaller(request);
+    const { deliveries, nextCursor } = await this.deliveries.list(accountId, limit, cursor, taskId);
+    return { items: deliveries.map(deliveryOf), next_cursor: nextCursor };
+  }
+
+  @Reads('webhooks/deliveries/:delivery_id')
+  async read(
+    @Param('delivery_id') id: string,
+    @Req() request: Request,
+  ): Answer<'GET /webhooks/deliveries/:delivery_id'> {
+    const delivery = await this.deliveries.read(accountCaller(request).accountId, id);
+    const log = delivery.log.map(({ created, ...attempt }) => ({ ...attempt, created_at: timeOf(created) }));
+    return { ...deliveryOf(delivery), log };
+  }
+
+  @Writes('webhooks/deliveries/:delivery_id/resend', { cost: 'always' })
+  async resend(
+    @Param('delivery_id') id: string,
+    @Req() request: Request,
+  ): Answer<'POST /webhooks/deliveries/:delivery_id/resend'> {
+    return deliveryOf(await this.deliveries.resend(accountCaller(request).accountId, id));
+  }
+}
+
+const endpointOf = ({ id, url, event_types, created }: WebhookEndpointView): ConsoleWebhookEndpoint => ({
+  id,
+  url,
+  event_types,
+  created_at: timeOf(created),
+});
+
+const withSecret = (view: WebhookEndpointView) => ({ endpoint: endpointOf(view), secret: view.secret ?? '' });

@@ -1,0 +1,95 @@
+import { Controller, Req } from '@nestjs/common';
+import type { Request } from 'express';
+import { type ConsoleOverview, type ConsoleWarning, formatMicros } from '#contracts';
+import {
+  AccountTasks,
+  type AccountTasksQuery,
+  BalanceService,
+  OverviewFacts,
+  onlyOwnKey,
+  UsageService,
+  type WholeBalance,
+} from '#features';
+import { accountCaller } from './acting.js';
+import { CONSOLE_API, openSession } from './console-gate.js';
+import { type Answer, ConsoleRoutes, Reads } from './console-routes.js';
+import { rowOf, taskOf } from './views.js';
+
+const DAY_MS = 86_400_000;
+const DAYS = 7;
+const TASKS_SHOWN = 8;
+/** A balance that lasts no longer is low. */
+const LOW_DAYS = 3;
+
+const EVERY: Omit<AccountTasksQuery, 'accountId' | 'keyId'> = {
+  status: null,
+  medium: null,
+  model: null,
+  createdFromMs: null,
+  createdToMs: null,
+  text: null,
+};
+
+const dayAt = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+
+/** The first page: the same sums as the usage page, and what to look at. */
+@Controller(CONSOLE_API.slice(1))
+@ConsoleRoutes()
+export class OverviewController {
+  constructor(
+    private readonly balances: BalanceService,
+    private readonly usage: UsageService,
+    private readonly tasks: AccountTasks,
+    private readonly facts: OverviewFacts,
+  ) {}
+
+  @Reads('overview')
+  async read(@Req() request: Request): Answer<'GET /overview'> {
+    const caller = accountCaller(request);
+    const { accountId } = caller;
+    const to = dayAt(Date.now());
+    const days = { accountId, from: dayAt(Date.now() - (DAYS - 1) * DAY_MS), to };
+    const maySeeTasks = openSession(request).permissions.has('tasks:read');
+    const query = { ...EVERY, accountId, keyId: onlyOwnKey(caller) };
+    const [balance, sums, facts, latest] = await Promise.all([
+      this.balances.whole(accountId),
+      this.usage.sums(days, ['day']),
+      this.facts.of(accountId),
+      maySeeTasks ? this.tasks.list(query, { limit: TASKS_SHOWN, cursor: null }) : { items: [] },
+    ]);
+    const spent = sums.reduce((sum, { amount_micros }) => sum + amount_micros, 0n);
+    const count = (name: 'requests' | 'failed_requests'): number =>
+      Number(sums.reduce((sum, row) => sum + row[name], 0n));
+    const daysLeft =
+      balance.is_unlimited || spent <= 0n ? null : Number(balance.available_micros / (spent / BigInt(DAYS) || 1n));
+    return {
+      balance: rowOf<ConsoleOverview['balance']>(balance),
+      spent_today: formatMicros(sums.find(({ day }) => day === to)?.amount_micros ?? 0n),
+      spent_7_days: formatMicros(spent),
+      days_left: daysLeft,
+      requests_7_days: count('requests'),
+      failed_7_days: count('failed_requests'),
+      open_tasks: facts.openTasks,
+      latest_tasks: latest.items.map(taskOf),
+      warnings: warningsOf(balance, daysLeft, facts),
+      checklist: { key: facts.hasKey, run: facts.hasRun, webhook: facts.hasWebhook },
+    };
+  }
+}
+
+function warningsOf(
+  balance: WholeBalance,
+  daysLeft: number | null,
+  { failedDeliveries, keysExpiring }: { readonly failedDeliveries: number; readonly keysExpiring: number },
+): ConsoleWarning[] {
+  const warnings: ConsoleWarning[] = [];
+  const warn = (code: ConsoleWarning['code'], message: string): void => void warnings.push({ code, message });
+  if (balance.owed_micros > 0n)
+    warn('owing', `${formatMicros(balance.owed_micros)} are owed; the next top-up pays them first.`);
+  if (!balance.is_unlimited && balance.available_micros <= 0n) warn('balance_empty', 'Nothing is left to spend.');
+  else if (daysLeft !== null && daysLeft < LOW_DAYS)
+    warn('balance_low', `At the pace of this week it lasts ${daysLeft} more days.`);
+  if (failedDeliveries > 0) warn('webhooks_failing', `${failedDeliveries} webhooks of the last day were given up.`);
+  if (keysExpiring > 0) warn('keys_expiring', `${keysExpiring} keys expire within 7 days.`);
+  return warnings;
+}

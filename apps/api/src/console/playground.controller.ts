@@ -1,0 +1,98 @@
+import { Body, Controller, Param, Req, Res } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { type ConsoleModel, type ConsoleProblem, type ConsoleQuote, GatewayError } from '#contracts';
+import { SubmissionService } from '#features';
+import { IdempotentRequests } from '../http/idempotent-requests.js';
+import { SerializedBody } from '../http/serialized-body.js';
+import { submissionContext } from '../routes/generations/submitted.js';
+import { expectKnown, KnownModels } from '../routes/models/known-models.js';
+import type { ModelView } from '../routes/models/model-view.js';
+import { ModelViews } from '../routes/models/model-views.js';
+import { familyNamedIn, Quotes, type QuoteView } from '../routes/quote/quotes.js';
+import { accountCaller, everyModel } from './acting.js';
+import { CONSOLE_API } from './console-gate.js';
+import { type Answer, ConsoleRoutes, Reads, Writes } from './console-routes.js';
+import { timeOf } from './views.js';
+
+/** The catalogue, prices before a run, and runs. */
+@Controller(CONSOLE_API.slice(1))
+@ConsoleRoutes()
+export class PlaygroundController {
+  constructor(
+    private readonly known: KnownModels,
+    private readonly models: ModelViews,
+    private readonly quotes: Quotes,
+    private readonly submissions: SubmissionService,
+    private readonly idempotent: IdempotentRequests,
+  ) {}
+
+  @Reads('models')
+  async list(@Req() request: Request): Answer<'GET /models'> {
+    return { items: (await this.models.of(this.known.all(everyModel(request)))).map(toModel) };
+  }
+
+  @Reads('models/:model')
+  async read(@Param('model') id: string, @Req() request: Request): Answer<'GET /models/:model'> {
+    expectKnown(id, this.known.all(everyModel(request)));
+    return toModel(await this.models.one(id));
+  }
+
+  /** A request that would be refused is no failure of the quote: the form shows why, at its field. */
+  @Writes('quote', { cost: 'always', body: 'pictures' })
+  async quote(@Body() body: unknown, @Req() request: Request): Answer<'POST /quote'> {
+    try {
+      return { quote: toQuote(await this.quotes.of(accountCaller(request), body)), problems: [] };
+    } catch (error) {
+      if (!(error instanceof GatewayError) || error.status >= 500) throw error;
+      return { quote: null, problems: problemsOf(error) };
+    }
+  }
+
+  @Writes('runs', { cost: 'task', body: 'pictures' })
+  async run(@Req() request: Request, @Res({ passthrough: true }) response: Response): Answer<'POST /runs'> {
+    const answer = await this.idempotent.answer(request, response, async () => {
+      const family = familyNamedIn(request.body);
+      const context = submissionContext(request);
+      const { taskId } = await this.submissions.submit(family.path, accountCaller(request), request.body, context);
+      return SerializedBody.json({ data: [{ task_id: taskId }] });
+    });
+    return taskIn(answer);
+  }
+}
+
+/** A repeat is answered with what was kept of the first, which may have the shape of a submission. */
+function taskIn(answer: SerializedBody | undefined): { task_id: string } {
+  const { data } = JSON.parse(answer?.text ?? '{}') as { data?: readonly { task_id: string }[] };
+  const [first] = data ?? [];
+  if (!first) throw new Error('A submission was answered without a task');
+  return { task_id: first.task_id };
+}
+
+const toModel = (view: ModelView): ConsoleModel => ({
+  id: view.id,
+  kind: view.kind,
+  available: view.available,
+  paths: view.paths,
+  summary: view.summary,
+  modes: view.modes,
+  fields: view.fields,
+  rules: view.rules,
+  result_lifetime_seconds: view.result_lifetime_seconds,
+  prices: view.prices,
+  variants: view.variants,
+});
+
+function toQuote({
+  object: _object,
+  valid: _valid,
+  currency: _currency,
+  valid_until,
+  ...quote
+}: QuoteView): ConsoleQuote {
+  return { ...quote, valid_until: valid_until === null ? null : timeOf(valid_until) };
+}
+
+function problemsOf({ code, publicMessage: message, param, details }: GatewayError): ConsoleProblem[] {
+  if (!details) return [{ code, field: param ?? null, message }];
+  return details.map((each) => ({ code: each.code, field: each.param, message: each.message }));
+}

@@ -1,0 +1,60 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { ConsoleSession } from '#contracts';
+import { type OpenSession, PeopleService, SESSION_IDLE_HOURS } from '#features';
+import { PLATFORM, type Platform, SANDBOX_MAY_SELL } from '#runtime';
+import { PROOF_MS } from './console-gate.js';
+
+const HOUR_MS = 3_600_000;
+
+/** Says who is signed in, as every sign-in answers it. */
+@Injectable()
+export class SessionAnswer {
+  constructor(
+    private readonly people: PeopleService,
+    @Inject(PLATFORM) private readonly platform: Platform,
+    @Inject(SANDBOX_MAY_SELL) private readonly sandbox: boolean,
+  ) {}
+
+  async of(session: OpenSession): Promise<ConsoleSession> {
+    const { user, provedAt, seenAt, expiresAt } = session;
+    const memberships = user ? await this.people.membershipsOf(user.id) : [];
+    return {
+      id: session.id,
+      method: session.method,
+      user: user && {
+        id: user.id,
+        name: user.name,
+        email: user.email,
+        has_password: user.hasPassword,
+        passkeys: 0,
+      },
+      account: session.account,
+      roles: session.roles,
+      permissions: [...session.permissions],
+      memberships: memberships.map(({ accountId, accountName, role }) => ({
+        account_id: accountId,
+        account_name: accountName,
+        role,
+      })),
+      currency: this.platform.config.server.BALANCE_UNIT,
+      proved_until: provedUntil(provedAt),
+      proofs: proofsOf(session),
+      started_at: session.startedAt.toISOString(),
+      idle_ends_at: new Date(
+        Math.min(seenAt.getTime() + SESSION_IDLE_HOURS * HOUR_MS, expiresAt.getTime()),
+      ).toISOString(),
+      ends_at: expiresAt.toISOString(),
+      sandbox: this.sandbox,
+    };
+  }
+}
+
+function provedUntil(provedAt: Date | null): string | null {
+  const endsMs = (provedAt?.getTime() ?? 0) + PROOF_MS;
+  return endsMs > Date.now() ? new Date(endsMs).toISOString() : null;
+}
+
+function proofsOf({ user, operator }: OpenSession): ConsoleSession['proofs'] {
+  if (operator) return ['operator_token'];
+  return user?.hasPassword ? ['password'] : [];
+}

@@ -1,0 +1,143 @@
+import { Body, Controller, Inject, Param, Req, Res } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { GatewayError } from '#contracts';
+import { type GuessLimiter, OPERATOR_GUESSES, PeopleService, SessionsService } from '#features';
+import { PLATFORM, type Platform } from '#runtime';
+import { checked } from '../checked-input.js';
+import { OperatorAccess } from '../routes/ops/operator-access.js';
+import { CONSOLE_API, CONSOLE_ROLES_OF_TOKENS, openSession } from './console-gate.js';
+import { ConsoleRefusal } from './console-refusal.js';
+import { type Answer, ConsoleRoutes, Reads, Writes } from './console-routes.js';
+import { SessionAnswer } from './session-answer.js';
+import { clearSessionCookie, sessionTokenOf, setSessionCookie } from './session-cookie.js';
+import { AccountChoiceBody, NewPasswordBody, ProfileBody, ProofBody } from './sign-in.dto.js';
+
+/** The session and the person it belongs to. */
+@Controller(CONSOLE_API.slice(1))
+@ConsoleRoutes()
+export class SessionController {
+  private readonly operators: OperatorAccess;
+
+  constructor(
+    @Inject(PLATFORM) platform: Platform,
+    @Inject(OPERATOR_GUESSES) private readonly guesses: GuessLimiter,
+    private readonly people: PeopleService,
+    private readonly sessions: SessionsService,
+    private readonly answers: SessionAnswer,
+  ) {
+    this.operators = OperatorAccess.on(platform);
+  }
+
+  @Reads('session')
+  read(@Req() request: Request): Answer<'GET /session'> {
+    return this.answers.of(openSession(request));
+  }
+
+  @Writes('session/sign-out')
+  async signOut(
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Answer<'POST /session/sign-out'> {
+    const { id } = openSession(request);
+    await this.sessions.end(id, id);
+    clearSessionCookie(request, response);
+    return { signed_out: 1 };
+  }
+
+  @Writes('session/sign-out-everywhere')
+  async signOutEverywhere(
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Answer<'POST /session/sign-out-everywhere'> {
+    const ended = await this.sessions.end(openSession(request).id, null);
+    clearSessionCookie(request, response);
+    return { signed_out: ended };
+  }
+
+  /** Opens a session for the other account, and ends this one. */
+  @Writes('session/account')
+  async chooseAccount(
+    @Body() body: unknown,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Answer<'POST /session/account'> {
+    const { account_id: accountId } = checked(AccountChoiceBody, body);
+    const before = openSession(request);
+    const { user, method } = before;
+    const memberships = user ? await this.people.membershipsOf(user.id) : [];
+    if (!user || !memberships.some((membership) => membership.accountId === accountId)) {
+      throw new GatewayError('not_found', 'You belong to no such account.', { param: 'account_id' });
+    }
+    const place = { address: request.ip, agent: request.get('user-agent') };
+    const token = await this.sessions.open(method, { userId: user.id, accountId }, place, false);
+    await this.sessions.end(before.id, before.id);
+    setSessionCookie(request, response, token);
+    return this.answer(token);
+  }
+
+  @Writes('session/proof')
+  async prove(@Body() body: unknown, @Req() request: Request): Answer<'POST /session/proof'> {
+    const { password, token } = checked(ProofBody, body);
+    const session = openSession(request);
+    const { ip: address, requestId } = request;
+    const isRight = async (): Promise<true | null> => {
+      const { user, operator } = session;
+      if (user && password !== undefined) return (await this.people.isPasswordOf(user.id, password)) || null;
+      const role = operator && token !== undefined ? this.operators.roleOf(token) : null;
+      return (role !== null && CONSOLE_ROLES_OF_TOKENS[role] === operator?.role) || null;
+    };
+    if ((await this.guesses.check({ address, requestId }, isRight)) === null) {
+      throw new ConsoleRefusal('wrong_credentials', 'That is not right.', session.user ? 'password' : 'token');
+    }
+    await this.sessions.prove(session.id);
+    return this.answer(sessionTokenOf(request) ?? '');
+  }
+
+  @Reads('sessions')
+  async list(@Req() request: Request): Answer<'GET /sessions'> {
+    const { id: current } = openSession(request);
+    const items = (await this.sessions.list(current)).map(({ id, method, created_at, seen_at, address, agent }) => ({
+      id,
+      method,
+      is_current: id === current,
+      started_at: created_at.toISOString(),
+      seen_at: seen_at.toISOString(),
+      address,
+      agent,
+    }));
+    return { items };
+  }
+
+  @Writes('sessions/:session_id/end')
+  async end(@Param('session_id') id: string, @Req() request: Request): Answer<'POST /sessions/:session_id/end'> {
+    const ended = await this.sessions.end(openSession(request).id, id);
+    if (ended === 0) throw new GatewayError('not_found', 'You have no such session.', { param: 'session_id' });
+    return { signed_out: 1 };
+  }
+
+  @Writes('profile')
+  async rename(@Body() body: unknown, @Req() request: Request): Answer<'POST /profile'> {
+    await this.people.rename(userIdOf(request), checked(ProfileBody, body));
+    return this.answer(sessionTokenOf(request) ?? '');
+  }
+
+  @Writes('profile/password')
+  async setPassword(@Body() body: unknown, @Req() request: Request): Answer<'POST /profile/password'> {
+    const { password } = checked(NewPasswordBody, body);
+    await this.people.setPassword(userIdOf(request), password, openSession(request).id);
+    return this.answer(sessionTokenOf(request) ?? '');
+  }
+
+  private async answer(token: string): Answer<'GET /session'> {
+    const session = await this.sessions.read(token);
+    if (!session) throw new ConsoleRefusal('sign_in_required', 'The session is over: sign in again.');
+    return this.answers.of(session);
+  }
+}
+
+/** @throws GatewayError `permission_denied`: operators by token have no profile. */
+function userIdOf(request: Request): string {
+  const { user } = openSession(request);
+  if (user) return user.id;
+  throw new GatewayError('permission_denied', 'This session belongs to no person: sign in as one.');
+}

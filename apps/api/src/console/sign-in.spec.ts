@@ -1,0 +1,178 @@
+import { createHash } from 'node:crypto';
+import { OneTimeLinks, PeopleService, SessionsModule } from '#features';
+import { createApi } from '../create-api.js';
+import { consoleLink } from '../seed.js';
+import { type ConsoleClient, consoleClient, OWN_PAGE } from '../../../gateway/src/testing/console-client.js';
+import { startTestGateway, TEST_KEY, type TestGateway } from '../../../gateway/src/testing/test-gateway.js';
+
+const ADMIN_TOKEN = 'an-admin-token-for-tests';
+const PASSWORD = 'correct horse battery';
+
+describe('Signing in to the console', () => {
+  let gateway: TestGateway;
+  let api: Awaited<ReturnType<typeof createApi>>;
+  beforeAll(async () => {
+    gateway = await startTestGateway({ workers: false, environment: { ADMIN_TOKEN } });
+    api = await createApi(gateway.platform);
+    await api.init();
+  });
+  afterAll(async () => {
+    await api.close();
+    await gateway.stop();
+  });
+
+  const query = (text: string, values: unknown[] = []) =>
+    gateway.database.query<Record<string, unknown>>({ text, values });
+  const newCode = async (): Promise<string> =>
+    new URL(await consoleLink(api, gateway.baseUrl)).hash.replace('#code=', '');
+  const signedIn = async (): Promise<ConsoleClient> => {
+    const client = consoleClient(gateway);
+    await client.call('POST /sign-in/link', { code: await newCode() });
+    return client;
+  };
+
+  it('takes a one-time link once', async () => {
+    const code = await newCode();
+    const client = consoleClient(gateway);
+    const { status, body } = await client.call('POST /sign-in/link', { code });
+    expect([status, body.method, body.roles, body.account?.id]).toEqual([
+      200,
+      'link',
+      ['owner', 'operator'],
+      gateway.accountId,
+    ]);
+    expect((await client.call('GET /session')).body.user?.name).toBe('Owner');
+    const again = await consoleClient(gateway).call('POST /sign-in/link', { code });
+    expect([again.status, again.body.error?.code]).toEqual([401, 'wrong_credentials']);
+  });
+
+  it('refuses a link after its time', async () => {
+    const code = await newCode();
+    await query("update one_time_link set expires_at = now() - interval '1 second'");
+    expect((await consoleClient(gateway).call('POST /sign-in/link', { code })).status).toBe(401);
+  });
+
+  it('keeps hashes alone of links, cookies and passwords', async () => {
+    const code = await newCode();
+    const client = await signedIn();
+    const token = client.cookie.split('=')[1] ?? '';
+    await client.call('POST /profile/password', { password: PASSWORD });
+    for (const table of ['one_time_link', 'console_session', 'console_user']) {
+      const stored = JSON.stringify((await query(`select t::text from ${table} t`)).rows);
+      for (const secret of [code, token, PASSWORD]) expect(stored.includes(secret)).toBe(false);
+    }
+    const hash = createHash('sha256').update(token).digest();
+    expect((await query('select 1 from console_session where token_hash = $1', [hash])).rows).toHaveLength(1);
+  });
+
+  it('takes a password, and answers the same whether the address or the password is wrong', async () => {
+    const owner = await signedIn();
+    await owner.call('POST /profile', { email: 'Owner@Example.com' });
+    await owner.call('POST /profile/password', { password: PASSWORD });
+    const client = consoleClient(gateway);
+    const { status, body } = await client.call('POST /sign-in/password', {
+      email: 'owner@example.com',
+      password: PASSWORD,
+    });
+    expect([status, body.user?.has_password, body.proofs]).toEqual([200, true, ['password']]);
+    const refusals = await Promise.all(
+      [
+        { email: 'owner@example.com', password: 'another horse battery' },
+        { email: 'nobody@example.com', password: PASSWORD },
+      ].map(async (sent) => (await consoleClient(gateway).call('POST /sign-in/password', sent)).body.error?.message),
+    );
+    expect(refusals[0]).toBe(refusals[1]);
+    const people = api.select(SessionsModule).get(PeopleService);
+    expect(await people.withPassword('owner@example.com', PASSWORD)).not.toBeNull();
+  });
+
+  it('gives the holder of a key what its scopes allow, and nothing more', async () => {
+    const client = consoleClient(gateway);
+    await query("update api_key set scopes = '{tasks:read,balance}' where kind = 'api'");
+    const { body } = await client.call('POST /sign-in/key', { key: TEST_KEY });
+    expect([body.roles, body.permissions, body.user]).toEqual([['key'], ['tasks:read', 'balance:read'], null]);
+    await query("update api_key set revoked_at = now() where kind = 'api'");
+    expect((await client.call('GET /session')).status).toBe(401);
+    await query("update api_key set revoked_at = null, scopes = '{}' where kind = 'api'");
+    const wrong = await consoleClient(gateway).call('POST /sign-in/key', { key: 'sk-of-nobody' });
+    expect([wrong.status, wrong.body.error?.code]).toEqual([401, 'wrong_credentials']);
+  });
+
+  it('takes the token of an operator until it is another one', async () => {
+    const client = consoleClient(gateway);
+    const { body } = await client.call('POST /sign-in/operator', { token: ADMIN_TOKEN });
+    expect([body.roles, body.account, body.proofs]).toEqual([['operator'], null, ['operator_token']]);
+    expect((await client.call('GET /session')).status).toBe(200);
+    await query("update console_session set operator_check = '\\x00' where operator_role is not null");
+    expect((await client.call('GET /session')).status).toBe(401);
+    expect((await client.call('POST /sign-in/operator', { token: 'an-admin-token-of-nobody' })).status).toBe(401);
+  });
+
+  it('gives a cookie that scripts cannot read and other sites do not send, and another one each time', async () => {
+    const send = async () =>
+      fetch(`${gateway.baseUrl}/console/api/sign-in/link`, {
+        method: 'POST',
+        headers: { ...OWN_PAGE, cookie: 'gw_console=chosen-by-somebody-else' },
+        body: JSON.stringify({ code: await newCode() }),
+      });
+    const cookies = [await send(), await send()].map(({ headers }) => headers.get('set-cookie') ?? '');
+    for (const cookie of cookies) {
+      expect(cookie).toMatch(
+        /^gw_console=[\w-]{43}; Max-Age=604800; Path=\/console; Expires=[^;]+; HttpOnly; SameSite=Lax$/,
+      );
+    }
+    expect(cookies[0]).not.toBe(cookies[1]);
+  });
+
+  it('ends a session on the server: by itself, by one of the others, and all at once', async () => {
+    const [first, second, third] = [await signedIn(), await signedIn(), await signedIn()];
+    const { cookie } = first;
+    await first.call('POST /session/sign-out');
+    first.cookie = cookie;
+    expect((await first.call('GET /session')).body.error?.code).toBe('sign_in_required');
+    const { body } = await second.call('GET /sessions');
+    const others = body.items.filter((session) => !session.is_current);
+    await second.call('POST /sessions/:session_id/end', {}, `/sessions/${others[0]?.id}/end`);
+    expect((await third.call('GET /session')).status).toBe(401);
+    const fourth = await signedIn();
+    expect((await fourth.call('POST /session/sign-out-everywhere')).body.signed_out).toBeGreaterThan(1);
+    expect((await second.call('GET /session')).status).toBe(401);
+  });
+
+  it.each([
+    ['that nobody used for 12 hours', "seen_at = now() - interval '12 hours 1 second'"],
+    ['after 7 days', "expires_at = now() - interval '1 second'"],
+  ])('ends a session %s', async (_when, change) => {
+    const client = await signedIn();
+    await query(`update console_session set ${change}`);
+    expect((await client.call('GET /session')).status).toBe(401);
+  });
+
+  it('asks for proof again after 15 minutes, and takes the password for it', async () => {
+    const client = await signedIn();
+    await client.call('POST /profile/password', { password: PASSWORD });
+    await query("update console_session set proved_at = now() - interval '16 minutes'");
+    const refused = await client.call('POST /profile/password', { password: PASSWORD });
+    expect([refused.status, refused.body.error?.code]).toEqual([403, 'proof_required']);
+    expect((await client.call('POST /session/proof', { password: 'something else entirely' })).status).toBe(401);
+    expect((await client.call('POST /session/proof', { password: PASSWORD })).body.proved_until).not.toBeNull();
+    expect((await client.call('POST /profile/password', { password: PASSWORD })).status).toBe(200);
+    const short = await client.call('POST /profile/password', { password: 'too short' });
+    expect([short.status, short.body.error?.field]).toEqual([400, 'password']);
+  });
+
+  it('slows down who guesses, and still opens to who is right', async () => {
+    const code = await newCode();
+    for (let guess = 0; guess < 12; guess += 1) {
+      expect((await consoleClient(gateway).call('POST /sign-in/link', { code: `guess-${guess}` })).status).toBe(401);
+    }
+    expect((await consoleClient(gateway).call('POST /sign-in/link', { code })).status).toBe(200);
+  });
+
+  it('makes one person of a link that two open at once', async () => {
+    const links = api.select(SessionsModule).get(OneTimeLinks);
+    const code = await newCode();
+    const users = await Promise.all([links.use(code), links.use(code), links.use(code)]);
+    expect(users.filter((user) => user !== null)).toHaveLength(1);
+  });
+});

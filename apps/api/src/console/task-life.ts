@@ -1,0 +1,88 @@
+import { Injectable } from '@nestjs/common';
+import { type ConsoleEntry, type ConsoleTaskEvent, type ConsoleUsageRecord, formatMicros } from '#contracts';
+import { AccountEntriesService, type TaskHistory, TaskOverview } from '#features';
+import { entryOf, usageRecordOf } from './views.js';
+
+const ENTRIES_SHOWN = 100;
+
+/** What operators read of a task's life, as far as it is the owner's: nothing of vendors, workers and other replicas. */
+const EVENTS: Readonly<Record<string, ConsoleTaskEvent['event'] | undefined>> = {
+  submitted: 'submitted',
+  first_claimed: 'started',
+  running: 'running',
+  produced: 'produced',
+  cancel_requested: 'cancel_requested',
+  completed: 'completed',
+  failed: 'failed',
+  cancelled: 'cancelled',
+  'ledger.hold': 'held',
+  'ledger.capture': 'captured',
+  'ledger.release': 'released',
+  'ledger.refund': 'refunded',
+  'webhook.queued': 'webhook_queued',
+  'webhook.delivered': 'webhook_delivered',
+  'webhook.failed': 'webhook_failed',
+};
+
+/** What happened to a task, and what moved and was charged for it. */
+export interface LifeOfTask {
+  readonly timeline: readonly ConsoleTaskEvent[];
+  readonly entries: readonly ConsoleEntry[];
+  readonly usage: readonly ConsoleUsageRecord[];
+}
+
+/** Tells owners the life of their tasks, out of what operators read. */
+@Injectable()
+export class TaskLife {
+  constructor(
+    private readonly overview: TaskOverview,
+    private readonly entries: AccountEntriesService,
+  ) {}
+
+  async of(accountId: string, taskId: string): Promise<LifeOfTask> {
+    const [history, { items }] = await Promise.all([
+      this.overview.find(taskId),
+      this.entries.list({ accountId, taskId, requestId: null }, { limit: ENTRIES_SHOWN, cursor: null }),
+    ]);
+    if (history?.task.account_id !== accountId) return { timeline: [], entries: [], usage: [] };
+    return {
+      timeline: timelineOf(history),
+      entries: items.map(entryOf).toReversed(),
+      usage: history.usage.map((row) => recordOf(row, history)),
+    };
+  }
+}
+
+const timelineOf = ({ timeline }: TaskHistory): ConsoleTaskEvent[] =>
+  timeline.flatMap(({ time, event, detail }) => {
+    const told = EVENTS[event];
+    return told ? [{ time: time.toISOString(), event: told, detail: detailOf(detail) }] : [];
+  });
+
+/** An amount, a code or an address. */
+function detailOf(detail: object | null): string | null {
+  const { amount_micros, code, url } = (detail ?? {}) as Readonly<Record<string, unknown>>;
+  if (typeof amount_micros === 'bigint') return formatMicros(amount_micros);
+  const told = code ?? url;
+  return typeof told === 'string' ? told : null;
+}
+
+/** A record of a task with what it has in common with all of them; who made it is the operators' business. */
+function recordOf(row: object, { task }: TaskHistory): ConsoleUsageRecord {
+  const { created_at: time, upstream: _upstream, ...record } = row as { created_at: Date; upstream: string | null };
+  return usageRecordOf({
+    ...record,
+    time,
+    account_id: task.account_id,
+    api_key_id: task.api_key_id,
+    kind: task.medium,
+    model: task.model,
+    task_id: task.id,
+    request_id: task.request_id,
+    owed_micros: 0n,
+    input_tokens: 0,
+    cached_input_tokens: 0,
+    output_tokens: 0,
+    reasoning_tokens: 0,
+  });
+}

@@ -1,0 +1,101 @@
+import { Injectable } from '@nestjs/common';
+import { type AdminUpstream, GatewayError, type JsonObject } from '#contracts';
+import {
+  type CallsLately,
+  circuitOfVendor,
+  LatestCalls,
+  MediaUpstreams,
+  MediaUpstreamsService,
+  TextUpstreams,
+  UpstreamHealth,
+  UpstreamsService,
+  type UpstreamView,
+} from '#features';
+import { Cooldowns } from '#platform';
+
+/** Upstreams of both kinds with how they do, as this process and the journal of calls know it. */
+@Injectable()
+export class UpstreamStandings {
+  constructor(
+    private readonly text: UpstreamsService,
+    private readonly media: MediaUpstreamsService,
+    private readonly inService: TextUpstreams,
+    private readonly mediaInService: MediaUpstreams,
+    private readonly health: UpstreamHealth,
+    private readonly cooldowns: Cooldowns,
+    private readonly calls: LatestCalls,
+  ) {}
+
+  async all(): Promise<AdminUpstream[]> {
+    const [text, media, calls] = await Promise.all([this.text.list(), this.media.list(), this.calls.read()]);
+    return [
+      ...text.map((view) => this.standing(view, 'text', calls)),
+      ...media.map((view) => this.standing(view, 'media', calls)),
+    ];
+  }
+
+  /** @throws GatewayError `not_found`. */
+  async one(id: string): Promise<AdminUpstream> {
+    const found = (await this.all()).find((upstream) => upstream.id === id);
+    if (found) return found;
+    throw new GatewayError('not_found', `There is no upstream "${id.slice(0, 64)}".`, { param: 'upstream_id' });
+  }
+
+  private standing(
+    { id, source, settings, key_set, key_ends_with, problem, created_at, updated_at }: UpstreamView,
+    kind: AdminUpstream['kind'],
+    calls: ReadonlyMap<string, CallsLately>,
+  ): AdminUpstream {
+    const restMs = kind === 'text' ? this.textRestMs(id) : this.mediaRestMs(id);
+    const lately = calls.get(id);
+    const enabled = settings['enabled'] !== false;
+    return {
+      id,
+      kind,
+      source,
+      settings: settings satisfies JsonObject,
+      enabled,
+      key_set,
+      key_ends_with,
+      problem,
+      created_at: created_at?.toISOString() ?? null,
+      updated_at: updated_at?.toISOString() ?? null,
+      health: {
+        state: stateOf(enabled, problem, restMs),
+        resumes_at: enabled && restMs > 0 ? new Date(Date.now() + restMs).toISOString() : null,
+        calls: kind === 'media' ? callsOf(lately) : null,
+        last_error: lately?.last_error ? errorOf(lately.last_error) : null,
+      },
+    };
+  }
+
+  private textRestMs(id: string): number {
+    const live = this.inService.all.find(({ provider }) => provider.id === id);
+    return live && this.health.isCoolingForAll(live) ? this.cooldowns.restMs(live.healthName) : 0;
+  }
+
+  private mediaRestMs(id: string): number {
+    const routed = this.mediaInService.byId(id);
+    return routed ? this.cooldowns.restMs(circuitOfVendor(routed.upstream.vendorAccount)) : 0;
+  }
+}
+
+function stateOf(enabled: boolean, problem: string | null, restMs: number): AdminUpstream['health']['state'] {
+  if (!enabled) return 'off';
+  if (problem !== null) return 'problem';
+  return restMs > 0 ? 'cooling_down' : 'serving';
+}
+
+const callsOf = (lately: CallsLately | undefined): AdminUpstream['health']['calls'] => ({
+  ended: lately?.ended ?? 0,
+  succeeded: lately?.succeeded ?? 0,
+  p50_ms: lately?.p50_ms ?? null,
+  p95_ms: lately?.p95_ms ?? null,
+});
+
+const errorOf = ({ time, status, code, message }: NonNullable<CallsLately['last_error']>) => ({
+  time: new Date(time).toISOString(),
+  status,
+  code,
+  message,
+});

@@ -1,0 +1,138 @@
+import {
+  type ConsoleApi,
+  type ConsoleChargeLine,
+  type ConsoleDelivery,
+  type ConsoleEntry,
+  type ConsoleKey,
+  type ConsoleTask,
+  type ConsoleUsageRecord,
+  formatMicros,
+  type TaskFileView,
+} from '#contracts';
+import type { AccountTask, KeyView, Page, WebhookDeliveryView } from '#features';
+import { viewOfRow } from '../row-view.js';
+
+/** Unix seconds as the console tells times. */
+export const timeOf = (seconds: number): string => new Date(seconds * 1000).toISOString();
+const timeOrNull = (seconds: number | null): string | null => (seconds === null ? null : timeOf(seconds));
+const isoOrNull = (date: Date | null): string | null => date?.toISOString() ?? null;
+
+/** A part of a list whose rows have the names of the contract, but for amounts and times. */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller names what the rows are in the contract
+export const listOf = <Item>({ items, nextCursor }: Page<object>): { items: Item[]; next_cursor: string | null } => ({
+  items: items.map((row) => viewOfRow(row) as Item),
+  next_cursor: nextCursor,
+});
+
+/** A row that has the names of the contract, but for amounts and times. */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller names what the row is in the contract
+export const rowOf = <Item>(row: object): Item => viewOfRow(row) as Item;
+
+/** A key; `names`: of the users who made keys. `userId`: who looks. */
+export function keyOf(row: KeyView, names: ReadonlyMap<string, string>, userId: string | null): ConsoleKey {
+  const { createdBy, revokedAt, expiresAt } = row;
+  return {
+    id: row.id,
+    name: row.name,
+    kind: row.kind === 'console' ? 'console' : 'api',
+    state: revokedAt ? 'revoked' : expiresAt && expiresAt.getTime() <= Date.now() ? 'expired' : 'active',
+    prefix: row.prefix,
+    created_by: createdBy === null ? null : { id: createdBy, name: names.get(createdBy) ?? '' },
+    is_own: createdBy !== null && createdBy === userId,
+    quota: row.quotaMicros === null ? null : formatMicros(row.quotaMicros),
+    held: formatMicros(row.heldMicros),
+    used: formatMicros(row.usedMicros),
+    allowed_models: row.allowedModels,
+    allowed_addresses: row.allowedAddresses,
+    scopes: row.scopes,
+    requests_per_minute: row.requestsPerMinute,
+    tokens_per_minute: row.tokensPerMinute,
+    max_running_tasks: row.maxRunningTasks,
+    created_at: row.createdAt.toISOString(),
+    expires_at: isoOrNull(expiresAt),
+    revoked_at: isoOrNull(revokedAt),
+    last_used_at: isoOrNull(row.lastUsedAt),
+    previous_valid_until: isoOrNull(row.previousValidUntil),
+  };
+}
+
+/** A task as galleries and lists show it. */
+export function taskOf({ view, keyId, keyName, prompt }: AccountTask): ConsoleTask {
+  const { result, cancellation, usage } = view;
+  return {
+    id: view.id,
+    type: view.type,
+    model: view.model,
+    status: view.status,
+    progress: view.progress,
+    queue_position: view.queue_position ?? null,
+    created_at: timeOf(view.created),
+    started_at: timeOrNull(view.started),
+    completed_at: timeOrNull(view.completed),
+    key: { id: keyId, name: keyName },
+    prompt,
+    poster: null,
+    files: [...(result?.videos ?? []), ...(result?.images ?? [])].map(fileOf),
+    error: view.error,
+    amount: usage.amount,
+    is_final: usage.final,
+    cancellation: cancellation
+      ? { requested_at: timeOf(cancellation.requested), outcome: cancellation.outcome, message: cancellation.message }
+      : null,
+  };
+}
+
+const fileOf = (file: TaskFileView): ConsoleTask['files'][number] => ({
+  url: file.url,
+  is_expired: file.expired === true,
+  expires_at: timeOrNull(file.expires_at),
+  content_type: file.content_type,
+  width: file.width,
+  height: file.height,
+  duration: file.duration,
+  bytes: file.bytes,
+});
+
+/** A webhook delivery. */
+export const deliveryOf = (delivery: WebhookDeliveryView): ConsoleDelivery => ({
+  id: delivery.id,
+  event_type: delivery.event_type,
+  task_id: delivery.task_id,
+  endpoint_id: delivery.endpoint_id,
+  url: delivery.url,
+  status: delivery.status,
+  attempts: delivery.attempts,
+  last_status: delivery.last_status,
+  last_error: delivery.last_error,
+  created_at: timeOf(delivery.created),
+  next_attempt_at: timeOrNull(delivery.next_attempt),
+});
+
+/** An entry of the ledger with what it paid for. */
+export function entryOf(row: object): ConsoleEntry {
+  const entry = rowOf<ConsoleEntry>(row);
+  return { ...entry, usage: entry.usage && { ...entry.usage, lines: entry.usage.lines.map(lineOf) } };
+}
+
+/** A line as it was written when it was charged: media are priced by the piece, and early lines do not name all. */
+function lineOf(line: object): ConsoleChargeLine {
+  const { unit, variant, quantity, price, per_quantity, amount, price_id } = line as Readonly<Record<string, unknown>>;
+  return {
+    unit: String(unit),
+    variant: typeof variant === 'string' ? variant : 'default',
+    quantity: Number(quantity),
+    unit_price: typeof price === 'string' ? price : null,
+    per_quantity: per_quantity === undefined ? 1 : Number(per_quantity),
+    amount: String(amount),
+    price_id: typeof price_id === 'string' ? price_id : null,
+  };
+}
+
+/** A usage record; whose account it is, who looks knows. */
+export function usageRecordOf(row: object): ConsoleUsageRecord {
+  const { account_id: _accountId, ...record } = rowOf<ConsoleUsageRecord & { account_id: string }>(row);
+  return { ...record, lines: record.lines.map(lineOf) };
+}
+
+/** What a route answers. */
+export type AnswerOf<Name extends keyof ConsoleApi> = ConsoleApi[Name]['answer'];

@@ -1,0 +1,146 @@
+import { Injectable } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { type Attempt, IdempotencyService, type KeptAnswer, onlyOwnKey, RENEW_EVERY_MS } from '#features';
+import { logger } from '#platform';
+import { submitted } from '../routes/generations/submitted.js';
+import { Admission } from './admission.js';
+import { callerOf } from './api-key.guard.js';
+import { envelope } from './envelope.js';
+import { JSON_TYPE, SerializedBody } from './serialized-body.js';
+import { toGatewayError } from './to-gateway-error.js';
+
+const log = logger('idempotency');
+
+/** The longest answer that is kept, in bytes. */
+const KEPT_BYTES_MAX = 4 * 1024 * 1024;
+
+declare module 'express-serve-static-core' {
+  interface Request {
+    /** Set on a request that may be repeated: its work goes on when the client leaves, so that a repeat finds it. */
+    attempt?: Attempt;
+  }
+}
+
+/** What a handler does for a request: what is sent, or nothing when it has streamed it. */
+export type Work = () => Promise<SerializedBody | undefined>;
+
+/** How an attempt ended. */
+interface Outcome {
+  readonly status: number;
+  /** What is sent; null when it was streamed or is longer than what is kept. */
+  readonly body: SerializedBody | null;
+}
+
+/**
+ * Obeys `Idempotency-Key` where a request spends something (design section 5): the same body again gets the same answer
+ * and `Idempotent-Replayed: true`, another body is refused, and so is a repeat while the first is at work. Limits of the
+ * minute were asked before the body was read; an answer that was paid for is given again to a key over its limit too.
+ *
+ * Handlers whose `@Route` costs `task` or `text` do all of their work in it. Their response is ended after its outcome was
+ * noted, so that a client that has it can rely on the repeat.
+ */
+@Injectable()
+export class IdempotentRequests {
+  constructor(
+    private readonly records: IdempotencyService,
+    private readonly admission: Admission,
+  ) {}
+
+  /**
+   * What `work` returns, or what it returned to the request that first came with the same key.
+   *
+   * @throws GatewayError `rate_limit_exceeded`, `idempotency_in_flight`, `idempotency_mismatch`, and what `work` throws.
+   */
+  async answer(request: Request, response: Response, work: Work): Promise<SerializedBody | undefined> {
+    const isTask = request.match.facts.cost === 'task';
+    const key = request.headers['idempotency-key'];
+    if (typeof key === 'string') return this.once(key, isTask, request, response, work);
+    await this.expectRoom(isTask, request);
+    return work();
+  }
+
+  /** The answer of the request that first came with this key. */
+  private async once(
+    key: string,
+    isTask: boolean,
+    request: Request,
+    response: Response,
+    work: Work,
+  ): Promise<SerializedBody | undefined> {
+    const beginning = await this.records.begin({
+      accountId: callerOf(request).accountId,
+      onlyOwnKey: onlyOwnKey(callerOf(request)),
+      key,
+      path: request.path,
+      body: request.rawBody ?? JSON.stringify(request.body ?? null),
+      requestId: request.requestId,
+    });
+    if (beginning.kind === 'replay') return replayed(beginning.answer, response);
+    const { attempt } = beginning;
+    nameAfter(attempt, request, response);
+    const written = beginning.kind === 'resume' ? beginning.task : null;
+    return this.follow(attempt, isTask, response, async () => {
+      if (written) return SerializedBody.json(envelope(submitted(written)));
+      await this.expectRoom(isTask, request);
+      return work();
+    });
+  }
+
+  /** @throws GatewayError `rate_limit_exceeded`: the key is over its limit, or the account has too many open tasks. */
+  private async expectRoom(isTask: boolean, request: Request): Promise<void> {
+    if (request.overLimit) throw request.overLimit;
+    if (isTask) await this.admission.admitTask(callerOf(request));
+  }
+
+  /** Keeps the right to work while the request runs, and notes how it ended before the client hears of it. */
+  private async follow(
+    attempt: Attempt,
+    isTask: boolean,
+    response: Response,
+    work: Work,
+  ): Promise<SerializedBody | undefined> {
+    const { requestId } = attempt;
+    const renewal = setInterval(() => {
+      this.records.renew(attempt).catch((error: unknown) => log.warn('key.not_renewed', { requestId, error }));
+    }, RENEW_EVERY_MS);
+    const note = (outcome: Outcome): Promise<void> =>
+      this.note(attempt, outcome, isTask).catch((error: unknown) => log.error('answer.not_kept', { requestId, error }));
+    try {
+      const body = await work();
+      await note({ status: response.statusCode, body: body && body.bytes <= KEPT_BYTES_MAX ? body : null });
+      return body;
+    } catch (error) {
+      // What was streamed before it failed was charged, and ends as it is.
+      const status = response.headersSent ? response.statusCode : toGatewayError(error).status;
+      await note({ status, body: null });
+      throw error;
+    } finally {
+      clearInterval(renewal);
+    }
+  }
+
+  /**
+   * Refusals free the key, since nothing happened. After an error of ours a task may have been written all the same:
+   * the next attempt looks. A text request was settled by then, so it starts anew. A key that an earlier attempt used is
+   * never freed: that one may still wake up, or have paid.
+   */
+  private async note(attempt: Attempt, { status, body }: Outcome, isTask: boolean): Promise<void> {
+    if (status < 400) await this.records.finish(attempt, status, body?.contentType ?? JSON_TYPE, body?.text ?? null);
+    else if (attempt.resumed || (status >= 500 && isTask)) await this.records.unlock(attempt);
+    else await this.records.forget(attempt);
+  }
+}
+
+/** An attempt that goes on for another one goes by its id. */
+function nameAfter(attempt: Attempt, request: Request, response: Response): void {
+  request.attempt = attempt;
+  request.requestId = attempt.requestId;
+  response.setHeader('x-request-id', attempt.requestId);
+  response.setHeader('request-id', attempt.requestId);
+}
+
+function replayed({ status, contentType, body }: KeptAnswer, response: Response): SerializedBody {
+  response.setHeader('idempotent-replayed', 'true');
+  response.status(status);
+  return new SerializedBody(body, contentType);
+}

@@ -1,0 +1,163 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TaskView } from '#contracts';
+import { eventually } from '#testing';
+import { type AdminGateway, startAdminGateway } from '../../../../gateway/src/testing/admin-gateway.js';
+
+const KEY = 'key-of-the-vendor-0123456789-wxyz';
+const PICTURE = { model: 'eta-image-2.0', prompt: 'a lighthouse' };
+const OTHER_PICTURE = { model: 'theta-image-turbo', prompt: 'a lighthouse' };
+
+/** Makes one model by the sandbox, as an operator may say. */
+const studio = (change: object = {}) => ({
+  kind: 'media',
+  id: 'studio',
+  protocol: 'sandbox',
+  models: { 'eta-image-2.0': 'eta-image-2.0' },
+  ...change,
+});
+
+describe('Media upstreams in the admin API', () => {
+  let api: AdminGateway;
+  beforeAll(async () => {
+    api = await startAdminGateway();
+  });
+  afterAll(() => api.gateway.stop());
+  afterEach(async () => {
+    const { data } = (await api.admin<{ id: string; kind: string }[]>('GET', '/upstreams')).body;
+    for (const { id } of data.filter(({ kind }) => kind === 'media')) await api.admin('DELETE', `/upstreams/${id}`);
+  });
+
+  const order = (body: object, path = '/v1/images/generations') => api.gateway.send('POST', path, body);
+  const balance = async () => (await api.gateway.send('GET', '/v1/balance')).body;
+  const isAvailable = async (model: string): Promise<unknown> => {
+    const { body } = await api.gateway.send<{ data: { available: boolean } }>('GET', `/v1/models/${model}`);
+    return body.data.available;
+  };
+  const providerOf = async (taskId: string): Promise<string | null | undefined> => {
+    const text = 'select provider from task where id = $1';
+    const { rows } = await api.gateway.database.query<{ provider: string | null }>({ text, values: [taskId] });
+    return rows[0]?.provider;
+  };
+
+  it('say which models are made: the rest is listed as not available and refused before money is held', async () => {
+    expect(await Promise.all([isAvailable(PICTURE.model), isAvailable(OTHER_PICTURE.model)])).toEqual([true, true]);
+    expect((await api.admin('POST', '/upstreams', studio())).status).toBe(200);
+    expect(await Promise.all([isAvailable(PICTURE.model), isAvailable(OTHER_PICTURE.model)])).toEqual([true, false]);
+    const before = await balance();
+    expect(await order(OTHER_PICTURE)).toMatchObject({
+      status: 404,
+      body: { error: { code: 'model_not_found', param: 'model' } },
+    });
+    expect(await balance()).toEqual(before);
+  });
+
+  it('refuse before money is held what none of them can make, naming the field', async () => {
+    const models = { 'alpha-2.0': 'seedance-2' };
+    await api.admin('POST', '/upstreams', studio({ protocol: 'ark-video', key: KEY, models }));
+    const before = await balance();
+    const film = {
+      model: 'alpha-2.0',
+      prompt: 'waves',
+      image_with_roles: [{ url: 'https://media.example.com/last.png', role: 'last_frame' }],
+    };
+    expect(await order(film, '/v1/videos/generations')).toMatchObject({
+      status: 400,
+      body: { error: { code: 'unsupported_parameter', param: expect.stringContaining('image_with_roles') } },
+    });
+    expect(await balance()).toEqual(before);
+  });
+
+  it('are never joined by the sandbox, not even where the only one is switched off', async () => {
+    await api.admin('POST', '/upstreams', studio({ enabled: false }));
+    for (const body of [PICTURE, OTHER_PICTURE]) expect(await order(body)).toMatchObject({ status: 404 });
+    expect(await isAvailable(PICTURE.model)).toBe(false);
+  });
+
+  it('are changed field by field, and shown without their key', async () => {
+    const models = { 'alpha-2.0': 'seedance-2' };
+    const sent = studio({ protocol: 'ark-video', key: KEY, models, limits: { running: 3 } });
+    expect((await api.admin('POST', '/upstreams', sent)).body.data).toMatchObject({
+      kind: 'media',
+      source: 'database',
+      key_set: true,
+      limits: { running: 3 },
+      enabled: true,
+    });
+    await api.admin('PATCH', '/upstreams/studio', { limits: { starts_per_minute: 30 }, weight: 2 });
+    const { body } = await api.admin('GET', '/upstreams/studio');
+    expect(body.data).toMatchObject({ limits: { running: 3, starts_per_minute: 30 }, weight: 2, key_set: true });
+    expect(JSON.stringify(body)).not.toContain(KEY);
+    const twice = await api.admin('POST', '/upstreams', sent);
+    expect(twice).toMatchObject({ status: 409, body: { error: { param: 'id' } } });
+    const moved = await api.admin('PATCH', '/upstreams/studio', { base_url: 'https://elsewhere.example/v3' });
+    expect(moved).toMatchObject({ status: 400, body: { error: { param: 'key' } } });
+  });
+
+  it.each([
+    [{ protocol: 'soap' }, 'protocol'],
+    [{ models: { 'eta-image-9': 'x' } }, 'models.eta-image-9'],
+    [{ limits: { running: 0 } }, 'limits.running'],
+    [{ key: KEY }, 'key'],
+    [{ colour: 'red' }, 'colour'],
+    [{ kind: 'sound' }, 'kind'],
+  ])('are refused with a mistake that names the field: %j', async (change, param) => {
+    expect(await api.admin('POST', '/upstreams', studio(change))).toMatchObject({
+      status: 400,
+      body: { error: { param } },
+    });
+  });
+
+  it.each([
+    ['switched off', () => api.admin('PATCH', '/upstreams/studio', { enabled: false })],
+    ['removed', () => api.admin('DELETE', '/upstreams/studio')],
+  ])('take nothing new when they are %s, and finish what they have', async (_, leave) => {
+    await api.admin('POST', '/upstreams', studio());
+    const taskId = await eventually(async () => {
+      const { body } = await order({ ...PICTURE, prompt: '[sandbox:delay=1500] a lighthouse' });
+      return (body as { data?: { task_id: string }[] }).data?.[0]?.task_id;
+    });
+    // Workers look once a second on their own.
+    await eventually(async () => (await providerOf(taskId)) === 'studio');
+    await leave();
+    expect(await order(PICTURE)).toMatchObject({ status: 404, body: { error: { code: 'model_not_found' } } });
+    const task: TaskView = await api.gateway.waitForTask(taskId);
+    expect(task).toMatchObject({ status: 'completed', usage: { final: true } });
+    expect(await providerOf(taskId)).toBe('studio');
+  });
+});
+
+describe('Media upstreams of UPSTREAMS_FILE', () => {
+  let api: AdminGateway;
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'gateway-upstreams-'));
+    const file = join(folder, 'upstreams.yaml');
+    const { kind: _, ...entry } = studio({ only_accounts: ['acct_of_the_canary'] });
+    await writeFile(file, JSON.stringify({ media_upstreams: [entry] }));
+    api = await startAdminGateway({ UPSTREAMS_FILE: file });
+  });
+  afterAll(async () => {
+    await api.gateway.stop();
+    await rm(folder, { recursive: true });
+  });
+
+  it('are shown, and changed only there', async () => {
+    const { body } = await api.admin<object[]>('GET', '/upstreams');
+    expect(body.data).toEqual([expect.objectContaining({ id: 'studio', kind: 'media', source: 'file' })]);
+    for (const [method, change] of [
+      ['PATCH', { weight: 2 }],
+      ['DELETE', undefined],
+    ] as const)
+      expect(await api.admin(method, '/upstreams/studio', change)).toMatchObject({ status: 409 });
+    expect(await api.admin('POST', '/upstreams', studio())).toMatchObject({ status: 409 });
+  });
+
+  it('make nothing for other accounts than those that they are for', async () => {
+    expect(await api.gateway.send('POST', '/v1/images/generations', PICTURE)).toMatchObject({
+      status: 404,
+      body: { error: { code: 'model_not_found' } },
+    });
+  });
+});

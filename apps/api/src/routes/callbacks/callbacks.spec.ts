@@ -1,0 +1,105 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { json } from 'node:stream/consumers';
+import { eventually } from '#testing';
+import { startTestGateway, type TestGateway } from '../../../../gateway/src/testing/test-gateway.js';
+
+/** A vendor that takes one order, works on it for ever, and is told where it may call. */
+class Vendor {
+  callbackUrl: string | undefined;
+  checks = 0;
+  private readonly server: Server = createServer((request, response) => {
+    const answer = (body: object): void => void response.end(JSON.stringify(body));
+    if (request.method !== 'POST') {
+      this.checks += 1;
+      return answer({ id: 'cgt-1', status: 'running' });
+    }
+    void json(request).then((order) => {
+      this.callbackUrl = (order as { callback_url?: string }).callback_url;
+      answer({ id: 'cgt-1' });
+    });
+  });
+
+  async start(): Promise<string> {
+    this.server.listen(0, '127.0.0.1');
+    await once(this.server, 'listening');
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  stop(): void {
+    this.server.closeAllConnections();
+    this.server.close();
+  }
+}
+
+describe('POST /callbacks/v1/{upstream}/{token}', () => {
+  const vendor = new Vendor();
+  let folder: string;
+  let gateway: TestGateway;
+  let taskId: string;
+  let path: string;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'callbacks-'));
+    const file = join(folder, 'upstreams.yaml');
+    const entry = { id: 'ark', protocol: 'ark-video', base_url: await vendor.start(), key: 'ark-key', callbacks: true };
+    await writeFile(file, JSON.stringify({ media_upstreams: [{ ...entry, models: { 'alpha-2.0': 'seedance' } }] }));
+    const environment = { UPSTREAMS_FILE: file, PUBLIC_BASE_URL: 'https://gateway.example.com/' };
+    gateway = await startTestGateway({ environment });
+    taskId = await gateway.submit('/v1/videos/generations', { model: 'alpha-2.0', prompt: 'A heron.' });
+    path = new URL(await eventually(() => vendor.callbackUrl)).pathname;
+    await eventually(async () => (await turn()) === 'later');
+  });
+  afterAll(async () => {
+    await gateway.stop();
+    vendor.stop();
+    await rm(folder, { recursive: true });
+  });
+
+  /** When the vendor is to be asked about the task. */
+  async function turn(): Promise<string | undefined> {
+    const { rows } = await gateway.database.query<{ turn: string }>({
+      text: `select case when polls > 0 or next_poll_at <= now() then 'now' else 'later' end as turn
+        from task_poll where task_id = $1`,
+      values: [taskId],
+    });
+    return rows[0]?.turn;
+  }
+
+  it('gives the vendor an address on the public one that tells nothing of the task', () => {
+    expect(vendor.callbackUrl).toMatch(/^https:\/\/gateway\.example\.com\/callbacks\/v1\/ark\/[\w-]{40,}$/);
+    expect(vendor.callbackUrl).not.toContain(taskId);
+  });
+
+  it.each([
+    ['an address that somebody made up', () => '/callbacks/v1/ark/bm90aGluZw'],
+    ['an address of another upstream', () => path.replace('/ark/', '/kling/')],
+    ['an address in which a letter is another', () => path.slice(0, -2) + (path.endsWith('AA') ? 'BB' : 'AA')],
+  ])('answers 404 at %s, and asks nobody', async (_, forged) => {
+    expect(await gateway.send('POST', forged(), { status: 'succeeded' })).toMatchObject({ status: 404 });
+    expect([await turn(), vendor.checks]).toEqual(['later', 0]);
+  });
+
+  it('has the vendor asked at once, and believes nothing that is said', async () => {
+    const told = await gateway.send('POST', path, { id: 'cgt-1', status: 'failed' }, { authorization: '' });
+    expect(told).toMatchObject({ status: 200, body: {} });
+    expect(await turn()).toBe('now');
+    await eventually(() => vendor.checks > 0);
+    const { body } = await gateway.send<{ data: { status: string } }>('GET', `/v1/tasks/${taskId}`);
+    expect(body.data.status).toBe('in_progress');
+  });
+
+  it('hears the same thing again, in whatever form', async () => {
+    const body = '<task status="failed"/>';
+    const { status } = await fetch(gateway.baseUrl + path, {
+      method: 'POST',
+      body,
+      headers: { 'content-type': 'text/xml' },
+    });
+    expect(status).toBe(200);
+  });
+});

@@ -1,0 +1,46 @@
+import { Controller, HttpCode, Post, Req, Res, UseGuards } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { CHAT_LIMITS, ChatRequest, GatewayError } from '#contracts';
+import { chatStyle, checkedBody } from '#features';
+import { ApiKeyGuard } from '../../http/api-key.guard.js';
+import { Route, Routes } from '../../http/route.js';
+import type { SerializedBody } from '../../http/serialized-body.js';
+import { TextAnswers } from './text-answers.js';
+import { TEXT_OPERATIONS } from './text.openapi.js';
+
+/** @throws GatewayError `invalid_parameter` when the output limit stands there under both names. */
+function expectOneLimit(body: ChatRequest): void {
+  const [first, second] = CHAT_LIMITS.filter((name) => body[name] != null);
+  if (second === undefined) return;
+  throw new GatewayError('invalid_parameter', `${first} and ${second} are two names of one limit; send one of them.`, {
+    param: second,
+  });
+}
+
+/** Chat completions. The further paths are what client libraries make of other base addresses. */
+@Controller(['v1', 'v1/v1', ''])
+@UseGuards(ApiKeyGuard)
+@Routes({ style: 'chat', scope: 'generate', cors: true })
+export class ChatController {
+  constructor(private readonly answers: TextAnswers) {}
+
+  /** Writes the next message of a conversation, whole or streamed. */
+  @Post('chat/completions')
+  @Route({ operation: TEXT_OPERATIONS.createChatCompletion, cost: 'text', body: 'conversation', answer: 'native' })
+  @HttpCode(200)
+  create(@Req() request: Request, @Res({ passthrough: true }) response: Response): Promise<SerializedBody | undefined> {
+    return this.answers.answer(request, response, async () => {
+      const body = await checkedBody(ChatRequest, request.body);
+      expectOneLimit(body);
+      return {
+        codec: chatStyle,
+        model: body.model,
+        body,
+        sentBody: body,
+        bytes: request.rawBody,
+        headers: {},
+        stream: body.stream === true,
+      };
+    });
+  }
+}

@@ -1,0 +1,38 @@
+import { Controller, HttpCode, Post, Req, Res, UseGuards } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { EmbeddingsRequest } from '#contracts';
+import { checkedBody, EmbeddingsService } from '#features';
+import { ApiKeyGuard, callerOf } from '../../http/api-key.guard.js';
+import { IdempotentRequests } from '../../http/idempotent-requests.js';
+import { Route, Routes } from '../../http/route.js';
+import { SerializedBody } from '../../http/serialized-body.js';
+import { TEXT_OPERATIONS } from './text.openapi.js';
+
+/** Embeddings, in the form of the chat style's vendors. The further paths are what client libraries make of other base addresses. */
+@Controller(['v1', 'v1/v1', ''])
+@UseGuards(ApiKeyGuard)
+@Routes({ style: 'chat', scope: 'generate', cors: true })
+export class EmbeddingsController {
+  constructor(
+    private readonly idempotent: IdempotentRequests,
+    private readonly embeddings: EmbeddingsService,
+  ) {}
+
+  /** Turns texts into vectors, at an upstream that offers it. */
+  @Post('embeddings')
+  @Route({ operation: TEXT_OPERATIONS.createEmbeddings, cost: 'text', body: 'conversation', answer: 'native' })
+  @HttpCode(200)
+  create(@Req() request: Request, @Res({ passthrough: true }) response: Response): Promise<SerializedBody | undefined> {
+    return this.idempotent.answer(request, response, async () => {
+      const body = await checkedBody(EmbeddingsRequest, request.body);
+      const json = await this.embeddings.embed({
+        requestId: request.requestId,
+        idempotencyKey: request.attempt?.key,
+        caller: callerOf(request),
+        body,
+        bytes: request.rawBody,
+      });
+      return new SerializedBody(json);
+    });
+  }
+}

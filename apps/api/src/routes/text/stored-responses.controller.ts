@@ -1,0 +1,70 @@
+import { Controller, Delete, Get, HttpCode, Param, Post, Query, UseGuards } from '@nestjs/common';
+import { GatewayError } from '#contracts';
+import { type Caller, EVENT_STREAM, ItemStore, replayResponse, responsesStyle, writeInputItem } from '#features';
+import { ApiKeyGuard, CurrentCaller } from '../../http/api-key.guard.js';
+import { DataWith, withCode } from '../../http/envelope.js';
+import { Route, Routes } from '../../http/route.js';
+import { SerializedBody } from '../../http/serialized-body.js';
+import { readInclude, readInputItemQuery, readReplayQuery } from './stored-responses-query.js';
+import { TEXT_OPERATIONS } from './text.openapi.js';
+
+/** What an account keeps of its responses. The further paths are what client libraries make of other base addresses. */
+@Controller(['v1/responses', 'v1/v1/responses', 'responses'])
+@UseGuards(ApiKeyGuard)
+@Routes({ style: 'responses', scope: 'responses', cors: true })
+export class StoredResponsesController {
+  constructor(private readonly items: ItemStore) {}
+
+  /** A stored response; with `stream=true` as the events that tell it. */
+  @Get(':id')
+  @Route({ operation: TEXT_OPERATIONS.readResponse, answer: 'native' })
+  async read(
+    @Param('id') id: string,
+    @Query() query: Record<string, unknown>,
+    @CurrentCaller() { accountId }: Caller,
+  ): Promise<SerializedBody> {
+    const { stream, startingAfter } = readReplayQuery(query);
+    readInclude(query);
+    const stored = await this.items.response(accountId, id);
+    return stream
+      ? new SerializedBody(replayResponse(stored, startingAfter), EVENT_STREAM)
+      : new SerializedBody(responsesStyle.wrap(JSON.stringify(stored), stored));
+  }
+
+  /** Forgets a stored response, with its items. */
+  @Delete(':id')
+  @Route({ operation: TEXT_OPERATIONS.deleteResponse, cost: 'free' })
+  async remove(@Param('id') id: string, @CurrentCaller() { accountId }: Caller): Promise<DataWith<object>> {
+    await this.items.remove(accountId, id);
+    const gone = { id, object: 'response', deleted: true };
+    return new DataWith(gone, gone);
+  }
+
+  /** What a stored response was made from, page by page. */
+  @Get(':id/input_items')
+  @Route({ operation: TEXT_OPERATIONS.listInputItems, cost: 'free', answer: 'native' })
+  async inputItems(
+    @Param('id') id: string,
+    @Query() query: Record<string, unknown>,
+    @CurrentCaller() { accountId }: Caller,
+  ): Promise<SerializedBody> {
+    const include = readInclude(query);
+    const { items, hasMore } = await this.items.inputItems(accountId, id, readInputItemQuery(query));
+    const data = items.map((item) => writeInputItem(item, include));
+    const [first, last] = [items[0]?.id ?? null, items.at(-1)?.id ?? null];
+    return SerializedBody.json(withCode({ object: 'list', data, first_id: first, last_id: last, has_more: hasMore }));
+  }
+
+  /** Says why nothing is to be stopped: what is stored is finished. */
+  @Post(':id/cancel')
+  @Route({ operation: TEXT_OPERATIONS.cancelResponse, cost: 'free', answer: 'native' })
+  @HttpCode(200)
+  async cancel(@Param('id') id: string, @CurrentCaller() { accountId }: Caller): Promise<never> {
+    await this.items.response(accountId, id);
+    throw new GatewayError(
+      'invalid_parameter',
+      'Only a response that is made in the background can be cancelled, and the gateway makes none: this one is finished. To stop a reply while it is written, close its connection.',
+      { param: 'id' },
+    );
+  }
+}

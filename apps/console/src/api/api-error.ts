@@ -1,0 +1,36 @@
+import type { ConsoleFailure } from '#contracts';
+import type { ConsoleProblem } from './types';
+
+/** Why a call did not do what it should: what the server refused, or that there was no answer of it. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+
+  private constructor(
+    /** The code of the server; `unreachable` without an answer, `unreadable` with one that is not of the console. */
+    readonly code: string,
+    message: string,
+    readonly status: number | null,
+    readonly field: string | null,
+    readonly problems: readonly ConsoleProblem[],
+    readonly requestId: string | null,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+
+  static of(response: Response, error: ConsoleFailure['error'] | null): ApiError {
+    const requestId = error?.request_id ?? response.headers.get('x-request-id');
+    if (!error) return new ApiError('unreadable', `HTTP ${response.status}`, response.status, null, [], requestId);
+    return new ApiError(error.code, error.message, response.status, error.field, error.problems ?? [], requestId);
+  }
+
+  static unreachable(cause: unknown): ApiError {
+    return new ApiError('unreachable', 'The gateway did not answer.', null, null, [], null, { cause });
+  }
+
+  /** What the server says of a field, by its name in the body. */
+  about(field: string): string | undefined {
+    const named = this.problems.find((problem) => problem.field === field);
+    return named?.message ?? (this.field === field ? this.message : undefined);
+  }
+}

@@ -1,0 +1,124 @@
+import type { ConsoleApi, ConsoleFailure } from '#contracts';
+import { ApiError } from './api-error';
+
+/** The version of the interface that these pages were built for; a newer gateway asks for a reload. */
+const VERSION = 1;
+const BASE = '/console/api';
+const METHOD_LENGTH_READ = 'GET '.length;
+
+type ConsoleRoute = keyof ConsoleApi;
+export type Answer<Route extends ConsoleRoute> = ConsoleApi[Route]['answer'];
+export type ReadRoute = Extract<ConsoleRoute, `GET ${string}`>;
+export type WriteRoute = Extract<ConsoleRoute, `POST ${string}`>;
+
+/** Names of the path: `key_id` of `/keys/:key_id`. */
+type Names<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
+  ? Name | Names<Rest>
+  : Path extends `${string}:${infer Name}`
+    ? Name
+    : never;
+type PathPart<Route extends string> = [Names<Route>] extends [never]
+  ? { readonly params?: undefined }
+  : { readonly params: Readonly<Record<Names<Route>, string>> };
+
+/** What a call needs besides its route. */
+export type CallInput<Route extends ConsoleRoute> = PathPart<Route> & {
+  readonly query?: { [Name in keyof ConsoleApi[Route]['query']]: ConsoleApi[Route]['query'][Name] | undefined };
+} & (undefined extends ConsoleApi[Route]['body']
+    ? { readonly body?: undefined }
+    : { readonly body: ConsoleApi[Route]['body'] });
+
+/** What a call may carry besides. */
+export interface CallExtras {
+  readonly signal?: AbortSignal | undefined;
+  readonly idempotencyKey?: string;
+}
+
+/** What the pages do when a call says that they may not go on as they are. */
+interface Interruptions {
+  /** Resolves once the person has proved who is there; rejects when they would not. */
+  proof: () => Promise<void>;
+  signInRequired: () => void;
+  reloadRequired: () => void;
+}
+
+const interruptions: Interruptions = {
+  proof: () => Promise.reject(new Error('nobody can give proof yet')),
+  signInRequired: () => undefined,
+  reloadRequired: () => undefined,
+};
+
+/** Says what to do when the server wants proof, a session, or newer pages. */
+export const onInterruption = (handlers: Partial<Interruptions>): void => void Object.assign(interruptions, handlers);
+
+/** The path of a route with its parameters and query filled in. */
+export function pathOf(path: string, params: Readonly<Record<string, string>> = {}, query: object = {}): string {
+  const filled = path.replace(/:(\w+)/g, (_match, name: string) => encodeURIComponent(params[name] ?? ''));
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined && value !== '') search.set(name, String(value));
+  }
+  return `${BASE}${filled}${search.size > 0 ? `?${search.toString()}` : ''}`;
+}
+
+/**
+ * Calls a route of the console. When proof is needed the person is asked for it, and the call is repeated.
+ * @throws ApiError with what the server refused, or that it could not be reached
+ */
+export async function call<Route extends ConsoleRoute>(
+  route: Route,
+  input: CallInput<Route>,
+  extras: CallExtras = {},
+): Promise<Answer<Route>> {
+  try {
+    return await send(route, input, extras);
+  } catch (failure) {
+    if (!(failure instanceof ApiError) || failure.code !== 'proof_required') throw failure;
+    await interruptions.proof();
+    return send(route, input, extras);
+  }
+}
+
+async function send<Route extends ConsoleRoute>(
+  route: Route,
+  input: CallInput<Route>,
+  extras: CallExtras,
+): Promise<Answer<Route>> {
+  const response = await sendRaw(route, input, extras);
+  return (await response.json()) as Answer<Route>;
+}
+
+/** The response itself, for streams. @throws ApiError as `call` does, without asking for proof */
+export async function sendRaw<Route extends ConsoleRoute>(
+  route: Route,
+  input: CallInput<Route>,
+  { signal, idempotencyKey }: CallExtras,
+): Promise<Response> {
+  const isRead = route.startsWith('GET ');
+  const path = route.slice(isRead ? METHOD_LENGTH_READ : METHOD_LENGTH_READ + 1);
+  const response = await fetch(pathOf(path, input.params, input.query), {
+    method: isRead ? 'GET' : 'POST',
+    credentials: 'same-origin',
+    headers: {
+      accept: 'application/json, text/event-stream',
+      'x-console': String(VERSION),
+      ...(!isRead && { 'content-type': 'application/json' }),
+      ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+    },
+    ...(!isRead && { body: JSON.stringify(input.body ?? {}) }),
+    ...(signal && { signal }),
+  }).catch((cause: unknown) => {
+    if (signal?.aborted) throw cause;
+    throw ApiError.unreachable(cause);
+  });
+  if (response.ok) return response;
+  const failure = await failureOf(response);
+  if (failure.code === 'sign_in_required') interruptions.signInRequired();
+  if (failure.code === 'reload_required') interruptions.reloadRequired();
+  throw failure;
+}
+
+async function failureOf(response: Response): Promise<ApiError> {
+  const body = (await response.json().catch(() => null)) as Partial<ConsoleFailure> | null;
+  return ApiError.of(response, body?.error ?? null);
+}

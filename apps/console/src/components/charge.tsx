@@ -1,0 +1,39 @@
+import { formatCount } from '../format/number';
+import { useLanguage } from '../messages/language';
+import type { ConsoleChargeLine } from '../api/types';
+import { unitName } from '../format/unit-name';
+import { Money } from './values';
+
+/** How an amount came about: quantity times price, line by line. */
+export function ChargeLines({ lines }: { readonly lines: readonly ConsoleChargeLine[] }) {
+  return (
+    <ul className="charge-lines">
+      {lines.map((line, index) => (
+        // Two lines may be alike in everything.
+        // oxlint-disable-next-line react/no-array-index-key
+        <ChargeLine key={index} line={line} />
+      ))}
+    </ul>
+  );
+}
+
+function ChargeLine({ line }: { readonly line: ConsoleChargeLine }) {
+  const { language, messages } = useLanguage();
+  const unit = unitName(messages.money.units, line.unit, line.quantity);
+  return (
+    <li>
+      <span>
+        {formatCount(line.quantity, language)} {unit}
+        {line.unit_price !== null && (
+          <>
+            {' × '}
+            <Money amount={line.unit_price} />
+            {line.per_quantity !== null && line.per_quantity !== 1 && ` / ${formatCount(line.per_quantity, language)}`}
+          </>
+        )}
+        {line.variant !== '' && line.variant !== 'default' && <span className="muted"> ({line.variant})</span>}
+      </span>
+      <Money amount={line.amount} form="full" />
+    </li>
+  );
+}

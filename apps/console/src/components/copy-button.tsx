@@ -1,0 +1,51 @@
+import { useEffect, useState } from 'react';
+import { useMessages } from '../messages/language';
+import { Icon } from './icons';
+
+const SHOWN_MS = 1_200;
+
+/** Copies a text; a tick says for a second that it did, and a cross that the browser would not. */
+export function CopyButton({
+  text,
+  name,
+  label,
+}: {
+  readonly text: string;
+  readonly name: string;
+  readonly label?: string;
+}) {
+  const messages = useMessages();
+  const [outcome, setOutcome] = useState<'copied' | 'refused' | null>(null);
+  useEffect(() => {
+    if (outcome === null) return;
+    const timer = setTimeout(() => setOutcome(null), SHOWN_MS);
+    return () => clearTimeout(timer);
+  }, [outcome]);
+  const copy = () => {
+    navigator.clipboard.writeText(text).then(
+      () => setOutcome('copied'),
+      () => setOutcome('refused'),
+    );
+  };
+  const said = outcome === 'copied' ? messages.common.copied : outcome === 'refused' ? messages.common.copyRefused : '';
+  return (
+    <button
+      type="button"
+      className={label === undefined ? 'icon-button copy' : 'button copy'}
+      aria-label={label === undefined ? messages.common.copy(name) : undefined}
+      title={said || messages.common.copy(name)}
+      onClick={(event) => {
+        event.stopPropagation();
+        copy();
+      }}
+    >
+      <span className={outcome === 'copied' ? 'copied' : undefined}>
+        <Icon name={outcome === 'copied' ? 'check' : outcome === 'refused' ? 'close' : 'copy'} size={14} />
+      </span>
+      {label}
+      <span className="visually-hidden" role="status">
+        {said}
+      </span>
+    </button>
+  );
+}

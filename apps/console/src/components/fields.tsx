@@ -1,0 +1,145 @@
+import { type ComponentProps, type ReactNode, useId } from 'react';
+
+interface Described {
+  readonly label: string;
+  readonly hint?: ReactNode;
+  readonly error?: string | undefined;
+  /** Beside the label, such as a counter. */
+  readonly aside?: ReactNode;
+}
+
+/** Attributes that tie a control to its hint and error. */
+const describing = (id: string, { hint, error }: Described) => ({
+  id,
+  'aria-invalid': error !== undefined || undefined,
+  'aria-describedby':
+    [hint !== undefined && `${id}-hint`, error !== undefined && `${id}-error`].filter(Boolean).join(' ') || undefined,
+});
+
+/** A label above a control, with what to know below it, and what is wrong. */
+export function Field({
+  label,
+  hint,
+  error,
+  aside,
+  children,
+}: Described & { readonly children: (control: ReturnType<typeof describing>) => ReactNode }) {
+  const id = useId();
+  return (
+    <div className="field">
+      <div className="field-head">
+        <label htmlFor={id}>{label}</label>
+        {aside !== undefined && <span className="muted tiny">{aside}</span>}
+      </div>
+      {children(describing(id, { label, hint, error }))}
+      <FieldNotes id={id} hint={hint} error={error} />
+    </div>
+  );
+}
+
+/** A hint and an error below a control. */
+export function FieldNotes({ id, hint, error }: Pick<Described, 'hint' | 'error'> & { readonly id: string }) {
+  return (
+    <>
+      {hint !== undefined && (
+        <p className="hint" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
+      {error !== undefined && (
+        <p className="field-error" id={`${id}-error`}>
+          {error}
+        </p>
+      )}
+    </>
+  );
+}
+
+type Own = keyof Described | 'id';
+
+export const TextField = ({ label, hint, error, aside, ...input }: Described & Omit<ComponentProps<'input'>, Own>) => (
+  <Field label={label} hint={hint} error={error} aside={aside}>
+    {(control) => <input {...control} {...input} />}
+  </Field>
+);
+
+export const TextArea = ({
+  label,
+  hint,
+  error,
+  aside,
+  ...input
+}: Described & Omit<ComponentProps<'textarea'>, Own>) => (
+  <Field label={label} hint={hint} error={error} aside={aside}>
+    {(control) => <textarea {...control} {...input} />}
+  </Field>
+);
+
+export const Select = ({ label, hint, error, aside, ...input }: Described & Omit<ComponentProps<'select'>, Own>) => (
+  <Field label={label} hint={hint} error={error} aside={aside}>
+    {(control) => <select {...control} {...input} />}
+  </Field>
+);
+
+/** A box to tick with its words beside it; `kind` switch for what takes effect by itself. */
+export function Check({
+  label,
+  kind = 'box',
+  hint,
+  ...input
+}: { readonly label: ReactNode; readonly kind?: 'box' | 'switch'; readonly hint?: string } & Omit<
+  ComponentProps<'input'>,
+  'type'
+>) {
+  const id = useId();
+  return (
+    <div className="field">
+      <label className={kind === 'switch' ? 'check switch' : 'check'}>
+        <input
+          type="checkbox"
+          {...(kind === 'switch' && { role: 'switch' })}
+          {...(hint !== undefined && { 'aria-describedby': `${id}-hint` })}
+          {...input}
+        />
+        <span>{label}</span>
+      </label>
+      <FieldNotes id={id} hint={hint} />
+    </div>
+  );
+}
+
+/** A few choices side by side. */
+export function Segments({
+  label,
+  choices,
+  value,
+  onChoose,
+  hint,
+  error,
+}: Described & {
+  readonly choices: readonly { readonly value: string; readonly label: string }[];
+  readonly value: string | undefined;
+  readonly onChoose: (value: string) => void;
+}) {
+  const id = useId();
+  return (
+    <fieldset className="field" aria-describedby={describing(id, { label, hint, error })['aria-describedby']}>
+      <legend>{label}</legend>
+      <div className="segments">
+        {choices.map((choice) => (
+          <label key={choice.value}>
+            <input
+              type="radio"
+              name={id}
+              value={choice.value}
+              checked={value === choice.value}
+              onChange={() => onChoose(choice.value)}
+            />
+            {choice.label}
+          </label>
+        ))}
+      </div>
+      <FieldNotes id={id} hint={hint} error={error} />
+    </fieldset>
+  );
+}

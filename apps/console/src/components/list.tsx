@@ -1,0 +1,85 @@
+import type { ReactNode } from 'react';
+import type { CallInput } from '../api/call';
+import { type ItemOf, type ListRoute, useList } from '../api/queries';
+import { useMessages } from '../messages/language';
+import { type Column, Table } from './table';
+import { Failure, Skeleton, Stale } from './states';
+
+const FIRST_HEIGHT = 320;
+
+/** A list of the server in a card, part by part: never more than one request for a part. */
+export function ListCard<Route extends ListRoute>({
+  route,
+  input,
+  label,
+  name,
+  columns,
+  keyOf,
+  empty,
+  isLinked = false,
+  head,
+  children,
+}: {
+  readonly route: Route;
+  readonly input: CallInput<Route>;
+  readonly label: string;
+  readonly name: string;
+  readonly columns: readonly Column<ItemOf<Route>>[];
+  readonly keyOf: (item: ItemOf<Route>) => string;
+  /** What stands there when there is nothing. */
+  readonly empty: ReactNode;
+  readonly isLinked?: boolean;
+  readonly head?: ReactNode;
+  /** Shows the items another way than as a table. */
+  readonly children?: (items: readonly ItemOf<Route>[]) => ReactNode;
+}) {
+  const list = useList(route, input);
+  const items = list.data?.pages.flatMap((page): readonly ItemOf<Route>[] => page.items);
+  if (!items) {
+    if (list.error) return <Failure of={list.error} onRetry={() => void list.refetch()} />;
+    return <Skeleton height={FIRST_HEIGHT} />;
+  }
+  return (
+    <section className={list.isPlaceholderData ? 'card dimmed' : 'card'} aria-busy={list.isFetching}>
+      {head !== undefined && <div className="card-head">{head}</div>}
+      <Stale query={list} />
+      {items.length === 0 && !list.hasNextPage
+        ? empty
+        : (children?.(items) ?? (
+            <Table label={label} name={name} columns={columns} rows={items} keyOf={keyOf} isLinked={isLinked} />
+          ))}
+      {items.length > 0 && (
+        <ListFoot
+          count={items.length}
+          hasMore={list.hasNextPage}
+          isLoading={list.isFetchingNextPage}
+          onMore={() => void list.fetchNextPage()}
+        />
+      )}
+    </section>
+  );
+}
+
+function ListFoot({
+  count,
+  hasMore,
+  isLoading,
+  onMore,
+}: {
+  readonly count: number;
+  readonly hasMore: boolean;
+  readonly isLoading: boolean;
+  readonly onMore: () => void;
+}) {
+  const { common } = useMessages();
+  return (
+    <div className="table-foot">
+      <span>{hasMore ? common.firstOfMore(count) : common.all(count)}</span>
+      {hasMore && (
+        <button type="button" className="button small" disabled={isLoading} onClick={onMore}>
+          {isLoading ? common.loading : common.more}
+        </button>
+      )}
+    </div>
+  );
+}

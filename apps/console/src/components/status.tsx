@@ -1,0 +1,44 @@
+import { useMessages } from '../messages/language';
+
+type Tone = 'good' | 'bad' | 'warn' | 'info' | 'plain';
+
+/** Shape and tone of every status; the word comes with it, so that colour alone never tells. */
+const LOOKS = {
+  completed: ['✓', 'good'],
+  delivered: ['✓', 'good'],
+  serving: ['✓', 'good'],
+  active: ['●', 'good'],
+  balanced: ['✓', 'good'],
+  failed: ['✕', 'bad'],
+  problem: ['✕', 'bad'],
+  broken: ['✕', 'bad'],
+  revoked: ['✕', 'bad'],
+  disabled: ['✕', 'bad'],
+  in_progress: ['◐', 'info'],
+  pending: ['◐', 'info'],
+  rotating: ['◐', 'warn'],
+  cooling_down: ['◐', 'warn'],
+  parked: ['!', 'warn'],
+  submitted: ['○', 'plain'],
+  future: ['○', 'info'],
+  past: ['–', 'plain'],
+  cancelled: ['–', 'plain'],
+  expired: ['–', 'plain'],
+  off: ['–', 'plain'],
+} as const satisfies Readonly<Record<string, readonly [shape: string, tone: Tone]>>;
+
+export type StatusName = keyof typeof LOOKS;
+
+const isKnown = (name: string): name is StatusName => Object.hasOwn(LOOKS, name);
+
+/** A status as shape and word. One that these pages do not know is shown as the server calls it. */
+export function Status({ of: name }: { readonly of: string }) {
+  const words = useMessages().status;
+  const [shape, tone] = isKnown(name) ? LOOKS[name] : (['○', 'plain'] as const);
+  return (
+    <span className={`status ${tone}`} data-status={name}>
+      <span aria-hidden="true">{shape}</span>
+      {isKnown(name) ? words[name] : name}
+    </span>
+  );
+}

@@ -1,0 +1,18 @@
+import type { ReactNode } from 'react';
+
+/** A number with its name; linked by whoever wraps it. */
+export const Tile = ({
+  label,
+  value,
+  note,
+}: {
+  readonly label: string;
+  readonly value: ReactNode;
+  readonly note?: ReactNode;
+}) => (
+  <div className="tile">
+    <span className="muted small-text">{label}</span>
+    <span className="tile-value">{value}</span>
+    {note !== undefined && <span className="muted small-text">{note}</span>}
+  </div>
+);

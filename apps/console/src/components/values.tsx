@@ -1,0 +1,59 @@
+import { shortId } from '../format/number';
+import { formatHeadline, formatMoney } from '../format/money';
+import { formatDateTime, formatMoment, type Moment, toDate } from '../format/time';
+import { useLanguage } from '../messages/language';
+import { useSession } from '../api/queries';
+import { CopyButton } from './copy-button';
+
+/** Money in the unit of the account. Short in headlines, all six places in the ledger; hovering always shows all. */
+export function Money({
+  amount,
+  unit,
+  form = 'short',
+}: {
+  readonly amount: string;
+  readonly unit?: string;
+  readonly form?: 'short' | 'full' | 'headline';
+}) {
+  const { currency } = useSession();
+  const shownUnit = unit ?? currency;
+  const text =
+    form === 'headline' ? formatHeadline(amount, shownUnit) : formatMoney(amount, shownUnit, form === 'full');
+  return (
+    <span className="money" title={formatMoney(amount, shownUnit, true)}>
+      {text}
+    </span>
+  );
+}
+
+/** A moment: relative within a day, then the date; hovering shows it whole. */
+export function Time({ at, absolute = false }: { readonly at: Moment; readonly absolute?: boolean }) {
+  const { language } = useLanguage();
+  const iso = toDate(at).toISOString();
+  return (
+    <time dateTime={iso} title={iso}>
+      {absolute ? formatDateTime(at, language) : formatMoment(at, language)}
+    </time>
+  );
+}
+
+/** An identifier, shortened in the middle, with a button that copies all of it. */
+export function Id({
+  id,
+  name,
+  whole = false,
+}: {
+  readonly id: string;
+  readonly name: string;
+  readonly whole?: boolean;
+}) {
+  return (
+    <span className={whole ? 'id break' : 'id'}>
+      <span title={id}>{whole ? id : shortId(id)}</span>
+      <CopyButton text={id} name={name} />
+    </span>
+  );
+}
+
+/** What stands where there is nothing to tell. */
+export const None = () => <span className="muted">–</span>;

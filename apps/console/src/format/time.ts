@@ -1,0 +1,42 @@
+const DAY_MS = 86_400_000;
+const STEPS: readonly (readonly [unit: Intl.RelativeTimeFormatUnit, ms: number])[] = [
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+  ['second', 1_000],
+];
+
+/** A moment as the server gives it: ISO 8601 or Unix seconds. */
+export type Moment = string | number;
+
+export const toDate = (moment: Moment): Date => new Date(typeof moment === 'number' ? moment * 1000 : moment);
+
+/** Relative within a day, then the date with its time. */
+export function formatMoment(moment: Moment, language: string, nowMs = Date.now()): string {
+  const date = toDate(moment);
+  const distance = date.getTime() - nowMs;
+  if (Math.abs(distance) >= DAY_MS) return formatDateTime(moment, language);
+  const [unit, ms] = STEPS.find((step) => Math.abs(distance) >= step[1]) ?? ['second', 1_000];
+  return new Intl.RelativeTimeFormat(language, { numeric: 'auto', style: 'short' }).format(
+    Math.round(distance / ms),
+    unit,
+  );
+}
+
+export const formatDateTime = (moment: Moment, language: string): string =>
+  new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' }).format(toDate(moment));
+
+/** A day of the form 2026-11-22, which stands for itself in every zone. */
+export const formatDay = (day: string, language: string): string =>
+  new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeZone: 'UTC' }).format(new Date(`${day}T00:00:00Z`));
+
+export const formatSeconds = (seconds: number, language: string): string =>
+  new Intl.NumberFormat(language, {
+    style: 'unit',
+    unit: 'second',
+    unitDisplay: 'short',
+    maximumFractionDigits: 1,
+  }).format(seconds);
+
+/** The day so many days before today in UTC, as 2026-11-22. */
+export const dayAgo = (days: number, nowMs = Date.now()): string =>
+  new Date(nowMs - days * DAY_MS).toISOString().slice(0, 10);

@@ -1,0 +1,35 @@
+import './styles/base.css';
+import './styles/tokens.css';
+import './styles/components.css';
+import './styles/shell.css';
+import './styles/pages.css';
+import { QueryClientProvider } from '@tanstack/react-query';
+import { RouterProvider } from '@tanstack/react-router';
+import { createRoot } from 'react-dom/client';
+import { onInterruption } from './api/call';
+import { queryClient, sessionQuery } from './api/queries';
+import { LanguageProvider, loadFirstLanguage } from './messages/language';
+import { router } from './router';
+import { needReload } from './shell/reload-notice';
+
+onInterruption({
+  reloadRequired: needReload,
+  signInRequired: () => {
+    // The first look for a session leads to the sign-in by itself; this is a session that ended under the reader's hands.
+    if (!queryClient.getQueryData(sessionQuery.queryKey)) return;
+    const { publicHref } = router.state.location;
+    queryClient.clear();
+    void router.navigate({ to: '/sign-in', search: { to: publicHref } });
+  },
+});
+
+const place = document.getElementById('root');
+if (!place) throw new Error('index.html has lost its root');
+const first = await loadFirstLanguage();
+createRoot(place).render(
+  <LanguageProvider first={first}>
+    <QueryClientProvider client={queryClient}>
+      <RouterProvider router={router} />
+    </QueryClientProvider>
+  </LanguageProvider>,
+);

@@ -1,0 +1,254 @@
+import { useState } from 'react';
+import { useChange, useMay, useRead, useSession } from '../../api/queries';
+import { Check, TextField } from '../../components/fields';
+import { Card, Facts, Notice, Page } from '../../components/page';
+import { Failure, Loaded } from '../../components/states';
+import { type Column, Table } from '../../components/table';
+import { None, Time } from '../../components/values';
+import { useMessages } from '../../messages/language';
+import type { Answer } from '../../api/call';
+import { addPasskey, hasPasskeys } from '../../shell/passkeys';
+import { areShortcutsOn, turnShortcuts } from '../../shell/shortcuts';
+import { ProofRefused } from '../../shell/proof-refused';
+import { PeopleCards } from './people';
+
+export function AccountPage() {
+  const { account } = useMessages();
+  const hasProfile = useMay('profile:manage');
+  const mayManage = useMay('people:manage');
+  return (
+    <Page title={account.title}>
+      {hasProfile && <Profile />}
+      {mayManage && <PeopleCards />}
+      <Sessions />
+      <Appearance />
+    </Page>
+  );
+}
+
+const shown = (failure: Error | null) =>
+  failure && !(failure instanceof ProofRefused) ? <Failure of={failure} /> : null;
+
+function Profile() {
+  const { account, common, roles } = useMessages();
+  const session = useSession();
+  const ways = useRead('GET /sign-in', {});
+  const { user } = session;
+  if (!user) return null;
+  return (
+    <>
+      <Card title={account.profile}>
+        <Facts
+          of={[
+            [account.name, user.name],
+            [account.email, user.email ?? <None key="email" />],
+            [account.role, session.roles.map((role) => roles[role]).join(', ')],
+            ['ID', user.id],
+            [account.password, user.has_password ? common.yes : common.no],
+          ]}
+        />
+      </Card>
+      <div className="columns even">
+        <PasswordCard />
+        {ways.data?.passkey === true && <Passkeys />}
+      </div>
+    </>
+  );
+}
+
+function PasswordCard() {
+  const { account, common } = useMessages();
+  const { user } = useSession();
+  const [email, setEmail] = useState(user?.email ?? '');
+  const [password, setPassword] = useState('');
+  const profile = useChange('POST /profile', ['GET /session']);
+  const change = useChange('POST /profile/password', ['GET /session', 'GET /sessions']);
+  const save = async () => {
+    if (email !== (user?.email ?? '')) await profile.mutateAsync({ body: { email } });
+    await change.mutateAsync({ body: { password } });
+    setPassword('');
+  };
+  return (
+    <Card title={account.password}>
+      <form
+        className="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          // What fails is shown below.
+          save().catch(() => undefined);
+        }}
+      >
+        <TextField
+          label={account.email}
+          type="email"
+          autoComplete="username"
+          value={email}
+          onChange={(event) => setEmail(event.target.value)}
+        />
+        <TextField
+          label={account.newPassword}
+          hint={account.passwordHint}
+          type="password"
+          autoComplete="new-password"
+          value={password}
+          onChange={(event) => setPassword(event.target.value)}
+        />
+        {change.data && <Notice tone="good">{account.passwordSet}</Notice>}
+        {shown(profile.error ?? change.error)}
+        <div className="row">
+          <button type="submit" className="button" disabled={password === '' || email === '' || change.isPending}>
+            {common.save}
+          </button>
+        </div>
+      </form>
+    </Card>
+  );
+}
+
+function Passkeys() {
+  const { account, common } = useMessages();
+  const [name, setName] = useState('');
+  const [failure, setFailure] = useState<Error | null>(null);
+  const query = useRead('GET /passkeys', {});
+  const remove = useChange('POST /passkeys/:passkey_id/remove', ['GET /passkeys', 'GET /session']);
+  const add = () => {
+    setFailure(null);
+    addPasskey(name).then(
+      () => {
+        setName('');
+        void query.refetch();
+      },
+      (error: Error) => setFailure(error),
+    );
+  };
+  return (
+    <Card title={account.passkeys}>
+      <div className="stack">
+        <Loaded query={query} height={60}>
+          {({ items }) =>
+            items.length === 0 ? (
+              <p className="muted">{account.noPasskeys}</p>
+            ) : (
+              <ul className="stack tight">
+                {items.map((each) => (
+                  <li key={each.id} className="row between">
+                    <span>
+                      {each.name}{' '}
+                      <span className="muted small-text">
+                        <Time at={each.created_at} />
+                      </span>
+                    </span>
+                    <button
+                      type="button"
+                      className="button small"
+                      onClick={() => remove.mutate({ params: { passkey_id: each.id }, body: {} })}
+                    >
+                      {common.remove}
+                      <span className="visually-hidden">: {each.name}</span>
+                    </button>
+                  </li>
+                ))}
+              </ul>
+            )
+          }
+        </Loaded>
+        {hasPasskeys() && (
+          <form
+            className="stack"
+            onSubmit={(event) => {
+              event.preventDefault();
+              if (name !== '') add();
+            }}
+          >
+            <TextField label={account.passkeyName} value={name} onChange={(event) => setName(event.target.value)} />
+            <div className="row">
+              <button type="submit" className="button" disabled={name === ''}>
+                {account.addPasskey}
+              </button>
+            </div>
+          </form>
+        )}
+        {shown(failure ?? remove.error)}
+      </div>
+    </Card>
+  );
+}
+
+type SessionRow = Answer<'GET /sessions'>['items'][number];
+
+function Sessions() {
+  const { account } = useMessages();
+  const query = useRead('GET /sessions', {});
+  const end = useChange('POST /sessions/:session_id/end', ['GET /sessions']);
+  const endAll = useChange('POST /session/sign-out-everywhere');
+  const columns: Column<SessionRow>[] = [
+    {
+      id: 'agent',
+      head: account.agent,
+      cell: ({ agent }) => (
+        <span className="clipped" title={agent ?? ''}>
+          {agent ?? <None />}
+        </span>
+      ),
+    },
+    { id: 'address', head: account.address, cell: ({ address }) => address ?? <None /> },
+    { id: 'seen', head: account.seen, cell: ({ seen_at: at }) => <Time at={at} /> },
+    { id: 'started', head: account.started, isHidden: true, cell: ({ started_at: at }) => <Time at={at} /> },
+    {
+      id: 'end',
+      head: '',
+      cell: (row) =>
+        row.is_current ? (
+          <span className="muted">{account.current}</span>
+        ) : (
+          <button
+            type="button"
+            className="button small"
+            onClick={() => end.mutate({ params: { session_id: row.id }, body: {} })}
+          >
+            {account.end}
+          </button>
+        ),
+    },
+  ];
+  return (
+    <Card
+      title={account.sessions}
+      isFlush
+      actions={
+        <button
+          type="button"
+          className="button small"
+          onClick={() => endAll.mutate({ body: {} }, { onSuccess: () => location.assign('/console/sign-in') })}
+        >
+          {account.endAll}
+        </button>
+      }
+    >
+      <Loaded query={query} height={120}>
+        {({ items }) => (
+          <Table label={account.sessions} name="sessions" columns={columns} rows={items} keyOf={({ id }) => id} />
+        )}
+      </Loaded>
+      {shown(end.error ?? endAll.error)}
+    </Card>
+  );
+}
+
+function Appearance() {
+  const { account, shell } = useMessages();
+  const [isOn, setOn] = useState(areShortcutsOn);
+  return (
+    <Card title={account.appearance}>
+      <Check
+        kind="switch"
+        label={shell.shortcutsOn}
+        checked={isOn}
+        onChange={(event) => {
+          turnShortcuts(event.target.checked);
+          setOn(event.target.checked);
+        }}
+      />
+    </Card>
+  );
+}

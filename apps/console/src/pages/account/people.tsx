@@ -1,0 +1,201 @@
+import { useState } from 'react';
+import { useChange, useRead } from '../../api/queries';
+import type { ConsolePeople, ConsolePerson } from '../../api/types';
+import { FormDialog } from '../../components/confirm-dialog';
+import { Select, TextField } from '../../components/fields';
+import { Menu, MenuItem } from '../../components/menu';
+import { Icon } from '../../components/icons';
+import { Card } from '../../components/page';
+import { LinkDialog } from '../../components/link-dialog';
+import { Loaded } from '../../components/states';
+import { type Column, Table } from '../../components/table';
+import { None, Time } from '../../components/values';
+import { useMessages } from '../../messages/language';
+
+const ROLES = ['viewer', 'developer', 'finance', 'owner'] as const;
+type Role = (typeof ROLES)[number];
+type Doing = { readonly what: 'role' | 'remove'; readonly person: ConsolePerson };
+
+/** The people of the account, and who is invited. */
+export function PeopleCards() {
+  const { account } = useMessages();
+  const [isInviting, setInviting] = useState(false);
+  const [doing, setDoing] = useState<Doing | null>(null);
+  const query = useRead('GET /people', {});
+  return (
+    <Card
+      title={account.people}
+      isFlush
+      actions={
+        <button type="button" className="button small" onClick={() => setInviting(true)}>
+          {account.invite}
+        </button>
+      }
+    >
+      <Loaded query={query} height={120}>
+        {({ people, invitations }) => (
+          <>
+            <People people={people} onDo={setDoing} />
+            {invitations.length > 0 && <Invitations of={invitations} />}
+          </>
+        )}
+      </Loaded>
+      {isInviting && <InviteDialog onClose={() => setInviting(false)} />}
+      {doing?.what === 'role' && <RoleDialog person={doing.person} onClose={() => setDoing(null)} />}
+      {doing?.what === 'remove' && <RemoveDialog person={doing.person} onClose={() => setDoing(null)} />}
+    </Card>
+  );
+}
+
+function People({
+  people,
+  onDo,
+}: {
+  readonly people: readonly ConsolePerson[];
+  readonly onDo: (doing: Doing) => void;
+}) {
+  const { account, roles, common } = useMessages();
+  const columns: Column<ConsolePerson>[] = [
+    {
+      id: 'name',
+      head: account.name,
+      cell: ({ name, is_self: isSelf }) => (isSelf ? `${name} (${account.you})` : name),
+    },
+    { id: 'email', head: account.email, cell: ({ email }) => email ?? <None /> },
+    { id: 'role', head: account.role, cell: ({ role }) => roles[role] },
+    { id: 'seen', head: account.seen, cell: ({ seen_at: at }) => (at === null ? common.never : <Time at={at} />) },
+    {
+      id: 'actions',
+      head: '',
+      cell: (person) =>
+        !person.is_self && (
+          <Menu label={`${common.actions}: ${person.name}`} button={<Icon name="more" />}>
+            <MenuItem onChoose={() => onDo({ what: 'role', person })}>{account.changeRole}</MenuItem>
+            <MenuItem onChoose={() => onDo({ what: 'remove', person })}>{account.remove}</MenuItem>
+          </Menu>
+        ),
+    },
+  ];
+  return (
+    <Table label={account.people} name="people" columns={columns} rows={people} keyOf={(person) => person.user_id} />
+  );
+}
+
+function Invitations({ of: invitations }: { readonly of: ConsolePeople['invitations'] }) {
+  const { account, roles } = useMessages();
+  const withdraw = useChange('POST /people/invitations/:invitation_id/withdraw', ['GET /people']);
+  const columns: Column<ConsolePeople['invitations'][number]>[] = [
+    { id: 'email', head: account.email, cell: ({ email }) => email ?? <None /> },
+    { id: 'role', head: account.role, cell: ({ role }) => roles[role] },
+    { id: 'by', head: account.invitedBy, cell: (each) => each.invited_by },
+    { id: 'expires', head: account.expires, cell: ({ expires_at: at }) => <Time at={at} absolute /> },
+    {
+      id: 'withdraw',
+      head: '',
+      cell: ({ id }) => (
+        <button
+          type="button"
+          className="button small"
+          onClick={() => withdraw.mutate({ params: { invitation_id: id }, body: {} })}
+        >
+          {account.withdraw}
+        </button>
+      ),
+    },
+  ];
+  return (
+    <>
+      <h3 className="inner-head">{account.invitations}</h3>
+      <Table
+        label={account.invitations}
+        name="invitations"
+        columns={columns}
+        rows={invitations}
+        keyOf={({ id }) => id}
+      />
+    </>
+  );
+}
+
+export function RoleSelect({ value, onChange }: { readonly value: Role; readonly onChange: (role: Role) => void }) {
+  const { account, roles } = useMessages();
+  return (
+    <Select label={account.role} value={value} onChange={(event) => onChange(event.target.value as Role)}>
+      {ROLES.map((role) => (
+        <option key={role} value={role}>
+          {roles[role]}
+        </option>
+      ))}
+    </Select>
+  );
+}
+
+function InviteDialog({ onClose }: { readonly onClose: () => void }) {
+  const { account, common } = useMessages();
+  const [role, setRole] = useState<Role>('developer');
+  const [email, setEmail] = useState('');
+  const invite = useChange('POST /people/invitations', ['GET /people']);
+  if (invite.data)
+    return <LinkDialog link={invite.data.link} until={invite.data.invitation.expires_at} onClose={onClose} />;
+  return (
+    <FormDialog
+      title={account.invite}
+      submit={account.invite}
+      isBusy={invite.isPending}
+      failure={invite.error}
+      onClose={onClose}
+      onSubmit={() => invite.mutate({ body: { role, ...(email !== '' && { email }) } })}
+    >
+      <TextField
+        label={account.email}
+        aside={common.optional}
+        type="email"
+        hint={account.inviteHint}
+        value={email}
+        onChange={(event) => setEmail(event.target.value)}
+      />
+      <RoleSelect value={role} onChange={setRole} />
+    </FormDialog>
+  );
+}
+
+interface OfPerson {
+  readonly person: ConsolePerson;
+  readonly onClose: () => void;
+}
+
+function RoleDialog({ person, onClose }: OfPerson) {
+  const { account, common } = useMessages();
+  const [role, setRole] = useState<Role>(person.role);
+  const change = useChange('POST /people/:user_id', ['GET /people']);
+  return (
+    <FormDialog
+      title={`${account.changeRole}: ${person.name}`}
+      submit={common.save}
+      isBusy={change.isPending}
+      failure={change.error}
+      onClose={onClose}
+      onSubmit={() => change.mutate({ params: { user_id: person.user_id }, body: { role } }, { onSuccess: onClose })}
+    >
+      <RoleSelect value={role} onChange={setRole} />
+    </FormDialog>
+  );
+}
+
+function RemoveDialog({ person, onClose }: OfPerson) {
+  const { account } = useMessages();
+  const remove = useChange('POST /people/:user_id/remove', ['GET /people']);
+  return (
+    <FormDialog
+      title={account.removeTitle(person.name)}
+      submit={account.remove}
+      isDangerous
+      isBusy={remove.isPending}
+      failure={remove.error}
+      onClose={onClose}
+      onSubmit={() => remove.mutate({ params: { user_id: person.user_id }, body: {} }, { onSuccess: onClose })}
+    >
+      <p>{account.removeText}</p>
+    </FormDialog>
+  );
+}

@@ -1,0 +1,143 @@
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useMay, useRead } from '../../api/queries';
+import type { AdminAccount, ConsoleEntry, ConsoleKey } from '../../api/types';
+import { ListCard } from '../../components/list';
+import { Card, Facts, Page } from '../../components/page';
+import { Empty, Loaded } from '../../components/states';
+import { Status } from '../../components/status';
+import { type Column, Table } from '../../components/table';
+import { Id, Money, None, Time } from '../../components/values';
+import { useMessages } from '../../messages/language';
+import { Change, useKindName } from '../billing/entry-parts';
+import { EditAccountDialog, FundingDialog } from './account-dialogs';
+
+const route = getRouteApi('/shell/admin/accounts/$accountId');
+
+export function AdminAccountPage() {
+  const { admin } = useMessages();
+  const { accountId } = route.useParams();
+  const mayRead = useMay('admin:accounts');
+  const query = useRead('GET /admin/accounts/:account_id', { params: { account_id: accountId } });
+  return (
+    <Page title={query.data?.name ?? admin.accounts} actions={query.data && <Actions of={query.data} />}>
+      <Loaded query={query} height={360}>
+        {(data) => <AccountFacts of={data} />}
+      </Loaded>
+      {mayRead && <Keys accountId={accountId} />}
+      {mayRead && <Entries accountId={accountId} />}
+    </Page>
+  );
+}
+
+function Actions({ of: account }: { readonly of: AdminAccount }) {
+  const { admin } = useMessages();
+  const [doing, setDoing] = useState<'top-ups' | 'adjustments' | 'edit' | null>(null);
+  const close = () => setDoing(null);
+  if (!useMay('admin:write')) return null;
+  return (
+    <>
+      <button type="button" className="button primary" onClick={() => setDoing('top-ups')}>
+        {admin.topUp}
+      </button>
+      <button type="button" className="button" onClick={() => setDoing('adjustments')}>
+        {admin.adjust}
+      </button>
+      <button type="button" className="button" onClick={() => setDoing('edit')}>
+        {admin.edit}
+      </button>
+      {doing === 'edit' && <EditAccountDialog of={account} onClose={close} />}
+      {(doing === 'top-ups' || doing === 'adjustments') && <FundingDialog of={account} kind={doing} onClose={close} />}
+    </>
+  );
+}
+
+function AccountFacts({ of: account }: { readonly of: AdminAccount }) {
+  const { admin, common, keys } = useMessages();
+  const limit = (value: number | null) => value ?? common.unlimited;
+  return (
+    <Card title={common.details}>
+      <Facts
+        of={[
+          [common.state, <Status key="state" of={account.disabled_at === null ? 'active' : 'disabled'} />],
+          ['ID', <Id key="id" id={account.id} name={common.id} whole />],
+          [
+            admin.available,
+            account.unlimited ? common.unlimited : <Money key="available" amount={account.available} form="full" />,
+          ],
+          [admin.held, <Money key="held" amount={account.held} form="full" />],
+          [admin.used, <Money key="used" amount={account.used} form="full" />],
+          [admin.owed, <Money key="owed" amount={account.owed} form="full" />],
+          [admin.priority, account.priority],
+          [keys.requestsPerMinute, limit(account.requests_per_minute)],
+          [keys.tokensPerMinute, limit(account.tokens_per_minute)],
+          [keys.maxRunningTasks, limit(account.max_running_tasks)],
+          [common.created, <Time key="created" at={account.created_at} absolute />],
+        ]}
+      />
+    </Card>
+  );
+}
+
+function Keys({ accountId }: { readonly accountId: string }) {
+  const { admin, keys, common } = useMessages();
+  const query = useRead('GET /admin/accounts/:account_id/keys', { params: { account_id: accountId } });
+  const columns: Column<ConsoleKey>[] = [
+    { id: 'name', head: common.name, cell: (key) => (key.kind === 'console' ? keys.consoleName : key.name) },
+    { id: 'state', head: common.state, cell: ({ state }) => <Status of={state} /> },
+    { id: 'prefix', head: keys.prefix, cell: ({ prefix }) => <code>{prefix}…</code> },
+    { id: 'used', head: keys.used, isNumber: true, cell: ({ used }) => <Money amount={used} /> },
+    {
+      id: 'last',
+      head: keys.lastUsed,
+      cell: ({ last_used_at: at }) => (at === null ? common.never : <Time at={at} />),
+    },
+  ];
+  return (
+    <Card title={admin.keys} isFlush>
+      <Loaded query={query} height={120}>
+        {({ items }) =>
+          items.length === 0 ? (
+            <Empty>{admin.noKeys}</Empty>
+          ) : (
+            <Table label={admin.keys} name="admin.keys" columns={columns} rows={items} keyOf={({ id }) => id} />
+          )
+        }
+      </Loaded>
+    </Card>
+  );
+}
+
+function Entries({ accountId }: { readonly accountId: string }) {
+  const { admin, money, common } = useMessages();
+  const kindName = useKindName();
+  const columns: Column<ConsoleEntry>[] = [
+    { id: 'kind', head: money.billing.kind, cell: ({ kind }) => kindName(kind) },
+    {
+      id: 'for',
+      head: money.billing.belongsTo,
+      cell: (entry) =>
+        entry.task_id === null ? (
+          (entry.usage?.model ?? entry.reference ?? <None />)
+        ) : (
+          <Link to="/admin/tasks/$taskId" params={{ taskId: entry.task_id }}>
+            {entry.usage?.model ?? entry.task_id}
+          </Link>
+        ),
+    },
+    { id: 'time', head: common.time, cell: ({ time }) => <Time at={time} /> },
+    { id: 'change', head: money.billing.change, isNumber: true, cell: (entry) => <Change of={entry} /> },
+  ];
+  return (
+    <ListCard
+      route="GET /admin/accounts/:account_id/entries"
+      input={{ params: { account_id: accountId } }}
+      label={admin.entries}
+      name="admin.entries"
+      columns={columns}
+      keyOf={({ id }) => id}
+      head={<h2>{admin.entries}</h2>}
+      empty={<Empty>{admin.noEntries}</Empty>}
+    />
+  );
+}

@@ -1,0 +1,79 @@
+import { getRouteApi } from '@tanstack/react-router';
+import { pathOf } from '../../api/call';
+import type { AdminAuditRecord } from '../../api/types';
+import { TextField } from '../../components/fields';
+import { Icon } from '../../components/icons';
+import { ListCard } from '../../components/list';
+import { Page } from '../../components/page';
+import { Empty } from '../../components/states';
+import type { Column } from '../../components/table';
+import { Time } from '../../components/values';
+import { shortId } from '../../format/number';
+import { useMessages } from '../../messages/language';
+
+const route = getRouteApi('/shell/admin/audit');
+
+export function AuditPage() {
+  const { admin, common } = useMessages();
+  const { audit: words } = admin;
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const columns: Column<AdminAuditRecord>[] = [
+    { id: 'action', head: words.action, cell: ({ action }) => action },
+    { id: 'actor', head: words.actor, cell: ({ actor }) => actor },
+    {
+      id: 'subject',
+      head: words.subject,
+      cell: (record) => <code title={record.subject_id}>{shortId(record.subject_id)}</code>,
+    },
+    { id: 'change', head: words.change, cell: (record) => <BeforeAfter of={record} /> },
+    { id: 'time', head: common.time, cell: ({ time }) => <Time at={time} /> },
+  ];
+  return (
+    <Page
+      title={words.title}
+      actions={
+        <a className="button" href={pathOf('/admin/audit', {}, { format: 'csv', ...search })} download>
+          <Icon name="download" />
+          {common.downloadCsv}
+        </a>
+      }
+    >
+      <form className="filters" role="search" aria-label={common.filter} onSubmit={(event) => event.preventDefault()}>
+        <TextField
+          label={words.subjectFilter}
+          type="search"
+          value={search.subject_id ?? ''}
+          onChange={(event) =>
+            void navigate({
+              search: event.target.value === '' ? {} : { subject_id: event.target.value },
+              replace: true,
+            })
+          }
+        />
+      </form>
+      <ListCard
+        route="GET /admin/audit"
+        input={{ query: search }}
+        label={words.title}
+        name="audit"
+        columns={columns}
+        keyOf={({ id }) => id}
+        empty={<Empty>{words.none}</Empty>}
+      />
+    </Page>
+  );
+}
+
+function BeforeAfter({ of: { before, after } }: { readonly of: AdminAuditRecord }) {
+  const { common } = useMessages();
+  if (before === null && after === null) return null;
+  return (
+    <details>
+      <summary>{common.details}</summary>
+      <code className="break">
+        {JSON.stringify(before)} → {JSON.stringify(after)}
+      </code>
+    </details>
+  );
+}

@@ -1,0 +1,132 @@
+import { useState } from 'react';
+import { useChange } from '../../api/queries';
+import type { AdminPerson } from '../../api/types';
+import { FormDialog } from '../../components/confirm-dialog';
+import { Select, TextField } from '../../components/fields';
+import { Icon } from '../../components/icons';
+import { LinkDialog } from '../../components/link-dialog';
+import { ListCard } from '../../components/list';
+import { Menu, MenuItem } from '../../components/menu';
+import { Page } from '../../components/page';
+import { Empty, Failure } from '../../components/states';
+import { Status } from '../../components/status';
+import type { Column } from '../../components/table';
+import { None, Time } from '../../components/values';
+import { useMessages } from '../../messages/language';
+import { ProofRefused } from '../../shell/proof-refused';
+
+const ACCOUNT_ROLES = ['viewer', 'developer', 'finance', 'owner'] as const;
+const OPERATOR_ROLES = ['ops_viewer', 'operator'] as const;
+type AnyRole = (typeof ACCOUNT_ROLES)[number] | (typeof OPERATOR_ROLES)[number];
+
+export function PeoplePage() {
+  const { admin, account, common, roles } = useMessages();
+  const { people: words } = admin;
+  const [isInviting, setInviting] = useState(false);
+  const change = useChange('POST /admin/people/:user_id', ['GET /admin/people', 'GET /admin/audit']);
+  const columns: Column<AdminPerson>[] = [
+    { id: 'name', head: common.name, cell: ({ name }) => name },
+    { id: 'email', head: account.email, cell: ({ email }) => email ?? <None /> },
+    {
+      id: 'state',
+      head: common.state,
+      cell: ({ disabled_at: at }) => <Status of={at === null ? 'active' : 'disabled'} />,
+    },
+    {
+      id: 'operator',
+      head: words.operatorRole,
+      cell: ({ operator_role: role }) => (role === null ? words.noRole : roles[role]),
+    },
+    {
+      id: 'memberships',
+      head: words.memberships,
+      cell: ({ memberships }) =>
+        memberships.map((each) => `${each.account_name}: ${roles[each.role]}`).join(', ') || <None />,
+    },
+    { id: 'seen', head: account.seen, cell: ({ seen_at: at }) => (at === null ? common.never : <Time at={at} />) },
+    {
+      id: 'actions',
+      head: '',
+      cell: (person) => (
+        <Menu label={`${common.actions}: ${person.name}`} button={<Icon name="more" />}>
+          <MenuItem
+            onChoose={() =>
+              change.mutate({ params: { user_id: person.user_id }, body: { disabled: person.disabled_at === null } })
+            }
+          >
+            {person.disabled_at === null ? words.disable : words.enable}
+          </MenuItem>
+        </Menu>
+      ),
+    },
+  ];
+  return (
+    <Page
+      title={words.title}
+      actions={
+        <button type="button" className="button primary" onClick={() => setInviting(true)}>
+          {words.invite}
+        </button>
+      }
+    >
+      {change.error && !(change.error instanceof ProofRefused) && <Failure of={change.error} />}
+      <ListCard
+        route="GET /admin/people"
+        input={{}}
+        label={words.title}
+        name="admin.people"
+        columns={columns}
+        keyOf={(person) => person.user_id}
+        empty={<Empty>{words.none}</Empty>}
+      />
+      {isInviting && <InviteDialog onClose={() => setInviting(false)} />}
+    </Page>
+  );
+}
+
+function InviteDialog({ onClose }: { readonly onClose: () => void }) {
+  const { admin, account, common, roles } = useMessages();
+  const { people: words } = admin;
+  const [accountId, setAccountId] = useState('');
+  const [email, setEmail] = useState('');
+  const [role, setRole] = useState<AnyRole>('operator');
+  const invite = useChange('POST /admin/people/invitations', ['GET /admin/people', 'GET /admin/audit']);
+  const choices: readonly AnyRole[] = accountId === '' ? OPERATOR_ROLES : ACCOUNT_ROLES;
+  const chosen = choices.includes(role) ? role : choices.at(-1)!;
+  if (invite.data) return <LinkDialog link={invite.data.link} until={invite.data.expires_at} onClose={onClose} />;
+  return (
+    <FormDialog
+      title={words.invite}
+      submit={words.invite}
+      isBusy={invite.isPending}
+      failure={invite.error}
+      onClose={onClose}
+      onSubmit={() =>
+        invite.mutate({
+          body: { role: chosen, ...(accountId !== '' && { account_id: accountId }), ...(email !== '' && { email }) },
+        })
+      }
+    >
+      <TextField
+        label={words.account}
+        value={accountId}
+        onChange={(event) => setAccountId(event.target.value.trim())}
+      />
+      <TextField
+        label={account.email}
+        aside={common.optional}
+        type="email"
+        hint={account.inviteHint}
+        value={email}
+        onChange={(event) => setEmail(event.target.value)}
+      />
+      <Select label={account.role} value={chosen} onChange={(event) => setRole(event.target.value as AnyRole)}>
+        {choices.map((each) => (
+          <option key={each} value={each}>
+            {roles[each]}
+          </option>
+        ))}
+      </Select>
+    </FormDialog>
+  );
+}

@@ -1,0 +1,107 @@
+import { useChange, useMay, useRead } from '../../api/queries';
+import type { AdminReconciliation } from '../../api/types';
+import { CodeBlock } from '../../components/code-block';
+import { Card, Notice, Page } from '../../components/page';
+import { Empty, Failure, Loaded } from '../../components/states';
+import { Status } from '../../components/status';
+import { type Column, Table } from '../../components/table';
+import { Time } from '../../components/values';
+import { formatCount } from '../../format/number';
+import { useLanguage, useMessages } from '../../messages/language';
+
+export function ReconciliationPage() {
+  const { admin } = useMessages();
+  const { reconciliation: words } = admin;
+  const mayWrite = useMay('admin:write');
+  const query = useRead('GET /admin/reconciliations', {});
+  const run = useChange('POST /admin/reconciliations', ['GET /admin/reconciliations', 'GET /admin/overview']);
+  return (
+    <Page
+      title={words.title}
+      actions={
+        mayWrite && (
+          <>
+            <button
+              type="button"
+              className="button primary"
+              disabled={run.isPending}
+              onClick={() => run.mutate({ body: {} })}
+            >
+              {run.isPending ? words.running : words.run}
+            </button>
+            <button
+              type="button"
+              className="button"
+              disabled={run.isPending}
+              onClick={() => run.mutate({ body: { full: true } })}
+            >
+              {words.runFull}
+            </button>
+          </>
+        )
+      }
+    >
+      {run.error && <Failure of={run.error} />}
+      <Loaded query={query} height={360}>
+        {({ items }) => <Reports items={items} />}
+      </Loaded>
+    </Page>
+  );
+}
+
+function Reports({ items }: { readonly items: readonly AdminReconciliation[] }) {
+  const { messages, language } = useLanguage();
+  const { reconciliation: words } = messages.admin;
+  const newest = items[0];
+  if (!newest)
+    return (
+      <section className="card">
+        <Empty>{words.none}</Empty>
+      </section>
+    );
+  const columns: Column<AdminReconciliation>[] = [
+    {
+      id: 'state',
+      head: messages.common.state,
+      cell: ({ balanced }) => <Status of={balanced ? 'balanced' : 'broken'} />,
+    },
+    { id: 'finished', head: words.finished, cell: ({ finished_at: at }) => <Time at={at} absolute /> },
+    {
+      id: 'entries',
+      head: words.entries,
+      isNumber: true,
+      cell: ({ counts }) => formatCount(Number(counts.entries), language),
+    },
+    {
+      id: 'tasks',
+      head: words.tasks,
+      isNumber: true,
+      cell: ({ counts }) => formatCount(Number(counts.tasks), language),
+    },
+    {
+      id: 'findings',
+      head: words.findings,
+      isNumber: true,
+      cell: ({ findings }) => formatCount(findings.length, language),
+    },
+    { id: 'full', head: words.full, cell: ({ full }) => (full ? messages.common.yes : messages.common.no) },
+  ];
+  return (
+    <div className="stack">
+      <Notice tone={newest.balanced ? 'good' : 'bad'}>
+        {newest.balanced
+          ? words.balanced(formatCount(Number(newest.counts.entries), language))
+          : words.broken(newest.findings.length)}{' '}
+        <Time at={newest.finished_at} />
+      </Notice>
+      {newest.findings.length > 0 && (
+        <Card title={words.findings}>
+          <CodeBlock name={words.findings} code={JSON.stringify(newest.findings, null, 2)} />
+        </Card>
+      )}
+      <Card title={words.reports} isFlush>
+        <Table label={words.reports} name="reports" columns={columns} rows={items} keyOf={({ id }) => id} />
+      </Card>
+    </div>
+  );
+}

@@ -1,0 +1,164 @@
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import type { ReadRoute } from '../../api/call';
+import { useChange, useMay, useRead } from '../../api/queries';
+import type { AdminUpstream } from '../../api/types';
+import { CodeBlock } from '../../components/code-block';
+import { FormDialog } from '../../components/confirm-dialog';
+import { TextArea } from '../../components/fields';
+import { Card, Facts, Notice, Page } from '../../components/page';
+import { Failure, Loaded } from '../../components/states';
+import { None, Time } from '../../components/values';
+import { useMessages } from '../../messages/language';
+import { ProofRefused } from '../../shell/proof-refused';
+import { patched, readObject } from './json-field';
+import { Health, LastError } from './upstreams';
+
+const route = getRouteApi('/shell/admin/upstreams/$upstreamId');
+const TOUCHED: readonly ReadRoute[] = ['GET /admin/upstreams', 'GET /admin/upstreams/:upstream_id', 'GET /admin/audit'];
+
+export function UpstreamPage() {
+  const { upstreamId } = route.useParams();
+  const mayWrite = useMay('admin:write');
+  const query = useRead('GET /admin/upstreams/:upstream_id', { params: { upstream_id: upstreamId } });
+  return (
+    <Page title={upstreamId} actions={mayWrite && query.data?.source === 'database' && <Actions of={query.data} />}>
+      <Loaded query={query} height={420}>
+        {(upstream) => <Details of={upstream} />}
+      </Loaded>
+    </Page>
+  );
+}
+
+function Details({ of: upstream }: { readonly of: AdminUpstream }) {
+  const { admin, common } = useMessages();
+  const { upstreams: words } = admin;
+  return (
+    <div className="stack">
+      {upstream.source === 'file' && <Notice tone="info">{words.fromFile}</Notice>}
+      <Card title={common.details}>
+        <Facts
+          of={[
+            [common.state, <Health key="health" of={upstream} />],
+            [words.source, words.sources[upstream.source]],
+            [words.key, upstream.key_set ? words.keyEnds(upstream.key_ends_with ?? '…') : words.noKey],
+            [
+              words.lastError,
+              upstream.health.last_error ? (
+                <LastError key="error" of={upstream.health.last_error} />
+              ) : (
+                <None key="error" />
+              ),
+            ],
+            ...(upstream.updated_at === null
+              ? []
+              : [[common.updated, <Time key="updated" at={upstream.updated_at} absolute />] as const]),
+          ]}
+        />
+      </Card>
+      <Card title={words.settings}>
+        <CodeBlock name={words.settings} code={JSON.stringify(upstream.settings, null, 2)} />
+      </Card>
+    </div>
+  );
+}
+
+function Actions({ of: upstream }: { readonly of: AdminUpstream }) {
+  const { admin } = useMessages();
+  const { upstreams: words } = admin;
+  const [doing, setDoing] = useState<'edit' | 'remove' | null>(null);
+  const toggle = useChange('POST /admin/upstreams/:upstream_id', TOUCHED);
+  const close = () => setDoing(null);
+  return (
+    <>
+      <button
+        type="button"
+        className="button"
+        disabled={toggle.isPending}
+        onClick={() => toggle.mutate({ params: { upstream_id: upstream.id }, body: { enabled: !upstream.enabled } })}
+      >
+        {upstream.enabled ? words.turnOff : words.turnOn}
+      </button>
+      <button type="button" className="button" onClick={() => setDoing('edit')}>
+        {admin.edit}
+      </button>
+      <button type="button" className="button danger" onClick={() => setDoing('remove')}>
+        {words.remove}
+      </button>
+      {toggle.error && !(toggle.error instanceof ProofRefused) && <Failure of={toggle.error} />}
+      {doing === 'edit' && <EditDialog of={upstream} onClose={close} />}
+      {doing === 'remove' && <RemoveDialog of={upstream} onClose={close} />}
+    </>
+  );
+}
+
+interface OfUpstream {
+  readonly of: AdminUpstream;
+  readonly onClose: () => void;
+}
+
+/** Changes settings, and shows before and after first. */
+function EditDialog({ of: upstream, onClose }: OfUpstream) {
+  const { admin, common } = useMessages();
+  const { upstreams: words } = admin;
+  const [text, setText] = useState('{\n  \n}');
+  const change = useChange('POST /admin/upstreams/:upstream_id', TOUCHED);
+  const patch = readObject(text);
+  return (
+    <FormDialog
+      title={`${admin.edit}: ${upstream.id}`}
+      submit={common.save}
+      isReady={patch !== null && Object.keys(patch).length > 0}
+      isBusy={change.isPending}
+      failure={change.error}
+      onClose={onClose}
+      onSubmit={() =>
+        patch && change.mutate({ params: { upstream_id: upstream.id }, body: patch }, { onSuccess: onClose })
+      }
+    >
+      <TextArea
+        label={words.patch}
+        hint={words.patchHint}
+        error={patch ? undefined : words.wrongJson}
+        rows={6}
+        spellCheck={false}
+        className="code-area"
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+      />
+      {patch && Object.keys(patch).length > 0 && (
+        <>
+          <h3>{words.before}</h3>
+          <CodeBlock name={words.before} code={JSON.stringify(upstream.settings, null, 2)} />
+          <h3>{words.after}</h3>
+          <CodeBlock name={words.after} code={JSON.stringify(patched(upstream.settings, patch), null, 2)} />
+        </>
+      )}
+    </FormDialog>
+  );
+}
+
+function RemoveDialog({ of: upstream, onClose }: OfUpstream) {
+  const { admin } = useMessages();
+  const { upstreams: words } = admin;
+  const navigate = useNavigate();
+  const remove = useChange('POST /admin/upstreams/:upstream_id/remove', TOUCHED);
+  return (
+    <FormDialog
+      title={`${words.remove}: ${upstream.id}`}
+      submit={words.remove}
+      isDangerous
+      isBusy={remove.isPending}
+      failure={remove.error}
+      onClose={onClose}
+      onSubmit={() =>
+        remove.mutate(
+          { params: { upstream_id: upstream.id }, body: {} },
+          { onSuccess: () => void navigate({ to: '/admin/upstreams' }) },
+        )
+      }
+    >
+      <p>{words.removeText}</p>
+    </FormDialog>
+  );
+}

@@ -1,0 +1,134 @@
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useChange, useMay, useRead } from '../../api/queries';
+import type { AdminUpstream } from '../../api/types';
+import { FormDialog } from '../../components/confirm-dialog';
+import { TextArea } from '../../components/fields';
+import { Icon } from '../../components/icons';
+import { Page } from '../../components/page';
+import { Empty, Loaded } from '../../components/states';
+import { Status } from '../../components/status';
+import { type Column, Table } from '../../components/table';
+import { None, Time } from '../../components/values';
+import { formatCount, formatShare } from '../../format/number';
+import { useLanguage, useMessages } from '../../messages/language';
+import { readObject } from './json-field';
+
+const READ_AGAIN_MS = 15_000;
+
+export function UpstreamsPage() {
+  const { admin } = useMessages();
+  const { upstreams: words } = admin;
+  const mayWrite = useMay('admin:write');
+  const [isAdding, setAdding] = useState(false);
+  const query = useRead('GET /admin/upstreams', {}, { refetchMs: READ_AGAIN_MS });
+  return (
+    <Page
+      title={words.title}
+      actions={
+        mayWrite && (
+          <button type="button" className="button primary" onClick={() => setAdding(true)}>
+            <Icon name="plus" />
+            {words.add}
+          </button>
+        )
+      }
+    >
+      <Loaded query={query} height={320}>
+        {({ items }) => (
+          <section className="card">
+            {items.length === 0 ? <Empty>{words.none}</Empty> : <Upstreams items={items} />}
+          </section>
+        )}
+      </Loaded>
+      {isAdding && <AddDialog onClose={() => setAdding(false)} />}
+    </Page>
+  );
+}
+
+function Upstreams({ items }: { readonly items: readonly AdminUpstream[] }) {
+  const { admin } = useMessages();
+  const { upstreams: words } = admin;
+  const columns: Column<AdminUpstream>[] = [
+    {
+      id: 'name',
+      head: words.title,
+      cell: ({ id }) => (
+        <Link to="/admin/upstreams/$upstreamId" params={{ upstreamId: id }}>
+          {id}
+        </Link>
+      ),
+    },
+    { id: 'health', head: words.serving, cell: (upstream) => <Health of={upstream} /> },
+    {
+      id: 'error',
+      head: words.lastError,
+      cell: ({ health }) => (health.last_error ? <LastError of={health.last_error} /> : <None />),
+    },
+    { id: 'source', head: words.source, cell: ({ source }) => words.sources[source] },
+  ];
+  return <Table label={words.title} name="upstreams" columns={columns} rows={items} keyOf={({ id }) => id} isLinked />;
+}
+
+/** How an upstream does, as a sentence. */
+export function Health({ of: { health, problem } }: { readonly of: Pick<AdminUpstream, 'health' | 'problem'> }) {
+  const { messages, language } = useLanguage();
+  const { upstreams: words } = messages.admin;
+  const { calls } = health;
+  return (
+    <span className="health">
+      <Status of={health.state} />
+      {health.resumes_at !== null && (
+        <span>
+          {words.restingUntil} <Time at={health.resumes_at} absolute />
+        </span>
+      )}
+      {problem !== null && <span className="break">{problem}</span>}
+      {calls && calls.ended > 0 && (
+        <span className="muted small-text">
+          {words.calls(calls.ended)}, {words.succeeded(formatShare(calls.succeeded / calls.ended, language))}
+          {calls.p50_ms !== null && `, ${words.median} ${formatCount(calls.p50_ms, language)} ms`}
+          {calls.p95_ms !== null && `, ${words.slowest} ${formatCount(calls.p95_ms, language)} ms`}
+        </span>
+      )}
+    </span>
+  );
+}
+
+export function LastError({ of: error }: { readonly of: NonNullable<AdminUpstream['health']['last_error']> }) {
+  return (
+    <span className="break small-text">
+      {[error.status, error.code, error.message].filter((each) => each !== null).join(' · ')} <Time at={error.time} />
+    </span>
+  );
+}
+
+function AddDialog({ onClose }: { readonly onClose: () => void }) {
+  const { admin } = useMessages();
+  const { upstreams: words } = admin;
+  const [text, setText] = useState('{\n  "id": "",\n  "kind": "text",\n  "enabled": true\n}');
+  const create = useChange('POST /admin/upstreams', ['GET /admin/upstreams', 'GET /admin/audit']);
+  const body = readObject(text);
+  return (
+    <FormDialog
+      title={words.add}
+      submit={words.add}
+      isReady={body !== null}
+      isBusy={create.isPending}
+      failure={create.error}
+      onClose={onClose}
+      onSubmit={() => body && create.mutate({ body }, { onSuccess: onClose })}
+    >
+      <TextArea
+        label={words.settings}
+        hint={words.addHint}
+        error={body ? undefined : words.wrongJson}
+        rows={10}
+        spellCheck={false}
+        className="code-area"
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+      />
+    </FormDialog>
+  );
+}

@@ -1,0 +1,123 @@
+import { getRouteApi, Link } from '@tanstack/react-router';
+import type { ConsoleEntry } from '../../api/types';
+import { pathOf } from '../../api/call';
+import { useMay, useRead } from '../../api/queries';
+import { Icon } from '../../components/icons';
+import { ListCard } from '../../components/list';
+import { Notice, Page } from '../../components/page';
+import { Empty, Loaded } from '../../components/states';
+import { Tile } from '../../components/tile';
+import type { Column } from '../../components/table';
+import { Money, None, Time } from '../../components/values';
+import { useMessages } from '../../messages/language';
+import { shortId } from '../../format/number';
+import { Change, useKindName } from './entry-parts';
+
+const route = getRouteApi('/shell/billing');
+
+export function BillingPage() {
+  const { money, common } = useMessages();
+  const { billing } = money;
+  const search = route.useSearch();
+  const balance = useRead('GET /billing', {});
+  const mayRead = useMay('ledger:read');
+  return (
+    <Page
+      title={billing.title}
+      actions={
+        mayRead && (
+          <a className="button" href={pathOf('/billing/entries', {}, { format: 'csv', ...search })} download>
+            <Icon name="download" />
+            {common.downloadCsv}
+          </a>
+        )
+      }
+    >
+      <Loaded query={balance} height={120}>
+        {(data) => (
+          <div className="stack tight">
+            <div className="tiles">
+              <Tile
+                label={billing.available}
+                value={data.is_unlimited ? common.unlimited : <Money amount={data.available} form="headline" />}
+              />
+              <Tile label={billing.held} value={<Money amount={data.held} form="headline" />} />
+              <Tile label={billing.used} value={<Money amount={data.used} form="headline" />} />
+              {/[1-9]/.test(data.owed) && (
+                <Tile label={billing.owed} value={<Money amount={data.owed} form="headline" />} />
+              )}
+            </div>
+            <p className="muted small-text">{billing.lower}</p>
+          </div>
+        )}
+      </Loaded>
+      {mayRead ? <Entries /> : <Notice tone="info">{billing.noLedger}</Notice>}
+    </Page>
+  );
+}
+
+function Entries() {
+  const { money, common } = useMessages();
+  const search = route.useSearch();
+  const filter = search.task_id ?? search.request_id;
+  return (
+    <ListCard
+      route="GET /billing/entries"
+      input={{ query: search }}
+      label={money.billing.entries}
+      name="entries"
+      columns={useColumns()}
+      keyOf={({ id }) => id}
+      isLinked
+      head={
+        <>
+          <h2>{money.billing.entries}</h2>
+          {filter !== undefined && (
+            <span className="row small-text">
+              {money.billing.filteredBy(filter)}
+              <Link to="/billing" search={{}}>
+                {common.clearFilter}
+              </Link>
+            </span>
+          )}
+        </>
+      }
+      empty={<Empty>{filter === undefined ? money.billing.empty : common.nothingFits}</Empty>}
+    />
+  );
+}
+
+function useColumns(): Column<ConsoleEntry>[] {
+  const { money, common } = useMessages();
+  const kindName = useKindName();
+  return [
+    {
+      id: 'kind',
+      head: money.billing.kind,
+      cell: (entry) => (
+        <Link to="/billing/entries/$entryId" params={{ entryId: entry.id }}>
+          {kindName(entry.kind)}
+        </Link>
+      ),
+    },
+    {
+      id: 'for',
+      head: money.billing.belongsTo,
+      cell: (entry) =>
+        entry.usage?.model ?? entry.reference ?? (entry.task_id ? <code>{shortId(entry.task_id)}</code> : <None />),
+    },
+    { id: 'time', head: common.time, cell: ({ time }) => <Time at={time} /> },
+    { id: 'books', head: money.entry.moved, isHidden: true, cell: (entry) => <Books of={entry} /> },
+    { id: 'change', head: money.billing.change, isNumber: true, cell: (entry) => <Change of={entry} /> },
+  ];
+}
+
+export function Books({ of: entry }: { readonly of: Pick<ConsoleEntry, 'debit' | 'credit'> }) {
+  const { books } = useMessages().money.billing;
+  const name = (book: string) => (Object.hasOwn(books, book) ? books[book as keyof typeof books] : book);
+  return (
+    <>
+      {name(entry.debit)} → {name(entry.credit)}
+    </>
+  );
+}

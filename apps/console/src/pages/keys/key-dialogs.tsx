@@ -1,0 +1,191 @@
+import { useState } from 'react';
+import type { ConsoleKey } from '../../api/types';
+import type { ReadRoute } from '../../api/call';
+import { useChange } from '../../api/queries';
+import { CodeBlock } from '../../components/code-block';
+import { Dialog } from '../../components/dialog';
+import { Select, TextField } from '../../components/fields';
+import { Failure } from '../../components/states';
+import { SecretDialog } from '../../components/secret-dialog';
+import { Time } from '../../components/values';
+import { useMessages } from '../../messages/language';
+import { ProofRefused } from '../../shell/proof-refused';
+import { KeyFields, settingsOf, useKeyDraft } from './key-form';
+
+const TOUCHED: readonly ReadRoute[] = ['GET /keys', 'GET /keys/:key_id', 'GET /overview'];
+const OVERLAPS = { none: 0, hour: 3_600, day: 86_400, week: 604_800 } as const;
+
+/** A failure that is worth showing: not that the person closed the window for the proof. */
+const shown = (failure: Error | null): Error | null => (failure instanceof ProofRefused ? null : failure);
+
+/** Makes a key, then shows its secret once. */
+export function CreateKeyDialog({ onClose }: { readonly onClose: () => void }) {
+  const { keys, common } = useMessages();
+  const [draft, setDraft] = useKeyDraft();
+  const create = useChange('POST /keys', TOUCHED);
+  if (create.data) return <KeySecret keyName={create.data.key.name} secret={create.data.secret} onClose={onClose} />;
+  const failure = shown(create.error);
+  return (
+    <Dialog
+      title={keys.create}
+      onClose={onClose}
+      onSubmit={() => create.mutate({ body: settingsOf(draft) })}
+      footer={
+        <>
+          <button type="button" className="button" onClick={onClose}>
+            {common.cancel}
+          </button>
+          <button type="submit" className="button primary" disabled={draft.name.trim() === '' || create.isPending}>
+            {common.create}
+          </button>
+        </>
+      }
+    >
+      <div className="stack">
+        <KeyFields draft={draft} onChange={setDraft} failure={failure} isNew />
+        {failure && <Failure of={failure} />}
+      </div>
+    </Dialog>
+  );
+}
+
+/** Changes the limits of a key. */
+export function EditKeyDialog({ of: key, onClose }: { readonly of: ConsoleKey; readonly onClose: () => void }) {
+  const { keys, common } = useMessages();
+  const [draft, setDraft] = useKeyDraft(key);
+  const change = useChange('POST /keys/:key_id', TOUCHED);
+  const failure = shown(change.error);
+  return (
+    <Dialog
+      title={keys.edit}
+      onClose={onClose}
+      onSubmit={() => change.mutate({ params: { key_id: key.id }, body: settingsOf(draft) }, { onSuccess: onClose })}
+      footer={
+        <>
+          <button type="button" className="button" onClick={onClose}>
+            {common.cancel}
+          </button>
+          <button type="submit" className="button primary" disabled={change.isPending}>
+            {common.save}
+          </button>
+        </>
+      }
+    >
+      <div className="stack">
+        <KeyFields draft={draft} onChange={setDraft} failure={failure} isNew={false} />
+        {failure && <Failure of={failure} />}
+      </div>
+    </Dialog>
+  );
+}
+
+/** The secret, with a line that works as it stands. */
+function KeySecret({
+  keyName,
+  secret,
+  onClose,
+}: {
+  readonly keyName: string;
+  readonly secret: string;
+  readonly onClose: () => void;
+}) {
+  const { keys } = useMessages();
+  return (
+    <SecretDialog title={`${keys.secretTitle}: ${keyName}`} secret={secret} fileName="gateway.env" onClose={onClose}>
+      <h3>{keys.curlTitle}</h3>
+      <CodeBlock
+        name={keys.curlTitle}
+        code={`curl -s ${location.origin}/v1/models -H "Authorization: Bearer ${secret}"`}
+      />
+    </SecretDialog>
+  );
+}
+
+export function RotateKeyDialog({ of: key, onClose }: { readonly of: ConsoleKey; readonly onClose: () => void }) {
+  const { keys, common } = useMessages();
+  const [overlap, setOverlap] = useState<keyof typeof OVERLAPS>('day');
+  const rotate = useChange('POST /keys/:key_id/rotate', TOUCHED);
+  if (rotate.data) return <KeySecret keyName={key.name} secret={rotate.data.secret} onClose={onClose} />;
+  const failure = shown(rotate.error);
+  return (
+    <Dialog
+      title={keys.rotate}
+      onClose={onClose}
+      onSubmit={() => rotate.mutate({ params: { key_id: key.id }, body: { overlap_seconds: OVERLAPS[overlap] } })}
+      footer={
+        <>
+          <button type="button" className="button" onClick={onClose}>
+            {common.cancel}
+          </button>
+          <button type="submit" className="button primary" disabled={rotate.isPending}>
+            {keys.rotate}
+          </button>
+        </>
+      }
+    >
+      <div className="stack">
+        <p>{keys.rotateText}</p>
+        <Select
+          label={keys.overlap}
+          value={overlap}
+          onChange={(event) => setOverlap(event.target.value as keyof typeof OVERLAPS)}
+        >
+          {(Object.keys(OVERLAPS) as (keyof typeof OVERLAPS)[]).map((each) => (
+            <option key={each} value={each}>
+              {keys.overlaps[each]}
+            </option>
+          ))}
+        </Select>
+        {failure && <Failure of={failure} />}
+      </div>
+    </Dialog>
+  );
+}
+
+/** Revokes a key; what cannot be undone asks for its name. */
+export function RevokeKeyDialog({ of: key, onClose }: { readonly of: ConsoleKey; readonly onClose: () => void }) {
+  const { keys, common } = useMessages();
+  const [typed, setTyped] = useState('');
+  const revoke = useChange('POST /keys/:key_id/revoke', TOUCHED);
+  const failure = shown(revoke.error);
+  return (
+    <Dialog
+      title={keys.revokeTitle(key.name)}
+      onClose={onClose}
+      onSubmit={() =>
+        typed === key.name && revoke.mutate({ params: { key_id: key.id }, body: {} }, { onSuccess: onClose })
+      }
+      footer={
+        <>
+          <button type="button" className="button" onClick={onClose}>
+            {common.cancel}
+          </button>
+          <button type="submit" className="button danger" disabled={typed !== key.name || revoke.isPending}>
+            {keys.revoke}
+          </button>
+        </>
+      }
+    >
+      <div className="stack">
+        <p>{keys.revokeText}</p>
+        <p className="strong">
+          {key.last_used_at === null ? (
+            keys.neverUsed
+          ) : (
+            <>
+              {keys.seen} <Time at={key.last_used_at} />
+            </>
+          )}
+        </p>
+        <TextField
+          label={keys.typeName(key.name)}
+          autoComplete="off"
+          autoFocus
+          value={typed}
+          onChange={(event) => setTyped(event.target.value)}
+        />
+        {failure && <Failure of={failure} />}
+      </div>
+    </Dialog>
+  );
+}

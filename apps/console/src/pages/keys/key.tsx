@@ -1,0 +1,96 @@
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import type { ConsoleKey } from '../../api/types';
+import { useRead } from '../../api/queries';
+import { Card, Facts, Notice, Page } from '../../components/page';
+import { Loaded } from '../../components/states';
+import { Status } from '../../components/status';
+import { Id, Money, Time } from '../../components/values';
+import { useMessages } from '../../messages/language';
+import { KeyDialog } from './keys';
+
+const route = getRouteApi('/shell/keys/$keyId');
+
+export function KeyPage() {
+  const { keys } = useMessages();
+  const { keyId } = route.useParams();
+  const key = useRead('GET /keys/:key_id', { params: { key_id: keyId } });
+  return (
+    <Page
+      title={key.data ? nameOf(key.data, keys.consoleName) : keys.title}
+      actions={key.data && <Actions of={key.data} />}
+    >
+      <Loaded query={key} height={360}>
+        {(data) => <KeyFacts of={data} />}
+      </Loaded>
+    </Page>
+  );
+}
+
+const nameOf = (key: ConsoleKey, consoleName: string): string => (key.kind === 'console' ? consoleName : key.name);
+
+function Actions({ of: key }: { readonly of: ConsoleKey }) {
+  const { keys } = useMessages();
+  const [what, setWhat] = useState<'edit' | 'rotate' | 'revoke' | null>(null);
+  if (key.state === 'revoked') return null;
+  return (
+    <>
+      <button type="button" className="button" onClick={() => setWhat('edit')}>
+        {keys.edit}
+      </button>
+      {key.kind === 'api' && (
+        <>
+          <button type="button" className="button" onClick={() => setWhat('rotate')}>
+            {keys.rotate}
+          </button>
+          <button type="button" className="button danger" onClick={() => setWhat('revoke')}>
+            {keys.revoke}
+          </button>
+        </>
+      )}
+      {what && <KeyDialog doing={{ what, key }} onClose={() => setWhat(null)} />}
+    </>
+  );
+}
+
+function KeyFacts({ of: key }: { readonly of: ConsoleKey }) {
+  const { keys, common } = useMessages();
+  const orUnlimited = (value: number | null) => value ?? common.unlimited;
+  return (
+    <div className="stack">
+      {key.kind === 'console' && <Notice tone="info">{keys.console}</Notice>}
+      {key.previous_valid_until !== null && (
+        <Notice tone="warn">
+          {keys.oldWorksUntil} <Time at={key.previous_valid_until} absolute />
+        </Notice>
+      )}
+      <Card title={common.details}>
+        <Facts
+          of={[
+            [common.state, <Status key="state" of={key.state} />],
+            ['ID', <Id key="id" id={key.id} name={common.id} whole />],
+            ...(key.kind === 'api' ? [[keys.prefix, <code key="prefix">{key.prefix}…</code>] as const] : []),
+            [keys.used, <Money key="used" amount={key.used} form="full" />],
+            [keys.quota, key.quota === null ? common.unlimited : <Money key="quota" amount={key.quota} form="full" />],
+            [keys.models, key.allowed_models.length === 0 ? keys.allModels : key.allowed_models.join(', ')],
+            [keys.addresses, key.allowed_addresses.length === 0 ? common.any : key.allowed_addresses.join(', ')],
+            [keys.requestsPerMinute, orUnlimited(key.requests_per_minute)],
+            [keys.tokensPerMinute, orUnlimited(key.tokens_per_minute)],
+            [keys.maxRunningTasks, orUnlimited(key.max_running_tasks)],
+            [keys.lastUsed, key.last_used_at === null ? common.never : <Time key="last" at={key.last_used_at} />],
+            [
+              keys.expires,
+              key.expires_at === null ? common.never : <Time key="expires" at={key.expires_at} absolute />,
+            ],
+            [common.created, <Time key="created" at={key.created_at} absolute />],
+          ]}
+        />
+      </Card>
+      <p>
+        <Link to="/tasks" search={{ key: key.id }}>
+          {keys.activity}
+        </Link>
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,162 @@
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import type { ConsoleKey } from '../../api/types';
+import { useMay, useRead } from '../../api/queries';
+import { CodeBlock } from '../../components/code-block';
+import { Icon } from '../../components/icons';
+import { Menu, MenuItem } from '../../components/menu';
+import { Page } from '../../components/page';
+import { Empty, Loaded } from '../../components/states';
+import { Status } from '../../components/status';
+import { type Column, Table } from '../../components/table';
+import { Money, None, Time } from '../../components/values';
+import { useMessages } from '../../messages/language';
+import { CreateKeyDialog, EditKeyDialog, RevokeKeyDialog, RotateKeyDialog } from './key-dialogs';
+
+const route = getRouteApi('/shell/keys');
+
+/** What is being done to which key. */
+type Doing = { readonly what: 'edit' | 'rotate' | 'revoke'; readonly key: ConsoleKey };
+
+export function KeysPage() {
+  const { keys } = useMessages();
+  const { create } = route.useSearch();
+  const navigate = route.useNavigate();
+  const [doing, setDoing] = useState<Doing | null>(null);
+  const list = useRead('GET /keys', {});
+  const showCreate = (isShown: boolean) =>
+    void navigate({ search: (before) => ({ ...before, create: isShown ? 'true' : undefined }), replace: true });
+  return (
+    <Page
+      title={keys.title}
+      lead={keys.lead}
+      actions={
+        <button type="button" className="button primary" onClick={() => showCreate(true)}>
+          <Icon name="plus" />
+          {keys.create}
+        </button>
+      }
+    >
+      <Loaded query={list} height={300}>
+        {({ items }) => (
+          <section className="card">
+            {items.some(({ kind }) => kind === 'api') ? (
+              <KeyTable items={items} onDo={setDoing} />
+            ) : (
+              <NoKeys onCreate={() => showCreate(true)} />
+            )}
+          </section>
+        )}
+      </Loaded>
+      {create && <CreateKeyDialog onClose={() => showCreate(false)} />}
+      {doing && <KeyDialog doing={doing} onClose={() => setDoing(null)} />}
+    </Page>
+  );
+}
+
+export function KeyDialog({ doing, onClose }: { readonly doing: Doing; readonly onClose: () => void }) {
+  const DialogOf = { edit: EditKeyDialog, rotate: RotateKeyDialog, revoke: RevokeKeyDialog }[doing.what];
+  return <DialogOf of={doing.key} onClose={onClose} />;
+}
+
+function NoKeys({ onCreate }: { readonly onCreate: () => void }) {
+  const { keys } = useMessages();
+  return (
+    <Empty
+      action={
+        <>
+          <button type="button" className="button primary" onClick={onCreate}>
+            {keys.create}
+          </button>
+          <CodeBlock
+            name="curl"
+            code={`curl -s ${location.origin}/v1/models -H "Authorization: Bearer $GATEWAY_API_KEY"`}
+          />
+        </>
+      }
+    >
+      {keys.empty}
+    </Empty>
+  );
+}
+
+function KeyTable({ items, onDo }: { readonly items: readonly ConsoleKey[]; readonly onDo: (doing: Doing) => void }) {
+  const { keys } = useMessages();
+  return (
+    <Table label={keys.title} name="keys" columns={useColumns(onDo)} rows={items} keyOf={({ id }) => id} isLinked />
+  );
+}
+
+function useColumns(onDo: (doing: Doing) => void): Column<ConsoleKey>[] {
+  const { keys, common } = useMessages();
+  const seesAll = useMay('keys:all');
+  return [
+    { id: 'name', head: common.name, cell: (key) => <KeyName of={key} /> },
+    {
+      id: 'state',
+      head: common.state,
+      cell: ({ state, previous_valid_until: old }) => <Status of={state === 'active' && old ? 'rotating' : state} />,
+    },
+    {
+      id: 'models',
+      head: keys.models,
+      cell: ({ allowed_models: models }) => (
+        <span title={models.join(', ')}>{models.length === 0 ? keys.allModels : keys.someModels(models.length)}</span>
+      ),
+    },
+    { id: 'used', head: keys.used, isNumber: true, cell: ({ used }) => <Money amount={used} /> },
+    {
+      id: 'quota',
+      head: keys.quota,
+      isNumber: true,
+      cell: ({ quota }) =>
+        quota === null ? <span className="muted">{common.unlimited}</span> : <Money amount={quota} />,
+    },
+    {
+      id: 'lastUsed',
+      head: keys.lastUsed,
+      cell: ({ last_used_at: at }) => (at === null ? <span className="muted">{common.never}</span> : <Time at={at} />),
+    },
+    { id: 'expires', head: keys.expires, cell: ({ expires_at: at }) => (at === null ? <None /> : <Time at={at} />) },
+    {
+      id: 'createdBy',
+      head: keys.createdBy,
+      isHidden: !seesAll,
+      cell: (key) => (key.is_own ? keys.own : (key.created_by?.name ?? <None />)),
+    },
+    { id: 'actions', head: '', cell: (key) => <KeyMenu of={key} onDo={onDo} /> },
+  ];
+}
+
+function KeyName({ of: key }: { readonly of: ConsoleKey }) {
+  const { keys } = useMessages();
+  return (
+    <>
+      <Link to="/keys/$keyId" params={{ keyId: key.id }}>
+        {key.kind === 'console' ? keys.consoleName : key.name}
+      </Link>
+      {key.kind === 'api' && (
+        <>
+          <br />
+          <code className="muted">{key.prefix}…</code>
+        </>
+      )}
+    </>
+  );
+}
+
+export function KeyMenu({ of: key, onDo }: { readonly of: ConsoleKey; readonly onDo: (doing: Doing) => void }) {
+  const { keys, common } = useMessages();
+  if (key.state === 'revoked') return null;
+  return (
+    <Menu label={`${common.actions}: ${key.name}`} button={<Icon name="more" />}>
+      <MenuItem onChoose={() => onDo({ what: 'edit', key })}>{keys.edit}</MenuItem>
+      {key.kind === 'api' && (
+        <>
+          <MenuItem onChoose={() => onDo({ what: 'rotate', key })}>{keys.rotate}</MenuItem>
+          <MenuItem onChoose={() => onDo({ what: 'revoke', key })}>{keys.revoke}</MenuItem>
+        </>
+      )}
+    </Menu>
+  );
+}

@@ -1,0 +1,146 @@
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { useMay, useRead } from '../../api/queries';
+import type { ConsoleModel, ModelField } from '../../api/types';
+import { Card, Facts, Page } from '../../components/page';
+import { Loaded } from '../../components/states';
+import { Status } from '../../components/status';
+import { type Column, Table } from '../../components/table';
+import { Money, None } from '../../components/values';
+import { useMessages } from '../../messages/language';
+import { UnitText } from './price-text';
+
+const route = getRouteApi('/shell/models/$model');
+
+export function ModelPage() {
+  const { models } = useMessages();
+  const { model: id } = route.useParams();
+  const mayRun = useMay('tasks:run');
+  const query = useRead('GET /models/:model', { params: { model: id } });
+  return (
+    <Page
+      title={id}
+      lead={query.data?.summary}
+      actions={
+        mayRun && (
+          <Link className="button primary" to="/playground" search={{ model: id }}>
+            {models.try}
+          </Link>
+        )
+      }
+    >
+      <Loaded query={query} height={640}>
+        {(model) => <ModelDetails of={model} />}
+      </Loaded>
+    </Page>
+  );
+}
+
+function ModelDetails({ of: model }: { readonly of: ConsoleModel }) {
+  const { models, common, playground } = useMessages();
+  return (
+    <div className="stack">
+      <Card title={common.details}>
+        <Facts
+          of={[
+            [common.state, <Status key="state" of={model.available ? 'serving' : 'off'} />],
+            [models.kind, playground.kinds[model.kind]],
+            [models.modes, model.modes.join(', ')],
+            [models.path, <code key="path">{model.paths.join(', ')}</code>],
+            [
+              models.lifetime,
+              model.result_lifetime_seconds === null
+                ? models.lifetimeStays
+                : common.seconds(model.result_lifetime_seconds),
+            ],
+          ]}
+        />
+      </Card>
+      <Card title={models.prices} isFlush>
+        <Variants of={model} />
+      </Card>
+      {model.fields.length > 0 && (
+        <Card title={models.fields} isFlush>
+          <Fields of={model} />
+        </Card>
+      )}
+      {model.fields.length > 0 && (
+        <Card title={models.rules}>
+          {model.rules.length === 0 ? (
+            <p className="muted">{models.noRules}</p>
+          ) : (
+            <ul className="bullets">
+              {model.rules.map((rule) => (
+                <li key={rule}>{rule}</li>
+              ))}
+            </ul>
+          )}
+        </Card>
+      )}
+    </div>
+  );
+}
+
+function Variants({ of: model }: { readonly of: ConsoleModel }) {
+  const { models } = useMessages();
+  const columns: Column<ConsoleModel['variants'][number]>[] = [
+    { id: 'variant', head: models.variant, cell: ({ variant }) => variant || <None /> },
+    {
+      id: 'unit',
+      head: models.unit,
+      cell: ({ unit, price }) => <UnitText unit={unit} perQuantity={price?.per_quantity ?? 1} />,
+    },
+    {
+      id: 'price',
+      head: models.price,
+      isNumber: true,
+      cell: ({ price }) =>
+        price ? (
+          <Money amount={price.amount} unit={price.currency} form="full" />
+        ) : (
+          <span className="muted">{models.notSold}</span>
+        ),
+    },
+  ];
+  return (
+    <Table
+      label={models.prices}
+      name="variants"
+      columns={columns}
+      rows={model.variants}
+      keyOf={({ variant, unit }) => `${variant} ${unit}`}
+    />
+  );
+}
+
+function Fields({ of: model }: { readonly of: ConsoleModel }) {
+  const { models } = useMessages();
+  const columns: Column<ModelField>[] = [
+    {
+      id: 'field',
+      head: models.field,
+      cell: ({ name, required }) => (
+        <>
+          <code>{name}</code>
+          {required && <span className="muted tiny"> {models.required}</span>}
+        </>
+      ),
+    },
+    { id: 'type', head: models.type, cell: ({ type }) => type },
+    {
+      id: 'default',
+      head: models.default,
+      cell: ({ default: value }) => (value === null ? <None /> : <code>{JSON.stringify(value)}</code>),
+    },
+    { id: 'allowed', head: models.allowed, cell: ({ allowed }) => allowed },
+    { id: 'note', head: models.note, cell: ({ note }) => note },
+  ];
+  return (
+    <Table
+      label={models.fields}
+      name="fields"
+      columns={columns}
+      rows={[...model.fields].sort((one, other) => one.order - other.order)}
+      keyOf={({ name }) => name}
+    />
+  );
+}

@@ -1,0 +1,96 @@
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { useMay, useRead } from '../../api/queries';
+import type { ConsoleModel } from '../../api/types';
+import { Select, TextField } from '../../components/fields';
+import { Page } from '../../components/page';
+import { Empty, Loaded } from '../../components/states';
+import { Status } from '../../components/status';
+import { type Column, Table } from '../../components/table';
+import { None } from '../../components/values';
+import { useMessages } from '../../messages/language';
+import { PriceText } from './price-text';
+
+const route = getRouteApi('/shell/models');
+const KINDS = ['video', 'image', 'text', 'embedding'] as const;
+
+export function ModelsPage() {
+  const { models, playground, common } = useMessages();
+  const { kind, name = '' } = route.useSearch();
+  const navigate = route.useNavigate();
+  const query = useRead('GET /models', {});
+  const set = (part: { kind?: ConsoleModel['kind'] | undefined; name?: string | undefined }) =>
+    void navigate({ search: (before) => ({ ...before, ...part }), replace: true });
+  return (
+    <Page title={models.title}>
+      <form className="filters" role="search" aria-label={common.filter} onSubmit={(event) => event.preventDefault()}>
+        <TextField
+          label={models.filter}
+          type="search"
+          value={name}
+          onChange={(event) => set({ name: event.target.value || undefined })}
+        />
+        <Select
+          label={models.kind}
+          value={kind ?? ''}
+          onChange={(event) => set({ kind: (event.target.value || undefined) as ConsoleModel['kind'] | undefined })}
+        >
+          <option value="">{common.any}</option>
+          {KINDS.map((each) => (
+            <option key={each} value={each}>
+              {playground.kinds[each]}
+            </option>
+          ))}
+        </Select>
+      </form>
+      <Loaded query={query} height={640}>
+        {({ items }) => {
+          const shown = items.filter(
+            (model) => (!kind || model.kind === kind) && model.id.toLowerCase().includes(name.toLowerCase()),
+          );
+          return (
+            <section className="card">
+              {shown.length === 0 ? (
+                <Empty>{items.length === 0 ? models.empty : common.nothingFits}</Empty>
+              ) : (
+                <ModelTable items={shown} />
+              )}
+            </section>
+          );
+        }}
+      </Loaded>
+    </Page>
+  );
+}
+
+function ModelTable({ items }: { readonly items: readonly ConsoleModel[] }) {
+  const { models, playground, common } = useMessages();
+  const mayRun = useMay('tasks:run');
+  const columns: Column<ConsoleModel>[] = [
+    {
+      id: 'name',
+      head: common.model,
+      cell: ({ id }) => (
+        <Link to="/models/$model" params={{ model: id }}>
+          {id}
+        </Link>
+      ),
+    },
+    { id: 'kind', head: models.kind, cell: ({ kind }) => playground.kinds[kind] },
+    { id: 'modes', head: models.modes, isHidden: true, cell: ({ modes }) => modes.join(', ') },
+    { id: 'state', head: common.state, cell: ({ available }) => <Status of={available ? 'serving' : 'off'} /> },
+    { id: 'price', head: models.price, cell: (model) => <PriceText of={model} /> },
+    {
+      id: 'try',
+      head: '',
+      cell: ({ id, available }) =>
+        mayRun && available ? (
+          <Link className="button small" to="/playground" search={{ model: id }} aria-label={`${models.try}: ${id}`}>
+            {models.try}
+          </Link>
+        ) : (
+          <None />
+        ),
+    },
+  ];
+  return <Table label={models.title} name="models" columns={columns} rows={items} keyOf={({ id }) => id} isLinked />;
+}

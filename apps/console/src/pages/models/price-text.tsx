@@ -1,0 +1,32 @@
+import type { ConsoleModel, ConsolePrice } from '../../api/types';
+import { Money, None } from '../../components/values';
+import { formatCount } from '../../format/number';
+import { toMicros } from '../../format/money';
+import { unitName } from '../../format/unit-name';
+import { useLanguage } from '../../messages/language';
+
+/** What one unit costs, by which prices of different quantities compare. */
+const forOne = (price: ConsolePrice): number => Number(toMicros(price.amount)) / price.per_quantity;
+
+/** A unit of a price, with its quantity where it is not one. */
+export function UnitText({ unit, perQuantity }: { readonly unit: string; readonly perQuantity: number }) {
+  const { messages, language } = useLanguage();
+  return `${formatCount(perQuantity, language)} ${unitName(messages.money.units, unit, perQuantity)}`;
+}
+
+/** The lowest price of a model in one line. */
+export function PriceText({ of: model }: { readonly of: ConsoleModel }) {
+  const { messages } = useLanguage();
+  const cheapest = [...model.prices].sort((one, other) => forOne(one) - forOne(other))[0];
+  if (!cheapest) return <None />;
+  return (
+    <span>
+      {model.prices.length > 1 && <span className="muted">{messages.models.from} </span>}
+      <Money amount={cheapest.amount} unit={cheapest.currency} />
+      <span className="muted">
+        {' / '}
+        <UnitText unit={cheapest.unit} perQuantity={cheapest.per_quantity} />
+      </span>
+    </span>
+  );
+}

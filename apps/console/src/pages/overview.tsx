@@ -1,0 +1,175 @@
+import { Link } from '@tanstack/react-router';
+import { useLiveTasks } from '../api/live-tasks';
+import { useMay, useRead, useSession } from '../api/queries';
+import type { ConsoleOverview } from '../api/types';
+import { Card, Notice, Page } from '../components/page';
+import { Loaded } from '../components/states';
+import { Status } from '../components/status';
+import { Tile } from '../components/tile';
+import { Money, None, Time } from '../components/values';
+import { formatHeadline } from '../format/money';
+import { formatCount, formatShare } from '../format/number';
+import { useLanguage, useMessages } from '../messages/language';
+import { Gallery } from './tasks/gallery';
+
+export function OverviewPage() {
+  const { overview, shell } = useMessages();
+  const { sandbox } = useSession();
+  const isHolder = useMay('overview:read');
+  const isOperator = useMay('admin:read');
+  return (
+    <Page title={overview.title}>
+      {isHolder && sandbox && <Notice tone="info">{shell.sandbox}</Notice>}
+      {isHolder && <AccountOverview />}
+      {isOperator && <OperatorOverview />}
+    </Page>
+  );
+}
+
+function AccountOverview() {
+  const { overview } = useMessages();
+  const query = useRead('GET /overview', {});
+  return (
+    <Loaded query={query} height={520}>
+      {(data) => (
+        <div className="stack">
+          {data.warnings.map((warning) => (
+            <Notice key={warning.code} tone="warn">
+              {overview.warnings[warning.code]}
+            </Notice>
+          ))}
+          <Numbers data={data} />
+          <FirstSteps data={data} />
+          <Latest data={data} />
+        </div>
+      )}
+    </Loaded>
+  );
+}
+
+function Numbers({ data }: { readonly data: ConsoleOverview }) {
+  const { messages, language } = useLanguage();
+  const { overview, common, shell } = messages;
+  const { currency } = useSession();
+  const { balance } = data;
+  const isHeld = /[1-9]/.test(balance.held);
+  // Beyond a year nobody plans by it.
+  const lasts =
+    data.days_left === null || data.days_left > 365 ? undefined : shell.daysLeft(Math.floor(data.days_left));
+  return (
+    <div className="tiles">
+      <Link to="/billing" className="tile-around">
+        <Tile
+          label={overview.available}
+          value={balance.is_unlimited ? common.unlimited : <Money amount={balance.available} form="headline" />}
+          note={isHeld ? overview.held(formatHeadline(balance.held, currency)) : lasts}
+        />
+      </Link>
+      <Link to="/usage" className="tile-around">
+        <Tile label={overview.today} value={<Money amount={data.spent_today} form="headline" />} />
+      </Link>
+      <Link to="/usage" className="tile-around">
+        <Tile label={overview.week} value={<Money amount={data.spent_7_days} form="headline" />} />
+      </Link>
+      <Link to="/usage" className="tile-around">
+        <Tile
+          label={overview.success}
+          value={
+            data.requests_7_days === 0 ? <None /> : formatShare(1 - data.failed_7_days / data.requests_7_days, language)
+          }
+          note={overview.requests(formatCount(data.requests_7_days, language))}
+        />
+      </Link>
+      <Link to="/tasks" search={{ status: 'in_progress' }} className="tile-around">
+        <Tile label={overview.open} value={formatCount(data.open_tasks, language)} />
+      </Link>
+    </div>
+  );
+}
+
+/** What a new account does first, until all of it is done. */
+function FirstSteps({ data: { checklist } }: { readonly data: ConsoleOverview }) {
+  const { overview } = useMessages();
+  const mayRun = useMay('tasks:run');
+  const mayMakeKeys = useMay('keys:own');
+  const steps = [
+    { name: 'run', to: '/playground', may: mayRun },
+    { name: 'key', to: '/keys', may: mayMakeKeys },
+    { name: 'webhook', to: '/webhooks', may: mayRun },
+  ] as const;
+  const shown = steps.filter(({ may }) => may);
+  if (shown.every(({ name }) => checklist[name])) return null;
+  return (
+    <Card title={overview.start}>
+      <ol className="first-steps">
+        {shown.map(({ name, to }) => (
+          <li key={name}>
+            <span aria-hidden="true" className={checklist[name] ? 'copied' : 'muted'}>
+              {checklist[name] ? '✓' : '○'}
+            </span>
+            <Link to={to}>{overview.step[name]}</Link>
+            {checklist[name] && <span className="muted small-text">{overview.done}</span>}
+          </li>
+        ))}
+      </ol>
+    </Card>
+  );
+}
+
+function Latest({ data }: { readonly data: ConsoleOverview }) {
+  const { overview } = useMessages();
+  useLiveTasks(data.latest_tasks);
+  if (data.latest_tasks.length === 0) return null;
+  return (
+    <Card title={overview.latest} actions={<Link to="/tasks">{overview.seeAll}</Link>} isFlush>
+      <Gallery items={data.latest_tasks} label={overview.latest} />
+    </Card>
+  );
+}
+
+function OperatorOverview() {
+  const { messages, language } = useLanguage();
+  const { overview } = messages;
+  const query = useRead('GET /admin/overview', {});
+  return (
+    <Loaded query={query} height={140}>
+      {(data) => (
+        <section className="stack tight" aria-label={overview.operator}>
+          <h2>{overview.operator}</h2>
+          <div className="tiles">
+            <Link to="/admin/tasks" className="tile-around">
+              <Tile label={overview.openTasks} value={formatCount(data.open_tasks, language)} />
+            </Link>
+            <Link to="/admin/tasks" className="tile-around">
+              <Tile
+                label={overview.needAttention}
+                value={formatCount(data.parked_tasks + data.unconfirmed_tasks + data.orphans, language)}
+              />
+            </Link>
+            <Link to="/admin/upstreams" className="tile-around">
+              <Tile
+                label={overview.upstreams}
+                value={formatCount(data.upstreams, language)}
+                note={data.upstreams_not_serving > 0 ? overview.notServing(data.upstreams_not_serving) : undefined}
+              />
+            </Link>
+            <Tile label={overview.workers} value={formatCount(data.workers, language)} />
+            <Link to="/admin/reconciliation" className="tile-around">
+              <Tile
+                label={overview.books}
+                value={
+                  data.last_reconciliation ? (
+                    <Status of={data.last_reconciliation.balanced ? 'balanced' : 'broken'} />
+                  ) : (
+                    <None />
+                  )
+                }
+                note={data.last_reconciliation && <Time at={data.last_reconciliation.finished_at} />}
+              />
+            </Link>
+          </div>
+        </section>
+      )}
+    </Loaded>
+  );
+}

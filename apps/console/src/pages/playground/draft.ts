@@ -1,0 +1,52 @@
+import type { FormValues } from './form-values';
+
+/** What was typed stays in this tab, so that a reload loses nothing; it is gone when the tab closes. */
+const NAME = 'console.draft';
+
+export function readDraft(): FormValues {
+  try {
+    return JSON.parse(sessionStorage.getItem(NAME) ?? '{}') as FormValues;
+  } catch {
+    return {};
+  }
+}
+
+export function writeDraft(values: FormValues): void {
+  try {
+    sessionStorage.setItem(NAME, JSON.stringify(values));
+  } catch {
+    // A pasted file may be larger than what a tab keeps; then only the reload loses it.
+  }
+}
+
+const RUN = 'console.run';
+/** Beside what the tab keeps, which has no room for requests with large files. */
+let latestRun: { readonly key: string; readonly body: string } | undefined;
+
+/** The key of the run of this very request that nobody has answered yet: another click, or a reload, is the same run. */
+export function runKeyFor(body: string): string {
+  const pending = latestRun ?? readRun();
+  if (pending?.body === body) return pending.key;
+  const key = crypto.randomUUID();
+  latestRun = { key, body };
+  try {
+    sessionStorage.setItem(RUN, JSON.stringify(latestRun));
+  } catch {
+    sessionStorage.removeItem(RUN);
+  }
+  return key;
+}
+
+/** The run was answered: the next click is another one. */
+export function forgetRun(): void {
+  latestRun = undefined;
+  sessionStorage.removeItem(RUN);
+}
+
+function readRun(): { readonly key: string; readonly body: string } | null {
+  try {
+    return JSON.parse(sessionStorage.getItem(RUN) ?? 'null') as { key: string; body: string } | null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,237 @@
+import { useMutation } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { ApiError } from '../../api/api-error';
+import { useLiveTasks } from '../../api/live-tasks';
+import { call } from '../../api/call';
+import { queryClient, useRead, useSession } from '../../api/queries';
+import type { ConsoleModel, ConsoleProblem, JsonObject, QuoteAnswer } from '../../api/types';
+import { Card, Notice } from '../../components/page';
+import { Failure, Loaded } from '../../components/states';
+import { Money, Time } from '../../components/values';
+import { useMessages } from '../../messages/language';
+import { CancelButton, Outcome } from '../tasks/task-details';
+import { UnitText } from '../models/price-text';
+import { Code } from './code';
+import { forgetRun, runKeyFor } from './draft';
+import { FormField, useFieldLabel } from './form-field';
+import { bodyOf, type FormValues, isDecision, topFields } from './form-values';
+import { useForm } from './use-form';
+import { useQuote } from './use-quote';
+
+const route = getRouteApi('/shell/playground');
+/** What is decided first stands first; files to go by are for who has some. */
+const FIRST_GROUPS = ['prompt', 'output', 'inputs'] as const;
+
+/** A form of a model's fields with the price on its button, and beside it what comes out. */
+export function MediaPlayground({ model, select }: { readonly model: ConsoleModel; readonly select: ReactNode }) {
+  const { playground } = useMessages();
+  const { sandbox } = useSession();
+  const { shell } = useMessages();
+  const form = useForm(model);
+  const label = useFieldLabel();
+  const body = bodyOf(model, form.values);
+  const quote = useQuote(body);
+  const run = useRun();
+  return (
+    <div className="columns">
+      <form
+        className="stack"
+        noValidate
+        aria-label={playground.title}
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (quote.data?.quote && !quote.isOld && !run.isPending) run.mutate(body);
+        }}
+      >
+        {select}
+        {sandbox && <Notice tone="info">{shell.sandbox}</Notice>}
+        {form.dropped.length > 0 && (
+          <Notice tone="warn">{playground.dropped(form.dropped.map(label).join(', '))}</Notice>
+        )}
+        <Fields model={model} values={form.values} onChange={form.set} problems={quote.data?.problems ?? []} />
+        <RunRow quote={quote} isRunning={run.isPending} onReset={form.reset} />
+        {run.error && (
+          <Failure of={run.error} moneyMoved={run.error instanceof ApiError && run.error.status === null} />
+        )}
+      </form>
+      <div className="stack">
+        <Result />
+        {model.paths[0] !== undefined && <Code path={model.paths[0]} body={body} />}
+      </div>
+    </div>
+  );
+}
+
+/** Runs the request; a double click, a second try after a lost answer and a reload in between are one task. */
+function useRun() {
+  const navigate = route.useNavigate();
+  return useMutation({
+    mutationFn: (body: JsonObject) => call('POST /runs', { body }, { idempotencyKey: runKeyFor(JSON.stringify(body)) }),
+    onSuccess: ({ task_id: task }) => {
+      forgetRun();
+      for (const name of ['GET /tasks', 'GET /billing', 'GET /overview'])
+        void queryClient.invalidateQueries({ queryKey: [name] });
+      return navigate({ search: (before) => ({ ...before, task }), replace: true });
+    },
+    onError: (failure) => {
+      if (failure instanceof ApiError && failure.status !== null && failure.status < 500) forgetRun();
+    },
+  });
+}
+
+function Fields({
+  model,
+  values,
+  onChange,
+  problems,
+}: {
+  readonly model: ConsoleModel;
+  readonly values: FormValues;
+  readonly onChange: ReturnType<typeof useForm>['set'];
+  readonly problems: readonly ConsoleProblem[];
+}) {
+  const { playground } = useMessages();
+  const fields = topFields(model).filter(isDecision);
+  const more = fields.filter(({ group }) => group === 'more');
+  const changed = more.filter(({ name }) => values[name] !== undefined).length;
+  const problemOf = (name: string) =>
+    problems.find(
+      ({ field }) => field !== null && (field === name || field.startsWith(`${name}.`) || field.startsWith(`${name}[`)),
+    )?.message;
+  const known = new Set(fields.map(({ name }) => name));
+  const general = problems.filter(({ field }) => field === null || !known.has(field.replace(/[.[].*/, '')));
+  const show = (shown: typeof fields) =>
+    shown.map((field) => (
+      <FormField
+        key={field.name}
+        model={model}
+        field={field}
+        value={values[field.name]}
+        onChange={(value) => onChange(field.name, value)}
+        error={problemOf(field.name)}
+      />
+    ));
+  return (
+    <>
+      {FIRST_GROUPS.map((shown) => show(fields.filter(({ group }) => group === shown)))}
+      {more.length > 0 && (
+        <details open={more.some(({ name }) => problemOf(name) !== undefined) || undefined}>
+          <summary>{playground.more(more.length, changed)}</summary>
+          <div className="stack folded-body">{show(more)}</div>
+        </details>
+      )}
+      {general.map((problem) => (
+        <Notice key={problem.message} tone="bad">
+          {problem.message}
+        </Notice>
+      ))}
+    </>
+  );
+}
+
+function RunRow({
+  quote,
+  isRunning,
+  onReset,
+}: {
+  readonly quote: {
+    readonly data: QuoteAnswer | undefined;
+    readonly error: Error | null;
+    readonly isOld: boolean;
+    readonly refetch: () => unknown;
+  };
+  readonly isRunning: boolean;
+  readonly onReset: () => void;
+}) {
+  const { playground } = useMessages();
+  const price = quote.data?.quote;
+  return (
+    <div className="stack tight run-row">
+      {quote.error && <Failure of={quote.error} onRetry={() => void quote.refetch()} />}
+      <div className="row">
+        <button
+          type="submit"
+          className="button primary run"
+          aria-disabled={!price || quote.isOld || isRunning}
+          aria-busy={quote.isOld || isRunning}
+        >
+          {isRunning ? (
+            playground.running
+          ) : price ? (
+            <span className={quote.isOld ? 'dimmed' : undefined}>
+              {playground.runFor} <Money amount={price.amount} />
+            </span>
+          ) : (
+            playground.run
+          )}
+        </button>
+        <button type="button" className="button quiet" onClick={onReset}>
+          {playground.reset}
+        </button>
+      </div>
+      {price && (
+        <p className="muted small-text">
+          <UnitText unit={price.per} perQuantity={price.quantity} /> × <Money amount={price.unit_price} />
+          {price.valid_until !== null && (
+            <>
+              {'. '}
+              {playground.validUntil} <Time at={price.valid_until} absolute />
+            </>
+          )}
+        </p>
+      )}
+      {price?.notices.map((notice) => (
+        <p key={notice} className="small-text">
+          {notice}
+        </p>
+      ))}
+    </div>
+  );
+}
+
+function Result() {
+  const { playground } = useMessages();
+  const { task } = route.useSearch();
+  return (
+    <Card title={playground.result}>
+      {task === undefined ? <p className="muted">{playground.resultEmpty}</p> : <RunResult id={task} />}
+    </Card>
+  );
+}
+
+function RunResult({ id }: { readonly id: string }) {
+  const { tasks, playground, money } = useMessages();
+  const query = useRead('GET /tasks/:task_id', { params: { task_id: id } });
+  useLiveTasks(query.data ? [query.data] : []);
+  return (
+    <Loaded query={query} height={240}>
+      {(task) => (
+        <div className="stack tight">
+          <Outcome task={task} />
+          <p className="row between">
+            <span>{task.is_final ? money.charged : tasks.heldNow}</span>
+            <strong className="strong" data-testid="charge">
+              <Money amount={task.amount} />
+            </strong>
+          </p>
+          <div className="row">
+            <Link className="button small" to="/tasks/$taskId" params={{ taskId: task.id }}>
+              {tasks.open}
+            </Link>
+            {task.entries[0] && (
+              <Link
+                className="button small quiet"
+                to="/billing/entries/$entryId"
+                params={{ entryId: task.entries.at(-1)!.id }}
+              >
+                {playground.explained}
+              </Link>
+            )}
+            {!task.is_final && <CancelButton task={task} />}
+          </div>
+        </div>
+      )}
+    </Loaded>
+  );
+}

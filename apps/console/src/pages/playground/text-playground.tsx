@@ -1,0 +1,188 @@
+import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { sendRaw } from '../../api/call';
+import { queryClient } from '../../api/queries';
+import type { ConsoleModel, JsonObject, JsonValue } from '../../api/types';
+import { CodeBlock } from '../../components/code-block';
+import { Segments, TextArea, TextField } from '../../components/fields';
+import { Card, Notice } from '../../components/page';
+import { Failure } from '../../components/states';
+import { formatCount } from '../../format/number';
+import { formatMoney, fromMicros, toMicros } from '../../format/money';
+import { useLanguage, useMessages } from '../../messages/language';
+import { Code } from './code';
+import { serverEvents } from './server-events';
+import { NOTHING_SAID, STYLES, TEXT_STYLES, type TextAnswer, type TextStyle } from './text-styles';
+
+const MOST_TOKENS = 1_024;
+const MILLION = 1_000_000n;
+
+/** A question to a text model, with its answer as it is written. */
+export function TextPlayground({ model, select }: { readonly model: ConsoleModel; readonly select: ReactNode }) {
+  const { playground } = useMessages();
+  const [style, setStyle] = useState<TextStyle>('responses');
+  const [instructions, setInstructions] = useState('');
+  const [input, setInput] = useState('');
+  const [maxTokens, setMaxTokens] = useState(MOST_TOKENS);
+  const [tools, setTools] = useState('');
+  const parsedTools = readTools(tools);
+  const body = STYLES[style].body({ model: model.id, instructions, input, maxTokens, tools: parsedTools ?? [] });
+  const stream = useTextStream();
+  if (model.kind === 'embedding') {
+    return (
+      <div className="stack">
+        {select}
+        <Notice tone="info">{playground.embeddingOnly}</Notice>
+        <Code path="/v1/embeddings" body={{ model: model.id, input: playground.examplePrompt }} />
+      </div>
+    );
+  }
+  return (
+    <div className="columns">
+      <form
+        className="stack"
+        aria-label={playground.title}
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (input !== '' && parsedTools && !stream.isRunning) void stream.start(style, body);
+        }}
+      >
+        {select}
+        <Segments
+          label={playground.style}
+          choices={TEXT_STYLES.map((value) => ({ value, label: playground.styles[value] }))}
+          value={style}
+          onChoose={(value) => setStyle(value as TextStyle)}
+        />
+        <TextArea
+          label={playground.instructions}
+          rows={2}
+          value={instructions}
+          onChange={(event) => setInstructions(event.target.value)}
+        />
+        <TextArea label={playground.input} rows={5} value={input} onChange={(event) => setInput(event.target.value)} />
+        <TextField
+          label={playground.maxTokens}
+          type="number"
+          min={1}
+          value={maxTokens}
+          onChange={(event) => setMaxTokens(Math.max(1, Number(event.target.value)))}
+        />
+        <TextArea
+          label={playground.tools}
+          hint={playground.toolsHint}
+          error={parsedTools ? undefined : playground.toolsWrong}
+          rows={2}
+          value={tools}
+          onChange={(event) => setTools(event.target.value)}
+        />
+        <div className="row">
+          <button
+            type="submit"
+            className="button primary run"
+            aria-disabled={input === '' || !parsedTools || stream.isRunning}
+          >
+            {stream.isRunning ? playground.running : playground.run}
+          </button>
+          {stream.isRunning && (
+            <button type="button" className="button" onClick={stream.stop}>
+              {playground.stop}
+            </button>
+          )}
+          <TokenPrices of={model} />
+        </div>
+      </form>
+      <div className="stack">
+        <Card title={playground.result}>
+          <Answer answer={stream.answer} failure={stream.failure} />
+        </Card>
+        <Code path={STYLES[style].path} body={body} />
+      </div>
+    </div>
+  );
+}
+
+function readTools(text: string): JsonValue[] | null {
+  if (text.trim() === '') return [];
+  try {
+    const parsed = JSON.parse(text) as JsonValue;
+    return Array.isArray(parsed) ? parsed : null;
+  } catch {
+    return null;
+  }
+}
+
+/** What a million tokens cost in and out, as the catalogue says. */
+function TokenPrices({ of: model }: { readonly of: ConsoleModel }) {
+  const { playground } = useMessages();
+  const million = (unit: string): string | null => {
+    const price = model.prices.find((each) => each.unit === unit);
+    if (!price) return null;
+    return formatMoney(fromMicros((toMicros(price.amount) * MILLION) / BigInt(price.per_quantity)), price.currency);
+  };
+  const [input, output] = [million('input_token'), million('output_token')];
+  return (
+    input !== null && output !== null && <span className="muted small-text">{playground.perTokens(input, output)}</span>
+  );
+}
+
+function Answer({ answer, failure }: { readonly answer: TextAnswer | null; readonly failure: Error | null }) {
+  const { messages, language } = useLanguage();
+  const { playground } = messages;
+  if (!answer && !failure) return <p className="muted">{playground.resultEmpty}</p>;
+  return (
+    <div className="stack tight">
+      {answer && (
+        <p className="answer" data-testid="answer">
+          {answer.text}
+        </p>
+      )}
+      {answer?.calls.map((each, index) => (
+        // Calls have no identity but their place.
+        // oxlint-disable-next-line react/no-array-index-key
+        <div key={index} className="stack tight">
+          <p className="strong">{playground.toolCall(each.name)}</p>
+          <CodeBlock name={each.name} code={each.input} />
+        </div>
+      ))}
+      {answer?.usage && (
+        <p className="muted small-text">
+          {playground.usage(formatCount(answer.usage.input, language), formatCount(answer.usage.output, language))}
+        </p>
+      )}
+      {failure && <Failure of={failure} moneyMoved={answer !== null && answer.text !== ''} />}
+    </div>
+  );
+}
+
+/** Sends a question and gathers its answer; leaving the page, or stopping, ends the request. */
+function useTextStream() {
+  const [answer, setAnswer] = useState<TextAnswer | null>(null);
+  const [failure, setFailure] = useState<Error | null>(null);
+  const [isRunning, setRunning] = useState(false);
+  const abort = useRef<AbortController | null>(null);
+  useEffect(() => () => abort.current?.abort(), []);
+  const start = async (style: TextStyle, body: JsonObject) => {
+    const controller = new AbortController();
+    abort.current = controller;
+    setRunning(true);
+    setFailure(null);
+    setAnswer(NOTHING_SAID);
+    try {
+      const response = await sendRaw(
+        STYLES[style].route,
+        { body },
+        { signal: controller.signal, idempotencyKey: crypto.randomUUID() },
+      );
+      for await (const data of serverEvents(response)) {
+        if (data !== '[DONE]')
+          setAnswer((before) => STYLES[style].take(before ?? NOTHING_SAID, JSON.parse(data) as JsonObject));
+      }
+    } catch (error) {
+      if (!controller.signal.aborted) setFailure(error as Error);
+    } finally {
+      setRunning(false);
+      void queryClient.invalidateQueries({ queryKey: ['GET /billing'] });
+    }
+  };
+  return { answer, failure, isRunning, start, stop: () => abort.current?.abort() };
+}

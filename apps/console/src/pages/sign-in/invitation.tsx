@@ -1,0 +1,79 @@
+import { useEffect, useState } from 'react';
+import { call } from '../../api/call';
+import type { Session } from '../../api/queries';
+import type { InvitationPreview } from '../../api/types';
+import { TextField } from '../../components/fields';
+import { Failure } from '../../components/states';
+import { useMessages } from '../../messages/language';
+import { EntryForm } from './entry-form';
+
+export function ByInvitation({
+  code,
+  onEnter,
+}: {
+  readonly code: string;
+  readonly onEnter: (session: Session) => void;
+}) {
+  const { signIn } = useMessages();
+  const [preview, setPreview] = useState<InvitationPreview | null>(null);
+  const [failure, setFailure] = useState<Error | null>(null);
+  useEffect(() => {
+    call('POST /sign-in/invitation/preview', { body: { code } }).then(setPreview, setFailure);
+  }, [code]);
+  if (failure) return <Failure of={failure} title={signIn.linkFailed} />;
+  if (!preview) return <p role="status">{signIn.link}</p>;
+  return <InvitationForm code={code} preview={preview} onEnter={onEnter} />;
+}
+
+function InvitationForm({
+  code,
+  preview,
+  onEnter,
+}: {
+  readonly code: string;
+  readonly preview: InvitationPreview;
+  readonly onEnter: (session: Session) => void;
+}) {
+  const { signIn, roles } = useMessages();
+  const [name, setName] = useState('');
+  const [email, setEmail] = useState(preview.email ?? '');
+  const [password, setPassword] = useState('');
+  return (
+    <section className="card">
+      <div className="card-head">
+        <h2>{preview.account_name === null ? signIn.invitationOperator : signIn.invitation(preview.account_name)}</h2>
+      </div>
+      <div className="card-body stack">
+        <p className="muted">{signIn.invitationRole(roles[preview.role])}</p>
+        <EntryForm
+          send={() => call('POST /sign-in/invitation', { body: { code, name, email, password } })}
+          onEnter={onEnter}
+          submit={signIn.accept}
+          isReady={name !== '' && email !== '' && password !== ''}
+        >
+          <TextField
+            label={signIn.name}
+            autoComplete="name"
+            value={name}
+            onChange={(event) => setName(event.target.value)}
+          />
+          <TextField
+            label={signIn.email}
+            type="email"
+            autoComplete="username"
+            value={email}
+            onChange={(event) => setEmail(event.target.value)}
+          />
+          <TextField
+            label={signIn.newPassword}
+            hint={signIn.newPasswordHint}
+            type="password"
+            autoComplete="new-password"
+            value={password}
+            onChange={(event) => setPassword(event.target.value)}
+          />
+        </EntryForm>
+      </div>
+    </section>
+  );
+}

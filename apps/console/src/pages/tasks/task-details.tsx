@@ -1,0 +1,246 @@
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useLiveTasks } from '../../api/live-tasks';
+import { useChange, useMay } from '../../api/queries';
+import type { ConsoleTaskDetails } from '../../api/types';
+import { ChargeLines } from '../../components/charge';
+import { CodeBlock } from '../../components/code-block';
+import { CopyButton } from '../../components/copy-button';
+import { Dialog } from '../../components/dialog';
+import { Card, Facts, Notice } from '../../components/page';
+import { Failure } from '../../components/states';
+import { Status } from '../../components/status';
+import { Id, Money, Time } from '../../components/values';
+import { formatSeconds } from '../../format/time';
+import { useLanguage, useMessages } from '../../messages/language';
+import { ResultMedia } from './media';
+import { Progress } from './progress';
+
+/** Everything about one task, on its page and in the drawer. */
+export function TaskDetails({ task }: { readonly task: ConsoleTaskDetails }) {
+  const { tasks, common } = useMessages();
+  useLiveTasks([task]);
+  return (
+    <div className="stack">
+      <p className="task-prompt">{task.prompt ?? <span className="muted">{tasks.promptGone}</span>}</p>
+      <Outcome task={task} />
+      <TaskActions task={task} />
+      <Card title={common.details}>
+        <TaskFacts task={task} />
+      </Card>
+      <Card title={tasks.charge}>
+        <Charge task={task} />
+      </Card>
+      <Card title={tasks.timeline}>
+        <Timeline task={task} />
+      </Card>
+      <Card title={tasks.request}>
+        {task.request === null ? (
+          <p className="muted">{tasks.requestGone}</p>
+        ) : (
+          <CodeBlock name={tasks.request} code={JSON.stringify(task.request, null, 2)} />
+        )}
+      </Card>
+      <Card title={tasks.deliveries}>
+        <Deliveries task={task} />
+      </Card>
+    </div>
+  );
+}
+
+/** What came of it: files, progress, or why there is nothing. */
+export function Outcome({ task }: { readonly task: ConsoleTaskDetails }) {
+  const { messages, language } = useLanguage();
+  const { tasks } = messages;
+  if (task.status === 'completed') return <ResultMedia task={task} />;
+  if (task.error) {
+    const words = tasks.whoseFault as Readonly<Record<string, string>>;
+    return (
+      <Notice tone="bad">
+        <p>{words[task.error.code] ?? task.error.message}</p>
+        <p className="small-text">{tasks.costNothing}</p>
+        <p className="small-text row">
+          <span lang="en" className="break">
+            {task.error.message}
+          </span>
+          <CopyButton
+            text={`${task.error.code}\n${task.error.message}\n${task.request_id}`}
+            name={messages.failures.wholeError}
+          />
+        </p>
+      </Notice>
+    );
+  }
+  if (task.is_final) return <Notice tone="info">{tasks.costNothing}</Notice>;
+  return (
+    <div className="stack tight">
+      <Progress task={task} />
+      {task.typical_seconds !== null && (
+        <p className="muted small-text">{tasks.typical(formatSeconds(task.typical_seconds, language))}</p>
+      )}
+      {task.cancellation && <Notice tone="info">{task.cancellation.message}</Notice>}
+    </div>
+  );
+}
+
+function TaskActions({ task }: { readonly task: ConsoleTaskDetails }) {
+  const { tasks } = useMessages();
+  const mayRun = useMay('tasks:run');
+  const mayCancel = useMay('tasks:cancel');
+  return (
+    <div className="row">
+      {mayRun && task.request && (
+        <>
+          <Link className="button" to="/playground" search={{ again: task.id }}>
+            {tasks.runAgain}
+          </Link>
+          {'seed' in task.request && (
+            <Link className="button" to="/playground" search={{ again: task.id, seed: 'new' }}>
+              {tasks.anotherSeed}
+            </Link>
+          )}
+        </>
+      )}
+      {mayRun && task.type === 'image' && task.status === 'completed' && (
+        <Link className="button" to="/playground" search={{ frame: task.id }}>
+          {tasks.useAsFirstFrame}
+        </Link>
+      )}
+      {task.status === 'completed' && (
+        <Link className="button quiet" to="/tasks" search={{ compare: task.id }}>
+          {tasks.compare}
+        </Link>
+      )}
+      {mayCancel && !task.is_final && <CancelButton task={task} />}
+    </div>
+  );
+}
+
+/** Stops a task, after saying what becomes of the money. */
+export function CancelButton({ task }: { readonly task: Pick<ConsoleTaskDetails, 'id' | 'amount'> }) {
+  const { tasks } = useMessages();
+  const [isAsking, setAsking] = useState(false);
+  const cancel = useChange('POST /tasks/:task_id/cancel', ['GET /tasks', 'GET /tasks/:task_id', 'GET /billing']);
+  return (
+    <>
+      <button type="button" className="button" onClick={() => setAsking(true)}>
+        {tasks.cancel}
+      </button>
+      {isAsking && (
+        <Dialog
+          title={tasks.cancelTitle}
+          onClose={() => setAsking(false)}
+          onSubmit={() =>
+            cancel.mutate({ params: { task_id: task.id }, body: {} }, { onSuccess: () => setAsking(false) })
+          }
+          footer={
+            <>
+              <button type="button" className="button" onClick={() => setAsking(false)}>
+                {tasks.keepRunning}
+              </button>
+              <button type="submit" className="button danger" disabled={cancel.isPending}>
+                {tasks.doCancel}
+              </button>
+            </>
+          }
+        >
+          <p>
+            {tasks.cancelText} (<Money amount={task.amount} />)
+          </p>
+          {cancel.error && <Failure of={cancel.error} />}
+        </Dialog>
+      )}
+    </>
+  );
+}
+
+function TaskFacts({ task }: { readonly task: ConsoleTaskDetails }) {
+  const { tasks, common } = useMessages();
+  return (
+    <Facts
+      of={[
+        [common.state, <Status key="state" of={task.status} />],
+        [
+          common.model,
+          <Link key="model" to="/models/$model" params={{ model: task.model }}>
+            {task.model}
+          </Link>,
+        ],
+        [tasks.mode, task.mode],
+        [common.key, task.key.name],
+        ['ID', <Id key="id" id={task.id} name={common.id} whole />],
+        [tasks.requestId, <Id key="request" id={task.request_id} name={tasks.requestId} whole />],
+        [common.created, <Time key="created" at={task.created_at} absolute />],
+        ...(task.started_at === null
+          ? []
+          : [[tasks.started, <Time key="started" at={task.started_at} absolute />] as const]),
+        ...(task.completed_at === null
+          ? []
+          : [[tasks.ended, <Time key="ended" at={task.completed_at} absolute />] as const]),
+        ...task.notices.map((notice) => ['!', notice] as const),
+      ]}
+    />
+  );
+}
+
+function Charge({ task }: { readonly task: ConsoleTaskDetails }) {
+  const { tasks, money } = useMessages();
+  const mayReadLedger = useMay('ledger:read');
+  const lines = task.usage.flatMap((record) => record.lines);
+  return (
+    <div className="stack tight">
+      {!task.is_final && (
+        <p>
+          {tasks.heldNow}: <Money amount={task.amount} form="full" />
+        </p>
+      )}
+      {task.is_final && lines.length === 0 && <p className="muted">{tasks.noCharge}</p>}
+      {lines.length > 0 && <ChargeLines lines={lines} />}
+      {task.is_final && lines.length > 0 && (
+        <p className="row between strong">
+          <span>{money.total}</span>
+          <Money amount={task.amount} form="full" />
+        </p>
+      )}
+      {mayReadLedger && task.entries[0] && (
+        <Link to="/billing/entries/$entryId" params={{ entryId: task.entries.at(-1)?.id ?? task.entries[0].id }}>
+          {money.explain}
+        </Link>
+      )}
+    </div>
+  );
+}
+
+function Timeline({ task }: { readonly task: ConsoleTaskDetails }) {
+  const { tasks } = useMessages();
+  return (
+    <ol className="timeline">
+      {task.timeline.map((event) => (
+        <li key={`${event.time} ${event.event}`}>
+          <Time at={event.time} absolute />
+          <span>
+            {tasks.events[event.event] ?? event.event}
+            {event.detail !== null && <span className="muted break"> {event.detail}</span>}
+          </span>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function Deliveries({ task }: { readonly task: ConsoleTaskDetails }) {
+  const { tasks } = useMessages();
+  if (task.deliveries.length === 0) return <p className="muted">{tasks.noDeliveries}</p>;
+  return (
+    <ul className="stack tight">
+      {task.deliveries.map((delivery) => (
+        <li key={delivery.id} className="row">
+          <Status of={delivery.status} />
+          <Link to="/webhooks/deliveries/$deliveryId" params={{ deliveryId: delivery.id }} className="break">
+            {delivery.event_type}
+          </Link>
+        </li>
+      ))}
+    </ul>
+  );
+}

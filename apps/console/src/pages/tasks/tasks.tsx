@@ -1,0 +1,273 @@
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { useDeferredValue, useEffect, useState } from 'react';
+import { useLiveTasks } from '../../api/live-tasks';
+import { useMay, useRead } from '../../api/queries';
+import type { ConsoleTask } from '../../api/types';
+import { CodeBlock } from '../../components/code-block';
+import { Dialog } from '../../components/dialog';
+import { Select, TextField } from '../../components/fields';
+import { Icon } from '../../components/icons';
+import { ListCard } from '../../components/list';
+import { Notice, Page } from '../../components/page';
+import { Empty, Loaded } from '../../components/states';
+import { Status } from '../../components/status';
+import { type Column, Table } from '../../components/table';
+import { Money, Time } from '../../components/values';
+import { useMessages } from '../../messages/language';
+import { readStored, writeStored } from '../../preferences/stored';
+import { Compare } from './compare';
+import { Gallery } from './gallery';
+import { TaskDetails } from './task-details';
+
+const route = getRouteApi('/shell/tasks');
+const STATUSES = ['submitted', 'in_progress', 'completed', 'failed', 'cancelled'] as const;
+
+export function TasksPage() {
+  const { tasks } = useMessages();
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const view = search.view ?? (readStored('tasks.view') === 'table' ? 'table' : 'gallery');
+  const close = () => void navigate({ search: ({ task: _task, ...rest }) => rest });
+  return (
+    <Page title={tasks.title} actions={<ViewSwitch view={view} />}>
+      <Filters />
+      {search.compare !== undefined && search.task === undefined && <Notice tone="info">{tasks.comparing}</Notice>}
+      <TaskList view={view} />
+      {search.task !== undefined &&
+        (search.compare !== undefined && search.compare !== search.task ? (
+          <Compare
+            ids={[search.compare, search.task]}
+            onClose={() => void navigate({ search: ({ task: _task, compare: _compare, ...rest }) => rest })}
+          />
+        ) : (
+          <TaskDrawer id={search.task} onClose={close} />
+        ))}
+    </Page>
+  );
+}
+
+function ViewSwitch({ view }: { readonly view: 'gallery' | 'table' }) {
+  const { tasks } = useMessages();
+  const navigate = route.useNavigate();
+  const choose = (chosen: 'gallery' | 'table') => {
+    writeStored('tasks.view', chosen);
+    void navigate({ search: (before) => ({ ...before, view: chosen }), replace: true });
+  };
+  return (
+    <div className="row" role="group" aria-label={tasks.view}>
+      {(['gallery', 'table'] as const).map((each) => (
+        <button
+          key={each}
+          type="button"
+          className={view === each ? 'button chosen' : 'button'}
+          aria-pressed={view === each}
+          onClick={() => choose(each)}
+        >
+          <Icon name={each === 'gallery' ? 'grid' : 'list'} />
+          {tasks[each]}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+function Filters() {
+  const { tasks, common, status } = useMessages();
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const [text, setText] = useState(search.text ?? '');
+  const settled = useDeferredValue(text);
+  useEffect(() => {
+    if (settled === (search.text ?? '')) return;
+    const timer = setTimeout(
+      () => void navigate({ search: (before) => ({ ...before, text: settled || undefined }), replace: true }),
+      250,
+    );
+    return () => clearTimeout(timer);
+  }, [settled, search.text, navigate]);
+  const set = (name: string, value: string) =>
+    void navigate({ search: (before) => ({ ...before, [name]: value === '' ? undefined : value }), replace: true });
+  return (
+    <form className="filters" role="search" aria-label={common.filter} onSubmit={(event) => event.preventDefault()}>
+      <TextField label={tasks.text} type="search" value={text} onChange={(event) => setText(event.target.value)} />
+      <Select label={common.state} value={search.status ?? ''} onChange={(event) => set('status', event.target.value)}>
+        <option value="">{common.any}</option>
+        {STATUSES.map((each) => (
+          <option key={each} value={each}>
+            {status[each]}
+          </option>
+        ))}
+      </Select>
+      <Select label={tasks.type} value={search.type ?? ''} onChange={(event) => set('type', event.target.value)}>
+        <option value="">{common.any}</option>
+        <option value="video">{tasks.types.video}</option>
+        <option value="image">{tasks.types.image}</option>
+      </Select>
+      <ModelFilter value={search.model ?? ''} onChange={(value) => set('model', value)} />
+      <TextField
+        label={common.from}
+        type="date"
+        value={search.from ?? ''}
+        onChange={(event) => set('from', event.target.value)}
+      />
+      <TextField
+        label={common.to}
+        type="date"
+        value={search.to ?? ''}
+        onChange={(event) => set('to', event.target.value)}
+      />
+    </form>
+  );
+}
+
+function ModelFilter({ value, onChange }: { readonly value: string; readonly onChange: (value: string) => void }) {
+  const { common } = useMessages();
+  // The catalogue is asked for only when somebody is about to choose.
+  const [isWanted, setWanted] = useState(false);
+  const models = useRead('GET /models', {}, { enabled: isWanted });
+  const ids = (models.data?.items ?? []).filter(({ kind }) => kind === 'video' || kind === 'image').map(({ id }) => id);
+  return (
+    <Select
+      label={common.model}
+      value={value}
+      onFocus={() => setWanted(true)}
+      onPointerEnter={() => setWanted(true)}
+      onChange={(event) => onChange(event.target.value)}
+    >
+      <option value="">{common.any}</option>
+      {[...new Set([...(value === '' ? [] : [value]), ...ids])].map((id) => (
+        <option key={id}>{id}</option>
+      ))}
+    </Select>
+  );
+}
+
+function TaskList({ view }: { readonly view: 'gallery' | 'table' }) {
+  const { tasks } = useMessages();
+  const { status, type, model, key, from, to, text } = route.useSearch();
+  const filter = {
+    ...(status && { status }),
+    ...(type && { type }),
+    ...(model && { model }),
+    ...(key && { key_id: key }),
+    ...(from && { from }),
+    ...(to && { to }),
+    ...(text && { text }),
+  };
+  const columns = useColumns();
+  const isFiltered = Object.keys(filter).length > 0;
+  return (
+    <ListCard
+      route="GET /tasks"
+      input={{ query: { limit: 48, ...filter } }}
+      label={tasks.title}
+      name="tasks"
+      columns={columns}
+      keyOf={({ id }) => id}
+      empty={isFiltered ? <NothingFits /> : <NoTasks />}
+      isLinked
+    >
+      {(items) => <LiveItems items={items} view={view} columns={columns} />}
+    </ListCard>
+  );
+}
+
+function LiveItems({
+  items,
+  view,
+  columns,
+}: {
+  readonly items: readonly ConsoleTask[];
+  readonly view: 'gallery' | 'table';
+  readonly columns: Column<ConsoleTask>[];
+}) {
+  const { tasks } = useMessages();
+  useLiveTasks(items);
+  if (view === 'gallery') return <Gallery items={items} label={tasks.title} />;
+  return <Table label={tasks.title} name="tasks" columns={columns} rows={items} keyOf={({ id }) => id} isLinked />;
+}
+
+function useColumns(): Column<ConsoleTask>[] {
+  const { tasks, common } = useMessages();
+  return [
+    {
+      id: 'prompt',
+      head: tasks.prompt,
+      cell: (task) => (
+        <Link
+          className="clipped"
+          to="/tasks"
+          search={(before) => ({ ...before, task: task.id })}
+          title={task.prompt ?? ''}
+        >
+          {task.prompt ?? tasks.noPrompt}
+        </Link>
+      ),
+    },
+    { id: 'state', head: common.state, cell: ({ status }) => <Status of={status} /> },
+    { id: 'model', head: common.model, cell: ({ model }) => model },
+    { id: 'key', head: common.key, cell: ({ key }) => key.name, isHidden: true },
+    { id: 'amount', head: common.amount, isNumber: true, cell: ({ amount }) => <Money amount={amount} /> },
+    { id: 'created', head: common.created, cell: ({ created_at: at }) => <Time at={at} /> },
+  ];
+}
+
+function NothingFits() {
+  const { common } = useMessages();
+  return (
+    <Empty
+      action={
+        <Link className="button" to="/tasks" search={{}}>
+          {common.clearFilter}
+        </Link>
+      }
+    >
+      {common.nothingFits}
+    </Empty>
+  );
+}
+
+function NoTasks() {
+  const { tasks } = useMessages();
+  const mayRun = useMay('tasks:run');
+  const body =
+    '{"model":"beta-2.5-preview","prompt":"waves against a lighthouse","resolution":"480p","size":"16:9","duration":5}';
+  return (
+    <Empty
+      action={
+        <>
+          {mayRun && (
+            <Link className="button primary" to="/playground" search={{}}>
+              {tasks.makeOne}
+            </Link>
+          )}
+          <CodeBlock
+            name="curl"
+            code={`curl -s ${location.origin}/v1/videos/generations -H "Authorization: Bearer $GATEWAY_API_KEY" \\\n  -H "Content-Type: application/json" -d '${body}'`}
+          />
+        </>
+      }
+    >
+      {tasks.empty}
+    </Empty>
+  );
+}
+
+function TaskDrawer({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
+  const { tasks } = useMessages();
+  const task = useRead('GET /tasks/:task_id', { params: { task_id: id } });
+  return (
+    <Dialog kind="drawer" title={task.data?.model ?? tasks.title} onClose={onClose}>
+      <div className="stack tight">
+        <p>
+          <Link to="/tasks/$taskId" params={{ taskId: id }}>
+            {tasks.open} →
+          </Link>
+        </p>
+        <Loaded query={task} height={640}>
+          {(data) => <TaskDetails task={data} />}
+        </Loaded>
+      </div>
+    </Dialog>
+  );
+}

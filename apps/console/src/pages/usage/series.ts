@@ -1,0 +1,50 @@
+import { toMicros } from '../../format/money';
+import type { ConsoleUsage } from '../../api/types';
+
+const MOST_SERIES = 6;
+const DAY_MS = 86_400_000;
+const MICROS = 1_000_000;
+
+/** Bars of one model: money for each day. */
+interface Series {
+  readonly name: string;
+  readonly amounts: readonly number[];
+}
+
+/** Every day of the range. */
+function daysOf({ from, to }: Pick<ConsoleUsage, 'from' | 'to'>): string[] {
+  const [first, last] = [Date.parse(`${from}T00:00:00Z`), Date.parse(`${to}T00:00:00Z`)];
+  return Array.from({ length: Math.round((last - first) / DAY_MS) + 1 }, (_day, index) =>
+    new Date(first + index * DAY_MS).toISOString().slice(0, 10),
+  );
+}
+
+/** Money by day, for each of the dearest models, and all others together. */
+export function seriesOf(
+  data: ConsoleUsage,
+  others: string,
+): { readonly days: readonly string[]; readonly series: readonly Series[] } {
+  const days = daysOf(data);
+  const sums = new Map<string, Map<string, bigint>>();
+  for (const { day, model, amount } of data.items) {
+    if (day === null) continue;
+    const byDay = sums.get(model ?? '') ?? new Map<string, bigint>();
+    byDay.set(day, (byDay.get(day) ?? 0n) + toMicros(amount));
+    sums.set(model ?? '', byDay);
+  }
+  const total = (byDay: Map<string, bigint>) => [...byDay.values()].reduce((sum, each) => sum + each, 0n);
+  const ranked = [...sums].sort(([, one], [, other]) => Number(total(other) - total(one)));
+  const shown = ranked.length <= MOST_SERIES ? ranked : ranked.slice(0, MOST_SERIES - 1);
+  const rest = ranked.slice(shown.length).map(([, byDay]) => byDay);
+  const all: [string, Map<string, bigint>[]][] = [
+    ...shown.map(([name, byDay]): [string, Map<string, bigint>[]] => [name, [byDay]]),
+    ...(rest.length > 0 ? ([[others, rest]] as [string, Map<string, bigint>[]][]) : []),
+  ];
+  return {
+    days,
+    series: all.map(([name, parts]) => ({
+      name,
+      amounts: days.map((day) => parts.reduce((sum, part) => sum + Number(part.get(day) ?? 0n), 0) / MICROS),
+    })),
+  };
+}

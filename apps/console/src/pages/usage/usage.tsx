@@ -1,0 +1,230 @@
+import { getRouteApi } from '@tanstack/react-router';
+import { lazy, Suspense, useState } from 'react';
+import { pathOf } from '../../api/call';
+import { useRead } from '../../api/queries';
+import type { ConsoleUsage, ConsoleUsageRecord, ConsoleUsageSum } from '../../api/types';
+import { TextField } from '../../components/fields';
+import { Icon } from '../../components/icons';
+import { ListCard } from '../../components/list';
+import { Card, Page } from '../../components/page';
+import { Empty, Loaded, Skeleton } from '../../components/states';
+import { Status } from '../../components/status';
+import { type Column, Table } from '../../components/table';
+import { Money, None, Time } from '../../components/values';
+import { formatCount, shortId } from '../../format/number';
+import { dayAgo, formatDay, formatSeconds } from '../../format/time';
+import { useLanguage, useMessages } from '../../messages/language';
+import { CHART_HEIGHT } from './chart-size';
+
+const UsageChart = lazy(() => import('./usage-chart'));
+const route = getRouteApi('/shell/usage');
+const DEFAULT_DAYS = 29;
+const PARTS = ['day', 'model', 'key'] as const;
+
+export function UsagePage() {
+  const { money, common } = useMessages();
+  const search = route.useSearch();
+  const range = { from: search.from ?? dayAgo(DEFAULT_DAYS), to: search.to ?? dayAgo(0) };
+  const by = search.by ?? 'day,model';
+  const usage = useRead('GET /usage', { query: { ...range, group_by: by } });
+  const [isDetailed, setDetailed] = useState(false);
+  return (
+    <Page
+      title={money.usage.title}
+      actions={
+        <a className="button" href={pathOf('/usage', {}, { ...range, group_by: by, format: 'csv' })} download>
+          <Icon name="download" />
+          {common.downloadCsv}
+        </a>
+      }
+    >
+      <Filters range={range} by={by} />
+      <Loaded query={usage} height={560}>
+        {(data) =>
+          data.items.length === 0 ? (
+            <section className="card">
+              <Empty>{money.usage.empty}</Empty>
+            </section>
+          ) : (
+            <Usage data={data} by={by.split(',')} />
+          )
+        }
+      </Loaded>
+      {isDetailed ? (
+        <Records range={range} />
+      ) : (
+        <p>
+          <button type="button" className="button" onClick={() => setDetailed(true)}>
+            {money.usage.showRecords}
+          </button>
+        </p>
+      )}
+    </Page>
+  );
+}
+
+interface Range {
+  readonly from: string;
+  readonly to: string;
+}
+
+function Filters({ range, by }: { readonly range: Range; readonly by: string }) {
+  const { money, common } = useMessages();
+  const navigate = route.useNavigate();
+  const names = { day: money.usage.day, model: common.model, key: common.key };
+  const set = (part: Partial<Range & { by: string }>) =>
+    void navigate({ search: (before) => ({ ...before, ...part }), replace: true });
+  const chosen = by.split(',');
+  return (
+    <form className="filters" aria-label={common.filter} onSubmit={(event) => event.preventDefault()}>
+      <TextField
+        label={common.from}
+        type="date"
+        max={range.to}
+        value={range.from}
+        onChange={(event) => event.target.value && set({ from: event.target.value })}
+      />
+      <TextField
+        label={common.to}
+        type="date"
+        min={range.from}
+        value={range.to}
+        onChange={(event) => event.target.value && set({ to: event.target.value })}
+      />
+      <fieldset className="field">
+        <legend>{money.usage.by}</legend>
+        <div className="row parts">
+          {PARTS.map((part) => (
+            <label key={part} className="check">
+              <input
+                type="checkbox"
+                checked={chosen.includes(part)}
+                disabled={chosen.length === 1 && chosen.includes(part)}
+                onChange={(event) =>
+                  set({
+                    by: PARTS.filter((each) => (each === part ? event.target.checked : chosen.includes(each))).join(
+                      ',',
+                    ),
+                  })
+                }
+              />
+              <span>{names[part]}</span>
+            </label>
+          ))}
+        </div>
+      </fieldset>
+    </form>
+  );
+}
+
+function Usage({ data, by }: { readonly data: ConsoleUsage; readonly by: readonly string[] }) {
+  const { money } = useMessages();
+  return (
+    <div className="stack">
+      {by.includes('day') && (
+        <Card title={money.usage.chart}>
+          <Suspense fallback={<Skeleton height={CHART_HEIGHT} />}>
+            <UsageChart data={data} />
+          </Suspense>
+        </Card>
+      )}
+      <Card
+        title={money.usage.sums}
+        actions={
+          <strong className="strong">
+            <Money amount={data.total.amount} form="full" />
+          </strong>
+        }
+        isFlush
+      >
+        <Sums data={data} by={by} />
+      </Card>
+    </div>
+  );
+}
+
+function Sums({ data, by }: { readonly data: ConsoleUsage; readonly by: readonly string[] }) {
+  const { messages, language } = useLanguage();
+  const { money, common } = messages;
+  const number = (value: number) => formatCount(value, language);
+  const part: Readonly<Record<string, Column<ConsoleUsageSum>>> = {
+    day: { id: 'day', head: money.usage.day, cell: ({ day }) => (day === null ? <None /> : formatDay(day, language)) },
+    model: { id: 'model', head: common.model, cell: ({ model }) => model ?? <None /> },
+    key: {
+      id: 'key',
+      head: common.key,
+      cell: ({ api_key_id: id }) => (id === null ? <None /> : (data.key_names[id] ?? shortId(id))),
+    },
+  };
+  const columns: Column<ConsoleUsageSum>[] = [
+    ...by.flatMap((name) => part[name] ?? []),
+    { id: 'requests', head: money.usage.requests, isNumber: true, cell: ({ requests }) => number(requests) },
+    { id: 'failed', head: money.usage.failed, isNumber: true, cell: ({ failed_requests: failed }) => number(failed) },
+    {
+      id: 'quantity',
+      head: money.usage.quantity,
+      isNumber: true,
+      isHidden: true,
+      cell: ({ quantity }) => number(quantity),
+    },
+    { id: 'input', head: money.usage.input, isNumber: true, cell: (sum) => number(sum.input_tokens) },
+    { id: 'output', head: money.usage.output, isNumber: true, cell: (sum) => number(sum.output_tokens) },
+    { id: 'amount', head: common.amount, isNumber: true, cell: ({ amount }) => <Money amount={amount} form="full" /> },
+  ];
+  return (
+    <Table
+      label={money.usage.sums}
+      name={`usage.${by.join('-')}`}
+      columns={columns}
+      rows={data.items}
+      keyOf={(sum) => `${sum.day} ${sum.model} ${sum.api_key_id}`}
+    />
+  );
+}
+
+function Records({ range }: { readonly range: Range }) {
+  const { messages, language } = useLanguage();
+  const { money, common } = messages;
+  const columns: Column<ConsoleUsageRecord>[] = [
+    { id: 'model', head: common.model, cell: ({ model }) => model },
+    { id: 'state', head: common.state, cell: ({ status }) => <Status of={status} /> },
+    { id: 'time', head: common.time, cell: ({ time }) => <Time at={time} /> },
+    {
+      id: 'input',
+      head: money.usage.input,
+      isNumber: true,
+      cell: (record) => formatCount(record.input_tokens, language),
+    },
+    {
+      id: 'output',
+      head: money.usage.output,
+      isNumber: true,
+      cell: (record) => formatCount(record.output_tokens, language),
+    },
+    {
+      id: 'took',
+      head: money.usage.duration,
+      isNumber: true,
+      cell: ({ duration_ms: ms }) => (ms === null ? <None /> : formatSeconds(ms / 1000, language)),
+    },
+    {
+      id: 'request',
+      head: messages.tasks.requestId,
+      isHidden: true,
+      cell: (record) => <code>{shortId(record.request_id)}</code>,
+    },
+    { id: 'amount', head: common.amount, isNumber: true, cell: ({ amount }) => <Money amount={amount} form="full" /> },
+  ];
+  return (
+    <ListCard
+      route="GET /usage/records"
+      input={{ query: range }}
+      label={money.usage.records}
+      name="records"
+      columns={columns}
+      keyOf={({ id }) => id}
+      head={<h2>{money.usage.records}</h2>}
+      empty={<Empty>{money.usage.empty}</Empty>}
+    />
+  );
+}

@@ -1,0 +1,233 @@
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { ApiError } from '../../api/api-error';
+import { useChange, useRead } from '../../api/queries';
+import type { ConsoleDelivery, ConsoleWebhookEndpoint } from '../../api/types';
+import { FormDialog } from '../../components/confirm-dialog';
+import { Check, TextField } from '../../components/fields';
+import { Icon } from '../../components/icons';
+import { ListCard } from '../../components/list';
+import { Menu, MenuItem } from '../../components/menu';
+import { Card, Notice, Page } from '../../components/page';
+import { SecretDialog } from '../../components/secret-dialog';
+import { Empty, Failure, Loaded } from '../../components/states';
+import { Status } from '../../components/status';
+import { type Column, Table } from '../../components/table';
+import { None, Time } from '../../components/values';
+import { useMessages } from '../../messages/language';
+import { Verifier } from './verifier';
+
+const route = getRouteApi('/shell/webhooks');
+
+type Doing = { readonly what: 'rotate' | 'remove'; readonly endpoint: ConsoleWebhookEndpoint };
+
+export function WebhooksPage() {
+  const { webhooks } = useMessages();
+  const [isCreating, setCreating] = useState(false);
+  const [doing, setDoing] = useState<Doing | null>(null);
+  const endpoints = useRead('GET /webhooks/endpoints', {});
+  const close = () => setDoing(null);
+  return (
+    <Page
+      title={webhooks.title}
+      lead={webhooks.lead}
+      actions={
+        <button type="button" className="button primary" onClick={() => setCreating(true)}>
+          <Icon name="plus" />
+          {webhooks.create}
+        </button>
+      }
+    >
+      <Loaded query={endpoints} height={160}>
+        {({ items }) => (
+          <Card title={webhooks.endpoints} isFlush>
+            {items.length === 0 ? <Empty>{webhooks.empty}</Empty> : <Endpoints items={items} onDo={setDoing} />}
+          </Card>
+        )}
+      </Loaded>
+      <Deliveries />
+      <Verifier />
+      {isCreating && <CreateDialog eventTypes={endpoints.data?.event_types ?? []} onClose={() => setCreating(false)} />}
+      {doing?.what === 'rotate' && <RotateDialog endpoint={doing.endpoint} onClose={close} />}
+      {doing?.what === 'remove' && <RemoveDialog endpoint={doing.endpoint} onClose={close} />}
+    </Page>
+  );
+}
+
+function Endpoints({
+  items,
+  onDo,
+}: {
+  readonly items: readonly ConsoleWebhookEndpoint[];
+  readonly onDo: (doing: Doing) => void;
+}) {
+  const { webhooks, common } = useMessages();
+  const test = useChange('POST /webhooks/endpoints/:endpoint_id/test', ['GET /webhooks/deliveries']);
+  const columns: Column<ConsoleWebhookEndpoint>[] = [
+    { id: 'url', head: webhooks.url, cell: ({ url }) => <span className="break">{url}</span> },
+    {
+      id: 'events',
+      head: webhooks.events,
+      cell: ({ event_types: types }) => (types.length === 0 ? webhooks.allEvents : types.join(', ')),
+    },
+    { id: 'created', head: common.created, cell: ({ created_at: at }) => <Time at={at} /> },
+    {
+      id: 'actions',
+      head: '',
+      cell: (endpoint) => (
+        <Menu label={`${common.actions}: ${endpoint.url}`} button={<Icon name="more" />}>
+          <MenuItem onChoose={() => test.mutate({ params: { endpoint_id: endpoint.id }, body: {} })}>
+            {webhooks.test}
+          </MenuItem>
+          <MenuItem onChoose={() => onDo({ what: 'rotate', endpoint })}>{webhooks.rotate}</MenuItem>
+          <MenuItem onChoose={() => onDo({ what: 'remove', endpoint })}>{webhooks.remove}</MenuItem>
+        </Menu>
+      ),
+    },
+  ];
+  return (
+    <>
+      <Table label={webhooks.endpoints} name="endpoints" columns={columns} rows={items} keyOf={({ id }) => id} />
+      {test.data && (
+        <p className="table-foot" role="status">
+          {webhooks.testSent}
+        </p>
+      )}
+      {test.error && <Failure of={test.error} />}
+    </>
+  );
+}
+
+function CreateDialog({
+  eventTypes,
+  onClose,
+}: {
+  readonly eventTypes: readonly string[];
+  readonly onClose: () => void;
+}) {
+  const { webhooks, common } = useMessages();
+  const [url, setUrl] = useState('');
+  const [chosen, setChosen] = useState<readonly string[]>([]);
+  const create = useChange('POST /webhooks/endpoints', ['GET /webhooks/endpoints', 'GET /overview']);
+  if (create.data) return <SecretDialog title={webhooks.secretTitle} secret={create.data.secret} onClose={onClose} />;
+  return (
+    <FormDialog
+      title={webhooks.create}
+      submit={common.create}
+      isReady={url !== ''}
+      isBusy={create.isPending}
+      failure={create.error}
+      onClose={onClose}
+      onSubmit={() => create.mutate({ body: { url, event_types: chosen } })}
+    >
+      <TextField
+        label={webhooks.url}
+        hint={webhooks.urlHint}
+        type="url"
+        error={create.error instanceof ApiError ? create.error.about('url') : undefined}
+        autoFocus
+        value={url}
+        onChange={(event) => setUrl(event.target.value)}
+      />
+      <fieldset className="field">
+        <legend>{webhooks.events}</legend>
+        <p className="hint">{webhooks.eventsHint}</p>
+        {eventTypes.map((type) => (
+          <Check
+            key={type}
+            label={<code>{type}</code>}
+            checked={chosen.includes(type)}
+            onChange={(event) =>
+              setChosen(event.target.checked ? [...chosen, type] : chosen.filter((each) => each !== type))
+            }
+          />
+        ))}
+      </fieldset>
+    </FormDialog>
+  );
+}
+
+interface OfEndpoint {
+  readonly endpoint: ConsoleWebhookEndpoint;
+  readonly onClose: () => void;
+}
+
+function RotateDialog({ endpoint, onClose }: OfEndpoint) {
+  const { webhooks } = useMessages();
+  const rotate = useChange('POST /webhooks/endpoints/:endpoint_id/rotate-secret', ['GET /webhooks/endpoints']);
+  if (rotate.data) return <SecretDialog title={webhooks.secretTitle} secret={rotate.data.secret} onClose={onClose} />;
+  return (
+    <FormDialog
+      title={webhooks.rotate}
+      submit={webhooks.rotate}
+      isBusy={rotate.isPending}
+      failure={rotate.error}
+      onClose={onClose}
+      onSubmit={() => rotate.mutate({ params: { endpoint_id: endpoint.id }, body: {} })}
+    >
+      <p className="break">{endpoint.url}</p>
+      <p>{webhooks.rotateText}</p>
+    </FormDialog>
+  );
+}
+
+function RemoveDialog({ endpoint, onClose }: OfEndpoint) {
+  const { webhooks } = useMessages();
+  const remove = useChange('POST /webhooks/endpoints/:endpoint_id/remove', ['GET /webhooks/endpoints']);
+  return (
+    <FormDialog
+      title={webhooks.removeTitle}
+      submit={webhooks.remove}
+      isDangerous
+      isBusy={remove.isPending}
+      failure={remove.error}
+      onClose={onClose}
+      onSubmit={() => remove.mutate({ params: { endpoint_id: endpoint.id }, body: {} }, { onSuccess: onClose })}
+    >
+      <p className="break">{endpoint.url}</p>
+      <p>{webhooks.removeText}</p>
+    </FormDialog>
+  );
+}
+
+function Deliveries() {
+  const { webhooks, common } = useMessages();
+  const search = route.useSearch();
+  const columns: Column<ConsoleDelivery>[] = [
+    {
+      id: 'event',
+      head: webhooks.event,
+      cell: (delivery) => (
+        <Link to="/webhooks/deliveries/$deliveryId" params={{ deliveryId: delivery.id }}>
+          {delivery.event_type}
+        </Link>
+      ),
+    },
+    { id: 'state', head: common.state, cell: ({ status }) => <Status of={status} /> },
+    { id: 'url', head: webhooks.url, cell: ({ url }) => <span className="clipped">{url}</span> },
+    {
+      id: 'answer',
+      head: webhooks.lastAnswer,
+      cell: (delivery) => delivery.last_status ?? delivery.last_error ?? <None />,
+    },
+    { id: 'attempts', head: webhooks.attempts, isNumber: true, cell: ({ attempts }) => attempts },
+    { id: 'next', head: webhooks.next, cell: ({ next_attempt_at: at }) => (at === null ? <None /> : <Time at={at} />) },
+    { id: 'created', head: common.created, cell: ({ created_at: at }) => <Time at={at} /> },
+  ];
+  return (
+    <ListCard
+      route="GET /webhooks/deliveries"
+      input={{ query: search }}
+      label={webhooks.deliveries}
+      name="deliveries"
+      columns={columns}
+      keyOf={({ id }) => id}
+      isLinked
+      head={<h2>{webhooks.deliveries}</h2>}
+      empty={<Empty>{webhooks.noDeliveries}</Empty>}
+    />
+  );
+}
+
+/** For the page of one delivery too. */
+export const Resent = () => <Notice tone="good">{useMessages().webhooks.resent}</Notice>;

@@ -1,0 +1,38 @@
+import { lazy, Suspense, useEffect, useState } from 'react';
+import { onInterruption } from '../api/call';
+import { queryClient, sessionQuery } from '../api/queries';
+import { ProofRefused } from './proof-refused';
+
+const ProofWindow = lazy(() => import('./proof-window'));
+
+/** A call that waits for proof. */
+interface Waiting {
+  readonly resolve: () => void;
+  readonly reject: (reason: Error) => void;
+}
+
+/** Asks who is there when a call needs proof, and lets the call go on. Calls that come meanwhile wait for the same answer. */
+export function ProofDialog() {
+  const [waiting, setWaiting] = useState<readonly Waiting[]>([]);
+  useEffect(() => {
+    onInterruption({
+      proof: () => new Promise<void>((resolve, reject) => setWaiting((before) => [...before, { resolve, reject }])),
+    });
+  }, []);
+  if (waiting.length === 0) return null;
+  const end = (settle: (each: Waiting) => void) => {
+    setWaiting([]);
+    for (const each of waiting) settle(each);
+  };
+  return (
+    <Suspense>
+      <ProofWindow
+        onProved={(session) => {
+          queryClient.setQueryData(sessionQuery.queryKey, session);
+          end(({ resolve }) => resolve());
+        }}
+        onClose={() => end(({ reject }) => reject(new ProofRefused('no proof was given')))}
+      />
+    </Suspense>
+  );
+}

@@ -1,0 +1,89 @@
+import { useRouter } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useRead, useSession } from '../api/queries';
+import { Dialog } from '../components/dialog';
+import { TextField } from '../components/fields';
+import { useMessages } from '../messages/language';
+import { menuFor } from './navigation';
+import { thingNamed } from './things';
+
+const MOST_MODELS = 6;
+
+/** Goes to a page, a model, or whatever an identifier names. */
+export default function SearchDialog({ onClose }: { readonly onClose: () => void }) {
+  const { shell } = useMessages();
+  const [text, setText] = useState('');
+  const { history } = useRouter();
+  const found = useFound(text.trim());
+  const open = (href: string, isOutside = false) => {
+    onClose();
+    if (isOutside) location.assign(href);
+    else history.push(href);
+  };
+  return (
+    <Dialog
+      title={shell.searchTitle}
+      onClose={onClose}
+      onSubmit={() => {
+        const first = found[0];
+        if (first) open(first.href, first.isOutside);
+      }}
+    >
+      <div className="stack tight">
+        <TextField
+          label={shell.search}
+          hint={shell.searchHint}
+          value={text}
+          autoFocus
+          autoComplete="off"
+          onChange={(event) => setText(event.target.value)}
+        />
+        <ul className="results">
+          {found.map((each) => (
+            <li key={each.href}>
+              <button type="button" className="button quiet" onClick={() => open(each.href, each.isOutside)}>
+                {each.label}
+              </button>
+            </li>
+          ))}
+        </ul>
+        {found.length === 0 && <p className="muted">{shell.searchNothing}</p>}
+      </div>
+    </Dialog>
+  );
+}
+
+interface Found {
+  readonly href: string;
+  readonly label: string;
+  readonly isOutside?: boolean;
+}
+
+function useFound(text: string): Found[] {
+  const { shell } = useMessages();
+  const { permissions } = useSession();
+  const models = useRead('GET /models', {}, { enabled: text !== '' && permissions.includes('models:read') });
+  const thing = thingNamed(text);
+  if (thing) {
+    const words = { task: shell.openTask, request: shell.openRequest, key: shell.openKey }[thing.kind];
+    return [{ href: thing.href, label: words(thing.id) }];
+  }
+  const fits = (name: string) => name.toLowerCase().includes(text.toLowerCase());
+  const pages = menuFor(permissions)
+    .flatMap((group) => group.pages)
+    .map((page) => ({
+      href: page.isOutside ? page.to : `/console${page.to}`,
+      label: shell.pages[page.name],
+      isOutside: page.isOutside ?? false,
+    }))
+    .filter(({ label }) => fits(label));
+  const fittingModels =
+    text === '' ? [] : (models.data?.items ?? []).filter(({ id }) => fits(id)).slice(0, MOST_MODELS);
+  return [
+    ...pages,
+    ...fittingModels.map(({ id }) => ({
+      href: `/console/models/${encodeURIComponent(id)}`,
+      label: shell.openModel(id),
+    })),
+  ];
+}

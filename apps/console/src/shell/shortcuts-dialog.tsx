@@ -1,0 +1,36 @@
+import { useState } from 'react';
+import { Dialog } from '../components/dialog';
+import { Check } from '../components/fields';
+import { Facts } from '../components/page';
+import { useMessages } from '../messages/language';
+import { areShortcutsOn, turnShortcuts } from './shortcuts';
+
+export default function ShortcutsDialog({ onClose }: { readonly onClose: () => void }) {
+  const { shell } = useMessages();
+  const [isOn, setOn] = useState(areShortcutsOn);
+  const lines = shell.shortcutLines;
+  return (
+    <Dialog title={shell.shortcuts} onClose={onClose}>
+      <div className="stack">
+        <Facts
+          of={[
+            ['/  ·  Ctrl K', lines.search],
+            ['?', lines.help],
+            ['g  t · k · p · u · b · o', lines.go],
+            ['j · k', lines.rows],
+            ['Enter', lines.open],
+          ]}
+        />
+        <Check
+          kind="switch"
+          label={shell.shortcutsOn}
+          checked={isOn}
+          onChange={(event) => {
+            turnShortcuts(event.target.checked);
+            setOn(event.target.checked);
+          }}
+        />
+      </div>
+    </Dialog>
+  );
+}

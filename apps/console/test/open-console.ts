@@ -1,0 +1,174 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+/** The rules whose outcome depends on colours and widths; the rest is the same in every theme and width. */
+const LOOK_RULES = ['color-contrast', 'target-size', 'scrollable-region-focusable'];
+const LOADED_MS = 60_000;
+/** Less than a test has, so that the step that never happens is named. */
+const STEP_MS = 12_000;
+
+/** What a page of the console does wrong by itself: errors, refused scripts, requests to elsewhere. */
+export interface Watched {
+  readonly context: BrowserContext;
+  readonly page: Page;
+  readonly complaints: string[];
+  /** Data requests since the last call of `forget`. */
+  readonly requests: string[];
+}
+
+/** A browser of one person, without motion so that pictures are final. Failed requests of tests are no complaint. */
+export async function openConsole(
+  browser: Browser,
+  baseUrl: string,
+  options: Parameters<Browser['newContext']>[0] = {},
+): Promise<Watched> {
+  const context = await browser.newContext({
+    viewport: { width: 1280, height: 900 },
+    reducedMotion: 'reduce',
+    permissions: ['clipboard-read', 'clipboard-write'],
+    ...options,
+  });
+  const page = await context.newPage();
+  page.setDefaultTimeout(STEP_MS);
+  const complaints: string[] = [];
+  const requests: string[] = [];
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
+      complaints.push(message.text());
+  });
+  page.on('dialog', (dialog) => {
+    complaints.push(`a script ran: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  page.on('request', (request) => {
+    const url = request.url();
+    if (!url.startsWith(baseUrl) && !/^(blob|data):/.test(url)) complaints.push(`a request to elsewhere: ${url}`);
+    if (url.includes('/console/api/'))
+      requests.push(`${request.method()} ${new URL(url).pathname.replace('/console/api', '')}`);
+  });
+  return { context, page, complaints, requests };
+}
+
+/** Signs in by a one-time link and waits for the first page. */
+export async function enter(page: Page, link: string): Promise<void> {
+  await page.goto(link);
+  await page.waitForURL(/\/console\/$/);
+  await loaded(page);
+}
+
+/** Waits until a page has its heading and nothing on it is a placeholder. */
+export const loaded = (page: Page) =>
+  page.waitForFunction(
+    () => document.querySelector('h1') !== null && !document.querySelector('.skeleton, .dimmed'),
+    null,
+    { timeout: LOADED_MS },
+  );
+
+/** Has the page in a theme and a language from its next load on. */
+export const prefer = (page: Page, values: Readonly<Record<string, string>>) =>
+  page.evaluate((entries) => {
+    for (const [name, value] of entries) localStorage.setItem(`console.${name}`, value);
+  }, Object.entries(values));
+
+/** Shows the page in a theme and a width, without loading it again. */
+export async function dress(page: Page, theme: 'light' | 'dark', width: number): Promise<void> {
+  await page.setViewportSize({ width, height: 900 });
+  await page.evaluate(async (chosen) => {
+    document.documentElement.dataset['theme'] = chosen;
+    // Until it is painted.
+    await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+    await Promise.all(document.getAnimations().map((animation) => animation.finished.catch(() => undefined)));
+  }, theme);
+}
+
+/** Violations of accessibility on the page as it stands, one line each. */
+export async function violations(page: Page, { looksOnly = false } = {}): Promise<string[]> {
+  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(AXE);
+  return page.evaluate(
+    async ([tags, looks, only]) => {
+      const { axe } = globalThis as unknown as {
+        axe: {
+          run: (
+            root: Document,
+            options: object,
+          ) => Promise<{ violations: { id: string; nodes: { html: string }[] }[] }>;
+        };
+      };
+      const runOnly = only ? { type: 'rule', values: looks } : { type: 'tag', values: tags };
+      const { violations: found } = await axe.run(document, { runOnly, resultTypes: ['violations'] });
+      return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`);
+    },
+    [RULES, LOOK_RULES, looksOnly] as const,
+  );
+}
+
+/** Sentences that the pseudo language does not mark: they do not come from the messages. Names of things are no sentences. */
+export async function bareSentences(page: Page): Promise<string[]> {
+  const texts = await page.evaluate(() =>
+    [
+      ...document.querySelectorAll('h1, h2, h3, nav a, .group-name, dt, legend, main button:not(.swatch), .page-lead'),
+    ].map((element) => element.textContent?.trim() ?? ''),
+  );
+  const bare = texts.filter((text) => /[A-Za-z]{3}/.test(text) && !text.includes('⟦'));
+  return bare.filter((text) => !/^(curl|JavaScript|Python|\d+p|.*-\d.*)$/.test(text));
+}
+
+/** How far the page reaches beyond the screen to the right, in pixels. */
+export const overhang = (page: Page): Promise<number> =>
+  page.evaluate(() => Math.max(0, document.documentElement.scrollWidth - innerWidth));
+
+/** Plays a video until its first picture is shown; answers how wide that is, in pixels. */
+export const playedWidth = (video: Locator): Promise<number> =>
+  video.evaluate(async (element: HTMLVideoElement) => {
+    element.muted = true;
+    await element.play();
+    while (element.currentTime === 0) await new Promise((resolve) => element.requestVideoFrameCallback(resolve));
+    return element.videoWidth;
+  });
+
+/** Moves the focus by the keyboard until it is on what the selector names. @throws Error when it never gets there. */
+export async function tabTo(page: Page, selector: string, most = 80): Promise<void> {
+  // A page that is still coming has fewer places to stop at than keys will be pressed.
+  await page.locator(selector).first().waitFor({ timeout: LOADED_MS });
+  for (let count = 0; count < most; count += 1) {
+    if (await page.evaluate((wanted) => document.activeElement?.matches(wanted) === true, selector)) return;
+    await page.keyboard.press('Tab');
+  }
+  throw new Error(`the keyboard does not reach ${selector}`);
+}
+
+/** Every page that needs a session. */
+export const pagesOf = (accountId: string, taskId: string, failedTaskId: string): string[] => [
+  '/',
+  '/playground',
+  '/tasks',
+  '/tasks?view=table',
+  `/tasks/${taskId}`,
+  `/tasks/${failedTaskId}`,
+  '/usage',
+  '/billing',
+  '/keys',
+  '/webhooks',
+  '/models',
+  '/models/beta-2.5-preview',
+  '/account',
+  '/admin/accounts',
+  `/admin/accounts/${accountId}`,
+  '/admin/people',
+  '/admin/prices',
+  '/admin/upstreams',
+  '/admin/tasks',
+  `/admin/tasks/${taskId}`,
+  '/admin/reconciliation',
+  '/admin/audit',
+];
+
+/** An answer of the console that refuses. */
+export const refusal = (status: number, code: string, requestId: string) => ({
+  status,
+  json: { error: { code, message: code, field: null, problems: [], request_id: requestId, retry_after_seconds: null } },
+});

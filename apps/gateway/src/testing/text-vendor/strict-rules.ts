@@ -1,0 +1,97 @@
+interface Block {
+  readonly type?: string;
+  readonly text?: string;
+  readonly signature?: string;
+  readonly data?: string;
+  readonly source?: { readonly type?: string; readonly media_type?: string };
+}
+
+interface Turn {
+  readonly role?: string;
+  readonly content?: string | null | readonly Block[];
+  readonly tool_calls?: readonly object[];
+  readonly reasoning_content?: string;
+}
+
+interface Body {
+  readonly messages?: readonly Turn[];
+  readonly input?: string | readonly { readonly type?: string; readonly encrypted_content?: string }[];
+  readonly contents?: readonly {
+    readonly role?: string;
+    readonly parts: readonly { readonly thoughtSignature?: string }[];
+  }[];
+  readonly thinking?: { readonly type?: string };
+  readonly reasoning_effort?: string;
+}
+
+/** What this vendor signs its reasoning with. */
+const PROOF = /^(proof|sealed)/;
+
+const PDF = new Set(['application/pdf']);
+const PICTURES = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp']);
+
+const blocksOf = ({ content }: Turn): readonly Block[] => (Array.isArray(content) ? (content as readonly Block[]) : []);
+
+function brokenByMessages({ messages = [], thinking }: Body): string | undefined {
+  const last = messages.findLast(({ role }) => role === 'assistant');
+  const types = last ? blocksOf(last).map(({ type }) => type ?? '') : [];
+  if (thinking?.type === 'enabled' && types.includes('tool_use') && !types[0]?.endsWith('thinking'))
+    return 'messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`.';
+  for (const block of messages.flatMap(blocksOf)) {
+    const broken = brokenByBlock(block);
+    if (broken !== undefined) return broken;
+  }
+  return undefined;
+}
+
+/** What a block of each type must be, and the sentence that refuses another. */
+const BLOCK_RULES: Readonly<Record<string, readonly [(block: Block) => boolean, string]>> = {
+  text: [({ text }) => text !== '', 'messages: text content blocks must be non-empty'],
+  thinking: [({ signature = '' }) => PROOF.test(signature), 'messages: Invalid `signature` in `thinking` block'],
+  redacted_thinking: [({ data = '' }) => PROOF.test(data), 'messages: Invalid `data` in `redacted_thinking` block'],
+  document: [({ source }) => isBase64Of(source, PDF), "messages: Input should be 'application/pdf'"],
+  image: [({ source }) => isBase64Of(source, PICTURES), 'messages: Input should be a picture'],
+};
+
+const isBase64Of = (source: Block['source'], types: ReadonlySet<string>): boolean =>
+  source?.type !== 'base64' || types.has(source.media_type ?? '');
+
+function brokenByBlock(block: Block): string | undefined {
+  const [isKept, sentence] = BLOCK_RULES[block.type ?? ''] ?? [];
+  return isKept && !isKept(block) ? sentence : undefined;
+}
+
+function brokenByChat({ messages = [], reasoning_effort: effort }: Body): string | undefined {
+  if (messages.some(({ role }, place) => role === 'user' && messages[place - 1]?.role === 'user'))
+    return 'Conversation roles must alternate user/assistant/user/assistant/...';
+  const unthought = messages.some((turn) => turn.tool_calls && turn.reasoning_content === undefined);
+  return effort !== undefined && unthought ? 'Missing `reasoning_content` field in the assistant message' : undefined;
+}
+
+function brokenByResponses({ input }: Body): string | undefined {
+  const items = typeof input === 'string' ? [] : (input ?? []);
+  const isForeign = items.some(
+    ({ type, encrypted_content: proof }) => type === 'reasoning' && !PROOF.test(proof ?? ''),
+  );
+  return isForeign ? 'The encrypted content could not be verified.' : undefined;
+}
+
+function brokenByGemini({ contents = [] }: Body): string | undefined {
+  if (contents.some(({ role }, place) => role === contents[place - 1]?.role))
+    return 'Please ensure that roles alternate between user and model.';
+  const proofs = contents.flatMap(({ parts }) =>
+    parts.flatMap(({ thoughtSignature: proof }) => (proof ? [proof] : [])),
+  );
+  return proofs.every((proof) => PROOF.test(proof)) ? undefined : 'Thought signature is not valid.';
+}
+
+const RULES = {
+  messages: brokenByMessages,
+  chat: brokenByChat,
+  responses: brokenByResponses,
+  gemini: brokenByGemini,
+} as const;
+
+/** The sentence with which a vendor that keeps to its own published rules refuses a body; undefined when it takes it. */
+export const brokenRule = (protocol: keyof typeof RULES, body: unknown): string | undefined =>
+  RULES[protocol](body as Body);

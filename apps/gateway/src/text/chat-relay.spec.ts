@@ -1,0 +1,124 @@
+import { randomUUID } from 'node:crypto';
+import { MODEL_OVER, startTextGateway, type TextGateway } from '../testing/text-vendor/text-gateway.js';
+
+const PATH = '/v1/chat/completions';
+const MESSAGES = [{ role: 'user', content: 'Hello there' }];
+
+/** Fields of which the gateway knows nothing but that they cost no more than their tokens. */
+const PASSED = {
+  n: 3,
+  logprobs: true,
+  top_logprobs: 2,
+  logit_bias: { '50256': -100 },
+  seed: 7,
+  chat_template_kwargs: { enable_thinking: false },
+  repetition_penalty: 1.1,
+  store: true,
+  metadata: { a: 'b' },
+  functions: [{ name: 'f' }],
+};
+
+describe('A chat completion that passes through', () => {
+  let gateway: TextGateway;
+  beforeAll(async () => {
+    gateway = await startTextGateway();
+  });
+  afterAll(() => gateway.stop());
+  afterEach(() => {
+    gateway.vendor.rewrite = (json) => json;
+  });
+
+  async function ask(more: object, text?: string, headers: Record<string, string> = {}) {
+    const body = text ?? JSON.stringify({ model: MODEL_OVER.chat, messages: MESSAGES, ...more });
+    const answer = await fetch(gateway.baseUrl + PATH, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json', ...headers },
+      body,
+    });
+    return { status: answer.status, sent: body, text: await answer.text() };
+  }
+
+  /** What both sides say, the model's name and what the gateway adds apart. */
+  const rest = (text: string): string => text.replaceAll(/"model":"[^"]*",?/g, '');
+
+  it('reaches the vendor byte for byte, its own fields too', async () => {
+    await gateway.setBalance(900_000n);
+    const { status, sent } = await ask({ max_tokens: 100, ...PASSED });
+    expect(status).toBe(200);
+    expect(rest(gateway.vendor.last.text)).toBe(rest(sent));
+  });
+
+  it.each<[{ stream_options?: object }]>([
+    [{}],
+    [{ stream_options: {} }],
+    [{ stream_options: { include_obfuscation: false } }],
+  ])('asks for the usage of a stream, and changes no other byte: %j', async (more) => {
+    const { sent, text } = await ask({ max_tokens: 100, stream: true, ...more });
+    const { last } = gateway.vendor;
+    expect(last.body).toMatchObject({ stream_options: { include_usage: true, ...more.stream_options } });
+    const without = last.text.replace(/"stream_options":\{"include_usage":true\},|"include_usage":true,?/, '');
+    expect(rest(without)).toBe(rest(sent));
+    expect(text).not.toContain('usage');
+    expect(text.endsWith('data: [DONE]\n\n')).toBe(true);
+  });
+
+  it('writes the limit in the one word that the vendor has for it', async () => {
+    const { sent } = await ask({ max_completion_tokens: 77 });
+    expect(rest(gateway.vendor.last.text)).toBe(rest(sent.replace('max_completion_tokens', 'max_tokens')));
+    await ask({ max_tokens: null });
+    expect(gateway.vendor.last.body).toMatchObject({ max_tokens: 16_384 });
+    expect(gateway.vendor.last.body).not.toHaveProperty('max_completion_tokens');
+  });
+
+  it('holds as many replies as it asks for, and is limited to what the balance covers of each', async () => {
+    // A request that may be repeated has a hold of its own; others may be covered by what the key has reserved before.
+    const askAlone = (more: object) => ask(more, undefined, { 'idempotency-key': randomUUID() });
+    await gateway.setBalance(50_000n);
+    const asked = gateway.vendor.seen.length;
+    // One such reply is covered, three are not.
+    expect((await askAlone({ max_tokens: 4_000, n: 3 })).status).toBe(402);
+    expect(gateway.vendor.seen).toHaveLength(asked);
+    expect((await askAlone({ max_tokens: 4_000 })).status).toBe(200);
+    await gateway.setBalance(50_000n);
+    expect((await askAlone({ n: 3 })).status).toBe(200);
+    const { max_tokens: limit } = gateway.vendor.last.body as { max_tokens: number };
+    expect(limit).toBeGreaterThanOrEqual(1_024);
+    expect(limit * 3 * 10).toBeLessThanOrEqual(50_000);
+    await gateway.setBalance(900_000n);
+  });
+
+  it.each([false, true])('is charged by what the vendor tells, streamed %s', async (stream) => {
+    const since = await gateway.settled();
+    await ask({ max_tokens: 100, stream });
+    await gateway.settled();
+    const { rows } = await gateway.database.query<{ input: bigint; output: bigint; source: string }>({
+      text: `select input_tokens as input, output_tokens as output, lines -> 0 ->> 'source' as source
+        from usage_record where created_at >= $1`,
+      values: [since],
+    });
+    expect(rows).toEqual([{ input: 11n, output: 7n, source: 'upstream' }]);
+  });
+
+  it('counts every reply of several where the vendor tells no usage', async () => {
+    const since = await gateway.settled();
+    gateway.vendor.rewrite = (json) => {
+      const { usage: _usage, choices, ...others } = JSON.parse(json) as { usage?: object; choices: object[] };
+      return JSON.stringify({ ...others, choices: [0, 1, 2].map((index) => ({ ...choices[0], index })) });
+    };
+    await ask({ max_tokens: 100, n: 3 });
+    await gateway.settled();
+    const { rows } = await gateway.database.query<{ output: bigint }>({
+      text: 'select output_tokens as output from usage_record where created_at >= $1',
+      values: [since],
+    });
+    // "Vendor heard: Hello there" has five tokens.
+    expect(rows).toEqual([{ output: 15n }]);
+  });
+
+  it('stands as it is at the top of the answer and in its envelope', async () => {
+    const { text } = await ask({ max_tokens: 100 });
+    const { code, data, ...native } = JSON.parse(text) as { code: number; data: object };
+    expect([code, data]).toEqual([200, native]);
+    expect(native).toMatchObject({ object: 'chat.completion', model: MODEL_OVER.chat });
+  });
+});

@@ -1,0 +1,34 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import {
+  ReservationLedger,
+  createWebhookSender,
+  MaintenanceService,
+  ReconciliationService,
+  RequestLedger,
+  UsageDaysService,
+  WebhookSender,
+  WorkerHeartbeat,
+} from '#features';
+import { type Platform, PlatformModule, workerId } from '#runtime';
+import { MaintenanceWorker } from './maintenance-worker.js';
+
+/** All that the maintenance worker is made of. */
+@Module({
+  providers: [ReservationLedger, MaintenanceWorker, ReconciliationService, RequestLedger, UsageDaysService],
+})
+export class MaintenanceWorkerModule {
+  static register(platform: Platform): DynamicModule {
+    const { config, database, store } = platform;
+    const identity = { id: workerId('maintenance'), role: 'maintenance-worker', concurrency: null } as const;
+    const leaseMs = config.worker.TASK_LEASE_SECONDS * 1000;
+    return {
+      module: MaintenanceWorkerModule,
+      imports: [PlatformModule.register(platform)],
+      providers: [
+        { provide: MaintenanceService, useValue: new MaintenanceService(database, store, config.retention) },
+        { provide: WebhookSender, useValue: createWebhookSender(platform) },
+        { provide: WorkerHeartbeat, useValue: new WorkerHeartbeat(database, identity, leaseMs) },
+      ],
+    };
+  }
+}

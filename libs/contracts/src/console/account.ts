@@ -1,0 +1,339 @@
+import type { FieldTableRow } from '../catalog/field-table.js';
+import type { JsonObject } from '../json.js';
+import type { AccountRole } from './access.js';
+import type {
+  Amount,
+  ConsoleExportQuery,
+  ConsoleList,
+  ConsoleListQuery,
+  ConsoleProblem,
+  Day,
+  NoFields,
+  Read,
+  Time,
+  Write,
+} from './common.js';
+
+/** The money of an account. `available + held` came in and is not spent. */
+export interface ConsoleBalance {
+  /** Free to spend; below zero only when `is_unlimited`. */
+  readonly available: Amount;
+  /** Reserved for open work. */
+  readonly held: Amount;
+  readonly used: Amount;
+  readonly owed: Amount;
+  readonly is_unlimited: boolean;
+}
+
+/** A key, never its secret. */
+export interface ConsoleKey {
+  readonly id: string;
+  readonly name: string;
+  /** `console`: what runs of the playground are charged to; it has no secret, and cannot be rotated or revoked. */
+  readonly kind: 'api' | 'console';
+  readonly state: 'active' | 'expired' | 'revoked';
+  readonly prefix: string;
+  /** Who made it; null when an operator or the gateway did. */
+  readonly created_by: { readonly id: string; readonly name: string } | null;
+  readonly is_own: boolean;
+  readonly quota: Amount | null;
+  readonly held: Amount;
+  readonly used: Amount;
+  readonly allowed_models: readonly string[];
+  readonly allowed_addresses: readonly string[];
+  readonly scopes: readonly string[];
+  readonly requests_per_minute: number | null;
+  readonly tokens_per_minute: number | null;
+  readonly max_running_tasks: number | null;
+  readonly created_at: Time;
+  readonly expires_at: Time | null;
+  readonly revoked_at: Time | null;
+  readonly last_used_at: Time | null;
+  /** Until when the secret before the last rotation works. */
+  readonly previous_valid_until: Time | null;
+}
+
+/** What can be set on a key; absent fields stay as they are, null lifts a limit. */
+export interface ConsoleKeySettings {
+  name?: string;
+  quota?: Amount | null;
+  allowed_models?: readonly string[];
+  allowed_addresses?: readonly string[];
+  scopes?: readonly string[];
+  requests_per_minute?: number | null;
+  tokens_per_minute?: number | null;
+  max_running_tasks?: number | null;
+  expires_at?: Time | null;
+}
+
+/** A price as people read it: `amount` for each `per_quantity` of `unit`. */
+export interface ConsolePrice {
+  readonly unit: string;
+  readonly variant: string;
+  readonly amount: Amount;
+  readonly per_quantity: number;
+  readonly currency: string;
+}
+
+/** A model with all that its page and the form of the playground need. */
+export interface ConsoleModel {
+  readonly id: string;
+  readonly kind: 'text' | 'embedding' | 'video' | 'image';
+  readonly available: boolean;
+  /** Where its requests go, for the code that is shown. */
+  readonly paths: readonly string[];
+  readonly summary: string;
+  readonly modes: readonly string[];
+  /** The form: each with its schema, unit, group and order. Empty for text. */
+  readonly fields: readonly FieldTableRow[];
+  readonly rules: readonly string[];
+  readonly result_lifetime_seconds: number | null;
+  readonly prices: readonly ConsolePrice[];
+  readonly variants: readonly {
+    readonly variant: string;
+    readonly unit: string;
+    readonly price: Pick<ConsolePrice, 'amount' | 'per_quantity' | 'currency'> | null;
+  }[];
+}
+
+/** What a request costs and how it was understood. */
+export interface ConsoleQuote {
+  readonly model: string;
+  readonly path: string;
+  readonly mode: string;
+  /** What a run holds, and the most that is charged. */
+  readonly amount: Amount;
+  readonly unit_price: Amount;
+  readonly quantity: number;
+  readonly per: string;
+  readonly variant: string;
+  readonly settle: string;
+  /** With its defaults filled in; of inline files only the type. */
+  readonly request: JsonObject;
+  readonly notices: readonly string[];
+  /** From when another price is set already. */
+  readonly valid_until: Time | null;
+}
+
+/** Sums of usage; what was not kept apart is null. */
+export interface ConsoleUsageSum {
+  readonly day: Day | null;
+  readonly model: string | null;
+  readonly api_key_id: string | null;
+  readonly requests: number;
+  readonly failed_requests: number;
+  readonly amount: Amount;
+  readonly quantity: number;
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+}
+
+/** Days from `from` to `to`, both included; the last 30 unless said, at most 366. */
+export interface ConsoleUsageQuery {
+  readonly from?: Day;
+  readonly to?: Day;
+  /** Some of day, model, key, separated by commas; all three unless said. */
+  readonly group_by?: string;
+  readonly format?: 'json' | 'csv';
+}
+
+export interface ConsoleUsage {
+  readonly from: Day;
+  readonly to: Day;
+  readonly items: readonly ConsoleUsageSum[];
+  /** Of all items. */
+  readonly total: Omit<ConsoleUsageSum, 'day' | 'model' | 'api_key_id'>;
+  /** Of all that was ever used. */
+  readonly owed: Amount;
+  /** The names of the keys that the items name. */
+  readonly key_names: Readonly<Record<string, string>>;
+}
+
+/** One line of a price: `amount = price x quantity / per_quantity`. */
+export interface ConsoleChargeLine {
+  readonly unit: string;
+  readonly variant: string;
+  readonly quantity: number;
+  readonly unit_price: Amount | null;
+  readonly per_quantity: number | null;
+  readonly amount: Amount;
+  readonly price_id: string | null;
+}
+
+/** One request or task with its price. */
+export interface ConsoleUsageRecord {
+  readonly id: string;
+  readonly time: Time;
+  readonly api_key_id: string;
+  readonly kind: string;
+  readonly model: string;
+  readonly task_id: string | null;
+  readonly request_id: string;
+  readonly status: string;
+  readonly amount: Amount;
+  readonly owed: Amount;
+  readonly lines: readonly ConsoleChargeLine[];
+  readonly input_tokens: number;
+  readonly cached_input_tokens: number;
+  readonly output_tokens: number;
+  readonly reasoning_tokens: number;
+  readonly quantity: number;
+  readonly duration_ms: number | null;
+}
+
+/** A movement of money: out of the book `debit`, into the book `credit`. */
+export interface ConsoleEntry {
+  readonly id: string;
+  readonly time: Time;
+  readonly kind: string;
+  readonly debit: string;
+  readonly credit: string;
+  readonly amount: Amount;
+  readonly api_key_id: string | null;
+  readonly task_id: string | null;
+  readonly request_id: string | null;
+  readonly reference: string | null;
+  /** What it paid for; null for money that paid for no work, and for work under way. */
+  readonly usage: {
+    readonly id: string;
+    readonly model: string;
+    readonly status: string;
+    readonly amount: Amount;
+    readonly quantity: number;
+    readonly input_tokens: number;
+    readonly output_tokens: number;
+    readonly lines: readonly ConsoleChargeLine[];
+  } | null;
+}
+
+/** An entry with all that belongs to the same work: hold, capture, release and refunds cancel visibly. */
+export interface ConsoleEntryExplained {
+  readonly entry: ConsoleEntry;
+  /** Earliest first, the entry among them. */
+  readonly related: readonly ConsoleEntry[];
+  readonly key_name: string | null;
+  /** The prices that the lines name. */
+  readonly prices: readonly (ConsolePrice & { readonly id: string; readonly effective_from: Time })[];
+}
+
+/** Where an account is told about its tasks. */
+export interface ConsoleWebhookEndpoint {
+  readonly id: string;
+  readonly url: string;
+  /** Empty: everything. */
+  readonly event_types: readonly string[];
+  readonly created_at: Time;
+}
+
+/** One event on its way to one address. */
+export interface ConsoleDelivery {
+  readonly id: string;
+  readonly event_type: string;
+  readonly task_id: string | null;
+  readonly endpoint_id: string | null;
+  readonly url: string;
+  readonly status: 'pending' | 'delivered' | 'failed';
+  readonly attempts: number;
+  readonly last_status: number | null;
+  readonly last_error: string | null;
+  readonly created_at: Time;
+  readonly next_attempt_at: Time | null;
+}
+
+export interface ConsoleDeliveryAttempt {
+  readonly attempt: number;
+  readonly status: number | null;
+  readonly error: string | null;
+  readonly duration_ms: number;
+  readonly created_at: Time;
+}
+
+/** A person of the account. */
+export interface ConsolePerson {
+  readonly user_id: string;
+  readonly name: string;
+  readonly email: string | null;
+  readonly role: AccountRole;
+  readonly is_self: boolean;
+  readonly joined_at: Time;
+  readonly seen_at: Time | null;
+}
+
+/** An open invitation; its link was shown once, to who made it. */
+export interface ConsoleInvitation {
+  readonly id: string;
+  readonly email: string | null;
+  readonly role: AccountRole;
+  readonly invited_by: string;
+  readonly created_at: Time;
+  readonly expires_at: Time;
+}
+
+/** What belongs to the account of the session. */
+export interface AccountApi {
+  'GET /keys': Read<{ items: readonly ConsoleKey[] }>;
+  'GET /keys/:key_id': Read<ConsoleKey>;
+  /** `secret` stands in this answer and never again. Needs proof. */
+  'POST /keys': Write<ConsoleKeySettings & { name: string }, { key: ConsoleKey; secret: string }>;
+  'POST /keys/:key_id': Write<ConsoleKeySettings, ConsoleKey>;
+  /** `overlap_seconds`: how long the old secret works, 0 to 30 days, a day unless said. Needs proof. */
+  'POST /keys/:key_id/rotate': Write<{ overlap_seconds?: number }, { key: ConsoleKey; secret: string }>;
+  'POST /keys/:key_id/revoke': Write<NoFields, ConsoleKey>;
+
+  'GET /models': Read<{ items: readonly ConsoleModel[] }>;
+  'GET /models/:model': Read<ConsoleModel>;
+
+  /** The body is that of a video or image submission. Answers 200 also when the run would be refused, and says why. */
+  'POST /quote': Write<JsonObject, { quote: ConsoleQuote | null; problems: readonly ConsoleProblem[] }>;
+  /** As the quote, and runs. The header `Idempotency-Key`, one for each click, makes a double click one task. */
+  'POST /runs': Write<JsonObject, { task_id: string }>;
+  /**
+   * A text request, charged as a run. The body and the answer, a stream of server-sent events among them, are those of
+   * `/v1/responses`, `/v1/chat/completions` and `/v1/messages`; only a refusal has the shape of `ConsoleFailure`.
+   */
+  'POST /text/responses': Write<JsonObject, JsonObject>;
+  'POST /text/chat/completions': Write<JsonObject, JsonObject>;
+  'POST /text/messages': Write<JsonObject, JsonObject>;
+  /** A picture, film or sound as an input of a run; `data` in base64. Gone after a day. */
+  'POST /uploads': Write<
+    { content_type: string; data: string },
+    { url: string; content_type: string; bytes: number; expires_at: Time }
+  >;
+
+  'GET /usage': Read<ConsoleUsage, ConsoleUsageQuery>;
+  'GET /usage/records': Read<ConsoleList<ConsoleUsageRecord>, ConsoleExportQuery & Omit<ConsoleUsageQuery, 'group_by'>>;
+
+  'GET /billing': Read<ConsoleBalance>;
+  'GET /billing/entries': Read<
+    ConsoleList<ConsoleEntry>,
+    ConsoleExportQuery & { readonly task_id?: string; readonly request_id?: string }
+  >;
+  'GET /billing/entries/:entry_id': Read<ConsoleEntryExplained>;
+
+  'GET /webhooks/endpoints': Read<{ items: readonly ConsoleWebhookEndpoint[]; event_types: readonly string[] }>;
+  /** `secret` stands in this answer and never again. */
+  'POST /webhooks/endpoints': Write<
+    { url: string; event_types?: readonly string[] },
+    { endpoint: ConsoleWebhookEndpoint; secret: string }
+  >;
+  'POST /webhooks/endpoints/:endpoint_id/remove': Write<NoFields, { id: string; removed: true }>;
+  'POST /webhooks/endpoints/:endpoint_id/rotate-secret': Write<
+    NoFields,
+    { endpoint: ConsoleWebhookEndpoint; secret: string }
+  >;
+  'POST /webhooks/endpoints/:endpoint_id/test': Write<NoFields, { delivery_id: string }>;
+  'GET /webhooks/deliveries': Read<ConsoleList<ConsoleDelivery>, ConsoleListQuery & { readonly task_id?: string }>;
+  'GET /webhooks/deliveries/:delivery_id': Read<ConsoleDelivery & { readonly log: readonly ConsoleDeliveryAttempt[] }>;
+  'POST /webhooks/deliveries/:delivery_id/resend': Write<NoFields, ConsoleDelivery>;
+
+  'GET /people': Read<{ people: readonly ConsolePerson[]; invitations: readonly ConsoleInvitation[] }>;
+  /** `link` stands in this answer and never again; it works once, for 72 hours. Needs proof. */
+  'POST /people/invitations': Write<
+    { role: AccountRole; email?: string },
+    { invitation: ConsoleInvitation; link: string }
+  >;
+  'POST /people/invitations/:invitation_id/withdraw': Write<NoFields, { id: string; withdrawn: true }>;
+  /** Needs proof. Ends the sessions of the person in this account. */
+  'POST /people/:user_id': Write<{ role: AccountRole }, ConsolePerson>;
+  'POST /people/:user_id/remove': Write<NoFields, { user_id: string; removed: true }>;
+}

@@ -1,0 +1,189 @@
+import type { Readable } from 'node:stream';
+import type { MeasuredReference, MediaReference, Medium } from './catalog/media-order.js';
+import type { JsonObject } from './json.js';
+import type { MediaOrder, Operation, OperationState, ProviderOutput, UndeliveredOutput } from './media-provider.js';
+
+/** How media upstreams are spoken to. */
+export const MEDIA_PROTOCOLS = [
+  'ark-image',
+  'ark-video',
+  'dashscope-image',
+  'dashscope-video',
+  'fal',
+  'gateway',
+  'kling',
+  'minimax',
+  'sandbox',
+  'vertex-veo',
+  'vidu',
+  'xai-image',
+] as const;
+export type MediaProtocol = (typeof MEDIA_PROTOCOLS)[number];
+
+/** An order before its referenced files were looked at: all that is needed to say who can make it. */
+export interface PlannedOrder extends Omit<MediaOrder, 'attempt' | 'references'> {
+  readonly references: readonly Pick<MediaReference, 'param' | 'medium' | 'role' | 'source'>[];
+}
+
+/**
+ * What the task row knows before the call: all that `find` needs in another process. Plain JSON below 4 KB, without keys,
+ * data URIs or signed links.
+ */
+export type Ticket = JsonObject & {
+  /** The upstream's id. */
+  readonly upstream: string;
+  /** The vendor's name of the model. */
+  readonly model: string;
+};
+
+/** An amount that a vendor takes for an order: millionths of its own unit, for example `USD` or `tokens`. */
+export interface VendorCost {
+  readonly micros: bigint;
+  readonly unit: string;
+}
+
+/** How an upstream would make an order. */
+export interface CallPlan {
+  readonly ticket: Ticket;
+  /** How many of the account's running orders it counts as. */
+  readonly slots: number;
+  /** As configured; what the vendor reports replaces it. */
+  readonly cost?: VendorCost;
+}
+
+/** Why an upstream cannot make an order, for the caller: a sentence of ours, and the public field it is about. */
+export interface CannotMake {
+  readonly cannot: string;
+  readonly param?: string;
+}
+
+/** What `start` hands back. `finished`: the vendor answered with the files at once. */
+export type Started =
+  | { readonly kind: 'operation'; readonly operation: Operation }
+  | {
+      readonly kind: 'finished';
+      readonly outputs: readonly ProviderOutput[];
+      readonly missing?: readonly UndeliveredOutput[];
+    };
+
+/** One referenced file, in whichever form the vendor wants. What it reads is read once for each task. */
+export interface ReferenceFile {
+  readonly reference: MeasuredReference;
+  /** An address that the vendor can fetch: the caller's if it is public, else a signed link to our checked copy. */
+  url(): Promise<string>;
+  bytes(): Promise<Buffer>;
+}
+
+/** The files that an order refers to, by where they stand in the request. */
+export interface ReferenceFiles {
+  /** @throws RangeError when the order has no such reference. */
+  get(param: string): ReferenceFile;
+}
+
+/** Where an upstream puts the bytes of finished files that arrive inside an answer. */
+export interface ResultSpool {
+  /**
+   * Streams one file to its final place.
+   *
+   * @param ordinal place among the outputs of the task, counted from 0.
+   * @returns a `kept:` address for `ProviderOutput.url`; the bytes are stored when it resolves.
+   */
+  keep(ordinal: number, bytes: Readable): Promise<string>;
+}
+
+/** Facts of a call, noted when they are known, whatever happens next. */
+export interface CallFacts {
+  /** The vendor's own id of the request, for its support. */
+  readonly requestId?: string;
+  readonly status?: number;
+  /** The vendor's word for what went wrong. */
+  readonly code?: string;
+  readonly cost?: VendorCost;
+  /** How far the vendor's clock is ahead of ours, in milliseconds; noted only beyond one minute. */
+  readonly clockSkewMs?: number;
+}
+
+/** One call to an upstream. */
+export interface VendorCall {
+  readonly signal: AbortSignal;
+  readonly ticket: Ticket;
+  readonly files: ReferenceFiles;
+  readonly spool: ResultSpool;
+  /** Where the vendor may say that something happened; absent: it is only asked. */
+  readonly callbackUrl?: string;
+  note(facts: CallFacts): void;
+}
+
+/** What a free call that proves the credentials found. */
+export type Verified =
+  | { readonly ok: true; readonly clockSkewMs?: number }
+  | {
+      readonly ok: false;
+      readonly problem: 'wrong_key' | 'no_balance' | 'not_opened' | 'busy' | 'away' | 'not_this_protocol';
+      readonly vendor?: { readonly status?: number; readonly code?: string; readonly message?: string };
+    };
+
+/** What holds for every call of an upstream. Times in milliseconds. */
+export interface UpstreamTraits {
+  /** `task`: `start` answers an operation. `call`: one long request that answers the files. */
+  readonly style: 'task' | 'call';
+  /**
+   * What a repeated `start` does after the first reply was lost. `idempotent`: the vendor knows our task id and starts
+   * nothing twice. `lookup`: `find` can tell whether the first arrived. `unknown`: neither, so it is never repeated.
+   */
+  readonly repeatStart: 'idempotent' | 'lookup' | 'unknown';
+  /** How long `start` may take; then its signal aborts. */
+  readonly startTimeoutMs: number;
+  /** How long an order may take to show up in `find`, from the end of `start`. */
+  readonly findableAfterMs: number;
+  /** When an operation is first asked about, counted from its start. */
+  readonly firstCheckMs: number;
+  /** The least time between two checks of one operation. */
+  readonly checkEveryMs: number;
+  readonly checkTimeoutMs: number;
+  /** Answers to checks may hold finished files of this medium themselves: such a check needs a spool. Absent: links only. */
+  readonly checksBring?: Medium;
+}
+
+/** One configured account with a vendor that makes media. Any process may call it about any operation. */
+export interface MediaUpstream {
+  readonly id: string;
+  /** What the vendor's limits belong to; upstreams of one account share limits and rests. */
+  readonly vendorAccount: string;
+  readonly protocol: MediaProtocol;
+  readonly traits: UpstreamTraits;
+
+  /** Whether and how it makes the order. Pure: no network, the same answer each time. */
+  plan(order: PlannedOrder): CallPlan | CannotMake;
+
+  /** Hands the order over. @throws MediaFailure */
+  start(order: MediaOrder, call: VendorCall): Promise<Started>;
+
+  /**
+   * How it goes. Work that ended badly is a state, not a failure.
+   *
+   * @throws MediaFailure `busy`, `unavailable` or `unfit`: no usable answer, the work itself may go on.
+   */
+  check(operation: Operation, call: VendorCall): Promise<OperationState>;
+
+  /** What an earlier `start` with the call's ticket created. Present exactly when `repeatStart` is `lookup`. */
+  readonly find?: ((call: VendorCall) => Promise<Started | null>) | undefined;
+
+  /** New links to finished files whose links died. @throws MediaFailure */
+  refresh?(operation: Operation, call: VendorCall): Promise<readonly ProviderOutput[]>;
+
+  /** Opens an output that is no link. Without it an output's URL is downloaded through the safe fetcher. */
+  readonly open?: ((output: ProviderOutput, call: Pick<VendorCall, 'signal'>) => Promise<Readable>) | undefined;
+
+  /** Asks the vendor to stop. Absent when the vendor cannot. @throws MediaFailure */
+  readonly cancel?: ((operation: Operation, call: VendorCall) => Promise<'cancelled' | 'too_late'>) | undefined;
+
+  /** A free call that proves address and credentials. Never throws for what the vendor says. */
+  verify(call: Pick<VendorCall, 'signal' | 'note'>): Promise<Verified>;
+
+  /** The request that `start` would send, without the key. Absent where nothing is sent. */
+  preview?(order: PlannedOrder): JsonObject;
+
+  /** Closes the connections when the calls on them are done. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,149 @@
+import type { JsonObject } from '../json.js';
+import { Optional, Required, type FieldCheck } from './body-check.js';
+import { chatMessage, type ChatMessage } from './chat-messages.js';
+import {
+  choice,
+  flag,
+  jsonObject,
+  listOf,
+  number,
+  object,
+  stringOr,
+  text,
+  tokens,
+  variants,
+  whole,
+} from './field-checks.js';
+import { REASONING_EFFORTS, type ReasoningEffort } from './text-request.js';
+
+class StreamOptions {
+  /** Whether the caller wants to read the usage at the end of a stream; the gateway always does. */
+  @Optional(flag()) include_usage?: boolean | null;
+}
+
+class FunctionDefinition {
+  @Required(text({ min: 1 })) name!: string;
+  @Optional(text()) description?: string | null;
+  @Optional(jsonObject()) parameters?: JsonObject | null;
+  @Optional(flag()) strict?: boolean | null;
+}
+
+class FunctionTool {
+  @Required(object(FunctionDefinition)) function!: FunctionDefinition;
+}
+
+export type ChatFunctionTool = { type: 'function' } & FunctionTool;
+/** Functions, and tools of other types, which pass only to an upstream of this protocol. */
+export type ChatTool = ChatFunctionTool | { type: 'custom' | (string & {}) };
+
+class NamedFunction {
+  @Required(text({ min: 1 })) name!: string;
+}
+
+class FunctionChoice {
+  @Required(object(NamedFunction)) function!: NamedFunction;
+}
+
+class AllowedTools {
+  @Required(choice(['auto', 'required'])) mode!: 'auto' | 'required';
+  @Required(listOf(object(FunctionChoice), { min: 1 })) tools!: FunctionChoice[];
+}
+
+class AllowedChoice {
+  @Required(object(AllowedTools)) allowed_tools!: AllowedTools;
+}
+
+const TOOL_CHOICE_WORDS = ['auto', 'none', 'required'] as const;
+
+export type ChatToolChoice =
+  | (typeof TOOL_CHOICE_WORDS)[number]
+  | ({ type: 'function' } & FunctionChoice)
+  | ({ type: 'allowed_tools' } & AllowedChoice);
+
+const toolChoice: FieldCheck = (value, param, report) => {
+  if (typeof value === 'string') return choice(TOOL_CHOICE_WORDS)(value, param, report);
+  const forms = { function: FunctionChoice, allowed_tools: AllowedChoice };
+  variants(forms, { others: 'pass-through' })(value, param, report);
+};
+
+class PlainFormat {}
+
+class JsonSchema {
+  @Required(text({ min: 1 })) name!: string;
+  @Optional(text()) description?: string | null;
+  @Optional(jsonObject()) schema?: JsonObject | null;
+  @Optional(flag()) strict?: boolean | null;
+}
+
+class SchemaFormat {
+  @Required(object(JsonSchema)) json_schema!: JsonSchema;
+}
+
+/** Reasoning as one vendor of this interface has it switched: by a word or a number of tokens. */
+class ReasoningOptions {
+  @Optional(choice(REASONING_EFFORTS)) effort?: ReasoningEffort | null;
+  @Optional(tokens()) max_tokens?: number | null;
+  @Optional(flag()) enabled?: boolean | null;
+  /** True: reason, and show nothing of it. */
+  @Optional(flag()) exclude?: boolean | null;
+}
+
+class EnabledThinking {
+  @Optional(tokens()) budget_tokens?: number | null;
+}
+
+class NoOptions {}
+
+/** The two names of the output limit. The first is the newer one. */
+export const CHAT_LIMITS = ['max_completion_tokens', 'max_tokens'] as const;
+
+/** The most replies to one request. */
+const MOST_REPLIES = 128;
+const MOST_STOPS = 16;
+
+/** Body of `POST /v1/chat/completions`, with what its many vendors add. Unknown fields are left alone. */
+export class ChatRequest {
+  @Required(text({ min: 1 })) model!: string;
+  @Required(listOf(chatMessage, { min: 1 })) messages!: ChatMessage[];
+  @Optional(flag()) stream?: boolean | null;
+  @Optional(object(StreamOptions)) stream_options?: StreamOptions | null;
+  @Optional(tokens()) max_completion_tokens?: number | null;
+  @Optional(tokens()) max_tokens?: number | null;
+  @Optional(whole(1, MOST_REPLIES)) n?: number | null;
+  @Optional(number(0, 2)) temperature?: number | null;
+  @Optional(number(0, 1)) top_p?: number | null;
+  @Optional(whole(-1)) top_k?: number | null;
+  @Optional(stringOr(listOf(text(), { max: MOST_STOPS }), 'an array of strings')) stop?: string | string[] | null;
+  @Optional(number(-2, 2)) presence_penalty?: number | null;
+  @Optional(number(-2, 2)) frequency_penalty?: number | null;
+  @Optional(jsonObject()) logit_bias?: JsonObject | null;
+  @Optional(flag()) logprobs?: boolean | null;
+  @Optional(whole(0, 20)) top_logprobs?: number | null;
+  @Optional(whole(Number.MIN_SAFE_INTEGER)) seed?: number | null;
+  @Optional(listOf(variants({ function: FunctionTool }, { others: 'pass-through' }))) tools?: ChatTool[] | null;
+  @Optional(toolChoice) tool_choice?: ChatToolChoice | null;
+  @Optional(flag()) parallel_tool_calls?: boolean | null;
+  /** The former form of tools. */
+  @Optional(listOf(object(FunctionDefinition))) functions?: FunctionDefinition[] | null;
+  @Optional(
+    variants({ text: PlainFormat, json_object: PlainFormat, json_schema: SchemaFormat }, { others: 'pass-through' }),
+  )
+  response_format?: { type: 'text' } | { type: 'json_object' } | ({ type: 'json_schema' } & SchemaFormat) | null;
+  @Optional(choice(REASONING_EFFORTS)) reasoning_effort?: ReasoningEffort | null;
+  @Optional(object(ReasoningOptions)) reasoning?: ReasoningOptions | null;
+  @Optional(variants({ enabled: EnabledThinking, disabled: NoOptions }, { others: 'pass-through' })) thinking?:
+    ({ type: 'enabled' } & EnabledThinking) | { type: 'disabled' } | null;
+  @Optional(flag()) enable_thinking?: boolean | null;
+  @Optional(tokens(0)) thinking_budget?: number | null;
+  @Optional(listOf(text())) modalities?: string[] | null;
+  @Optional(jsonObject()) audio?: JsonObject | null;
+  @Optional(jsonObject()) prediction?: JsonObject | null;
+  @Optional(jsonObject()) web_search_options?: JsonObject | null;
+  @Optional(choice(['low', 'medium', 'high'])) verbosity?: string | null;
+  @Optional(jsonObject()) metadata?: JsonObject | null;
+  @Optional(flag()) store?: boolean | null;
+  @Optional(text()) service_tier?: string | null;
+  @Optional(text()) user?: string | null;
+  @Optional(text()) safety_identifier?: string | null;
+  @Optional(text()) prompt_cache_key?: string | null;
+}

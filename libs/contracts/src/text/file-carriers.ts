@@ -1,0 +1,24 @@
+/** Whoever reads an address leaves tabs and line breaks out, wherever they stand. */
+const BREAKS = /[\t\r\n]/g;
+const WEB = /^\s*(https?|ftp|file|ws|wss|gopher):/i;
+
+/** Fields that hold a file in some interface, and an address instead of it at some vendors. */
+const CARRIERS = /^(data|file_data|input_audio|input_video|image|video|audio|file|document|media)s?$/;
+
+/** Fields that may name what is fetched: `url`, `image_urls`, `fileUri`. */
+const NAMES_ADDRESS = /^(ur[li]|.*_ur[li]|.*Ur[li])s?$/;
+
+/** Whether a text is an address that somebody might fetch. */
+export const isAddress = (text: string): boolean => WEB.test(text.replace(BREAKS, ''));
+
+/**
+ * Whether an address in a field stands for what is read from there.
+ *
+ * @param holderType the `type` of the object it stands in; the `data` of a text is words.
+ */
+export const mayBeFetched = (field: string, holderType: unknown): boolean =>
+  NAMES_ADDRESS.test(field) || carriesFile(field, holderType);
+
+/** Whether a field holds a file, or stands for one by an address. */
+export const carriesFile = (field: string, holderType: unknown): boolean =>
+  CARRIERS.test(field) && !(field === 'data' && holderType === 'text');

@@ -1,0 +1,130 @@
+import { Injectable } from '@nestjs/common';
+import type { Micros } from '#contracts';
+import { Batcher, Database, isConnectionError, logger, retryOnConnectionError, timeOrderedId } from '#platform';
+import {
+  CAPTURE_FROM_RESERVATIONS,
+  CLOSE_RESERVATIONS,
+  EXPIRED_RESERVATIONS,
+  OPEN_RESERVATION,
+  RENEW_RESERVATIONS,
+} from './reservation-statements.js';
+import { type RequestUsage, toEndingRow } from './request-usage.js';
+
+const log = logger('ledger');
+
+/** A reservation that nobody renewed for so long, in seconds, belongs to a process that died. */
+const EXPIRES_SECONDS = 300;
+/** How often a process must renew what it holds, in milliseconds. */
+export const RESERVATION_RENEWAL_MS = 60_000;
+const SWEEP_BATCH = 200;
+/** Nobody waits for a capture, so under load they gather for so long, in milliseconds: one statement instead of ten. */
+const CAPTURE_PAUSE_MS = 25;
+/** A reservation is never more than this part of what account and key have left: it must not starve other processes. */
+const SHARE = 100;
+
+/** A reservation to be opened. */
+export interface ReservationOrder {
+  readonly accountId: string;
+  readonly apiKeyId: string;
+  readonly wantedMicros: Micros;
+  /** Less than this is not worth having. */
+  readonly leastMicros: Micros;
+}
+
+/** What the database granted. */
+export interface GrantedReservation {
+  readonly id: string;
+  readonly amountMicros: Micros;
+}
+
+/** The end of a request with a part of a reservation. */
+export interface ReservationCapture {
+  readonly reservationId: string;
+  readonly requestId: string;
+  /** 0 to what the request had reserved. */
+  readonly chargeMicros: Micros;
+  readonly usage: RequestUsage;
+}
+
+/** What came of a capture from a reservation. */
+export interface ReservationCaptured {
+  /** False: the request was charged before, or the reservation is gone. */
+  readonly isCharged: boolean;
+  /** The account owes money: nothing more should be reserved. */
+  readonly isInDebt: boolean;
+}
+
+/** The books of reservations: money that a process holds for a busy key. Every call moves money in one transaction. */
+@Injectable()
+export class ReservationLedger {
+  private readonly captures: Batcher<ReservationCapture, ReservationCaptured>;
+
+  constructor(private readonly database: Database) {
+    this.captures = new Batcher((captures) => this.captureTogether(captures), {
+      maxItems: 256,
+      // One at a time: captures of a busy account wait for each other's locks anyway, and so gather into larger runs.
+      maxRunsInFlight: 1,
+      pauseMs: CAPTURE_PAUSE_MS,
+      isItemFault: (error) => !isConnectionError(error),
+    });
+  }
+
+  /** Null when a hundredth of what account and key have left is less than the least wanted, or the account is in debt. */
+  async open(order: ReservationOrder): Promise<GrantedReservation | null> {
+    const id = timeOrderedId('reservation');
+    const { accountId, apiKeyId, wantedMicros, leastMicros } = order;
+    const { rows } = await this.database.query<{ amount_micros: bigint }>({
+      name: 'open_reservation',
+      text: OPEN_RESERVATION,
+      values: [id, accountId, apiKeyId, wantedMicros, leastMicros, SHARE, EXPIRES_SECONDS],
+    });
+    return rows[0] ? { id, amountMicros: rows[0].amount_micros } : null;
+  }
+
+  /** Charges a request and writes its usage record. Safe to repeat. */
+  capture(capture: ReservationCapture): Promise<ReservationCaptured> {
+    return this.captures.add(capture);
+  }
+
+  /** Gives back what is left of reservations. */
+  async close(ids: readonly string[]): Promise<void> {
+    if (ids.length > 0)
+      await this.database.query({ name: 'close_reservations', text: CLOSE_RESERVATIONS, values: [ids] });
+  }
+
+  /** Keeps reservations from expiring; answers those that still stand. */
+  async renew(ids: readonly string[]): Promise<ReadonlySet<string>> {
+    const { rows } = await this.database.query<{ request_id: string }>({
+      text: RENEW_RESERVATIONS,
+      values: [ids, EXPIRES_SECONDS],
+    });
+    return new Set(rows.map((row) => row.request_id));
+  }
+
+  /** Gives back what processes that died were holding; answers how many reservations. */
+  async closeExpired(): Promise<number> {
+    const { rows } = await this.database.query<{ request_id: string }>({
+      text: EXPIRED_RESERVATIONS,
+      values: [SWEEP_BATCH],
+    });
+    await this.close(rows.map((row) => row.request_id));
+    if (rows.length > 0) log.warn('reservations.given_back', { reservations: rows.length });
+    return rows.length;
+  }
+
+  private async captureTogether(captures: readonly ReservationCapture[]): Promise<ReservationCaptured[]> {
+    const endings = captures.map((capture) => ({ reservation_id: capture.reservationId, ...toEndingRow(capture) }));
+    const { rows } = await retryOnConnectionError(() =>
+      this.database.query<{ request_id: string; in_debt: boolean }>({
+        name: 'capture_from_reservations',
+        text: CAPTURE_FROM_RESERVATIONS,
+        values: [JSON.stringify(endings)],
+      }),
+    );
+    const charged = new Map(rows.map((row) => [row.request_id, row.in_debt]));
+    return captures.map(({ requestId }) => ({
+      isCharged: charged.has(requestId),
+      isInDebt: charged.get(requestId) ?? false,
+    }));
+  }
+}

@@ -1,0 +1,71 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '#platform';
+import type { NewPrice, PriceView } from './prices.service.js';
+import { PricesService } from './prices.service.js';
+
+const DAYS = 30;
+const ACCOUNTS_SHOWN = 20;
+const DAY_MS = 86_400_000;
+
+/** What an account paid for what a price is about, and what it would have paid. */
+export interface RepricedAccount {
+  readonly account_id: string;
+  readonly account_name: string;
+  readonly charged_micros: bigint;
+  readonly repriced_micros: bigint;
+}
+
+/** What a new price would have changed in the last 30 days. */
+export interface RepricedDays {
+  readonly from: string;
+  readonly to: string;
+  readonly charged_micros: bigint;
+  readonly repriced_micros: bigint;
+  /** Those with the largest difference. */
+  readonly accounts: readonly RepricedAccount[];
+  readonly current: PriceView | null;
+}
+
+/**
+ * Out of the lines that were charged, so that only what this price is about counts. It reads every record of these days:
+ * an operator waits for it, and nobody else. $1 model, $2 unit, $3 variant, $4 first day.
+ */
+const CHARGED = `
+select u.account_id, a.name as account_name, sum((line ->> 'amount_micros')::numeric)::bigint as charged_micros,
+  floor(sum((line ->> 'quantity')::numeric) * $5::numeric / $6::numeric)::bigint as repriced_micros
+from usage_record u join account a on a.id = u.account_id cross join lateral jsonb_array_elements(u.lines) line
+where u.model = $1 and u.created_at >= $4::date and line ->> 'unit' = $2 and line ->> 'variant' = $3
+group by u.account_id, a.name`;
+
+/** Tells what a price would change before it is set. */
+@Injectable()
+export class PricePreview {
+  constructor(
+    private readonly database: Database,
+    private readonly prices: PricesService,
+  ) {}
+
+  async of({ model, unit, variant, amountMicros, perQuantity }: NewPrice): Promise<RepricedDays> {
+    const now = Date.now();
+    const from = new Date(now - (DAYS - 1) * DAY_MS).toISOString().slice(0, 10);
+    const values = [model, unit, variant, from, amountMicros, perQuantity];
+    const { rows } = await this.database.query<RepricedAccount & Record<string, unknown>>({
+      text: CHARGED,
+      values,
+      limit: 'long',
+    });
+    const inForce = await this.prices.inForce(model, new Date(now));
+    const change = ({ charged_micros, repriced_micros }: RepricedAccount): bigint => {
+      const difference = repriced_micros - charged_micros;
+      return difference < 0n ? -difference : difference;
+    };
+    return {
+      from,
+      to: new Date(now).toISOString().slice(0, 10),
+      charged_micros: rows.reduce((sum, row) => sum + row.charged_micros, 0n),
+      repriced_micros: rows.reduce((sum, row) => sum + row.repriced_micros, 0n),
+      accounts: rows.toSorted((one, other) => Number(change(other) - change(one))).slice(0, ACCOUNTS_SHOWN),
+      current: inForce.find((price) => price.unit === unit && price.variant === variant) ?? null,
+    };
+  }
+}

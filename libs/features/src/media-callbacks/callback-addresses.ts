@@ -1,0 +1,43 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { logger, SecretSealer } from '#platform';
+
+const log = logger('upstreams');
+
+/** Injects where vendors reach this gateway from outside, without a slash at the end; undefined: nowhere. */
+export const CALLBACK_BASE_URL = Symbol('callback base URL');
+
+/** Where the API takes calls of vendors. */
+export const CALLBACKS_PATH = '/callbacks/v1';
+
+const ownerOf = (upstreamId: string): string => `vendor callback ${upstreamId}`;
+
+/** The addresses that vendors are given, one for each order: nobody can make one up, and none tells which task it is of. */
+@Injectable()
+export class CallbackAddresses {
+  private told = false;
+
+  constructor(
+    private readonly sealer: SecretSealer,
+    @Inject(CALLBACK_BASE_URL) private readonly baseUrl: string | undefined,
+  ) {}
+
+  /** Where an upstream may say that something happened to a task; undefined: it cannot reach us. */
+  of(upstreamId: string, taskId: string): string | undefined {
+    if (this.baseUrl === undefined) {
+      if (!this.told) log.warn('upstream.no_callbacks', { upstream: upstreamId, needs: 'PUBLIC_BASE_URL' });
+      this.told = true;
+      return undefined;
+    }
+    const token = this.sealer.seal(taskId, ownerOf(upstreamId)).toString('base64url');
+    return `${this.baseUrl}${CALLBACKS_PATH}/${upstreamId}/${token}`;
+  }
+}
+
+/** The task behind the token of an address; undefined for a token that is not ours, or another upstream's. */
+export function taskOfCallback(sealer: SecretSealer, upstreamId: string, token: string): string | undefined {
+  try {
+    return sealer.open(Buffer.from(token, 'base64url'), ownerOf(upstreamId));
+  } catch {
+    return undefined;
+  }
+}

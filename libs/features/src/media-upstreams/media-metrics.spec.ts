@@ -1,0 +1,51 @@
+import { MediaFailure } from '#contracts';
+import { Cooldowns, signals } from '#platform';
+import type { Platform } from '#runtime';
+import { ControllableClock } from '#testing';
+import { ScriptedUpstream } from '../tasks/run/testing/scripted-upstream.js';
+import { MediaHealth } from './media-health.js';
+import { MediaMetrics } from './media-metrics.js';
+import { MediaUpstreams } from './media-upstreams.js';
+
+const MODEL = 'eta-image-2.0';
+
+describe('The numbers of media upstreams', () => {
+  const [one, other] = [new ScriptedUpstream('metrics-one'), new ScriptedUpstream('metrics-other')];
+  const both = [one.routed(), other.routed()] as const;
+
+  /** Metrics that were added to nothing: `show` is what a scrape calls. */
+  function watch() {
+    const upstreams = new MediaUpstreams();
+    upstreams.exchange(both);
+    const health = new MediaHealth(new Cooldowns(new ControllableClock()));
+    const platform = { metrics: { add: () => undefined } } as unknown as Platform;
+    return { upstreams, health, metrics: new MediaMetrics(upstreams, health, 'image', platform) };
+  }
+
+  const resting = async (upstream: string): Promise<number | undefined> =>
+    (await signals.mediaResting.get()).values.find(({ labels }) => labels.upstream === upstream)?.value;
+  const closed = async (model: string): Promise<number | undefined> =>
+    (await signals.mediaClosed.get()).values.find(({ labels }) => labels.model === model)?.value;
+  const unpaid = (scope: 'account' | 'model') => new MediaFailure('unfit', 'not_paid', { scope });
+  const admission = { model: MODEL, accountId: 'acct', probes: [] };
+
+  it('say which upstream rests, and that a model is closed only when all of its upstreams do', async () => {
+    const { health, metrics } = watch();
+    health.wasUnfit(both[0], unpaid('account'), admission);
+    metrics.show();
+    expect([await resting(one.id), await resting(other.id), await closed(MODEL)]).toEqual([1, 0, 0]);
+    health.wasUnfit(both[1], unpaid('model'), admission);
+    metrics.show();
+    // The other one makes its other models.
+    expect([await resting(other.id), await closed(MODEL), await closed('theta-image-turbo')]).toEqual([0, 1, 0]);
+  });
+
+  it('forget an upstream that left, so that it does not seem to rest for ever', async () => {
+    const { upstreams, health, metrics } = watch();
+    health.wasUnfit(both[0], unpaid('account'), admission);
+    metrics.show();
+    upstreams.exchange([both[1]]);
+    metrics.show();
+    expect([await resting(one.id), await resting(other.id)]).toEqual([undefined, 0]);
+  });
+});

@@ -1,0 +1,51 @@
+import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import { CATALOG, type Medium, type ModelFamily } from '#contracts';
+import { signals } from '#platform';
+import { PLATFORM, type Platform } from '#runtime';
+import { MEDIUM } from '../tasks/run/worker-parts.js';
+import { MediaHealth } from './media-health.js';
+import { MediaUpstreams } from './media-upstreams.js';
+
+/** Tells which upstreams of a worker's medium rest after failures, and which models nobody makes meanwhile. */
+@Injectable()
+export class MediaMetrics implements OnModuleInit {
+  private readonly models: readonly string[];
+
+  constructor(
+    private readonly upstreams: MediaUpstreams,
+    private readonly health: MediaHealth,
+    @Inject(MEDIUM) private readonly medium: Medium,
+    @Inject(PLATFORM) private readonly platform: Platform,
+  ) {
+    this.models = (CATALOG as readonly ModelFamily[])
+      .filter((family) => family.medium === medium)
+      .flatMap((family) => family.models);
+  }
+
+  onModuleInit(): void {
+    this.platform.metrics.add({ name: `media_upstreams_${this.medium}`, collect: () => this.show() });
+  }
+
+  show(): void {
+    const { medium, upstreams, health } = this;
+    const seen = new Set(this.models.flatMap((model) => upstreams.serving(model)));
+    for (const routed of seen)
+      signals.mediaResting.set({ upstream: routed.upstream.id, medium }, health.isCooling(routed) ? 1 : 0);
+    this.forgetLeft(new Set([...seen].map(({ upstream }) => upstream.id)));
+    for (const model of this.models) {
+      const serving = upstreams.serving(model);
+      const isClosed = serving.length > 0 && serving.every((routed) => health.isCooling(routed, model));
+      signals.mediaClosed.set({ model }, isClosed ? 1 : 0);
+    }
+  }
+
+  private readonly shown = new Set<string>();
+
+  /** An upstream that makes nothing any more must not look as if it rested for ever. */
+  private forgetLeft(ids: ReadonlySet<string>): void {
+    for (const upstream of this.shown)
+      if (!ids.has(upstream)) signals.mediaResting.remove({ upstream, medium: this.medium });
+    this.shown.clear();
+    for (const id of ids) this.shown.add(id);
+  }
+}

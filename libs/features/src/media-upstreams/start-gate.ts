@@ -1,0 +1,91 @@
+import { Injectable } from '@nestjs/common';
+import { CATALOG, type Medium, type ModelFamily } from '#contracts';
+import { UpstreamLimits } from '../tasks/run/upstream-limits.js';
+import { type MediaAdmission, MediaHealth } from './media-health.js';
+import type { Candidate } from './media-router.js';
+import { MediaUpstreams, type RoutedUpstream } from './media-upstreams.js';
+
+/** The least wait for a vendor that is closed, in milliseconds; and what a pause is lengthened by, so that tasks come back apart. */
+const LEAST_WAIT_MS = 250;
+const SPREAD = 4;
+
+/** How long an account is left alone whose running orders are as many as it may have, in milliseconds. */
+const FULL_PAUSE_MS = 1_000;
+
+/** Which queued tasks a worker need not claim now. */
+export interface ClaimLimits {
+  /** Models of which every upstream is closed. */
+  readonly closed: readonly string[];
+  /** Of a model with a limited rate of starts: the most tasks that one claim may take. */
+  readonly most: Readonly<Record<string, number>>;
+}
+
+/** Leave to hand over one order, or how long to wait for it in milliseconds. */
+export type StartLeave = { readonly admission: MediaAdmission } | { readonly waitMs: number };
+
+const OPEN: ClaimLimits = { closed: [], most: {} };
+
+const MODELS = (medium: Medium): readonly string[] =>
+  CATALOG.filter((family: ModelFamily) => family.medium === medium).flatMap((family: ModelFamily) => family.models);
+
+/** What an upstream may be handed now: cooldowns after failures, pauses that it asked for, and its account's limits. */
+@Injectable()
+export class StartGate {
+  private readonly models = { image: MODELS('image'), video: MODELS('video') };
+
+  constructor(
+    private readonly upstreams: MediaUpstreams,
+    private readonly health: MediaHealth,
+    private readonly limits: UpstreamLimits,
+  ) {}
+
+  /** What the next claim may pass over. Costs a look at the pauses twice a second. */
+  async claimLimits(medium: Medium): Promise<ClaimLimits> {
+    if (this.upstreams.sandbox === 'makes') return OPEN;
+    await this.limits.refresh();
+    const closed: string[] = [];
+    const most: Record<string, number> = {};
+    for (const model of this.models[medium]) {
+      const open = this.upstreams.serving(model).filter((routed) => this.closedMs(routed, model) === 0);
+      if (open.length === 0) closed.push(model);
+      else if (open.every(({ limits }) => limits.startsPerMinute !== undefined))
+        most[model] = open.reduce((sum, { limits }) => sum + Math.ceil((limits.startsPerMinute ?? 0) / 60), 0);
+    }
+    return { closed, most };
+  }
+
+  /** How long an upstream is closed for a model, by what this process knows; 0: not at all. */
+  closedMs(routed: RoutedUpstream, model: string): number {
+    const { vendorAccount } = routed.upstream;
+    return Math.max(
+      this.health.restMs(routed, model),
+      this.limits.knownPauseMs(vendorAccount, 'start'),
+      this.limits.knownPauseMs(vendorAccount, `start ${model}`),
+    );
+  }
+
+  /** Takes one start of what the account's rate allows. */
+  async enter({ routed }: Candidate, order: { model: string; accountId: string }): Promise<StartLeave> {
+    await this.limits.refresh();
+    const closedMs = this.closedMs(routed, order.model);
+    if (closedMs > 0) return { waitMs: spread(closedMs) };
+    const admission = await this.health.admits(routed, order);
+    if (!admission) return { waitMs: spread(this.health.restForMs(routed, order) || 1_000) };
+    const { startsPerMinute } = routed.limits;
+    if (startsPerMinute === undefined) return { admission };
+    const { vendorAccount } = routed.upstream;
+    const { calls, waitMs } = await this.limits.take(vendorAccount, 'start', 1, startsPerMinute / 60);
+    if (calls > 0) return { admission };
+    this.health.released(admission);
+    await this.limits.pause(vendorAccount, 'start', waitMs);
+    return { waitMs: spread(waitMs) };
+  }
+
+  /** The account works on as many orders as it may. @returns how long to wait, in milliseconds. */
+  async full({ routed }: Candidate): Promise<number> {
+    await this.limits.pause(routed.upstream.vendorAccount, 'start', FULL_PAUSE_MS);
+    return spread(FULL_PAUSE_MS);
+  }
+}
+
+const spread = (waitMs: number): number => Math.max(LEAST_WAIT_MS, waitMs * (1 + Math.random() / SPREAD));

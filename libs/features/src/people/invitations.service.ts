@@ -1,0 +1,149 @@
+import { Injectable } from '@nestjs/common';
+import { type AccountRole, GatewayError, type OperatorConsoleRole } from '#contracts';
+import { Database, timeOrderedId } from '#platform';
+import { AuditedChanges, type Operator } from '../accounts/audit.js';
+import { lock } from '../accounts/accounts.service.js';
+import { addressTaken } from './people.service.js';
+import { hashPassword, isPassword } from './password.js';
+import { checkEmail, checkPassword, checkPerson, type PersonDetails } from './person-checks.js';
+import { hashOfCode, newSecretCode } from './secret-code.js';
+
+const HOURS = 72;
+/** Invitations of an account that may be open at once. */
+const OPEN_MAX = 100;
+
+/** Into which account (null: among the operators), as what. */
+export interface InvitationWish {
+  readonly accountId: string | null;
+  readonly role: AccountRole | OperatorConsoleRole;
+  readonly email: string | null;
+  /** The name of who invites. */
+  readonly invitedBy: string;
+}
+
+/** An invitation that nobody has taken yet. */
+export interface OpenInvitation {
+  readonly id: string;
+  readonly accountId: string | null;
+  readonly role: string;
+  readonly email: string | null;
+  readonly invitedBy: string;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+}
+
+/** What it says to who has the link. */
+export interface InvitationView {
+  readonly accountName: string | null;
+  readonly role: AccountRole | OperatorConsoleRole;
+  readonly email: string | null;
+  readonly expiresAt: Date;
+}
+
+const SHOWN = {
+  id: true,
+  accountId: true,
+  role: true,
+  email: true,
+  invitedBy: true,
+  createdAt: true,
+  expiresAt: true,
+} as const;
+
+/** People come by invitation alone: a link that works once, for 72 hours. */
+@Injectable()
+export class InvitationsService {
+  constructor(
+    private readonly database: Database,
+    private readonly changes: AuditedChanges,
+  ) {}
+
+  /** @throws GatewayError `not_found`: no such account; `conflict`: too many are open; `invalid_parameter`. */
+  create(operator: Operator, wish: InvitationWish): Promise<{ invitation: OpenInvitation; code: string }> {
+    const email = wish.email === null ? null : checkEmail(wish.email);
+    const code = newSecretCode();
+    const id = timeOrderedId('inv');
+    const expiresAt = new Date(Date.now() + HOURS * 3_600_000);
+    return this.changes.run(operator, async (transaction) => {
+      const { accountId, role, invitedBy } = wish;
+      if (accountId !== null) await lock(transaction, accountId);
+      const open = await transaction.invitation.count({ where: { accountId, expiresAt: { gt: new Date() } } });
+      if (open >= OPEN_MAX) throw new GatewayError('conflict', `At most ${OPEN_MAX} invitations may be open at once.`);
+      const data = { id, codeHash: new Uint8Array(hashOfCode(code)), accountId, role, email, invitedBy, expiresAt };
+      const invitation = await transaction.invitation.create({ data, select: SHOWN });
+      const after = { account_id: accountId, role, email };
+      const change = { action: 'user.invited', subjectType: 'user' as const, subjectId: id, before: null, after };
+      return { result: { invitation, code }, change };
+    });
+  }
+
+  /** Newest first. */
+  async list(accountId: string): Promise<OpenInvitation[]> {
+    const { invitation } = await this.database.models();
+    const where = { accountId, expiresAt: { gt: new Date() } };
+    return invitation.findMany({ where, orderBy: { id: 'desc' }, select: SHOWN });
+  }
+
+  /** @throws GatewayError `not_found`. */
+  async withdraw(operator: Operator, accountId: string, id: string): Promise<void> {
+    await this.changes.run(operator, async ({ invitation }) => {
+      const { count } = await invitation.deleteMany({ where: { id, accountId } });
+      if (count === 0) throw new GatewayError('not_found', 'There is no such invitation.', { param: 'invitation_id' });
+      const before = { account_id: accountId };
+      const change = { action: 'user.uninvited', subjectType: 'user' as const, subjectId: id, before, after: null };
+      return { result: undefined, change };
+    });
+  }
+
+  /** What a code leads to; null when it is unknown, used or over. */
+  async preview(code: string): Promise<InvitationView | null> {
+    const { invitation } = await this.database.models();
+    const row = await invitation.findUnique({
+      where: { codeHash: new Uint8Array(hashOfCode(code)), expiresAt: { gt: new Date() } },
+      include: { account: { select: { name: true } } },
+    });
+    if (!row) return null;
+    const { account, role, email, expiresAt } = row;
+    return { accountName: account?.name ?? null, role: role as InvitationView['role'], email, expiresAt };
+  }
+
+  /**
+   * Takes an invitation, once: makes the person, or adds to who has that e-mail address and password already.
+   *
+   * @returns the user and the account; null when the code is unknown, used or over.
+   * @throws GatewayError `invalid_parameter`; `conflict`: another person has the address.
+   */
+  async accept(
+    operator: Operator,
+    code: string,
+    { password, ...details }: PersonDetails & { readonly password: string },
+  ): Promise<{ userId: string; accountId: string | null } | null> {
+    const { name = '', email = '' } = checkPerson(details);
+    checkPassword(password);
+    const codeHash = new Uint8Array(hashOfCode(code));
+    const { consoleUser, invitation } = await this.database.models();
+    if (!(await invitation.findUnique({ where: { codeHash, expiresAt: { gt: new Date() } } }))) return null;
+    const known = await consoleUser.findUnique({ where: { email } });
+    if (known && (known.disabledAt || !(await isPassword(password, known.passwordHash)))) throw addressTaken();
+    const passwordHash = known ? null : await hashPassword(password);
+    return this.changes.run(operator, async (transaction) => {
+      const [taken] = await transaction.invitation.findMany({ where: { codeHash, expiresAt: { gt: new Date() } } });
+      // Of two who take it at once, one deletes it.
+      const { count } = await transaction.invitation.deleteMany({ where: { codeHash } });
+      if (!taken || count === 0) return { result: null, change: null };
+      const userId =
+        known?.id ??
+        (await transaction.consoleUser.create({ data: { id: timeOrderedId('user'), name, email, passwordHash } })).id;
+      const { accountId, role } = taken;
+      if (accountId === null)
+        await transaction.consoleUser.update({ where: { id: userId }, data: { operatorRole: role } });
+      else {
+        const key = { userId_accountId: { userId, accountId } };
+        await transaction.membership.upsert({ where: key, create: { userId, accountId, role }, update: { role } });
+      }
+      const after = { account_id: accountId, role, invitation_id: taken.id };
+      const change = { action: 'user.joined', subjectType: 'user' as const, subjectId: userId, before: null, after };
+      return { result: { userId, accountId }, change };
+    });
+  }
+}

@@ -1,0 +1,41 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '#platform';
+import { FIRST_ACCOUNT_ID } from '../accounts/seed.service.js';
+import { hashOfCode, newSecretCode } from './secret-code.js';
+
+/** Who a fresh gateway belongs to: owner of the first account, and operator. */
+const FIRST_USER_ID = 'user_00000000000000000000000001';
+const MINUTES = 15;
+
+const ADD_FIRST_USER = `
+with person as (
+  insert into console_user (id, name, operator_role) values ($1, 'Owner', 'operator') on conflict (id) do nothing
+)
+select 1`;
+const ADD_FIRST_MEMBERSHIP = `
+insert into membership (user_id, account_id, role) values ($1, $2, 'owner') on conflict (user_id, account_id) do nothing`;
+const ADD = `insert into one_time_link (code_hash, user_id, expires_at) values ($1, $2, now() + interval '${MINUTES} minutes')`;
+const USE = `
+delete from one_time_link l using console_user u
+where l.code_hash = $1 and l.expires_at > now() and u.id = l.user_id and u.disabled_at is null returning l.user_id`;
+
+/** Links that sign a user in once, within 15 minutes. */
+@Injectable()
+export class OneTimeLinks {
+  constructor(private readonly database: Database) {}
+
+  /** The code of a link for who runs this gateway, who is made with the first one. The first account must be there. */
+  async createForFirstUser(): Promise<string> {
+    await this.database.query({ text: ADD_FIRST_USER, values: [FIRST_USER_ID] });
+    await this.database.query({ text: ADD_FIRST_MEMBERSHIP, values: [FIRST_USER_ID, FIRST_ACCOUNT_ID] });
+    const code = newSecretCode();
+    await this.database.query({ text: ADD, values: [hashOfCode(code), FIRST_USER_ID] });
+    return code;
+  }
+
+  /** The user that a code signs in, once; null when it is unknown, used or over. */
+  async use(code: string): Promise<string | null> {
+    const { rows } = await this.database.query<{ user_id: string }>({ text: USE, values: [hashOfCode(code)] });
+    return rows[0]?.user_id ?? null;
+  }
+}

@@ -1,0 +1,71 @@
+import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
+import { GatewayError } from '#contracts';
+
+/** A hash takes 128 MiB and a third of a second: slow for who guesses. Written into each, so that it can grow. */
+const COST = { log2N: 17, r: 8, p: 1 } as const;
+const HASH_BYTES = 32;
+const SALT_BYTES = 16;
+
+/** Hashes at work at once, and those that wait for them; each takes the memory of `COST`. */
+const AT_ONCE = 2;
+const WAITING_MAX = 40;
+const TRY_AGAIN_MS = 2_000;
+
+export const PASSWORD_CHARACTERS = { min: 12, max: 200 } as const;
+
+const FORM = /^scrypt\$(\d+)\$(\d+)\$(\d+)\$([\w-]+)\$([\w-]+)$/;
+
+let working = 0;
+const waiting: (() => void)[] = [];
+
+/** What is stored of a password: algorithm, costs, salt and hash. @throws GatewayError `overloaded`. */
+export async function hashPassword(password: string): Promise<string> {
+  const salt = randomBytes(SALT_BYTES);
+  const hash = await derive(password, salt, COST);
+  const { log2N, r, p } = COST;
+  return ['scrypt', log2N, r, p, salt.toString('base64url'), hash.toString('base64url')].join('$');
+}
+
+/**
+ * Whether a password is the stored one. Takes as long when nothing is stored, so that nobody learns who has a password.
+ *
+ * @throws GatewayError `overloaded`: too many wait already; it was not looked at.
+ */
+export async function isPassword(password: string, stored: string | null): Promise<boolean> {
+  const [, log2N, r, p, salt = '', hash = ''] = FORM.exec(stored ?? '') ?? [];
+  const cost = log2N === undefined ? COST : { log2N: Number(log2N), r: Number(r), p: Number(p) };
+  const derived = await derive(password, Buffer.from(salt, 'base64url'), cost);
+  const known = Buffer.from(hash, 'base64url');
+  return known.length === derived.length && timingSafeEqual(derived, known);
+}
+
+/** The same characters however they were typed: NFKC, as people expect of one word in two keyboards. */
+async function derive(
+  password: string,
+  salt: Buffer,
+  { log2N, r, p }: { readonly log2N: number; readonly r: number; readonly p: number },
+): Promise<Buffer> {
+  await takeTurn();
+  try {
+    const N = 2 ** log2N;
+    return await new Promise<Buffer>((resolve, reject) => {
+      scrypt(password.normalize('NFKC'), salt, HASH_BYTES, { N, r, p, maxmem: 256 * N * r }, (error, key) =>
+        error ? reject(error) : resolve(key),
+      );
+    });
+  } finally {
+    working -= 1;
+    waiting.shift()?.();
+  }
+}
+
+async function takeTurn(): Promise<void> {
+  if (working >= AT_ONCE) {
+    if (waiting.length >= WAITING_MAX) {
+      const message = 'Too many people are signing in at once; try again.';
+      throw new GatewayError('overloaded', message, { retryAfterMs: TRY_AGAIN_MS });
+    }
+    await new Promise<void>((resolve) => waiting.push(resolve));
+  }
+  working += 1;
+}

@@ -1,0 +1,229 @@
+import { Injectable } from '@nestjs/common';
+import { type AccountRole, GatewayError, type OperatorConsoleRole } from '#contracts';
+import { Database, type ModelTransaction } from '#platform';
+import { AuditedChanges, type Change, type Operator } from '../accounts/audit.js';
+import { lock } from '../accounts/accounts.service.js';
+import { idOfCursor, pageById } from '../paging/page-by-id.js';
+import type { Page, PageRequest } from '../paging/page.js';
+import { hashPassword, isPassword } from './password.js';
+import { checkPerson, checkPassword, type PersonDetails } from './person-checks.js';
+
+/** A person of an account. */
+export interface AccountPerson {
+  readonly userId: string;
+  readonly name: string;
+  readonly email: string | null;
+  readonly role: AccountRole;
+  readonly joinedAt: Date;
+  readonly seenAt: Date | null;
+}
+
+/** A membership with the name of its account. */
+export interface NamedMembership {
+  readonly accountId: string;
+  readonly accountName: string;
+  readonly role: AccountRole;
+}
+
+/** A person as operators see them. */
+export interface KnownPerson {
+  readonly id: string;
+  readonly name: string;
+  readonly email: string | null;
+  readonly operatorRole: OperatorConsoleRole | null;
+  readonly memberships: readonly NamedMembership[];
+  readonly createdAt: Date;
+  readonly seenAt: Date | null;
+  readonly disabledAt: Date | null;
+}
+
+const SHOWN = {
+  id: true,
+  name: true,
+  email: true,
+  operatorRole: true,
+  createdAt: true,
+  seenAt: true,
+  disabledAt: true,
+  memberships: { select: { role: true, accountId: true, account: { select: { name: true } } } },
+} as const;
+
+/** People and what they may do in which account. */
+@Injectable()
+export class PeopleService {
+  constructor(
+    private readonly database: Database,
+    private readonly changes: AuditedChanges,
+  ) {}
+
+  /** The user with this e-mail address and password; null when there is none. Takes as long either way. */
+  async withPassword(email: string, password: string): Promise<string | null> {
+    const { consoleUser } = await this.database.models();
+    const user = await consoleUser.findUnique({ where: { email: email.trim().toLowerCase() } });
+    const isRight = await isPassword(password, user?.passwordHash ?? null);
+    return isRight && user && !user.disabledAt ? user.id : null;
+  }
+
+  /** Whether it is the password of a user. */
+  async isPasswordOf(userId: string, password: string): Promise<boolean> {
+    const { consoleUser } = await this.database.models();
+    return isPassword(password, (await consoleUser.findUnique({ where: { id: userId } }))?.passwordHash ?? null);
+  }
+
+  /** The accounts of a user that are open, in the order in which they were joined. */
+  async membershipsOf(userId: string): Promise<NamedMembership[]> {
+    const { membership } = await this.database.models();
+    const rows = await membership.findMany({
+      where: { userId, account: { disabledAt: null } },
+      orderBy: [{ createdAt: 'asc' }, { accountId: 'asc' }],
+      include: { account: { select: { name: true } } },
+    });
+    return rows.map(toNamed);
+  }
+
+  /** The names of users, by their ids. */
+  async namesOf(userIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    if (userIds.length === 0) return new Map();
+    const { consoleUser } = await this.database.models();
+    const rows = await consoleUser.findMany({ where: { id: { in: [...userIds] } }, select: { id: true, name: true } });
+    return new Map(rows.map(({ id, name }) => [id, name]));
+  }
+
+  /** In the order in which they joined. */
+  async ofAccount(accountId: string): Promise<AccountPerson[]> {
+    const { membership } = await this.database.models();
+    const rows = await membership.findMany({
+      where: { accountId },
+      orderBy: [{ createdAt: 'asc' }, { userId: 'asc' }],
+      include: { user: { select: { name: true, email: true, seenAt: true } } },
+    });
+    return rows.map(({ userId, role, createdAt, user }) => ({
+      userId,
+      ...user,
+      role: role as AccountRole,
+      joinedAt: createdAt,
+    }));
+  }
+
+  /** Everybody, newest first. */
+  async list({ limit, cursor }: PageRequest): Promise<Page<KnownPerson>> {
+    const { consoleUser } = await this.database.models();
+    const after = idOfCursor(cursor);
+    const rows = await consoleUser.findMany({
+      ...(after !== null && { cursor: { id: after }, skip: 1 }),
+      orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+      take: limit + 1,
+      select: SHOWN,
+    });
+    return pageById(rows.map(toKnown), limit);
+  }
+
+  /**
+   * Gives a person of an account another role, or takes them out of it (null). Their sessions there end.
+   *
+   * @throws GatewayError `not_found`; `conflict`: nobody would own the account any more.
+   */
+  changeRole(operator: Operator, accountId: string, userId: string, role: AccountRole | null): Promise<void> {
+    return this.changes.run(operator, async (transaction) => {
+      await lock(transaction, accountId);
+      const key = { userId_accountId: { userId, accountId } };
+      const before = await transaction.membership.findUnique({ where: key });
+      if (!before) throw missing(userId);
+      if (before.role === 'owner' && role !== 'owner') await expectOtherOwner(transaction, accountId, userId);
+      if (role === null) await transaction.membership.delete({ where: key });
+      else await transaction.membership.update({ where: key, data: { role } });
+      await transaction.consoleSession.deleteMany({ where: { userId, accountId } });
+      const action = role === null ? 'user.removed' : 'user.role_changed';
+      const after = role && { account_id: accountId, role };
+      return {
+        result: undefined,
+        change: changeOf(action, userId, { account_id: accountId, role: before.role }, after),
+      };
+    });
+  }
+
+  /** What operators set. Sessions of the person end. @throws GatewayError `not_found`. */
+  change(
+    operator: Operator,
+    userId: string,
+    {
+      operatorRole,
+      disabled,
+    }: { operatorRole?: OperatorConsoleRole | null | undefined; disabled?: boolean | undefined },
+  ): Promise<KnownPerson> {
+    return this.changes.run(operator, async (transaction) => {
+      const before = await transaction.consoleUser.findUnique({ where: { id: userId }, select: SHOWN });
+      if (!before) throw missing(userId);
+      const data = {
+        ...(operatorRole !== undefined && { operatorRole }),
+        ...(disabled !== undefined && { disabledAt: disabled ? (before.disabledAt ?? new Date()) : null }),
+      };
+      const after = await transaction.consoleUser.update({ where: { id: userId }, data, select: SHOWN });
+      await transaction.consoleSession.deleteMany({ where: { userId } });
+      const shown = ({ operatorRole: role, disabledAt }: typeof after) => ({
+        operator_role: role,
+        disabled_at: disabledAt,
+      });
+      return { result: toKnown(after), change: changeOf('user.changed', userId, shown(before), shown(after)) };
+    });
+  }
+
+  /** Changes what a person says of themselves. @throws GatewayError `invalid_parameter`; `conflict`: the address is taken. */
+  async rename(userId: string, details: Partial<PersonDetails>): Promise<void> {
+    const { consoleUser } = await this.database.models();
+    const data = checkPerson(details);
+    if (data.email !== undefined) {
+      const other = await consoleUser.findUnique({ where: { email: data.email }, select: { id: true } });
+      if (other && other.id !== userId) throw addressTaken();
+    }
+    await consoleUser.update({ where: { id: userId }, data });
+  }
+
+  /** Sets a password and ends the other sessions of the person. @throws GatewayError `invalid_parameter`. */
+  async setPassword(userId: string, password: string, keptSessionId: string): Promise<void> {
+    const passwordHash = await hashPassword(checkPassword(password));
+    const models = await this.database.models();
+    await models.$transaction([
+      models.consoleUser.update({ where: { id: userId }, data: { passwordHash } }),
+      models.consoleSession.deleteMany({ where: { userId, id: { not: keptSessionId } } }),
+    ]);
+  }
+}
+
+export const addressTaken = (): GatewayError =>
+  new GatewayError('conflict', 'Another person has this e-mail address.', { param: 'email' });
+
+async function expectOtherOwner(transaction: ModelTransaction, accountId: string, userId: string): Promise<void> {
+  const others = await transaction.membership.count({ where: { accountId, role: 'owner', userId: { not: userId } } });
+  if (others === 0) {
+    throw new GatewayError('conflict', 'The account needs an owner: make another person one first.', { param: 'role' });
+  }
+}
+
+const toNamed = (row: { role: string; accountId: string; account: { name: string } }): NamedMembership => ({
+  accountId: row.accountId,
+  accountName: row.account.name,
+  role: row.role as AccountRole,
+});
+
+type ShownUser = Omit<KnownPerson, 'memberships' | 'operatorRole'> & {
+  readonly operatorRole: string | null;
+  readonly memberships: { role: string; accountId: string; account: { name: string } }[];
+};
+
+const toKnown = ({ operatorRole, memberships, ...user }: ShownUser): KnownPerson => ({
+  ...user,
+  operatorRole: operatorRole as OperatorConsoleRole | null,
+  memberships: memberships.map(toNamed),
+});
+
+const changeOf = (action: string, subjectId: string, before: object | null, after: object | null): Change => ({
+  action,
+  subjectType: 'user',
+  subjectId,
+  before,
+  after,
+});
+
+const missing = (userId: string): GatewayError =>
+  new GatewayError('not_found', `There is no person "${userId.slice(0, 64)}" here.`, { param: 'user_id' });

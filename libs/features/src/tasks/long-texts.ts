@@ -1,0 +1,96 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '#contracts';
+import { type Database, endOfPiece, nextTurn, type StatementRunner, Turns } from '#platform';
+
+/** Texts of more characters stand beside the row of their task. Only inline files are that long. */
+const SHORT_CHARACTERS = 64 * 1024;
+
+/** How much of a text one row holds, in characters. */
+const PIECE_CHARACTERS = 512 * 1024;
+
+/** What stands in the row in the place of a long text. No field of a request may be an object of this form. */
+const MARK = 'long_text';
+
+const WRITE = `insert into task_long_text (task_id, nth, place, piece) values ($1, $2, $3, $4)`;
+
+const READ = `select piece from task_long_text where task_id = $1 and nth = $2 order by place`;
+
+const COPY = `
+insert into task_long_text (task_id, nth, place, piece)
+select $2, nth, place, piece from task_long_text where task_id = $1`;
+
+/** Parameters without their long texts, and these by their numbers. */
+export interface ParametersApart {
+  readonly parameters: JsonObject;
+  readonly longTexts: readonly string[];
+}
+
+/** Takes long texts out of parameters and leaves their numbers and lengths. */
+export function withoutLongTexts(parameters: JsonObject): ParametersApart {
+  const longTexts: string[] = [];
+  const without = mapped(parameters, (value) => {
+    if (typeof value !== 'string' || value.length <= SHORT_CHARACTERS) return undefined;
+    longTexts.push(value);
+    return { [MARK]: longTexts.length - 1, characters: value.length };
+  });
+  return { parameters: longTexts.length === 0 ? parameters : without, longTexts };
+}
+
+/** Writes them a piece at a time, while other work runs in between. The row of the task must follow in the transaction. */
+export async function writeLongTexts(
+  transaction: StatementRunner,
+  taskId: string,
+  longTexts: readonly string[],
+): Promise<void> {
+  for (const [nth, text] of longTexts.entries()) {
+    let place = 0;
+    for (let from = 0; from < text.length; place += 1) {
+      const to = endOfPiece(text, from, PIECE_CHARACTERS);
+      const values = [taskId, nth, place, Buffer.from(text.slice(from, to))];
+      await transaction.query({ name: 'write_long_text', text: WRITE, values });
+      from = to;
+    }
+  }
+}
+
+/** Gives a task that is sent again the long texts of the first. */
+export async function copyLongTexts(transaction: StatementRunner, taskId: string, newTaskId: string): Promise<void> {
+  await transaction.query({ text: COPY, values: [taskId, newTaskId] });
+}
+
+/** The parameters of a row with their long texts back in their places. */
+export async function withLongTexts(
+  database: Pick<Database, 'query'>,
+  taskId: string,
+  parameters: JsonObject,
+): Promise<JsonObject> {
+  const texts = new Map<JsonValue, string>();
+  const numbers: JsonValue[] = [];
+  mapped(parameters, (value) => {
+    const nth = isJsonObject(value) ? value[MARK] : undefined;
+    if (nth !== undefined) numbers.push(nth);
+    return undefined;
+  });
+  const turns = new Turns();
+  for (const nth of numbers) {
+    const { rows } = await database.query<{ piece: string }>({
+      name: 'read_long_text',
+      text: READ,
+      values: [taskId, nth],
+    });
+    texts.set(nth, rows.map(({ piece }) => piece).join(''));
+    if (turns.isOver) await nextTurn(turns);
+  }
+  if (numbers.length === 0) return parameters;
+  return mapped(parameters, (value) => (isJsonObject(value) ? texts.get(value[MARK] ?? null) : undefined));
+}
+
+/** The same with some values replaced; undefined leaves a value as it is. */
+function mapped(fields: JsonObject, replace: (value: JsonValue) => JsonValue | undefined): JsonObject {
+  const map = (value: JsonValue): JsonValue => {
+    const replaced = replace(value);
+    if (replaced !== undefined) return replaced;
+    if (Array.isArray(value)) return value.map((item: JsonValue) => map(item));
+    return isJsonObject(value) ? mapped(value, replace) : value;
+  };
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, map(value)]));
+}

@@ -1,0 +1,303 @@
+import { Readable } from 'node:stream';
+import { MediaFailure } from '#contracts';
+import { type Database, signals } from '#platform';
+import { eventually, pngSample } from '#testing';
+import { MediaUpstreams } from '../../media-upstreams/media-upstreams.js';
+import { fleetSources } from '../../operations/fleet-sources.js';
+import type { ClaimedTask } from '../task-row.js';
+import { ScriptedUpstream } from './testing/scripted-upstream.js';
+import { openTaskBench, type TaskBench } from './testing/task-bench.js';
+
+async function addPayer(database: Database, id: string): Promise<void> {
+  await database.query({
+    text: `insert into account (id, name, available_micros) values ($1::text, $1::text, 1000000000)`,
+    values: [id],
+  });
+  await database.query({
+    text: `insert into api_key (id, account_id, name, prefix, key_hash) values ('key_' || $1::text, $1::text, 'k', 'sk', convert_to($1::text, 'UTF8'))`,
+    values: [id],
+  });
+}
+
+const never = new AbortController().signal;
+
+describe('Offering an order to several upstreams', () => {
+  const upstreams = new MediaUpstreams();
+  let first: ScriptedUpstream;
+  let second: ScriptedUpstream;
+  let bench: TaskBench;
+  let round = 0;
+  beforeAll(async () => {
+    bench = await openTaskBench(upstreams);
+    for (const account of ['acct_other', 'acct_third']) await addPayer(bench.database, account);
+  });
+  afterAll(() => bench.close());
+  beforeEach(() => {
+    // Of other names each time, so that no rest or pause of an earlier test counts.
+    round += 1;
+    first = new ScriptedUpstream(`first-${round}`);
+    second = new ScriptedUpstream(`second-${round}`);
+    upstreams.exchange([first.routed(), second.routed({ priority: 1 })]);
+  });
+
+  async function attempt(taskId: string): Promise<string> {
+    await bench.start.run(await bench.claim(taskId), never);
+    return (await bench.row(taskId)).state;
+  }
+  const order = async (): Promise<[taskId: string, state: string]> => {
+    const taskId = await bench.submit();
+    return [taskId, await attempt(taskId)];
+  };
+  /** Claims so many tasks, and then starts them at the same time. */
+  async function orderTogether(times: number): Promise<string[]> {
+    const claimed: ClaimedTask[] = [];
+    for (let turn = 0; turn < times; turn += 1) claimed.push(await bench.claim(await bench.submit()));
+    await Promise.all(claimed.map((task) => bench.start.run(task, never)));
+    return Promise.all(claimed.map(async ({ id }) => (await bench.row(id)).state));
+  }
+  const calls = async (taskId: string, times: number): Promise<{ upstream: string; outcome: string }[]> => {
+    const text = 'select upstream, outcome from task_call where task_id = $1 order by id';
+    return eventually(async () => {
+      const { rows } = await bench.database.query<{ upstream: string; outcome: string }>({ text, values: [taskId] });
+      return rows.length >= times && rows;
+    });
+  };
+
+  it.each(['busy', 'unavailable', 'unfit', 'unsupported'] as const)(
+    'asks the next at once when one is certain not to have it: %s',
+    async (kind) => {
+      first.fail(kind);
+      const [taskId, state] = await order();
+      expect([state, second.taken]).toEqual(['running', [taskId]]);
+      expect(await bench.row(taskId)).toMatchObject({ provider: second.id, failures: 0 });
+    },
+  );
+
+  it('counts orders by upstream and outcome, and what each upstream works on', async () => {
+    first.fail('busy');
+    await order();
+    const counted = (await signals.mediaOrders.get()).values.map(({ labels, value }) => ({ ...labels, value }));
+    expect(counted).toEqual(
+      expect.arrayContaining([
+        { upstream: first.id, outcome: 'busy', value: 1 },
+        { upstream: second.id, outcome: 'taken', value: 1 },
+      ]),
+    );
+    const atUpstreams = fleetSources(bench.database).find(({ name }) => name === 'orders_at_upstreams');
+    await atUpstreams?.collect();
+    expect((await signals.mediaOpen.get()).values).toContainEqual(
+      expect.objectContaining({ labels: { upstream: second.id, state: 'running' }, value: 1 }),
+    );
+  });
+
+  it.each(['busy', 'unavailable', 'unfit'] as const)('waits when none has it, and blames nobody: %s', async (kind) => {
+    first.fail(kind);
+    second.fail(kind);
+    const [taskId] = await order();
+    expect(await bench.row(taskId)).toMatchObject({ state: 'queued', failures: 0, start_intent_at: null });
+  });
+
+  it('tells the caller when all of them lack what the order needs, and asks none of them again', async () => {
+    first.fail('unsupported');
+    second.fail('unsupported');
+    const [taskId, state] = await order();
+    expect([state, first.asked, second.asked]).toEqual(['failed', 1, 1]);
+    expect(await bench.row(taskId)).toMatchObject({ charged_micros: 0n });
+  });
+
+  it('never asks another when one may have it', async () => {
+    first.fail('ambiguous');
+    const [taskId, state] = await order();
+    expect([state, second.asked]).toEqual(['submitting', 0]);
+    expect(await bench.row(taskId)).toMatchObject({ provider: first.id, start_intent_at: expect.any(Date) });
+  });
+
+  it('asks nobody else for what one refuses, and tells the caller in our words', async () => {
+    first.fail('refused', { param: 'size', vendor: { message: 'account 4711 may not' } });
+    const [taskId, state] = await order();
+    expect([state, second.asked]).toEqual(['failed', 0]);
+    expect((await bench.row(taskId)).error_message).not.toContain('4711');
+  });
+
+  it('leaves out who cannot make it, and who takes only other accounts', async () => {
+    first.onPlan = () => ({ cannot: 'No watermark there.', param: 'watermark' });
+    const third = new ScriptedUpstream(`third-${round}`);
+    upstreams.exchange([
+      first.routed(),
+      third.routed({ onlyAccounts: new Set(['acct_other']) }),
+      second.routed({ priority: 5 }),
+    ]);
+    await order();
+    expect([first.asked, third.asked, second.taken.length]).toEqual([0, 0, 1]);
+  });
+
+  it('leaves one that is busy for a model alone for that model only', async () => {
+    upstreams.exchange([first.routed()]);
+    first.fail('busy', { scope: 'model', retryAfterMs: 60_000 });
+    await order();
+    expect(await bench.gate.claimLimits('image')).toMatchObject({ closed: ['eta-image-2.0'] });
+    await order();
+    expect(first.asked).toBe(1);
+    const other = {
+      model: 'eta-image-2.0-pro',
+      parameters: { ...bench.newTask().parameters, model: 'eta-image-2.0-pro' },
+    };
+    await attempt(await bench.submit(other));
+    expect(first.asked).toBe(2);
+  });
+
+  it('does not claim what every upstream is closed for, and goes on with the rest', async () => {
+    upstreams.exchange([
+      first.routed({ models: new Set(['eta-image-2.0']) }),
+      second.routed({ models: new Set(['x']) }),
+    ]);
+    first.fail('busy', { retryAfterMs: 60_000 });
+    await order();
+    const waiting = await bench.submit();
+    await bench.change(waiting, `lease_until = now() - interval '1 second'`);
+    expect(await bench.moves.claimDue('image', 10, await bench.gate.claimLimits('image'))).toEqual([]);
+    expect(await bench.row(waiting)).toMatchObject({ state: 'queued', attempt: 0 });
+  });
+
+  const asAccount = (accountId: string, turn: number): Promise<string> =>
+    bench.submit(turn % 2 === 0 ? {} : { accountId, apiKeyId: `key_${accountId}` });
+
+  it('lets one that is away three times in a row rest, and asks it again with one order', async () => {
+    first.fail('unavailable');
+    for (let turn = 0; turn < 4; turn += 1) await attempt(await asAccount('acct_other', turn));
+    expect(first.asked).toBe(3);
+    expect(second.taken).toHaveLength(4);
+  });
+
+  it.each(['unavailable', 'ambiguous'] as const)(
+    'lets no account make an upstream rest for the others with orders that fail: %s',
+    async (kind) => {
+      upstreams.exchange([first.routed()]);
+      first.fail(kind);
+      for (let turn = 0; turn < 5; turn += 1) await order();
+      expect(first.asked).toBe(3);
+      first.onStart = async (taken) => first.take(taken);
+      expect(await attempt(await asAccount('acct_other', 1))).toBe('running');
+    },
+  );
+
+  it('lets no account close an upstream for the others with an order that it will not serve', async () => {
+    upstreams.exchange([first.routed()]);
+    const take = first.onStart;
+    first.onStart = () => Promise.reject(new MediaFailure('unfit', 'not_served', { vendor: { status: 403 } }));
+    await order();
+    await order();
+    expect(first.asked).toBe(1);
+    first.onStart = take;
+    expect(await attempt(await asAccount('acct_other', 1))).toBe('running');
+  });
+
+  it('closes an upstream that will not serve a second account either', async () => {
+    upstreams.exchange([first.routed(), second.routed({ priority: 1 })]);
+    first.onStart = () => Promise.reject(new MediaFailure('unfit', 'not_served', { vendor: { status: 403 } }));
+    for (let turn = 0; turn < 2; turn += 1) await attempt(await asAccount('acct_other', turn));
+    await attempt(await asAccount('acct_third', 1));
+    expect(first.asked).toBe(2);
+  });
+
+  it('starts no more in a minute than the account may', async () => {
+    upstreams.exchange([first.routed({ limits: { startsPerMinute: 5 } })]);
+    const states = await orderTogether(3);
+    expect(first.asked).toBe(1);
+    expect(states.toSorted()).toEqual(['queued', 'queued', 'running']);
+  });
+
+  it('never passes the running orders of an account, however many start together', async () => {
+    const account = `together-${round}`;
+    const one = new ScriptedUpstream(`one-${round}`, account);
+    const other = new ScriptedUpstream(`other-${round}`, account);
+    upstreams.exchange([one.routed({ limits: { running: 3 } }), other.routed({ limits: { running: 3 } })]);
+    await orderTogether(8);
+    expect(one.taken.length + other.taken.length).toBe(3);
+  });
+
+  it('keeps from the sandbox what was sold for an upstream that this process has not heard of', async () => {
+    upstreams.exchange([first.routed({ standsIn: true })], 'makes');
+    const added = `insert into upstream (id, kind, protocol, models, weight, priority, settings)
+      values ('new', 'media', 'sandbox', '{}', 1, 0, '{}')`;
+    await bench.database.query({ text: added });
+    const [taskId, state] = await order();
+    expect([state, first.asked]).toEqual(['queued', 0]);
+    await bench.database.query({ text: `delete from upstream where id = 'new'` });
+    await eventually(async () => (await attempt(taskId)) === 'running');
+    expect(first.taken).toEqual([taskId]);
+  });
+
+  it('writes down every try, with what the vendor said', async () => {
+    first.fail('unfit', { vendor: { status: 401, code: 'bad_key' } });
+    const [taskId] = await order();
+    expect(await calls(taskId, 2)).toEqual([
+      { upstream: first.id, outcome: 'unfit' },
+      { upstream: second.id, outcome: 'taken' },
+    ]);
+  });
+
+  it('keeps asking an upstream that drains about what it has, and gives it nothing new', async () => {
+    const [taskId] = await order();
+    upstreams.exchange([first.routed({ isDraining: true }), second.routed()]);
+    await order();
+    expect([first.taken, second.taken.length]).toEqual([[taskId], 1]);
+    expect(upstreams.byId(first.id)?.upstream).toBe(first);
+  });
+
+  describe('that answers with the files', () => {
+    beforeEach(() => {
+      first.traits = { ...first.traits, style: 'call' };
+      upstreams.exchange([first.routed()]);
+    });
+
+    it('stores what came inside the answer', async () => {
+      first.onStart = async (_, call) => {
+        const url = await call.spool.keep(0, Readable.from([pngSample({ width: 8, height: 8 })]));
+        call.note({ cost: { micros: 12_000n, unit: 'USD' } });
+        return { kind: 'finished', outputs: [{ role: 'output', contentType: 'image/jpeg', url }] };
+      };
+      const [taskId, state] = await order();
+      expect(state).toBe('storing');
+      await bench.store.run(await bench.claim(taskId), never);
+      expect(await bench.row(taskId)).toMatchObject({ state: 'completed', cost_micros: 12_000n, cost_unit: 'USD' });
+      const { rows } = await bench.database.query({
+        text: 'select cost_micros, cost_unit from usage_record where task_id = $1',
+        values: [taskId],
+      });
+      expect(rows).toEqual([{ cost_micros: 12_000n, cost_unit: 'USD' }]);
+    });
+
+    it('delivers no file of another task, whatever address a vendor gives', async () => {
+      const other = { key: 'media/task_other/0.png', contentType: 'image/png', bytes: 1, sha256: '' };
+      const url = `kept:${JSON.stringify(other)}`;
+      const outputs = [{ role: 'output', contentType: 'image/png', url }] as const;
+      await bench.platform.store.put(other.key, Readable.from([pngSample({ width: 8, height: 8 })]), {
+        maxBytes: 1_000_000,
+      } as never);
+      first.onStart = () => Promise.resolve({ kind: 'finished', outputs });
+      const [taskId] = await order();
+      await bench.store.run(await bench.claim(taskId), never);
+      expect(await bench.row(taskId)).toMatchObject({ state: 'storing', finished_at: null });
+    });
+
+    it('fails a task at once whose call was lost, and charges nothing', async () => {
+      first.fail('ambiguous');
+      const [taskId] = await order();
+      expect(await bench.row(taskId)).toMatchObject({
+        state: 'failed',
+        error_code: 'upstream_unknown',
+        charged_micros: 0n,
+      });
+    });
+
+    it('repeats a lost call once where its operator said so', async () => {
+      upstreams.exchange([first.routed({ lostCalls: 'repeat_once' })]);
+      first.fail('ambiguous');
+      const [taskId, state] = await order();
+      expect(state).toBe('queued');
+      expect(await attempt(taskId)).toBe('failed');
+      expect(first.asked).toBe(2);
+    });
+  });
+});

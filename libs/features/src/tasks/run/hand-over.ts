@@ -1,0 +1,279 @@
+import { Inject, Injectable } from '@nestjs/common';
+import {
+  MediaFailure,
+  type MediaOrder,
+  ProviderError,
+  type Started,
+  type TaskFailureCode,
+  type VendorCost,
+} from '#contracts';
+import { logger, signals } from '#platform';
+import { backoffDelayMs } from '../backoff.js';
+import { storableOperation, storableOutputs, storableText, waitMsOf } from '../poll/vendor-answers.js';
+import type { ClaimedTask, TaskRow } from '../task-row.js';
+import type { Retry } from '../task-transitions.js';
+import type { CallOutcome } from '../../media-upstreams/call-journal.js';
+import type { MediaAdmission } from '../../media-upstreams/media-health.js';
+import type { Candidate } from '../../media-upstreams/media-router.js';
+import { referenceFiles } from '../../media-upstreams/reference-files.js';
+import { resultSpool } from '../../media-upstreams/result-spool.js';
+import { type NotedCall, notedCall } from '../../media-upstreams/vendor-call.js';
+import { HandedOver } from './handed-over.js';
+import { StepAbandoned, withinLimit } from './step-limit.js';
+import { WorkerParts } from './worker-parts.js';
+
+const log = logger('generation');
+
+/** Gives up the slot of a step that only waits for a vendor. */
+export type StepAside = () => void;
+
+/** One attempt at starting a task. */
+export interface StartAttempt {
+  readonly task: ClaimedTask;
+  readonly signal: AbortSignal;
+  readonly aside: StepAside;
+}
+
+/** For how long one attempt offers an order to one upstream after another, in milliseconds. */
+export const HANDOVER_MS = 60_000;
+/** A call that lasts longer than this needs no slot: others go on beside it. */
+const ASIDE_AFTER_MS = 500;
+/** How long a busy vendor is left alone that names no time: doubling with each pause in a row, in milliseconds. */
+const BUSY_MS = { first: 5_000, longest: 120_000 } as const;
+
+/** What is said of a call that ended as no adapter foresaw. */
+const BROKE_OFF = { code: 'upstream_unknown', reason: 'The call broke off.' } as const;
+
+type HandOverParts = Pick<
+  WorkerParts,
+  | 'moves'
+  | 'settlement'
+  | 'upstreams'
+  | 'gate'
+  | 'health'
+  | 'limits'
+  | 'journal'
+  | 'fetcher'
+  | 'store'
+  | 'storeLimits'
+  | 'failpoints'
+  | 'callbacks'
+>;
+
+/** Why the task waits. `isLacking`: the upstream cannot make it, however often it is asked. */
+interface NotNow extends Retry {
+  readonly isLacking?: boolean;
+}
+
+/** `over`: the task has an upstream, or has ended. Otherwise the next upstream may be asked, or the task waits. */
+type Offered = 'over' | NotNow;
+
+/** One order on its way to one upstream. */
+interface Offer {
+  readonly step: StartAttempt;
+  readonly order: MediaOrder;
+  readonly candidate: Candidate;
+  readonly admission: MediaAdmission;
+  readonly noted: NotedCall;
+  readonly startedAtMs: number;
+}
+
+/**
+ * Offers an order to its upstreams, one after the other, until one takes it. Another is asked only while it is certain that
+ * none before has it.
+ */
+@Injectable()
+export class HandOver {
+  private readonly busyInARow = new Map<string, number>();
+
+  constructor(
+    @Inject(WorkerParts) private readonly parts: HandOverParts,
+    private readonly handedOver: HandedOver,
+  ) {}
+
+  /** How long all of them are closed, in milliseconds; 0 when one is open. */
+  closedMs(candidates: readonly Candidate[], model: string): number {
+    const waits = candidates.map(({ routed }) => this.parts.gate.closedMs(routed, model));
+    return Math.min(...waits) * (1 + Math.random() / 4);
+  }
+
+  /** The vendor did not take this order. Whether one took an earlier one is still unknown, so the row must go on knowing of that. */
+  async later(task: TaskRow, retry: Retry): Promise<void> {
+    await (task.start_intent_at ? this.parts.moves.retryLater(task, retry) : this.parts.moves.requeue(task, retry));
+  }
+
+  async offer(step: StartAttempt, order: MediaOrder, candidates: readonly Candidate[]): Promise<void> {
+    const untilMs = performance.now() + HANDOVER_MS;
+    let retry: Retry | undefined;
+    let lacking = 0;
+    for (const candidate of candidates) {
+      const offered = await this.offerTo(step, order, candidate);
+      if (offered === 'over') return;
+      if (offered.isLacking) lacking += 1;
+      retry = retry && retry.delayMs < offered.delayMs ? retry : offered;
+      if (performance.now() > untilMs) break;
+    }
+    if (!retry) return;
+    // To ask those again that lack what the order needs would only end at the deadline.
+    if (lacking === candidates.length) await this.parts.settlement.fail(step.task, 'upstream_error', retry.reason);
+    else await this.later(step.task, retry);
+  }
+
+  private async offerTo(step: StartAttempt, order: MediaOrder, candidate: Candidate): Promise<Offered> {
+    const { task, signal } = step;
+    const { gate, fetcher, store, storeLimits } = this.parts;
+    const { maxBytes } = storeLimits;
+    const leave = await gate.enter(candidate, { model: task.model, accountId: task.account_id });
+    if ('waitMs' in leave) return { reason: 'The vendor is busy.', delayMs: leave.waitMs, counts: false };
+    const { admission } = leave;
+    const intended = await this.intend(task, candidate);
+    if (intended !== 'recorded') this.parts.health.released(admission);
+    if (intended === 'lost') return 'over';
+    if (intended === 'full')
+      return { reason: 'The vendor is busy.', delayMs: await gate.full(candidate), counts: false };
+    this.parts.failpoints.reach('after-start-intent');
+    const files = referenceFiles(order.references, { fetcher, accountId: task.account_id, signal });
+    const spool = resultSpool(task, { store, maxBytes, signal });
+    const { upstream, callbacks } = candidate.routed;
+    const callbackUrl = callbacks ? this.parts.callbacks.of(upstream.id, task.id) : undefined;
+    const carried = { files, spool, ...(callbackUrl !== undefined && { callbackUrl }) };
+    const noted = notedCall(signal, candidate.plan.ticket, carried);
+    return this.call({ step, order, candidate, admission, noted, startedAtMs: performance.now() });
+  }
+
+  private intend(task: TaskRow, { routed, plan }: Candidate) {
+    const { upstream, limits, standsIn = false } = routed;
+    const { vendorAccount, id } = upstream;
+    const below =
+      limits.running === undefined
+        ? undefined
+        : {
+            vendorAccount,
+            upstreams: this.parts.upstreams.ofAccount(vendorAccount),
+            most: limits.running,
+            slots: plan.slots,
+          };
+    return this.parts.moves.recordStartIntent(task, { upstream: id, ticket: plan.ticket, below, standsIn });
+  }
+
+  private async call(offer: Offer): Promise<Offered> {
+    const { step, order, candidate, noted } = offer;
+    const { routed } = candidate;
+    const { upstream } = routed;
+    const { style, startTimeoutMs } = upstream.traits;
+    const limit = { step: 'start', limitMs: startTimeoutMs, signal: step.signal } as const;
+    const asideTimer = setTimeout(step.aside, style === 'call' ? 0 : ASIDE_AFTER_MS);
+    let started: Started;
+    try {
+      started = await withinLimit(limit, (signal) => upstream.start(order, { ...noted.call, signal }));
+      storableStarted(started);
+    } catch (error) {
+      if (error instanceof StepAbandoned) this.handedOver.awaitLate(step.task, routed, error.late);
+      return this.failed(offer, error);
+    } finally {
+      clearTimeout(asideTimer);
+    }
+    this.busyInARow.delete(upstream.vendorAccount);
+    this.parts.health.answered(routed, offer.admission);
+    this.parts.failpoints.reach('after-vendor-start');
+    this.note(offer, started.kind === 'operation' ? 'taken' : 'finished');
+    await this.handedOver.started(step.task, routed, started, costOf(offer));
+    return 'over';
+  }
+
+  /** What was thrown decides: whether another may be asked, the task waits, the caller is told, or nobody knows. */
+  private async failed(offer: Offer, error: unknown): Promise<Offered> {
+    const { step, candidate, admission } = offer;
+    const { task } = step;
+    const { routed } = candidate;
+    const { upstream } = routed;
+    const { health, settlement } = this.parts;
+    const unforeseen = !(error instanceof MediaFailure);
+    // Repeating this order is safe, so it is retried like other failures, and parked when retries are used up.
+    if (unforeseen && upstream.traits.repeatStart === 'idempotent') {
+      health.released(admission);
+      throw error;
+    }
+    const failure = unforeseen ? new MediaFailure('ambiguous', 'unanswered', { cause: error }) : error;
+    const { kind } = failure;
+    const { code, reason } = unforeseen ? BROKE_OFF : toldOf(failure);
+    this.note(offer, kind, failure);
+    log.warn('upstream.start_failed', { taskId: task.id, provider: upstream.id, kind, reason, error: failure.cause });
+    switch (kind) {
+      case 'busy':
+        health.released(admission);
+        return { reason, delayMs: await this.pause(offer, failure), counts: false };
+      case 'unavailable':
+        health.wasAway(routed, admission);
+        return { reason, delayMs: backoffDelayMs(task.attempt - 1), counts: false };
+      case 'unfit':
+        health.wasUnfit(routed, failure, admission);
+        return { reason, delayMs: backoffDelayMs(task.attempt - 1), counts: false };
+      case 'unsupported':
+        health.released(admission);
+        // Another may be able to; when there is none, the caller is told.
+        return { reason, delayMs: backoffDelayMs(task.attempt - 1), counts: false, isLacking: true };
+      case 'refused':
+        health.released(admission);
+        await settlement.fail(task, code, reason);
+        return 'over';
+      default:
+        health.wasAway(routed, admission);
+        await this.unconfirmed(offer, error, reason, failure);
+        return 'over';
+    }
+  }
+
+  /** A vendor that recognises a repeated order, or can be asked for it, gets another attempt; any other never does. */
+  private async unconfirmed({ step, candidate }: Offer, error: unknown, reason: string, failure: MediaFailure) {
+    const { task } = step;
+    const { moves } = this.parts;
+    if (candidate.routed.upstream.traits.repeatStart === 'unknown')
+      return this.handedOver.lost(task, candidate.routed, reason);
+    // A call that was given up may still be under way, so its end is not known.
+    if (!(error instanceof StepAbandoned)) await moves.recordStartEnd(task);
+    const delayMs = waitMsOf(failure.retryAfterMs) || backoffDelayMs(task.attempt - 1);
+    await moves.retryLater(task, { reason, delayMs, counts: false });
+  }
+
+  /** A vendor that is busy is left alone by every worker, whole or for the model that it names. */
+  private async pause({ step, candidate }: Offer, { scope, retryAfterMs }: MediaFailure): Promise<number> {
+    const { vendorAccount } = candidate.routed.upstream;
+    const inARow = this.busyInARow.get(vendorAccount) ?? 0;
+    this.busyInARow.set(vendorAccount, inARow + 1);
+    const own = Math.min(BUSY_MS.longest, BUSY_MS.first * 2 ** Math.min(inARow, 10));
+    const pauseMs = waitMsOf(retryAfterMs) || own * (0.75 + Math.random() / 2);
+    const call = scope === 'model' ? (`start ${step.task.model}` as const) : 'start';
+    await this.parts.limits.pause(vendorAccount, call, pauseMs);
+    return pauseMs;
+  }
+
+  /** What the sandbox takes without a word is not worth a line. */
+  private note(offer: Offer, outcome: CallOutcome, failure?: MediaFailure): void {
+    const { step, candidate, noted, startedAtMs } = offer;
+    const { id: upstream, vendorAccount, protocol } = candidate.routed.upstream;
+    signals.mediaOrders.inc({ upstream, outcome });
+    if (protocol === 'sandbox' && outcome === 'taken') return;
+    const { id: taskId, attempt } = step.task;
+    const cost = outcome === 'taken' || outcome === 'finished' ? costOf(offer) : noted.facts.cost;
+    const words = failure?.vendor ?? {};
+    const { facts } = noted;
+    this.parts.journal.note({ taskId, attempt, upstream, vendorAccount, startedAtMs, outcome, words, facts, cost });
+  }
+}
+
+/** What the vendor said that it takes, else what its operator did. */
+const costOf = ({ noted, candidate }: Offer): VendorCost | undefined => noted.facts.cost ?? candidate.plan.cost;
+
+/** What the caller is told. The words of a provider that is part of the gateway are our own. */
+function toldOf(failure: MediaFailure): { code: TaskFailureCode; reason: string } {
+  const { cause } = failure;
+  const { code, publicReason } = cause instanceof ProviderError ? cause : failure;
+  return { code, reason: storableText(publicReason) };
+}
+
+/** @throws MediaFailure `ambiguous`: the vendor took the order under a name that cannot be kept. */
+function storableStarted(started: Started): void {
+  if (started.kind === 'operation') storableOperation(started.operation);
+  else storableOutputs(started.outputs);
+}

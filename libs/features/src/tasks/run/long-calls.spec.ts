@@ -1,0 +1,135 @@
+import { createWorker } from '#runtime';
+import { eventually } from '#testing';
+import { MediaUpstreams } from '../../media-upstreams/media-upstreams.js';
+import { ProviderPoller } from '../poll/provider-poller.js';
+import { MediaWorker } from './media-worker.js';
+import { MediaWorkerModule } from './media-worker.module.js';
+import { ScriptedUpstream } from './testing/scripted-upstream.js';
+import { openTaskBench, type TaskBench } from './testing/task-bench.js';
+
+const FINISHED = {
+  kind: 'finished',
+  outputs: [{ role: 'output', contentType: 'image/png', url: 'https://v.invalid/1.png' }],
+} as const;
+
+describe('Calls of vendors that last', () => {
+  const upstreams = new MediaUpstreams();
+  let vendor: ScriptedUpstream;
+  let bench: TaskBench;
+  let workers: MediaWorker[] = [];
+  let round = 0;
+  beforeAll(async () => {
+    bench = await openTaskBench(upstreams);
+  });
+  afterAll(() => bench.close());
+  beforeEach(async () => {
+    await bench.database.query({ text: 'truncate task cascade' });
+    round += 1;
+    vendor = new ScriptedUpstream(`slow-${round}`);
+    upstreams.exchange([vendor.routed()]);
+  });
+  afterEach(async () => {
+    await Promise.all(workers.splice(0).map((worker) => worker.stop(200)));
+  });
+
+  /** A worker as its process has it, of one slot unless told otherwise. */
+  async function startWorker(concurrency = 1, callGraceSeconds = 1): Promise<MediaWorker> {
+    bench.platform.config.worker.CALL_GRACE_SECONDS = callGraceSeconds;
+    const module = MediaWorkerModule.register('image', concurrency, bench.platform, upstreams);
+    const worker = await createWorker(module, MediaWorker);
+    workers.push(worker);
+    worker.start();
+    return worker;
+  }
+  const statesOf = async (): Promise<string[]> => {
+    const { rows } = await bench.database.query<{ state: string }>({ text: 'select state from task order by state' });
+    return rows.map(({ state }) => state);
+  };
+  /** Of the style that answers with the files; each call lasts until it is answered. */
+  function answersLate(): { answer: () => void } {
+    vendor.traits = { ...vendor.traits, style: 'call', startTimeoutMs: 60_000 };
+    const waiting: (() => void)[] = [];
+    vendor.onStart = (_, { signal }) =>
+      new Promise((resolve, reject) => {
+        waiting.push(() => resolve(FINISHED));
+        signal.addEventListener('abort', () => reject(signal.reason as Error));
+      });
+    return { answer: () => waiting.splice(0).forEach((answer) => answer()) };
+  }
+
+  it('leave their slot to other tasks', async () => {
+    const { answer } = answersLate();
+    await startWorker(1);
+    for (let order = 0; order < 3; order += 1) await bench.submit();
+    await eventually(() => vendor.asked === 3);
+    expect(await statesOf()).toEqual(['submitting', 'submitting', 'submitting']);
+    answer();
+    await eventually(async () => (await statesOf()).every((state) => state === 'storing'));
+  });
+
+  it('have CALL_GRACE_SECONDS when the worker stops, so that what was paid for is kept', async () => {
+    const { answer } = answersLate();
+    const taskId = await bench.submit();
+    const worker = await startWorker(1, 30);
+    await eventually(() => vendor.asked === 1);
+    workers = [];
+    const beganMs = performance.now();
+    const stopped = worker.stop(100);
+    // Longer than any other step has, with the time for giving it up.
+    await eventually(() => performance.now() - beganMs > 1_500);
+    answer();
+    await stopped;
+    expect(performance.now() - beganMs).toBeLessThan(15_000);
+    expect(await bench.row(taskId)).toMatchObject({ state: 'storing', lapses: 0 });
+    expect(vendor.asked).toBe(1);
+  });
+
+  it('are given up when CALL_GRACE_SECONDS are over, and the worker ends', async () => {
+    answersLate();
+    const taskId = await bench.submit();
+    const worker = await startWorker(1, 1);
+    await eventually(() => vendor.asked === 1);
+    workers = [];
+    const beganMs = performance.now();
+    await worker.stop(100);
+    expect(performance.now() - beganMs).toBeLessThan(10_000);
+    expect(await bench.row(taskId)).toMatchObject({ state: 'failed', charged_micros: 0n, lease_owner: null });
+  });
+
+  it('answer a check that takes longer than half a lease, asked once', async () => {
+    const leaseMs = 1_600;
+    vendor.traits = { ...vendor.traits, checkTimeoutMs: 10_000 };
+    let asked = 0;
+    vendor.onCheck = async () => {
+      asked += 1;
+      const beganMs = performance.now();
+      await eventually(() => performance.now() - beganMs > leaseMs * 1.5);
+      return { state: 'succeeded', outputs: FINISHED.outputs };
+    };
+    const taskId = await bench.submit();
+    await bench.start.run(await bench.claim(taskId), new AbortController().signal);
+    const lane = new ProviderPoller(vendor.id, Object.create(bench.parts, { leaseMs: { value: leaseMs } }));
+    lane.start();
+    await eventually(async () => (await bench.row(taskId)).state === 'storing');
+    await lane.stop(1_000);
+    expect(asked).toBe(1);
+  });
+
+  it('never pass the running orders of an account, over two workers', async () => {
+    upstreams.exchange([vendor.routed({ limits: { running: 2 } })]);
+    await Promise.all([startWorker(4), startWorker(4)]);
+    const ids = await Promise.all(Array.from({ length: 6 }, () => bench.submit()));
+    const seen: number[] = [];
+    let done = false;
+    vendor.onCheck = async () => {
+      seen.push((await statesOf()).filter((state) => state === 'running').length);
+      return done ? { state: 'failed', code: 'upstream_error', publicReason: 'over' } : { state: 'pending' };
+    };
+    await eventually(() => seen.length >= 4);
+    expect(vendor.taken).toHaveLength(2);
+    done = true;
+    await eventually(async () => (await statesOf()).every((state) => state === 'failed'));
+    expect(vendor.taken.toSorted()).toEqual(ids.toSorted());
+    expect(Math.max(...seen)).toBeLessThanOrEqual(2);
+  });
+});

@@ -1,0 +1,80 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import type { Medium } from '#contracts';
+import { Cooldowns, createCooldowns } from '#platform';
+import { type Platform, PlatformModule, workerId } from '#runtime';
+import { CALLBACK_BASE_URL, CallbackAddresses } from '../../media-callbacks/callback-addresses.js';
+import { CallJournal } from '../../media-upstreams/call-journal.js';
+import { MediaHealth } from '../../media-upstreams/media-health.js';
+import { MediaMetrics } from '../../media-upstreams/media-metrics.js';
+import { MediaRouter } from '../../media-upstreams/media-router.js';
+import { MediaUpstreams } from '../../media-upstreams/media-upstreams.js';
+import { StartGate } from '../../media-upstreams/start-gate.js';
+import { WorkerHeartbeat } from '../../operations/worker-heartbeat.js';
+import { PollSchedule } from '../poll/poll-schedule.js';
+import { VendorPoller } from '../poll/vendor-poller.js';
+import { SettleTaskService } from '../settle/settle-task.service.js';
+import { TaskTransitions } from '../task-transitions.js';
+import { AdvanceTaskService } from './advance-task.service.js';
+import { DeadlineKeeper } from './deadline-keeper.js';
+import { HandedOver } from './handed-over.js';
+import { HandOver } from './hand-over.js';
+import { MediaWorker } from './media-worker.js';
+import { ReferenceCheck } from './reference-check.js';
+import { StartStep } from './start-step.js';
+import { storeLimitsOf } from './store-limits.js';
+import { StoreStep } from './store-step.js';
+import { TaskWorker } from './task-worker.js';
+import { UpstreamLimits } from './upstream-limits.js';
+import { CALL_GRACE_MS, CONCURRENCY, LEASE_MS, MEDIUM, STORE_LIMITS, WorkerParts } from './worker-parts.js';
+
+/** All that the worker of one medium is made of. */
+@Module({
+  providers: [
+    AdvanceTaskService,
+    CallbackAddresses,
+    CallJournal,
+    DeadlineKeeper,
+    HandedOver,
+    HandOver,
+    MediaHealth,
+    MediaMetrics,
+    MediaWorker,
+    PollSchedule,
+    SettleTaskService,
+    StartGate,
+    StartStep,
+    StoreStep,
+    TaskWorker,
+    UpstreamLimits,
+    VendorPoller,
+    WorkerParts,
+  ],
+})
+export class MediaWorkerModule {
+  /** @param concurrency how many steps it works on at once. */
+  static register(medium: Medium, concurrency: number, platform: Platform, upstreams: MediaUpstreams): DynamicModule {
+    const { config, database, fetcher, taskSignals } = platform;
+    const id = workerId(medium);
+    const lookMs = config.media.MEDIA_INSPECT_TIMEOUT_SECONDS * 1000;
+    const leaseMs = config.worker.TASK_LEASE_SECONDS * 1000;
+    const identity = { id, role: `${medium}-worker`, concurrency } as const;
+    return {
+      module: MediaWorkerModule,
+      imports: [PlatformModule.register(platform)],
+      providers: [
+        { provide: CALLBACK_BASE_URL, useValue: config.server.PUBLIC_BASE_URL?.replace(/\/+$/, '') },
+        { provide: MEDIUM, useValue: medium },
+        { provide: CONCURRENCY, useValue: concurrency },
+        { provide: LEASE_MS, useValue: leaseMs },
+        { provide: CALL_GRACE_MS, useValue: config.worker.CALL_GRACE_SECONDS * 1000 },
+        { provide: STORE_LIMITS, useValue: storeLimitsOf(config.media) },
+        { provide: Cooldowns, useValue: createCooldowns(config.queue, database, platform.embedded) },
+        { provide: MediaUpstreams, useValue: upstreams },
+        { provide: MediaRouter, useValue: new MediaRouter(upstreams) },
+        { provide: ReferenceCheck, useValue: new ReferenceCheck(fetcher, lookMs) },
+        { provide: TaskTransitions, useValue: new TaskTransitions(database, taskSignals, id, leaseMs) },
+        { provide: WorkerHeartbeat, useValue: new WorkerHeartbeat(database, identity, leaseMs) },
+      ],
+    };
+  }
+}

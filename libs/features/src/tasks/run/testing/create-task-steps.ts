@@ -1,0 +1,63 @@
+import type { Cooldowns } from '#platform';
+import type { Platform } from '#runtime';
+import { CallbackAddresses } from '../../../media-callbacks/callback-addresses.js';
+import { CallJournal } from '../../../media-upstreams/call-journal.js';
+import { MediaHealth } from '../../../media-upstreams/media-health.js';
+import { MediaRouter } from '../../../media-upstreams/media-router.js';
+import type { MediaUpstreams } from '../../../media-upstreams/media-upstreams.js';
+import { StartGate } from '../../../media-upstreams/start-gate.js';
+import { PollSchedule } from '../../poll/poll-schedule.js';
+import { SettleTaskService } from '../../settle/settle-task.service.js';
+import type { TaskTransitions } from '../../task-transitions.js';
+import { AdvanceTaskService } from '../advance-task.service.js';
+import { HandedOver } from '../handed-over.js';
+import { HandOver } from '../hand-over.js';
+import { ReferenceCheck } from '../reference-check.js';
+import { StartStep } from '../start-step.js';
+import { type StoreLimits, storeLimitsOf } from '../store-limits.js';
+import { StoreStep } from '../store-step.js';
+import { UpstreamLimits } from '../upstream-limits.js';
+import { WorkerParts } from '../worker-parts.js';
+
+/** What the steps of tasks work with, besides the platform. */
+interface StepSurroundings {
+  readonly moves: TaskTransitions;
+  readonly upstreams: MediaUpstreams;
+  readonly cooldowns: Cooldowns;
+  readonly leaseMs: number;
+  /** Absent: as configured. */
+  readonly bounds?: StoreLimits;
+}
+
+/** The steps of tasks, put together as a worker's module does, each to be called alone. */
+export function createTaskSteps(platform: Platform, around: StepSurroundings) {
+  const { config, database, notifier, taskSignals, fetcher, store, failpoints, sealer } = platform;
+  const { moves, upstreams, cooldowns, leaseMs, bounds = storeLimitsOf(config.media) } = around;
+  const limits = new UpstreamLimits(database);
+  const health = new MediaHealth(cooldowns);
+  const parts = new WorkerParts(
+    moves,
+    new SettleTaskService(database, taskSignals, failpoints),
+    new PollSchedule(database, notifier, taskSignals),
+    limits,
+    new ReferenceCheck(fetcher, 10_000),
+    upstreams,
+    new MediaRouter(upstreams),
+    health,
+    new StartGate(upstreams, health, limits),
+    new CallJournal(database),
+    fetcher,
+    new CallbackAddresses(sealer, undefined),
+    store,
+    failpoints,
+    notifier,
+    bounds,
+    leaseMs,
+  );
+  const handedOver = new HandedOver(parts);
+  const start = new StartStep(parts, new HandOver(parts, handedOver), handedOver);
+  const storing = new StoreStep(parts);
+  const { settlement, schedule, gate } = parts;
+  const advance = new AdvanceTaskService(moves, settlement, start, storing);
+  return { parts, settlement, schedule, limits, gate, start, store: storing, advance };
+}

@@ -1,0 +1,104 @@
+/**
+ * The moves of a task from the announcement of a call to what came of it, as one guarded statement each, like all moves
+ * (`task-statements.ts`).
+ */
+
+/** What is written before a vendor is called, and what a limit of running orders counts. */
+const INTEND = `start_intent_at = now(), start_ended_at = null, provider = $3, ticket = $4, step_renewed_at = null,
+  lapses = case when start_intent_at is null then 0 else lapses end,
+  sudden_lapses = case when start_intent_at is null then 0 else sudden_lapses end
+where id = $1 and attempt = $2 and state = 'submitting'`;
+
+/**
+ * $1 task id, $2 attempt, $3 provider, $4 ticket. The point of no return, written before the vendor is called. A task that
+ * comes so far for the first time has got past whatever its lapses were due to.
+ */
+export const RECORD_START_INTENT = `
+update task set ${INTEND}
+returning id`;
+
+/**
+ * The same for the sandbox where it stands in for upstreams that nobody configured. One that was configured in the meantime
+ * keeps it from the order, also in a process that has not heard of it: what was sold for that one must be made by it.
+ */
+export const RECORD_STAND_IN_INTENT = `
+with configured as (select exists (select from upstream where kind = 'media') as any_media),
+intended as (
+  update task set ${INTEND} and not (select any_media from configured)
+  returning id
+)
+select (select id from intended) as id, (select any_media from configured) as is_full`;
+
+/** $1 vendor account. For the rest of the transaction nobody else counts what runs there. */
+export const LOCK_VENDOR_ACCOUNT = `select pg_advisory_xact_lock(hashtextextended('media ' || $1, 0))`;
+
+/**
+ * The same below a limit of running orders, behind `LOCK_VENDOR_ACCOUNT`. $5 ids of the account's upstreams, $6 the most orders
+ * that may run there, $7 as how many this one counts. Counted from the rows, so that nothing leaks when a worker dies.
+ */
+export const RECORD_START_INTENT_BELOW = `
+with running as (
+  select count(*) as orders from task
+  where provider = any($5::text[]) and state in ('submitting', 'running') and start_intent_at is not null and id <> $1
+), intended as (
+  update task set ${INTEND} and (select orders from running) + $7::integer <= $6::integer
+  returning id
+)
+select (select id from intended) as id, (select orders from running) + $7::integer > $6::integer as is_full`;
+
+/**
+ * $1 task id, $2 attempt, $3 operation, $4 provider, $5 first poll in ms, $6 cost in micros, $7 its unit. The vendor took
+ * the order. A wish to cancel that came meanwhile is carried out at the first poll.
+ */
+export const SET_RUNNING = `
+with moved as (
+  update task set state = 'running', operation = $3, provider = $4, lease_owner = null, lease_until = null,
+    running_at = now(), lapses = 0, sudden_lapses = 0, version = version + 1, cost_micros = $6::bigint, cost_unit = $7
+  where id = $1 and attempt = $2 and state = 'submitting'
+  returning id, cancel_requested_at is not null as cancel_requested
+), scheduled as (
+  insert into task_poll (task_id, provider, operation, next_poll_at, cancel_requested)
+  select id, $4, $3, now() + $5::integer * interval '1 millisecond', cancel_requested from moved
+  on conflict (task_id) do nothing
+)
+select id from moved`;
+
+/**
+ * $1 task id, $2 attempt, $3 outputs, $4 provider, $5 cost in micros, $6 its unit. The vendor answered the order with its
+ * files: any worker may copy them.
+ */
+export const SET_FINISHED = `
+update task set state = 'storing', outputs = $3, provider = $4, lease_owner = null, lease_until = now(), running_at = now(),
+  produced_at = now(), progress = greatest(progress, 95), lapses = 0, sudden_lapses = 0, version = version + 1,
+  cost_micros = $5::bigint, cost_unit = $6
+where id = $1 and attempt = $2 and state = 'submitting'
+returning id`;
+
+/** $1 task id, $2 attempt, $3 reason. A call was lost that its upstream may be asked for once more: it costs us, not the caller. */
+export const REPEAT_LOST_CALL = `
+with moved as (
+  update task set state = 'queued', start_intent_at = null, lost_calls = lost_calls + 1, last_failure = $3, lease_owner = null,
+    version = version + 1, lease_until = now()
+  where id = $1 and attempt = $2 and state = 'submitting' and lost_calls = 0
+  returning id, attempt
+), noted as (
+  insert into task_event (task_id, attempt, kind, detail) select id, attempt, 'requeued', $3 from moved
+)
+select id from moved`;
+
+/**
+ * $1 task id, $2 provider, $3 operation. Work at the vendor that no row holds, unless the row already knows it.
+ * Answers whether the task has ended, so that nobody can want the work any more.
+ */
+export const RECORD_ORPHAN = `
+with orphan as (
+  insert into upstream_orphan (task_id, provider, operation)
+  select $1, $2, $3::jsonb where not exists (select 1 from task where id = $1 and operation = $3::jsonb)
+  on conflict do nothing
+  returning task_id
+)
+select finished_at is not null as unwanted from task where id in (select task_id from orphan)`;
+
+/** $1 task id, $2 operation. The vendor was told to stop it. */
+export const RESOLVE_ORPHAN = `
+update upstream_orphan set resolved_at = now() where task_id = $1 and operation = $2::jsonb`;

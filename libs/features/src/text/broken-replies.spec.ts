@@ -1,0 +1,130 @@
+import type { FinishReason, TextEvent } from '#contracts';
+import { ReplyCollector } from './collect-reply.js';
+import { geminiEventStyle } from './gemini/gemini-style.js';
+import { geminiAnswer } from './gemini/write-gemini-answer.js';
+import { messagesStyle } from './messages/messages-style.js';
+import { messagesAnswer } from './messages/write-messages-answer.js';
+import { responsesStyle } from './responses/responses-style.js';
+import { responsesAnswer } from './responses/write-responses-answer.js';
+import { parsedStream, rebuiltItems } from './testing/rebuilt.js';
+import type { TextStreamEncoder } from './text-style-codec.js';
+
+const context = <Body extends object>(body: Body) => ({
+  requestId: 'req_1',
+  model: 'm',
+  body,
+  createdSeconds: 1_795_190_389,
+  estimatedInputTokens: 1,
+  onAnswer: () => {},
+});
+
+const collected = (events: readonly TextEvent[]) => {
+  const collector = new ReplyCollector();
+  for (const event of events) collector.add(event);
+  return collector.reply();
+};
+const written = (encoder: TextStreamEncoder, events: readonly TextEvent[]) =>
+  parsedStream(events.map((event) => encoder.write(event)).join('') + encoder.end());
+
+describe('A call whose arguments broke off', () => {
+  const broken = (reason: FinishReason): TextEvent[] => [
+    { type: 'text', text: 'So' },
+    { type: 'call', id: 'c', name: 'rm' },
+    { type: 'arguments', json: '{"path": "/tmp/x", "confirm' },
+    { type: 'finish', reason },
+  ];
+
+  it('is left out where the output limit cut it, so that nobody runs another call', () => {
+    const events = broken('length');
+    expect(messagesAnswer(collected(events), 'm')).toMatchObject({
+      content: [{ type: 'text', text: 'So' }],
+      stop_reason: 'max_tokens',
+    });
+    const whole = geminiAnswer(collected(events), 'm', 'r');
+    expect(whole).toMatchObject({ candidates: [{ finishReason: 'MAX_TOKENS' }] });
+    const streamed = written(geminiEventStyle.stream(context({ contents: [] })), events);
+    for (const told of [whole, streamed]) expect(JSON.stringify(told)).not.toContain('functionCall');
+  });
+
+  it('fails a reply that calls itself complete', () => {
+    const events = broken('tool-calls');
+    const failure = expect.objectContaining({ code: 'upstream_error' }) as Error;
+    expect(() => messagesAnswer(collected(events), 'm')).toThrow(failure);
+    expect(() => geminiAnswer(collected(events), 'm', 'r')).toThrow(failure);
+    expect(() => written(geminiEventStyle.stream(context({ contents: [] })), events)).toThrow(failure);
+  });
+});
+
+describe('A refusal in words', () => {
+  const events: TextEvent[] = [
+    { type: 'refusal', text: 'I will ' },
+    { type: 'refusal', text: 'not.' },
+    { type: 'finish', reason: 'stop' },
+  ];
+
+  it('is a refusal in the responses style, whole and streamed', () => {
+    const body = context({ model: 'm', input: 'x' });
+    const items = [{ type: 'message', content: [{ type: 'refusal', refusal: 'I will not.' }] }];
+    expect(responsesAnswer(collected(events), body).output).toMatchObject(items);
+    const stream = written(responsesStyle.stream(body), events);
+    expect(rebuiltItems(stream)).toMatchObject(items);
+    expect(stream.map(({ type }) => type)).toEqual(
+      expect.arrayContaining(['response.refusal.delta', 'response.refusal.done', 'response.completed']),
+    );
+  });
+
+  it('ends as a refusal in the messages style', () => {
+    expect(messagesAnswer(collected(events), 'm')).toMatchObject({
+      content: [{ text: 'I will not.' }],
+      stop_reason: 'refusal',
+    });
+    const stream = written(messagesStyle.stream(context({ model: 'm', messages: [] })), events);
+    expect(stream.at(-2)).toMatchObject({ delta: { stop_reason: 'refusal' } });
+  });
+
+  it('ends by the filter in the content-generation style', () => {
+    expect(geminiAnswer(collected(events), 'm', 'r')).toMatchObject({
+      candidates: [{ content: { parts: [{ text: 'I will not.' }] }, finishReason: 'SAFETY' }],
+    });
+    const stream = written(geminiEventStyle.stream(context({ contents: [] })), events);
+    expect(stream.at(-1)).toMatchObject({ candidates: [{ finishReason: 'SAFETY' }] });
+  });
+});
+
+describe('Reasoning that a client of the content-generation style keeps only the proof of', () => {
+  const thought: TextEvent[] = [
+    { type: 'reasoning', text: 'Hm, ' },
+    { type: 'reasoning', text: 'well' },
+    { type: 'signature', signature: 'messages:proof' },
+    { type: 'signature', signature: 'messages:sealed' },
+    { type: 'call', id: 'c', name: 'f' },
+    { type: 'finish', reason: 'tool-calls' },
+  ];
+  const reasoning = [
+    { type: 'reasoning', text: 'Hm, well', signature: 'messages:proof' },
+    { type: 'reasoning', text: '', signature: 'messages:sealed' },
+  ];
+
+  type Part = { thought?: boolean; text?: string; functionCall?: object; thoughtSignature?: string };
+  const replayed = (parts: readonly Part[]) =>
+    geminiEventStyle.read({ contents: [{ role: 'model', parts: parts as never }] }, 'm', false).turns[0]?.parts;
+  const streamed = written(geminiEventStyle.stream(context({ contents: [] })), thought).flatMap(
+    ({ candidates }) => (candidates?.[0]?.content.parts ?? []) as readonly Part[],
+  );
+
+  it.each<[string, readonly Part[]]>([
+    ['streamed', streamed],
+    ['whole', geminiAnswer(collected(thought), 'm', 'r').candidates[0]?.content.parts ?? []],
+  ])('comes back whole, with the call that it stands on: %s', (_form, parts) => {
+    const kept = parts.filter((part) => !part.thought && part.text !== '');
+    expect(kept).toHaveLength(1);
+    expect(replayed(kept)).toMatchObject([...reasoning, { type: 'call', name: 'f' }]);
+    // Another client keeps the thoughts as well.
+    expect(replayed(parts)?.filter(({ type }) => type === 'reasoning')).toEqual(reasoning);
+  });
+
+  it('is nobody else’s proof: what only looks like one stays as it is', () => {
+    const kept = [{ functionCall: { name: 'f' }, thoughtSignature: 'messages:~not ours' }];
+    expect(replayed(kept)?.[0]).toEqual({ type: 'reasoning', text: '', signature: 'messages:~not ours' });
+  });
+});

@@ -1,0 +1,49 @@
+import { CHAT_LIMITS, type ChatRequest, type JsonObject, type NativeBody } from '#contracts';
+import { addToTopLevelObject } from '#providers';
+import { asBuffer } from '../as-buffer.js';
+import { asJson } from '../json-object.js';
+
+const [LIMIT] = CHAT_LIMITS;
+
+type NativeBytes = Extract<NativeBody, { kind: 'bytes' }>;
+
+/** Whether the caller wants to read the usage at the end of a stream. */
+export const isUsageAsked = ({ stream_options: options }: ChatRequest): boolean => options?.include_usage === true;
+
+/** The usage of a stream is always asked for: it is what the request is charged by. */
+const mustAsk = (body: ChatRequest): boolean => body.stream === true && !isUsageAsked(body);
+
+function rewrittenBody(body: ChatRequest, limit: number | undefined): JsonObject {
+  const { max_tokens: _former, max_completion_tokens: _newer, ...rest } = asJson(body);
+  return {
+    ...(limit === undefined ? asJson(body) : { ...rest, [LIMIT]: limit }),
+    ...(mustAsk(body) && { stream_options: { ...asJson(body.stream_options ?? {}), include_usage: true } }),
+  };
+}
+
+/** The bytes with the wish for usage, if they have a place for it; it stands in front when they do not name its field. */
+function askingForUsage(body: ChatRequest, bytes: Uint8Array): Pick<NativeBytes, 'bytes' | 'front'> | null {
+  if (!mustAsk(body)) return { bytes };
+  const options = body.stream_options;
+  if (!('stream_options' in body)) return { bytes, front: { stream_options: { include_usage: true } } };
+  if (!options || 'include_usage' in options) return null;
+  const asking = addToTopLevelObject(asBuffer(bytes), 'stream_options', '"include_usage":true');
+  return asking && { bytes: asking };
+}
+
+/**
+ * The body for an upstream of the same style. The bytes stay as they are but for what the gateway must add to the front:
+ * a limit where the caller set none, and the wish for the usage of a stream.
+ */
+export function nativeChatBody(
+  body: ChatRequest,
+  bytes: Uint8Array | undefined,
+  limit: number | undefined,
+): NativeBody {
+  const parsed = (): JsonObject => rewrittenBody(body, limit);
+  const asking = bytes && askingForUsage(body, bytes);
+  if (!asking || (limit !== undefined && CHAT_LIMITS.some((name) => name in body)))
+    return { kind: 'rewritten', body: parsed() };
+  if (limit === undefined) return { kind: 'bytes', ...asking, parsed };
+  return { kind: 'bytes', ...asking, front: { [LIMIT]: limit, ...asking.front }, parsed };
+}

@@ -1,0 +1,118 @@
+import {
+  type ChatRequest,
+  type ChatTool,
+  type FunctionTool,
+  type HostedTool,
+  isOptionalTool,
+  type OutputFormat,
+  type TextRequest,
+  type ToolChoice,
+} from '#contracts';
+import { withoutAbsent } from '../absent.js';
+import { asJson } from '../json-object.js';
+import { cannotTranslate } from '../refusals.js';
+import { TurnList } from '../turn-list.js';
+import { readChatMessage } from './read-chat-messages.js';
+import { readReasoningRequest } from './read-reasoning-request.js';
+
+/** Reads a checked chat completions body into the canonical request. */
+export function readChatRequest(body: ChatRequest, model: string, stream: boolean): TextRequest {
+  expectTranslatable(body);
+  const system: string[] = [];
+  const turns = new TurnList();
+  body.messages.forEach((message, index) => readChatMessage(message, `messages[${index}]`, turns, system));
+  const { toolChoice, onlyTools } = readToolChoice(body.tool_choice);
+  const tools = readFunctionTools(body.tools ?? []);
+  return withoutAbsent<TextRequest>({
+    model,
+    stream,
+    system,
+    turns: turns.turns(),
+    tools: onlyTools ? tools.filter((tool) => onlyTools.includes(tool.name)) : tools,
+    hostedTools: readOtherTools(body),
+    toolChoice,
+    parallelToolCalls: body.parallel_tool_calls ?? true,
+    format: readFormat(body.response_format),
+    reasoning: readReasoningRequest(body, model),
+    maxOutputTokens: chatOutputLimit(body),
+    temperature: body.temperature,
+    topP: body.top_p,
+    // -1 stands for all of them.
+    topK: body.top_k != null && body.top_k > 0 ? body.top_k : undefined,
+    stopSequences: typeof body.stop === 'string' ? [body.stop] : (body.stop ?? []),
+    seed: body.seed,
+    presencePenalty: body.presence_penalty,
+    frequencyPenalty: body.frequency_penalty,
+    user: body.safety_identifier ?? body.user,
+  });
+}
+
+/** The most tokens of one reply. */
+export const chatOutputLimit = (body: ChatRequest): number | undefined =>
+  body.max_completion_tokens ?? body.max_tokens ?? undefined;
+
+/** What changes the answer, and only an upstream of this protocol can honour. */
+const UNTRANSLATABLE: readonly (readonly [
+  field: keyof ChatRequest,
+  what: string,
+  isAsked: (body: ChatRequest) => boolean,
+])[] = [
+  ['n', 'more than one reply to a request', ({ n }) => (n ?? 1) > 1],
+  ['logprobs', 'the probability of each token', ({ logprobs }) => logprobs === true],
+  ['top_logprobs', 'the probability of each token', ({ top_logprobs: top }) => (top ?? 0) > 0],
+  ['logit_bias', 'a bias of tokens', ({ logit_bias: bias }) => Object.keys(bias ?? {}).length > 0],
+  ['functions', 'the former form of tools', ({ functions }) => (functions ?? []).length > 0],
+  ['modalities', 'a reply that is not text', ({ modalities }) => (modalities ?? []).some((kind) => kind !== 'text')],
+  ['audio', 'a spoken reply', ({ audio }) => audio != null],
+  ['prediction', 'a predicted reply', ({ prediction }) => prediction != null],
+  ['web_search_options', 'a search of the web by the vendor', ({ web_search_options: search }) => search != null],
+];
+
+/** @throws GatewayError `unsupported_parameter` that names the first such field. */
+function expectTranslatable(body: ChatRequest): void {
+  const asked = UNTRANSLATABLE.find(([, , isAsked]) => isAsked(body));
+  if (asked) throw cannotTranslate(asked[0], asked[1]);
+}
+
+const isFunction = (tool: ChatTool): tool is Extract<ChatTool, { function: unknown }> => tool.type === 'function';
+
+const readFunctionTools = (tools: readonly ChatTool[]): FunctionTool[] =>
+  tools
+    .filter(isFunction)
+    .map(({ function: { name, description, parameters, strict } }) =>
+      withoutAbsent<FunctionTool>({ name, description, parameters, strict }),
+    );
+
+const readOtherTools = ({ tools, tool_choice: choice }: ChatRequest): HostedTool[] =>
+  (tools ?? []).flatMap((tool, index) => {
+    if (isFunction(tool)) return [];
+    const { type } = tool;
+    const isOptional = isOptionalTool(tool, choice);
+    return [{ protocol: 'chat' as const, param: `tools[${index}]`, type, isOptional, definition: asJson(tool) }];
+  });
+
+interface ReadToolChoice {
+  readonly toolChoice: ToolChoice;
+  /** Set when the choice narrows the tools without forcing a call. */
+  readonly onlyTools?: readonly string[];
+}
+
+function readToolChoice(sent: ChatRequest['tool_choice']): ReadToolChoice {
+  if (sent == null || sent === 'auto') return { toolChoice: { mode: 'auto' } };
+  if (sent === 'none') return { toolChoice: { mode: 'none' } };
+  if (sent === 'required') return { toolChoice: { mode: 'required', names: [] } };
+  if (sent.type === 'function') return { toolChoice: { mode: 'required', names: [sent.function.name] } };
+  if (sent.type !== 'allowed_tools') throw cannotTranslate('tool_choice', 'the choice of a tool that is no function');
+  const { mode, tools } = sent.allowed_tools;
+  const names = tools.map((tool) => tool.function.name);
+  return mode === 'required' ? { toolChoice: { mode, names } } : { toolChoice: { mode: 'auto' }, onlyTools: names };
+}
+
+function readFormat(sent: ChatRequest['response_format']): OutputFormat {
+  if (sent == null || sent.type === 'text') return { type: 'text' };
+  if (sent.type === 'json_object') return { type: 'json' };
+  if (sent.type !== 'json_schema')
+    throw cannotTranslate('response_format', `a format of type "${(sent as { type: string }).type}"`);
+  const { name, schema, strict } = sent.json_schema;
+  return schema ? withoutAbsent<OutputFormat>({ type: 'json-schema', name, schema, strict }) : { type: 'json' };
+}

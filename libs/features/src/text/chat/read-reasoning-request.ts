@@ -1,0 +1,25 @@
+import { asksForThinking, type ChatRequest, type ReasoningRequest } from '#contracts';
+import { withoutAbsent } from '../absent.js';
+
+/** The tokens to think with that the caller names, in the words of any vendor. */
+export const namedBudget = ({ reasoning, thinking, thinking_budget: budget }: ChatRequest): number | undefined =>
+  [reasoning?.max_tokens, thinking?.type === 'enabled' ? thinking.budget_tokens : undefined, budget].find(
+    (tokens) => tokens != null && tokens > 0,
+  ) ?? undefined;
+
+const isOff = ({ reasoning, thinking, enable_thinking: enabled, thinking_budget: budget }: ChatRequest): boolean =>
+  [reasoning?.enabled, thinking?.type !== 'disabled', enabled, budget].some((said) => said === false || said === 0);
+
+const isOn = ({ reasoning, thinking, enable_thinking: enabled }: ChatRequest): boolean =>
+  [reasoning, thinking, enabled].some((said) => said != null);
+
+/** Reasoning is asked for in the words of several vendors. What was thought is told unless the caller wants it left out. */
+export function readReasoningRequest(body: ChatRequest, model: string): ReasoningRequest | undefined {
+  if (isOff(body)) return { effort: 'none', visible: false };
+  const effort = body.reasoning_effort ?? body.reasoning?.effort ?? undefined;
+  const budgetTokens = namedBudget(body);
+  const isNamed = effort !== undefined || budgetTokens !== undefined;
+  if (!isNamed && !isOn(body) && !asksForThinking(model)) return undefined;
+  const visible = effort !== 'none' && body.reasoning?.exclude !== true;
+  return withoutAbsent<ReasoningRequest>({ effort, budgetTokens, visible });
+}

@@ -1,0 +1,111 @@
+import { Injectable } from '@nestjs/common';
+import { ERRORS, type EmbeddingsReply, GatewayError, textModelElsewhere } from '#contracts';
+import { logger, observeUpstream } from '#platform';
+import { type TextUpstream, TextUpstreams } from '../text-upstreams.js';
+import { type Admission, UpstreamHealth } from '../upstream-health.js';
+
+const log = logger('embeddings');
+
+/** An upstream that offers a model of embeddings, under the name it has there. */
+interface EmbeddingsRoute {
+  readonly upstream: TextUpstream;
+  readonly upstreamModel: string;
+}
+
+/** A request that any upstream may answer. */
+export interface RoutableEmbeddings {
+  readonly requestId: string;
+  readonly accountId: string;
+  readonly model: string;
+  readonly body: Uint8Array;
+}
+
+/** A reply and the upstream it came from. */
+export interface RoutedEmbeddings {
+  readonly reply: EmbeddingsReply;
+  readonly upstreamId: string;
+}
+
+/**
+ * Finds an upstream for embeddings: by priority, one after the other, each asked once. Failures count for the same health
+ * as those of texts.
+ */
+@Injectable()
+export class EmbeddingsRouter {
+  readonly #upstreams: TextUpstreams;
+  readonly #health: UpstreamHealth;
+
+  constructor(upstreams: TextUpstreams, health: UpstreamHealth) {
+    this.#upstreams = upstreams;
+    this.#health = health;
+  }
+
+  /** @throws GatewayError `model_not_found` where no upstream offers embeddings under this name. */
+  expectModel(model: string): void {
+    if (this.#routes(model).length > 0) return;
+    const elsewhere = textModelElsewhere(model);
+    const message =
+      elsewhere ??
+      `No upstream makes embeddings with a model "${model.slice(0, 64)}". GET /v1/models lists those there are.`;
+    throw new GatewayError('model_not_found', message, { param: 'model' });
+  }
+
+  /** @throws GatewayError of the last upstream asked. */
+  async call(call: RoutableEmbeddings, signal: AbortSignal): Promise<RoutedEmbeddings> {
+    let last: GatewayError | undefined;
+    for (const route of this.#routes(call.model)) {
+      const admission = await this.#health.admits(route.upstream, call.accountId);
+      if (!admission) continue;
+      const outcome = await this.#ask(call, route, admission, signal);
+      if (!(outcome instanceof GatewayError)) return outcome;
+      last = outcome;
+    }
+    throw (
+      last ?? new GatewayError('overloaded', 'Every upstream of this model is resting after failures; try again soon.')
+    );
+  }
+
+  /** Heavier ones tend to come earlier within a priority. */
+  #routes(model: string): readonly EmbeddingsRoute[] {
+    return this.#upstreams.all
+      .flatMap((upstream) => {
+        const upstreamModel = upstream.embeddings?.models.get(model);
+        const time = -Math.log(1 - Math.random()) / upstream.weight;
+        return upstreamModel === undefined || upstream.weight === 0 ? [] : [{ upstream, upstreamModel, time }];
+      })
+      .toSorted((one, other) => one.upstream.priority - other.upstream.priority || one.time - other.time);
+  }
+
+  async #ask(
+    call: RoutableEmbeddings,
+    { upstream, upstreamModel }: EmbeddingsRoute,
+    admission: Admission,
+    signal: AbortSignal,
+  ): Promise<RoutedEmbeddings | GatewayError> {
+    const { embeddings: offered } = upstream;
+    // It may have been exchanged while its admission was asked for.
+    if (!offered || !this.#upstreams.all.includes(upstream)) return this.#gone(admission);
+    const { accountId } = call;
+    try {
+      const { provider } = offered;
+      const reply = await observeUpstream(provider.id, 'text', () =>
+        provider.embed({ upstreamModel, ...call }, signal),
+      );
+      this.#health.answered(upstream, accountId, admission);
+      this.#health.completed(upstream, accountId);
+      return { reply, upstreamId: provider.id };
+    } catch (error) {
+      const isFailure = error instanceof GatewayError && ERRORS[error.code].retryable;
+      if (isFailure) this.#health.failed(upstream, accountId, error, admission);
+      else this.#health.released(admission);
+      if (!isFailure) throw error;
+      log.warn('upstream.failed', { requestId: call.requestId, upstream: offered.provider.id, code: error.code });
+      return error;
+    }
+  }
+
+  #gone(admission: Admission): GatewayError {
+    this.#health.released(admission);
+    return new GatewayError('overloaded', 'The upstreams of this model have just changed; try again.');
+  }
+}

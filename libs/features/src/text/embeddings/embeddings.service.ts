@@ -1,0 +1,160 @@
+import { Injectable } from '@nestjs/common';
+import {
+  EMBEDDINGS_FIELDS,
+  type EmbeddingsInput,
+  type EmbeddingsRequest,
+  GatewayError,
+  type TextUsage,
+} from '#contracts';
+import { jsonBytes, systemClock } from '#platform';
+import { loadTokenCounter, type TokenCounter } from '#providers';
+import { noteFacts } from '../../operations/request-facts.js';
+import { Settlements } from '../settlements.js';
+import type { TextBilling, TextHold, TextSettlement } from '../text-billing.js';
+import { LedgerTextBilling } from '../ledger-text-billing.js';
+import { EmbeddingsRouter, type RoutedEmbeddings } from './embeddings-router.js';
+
+/** Bytes of text a token has at least on average; low, so that a hold is rarely too small. */
+const BYTES_PER_TOKEN = 3;
+
+/** A checked request. */
+export interface EmbeddingsOrder {
+  readonly requestId: string;
+  /** Of a request that may be repeated. */
+  readonly idempotencyKey?: string | undefined;
+  readonly caller: {
+    readonly accountId: string;
+    readonly apiKeyId: string;
+    /** Empty: every model is allowed. */
+    readonly allowedModels: readonly string[];
+  };
+  readonly body: EmbeddingsRequest;
+  /** The body as it was sent. */
+  readonly bytes: Uint8Array | undefined;
+}
+
+/**
+ * Passes requests for embeddings on to upstreams that offer them: money held for the input, the usage charged. A request
+ * whose caller leaves is finished, and paid for, all the same.
+ */
+@Injectable()
+export class EmbeddingsService {
+  readonly #router: EmbeddingsRouter;
+  readonly #billing: TextBilling;
+  readonly #settlements = new Settlements(systemClock);
+
+  constructor(router: EmbeddingsRouter, billing: LedgerTextBilling) {
+    this.#router = router;
+    this.#billing = billing;
+  }
+
+  /**
+   * The upstream's own JSON with `code` at the top; `data` is the interface's own list.
+   *
+   * @throws GatewayError 4xx for the request's own faults, `request_too_large` for too many vectors (then charged), 402 without money, 5xx when no upstream could reply.
+   */
+  async embed(order: EmbeddingsOrder): Promise<string> {
+    const { requestId, caller, body } = order;
+    const { model, input } = body;
+    const { accountId, apiKeyId } = caller;
+    this.#expectAllowed(order);
+    const hold = await this.#billing.hold({
+      requestId,
+      idempotencyKey: order.idempotencyKey,
+      accountId,
+      apiKeyId,
+      model,
+      inputTokens: mostTokens(input),
+      outputTokens: 0,
+      isInputOnly: true,
+    });
+    const startedAt = performance.now();
+    const settle = (status: TextSettlement['status'], usage?: TextUsage, routed?: RoutedEmbeddings): void =>
+      this.#settle(hold, {
+        status,
+        usage,
+        upstream: routed?.upstreamId,
+        upstreamRequestId: routed?.reply.upstreamRequestId,
+        durationMs: Math.round(performance.now() - startedAt),
+      });
+    let json: string | null;
+    try {
+      const call = { requestId, accountId, model, body: await sentOn(order) };
+      const routed = await this.#router.call(call, new AbortController().signal);
+      noteFacts(requestId, { upstream: routed.upstreamId });
+      settle('completed', routed.reply.usage ?? (await this.#counted(input)), routed);
+      ({ json } = routed.reply);
+    } catch (error) {
+      settle('failed');
+      throw error;
+    }
+    if (json === null) throw tooLarge();
+    return `{"code":200,${json.slice(json.indexOf('{') + 1)}`;
+  }
+
+  /** Resolves when what has been answered is settled as well. */
+  close(): Promise<void> {
+    return this.#settlements.drain();
+  }
+
+  /** @throws GatewayError for a model that may not be used, or that no upstream offers; no money is held yet. */
+  #expectAllowed({ caller: { allowedModels }, body: { model } }: EmbeddingsOrder): void {
+    if (allowedModels.length > 0 && !allowedModels.includes(model))
+      throw new GatewayError('model_not_allowed', `This API key may not use the model "${model}".`, { param: 'model' });
+    this.#router.expectModel(model);
+  }
+
+  #settle(hold: TextHold, settlement: TextSettlement): void {
+    this.#settlements.add(hold.requestId, () => this.#billing.settle(hold, settlement));
+  }
+
+  async #counted(input: EmbeddingsInput): Promise<TextUsage> {
+    const counter = await loadTokenCounter();
+    return {
+      inputTokens: await countedTokens(input, counter),
+      cachedInputTokens: 0,
+      cacheWriteTokens: 0,
+      imageInputTokens: 0,
+      outputTokens: 0,
+      reasoningTokens: 0,
+      source: 'counted',
+    };
+  }
+}
+
+/** The vendor made the vectors, and they are paid for. */
+const tooLarge = (): GatewayError =>
+  new GatewayError(
+    'request_too_large',
+    'The vectors of this input are larger than the gateway passes on, and were charged; send fewer texts at once.',
+    { param: 'input' },
+  );
+
+/** The most there may be. */
+const mostTokens = (input: EmbeddingsInput): number =>
+  entriesOf(input).reduce<number>(
+    (sum, entry) => sum + (typeof entry === 'string' ? bytesTokens(entry) : tokensIn(entry)),
+    0,
+  );
+
+const bytesTokens = (text: string): number => Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN);
+
+async function countedTokens(input: EmbeddingsInput, counter: TokenCounter): Promise<number> {
+  let tokens = 0;
+  for (const entry of entriesOf(input))
+    tokens += typeof entry === 'string' ? await counter.countLong(entry) : tokensIn(entry);
+  return tokens;
+}
+
+const entriesOf = (input: EmbeddingsInput): Exclude<EmbeddingsInput, string> =>
+  typeof input === 'string' ? [input] : input;
+
+/** Of tokens it is their number. */
+const tokensIn = (entry: number | readonly number[]): number => (typeof entry === 'number' ? 1 : entry.length);
+
+/** The body's own bytes, without fields of which nobody knows what they cost. */
+async function sentOn({ body, bytes }: EmbeddingsOrder): Promise<Uint8Array> {
+  const fields = Object.entries(body);
+  if (bytes && fields.every(([name]) => EMBEDDINGS_FIELDS.has(name))) return bytes;
+  return Buffer.concat(await jsonBytes(Object.fromEntries(fields.filter(([name]) => EMBEDDINGS_FIELDS.has(name)))));
+}

@@ -1,0 +1,90 @@
+import { createHash } from 'node:crypto';
+import {
+  flatFunction,
+  type FunctionTool,
+  isCustomTool,
+  isFunctionTool,
+  isJsonObject,
+  isNamespace,
+  type ResponsesTool,
+} from '#contracts';
+import { withoutAbsent } from '../absent.js';
+
+/** How the caller knows a tool that other protocols are told of as a function. */
+export interface ToolOrigin {
+  /** `custom`: its input is a text and no JSON. */
+  readonly kind: 'function' | 'custom';
+  readonly name: string;
+  readonly namespace?: string;
+}
+
+/** A tool as a function of a name that is its own in the whole request. */
+export interface FlatTool {
+  readonly tool: FunctionTool;
+  readonly origin: ToolOrigin;
+}
+
+/** The longest name of a function that every vendor takes. */
+const MAX_NAME = 64;
+const HASH_CHARACTERS = 8;
+
+/** The name of a tool in a namespace as other protocols, which have no namespaces, are told it. The same in every turn. */
+export function flatName(namespace: string | null | undefined, name: string): string {
+  if (!namespace) return name;
+  const joined = `${namespace}__${name}`;
+  if (joined.length <= MAX_NAME) return joined;
+  const hash = createHash('sha256').update(joined).digest('hex').slice(0, HASH_CHARACTERS);
+  return `${joined.slice(0, MAX_NAME - HASH_CHARACTERS - 1)}_${hash}`;
+}
+
+/** The functions and free-form tools of a request, those in namespaces too. Tools that the vendor runs are left out. */
+export function flatTools(tools: readonly ResponsesTool[], namespace?: string): FlatTool[] {
+  return tools.flatMap((tool): FlatTool[] => {
+    if (isNamespace(tool)) return flatTools(tool.tools, tool.name);
+    if (isFunctionTool(tool)) {
+      const { name, description, parameters, strict } = flatFunction(tool);
+      const flat = { name: flatName(namespace, name), description, parameters, strict };
+      return [{ tool: withoutAbsent<FunctionTool>(flat), origin: originOf('function', name, namespace) }];
+    }
+    if (!isCustomTool(tool)) return [];
+    const flat = { name: flatName(namespace, tool.name), description: describe(tool), parameters: TEXT_INPUT };
+    return [{ tool: flat, origin: originOf('custom', tool.name, namespace) }];
+  });
+}
+
+/** The origin of each tool, by the name other protocols know it by. */
+export const originsOf = (tools: readonly ResponsesTool[]): ReadonlyMap<string, ToolOrigin> =>
+  new Map(flatTools(tools).map(({ tool, origin }) => [tool.name, origin]));
+
+const originOf = (kind: ToolOrigin['kind'], name: string, namespace: string | undefined): ToolOrigin =>
+  namespace === undefined ? { kind, name } : { kind, name, namespace };
+
+const TEXT_INPUT = {
+  type: 'object',
+  properties: { input: { type: 'string', description: 'The whole input of the tool, as plain text.' } },
+  required: ['input'],
+  additionalProperties: false,
+};
+
+/** A grammar, which other protocols cannot enforce, is at least told to the model. */
+function describe({ description, format }: Extract<ResponsesTool, { type: 'custom' }>): string {
+  const grammar =
+    format?.type === 'grammar'
+      ? [`"input" must match this ${format.syntax ?? ''} grammar:\n${format.definition ?? ''}`]
+      : [];
+  return [...(description ? [description] : []), ...grammar].join('\n\n');
+}
+
+/** The arguments of the function that stands for a free-form tool. */
+export const argumentsOfText = (input: string): string => JSON.stringify({ input });
+
+/** The text in those arguments; a model that wrote something else gets its own words through. */
+export function textOfArguments(json: string): string {
+  try {
+    const value: unknown = JSON.parse(json);
+    if (isJsonObject(value) && typeof value['input'] === 'string') return value['input'];
+  } catch {
+    // Not what was asked for: the tool itself says so best.
+  }
+  return json;
+}

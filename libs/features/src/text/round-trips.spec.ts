@@ -1,0 +1,183 @@
+import fc from 'fast-check';
+import {
+  ChatRequest,
+  checkBody,
+  GeminiRequest,
+  type JsonObject,
+  MessagesRequest,
+  type ReplyBlock,
+  ResponsesRequest,
+  type TextRequest,
+  TEXT_STYLES,
+  type TextStyle,
+  type UserPart,
+} from '#contracts';
+import { PROTOCOL_CODECS } from '#providers';
+import { chatStyle } from './chat/chat-style.js';
+import { geminiEventStyle } from './gemini/gemini-style.js';
+import { messagesStyle } from './messages/messages-style.js';
+import { responsesStyle } from './responses/responses-style.js';
+import { type Conversation, conversations, type Round } from './testing/conversations.js';
+import type { TextStyleCodec } from './text-style-codec.js';
+
+/** A style: how its bodies are checked and read, and where a client puts what was answered before. */
+interface Spoken {
+  readonly codec: TextStyleCodec<never>;
+  readonly type: abstract new () => object;
+  /** The field of a body that holds the turns. */
+  readonly turns: string;
+  /** The turns that a client makes of an answer. */
+  readonly replayed: (answer: never) => readonly JsonObject[];
+}
+
+const STYLES: Readonly<Record<TextStyle, Spoken>> = {
+  responses: {
+    codec: responsesStyle,
+    type: ResponsesRequest,
+    turns: 'input',
+    replayed: ({ output }: { output: JsonObject[] }) => output,
+  },
+  chat: {
+    codec: chatStyle,
+    type: ChatRequest,
+    turns: 'messages',
+    replayed: ({ choices }: { choices: { message: JsonObject }[] }) => choices.map(({ message }) => message),
+  },
+  messages: {
+    codec: messagesStyle,
+    type: MessagesRequest,
+    turns: 'messages',
+    replayed: ({ role, content }: { role: string; content: JsonObject[] }) => [{ role, content }],
+  },
+  gemini: {
+    codec: geminiEventStyle,
+    type: GeminiRequest,
+    turns: 'contents',
+    replayed: ({ candidates }: { candidates: { content: JsonObject }[] }) => candidates.map(({ content }) => content),
+  },
+};
+
+const LEAST: TextRequest = {
+  model: 'm',
+  stream: false,
+  system: [],
+  turns: [],
+  tools: [],
+  hostedTools: [],
+  toolChoice: { mode: 'auto' },
+  parallelToolCalls: true,
+  format: { type: 'text' },
+  stopSequences: [],
+};
+
+const written = (protocol: TextStyle, request: Partial<TextRequest>): JsonObject =>
+  PROTOCOL_CODECS[protocol].write({ ...LEAST, ...request }, 'm', { marksPromptCache: false });
+
+/** The body in which a client of the style has the conversation, the answers as the gateway gave them. */
+function bodyOf(style: TextStyle, { system, rounds }: Conversation): JsonObject {
+  const { turns, replayed } = STYLES[style];
+  const said = rounds.flatMap(({ said: parts, answered }) => [
+    ...(written(style, { turns: [{ role: 'user', parts }] })[turns] as JsonObject[]),
+    ...replayed(answerIn(style, answered) as never),
+  ]);
+  const first = written(style, { system, turns: [{ role: 'user', parts: [] }] });
+  return { ...first, [turns]: [...((first[turns] ?? []) as JsonObject[]), ...said] };
+}
+
+function answerIn(style: TextStyle, answered: Round['answered']): JsonObject {
+  const blocks = answered.map((part): ReplyBlock => part);
+  const context = {
+    requestId: 'req_1',
+    model: 'm',
+    body: { model: 'm', input: '', messages: [], contents: [] } as never,
+    createdSeconds: 0,
+    estimatedInputTokens: 0,
+    onAnswer: () => {},
+  };
+  const finish = { type: 'finish' as const, reason: 'stop' as const };
+  return JSON.parse(STYLES[style].codec.answer({ blocks, finish }, context)) as JsonObject;
+}
+
+function read(style: TextStyle, body: JsonObject): TextRequest {
+  expect([style, checkBody(STYLES[style].type, body)]).toEqual([style, []]);
+  return STYLES[style].codec.read(body as never, 'm', false);
+}
+
+/** The turns as rounds: all that a user says in a row, and all that is answered in a row. */
+function roundsOf({ turns }: Pick<TextRequest, 'turns'>): Round[] {
+  const rounds: { said: UserPart[]; answered: Round['answered'][number][] }[] = [];
+  let last: string | undefined;
+  for (const turn of turns) {
+    if (turn.role === 'user' && last !== 'user') rounds.push({ said: [], answered: [] });
+    last = turn.role;
+    if (turn.role === 'user') rounds.at(-1)?.said.push(...turn.parts);
+    else rounds.at(-1)?.answered.push(...turn.parts);
+  }
+  return rounds;
+}
+
+const joined = (texts: readonly string[]): string => texts.join('').replaceAll(/\s+/g, '');
+
+/** What any two interfaces can both say of a round, and in no finer order than the coarser of them has. */
+function heard({ said, answered }: Round) {
+  const results = said.filter((part) => part.type === 'result');
+  const media = [...said, ...results.flatMap(({ content }) => content)];
+  const sources = media.flatMap((part) =>
+    part.type === 'image' || part.type === 'file' ? [JSON.stringify(part.source)] : [],
+  );
+  return {
+    said: joined(said.flatMap((part) => (part.type === 'text' ? [part.text] : []))),
+    media: sources.toSorted(),
+    results: results.map(({ callId, content, isError }) => {
+      const text = joined(content.flatMap((part) => (part.type === 'text' ? [part.text] : []))).replaceAll(
+        '[picturebelow]',
+        '',
+      );
+      return [callId, text.replace(/^Error:/, ''), isError || text.startsWith('Error:')] as const;
+    }),
+    answered: joined(answered.flatMap((part) => (part.type === 'text' ? [part.text] : []))),
+    calls: answered.flatMap((part) => (part.type === 'call' ? [[part.id, part.name, JSON.parse(part.arguments)]] : [])),
+  };
+}
+
+/**
+ * The reasoning of a round with its proof, which a vendor wants to have back as it gave it: as far as the style has a place
+ * for it, and sorted, because one style has none for the order of texts and calls.
+ */
+function thoughts({ answered }: Round, style: TextStyle, protocol: TextStyle): readonly (readonly [string, string])[] {
+  const calls = answered.some(({ type }) => type === 'call');
+  // Chat vendors prove nothing, and take reasoning back beside calls alone.
+  if (protocol === 'chat' && !calls) return [];
+  const proven = answered.flatMap((part, place) => {
+    if (part.type !== 'reasoning' || (protocol !== 'chat' && part.signature === undefined)) return [];
+    // In a chat message there is one text, so that of several texts that are proven each for itself one proof is left.
+    if (style === 'chat' && protocol === 'gemini' && answered[place + 1]?.type !== 'call') return [];
+    const proof = protocol === 'chat' ? '' : (part.signature ?? '').replace(/^\w+:/, '');
+    return [[protocol === 'gemini' ? '' : part.text, proof] as const];
+  });
+  return proven.toSorted((one, other) => one.join(' ').localeCompare(other.join(' ')));
+}
+
+const PAIRS = TEXT_STYLES.flatMap((style) => TEXT_STYLES.map((protocol) => [style, protocol] as const));
+
+describe('A conversation keeps every part that both ends can say', () => {
+  it.each(PAIRS)('of a %s client with a %s upstream', (style, protocol) => {
+    fc.assert(
+      fc.property(conversations(protocol), (conversation) => {
+        const { rounds, system } = conversation;
+        const request = read(style, bodyOf(style, conversation));
+        expect(roundsOf(request).map(heard)).toEqual(rounds.map(heard));
+        expect(roundsOf(request).map((round) => thoughts(round, style, protocol))).toEqual(
+          rounds.map((round) => thoughts(round, style, protocol)),
+        );
+        const told = read(protocol, written(protocol, request));
+        expect(joined(told.system)).toBe(joined(system));
+        expect(roundsOf(told).map(heard)).toEqual(rounds.map(heard));
+        expect(roundsOf(told).map((round) => thoughts(round, style, protocol))).toEqual(
+          rounds.map((round) => thoughts(round, style, protocol)),
+        );
+      }),
+      { numRuns: 30 },
+    );
+  });
+});

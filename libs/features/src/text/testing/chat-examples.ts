@@ -1,0 +1,74 @@
+import type { JsonObject } from '#contracts';
+import type { Example } from './translation-example.js';
+import { FOREIGN_PROOF, PROOF } from './translation-examples.js';
+
+const PNG = 'data:image/png;base64,iVBORw0KGgo=';
+const SCHEMA: JsonObject = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
+const TOOLS: JsonObject = { tools: [{ type: 'function', function: { name: 'f', parameters: SCHEMA } }] };
+const SEARCH: JsonObject = { tools: [{ type: 'web_search' }] };
+const QUESTION: JsonObject = { role: 'user', content: 'x' };
+const CALL: JsonObject = { id: 'c', type: 'function', function: { name: 'f', arguments: '{"a":1}' } };
+const CALLED = [QUESTION, { role: 'assistant', content: null, tool_calls: [CALL] }];
+
+const content = (...parts: JsonObject[]): JsonObject => ({ messages: [{ role: 'user', content: parts }] });
+const file = (type: string, data: string): JsonObject =>
+  content({ type: 'file', file: { filename: 'x', file_data: `data:${type};base64,${data}` } });
+const result = (sent: JsonObject[] | string): JsonObject => ({
+  messages: [...CALLED, { role: 'tool', tool_call_id: 'c', content: sent }],
+});
+const reasoned = (signature: string): JsonObject => {
+  const detail = { type: 'reasoning.text', text: 'deep', signature };
+  return {
+    messages: [QUESTION, { role: 'assistant', content: null, tool_calls: [CALL], reasoning_details: [detail] }],
+  };
+};
+const text: JsonObject = { type: 'text', text: 'one' };
+const picture = (url: string): JsonObject => ({ type: 'image_url', image_url: { url } });
+
+/** What a chat completion says with each feature. */
+export const CHAT_EXAMPLES: Readonly<Record<string, Example>> = {
+  'system prompt': { added: { messages: [{ role: 'developer', content: 'Be brief.' }, QUESTION] } },
+  'several texts and pictures in one message': { added: content(text, picture(PNG), { type: 'text', text: 'two' }) },
+  'picture by URL': { added: content(picture('https://a.example/1.png')) },
+  'picture inline': { added: content(picture(PNG)) },
+  'PDF inline': { added: file('application/pdf', 'JVBERi0=') },
+  'text file': { added: file('text/plain', Buffer.from('plain words').toString('base64')) },
+  sound: { added: content({ type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }) },
+  functions: { added: TOOLS },
+  'strict functions': {
+    given: TOOLS,
+    added: { tools: [{ type: 'function', function: { name: 'f', parameters: SCHEMA, strict: true } }] },
+  },
+  'no call, any call, or a call of one function': { given: TOOLS, added: { tool_choice: 'required' } },
+  'one call at a time': { given: TOOLS, added: { parallel_tool_calls: false } },
+  'tool that the vendor runs, offered beside others': { added: SEARCH },
+  'tool that the vendor runs, insisted on': { added: { ...SEARCH, tool_choice: 'required' } },
+  'calls and results of earlier turns': { added: result('y') },
+  'picture in a result': { given: result([text]), added: result([text, picture(PNG)]) },
+  'reasoning that the same vendor proved': { given: { messages: CALLED }, added: reasoned(PROOF) },
+  'reasoning that another vendor proved': { given: { messages: CALLED }, added: reasoned(FOREIGN_PROOF) },
+  'NUL and halves of characters': { added: { messages: [{ role: 'user', content: 'a\0\ud83d' }] } },
+  'JSON by a schema': {
+    added: { response_format: { type: 'json_schema', json_schema: { name: 'place', schema: SCHEMA } } },
+  },
+  'any JSON': { added: { response_format: { type: 'json_object' } } },
+  'output limit': { added: { max_completion_tokens: 77 } },
+  'stop sequences': { added: { stop: ['END'] } },
+  'temperature up to 1': { added: { temperature: 0.25 } },
+  'temperature over 1': { added: { temperature: 1.5 } },
+  top_p: { added: { top_p: 0.25 } },
+  top_k: { added: { top_k: 7 } },
+  seed: { added: { seed: 7 } },
+  penalties: { added: { presence_penalty: 0.5, frequency_penalty: 0.5 } },
+  'effort or budget of reasoning': { added: { reasoning_effort: 'high' } },
+  'odds of words': { added: { logprobs: true, top_logprobs: 3 } },
+  'answer in pictures or sound': { added: { modalities: ['text', 'audio'] } },
+  'name of the end user': { added: { user: 'user-7' } },
+  'key of the prompt cache': { added: { prompt_cache_key: 'k' } },
+  'metadata, labels': { added: { metadata: { a: 'b' } } },
+  verbosity: { added: { verbosity: 'low' } },
+  'several replies at once': { added: { n: 2 } },
+  'bias of tokens': { added: { logit_bias: { '50256': -100 } } },
+  'former functions': { added: { functions: [{ name: 'f' }] } },
+  'predicted answer': { added: { prediction: { type: 'content', content: 'y' } } },
+};

@@ -1,0 +1,45 @@
+import type { JsonObject } from '#contracts';
+import type { Clock, ForwardedUrls } from '#platform';
+import type { LeavingLimits, TokenCounter } from '#providers';
+import type { TextBilling } from './text-billing.js';
+import type { TextRouter } from './text-router.js';
+import type { TextStyleCodec } from './text-style-codec.js';
+import type { TextUpstreams } from './text-upstreams.js';
+
+/** A checked request of one style. */
+export interface TextOrder<Body> {
+  readonly requestId: string;
+  /** Of a request that may be repeated. */
+  readonly idempotencyKey?: string | undefined;
+  readonly caller: {
+    readonly accountId: string;
+    readonly apiKeyId: string;
+    /** Empty: every model is allowed. */
+    readonly allowedModels: readonly string[];
+  };
+  readonly codec: TextStyleCodec<Body>;
+  readonly model: string;
+  /** What an upstream is told: references resolved. */
+  readonly body: Body;
+  /** What the caller sent, which styles say back. */
+  readonly sentBody: Body;
+  /** The caller's own bytes; undefined when `body` is not what they say. */
+  readonly bytes: Uint8Array | undefined;
+  /** Headers for an upstream of the same style. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Told before the answer begins which offered tools the upstream was asked without. */
+  readonly onToolsLeftOut?: (names: readonly string[]) => void;
+  /** Told the finished native answer of a style that can be referred to; the end of a stream waits for it. */
+  readonly remember?: (answer: JsonObject) => Promise<void>;
+}
+
+/** What text is answered with. */
+export interface TextParts {
+  readonly router: TextRouter;
+  readonly billing: TextBilling;
+  readonly upstreams: TextUpstreams;
+  readonly leaving: LeavingLimits;
+  readonly counter: () => Promise<TokenCounter>;
+  readonly clock: Clock;
+  readonly urls: ForwardedUrls;
+}

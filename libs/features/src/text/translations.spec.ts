@@ -1,0 +1,112 @@
+import {
+  ChatRequest,
+  checkBody,
+  GatewayError,
+  GeminiRequest,
+  type JsonObject,
+  MessagesRequest,
+  ResponsesRequest,
+  type TextStyle,
+} from '#contracts';
+import { PROTOCOL_CODECS } from '#providers';
+import { chatStyle } from './chat/chat-style.js';
+import { carriedProof } from './gemini/carried-reasoning.js';
+import { geminiEventStyle } from './gemini/gemini-style.js';
+import { messagesStyle } from './messages/messages-style.js';
+import { responsesStyle } from './responses/responses-style.js';
+import { CHAT_EXAMPLES } from './testing/chat-examples.js';
+import type { Example } from './testing/translation-example.js';
+import { PROOF, TRANSLATION_EXAMPLES } from './testing/translation-examples.js';
+import type { TextStyleCodec } from './text-style-codec.js';
+import { ASKED_PROTOCOLS, type Translation, TRANSLATED_FEATURES } from './translations.js';
+
+type Protocol = (typeof ASKED_PROTOCOLS)[number];
+
+/** A style with the class that checks its bodies and the least it must say. */
+interface Said {
+  readonly codec: TextStyleCodec<never>;
+  readonly type: abstract new () => object;
+  readonly least: JsonObject;
+}
+
+const STYLES: Partial<Record<TextStyle, Said>> = {
+  responses: { codec: responsesStyle, type: ResponsesRequest, least: { model: 'm', input: 'x' } },
+  messages: {
+    codec: messagesStyle,
+    type: MessagesRequest,
+    least: { model: 'm', messages: [{ role: 'user', content: 'x' }] },
+  },
+  chat: {
+    codec: chatStyle,
+    type: ChatRequest,
+    least: { model: 'm', messages: [{ role: 'user', content: 'x' }] },
+  },
+  gemini: {
+    codec: geminiEventStyle,
+    type: GeminiRequest,
+    least: { contents: [{ role: 'user', parts: [{ text: 'x' }] }] },
+  },
+};
+
+const EXAMPLES: Readonly<Record<string, Partial<Record<TextStyle, Example>>>> = Object.fromEntries(
+  [...new Set([...Object.keys(TRANSLATION_EXAMPLES), ...Object.keys(CHAT_EXAMPLES)])].map((name) => {
+    const chat = CHAT_EXAMPLES[name];
+    return [name, { ...TRANSLATION_EXAMPLES[name], ...(chat && { chat }) }];
+  }),
+);
+
+/** The body that the upstream is sent, as its protocol writes it. */
+function written(style: TextStyle, body: JsonObject, protocol: Protocol, stream: boolean): string {
+  const said = STYLES[style];
+  if (!said) throw new Error(`the ${style} style has no examples`);
+  expect(checkBody(said.type, body)).toEqual([]);
+  const request = said.codec.read(body as never, 'm', stream);
+  return JSON.stringify(PROTOCOL_CODECS[protocol].write(request, 'm', {}));
+}
+
+/** A refusal names the field; anything else that is thrown fails the test. */
+function outcome(without: string, write: () => string): Translation {
+  try {
+    return write() === without ? 'hint' : 'ok';
+  } catch (error) {
+    if (error instanceof GatewayError && error.code === 'unsupported_parameter' && error.param) return 'refused';
+    throw error;
+  }
+}
+
+/** A proof of the vendor that is asked. One protocol's says nothing but where its reasoning stood. */
+const proofOf = (protocol: Protocol): string => (protocol === 'chat' ? 'chat:reasoning_content' : `${protocol}:proof`);
+
+/** The content-generation style keeps a thought's text in the proof on the call. */
+function ownProof(body: JsonObject, style: TextStyle, protocol: Protocol): JsonObject {
+  const proof = proofOf(protocol);
+  const sent = style === 'gemini' ? carriedProof([{ text: 'deep', signature: proof }]) : proof;
+  return JSON.parse(JSON.stringify(body).replaceAll(PROOF, sent ?? '')) as JsonObject;
+}
+
+const CELLS = TRANSLATED_FEATURES.flatMap(({ name, by }) =>
+  Object.entries(by).flatMap(([style, cells]) =>
+    ASKED_PROTOCOLS.filter((protocol) => cells[protocol] !== 'own').map(
+      (protocol) => [name, style as TextStyle, protocol, cells[protocol]] as const,
+    ),
+  ),
+);
+
+describe('What the table says of a feature is what becomes of it, whole and streamed', () => {
+  it.each(CELLS)('%s, in the %s style over %s: %s', (name, style, protocol, expected) => {
+    const example = EXAMPLES[name]?.[style];
+    if (!example) throw new Error('there is no example of it');
+    const given = { ...STYLES[style]?.least, ...example.given };
+    for (const stream of [false, true]) {
+      const without = written(style, given, protocol, stream);
+      const body = ownProof({ ...given, ...example.added }, style, protocol);
+      expect(outcome(without, () => written(style, body, protocol, stream))).toBe(expected);
+    }
+  });
+});
+
+it('The table lists every feature of which there is an example, by every style', () => {
+  const listed = TRANSLATED_FEATURES.map(({ name, by }) => [name, Object.keys(by).toSorted()]);
+  const shown = Object.entries(EXAMPLES).map(([name, by]) => [name, Object.keys(by).toSorted()]);
+  expect(shown).toEqual(listed);
+});

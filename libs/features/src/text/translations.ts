@@ -1,0 +1,176 @@
+import type { TextProtocol, TextStyle } from '#contracts';
+
+/** What an upstream may be asked in, the sandbox aside. */
+export const ASKED_PROTOCOLS = ['chat', 'responses', 'messages', 'gemini'] as const satisfies readonly TextProtocol[];
+type AskedProtocol = (typeof ASKED_PROTOCOLS)[number];
+
+/**
+ * What becomes of a feature: said in the words of the protocol, refused with 400, left out as a hint that changes no meaning,
+ * or passed through as it is to the style's own protocol.
+ */
+export type Translation = 'ok' | 'refused' | 'hint' | 'own';
+
+/** One thing that a request can say. */
+export interface TranslatedFeature {
+  readonly name: string;
+  /** By the styles that can say it, and the protocol it is to be said in. */
+  readonly by: Readonly<Partial<Record<TextStyle, Readonly<Record<AskedProtocol, Translation>>>>>;
+  readonly note?: string;
+}
+
+type Others = readonly [Translation, Translation, Translation];
+
+/** The outcomes over the protocols that are not the style's own, in the order of `ASKED_PROTOCOLS`. */
+function over(style: TextStyle, outcomes: Others | Translation): Record<AskedProtocol, Translation> {
+  const rest = typeof outcomes === 'string' ? [outcomes, outcomes, outcomes] : [...outcomes];
+  const cells = ASKED_PROTOCOLS.map((protocol) => [protocol, protocol === style ? 'own' : (rest.shift() ?? 'ok')]);
+  return Object.fromEntries(cells) as Record<AskedProtocol, Translation>;
+}
+
+type Row = Partial<Record<TextStyle, Others | Translation>>;
+
+function feature(name: string, row: Row, note?: string): TranslatedFeature {
+  const styles = Object.entries(row) as [TextStyle, Others | Translation][];
+  const by = Object.fromEntries(styles.map(([style, outcomes]) => [style, over(style, outcomes)]));
+  return { name, by, ...(note !== undefined && { note }) };
+}
+
+const everywhere = (outcome: Translation): Row => ({
+  responses: outcome,
+  messages: outcome,
+  gemini: outcome,
+  chat: outcome,
+});
+
+/** Every feature of the request styles, and what becomes of it on its way to an upstream of another interface. */
+export const TRANSLATED_FEATURES: readonly TranslatedFeature[] = [
+  feature('system prompt', everywhere('ok'), 'Several are sent as one, in front of the conversation.'),
+  feature('several texts and pictures in one message', everywhere('ok')),
+  feature('picture by URL', everywhere('ok')),
+  feature('picture inline', everywhere('ok')),
+  feature('picture of a kind that one vendor alone reads (HEIC)', { gemini: ['ok', 'ok', 'refused'] }),
+  feature('picture by file id', { responses: 'refused', messages: 'refused' }),
+  feature('PDF inline', everywhere('ok')),
+  feature('PDF by URL', {
+    responses: ['refused', 'ok', 'ok'],
+    messages: ['refused', 'ok', 'ok'],
+    gemini: ['refused', 'ok', 'ok'],
+  }),
+  feature('text file', everywhere('ok')),
+  feature('document title and context', { messages: 'ok' }, 'They stand in front of the text.'),
+  feature('citing of documents', { messages: 'refused' }),
+  feature('sound', { responses: 'refused', gemini: 'refused', chat: ['refused', 'refused', 'ok'] }),
+  feature('video, or a link that does not say what it leads to', { gemini: 'refused' }),
+  feature('functions', everywhere('ok')),
+  feature('strict functions', {
+    responses: ['ok', 'hint', 'hint'],
+    messages: ['ok', 'ok', 'hint'],
+    chat: ['ok', 'hint', 'hint'],
+  }),
+  feature('no call, any call, or a call of one function', everywhere('ok')),
+  feature('one call at a time', {
+    responses: ['ok', 'ok', 'hint'],
+    messages: ['ok', 'ok', 'hint'],
+    chat: ['ok', 'ok', 'hint'],
+  }),
+  feature(
+    'free-form tools and namespaces',
+    { responses: 'ok' },
+    'Told as functions; calls come back as what they were.',
+  ),
+  feature(
+    'tool that the vendor runs, offered beside others',
+    everywhere('hint'),
+    'Left out beside tools of the caller, and named in `x-gateway-tools-left-out`; 400 alone, or with `translation.lacking_tools: refuse`.',
+  ),
+  feature('tool that the vendor runs, insisted on', { responses: 'refused', messages: 'refused', chat: 'refused' }),
+  feature('server of tools (MCP)', { responses: 'refused', messages: 'refused' }),
+  feature('calls and results of earlier turns', everywhere('ok')),
+  feature('picture in a result', everywhere('ok')),
+  feature(
+    'result of a function that failed',
+    { messages: 'ok', gemini: 'ok' },
+    'Begins with `Error:` where nothing else can say it.',
+  ),
+  feature('results and calls of tools that the vendor ran', {
+    responses: 'refused',
+    messages: 'refused',
+    gemini: 'refused',
+  }),
+  feature(
+    'reasoning that the same vendor proved',
+    everywhere('ok'),
+    'Also where the client kept only the proof of a call.',
+  ),
+  feature('reasoning that another vendor proved', everywhere('hint')),
+  feature('NUL and halves of characters', everywhere('ok'), 'They become U+FFFD.'),
+  feature('JSON by a schema', everywhere('ok')),
+  feature('any JSON', { responses: 'ok', gemini: 'ok', chat: 'ok' }, 'Asked for in words where there is no switch.'),
+  feature('one word of a list', { gemini: 'refused' }),
+  feature('output limit', everywhere('ok')),
+  feature('stop sequences', {
+    responses: ['ok', 'ok', 'ok'],
+    messages: ['ok', 'refused', 'ok'],
+    gemini: ['ok', 'refused', 'ok'],
+    chat: ['refused', 'ok', 'ok'],
+  }),
+  feature('temperature up to 1', everywhere('ok')),
+  feature('temperature over 1', {
+    responses: ['ok', 'refused', 'ok'],
+    gemini: ['ok', 'ok', 'refused'],
+    chat: ['ok', 'refused', 'ok'],
+  }),
+  feature('top_p', everywhere('ok')),
+  feature('top_k', { messages: ['hint', 'hint', 'ok'], gemini: ['hint', 'hint', 'ok'], chat: ['hint', 'ok', 'ok'] }),
+  feature('seed', { gemini: ['ok', 'hint', 'hint'], chat: ['hint', 'hint', 'ok'] }),
+  feature('penalties', {
+    responses: ['ok', 'hint', 'ok'],
+    gemini: ['ok', 'hint', 'hint'],
+    chat: ['hint', 'hint', 'ok'],
+  }),
+  feature('effort or budget of reasoning', everywhere('ok')),
+  feature('odds of words', { responses: 'refused', gemini: 'refused', chat: 'refused' }),
+  feature('answer in pictures or sound', { gemini: 'refused', chat: 'refused' }),
+  feature('cache made elsewhere, container', { messages: 'refused', gemini: 'refused' }),
+  feature('name of the end user', {
+    responses: ['ok', 'ok', 'hint'],
+    messages: ['ok', 'ok', 'hint'],
+    chat: ['ok', 'ok', 'hint'],
+  }),
+  feature(
+    'marks for the prompt cache',
+    { messages: 'hint' },
+    'Upstreams of the messages protocol are sent marks of our own.',
+  ),
+  feature('key of the prompt cache', { responses: 'hint', chat: 'hint' }),
+  feature('metadata, labels', { responses: 'hint', gemini: 'hint', chat: 'hint' }),
+  feature('verbosity', { responses: 'hint', chat: 'hint' }),
+  feature(
+    'truncation, context management',
+    { responses: 'hint', messages: 'hint' },
+    'A conversation that is too long is refused by the vendor.',
+  ),
+  feature('most calls of tools that the vendor runs', { responses: 'hint' }),
+  feature('thresholds of safety filters', { gemini: 'hint' }),
+  feature('resolution of media', { gemini: 'hint' }),
+  feature('several replies at once', { chat: 'refused' }),
+  feature('bias of tokens', { chat: 'refused' }),
+  feature('former functions', { chat: 'refused' }),
+  feature('predicted answer', { chat: 'refused' }),
+];
+
+const WORDS: Readonly<Record<Translation, string>> = { ok: 'ok', refused: '400', hint: 'left out', own: 'as it is' };
+
+/** The table as a page of the documentation shows it. */
+export function renderTranslations(features: readonly TranslatedFeature[]): string {
+  const rows = features.flatMap(({ name, by, note }) =>
+    Object.entries(by).map(([style, cells], place) => [
+      place === 0 ? name : '',
+      style,
+      ...ASKED_PROTOCOLS.map((protocol) => WORDS[cells[protocol]]),
+      place === 0 ? (note ?? '') : '',
+    ]),
+  );
+  const head = ['Feature', 'Style', ...ASKED_PROTOCOLS.map((protocol) => `over ${protocol}`), ''];
+  return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}

@@ -1,0 +1,46 @@
+import { once } from 'node:events';
+import { type SilentHandshake, startSilentHandshake } from '#testing';
+import { parseRedisAddress } from '../redis/redis-address.js';
+import { connect, FAIL_FAST, WAIT_FOR_SERVER } from '../redis/redis-connection.js';
+import { isConnectionError } from './connection-errors.js';
+import { Database } from './database.js';
+
+/** Enough for any machine, and far from a request that hangs. */
+const LIMIT_MS = 5_000;
+
+describe('A server behind TLS that falls silent in the handshake', () => {
+  let silent: SilentHandshake;
+  beforeAll(async () => {
+    silent = await startSilentHandshake();
+  });
+  afterAll(() => silent.close());
+
+  /** How it failed. */
+  async function failureOf(work: () => Promise<unknown>): Promise<unknown> {
+    const beganMs = performance.now();
+    const failure = await work().then(
+      () => null,
+      (error: unknown) => error,
+    );
+    expect(performance.now() - beganMs).toBeLessThan(LIMIT_MS);
+    return failure;
+  }
+
+  it('costs a statement no more than the limit, and later ones nothing', async () => {
+    const database = new Database(`postgresql://nobody@127.0.0.1:${silent.port}/nothing?sslmode=no-verify`);
+    const ask = (): Promise<unknown> => database.query({ text: 'select 1' });
+    expect(isConnectionError(await failureOf(ask))).toBe(true);
+    expect(await database.unfitness()).toBe('the database does not answer');
+    expect(isConnectionError(await failureOf(ask))).toBe(true);
+    await database.close();
+  });
+
+  it.each([
+    ['sends', FAIL_FAST],
+    ['listens', WAIT_FOR_SERVER],
+  ])('is given up by a connection to Redis that %s', async (_what, behaviour) => {
+    const redis = connect(parseRedisAddress(`rediss://127.0.0.1:${silent.port}`), behaviour);
+    expect(await failureOf(() => once(redis, 'close'))).toMatchObject({ message: 'connect ETIMEDOUT' });
+    redis.disconnect();
+  });
+});

@@ -1,0 +1,83 @@
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  MEDIA_REASONS,
+  MediaFailure,
+  type ProviderOutput,
+  type Started,
+  type UndeliveredOutput,
+  type VendorCost,
+} from '#contracts';
+import type { MediaCodec } from '../http/media-codec.js';
+import { wordsOf } from '../http/vendor-words.js';
+import { arkFailureReason, readArkFailure } from './ark-failures.js';
+import { mapKappa } from './map-kappa.js';
+
+const MODEL = 'seedream-4-0-250828';
+const LINK_LIFE_MS = 24 * 60 * 60_000;
+
+/** Pictures of Volcengine Ark and BytePlus ModelArk: one long request that answers the files (vendors.md 4). */
+export const arkImageCodec: MediaCodec = {
+  protocol: 'ark-image',
+  traits: {
+    style: 'call',
+    repeatStart: 'unknown',
+    startTimeoutMs: 300_000,
+    findableAfterMs: 0,
+    firstCheckMs: 0,
+    checkEveryMs: 0,
+    checkTimeoutMs: 10_000,
+  },
+  defaultBaseUrl: 'https://ark.ap-southeast.bytepluses.com/api/v3',
+  models: new Map(['kappa-a-4-0', 'kappa-b-4.0', 'kappa-b-4-0', 'Kappa-B-4.0'].map((model) => [model, MODEL])),
+  authorization: (key) => ({ authorization: `Bearer ${key}` }),
+  referenceForm: (_, way) => way ?? 'sent',
+
+  writeStart: (order, ticket, file) => ({
+    method: 'POST',
+    path: '/images/generations',
+    body: mapKappa(order, ticket.model, file),
+  }),
+  readStart: finished,
+  readFailure: readArkFailure,
+
+  // The list of films proves the key as well, and costs nothing.
+  verification: { method: 'GET', path: '/contents/generations/tasks?page_num=1&page_size=1' },
+  readCost: costOf,
+};
+
+function finished({ data, created }: JsonObject): Started | undefined {
+  if (!Array.isArray(data)) return undefined;
+  const life = typeof created === 'number' ? { expiresAtMs: created * 1_000 + LINK_LIFE_MS } : {};
+  const outputs: ProviderOutput[] = [];
+  const missing: UndeliveredOutput[] = [];
+  for (const [ordinal, item] of data.entries()) {
+    const url = isJsonObject(item) ? item['url'] : undefined;
+    if (typeof url === 'string') outputs.push({ role: 'output', contentType: 'image/jpeg', url, ...life });
+    else missing.push(undelivered(ordinal, item));
+  }
+  if (outputs.length === 0) throw nothingDelivered(data[0]);
+  return { kind: 'finished', outputs, ...(missing.length > 0 && { missing }) };
+}
+
+const errorOf = (item: JsonValue | undefined): JsonValue | undefined =>
+  isJsonObject(item) ? item['error'] : undefined;
+
+function undelivered(ordinal: number, item: JsonValue): UndeliveredOutput {
+  const { code, sentence } = MEDIA_REASONS[arkFailureReason(errorOf(item))];
+  return { ordinal, code, publicReason: sentence };
+}
+
+function nothingDelivered(item: JsonValue | undefined): MediaFailure {
+  const error = errorOf(item);
+  const reason = error === undefined ? 'nothing_delivered' : arkFailureReason(error);
+  return new MediaFailure('refused', reason, { vendor: wordsOf(200, error) });
+}
+
+function costOf({ usage }: JsonObject): VendorCost | undefined {
+  const images = isJsonObject(usage) ? usage['generated_images'] : undefined;
+  return typeof images === 'number' && Number.isSafeInteger(images)
+    ? { micros: BigInt(images) * 1_000_000n, unit: 'images' }
+    : undefined;
+}

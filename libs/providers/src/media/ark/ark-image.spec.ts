@@ -1,0 +1,61 @@
+import type { Started } from '#contracts';
+import { connectFake } from '../testing/connected-fake.js';
+import { FakeArkImage } from '../testing/fake-ark-image.js';
+import { arkRefusal } from '../testing/fake-ark-video.js';
+import { mediaUpstreamContract } from '../testing/media-upstream-contract.js';
+import { arkImageCodec } from './ark-image.codec.js';
+
+const ORDER = { model: 'kappa-a-4-0', prompt: 'A dog in three seasons.' };
+const GROUP = { ...ORDER, n: 3, image_urls: ['https://media.example.com/dog.jpg'] };
+const PICTURE = { url: 'https://ark-content.example.com/0.jpeg' };
+const WITHHELD = { error: { code: 'OutputImageSensitiveContentDetected', message: 'The words of Ark' } };
+
+mediaUpstreamContract({
+  codec: arkImageCodec,
+  fake: () => new FakeArkImage(),
+  order: ORDER,
+  withFiles: GROUP,
+  lacks: [],
+  refusals: [
+    ['a rate of the model', arkRefusal(429, 'ModelAccountIpmRateLimitExceeded'), { kind: 'busy', scope: 'model' }],
+    ['a spend limit', arkRefusal(429, 'SetLimitExceeded'), { kind: 'unfit', reason: 'not_paid' }],
+    ['a refused prompt', arkRefusal(400, 'InputTextSensitiveContentDetected'), { kind: 'refused' }],
+    [
+      'a withheld picture',
+      arkRefusal(400, 'OutputImageSensitiveContentDetected'),
+      { kind: 'refused', reason: 'result_refused' },
+    ],
+    [
+      'no picture in a reply of status 200',
+      { body: { data: [WITHHELD] } },
+      { kind: 'refused', reason: 'result_refused' },
+    ],
+    ['an empty reply of status 200', { body: { data: [] } }, { kind: 'refused', reason: 'nothing_delivered' }],
+  ],
+});
+
+describe('ark-image', () => {
+  const startWith = async (body: typeof ORDER, data?: FakeArkImage['data']): Promise<Started> => {
+    const fake = await connectFake(arkImageCodec, () => new FakeArkImage());
+    fake.vendor.protocol.data = data;
+    const { started } = await fake.start(body);
+    await fake.close();
+    return started;
+  };
+
+  it('28: hands over the pictures in their order, with the end of their links', async () => {
+    const started = await startWith(GROUP);
+    expect(started).toMatchObject({ kind: 'finished' });
+    expect('outputs' in started && started.outputs.map(({ url }) => url)).toEqual(
+      [0, 1, 2].map((index) => `https://ark-content.example.com/${index}.jpeg?sign=1`),
+    );
+    expect(started).toMatchObject({ outputs: [{ expiresAtMs: (1_800_000_000 + 86_400) * 1_000 }, {}, {}] });
+  });
+
+  it('29: says which pictures are missing, and why', async () => {
+    expect(await startWith(GROUP, [PICTURE, WITHHELD, PICTURE])).toMatchObject({
+      outputs: [{}, {}],
+      missing: [{ ordinal: 1, code: 'content_policy' }],
+    });
+  });
+});

@@ -1,0 +1,109 @@
+import {
+  isJsonObject,
+  type JsonObject,
+  MEDIA_REASONS,
+  type MediaReason,
+  type Operation,
+  type OperationState,
+  type ProviderOutput,
+  type VendorCost,
+} from '#contracts';
+import type { MediaCodec, ReadState, VendorReply } from '../http/media-codec.js';
+import { arkFailureReason, readArkFailure } from './ark-failures.js';
+import { mapAlpha } from './map-alpha.js';
+
+const TASKS = '/contents/generations/tasks';
+const LINK_LIFE_MS = 24 * 60 * 60_000;
+
+const taskPath = ({ id }: Operation): string => `${TASKS}/${encodeURIComponent(id as string)}`;
+
+/** Films of Volcengine Ark and BytePlus ModelArk (vendors.md 3). */
+export const arkVideoCodec: MediaCodec = {
+  protocol: 'ark-video',
+  traits: {
+    style: 'task',
+    // No idempotency key, and the list of tasks has no field of ours.
+    repeatStart: 'unknown',
+    startTimeoutMs: 60_000,
+    findableAfterMs: 0,
+    firstCheckMs: 10_000,
+    checkEveryMs: 5_000,
+    checkTimeoutMs: 10_000,
+  },
+  defaultBaseUrl: 'https://ark.ap-southeast.bytepluses.com/api/v3',
+  // The face models need assets of people who agreed, which this protocol cannot make.
+  models: new Map([
+    ['alpha-2.0', 'dreamina-seedance-2-0-260128'],
+    ['alpha-2.0-fast', 'dreamina-seedance-2-0-fast-260128'],
+  ]),
+  authorization: (key) => ({ authorization: `Bearer ${key}` }),
+  // Films are taken by link only.
+  referenceForm: ({ medium }, way) => (medium === 'video' ? 'url' : (way ?? 'sent')),
+
+  callbackField: 'callback_url',
+  writeStart: (order, ticket, file) => ({ method: 'POST', path: TASKS, body: mapAlpha(order, ticket.model, file) }),
+  readStart: ({ id }, { parameters }) =>
+    typeof id === 'string' && id !== ''
+      ? { kind: 'operation', operation: { id, lastFrame: parameters['return_last_frame'] === true } }
+      : undefined,
+
+  writeCheck: (operation) => ({ method: 'GET', path: taskPath(operation) }),
+  readCheck: stateOf,
+  readFailure: readArkFailure,
+
+  writeCancel: (operation) => ({ method: 'DELETE', path: taskPath(operation) }),
+  readCancel,
+
+  verification: { method: 'GET', path: `${TASKS}?page_num=1&page_size=1` },
+  readCost: costOf,
+};
+
+function stateOf(body: JsonObject, operation: Operation): ReadState | undefined {
+  const { status } = body;
+  switch (status) {
+    case 'queued':
+    case 'running':
+      return { state: 'pending' };
+    case 'succeeded':
+      return delivered(body, operation);
+    case 'failed':
+      return failed(arkFailureReason(body['error']));
+    case 'cancelled':
+      return failed('work_stopped');
+    case 'expired':
+      return failed('work_expired');
+    default:
+      return typeof status === 'string' ? { state: 'strange', word: status } : undefined;
+  }
+}
+
+function failed(reason: MediaReason): OperationState {
+  const { code, sentence } = MEDIA_REASONS[reason];
+  return { state: 'failed', code, publicReason: sentence };
+}
+
+function delivered(body: JsonObject, { lastFrame }: Operation): OperationState {
+  const content = isJsonObject(body['content']) ? body['content'] : {};
+  const { video_url: film, last_frame_url: frame } = content;
+  if (typeof film !== 'string') return failed('nothing_delivered');
+  const { updated_at: updatedAt, duration } = body;
+  const life = typeof updatedAt === 'number' ? { expiresAtMs: updatedAt * 1_000 + LINK_LIFE_MS } : {};
+  const seconds = typeof duration === 'number' ? { seconds: duration } : {};
+  const outputs: ProviderOutput[] = [{ role: 'output', contentType: 'video/mp4', url: film, ...seconds, ...life }];
+  if (lastFrame === true && typeof frame === 'string')
+    outputs.push({ role: 'last_frame', contentType: 'image/png', url: frame, ...life });
+  return { state: 'succeeded', outputs };
+}
+
+/** A task is deleted while it waits, and refused while it runs. */
+function readCancel({ status }: VendorReply): 'cancelled' | 'too_late' | undefined {
+  if (status === 200 || status === 204) return 'cancelled';
+  return status === 400 || status === 404 || status === 409 ? 'too_late' : undefined;
+}
+
+function costOf({ usage }: JsonObject): VendorCost | undefined {
+  const tokens = isJsonObject(usage) ? usage['total_tokens'] : undefined;
+  return typeof tokens === 'number' && Number.isSafeInteger(tokens)
+    ? { micros: BigInt(tokens) * 1_000_000n, unit: 'tokens' }
+    : undefined;
+}

@@ -1,0 +1,60 @@
+import { connectFake } from '../testing/connected-fake.js';
+import { choiceOf, FakeDashscopeImage } from '../testing/fake-dashscope-image.js';
+import { dashscopeRefusal } from '../testing/fake-dashscope-video.js';
+import { mediaUpstreamContract } from '../testing/media-upstream-contract.js';
+import { dashscopeImageCodec } from './dashscope-image.codec.js';
+
+const ORDER = { model: 'eta-image-2.0', prompt: 'A lighthouse at dusk.', n: 3, size: '16:9', resolution: '2K' };
+const PICTURES = ['a', 'b', 'c', 'd'].map((name) => `https://media.example.com/${name}.png`);
+
+mediaUpstreamContract({
+  codec: dashscopeImageCodec,
+  fake: () => new FakeDashscopeImage(),
+  order: ORDER,
+  withFiles: { ...ORDER, image_urls: PICTURES.slice(0, 3) },
+  lacks: [['more than three pictures', { ...ORDER, image_urls: PICTURES }, 'image_urls']],
+  refusals: [
+    ['a rate of the model', dashscopeRefusal(429, 'Throttling'), { kind: 'busy', scope: 'model' }],
+    ['an overdue account', dashscopeRefusal(400, 'Arrearage'), { kind: 'unfit', reason: 'not_paid' }],
+    [
+      'a refused content',
+      dashscopeRefusal(400, 'DataInspectionFailed'),
+      { kind: 'refused', reason: 'content_refused' },
+    ],
+    ['a parameter it does not take', dashscopeRefusal(400, 'InvalidParameter'), { kind: 'unsupported' }],
+    [
+      'a withheld picture in a reply of status 200',
+      dashscopeRefusal(200, 'DataInspectionFailed', 'Output data may contain inappropriate content.'),
+      { kind: 'refused', reason: 'result_refused' },
+    ],
+    [
+      'no picture in a reply of status 200',
+      { body: { output: { choices: [] } } },
+      { reason: 'nothing_delivered', kind: 'refused' },
+    ],
+  ],
+});
+
+describe('dashscope-image', () => {
+  it.each([
+    ['parts of one choice', undefined],
+    ['choices', [0, 1, 2].map((number) => choiceOf([number]))],
+  ])('28: hands over pictures that come as %s in their order, and notes how many were billed', async (_, choices) => {
+    const fake = await connectFake(dashscopeImageCodec, () => new FakeDashscopeImage());
+    fake.vendor.protocol.choices = choices;
+    const { started, call } = await fake.start(ORDER);
+    await fake.close();
+    expect('outputs' in started && started.outputs.map(({ url }) => url)).toEqual(
+      [0, 1, 2].map((number) => `https://dashscope-result.example.com/${number}.png?Signature=1`),
+    );
+    expect(call.noted().cost).toEqual({ micros: 3_000_000n, unit: 'images' });
+  });
+
+  it('29: says which pictures are missing', async () => {
+    const fake = await connectFake(dashscopeImageCodec, () => new FakeDashscopeImage());
+    fake.vendor.protocol.choices = [choiceOf([0])];
+    const { started } = await fake.start(ORDER);
+    await fake.close();
+    expect(started).toMatchObject({ outputs: [{}], missing: [{ ordinal: 1 }, { ordinal: 2 }] });
+  });
+});

@@ -1,0 +1,136 @@
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  MEDIA_REASONS,
+  MediaFailure,
+  type Operation,
+  type OperationState,
+  type ProviderOutput,
+  type Started,
+  type UndeliveredOutput,
+} from '#contracts';
+import { type MediaCodec, NotMakeable, type ReadState, type VendorReply } from '../http/media-codec.js';
+import { readFalFailure } from './fal-failures.js';
+import { FAL_MODELS, falMappingOf } from './fal-models.js';
+
+/** fal deletes what it made for us after this long; by then we have our copy. */
+const FILES_LIVE = JSON.stringify({ expiration_duration_seconds: 24 * 60 * 60 });
+/** A request that nobody made: asking for it proves the key. */
+const NO_REQUEST = '/fal-ai/veo3.1/requests/00000000-0000-0000-0000-000000000000/status';
+
+/** fal: one queue for the models of many makers (fal.ai/docs: queue, errors; types of @fal-ai/client 1.10.1). */
+export const falCodec: MediaCodec = {
+  protocol: 'fal',
+  traits: {
+    style: 'task',
+    // It gives each request an id of its own, and lists none.
+    repeatStart: 'unknown',
+    startTimeoutMs: 60_000,
+    findableAfterMs: 0,
+    firstCheckMs: 2_000,
+    checkEveryMs: 3_000,
+    checkTimeoutMs: 10_000,
+  },
+  defaultBaseUrl: 'https://queue.fal.run',
+  models: FAL_MODELS,
+  authorization: (key) => ({ authorization: `Key ${key}` }),
+  // Pictures may come inline; films and sounds by link only.
+  referenceForm: ({ medium }, way) => (medium === 'image' ? (way ?? 'sent') : 'url'),
+
+  writeStart: (order, { model }, file) => {
+    const mapping = falMappingOf(order.model);
+    if (!mapping) throw new NotMakeable('model', `${order.model} is not made here.`);
+    const { endpoint, input } = mapping(order, file);
+    return {
+      method: 'POST',
+      path: endpoint === undefined ? `/${model}` : `/${model}/${endpoint}`,
+      headers: { 'x-fal-object-lifecycle-preference': FILES_LIVE },
+      body: input,
+    };
+  },
+  readStart,
+
+  writeCheck: ({ status }) => ({ method: 'GET', path: status as string }),
+  readCheck: stateOf,
+  readFailure: readFalFailure,
+
+  writeCancel: ({ cancel }) => ({ method: 'PUT', path: cancel as string }),
+  readCancel,
+
+  verification: { method: 'GET', path: NO_REQUEST },
+  readVerification: ({ status, body }) =>
+    status === 404 && isJsonObject(body) && 'detail' in body ? { ok: true } : undefined,
+};
+
+/**
+ * fal asks that its addresses are taken as they come. Their host is left out: the key goes to the configured address only,
+ * which may be a proxy.
+ */
+function readStart(body: JsonObject, { output }: { readonly output: { readonly count: number } }): Started | undefined {
+  const [status, result, cancel] = ['status_url', 'response_url', 'cancel_url'].map((name) => pathIn(body[name]));
+  if (status === undefined || result === undefined || cancel === undefined) return undefined;
+  return { kind: 'operation', operation: { status, result, cancel, count: output.count } };
+}
+
+function pathIn(address: JsonValue | undefined): string | undefined {
+  if (typeof address !== 'string' || !URL.canParse(address)) return undefined;
+  const { pathname, search } = new URL(address);
+  return pathname + search;
+}
+
+function stateOf({ status }: JsonObject, operation: Operation): ReadState | undefined {
+  switch (status) {
+    case 'IN_QUEUE':
+    case 'IN_PROGRESS':
+      return { state: 'pending' };
+    case 'COMPLETED':
+      // Work that failed is completed too: then the result is its error.
+      return {
+        state: 'elsewhere',
+        request: { method: 'GET', path: operation['result'] as string },
+        read: (body) => delivered(body, Number(operation['count'])),
+      };
+    default:
+      return typeof status === 'string' ? { state: 'strange', word: status } : undefined;
+  }
+}
+
+function delivered(body: JsonObject, count: number): OperationState {
+  const { video, images, has_nsfw_concepts: withheld } = body;
+  const files = Array.isArray(images) ? images : [video ?? null];
+  const outputs: ProviderOutput[] = [];
+  const missing: UndeliveredOutput[] = [];
+  for (let ordinal = 0; ordinal < Math.max(count, files.length); ordinal += 1) {
+    // In its place stands a black picture.
+    const isWithheld = Array.isArray(withheld) && withheld[ordinal] === true;
+    const output = isWithheld ? undefined : outputOf(files[ordinal], Array.isArray(images) ? 'image/png' : 'video/mp4');
+    if (output) outputs.push(output);
+    else missing.push(undelivered(ordinal, isWithheld));
+  }
+  if (outputs.length === 0)
+    throw new MediaFailure('refused', missing[0]?.code === 'content_policy' ? 'result_refused' : 'nothing_delivered');
+  return { state: 'succeeded', outputs, ...(missing.length > 0 && { missing }) };
+}
+
+function outputOf(file: JsonValue | undefined, usual: string): ProviderOutput | undefined {
+  if (!isJsonObject(file) || typeof file['url'] !== 'string') return undefined;
+  const { url, content_type: type, duration } = file;
+  return {
+    role: 'output',
+    contentType: typeof type === 'string' ? type : usual,
+    url,
+    ...(typeof duration === 'number' && { seconds: duration }),
+  };
+}
+
+function undelivered(ordinal: number, isWithheld: boolean): UndeliveredOutput {
+  const { code, sentence } = MEDIA_REASONS[isWithheld ? 'result_refused' : 'nothing_delivered'];
+  return { ordinal, code, publicReason: sentence };
+}
+
+/** Accepted also while it runs: then the maker decides whether it stops. */
+function readCancel({ status }: VendorReply): 'cancelled' | 'too_late' | undefined {
+  if (status === 200 || status === 202) return 'cancelled';
+  return status === 400 || status === 404 ? 'too_late' : undefined;
+}

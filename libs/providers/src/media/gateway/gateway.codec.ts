@@ -1,0 +1,140 @@
+import {
+  familyOf,
+  isJsonObject,
+  type JsonObject,
+  MODEL_IDS,
+  type Operation,
+  type OperationState,
+  parseMicros,
+  type ProviderOutput,
+  type TaskView,
+  type VendorCost,
+} from '#contracts';
+import { type MediaCodec, NotMakeable, type VendorReply, type VendorRequest } from '../http/media-codec.js';
+import { failedTask, readGatewayFailure } from './gateway-failures.js';
+
+/** What of a task view is read. */
+type View = Pick<TaskView, 'status' | 'result' | 'error' | 'usage'> & { readonly progress?: number };
+
+/** The other gateway keeps a key for 24 hours, longer than any deadline of a family. */
+const IDEMPOTENCY_HEADER = 'idempotency-key';
+
+/**
+ * This very API as an upstream: another instance of the gateway, or a reseller with the same API. The caller's fields go on
+ * as they are, under their own names.
+ */
+export const gatewayCodec: MediaCodec = {
+  protocol: 'gateway',
+  traits: {
+    style: 'task',
+    repeatStart: 'idempotent',
+    startTimeoutMs: 60_000,
+    findableAfterMs: 0,
+    firstCheckMs: 500,
+    checkEveryMs: 1_500,
+    checkTimeoutMs: 10_000,
+  },
+  models: new Map(MODEL_IDS.map((model) => [model, model])),
+  authorization: (key) => ({ authorization: `Bearer ${key}` }),
+  referenceForm: () => 'source',
+
+  writeStart: (order, ticket) => {
+    const family = familyOf(order.model);
+    if (!family) throw new NotMakeable('model', `${order.model} is not made here.`);
+    return {
+      method: 'POST',
+      path: family.path,
+      headers: { [IDEMPOTENCY_HEADER]: order.taskId },
+      // Every default is said, so that both sides agree on it; a gateway takes its own checked fields again.
+      body: { ...order.parameters, model: ticket.model },
+    };
+  },
+
+  readStart: (body, order) => {
+    const [first] = Array.isArray(body['data']) ? body['data'] : [];
+    const taskId = isJsonObject(first) ? first['task_id'] : undefined;
+    if (typeof taskId !== 'string' || taskId === '') return undefined;
+    return { kind: 'operation', operation: { taskId, medium: order.medium, count: order.output.count } };
+  },
+
+  writeCheck: (operation) => ({ method: 'GET', path: taskPath(operation) }),
+  readCheck: (body, operation) => stateOf(viewIn(body), operation),
+  readFailure: readGatewayFailure,
+  // A gateway that sheds load has not read the order.
+  isCertainlyNotTaken: ({ body }) =>
+    isJsonObject(body) && isJsonObject(body['error']) && body['error']['code'] === 'overloaded',
+
+  writeCancel: (operation): VendorRequest => ({ method: 'POST', path: `${taskPath(operation)}/cancel` }),
+  readCancel,
+
+  verification: { method: 'GET', path: '/v1/balance' },
+  readCost: (body) => costOf(body),
+};
+
+const taskPath = ({ taskId }: Operation): string => `/v1/tasks/${encodeURIComponent(taskId as string)}`;
+
+function viewIn(body: JsonObject): View {
+  const view = body['data'];
+  if (!isJsonObject(view)) throw new TypeError('no task view');
+  return view as unknown as View;
+}
+
+function stateOf(view: View, { medium, count }: Operation): OperationState | undefined {
+  switch (view.status) {
+    case 'completed': {
+      const outputs = outputsOf(view, medium === 'image' ? 'image' : 'video');
+      const delivered = outputs.filter(({ role }) => role === 'output').length;
+      if (delivered === 0) return failedTask('nothing_delivered');
+      const missing = Array.from({ length: Math.max(0, Number(count) - delivered) }, (_, index) => ({
+        ordinal: delivered + index,
+        code: 'upstream_error' as const,
+        publicReason: 'The vendor delivered fewer files than were ordered.',
+      }));
+      return { state: 'succeeded', outputs, ...(missing.length > 0 && { missing }) };
+    }
+    case 'failed':
+      return failedTask(view.error?.code);
+    case 'cancelled':
+      return failedTask('cancelled');
+    default:
+      return { state: 'pending', ...progressOf(view) };
+  }
+}
+
+const progressOf = ({ progress }: View): { progressPercent?: number } =>
+  typeof progress === 'number' && progress >= 0 ? { progressPercent: Math.min(99, Math.floor(progress)) } : {};
+
+function outputsOf({ result }: View, medium: 'image' | 'video'): ProviderOutput[] {
+  const files = (medium === 'image' ? result?.images : result?.videos) ?? [];
+  const outputs = files.flatMap(({ url, content_type: contentType, duration, expires_at: expiresAt }) =>
+    typeof url !== 'string'
+      ? []
+      : [
+          {
+            role: 'output' as const,
+            contentType,
+            url,
+            ...(typeof duration === 'number' && { seconds: duration }),
+            ...(typeof expiresAt === 'number' && { expiresAtMs: expiresAt * 1_000 }),
+          },
+        ],
+  );
+  const lastFrame = result?.last_frame_url;
+  if (typeof lastFrame !== 'string') return outputs;
+  return [...outputs, { role: 'last_frame', contentType: 'image/png', url: lastFrame }];
+}
+
+function readCancel({ status, body }: VendorReply): 'cancelled' | 'too_late' | undefined {
+  if (status === 409) return 'too_late';
+  if (status !== 200 || !isJsonObject(body)) return undefined;
+  return viewIn(body).status === 'cancelled' ? 'cancelled' : 'too_late';
+}
+
+/** What the other gateway charged: known when its task has ended. */
+function costOf(body: JsonObject): VendorCost | undefined {
+  const view = body['data'];
+  if (!isJsonObject(view) || !isJsonObject(view['usage'])) return undefined;
+  const { amount, unit, final } = view['usage'];
+  if (final !== true || typeof amount !== 'string' || typeof unit !== 'string') return undefined;
+  return { micros: parseMicros(amount), unit };
+}

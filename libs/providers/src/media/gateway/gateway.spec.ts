@@ -1,0 +1,82 @@
+import { FakeGateway, gatewayRefusal } from '../testing/fake-gateway.js';
+import { mediaUpstreamContract } from '../testing/media-upstream-contract.js';
+import { gatewayCodec } from './gateway.codec.js';
+
+const ORDER = { model: 'alpha-2.0', prompt: 'A heron lifts off.', duration: 5, resolution: '720p' };
+
+const says = (view: FakeGateway['view']) => (gateway: FakeGateway) => {
+  gateway.view = view;
+};
+const failsWith = (code: string) => says({ status: 'failed', result: null, error: { code, message: 'Their words' } });
+
+mediaUpstreamContract({
+  codec: gatewayCodec,
+  fake: () => new FakeGateway(),
+  order: ORDER,
+  withFiles: {
+    ...ORDER,
+    image_urls: ['https://media.example.com/a.png'],
+    video_urls: ['https://media.example.com/c.mp4'],
+  },
+  lacks: [],
+  refusals: [
+    ['a rate', gatewayRefusal(429, 'rate_limit_exceeded'), { kind: 'busy' }],
+    [
+      'a named wait',
+      { ...gatewayRefusal(429, 'rate_limit_exceeded'), headers: { 'retry-after': '3' } },
+      { kind: 'busy', retryAfterMs: 3_000 },
+    ],
+    ['an overload', gatewayRefusal(503, 'overloaded'), { kind: 'unavailable' }],
+    ['the same order under way', gatewayRefusal(409, 'idempotency_in_flight'), { kind: 'ambiguous' }],
+    ['a wrong key', gatewayRefusal(401, 'invalid_api_key'), { kind: 'unfit' }],
+    ['an empty balance', gatewayRefusal(402, 'insufficient_balance'), { kind: 'unfit', reason: 'not_paid' }],
+    ['a model that is not sold', gatewayRefusal(404, 'model_not_found'), { kind: 'unfit', scope: 'model' }],
+    ['what it cannot make', gatewayRefusal(400, 'unsupported_parameter', '', 'tools'), { kind: 'unsupported' }],
+    ['a wrong file', gatewayRefusal(400, 'invalid_media', '', 'image_urls[0]'), { kind: 'refused' }],
+    ['a wrong value', gatewayRefusal(400, 'invalid_parameter', '', 'duration'), { kind: 'refused' }],
+  ],
+  states: [
+    ['waiting work', says({ status: 'submitted', result: null }), { state: 'pending' }],
+    ['work under way', says({ status: 'in_progress', progress: 100 }), { state: 'pending', progressPercent: 99 }],
+    [
+      'a film, its length and the end of its link',
+      says({}),
+      {
+        state: 'succeeded',
+        outputs: [
+          {
+            role: 'output',
+            contentType: 'video/mp4',
+            url: 'https://gateway.example.com/files/1',
+            seconds: 5,
+            expiresAtMs: 1_800_000_000_000,
+          },
+        ],
+      },
+    ],
+    [
+      'a film with its last frame when that was ordered',
+      says({}),
+      { outputs: [expect.objectContaining({ role: 'output' }), expect.objectContaining({ role: 'last_frame' })] },
+      { ...ORDER, return_last_frame: true },
+    ],
+    [
+      'fewer pictures than were ordered',
+      says({ result: { images: [{ url: 'https://gateway.example.com/1', content_type: 'image/png' }] } }),
+      { state: 'succeeded', missing: [expect.objectContaining({ ordinal: 1 })] },
+      { model: 'eta-image-2.0', prompt: 'two herons', n: 2 },
+    ],
+    ['an end without a file', says({ result: { videos: [] } }), { state: 'failed', code: 'upstream_error' }],
+    ['a refusal of the content', failsWith('content_policy'), { state: 'failed', code: 'content_policy' }],
+    ['a file that broke a rule', failsWith('invalid_media'), { state: 'failed', code: 'invalid_media' }],
+    ['a failure', failsWith('parked'), { state: 'failed', code: 'upstream_error' }],
+    [
+      'cancelled work',
+      says({ status: 'cancelled' }),
+      { state: 'failed', publicReason: 'The vendor stopped the work.' },
+    ],
+  ],
+  strange: says({ status: 'pondering' }),
+  stoppable: says({ stoppable: true }),
+  reportedCost: { micros: 350_000n, unit: 'credit' },
+});

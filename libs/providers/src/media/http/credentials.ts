@@ -1,0 +1,26 @@
+import type { JsonValue } from '#contracts';
+
+type Headers = Readonly<Record<string, string>>;
+
+/** A reply as credentials look at it. */
+interface AnsweredWith {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: JsonValue | undefined;
+}
+
+/** What proves to a vendor who asks. */
+export interface Credentials {
+  /** The headers of one call. @throws MediaFailure when there are none to be had. */
+  headers(signal: AbortSignal): Headers | Promise<Headers>;
+  /** Whether headers made now may be accepted after this reply to earlier ones. Absent: they never change. */
+  renewedAfter?(reply: AnsweredWith): boolean;
+  /** Texts that are shown to nobody. */
+  secrets(): readonly string[];
+}
+
+/** A key that is sent as it is. */
+export const keyCredentials = (key: string, codec: { authorization(key: string): Headers }): Credentials => ({
+  headers: () => codec.authorization(key),
+  secrets: () => [key],
+});

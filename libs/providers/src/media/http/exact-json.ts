@@ -1,0 +1,20 @@
+import type { JsonValue } from '#contracts';
+
+const LONG_INTEGER = /\d{16,}/;
+/** A text, or an integer of 16 digits or more that is no part of another number. */
+const TEXT_OR_INTEGER = /"[^"\\]*(?:\\.[^"\\]*)*"|(?<![\d.eE+-])-?\d{16,}(?![\d.eE])/g;
+
+/**
+ * Parses JSON with integers beyond 2^53 kept as texts: vendors number their tasks with 18 digits, and a number would lose
+ * the last ones.
+ *
+ * @throws SyntaxError when it is no JSON.
+ */
+export function parseExactly(json: string): JsonValue {
+  const exact = LONG_INTEGER.test(json)
+    ? json.replace(TEXT_OR_INTEGER, (token) =>
+        token.startsWith('"') || Number.isSafeInteger(Number(token)) ? token : `"${token}"`,
+      )
+    : json;
+  return JSON.parse(exact) as JsonValue;
+}

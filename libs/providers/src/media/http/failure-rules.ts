@@ -1,0 +1,59 @@
+import {
+  type JsonValue,
+  MediaFailure,
+  type MediaFailureDetails,
+  type MediaFailureKind,
+  type MediaFailureScope,
+  type MediaReason,
+  type VendorWords,
+} from '#contracts';
+import type { VendorReply, Verb } from './media-codec.js';
+import { retryAfterMsOf, wordsOf } from './vendor-words.js';
+
+/** What a rule looks at. Codes and messages that are absent are empty. */
+export interface RefusalFacts {
+  readonly status: number;
+  readonly code: string;
+  readonly message: string;
+  readonly verb: Verb;
+}
+
+/** One line of a vendor's table of errors. */
+export interface FailureRule {
+  readonly when: (refusal: RefusalFacts) => boolean;
+  readonly kind: MediaFailureKind;
+  readonly reason: MediaReason;
+  readonly scope?: MediaFailureScope;
+}
+
+/** What no vendor's table needs to say: reached when nothing of it fits. */
+const COMMON: readonly FailureRule[] = [
+  { when: ({ status }) => status === 429, kind: 'busy', reason: 'busy' },
+  { when: ({ status }) => status >= 500, kind: 'unavailable', reason: 'away' },
+  { when: ({ status }) => status === 402, kind: 'unfit', reason: 'not_paid' },
+  { when: ({ status }) => status === 401 || status === 403, kind: 'unfit', reason: 'not_served' },
+  // A question that was refused says nothing about the work.
+  { when: ({ verb }) => verb !== 'start', kind: 'unavailable', reason: 'away' },
+  { when: ({ status }) => status === 404, kind: 'unfit', reason: 'not_served', scope: 'model' },
+];
+
+/** The failure of the first rule that fits; what fits none cannot be made here. */
+export function failureBy(
+  rules: readonly FailureRule[],
+  reply: VendorReply,
+  error: JsonValue | undefined,
+  verb: Verb,
+  details: MediaFailureDetails = {},
+): MediaFailure {
+  const vendor: VendorWords = wordsOf(reply.status, error);
+  const facts = { status: reply.status, code: vendor.code ?? '', message: vendor.message ?? '', verb };
+  const rule = [...rules, ...COMMON].find(({ when }) => when(facts));
+  const { kind, reason, scope } = rule ?? { kind: 'unsupported', reason: 'not_possible', scope: undefined };
+  const retryAfterMs = retryAfterMsOf(reply);
+  return new MediaFailure(kind, reason, {
+    ...details,
+    vendor,
+    ...(scope && { scope }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  });
+}

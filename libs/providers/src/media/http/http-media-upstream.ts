@@ -1,0 +1,242 @@
+import {
+  type CallPlan,
+  type CannotMake,
+  isJsonObject,
+  type JsonObject,
+  MediaFailure,
+  type MediaOrder,
+  type MediaProtocol,
+  type MediaUpstream,
+  type Operation,
+  type OperationState,
+  type PlannedOrder,
+  type ProviderOutput,
+  type Started,
+  type UpstreamTraits,
+  type VendorCall,
+  type VendorCost,
+  type Verified,
+} from '#contracts';
+import { observeUpstream, type SafeFetcher } from '#platform';
+import type { ServedModel } from '../served-models.js';
+import { AuthorizedHttp } from './authorized-http.js';
+import { asFailure, failedStart, unverified } from './call-failures.js';
+import { keyCredentials } from './credentials.js';
+import { NotMakeable, type ReadWork, type VendorReply, type VendorRequest, type Verb } from './media-codec.js';
+import { withCallback } from './callback-field.js';
+import { addressAtPlan, handedFiles } from './reference-forms.js';
+import { ToldOnce } from './told-once.js';
+import { VendorFiles } from './vendor-files.js';
+import { type Noting, VendorExchanges, type VendorExchangesParts } from './vendor-exchanges.js';
+import { type VendorHttp } from './vendor-http.js';
+import { notableSkewMs } from './vendor-words.js';
+
+const VERIFY_TIMEOUT_MS = 15_000;
+
+/** What makes an upstream of a protocol. */
+export interface HttpMediaUpstreamParts extends VendorExchangesParts {
+  readonly id: string;
+  readonly vendorAccount: string;
+  readonly http: VendorHttp;
+  /** Reaches what belongs to a call besides the vendor's API: tokens, files. Follows no redirect. */
+  readonly fetcher: SafeFetcher;
+  readonly models: ReadonlyMap<string, ServedModel>;
+  /** What an order is configured to cost; undefined when nothing is configured for it. */
+  readonly costOf: (order: PlannedOrder) => VendorCost | undefined;
+  /** Whether a file that the caller sent inline can be given to the vendor as a link. */
+  readonly canLink: boolean;
+}
+
+/** A vendor behind HTTP, in one of the protocols. Keeps no state but connections, so any process can continue an operation. */
+export class HttpMediaUpstream implements MediaUpstream {
+  readonly cancel?: (operation: Operation, call: VendorCall) => Promise<'cancelled' | 'too_late'>;
+  readonly find?: (call: VendorCall) => Promise<Started | null>;
+  readonly open: MediaUpstream['open'];
+  private readonly exchanges: VendorExchanges;
+  private readonly files: VendorFiles;
+  private readonly told: ToldOnce;
+
+  constructor(private readonly parts: HttpMediaUpstreamParts) {
+    const { codec, key, fetcher, http } = parts;
+    const credentials = codec.credentials?.(key, { fetcher }) ?? keyCredentials(key, codec);
+    this.files = new VendorFiles(codec, credentials, fetcher);
+    this.open = this.files.open;
+    this.told = new ToldOnce(parts.id);
+    this.exchanges = new VendorExchanges(parts, new AuthorizedHttp(http, credentials), this.told);
+    if (parts.codec.writeCancel)
+      this.cancel = (operation, call) => this.observed('cancel', () => this.stop(operation, call));
+    if (parts.codec.writeFind) this.find = (call) => this.observed('find', () => this.search(call));
+  }
+
+  get id(): string {
+    return this.parts.id;
+  }
+
+  get vendorAccount(): string {
+    return this.parts.vendorAccount;
+  }
+
+  get protocol(): MediaProtocol {
+    return this.parts.codec.protocol;
+  }
+
+  get traits(): UpstreamTraits {
+    return this.parts.codec.traits;
+  }
+
+  plan(order: PlannedOrder): CallPlan | CannotMake {
+    const { codec, id, models, canLink, costOf } = this.parts;
+    const model = models.get(order.model);
+    if (model === undefined) return { cannot: `${order.model} is not made here.`, param: 'model' };
+    const ticket = { upstream: id, model: model.name, ...codec.ticket?.(order) };
+    try {
+      const form = (reference: PlannedOrder['references'][number]) => codec.referenceForm(reference, model.references);
+      codec.writeStart(order, ticket, addressAtPlan(order.references, form, canLink));
+    } catch (error) {
+      if (error instanceof NotMakeable)
+        return { cannot: error.message, ...(error.param !== undefined && { param: error.param }) };
+      throw error;
+    }
+    const cost = costOf(order);
+    return { ticket, slots: codec.slots?.(order) ?? 1, ...(cost && { cost }) };
+  }
+
+  async start(order: MediaOrder, call: VendorCall): Promise<Started> {
+    const { codec, models } = this.parts;
+    const { traits } = codec;
+    call.signal.throwIfAborted();
+    const way = models.get(order.model)?.references;
+    const file = await handedFiles(order, call, (reference) => codec.referenceForm(reference, way));
+    const request = withCallback(
+      this.written(() => codec.writeStart(order, call.ticket, file)),
+      codec,
+      call,
+    );
+    return this.observed('start', async () => {
+      const limits = { timeoutMs: traits.startTimeoutMs, fresh: traits.repeatStart !== 'idempotent' };
+      const reply = await this.exchanges.send(request, call, limits).catch((error: unknown) => {
+        throw failedStart(error, call.signal);
+      });
+      if (!isOk(reply)) throw this.exchanges.refused(reply, 'start', call);
+      const started = this.exchanges.read(reply, (body) => codec.readStart(body, order), call);
+      if (started === undefined)
+        throw new MediaFailure('ambiguous', 'unanswered', { vendor: { status: reply.status } });
+      return started;
+    });
+  }
+
+  async check(operation: Operation, call: VendorCall): Promise<OperationState> {
+    const { codec } = this.parts;
+    return this.observed('check', async () => {
+      try {
+        const request = codec.writeCheck?.(operation);
+        if (!request) throw new MediaFailure('refused', 'work_lost');
+        return await this.work(request, 'check', (body) => codec.readCheck?.(body, operation), call);
+      } catch (error) {
+        // The vendor does not know the work any more, or says for good that it is not to be had.
+        if (!(error instanceof MediaFailure) || error.kind !== 'refused') throw error;
+        return { state: 'failed', code: error.code, publicReason: error.publicReason };
+      }
+    });
+  }
+
+  async refresh(operation: Operation, call: VendorCall): Promise<readonly ProviderOutput[]> {
+    const state = await this.check(operation, call);
+    if (state.state === 'succeeded') return state.outputs;
+    throw new MediaFailure('refused', 'work_lost');
+  }
+
+  async verify(call: Noting): Promise<Verified> {
+    const { codec } = this.parts;
+    try {
+      const limits = { timeoutMs: VERIFY_TIMEOUT_MS, fresh: false };
+      const reply = await this.exchanges.send(codec.verification, call, limits);
+      const read = codec.readVerification?.(reply);
+      if (read?.ok === false) return read;
+      if (!read && !isOk(reply)) return unverified(this.exchanges.refused(reply, 'verify', call));
+      if (!isJsonObject(reply.body))
+        return { ok: false, problem: 'not_this_protocol', vendor: { status: reply.status } };
+      const skewMs = notableSkewMs(reply);
+      return { ok: true, ...(skewMs !== undefined && { clockSkewMs: skewMs }) };
+    } catch (error) {
+      return unverified(asFailure(error, call.signal));
+    }
+  }
+
+  preview(order: PlannedOrder): JsonObject {
+    const plan = this.plan(order);
+    if ('cannot' in plan) return { ...plan };
+    const source = addressAtPlan(order.references, () => 'source', true);
+    const { method, path, headers = {}, body = null } = this.parts.codec.writeStart(order, plan.ticket, source);
+    const authorization = this.parts.codec.authorization('********');
+    return { method, host: this.parts.http.host, path, headers: { ...headers, ...authorization }, body };
+  }
+
+  close(): Promise<void> {
+    return this.parts.http.close();
+  }
+
+  /** What became of taken work, by one question or by two. @throws MediaFailure */
+  private async work(request: VendorRequest, verb: Verb, read: ReadWork, call: VendorCall): Promise<OperationState> {
+    const reply = await this.asked(request, verb, call);
+    const state = this.exchanges.read(reply, read, call);
+    if (state === undefined) throw new MediaFailure('unavailable', 'away', { vendor: { status: reply.status } });
+    if (state.state === 'elsewhere') return this.work(state.request, 'result', state.read, call);
+    if (state.state !== 'strange') return state;
+    this.told.strangeState(state.word);
+    return { state: 'pending' };
+  }
+
+  private async stop(operation: Operation, call: VendorCall): Promise<'cancelled' | 'too_late'> {
+    const { codec } = this.parts;
+    const request = codec.writeCancel?.(operation);
+    if (!request) return 'too_late';
+    const limits = { timeoutMs: codec.traits.checkTimeoutMs, fresh: false };
+    const reply = await this.exchanges.send(request, call, limits).catch((error: unknown) => {
+      throw asFailure(error, call.signal);
+    });
+    const outcome = codec.readCancel?.(reply);
+    if (outcome) return outcome;
+    throw this.exchanges.refused(reply, 'cancel', call);
+  }
+
+  private async search(call: VendorCall): Promise<Started | null> {
+    const { codec } = this.parts;
+    const request = codec.writeFind?.(call.ticket);
+    if (!request) return null;
+    const reply = await this.asked(request, 'find', call);
+    if (!isOk(reply)) return null;
+    const found = this.exchanges.read(reply, (body) => codec.readFind?.(body, call.ticket), call);
+    if (found === undefined) throw new MediaFailure('unavailable', 'away', { vendor: { status: reply.status } });
+    return found;
+  }
+
+  /** The reply to a question, which may be put again. @throws MediaFailure */
+  private async asked(request: VendorRequest, verb: Verb, call: VendorCall): Promise<VendorReply> {
+    const { codec } = this.parts;
+    const files = verb === 'check' ? this.files.inlineFiles(call.spool) : undefined;
+    const limits = { timeoutMs: codec.traits.checkTimeoutMs, fresh: false, files };
+    const reply = await this.exchanges.send(request, call, limits).catch((error: unknown) => {
+      throw asFailure(error, call.signal);
+    });
+    const isKnown = isOk(reply) || (verb === 'find' && codec.isNotThere?.(reply) === true);
+    if (!isKnown) throw this.exchanges.refused(reply, verb, call);
+    return reply;
+  }
+
+  private written(write: () => VendorRequest): VendorRequest {
+    try {
+      return write();
+    } catch (error) {
+      if (!(error instanceof NotMakeable)) throw error;
+      const details = { cause: error, ...(error.param !== undefined && { param: error.param }) };
+      throw new MediaFailure('unsupported', 'not_possible', details);
+    }
+  }
+
+  private observed<Result>(verb: 'start' | 'check' | 'find' | 'cancel', work: () => Promise<Result>): Promise<Result> {
+    return observeUpstream(this.id, verb, work);
+  }
+}
+
+const isOk = ({ status }: VendorReply): boolean => status >= 200 && status < 300;

@@ -1,0 +1,138 @@
+import type {
+  JsonObject,
+  JsonValue,
+  MediaFailure,
+  MediaOrder,
+  MediaProtocol,
+  MediaReference,
+  Operation,
+  OperationState,
+  PlannedOrder,
+  Started,
+  Ticket,
+  UpstreamTraits,
+  VendorCost,
+  Verified,
+} from '#contracts';
+import type { SafeFetcher } from '#platform';
+import type { MediaUpstreamEntry, ReferenceWay } from '../media-upstream-entry.js';
+import type { Credentials } from './credentials.js';
+
+/** One request to a vendor. The key is not in it: the transport puts it into its header. */
+export interface VendorRequest {
+  readonly method: 'DELETE' | 'GET' | 'POST' | 'PUT';
+  /** Appended to the upstream's address, or a whole address of the same origin that the vendor itself named. */
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: JsonObject;
+}
+
+/** A vendor's reply, read to its end. */
+export interface VendorReply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** Undefined when it was no JSON, or too long. Integers beyond 2^53 are texts. */
+  readonly body: JsonValue | undefined;
+}
+
+/** Where a vendor finds a referenced file, by the file's place in the request. */
+export type FileAddress = (param: string) => string;
+
+/**
+ * How a referenced file goes to a vendor. `url`: as a link. `inline`: as a data URI. `base64`: as its digits alone.
+ * `sent`: as a link when the caller sent one, else as a data URI. `source`: in the caller's own words, unread.
+ */
+export type ReferenceForm = 'url' | 'inline' | 'base64' | 'sent' | 'source';
+
+export type PlannedReference = Pick<MediaReference, 'param' | 'medium' | 'role' | 'source'>;
+
+/** What a call was for; a refusal means something else in each. `result`: the second question of a check. */
+export type Verb = 'start' | 'check' | 'result' | 'find' | 'cancel' | 'verify';
+
+/**
+ * What a reply says of taken work. `strange`: a word that the vendor never told us; the work goes on, and the word is logged
+ * once. `elsewhere`: the work has ended, and what came of it stands in the reply to another question.
+ */
+export type ReadState =
+  | OperationState
+  | { readonly state: 'strange'; readonly word: string }
+  | { readonly state: 'elsewhere'; readonly request: VendorRequest; readonly read: ReadWork };
+
+/** Undefined when the reply is not understood. */
+export type ReadWork = (body: JsonObject) => ReadState | undefined;
+
+/** Thrown by a mapping for what its vendor lacks. */
+export class NotMakeable extends Error {
+  constructor(
+    readonly param: string | undefined,
+    message: string,
+  ) {
+    super(message);
+    this.name = 'NotMakeable';
+  }
+}
+
+/**
+ * How one protocol is spoken: pure translation, without network, clock or state. `HttpMediaUpstream` runs it.
+ * Readers take what they use and nothing else. What they do not understand they answer with undefined, or break on.
+ */
+export interface MediaCodec {
+  readonly protocol: MediaProtocol;
+  readonly traits: UpstreamTraits;
+  readonly defaultBaseUrl?: string;
+  /** Every model that it can write an order for, with the vendor's usual name of it. */
+  readonly models: ReadonlyMap<string, string>;
+
+  /** The codec of one entry, where its address or settings decide what is made and where. */
+  configured?(entry: MediaUpstreamEntry, key: string): MediaCodec;
+  /** What is wrong with a key, to be read after the name of its field; nothing of the key itself. */
+  keyMistake?(key: string): string | undefined;
+  /** What is wrong with the settings of an entry, by name. Absent: the protocol has none. */
+  settingsMistakes?(settings: JsonObject): readonly (readonly [name: string, rule: string])[];
+
+  authorization(key: string): Readonly<Record<string, string>>;
+  /** Where more than the key itself is sent. */
+  credentials?(key: string, parts: { readonly fetcher: SafeFetcher }): Credentials;
+  referenceForm(reference: PlannedReference, way: ReferenceWay | undefined): ReferenceForm;
+  /** What the ticket holds besides upstream and model. */
+  ticket?(order: PlannedOrder): JsonObject;
+  /** How many of the account's running orders it counts as; absent: one. */
+  slots?(order: PlannedOrder): number;
+
+  /** The name of the field of an order that holds an address to call; absent: the vendor calls nobody. */
+  readonly callbackField?: string;
+
+  /** @throws NotMakeable for what the family allows and the vendor lacks. */
+  writeStart(order: PlannedOrder, ticket: Ticket, file: FileAddress): VendorRequest;
+  /** @throws MediaFailure for a refusal inside a reply of status 200. */
+  readStart(body: JsonObject, order: MediaOrder): Started | undefined;
+  /** Absent, with `readCheck`, for protocols that answer the files at once. */
+  writeCheck?(operation: Operation): VendorRequest;
+  readCheck?(body: JsonObject, operation: Operation): ReadState | undefined;
+  /** Of every reply whose status is not 2xx, for whatever verb. */
+  readFailure(reply: VendorReply, verb: Verb): MediaFailure;
+
+  /** Whether a 5xx to a start proves that nothing was taken. Absent: none does. */
+  isCertainlyNotTaken?(reply: VendorReply): boolean;
+
+  writeCancel?(operation: Operation): VendorRequest;
+  /** Of replies of every status. */
+  readCancel?(reply: VendorReply): 'cancelled' | 'too_late' | undefined;
+  writeFind?(ticket: Ticket): VendorRequest;
+  readFind?(body: JsonObject, ticket: Ticket): Started | null | undefined;
+  /** Whether a refusal of a find says that there is no such work. */
+  isNotThere?(reply: VendorReply): boolean;
+
+  /** The name of the fields of a reply to a check whose text is a finished file in base64. */
+  readonly inlineFiles?: string;
+  /** Where a finished file is fetched with the credentials; undefined when it is not to be had so. */
+  fileAddress?(url: string): string | undefined;
+
+  /** A call that costs nothing and needs the credentials. */
+  readonly verification: VendorRequest;
+  /** Of replies of every status; undefined where `readFailure` knows. */
+  readVerification?(reply: VendorReply): Verified | undefined;
+
+  /** What the vendor says that the order cost. */
+  readCost?(body: JsonObject): VendorCost | undefined;
+}

@@ -1,0 +1,28 @@
+import { logger } from '#platform';
+
+const log = logger('upstreams');
+
+const MAX_STATES = 16;
+const MAX_WORD = 64;
+
+/** What an operator is told of one upstream, each thing once. */
+export class ToldOnce {
+  private skewIsTold = false;
+  private readonly states = new Set<string>();
+
+  constructor(private readonly upstream: string) {}
+
+  /** A word for the state of work that the vendor never told us. */
+  strangeState(word: string): void {
+    const state = word.slice(0, MAX_WORD);
+    if (this.states.has(state) || this.states.size >= MAX_STATES) return;
+    this.states.add(state);
+    log.warn('upstream.state_unknown', { upstream: this.upstream, state });
+  }
+
+  clockSkew(clockSkewMs: number): void {
+    if (this.skewIsTold) return;
+    this.skewIsTold = true;
+    log.warn('upstream.clock_skew', { upstream: this.upstream, clockSkewMs });
+  }
+}

@@ -1,0 +1,72 @@
+import { isJsonObject, type JsonObject, MediaFailure, type VendorCall } from '#contracts';
+import type { AuthorizedHttp } from './authorized-http.js';
+import { refusedBy, withoutSecrets } from './call-failures.js';
+import type { MediaCodec, VendorReply, VendorRequest, Verb } from './media-codec.js';
+import { statedCost } from './stated-cost.js';
+import type { ToldOnce } from './told-once.js';
+import type { ExchangeLimits } from './vendor-http.js';
+import { notableSkewMs, requestIdOf } from './vendor-words.js';
+
+/** One request and its reply, the key in neither. */
+export interface Exchange {
+  readonly request: VendorRequest;
+  readonly reply: VendorReply;
+}
+
+/** The parts of a call that an exchange needs: what ends it, and where its facts are noted. */
+export type Noting = Pick<VendorCall, 'signal' | 'note'>;
+
+/** What exchanges with a vendor need to know of it. */
+export interface VendorExchangesParts {
+  readonly codec: MediaCodec;
+  readonly key: string;
+  /** Sees every exchange, for records. */
+  readonly onExchange?: ((exchange: Exchange) => void) | undefined;
+}
+
+/** Requests to one vendor and what is read of the replies, each noted on its call, with no secret in a failure. */
+export class VendorExchanges {
+  constructor(
+    private readonly parts: VendorExchangesParts,
+    private readonly line: AuthorizedHttp,
+    private readonly told: ToldOnce,
+  ) {}
+
+  async send(request: VendorRequest, call: Noting, limits: Omit<ExchangeLimits, 'signal'>): Promise<VendorReply> {
+    const reply = await this.line.exchange(request, { signal: call.signal, ...limits });
+    this.parts.onExchange?.({ request, reply });
+    const requestId = requestIdOf(reply);
+    const clockSkewMs = notableSkewMs(reply);
+    call.note({
+      status: reply.status,
+      ...(requestId !== undefined && { requestId }),
+      ...(clockSkewMs !== undefined && { clockSkewMs }),
+    });
+    if (clockSkewMs !== undefined) this.told.clockSkew(clockSkewMs);
+    return reply;
+  }
+
+  /** A broken shape reads as nothing understood: what a vendor sends never ends a process. */
+  read<Result>(reply: VendorReply, read: (body: JsonObject) => Result | undefined, call: Noting): Result | undefined {
+    if (!isJsonObject(reply.body)) return undefined;
+    try {
+      const cost = statedCost(reply.body, this.parts.codec);
+      if (cost) call.note({ cost });
+      return read(reply.body);
+    } catch (error) {
+      if (!(error instanceof MediaFailure)) return undefined;
+      if (error.vendor.code !== undefined) call.note({ code: error.vendor.code });
+      throw this.hidden(error);
+    }
+  }
+
+  refused(reply: VendorReply, verb: Verb, call: Noting): MediaFailure {
+    const failure = refusedBy(this.parts.codec, reply, verb);
+    if (failure.vendor.code !== undefined) call.note({ code: failure.vendor.code });
+    return this.hidden(failure);
+  }
+
+  private hidden(failure: MediaFailure): MediaFailure {
+    return withoutSecrets(failure, [this.parts.key, ...this.line.secrets()]);
+  }
+}

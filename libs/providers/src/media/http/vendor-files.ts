@@ -1,0 +1,52 @@
+import { Readable } from 'node:stream';
+import { type ProviderOutput, type ResultSpool, type VendorCall } from '#contracts';
+import { RemoteStatus, type SafeFetcher } from '#platform';
+import type { Credentials } from './credentials.js';
+import type { InlineFiles } from './inline-files.js';
+import type { MediaCodec } from './media-codec.js';
+
+/** The longest download, in milliseconds; whoever asks for it bounds it further. */
+const DOWNLOAD_MS = 30 * 60_000;
+
+/** Finished files that are no links: in replies, or in a store that wants the vendor's credentials. */
+export class VendorFiles {
+  /** Present for protocols whose outputs need the credentials. */
+  readonly open?: (output: ProviderOutput, call: Pick<VendorCall, 'signal'>) => Promise<Readable>;
+  private keeping: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    private readonly codec: MediaCodec,
+    private readonly credentials: Credentials,
+    private readonly fetcher: SafeFetcher,
+  ) {
+    if (codec.fileAddress) this.open = (output, { signal }) => this.download(output, signal);
+  }
+
+  /** What becomes of the files in the reply to one check: one file at a time, whichever check it belongs to. */
+  inlineFiles(spool: ResultSpool): InlineFiles | undefined {
+    const { inlineFiles: field } = this.codec;
+    if (field === undefined) return undefined;
+    let ordinal = 0;
+    return {
+      field,
+      keep: (bytes) => {
+        const place = ordinal;
+        ordinal += 1;
+        const kept = this.keeping.then(() => spool.keep(place, bytes));
+        this.keeping = kept.catch(() => undefined);
+        return kept;
+      },
+    };
+  }
+
+  private async download({ url }: ProviderOutput, signal: AbortSignal): Promise<Readable> {
+    const address = this.codec.fileAddress?.(url);
+    if (address === undefined) throw new RemoteStatus(404);
+    const headers = await this.credentials.headers(signal);
+    const limits = { timeoutMs: DOWNLOAD_MS, maxBytes: Number.MAX_SAFE_INTEGER, signal };
+    const { status, body } = await this.fetcher.get(address, { ...limits, headers });
+    if (status === 200) return body;
+    body.destroy();
+    throw new RemoteStatus(status);
+  }
+}

@@ -1,0 +1,28 @@
+import type { MediaProtocol } from '#contracts';
+import { arkImageCodec } from './ark/ark-image.codec.js';
+import { arkVideoCodec } from './ark/ark-video.codec.js';
+import { dashscopeImageCodec } from './dashscope/dashscope-image.codec.js';
+import { dashscopeVideoCodec } from './dashscope/dashscope-video.codec.js';
+import { falCodec } from './fal/fal.codec.js';
+import { gatewayCodec } from './gateway/gateway.codec.js';
+import type { MediaCodec } from './http/media-codec.js';
+import { klingCodec } from './kling/kling.codec.js';
+import { minimaxCodec } from './minimax/minimax.codec.js';
+import { vertexVeoCodec } from './vertex/vertex-veo.codec.js';
+import { viduCodec } from './vidu/vidu.codec.js';
+import { xaiImageCodec } from './xai/xai-image.codec.js';
+
+/** How each protocol but the sandbox is spoken. A new one is its folder and a line here: docs/add-a-vendor.md. */
+export const MEDIA_CODECS: Readonly<Record<Exclude<MediaProtocol, 'sandbox'>, MediaCodec>> = {
+  'ark-image': arkImageCodec,
+  'ark-video': arkVideoCodec,
+  'dashscope-image': dashscopeImageCodec,
+  'dashscope-video': dashscopeVideoCodec,
+  fal: falCodec,
+  gateway: gatewayCodec,
+  kling: klingCodec,
+  minimax: minimaxCodec,
+  'vertex-veo': vertexVeoCodec,
+  vidu: viduCodec,
+  'xai-image': xaiImageCodec,
+};

@@ -1,0 +1,161 @@
+import { Type } from 'class-transformer';
+import {
+  ArrayMinSize,
+  IsArray,
+  IsBoolean,
+  IsIn,
+  IsInt,
+  IsNumber,
+  IsObject,
+  IsOptional,
+  IsString,
+  IsUrl,
+  Matches,
+  Max,
+  Min,
+  ValidateIf,
+  ValidateNested,
+} from 'class-validator';
+import { type JsonObject, MEDIA_PROTOCOLS, type MediaProtocol } from '#contracts';
+import { BASE_URL, IsUpstreamKey } from '../text/upstream-entry.js';
+
+/** How referenced files are handed to a vendor that takes them in more than one form. */
+export const REFERENCE_WAYS = ['url', 'inline'] as const;
+export type ReferenceWay = (typeof REFERENCE_WAYS)[number];
+
+const IsUpstreamName = (): PropertyDecorator =>
+  Matches(/^[a-z0-9][a-z0-9._-]{0,62}$/, {
+    message: '$property must be 1 to 63 of the characters a-z, 0-9, ".", "_" and "-"',
+  });
+
+const Rate = (): PropertyDecorator => (target, property) => {
+  IsOptional()(target, property);
+  IsNumber()(target, property);
+  Min(1 / 60)(target, property);
+  Max(10_000)(target, property);
+};
+
+const Count = (): PropertyDecorator => (target, property) => {
+  IsOptional()(target, property);
+  IsInt()(target, property);
+  Min(1)(target, property);
+  Max(100_000)(target, property);
+};
+
+/** What the vendor account allows, over all processes together. What is left out is not limited. */
+export class MediaLimitsEntry {
+  /** Orders that the vendor works on at once. */
+  @Count()
+  running?: number;
+
+  @IsOptional()
+  @IsNumber()
+  @Min(1)
+  @Max(10_000)
+  starts_per_minute?: number;
+
+  @Rate()
+  checks_per_second?: number;
+}
+
+/** A model under a name of the vendor's, with settings of its own. */
+export class MediaModelEntry {
+  @IsString()
+  @Matches(/^[\x21-\x7e]{1,256}$/, { message: "$property must be the model's name at the upstream" })
+  name!: string;
+
+  @IsOptional()
+  @IsIn(REFERENCE_WAYS)
+  references?: ReferenceWay;
+}
+
+/** One upstream of media, in UPSTREAMS_FILE and in the admin API alike. */
+export class MediaUpstreamEntry {
+  /** Names the upstream in rows, logs and metrics. */
+  @IsUpstreamName()
+  id!: string;
+
+  @IsIn(MEDIA_PROTOCOLS)
+  protocol!: MediaProtocol;
+
+  /** Absent: the protocol's own address, where it has one. A region is an address. */
+  @IsOptional()
+  @IsUrl(BASE_URL, { message: '$property must be an http or https address without credentials, query or fragment' })
+  base_url?: string;
+
+  /** What the vendor's limits belong to: entries of one account share limits and rests. Absent: the entry's own id. */
+  @IsOptional()
+  @IsUpstreamName()
+  vendor_account?: string;
+
+  @IsOptional()
+  @IsUpstreamKey()
+  key?: string;
+
+  /** In UPSTREAMS_FILE instead of `key`: the key file of a service account, read at start. */
+  @IsOptional()
+  @Matches(/^\S.{0,1023}$/, { message: '$property must be the path of a file' })
+  service_account_file?: string;
+
+  /** What only this protocol has. */
+  @IsObject()
+  settings: JsonObject = {};
+
+  /** Public model to the vendor's name for it, or `all` that the protocol can make. */
+  @ValidateIf(({ models }: MediaUpstreamEntry) => models !== 'all')
+  @IsObject({ message: '$property must be "all", or name models' })
+  models!: 'all' | JsonObject;
+
+  /** Models that `models: all` leaves out. */
+  @IsOptional()
+  @IsArray()
+  @IsString({ each: true })
+  except?: string[];
+
+  /** Lower numbers are asked first. */
+  @IsInt()
+  @Min(0)
+  @Max(1_000)
+  priority = 0;
+
+  /** Share of the orders within its priority; 0 takes it out of service. */
+  @IsNumber()
+  @Min(0)
+  @Max(1_000)
+  weight = 1;
+
+  /** Only these customers' accounts reach it; empty: all. */
+  @IsArray()
+  @Matches(/^[\w-]{1,128}$/, { each: true, message: '$property must be a list of ids of accounts' })
+  only_accounts: string[] = [];
+
+  @ValidateNested({ message: '$property must be an object' })
+  @Type(() => MediaLimitsEntry)
+  limits = new MediaLimitsEntry();
+
+  /** Absent: as the protocol prefers. */
+  @IsOptional()
+  @IsIn(REFERENCE_WAYS)
+  references?: ReferenceWay;
+
+  /** Whether orders carry an address of ours that the vendor may call; needs PUBLIC_BASE_URL. */
+  @IsBoolean()
+  callbacks = false;
+
+  /** What becomes of a task whose call was lost where the vendor cannot say whether it took the order. */
+  @IsIn(['fail', 'repeat_once'])
+  lost_calls: 'fail' | 'repeat_once' = 'fail';
+
+  /** `unit`, and for each model what the vendor takes for a second or a picture: a number, or one for each price variant. */
+  @IsObject()
+  costs: JsonObject = {};
+}
+
+/** The list of media upstreams in the file. */
+export class MediaUpstreamsFile {
+  @IsArray()
+  @ArrayMinSize(1)
+  @ValidateNested({ each: true })
+  @Type(() => MediaUpstreamEntry)
+  media_upstreams!: MediaUpstreamEntry[];
+}

@@ -1,0 +1,123 @@
+import {
+  isJsonObject,
+  type JsonObject,
+  MEDIA_REASONS,
+  type MediaReason,
+  type OperationState,
+  type Started,
+  type Verified,
+} from '#contracts';
+import type { MediaCodec, ReadState, VendorReply } from '../http/media-codec.js';
+import { mapEpsilon } from './map-epsilon.js';
+import {
+  failureInside,
+  minimaxFailureReason,
+  readMinimaxFailure,
+  refusesKey,
+  statusCodeOf,
+} from './minimax-failures.js';
+
+const QUERY = '/v1/query/video_generation?task_id=';
+
+/** Films of MiniMax Hailuo: order, question, and a second question for the file (vendors.md 9). */
+export const minimaxCodec: MediaCodec = {
+  protocol: 'minimax',
+  traits: {
+    style: 'task',
+    // No idempotency key, and no list of tasks.
+    repeatStart: 'unknown',
+    startTimeoutMs: 60_000,
+    findableAfterMs: 0,
+    // A film of 6 s takes minutes.
+    firstCheckMs: 30_000,
+    checkEveryMs: 10_000,
+    checkTimeoutMs: 10_000,
+  },
+  defaultBaseUrl: 'https://api.minimax.io',
+  models: new Map([
+    ['epsilon-2.3', 'MiniMax-Hailuo-2.3'],
+    ['epsilon-2.3-Fast', 'MiniMax-Hailuo-2.3-Fast'],
+    ['epsilon-02', 'MiniMax-Hailuo-02'],
+  ]),
+  authorization: (key) => ({ authorization: `Bearer ${key}` }),
+  referenceForm: (_, way) => way ?? 'sent',
+
+  writeStart: (order, { model }, file) => ({
+    method: 'POST',
+    path: '/v1/video_generation',
+    body: mapEpsilon(order, model, file),
+  }),
+  readStart,
+
+  writeCheck: ({ id }) => ({ method: 'GET', path: QUERY + encodeURIComponent(id as string) }),
+  readCheck: stateOf,
+  readFailure: readMinimaxFailure,
+
+  // Work that nobody ordered: what it says of the key is all that counts.
+  verification: { method: 'GET', path: `${QUERY}0` },
+  readVerification: verified,
+};
+
+function readStart(body: JsonObject): Started | undefined {
+  if (statusCodeOf(body) === undefined) return undefined;
+  const failure = failureInside(body, 'start');
+  if (failure) throw failure;
+  const id = idIn(body, 'task_id');
+  return id === undefined ? undefined : { kind: 'operation', operation: { id } };
+}
+
+/** Ids come as texts or as numbers. */
+function idIn(body: JsonObject, name: string): string | undefined {
+  const id = body[name];
+  return (typeof id === 'string' && id !== '') || typeof id === 'number' ? String(id) : undefined;
+}
+
+function stateOf(body: JsonObject): ReadState | undefined {
+  const { status } = body;
+  // Why it failed stands where a refused question would say so.
+  if (status === 'Fail') return failed(minimaxFailureReason(body));
+  const failure = failureInside(body, 'check');
+  if (failure) throw failure;
+  switch (status) {
+    case 'Preparing':
+    case 'Queueing':
+    case 'Processing':
+      return { state: 'pending' };
+    case 'Success':
+      return filed(body);
+    default:
+      return typeof status === 'string' ? { state: 'strange', word: status } : undefined;
+  }
+}
+
+/** The film is a file, whose link has to be asked for. */
+function filed(body: JsonObject): ReadState {
+  const file = idIn(body, 'file_id');
+  if (file === undefined) return failed('nothing_delivered');
+  const request = { method: 'GET', path: `/v1/files/retrieve?file_id=${encodeURIComponent(file)}` } as const;
+  return { state: 'elsewhere', request, read: delivered };
+}
+
+function delivered(body: JsonObject): OperationState {
+  const failure = failureInside(body, 'result');
+  if (failure) throw failure;
+  const file = isJsonObject(body['file']) ? body['file'] : {};
+  const url = file['download_url'];
+  if (typeof url !== 'string' || url === '') return failed('nothing_delivered');
+  return { state: 'succeeded', outputs: [{ role: 'output', contentType: 'video/mp4', url }] };
+}
+
+function failed(reason: MediaReason): OperationState {
+  const { code, sentence } = MEDIA_REASONS[reason];
+  return { state: 'failed', code, publicReason: sentence };
+}
+
+function verified({ status, body }: VendorReply): Verified | undefined {
+  if (status !== 200 || !isJsonObject(body) || statusCodeOf(body) === undefined) return undefined;
+  if (!refusesKey(body)) return { ok: true };
+  return {
+    ok: false,
+    problem: 'wrong_key',
+    vendor: readMinimaxFailure({ status, headers: {}, body }, 'verify').vendor,
+  };
+}

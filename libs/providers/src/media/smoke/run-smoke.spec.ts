@@ -1,0 +1,89 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { FakeArkImage } from '../testing/fake-ark-image.js';
+import { FakeVendor } from '../testing/fake-vendor.js';
+import { runSmoke, type SmokeOptions } from './run-smoke.js';
+
+describe('npm run smoke', () => {
+  let vendor: FakeVendor<FakeArkImage>;
+  let folder: string;
+  let file: string;
+
+  beforeAll(async () => {
+    vendor = await FakeVendor.start(new FakeArkImage());
+    folder = await mkdtemp(join(tmpdir(), 'smoke-'));
+    file = join(folder, 'upstreams.yaml');
+    await writeFile(
+      file,
+      `media_upstreams:
+  - id: ark
+    protocol: ark-image
+    base_url: ${vendor.baseUrl}
+    key: \${ARK_KEY}
+    models: { kappa-a-4-0: seedream-4-0-250828 }
+    costs: { unit: USD, kappa-a-4-0: 0.03 }
+`,
+    );
+  });
+  afterEach(() => vendor.reset());
+  afterAll(async () => {
+    await vendor.close();
+    await rm(folder, { recursive: true });
+  });
+
+  async function smoke(options: Partial<SmokeOptions> = {}, key = vendor.protocol.key) {
+    const lines: string[] = [];
+    const records: unknown[] = [];
+    const report = {
+      say: (line: string) => void lines.push(line),
+      record: (_: string, it: unknown) => void records.push(it),
+    };
+    const exit = await runSmoke({ file, upstream: 'ark', ...options }, report, { ARK_KEY: key });
+    return { exit, said: lines.join('\n'), records };
+  }
+
+  it('proves a key and orders nothing', async () => {
+    const before = vendor.protocol.taken.length;
+    expect(await smoke()).toMatchObject({ exit: 0, said: expect.stringContaining('the key works') });
+    expect(vendor.protocol.taken.length).toBe(before);
+  });
+
+  it('ends with 1 and the reason for a wrong key', async () => {
+    const { exit, said } = await smoke({}, 'another-key');
+    expect([exit, said]).toEqual([1, expect.stringContaining('wrong_key 401 AuthenticationError')]);
+    expect(said).not.toContain('another-key');
+  });
+
+  it('ends with 2 for an entry that is not there, and for a file that is wrong', async () => {
+    expect(await smoke({ upstream: 'other' })).toMatchObject({ exit: 2, said: expect.stringContaining('"other"') });
+    expect(await smoke({}, '')).toMatchObject({
+      exit: 2,
+      said: expect.stringMatching(/:5: .*ARK_KEY, which is not set/),
+    });
+  });
+
+  it('shows the requests without the key, and sends nothing', async () => {
+    const { exit, said } = await smoke({ dryRun: true });
+    expect([exit, JSON.parse(said)]).toEqual([
+      0,
+      expect.objectContaining({ method: 'POST', path: '/images/generations' }),
+    ]);
+    expect(said).not.toContain(vendor.protocol.key);
+    expect(vendor.requests).toEqual([]);
+  });
+
+  it('orders one of each model within what may be spent, and records replies without signatures', async () => {
+    const { exit, said, records } = await smoke({ spend: '0.03', record: true });
+    expect([exit, said]).toEqual([0, expect.stringMatching(/kappa-a-4-0: done after .*\n {2}output: image\/jpeg/)]);
+    expect(JSON.stringify(records)).toContain('https://ark-content.example.com/0.jpeg"');
+    expect(JSON.stringify(records)).not.toMatch(/sign=|Bearer/);
+  });
+
+  it('orders nothing when that costs more than may be spent', async () => {
+    expect(await smoke({ spend: '0.02' })).toMatchObject({
+      exit: 2,
+      said: expect.stringContaining('Nothing was ordered'),
+    });
+  });
+});

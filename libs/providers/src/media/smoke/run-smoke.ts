@@ -1,0 +1,187 @@
+import { readFileSync } from 'node:fs';
+import {
+  type CallFacts,
+  MediaFailure,
+  type MediaOrder,
+  type OperationState,
+  parseMicros,
+  type VendorCall,
+} from '#contracts';
+import { ConfigError, type Environment } from '#platform';
+import { TextConfig } from '../../text/text.config.js';
+import type { Exchange } from '../http/vendor-exchanges.js';
+import { type ConfiguredMediaUpstream, openMediaUpstreams } from '../open-media-upstreams.js';
+import { cheapestOrders, type CheapOrder } from './cheapest-orders.js';
+import { redacted } from './redacted.js';
+
+/** What `npm run smoke` was asked. */
+export interface SmokeOptions {
+  /** UPSTREAMS_FILE. */
+  readonly file: string;
+  readonly upstream: string;
+  readonly model?: string | undefined;
+  /** The most that may be spent, in the unit of `costs`; absent: nothing is ordered. */
+  readonly spend?: string | undefined;
+  /** Whether redacted replies are handed to `record`. */
+  readonly record?: boolean | undefined;
+  readonly dryRun?: boolean | undefined;
+}
+
+/** Where it says what. */
+export interface SmokeReport {
+  say(line: string): void;
+  record(name: string, exchange: unknown): void;
+}
+
+/** 0: all is well. 1: something failed. 2: the configuration is wrong. */
+export type SmokeExit = 0 | 1 | 2;
+
+/** The longest a film may take, in milliseconds. */
+const MOST_MS = 30 * 60_000;
+
+/** Proves that an upstream works: its entry, its key, and with `spend` one order of each model. */
+export async function runSmoke(
+  options: SmokeOptions,
+  report: SmokeReport,
+  environment?: Environment,
+): Promise<SmokeExit> {
+  let count = 0;
+  const onExchange = (exchange: Exchange): void => {
+    count += 1;
+    if (options.record) report.record(`${options.upstream}-${count}`, redacted(exchange));
+  };
+  try {
+    readFileSync(options.file);
+    const text = Object.assign(new TextConfig(), { UPSTREAMS_FILE: options.file });
+    const opened = openMediaUpstreams({ text, onExchange }, environment);
+    const entry = opened.fromFile?.find(({ id }) => id === options.upstream);
+    if (!entry) {
+      report.say(`${options.file} has no media upstream "${options.upstream}".`);
+      await opened.close();
+      return 2;
+    }
+    const configured = opened.open(entry);
+    try {
+      return await smoke(configured, options, report);
+    } finally {
+      await configured.upstream.close();
+      await opened.close();
+    }
+  } catch (error) {
+    if (error instanceof ConfigError) error.problems.forEach((problem) => report.say(problem));
+    else report.say(error instanceof Error ? error.message : String(error));
+    return 2;
+  }
+}
+
+async function smoke(
+  configured: ConfiguredMediaUpstream,
+  options: SmokeOptions,
+  report: SmokeReport,
+): Promise<SmokeExit> {
+  const { upstream } = configured;
+  const orders = cheapestOrders(configured, options.model);
+  if (options.dryRun) {
+    for (const { order } of orders)
+      report.say(JSON.stringify({ model: order.model, ...upstream.preview?.(order) }, null, 2));
+    return 0;
+  }
+  const verified = await upstream.verify({ signal: new AbortController().signal, note: noteTo(report) });
+  report.say(
+    verified.ok ? `${upstream.id}: the key works.` : `${upstream.id}: ${verified.problem} ${wordsOf(verified.vendor)}`,
+  );
+  if (!verified.ok) return 1;
+  if (verified.clockSkewMs !== undefined) report.say(`The clocks differ by ${verified.clockSkewMs} ms.`);
+  return options.spend === undefined ? 0 : spend(configured, orders, parseMicros(options.spend), report);
+}
+
+/** Orders only when it is known that all of it together costs no more than was allowed. */
+async function spend(
+  { upstream }: ConfiguredMediaUpstream,
+  orders: readonly CheapOrder[],
+  mostMicros: bigint,
+  report: SmokeReport,
+): Promise<SmokeExit> {
+  const unpriced = orders.filter(({ cost }) => cost === undefined).map(({ order }) => order.model);
+  if (unpriced.length > 0) {
+    report.say(`Nothing was ordered: costs of the entry say nothing of ${unpriced.join(', ')}.`);
+    return 2;
+  }
+  const total = orders.reduce((sum, { cost }) => sum + (cost?.micros ?? 0n), 0n);
+  report.say(`${orders.length} orders, ${Number(total) / 1e6} together.`);
+  if (total > mostMicros || orders.length === 0) {
+    report.say('Nothing was ordered: that is more than --spend allows, or nothing at all.');
+    return 2;
+  }
+  let exit: SmokeExit = 0;
+  for (const { order } of orders) {
+    try {
+      await makeOne(upstream, order, report);
+    } catch (error) {
+      exit = 1;
+      report.say(
+        `${order.model}: ${error instanceof MediaFailure ? `${error.kind} ${wordsOf(error.vendor)}` : String(error)}`,
+      );
+    }
+  }
+  return exit;
+}
+
+async function makeOne(
+  upstream: ConfiguredMediaUpstream['upstream'],
+  order: MediaOrder,
+  report: SmokeReport,
+): Promise<void> {
+  const plan = upstream.plan(order);
+  if ('cannot' in plan) throw new Error(plan.cannot);
+  const call = callFor(order, plan.ticket, report);
+  const startedAt = Date.now();
+  const elapsed = (): string => `${((Date.now() - startedAt) / 1000).toFixed(1)} s`;
+  const started = await upstream.start(order, call);
+  report.say(`${order.model}: taken after ${elapsed()}`);
+  let state: OperationState = { state: 'pending' };
+  if (started.kind === 'finished') state = { state: 'succeeded', outputs: started.outputs };
+  else
+    while (state.state === 'pending') {
+      if (Date.now() - startedAt > MOST_MS) throw new Error('it is not done after half an hour');
+      await new Promise((resolve) => setTimeout(resolve, upstream.traits.checkEveryMs));
+      state = await upstream.check(started.operation, call);
+    }
+  if (state.state !== 'succeeded') throw new Error(state.state === 'failed' ? state.publicReason : 'it is not done');
+  report.say(`${order.model}: done after ${elapsed()}`);
+  for (const { role, contentType, seconds } of state.outputs)
+    report.say(`  ${role}: ${contentType}${seconds === undefined ? '' : `, ${seconds} s`}`);
+}
+
+const callFor = (order: MediaOrder, ticket: VendorCall['ticket'], report: SmokeReport): VendorCall => ({
+  signal: new AbortController().signal,
+  ticket,
+  note: noteTo(report),
+  files: {
+    get: (param) => {
+      const reference = order.references.find((candidate) => candidate.param === param);
+      if (!reference) throw new RangeError(`the order refers to no file at ${param}`);
+      const inline = (): Promise<never> => Promise.reject(new Error('a smoke order hands files over by link'));
+      return { reference, url: () => Promise.resolve(reference.source), bytes: inline };
+    },
+  },
+  spool: {
+    keep: async (ordinal, bytes) => {
+      let count = 0;
+      for await (const chunk of bytes as AsyncIterable<Buffer>) count += chunk.length;
+      report.say(`  file ${ordinal}: ${count} bytes in the reply`);
+      return `kept:${ordinal}`;
+    },
+  },
+});
+
+const noteTo =
+  (report: SmokeReport) =>
+  ({ requestId, cost }: CallFacts): void => {
+    if (requestId !== undefined) report.say(`  request ${requestId}`);
+    if (cost !== undefined) report.say(`  cost ${Number(cost.micros) / 1e6} ${cost.unit}`);
+  };
+
+const wordsOf = (
+  vendor: { readonly status?: number; readonly code?: string; readonly message?: string } = {},
+): string => [vendor.status, vendor.code, vendor.message].filter((word) => word !== undefined).join(' ');

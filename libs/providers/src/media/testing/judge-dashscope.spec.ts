@@ -1,0 +1,159 @@
+import { createAlibaba } from '@ai-sdk/alibaba';
+import type { JsonObject } from '#contracts';
+import { dashscopeVideoCodec } from '../dashscope/dashscope-video.codec.js';
+import { FakeDashscopeVideo } from './fake-dashscope-video.js';
+import { FakeVendor } from './fake-vendor.js';
+import { mutated, ourBody } from './judging.js';
+
+type Asked = Parameters<ReturnType<ReturnType<typeof createAlibaba>['video']>['doGenerate']>[0];
+
+const NOTHING = {
+  n: 1,
+  aspectRatio: undefined,
+  resolution: undefined,
+  duration: undefined,
+  fps: undefined,
+  seed: undefined,
+  image: undefined,
+  frameImages: undefined,
+  inputReferences: undefined,
+  generateAudio: undefined,
+} as const;
+const PATIENCE = { pollIntervalMs: 1, pollTimeoutMs: 200 };
+const PROMPT = 'A heron lifts off.';
+
+async function judged(
+  model: string,
+  asked: Partial<Omit<Asked, 'providerOptions'>> & { readonly options?: JsonObject },
+  dashscope = new FakeDashscopeVideo(),
+): Promise<string | undefined> {
+  const vendor = await FakeVendor.start(dashscope);
+  try {
+    const { options, ...rest } = asked;
+    const { videos } = await createAlibaba({ videoBaseURL: vendor.baseUrl, apiKey: dashscope.key })
+      .video(model)
+      .doGenerate({
+        ...NOTHING,
+        prompt: PROMPT,
+        ...rest,
+        providerOptions: { alibaba: { ...PATIENCE, ...options } },
+      });
+    const [video] = videos;
+    return video?.type === 'url' ? video.url : undefined;
+  } finally {
+    await vendor.close();
+  }
+}
+
+const TEXT = {
+  aspectRatio: '9:16',
+  resolution: '1280x720',
+  duration: 6,
+  seed: 7,
+  options: { promptExtend: false, watermark: true, negativePrompt: 'rain' },
+} as const;
+
+describe('@ai-sdk/alibaba, as a judge of the fake of Model Studio', () => {
+  it('46: finishes an order against it', async () => {
+    expect(await judged('wan2.7-t2v', TEXT)).toMatch(/film\.mp4/);
+  });
+
+  it.each([
+    ['"task_id"', '"id"'],
+    ['"SUCCEEDED"', '"succeeded"'],
+    ['"video_url"', '"url"'],
+    ['"output"', '"result"'],
+    ['"task_status"', '"status"'],
+  ])('46: does not finish when the fake says %s as %s', async (from, to) => {
+    await expect(judged('wan2.7-t2v', TEXT, mutated(new FakeDashscopeVideo(), from, to))).rejects.toThrow(/\S/);
+  });
+
+  it('46: says that the key is wrong when the fake wants another', async () => {
+    const header = { name: 'authorization', value: 'Bearer other' };
+    const dashscope = Object.assign(new FakeDashscopeVideo(), { keyHeader: header });
+    await expect(judged('wan2.7-t2v', TEXT, dashscope)).rejects.toThrow(/API-key/);
+  });
+
+  it.each([
+    [
+      'a film from a text',
+      'wan2.7-t2v',
+      TEXT,
+      {
+        model: 'beta-2.7',
+        prompt: PROMPT,
+        size: '9:16',
+        resolution: '720P',
+        duration: 6,
+        seed: 7,
+        prompt_extend: false,
+        watermark: true,
+        negative_prompt: 'rain',
+      },
+    ],
+    [
+      'a film of the older shape from a picture',
+      'wan2.6-i2v',
+      {
+        image: { type: 'url', url: 'https://media.example.com/a.png' },
+        resolution: '1920x1080',
+        duration: 10,
+        generateAudio: false,
+        options: { shotType: 'multi', promptExtend: true, watermark: false },
+      },
+      {
+        model: 'beta-2.6',
+        prompt: PROMPT,
+        image_urls: ['https://media.example.com/a.png'],
+        resolution: '1080p',
+        duration: 10,
+        audio: false,
+        shot_type: 'multi',
+        prompt_extend: true,
+        watermark: false,
+      },
+    ],
+    [
+      'a film of the older shape from a text',
+      'wan2.5-t2v-preview',
+      { resolution: '832x480', duration: 5, options: { promptExtend: true, watermark: false } },
+      { model: 'beta-2.5-preview', prompt: PROMPT, resolution: '480p', duration: 5 },
+    ],
+    [
+      'a film with characters',
+      'wan2.7-r2v',
+      {
+        aspectRatio: '1:1',
+        resolution: '1280x720',
+        duration: 5,
+        options: {
+          promptExtend: true,
+          watermark: false,
+          media: [
+            {
+              type: 'reference_image',
+              url: 'https://media.example.com/a.png',
+              referenceVoice: 'https://media.example.com/a.mp3',
+            },
+            { type: 'reference_video', url: 'https://media.example.com/b.mp4' },
+          ],
+        },
+      },
+      {
+        model: 'beta-2.7-r2v',
+        prompt: PROMPT,
+        size: '1:1',
+        resolution: '720P',
+        duration: 5,
+        image_with_roles: [
+          { url: 'https://media.example.com/a.png', reference_voice: 'https://media.example.com/a.mp3' },
+        ],
+        video_urls: ['https://media.example.com/b.mp4'],
+      },
+    ],
+  ] as const)('47: sends what we send for %s', async (_, model, asked, body) => {
+    const dashscope = new FakeDashscopeVideo();
+    await judged(model, asked, dashscope);
+    expect(ourBody(dashscopeVideoCodec, body as unknown as JsonObject & { model: string })).toEqual(dashscope.taken[0]);
+  });
+});

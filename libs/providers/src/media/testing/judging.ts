@@ -1,0 +1,31 @@
+import type { JsonObject } from '#contracts';
+import type { MediaCodec } from '../http/media-codec.js';
+import type { FakeProtocol, FakeReply, FakeRequest } from './fake-vendor.js';
+import { written } from './field-effects.js';
+import { catalogFamily } from './sample-requests.js';
+
+/** A fake one word of whose replies is another. */
+export const mutated = <Protocol extends FakeProtocol>(protocol: Protocol, from: string, to: string): Protocol =>
+  Object.assign(Object.create(protocol) as Protocol, {
+    answer: (request: FakeRequest): FakeReply => {
+      const { body, ...reply } = protocol.answer(request);
+      return { ...reply, body: JSON.parse(JSON.stringify(body).replaceAll(from, to)) as FakeReply['body'] };
+    },
+  });
+
+/** What we send for a body of the catalogue. */
+export function ourBody(codec: MediaCodec, body: JsonObject & { readonly model: string }): Record<string, unknown> {
+  const ours = written(codec, catalogFamily(body.model).read(body));
+  if (!('body' in ours)) throw ours.cannot;
+  return (JSON.parse(ours.body) as [string, Record<string, unknown>])[1];
+}
+
+/** Every field that both know, as each of them sends it: ours, then theirs. */
+export function shared(ours: Record<string, unknown>, theirs: Record<string, unknown>): [unknown, unknown] {
+  // They ask for the bytes in the reply, we for a link.
+  const names = Object.keys(theirs).filter((name) => name in ours && name !== 'response_format');
+  return [pick(ours, names), pick(theirs, names)];
+}
+
+const pick = (body: Record<string, unknown>, names: readonly string[]): Record<string, unknown> =>
+  Object.fromEntries(names.map((name) => [name, body[name]]));

@@ -1,0 +1,159 @@
+import { importPKCS8, SignJWT } from 'jose';
+import { isJsonObject, type JsonObject, type JsonValue, MediaFailure } from '#contracts';
+import type { SafeFetcher } from '#platform';
+import type { Credentials } from '../http/credentials.js';
+import { wordsOf } from '../http/vendor-words.js';
+
+/** What of a service account's key file is used. */
+export interface ServiceAccount {
+  readonly email: string;
+  readonly project: string;
+  readonly keyId: string | undefined;
+  readonly privateKey: string;
+  readonly tokenUri: string;
+}
+
+const SCOPE = 'https://www.googleapis.com/auth/cloud-platform';
+const GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
+const ASSERTION_SECONDS = 3_600;
+/** A token is not used any more from so long before its end, in milliseconds. */
+const EARLIER_MS = 5 * 60_000;
+/** A token that was refused when it was younger than this is not the reason, in milliseconds. */
+const FRESH_MS = 10_000;
+const TOKEN_TIMEOUT_MS = 10_000;
+const MAX_REPLY_BYTES = 64 * 1024;
+
+/**
+ * Reads the key file of a service account, in base64 as it stands in `key`.
+ *
+ * @throws TypeError that names the rule, and nothing of the key.
+ */
+export function readServiceAccount(key: string): ServiceAccount {
+  const file = parsed(Buffer.from(key, 'base64').toString('utf8'));
+  if (!isJsonObject(file)) throw new TypeError('must be the key file of a service account (JSON), in base64');
+  return {
+    email: textIn(file, 'client_email'),
+    privateKey: textIn(file, 'private_key'),
+    tokenUri: httpsIn(file, 'token_uri'),
+    project: textIn(file, 'project_id'),
+    keyId: optionalIn(file, 'private_key_id'),
+  };
+}
+
+function parsed(json: string): JsonValue | undefined {
+  try {
+    return JSON.parse(json) as JsonValue;
+  } catch {
+    return undefined;
+  }
+}
+
+function textIn(file: JsonObject, name: string): string {
+  const value = file[name];
+  if (typeof value !== 'string' || value === '') throw new TypeError(`must be a key file with "${name}"`);
+  return value;
+}
+
+const optionalIn = (file: JsonObject, name: string): string | undefined =>
+  file[name] === undefined ? undefined : textIn(file, name);
+
+function httpsIn(file: JsonObject, name: string): string {
+  const value = textIn(file, name);
+  if (!URL.canParse(value)) throw new TypeError(`must be a key file whose "${name}" is an address`);
+  return value;
+}
+
+interface Token {
+  readonly value: string;
+  readonly madeAtMs: number;
+  readonly untilMs: number;
+}
+
+/**
+ * A service account of Google: an assertion that it signs is exchanged for a token, which serves all calls until shortly
+ * before its end.
+ */
+export class GoogleCredentials implements Credentials {
+  private token: Token | undefined;
+  private asking: Promise<Token> | undefined;
+
+  constructor(
+    private readonly account: ServiceAccount,
+    private readonly fetcher: SafeFetcher,
+    private readonly nowMs: () => number = Date.now,
+  ) {}
+
+  /** @throws MediaFailure `unfit`: the account is refused; `unavailable`: no token was to be had. */
+  async headers(signal: AbortSignal): Promise<Readonly<Record<string, string>>> {
+    const known = this.token;
+    const token = known && this.nowMs() < known.untilMs ? known : await this.ask();
+    signal.throwIfAborted();
+    return { authorization: `Bearer ${token.value}` };
+  }
+
+  renewedAfter({ status }: { readonly status: number }): boolean {
+    if (status !== 401 || !this.token || this.nowMs() - this.token.madeAtMs < FRESH_MS) return false;
+    this.token = undefined;
+    return true;
+  }
+
+  secrets(): readonly string[] {
+    return [this.account.privateKey, ...(this.token ? [this.token.value] : [])];
+  }
+
+  /** One request for all that wait. */
+  private ask(): Promise<Token> {
+    this.asking ??= this.exchange().finally(() => {
+      this.asking = undefined;
+    });
+    return this.asking;
+  }
+
+  private async exchange(): Promise<Token> {
+    const { tokenUri } = this.account;
+    const form = new URLSearchParams({ grant_type: GRANT, assertion: await this.assertion() });
+    const reply = await this.fetcher
+      .post(tokenUri, {
+        body: form.toString(),
+        headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
+        timeoutMs: TOKEN_TIMEOUT_MS,
+        maxReplyBytes: MAX_REPLY_BYTES,
+      })
+      .catch((cause: unknown) => {
+        throw new MediaFailure('unavailable', 'away', { cause });
+      });
+    const body = parsed(reply.body.toString('utf8'));
+    const { access_token: value, expires_in: seconds } = isJsonObject(body) ? body : {};
+    if (reply.status !== 200 || typeof value !== 'string' || typeof seconds !== 'number')
+      throw refusedToken(reply.status, body);
+    const now = this.nowMs();
+    // One that hardly lives is used once.
+    this.token = { value, madeAtMs: now, untilMs: now + seconds * 1_000 - EARLIER_MS };
+    return this.token;
+  }
+
+  private async assertion(): Promise<string> {
+    const { email, tokenUri, keyId, privateKey } = this.account;
+    const now = Math.floor(this.nowMs() / 1_000);
+    const key = await importPKCS8(privateKey, 'RS256').catch(() => {
+      throw new MediaFailure('unfit', 'wrong_key', { vendor: { message: 'The private_key of the key file is none.' } });
+    });
+    return new SignJWT({ scope: SCOPE })
+      .setProtectedHeader({ alg: 'RS256', typ: 'JWT', ...(keyId !== undefined && { kid: keyId }) })
+      .setIssuer(email)
+      .setAudience(tokenUri)
+      .setIssuedAt(now)
+      .setExpirationTime(now + ASSERTION_SECONDS)
+      .sign(key);
+  }
+}
+
+/** Nothing of an order was sent yet. */
+function refusedToken(status: number, body: JsonValue | undefined): MediaFailure {
+  const { error, error_description: description } = isJsonObject(body) ? body : {};
+  const vendor = wordsOf(status, { code: error ?? null, message: description ?? null });
+  const isRefusal = status >= 400 && status < 500 && status !== 429 && status !== 408;
+  return isRefusal
+    ? new MediaFailure('unfit', 'wrong_key', { vendor })
+    : new MediaFailure('unavailable', 'away', { vendor });
+}

@@ -1,0 +1,41 @@
+import type { GammaRequest, JsonObject, PlannedOrder } from '#contracts';
+import { type FileAddress, NotMakeable } from '../http/media-codec.js';
+
+const SECONDS: readonly number[] = [4, 6, 8];
+const DATA_URI = /^data:([\w/+.-]+);base64,/;
+
+/** Body of an order for family gamma: Veo 3.1 on Vertex AI (vendors.md 7). */
+export function mapGamma(order: PlannedOrder, storageUri: string | undefined, file: FileAddress): JsonObject {
+  const asked = order.parameters as JsonObject & GammaRequest;
+  const { negative_prompt: avoided, seed, first_frame_image: first, last_frame_image: last } = asked;
+  if (!SECONDS.includes(asked.duration)) throw new NotMakeable('duration', 'duration is 4, 6 or 8 here.');
+  return {
+    instances: [
+      {
+        prompt: asked.prompt,
+        ...(first !== undefined && { image: picture(file('first_frame_image')) }),
+        ...(last !== undefined && { lastFrame: picture(file('last_frame_image')) }),
+      },
+    ],
+    parameters: {
+      durationSeconds: asked.duration,
+      aspectRatio: asked.aspect_ratio,
+      resolution: asked.resolution.toLowerCase(),
+      sampleCount: asked.sample_count,
+      // The vendor wants it said.
+      generateAudio: asked.generate_audio,
+      personGeneration: asked.person_generation === 'disallow' ? 'dont_allow' : asked.person_generation,
+      enhancePrompt: asked.enhance_prompt,
+      ...(avoided !== undefined && { negativePrompt: avoided }),
+      ...(seed !== undefined && { seed }),
+      ...(first !== undefined && { resizeMode: asked.resize_mode }),
+      ...(storageUri !== undefined && { storageUri }),
+    },
+  };
+}
+
+/** Pictures are taken as bytes only. In a plan the caller's own words stand for them. */
+function picture(file: string): JsonObject {
+  const [start = '', mimeType = 'image/png'] = DATA_URI.exec(file) ?? [];
+  return { bytesBase64Encoded: file.slice(start.length), mimeType };
+}

@@ -1,0 +1,136 @@
+import { buffer } from 'node:stream/consumers';
+import type { MediaCodec } from '../http/media-codec.js';
+import { connectFake } from '../testing/connected-fake.js';
+import { FakeGoogleTokens } from '../testing/fake-google-tokens.js';
+import { FakeVertex, vertexRefusal } from '../testing/fake-vertex.js';
+import { mediaUpstreamContract } from '../testing/media-upstream-contract.js';
+import { vertexVeo, vertexVeoCodec } from './vertex-veo.codec.js';
+
+const ORDER = { model: 'gamma-3.1-fast-official', prompt: 'A paper boat in the rain.', duration: 6 };
+const FRAMED = { ...ORDER, first_frame_image: 'https://media.example.com/first.png' };
+
+/** The protocol as it is spoken with a token at hand. */
+function withToken(storageUri?: string): MediaCodec {
+  const settings = { project: 'p-1', region: 'us-central1', storageEndpoint: 'https://storage.googleapis.com' };
+  const codec = vertexVeo({ ...settings, ...(storageUri !== undefined && { storageUri }) });
+  const parts = Object.entries(codec).filter(([name]) => name !== 'credentials');
+  return Object.fromEntries(parts) as unknown as MediaCodec;
+}
+
+const says = (operation: FakeVertex['operation']) => (vertex: FakeVertex) => {
+  vertex.operation = operation;
+};
+const failsWith = (code: number, message: string) => says({ response: null, error: { code, message } });
+
+mediaUpstreamContract({
+  codec: withToken('gs://films/veo/'),
+  fake: () => new FakeVertex(),
+  order: ORDER,
+  withFiles: { ...FRAMED, last_frame_image: 'https://media.example.com/last.png' },
+  lacks: [['a film of five seconds', { ...ORDER, duration: 5 }, 'duration']],
+  refusals: [
+    ['a rate of the model', vertexRefusal(429, 'RESOURCE_EXHAUSTED'), { kind: 'busy', scope: 'model' }],
+    ['a project without rights', vertexRefusal(403, 'PERMISSION_DENIED'), { kind: 'unfit', reason: 'not_served' }],
+    [
+      'a project without billing',
+      vertexRefusal(403, 'PERMISSION_DENIED', 'This API method requires billing to be enabled.'),
+      { kind: 'unfit', reason: 'not_paid' },
+    ],
+    ['an unknown model', vertexRefusal(404, 'NOT_FOUND'), { kind: 'unfit', scope: 'model' }],
+    [
+      'a refused content',
+      vertexRefusal(400, 'INVALID_ARGUMENT', 'The prompt could not be submitted: it may violate the usage guidelines.'),
+      { kind: 'refused', reason: 'content_refused' },
+    ],
+    ['a parameter it does not take', vertexRefusal(400, 'INVALID_ARGUMENT', 'resizeMode'), { kind: 'unsupported' }],
+  ],
+  states: [
+    ['work under way', says({ done: false, response: null }), { state: 'pending' }],
+    [
+      'a film in the bucket',
+      says({}),
+      {
+        state: 'succeeded',
+        outputs: [{ role: 'output', contentType: 'video/mp4', url: 'gs://films/veo/123/sample_0.mp4' }],
+      },
+    ],
+    [
+      'fewer films than were ordered',
+      says({ response: { videos: [{ gcsUri: 'gs://films/veo/1.mp4' }], raiMediaFilteredCount: 2 } }),
+      {
+        state: 'succeeded',
+        missing: [
+          expect.objectContaining({ ordinal: 1, code: 'content_policy' }),
+          expect.objectContaining({ ordinal: 2 }),
+        ],
+      },
+      { ...ORDER, sample_count: 3 },
+    ],
+    [
+      'an end without a film',
+      says({ response: { raiMediaFilteredCount: 1, raiMediaFilteredReasons: ['word'] } }),
+      { state: 'failed', code: 'content_policy' },
+    ],
+    [
+      'a refusal of the content',
+      failsWith(3, 'The prompt may violate our policies. Support codes: 12345'),
+      { state: 'failed', code: 'content_policy' },
+    ],
+    ['a failure', failsWith(13, 'Internal error'), { state: 'failed', code: 'upstream_error' }],
+  ],
+});
+
+describe('vertex-veo', () => {
+  it('33: hands films that stand in the reply to the spool, each whole and at its place', async () => {
+    const fake = await connectFake(withToken(), () => new FakeVertex());
+    const { operation, call } = await fake.running({ ...ORDER, sample_count: 3 });
+    const kept: string[] = [];
+    const spool = {
+      keep: async (ordinal: number, bytes: Parameters<typeof call.spool.keep>[1]) => {
+        kept[ordinal] = (await buffer(bytes)).toString();
+        return `kept:${ordinal}`;
+      },
+    };
+    const state = await fake.upstream.check(operation, { ...call, spool });
+    await fake.close();
+    expect(kept).toEqual(['film 0', 'film 1', 'film 2']);
+    expect(state).toMatchObject({ outputs: [{ url: 'kept:0' }, { url: 'kept:1' }, { url: 'kept:2' }] });
+  });
+
+  it('leaves the work alone when the spool cannot take a film', async () => {
+    const fake = await connectFake(withToken(), () => new FakeVertex());
+    const { operation, call } = await fake.running(ORDER);
+    const spool = { keep: () => Promise.reject(new Error('the store is full')) };
+    await expect(fake.upstream.check(operation, { ...call, spool })).rejects.toMatchObject({ kind: 'unavailable' });
+    await fake.close();
+  });
+
+  it('refuses a handle that names no operation of a model', async () => {
+    const fake = await connectFake(withToken(), () => new FakeVertex());
+    const { order, call } = fake.prepare(ORDER);
+    fake.vendor.next({ body: { name: 'projects/p-1/locations/x/../../secrets/operations/1' } });
+    await expect(fake.upstream.start(order, call)).rejects.toMatchObject({ kind: 'ambiguous' });
+    await fake.close();
+  });
+
+  it('works with a service account from the order to the film in the bucket, and shows its key nowhere', async () => {
+    const google = await FakeGoogleTokens.start(new FakeVertex().key);
+    const fake = await connectFake(withToken('gs://films/veo/'), () => new FakeVertex());
+    const settings = { storage_uri: 'gs://films/veo/', storage_endpoint: fake.vendor.origin };
+    const codec = vertexVeoCodec.configured?.({ settings } as never, google.key) ?? vertexVeoCodec;
+    const upstream = fake.other({ codec, key: google.key });
+    const { order, call } = fake.prepare(ORDER);
+    const started = await upstream.start(order, call);
+    const state = 'operation' in started ? await upstream.check(started.operation, call) : started;
+    const [film] = 'outputs' in state ? state.outputs : [];
+    if (!film || !upstream.open) throw new Error('no film');
+    expect((await buffer(await upstream.open(film, { signal: call.signal }))).toString()).toBe('"the film"');
+    expect(await upstream.verify(call)).toEqual({ ok: true });
+    const last = fake.vendor.requests.find(({ method }) => method === 'GET');
+    expect([last?.path, last?.query.get('alt')]).toEqual(['/storage/v1/b/films/o/veo%2F123%2Fsample_0.mp4', 'media']);
+    expect(google.accepted).toHaveLength(1);
+    expect(JSON.stringify(fake.vendor.requests)).not.toContain(google.key);
+    await fake.close();
+    await google.close();
+  });
+});

@@ -1,0 +1,80 @@
+import { connectFake } from '../testing/connected-fake.js';
+import { FakeXaiImage, xaiRefusal } from '../testing/fake-xai-image.js';
+import { mediaUpstreamContract } from '../testing/media-upstream-contract.js';
+import { xaiImageCodec } from './xai-image.codec.js';
+
+const ORDER = { model: 'iota-1.0-reseller', prompt: 'A lighthouse at dusk.', n: 2 };
+const WITHHELD = { url: '', respect_moderation: false };
+
+mediaUpstreamContract({
+  codec: xaiImageCodec,
+  fake: () => new FakeXaiImage(),
+  order: ORDER,
+  withFiles: {
+    model: 'iota-1.0-edit-reseller',
+    prompt: 'Make it night.',
+    image_urls: ['https://media.example.com/lighthouse.png'],
+  },
+  lacks: [],
+  refusals: [
+    ['a rate', xaiRefusal(429, 'Too many requests'), { kind: 'busy', scope: 'account' }],
+    [
+      'a balance that is used up',
+      xaiRefusal(429, 'Your team has used all its credits'),
+      { kind: 'unfit', reason: 'not_paid' },
+    ],
+    ['a wrong key that comes as a 400', xaiRefusal(400, 'Incorrect API key provided'), { kind: 'unfit' }],
+    ['a team without credits', xaiRefusal(403, 'Your team has no credits'), { kind: 'unfit', reason: 'not_paid' }],
+    ['an unknown model', xaiRefusal(404, 'The model does not exist'), { kind: 'unfit', scope: 'model' }],
+    [
+      'a refused content',
+      xaiRefusal(400, 'Rejected by content moderation'),
+      { kind: 'refused', reason: 'content_refused' },
+    ],
+    [
+      'an error object',
+      { status: 400, body: { error: { message: 'Content violates the usage guidelines', type: 'x' } } },
+      { kind: 'refused' },
+    ],
+    ['a field it does not take', xaiRefusal(422, 'n must be 1 to 10'), { kind: 'unsupported' }],
+    ['only withheld pictures', { body: { data: [WITHHELD] } }, { kind: 'refused', reason: 'result_refused' }],
+  ],
+});
+
+describe('xai-image', () => {
+  it('29: says which pictures were withheld, and notes what they cost', async () => {
+    const fake = await connectFake(xaiImageCodec, () => new FakeXaiImage());
+    fake.vendor.protocol.data = [WITHHELD, { url: 'https://imgen.example.com/1.jpeg' }];
+    const { started, call } = await fake.start(ORDER);
+    expect(started).toMatchObject({
+      outputs: [{ contentType: 'image/jpeg' }],
+      missing: [{ ordinal: 0, code: 'content_policy' }],
+    });
+    expect(call.noted()).toMatchObject({ cost: { unit: 'usd_ticks' } });
+    await fake.close();
+  });
+
+  it.each([Number.MAX_SAFE_INTEGER, -1])('takes pictures whose stated cost cannot be kept: %d', async (ticks) => {
+    const fake = await connectFake(xaiImageCodec, () => new FakeXaiImage());
+    fake.vendor.protocol.ticks = ticks;
+    const { started, call } = await fake.start(ORDER);
+    expect([started.kind, call.noted().cost]).toEqual(['finished', undefined]);
+    await fake.close();
+  });
+
+  it('blames the order, and not the vendor, for a file that cannot be read any more', async () => {
+    const fake = await connectFake(xaiImageCodec, () => new FakeXaiImage());
+    const { order, call } = fake.prepare({
+      model: 'iota-1.0-edit-reseller',
+      prompt: 'Make it night.',
+      image_urls: ['https://media.example.com/lighthouse.png'],
+    });
+    const gone = () => Promise.reject(new Error('answered 404'));
+    const files = { get: () => ({ reference: order.references[0] as never, url: gone, bytes: gone }) };
+    await expect(fake.upstream.start(order, { ...call, files })).rejects.toMatchObject({
+      kind: 'refused',
+      reason: 'reference_unusable',
+    });
+    await fake.close();
+  });
+});

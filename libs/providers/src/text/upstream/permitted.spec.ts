@@ -1,0 +1,48 @@
+import {
+  type JsonObject,
+  type NativeBody,
+  REFUSE_UNPRICED,
+  requestUses,
+  type TextCall,
+  type TextStyle,
+  type UpstreamPolicy,
+} from '#contracts';
+import { permittedBody } from './permitted.js';
+
+function sent(style: TextStyle, body: JsonObject, policy: UpstreamPolicy = REFUSE_UNPRICED): JsonObject {
+  const native: NativeBody = { kind: 'rewritten', body };
+  const { unpriced } = requestUses(style, body);
+  const permitted = permittedBody({ native: () => native, unpriced } as unknown as TextCall, policy);
+  return permitted.kind === 'rewritten' ? permitted.body : {};
+}
+
+describe('A body that passes through', () => {
+  const FUNCTION = { type: 'function', name: 'f', parameters: {} };
+
+  it('leaves behind the tools that are only offered and that the policy does not list', () => {
+    const body = { tools: [{ type: 'web_search' }, FUNCTION, { type: 'code_interpreter' }], tool_choice: 'auto' };
+    expect(sent('responses', body)).toEqual({ tools: [FUNCTION], tool_choice: 'auto' });
+    expect(sent('responses', body, { ...REFUSE_UNPRICED, tools: ['web_search'] })).toEqual({
+      tools: [{ type: 'web_search' }, FUNCTION],
+      tool_choice: 'auto',
+    });
+  });
+
+  it('keeps the functions that stand in one object with such a tool', () => {
+    const functions = { functionDeclarations: [{ name: 'f' }] };
+    expect(sent('gemini', { tools: [{ ...functions, googleSearch: {} }, { urlContext: {} }] })).toEqual({
+      tools: [functions],
+    });
+  });
+
+  it('keeps what the request insists on, and what is no mere help', () => {
+    for (const body of [
+      { tools: [{ type: 'web_search' }], tool_choice: 'auto' },
+      { tools: [{ type: 'web_search' }], tool_choice: 'required' },
+      { tools: [{ type: 'web_search' }], tool_choice: { type: 'web_search' } },
+      { tools: [{ type: 'mcp', server_url: 'https://mcp.example' }] },
+      { tools: [{ type: 'namespace', name: 'n', tools: [{ type: 'web_search' }] }] },
+    ])
+      expect(sent('responses', body)).toEqual(body);
+  });
+});

@@ -1,0 +1,54 @@
+import { isJsonObject } from '#contracts';
+import { ConfigError, type Environment, fillReferences, parseYamlFile } from '#platform';
+import { fieldName, type FieldPath, type UpstreamMistake } from './text/check-upstreams.js';
+
+/** The lists that UPSTREAMS_FILE may have. */
+const LISTS = ['upstreams', 'media_upstreams'] as const;
+export type UpstreamList = (typeof LISTS)[number];
+
+/**
+ * Reads one list of the file. Secrets stand in it as `${NAME}` and come from the environment; the other list is left
+ * unread, so that a process needs no secret of an upstream that it never asks.
+ *
+ * @param file name of the file, for the messages.
+ * @returns undefined when the file has no such list and has the other.
+ * @throws ConfigError with one line for each mistake: file, line, field, rule.
+ */
+export function readUpstreamList<Entry>(
+  source: { readonly text: string; readonly file: string; readonly environment?: Environment | undefined },
+  list: UpstreamList,
+  check: (sent: unknown) => { readonly checked: readonly Entry[]; readonly mistakes: readonly UpstreamMistake[] },
+): readonly Entry[] | undefined {
+  const { text, file, environment } = source;
+  const { value, lineOf } = parseYamlFile(text, file);
+  const others = LISTS.filter((name) => name !== list);
+  if (isJsonObject(value) && value[list] === undefined && others.some((name) => value[name] !== undefined))
+    return undefined;
+  const unfilled: UpstreamMistake[] = [];
+  const own = isJsonObject(value)
+    ? Object.fromEntries(Object.entries(value).filter(([name]) => !others.some((other) => other === name)))
+    : value;
+  const { checked, mistakes } = check(fillAll(own, [], unfilled, environment));
+  const all = [...unfilled, ...mistakes];
+  if (all.length === 0) return checked;
+  throw new ConfigError(all.map(({ path, rule }) => `${file}:${lineOf(path)}: ${fieldName(path)} ${rule}`));
+}
+
+function fillAll(
+  value: unknown,
+  path: FieldPath,
+  mistakes: UpstreamMistake[],
+  environment: Environment | undefined,
+): unknown {
+  if (typeof value === 'string') {
+    const { text, missing } = fillReferences(value, environment);
+    for (const name of missing)
+      mistakes.push({ path, rule: `names the environment variable ${name}, which is not set` });
+    return text;
+  }
+  if (Array.isArray(value)) return value.map((entry, index) => fillAll(entry, [...path, index], mistakes, environment));
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, entry]) => [name, fillAll(entry, [...path, name], mistakes, environment)]),
+  );
+}

@@ -1,0 +1,36 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+
+/** A server that takes connections, agrees to speak TLS, and then says nothing. */
+export interface SilentHandshake {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/** How Postgres says that TLS may begin. */
+const AGREED = 'S';
+/** The length of the question of its clients. Those of other servers begin with the handshake itself, which is longer. */
+const QUESTION_BYTES = 8;
+
+/** Listens on a free port of this machine. */
+export async function startSilentHandshake(): Promise<SilentHandshake> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    socket.once('close', () => sockets.delete(socket));
+    socket.once('data', (bytes) => {
+      if (bytes.length === QUESTION_BYTES) socket.write(AGREED);
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: async () => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}

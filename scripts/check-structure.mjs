@@ -1,0 +1,51 @@
+// Measures how the repository is built, prints the table and fails when a row is missed:
+//   node scripts/check-structure.mjs [row ...]
+import { readFileSync } from 'node:fs';
+import { anyTypes, envelopesByHand, factories, fixedSleeps, pathTables } from './structure/code-rows.mjs';
+import { cycles, forbiddenImports } from './structure/imports.mjs';
+import { parseSources } from './structure/sources.mjs';
+import { strayFiles } from './structure/stray-files.mjs';
+import { unreadExports } from './structure/unread-exports.mjs';
+
+let parsed;
+const sources = () => (parsed ??= parseSources());
+
+/** @returns the place of each line of a file. */
+const linesOf = (file) =>
+  readFileSync(file, 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map((_line, index) => `${file}:${index + 1}`);
+
+/** Each row: its name, how many there may be, what is counted, and the places where they are. */
+const ROWS = [
+  { name: 'cycles', most: 0, counts: 'cycles of imports', find: cycles },
+  { name: 'imports', most: 0, counts: 'imports that the layers forbid', find: forbiddenImports },
+  { name: 'any', most: 0, counts: 'uses of any', find: () => anyTypes(sources()) },
+  { name: 'exports', most: 0, counts: 'exports of libraries unread or unsorted', find: () => unreadExports(sources()) },
+  { name: 'paths', most: 0, counts: 'tables of paths outside the routes', find: () => pathTables(sources()) },
+  { name: 'envelopes', most: 0, counts: 'envelopes written by hand', find: () => envelopesByHand(sources()) },
+  { name: 'factories', most: 10, counts: 'factories of providers', find: () => factories(sources()) },
+  { name: 'sleeps', most: 0, counts: 'fixed sleeps in specs and chaos', find: () => fixedSleeps(sources()) },
+  { name: 'readme', most: 90, counts: 'lines of README.md', find: () => linesOf('README.md') },
+  { name: 'stray-files', most: 0, counts: 'stray files', find: strayFiles },
+];
+
+const asked = process.argv.slice(2);
+const unknown = asked.filter((name) => !ROWS.some((row) => row.name === name));
+if (unknown.length > 0) throw new Error(`no row ${unknown.join(', ')}: ${ROWS.map(({ name }) => name).join(', ')}`);
+const rows = await Promise.all(
+  ROWS.filter(({ name }) => asked.length === 0 || asked.includes(name)).map(async (row) => ({
+    ...row,
+    places: await row.find(),
+  })),
+);
+
+console.log('Found  At most  ');
+for (const { places, most, counts } of rows)
+  console.log(`${String(places.length).padStart(5)}  ${String(most).padStart(7)}  ${counts}`);
+for (const { places, most, counts } of rows.filter((row) => row.places.length > row.most)) {
+  console.error(`\nToo many ${counts}:`);
+  for (const place of places.slice(most)) console.error(`  ${place}`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,36 @@
+// Proves that a media upstream of UPSTREAMS_FILE works: `npm run smoke -- --upstream ID [--model MODEL] [--spend AMOUNT]
+// [--record] [--dry-run]`. Orders nothing without --spend. Ends with 0: works, 1: does not, 2: configuration.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import 'reflect-metadata';
+import { loadEnvironmentFile } from '#platform';
+import { runSmoke } from '#providers';
+
+const FOLDER = 'smoke-records';
+const report = {
+  say: (line) => console.log(line),
+  record: (name, exchange) => {
+    mkdirSync(FOLDER, { recursive: true });
+    writeFileSync(`${FOLDER}/${name}.json`, `${JSON.stringify(exchange, null, 2)}\n`);
+  },
+};
+
+try {
+  loadEnvironmentFile();
+  const { values } = parseArgs({
+    options: {
+      upstream: { type: 'string' },
+      model: { type: 'string' },
+      spend: { type: 'string' },
+      record: { type: 'boolean' },
+      'dry-run': { type: 'boolean' },
+    },
+  });
+  const { upstream, 'dry-run': dryRun, ...others } = values;
+  const file = process.env.UPSTREAMS_FILE;
+  if (!upstream || !file) throw new Error('Name the upstream: --upstream ID, and its file: UPSTREAMS_FILE.');
+  process.exitCode = await runSmoke({ ...others, upstream, file, dryRun }, report);
+} catch (error) {
+  console.error(error.message);
+  process.exitCode = 2;
+}
