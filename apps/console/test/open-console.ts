@@ -6,9 +6,9 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 /** The rules whose outcome depends on colours and widths; the rest is the same in every theme and width. */
 const LOOK_RULES = ['color-contrast', 'target-size', 'scrollable-region-focusable'];
-const LOADED_MS = 60_000;
+const LOADED_MS = 40_000;
 /** Less than a test has, so that the step that never happens is named. */
-const STEP_MS = 12_000;
+const STEP_MS = 40_000;
 
 /** What a page of the console does wrong by itself: errors, refused scripts, requests to elsewhere. */
 export interface Watched {

@@ -2,7 +2,7 @@
 // the whole run. Loaded into each worker before its first test file.
 import { addEventHandler } from 'jest-circus';
 
-const LIMIT_MS = 30_000;
+const LIMIT_MS = 60_000;
 
 /** What `run` answers, or a failure after so long. */
 async function within(limitMs, run) {
