@@ -25,6 +25,7 @@ export async function jsonBytes(value: unknown, change?: ChangePiece): Promise<r
   if (isShort(value)) return [asBytes(JSON.stringify(value), change)];
   const bytes: Buffer[] = [];
   const turns = new Turns();
+  await nextTurn(turns);
   for (const piece of new PieceWriter().pieces(value)) {
     bytes.push(asBytes(piece, change));
     if (turns.isOver) await nextTurn(turns);

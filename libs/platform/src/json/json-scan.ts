@@ -30,7 +30,6 @@ export interface StringPlace {
 }
 
 const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
 const COLON = 0x3a;
 const BRACKET = 0x5b;
