@@ -19,6 +19,7 @@ import {
 } from '#features';
 import type { OpenMediaUpstreams, OpenTextProviders } from '#providers';
 import { PlatformModule, type Platform } from '#runtime';
+import { NewSessions } from './console/new-sessions.js';
 import { SessionAnswer } from './console/session-answer.js';
 import { TaskLife } from './console/task-life.js';
 import { TaskStream } from './console/task-stream.js';
@@ -62,6 +63,7 @@ import { TextAnswers } from './routes/text/text-answers.js';
     IdempotentRequests,
     KnownModels,
     ModelViews,
+    NewSessions,
     PriceList,
     Quotes,
     SessionAnswer,
