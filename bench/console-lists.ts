@@ -87,7 +87,7 @@ async function lists(person: ConsoleClient): Promise<List[]> {
     ['models', 'GET /models', '/models'],
     ['deliveries of webhooks', 'GET /webhooks/deliveries', '/webhooks/deliveries'],
     ['accounts', 'GET /admin/accounts', '/admin/accounts'],
-    ['accounts by name', 'GET /admin/accounts', '/admin/accounts?search=Studio%20199'],
+    ['accounts by name', 'GET /admin/accounts', '/admin/accounts?name=Studio%20199'],
     ['ledger of an account', 'GET /admin/accounts/:account_id/entries', `/admin/accounts/${account}/entries`],
     ['all tasks', 'GET /admin/tasks', '/admin/tasks'],
     ['all tasks that failed', 'GET /admin/tasks', '/admin/tasks?status=failed'],

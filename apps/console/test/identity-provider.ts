@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import Provider from 'oidc-provider';
+import { Provider } from 'oidc-provider';
 
 /** A real identity provider, whose people are whoever says their name. Their addresses are at example.com, proved. */
 export interface TestIdentityProvider {
@@ -36,7 +36,8 @@ export async function openIdentityProvider(name: string): Promise<TestIdentityPr
           claims: () => ({ sub: id, email: `${id}@example.com`, email_verified: true, name: `${id} of the test` }),
         }),
       });
-      server.on('request', provider.callback());
+      const answer = provider.callback();
+      server.on('request', (request, response) => void answer(request, response));
     },
     close: async () => {
       server.close().closeAllConnections();

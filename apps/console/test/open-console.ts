@@ -53,6 +53,11 @@ export async function openConsole(
   return { context, page, complaints, requests };
 }
 
+/** @throws Error naming what a page did wrong by itself. */
+export function expectNoComplaint({ complaints }: Watched): void {
+  if (complaints.length > 0) throw new Error(`the pages complain: ${complaints.join('; ')}`);
+}
+
 /** Signs in by a one-time link and waits for the first page. */
 export async function enter(page: Page, link: string): Promise<void> {
   await page.goto(link);

@@ -7,6 +7,8 @@ import { openIdentityProvider, type TestIdentityProvider } from './identity-prov
 import { enter, loaded, openConsole, type Watched } from './open-console.js';
 
 const ADMIN_TOKEN = 'admin-token-for-tests';
+/** Of a test of many steps. */
+const LONG_MS = 180_000;
 const PROVIDER = 'Studio login';
 
 describeWithBrowser('The ways into the console, in Chromium', (startBrowser) => {
@@ -59,68 +61,77 @@ describeWithBrowser('The ways into the console, in Chromium', (startBrowser) => 
   const forgetProofs = () =>
     gateway.database.query({ text: "update console_session set proved_at = now() - interval '16 minutes'" });
 
-  it('takes a passkey in place of a password: to sign in and as a proof, until it is removed', async () => {
-    const { page, context, complaints } = await openOnDevice();
-    await enter(page, (await links.next()).replace(gateway.baseUrl, localhost));
-    await page.goto(`${localhost}/console/account`);
-    await loaded(page);
-    await page.getByLabel('Name of the passkey').fill('laptop');
-    await page.getByRole('button', { name: 'Add a passkey' }).click();
-    await page.getByRole('button', { name: 'Remove: laptop' }).waitFor();
-    await signOut(page);
+  it(
+    'takes a passkey in place of a password: to sign in and as a proof, until it is removed',
+    async () => {
+      const { page, context, complaints } = await openOnDevice();
+      await enter(page, (await links.next()).replace(gateway.baseUrl, localhost));
+      await page.goto(`${localhost}/console/account`);
+      await loaded(page);
+      await page.getByLabel('Name of the passkey').fill('laptop');
+      await page.getByRole('button', { name: 'Add a passkey' }).click();
+      await page.getByRole('button', { name: 'Remove: laptop' }).waitFor();
+      await signOut(page);
 
-    await page.getByRole('button', { name: 'Use a passkey' }).click();
-    await page.waitForURL(/\/console\/$/);
-    await loaded(page);
-    const { rows } = await gateway.database.query<{ counter: string }>({ text: 'select counter from passkey' });
-    expect(rows).toHaveLength(1);
+      await page.getByRole('button', { name: 'Use a passkey' }).click();
+      await page.waitForURL(/\/console\/$/);
+      await loaded(page);
+      const { rows } = await gateway.database.query<{ counter: string }>({ text: 'select counter from passkey' });
+      expect(rows).toHaveLength(1);
 
-    await forgetProofs();
-    await page.goto(`${localhost}/console/keys?create=true`);
-    await page.locator('dialog input').first().fill('proved by a passkey');
-    await page.keyboard.press('Enter');
-    await page.getByRole('dialog', { name: 'Is it you?' }).getByRole('button', { name: 'Use a passkey' }).click();
-    await page.locator('[data-testid=secret]').waitFor();
+      await forgetProofs();
+      await page.goto(`${localhost}/console/keys?create=true`);
+      await page.locator('dialog input').first().fill('proved by a passkey');
+      await page.keyboard.press('Enter');
+      await page.getByRole('dialog', { name: 'Is it you?' }).getByRole('button', { name: 'Use a passkey' }).click();
+      await page.locator('[data-testid=secret]').waitFor();
 
-    await page.goto(`${localhost}/console/account`);
-    await loaded(page);
-    await page.getByRole('button', { name: 'Remove: laptop' }).click();
-    await page.getByText('No passkey yet').waitFor();
-    await signOut(page);
-    await page.getByRole('button', { name: 'Use a passkey' }).click();
-    await page.getByText(/does not know this passkey/).waitFor();
-    expect(complaints).toEqual([]);
-    await context.close();
-  });
+      await page.goto(`${localhost}/console/account`);
+      await loaded(page);
+      await page.getByRole('button', { name: 'Remove: laptop' }).click();
+      await page.getByText('No passkey yet').waitFor();
+      await signOut(page);
+      await page.getByRole('button', { name: 'Use a passkey' }).click();
+      await page.getByText(/does not know this passkey/).waitFor();
+      expect(complaints).toEqual([]);
+      await context.close();
+    },
+    LONG_MS,
+  );
 
-  it('counts the answer to a challenge once, and for nothing but what it was asked for', async () => {
-    const { page, context } = await openOnDevice();
-    await enter(page, (await links.next()).replace(gateway.baseUrl, localhost));
-    await page.goto(`${localhost}/console/account`);
-    await loaded(page);
-    await page.getByLabel('Name of the passkey').fill('heard');
-    await page.getByRole('button', { name: 'Add a passkey' }).click();
-    await page.getByRole('button', { name: 'Remove: heard' }).waitFor();
-    await signOut(page);
-    const asked = page.waitForRequest((request) => request.url().endsWith('/sign-in/passkey'));
-    await page.getByRole('button', { name: 'Use a passkey' }).click();
-    const heard = (await asked).postDataJSON() as object;
-    await page.waitForURL(/\/console\/$/);
+  it(
+    'counts the answer to a challenge once, and for nothing but what it was asked for',
+    async () => {
+      const { page, context } = await openOnDevice();
+      await enter(page, (await links.next()).replace(gateway.baseUrl, localhost));
+      await page.goto(`${localhost}/console/account`);
+      await loaded(page);
+      await page.getByLabel('Name of the passkey').fill('heard');
+      await page.getByRole('button', { name: 'Add a passkey' }).click();
+      await page.getByRole('button', { name: 'Remove: heard' }).waitFor();
+      await signOut(page);
+      const asked = page.waitForRequest((request) => request.url().endsWith('/sign-in/passkey'));
+      await page.getByRole('button', { name: 'Use a passkey' }).click();
+      const heard = (await asked).postDataJSON() as object;
+      await page.waitForURL(/\/console\/$/);
 
-    const thief = consoleClient(gateway);
-    expect((await thief.call('POST /sign-in/passkey', heard)).status).toBe(401);
-    const owner = consoleClient(gateway);
-    owner.cookie = (await context.cookies()).map(({ name, value }) => `${name}=${value}`).join('; ');
-    expect((await owner.call('GET /session')).status).toBe(200);
-    expect((await owner.call('POST /session/proof/passkey', heard)).status).toBe(401);
-    await context.close();
-  });
+      const thief = consoleClient(gateway);
+      expect((await thief.call('POST /sign-in/passkey', heard)).status).toBe(401);
+      const owner = consoleClient(gateway);
+      owner.cookie = (await context.cookies()).map(({ name, value }) => `${name}=${value}`).join('; ');
+      expect((await owner.call('GET /session')).status).toBe(200);
+      expect((await owner.call('POST /session/proof/passkey', heard)).status).toBe(401);
+      await context.close();
+    },
+    LONG_MS,
+  );
 
   it('opens a link where the sign-in stands already', async () => {
     const { page, context } = await openConsole(browser, gateway.baseUrl);
     await page.goto(`${gateway.baseUrl}/console/sign-in`);
     await page.getByLabel('Password').waitFor();
     await enter(page, await links.next());
+    expect(page.url()).not.toContain('code=');
     await context.close();
   });
 
@@ -143,39 +154,44 @@ describeWithBrowser('The ways into the console, in Chromium', (startBrowser) => 
     return (await operator.call('POST /admin/people/invitations', sent)).body.link;
   };
 
-  it('lets in by the identity provider who was invited with it, and nobody else', async () => {
-    const stranger = await openConsole(browser, gateway.baseUrl);
-    await stranger.page.goto(`${gateway.baseUrl}/console/sign-in`);
-    await sayName(stranger.page, 'stranger');
-    await stranger.page.getByText('Nobody has invited you here yet').waitFor();
-    expect((await stranger.context.request.get(`${gateway.baseUrl}/console/api/session`)).status()).toBe(401);
-    await stranger.context.close();
+  it(
+    'lets in by the identity provider who was invited with it, and nobody else',
+    async () => {
+      const stranger = await openConsole(browser, gateway.baseUrl);
+      await stranger.page.goto(`${gateway.baseUrl}/console/sign-in`);
+      await sayName(stranger.page, 'stranger');
+      await stranger.page.getByText('Nobody has invited you here yet').waitFor();
+      expect((await stranger.context.request.get(`${gateway.baseUrl}/console/api/session`)).status()).toBe(401);
+      await stranger.context.close();
 
-    const invited = await openConsole(browser, gateway.baseUrl);
-    await invited.page.goto(await invite('developer'));
-    await sayName(invited.page, 'mira');
-    await loaded(invited.page);
-    const session = await invited.context.request.get(`${gateway.baseUrl}/console/api/session`);
-    expect(await session.json()).toMatchObject({
-      method: 'oidc',
-      roles: ['developer'],
-      user: { name: 'mira of the test', email: 'mira@example.com', has_password: false },
-    });
-    await invited.context.close();
+      const invited = await openConsole(browser, gateway.baseUrl);
+      await invited.page.goto(await invite('developer'));
+      await sayName(invited.page, 'mira');
+      await loaded(invited.page);
+      const session = await invited.context.request.get(`${gateway.baseUrl}/console/api/session`);
+      expect(await session.json()).toMatchObject({
+        method: 'oidc',
+        roles: ['developer'],
+        user: { name: 'mira of the test', email: 'mira@example.com', has_password: false },
+      });
+      await invited.context.close();
 
-    const again = await openConsole(browser, gateway.baseUrl);
-    await again.page.goto(`${gateway.baseUrl}/console/usage?by=model`);
-    await again.page.waitForURL(/sign-in/);
-    await sayName(again.page, 'mira');
-    await again.page.waitForURL(/\/usage\?by=model/);
-    await again.context.close();
-  });
+      const again = await openConsole(browser, gateway.baseUrl);
+      await again.page.goto(`${gateway.baseUrl}/console/usage?by=model`);
+      await again.page.waitForURL(/sign-in/);
+      await sayName(again.page, 'mira');
+      await again.page.waitForURL(/\/usage\?by=model/);
+      await again.context.close();
+    },
+    LONG_MS,
+  );
 
   it('gives an invitation that names an address to its owner alone', async () => {
     const other = await openConsole(browser, gateway.baseUrl);
     await other.page.goto(await invite('viewer', 'nadia@example.com'));
     await sayName(other.page, 'oskar');
     await other.page.getByText('The invitation is for another e-mail address').waitFor();
+    expect((await other.context.request.get(`${gateway.baseUrl}/console/api/session`)).status()).toBe(401);
     await other.context.close();
   });
 

@@ -2,7 +2,16 @@ import type { Browser, Page } from 'playwright-core';
 import { describeWithBrowser } from '#testing';
 import { consoleLinks } from '../../gateway/src/testing/console-link.js';
 import { startTestGateway, type TestGateway } from '../../gateway/src/testing/test-gateway.js';
-import { dress, enter, openConsole, overhang, refusal, violations, type Watched } from './open-console.js';
+import {
+  dress,
+  enter,
+  expectNoComplaint,
+  openConsole,
+  overhang,
+  refusal,
+  violations,
+  type Watched,
+} from './open-console.js';
 
 /** Every page of a list, and the route that it reads the list from. */
 const LISTS: readonly (readonly [path: string, route: string])[] = [
@@ -49,7 +58,7 @@ describeWithBrowser('The states of every page of the console, in Chromium', (sta
   });
   afterEach(async () => {
     await owner.page.unrouteAll({ behavior: 'ignoreErrors' });
-    expect(owner.complaints).toEqual([]);
+    expectNoComplaint(owner);
   });
 
   const open = (path: string) => owner.page.goto(`${gateway.baseUrl}/console${path}`);
@@ -115,5 +124,6 @@ describeWithBrowser('The states of every page of the console, in Chromium', (sta
     await page.route(isRead('/keys'), (each) => each.abort());
     await page.reload();
     await page.getByText('The gateway could not be reached').waitFor();
+    expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(1);
   });
 });

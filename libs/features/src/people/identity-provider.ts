@@ -166,8 +166,14 @@ async function fetchSafely(
     const text = Buffer.concat(await answer.body.toArray());
     return new Response(text, { status: answer.status, headers: plain(answer.headers) });
   }
-  const answer = await fetcher.post(url, { ...bounds, body: String(body ?? ''), maxReplyBytes: ANSWER_BYTES_MAX });
+  const answer = await fetcher.post(url, { ...bounds, body: textOf(body), maxReplyBytes: ANSWER_BYTES_MAX });
   return new Response(new Uint8Array(answer.body), { status: answer.status, headers: plain(answer.headers) });
+}
+
+/** The library sends forms. @throws TypeError */
+function textOf(body: oidc.FetchBody): string {
+  if (typeof body === 'string' || body instanceof URLSearchParams) return body.toString();
+  throw new TypeError('the identity provider is sent forms alone');
 }
 
 const plain = (headers: Readonly<Record<string, string | string[] | undefined>>): [string, string][] =>

@@ -143,10 +143,12 @@ export class PasskeysService {
     { challengeId, response }: SaidByBrowser,
   ): Promise<string | null> {
     const expectedChallenge = this.challenges.open(challengeId, owner);
+    const { id: credentialId } = response;
+    if (typeof credentialId !== 'string') return null;
     const said = response as unknown as AuthenticationResponseJSON;
     const { passkey } = await this.database.models();
     const known = await passkey.findUnique({
-      where: { credentialId: String(said.id) },
+      where: { credentialId },
       include: { user: { select: { disabledAt: true } } },
     });
     if (!known || known.user.disabledAt || expectedChallenge === null) return null;

@@ -110,7 +110,7 @@ function WayForms({
   readonly onEnter: (session: Session) => void;
 }) {
   const { signIn } = useMessages();
-  const { to, error } = route.useSearch();
+  const { to } = route.useSearch();
   const [failure, setFailure] = useState<Error | null>(null);
   const isPasskeyShown = methods.passkey && hasPasskeys();
   const hasAny =
@@ -118,7 +118,7 @@ function WayForms({
   if (!hasAny) return <Notice tone="info">{signIn.noWays}</Notice>;
   return (
     <div className="stack">
-      {error !== undefined && !failure && <Notice tone="warn">{signIn.refusals[error] ?? signIn.refusals.sso}</Notice>}
+      {!failure && <Refused />}
       {methods.oidc !== null && <SingleSignOn name={methods.oidc} ask={{ to: insideOnly(to) }} onFail={setFailure} />}
       {isPasskeyShown && (
         <button type="button" className="button wide" onClick={() => void signInByPasskey().then(onEnter, setFailure)}>
@@ -148,6 +148,13 @@ function WayForms({
       )}
     </div>
   );
+}
+
+/** What the way through the identity provider came to, when it led back here. */
+function Refused() {
+  const { refusals } = useMessages().signIn;
+  const { error } = route.useSearch();
+  return error !== undefined && <Notice tone="warn">{refusals[error] ?? refusals.sso}</Notice>;
 }
 
 const Folded = ({
