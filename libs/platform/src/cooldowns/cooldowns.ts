@@ -76,10 +76,13 @@ export class Cooldowns {
   /** Comparisons that failed in a row. */
   #failures = 0;
 
+  readonly #claimTimeoutMs: number;
+
   /** @param store absent: this process is the only one. */
-  constructor(clock: Clock, store?: CooldownStore) {
+  constructor(clock: Clock, store?: CooldownStore, claimTimeoutMs = CLAIM_TIMEOUT_MS) {
     this.#clock = clock;
     this.#store = store;
+    this.#claimTimeoutMs = claimTimeoutMs;
     if (!store) return;
     this.#timer = setInterval(() => this.#compare(store), LOOK_MS).unref();
     this.#compare(store);
@@ -198,7 +201,7 @@ export class Cooldowns {
     // What the store was not told of yet, it cannot decide.
     if (!this.#store || !known.isShared || this.#untold.has(name)) return { result: 'won', isShared: false };
     try {
-      const result = await within(this.#store.claimProbe(name, prober), CLAIM_TIMEOUT_MS);
+      const result = await within(this.#store.claimProbe(name, prober), this.#claimTimeoutMs);
       // Somebody else probes, or the rest was lengthened: how long is learned at once.
       if (result === 'lost') this.#compare(this.#store);
       return { result, isShared: true };

@@ -11,8 +11,8 @@ export const createCooldowns = (
   config: QueueConfig,
   database: Database,
   isOnlyProcess: boolean,
-  clock: Clock = systemClock,
-): Cooldowns => new Cooldowns(clock, storeOf(config, database, isOnlyProcess));
+  { clock = systemClock, claimTimeoutMs }: { readonly clock?: Clock; readonly claimTimeoutMs?: number } = {},
+): Cooldowns => new Cooldowns(clock, storeOf(config, database, isOnlyProcess), claimTimeoutMs);
 
 function storeOf(config: QueueConfig, database: Database, isOnlyProcess: boolean): CooldownStore | undefined {
   if (config.REDIS_URL !== undefined) return new RedisCooldownStore(config.REDIS_URL, config.QUEUE_PREFIX);

@@ -121,20 +121,20 @@ describe('Asking a vendor how its work goes', () => {
       return again(poll, delayMs);
     };
     const { taskId, turn, looks } = await steady();
-    await new Promise((resolve) => setTimeout(resolve, 3.5 * POLLING.steadyDelayMs));
+    await eventually(() => looks() >= 3);
     bench.schedule.again = again;
     expect(moved).not.toContain(taskId);
-    expect(looks()).toBeGreaterThanOrEqual(3);
+    const { polls = 0, due_ms: dueMs } = (await turn()) ?? {};
+    expect(polls - 20).toBeLessThan(looks());
     // Whoever claims next, should this process die, looks within the rest of the hold.
-    expect(await turn()).toEqual({ polls: 21, due_ms: expect.any(Number) });
-    expect((await turn())?.due_ms).toBeLessThan(POLLING.holdMs);
+    expect(dueMs).toBeLessThan(POLLING.holdMs);
   });
 
   it('takes an operation from the schedule again when its hold is over', async () => {
     const { turn, looks } = await steady();
     const claims = async (): Promise<number> => ((await turn())?.polls ?? 0) - 20;
     await eventually(async () => (await claims()) >= 2);
-    expect(looks()).toBeGreaterThan(2 * (await claims()));
+    expect(looks()).toBeGreaterThan(await claims());
   });
 
   it('tells the vendor at once of a wish to cancel what it holds', async () => {

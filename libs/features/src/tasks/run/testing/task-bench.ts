@@ -66,7 +66,7 @@ export async function openTaskBench(vendor: MediaProvider | MediaUpstreams): Pro
   const dataDirectory = await mkdtemp(join(tmpdir(), 'gateway-data-'));
   const platform = await openPlatform(
     readProcessConfig({
-      DATABASE_URL: testDatabase.url,
+      ...testDatabase.environment,
       DATABASE_POOL_SIZE: '4',
       KEY_PEPPER: 'a-pepper-for-tests-only',
       DATA_DIR: dataDirectory,
