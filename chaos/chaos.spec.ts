@@ -19,7 +19,7 @@ function survives(backend: Backend, port: number, scenarios: readonly Scenario[]
   let ground: Ground & { close(): Promise<void> };
   beforeAll(async () => {
     ground = await openGround(backend, logFileOf(tmpdir(), backend), port);
-  }, 90_000);
+  });
   afterAll(() => ground.close(), 30_000);
 
   it.each(scenarios.map((each) => [each.crash, each.fault, each.repeatStart, each] as const))(
