@@ -1,6 +1,6 @@
 import { FaultProxy } from '#testing';
 import { createGatewayPlace, type GatewayPlace } from '../testing/test-gateway.js';
-import { FAULTS, Outage, REQUEST_LIMIT_MS } from './outage.js';
+import { FAULTS, Outage, REQUEST_LIMIT_MS } from './testing/outage.js';
 
 describe('Postgres falls silent', () => {
   let place: GatewayPlace;

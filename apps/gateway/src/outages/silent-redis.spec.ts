@@ -1,5 +1,5 @@
 import { describeWithRedis, FaultProxy } from '#testing';
-import { FAULTS, Outage, REQUEST_LIMIT_MS } from './outage.js';
+import { FAULTS, Outage, REQUEST_LIMIT_MS } from './testing/outage.js';
 
 describeWithRedis('Redis falls silent', (redisUrl) => {
   let outage: Outage;

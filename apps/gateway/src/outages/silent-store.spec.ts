@@ -1,5 +1,5 @@
 import { FaultProxy, type S3Server, startS3Server } from '#testing';
-import { FAULTS, Outage, REQUEST_LIMIT_MS } from './outage.js';
+import { FAULTS, Outage, REQUEST_LIMIT_MS } from './testing/outage.js';
 
 describe('The media store falls silent', () => {
   let s3: S3Server;

@@ -6,7 +6,7 @@ import { Cooldowns } from './cooldowns.js';
 import { PostgresCooldownStore } from './postgres-cooldown-store.js';
 import { RedisCooldownStore } from './redis-cooldown-store.js';
 
-/** Rests shared through Redis when there is one; kept here when this process is the only one; else shared through Postgres. */
+/** Cooldowns shared through Redis when there is one; kept here when this process is the only one; else shared through Postgres. */
 export const createCooldowns = (
   config: QueueConfig,
   database: Database,

@@ -111,8 +111,8 @@ describeWithRedis('The notifier on several Redis servers', () => {
     expect(await notifier.isHealthy()).toBe(true);
 
     const replicas = [1, 2].map(() => new Cooldowns(systemClock, new RedisCooldownStore(clusterUrl, '{gateway}')));
-    replicas[0]?.rest('an-upstream', 60_000);
-    await eventually(() => replicas[1]?.stateOf('an-upstream') === 'resting');
+    replicas[0]?.coolDown('an-upstream', 60_000);
+    await eventually(() => replicas[1]?.stateOf('an-upstream') === 'cooling_down');
     await Promise.all(replicas.map((replica) => replica.close()));
   });
 

@@ -1,6 +1,6 @@
 import type { JsonObject, TaskView } from '#contracts';
 import { eventually, FaultProxy, type NetworkFault } from '#testing';
-import { startTestGateway, TEST_KEY, type TestGateway, type TestGatewayOptions } from '../testing/test-gateway.js';
+import { startTestGateway, TEST_KEY, type TestGateway, type TestGatewayOptions } from '../../testing/test-gateway.js';
 
 /**
  * A request may cost 5 seconds while a server is silent; a busy machine may need as much again. One without a limit would
