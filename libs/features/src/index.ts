@@ -83,8 +83,8 @@ export { ReadTaskService, type VersionedTask } from './tasks/read/read-task.serv
 export { readTaskListQuery } from './tasks/read/task-list.js';
 export {
   type TaskNeedingAttention,
+  type TasksNeedingAttention,
   TasksNeedingAttentionService,
-  type Troubles,
 } from './tasks/read/tasks-needing-attention.service.js';
 export { Loop } from './tasks/run/loop.js';
 export { MediaWorker } from './tasks/run/media-worker.js';

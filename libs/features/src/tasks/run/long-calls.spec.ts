@@ -105,10 +105,10 @@ describe('Calls of vendors that last', () => {
     };
     const taskId = await bench.submit();
     await bench.start.run(await bench.claim(taskId), new AbortController().signal);
-    const lane = new ProviderPoller(vendor.id, Object.create(bench.parts, { leaseMs: { value: leaseMs } }));
-    lane.start();
+    const poller = new ProviderPoller(vendor.id, Object.create(bench.parts, { leaseMs: { value: leaseMs } }));
+    poller.start();
     await eventually(async () => (await bench.row(taskId)).state === 'storing');
-    await lane.stop(1_000);
+    await poller.stop(1_000);
     expect(asked).toBe(1);
   });
 

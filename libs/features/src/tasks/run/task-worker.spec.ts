@@ -31,10 +31,16 @@ describe('A worker', () => {
   function startWorker(name: string, concurrency: number): TaskWorker {
     const { database, upstreams, cooldowns, platform } = bench;
     const { failpoints, taskSignals, notifier } = platform;
-    const moves = new TaskTransitions(database, taskSignals, name, LEASE_MS);
+    const transitions = new TaskTransitions(database, taskSignals, name, LEASE_MS);
     const bounds = { maxBytes: 1_000_000, downloadMs: 300, stepMs: 300 };
-    const { advance, gate } = createTaskSteps(platform, { moves, upstreams, cooldowns, leaseMs: LEASE_MS, bounds });
-    const worker = new TaskWorker('image', concurrency, moves, advance, notifier, failpoints, gate);
+    const { advance, gate } = createTaskSteps(platform, {
+      transitions,
+      upstreams,
+      cooldowns,
+      leaseMs: LEASE_MS,
+      bounds,
+    });
+    const worker = new TaskWorker('image', concurrency, transitions, advance, notifier, failpoints, gate);
     workers.push(worker);
     worker.start();
     return worker;
