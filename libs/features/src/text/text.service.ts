@@ -73,8 +73,9 @@ export class TextService {
       if (reply.kind === 'body') return await this.#relayBody(order, reply, exchange, caller);
       const collected = await this.#collect(reply, collector, exchange);
       const remembered = rememberWith(order.remember, order.requestId);
-      const json = order.codec.answer(collected, { ...context, onAnswer: remembered.note });
+      // The model has done its work, also where nothing of it can be used.
       exchange.settle({ usage: collected.finish.usage, produced: '', status: endOf(caller) });
+      const json = order.codec.answer(collected, { ...context, onAnswer: remembered.note });
       await remembered.done();
       return json;
     } catch (error) {
@@ -156,6 +157,7 @@ export class TextService {
     const limit = codec.outputLimit(order.body);
     const thinking = Math.max(0, codec.thinkingBudget(order.body) ?? 0);
     const replies = codec.replies?.(order.body) ?? 1;
+    const beside = codec.thinkingBesideLimit?.(order.body) ?? 0;
     const hold = await this.#billing.hold({
       requestId,
       idempotencyKey: order.idempotencyKey,
@@ -163,11 +165,12 @@ export class TextService {
       apiKeyId: order.caller.apiKeyId,
       model,
       inputTokens: input.heldTokens,
-      outputTokens: replies * (limit ?? Math.max(limits.maxOutputTokens, thinking + LEAST_OUTPUT_TOKENS)),
-      leastOutputTokens: replies * (limit ?? Math.min(limits.maxOutputTokens, thinking + LEAST_OUTPUT_TOKENS)),
+      outputTokens: replies * (beside + (limit ?? Math.max(limits.maxOutputTokens, thinking + LEAST_OUTPUT_TOKENS))),
+      leastOutputTokens:
+        replies * (beside + (limit ?? Math.min(limits.maxOutputTokens, thinking + LEAST_OUTPUT_TOKENS))),
     });
     // What the caller did not limit is limited to what is held for it.
-    const added = limit === undefined ? Math.floor(hold.outputTokens / replies) : undefined;
+    const added = limit === undefined ? Math.floor(hold.outputTokens / replies) - beside : undefined;
     const request = once(() => limited(codec.read(order.body, model, stream), added));
     const native = once(() => withoutForeignReasoning(codec.style, codec.native(order.body, order.bytes, added)));
     const exchange = new TextExchange({
