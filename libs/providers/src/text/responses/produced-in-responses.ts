@@ -8,7 +8,7 @@ const WRITTEN: ReadonlySet<string> = new Set(['content', 'summary', 'text', 'ref
 export function producedInResponses(): ReadProduced {
   const inPieces = new Set<JsonValue | undefined>();
   return ({ type, delta, item, output_index: index }) => {
-    if (String(type).endsWith('.delta') && typeof delta === 'string') {
+    if (typeof type === 'string' && type.endsWith('.delta') && typeof delta === 'string') {
       inPieces.add(index);
       return delta;
     }
