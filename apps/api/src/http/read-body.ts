@@ -1,8 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError } from '#contracts';
-import { BodyBytes, type JsonBounds, JsonScan } from '#platform';
+import { BodyBytes, type JsonBounds, JsonScan, nextTurn } from '#platform';
 import { type BodyBudget, noRoomFor, UNCOUNTED_BYTES } from './body-budget.js';
 import type { SendingRate } from './sending-rate.js';
+
+/** So much of a body is read at a time, in bytes. Then others come first: a socket hands over two megabytes at once. */
+const AT_ONCE_BYTES = 256 * 1024;
 
 /** What bounds the bodies of a process. */
 export interface BodyBounds {
@@ -55,7 +58,14 @@ function received(
 ): Promise<BodyBytes> {
   return new Promise((resolve, reject) => {
     const arriving = new ArrivingBody(answer, accountId, bounds, scan);
-    const take = (chunk: Buffer): void => arriving.take(chunk);
+    let restAt = AT_ONCE_BYTES;
+    const take = (chunk: Buffer): void => {
+      arriving.take(chunk);
+      if (arriving.bytes < restAt) return;
+      restAt = arriving.bytes + AT_ONCE_BYTES;
+      request.pause();
+      void nextTurn().then(() => request.resume());
+    };
     const tooSlow = (refusal: GatewayError): void => {
       request.off('data', take);
       bounds.budget.giveBack(answer);
