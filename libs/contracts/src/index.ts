@@ -102,6 +102,7 @@ export {
   type UndeliveredOutput,
 } from './media-provider.js';
 export {
+  type CallbackRequest,
   type CallFacts,
   type CallPlan,
   type CannotMake,
