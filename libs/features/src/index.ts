@@ -24,7 +24,7 @@ export { exportPrices, importPrices } from './billing/prices/price-commands.js';
 export { type ImportedPrices, PriceImport } from './billing/prices/price-import.js';
 export { type ListedPrice, PriceList } from './billing/prices/price-list.js';
 export { PricePreview } from './billing/prices/price-preview.js';
-export { belowCostText, type PriceBelowCost, PricesBelowCost } from './billing/prices/prices-below-cost.js';
+export { belowCostText, PricesBelowCost } from './billing/prices/prices-below-cost.js';
 export { PricesService } from './billing/prices/prices.service.js';
 export { fieldName, type FilePrice, readPricesFile } from './billing/prices/read-prices-file.js';
 export { seedExamplePrices } from './billing/prices/seed-prices.js';
