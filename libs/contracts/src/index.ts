@@ -104,6 +104,7 @@ export {
   type UndeliveredOutput,
 } from './media-provider.js';
 export {
+  type CallbackRequest,
   type CallFacts,
   type CallPlan,
   type CannotMake,
