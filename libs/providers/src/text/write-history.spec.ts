@@ -32,6 +32,19 @@ describe('Reasoning of earlier turns', () => {
     );
   });
 
+  it('of another vendor before calls ends the asking for it, unless an operator says what the vendor wants', () => {
+    const effort = (turns: TextRequest['turns'], options: ProtocolOptions = {}): unknown =>
+      PROTOCOL_CODECS.chat.write({ ...PLAIN, turns, reasoning: { effort: 'high', visible: true } }, 'm', options)[
+        'reasoning_effort'
+      ];
+    const foreign = after(reasoning('gemini:proof'), call);
+    expect(effort(foreign)).toBeUndefined();
+    expect(effort(foreign, { replayedReasoning: 'always' })).toBe('high');
+    expect(effort(foreign, { replayedReasoning: 'never' })).toBe('high');
+    for (const turns of [after(call), after(reasoning('chat:reasoning_content'), call)])
+      expect(effort(turns)).toBe('high');
+  });
+
   const thinking = (turns: TextRequest['turns']): JsonObject =>
     write('messages', { turns, reasoning: { effort: 'low', visible: true } });
 
@@ -161,6 +174,29 @@ describe('A gemini upstream', () => {
     };
     const native = PROTOCOL_CODECS.gemini.native?.({ kind: 'rewritten', body }, {}, 'gemini-3-flash');
     expect(JSON.stringify(native).split('skip_thought_signature_validator')).toHaveLength(2);
+  });
+
+  it('is told neighbours of a role as one content, and otherwise the bytes that came', () => {
+    const native = (roles: string[]) => {
+      const contents = roles.map((role, index) => ({ role, parts: [{ text: String(index) }] }));
+      const body = { contents };
+      const bytes = Buffer.from(JSON.stringify(body));
+      const sent = { kind: 'bytes' as const, bytes, front: { labels: {} }, parsed: () => body };
+      return [PROTOCOL_CODECS.gemini.native?.(sent, {}, 'gemini-3-flash'), sent] as const;
+    };
+    const [same, sent] = native(['user', 'model', 'user']);
+    expect(same).toBe(sent);
+    expect(native(['user', 'model', 'user', 'user'])[0]).toEqual({
+      kind: 'rewritten',
+      body: {
+        labels: {},
+        contents: [
+          { role: 'user', parts: [{ text: '0' }] },
+          { role: 'model', parts: [{ text: '1' }] },
+          { role: 'user', parts: [{ text: '2' }, { text: '3' }] },
+        ],
+      },
+    });
   });
 
   it('is asked for no more thinking than each of its models may do', () => {

@@ -6,7 +6,6 @@ import type {
   JsonValue,
   OutputFormat,
   ReasoningEffort,
-  ReasoningRequest,
   ResultPart,
   TextPart,
   TextRequest,
@@ -44,7 +43,7 @@ export function writeChatRequest(request: TextRequest, model: string, options: P
     presence_penalty: request.presencePenalty,
     frequency_penalty: request.frequencyPenalty,
     user: request.user,
-    reasoning_effort: request.reasoning && writeEffort(request.reasoning, options),
+    reasoning_effort: writeEffort(request, options),
     response_format: writeFormat(request.format),
     tools: tools?.map((tool) => ({ type: 'function', function: present({ ...tool }) })),
     tool_choice: tools && writeToolChoice(request.toolChoice),
@@ -52,9 +51,20 @@ export function writeChatRequest(request: TextRequest, model: string, options: P
   });
 }
 
-function writeEffort(reasoning: ReasoningRequest, { tellsNoReasoning }: ProtocolOptions): ReasoningEffort | undefined {
-  if (wantsNoReasoning(reasoning)) return tellsNoReasoning ? 'none' : undefined;
-  return reasoningEffort(reasoning);
+function writeEffort({ reasoning, turns }: TextRequest, options: ProtocolOptions): ReasoningEffort | undefined {
+  if (!reasoning) return undefined;
+  if (wantsNoReasoning(reasoning)) return options.tellsNoReasoning ? 'none' : undefined;
+  const sendsOwn = (options.replayedReasoning ?? 'with_calls') === 'with_calls';
+  return sendsOwn && hasCallsThoughtElsewhere(turns) ? undefined : reasoningEffort(reasoning);
+}
+
+/** Whether another vendor reasoned before calls: told to reason, some vendors want reasoning of their own before every call. */
+function hasCallsThoughtElsewhere(turns: readonly Turn[]): boolean {
+  return turns.some(({ parts }) => {
+    const proofs = parts.flatMap((part) => (part.type === 'reasoning' && part.signature !== undefined ? [part] : []));
+    const isOwn = proofs.some((part) => ownSignature('chat', part) !== undefined);
+    return proofs.length > 0 && !isOwn && parts.some(({ type }) => type === 'call');
+  });
 }
 
 function writeMessages(request: TextRequest, options: ProtocolOptions): JsonObject[] {
