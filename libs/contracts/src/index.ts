@@ -171,8 +171,14 @@ export {
   type GeminiTool,
 } from './text/gemini-request.js';
 export { isIdentifier } from './text/identifier.js';
-export type { MessagesBlock, MessagesDocumentBlock, MessagesImageBlock } from './text/messages-blocks.js';
+export type {
+  MessagesBlock,
+  MessagesDocumentBlock,
+  MessagesImageBlock,
+  MessagesSearchResultBlock,
+} from './text/messages-blocks.js';
 export { CountTokensRequest, DEFAULT_MAX_TOKENS, MessagesRequest, type MessagesTool } from './text/messages-request.js';
+export { PRICED_BETAS } from './text/priced-fields.js';
 export { isKnownItem, type ResponsesBlock, type ResponsesItem, type ResponsesMessage } from './text/responses-items.js';
 export { RESPONSES_LIMITS, ResponsesRequest } from './text/responses-request.js';
 export {
