@@ -1,9 +1,18 @@
-import { GatewayError, type CollectedReply, type FinishEvent, type ReplyBlock, type TextEvent } from '#contracts';
+import {
+  type Citation,
+  type CollectedReply,
+  type FinishEvent,
+  GatewayError,
+  type ReplyBlock,
+  type TextEvent,
+  type ToolStep,
+} from '#contracts';
 
 type OpenBlock =
-  | { type: 'text' | 'refusal'; text: string }
+  | { type: 'text' | 'refusal'; text: string; citations?: Citation[] }
   | { type: 'reasoning'; text: string; signature?: string }
-  | { type: 'call'; id: string; name: string; arguments: string };
+  | { type: 'call'; id: string; name: string; arguments: string }
+  | { type: 'step'; step: ToolStep };
 
 /** Adds events up to a whole reply. */
 export class ReplyCollector {
@@ -26,6 +35,15 @@ export class ReplyCollector {
       case 'arguments': {
         const open = this.#blocks.at(-1);
         if (open?.type === 'call') open.arguments += event.json;
+        break;
+      }
+      case 'step':
+        // A whole reply tells of work that is over.
+        if (event.state === 'done') this.#blocks.push({ type: 'step', step: event.step });
+        break;
+      case 'citation': {
+        const open = this.#blocks.at(-1);
+        if (open?.type === 'text') (open.citations ??= []).push(event.citation);
         break;
       }
       case 'finish':
@@ -65,5 +83,10 @@ const withArguments = (block: ReplyBlock): ReplyBlock =>
 
 /** Everything of a reply that a tokenizer can count. */
 export function producedText(blocks: readonly ReplyBlock[]): string {
-  return blocks.map((block) => (block.type === 'call' ? block.name + block.arguments : block.text)).join('');
+  return blocks
+    .map((block) => {
+      if (block.type === 'step') return '';
+      return block.type === 'call' ? block.name + block.arguments : block.text;
+    })
+    .join('');
 }

@@ -1,4 +1,5 @@
 import { type ChatRequest, errorInStyle, type FinishEvent, type GatewayError, type TextEvent } from '#contracts';
+import { chatAnnotation } from '../hosted-tools/chat-annotations.js';
 import { EVENT_STREAM } from '../server-sent-event.js';
 import { newTextId } from '../text-id.js';
 import type { ReplyContext, TextStreamEncoder } from '../text-style-codec.js';
@@ -24,6 +25,10 @@ export class ChatStream implements TextStreamEncoder {
   #thought = '';
   #proof: string | undefined;
   #calls = 0;
+  /** How long the content is, and where in it the open text begins. */
+  #content = 0;
+  #textFrom = 0;
+  #isInText = false;
   /** Whether the open call has arguments yet; undefined when none is open. */
   #hasArguments: boolean | undefined;
 
@@ -36,10 +41,14 @@ export class ChatStream implements TextStreamEncoder {
   }
 
   write(event: TextEvent): string {
+    this.#isInText &&= event.type === 'text' || event.type === 'citation';
     switch (event.type) {
       case 'text':
         this.#endThought();
         this.#endProof();
+        if (!this.#isInText) this.#textFrom = this.#content;
+        this.#isInText = true;
+        this.#content += event.text.length;
         return this.#begin('""') + this.#piece('content', event.text);
       case 'refusal':
         this.#endThought();
@@ -55,6 +64,8 @@ export class ChatStream implements TextStreamEncoder {
         return this.#begin('null') + this.#openCall(event.id, event.name);
       case 'arguments':
         return this.#hasArguments === undefined ? '' : this.#growCall(event.json);
+      case 'citation':
+        return this.#chunk(JSON.stringify({ annotations: [chatAnnotation(event.citation, this.#textFrom)] }));
       case 'finish':
         return this.#begin('""') + this.#finish(event);
       default:

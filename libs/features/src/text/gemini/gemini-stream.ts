@@ -8,6 +8,7 @@ import {
   type GeminiRequest,
   type TextEvent,
 } from '#contracts';
+import { Grounding } from '../hosted-tools/gemini-grounding.js';
 import { EVENT_STREAM } from '../server-sent-event.js';
 import { finishedArguments } from '../parsed-arguments.js';
 import type { ReplyContext, TextStreamEncoder } from '../text-style-codec.js';
@@ -87,6 +88,10 @@ export class GeminiStream implements TextStreamEncoder {
   #thought = '';
   #proven: { text: string; signature: string }[] = [];
   #call: OpenCall | undefined;
+  readonly #grounding = new Grounding();
+  /** The text of the open block, and what was said before it. */
+  #said = { before: '', block: '' };
+  #isInText = false;
 
   constructor(context: ReplyContext<GeminiRequest>, framing: GeminiFraming) {
     this.#framing = framing;
@@ -97,6 +102,7 @@ export class GeminiStream implements TextStreamEncoder {
   }
 
   write(event: TextEvent): string {
+    this.#isInText &&= event.type === 'text' || event.type === 'citation';
     switch (event.type) {
       case 'refusal':
         this.#declines = true;
@@ -118,6 +124,14 @@ export class GeminiStream implements TextStreamEncoder {
       case 'arguments':
         if (this.#call) this.#call.json += event.json;
         return '';
+      case 'step':
+        this.#grounding.step(event.step);
+        return this.#closeCall();
+      case 'citation': {
+        const { before, block } = this.#said;
+        this.#grounding.citation(event.citation, before, block, 0);
+        return '';
+      }
       case 'finish':
         return this.#closeCall(event.reason) + this.#finish(event);
       default:
@@ -153,6 +167,9 @@ export class GeminiStream implements TextStreamEncoder {
   }
 
   #text(text: string): string {
+    if (!this.#isInText) this.#said = { before: this.#said.before + this.#said.block, block: '' };
+    this.#said.block += text;
+    this.#isInText = true;
     const proof = this.#proof();
     return proof === undefined
       ? this.#piece(`{"text":${JSON.stringify(text)}}`)
@@ -181,6 +198,7 @@ export class GeminiStream implements TextStreamEncoder {
 
   #finish(finish: FinishEvent): string {
     const proof = this.#proof();
+    const groundingMetadata = this.#grounding.metadata();
     const lastPart = proof === undefined ? { text: '' } : { text: '', thoughtSignature: proof };
     const last: Pick<GeminiAnswer, 'candidates' | 'usageMetadata'> = {
       candidates: [
@@ -188,6 +206,7 @@ export class GeminiStream implements TextStreamEncoder {
           content: { role: 'model', parts: [lastPart] },
           finishReason: geminiFinishReason(finish.reason, this.#declines),
           index: 0,
+          ...(groundingMetadata && { groundingMetadata }),
         },
       ],
       usageMetadata: writeGeminiUsage(finish.usage),

@@ -70,7 +70,7 @@ export class HttpTextProvider implements TextProvider {
 
   async call(call: TextCall, signal: AbortSignal): Promise<TextReply> {
     const { codec, http, key, policy = REFUSE_UNPRICED } = this.#upstream;
-    const passesThrough = call.style === codec.protocol;
+    const passesThrough = call.style === codec.protocol && call.isTranslated !== true;
     const body = passesThrough ? await nativeBytes(this.#native(call, policy), call) : await this.#translated(call);
     const headers = { ...codec.headers(key), ...(passesThrough ? permittedHeaders(call.headers, policy) : {}) };
     const request = { upstreamModel: call.upstreamModel, sent: body };
