@@ -14,7 +14,11 @@ const textOf = (value: unknown): string => (typeof value === 'string' ? value : 
 
 const idOf = (block: JsonObject): string => textOf(block['tool_use_id'] ?? block['id']);
 
-const isStep = ({ type }: JsonObject): boolean => typeof type === 'string' && (CALLS.has(type) || RESULTS.has(type));
+const SEARCHES: ReadonlySet<unknown> = new Set(['web_search', 'file_search']);
+
+/** A call of code that ran at a vendor is none that a function could stand for. */
+const isStep = ({ type, name }: JsonObject): boolean =>
+  typeof type === 'string' && (type === 'server_tool_use' ? SEARCHES.has(name) : CALLS.has(type) || RESULTS.has(type));
 
 /** Whether a block tells of a tool that the gateway ran, so that no vendor knows of it. */
 const isOwn = (block: JsonObject): boolean => isStep(block) && OWN_ID.test(idOf(block));
@@ -63,7 +67,8 @@ function readableMessage({ content }: Message, isRead: (block: JsonObject) => bo
     if (!isRead(block)) say('assistant', withoutCitations(block));
     else if (CALLS.has(textOf(block['type']))) {
       const result = results.get(idOf(block));
-      // One whose end was never told says nothing.
+      // One of ours whose end was never told says nothing; what a vendor's means only the vendor knows.
+      if (!result && !OWN_ID.test(idOf(block))) say('assistant', block);
       if (!result) continue;
       const { name = '', input = {} } = block;
       say('assistant', { type: 'tool_use', id: idOf(block), name, input });

@@ -231,7 +231,7 @@ export class ToolLoop {
 
   /** One round to its end, with its tools; answers the next one, or nothing when the reply is over. */
   async *#round({ request, round, routed }: OpenRound): AsyncGenerator<readonly TextEvent[], OpenRound | undefined> {
-    const { exchange, work, caller } = this.#parts;
+    const { exchange, work, caller, order } = this.#parts;
     const reply = new RoundReply({
       offered: this.#offered,
       cited: this.#cited,
@@ -245,10 +245,11 @@ export class ToolLoop {
     const { finish } = reply;
     round.usage = await round.exchange.usageOf(finish.usage, round.produced);
     this.#usage = sumOf(this.#usage, round.usage);
-    const calls = CUT_OFF.has(finish.reason) || caller.hasLeft ? [] : reply.hostedCalls;
+    const isOver = CUT_OFF.has(finish.reason) || caller.hasLeft || this.#rounds >= order.maxRounds;
+    const calls = isOver ? [] : reply.hostedCalls;
     const { results, waits } = yield* work.run(calls, round);
     exchange.endRound(caller.hasLeft ? 'aborted' : 'completed');
-    const last = this.#lastReason(finish, reply, calls.length > 0, waits);
+    const last = this.#lastReason(finish, reply, waits);
     if (last !== undefined) {
       yield [{ ...finish, reason: last, usage: this.#usage }];
       return undefined;
@@ -257,7 +258,7 @@ export class ToolLoop {
       { role: 'assistant', parts: reply.parts },
       { role: 'user', parts: results },
     ];
-    this.#input = nextInput(this.#input, round.usage, turns, this.#parts.order.modelLimits);
+    this.#input = nextInput(this.#input, round.usage, turns, order.modelLimits);
     if (this.#isBeyond()) {
       yield [{ type: 'finish', reason: 'tool-limit', usage: this.#usage }];
       return undefined;
@@ -267,11 +268,11 @@ export class ToolLoop {
   }
 
   /** How the reply ends with this round; undefined: it does not. */
-  #lastReason({ reason }: FinishEvent, reply: RoundReply, hasRun: boolean, waits: boolean): FinishReason | undefined {
+  #lastReason({ reason }: FinishEvent, reply: RoundReply, waits: boolean): FinishReason | undefined {
     if (CUT_OFF.has(reason)) return reason;
     if (reply.hasClientCalls) return 'tool-calls';
     if (waits || this.#parts.caller.hasLeft) return 'stop';
-    if (!hasRun) return reason === 'tool-calls' ? 'stop' : reason;
+    if (reply.hostedCalls.length === 0) return reason === 'tool-calls' ? 'stop' : reason;
     return this.#rounds >= this.#parts.order.maxRounds ? 'tool-limit' : undefined;
   }
 
