@@ -37,19 +37,11 @@ export class ReplyCollector {
         if (open?.type === 'call') open.arguments += event.json;
         break;
       }
-      case 'step':
-        // A whole reply tells of work that is over.
-        if (event.state === 'done') this.#blocks.push({ type: 'step', step: event.step });
-        break;
-      case 'citation': {
-        const open = this.#blocks.at(-1);
-        if (open?.type === 'text') (open.citations ??= []).push(event.citation);
-        break;
-      }
       case 'finish':
         this.#finish = event;
         break;
-      case 'start':
+      default:
+        this.#addWork(event);
     }
   }
 
@@ -62,6 +54,13 @@ export class ReplyCollector {
     if (!this.#finish)
       throw new GatewayError('upstream_error', 'The upstream broke off before its reply was complete.');
     return { blocks: this.#blocks.map(withArguments), finish: this.#finish };
+  }
+
+  /** Work of the gateway that is over, and what the open text rests on. */
+  #addWork(event: TextEvent): void {
+    if (event.type === 'step' && event.state === 'done') this.#blocks.push({ type: 'step', step: event.step });
+    const open = this.#blocks.at(-1);
+    if (event.type === 'citation' && open?.type === 'text') (open.citations ??= []).push(event.citation);
   }
 
   #grow(type: 'text' | 'refusal' | 'reasoning', text: string): void {

@@ -27,6 +27,17 @@ export function contextOf<Body>(
   return { requestId, model, body: sentBody, createdSeconds, estimatedInputTokens: inputTokens, onAnswer: () => {} };
 }
 
+/** The output that is to be covered, and the least that is worth beginning, in tokens. */
+export const outputWanted = (
+  replies: number,
+  limit: number | undefined,
+  most: number,
+  least: number,
+): { readonly outputTokens: number; readonly leastOutputTokens: number } => ({
+  outputTokens: replies * (limit ?? Math.max(most, least)),
+  leastOutputTokens: replies * (limit ?? Math.min(most, least)),
+});
+
 export const limited = (request: TextRequest, limit: number | undefined): TextRequest =>
   limit === undefined ? request : { ...request, maxOutputTokens: limit };
 

@@ -11,12 +11,12 @@ import { checkRequestUrls } from './request-urls.js';
 import type { CallerPresence } from './caller-presence.js';
 import { ReadingOn } from './reading-on.js';
 import { Settlements } from './settlements.js';
-import type { HostedTools, ToolPlan } from './hosted-tools/hosted-tools.js';
+import type { HostedTools, PlannedOrder, ToolPlan } from './hosted-tools/hosted-tools.js';
 import type { TextBilling } from './text-billing.js';
 import { type Exchange, TextExchange } from './text-exchange.js';
 import type { TextOrder, TextParts } from './text-order.js';
 import type { RoutableCall, RoutedReply, TextRouter } from './text-router.js';
-import { contextOf, isLarge, limited, once, type TextWork, unlessLeft } from './text-work.js';
+import { contextOf, isLarge, limited, once, outputWanted, type TextWork, unlessLeft } from './text-work.js';
 import { endWithoutReply, TextStream } from './text-stream.js';
 import type { TextUpstreams } from './text-upstreams.js';
 import type { TextStyleCodec } from './text-style-codec.js';
@@ -141,27 +141,16 @@ export class TextService {
   async #begin<Body>(order: TextOrder<Body>, stream: boolean, caller: CallerPresence): Promise<TextWork<Body>> {
     const { codec, model, requestId } = order;
     const { uses, plan } = await this.#expectAllowed(order);
-    const { unpriced, unknownFields } = uses;
     const limits = this.#upstreams.limitsOf(model);
     if (isLarge(order)) await nextTurn();
     const input = estimateInput(order.body, order.bytes, limits);
     const limit = codec.outputLimit(order.body);
     const thinking = Math.max(0, codec.thinkingBudget(order.body) ?? 0);
     const replies = codec.replies?.(order.body) ?? 1;
-    const wanted = {
-      outputTokens: replies * (limit ?? Math.max(limits.maxOutputTokens, thinking + LEAST_OUTPUT_TOKENS)),
-      leastOutputTokens: replies * (limit ?? Math.min(limits.maxOutputTokens, thinking + LEAST_OUTPUT_TOKENS)),
-    };
+    const wanted = outputWanted(replies, limit, limits.maxOutputTokens, thinking + LEAST_OUTPUT_TOKENS);
     if (plan) {
-      const money = { billing: this.#billing, settlements: this.#settlements, counter: this.#counter };
       const bounds = { input, modelLimits: limits, outputLimit: limit, ...wanted };
-      const begun = this.#hosted.begin({ order, plan, stream, ...money, ...bounds }, caller);
-      this.#readOn(order, caller, begun.exchange);
-      return {
-        context: contextOf(order, input.shownTokens),
-        exchange: begun.exchange,
-        route: () => telling(order, begun.open()),
-      };
+      return this.#beginLoop(order, { plan, stream, ...bounds }, caller);
     }
     const hold = await this.#billing.hold({
       requestId,
@@ -194,12 +183,25 @@ export class TextService {
       request: unlessLeft(caller, request),
       native: unlessLeft(caller, native),
       headers: order.headers,
-      unpriced,
-      unknownFields,
+      unpriced: uses.unpriced,
+      unknownFields: uses.unknownFields,
       onReply: (progress) => exchange.follow(progress),
     };
     const route = (): Promise<RoutedReply> => this.#route(call, order, exchange, caller.signal);
     return { context: contextOf(order, input.shownTokens), exchange, route };
+  }
+
+  /** A request whose tools the gateway runs: each of its rounds is held for when it begins. */
+  #beginLoop<Body>(
+    order: TextOrder<Body>,
+    planned: Omit<PlannedOrder<Body>, 'order' | 'billing' | 'settlements' | 'counter'>,
+    caller: CallerPresence,
+  ): TextWork<Body> {
+    const money = { billing: this.#billing, settlements: this.#settlements, counter: this.#counter };
+    const { exchange, open } = this.#hosted.begin({ order, ...planned, ...money }, caller);
+    this.#readOn(order, caller, exchange);
+    const context = contextOf(order, planned.input.shownTokens);
+    return { context, exchange, route: () => telling(order, open()) };
   }
 
   /** Once the caller has left, the upstream is read on for its usage, within bounds. */

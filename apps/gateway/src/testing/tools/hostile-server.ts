@@ -57,11 +57,11 @@ async function serve(request: IncomingMessage, response: ServerResponse, hostile
   const message = JSON.parse(Buffer.concat(chunks).toString('utf8')) as JsonObject;
   hostile.asked.push(message);
   const { id, method } = message;
-  if (id === undefined || method === undefined) return void response.writeHead(202).end();
-  const moment = { 'tools/list': 'list', 'tools/call': 'call' }[String(method)];
+  if (typeof id !== 'number' || typeof method !== 'string') return void response.writeHead(202).end();
+  const moment = { 'tools/list': 'list', 'tools/call': 'call' }[method];
   const { at, does } = hostile.hostility ?? {};
-  if (does !== undefined && at === moment) return harm(does, id as number, response, hostile);
-  answer(response, { jsonrpc: '2.0', id, result: resultOf(String(method)) });
+  if (does !== undefined && at === moment) return harm(does, id, response, hostile);
+  answer(response, { jsonrpc: '2.0', id, result: resultOf(method) });
 }
 
 function resultOf(method: string): JsonObject {

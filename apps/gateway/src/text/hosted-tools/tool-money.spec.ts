@@ -44,6 +44,13 @@ describe('The money of tools that the gateway runs', () => {
         ? { reasoning: undefined, text: '', call }
         : { reasoning: undefined, text: 'At 17:42.【1】', call: undefined };
     };
+    // The price book is read anew after some seconds.
+    await eventually(async () => {
+      searches = 1;
+      await ask();
+      await gateway.settled();
+      return (await allRows()).some((row) => unitsOf(row)['web_search_call'] === 1);
+    });
   });
   afterAll(async () => {
     await gateway.stop();

@@ -77,9 +77,7 @@ describe('A search of the web that the gateway makes', () => {
       .filter((line) => line.startsWith('data: '))
       .map((line) => JSON.parse(line.slice(6)) as JsonObject);
     expect(events.map(({ sequence_number: number }) => number)).toEqual(events.map((_event, index) => index));
-    const steps = events.filter(
-      ({ type }) => String(type).includes('web_search') || String(type).includes('annotation'),
-    );
+    const steps = events.filter(({ type }) => /web_search|annotation/.test(JSON.stringify(type)));
     expect(steps.map(({ type }) => type)).toEqual([
       'response.web_search_call.in_progress',
       'response.web_search_call.searching',
@@ -151,6 +149,9 @@ interface Seen {
 
 const first = (value: unknown): JsonObject => (value as JsonObject[])[0] ?? {};
 
+const textsOf = (parts: readonly JsonObject[]): string =>
+  parts.map(({ text }) => (typeof text === 'string' ? text : '')).join('');
+
 /** What each style's whole answer says, and what of it rests on which page. */
 const CHECKS: Record<Style, (answer: JsonObject) => Seen> = {
   responses: (answer) => {
@@ -164,7 +165,7 @@ const CHECKS: Record<Style, (answer: JsonObject) => Seen> = {
       content: string;
       annotations: JsonObject[];
     };
-    const { start_index: from, end_index: to, url } = annotations[0]?.['url_citation'] as JsonObject;
+    const { start_index: from, end_index: to, url } = first(annotations)['url_citation'] as JsonObject;
     return { text: content, cited: content.slice(Number(from), Number(to)), url };
   },
   messages: (answer) => {
@@ -172,15 +173,15 @@ const CHECKS: Record<Style, (answer: JsonObject) => Seen> = {
     expect(blocks.map(({ type }) => type)).toEqual(['server_tool_use', 'web_search_tool_result', 'text', 'text']);
     expect((answer['usage'] as JsonObject)['server_tool_use']).toEqual({ web_search_requests: 1 });
     const cited = blocks.find(({ citations }) => citations != null) ?? {};
-    const text = blocks.map((block) => block['text'] ?? '').join('');
-    return { text, cited: String(cited['text']), url: first(cited['citations'])['url'] };
+    const text = textsOf(blocks);
+    return { text, cited: textsOf([cited]), url: first(cited['citations'])['url'] };
   },
   gemini: (answer) => {
     const { content, groundingMetadata } = first(answer['candidates']) as {
       content: JsonObject;
       groundingMetadata: JsonObject;
     };
-    const text = (content['parts'] as JsonObject[]).map((part) => part['text']).join('');
+    const text = textsOf(content['parts'] as JsonObject[]);
     const { segment } = first(groundingMetadata['groundingSupports']) as { segment: JsonObject };
     const cited = Buffer.from(text).subarray(Number(segment['startIndex']), Number(segment['endIndex'])).toString();
     const web = first(groundingMetadata['groundingChunks'])['web'] as JsonObject;

@@ -1,4 +1,11 @@
-import { type ChatRequest, errorInStyle, type FinishEvent, type GatewayError, type TextEvent } from '#contracts';
+import {
+  type ChatRequest,
+  type Citation,
+  errorInStyle,
+  type FinishEvent,
+  type GatewayError,
+  type TextEvent,
+} from '#contracts';
 import { chatAnnotation } from '../hosted-tools/chat-annotations.js';
 import { EVENT_STREAM } from '../server-sent-event.js';
 import { newTextId } from '../text-id.js';
@@ -46,9 +53,7 @@ export class ChatStream implements TextStreamEncoder {
       case 'text':
         this.#endThought();
         this.#endProof();
-        if (!this.#isInText) this.#textFrom = this.#content;
-        this.#isInText = true;
-        this.#content += event.text.length;
+        this.#measure(event.text);
         return this.#begin('""') + this.#piece('content', event.text);
       case 'refusal':
         this.#endThought();
@@ -64,12 +69,10 @@ export class ChatStream implements TextStreamEncoder {
         return this.#begin('null') + this.#openCall(event.id, event.name);
       case 'arguments':
         return this.#hasArguments === undefined ? '' : this.#growCall(event.json);
-      case 'citation':
-        return this.#chunk(JSON.stringify({ annotations: [chatAnnotation(event.citation, this.#textFrom)] }));
       case 'finish':
         return this.#begin('""') + this.#finish(event);
       default:
-        return '';
+        return event.type === 'citation' ? this.#cite(event.citation) : '';
     }
   }
 
@@ -115,6 +118,17 @@ export class ChatStream implements TextStreamEncoder {
     this.#thoughts += 1;
     this.#thought = '';
     return this.#chunk(JSON.stringify({ reasoning_details: [detail] }));
+  }
+
+  #cite(citation: Citation): string {
+    return this.#chunk(JSON.stringify({ annotations: [chatAnnotation(citation, this.#textFrom)] }));
+  }
+
+  /** Citations count from the beginning of the content. */
+  #measure(text: string): void {
+    if (!this.#isInText) this.#textFrom = this.#content;
+    this.#isInText = true;
+    this.#content += text.length;
   }
 
   #endThought(): void {

@@ -124,18 +124,10 @@ export class GeminiStream implements TextStreamEncoder {
       case 'arguments':
         if (this.#call) this.#call.json += event.json;
         return '';
-      case 'step':
-        this.#grounding.step(event.step);
-        return this.#closeCall();
-      case 'citation': {
-        const { before, block } = this.#said;
-        this.#grounding.citation(event.citation, before, block, 0);
-        return '';
-      }
       case 'finish':
         return this.#closeCall(event.reason) + this.#finish(event);
       default:
-        return '';
+        return this.#work(event);
     }
   }
 
@@ -155,6 +147,17 @@ export class GeminiStream implements TextStreamEncoder {
   fail(error: GatewayError): readonly string[] {
     const { error: nested } = errorInStyle('gemini', error, this.#requestId);
     return this.#framing.fail(JSON.stringify({ error: nested }));
+  }
+
+  /** What the end of the stream tells of the work of the gateway, and of what the text rests on. */
+  #work(event: TextEvent): string {
+    if (event.type === 'citation') {
+      const { before, block } = this.#said;
+      this.#grounding.citation(event.citation, before, block, 0);
+    }
+    if (event.type !== 'step') return '';
+    this.#grounding.step(event.step);
+    return this.#closeCall();
   }
 
   #piece(part: string): string {

@@ -1,4 +1,5 @@
 import { type ChatRequest, type ChatTool, isJsonObject } from '#contracts';
+import { asJson } from '../json-object.js';
 import type { HostedStyle, HostedWish } from './hosted-wish.js';
 import { readWebSearch, wrong } from './read-hosted-tool.js';
 import { listedWishes, splitChoice, withOwnLabels, withoutListed } from './responses-hosted.js';
@@ -8,7 +9,7 @@ const SEARCH = 'web_search_options';
 /** Chat completions has no item in which a call could wait for the caller. */
 function expectNoApproval(wish: HostedWish, index: number, tools: readonly object[]): HostedWish {
   if (wish.kind !== 'mcp') return wish;
-  const asked = (tools[index] as { require_approval?: unknown } | undefined)?.require_approval;
+  const { require_approval: asked }: { require_approval?: unknown } = tools[index] ?? {};
   if (asked != null && asked !== 'never')
     throw wrong(`tools[${index}].require_approval`, '"never" here: POST /v1/responses can ask for approval');
   return { ...wish, approval: { otherwise: 'never', except: [] } };
@@ -20,7 +21,7 @@ function find({ tools, [SEARCH]: options }: ChatRequest & { readonly [SEARCH]?: 
     const index = Number(/\d+/.exec(wish.params[0] ?? '')?.[0]);
     return expectNoApproval(wish, index, sent);
   });
-  const search = isJsonObject(options) ? [readWebSearch(options as Record<string, never>, SEARCH)] : [];
+  const search = isJsonObject(options) ? [readWebSearch(asJson(options), SEARCH)] : [];
   return withOwnLabels([...wishes, ...search]);
 }
 

@@ -8,6 +8,9 @@ const LONGEST_MARK = 128;
 /** Where a sentence ends: behind its point when white space follows, at once in scripts without white space. */
 const SENTENCE_END = /[.!?]["'”’)\]]*(?=\s)|[。！？][”’」』）]*|\n/g;
 
+/** Whether more of the text may make a mark of its beginning. */
+const mayBecomeMark = (text: string): boolean => text.length < LONGEST_MARK && !text.includes('】');
+
 /** A stretch of the text that a mark may stand behind. */
 interface Stretch {
   readonly start: number;
@@ -36,31 +39,12 @@ export class CitedText {
   push(piece: string): TextEvent[] {
     const events: TextEvent[] = [];
     let rest = this.#held + piece;
-    this.#held = '';
-    for (;;) {
-      const place = rest.indexOf('【');
-      if (place === -1) break;
+    for (let place = rest.indexOf('【'); place !== -1; place = rest.indexOf('【')) {
       const mark = MARK.exec(rest.slice(place, place + LONGEST_MARK));
-      if (!mark && rest.length - place < LONGEST_MARK && !rest.slice(place).includes('】')) {
-        this.#write(rest.slice(0, place).replace(/ +$/, ''), events);
-        this.#held = rest.slice(0, place).slice(rest.slice(0, place).replace(/ +$/, '').length) + rest.slice(place);
-        return events;
-      }
-      const cited = mark ? this.#cited(mark[1] ?? '') : [];
-      if (cited.length === 0) {
-        const end = place + (mark?.[0].length ?? 1);
-        this.#write(rest.slice(0, end), events);
-        rest = rest.slice(end);
-        continue;
-      }
-      this.#write(rest.slice(0, place).replace(/ +$/, ''), events);
-      events.push(...this.#citations(cited));
-      rest = rest.slice(place + (mark?.[0].length ?? 0));
+      if (!mark && mayBecomeMark(rest.slice(place))) return this.#hold(rest, place, events);
+      rest = this.#pass(rest, place, mark, events);
     }
-    const shown = rest.replace(/ +$/, '');
-    this.#write(shown, events);
-    this.#held = rest.slice(shown.length);
-    return events;
+    return this.#hold(rest, rest.length, events);
   }
 
   /** What is left when the text block ends. The next one begins anew. */
@@ -72,6 +56,26 @@ export class CitedText {
     this.#open = { start: 0, text: '' };
     this.#last = undefined;
     return events;
+  }
+
+  /** Writes up to what may be a mark, and keeps that, with the white space in front of it. */
+  #hold(text: string, place: number, events: TextEvent[]): TextEvent[] {
+    const shown = text.slice(0, place).replace(/ +$/, '');
+    this.#write(shown, events);
+    this.#held = text.slice(shown.length);
+    return events;
+  }
+
+  /** Writes what stands in front of a bracket, and cites what stands in it, or writes the bracket too; answers the rest. */
+  #pass(text: string, place: number, mark: RegExpExecArray | null, events: TextEvent[]): string {
+    const cited = this.#cited(mark?.[1] ?? '');
+    const end = place + (mark?.[0].length ?? 1);
+    if (cited.length === 0) this.#write(text.slice(0, end), events);
+    else {
+      this.#write(text.slice(0, place).replace(/ +$/, ''), events);
+      events.push(...this.#citations(cited));
+    }
+    return text.slice(end);
   }
 
   #cited(numbers: string): number[] {

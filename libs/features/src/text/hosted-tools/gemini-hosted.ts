@@ -58,7 +58,7 @@ function wishesOf(tool: GeminiTool, place: string): HostedWish[] {
 
 function withoutWishes(tool: GeminiTool, place: string, taken: ReadonlySet<string>): GeminiTool[] {
   const left = Object.entries(tool).filter(([name, value]) => value != null && !taken.has(`${place}.${name}`));
-  return left.length > 0 ? [Object.fromEntries(left) as GeminiTool] : [];
+  return left.length > 0 ? [Object.fromEntries(left)] : [];
 }
 
 /** The style of D1 4.2: `googleSearch`, `fileSearch` and `mcpServers`. */

@@ -96,8 +96,14 @@ export class HostedTools {
     const { requestId, idempotencyKey, model, codec } = order;
     const { accountId, apiKeyId } = order.caller;
     const exchange = new LoopExchange({
-      ...{ requestId, idempotencyKey, accountId, apiKeyId, model },
-      ...{ billing, settlements, counter },
+      requestId,
+      idempotencyKey,
+      accountId,
+      apiKeyId,
+      model,
+      billing,
+      settlements,
+      counter,
     });
     const { limits } = open;
     const servers = new McpServers(fetcher, accountId, this.#lists, 2 * limits.workMs);

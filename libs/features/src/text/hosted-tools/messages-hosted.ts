@@ -9,7 +9,7 @@ const TOOLSET = 'mcp_toolset';
 /** `mcp_servers` of the style: `{type: url, url, name, authorization_token, tool_configuration}`. */
 function readServer(server: JsonObject, param: string): McpWish | undefined {
   const { url, name, authorization_token: token, tool_configuration: sent } = server;
-  const settings = (isJsonObject(sent) ? sent : {}) as JsonObject;
+  const settings: JsonObject = isJsonObject(sent) ? sent : {};
   if (settings['enabled'] === false) return undefined;
   if (typeof url !== 'string' || !URL.canParse(url)) throw wrong(`${param}.url`, 'an http or https URL');
   const label = typeof name === 'string' && name !== '' ? name.slice(0, 64) : labelOf(url);

@@ -123,8 +123,9 @@ function readMcp(tool: JsonObject, param: string): McpWish | undefined {
   if (url === undefined || url === null) return undefined;
   if (typeof label !== 'string' || !LABEL.test(label))
     throw wrong(`${param}.server_label`, '1 to 64 letters, digits, "_", "-" or "."');
+  if (typeof url !== 'string' || !URL.canParse(url)) throw wrong(`${param}.server_url`, 'an http or https URL');
   const allowed = tool['allowed_tools'];
-  const filter = isJsonObject(allowed) ? (allowed as JsonObject) : { tool_names: allowed ?? null };
+  const filter: JsonObject = isJsonObject(allowed) ? allowed : { tool_names: allowed ?? null };
   const names = filter['tool_names'];
   return mcpWish({ params: [param], label, url, token }, param, {
     timeout,

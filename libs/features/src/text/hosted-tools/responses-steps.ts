@@ -4,6 +4,7 @@ import type {
   FoundPassage,
   JsonObject,
   JsonValue,
+  McpApprovalStep,
   McpCallStep,
   ResponsesHostedItem,
   ToolStep,
@@ -59,10 +60,8 @@ export function stepItem(step: ToolStep, include: readonly string[]): ResponsesH
       const sources = include.includes('web_search_call.action.sources') ? { sources: step.pages.map(source) } : {};
       const shown = include.includes('web_search_call.results');
       const results = shown ? { results: step.pages.map((page) => ({ ...page })) } : {};
-      return {
-        ...{ id, type: 'web_search_call', status, ...results },
-        action: { type: 'search', query: step.query, queries: [step.query], ...sources },
-      };
+      const action = { type: 'search', query: step.query, queries: [step.query], ...sources };
+      return { id, type: 'web_search_call', status, action, ...results };
     }
     case 'mcp_list': {
       const tools = step.tools.map(({ name, description, inputSchema, annotations }): JsonObject => ({
@@ -76,20 +75,31 @@ export function stepItem(step: ToolStep, include: readonly string[]): ResponsesH
     case 'mcp_call':
       return mcpItem(step);
     default:
-      return {
-        ...{ id, type: 'mcp_approval_request', server_label: step.server },
-        ...{ name: step.name, arguments: step.arguments },
-      };
+      return approvalItem(step);
   }
 }
 
 function mcpItem({ id, server, name, arguments: json, output, failure, approvalId }: McpCallStep): ResponsesHostedItem {
   return {
-    ...{ id, type: 'mcp_call', status: failure === undefined ? 'completed' : 'failed', server_label: server },
-    ...{ name, arguments: json, approval_request_id: approvalId ?? null },
-    ...{ output: failure === undefined ? (output ?? '') : null, error: failure ?? null },
+    id,
+    type: 'mcp_call',
+    status: failure === undefined ? 'completed' : 'failed',
+    server_label: server,
+    name,
+    arguments: json,
+    approval_request_id: approvalId ?? null,
+    output: failure === undefined ? (output ?? '') : null,
+    error: failure ?? null,
   };
 }
+
+const approvalItem = ({ id, server, name, arguments: json }: McpApprovalStep): ResponsesHostedItem => ({
+  id,
+  type: 'mcp_approval_request',
+  server_label: server,
+  name,
+  arguments: json,
+});
 
 const HOSTED: ReadonlySet<unknown> = new Set([
   'file_search_call',
@@ -112,15 +122,15 @@ export interface StepEvent {
 function begunItem(item: ResponsesHostedItem): JsonObject {
   switch (item.type) {
     case 'mcp_list_tools':
-      return { ...item, tools: [], error: null } as unknown as JsonObject;
+      return { ...item, tools: [], error: null };
     case 'mcp_call':
-      return { ...item, status: 'in_progress', arguments: '', output: null, error: null } as unknown as JsonObject;
+      return { ...item, status: 'in_progress', arguments: '', output: null, error: null };
     case 'mcp_approval_request':
-      return item as unknown as JsonObject;
+      return { ...item };
     case 'file_search_call':
-      return { ...item, status: 'in_progress', results: null } as unknown as JsonObject;
+      return { ...item, status: 'in_progress', results: null };
     default:
-      return { ...item, status: 'in_progress' } as unknown as JsonObject;
+      return { ...item, status: 'in_progress' };
   }
 }
 
@@ -154,7 +164,7 @@ export function endOf(item: ResponsesHostedItem, outputIndex: number): readonly 
   const place: Place = { item_id: item.id, output_index: outputIndex };
   const done = {
     type: 'response.output_item.done',
-    fields: { output_index: outputIndex, item: item as unknown as JsonObject },
+    fields: { output_index: outputIndex, item },
   };
   if (item.type === 'mcp_approval_request') return [done];
   const failed = (item.type === 'mcp_call' || item.type === 'mcp_list_tools') && item.error !== null;

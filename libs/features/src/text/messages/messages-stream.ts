@@ -55,14 +55,10 @@ export class MessagesStream implements TextStreamEncoder {
         return start + this.#openBlock('call', { type: 'tool_use', id: sent.id, name: sent.name, input: {} });
       case 'arguments':
         return start + (this.#open === 'call' ? this.#delta('input_json_delta', 'partial_json', sent.json) : '');
-      case 'step':
-        return start + (sent.state === 'done' ? this.#step(sent.step) : '');
-      case 'citation':
-        return start + this.#cite(sent.citation);
       case 'finish':
         return start + this.#close() + this.#finish(sent);
       default:
-        return start;
+        return start + this.#work(sent);
     }
   }
 
@@ -113,6 +109,12 @@ export class MessagesStream implements TextStreamEncoder {
   #text(text: string): string {
     const cut = this.#isCited ? this.#close() : '';
     return cut + this.#ensure('text', { type: 'text', text: '' }) + this.#delta('text_delta', 'text', text);
+  }
+
+  /** Work of the gateway that is over, and what the open text rests on. */
+  #work(sent: TextEvent): string {
+    if (sent.type === 'citation') return this.#cite(sent.citation);
+    return sent.type === 'step' && sent.state === 'done' ? this.#step(sent.step) : '';
   }
 
   #cite(citation: Citation): string {

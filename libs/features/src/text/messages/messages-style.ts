@@ -13,7 +13,8 @@ const OTHER_LIMITS = ['max_tokens_to_sample', 'max_output_tokens', 'max_completi
 /** The body with tools that the gateway ran told as functions; the same object when it has none. */
 function withoutOwnSteps(body: MessagesRequest): MessagesRequest {
   const messages = readableMessages(body.messages, true);
-  return messages === body.messages ? body : { ...body, messages: [...messages] };
+  if (messages === body.messages) return body;
+  return { ...asJson(body), messages } as unknown as MessagesRequest;
 }
 
 /** The body without names for the limit that are not the style's own; the same object when it has none. */

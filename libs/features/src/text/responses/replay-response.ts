@@ -46,7 +46,7 @@ function* eventsOf(response: JsonObject): Generator<ReplayedEvent> {
 function* itemEvents(item: JsonObject, outputIndex: number): Generator<ReplayedEvent> {
   if (isHostedItem(item)) {
     for (const event of [...beginningOf(item, outputIndex), ...endOf(item, outputIndex)])
-      yield { type: event.type, fields: event.fields as JsonObject };
+      yield { type: event.type, fields: event.fields };
     return;
   }
   const place = { item_id: item['id'] ?? '', output_index: outputIndex };

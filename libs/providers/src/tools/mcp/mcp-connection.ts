@@ -29,6 +29,7 @@ export interface McpBounds {
 const MAX_TOOLS = 256;
 const MAX_LIST_CHARACTERS = 512 * 1024;
 const MAX_PAGES = 16;
+const SECRET_LENGTH = 8;
 const MAX_CALLS = 512;
 
 /** How long the end of a session is waited for, in milliseconds. Nobody waits for it but the server. */
@@ -95,7 +96,7 @@ export class McpConnection {
       const { CallToolResultSchema } = await import('@modelcontextprotocol/sdk/types.js');
       const params = { name, arguments: args };
       const result = await client.request({ method: 'tools/call', params }, CallToolResultSchema, options);
-      return readMcpResult(result as Parameters<typeof readMcpResult>[0]);
+      return readMcpResult(result, this.#secrets());
     });
   }
 
@@ -115,8 +116,7 @@ export class McpConnection {
     signal: AbortSignal,
     work: (client: Client, options: { timeout: number; signal: AbortSignal }) => Promise<Result>,
   ): Promise<Result> {
-    const { timeoutMs, token } = this.#server;
-    const secrets = [token, ...Object.values(this.#server.headers ?? {})].filter((secret) => secret !== undefined);
+    const { timeoutMs } = this.#server;
     try {
       return await withinTime(timeoutMs, AbortSignal.any([signal, this.#closed.signal]), async (inTime) => {
         const { client, broken } = await unlessAborted(inTime, this.#open(inTime));
@@ -124,7 +124,7 @@ export class McpConnection {
       });
     } catch (error) {
       if (signal.aborted) throw signal.reason;
-      throw asMcpFailure(error, timeoutMs, secrets);
+      throw asMcpFailure(error, timeoutMs, this.#secrets());
     }
   }
 
@@ -163,13 +163,12 @@ export class McpConnection {
     };
     const streamable = new StreamableHTTPClientTransport(url, { fetch: withoutListening(fetch), requestInit });
     try {
-      // The types of the library take no `undefined` where this project is strict about it.
-      const client = await connect(streamable as Transport);
+      const client = await connect(streamable);
       const end = (): Promise<void> => withinTime(END_MS, undefined, () => ended(client, streamable));
       return { client, broken: broken.signal, end };
     } catch (error) {
       if (!OLDER_SERVER.has(Number((error as { code?: unknown }).code))) throw error;
-      const client = await connect(new SSEClientTransport(url, { fetch, requestInit }) as Transport);
+      const client = await connect(new SSEClientTransport(url, { fetch, requestInit }));
       return { client, broken: broken.signal, end: () => client.close() };
     }
   }
@@ -179,6 +178,12 @@ export class McpConnection {
     const bounds = { ...this.#bounds, accountId: this.#accountId, timeoutMs, maxCalls: MAX_CALLS };
     const onBroken = (error: unknown): void => broken.abort(error);
     return safeMcpFetch(this.#fetcher, bounds, { signal: this.#closed.signal, onBroken });
+  }
+
+  /** What opens the server, long enough that no word is taken for it. */
+  #secrets(): readonly string[] {
+    const { token, headers = {} } = this.#server;
+    return [token ?? '', ...Object.values(headers)].filter((secret) => secret.length >= SECRET_LENGTH);
   }
 
   #headers(): Record<string, string> {

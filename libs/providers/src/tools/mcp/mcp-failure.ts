@@ -30,16 +30,26 @@ const CLOSED = -32_000;
  */
 export function asMcpFailure(error: unknown, timeoutMs: number, secrets: readonly string[]): McpFailure {
   if (error instanceof McpFailure) return error;
-  const cause = { cause: error };
-  if (error instanceof FetchRefused) return new McpFailure(`it could not be asked: ${error.message}`, cause);
-  if (error instanceof FetchFailed && error.code !== 'timeout') return new McpFailure(error.message, cause);
+  const words = wordsOf(error, timeoutMs, secrets);
+  // What the library throws repeats what the server said, which may be the token: no log is to have it.
+  const isOurs = error instanceof FetchRefused || error instanceof FetchFailed;
+  return new McpFailure(words, isOurs ? { cause: error } : undefined);
+}
+
+function wordsOf(error: unknown, timeoutMs: number, secrets: readonly string[]): string {
+  if (error instanceof FetchRefused) return `it could not be asked: ${error.message}`;
+  if (isLate(error)) return `it did not answer within ${timeoutMs / 1000} s`;
+  if (error instanceof FetchFailed) return error.message;
   const { name, code, message } = Object(error) as Thrown;
-  const isLate = error instanceof FetchFailed || name === 'TimeoutError' || (name === 'McpError' && code === TIMED_OUT);
-  if (isLate) return new McpFailure(`it did not answer within ${timeoutMs / 1000} s`, cause);
-  if (name === 'McpError' && code !== CLOSED) return new McpFailure(`it said: ${own(message, secrets)}`, cause);
-  const status = typeof code === 'number' && code >= 300 && code < 600 ? code : undefined;
-  if (status !== undefined) return new McpFailure(`it answered with HTTP status ${status}`, cause);
-  return new McpFailure('it broke off, or sent something that is not part of the Model Context Protocol', cause);
+  if (name === 'McpError' && code !== CLOSED) return `it said: ${own(message, secrets)}`;
+  if (typeof code === 'number' && code >= 300 && code < 600) return `it answered with HTTP status ${code}`;
+  return 'it broke off, or sent something that is not part of the Model Context Protocol';
+}
+
+function isLate(error: unknown): boolean {
+  if (error instanceof FetchFailed) return error.code === 'timeout';
+  const { name, code } = Object(error) as Thrown;
+  return name === 'TimeoutError' || (name === 'McpError' && code === TIMED_OUT);
 }
 
 function own(message: unknown, secrets: readonly string[]): string {

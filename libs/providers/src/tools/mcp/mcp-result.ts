@@ -25,12 +25,20 @@ interface McpContent {
   readonly resource?: { readonly uri?: unknown; readonly text?: unknown; readonly mimeType?: unknown };
 }
 
-/** The result of `tools/call`, texts cut to what a model can be given and pictures kept that it can see. */
-export function readMcpResult(sent: {
+/** A result as the client library has checked it. */
+interface SentResult {
   readonly content?: readonly McpContent[] | undefined;
   readonly structuredContent?: unknown;
   readonly isError?: boolean | undefined;
-}): McpResult {
+}
+
+/**
+ * The result of `tools/call`, texts cut to what a model can be given and pictures kept that it can see.
+ *
+ * @param secrets what a server may say back, and nobody is to read in an answer.
+ */
+export function readMcpResult(sent: SentResult, secrets: readonly string[]): McpResult {
+  const open = (text: string): string => secrets.reduce((words, secret) => words.replaceAll(secret, '***'), text);
   const content: (TextPart | ImagePart)[] = [];
   let left = MAX_CHARACTERS;
   let pictures = 0;
@@ -41,13 +49,13 @@ export function readMcpResult(sent: {
       content.push(picture);
       continue;
     }
-    const text = wordsOf(part);
+    const text = open(wordsOf(part));
     content.push({ type: 'text', text: cut(text, left) });
     left -= text.length;
     if (left <= 0) break;
   }
   if (content.length === 0 && sent.structuredContent !== undefined)
-    content.push({ type: 'text', text: cut(JSON.stringify(sent.structuredContent), left) });
+    content.push({ type: 'text', text: cut(open(JSON.stringify(sent.structuredContent)), left) });
   return { content, isError: sent.isError === true };
 }
 
@@ -60,11 +68,13 @@ function pictureOf({ type, data, mimeType }: McpContent): ImagePart | undefined 
   return { type: 'image', source: { kind: 'inline', mediaType: mimeType, base64: data } };
 }
 
+const named = (value: unknown): string => (typeof value === 'string' ? value : 'unknown');
+
 function wordsOf(part: McpContent): string {
-  if (part.type === 'text') return String(part.text);
-  if (part.type === 'resource_link') return `[${String(part.name)}](${String(part.uri)})`;
+  if (part.type === 'text') return typeof part.text === 'string' ? part.text : '';
+  if (part.type === 'resource_link') return `[${named(part.name)}](${named(part.uri)})`;
   const { text, uri, mimeType } = part.resource ?? {};
   if (part.type === 'resource' && typeof text === 'string') return text;
-  if (part.type === 'resource') return `[A file of type ${String(mimeType ?? 'unknown')} at ${String(uri)}]`;
-  return `[Content of type ${part.type}, ${String(part.mimeType ?? 'unknown')}, which is not shown]`;
+  if (part.type === 'resource') return `[A file of type ${named(mimeType)} at ${named(uri)}]`;
+  return `[Content of type ${part.type}, ${named(part.mimeType)}, which is not shown]`;
 }
