@@ -1,4 +1,5 @@
 import type { TextRequest } from '#contracts';
+import type { ModelLimits } from '#providers';
 import type { CallerPresence } from './caller-presence.js';
 import type { Exchange } from './text-exchange.js';
 import type { TextOrder } from './text-order.js';
@@ -27,16 +28,21 @@ export function contextOf<Body>(
   return { requestId, model, body: sentBody, createdSeconds, estimatedInputTokens: inputTokens, onAnswer: () => {} };
 }
 
-/** The output that is to be covered, and the least that is worth beginning, in tokens. */
-export const outputWanted = (
-  replies: number,
-  limit: number | undefined,
-  most: number,
-  least: number,
-): { readonly outputTokens: number; readonly leastOutputTokens: number } => ({
-  outputTokens: replies * (limit ?? Math.max(most, least)),
-  leastOutputTokens: replies * (limit ?? Math.min(most, least)),
-});
+/** The shortest reply that is worth beginning when the caller names no limit and the balance is low, in tokens. */
+const LEAST_OUTPUT_TOKENS = 1_024;
+
+/** How much a request may write: how many replies, and of each what is thought beside the limit, the most and the least. */
+export function outputOf<Body>({ codec, body }: TextOrder<Body>, { maxOutputTokens }: ModelLimits) {
+  const limit = codec.outputLimit(body);
+  const needed = Math.max(0, codec.thinkingBudget(body) ?? 0) + LEAST_OUTPUT_TOKENS;
+  return {
+    limit,
+    replies: codec.replies?.(body) ?? 1,
+    beside: codec.thinkingBesideLimit?.(body) ?? 0,
+    most: limit ?? Math.max(maxOutputTokens, needed),
+    least: limit ?? Math.min(maxOutputTokens, needed),
+  };
+}
 
 export const limited = (request: TextRequest, limit: number | undefined): TextRequest =>
   limit === undefined ? request : { ...request, maxOutputTokens: limit };

@@ -16,13 +16,10 @@ import type { TextBilling } from './text-billing.js';
 import { type Exchange, TextExchange } from './text-exchange.js';
 import type { TextOrder, TextParts } from './text-order.js';
 import type { RoutableCall, RoutedReply, TextRouter } from './text-router.js';
-import { contextOf, isLarge, limited, once, outputWanted, type TextWork, unlessLeft } from './text-work.js';
+import { contextOf, isLarge, limited, once, outputOf, type TextWork, unlessLeft } from './text-work.js';
 import { endWithoutReply, TextStream } from './text-stream.js';
 import type { TextUpstreams } from './text-upstreams.js';
 import type { TextStyleCodec } from './text-style-codec.js';
-
-/** The shortest reply that is worth beginning when the caller names no limit and the balance is low, in tokens. */
-const LEAST_OUTPUT_TOKENS = 1_024;
 
 /** Counting is free, so that it must not be much work: far beyond what any model reads. */
 const MAX_COUNTED_CHARACTERS = 2_000_000;
@@ -67,8 +64,9 @@ export class TextService {
       if (reply.kind === 'body') return await this.#relayBody(order, reply, exchange, caller);
       const collected = await this.#collect(reply, collector, exchange);
       const remembered = rememberWith(order.remember, order.requestId);
-      const json = order.codec.answer(collected, { ...context, onAnswer: remembered.note });
+      // The model has done its work, also where nothing of it can be used.
       exchange.settle({ usage: collected.finish.usage, produced: '', status: endOf(caller) });
+      const json = order.codec.answer(collected, { ...context, onAnswer: remembered.note });
       await remembered.done();
       return json;
     } catch (error) {
@@ -144,13 +142,10 @@ export class TextService {
     const limits = this.#upstreams.limitsOf(model);
     if (isLarge(order)) await nextTurn();
     const input = estimateInput(order.body, order.bytes, limits);
-    const limit = codec.outputLimit(order.body);
-    const thinking = Math.max(0, codec.thinkingBudget(order.body) ?? 0);
-    const replies = codec.replies?.(order.body) ?? 1;
-    const wanted = outputWanted(replies, limit, limits.maxOutputTokens, thinking + LEAST_OUTPUT_TOKENS);
+    const { limit, replies, beside, most, least } = outputOf(order, limits);
     if (plan) {
-      const bounds = { input, modelLimits: limits, outputLimit: limit, ...wanted };
-      return this.#beginLoop(order, { plan, stream, ...bounds }, caller);
+      const output = { outputLimit: limit, outputBeside: beside, outputTokens: most, leastOutputTokens: least };
+      return this.#beginLoop(order, { plan, stream, input, modelLimits: limits, ...output }, caller);
     }
     const hold = await this.#billing.hold({
       requestId,
@@ -159,10 +154,11 @@ export class TextService {
       apiKeyId: order.caller.apiKeyId,
       model,
       inputTokens: input.heldTokens,
-      ...wanted,
+      outputTokens: replies * (beside + most),
+      leastOutputTokens: replies * (beside + least),
     });
     // What the caller did not limit is limited to what is held for it.
-    const added = limit === undefined ? Math.floor(hold.outputTokens / replies) : undefined;
+    const added = limit === undefined ? Math.floor(hold.outputTokens / replies) - beside : undefined;
     const request = once(() => limited(codec.read(order.body, model, stream), added));
     const native = once(() => withoutForeignReasoning(codec.style, codec.native(order.body, order.bytes, added)));
     const exchange = new TextExchange({

@@ -64,7 +64,7 @@ export class TextTariff {
   bill(usage: TextUsage | undefined, tools?: ToolUses): TextBill {
     const lines: PriceLine[] = [];
     for (const [unit, quantity] of usage ? tokensByUnit(usage) : [])
-      if (quantity > 0) lines.push(lineOf(this.priceOf(unit), unit, quantity, usage?.source ?? 'counted'));
+      if (quantity !== 0) lines.push(lineOf(this.priceOf(unit), unit, quantity, usage?.source ?? 'counted'));
     if (tools) lines.push(...this.toolLines(tools));
     return { lines, chargeMicros: lines.reduce((sum, { amountMicros }) => sum + amountMicros, 0n) };
   }

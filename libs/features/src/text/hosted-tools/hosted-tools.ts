@@ -48,6 +48,7 @@ export interface PlannedOrder<Body> extends Pick<LoopFacts, 'billing' | 'settlem
   readonly outputLimit: number | undefined;
   readonly outputTokens: number;
   readonly leastOutputTokens: number;
+  readonly outputBeside: number;
 }
 
 /** A loop and its money; nothing is held or asked yet. */
@@ -125,6 +126,7 @@ export class HostedTools {
       outputLimit: planned.outputLimit,
       wantedOutput: planned.outputTokens,
       leastOutput: planned.leastOutputTokens,
+      outputBeside: planned.outputBeside,
       input: { tokens: planned.input.heldTokens, hasFiles: planned.input.hasFiles },
       modelLimits: planned.modelLimits,
       maxRounds: limits.rounds,

@@ -46,6 +46,8 @@ export interface LoopOrder {
   /** The output that a round should have room for, and the least that is worth it. */
   readonly wantedOutput: number;
   readonly leastOutput: number;
+  /** What a round may think beside its limit. */
+  readonly outputBeside: number;
   readonly input: LoopInput;
   readonly modelLimits: ModelLimits;
   readonly maxRounds: number;
@@ -179,11 +181,11 @@ export class ToolLoop {
       request: () => limited.request,
       inputTokens: this.#input.tokens,
       hasFiles: this.#input.hasFiles,
-      outputTokens: left ?? order.wantedOutput,
-      leastOutputTokens: left ?? order.leastOutput,
+      outputTokens: order.outputBeside + (left ?? order.wantedOutput),
+      leastOutputTokens: order.outputBeside + (left ?? order.leastOutput),
       tools: this.#mostUses(),
     });
-    limited.request = { ...request, maxOutputTokens: left ?? round.coveredTokens };
+    limited.request = { ...request, maxOutputTokens: left ?? round.coveredTokens - order.outputBeside };
     const call: RoutableCall = {
       requestId: round.requestId,
       accountId: order.accountId,
