@@ -29,8 +29,7 @@ const UNPRICED: readonly Unpriced[] = [
   ['responses', insist({ type: 'web_search_preview_2025_03_11' }), 'tools[0]', 'web_search_preview'],
   ['responses', tool({ type: 'computer_use_preview' }), 'tools[0]', 'computer_use_preview'],
   ['responses', tool({ type: 'a_tool_of_tomorrow' }), 'tools[0]', 'a_tool_of_tomorrow'],
-  ['responses', tool({ type: 'mcp', server_label: 'x', server_url: 'https://mcp.example' }), 'tools[0]', 'mcp'],
-  ['responses', tool({ type: 'remote_mcp', remote_mcp: { url: 'https://mcp.example' } }), 'tools[0]', 'mcp'],
+  ['responses', tool({ type: 'mcp', server_label: 'x', connector_id: 'connector_mail' }), 'tools[0]', 'mcp'],
   [
     'responses',
     tool({ type: 'namespace', name: 'n', tools: [{ type: 'web_search' }] }),
@@ -46,7 +45,6 @@ const UNPRICED: readonly Unpriced[] = [
   ['messages', insist({ type: 'code_execution_20250522', name: 'code_execution' }), 'tools[0]', 'code_execution'],
   ['messages', insist({ type: 'web_fetch_20250910', name: 'web_fetch' }), 'tools[0]', 'web_fetch'],
   ['messages', tool({ type: 'computer_20250124', name: 'computer' }), 'tools[0]', 'computer'],
-  ['messages', { mcp_servers: [{ type: 'url', url: 'https://mcp.example', name: 'x' }] }, 'mcp_servers', 'mcp'],
   ['messages', { service_tier: 'auto' }, 'service_tier', 'auto'],
   ['chat', tool({ type: 'builtin_function', function: { name: '$x' } }), 'tools[0]', 'builtin_function'],
   ['chat', { service_tier: 'flex' }, 'service_tier', 'flex'],

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../json.js';
 import type { TextStyle } from './text-style.js';
+import type { HostedKind } from './tool-step.js';
 
 /** A picture or document: at a public address, or inline as base64. */
 export type MediaSource =
@@ -66,6 +67,8 @@ export interface FunctionTool {
   /** JSON Schema of the arguments. */
   readonly parameters?: JsonObject;
   readonly strict?: boolean;
+  /** Of a tool that the gateway runs itself, which no vendor is told. */
+  readonly runHere?: HostedKind;
 }
 
 /** A tool that the vendor runs itself, for example web search. Only an upstream of its own protocol can

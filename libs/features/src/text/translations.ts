@@ -88,10 +88,9 @@ export const TRANSLATED_FEATURES: readonly TranslatedFeature[] = [
   feature(
     'tool that the vendor runs, offered beside others',
     everywhere('hint'),
-    'Left out beside tools of the caller, and named in `x-gateway-tools-left-out`; 400 alone, or with `translation.lacking_tools: refuse`.',
+    '`code_interpreter` and its like: left out beside tools of the caller, and named in `x-gateway-tools-left-out`; 400 alone, or with `translation.lacking_tools: refuse`. Searches and servers of tools (MCP) are run by the gateway.',
   ),
   feature('tool that the vendor runs, insisted on', { responses: 'refused', messages: 'refused', chat: 'refused' }),
-  feature('server of tools (MCP)', { responses: 'refused', messages: 'refused' }),
   feature('calls and results of earlier turns', everywhere('ok')),
   feature('picture in a result', everywhere('ok')),
   feature('file in a result', { responses: 'refused', messages: 'refused', gemini: 'refused' }),
@@ -101,7 +100,8 @@ export const TRANSLATED_FEATURES: readonly TranslatedFeature[] = [
     { messages: 'ok', gemini: 'ok' },
     'Begins with `Error:` where nothing else can say it.',
   ),
-  feature('results and calls of tools that the vendor ran', {
+  feature('searches and calls of servers of tools (MCP) in earlier turns', { responses: 'ok', messages: 'ok' }),
+  feature('results and calls of other tools that the vendor ran', {
     responses: 'refused',
     messages: 'refused',
     gemini: 'refused',

@@ -7,6 +7,8 @@ import {
   type UpstreamPolicy,
 } from '#contracts';
 import { ConfigError, loadConfig, type Environment } from '#platform';
+import { type OpenTools, openTools } from '../tools/open-tools.js';
+import { ToolsConfig } from '../tools/tools.config.js';
 import { readUpstreamsFile } from './read-upstreams-file.js';
 import { SandboxTextProvider } from './sandbox/sandbox-text.provider.js';
 import { TextConfig } from './text.config.js';
@@ -70,6 +72,8 @@ export interface OpenTextProviders {
   /** How long a request may look for an upstream that works, in milliseconds. */
   readonly retryBudgetMs: number;
   readonly leaving: LeavingLimits;
+  /** What the gateway runs itself where an upstream does not. */
+  readonly tools: OpenTools;
   /** Opens an upstream; it connects when it is first asked. */
   open(entry: UpstreamEntry): OpenTextProvider;
 }
@@ -97,6 +101,7 @@ export function openTextProviders(
     },
     retryBudgetMs: config.TEXT_RETRY_SECONDS * 1000,
     leaving: leavingLimits(config),
+    tools: openTools(loadConfig(ToolsConfig, environment)),
     open: (entry) => openEntry(entry, wordDelayMs),
   };
 }

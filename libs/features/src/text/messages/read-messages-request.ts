@@ -15,6 +15,7 @@ import {
 } from '#contracts';
 import { withoutAbsent } from '../absent.js';
 import { asJson } from '../json-object.js';
+import { readableMessages } from '../hosted-tools/readable-blocks.js';
 import { cannotTranslate } from '../refusals.js';
 import { TurnList } from '../turn-list.js';
 import { readMessagesBlocks } from './read-messages-blocks.js';
@@ -25,7 +26,7 @@ export function readMessagesRequest(body: MessagesRequest, model: string, stream
   if (body.mcp_servers && body.mcp_servers.length > 0) throw cannotTranslate('mcp_servers', 'a server of tools');
   const turns = new TurnList();
   readSystem(body.system).forEach((text) => turns.system(text));
-  body.messages.forEach(({ role, content }, index) => {
+  readableMessages(body.messages, false).forEach(({ role, content }, index) => {
     const blocks: readonly MessagesBlock[] = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
     if (role === 'system') turns.system(blocks.map((block) => (block.type === 'text' ? block.text : '')).join('\n'));
     else readMessagesBlocks(blocks, role, `messages[${index}].content`, turns);

@@ -15,6 +15,7 @@ import {
 } from '#contracts';
 import { withoutAbsent } from '../absent.js';
 import { asJson } from '../json-object.js';
+import { isStepItem, readableItems } from '../hosted-tools/readable-items.js';
 import { cannotTranslate } from '../refusals.js';
 import { TurnList } from '../turn-list.js';
 import { flatName, flatTools } from './flat-tools.js';
@@ -29,7 +30,8 @@ export function readResponsesRequest(body: ResponsesRequest, model: string, stre
   const turns = new TurnList();
   if (body.instructions) turns.system(body.instructions);
   const items = typeof body.input === 'string' ? [{ role: 'user' as const, content: body.input }] : body.input;
-  items.forEach((item, index) => {
+  const read = items.some(isStepItem) ? readableItems(items) : items;
+  read.forEach((item, index) => {
     const param = `input[${index}]`;
     if (!isKnownItem(item)) throw cannotTranslate(param, `an item of type "${item.type}"`);
     readResponsesItem(item, param, turns);

@@ -190,19 +190,17 @@ export const TRANSLATION_EXAMPLES: Readonly<Record<string, Examples>> = {
     },
   },
   'tool that the vendor runs, offered beside others': {
-    responses: { added: { tools: [{ type: 'web_search' }] } },
-    messages: { added: { tools: [{ type: 'web_search_20250305', name: 'web_search' }] } },
-    gemini: { added: { tools: [{ googleSearch: {} }] } },
+    responses: { added: { tools: [{ type: 'code_interpreter', container: { type: 'auto' } }] } },
+    messages: { added: { tools: [{ type: 'code_execution_20250522', name: 'code_execution' }] } },
+    gemini: { added: { tools: [{ codeExecution: {} }] } },
   },
   'tool that the vendor runs, insisted on': {
-    responses: { added: { tools: [{ type: 'web_search' }], tool_choice: 'required' } },
-    messages: {
-      added: { tools: [{ type: 'web_search_20250305', name: 'web_search' }], tool_choice: { type: 'any' } },
+    responses: {
+      added: { tools: [{ type: 'code_interpreter', container: { type: 'auto' } }], tool_choice: 'required' },
     },
-  },
-  'server of tools (MCP)': {
-    responses: { added: { tools: [{ type: 'remote_mcp', remote_mcp: { url: 'https://mcp.example' } }] } },
-    messages: { added: { mcp_servers: [{ type: 'url', url: 'https://mcp.example', name: 'x' }] } },
+    messages: {
+      added: { tools: [{ type: 'code_execution_20250522', name: 'code_execution' }], tool_choice: { type: 'any' } },
+    },
   },
   'calls and results of earlier turns': {
     responses: { added: output('y') },
@@ -252,7 +250,31 @@ export const TRANSLATION_EXAMPLES: Readonly<Record<string, Examples>> = {
     messages: { given: result({ content: 'y' }), added: result({ content: 'y', is_error: true }) },
     gemini: { given: response({ response: { result: 'y' } }), added: response({ response: { error: 'y' } }) },
   },
-  'results and calls of tools that the vendor ran': {
+  'searches and calls of servers of tools (MCP) in earlier turns': {
+    responses: {
+      added: {
+        input: [
+          { role: 'user', content: 'x' },
+          { type: 'mcp_call', id: 'mcp_1', server_label: 's', name: 'f', arguments: '{}', output: 'y' },
+        ],
+      },
+    },
+    messages: {
+      added: {
+        messages: [
+          { role: 'user', content: 'x' },
+          {
+            role: 'assistant',
+            content: [
+              { type: 'mcp_tool_use', id: 'm', name: 'f', server_name: 's', input: {} },
+              { type: 'mcp_tool_result', tool_use_id: 'm', is_error: false, content: [{ type: 'text', text: 'y' }] },
+            ],
+          },
+        ],
+      },
+    },
+  },
+  'results and calls of other tools that the vendor ran': {
     responses: {
       added: {
         input: [
@@ -265,7 +287,7 @@ export const TRANSLATION_EXAMPLES: Readonly<Record<string, Examples>> = {
       added: {
         messages: [
           { role: 'user', content: 'x' },
-          { role: 'assistant', content: [{ type: 'server_tool_use', id: 's', name: 'web_search', input: {} }] },
+          { role: 'assistant', content: [{ type: 'server_tool_use', id: 's', name: 'code_execution', input: {} }] },
         ],
       },
     },
