@@ -19,6 +19,7 @@ import {
 } from '#features';
 import type { OpenMediaUpstreams, OpenTextProviders } from '#providers';
 import { PlatformModule, type Platform } from '#runtime';
+import { NewSessions } from './console/new-sessions.js';
 import { SessionAnswer } from './console/session-answer.js';
 import { TaskLife } from './console/task-life.js';
 import { TaskStream } from './console/task-stream.js';
@@ -66,6 +67,7 @@ const MIB = 1024 * 1024;
     IdempotentRequests,
     KnownModels,
     ModelViews,
+    NewSessions,
     PriceList,
     Quotes,
     SessionAnswer,

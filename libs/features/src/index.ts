@@ -69,8 +69,12 @@ export { type TaskSearch, TaskSearchService } from './operations/task-search.js'
 export { WorkerHeartbeat } from './operations/worker-heartbeat.js';
 export { WorkersService, type WorkerView } from './operations/workers.service.js';
 export type { Page, PageRequest } from './paging/page.js';
+export { printedConsoleLink } from './people/console-link-command.js';
+export { IdentitiesService } from './people/identities.service.js';
+export { type AuthorizationChecks, IdentityProvider } from './people/identity-provider.js';
 export { InvitationsService, type OpenInvitation } from './people/invitations.service.js';
-export { OneTimeLinks } from './people/one-time-links.js';
+export { consoleLinkOf, OneTimeLinks } from './people/one-time-links.js';
+export { PasskeysService, type RelyingParty } from './people/passkeys.service.js';
 export { type AccountPerson, type KnownPerson, PeopleService } from './people/people.service.js';
 export type { OpenSession } from './sessions/session-row.js';
 export { SessionsModule } from './sessions/sessions.module.js';
