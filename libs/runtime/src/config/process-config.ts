@@ -13,6 +13,7 @@ import {
   ServerConfig,
   TracingConfig,
 } from '#platform';
+import { FilesConfig } from './files.config.js';
 import { RetentionConfig } from './retention.config.js';
 import { SalesConfig } from './sales.config.js';
 import { WorkerConfig } from './worker.config.js';
@@ -31,6 +32,7 @@ export interface ProcessConfig {
   readonly retention: RetentionConfig;
   readonly names: NamesConfig;
   readonly sales: SalesConfig;
+  readonly files: FilesConfig;
 }
 
 /**
@@ -62,6 +64,7 @@ export function readProcessConfig(environment?: Environment): ProcessConfig {
     retention: read(RetentionConfig),
     names: read(NamesConfig),
     sales: read(SalesConfig),
+    files: read(FilesConfig),
   };
   const isServerRead = !problems.some((problem) =>
     Object.keys(config.server).some((name) => problem.startsWith(`${name} `)),
