@@ -1,11 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError } from '#contracts';
-import { BodyBytes, type JsonBounds, JsonScan } from '#platform';
+import { BodyBytes, type JsonBounds, JsonScan, nextTurn } from '#platform';
 import type { BodyBudget, NoRoom } from './body-budget.js';
 import type { SendingRate } from './sending-rate.js';
 
 /** Bodies up to this many bytes are held without asking: connections bound them, and most requests are smaller. */
 const UNCOUNTED_BYTES = 64 * 1024;
+
+/** So much of a body is read at a time, in bytes. Then others come first: a socket hands over two megabytes at once. */
+const AT_ONCE_BYTES = 256 * 1024;
 
 /** When to send a body again that there was no room for, in milliseconds. */
 const RETRY_AFTER_MS = 2_000;
@@ -61,7 +64,14 @@ function received(
 ): Promise<BodyBytes> {
   return new Promise((resolve, reject) => {
     const arriving = new ArrivingBody(answer, accountId, bounds, scan);
-    const take = (chunk: Buffer): void => arriving.take(chunk);
+    let restAt = AT_ONCE_BYTES;
+    const take = (chunk: Buffer): void => {
+      arriving.take(chunk);
+      if (arriving.bytes < restAt) return;
+      restAt = arriving.bytes + AT_ONCE_BYTES;
+      request.pause();
+      void nextTurn().then(() => request.resume());
+    };
     const tooSlow = (refusal: GatewayError): void => {
       request.off('data', take);
       bounds.budget.giveBack(answer);

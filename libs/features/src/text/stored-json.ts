@@ -46,6 +46,7 @@ export async function readLongJson(
   const scan = new JsonScan(bounds);
   const body = new BodyBytes();
   const turns = new Turns();
+  await nextTurn(turns);
   const add = (bytes: Buffer): void => {
     scan.push(bytes);
     body.add(bytes);

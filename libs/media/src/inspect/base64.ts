@@ -14,6 +14,7 @@ const NO_DIGIT = /[^A-Za-z0-9+/_-]/g;
 export async function decodedBase64(text: string, from = 0): Promise<Buffer> {
   const whole = Buffer.allocUnsafeSlow(Math.ceil(((text.length - from) * 3) / 4));
   const turns = new Turns();
+  if (text.length - from > PIECE_CHARACTERS) await nextTurn(turns);
   let length = 0;
   let digits = '';
   for (let at = from; at < text.length; at += PIECE_CHARACTERS) {

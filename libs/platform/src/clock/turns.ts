@@ -1,5 +1,3 @@
-import { setImmediate as immediately } from 'node:timers/promises';
-
 /** The longest that long work keeps everything else waiting, in milliseconds. */
 const TURN_MS = 8;
 
@@ -17,8 +15,23 @@ export class Turns {
   }
 }
 
-/** Lets everything else that is waiting run once. */
+/** Those who wait for their turn, in the order of their asking. */
+const waiting: (() => void)[] = [];
+
+/**
+ * Lets everything else that is waiting run once. Of all who ask one goes on in each round of the event loop: together they
+ * keep others waiting no longer than one of them alone. Long work asks before it begins too.
+ */
 export async function nextTurn(turns?: Turns): Promise<void> {
-  await immediately();
+  await new Promise<void>((resolve) => {
+    if (waiting.push(resolve) === 1) setImmediate(letOneGoOn);
+  });
   turns?.begin();
+}
+
+function letOneGoOn(): void {
+  const goOn = waiting.shift();
+  // One that is asked for within a round comes in the next.
+  if (waiting.length > 0) setImmediate(letOneGoOn);
+  goOn?.();
 }

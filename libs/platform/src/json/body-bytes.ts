@@ -45,6 +45,7 @@ export class BodyBytes {
     if (this.#blocks.length === 1) return first.subarray(0, this.#length);
     const whole = Buffer.allocUnsafeSlow(this.#length);
     const turns = new Turns();
+    await nextTurn(turns);
     for (let filled = 0; filled < this.#length;) {
       const block = this.#blocks.shift();
       if (!block) break;

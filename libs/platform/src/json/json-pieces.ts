@@ -3,8 +3,14 @@ import { nextTurn, Turns } from '../clock/turns.js';
 /** Values whose texts have fewer characters together are written at once: that takes less than a millisecond. */
 const SHORT_CHARACTERS = 128 * 1024;
 
-/** How much of a text is written at once, and about how long the pieces are, in characters. */
-const PIECE_CHARACTERS = 128 * 1024;
+/**
+ * About how long the pieces are, in characters. Parts of a long value that have fewer are written at once, for a fraction
+ * of writing them one by one. Longer pieces are no faster: strings from 128 KiB on live apart from all others.
+ */
+const PIECE_CHARACTERS = 64 * 1024;
+
+/** How deep such parts are looked for: a message stands at 2, its contents at 4. Looking deeper costs a walk for each level. */
+const PART_DEPTH = 4;
 
 /** Changes a piece of the written JSON. Escape sequences stand whole in it. */
 export type ChangePiece = (json: string) => string;
@@ -19,6 +25,7 @@ export async function jsonBytes(value: unknown, change?: ChangePiece): Promise<r
   if (isShort(value)) return [asBytes(JSON.stringify(value), change)];
   const bytes: Buffer[] = [];
   const turns = new Turns();
+  await nextTurn(turns);
   for (const piece of new PieceWriter().pieces(value)) {
     bytes.push(asBytes(piece, change));
     if (turns.isOver) await nextTurn(turns);
@@ -34,7 +41,7 @@ export function jsonPieces(value: unknown): Iterable<string> {
 }
 
 /** True when the texts of a value have few characters together. Stops counting where they have more. */
-const isShort = (value: unknown): boolean => charactersLeft(value, SHORT_CHARACTERS) > 0;
+const isShort = (value: unknown, characters = SHORT_CHARACTERS): boolean => charactersLeft(value, characters) > 0;
 
 /**
  * What is left of so many characters behind the texts of a value; each value counts as one at least. Stops where nothing
@@ -65,39 +72,40 @@ class PieceWriter {
     yield this.#written;
   }
 
-  *#value(value: unknown): Generator<string> {
+  /** @param depth how many arrays and objects stand around it. */
+  *#value(value: unknown, depth = 0): Generator<string> {
     if (typeof value === 'string' && value.length > PIECE_CHARACTERS) yield* this.#longText(value);
-    else if (Array.isArray(value)) yield* this.#array(value);
+    else if (Array.isArray(value)) yield* this.#array(value, depth + 1);
     else if (typeof value === 'object' && value !== null)
-      yield* this.#object(value as Readonly<Record<string, unknown>>);
+      yield* this.#object(value as Readonly<Record<string, unknown>>, depth + 1);
     else this.#written += JSON.stringify(value) ?? 'null';
   }
 
-  *#array(items: readonly unknown[]): Generator<string> {
+  *#array(items: readonly unknown[], depth: number): Generator<string> {
     this.#written += '[';
-    for (let index = 0; index < items.length; index += 1) {
+    for (let index = 0; index < items.length;) {
       if (index > 0) this.#written += ',';
-      yield* this.#inner(items[index]);
+      const end = depth > PART_DEPTH ? index : endOfRun(items, index);
+      if (end > index) this.#written += JSON.stringify(items.slice(index, end)).slice(1, -1);
+      else yield* this.#value(items[index], depth);
+      index = Math.max(end, index + 1);
+      if (this.#written.length > PIECE_CHARACTERS) yield this.#take();
     }
     this.#written += ']';
   }
 
-  *#object(fields: Readonly<Record<string, unknown>>): Generator<string> {
+  *#object(fields: Readonly<Record<string, unknown>>, depth: number): Generator<string> {
     let before = '{';
     for (const name of Object.keys(fields)) {
       const value = fields[name];
       if (value === undefined) continue;
       this.#written += `${before}${JSON.stringify(name)}:`;
       before = ',';
-      yield* this.#inner(value);
+      if (depth <= PART_DEPTH && isShort(value, PIECE_CHARACTERS)) this.#written += JSON.stringify(value) ?? 'null';
+      else yield* this.#value(value, depth);
+      if (this.#written.length > PIECE_CHARACTERS) yield this.#take();
     }
     this.#written += before === '{' ? '{}' : '}';
-  }
-
-  /** Most values are short and need no generator of their own. */
-  *#inner(value: unknown): Generator<string> {
-    yield* this.#value(value);
-    if (this.#written.length > PIECE_CHARACTERS) yield this.#take();
   }
 
   *#longText(text: string): Generator<string> {
@@ -116,6 +124,16 @@ class PieceWriter {
     this.#written = '';
     return written;
   }
+}
+
+/** Where the items from this one on have as many characters together as are written at once; `from` when the first has more. */
+function endOfRun(items: readonly unknown[], from: number): number {
+  let end = from;
+  for (let left = PIECE_CHARACTERS; end < items.length; end += 1) {
+    left = charactersLeft(items[end], left);
+    if (left <= 0) break;
+  }
+  return end;
 }
 
 /** Where a piece of at most so many characters ends: never between the halves of a surrogate pair, which mean nothing alone. */

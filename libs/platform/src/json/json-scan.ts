@@ -30,7 +30,6 @@ export interface StringPlace {
 }
 
 const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
 const COLON = 0x3a;
 const BRACKET = 0x5b;
@@ -38,9 +37,6 @@ const BRACKET_END = 0x5d;
 const BRACE = 0x7b;
 const BRACE_END = 0x7d;
 const SPACE = 0x20;
-
-/** After so many plain bytes of a string the rest is searched natively, which for shorter ones costs more than it saves. */
-const SEARCH_AFTER = 192;
 
 /**
  * Reads the bytes of a JSON text as they arrive and counts what makes it dear to parse, so that a hostile one is refused
@@ -63,7 +59,10 @@ export class JsonScan {
   #stringStart = 0;
   #stringBytes = 0;
   #stringEscaped = false;
-  /** The next backslash of these bytes, once searched for: many texts have none. */
+  /** These bytes as text, a character for each: it is searched ten times faster than they are. */
+  #text: string | undefined;
+  /** The next quote and the next backslash of these bytes, once searched for. */
+  #quote = -1;
   #backslash = -1;
 
   constructor(private readonly bounds: JsonBounds) {}
@@ -83,8 +82,10 @@ export class JsonScan {
    *
    * @throws GatewayError `invalid_json` naming the bound that is broken.
    */
-  push(bytes: Uint8Array): void {
+  push(bytes: Buffer): void {
     let index = 0;
+    this.#text = undefined;
+    this.#quote = -1;
     this.#backslash = -1;
     while (index < bytes.length) index = this.#inString ? this.#string(bytes, index) : this.#structure(bytes, index);
     this.#bytes += bytes.length;
@@ -102,7 +103,7 @@ export class JsonScan {
   }
 
   /** Up to the beginning of the next string. */
-  #structure(bytes: Uint8Array, from: number): number {
+  #structure(bytes: Buffer, from: number): number {
     let token = this.#token;
     for (let index = from; index < bytes.length; index += 1) {
       const byte = bytes[index] as number;
@@ -145,27 +146,20 @@ export class JsonScan {
   }
 
   /** Up to the end of the string, or of the bytes. */
-  #string(bytes: Uint8Array, from: number): number {
+  #string(bytes: Buffer, from: number): number {
     let index = from;
     if (this.#escapeOpen) {
       this.#escapeOpen = false;
       index += 1;
     }
-    let searchFrom = index + SEARCH_AFTER;
-    let quote = -1;
+    const text = (this.#text ??= bytes.toString('latin1'));
     while (index < bytes.length) {
-      const byte = bytes[index] as number;
-      if (byte === QUOTE) return this.#endString(index);
-      if (byte === BACKSLASH) {
-        this.#stringEscaped = true;
-        index += 2;
-        searchFrom = index + SEARCH_AFTER;
-      } else if (index < searchFrom) index += 1;
-      else {
-        if (quote < index) quote = placeOf(bytes, QUOTE, index);
-        if (this.#backslash < index) this.#backslash = placeOf(bytes, BACKSLASH, index);
-        index = Math.min(quote, this.#backslash);
-      }
+      if (this.#quote < index) this.#quote = placeOf(text, '"', index);
+      if (this.#backslash < index) this.#backslash = placeOf(text, '\\', index);
+      if (this.#quote < this.#backslash) return this.#endString(this.#quote);
+      if (this.#backslash === bytes.length) return bytes.length;
+      this.#stringEscaped = true;
+      index = this.#backslash + 2;
     }
     this.#escapeOpen = index > bytes.length;
     return bytes.length;
@@ -183,9 +177,9 @@ export class JsonScan {
   }
 }
 
-const placeOf = (bytes: Uint8Array, byte: number, from: number): number => {
-  const place = bytes.indexOf(byte, from);
-  return place === -1 ? bytes.length : place;
+const placeOf = (text: string, character: string, from: number): number => {
+  const place = text.indexOf(character, from);
+  return place === -1 ? text.length : place;
 };
 
 const refusal = (rule: string): GatewayError => new GatewayError('invalid_json', `The body must ${rule}.`);

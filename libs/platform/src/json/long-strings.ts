@@ -28,6 +28,7 @@ export interface BodyParts {
 export async function parsedParts(bytes: Buffer, begin: number, places: readonly StringPlace[]): Promise<BodyParts> {
   const mark = `~${randomBytes(12).toString('hex')}:`;
   const turns = new Turns();
+  await nextTurn(turns);
   const texts: string[] = [];
   const parts: Buffer[] = [];
   let from = begin;
