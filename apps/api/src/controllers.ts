@@ -41,7 +41,10 @@ import { GeminiController } from './routes/text/gemini.controller.js';
 import { MessagesController } from './routes/text/messages.controller.js';
 import { ResponsesController } from './routes/text/responses.controller.js';
 import { StoredResponsesController } from './routes/text/stored-responses.controller.js';
+import { UploadsController } from './routes/uploads/uploads.controller.js';
 import { UsageController } from './routes/usage/usage.controller.js';
+import { VectorStoreFilesController } from './routes/vector-stores/vector-store-files.controller.js';
+import { VectorStoresController } from './routes/vector-stores/vector-stores.controller.js';
 import { WebhookDeliveriesController } from './routes/webhooks/webhook-deliveries.controller.js';
 import { WebhookEndpointsController } from './routes/webhooks/webhook-endpoints.controller.js';
 
@@ -84,6 +87,9 @@ export const CONTROLLERS = [
   BalanceController,
   HealthController,
   FilesController,
+  UploadsController,
+  VectorStoresController,
+  VectorStoreFilesController,
   CallbacksController,
   UsageController,
   LedgerController,

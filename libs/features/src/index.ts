@@ -33,6 +33,27 @@ export { UsageDaysService } from './billing/usage/usage-days.service.js';
 export { USAGE_GROUPS, type UsageGroup, type UsageQuery } from './billing/usage/usage-sums.js';
 export { UsageModule } from './billing/usage/usage.module.js';
 export { UsageService, type UsageSum } from './billing/usage/usage.service.js';
+export { type Chunking, DEFAULT_CHUNKING } from './file-search/chunking.js';
+export { contentTypeOf, FORMAT_BYTES, formatOf } from './file-search/extract/file-format.js';
+export { FileIndexer } from './file-search/file-indexer.js';
+export { FileSearch } from './file-search/file-search.js';
+export { FileSearchModule } from './file-search/file-search.module.js';
+export { type FileListQuery, FilesService } from './file-search/files.service.js';
+export { cleanFilename, FILE_PURPOSES, type FilePurpose, type UploadedFile } from './file-search/uploaded-file.js';
+export {
+  type EntryListQuery,
+  type NewEntry,
+  VectorStoreFilesService,
+} from './file-search/vector-store-files.service.js';
+export {
+  ENTRY_STATES,
+  type FileBatch,
+  type FileCounts,
+  type StoreEntry,
+  type VectorStore,
+  type VectorStoreSettings,
+} from './file-search/vector-store.js';
+export { VectorStoresService } from './file-search/vector-stores.service.js';
 export { IdempotencyModule } from './idempotency/idempotency.module.js';
 export {
   type Attempt,
