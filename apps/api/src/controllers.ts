@@ -9,9 +9,11 @@ import { ConsoleTasksController } from './console/console-tasks.controller.js';
 import { ConsoleTextController } from './console/console-text.controller.js';
 import { ConsoleWebhooksController } from './console/console-webhooks.controller.js';
 import { OverviewController } from './console/overview.controller.js';
+import { PasskeysController } from './console/passkeys.controller.js';
 import { PlaygroundController } from './console/playground.controller.js';
 import { SessionController } from './console/session.controller.js';
 import { SignInController } from './console/sign-in.controller.js';
+import { SingleSignOnController } from './console/single-sign-on.controller.js';
 import { AccountsController } from './routes/admin/accounts.controller.js';
 import { FleetController } from './routes/admin/fleet.controller.js';
 import { KeysController } from './routes/admin/keys.controller.js';
@@ -47,6 +49,8 @@ import { WebhookEndpointsController } from './routes/webhooks/webhook-endpoints.
 const CONSOLE_CONTROLLERS = [
   SignInController,
   SessionController,
+  PasskeysController,
+  SingleSignOnController,
   OverviewController,
   ConsoleKeysController,
   PlaygroundController,

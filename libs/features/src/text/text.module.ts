@@ -17,6 +17,7 @@ import { ModelsOnSale } from '../billing/prices/models-on-sale.js';
 import { EmbeddingsRouter } from './embeddings/embeddings-router.js';
 import { EmbeddingsService } from './embeddings/embeddings.service.js';
 import { ItemStore } from './item-store.js';
+import { HostedTools } from './hosted-tools/hosted-tools.js';
 import { LedgerTextBilling } from './ledger-text-billing.js';
 import { TextRouter } from './text-router.js';
 import { TextService } from './text.service.js';
@@ -88,13 +89,21 @@ class TextLifetime implements OnModuleInit, OnModuleDestroy {
         new TextRouter(upstreams, health, systemClock, retryBudgetMs),
     },
     {
+      // Chooses from the configuration what the gateway runs itself, and within which bounds.
+      provide: HostedTools,
+      inject: [TextRouter, TextUpstreams, OPEN_PROVIDERS, PLATFORM],
+      useFactory: (router: TextRouter, upstreams: TextUpstreams, { tools }: OpenTextProviders, { fetcher }: Platform) =>
+        new HostedTools({ router, upstreams, open: tools, fetcher, passages: undefined }),
+    },
+    {
       // Chooses the clock, the tokenizer, and from the configuration whose URLs an upstream may fetch.
       provide: TextService,
-      inject: [TextRouter, LedgerTextBilling, TextUpstreams, OPEN_PROVIDERS, PLATFORM],
+      inject: [TextRouter, LedgerTextBilling, TextUpstreams, HostedTools, OPEN_PROVIDERS, PLATFORM],
       useFactory: (
         router: TextRouter,
         billing: LedgerTextBilling,
         upstreams: TextUpstreams,
+        hosted: HostedTools,
         { leaving }: OpenTextProviders,
         { fetcher, config }: Platform,
       ) =>
@@ -106,6 +115,7 @@ class TextLifetime implements OnModuleInit, OnModuleDestroy {
           counter: loadTokenCounter,
           clock: systemClock,
           urls: new ForwardedUrls(fetcher, config.media.MEDIA_FETCH_ALLOW),
+          hosted,
         }),
     },
   ],
