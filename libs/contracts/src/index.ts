@@ -49,17 +49,11 @@ export {
   permissionsOf,
 } from './console/access.js';
 export type {
-  ConsoleChargeLine,
   ConsoleDelivery,
-  ConsoleEntry,
-  ConsoleEntryExplained,
   ConsoleInvitation,
   ConsoleKey,
   ConsoleModel,
   ConsolePerson,
-  ConsoleQuote,
-  ConsoleUsage,
-  ConsoleUsageRecord,
   ConsoleWebhookEndpoint,
 } from './console/account.js';
 export type {
@@ -75,6 +69,14 @@ export type {
 } from './console/admin.js';
 export { CONSOLE_ACCESS, type ConsoleAccess, type ConsoleApi } from './console/api.js';
 export { CONSOLE_VERSION, type ConsoleFailure, type ConsoleProblem } from './console/common.js';
+export type {
+  ConsoleChargeLine,
+  ConsoleEntry,
+  ConsoleEntryExplained,
+  ConsoleQuote,
+  ConsoleUsage,
+  ConsoleUsageRecord,
+} from './console/money.js';
 export type { ConsoleOverview, ConsoleWarning } from './console/overview.js';
 export type { ConsoleSession, SignInMethod } from './console/session.js';
 export type { ConsoleTask, ConsoleTaskDetails, ConsoleTaskEvent } from './console/tasks.js';
@@ -102,6 +104,7 @@ export {
   type UndeliveredOutput,
 } from './media-provider.js';
 export {
+  type CallbackRequest,
   type CallFacts,
   type CallPlan,
   type CannotMake,
@@ -168,8 +171,14 @@ export {
   type GeminiTool,
 } from './text/gemini-request.js';
 export { isIdentifier } from './text/identifier.js';
-export type { MessagesBlock, MessagesDocumentBlock, MessagesImageBlock } from './text/messages-blocks.js';
+export type {
+  MessagesBlock,
+  MessagesDocumentBlock,
+  MessagesImageBlock,
+  MessagesSearchResultBlock,
+} from './text/messages-blocks.js';
 export { CountTokensRequest, DEFAULT_MAX_TOKENS, MessagesRequest, type MessagesTool } from './text/messages-request.js';
+export { PRICED_BETAS } from './text/priced-fields.js';
 export { isKnownItem, type ResponsesBlock, type ResponsesItem, type ResponsesMessage } from './text/responses-items.js';
 export { RESPONSES_LIMITS, ResponsesRequest } from './text/responses-request.js';
 export {

@@ -24,9 +24,11 @@ export { exportPrices, importPrices } from './billing/prices/price-commands.js';
 export { type ImportedPrices, PriceImport } from './billing/prices/price-import.js';
 export { type ListedPrice, PriceList } from './billing/prices/price-list.js';
 export { PricePreview } from './billing/prices/price-preview.js';
+export { belowCostText, PricesBelowCost } from './billing/prices/prices-below-cost.js';
 export { PricesService } from './billing/prices/prices.service.js';
 export { fieldName, type FilePrice, readPricesFile } from './billing/prices/read-prices-file.js';
 export { seedExamplePrices } from './billing/prices/seed-prices.js';
+export { MARGIN_GROUPS, MarginsService } from './billing/usage/margins.service.js';
 export { UsageDaysService } from './billing/usage/usage-days.service.js';
 export { USAGE_GROUPS, type UsageGroup, type UsageQuery } from './billing/usage/usage-sums.js';
 export { UsageModule } from './billing/usage/usage.module.js';
@@ -83,8 +85,8 @@ export { ReadTaskService, type VersionedTask } from './tasks/read/read-task.serv
 export { readTaskListQuery } from './tasks/read/task-list.js';
 export {
   type TaskNeedingAttention,
+  type TasksNeedingAttention,
   TasksNeedingAttentionService,
-  type Troubles,
 } from './tasks/read/tasks-needing-attention.service.js';
 export { Loop } from './tasks/run/loop.js';
 export { MediaWorker } from './tasks/run/media-worker.js';

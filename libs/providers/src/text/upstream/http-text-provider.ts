@@ -102,7 +102,7 @@ export class HttpTextProvider implements TextProvider {
   #native(call: TextCall, policy: UpstreamPolicy): NativeBody {
     const { codec, options } = this.#upstream;
     const body = permittedBody(call, policy);
-    return codec.native?.(body, options) ?? body;
+    return codec.native?.(body, options, call.upstreamModel) ?? body;
   }
 
   #refusal(reply: ReplyHead, text: string, request: RefusedRequest): GatewayError {
