@@ -81,6 +81,8 @@ export type { ConsoleOverview, ConsoleWarning } from './console/overview.js';
 export type { ConsoleSession, SignInMethod } from './console/session.js';
 export type { ConsoleTask, ConsoleTaskDetails, ConsoleTaskEvent } from './console/tasks.js';
 export { type ErrorCode, ERRORS, type FieldError, GatewayError } from './errors.js';
+export type { FileAttributes, Passage } from './file-search/passage.js';
+export { passesFilter, readSearchFilter, type SearchFilter } from './file-search/search-filter.js';
 export { isJsonObject, type JsonObject, type JsonValue } from './json.js';
 export { type Book, type BookMove, entrySql, kindSql, LEDGER_KINDS, type LedgerKind } from './ledger/ledger.js';
 export {

@@ -13,6 +13,7 @@ import {
   ServerConfig,
   TracingConfig,
 } from '#platform';
+import { FilesConfig } from './files.config.js';
 import { RetentionConfig } from './retention.config.js';
 import { SalesConfig } from './sales.config.js';
 import { missingOfSingleSignOn, SingleSignOnConfig } from './single-sign-on.config.js';
@@ -33,6 +34,7 @@ export interface ProcessConfig {
   readonly names: NamesConfig;
   readonly sales: SalesConfig;
   readonly singleSignOn: SingleSignOnConfig;
+  readonly files: FilesConfig;
 }
 
 /**
@@ -65,6 +67,7 @@ export function readProcessConfig(environment?: Environment): ProcessConfig {
     names: read(NamesConfig),
     sales: read(SalesConfig),
     singleSignOn: read(SingleSignOnConfig),
+    files: read(FilesConfig),
   };
   const isServerRead = !problems.some((problem) =>
     Object.keys(config.server).some((name) => problem.startsWith(`${name} `)),
