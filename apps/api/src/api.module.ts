@@ -4,6 +4,7 @@ import {
   AdminModule,
   CancellationModule,
   EventsModule,
+  FileSearchModule,
   IdempotencyModule,
   LedgerModule,
   LimitsModule,
@@ -19,14 +20,17 @@ import {
 } from '#features';
 import type { OpenMediaUpstreams, OpenTextProviders } from '#providers';
 import { PlatformModule, type Platform } from '#runtime';
+import { NewSessions } from './console/new-sessions.js';
 import { SessionAnswer } from './console/session-answer.js';
 import { TaskLife } from './console/task-life.js';
 import { TaskStream } from './console/task-stream.js';
 import { UpstreamStandings } from './console/upstream-standings.js';
 import { CONTROLLERS, MOST_ASKED } from './controllers.js';
 import { Admission } from './http/admission.js';
+import { BodyBudget } from './http/body-budget.js';
 import { DECLARED_ROUTES, declaredRoutes } from './http/declared-routes.js';
 import { IdempotentRequests } from './http/idempotent-requests.js';
+import { StoredRoom } from './http/stored-room.js';
 import { ModelViews } from './routes/models/model-views.js';
 import { Quotes } from './routes/quote/quotes.js';
 import { KnownModels } from './routes/models/known-models.js';
@@ -35,6 +39,8 @@ import { MessagesController } from './routes/text/messages.controller.js';
 import { ResponsesController } from './routes/text/responses.controller.js';
 import { TextAnswers } from './routes/text/text-answers.js';
 
+const MIB = 1024 * 1024;
+
 /** The routes of the API over the features that they hand requests to. */
 @Module({
   imports: [
@@ -42,6 +48,7 @@ import { TextAnswers } from './routes/text/text-answers.js';
     AdminModule,
     CancellationModule,
     EventsModule,
+    FileSearchModule,
     IdempotencyModule,
     LedgerModule,
     LimitsModule,
@@ -63,9 +70,11 @@ import { TextAnswers } from './routes/text/text-answers.js';
     IdempotentRequests,
     KnownModels,
     ModelViews,
+    NewSessions,
     PriceList,
     Quotes,
     SessionAnswer,
+    StoredRoom,
     TaskLife,
     TaskStream,
     TextAnswers,
@@ -75,7 +84,9 @@ import { TextAnswers } from './routes/text/text-answers.js';
 })
 export class ApiModule {
   static register(platform: Platform, text: OpenTextProviders, media: OpenMediaUpstreams): DynamicModule {
+    const { BODY_LIMIT_MB, BODY_MEMORY_MB } = platform.config.server;
+    const budget = new BodyBudget(BODY_MEMORY_MB * MIB, BODY_LIMIT_MB * MIB);
     const imports = [PlatformModule.register(platform), MediaModule.register(media), TextModule.register(text)];
-    return { module: ApiModule, imports };
+    return { module: ApiModule, imports, providers: [{ provide: BodyBudget, useValue: budget }] };
   }
 }

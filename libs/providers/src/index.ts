@@ -2,6 +2,7 @@ export { checkMediaUpstream } from './media/check-media-upstreams.js';
 export { MediaUpstreamEntry } from './media/media-upstream-entry.js';
 export {
   type ConfiguredMediaUpstream,
+  type MediaAllowance,
   openMediaUpstreams,
   type OpenMediaUpstreams,
 } from './media/open-media-upstreams.js';
@@ -21,3 +22,10 @@ export { IsUpstreamKey, UpstreamEntry } from './text/upstream-entry.js';
 export { PROTOCOL_CODECS } from './text/upstream/protocol-codecs.js';
 export { countableText, loadTokenCounter, type TokenCounter } from './text/upstream/token-counter.js';
 export { addToTopLevelObject } from './text/upstream/top-level-field.js';
+export { McpConnection } from './tools/mcp/mcp-connection.js';
+export { McpFailure } from './tools/mcp/mcp-failure.js';
+export type { McpResult } from './tools/mcp/mcp-result.js';
+export { type OpenTools, openTools, type ToolLimits } from './tools/open-tools.js';
+export { ToolsConfig } from './tools/tools.config.js';
+export { sandboxSearch } from './tools/web-search/sandbox-search.js';
+export { type WebSearch, WebSearchFailure } from './tools/web-search/web-search.js';

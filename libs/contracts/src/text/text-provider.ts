@@ -16,6 +16,8 @@ export interface TextCall {
   readonly upstreamModel: string;
   /** The checked request; a request of the upstream's own protocol is never read this far. */
   readonly request: () => TextRequest;
+  /** True: the request is told in the gateway's own words even to an upstream of its style, for the body lacks what was added. */
+  readonly isTranslated?: boolean;
   /** The caller's body in its own style, ready to pass through. */
   readonly native: () => NativeBody;
   /** Told when an upstream has begun to reply, once for each that is asked. */
@@ -32,6 +34,8 @@ export interface TextCall {
 export interface ReplyProgress {
   /** The usage that was told until now; undefined while none was. Its output may be 0, or too small. */
   readonly told: () => TextUsage | undefined;
+  /** What the upstream has written and nobody was told yet, for counting; absent where nothing is held back. */
+  readonly heldBack?: () => string;
   /** True: the models behind it may reason without being asked, and show nothing of it. */
   readonly mayReasonUnasked: boolean;
 }

@@ -33,11 +33,12 @@ interface Delay {
   readonly delayMs: number;
 }
 
-/** What a vendor has made; `cost` in micros as text. */
+/** What a vendor has made; `cost` and its `worth` in micros as text. */
 interface Finished {
   readonly id: string;
   readonly outputs: readonly ProviderOutput[];
   readonly cost?: string;
+  readonly worth?: string | undefined;
   readonly unit?: string;
 }
 
@@ -93,7 +94,7 @@ export class PollSchedule {
     return this.delays.add({ poll, delayMs });
   }
 
-  /** Forgets a task that turned out to have moved on. */
+  /** Forgets a task that turned out to have transitioned on. */
   async drop(taskId: string): Promise<void> {
     await this.run('unschedule_ended', statements.UNSCHEDULE_ENDED, [taskId]);
   }
@@ -107,7 +108,7 @@ export class PollSchedule {
 
   /** The vendor is done: the files can be fetched, and a worker is called to do it. */
   finish(taskId: string, outputs: readonly ProviderOutput[], cost?: VendorCost): Promise<void> {
-    return this.done.add({ id: taskId, outputs, ...(cost && { cost: String(cost.micros), unit: cost.unit }) });
+    return this.done.add({ id: taskId, outputs, ...(cost && written(cost)) });
   }
 
   /** Fills the schedule from the task rows when a crash of the database has emptied it. */
@@ -136,9 +137,9 @@ export class PollSchedule {
 
   private async writeDone(items: readonly Finished[]): Promise<void[]> {
     const values = [JSON.stringify(items)];
-    const moved = await this.run<{ id: string; medium: Medium }>('set_storing', statements.SET_STORING, values);
-    for (const { id, medium } of moved) this.notifier.notify(medium, [id]);
-    if (moved.length > 0) this.signals.publish(moved.map(({ id }) => id));
+    const transitioned = await this.run<{ id: string; medium: Medium }>('set_storing', statements.SET_STORING, values);
+    for (const { id, medium } of transitioned) this.notifier.notify(medium, [id]);
+    if (transitioned.length > 0) this.signals.publish(transitioned.map(({ id }) => id));
     return items.map(() => undefined);
   }
 
@@ -148,3 +149,9 @@ export class PollSchedule {
     return rows;
   }
 }
+
+const written = ({ micros, unit, worthMicros }: VendorCost): Pick<Finished, 'cost' | 'unit' | 'worth'> => ({
+  cost: String(micros),
+  unit,
+  worth: worthMicros?.toString(),
+});

@@ -1,11 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { MediaUpstream, Operation, Started, VendorCost } from '#contracts';
+import type { MediaUpstream, Operation, Started } from '#contracts';
 import { logger } from '#platform';
 import type { RoutedUpstream } from '../../media-upstreams/media-upstreams.js';
 import { bareTicket, notedCall } from '../../media-upstreams/vendor-call.js';
 import { storableOperation } from '../poll/vendor-answers.js';
 import { taskLog } from '../task-log.js';
 import type { ClaimedTask, TaskRow } from '../task-row.js';
+import type { KnownCosts } from '../task-transitions.js';
 import { withinLimit } from './step-limit.js';
 import { WorkerParts } from './worker-parts.js';
 
@@ -14,7 +15,7 @@ const log = logger('generation');
 /** The longest telling a vendor to stop, in milliseconds. */
 const CANCEL_MS = 10_000;
 
-type HandedOverParts = Pick<WorkerParts, 'moves' | 'settlement' | 'notifier' | 'failpoints'>;
+type HandedOverParts = Pick<WorkerParts, 'transitions' | 'settlement' | 'notifier' | 'failpoints'>;
 
 /** What becomes of a task whose order an upstream has, or may have. */
 @Injectable()
@@ -22,22 +23,23 @@ export class HandedOver {
   constructor(@Inject(WorkerParts) private readonly parts: HandedOverParts) {}
 
   /** The upstream has it: the row is told, or, when the task has moved on, that there is work which nobody waits for. */
-  async started(task: ClaimedTask, { upstream }: RoutedUpstream, started: Started, cost?: VendorCost): Promise<void> {
-    const { moves, failpoints, notifier } = this.parts;
+  async started(task: ClaimedTask, { upstream }: RoutedUpstream, started: Started, costs: KnownCosts): Promise<void> {
+    const { transitions, failpoints, notifier } = this.parts;
     if (started.kind === 'finished') {
-      if (await moves.setFinished(task, upstream.id, started.outputs, cost)) notifier.notify(task.medium, [task.id]);
+      if (await transitions.setFinished(task, upstream.id, started.outputs, costs))
+        notifier.notify(task.medium, [task.id]);
       else log.warn('upstream.finished_late', { taskId: task.id, provider: upstream.id });
       return;
     }
     const operation = storableOperation(started.operation);
     const { firstCheckMs } = upstream.traits;
-    if (await moves.setRunning(task, upstream.id, operation, { firstCheckMs, cost })) {
+    if (await transitions.setRunning(task, upstream.id, operation, { firstCheckMs, costs })) {
       taskLog.started(task, upstream.id, operation);
       failpoints.reach('after-running');
       return;
     }
     log.warn('upstream.orphaned', { taskId: task.id, provider: upstream.id });
-    const unwanted = await moves.recordOrphan(task.id, upstream.id, operation);
+    const unwanted = await transitions.recordOrphan(task.id, upstream.id, operation);
     if (unwanted) await this.stopOrphan(task, upstream, operation);
   }
 
@@ -46,9 +48,9 @@ export class HandedOver {
    * the caller is told at once, or the upstream is asked once more where its operator said so.
    */
   async lost(task: ClaimedTask, { upstream, lostCalls }: RoutedUpstream, reason: string): Promise<void> {
-    const { moves, settlement } = this.parts;
-    if (upstream.traits.style === 'task') return void (await moves.awaitDeadline(task, reason));
-    if (lostCalls === 'repeat_once' && (await moves.repeatLostCall(task, reason))) return;
+    const { transitions, settlement } = this.parts;
+    if (upstream.traits.style === 'task') return void (await transitions.awaitDeadline(task, reason));
+    if (lostCalls === 'repeat_once' && (await transitions.repeatLostCall(task, reason))) return;
     await settlement.fail(
       task,
       'upstream_unknown',
@@ -63,13 +65,13 @@ export class HandedOver {
       upstream.cancel?.(operation, notedCall(limited, bareTicket(upstream, task.id)).call),
     );
     const outcome = await stopped.catch(() => 'too_late' as const);
-    if (outcome === 'cancelled') await this.parts.moves.resolveOrphan(task.id, operation);
+    if (outcome === 'cancelled') await this.parts.transitions.resolveOrphan(task.id, operation);
   }
 
   /** A vendor that answers after all has taken the order: the task is told while it is still this attempt's, else it is work that nobody wants. */
-  awaitLate(task: ClaimedTask, routed: RoutedUpstream, late: Promise<unknown>): void {
+  awaitLate(task: ClaimedTask, routed: RoutedUpstream, late: Promise<unknown>, costs: () => KnownCosts): void {
     late
-      .then((started) => this.started(task, routed, started as Started))
+      .then((started) => this.started(task, routed, started as Started, costs()))
       .catch((error: unknown) => log.warn('upstream.start_failed_late', { taskId: task.id, error }));
   }
 }

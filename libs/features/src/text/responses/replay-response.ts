@@ -1,7 +1,9 @@
 import { GatewayError, isJsonObject, type JsonObject, type JsonValue } from '#contracts';
-import { namedEvent } from '../server-sent-event.js';
+import { beginningOf, endOf, isHostedItem } from '../hosted-tools/responses-steps.js';
+import type { NamedData } from '../server-sent-event.js';
 import { UNFINISHED } from './write-responses-answer.js';
 
+/** An event of a stream that is told again; `fields` are those beside `type` and `sequence_number`. */
 interface ReplayedEvent {
   readonly type: string;
   readonly fields: JsonObject;
@@ -17,7 +19,7 @@ const lastEventOf = (status: JsonValue | undefined): string =>
  * @param startingAfter the number of the last event that is left out; undefined: the stream begins at its beginning.
  * @throws GatewayError `invalid_parameter` for a number that no event has.
  */
-export function replayResponse(response: JsonObject, startingAfter: number | undefined): string {
+export function replayResponse(response: JsonObject, startingAfter: number | undefined): readonly NamedData[] {
   const events = [...eventsOf(response)];
   if (startingAfter !== undefined && startingAfter >= events.length)
     throw new GatewayError(
@@ -28,10 +30,7 @@ export function replayResponse(response: JsonObject, startingAfter: number | und
   const from = startingAfter === undefined ? 0 : startingAfter + 1;
   return events
     .slice(from)
-    .map(({ type, fields }, index) =>
-      namedEvent(type, JSON.stringify({ type, sequence_number: from + index, ...fields })),
-    )
-    .join('');
+    .map(({ type, fields }, index) => ({ name: type, data: { type, sequence_number: from + index, ...fields } }));
 }
 
 function* eventsOf(response: JsonObject): Generator<ReplayedEvent> {
@@ -43,6 +42,11 @@ function* eventsOf(response: JsonObject): Generator<ReplayedEvent> {
 }
 
 function* itemEvents(item: JsonObject, outputIndex: number): Generator<ReplayedEvent> {
+  if (isHostedItem(item)) {
+    for (const event of [...beginningOf(item, outputIndex), ...endOf(item, outputIndex)])
+      yield { type: event.type, fields: event.fields };
+    return;
+  }
   const place = { item_id: item['id'] ?? '', output_index: outputIndex };
   yield { type: 'response.output_item.added', fields: { output_index: outputIndex, item: begunItem(item) } };
   yield* partsOf(item, place);
@@ -86,7 +90,7 @@ function begunItem(item: JsonObject): JsonObject {
 function* contentEvents(part: JsonObject, place: JsonObject): Generator<ReplayedEvent> {
   const isRefusal = part['type'] === 'refusal';
   const text = part[isRefusal ? 'refusal' : 'text'] ?? '';
-  const empty: JsonObject = isRefusal ? { ...part, refusal: '' } : { ...part, text: '' };
+  const empty: JsonObject = isRefusal ? { ...part, refusal: '' } : { ...part, text: '', annotations: [] };
   yield { type: 'response.content_part.added', fields: { ...place, part: empty } };
   if (isRefusal) {
     yield { type: 'response.refusal.delta', fields: { ...place, delta: text } };
@@ -94,6 +98,11 @@ function* contentEvents(part: JsonObject, place: JsonObject): Generator<Replayed
   } else if (part['type'] === 'output_text') {
     const logprobs = part['logprobs'] ?? [];
     yield { type: 'response.output_text.delta', fields: { ...place, delta: text, logprobs } };
+    for (const [index, annotation] of objectsIn(part, 'annotations'))
+      yield {
+        type: 'response.output_text.annotation.added',
+        fields: { ...place, annotation_index: index, annotation },
+      };
     yield { type: 'response.output_text.done', fields: { ...place, text, logprobs } };
   }
   yield { type: 'response.content_part.done', fields: { ...place, part } };

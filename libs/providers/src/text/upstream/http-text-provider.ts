@@ -13,7 +13,7 @@ import {
 import { jsonBytes, nextTurn, wellFormedJson } from '#platform';
 import { BodyReader } from './body-reader.js';
 import { parseReply } from './codec-failures.js';
-import { permittedBody, permittedHeaders } from './permitted.js';
+import { permittedBody, permittedHeaders, permittedRequest } from './permitted.js';
 import { primed } from './primed.js';
 import type { ProtocolCodec, ProtocolOptions, StreamDecoder } from './protocol-codec.js';
 import { RelayTap } from './relay-tap.js';
@@ -70,7 +70,7 @@ export class HttpTextProvider implements TextProvider {
 
   async call(call: TextCall, signal: AbortSignal): Promise<TextReply> {
     const { codec, http, key, policy = REFUSE_UNPRICED } = this.#upstream;
-    const passesThrough = call.style === codec.protocol;
+    const passesThrough = call.style === codec.protocol && call.isTranslated !== true;
     const body = passesThrough ? await nativeBytes(this.#native(call, policy), call) : await this.#translated(call);
     const headers = { ...codec.headers(key), ...(passesThrough ? permittedHeaders(call.headers, policy) : {}) };
     const request = { upstreamModel: call.upstreamModel, sent: body };
@@ -91,8 +91,9 @@ export class HttpTextProvider implements TextProvider {
 
   /** Each step of a long conversation takes some ten milliseconds. */
   async #translated(call: TextCall): Promise<RequestBytes> {
-    const { codec, options } = this.#upstream;
-    const request = call.request();
+    const { codec, options, policy = REFUSE_UNPRICED } = this.#upstream;
+    const asked = call.request();
+    const request = call.isTranslated === true ? permittedRequest(asked, policy) : asked;
     if (request.turns.length > MANY_TURNS) await nextTurn();
     const body = codec.write(request, call.upstreamModel, options);
     if (request.turns.length > MANY_TURNS) await nextTurn();
@@ -102,7 +103,7 @@ export class HttpTextProvider implements TextProvider {
   #native(call: TextCall, policy: UpstreamPolicy): NativeBody {
     const { codec, options } = this.#upstream;
     const body = permittedBody(call, policy);
-    return codec.native?.(body, options) ?? body;
+    return codec.native?.(body, options, call.upstreamModel) ?? body;
   }
 
   #refusal(reply: ReplyHead, text: string, request: RefusedRequest): GatewayError {
@@ -137,7 +138,7 @@ export class HttpTextProvider implements TextProvider {
     const { mayReasonUnasked } = codec;
     if (!relay) {
       const decoder = codec.decoder();
-      call.onReply?.({ told: () => decoder.told(), mayReasonUnasked });
+      call.onReply?.({ told: () => decoder.told(), heldBack: () => decoder.heldBack?.() ?? '', mayReasonUnasked });
       const events = await primed(this.#events(reply, decoder, signal), (batch) =>
         batch.some(({ type }) => type !== 'start'),
       );

@@ -14,6 +14,13 @@ export interface ProtocolOptions {
   readonly replayedReasoning?: 'with_calls' | 'always' | 'never';
   /** Whether a messages upstream is told what to keep in its prompt cache; true unless it is set. */
   readonly marksPromptCache?: boolean;
+  /**
+   * Whether a vendor is told that a caller wants no reasoning. Unless it is set, a gemini upstream is told, a responses upstream
+   * where the caller itself used the word, and a chat upstream is not.
+   */
+  readonly tellsNoReasoning?: boolean | undefined;
+  /** Where a chat upstream is told what the system says in the middle of a conversation; there, unless it is set. */
+  readonly systemMessages?: 'in_place' | 'in_front';
 }
 
 /** Reads one streamed reply. */
@@ -28,7 +35,15 @@ export interface StreamDecoder {
   end(): readonly TextEvent[];
   /** The usage told until now, never less than what was told before; undefined while none was. */
   told(): TextUsage | undefined;
+  /** What the upstream has written and no event has told yet, for counting; absent where nothing is held back. */
+  heldBack?(): string;
 }
+
+/**
+ * What one event of a stream adds to the text that is counted where the upstream tells no usage: the words, thoughts and
+ * arguments of every reply in it and of every kind of call, also of those that our own events do not know.
+ */
+export type ReadProduced = (event: JsonObject) => string;
 
 /** Which events of a stream tell how it ended, found by text so that the others need no parsing. */
 export interface RelayMarks {
@@ -48,10 +63,12 @@ export interface ProtocolCodec {
   /** @throws GatewayError `unsupported_parameter` for what the protocol cannot say. */
   write(request: TextRequest, upstreamModel: string, options: ProtocolOptions): JsonObject;
   /** A body of this protocol's own style as one vendor of many wants it; as it is where all of them want the same. */
-  native?(body: NativeBody, options: ProtocolOptions): NativeBody;
+  native?(body: NativeBody, options: ProtocolOptions, upstreamModel: string): NativeBody;
   /** Reads a whole reply as the events it would have been. */
   read(answer: JsonObject): readonly TextEvent[];
   decoder(): StreamDecoder;
+  /** Reads one stream that passes through, of which nothing may go uncounted. */
+  producedReader(): ReadProduced;
   readonly marks: RelayMarks;
   /** True: its models may reason without being asked, and show nothing of it. */
   readonly mayReasonUnasked: boolean;
