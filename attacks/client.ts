@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JsonObject } from '#contracts';
@@ -15,6 +16,14 @@ export const STYLES = {
     body: (model: string, text: string, stream: boolean): JsonObject => ({
       model,
       max_tokens: 1_000,
+      stream,
+      messages: [{ role: 'user', content: text }],
+    }),
+  },
+  chat: {
+    path: (_model: string, _stream: boolean) => '/v1/chat/completions',
+    body: (model: string, text: string, stream: boolean): JsonObject => ({
+      model,
       stream,
       messages: [{ role: 'user', content: text }],
     }),
@@ -167,8 +176,17 @@ export async function stalledRequest(
   return socket;
 }
 
-const drained = (socket: Socket): Promise<unknown> =>
-  Promise.race([new Promise((resolve) => socket.once('drain', resolve).once('close', resolve)), sleep(2_000)]);
+async function drained(socket: Socket): Promise<void> {
+  const over = new AbortController();
+  const { signal } = over;
+  const waits = [
+    once(socket, 'drain', { signal }),
+    once(socket, 'close', { signal }),
+    sleep(2_000, undefined, { signal }),
+  ];
+  await Promise.race(waits.map((wait) => wait.catch(() => undefined)));
+  over.abort();
+}
 
 const headersFor = (key: string): Record<string, string> => ({
   authorization: `Bearer ${key}`,

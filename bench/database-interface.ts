@@ -1,7 +1,10 @@
 // The same statements on the same pool, in one process and in turns: through pg, as the hot statements run, and through
-// the raw interface of the model client. Processor time of this process for one statement, without that of Postgres.
+// the raw interface of the model client; and the same lists through pg and through the models. Processor time of this
+// process for one statement, without that of Postgres.
 import { Database, DatabaseConfig } from '#platform';
 import { startBenchServices } from './services.js';
+
+type Models = Awaited<ReturnType<Database['models']>>;
 
 const ROUNDS = 12;
 const STATEMENTS_IN_ROUND = 1_500;
@@ -17,6 +20,42 @@ select 'task_' || n, 'acct', key.id, 'video', '/v1/videos/generations', 'epsilon
   '{"prompt": "A boat on a lake at dawn", "duration": 6}', 'running', 35000, 'second', 'default', 'quantity', 6, 'req_' || n,
   now() + interval '1 hour'
 from key, generate_series(1, $1::integer) n`;
+const FILL_LISTS = [
+  `insert into ledger_entry (account_id, kind, debit, credit, amount_micros, reference)
+    select 'acct', 'top_up', 'funding', 'available', 1, 'ref-' || n from generate_series(1, 2000) n`,
+  `insert into audit_record (id, actor, action, subject_type, subject_id, after, request_id)
+    select 'audit_' || n, 'admin', 'account.updated', 'account', 'acct', '{"name": "Bench"}', 'req_' || n
+    from generate_series(1, 2000) n`,
+];
+/** How many rows a page of a list has. */
+const PAGE = 50;
+/** The lists of operators whose times are told to the microsecond, as they are and as the models would read them. */
+const LISTS: readonly {
+  readonly name: string;
+  readonly text: string;
+  readonly list: (models: Models) => Promise<unknown>;
+}[] = [
+  {
+    name: `page of ${PAGE} ledger entries`,
+    text: `select id::text as id, to_char(created_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as time, account_id,
+      api_key_id, task_id, request_id, kind, debit, credit, amount_micros, reference, note
+      from ledger_entry where account_id = 'acct' order by ledger_entry.id desc limit ${PAGE}`,
+    list: ({ ledgerEntry }) =>
+      ledgerEntry.findMany({ where: { accountId: 'acct' }, orderBy: { id: 'desc' }, take: PAGE }),
+  },
+  {
+    name: `page of ${PAGE} audit records`,
+    text: `select id, to_char(created_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as time, actor, action, subject_type,
+      subject_id, before, after, request_id, address
+      from audit_record where subject_id = 'acct' order by created_at desc, id desc limit ${PAGE}`,
+    list: ({ auditRecord }) =>
+      auditRecord.findMany({
+        where: { subjectId: 'acct' },
+        orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+        take: PAGE,
+      }),
+  },
+];
 /** As a poll of one task, of several that were asked for together, and as a guarded step of tasks that came as JSON. */
 const CASES = [
   { name: 'read of 1 task', text: 'select * from task where id = any($1)', values: () => [ids(1)] },
@@ -40,24 +79,35 @@ try {
   await database.query({ text: FILL, values: [TASKS] });
   const models = await database.models();
   for (const { name, text, values } of CASES) {
-    const ways = {
-      pg: () => database.query({ name, text, values: values() }),
-      'Prisma raw': () => models.$queryRawUnsafe(text, ...values()),
-    };
-    const used: Record<keyof typeof ways, number[]> = { pg: [], 'Prisma raw': [] };
-    for (let round = -1; round < ROUNDS; round += 1) {
-      for (const way of ['pg', 'Prisma raw'] as const) {
-        const microseconds = await processorTimeOf(ways[way]);
-        // The first round compiles the code.
-        if (round >= 0) used[way].push(microseconds);
-      }
-    }
-    const [pg, raw] = [median(used.pg), median(used['Prisma raw'])];
+    const [pg, raw] = await inTurns(
+      () => database.query({ name, text, values: values() }),
+      () => models.$queryRawUnsafe(text, ...values()),
+    );
     console.log(`${name}: pg ${pg.toFixed(0)} µs, Prisma raw ${raw.toFixed(0)} µs, ${(raw / pg).toFixed(2)} times`);
+  }
+  for (const statement of FILL_LISTS) await database.query({ text: statement });
+  for (const { name, text, list } of LISTS) {
+    const [pg, listed] = await inTurns(
+      () => database.query({ text }),
+      () => list(models),
+    );
+    console.log(`${name}: pg ${pg.toFixed(0)} µs, models ${listed.toFixed(0)} µs, ${(listed / pg).toFixed(2)} times`);
   }
 } finally {
   await database.close();
   await services.stop();
+}
+
+/** The medians of both ways. The first round compiles the code. */
+async function inTurns(one: () => Promise<unknown>, other: () => Promise<unknown>): Promise<[number, number]> {
+  const used: [number[], number[]] = [[], []];
+  for (let round = -1; round < ROUNDS; round += 1) {
+    const times = [await processorTimeOf(one), await processorTimeOf(other)] as const;
+    if (round < 0) continue;
+    used[0].push(times[0]);
+    used[1].push(times[1]);
+  }
+  return [median(used[0]), median(used[1])];
 }
 
 /** Microseconds of processor time for one statement. */

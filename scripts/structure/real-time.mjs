@@ -8,7 +8,6 @@ export const REAL_TIME = {
   'apps/api/src/http/hostile-clients.spec.ts': waits(1, 'a client leaves after a second if it is not sent away'),
   'apps/api/src/http/idempotency.spec.ts': waits(1, 'a request more would be one too many for the limit under test'),
   'apps/gateway/src/deployment/replicas.spec.ts': waits(2, 'the pace of customers and of a balancer'),
-  'apps/gateway/src/outages.spec.ts': waits(1, 'the pace of customers during an outage'),
   'apps/gateway/src/task-api.spec.ts': waits(1, 'nothing tells from outside that a client has begun to wait'),
   'apps/gateway/src/text/slow-upstreams.spec.ts': waits(1, 'what came before the silence is on its way'),
   'apps/gateway/src/upstreams.spec.ts': waits(
@@ -23,10 +22,7 @@ export const REAL_TIME = {
   'chaos/run-scenario.ts': waits(2, 'the pace of crashes, and of a drain that reports what it could not end'),
   'chaos/services.ts': waits(5, 'how long servers, networks and folders are away'),
   'libs/features/src/billing/ledger/reservations.spec.ts': waits(6, 'no reservation is given or taken back meanwhile'),
-  'libs/features/src/tasks/poll/provider-poller.spec.ts': waits(
-    2,
-    'a vendor is not asked meanwhile, or at a steady pace',
-  ),
+  'libs/features/src/tasks/poll/provider-poller.spec.ts': waits(1, 'a vendor is not asked meanwhile'),
   'libs/features/src/tasks/run/task-worker.spec.ts': waits(1, 'others could begin beside a start that takes a while'),
   'libs/media/src/references/check-references.spec.ts': waits(1, 'a fifth file could be asked for while four are open'),
   'libs/media/src/store/copy-to-store.spec.ts': waits(1, 'a host that breaks off after a part arrived'),

@@ -25,8 +25,10 @@ import { TaskStream } from './console/task-stream.js';
 import { UpstreamStandings } from './console/upstream-standings.js';
 import { CONTROLLERS } from './controllers.js';
 import { Admission } from './http/admission.js';
+import { BodyBudget } from './http/body-budget.js';
 import { DECLARED_ROUTES, declaredRoutes } from './http/declared-routes.js';
 import { IdempotentRequests } from './http/idempotent-requests.js';
+import { StoredRoom } from './http/stored-room.js';
 import { ModelViews } from './routes/models/model-views.js';
 import { Quotes } from './routes/quote/quotes.js';
 import { KnownModels } from './routes/models/known-models.js';
@@ -34,6 +36,8 @@ import { ChatController } from './routes/text/chat.controller.js';
 import { MessagesController } from './routes/text/messages.controller.js';
 import { ResponsesController } from './routes/text/responses.controller.js';
 import { TextAnswers } from './routes/text/text-answers.js';
+
+const MIB = 1024 * 1024;
 
 /** The routes of the API over the features that they hand requests to. */
 @Module({
@@ -65,6 +69,7 @@ import { TextAnswers } from './routes/text/text-answers.js';
     PriceList,
     Quotes,
     SessionAnswer,
+    StoredRoom,
     TaskLife,
     TaskStream,
     TextAnswers,
@@ -74,7 +79,9 @@ import { TextAnswers } from './routes/text/text-answers.js';
 })
 export class ApiModule {
   static register(platform: Platform, text: OpenTextProviders, media: OpenMediaUpstreams): DynamicModule {
+    const { BODY_LIMIT_MB, BODY_MEMORY_MB } = platform.config.server;
+    const budget = new BodyBudget(BODY_MEMORY_MB * MIB, BODY_LIMIT_MB * MIB);
     const imports = [PlatformModule.register(platform), MediaModule.register(media), TextModule.register(text)];
-    return { module: ApiModule, imports };
+    return { module: ApiModule, imports, providers: [{ provide: BodyBudget, useValue: budget }] };
   }
 }

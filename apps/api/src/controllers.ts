@@ -18,7 +18,7 @@ import { KeysController } from './routes/admin/keys.controller.js';
 import { PricesController } from './routes/admin/prices.controller.js';
 import { RecordsController } from './routes/admin/records.controller.js';
 import { AdminTasksController } from './routes/admin/tasks.controller.js';
-import { TroublesController } from './routes/admin/troubles.controller.js';
+import { TasksNeedingAttentionController } from './routes/admin/tasks-needing-attention.controller.js';
 import { UpstreamsController } from './routes/admin/upstreams.controller.js';
 import { BalanceController } from './routes/balance/balance.controller.js';
 import { CallbacksController } from './routes/callbacks/callbacks.controller.js';
@@ -89,7 +89,7 @@ export const CONTROLLERS = [
   UpstreamsController,
   RecordsController,
   AdminTasksController,
-  TroublesController,
+  TasksNeedingAttentionController,
   FleetController,
   MetricsController,
   OpenapiController,

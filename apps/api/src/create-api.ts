@@ -1,7 +1,7 @@
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { AccessService, type GuessLimiter, OPERATOR_GUESSES, SessionsService, TextUpstreams } from '#features';
-import { NestLogger, type ServerConfig } from '#platform';
+import { NestLogger } from '#platform';
 import { openMediaUpstreams, type OpenMediaUpstreams, type OpenTextProviders, openTextProviders } from '#providers';
 import { type Platform } from '#runtime';
 import { CONSOLE_API, consoleGate } from './console/console-gate.js';
@@ -21,7 +21,6 @@ import { expectMethod } from './http/expect-method.middleware.js';
 import { jsonBody } from './http/json-body.middleware.js';
 import { matchRoute } from './http/match-route.middleware.js';
 import { observeRequest } from './http/observe-request.middleware.js';
-import type { BodyBounds } from './http/read-body.js';
 import { rejectBadUrl } from './http/reject-bad-url.middleware.js';
 import { requestLimits } from './http/request-limits.middleware.js';
 import { requestId } from './http/request-id.middleware.js';
@@ -72,7 +71,8 @@ export async function createApi(
   app.use(CONSOLE_API, composeMiddleware(expectMethod, gate));
   const authenticate = authenticateBeforeBody(app.get(AccessService, { strict: false }));
   const limits = requestLimits(app.get(Admission, { strict: false }));
-  const body = jsonBody(bodyBounds(platform.config.server));
+  const maxBytes = platform.config.server.BODY_LIMIT_MB * MIB;
+  const body = jsonBody({ maxBytes, budget: app.get(BodyBudget, { strict: false }), rate: new SendingRate() });
   app.use(composeMiddleware(crossOrigin(routes), expectMethod, authenticate, limits, limitBody, body));
   app.useGlobalFilters(new ErrorFilter(new UnknownPaths(documentedRoutes(declared))));
   return app;
@@ -85,9 +85,4 @@ function routeIndex(declared: readonly DeclaredRoute[]): RouteIndex {
   routes.addTree(CONSOLE, { style: 'console' });
   routes.addTree(CONSOLE_API, { style: 'console' });
   return routes;
-}
-
-function bodyBounds({ BODY_LIMIT_MB, BODY_MEMORY_MB }: ServerConfig): BodyBounds {
-  const maxBytes = BODY_LIMIT_MB * MIB;
-  return { maxBytes, budget: new BodyBudget(BODY_MEMORY_MB * MIB, maxBytes), rate: new SendingRate() };
 }

@@ -119,7 +119,7 @@ describe('The first start of a gateway', () => {
     const answer = await fetch(`${secondUrl}/v1/user/balance`, { headers: { authorization: `Bearer ${offlineKey}` } });
     expect(answer.status).toBe(200);
     expect(await again.end('SIGTERM')).toBe(0);
-  }, 60_000);
+  });
 
   it('shows the admin token at the moment when it is stored, so that not even a crash takes it away', async () => {
     const DATA_DIR = join(folder, 'crashed');

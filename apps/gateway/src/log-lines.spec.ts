@@ -187,5 +187,5 @@ describe('The output of a role', () => {
     } finally {
       await gateway.stop();
     }
-  }, 60_000);
+  });
 });

@@ -215,7 +215,7 @@ function money(options: () => TestGatewayOptions): void {
     expect([count(200), count(402)]).toEqual([100, 900]);
     const report = await new ReconciliationService(gateway.database).run();
     expect(report?.findings).toEqual([]);
-  }, 60_000);
+  });
 }
 
 describe('Money, queues in Postgres', () => {

@@ -2,7 +2,7 @@ import dns from 'node:dns/promises';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { eventually, quickestOf, startNameServer, type TestNameServer } from '#testing';
+import { eventually, startNameServer, type TestNameServer } from '#testing';
 import { startTestGateway, type TestGateway } from './testing/test-gateway.js';
 
 const PICTURE = { model: 'eta-image-2.0', prompt: 'a lighthouse', size: '1:1', resolution: '1K' };
@@ -43,28 +43,20 @@ describe('Hosts whose name server never answers', () => {
     });
   }
 
-  const timeOf = async (work: () => Promise<unknown>): Promise<number> => {
-    const beganAtMs = performance.now();
-    await work();
-    return performance.now() - beganAtMs;
-  };
+  /** Silent hosts of webhooks that were looked up so far; the others wait for their turn, until those before are given up. */
+  const hostsAsked = (): number => new Set(names.asked.filter((name) => /^h\d+\.slow\.test$/.test(name))).size;
 
   it('delay neither the webhooks and references of other accounts, nor the look-ups of the system', async () => {
     const hosts = Array.from({ length: SILENT_HOSTS }, (_, index) => `http://h${index}.slow.test/hook`);
     await add('hostile', hosts);
     // The workers of images meet such a host too.
     await gateway.submit('/v1/images/generations', { ...PICTURE, image_urls: ['http://ref.slow.test/a.png'] });
-    await eventually(() => names.asked.some((name) => /^h\d+\.slow\.test$/.test(name)));
-    const deliveryMs = await quickestOf(1_500, () =>
-      timeOf(async () => {
-        const expected = received.calls + 1;
-        await add('victim', [url]);
-        await eventually(() => received.calls >= expected);
-      }),
-    );
-    expect(deliveryMs).toBeLessThan(1_500);
+    await eventually(() => hostsAsked() > 0);
+    await add('victim', [url]);
+    await eventually(() => received.calls === 1);
     // The system's look-ups share a few threads of the process, and none of these may be held.
-    expect(await quickestOf(500, () => timeOf(() => dns.lookup('localhost')))).toBeLessThan(500);
+    await dns.lookup('localhost');
+    expect(hostsAsked()).toBeLessThan(SILENT_HOSTS);
     const taskId = await gateway.submit('/v1/images/generations', PICTURE);
     expect(await gateway.waitForTask(taskId)).toMatchObject({ status: 'completed' });
   });

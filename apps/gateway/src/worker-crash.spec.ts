@@ -1,4 +1,4 @@
-import { describeWithRedis } from '#testing';
+import { describeWithRedis, PATIENT_WITH_POSTGRES } from '#testing';
 import { spawnApp, type SpawnedProcess } from './testing/spawned-process.js';
 import { startTestGateway, type TestGateway } from './testing/test-gateway.js';
 
@@ -8,6 +8,7 @@ const TASKS = 12;
 function workerEnvironment({ platform: { config } }: TestGateway): Record<string, string> {
   return {
     DATABASE_URL: config.database.DATABASE_URL ?? '',
+    ...PATIENT_WITH_POSTGRES,
     DATABASE_POOL_SIZE: '4',
     KEY_PEPPER: config.server.KEY_PEPPER ?? '',
     DATA_DIR: config.server.DATA_DIR,
@@ -63,7 +64,7 @@ function survivesKills(redisUrl?: string): void {
       captures: BigInt(TASKS),
       releases: 0n,
     });
-  }, 90_000);
+  });
 }
 
 describe('kill -9 of a worker, queues in Postgres', () => {

@@ -49,17 +49,11 @@ export {
   permissionsOf,
 } from './console/access.js';
 export type {
-  ConsoleChargeLine,
   ConsoleDelivery,
-  ConsoleEntry,
-  ConsoleEntryExplained,
   ConsoleInvitation,
   ConsoleKey,
   ConsoleModel,
   ConsolePerson,
-  ConsoleQuote,
-  ConsoleUsage,
-  ConsoleUsageRecord,
   ConsoleWebhookEndpoint,
 } from './console/account.js';
 export type {
@@ -75,6 +69,14 @@ export type {
 } from './console/admin.js';
 export { CONSOLE_ACCESS, type ConsoleAccess, type ConsoleApi } from './console/api.js';
 export { CONSOLE_VERSION, type ConsoleFailure, type ConsoleProblem } from './console/common.js';
+export type {
+  ConsoleChargeLine,
+  ConsoleEntry,
+  ConsoleEntryExplained,
+  ConsoleQuote,
+  ConsoleUsage,
+  ConsoleUsageRecord,
+} from './console/money.js';
 export type { ConsoleOverview, ConsoleWarning } from './console/overview.js';
 export type { ConsoleSession, SignInMethod } from './console/session.js';
 export type { ConsoleTask, ConsoleTaskDetails, ConsoleTaskEvent } from './console/tasks.js';

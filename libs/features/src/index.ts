@@ -85,8 +85,8 @@ export { ReadTaskService, type VersionedTask } from './tasks/read/read-task.serv
 export { readTaskListQuery } from './tasks/read/task-list.js';
 export {
   type TaskNeedingAttention,
+  type TasksNeedingAttention,
   TasksNeedingAttentionService,
-  type Troubles,
 } from './tasks/read/tasks-needing-attention.service.js';
 export { Loop } from './tasks/run/loop.js';
 export { MediaWorker } from './tasks/run/media-worker.js';
@@ -100,9 +100,11 @@ export { EmbeddingsService } from './text/embeddings/embeddings.service.js';
 export { geminiArrayStyle, geminiEventStyle } from './text/gemini/gemini-style.js';
 export type { InputItemQuery } from './text/input-item-page.js';
 export { ItemStore } from './text/item-store.js';
+export type { MakeRoom } from './text/make-room.js';
 export { messagesStyle } from './text/messages/messages-style.js';
 export { checkedBody } from './text/refusals.js';
 export { resolveReferences } from './text/resolve-references.js';
+export type { NamedData } from './text/server-sent-event.js';
 export { compactionOf } from './text/responses/compaction.js';
 export { replayResponse } from './text/responses/replay-response.js';
 export { responsesStyle } from './text/responses/responses-style.js';

@@ -64,6 +64,7 @@ export { type MetricSource, MetricsPage } from './metrics/metrics-page.js';
 export { signals } from './metrics/signals.js';
 export { NameResolver } from './names/name-resolver.js';
 export { NamesConfig } from './names/names.config.js';
+export { ServerNames, serverNames } from './names/server-names.js';
 export { startOpsServer } from './ops/ops-server.js';
 export { OpsConfig } from './ops/ops.config.js';
 export {

@@ -29,7 +29,7 @@ describe('Stopping a process', () => {
   async function leftAfter(tookMs: number, graceMs: number): Promise<number> {
     let left = Number.NaN;
     const config = readProcessConfig({
-      DATABASE_URL: test.url,
+      ...test.environment,
       DATA_DIR: folder,
       KEY_PEPPER: 'a-pepper-for-tests-only',
     });

@@ -11,7 +11,7 @@ export { noteProcess } from './run-folder.js';
 export { type S3Server, startS3Server } from './s3-server.js';
 export { type SilentHandshake, startSilentHandshake } from './silent-handshake.js';
 export { describeWithBrowser } from './test-browser.js';
-export { createTestDatabase, type TestDatabase } from './test-database.js';
+export { createTestDatabase, PATIENT_WITH_POSTGRES, type TestDatabase } from './test-database.js';
 export { describeWithPython } from './test-python.js';
 export { describeWithRedis, uniqueRedisPrefix } from './test-redis.js';
 export { startTestServices } from './test-services.js';

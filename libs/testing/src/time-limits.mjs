@@ -2,7 +2,8 @@
 // the whole run. Loaded into each worker before its first test file.
 import { addEventHandler } from 'jest-circus';
 
-const LIMIT_MS = 60_000;
+/** Many times what the slowest of them needs: it ends what hangs, and judges nothing. */
+const LIMIT_MS = 120_000;
 
 /** What `run` answers, or a failure after so long. */
 async function within(limitMs, run) {
@@ -22,5 +23,5 @@ addEventHandler((event, { currentDescribeBlock: block }) => {
   if (event.name !== 'add_test' && event.name !== 'add_hook') return;
   const added = event.name === 'add_test' ? block.children.at(-1) : block.hooks.at(-1);
   const { fn } = added;
-  if (fn) added.fn = () => within(event.timeout ?? LIMIT_MS, fn);
+  if (fn) added.fn = () => within(Math.max(event.timeout ?? 0, LIMIT_MS), fn);
 });

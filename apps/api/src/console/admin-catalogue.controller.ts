@@ -38,7 +38,7 @@ export class AdminCatalogueController {
     private readonly standings: UpstreamStandings,
     private readonly fleet: FleetStateService,
     private readonly workers: WorkersService,
-    private readonly troubles: TasksNeedingAttentionService,
+    private readonly needingAttention: TasksNeedingAttentionService,
     private readonly reconciliation: ReconciliationService,
   ) {}
 
@@ -48,7 +48,7 @@ export class AdminCatalogueController {
       this.fleet.read(),
       this.standings.all(),
       this.workers.list(false),
-      this.troubles.list(),
+      this.needingAttention.list(),
       this.reconciliation.latest(1),
     ]);
     return {

@@ -36,7 +36,7 @@ export class AdminConsoleTasksController {
     private readonly search: TaskSearchService,
     private readonly overview: TaskOverview,
     private readonly remedies: TaskRemediesService,
-    private readonly troubles: TasksNeedingAttentionService,
+    private readonly attention: TasksNeedingAttentionService,
     private readonly records: RecordsService,
     private readonly reconciliation: ReconciliationService,
   ) {}
@@ -89,7 +89,7 @@ export class AdminConsoleTasksController {
 
   @Reads('admin/troubles')
   async needingAttention(): Answer<'GET /admin/troubles'> {
-    return rowOf(await this.troubles.list());
+    return rowOf(await this.attention.list());
   }
 
   @Reads('admin/reconciliations')

@@ -26,8 +26,7 @@ describe('What the console tells and does', () => {
 
   const run = async (body: object): Promise<string> => (await owner.call('POST /runs', body)).body.task_id;
   const read = async (id: string) => (await owner.call('GET /tasks/:task_id', {}, `/tasks/${id}`)).body;
-  const ended = (id: string) =>
-    eventually(async () => ((await read(id)).is_final ? read(id) : null), { limitMs: 20_000 });
+  const ended = (id: string) => eventually(async () => ((await read(id)).is_final ? read(id) : null));
 
   it('prices a request before it runs, and says at which field one would be refused', async () => {
     const { body: good } = await owner.call('POST /quote', PICTURE);

@@ -46,7 +46,7 @@ export class UpstreamStandings {
     kind: AdminUpstream['kind'],
     calls: ReadonlyMap<string, CallsLately>,
   ): AdminUpstream {
-    const restMs = kind === 'text' ? this.textRestMs(id) : this.mediaRestMs(id);
+    const coolingMs = kind === 'text' ? this.textRestMs(id) : this.mediaRestMs(id);
     const lately = calls.get(id);
     const enabled = settings['enabled'] !== false;
     return {
@@ -61,8 +61,8 @@ export class UpstreamStandings {
       created_at: created_at?.toISOString() ?? null,
       updated_at: updated_at?.toISOString() ?? null,
       health: {
-        state: stateOf(enabled, problem, restMs),
-        resumes_at: enabled && restMs > 0 ? new Date(Date.now() + restMs).toISOString() : null,
+        state: stateOf(enabled, problem, coolingMs),
+        resumes_at: enabled && coolingMs > 0 ? new Date(Date.now() + coolingMs).toISOString() : null,
         calls: kind === 'media' ? callsOf(lately) : null,
         last_error: lately?.last_error ? errorOf(lately.last_error) : null,
       },
@@ -71,19 +71,19 @@ export class UpstreamStandings {
 
   private textRestMs(id: string): number {
     const live = this.inService.all.find(({ provider }) => provider.id === id);
-    return live && this.health.isCoolingForAll(live) ? this.cooldowns.restMs(live.healthName) : 0;
+    return live && this.health.isCoolingForAll(live) ? this.cooldowns.coolingMs(live.healthName) : 0;
   }
 
   private mediaRestMs(id: string): number {
     const routed = this.mediaInService.byId(id);
-    return routed ? this.cooldowns.restMs(circuitOfVendor(routed.upstream.vendorAccount)) : 0;
+    return routed ? this.cooldowns.coolingMs(circuitOfVendor(routed.upstream.vendorAccount)) : 0;
   }
 }
 
-function stateOf(enabled: boolean, problem: string | null, restMs: number): AdminUpstream['health']['state'] {
+function stateOf(enabled: boolean, problem: string | null, coolingMs: number): AdminUpstream['health']['state'] {
   if (!enabled) return 'off';
   if (problem !== null) return 'problem';
-  return restMs > 0 ? 'cooling_down' : 'serving';
+  return coolingMs > 0 ? 'cooling_down' : 'serving';
 }
 
 const callsOf = (lately: CallsLately | undefined): AdminUpstream['health']['calls'] => ({

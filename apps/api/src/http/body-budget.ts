@@ -1,10 +1,29 @@
 import type { ServerResponse } from 'node:http';
+import { GatewayError } from '#contracts';
+
+/** Bodies up to this many bytes are held without asking: connections bound them, and most requests are smaller. */
+export const UNCOUNTED_BYTES = 64 * 1024;
+
+/** When to send a request again that there was no room for, in milliseconds. */
+const RETRY_AFTER_MS = 2_000;
 
 /** What a body takes for each byte of it: the bytes themselves, and the texts that are made of them. */
 const HELD_PER_BYTE = 2;
 
 /** The part of the budget that an account may hold whatever the others hold. */
 const SHARE = 1 / 4;
+
+/** How a request is refused that there is no room for. */
+export const noRoomFor = (whose: NoRoom): GatewayError =>
+  whose === 'process'
+    ? new GatewayError('overloaded', 'Too many large requests arrive at the moment; send this one again shortly.', {
+        retryAfterMs: RETRY_AFTER_MS,
+      })
+    : new GatewayError(
+        'rate_limit_exceeded',
+        'The account sends too many large requests at once; send this one again when others are answered.',
+        { retryAfterMs: RETRY_AFTER_MS },
+      );
 
 interface Held {
   readonly accountId: string;
@@ -59,6 +78,11 @@ export class BodyBudget {
     }
     this.count(accountId, more);
     return null;
+  }
+
+  /** Lets a request hold so much more than it does, as `grow`. */
+  growBy(answer: ServerResponse, accountId: string, moreBytes: number): NoRoom | null {
+    return this.grow(answer, accountId, (this.answers.get(answer)?.bytes ?? 0) / HELD_PER_BYTE + moreBytes);
   }
 
   /** Gives back what a request holds, before its answer is over. */

@@ -1,12 +1,11 @@
 import type { Response } from 'express';
 import { drained } from './drained.js';
+import { STALL_MS } from './serialized-body.js';
 
 /** A comment this often keeps proxies from cutting a quiet stream, in milliseconds. */
 const HEARTBEAT_MS = 15_000;
 /** When a client that was cut off comes back, in milliseconds. */
 const RECONNECT_MS = 2_000;
-/** A client that reads nothing of what waits for it for so long is cut off, in milliseconds. */
-const STALL_MS = 60_000;
 
 /** Server-sent events about tasks: begun at once, kept open in silence, written no faster than the client reads. */
 export class EventStream {

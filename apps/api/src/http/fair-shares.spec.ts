@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { ItemStore } from '#features';
 import { eventually } from '#testing';
 import { type AdminGateway, startAdminGateway } from '../../../gateway/src/testing/admin-gateway.js';
 
@@ -80,6 +81,25 @@ describe('What accounts share', () => {
     sent.end(body);
     expect((await answerTo(sent)).status).not.toBe(503);
     for (const one of stalled) one.destroy();
+  });
+
+  it('are not taken away by one account with small requests that refer to what it stored', async () => {
+    const { id: accountId } = await api.newAccount({ unlimited: true });
+    const { key } = await api.newKey(accountId);
+    const items = [{ type: 'message', role: 'user', id: 'in_large', content: 'x'.repeat(7 * MIB) }];
+    const response = { id: 'resp_large', object: 'response', output: [] };
+    await new ItemStore(api.gateway.database).save({
+      accountId,
+      response,
+      inputItems: items,
+      previousResponseId: undefined,
+    });
+    const body = { model: 'vendor-5', previous_response_id: 'resp_large' };
+    const ask = () => api.withKey(key, '/v1/responses/input_tokens', 'POST', body);
+    const answers = await Promise.all(Array.from({ length: 8 }, ask));
+    // What is counted is too much to be counted; who found no room is told to come again.
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([413, 429]));
+    expect((await ask()).status).toBe(413);
   });
 
   it('are given back when a body comes too slowly, with an end of its connection', async () => {

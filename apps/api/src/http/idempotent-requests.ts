@@ -7,6 +7,7 @@ import { Admission } from './admission.js';
 import { callerOf } from './api-key.guard.js';
 import { envelope } from './envelope.js';
 import { JSON_TYPE, SerializedBody } from './serialized-body.js';
+import { StoredRoom } from './stored-room.js';
 import { toGatewayError } from './to-gateway-error.js';
 
 const log = logger('idempotency');
@@ -44,6 +45,7 @@ export class IdempotentRequests {
   constructor(
     private readonly records: IdempotencyService,
     private readonly admission: Admission,
+    private readonly room: StoredRoom,
   ) {}
 
   /**
@@ -75,7 +77,11 @@ export class IdempotentRequests {
       body: request.rawBody ?? JSON.stringify(request.body ?? null),
       requestId: request.requestId,
     });
-    if (beginning.kind === 'replay') return replayed(beginning.answer, response);
+    if (beginning.kind === 'replay') {
+      const body = replayed(beginning.answer, response);
+      this.room.of(response, callerOf(request).accountId)(body.bytes);
+      return body;
+    }
     const { attempt } = beginning;
     nameAfter(attempt, request, response);
     const written = beginning.kind === 'resume' ? beginning.task : null;

@@ -1,17 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError } from '#contracts';
 import { BodyBytes, type JsonBounds, JsonScan, nextTurn } from '#platform';
-import type { BodyBudget, NoRoom } from './body-budget.js';
+import { type BodyBudget, noRoomFor, UNCOUNTED_BYTES } from './body-budget.js';
 import type { SendingRate } from './sending-rate.js';
-
-/** Bodies up to this many bytes are held without asking: connections bound them, and most requests are smaller. */
-const UNCOUNTED_BYTES = 64 * 1024;
 
 /** So much of a body is read at a time, in bytes. Then others come first: a socket hands over two megabytes at once. */
 const AT_ONCE_BYTES = 256 * 1024;
-
-/** When to send a body again that there was no room for, in milliseconds. */
-const RETRY_AFTER_MS = 2_000;
 
 /** What bounds the bodies of a process. */
 export interface BodyBounds {
@@ -133,14 +127,3 @@ class ArrivingBody {
 
 const tooLarge = (maxBytes: number): GatewayError =>
   new GatewayError('request_too_large', `The body is larger than the ${maxBytes} bytes allowed.`);
-
-const noRoomFor = (whose: NoRoom): GatewayError =>
-  whose === 'process'
-    ? new GatewayError('overloaded', 'Too many large requests arrive at the moment; send this one again shortly.', {
-        retryAfterMs: RETRY_AFTER_MS,
-      })
-    : new GatewayError(
-        'rate_limit_exceeded',
-        'The account sends too many large requests at once; send this one again when others are answered.',
-        { retryAfterMs: RETRY_AFTER_MS },
-      );

@@ -1,5 +1,9 @@
 import type { Response } from 'express';
 
+/** A client that reads nothing of a longer answer for so long is cut off. */
+const LONG_BYTES = 64 * 1024;
+export const STALL_MS = 60_000;
+
 /** The type of a JSON answer. */
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
@@ -23,7 +27,10 @@ export class SerializedBody {
 
   /** Sends it with the status and headers that the response has. */
   sendWith(response: Response): void {
-    response.writeHead(response.statusCode, { 'content-type': this.contentType, 'content-length': this.bytes });
+    const { bytes } = this;
+    // The time of a connection begins anew whenever something of what waits is read.
+    if (bytes > LONG_BYTES) response.setTimeout(STALL_MS, () => response.destroy());
+    response.writeHead(response.statusCode, { 'content-type': this.contentType, 'content-length': bytes });
     response.end(this.text);
   }
 }

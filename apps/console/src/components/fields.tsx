@@ -63,6 +63,28 @@ export const TextField = ({ label, hint, error, aside, ...input }: Described & O
   </Field>
 );
 
+interface Typed {
+  readonly label: string;
+  readonly hint?: string;
+  readonly value: string;
+  readonly onType: (value: string) => void;
+}
+
+/** The address that somebody signs in with; the browser offers the one it knows. */
+export const EmailField = ({ onType, ...field }: Typed) => (
+  <TextField {...field} type="email" autoComplete="username" onChange={(event) => onType(event.target.value)} />
+);
+
+/** @param props.isNew it is being set: the browser offers to make one up, and not the one it knows. */
+export const PasswordField = ({ isNew = false, onType, ...field }: Typed & { readonly isNew?: boolean }) => (
+  <TextField
+    {...field}
+    type="password"
+    autoComplete={isNew ? 'new-password' : 'current-password'}
+    onChange={(event) => onType(event.target.value)}
+  />
+);
+
 export const TextArea = ({
   label,
   hint,

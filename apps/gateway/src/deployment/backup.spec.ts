@@ -74,7 +74,7 @@ describe('Backup and restore', () => {
       await old.stop();
       await fresh.remove();
     }
-  }, 60_000);
+  });
 
   it('moves a running embedded installation to an empty machine, keys included', async () => {
     const [home, elsewhere, backup] = ['home', 'elsewhere', 'embedded'].map((name) => join(folder, name)) as [
@@ -102,7 +102,7 @@ describe('Backup and restore', () => {
     const after = await seenBy(restoredUrl, key);
     await second.end('SIGTERM');
     expect(after).toEqual(before);
-  }, 90_000);
+  });
 
   it('refuses a store that has files, before anything is written, and takes it when forced', async () => {
     const old = await startTestGateway();
@@ -125,7 +125,7 @@ describe('Backup and restore', () => {
       await old.stop();
       await fresh.remove();
     }
-  }, 60_000);
+  });
 
   it('refuses a database in use, a half backup and a damaged one, and leaves the database as it was', async () => {
     const gateway = await startTestGateway({ workers: false });
@@ -151,5 +151,5 @@ describe('Backup and restore', () => {
       await gateway.stop();
       await fresh.remove();
     }
-  }, 60_000);
+  });
 });

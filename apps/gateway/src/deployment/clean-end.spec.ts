@@ -61,28 +61,23 @@ describe('A signal to npm', () => {
       });
       expect(filesBelow(folder).filter((file) => /postmaster\.pid|gateway\.lock/.test(file))).toEqual([]);
     },
-    120_000,
   );
 
   it.each([
     ['twice', /Ctrl-C stops it/, 2],
     ['while it starts', /Admin token/, 1],
-  ])(
-    'SIGINT %s leaves no database behind either',
-    async (_when, moment, times) => {
-      const child = npm(['start'], { DATA_DIR: join(folder, 'data'), PORT: '0' });
-      let output = '';
-      child.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()));
-      await eventually(() => moment.test(output), { ...PATIENT, shows: () => output });
-      for (let time = 0; time < times; time += 1) child.kill('SIGINT');
-      await eventually(() => processesOf(folder).length === 0, {
-        ...PATIENT,
-        shows: () => `left: ${processesOf(folder).join()}`,
-      });
-      expect(processesOf(folder)).toEqual([]);
-    },
-    120_000,
-  );
+  ])('SIGINT %s leaves no database behind either', async (_when, moment, times) => {
+    const child = npm(['start'], { DATA_DIR: join(folder, 'data'), PORT: '0' });
+    let output = '';
+    child.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    await eventually(() => moment.test(output), { ...PATIENT, shows: () => output });
+    for (let time = 0; time < times; time += 1) child.kill('SIGINT');
+    await eventually(() => processesOf(folder).length === 0, {
+      ...PATIENT,
+      shows: () => `left: ${processesOf(folder).join()}`,
+    });
+    expect(processesOf(folder)).toEqual([]);
+  });
 
   it.each(['SIGTERM', 'SIGINT', 'SIGKILL'] as const)(
     '%s ends a test run with its servers, and no folder stays',
@@ -100,7 +95,6 @@ describe('A signal to npm', () => {
       await eventually(() => left().length === 0, { ...PATIENT, shows: () => left().join() });
       expect(left()).toEqual([]);
     },
-    120_000,
   );
 });
 

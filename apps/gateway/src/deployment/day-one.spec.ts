@@ -19,15 +19,11 @@ describeWithRedis('The first day, from nothing', (redisUrl) => {
   afterAll(() => closeStory(story));
 
   let failed: string | undefined;
-  it.each(steps)(
-    '%s',
-    async (name, take) => {
-      // Nothing can be said about what comes after a step that failed.
-      expect(failed).toBeUndefined();
-      failed = name;
-      await take();
-      failed = undefined;
-    },
-    60_000,
-  );
+  it.each(steps)('%s', async (name, take) => {
+    // Nothing can be said about what comes after a step that failed.
+    expect(failed).toBeUndefined();
+    failed = name;
+    await take();
+    failed = undefined;
+  });
 });

@@ -38,7 +38,7 @@ describe('The image', () => {
   });
 
   const environment = (dataDirectory: string): Record<string, string> => ({
-    DATABASE_URL: database.url,
+    ...database.environment,
     SANDBOX_SELLS: 'true',
     KEY_PEPPER: 'a-pepper-for-tests-only',
     DATA_DIR: dataDirectory,
@@ -107,15 +107,11 @@ describe('The image', () => {
     ['video-worker', /waiting for video tasks/],
     ['image-worker', /waiting for image tasks/],
     ['maintenance-worker', /doing maintenance/],
-  ])(
-    'starts %s and stops it with SIGTERM and exit code 0',
-    async (command, ready) => {
-      const folder = await mkdtemp(join(tmpdir(), 'gateway-image-data-'));
-      const started = spawnScript(['deploy/entrypoint.mjs', command], environment(folder), layout);
-      await started.waitFor(ready);
-      expect([await started.end('SIGTERM'), started.output()]).toEqual([0, expect.anything()]);
-      await rm(folder, { recursive: true, force: true });
-    },
-    60_000,
-  );
+  ])('starts %s and stops it with SIGTERM and exit code 0', async (command, ready) => {
+    const folder = await mkdtemp(join(tmpdir(), 'gateway-image-data-'));
+    const started = spawnScript(['deploy/entrypoint.mjs', command], environment(folder), layout);
+    await started.waitFor(ready);
+    expect([await started.end('SIGTERM'), started.output()]).toEqual([0, expect.anything()]);
+    await rm(folder, { recursive: true, force: true });
+  });
 });

@@ -171,7 +171,7 @@ describeWithRedis('A fleet of replicas over one Redis and one Postgres', (redisU
         execute function note_start()`,
     });
     environment = {
-      DATABASE_URL: database.url,
+      ...database.environment,
       SANDBOX_SELLS: 'true',
       DATABASE_POOL_SIZE: '4',
       REDIS_URL: redisUrl,

@@ -63,7 +63,7 @@ describe('Dashboard and alerts', () => {
     gateway.platform.metrics.add(...fleetSources(gateway.database));
     await mixedLoad(gateway);
     page = await (await fetch(`${gateway.baseUrl}/metrics`)).text();
-  }, 60_000);
+  });
   afterAll(() => gateway.stop());
 
   const samplesOf = (metric: string): string[] =>

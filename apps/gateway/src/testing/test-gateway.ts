@@ -16,7 +16,7 @@ import {
   TextConfig,
 } from '#providers';
 import { openPlatform, type Platform, readProcessConfig, type Worker } from '#runtime';
-import { createTestDatabase, eventually, uniqueRedisPrefix } from '#testing';
+import { createTestDatabase, eventually, PATIENT_WITH_POSTGRES, uniqueRedisPrefix } from '#testing';
 import { createApi } from '../../../api/src/create-api.js';
 import { applyPrices, seed } from '../../../api/src/seed.js';
 import { serve } from '../../../api/src/serve.js';
@@ -87,7 +87,7 @@ export interface TestGateway {
   ): Promise<TestAnswer<Body>>;
   /** Submits a task that must be accepted, and answers its id. */
   submit(path: string, body: unknown): Promise<string>;
-  /** Polls until the task is final. @throws Error after `limitMs`, 20 s unless given. */
+  /** Polls until the task is final. @throws Error after `limitMs`, 50 s unless given. */
   waitForTask(taskId: string, limitMs?: number): Promise<TaskView>;
   /** Waits until every request is answered, or the gateway has seen that who asked has left. */
   untilAnswered(): Promise<void>;
@@ -106,6 +106,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
   const platform = await openPlatform(
     readProcessConfig({
       DATABASE_URL: (await options.databaseBehind?.(databaseUrl)) ?? databaseUrl,
+      ...(!options.databaseBehind && PATIENT_WITH_POSTGRES),
       DATABASE_POOL_SIZE: '6',
       KEY_PEPPER: 'a-pepper-for-tests-only',
       GATEWAY_API_KEY: TEST_KEY,
@@ -210,7 +211,7 @@ function createClient(baseUrl: string): Pick<TestGateway, 'baseUrl' | 'send' | '
       if (status !== 200 || !taskId) throw new Error(`${path} answered ${status}: ${JSON.stringify(answer)}`);
       return taskId;
     },
-    waitForTask: (taskId, limitMs = 20_000) =>
+    waitForTask: (taskId, limitMs = 50_000) =>
       eventually(
         async () => {
           const { body } = await send<{ data: TaskView }>('GET', `/v1/tasks/${taskId}`);

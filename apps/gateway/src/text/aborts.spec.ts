@@ -5,9 +5,9 @@ import { TEXT_LIBRARIES, type LibraryClient } from '../testing/text-vendor/text-
 /** Long enough that a reply is still going on when its first words have been read. */
 const WORD_MS = 20;
 /** How soon an upstream must learn that nobody listens any more: a moment, or a few on a busy machine. */
-const ABORT_MS = 5_000;
+const ABORT_MS = 25_000;
 /** Money may take a moment longer: the first count of tokens loads the tokenizer. */
-const SETTLED_MS = 10_000;
+const SETTLED_MS = 45_000;
 
 const STORY = ['Tell me a long story of many words'] as const;
 

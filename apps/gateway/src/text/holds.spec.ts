@@ -121,6 +121,17 @@ describe('What a text request holds', () => {
     expect(gateway.vendor.seen).toHaveLength(asked);
   });
 
+  it('holds what is thought beside the limit too, and asks for no more than is held', async () => {
+    const thinking = { enable_thinking: true, thinking_budget: 30_000 };
+    await gateway.setBalance(40_000n);
+    expect((await send('chat', { max_tokens: 10, ...thinking })).status).toBe(402);
+    expect((await send('chat', thinking)).status).toBe(402);
+    expect((await send('chat', { max_tokens: 10, enable_thinking: true, thinking_budget: 0 })).status).toBe(200);
+    await gateway.setBalance(100_000_000n);
+    expect((await send('chat', thinking)).status).toBe(200);
+    expect(gateway.vendor.last.body['max_tokens']).toBe(30_000 + 1_024);
+  });
+
   it('judges one spelling of a limit and sends that one on', async () => {
     await gateway.setBalance(100_000_000n);
     const twice = await send('gemini', {

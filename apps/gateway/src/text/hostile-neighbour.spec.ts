@@ -106,14 +106,13 @@ describe('A tenant whose requests fail', () => {
 
   async function ask(key: string, style: Style, model: string, text: string, stream = false) {
     const { path, body, headers } = textRequest(style, { key, model, stream, text });
-    const startedAt = performance.now();
     const answer = await fetch(gateway.baseUrl + path, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...headers },
       body: JSON.stringify(body),
     });
     const content = await answer.text();
-    return { status: answer.status, headers: answer.headers, content, tookMs: performance.now() - startedAt };
+    return { status: answer.status, headers: answer.headers, content };
   }
 
   /** A name that looks like a key is repeated by the vendor only when the caller wrote it. */
@@ -138,23 +137,15 @@ describe('A tenant whose requests fail', () => {
       });
 
       it('takes the upstream from nobody else, whatever it sends', async () => {
-        const victim = async (): Promise<number> => {
-          const { status, tookMs } = await ask(gateway.key, style, model, 'Hello there');
-          expect(status).toBe(200);
-          return tookMs;
-        };
-        const p95 = (times: number[]): number => times.toSorted((one, other) => one - other)[18] ?? Number.NaN;
-        const quiet: number[] = [];
-        for (let count = 0; count < 20; count += 1) quiet.push(await victim());
-        const attacked: number[] = [];
         const texts = [...Object.keys(OWN_FAULTS), ...Object.keys(PROVOKED)].map(textOf);
         for (let count = 0; count < 20; count += 1) {
           const attack = ask(hostile, style, model, texts[count % texts.length] ?? '', count % 2 === 0);
-          attacked.push(await victim());
+          const asked = gateway.vendor.seen.length;
+          // The only upstream of the model: while it cools down, this would be refused without asking it.
+          expect((await ask(gateway.key, style, model, 'Hello there')).status).toBe(200);
+          expect(gateway.vendor.seen.slice(asked).some(({ text }) => text.includes('Hello there'))).toBe(true);
           await attack;
         }
-        // A machine under load stalls for a moment now and then; a rest would take seconds.
-        expect(p95(attacked)).toBeLessThan(Math.max(2 * p95(quiet), 1_000));
       });
     });
   });

@@ -180,6 +180,18 @@ describe('Leaving', () => {
     expect(await stay({ style: 'responses', model: MODEL_OVER[upstream], stream: true })).toMatchObject({ amount: 0n });
   });
 
+  it.each(VENDORS)('charges a conversation that %s was to shorten and answered with nothing', async (upstream) => {
+    gateway.vendor.script = () => ({ reasoning: undefined, text: ' ', call: undefined });
+    const body = JSON.stringify({ model: MODEL_OVER[upstream], input: 'Hello there' });
+    const headers = { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' };
+    const paid = await paidFor(async () => {
+      const answer = await fetch(`${gateway.baseUrl}/v1/responses/compact`, { method: 'POST', headers, body });
+      expect([answer.status, await answer.text()]).toEqual([502, expect.stringContaining('is charged')]);
+    });
+    gateway.vendor.script = () => undefined;
+    expect(paid.amount).toBeGreaterThan(0n);
+  });
+
   it('keeps the books exact through all of it', async () => {
     await eventually(async () => {
       const { rows } = await gateway.database.query({ text: 'select 1 from request_hold where not is_allowance' });

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../json.js';
 import type { AccountRole, OperatorConsoleRole } from './access.js';
-import type { ConsoleEntry, ConsoleKey, ConsoleKeySettings } from './account.js';
+import type { ConsoleKey, ConsoleKeySettings } from './account.js';
 import type {
   Amount,
   ConsoleExportQuery,
@@ -12,6 +12,7 @@ import type {
   Time,
   Write,
 } from './common.js';
+import type { ConsoleEntry } from './money.js';
 
 /** An account as operators see it. */
 export interface AdminAccount {

@@ -1,5 +1,5 @@
-import type { ConsoleBalance } from './account.js';
 import type { Amount, Read } from './common.js';
+import type { ConsoleBalance } from './money.js';
 import type { ConsoleTask } from './tasks.js';
 
 /** Something that the person should look at. */

@@ -2,7 +2,8 @@ import type { Medium } from '../catalog/media-order.js';
 import type { JsonObject } from '../json.js';
 import type { PublicTaskStatus } from '../task.js';
 import type { Amount, ConsoleList, ConsoleListQuery, Day, NoFields, Read, Time, Write } from './common.js';
-import type { ConsoleDelivery, ConsoleEntry, ConsoleUsageRecord } from './account.js';
+import type { ConsoleEntry, ConsoleUsageRecord } from './money.js';
+import type { ConsoleDelivery } from './account.js';
 
 /** A file that a task made. */
 export interface ConsoleFile {

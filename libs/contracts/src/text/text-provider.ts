@@ -32,6 +32,8 @@ export interface TextCall {
 export interface ReplyProgress {
   /** The usage that was told until now; undefined while none was. Its output may be 0, or too small. */
   readonly told: () => TextUsage | undefined;
+  /** What the upstream has written and nobody was told yet, for counting; absent where nothing is held back. */
+  readonly heldBack?: () => string;
   /** True: the models behind it may reason without being asked, and show nothing of it. */
   readonly mayReasonUnasked: boolean;
 }

@@ -62,9 +62,12 @@ export class GuessLimiter {
   private timer: NodeJS.Timeout | undefined;
   private readonly log = logger('guesses');
 
+  /** @param delay lets so many milliseconds pass before a guess is looked at. */
   constructor(
     private readonly limits: GuessLimits,
     private readonly counter: Pick<RateCounter, 'add'>,
+    private readonly delay: (delayMs: number) => Promise<unknown> = (delayMs) =>
+      sleep(delayMs, undefined, { ref: false }),
   ) {}
 
   /** Whether the address has guessed wrong so often that it is slowed down. */
@@ -128,7 +131,7 @@ export class GuessLimiter {
     address.turn = new Promise((resolve) => (end = resolve));
     try {
       await before;
-      await sleep(delayMs, undefined, { ref: false });
+      await this.delay(delayMs);
       return await open();
     } finally {
       address.waiting -= 1;

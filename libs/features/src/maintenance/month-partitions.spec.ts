@@ -109,8 +109,8 @@ describe('Months of records that nobody keeps any longer', () => {
       expect(await dropping).toEqual([]);
       return longest;
     });
-    // What two statements take on a busy machine comes to it; without a limit they would wait for the reader's end.
-    expect(longestMs).toBeLessThan(DROP_LIMIT_MS + 4_000);
+    // Without a limit they would wait for the reader's end, which waits for the drop: for ever. The rest is for busy machines.
+    expect(longestMs).toBeLessThan(DROP_LIMIT_MS + 20_000);
     expect(await months.dropOlder('usage_record', DAYS)).toEqual([partitionOf(OLD)]);
   });
 

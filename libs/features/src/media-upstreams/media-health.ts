@@ -5,14 +5,14 @@ import type { RoutedUpstream } from './media-upstreams.js';
 
 const log = logger('generation');
 
-/** How many orders in a row an upstream must be away for to rest. */
+/** How many orders in a row an upstream must be away for to cool down. */
 const FAILURES_TO_REST = 3;
 /** Of how many accounts they must be before it cools down for all. */
 const ACCOUNTS_TO_REST = 2;
 /** How long the refusal of one account speaks against an upstream, in milliseconds. */
 const EVIDENCE_MS = 60_000;
-/** First and longest rest of one that is away, in milliseconds; it doubles with every failed probe. */
-const REST_MS = { first: 5_000, longest: 120_000 } as const;
+/** First and longest cooldown of one that is away, in milliseconds; it doubles with every failed probe. */
+const COOLDOWN_MS = { first: 5_000, longest: 120_000 } as const;
 /** How long one cools down whose key, balance or contract an operator has to look at, in milliseconds. */
 const UNFIT_MS = 600_000;
 
@@ -36,7 +36,7 @@ interface Refusal {
 /**
  * Keeps orders away from upstreams that are away or cannot work, at all replicas: a whole vendor account, or one model of
  * it. An order can be made to fail on purpose, so that what failed for one account alone cools down for that account alone. When
- * a rest is over, one order of one replica probes it.
+ * a cooldown is over, one order of one replica probes it.
  */
 @Injectable()
 export class MediaHealth {
@@ -50,19 +50,19 @@ export class MediaHealth {
   constructor(private readonly cooldowns: Cooldowns) {}
 
   /** Milliseconds until it may be asked for the model again, by any account; 0: now, or by one order that probes it. */
-  restMs(routed: RoutedUpstream, model: string): number {
-    return this.longestRest(sharedNames(routed, model));
+  coolingMs(routed: RoutedUpstream, model: string): number {
+    return this.longestCooling(sharedNames(routed, model));
   }
 
   /** The same for one account. */
-  restForMs(routed: RoutedUpstream, order: AskedFor): number {
-    return this.longestRest(namesOf(routed, order));
+  coolingForMs(routed: RoutedUpstream, order: AskedFor): number {
+    return this.longestCooling(namesOf(routed, order));
   }
 
   /** True while no account's orders reach it, or only one that probes it: the whole upstream, or with `model` that model of it. */
   isCooling(routed: RoutedUpstream, model = ''): boolean {
     if (this.cooldowns.isQuiet) return false;
-    return sharedNames(routed, model).some((name) => this.cooldowns.stateOf(name) !== 'open');
+    return sharedNames(routed, model).some((name) => this.cooldowns.stateOf(name) !== 'available');
   }
 
   /** Undefined: it cools down, or another order probes it. */
@@ -70,7 +70,7 @@ export class MediaHealth {
     const order = { model, accountId };
     if (this.cooldowns.isQuiet) return { ...order, probes: [] };
     const states = namesOf(routed, order).map((name) => ({ name, state: this.cooldowns.stateOf(name) }));
-    if (states.some(({ state }) => state === 'resting')) return undefined;
+    if (states.some(({ state }) => state === 'cooling_down')) return undefined;
     const probes: Probe[] = [];
     for (const { name } of states.filter(({ state }) => state === 'half_open')) {
       const probe = await this.cooldowns.claimProbe(name);
@@ -103,14 +103,14 @@ export class MediaHealth {
     // It fails because prompts ask it to: that must keep it from nobody else.
     if (routed.upstream.protocol === 'sandbox') return this.released({ probes });
     const [whole, , own] = namesOf(routed, admission);
-    const rested = this.isAwayForAll(routed, admission, whole)
+    const cooled = this.isAwayForAll(routed, admission, whole)
       ? whole
       : this.isAwayForOne(routed, admission)
         ? own
         : undefined;
-    if (rested !== undefined) this.rest(routed, rested, this.awayMs(routed, admission, rested));
-    if (rested === whole) this.failures.delete(routed.upstream.vendorAccount);
-    this.released({ probes: probes.filter(({ name }) => name !== rested) });
+    if (cooled !== undefined) this.coolDown(routed, cooled, this.awayMs(routed, admission, cooled));
+    if (cooled === whole) this.failures.delete(routed.upstream.vendorAccount);
+    this.released({ probes: probes.filter(({ name }) => name !== cooled) });
   }
 
   /** Its key, balance or contract does not do: an operator has to look at it. */
@@ -124,12 +124,12 @@ export class MediaHealth {
     const name = isSure ? shared : own;
     const { status, code } = vendor;
     log.error('upstream.unfit', { upstream: routed.upstream.id, model, scope, status, code });
-    this.rest(routed, name, UNFIT_MS);
+    this.coolDown(routed, name, UNFIT_MS);
     this.released({ probes: probes.filter((probe) => probe.name !== name) });
   }
 
-  private longestRest(names: readonly string[]): number {
-    return this.cooldowns.isQuiet ? 0 : Math.max(...names.map((name) => this.cooldowns.restMs(name)));
+  private longestCooling(names: readonly string[]): number {
+    return this.cooldowns.isQuiet ? 0 : Math.max(...names.map((name) => this.cooldowns.coolingMs(name)));
   }
 
   /** Takes note of the failure. */
@@ -155,10 +155,12 @@ export class MediaHealth {
     const isProbe = isShared && this.isProbe(admission, name);
     const isSameProber = isProbe && this.probers.get(upstream.vendorAccount) === accountId;
     if (isProbe) this.probers.set(upstream.vendorAccount, accountId);
-    return isSameProber ? REST_MS.first : Math.min(REST_MS.longest, REST_MS.first * 2 ** this.cooldowns.restsOf(name));
+    return isSameProber
+      ? COOLDOWN_MS.first
+      : Math.min(COOLDOWN_MS.longest, COOLDOWN_MS.first * 2 ** this.cooldowns.cooldownsOf(name));
   }
 
-  /** True when it is this order that probes, and nobody let it rest anew meanwhile. */
+  /** True when it is this order that probes, and nobody let it cool down anew meanwhile. */
   private isProbe({ probes }: MediaAdmission, name: string): boolean {
     return probes.some((probe) => probe.name === name && this.cooldowns.holds(probe));
   }
@@ -169,9 +171,9 @@ export class MediaHealth {
     return before !== undefined && before.accountId !== accountId && performance.now() - before.atMs < EVIDENCE_MS;
   }
 
-  private rest(routed: RoutedUpstream, name: string, restMs: number): void {
-    this.cooldowns.rest(name, restMs);
-    log.warn('upstream.resting', { upstream: routed.upstream.id, circuit: name, restMs });
+  private coolDown(routed: RoutedUpstream, name: string, coolingMs: number): void {
+    this.cooldowns.coolDown(name, coolingMs);
+    log.warn('upstream.cooling_down', { upstream: routed.upstream.id, circuit: name, coolingMs });
   }
 }
 

@@ -23,7 +23,7 @@ describe('The numbers of media upstreams', () => {
   }
 
   const resting = async (upstream: string): Promise<number | undefined> =>
-    (await signals.mediaResting.get()).values.find(({ labels }) => labels.upstream === upstream)?.value;
+    (await signals.mediaCoolingDown.get()).values.find(({ labels }) => labels.upstream === upstream)?.value;
   const closed = async (model: string): Promise<number | undefined> =>
     (await signals.mediaClosed.get()).values.find(({ labels }) => labels.model === model)?.value;
   const unpaid = (scope: 'account' | 'model') => new MediaFailure('unfit', 'not_paid', { scope });

@@ -30,7 +30,7 @@ export class MediaMetrics implements OnModuleInit {
     const { medium, upstreams, health } = this;
     const seen = new Set(this.models.flatMap((model) => upstreams.serving(model)));
     for (const routed of seen)
-      signals.mediaResting.set({ upstream: routed.upstream.id, medium }, health.isCooling(routed) ? 1 : 0);
+      signals.mediaCoolingDown.set({ upstream: routed.upstream.id, medium }, health.isCooling(routed) ? 1 : 0);
     this.forgetLeft(new Set([...seen].map(({ upstream }) => upstream.id)));
     for (const model of this.models) {
       const serving = upstreams.serving(model);
@@ -44,7 +44,7 @@ export class MediaMetrics implements OnModuleInit {
   /** An upstream that makes nothing any more must not look as if it rested for ever. */
   private forgetLeft(ids: ReadonlySet<string>): void {
     for (const upstream of this.shown)
-      if (!ids.has(upstream)) signals.mediaResting.remove({ upstream, medium: this.medium });
+      if (!ids.has(upstream)) signals.mediaCoolingDown.remove({ upstream, medium: this.medium });
     this.shown.clear();
     for (const id of ids) this.shown.add(id);
   }

@@ -66,7 +66,7 @@ export class StartGate {
   closedMs(routed: RoutedUpstream, model: string): number {
     const { vendorAccount } = routed.upstream;
     return Math.max(
-      this.health.restMs(routed, model),
+      this.health.coolingMs(routed, model),
       this.limits.knownPauseMs(vendorAccount, 'start'),
       this.limits.knownPauseMs(vendorAccount, `start ${model}`),
       this.limits.knownPauseMs(vendorAccount, `spent ${routed.upstream.id}`),
@@ -79,7 +79,7 @@ export class StartGate {
     const closedMs = this.closedMs(routed, order.model);
     if (closedMs > 0) return { waitMs: spread(closedMs) };
     const admission = await this.health.admits(routed, order);
-    if (!admission) return { waitMs: spread(this.health.restForMs(routed, order) || 1_000) };
+    if (!admission) return { waitMs: spread(this.health.coolingForMs(routed, order) || 1_000) };
     const { startsPerMinute } = routed.limits;
     if (startsPerMinute === undefined) return { admission };
     const { vendorAccount } = routed.upstream;

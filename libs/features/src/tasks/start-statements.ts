@@ -81,7 +81,7 @@ where t.id = $3 and t.provider = $1 and a.upstream = $1
  * the order. A wish to cancel that came meanwhile is carried out at the first poll.
  */
 export const SET_RUNNING = `
-with moved as (
+with transitioned as (
   update task set state = 'running', operation = $3, provider = $4, lease_owner = null, lease_until = null,
     running_at = now(), lapses = 0, sudden_lapses = 0, version = version + 1, cost_micros = $6::bigint, cost_unit = $7,
     cost_worth_micros = $8::bigint, cost_is_reported = $9, configured_worth_micros = $10::bigint
@@ -89,10 +89,10 @@ with moved as (
   returning id, cancel_requested_at is not null as cancel_requested
 ), scheduled as (
   insert into task_poll (task_id, provider, operation, next_poll_at, cancel_requested)
-  select id, $4, $3, now() + $5::integer * interval '1 millisecond', cancel_requested from moved
+  select id, $4, $3, now() + $5::integer * interval '1 millisecond', cancel_requested from transitioned
   on conflict (task_id) do nothing
 )
-select id from moved`;
+select id from transitioned`;
 
 /**
  * $1 task id, $2 attempt, $3 outputs, $4 provider, $5 to $9 as `costValues`. The vendor answered the order with its
@@ -108,15 +108,15 @@ returning id`;
 
 /** $1 task id, $2 attempt, $3 reason. A call was lost that its upstream may be asked for once more: it costs us, not the caller. */
 export const REPEAT_LOST_CALL = `
-with moved as (
+with transitioned as (
   update task set state = 'queued', start_intent_at = null, lost_calls = lost_calls + 1, last_failure = $3, lease_owner = null,
     version = version + 1, lease_until = now()
   where id = $1 and attempt = $2 and state = 'submitting' and lost_calls = 0
   returning id, attempt
 ), noted as (
-  insert into task_event (task_id, attempt, kind, detail) select id, attempt, 'requeued', $3 from moved
+  insert into task_event (task_id, attempt, kind, detail) select id, attempt, 'requeued', $3 from transitioned
 )
-select id from moved`;
+select id from transitioned`;
 
 /**
  * $1 task id, $2 provider, $3 operation. Work at the vendor that no row holds, unless the row already knows it.

@@ -35,7 +35,7 @@ const NOTE_LAPSES = `noted as (
 
 /** Only what counts against the task is noted: a vendor that is busy for an hour would fill pages. */
 const NOTE_RETRY = (kind: 'requeued' | 'retried'): string => `noted as (
-  insert into task_event (task_id, attempt, kind, detail) select id, attempt, '${kind}', $3 from moved where $5 > 0
+  insert into task_event (task_id, attempt, kind, detail) select id, attempt, '${kind}', $3 from transitioned where $5 > 0
 )`;
 
 /** What every claim does to a row, by `begun` and the parameters of the claims. */
@@ -166,26 +166,26 @@ returning id`;
  * certainly did not take the order.
  */
 export const REQUEUE = `
-with moved as (
+with transitioned as (
   update task set state = 'queued', start_intent_at = null, failures = failures + $5, last_failure = $3,
     lease_owner = null, version = version + 1, lease_until = now() + $4::integer * interval '1 millisecond'
   where id = $1 and attempt = $2 and state = 'submitting'
   returning id, attempt
 ), ${NOTE_RETRY('requeued')}
-select id from moved`;
+select id from transitioned`;
 
 /**
  * $1 task id, $2 attempt, $3 reason, $4 delay in ms, $5 how many failures it counts as. The same step again later,
  * which still knows of an earlier start.
  */
 export const RETRY_LATER = `
-with moved as (
+with transitioned as (
   update task set failures = failures + $5, last_failure = $3, lease_owner = null,
     lease_until = now() + $4::integer * interval '1 millisecond'
   where id = $1 and attempt = $2 and state in ('submitting', 'storing')
   returning id, attempt
 ), ${NOTE_RETRY('retried')}
-select id from moved`;
+select id from transitioned`;
 
 /** $1 task id, $2 attempt. The call to the vendor came back without an answer, so nothing more of it is under way. */
 export const RECORD_START_END = `
@@ -193,14 +193,14 @@ update task set start_ended_at = now() where id = $1 and attempt = $2 and state 
 
 /** $1 task id, $2 attempt, $3 reason. Nobody knows whether the vendor took it: nothing more is sent; the deadline decides. */
 export const AWAIT_DEADLINE = `
-with moved as (
+with transitioned as (
   update task set lease_owner = null, lease_until = deadline_at, last_failure = $3
   where id = $1 and attempt = $2 and state = 'submitting'
   returning id, attempt
 ), noted as (
-  insert into task_event (task_id, attempt, kind, detail) select id, attempt, 'unconfirmed', $3 from moved
+  insert into task_event (task_id, attempt, kind, detail) select id, attempt, 'unconfirmed', $3 from transitioned
 )
-select id from moved`;
+select id from transitioned`;
 
 /**
  * $1 task id, $2 account id. Notes the wish of the owner to stop work that a vendor may hold, and lets the vendor be

@@ -10,9 +10,9 @@ describe('The lease of a claimed task', () => {
 
   it('is renewed while its step runs, and no more once the task went back to wait', async () => {
     const task = await bench.claim(await bench.submit());
-    expect(await bench.moves.renewLease(task)).toBe(true);
-    await bench.moves.requeue(task, { reason: 'The vendor is away.', delayMs: 3_600_000, counts: true });
-    expect(await bench.moves.renewLease(task)).toBe(false);
+    expect(await bench.transitions.renewLease(task)).toBe(true);
+    await bench.transitions.requeue(task, { reason: 'The vendor is away.', delayMs: 3_600_000, counts: true });
+    expect(await bench.transitions.renewLease(task)).toBe(false);
   });
 });
 
@@ -29,11 +29,11 @@ describe('The limits of running tasks', () => {
 
   it('hold for a key as for its account, and keep no other key waiting', async () => {
     const narrow = await Promise.all([1, 2, 3, 4].map(() => bench.submit({ apiKeyId: 'key_narrow' })));
-    const first = await bench.moves.claimDue('image', 3);
+    const first = await bench.transitions.claimDue('image', 3);
     expect(first.map(({ id }) => id).every((id) => narrow.includes(id))).toBe(true);
     expect(first).toHaveLength(2);
     const wide = await bench.submit();
-    expect((await bench.moves.claimDue('image', 3)).map(({ id }) => id)).toEqual([wide]);
+    expect((await bench.transitions.claimDue('image', 3)).map(({ id }) => id)).toEqual([wide]);
     const [ended] = first;
     await bench.settlement.failUnclaimed(
       { id: ended?.id ?? '', outputs: null },
@@ -41,7 +41,7 @@ describe('The limits of running tasks', () => {
       'upstream_error',
       'Refused.',
     );
-    expect(await bench.moves.claimDue('image', 3)).toHaveLength(1);
+    expect(await bench.transitions.claimDue('image', 3)).toHaveLength(1);
   });
 
   it.each([

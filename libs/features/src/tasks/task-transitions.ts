@@ -89,7 +89,7 @@ export class TaskTransitions {
 
   /** False: the lease was lost. */
   beginStep(task: TaskRow): Promise<boolean> {
-    return this.moved('begin_step', statements.BEGIN_STEP, [task.id, task.attempt, this.owner]);
+    return this.transitioned('begin_step', statements.BEGIN_STEP, [task.id, task.attempt, this.owner]);
   }
 
   /** Gives back all that this worker still holds. */
@@ -98,7 +98,7 @@ export class TaskTransitions {
   }
 
   renewLease(task: TaskRow): Promise<boolean> {
-    return this.moved('renew_lease', statements.RENEW_LEASE, [task.id, task.attempt, this.leaseMs, this.owner]);
+    return this.transitioned('renew_lease', statements.RENEW_LEASE, [task.id, task.attempt, this.leaseMs, this.owner]);
   }
 
   /** A third of the lease: two renewals may fail before it is lost. */
@@ -112,7 +112,7 @@ export class TaskTransitions {
     if (standsIn)
       return this.run<Intended>('record_stand_in_intent', starts.RECORD_STAND_IN_INTENT, values).then(intendedOutcome);
     if (below ?? within) return retryOnConnectionError(() => intendWithinLimits(this.database, values, intent));
-    return this.moved('record_start_intent', starts.RECORD_START_INTENT, values).then(orLost);
+    return this.transitioned('record_start_intent', starts.RECORD_START_INTENT, values).then(orLost);
   }
 
   /** The upstream certainly did not take the order. Whoever dies before it leaves a little less of the allowance, never more. */
@@ -121,7 +121,7 @@ export class TaskTransitions {
   }
 
   recordStartEnd(task: TaskRow): Promise<boolean> {
-    return this.moved('record_start_end', statements.RECORD_START_END, [task.id, task.attempt]);
+    return this.transitioned('record_start_end', statements.RECORD_START_END, [task.id, task.attempt]);
   }
 
   setRunning(
@@ -131,7 +131,7 @@ export class TaskTransitions {
     { firstCheckMs, costs }: { firstCheckMs: number; costs: KnownCosts },
   ): Promise<boolean> {
     const values = [task.id, task.attempt, operation, provider, Math.round(firstCheckMs), ...costValues(costs)];
-    return this.changed(task.id, this.moved('set_running', starts.SET_RUNNING, values));
+    return this.changed(task.id, this.transitioned('set_running', starts.SET_RUNNING, values));
   }
 
   /** The vendor answered with the files at once. */
@@ -142,12 +142,12 @@ export class TaskTransitions {
     costs: KnownCosts,
   ): Promise<boolean> {
     const values = [task.id, task.attempt, JSON.stringify(outputs), provider, ...costValues(costs)];
-    return this.changed(task.id, this.moved('set_finished', starts.SET_FINISHED, values));
+    return this.changed(task.id, this.transitioned('set_finished', starts.SET_FINISHED, values));
   }
 
-  /** False: it was lost before, or the task has moved on. */
+  /** False: it was lost before, or the task has transitioned on. */
   repeatLostCall(task: TaskRow, reason: string): Promise<boolean> {
-    return this.moved('repeat_lost_call', starts.REPEAT_LOST_CALL, [task.id, task.attempt, reason]);
+    return this.transitioned('repeat_lost_call', starts.REPEAT_LOST_CALL, [task.id, task.attempt, reason]);
   }
 
   /** Answers whether the task has ended, so that nobody can want the vendor's work any more. */
@@ -163,25 +163,25 @@ export class TaskTransitions {
 
   /** Only when the vendor certainly did not take the order. */
   requeue(task: TaskRow, retry: Retry): Promise<boolean> {
-    return this.changed(task.id, this.moved('requeue', statements.REQUEUE, retryValues(task, retry)));
+    return this.changed(task.id, this.transitioned('requeue', statements.REQUEUE, retryValues(task, retry)));
   }
 
   /** The same step again, which still knows of an earlier start. */
   retryLater(task: TaskRow, retry: Retry): Promise<boolean> {
-    return this.moved('retry_later', statements.RETRY_LATER, retryValues(task, retry));
+    return this.transitioned('retry_later', statements.RETRY_LATER, retryValues(task, retry));
   }
 
   awaitDeadline(task: TaskRow, reason: string): Promise<boolean> {
-    return this.moved('await_deadline', statements.AWAIT_DEADLINE, [task.id, task.attempt, reason]);
+    return this.transitioned('await_deadline', statements.AWAIT_DEADLINE, [task.id, task.attempt, reason]);
   }
 
   /** False: no vendor holds the task, or not any more. */
   requestCancel(taskId: string, accountId: string): Promise<boolean> {
-    return this.changed(taskId, this.moved('request_cancel', statements.REQUEST_CANCEL, [taskId, accountId]));
+    return this.changed(taskId, this.transitioned('request_cancel', statements.REQUEST_CANCEL, [taskId, accountId]));
   }
 
   async refuseCancel(taskId: string, outcome: 'too_late' | 'unsupported'): Promise<void> {
-    await this.changed(taskId, this.moved('refuse_cancel', statements.REFUSE_CANCEL, [taskId, outcome]));
+    await this.changed(taskId, this.transitioned('refuse_cancel', statements.REFUSE_CANCEL, [taskId, outcome]));
   }
 
   async pastDeadline(medium: Medium, limit: number): Promise<OverdueTask[]> {
@@ -193,13 +193,13 @@ export class TaskTransitions {
     return rows.map(({ started_upstream: startedUpstream, ...task }) => ({ ...task, startedUpstream }));
   }
 
-  private async changed(taskId: string, move: Promise<boolean>): Promise<boolean> {
-    const moved = await move;
-    if (moved) this.signals.publish([taskId]);
-    return moved;
+  private async changed(taskId: string, transition: Promise<boolean>): Promise<boolean> {
+    const transitioned = await transition;
+    if (transitioned) this.signals.publish([taskId]);
+    return transitioned;
   }
 
-  private async moved(name: string, text: string, values: unknown[]): Promise<boolean> {
+  private async transitioned(name: string, text: string, values: unknown[]): Promise<boolean> {
     return (await this.run(name, text, values)).length > 0;
   }
 

@@ -1,5 +1,7 @@
 import { GatewayError, type JsonObject } from '#contracts';
 import type { Database } from '#platform';
+import type { MakeRoom } from './make-room.js';
+import { readLongJson, SHORT_JSON_BYTES } from './stored-json.js';
 
 /** Which part of the items that a response was made from. */
 export interface InputItemQuery {
@@ -22,12 +24,11 @@ export interface InputItemPage {
   readonly hasMore: boolean;
 }
 
-/**
- * What a response was made from: its own input, and in front of it what earlier responses of the conversation were asked
- * and answered, as far as it is still stored. Items are numbered where they are stored, so that only one page of them
- * travels. An item without an id, or with one that an earlier item has, is given one that stays the same.
- */
-const FIND_PAGE = `
+/** The most that the items of one page hold together, in bytes; a longer item has a page of its own. */
+const PAGE_BYTES = 1024 * 1024;
+
+/** $1 account, $2 response, $3 how many responses are followed back. */
+const CHAIN = `
 with recursive chain as (
   select id, previous_response_id, size_bytes, 1 as depth
   from text_response where account_id = $1 and id = $2 and expires_at > now()
@@ -36,14 +37,23 @@ with recursive chain as (
   from chain join text_response earlier on earlier.account_id = $1 and earlier.id = chain.previous_response_id
     and earlier.expires_at > now()
   where chain.depth < $3
-), head as (
-  select count(*) > 0 as is_found, coalesce(sum(size_bytes), 0) > $4 as too_large from chain
-), stored as (
+)`;
+
+const FIND_SIZE = `${CHAIN}
+select count(*) > 0 as is_found, coalesce(sum(size_bytes), 0)::text as bytes from chain`;
+
+/**
+ * What a response was made from: its own input, and in front of it what earlier responses of the conversation were asked
+ * and answered, as far as it is still stored. Items are numbered where they are stored, so that only one page of them
+ * travels. An item without an id, or with one that an earlier item has, is given one that stays the same.
+ *
+ * Besides those of the chain: $4 the newest first, $5 behind which item, $6 how many.
+ */
+const PAGE = `${CHAIN}, stored as (
   select chain.id, chain.depth, response.input_items,
     case when chain.depth > 1 and jsonb_typeof(response.response -> 'output') = 'array'
       then response.response -> 'output' else '[]' end as output
-  from head join chain on not head.too_large
-  join text_response response on response.account_id = $1 and response.id = chain.id
+  from chain join text_response response on response.account_id = $1 and response.id = chain.id
 ), told as (
   select stored.id as response_id, depth, 0 as part, place, item
   from stored cross join jsonb_array_elements(input_items) with ordinality as input (item, place)
@@ -56,51 +66,89 @@ with recursive chain as (
     'item_' || md5(concat_ws(':', response_id, part, place)) as given_id
   from told where jsonb_typeof(item) = 'object'
 ), placed as (
-  select coalesce(own_id, given_id) as id, item, case when $5 then -place else place end as place from named
+  select coalesce(own_id, given_id) as id, item, case when $4 then -place else place end as place from named
 ), page as (
   select id, item, place from placed
-  where $6::text is null or place > (select place from placed where id = $6)
-  order by place limit $7
+  where $5::text is null or place > (select place from placed where id = $5)
+  order by place limit $6
+)`;
+
+/** Items beyond what a page holds, and long ones, come without what they are. */
+const FIND_PAGE = `${PAGE}, sized as (
+  select id, item, place, octet_length(item::text) as bytes from page
+), summed as (
+  select *, sum(bytes) over (order by place) as bytes_until from sized
 )
-select head.is_found, head.too_large, $6::text is null or exists (select from placed where id = $6) as knows_after,
-  page.id, page.item
-from head left join page on true order by page.place`;
+select $5::text is null or exists (select from placed where id = $5) as knows_after, id,
+  case when bytes <= ${SHORT_JSON_BYTES} and bytes_until <= ${PAGE_BYTES} then item end as item
+from (values (1)) as one left join summed on true order by place`;
+
+const LONG_ITEM = `${PAGE} select 1, item from page`;
 
 interface PageRow {
-  readonly is_found: boolean;
-  readonly too_large: boolean;
   readonly knows_after: boolean;
   /** Null in the one row of an empty page. */
   readonly id: string | null;
-  readonly item: JsonObject;
+  readonly item: JsonObject | null;
+}
+
+/** Whose items are asked for. */
+interface InputItemOwner {
+  readonly accountId: string;
+  readonly responseId: string;
+  /** Makes room for the whole conversation: all of it is looked through, though one page of it travels. */
+  readonly room: MakeRoom;
 }
 
 /**
- * One page of what a response was made from.
+ * One page of what a response was made from: as many items as it holds, or one that is longer.
  *
  * @param bounds how many responses are followed back, and how many bytes they may hold together.
  * @throws GatewayError `not_found` for a response the account does not have, `invalid_parameter` for an unknown `after`,
- * `request_too_large`.
+ * `request_too_large`; what `room` throws.
  */
 export async function findInputItems(
   database: Database,
-  { accountId, responseId }: { readonly accountId: string; readonly responseId: string },
+  { accountId, responseId, room }: InputItemOwner,
   { limit, order, after }: InputItemQuery,
   bounds: { readonly responses: number; readonly bytes: number },
 ): Promise<InputItemPage> {
+  const chain = [accountId, responseId, bounds.responses];
+  const sizes = await database.query<{ is_found: boolean; bytes: string }>({
+    name: 'text_input_size',
+    text: FIND_SIZE,
+    values: chain,
+  });
+  const [size] = sizes.rows;
+  if (!size?.is_found) throw new GatewayError('not_found', `There is no stored response "${responseId}".`);
+  if (Number(size.bytes) > bounds.bytes)
+    throw new GatewayError('request_too_large', `The conversation holds more than ${bounds.bytes} bytes.`);
+  const isLong = Number(size.bytes) > SHORT_JSON_BYTES;
+  room(Number(size.bytes));
+  const place = [order === 'desc', after ?? null];
   const { rows } = await database.query<PageRow>({
     name: 'text_input_items',
     text: FIND_PAGE,
-    values: [accountId, responseId, bounds.responses, bounds.bytes, order === 'desc', after ?? null, limit + 1],
+    ...(isLong && { limit: 'long' }),
+    values: [...chain, ...place, limit + 1],
   });
-  const [head] = rows;
-  if (!head?.is_found) throw new GatewayError('not_found', `There is no stored response "${responseId}".`);
-  if (head.too_large)
-    throw new GatewayError('request_too_large', `The conversation holds more than ${bounds.bytes} bytes.`);
-  if (!head.knows_after)
+  if (!rows[0]?.knows_after)
     throw new GatewayError('invalid_parameter', `after: the response was made from no item "${after}".`, {
       param: 'after',
     });
-  const items = rows.flatMap(({ id, item }) => (id === null ? [] : [{ id, item }]));
-  return { items: items.slice(0, limit), hasMore: items.length > limit };
+  const items = readyItems(rows).slice(0, limit);
+  const [first] = rows;
+  if (items.length > 0 || first.id === null) return { items, hasMore: rows.length > Math.max(1, items.length) };
+  const [item] = await readLongJson(database, LONG_ITEM, [...chain, ...place, 1]);
+  return { items: [{ id: first.id, item: item as JsonObject }], hasMore: rows.length > 1 };
+}
+
+/** Those before the first that is too long for the page. */
+function readyItems(rows: readonly PageRow[]): InputItem[] {
+  const ready: InputItem[] = [];
+  for (const { id, item } of rows) {
+    if (id === null || item === null) break;
+    ready.push({ id, item });
+  }
+  return ready;
 }

@@ -14,6 +14,7 @@ const message = (id: string, text: string): JsonObject => ({
   role: 'assistant',
   content: [{ type: 'output_text', text, annotations: [] }],
 });
+const FREELY = (): void => {};
 const NOT_FOUND = { code: 'previous_response_not_found', param: 'previous_response_id' };
 
 describe('The store of responses', () => {
@@ -51,12 +52,12 @@ describe('The store of responses', () => {
   const idsOf = (items: readonly unknown[]) => items.map((item) => (item as JsonObject)['id']);
 
   it('tells a conversation from its beginning, each request before its answer', async () => {
-    const items = await store.conversation(ADA, 'resp_3');
+    const items = await store.conversation(ADA, 'resp_3', FREELY);
     expect(idsOf(items)).toEqual(['in_1', 'msg_1', 'in_2', 'msg_2', 'in_3', 'msg_3']);
   });
 
   it('branches: an earlier response goes on without what came later', async () => {
-    expect(idsOf(await store.conversation(ADA, 'resp_2'))).toEqual(['in_1', 'msg_1', 'in_2', 'msg_2']);
+    expect(idsOf(await store.conversation(ADA, 'resp_2', FREELY))).toEqual(['in_1', 'msg_1', 'in_2', 'msg_2']);
   });
 
   it('keeps a response for 30 days', async () => {
@@ -68,32 +69,32 @@ describe('The store of responses', () => {
   });
 
   it('refuses what it never knew, or forgot, or forgot the beginning of', async () => {
-    await expect(store.conversation(ADA, 'resp_9')).rejects.toMatchObject(NOT_FOUND);
+    await expect(store.conversation(ADA, 'resp_9', FREELY)).rejects.toMatchObject(NOT_FOUND);
     await forget('text_response', 'resp_1');
-    await expect(store.conversation(ADA, 'resp_1')).rejects.toMatchObject(NOT_FOUND);
-    await expect(store.conversation(ADA, 'resp_3')).rejects.toMatchObject(NOT_FOUND);
-    await expect(store.response(ADA, 'resp_1')).rejects.toMatchObject({ code: 'not_found' });
+    await expect(store.conversation(ADA, 'resp_1', FREELY)).rejects.toMatchObject(NOT_FOUND);
+    await expect(store.conversation(ADA, 'resp_3', FREELY)).rejects.toMatchObject(NOT_FOUND);
+    await expect(store.response(ADA, 'resp_1', FREELY)).rejects.toMatchObject({ code: 'not_found' });
     await remember('text_response', 'resp_1');
     await forget('text_item', 'msg_1');
-    expect([...(await store.items(ADA, ['msg_1', 'msg_2'])).keys()]).toEqual(['msg_2']);
+    expect([...(await store.items(ADA, ['msg_1', 'msg_2'], FREELY)).keys()]).toEqual(['msg_2']);
     await remember('text_item', 'msg_1');
   });
 
   it('shows no account what another keeps, though both may use one id', async () => {
-    await expect(store.conversation(BOB, 'resp_3')).rejects.toMatchObject(NOT_FOUND);
-    await expect(store.response(BOB, 'resp_3')).rejects.toMatchObject({ code: 'not_found' });
-    expect((await store.items(BOB, ['msg_1', 'in_1'])).size).toBe(0);
+    await expect(store.conversation(BOB, 'resp_3', FREELY)).rejects.toMatchObject(NOT_FOUND);
+    await expect(store.response(BOB, 'resp_3', FREELY)).rejects.toMatchObject({ code: 'not_found' });
+    expect((await store.items(BOB, ['msg_1', 'in_1'], FREELY)).size).toBe(0);
     const response = answered('resp_3', message('msg_3', 'Hello Bob'));
     await store.save({ accountId: BOB, response, inputItems: [], previousResponseId: undefined });
-    expect(await store.response(BOB, 'resp_3')).toEqual(response);
-    expect(idsOf(await store.conversation(ADA, 'resp_3'))).toHaveLength(6);
+    expect(await store.response(BOB, 'resp_3', FREELY)).toEqual(response);
+    expect(idsOf(await store.conversation(ADA, 'resp_3', FREELY))).toHaveLength(6);
   });
 
   it('keeps what it saved first when the same response is saved again', async () => {
     const again = answered('resp_3', message('msg_3', 'changed'));
     await store.save({ accountId: ADA, response: again, inputItems: [], previousResponseId: undefined });
-    expect((await store.items(ADA, ['msg_3'])).get('msg_3')).toEqual(message('msg_3', 'Ada, 36'));
-    expect(await store.response(ADA, 'resp_3')).toEqual(answered('resp_3', message('msg_3', 'Ada, 36')));
+    expect((await store.items(ADA, ['msg_3'], FREELY)).get('msg_3')).toEqual(message('msg_3', 'Ada, 36'));
+    expect(await store.response(ADA, 'resp_3', FREELY)).toEqual(answered('resp_3', message('msg_3', 'Ada, 36')));
   });
 
   describe('what is long', () => {
@@ -119,32 +120,71 @@ describe('The store of responses', () => {
     });
 
     it('comes back in pieces as it was, in its order', async () => {
-      expect(await store.conversation(ADA, 'resp_long_2')).toEqual([
+      expect(await store.conversation(ADA, 'resp_long_2', FREELY)).toEqual([
         said('in_long_1', LONG),
         message('msg_long_1', 'I see'),
         said('in_long_2', 'And now?'),
         message('msg_long_2', LONG),
       ]);
-      const items = await store.items(ADA, ['msg_long_2', 'in_long_2']);
+      const items = await store.items(ADA, ['msg_long_2', 'in_long_2'], FREELY);
       expect([items.get('msg_long_2'), items.get('in_long_2')]).toEqual([
         message('msg_long_2', LONG),
         said('in_long_2', 'And now?'),
       ]);
-      expect(await store.response(ADA, 'resp_long_2')).toEqual(answered('resp_long_2', message('msg_long_2', LONG)));
+      expect(await store.response(ADA, 'resp_long_2', FREELY)).toEqual(
+        answered('resp_long_2', message('msg_long_2', LONG)),
+      );
+    });
+
+    it('is listed in pages that hold so much and no more, a long item on a page of its own', async () => {
+      const items = [600_000, 600_000, 300, 200_000, 200_000, 200_000, 200_000, 200_000, 200_000].map((length, index) =>
+        said(`in_page_${index}`, String(index).repeat(length)),
+      );
+      await store.save({
+        accountId: ADA,
+        response: answered('resp_pages'),
+        inputItems: items,
+        previousResponseId: undefined,
+      });
+      const pages: string[][] = [];
+      for (let after: string | undefined, hasMore = true; hasMore; after = pages.at(-1)?.at(-1)) {
+        const asked: number[] = [];
+        const query = { limit: 100, order: 'asc', after } as const;
+        const page = await store.inputItems(ADA, 'resp_pages', query, (bytes) => void asked.push(bytes));
+        expect(asked).toEqual([expect.any(Number)]);
+        expect(asked[0]).toBeGreaterThan(2_400_000);
+        for (const { id, item } of page.items) expect(item).toEqual(items.find((kept) => kept['id'] === id));
+        pages.push(page.items.map(({ id }) => id));
+        ({ hasMore } = page);
+      }
+      const named = (...places: number[]): string[] => places.map((place) => `in_page_${place}`);
+      expect(pages).toEqual([named(0), named(1), named(2, 3, 4, 5, 6, 7), named(8)]);
+    });
+
+    it('is not read where there is no room for it', async () => {
+      const noRoom = new Error('no room');
+      const refuse = (): never => {
+        throw noRoom;
+      };
+      const query = { limit: 1, order: 'asc', after: undefined } as const;
+      await expect(store.inputItems(ADA, 'resp_pages', query, refuse)).rejects.toBe(noRoom);
+      await expect(store.conversation(ADA, 'resp_pages', refuse)).rejects.toBe(noRoom);
+      await expect(store.items(ADA, ['in_page_0'], refuse)).rejects.toBe(noRoom);
+      await expect(store.response(ADA, 'resp_long_1', refuse)).rejects.toBe(noRoom);
     });
 
     it('has no more structure in all than a request may have', async () => {
-      expect(await store.conversation(ADA, 'resp_nested_1')).toHaveLength(6);
+      expect(await store.conversation(ADA, 'resp_nested_1', FREELY)).toHaveLength(6);
       const refusal = { code: 'request_too_large', publicMessage: expect.stringContaining('100000 values') };
-      await expect(store.conversation(ADA, 'resp_nested_2')).rejects.toMatchObject(refusal);
-      expect((await store.items(ADA, ['in_nested'])).size).toBe(1);
-      await expect(store.items(ADA, ['in_nested', 'in_nested', 'in_nested'])).rejects.toMatchObject(refusal);
+      await expect(store.conversation(ADA, 'resp_nested_2', FREELY)).rejects.toMatchObject(refusal);
+      expect((await store.items(ADA, ['in_nested'], FREELY)).size).toBe(1);
+      await expect(store.items(ADA, ['in_nested', 'in_nested', 'in_nested'], FREELY)).rejects.toMatchObject(refusal);
     });
   });
 
   describe('puts in the place of references', () => {
     const resolve = (body: object, accountId = ADA) =>
-      resolveReferences({ model: 'vendor-5', input: [], ...body }, accountId, store);
+      resolveReferences({ model: 'vendor-5', input: [], ...body }, accountId, store, FREELY);
 
     it('nothing when there are none, so that the body may pass through', async () => {
       const input = [{ type: 'message' as const, role: 'user' as const, content: 'Hi' }];

@@ -1,6 +1,7 @@
 import { GatewayError, type JsonValue, type ResponsesItem, type ResponsesRequest } from '#contracts';
 import type { ItemStore } from './item-store.js';
 import { asJson } from './json-object.js';
+import type { MakeRoom } from './make-room.js';
 
 /** A request whose references are replaced by what they mean. */
 export interface ResolvedRequest {
@@ -14,12 +15,14 @@ export interface ResolvedRequest {
 /**
  * Puts the stored conversation in front of the input and stored items in the place of references.
  *
- * @throws GatewayError `previous_response_not_found` or `item_not_found` (`param` is `input[i].id`); nothing is dropped.
+ * @throws GatewayError `previous_response_not_found` or `item_not_found` (`param` is `input[i].id`); nothing is dropped. What
+ * `room` throws.
  */
 export async function resolveReferences(
   body: ResponsesRequest,
   accountId: string,
   store: ItemStore,
+  room: MakeRoom,
 ): Promise<ResolvedRequest> {
   const previous = body.previous_response_id ?? undefined;
   const sent: ResponsesItem[] =
@@ -27,8 +30,8 @@ export async function resolveReferences(
   const references = sent.flatMap((item) => (item.type === 'item_reference' ? [item.id] : []));
   if (previous === undefined && references.length === 0) return { body, changed: false, ownItems: sent.map(asJson) };
   const [conversation, items] = await Promise.all([
-    previous === undefined ? [] : store.conversation(accountId, previous),
-    references.length === 0 ? new Map<string, never>() : store.items(accountId, references),
+    previous === undefined ? [] : store.conversation(accountId, previous, room),
+    references.length === 0 ? new Map<string, never>() : store.items(accountId, references, room),
   ]);
   const ownItems = sent.map((item, index): JsonValue => {
     if (item.type !== 'item_reference') return asJson(item);

@@ -67,6 +67,11 @@ export class TextExchange {
     return this.#progress?.told();
   }
 
+  /** What the upstream has written and no event has told yet. */
+  heldBack(): string {
+    return this.#progress?.heldBack?.() ?? '';
+  }
+
   /** Calls `whenOver` when the request is settled; at once when it is. */
   onOver(whenOver: () => void): void {
     if (this.#settled) whenOver();

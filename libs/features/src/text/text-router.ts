@@ -38,7 +38,7 @@ const mayWorkElsewhere = (error: GatewayError): boolean =>
 
 /**
  * Finds an upstream for a request. On a failure before the first byte the next one is asked, and when all have failed
- * they are asked again after a pause, within a budget of time. Upstreams that keep failing rest.
+ * they are asked again after a pause, within a budget of time. Upstreams that keep failing cool down.
  */
 export class TextRouter {
   readonly #upstreams: TextUpstreams;
@@ -106,7 +106,7 @@ export class TextRouter {
     });
   }
 
-  /** A limit is never told without a time to wait: where the upstream named none, it is the rest it was sent to. */
+  /** A limit is never told without a time to wait: where the upstream named none, it is the cooldown it was sent to. */
   #timed(error: GatewayError, { model, accountId }: RoutableCall): GatewayError {
     if (error.code !== 'rate_limit_exceeded' || error.retryAfterMs !== undefined) return error;
     const retryAfterMs = this.#restOf(this.#upstreams.routes(model), accountId);
@@ -115,7 +115,7 @@ export class TextRouter {
 
   /** How long until the account may ask one of these again, in milliseconds, a second at least. */
   #restOf(routes: readonly TextRoute[], accountId: string): number {
-    return Math.max(1_000, Math.min(...routes.map(({ upstream }) => this.#health.restMs(upstream, accountId))));
+    return Math.max(1_000, Math.min(...routes.map(({ upstream }) => this.#health.coolingMs(upstream, accountId))));
   }
 
   /** @throws what is no failure of the upstream: a request nobody would take, or the caller's leaving. */

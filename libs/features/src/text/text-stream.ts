@@ -218,7 +218,10 @@ export class TextStream {
     const { caller, exchange, isClosing } = this.#parts;
     const reply = this.#routed?.reply;
     const outcome = reply?.kind === 'stream' ? reply.outcome() : undefined;
-    const { usage, produced } = outcome ?? { usage: exchange.told(), produced: this.#produced };
+    const { usage, produced } = outcome ?? {
+      usage: exchange.told(),
+      produced: this.#produced + exchange.heldBack(),
+    };
     if (isClosing()) return exchange.settle({ usage, produced, status: 'failed' });
     const isUnseen = caller.hasLeft || this.#heldUpMs >= HELD_UP_MS;
     exchange.settle({ usage, produced, status: this.#status('failed'), isUnseen });

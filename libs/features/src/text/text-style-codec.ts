@@ -55,6 +55,8 @@ export interface TextStyleCodec<Body> {
   replies?(body: Body): number;
   /** The tokens to think with that the caller names, which a limit must leave room for. */
   thinkingBudget(body: Body): number | undefined;
+  /** Those that the vendors whose field it is count beside the limit, so that the hold must cover them too; else 0. */
+  thinkingBesideLimit?(body: Body): number;
   /** A whole reply as JSON, with the envelope of D1 section 1 around it. */
   answer(reply: CollectedReply, context: ReplyContext<Body>): string;
   /**

@@ -51,12 +51,12 @@ class TextLifetime implements OnModuleInit, OnModuleDestroy {
   }
 
   private showResting(): void {
-    signals.upstreamResting.reset();
-    signals.upstreamRestingForAll.reset();
+    signals.upstreamCoolingDown.reset();
+    signals.upstreamCoolingDownForAll.reset();
     for (const upstream of this.upstreams.all) {
       const labels = { upstream: upstream.provider.id };
-      signals.upstreamResting.set(labels, this.health.isCooling(upstream) ? 1 : 0);
-      signals.upstreamRestingForAll.set(labels, this.health.isCoolingForAll(upstream) ? 1 : 0);
+      signals.upstreamCoolingDown.set(labels, this.health.isCooling(upstream) ? 1 : 0);
+      signals.upstreamCoolingDownForAll.set(labels, this.health.isCoolingForAll(upstream) ? 1 : 0);
     }
   }
 }

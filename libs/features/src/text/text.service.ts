@@ -7,7 +7,7 @@ import {
   type TextRequest,
 } from '#contracts';
 import { type ForwardedUrls, nextTurn } from '#platform';
-import { countableText, type TokenCounter } from '#providers';
+import { countableText, type ModelLimits, type TokenCounter } from '#providers';
 import { ReplyCollector, producedText } from './collect-reply.js';
 import { countableRequest } from './countable-request.js';
 import { estimateInput } from './estimate-tokens.js';
@@ -73,8 +73,9 @@ export class TextService {
       if (reply.kind === 'body') return await this.#relayBody(order, reply, exchange, caller);
       const collected = await this.#collect(reply, collector, exchange);
       const remembered = rememberWith(order.remember, order.requestId);
-      const json = order.codec.answer(collected, { ...context, onAnswer: remembered.note });
+      // The model has done its work, also where nothing of it can be used.
       exchange.settle({ usage: collected.finish.usage, produced: '', status: endOf(caller) });
+      const json = order.codec.answer(collected, { ...context, onAnswer: remembered.note });
       await remembered.done();
       return json;
     } catch (error) {
@@ -153,9 +154,7 @@ export class TextService {
     const limits = this.#upstreams.limitsOf(model);
     if (isLarge(order)) await nextTurn();
     const input = estimateInput(order.body, order.bytes, limits);
-    const limit = codec.outputLimit(order.body);
-    const thinking = Math.max(0, codec.thinkingBudget(order.body) ?? 0);
-    const replies = codec.replies?.(order.body) ?? 1;
+    const { limit, replies, beside, most, least } = outputOf(order, limits);
     const hold = await this.#billing.hold({
       requestId,
       idempotencyKey: order.idempotencyKey,
@@ -163,11 +162,11 @@ export class TextService {
       apiKeyId: order.caller.apiKeyId,
       model,
       inputTokens: input.heldTokens,
-      outputTokens: replies * (limit ?? Math.max(limits.maxOutputTokens, thinking + LEAST_OUTPUT_TOKENS)),
-      leastOutputTokens: replies * (limit ?? Math.min(limits.maxOutputTokens, thinking + LEAST_OUTPUT_TOKENS)),
+      outputTokens: replies * (beside + most),
+      leastOutputTokens: replies * (beside + least),
     });
     // What the caller did not limit is limited to what is held for it.
-    const added = limit === undefined ? Math.floor(hold.outputTokens / replies) : undefined;
+    const added = limit === undefined ? Math.floor(hold.outputTokens / replies) - beside : undefined;
     const request = once(() => limited(codec.read(order.body, model, stream), added));
     const native = once(() => withoutForeignReasoning(codec.style, codec.native(order.body, order.bytes, added)));
     const exchange = new TextExchange({
@@ -256,6 +255,19 @@ export class TextService {
 
 /** Each look through what so many bytes hold may take some ten milliseconds; of resolved references nobody knows their number. */
 const isLarge = ({ bytes }: TextOrder<unknown>): boolean => bytes === undefined || bytes.length > LARGE_BYTES;
+
+/** How much a request may write: how many replies, and of each what is thought beside the limit, the most and the least. */
+function outputOf<Body>({ codec, body }: TextOrder<Body>, { maxOutputTokens }: ModelLimits) {
+  const limit = codec.outputLimit(body);
+  const needed = Math.max(0, codec.thinkingBudget(body) ?? 0) + LEAST_OUTPUT_TOKENS;
+  return {
+    limit,
+    replies: codec.replies?.(body) ?? 1,
+    beside: codec.thinkingBesideLimit?.(body) ?? 0,
+    most: limit ?? Math.max(maxOutputTokens, needed),
+    least: limit ?? Math.min(maxOutputTokens, needed),
+  };
+}
 
 function contextOf<Body>({ requestId, model, sentBody }: TextOrder<Body>, inputTokens: number): ReplyContext<Body> {
   const createdSeconds = Math.floor(Date.now() / 1000);

@@ -5,7 +5,7 @@ import type { TextUpstream } from './text-upstreams.js';
 import { type Admission, FREELY, UpstreamHealth } from './upstream-health.js';
 
 const ADA = 'acc_ada';
-const FIRST_REST_MS = 5_000;
+const FIRST_COOLDOWN_MS = 5_000;
 
 const failure = new GatewayError('upstream_error', 'x');
 const limited = (retryAfterMs: number) => new GatewayError('rate_limit_exceeded', 'x', { retryAfterMs });
@@ -38,7 +38,7 @@ describe('UpstreamHealth', () => {
     const { clock, health } = watch();
     for (let count = 0; count < 3; count += 1) health.failed(a, ADA, failure, await admitted(health));
     expect(health.admits(a, ADA)).toBeUndefined();
-    clock.advance(FIRST_REST_MS);
+    clock.advance(FIRST_COOLDOWN_MS);
     const [probe, none] = await Promise.all([health.admits(a, ADA), health.admits(a, ADA)]);
     expect(none).toBeUndefined();
     health.answered(a, ADA, probe ?? FREELY);
@@ -48,25 +48,25 @@ describe('UpstreamHealth', () => {
   it('doubles the rest when the probe fails', async () => {
     const { clock, health } = watch();
     fail(health, 3);
-    clock.advance(FIRST_REST_MS);
+    clock.advance(FIRST_COOLDOWN_MS);
     health.failed(a, ADA, failure, await admitted(health));
-    expect(health.restMs(a, ADA)).toBe(10_000);
+    expect(health.coolingMs(a, ADA)).toBe(10_000);
   });
 
   it('does not lengthen the rest for requests that were under way when it began, however many fail', () => {
     const { health } = watch();
     fail(health, 12);
-    expect(health.restMs(a, ADA)).toBe(FIRST_REST_MS);
+    expect(health.coolingMs(a, ADA)).toBe(FIRST_COOLDOWN_MS);
   });
 
   it('is told nothing by requests that began before the rest while another probes, whether they fail, end or leave', async () => {
     const { clock, health } = watch();
     const before = await admitted(health);
     fail(health, 3);
-    clock.advance(FIRST_REST_MS);
+    clock.advance(FIRST_COOLDOWN_MS);
     const probe = await admitted(health);
     health.failed(a, ADA, failure, before);
-    expect(health.restMs(a, ADA)).toBe(0);
+    expect(health.coolingMs(a, ADA)).toBe(0);
     health.released(before);
     health.answered(a, ADA, before);
     expect(await health.admits(a, ADA)).toBeUndefined();
@@ -77,7 +77,7 @@ describe('UpstreamHealth', () => {
   it('lets another request probe when the one that did tells nothing', async () => {
     const { clock, health } = watch();
     for (const account of ['one', 'two', 'three']) fail(health, 3, account);
-    clock.advance(FIRST_REST_MS);
+    clock.advance(FIRST_COOLDOWN_MS);
     health.released(await admitted(health, 'one'));
     health.answered(a, ADA, await admitted(health));
     expect(health.isCoolingForAll(a)).toBe(false);
@@ -86,7 +86,7 @@ describe('UpstreamHealth', () => {
   it('needs three failures again after it was taken back', async () => {
     const { clock, health, other } = watch();
     fail(health, 3);
-    clock.advance(FIRST_REST_MS);
+    clock.advance(FIRST_COOLDOWN_MS);
     other.answered(a, ADA, await admitted(other));
     fail(health, 2);
     expect(await isOpen(health)).toBe(true);
@@ -108,7 +108,7 @@ describe('UpstreamHealth', () => {
     const { health } = watch();
     health.failed(a, ADA, limited(42_000));
     health.answered(a, ADA, FREELY);
-    expect(health.restMs(a, ADA)).toBe(42_000);
+    expect(health.coolingMs(a, ADA)).toBe(42_000);
   });
 
   it('keeps away from an upstream that another replica let rest', async () => {
@@ -169,7 +169,7 @@ describe('UpstreamHealth', () => {
     const { clock, health } = watch();
     const accounts = ['one', 'two', 'three'];
     for (const account of accounts) health.failed(a, account, limited(60_000));
-    clock.advance(FIRST_REST_MS);
+    clock.advance(FIRST_COOLDOWN_MS);
     health.answered(a, ADA, await admitted(health));
     for (const account of [...accounts, ADA]) expect(await isOpen(health, account)).toBe(true);
   });
@@ -181,6 +181,6 @@ describe('UpstreamHealth', () => {
       clock.advance(120_000);
       health.failed(a, 'one', failure, await admitted(health, 'one'));
     }
-    expect([health.restMs(a, 'one'), health.restMs(a, ADA)]).toEqual([120_000, FIRST_REST_MS]);
+    expect([health.coolingMs(a, 'one'), health.coolingMs(a, ADA)]).toEqual([120_000, FIRST_COOLDOWN_MS]);
   });
 });

@@ -8,13 +8,13 @@ const log = logger('text');
 /** How many failed requests of an account in a row open its circuit. */
 const FAILURES_TO_COOL = 3;
 
-/** Of how many accounts the circuits must be open before an upstream rests for all of them. */
+/** Of how many accounts the circuits must be open before an upstream cools down for all of them. */
 const ACCOUNTS_TO_COOL = 3;
 
-/** An account whose rest ended longer ago no longer speaks against an upstream, in milliseconds. */
+/** An account whose cooldown ended longer ago no longer speaks against an upstream, in milliseconds. */
 const EVIDENCE_MS = 60_000;
 
-/** First and longest rest of a failing upstream, in milliseconds; it doubles with every failed probe. */
+/** First and longest cooldown of a failing upstream, in milliseconds; it doubles with every failed probe. */
 const COOLDOWN_MS = { first: 5_000, longest: 120_000 };
 
 /** Accounts with failures in a row that are remembered for an upstream; beyond it all are forgotten. */
@@ -31,9 +31,9 @@ export const FREELY: Admission = { probes: [] };
 
 /** What this replica alone knows of an upstream. */
 interface Seen {
-  /** Failures in a row by account, since its last success or rest. */
+  /** Failures in a row by account, since its last success or cooldown. */
   readonly failures: Map<string, number>;
-  /** Accounts whose open circuits a success of another account disproved: the name, and how often it had rested then. */
+  /** Accounts whose open circuits a success of another account disproved: the name, and how often it had cooled down then. */
   readonly disproved: Map<string, number>;
   /** Whose probe failed last. */
   lastProber?: string;
@@ -41,11 +41,11 @@ interface Seen {
 
 /**
  * Keeps requests away from upstreams that fail, with two circuits. Each account has its own: three failed requests in a
- * row, or a refusal by rate limit, let the upstream rest for that account alone, since a request can be made to fail on
- * purpose. When the circuits of three accounts are open at once, and no other account was served meanwhile, it rests for
- * all. Both are shared by all replicas; when a rest is over a single request of a single replica probes the upstream,
+ * row, or a refusal by rate limit, let the upstream cool down for that account alone, since a request can be made to fail on
+ * purpose. When the circuits of three accounts are open at once, and no other account was served meanwhile, it cools down for
+ * all. Both are shared by all replicas; when a cooldown is over a single request of a single replica probes the upstream,
  * and success brings it back. Until then what other requests meet, which began before, says nothing of the upstream as it
- * is now and changes nothing, except that a rate limit may lengthen the account's rest.
+ * is now and changes nothing, except that a rate limit may lengthen the account's cooldown.
  */
 @Injectable()
 export class UpstreamHealth {
@@ -57,14 +57,14 @@ export class UpstreamHealth {
   }
 
   /**
-   * Whether the account may ask it now: undefined when not. A rested one admits one probe at a time, which alone takes a
+   * Whether the account may ask it now: undefined when not. One that cooled down admits one probe at a time, which alone takes a
    * moment. How the request ended is told with what this answered.
    */
   admits(upstream: TextUpstream, accountId: string): Admission | undefined | Promise<Admission | undefined> {
     if (this.#cooldowns.isQuiet) return FREELY;
     const names = namesOf(upstream, accountId);
     const states = names.map((name) => this.#cooldowns.stateOf(name));
-    if (states.includes('resting')) return undefined;
+    if (states.includes('cooling_down')) return undefined;
     return states.includes('half_open') ? this.#claimProbes(names) : FREELY;
   }
 
@@ -75,12 +75,12 @@ export class UpstreamHealth {
 
   /** True while no account's requests reach it, or only one that probes it. */
   isCoolingForAll({ healthName }: TextUpstream): boolean {
-    return this.#cooldowns.stateOf(healthName) !== 'open';
+    return this.#cooldowns.stateOf(healthName) !== 'available';
   }
 
-  /** Milliseconds until the upstream's rest is over for the account; 0 when it does not rest. */
-  restMs(upstream: TextUpstream, accountId: string): number {
-    return Math.max(...namesOf(upstream, accountId).map((name) => this.#cooldowns.restMs(name)));
+  /** Milliseconds until the upstream's cooldown is over for the account; 0 when it does not cool down. */
+  coolingMs(upstream: TextUpstream, accountId: string): number {
+    return Math.max(...namesOf(upstream, accountId).map((name) => this.#cooldowns.coolingMs(name)));
   }
 
   /** It began to reply. */
@@ -92,13 +92,13 @@ export class UpstreamHealth {
     for (const probe of probes.values()) this.#cooldowns.recovered(probe);
     const others = this.#cooldowns.recent(prefixOf(upstream), EVIDENCE_MS).filter((name) => name !== own);
     if (wasForAll) {
-      // It was broken for everybody, so that every rest was its own fault.
+      // It was broken for everybody, so that every cooldown was its own fault.
       for (const name of others) this.#cooldowns.clear(name);
       log.info('upstream.recovered', { upstream: upstream.provider.id });
       return;
     }
     const { disproved } = this.#seenOf(upstream);
-    for (const name of others) disproved.set(name, this.#cooldowns.restsOf(name));
+    for (const name of others) disproved.set(name, this.#cooldowns.cooldownsOf(name));
   }
 
   /** It replied to the end, so that earlier failures are no longer in a row. */
@@ -116,8 +116,8 @@ export class UpstreamHealth {
     const wholeState = this.#cooldowns.stateOf(whole);
     const isOpened = this.#failedFor(upstream, accountId, own, error, probes.has(own));
     if (probes.has(whole)) this.#failedProbe(upstream, accountId, whole);
-    else if (wholeState === 'open' && isOpened && this.#accountsAgainst(upstream) >= ACCOUNTS_TO_COOL)
-      this.#restForAll(upstream, whole, COOLDOWN_MS.first, error);
+    else if (wholeState === 'available' && isOpened && this.#accountsAgainst(upstream) >= ACCOUNTS_TO_COOL)
+      this.#coolDownForAll(upstream, whole, COOLDOWN_MS.first, error);
     const probe = isOpened ? undefined : probes.get(own);
     if (probe) this.#cooldowns.releaseProbe(probe);
   }
@@ -129,18 +129,18 @@ export class UpstreamHealth {
 
   /** True when the failure opened the account's circuit. */
   #failedFor(upstream: TextUpstream, accountId: string, own: string, error: GatewayError, isProbe: boolean): boolean {
-    if (!this.#shouldRest(upstream, accountId, own, error, isProbe)) return false;
+    if (!this.#shouldCoolDown(upstream, accountId, own, error, isProbe)) return false;
     const { failures, disproved } = this.#seenOf(upstream);
     failures.delete(accountId);
     disproved.delete(own);
-    const backoff = COOLDOWN_MS.first * 2 ** this.#cooldowns.restsOf(own);
-    this.#cooldowns.rest(own, Math.min(error.retryAfterMs ?? backoff, COOLDOWN_MS.longest));
-    const restMs = this.#cooldowns.restMs(own);
-    log.warn('upstream.resting', { upstream: upstream.provider.id, accountId, restMs, code: error.code });
+    const backoff = COOLDOWN_MS.first * 2 ** this.#cooldowns.cooldownsOf(own);
+    this.#cooldowns.coolDown(own, Math.min(error.retryAfterMs ?? backoff, COOLDOWN_MS.longest));
+    const coolingMs = this.#cooldowns.coolingMs(own);
+    log.warn('upstream.cooling_down', { upstream: upstream.provider.id, accountId, coolingMs, code: error.code });
     return true;
   }
 
-  #shouldRest(
+  #shouldCoolDown(
     upstream: TextUpstream,
     accountId: string,
     own: string,
@@ -149,7 +149,7 @@ export class UpstreamHealth {
   ): boolean {
     if (isProbe) return true;
     const isLimited = code === 'rate_limit_exceeded';
-    if (this.#cooldowns.stateOf(own) !== 'open') return isLimited && retryAfterMs !== undefined;
+    if (this.#cooldowns.stateOf(own) !== 'available') return isLimited && retryAfterMs !== undefined;
     const { failures } = this.#seenOf(upstream);
     const count = (failures.get(accountId) ?? 0) + 1;
     if (failures.size >= MAX_FAILING_ACCOUNTS) failures.clear();
@@ -161,27 +161,27 @@ export class UpstreamHealth {
   #accountsAgainst(upstream: TextUpstream): number {
     const { disproved } = this.#seenOf(upstream);
     const names = this.#cooldowns.recent(prefixOf(upstream), EVIDENCE_MS);
-    return names.filter((name) => disproved.get(name) !== this.#cooldowns.restsOf(name)).length;
+    return names.filter((name) => disproved.get(name) !== this.#cooldowns.cooldownsOf(name)).length;
   }
 
-  /** The rest doubles, unless the account that failed is the one that failed before: it alone says nothing new. */
+  /** The cooldown doubles, unless the account that failed is the one that failed before: it alone says nothing new. */
   #failedProbe(upstream: TextUpstream, accountId: string, whole: string): void {
     const seen = this.#seenOf(upstream);
     const isSame = seen.lastProber === accountId;
     seen.lastProber = accountId;
-    const backoff = COOLDOWN_MS.first * 2 ** this.#cooldowns.restsOf(whole);
-    this.#restForAll(upstream, whole, isSame ? COOLDOWN_MS.first : Math.min(backoff, COOLDOWN_MS.longest));
+    const backoff = COOLDOWN_MS.first * 2 ** this.#cooldowns.cooldownsOf(whole);
+    this.#coolDownForAll(upstream, whole, isSame ? COOLDOWN_MS.first : Math.min(backoff, COOLDOWN_MS.longest));
   }
 
-  #restForAll({ provider }: TextUpstream, whole: string, restMs: number, error?: GatewayError): void {
-    this.#cooldowns.rest(whole, restMs);
-    log.warn('upstream.resting', { upstream: provider.id, accountId: 'all', restMs, code: error?.code });
+  #coolDownForAll({ provider }: TextUpstream, whole: string, coolingMs: number, error?: GatewayError): void {
+    this.#cooldowns.coolDown(whole, coolingMs);
+    log.warn('upstream.cooling_down', { upstream: provider.id, accountId: 'all', coolingMs, code: error?.code });
   }
 
   async #claimProbes(names: readonly string[]): Promise<Admission | undefined> {
     const probes: Probe[] = [];
     for (const name of names) {
-      if (this.#cooldowns.stateOf(name) === 'open') continue;
+      if (this.#cooldowns.stateOf(name) === 'available') continue;
       const probe = await this.#cooldowns.claimProbe(name);
       if (probe) probes.push(probe);
       else {
@@ -193,7 +193,7 @@ export class UpstreamHealth {
     return { probes };
   }
 
-  /** By name, those whose rest is still the one they were claimed for: somebody may have let it rest anew meanwhile. */
+  /** By name, those whose cooldown is still the one they were claimed for: somebody may have let it cool down anew meanwhile. */
   #heldProbes({ probes }: Admission): ReadonlyMap<string, Probe> {
     return new Map(probes.filter((probe) => this.#cooldowns.holds(probe)).map((probe) => [probe.name, probe]));
   }

@@ -165,6 +165,7 @@ describe('The upstreams of a process', () => {
       await eventually(() => ids().includes(id));
       return performance.now() - addedAtMs;
     };
-    expect(await quickestOf(2_000, follow)).toBeLessThan(2_000);
+    // Two seconds, and as much again for a busy machine.
+    expect(await quickestOf(4_000, follow)).toBeLessThan(4_000);
   });
 });

@@ -90,11 +90,17 @@ export class WebhookSender {
     await this.forgetOldFailures();
     const promoted = await this.run('make_deliveries_ready', MAKE_READY, [SENDING.readyAtOnce]);
     const free = SENDING.inFlight - this.calls.total;
+    // A limit that was reached before the claim may have kept something back, even if its calls have ended meanwhile.
+    const wasBusy = this.isBusy;
     const claimed = free > 0 && (await this.claim(free));
     if (claimed || promoted.length === SENDING.readyAtOnce) return true;
-    if (!this.calls.isBusy(SENDING.inFlight, SENDING.inFlightPerAccount, SENDING.inFlightPerReceiver)) return false;
+    if (!this.isBusy) return wasBusy;
     await this.calls.anyEnded(SENDING.waitMs);
     return true;
+  }
+
+  private get isBusy(): boolean {
+    return this.calls.isBusy(SENDING.inFlight, SENDING.inFlightPerAccount, SENDING.inFlightPerReceiver);
   }
 
   /** True: something was ready, and more may be behind it. */

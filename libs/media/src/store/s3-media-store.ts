@@ -13,7 +13,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
-import { abortAfter, withinTime } from '#platform';
+import { abortAfter, serverNames, withinTime } from '#platform';
 import { ByteMeter } from './byte-meter.js';
 import { checkTtl, noSuchFile, readLink } from './file-link.js';
 import type { LinkSigner } from './link-signer.js';
@@ -69,7 +69,12 @@ const PUT_LIMIT_MS = 15 * 60_000;
 /** How often a call is made before it counts as failed: whoever asked comes again later. */
 const ATTEMPTS = 2;
 
-const CONNECTIONS = { keepAlive: true, maxSockets: CONNECTIONS_MAX, timeout: KEPT_IDLE_MS };
+const CONNECTIONS = {
+  keepAlive: true,
+  maxSockets: CONNECTIONS_MAX,
+  timeout: KEPT_IDLE_MS,
+  lookup: serverNames.lookup,
+};
 
 /** Written again and again to see that writing works: rights to read or list prove nothing, and may be missing. */
 const HEALTH_KEY = 'health/probe.txt';

@@ -1,49 +1,49 @@
 /**
- * A rest as the store sees it at the moment it is asked. Times are lengths, in milliseconds: only the store's clock
+ * A cooldown as the store sees it at the moment it is asked. Times are lengths, in milliseconds: only the store's clock
  * counts, so clocks of replicas may differ.
  */
 export interface StoredCooldown {
   readonly name: string;
-  /** Until the rest is over; 0 or less when it is. */
-  readonly restMs: number;
-  /** How often it has rested since it last worked. */
+  /** Until the cooldown is over; 0 or less when it is. */
+  readonly coolingMs: number;
+  /** How often it has cooled down since it last worked. */
   readonly rests: number;
   /** Until the claim of whoever probes it lapses; 0 or less when nobody does. */
   readonly probeMs: number;
-  /** Whose claim was the last since it began to rest; null when there was none. */
+  /** Whose claim was the last since it began to cool down; null when there was none. */
   readonly prober: string | null;
 }
 
-/** Which rest is to end. */
-export interface EndedRest {
-  /** How often it had rested. */
+/** Which cooldown is to end. */
+export interface EndedCooldown {
+  /** How often it had cooled down. */
   readonly rests: number;
   /** The claim of the probe that succeeded; null when no probe of this one is what ends it. */
   readonly prober: string | null;
 }
 
-/** What became of a claim: it is ours, somebody else is faster or it rests, or there is nothing to probe any more. */
+/** What became of a claim: it is ours, somebody else is faster or it cools down, or there is nothing to probe any more. */
 export type ProbeClaim = 'won' | 'lost' | 'open';
 
 /** The longest a probe keeps others from probing, in milliseconds: a replica that dies in it blocks nobody for longer. */
 export const PROBE_LEASE_MS = 15_000;
 
-/** A rest that nobody came back to is forgotten so long after its end, in milliseconds. */
+/** A cooldown that nobody came back to is forgotten so long after its end, in milliseconds. */
 export const FORGET_AFTER_MS = 600_000;
 
-/** Rests that all replicas share. Every call is atomic in the store, and rejects soon when it cannot be reached. */
+/** Cooldowns that all replicas share. Every call is atomic in the store, and rejects soon when it cannot be reached. */
 export interface CooldownStore {
   list(): Promise<readonly StoredCooldown[]>;
-  /** Lets it rest for `restMs` from now on; of two rests at once the longer holds, and they count as one. */
-  rest(name: string, restMs: number): Promise<void>;
+  /** Lets it cool down for `coolingMs` from now on; of two cooldowns at once the longer holds, and they count as one. */
+  coolDown(name: string, coolingMs: number): Promise<void>;
   /** Asks to be the only one that probes it, for `PROBE_LEASE_MS`. */
   claimProbe(name: string, prober: string): Promise<ProbeClaim>;
   /** Gives a claim back that told nothing. A claim of somebody else stays. */
   releaseProbe(name: string, prober: string): Promise<void>;
   /**
-   * It works again. A newer rest, and one that somebody else probes, stays: with a `prober` whatever rests or is probed by
-   * another, without one whatever has rested another number of times.
+   * It works again. A newer cooldown, and one that somebody else probes, stays: with a `prober` whatever cools down or is probed by
+   * another, without one whatever has cooled down another number of times.
    */
-  clear(name: string, ended: EndedRest): Promise<void>;
+  clear(name: string, ended: EndedCooldown): Promise<void>;
   close(): void;
 }

@@ -12,10 +12,10 @@ import {
 
 const log = logger('cooldowns');
 
-/** How often the rests of other replicas are looked at, in milliseconds. */
+/** How often the cooldowns of other replicas are looked at, in milliseconds. */
 const LOOK_MS = 500;
 
-/** A shorter rest stays with this replica: it would be over before the others heard of it. */
+/** A shorter cooldown stays with this replica: it would be over before the others heard of it. */
 const SHARED_FROM_MS = 2 * LOOK_MS;
 
 /** Comparisons that fail in a row before somebody is told: the first ones may only be early, or unlucky. */
@@ -27,10 +27,10 @@ const CLAIM_TIMEOUT_MS = 250;
 /** An exchange under way at the end is waited for no longer, in milliseconds. */
 const CLOSE_TIMEOUT_MS = 1_000;
 
-/** `half_open`: the rest is over, and a single request may find out whether it works again. */
-export type CooldownState = 'open' | 'resting' | 'half_open';
+/** `half_open`: the cooldown is over, and a single request may find out whether it works again. */
+export type CooldownState = 'available' | 'cooling_down' | 'half_open';
 
-/** Leave to find out whether one works whose rest is over. */
+/** Leave to find out whether one works whose cooldown is over. */
 export interface Probe {
   readonly name: string;
   /** Names this claim alone. */
@@ -48,7 +48,7 @@ interface Claim {
 
 /** Times in Unix milliseconds of this replica's clock. */
 interface Cooldown {
-  restUntil: number;
+  coolingUntil: number;
   rests: number;
   probeUntil: number;
   /** Whether the store knows of it, or is about to. */
@@ -56,7 +56,7 @@ interface Cooldown {
 }
 
 /**
- * Who rests after failures, as all replicas know it. Questions are answered from a copy, which is compared with the
+ * Who cools down after failures, as all replicas know it. Questions are answered from a copy, which is compared with the
  * store in the background: nobody waits for the store but the one request that claims a probe, and that for a quarter of
  * a second at most. While the store is away the copy alone decides; what happened meanwhile is told when it is back.
  */
@@ -67,7 +67,7 @@ export class Cooldowns {
   #claims = 0;
   #lists = 0;
   #known = new Map<string, Cooldown>();
-  /** The latest probe that this replica claimed of each, as long as nobody else is known to have let it rest or probed it since. */
+  /** The latest probe that this replica claimed of each, as long as nobody else is known to have let it cool down or probed it since. */
   readonly #claimed = new Map<string, Claim>();
   /** What the store was not told yet: the latest change of each. */
   readonly #untold = new Map<string, (store: CooldownStore) => Promise<void>>();
@@ -76,58 +76,66 @@ export class Cooldowns {
   /** Comparisons that failed in a row. */
   #failures = 0;
 
+  readonly #claimTimeoutMs: number;
+
   /** @param store absent: this process is the only one. */
-  constructor(clock: Clock, store?: CooldownStore) {
+  constructor(clock: Clock, store?: CooldownStore, claimTimeoutMs = CLAIM_TIMEOUT_MS) {
     this.#clock = clock;
     this.#store = store;
+    this.#claimTimeoutMs = claimTimeoutMs;
     if (!store) return;
     this.#timer = setInterval(() => this.#compare(store), LOOK_MS).unref();
     this.#compare(store);
   }
 
-  /** True when nobody rests or is to be probed, which is nearly always. */
+  /** True when nobody cools down or is to be probed, which is nearly always. */
   get isQuiet(): boolean {
     return this.#known.size === 0;
   }
 
-  /** The names that begin so, of those whose rest goes on or ended `withinMs` ago or later. */
+  /** The names that begin so, of those whose cooldown goes on or ended `withinMs` ago or later. */
   recent(prefix: string, withinMs: number): string[] {
     const since = this.#now() - withinMs;
-    return [...this.#known].flatMap(([name, { restUntil }]) =>
-      name.startsWith(prefix) && restUntil > since ? [name] : [],
+    return [...this.#known].flatMap(([name, { coolingUntil }]) =>
+      name.startsWith(prefix) && coolingUntil > since ? [name] : [],
     );
   }
 
   stateOf(name: string): CooldownState {
     const cooldown = this.#known.get(name);
-    if (!cooldown) return 'open';
-    return this.#now() < cooldown.restUntil ? 'resting' : 'half_open';
+    if (!cooldown) return 'available';
+    return this.#now() < cooldown.coolingUntil ? 'cooling_down' : 'half_open';
   }
 
-  /** Whole milliseconds until its rest is over; 0 when it does not rest. */
-  restMs(name: string): number {
-    return Math.max(0, Math.ceil((this.#known.get(name)?.restUntil ?? 0) - this.#now()));
+  /** Whole milliseconds until its cooldown is over; 0 when it does not cool down. */
+  coolingMs(name: string): number {
+    return Math.max(0, Math.ceil((this.#known.get(name)?.coolingUntil ?? 0) - this.#now()));
   }
 
-  /** How often it has rested since it last worked. */
-  restsOf(name: string): number {
+  /** How often it has cooled down since it last worked. */
+  cooldownsOf(name: string): number {
     return this.#known.get(name)?.rests ?? 0;
   }
 
-  /** Lets it rest: here at once, elsewhere within a second. Of two rests at a time the longer holds. */
-  rest(name: string, restMs: number): void {
+  /** Lets it cool down: here at once, elsewhere within a second. Of two cooldowns at a time the longer holds. */
+  coolDown(name: string, coolingMs: number): void {
     const now = this.#now();
-    const { restUntil = 0, rests = 0, isShared: wasShared = false } = this.#known.get(name) ?? {};
-    const until = Math.max(restUntil, now + restMs);
-    const isShared = wasShared || restMs >= SHARED_FROM_MS;
-    this.#known.set(name, { restUntil: until, rests: restUntil > now ? rests : rests + 1, probeUntil: 0, isShared });
+    const { coolingUntil = 0, rests = 0, isShared: wasShared = false } = this.#known.get(name) ?? {};
+    const until = Math.max(coolingUntil, now + coolingMs);
+    const isShared = wasShared || coolingMs >= SHARED_FROM_MS;
+    this.#known.set(name, {
+      coolingUntil: until,
+      rests: coolingUntil > now ? rests : rests + 1,
+      probeUntil: 0,
+      isShared,
+    });
     this.#claimed.delete(name);
     this.#forget();
-    if (isShared) this.#tell(name, (store) => store.rest(name, Math.max(0, until - this.#now())));
+    if (isShared) this.#tell(name, (store) => store.coolDown(name, Math.max(0, until - this.#now())));
   }
 
   /**
-   * For one request of one replica when the rest is over; undefined for all others. It ends in `rest`, `recovered` or
+   * For one request of one replica when the cooldown is over; undefined for all others. It ends in `coolDown`, `recovered` or
    * `releaseProbe`. One that takes so long that somebody else probes meanwhile says nothing any more: see `holds`.
    */
   async claimProbe(name: string): Promise<Probe | undefined> {
@@ -135,7 +143,7 @@ export class Cooldowns {
     const cooldown = this.#known.get(name);
     if (!cooldown) return probe;
     const now = this.#now();
-    if (cooldown.restUntil > now || cooldown.probeUntil > now) return undefined;
+    if (cooldown.coolingUntil > now || cooldown.probeUntil > now) return undefined;
     cooldown.probeUntil = now + PROBE_LEASE_MS;
     const { result, isShared } = await this.#claim(probe, cooldown);
     if (result === 'won') this.#claimed.set(name, { prober: probe.prober, isShared, lists: this.#lists });
@@ -143,7 +151,7 @@ export class Cooldowns {
     return result === 'lost' ? undefined : probe;
   }
 
-  /** Whether what the probe found out is about the rest that it was claimed for, as far as this replica knows. */
+  /** Whether what the probe found out is about the cooldown that it was claimed for, as far as this replica knows. */
   holds({ name, prober }: Probe): boolean {
     return this.#claimed.get(name)?.prober === prober;
   }
@@ -158,12 +166,12 @@ export class Cooldowns {
     if (cooldown?.isShared) this.#tell(name, (store) => store.releaseProbe(name, prober));
   }
 
-  /** The probe succeeded: all replicas may use it again, unless it rests anew or somebody else probes it by now. */
+  /** The probe succeeded: all replicas may use it again, unless it cools down anew or somebody else probes it by now. */
   recovered(probe: Probe): void {
     if (this.holds(probe)) this.#end(probe.name, probe.prober);
   }
 
-  /** The rest that is known here was not its own fault: all replicas may use it again. A newer one stays. */
+  /** The cooldown that is known here was not its own fault: all replicas may use it again. A newer one stays. */
   clear(name: string): void {
     this.#end(name, null);
   }
@@ -178,7 +186,7 @@ export class Cooldowns {
   /** The store forgets its own; those that only this replica knows would stay for ever. */
   #forget(): void {
     const before = this.#now() - FORGET_AFTER_MS;
-    for (const [name, { restUntil }] of this.#known) if (restUntil < before) this.#known.delete(name);
+    for (const [name, { coolingUntil }] of this.#known) if (coolingUntil < before) this.#known.delete(name);
   }
 
   #end(name: string, prober: string | null): void {
@@ -198,8 +206,8 @@ export class Cooldowns {
     // What the store was not told of yet, it cannot decide.
     if (!this.#store || !known.isShared || this.#untold.has(name)) return { result: 'won', isShared: false };
     try {
-      const result = await within(this.#store.claimProbe(name, prober), CLAIM_TIMEOUT_MS);
-      // Somebody else probes, or the rest was lengthened: how long is learned at once.
+      const result = await within(this.#store.claimProbe(name, prober), this.#claimTimeoutMs);
+      // Somebody else probes, or the cooldown was lengthened: how long is learned at once.
       if (result === 'lost') this.#compare(this.#store);
       return { result, isShared: true };
     } catch (error) {
@@ -239,21 +247,21 @@ export class Cooldowns {
     const now = this.#now();
     this.#dropLapsed(listed, number);
     const own = [...this.#known].filter(([, { isShared }]) => !isShared);
-    const shared = listed.map(({ name, restMs, rests, probeMs }): [string, Cooldown] => [
+    const shared = listed.map(({ name, coolingMs, rests, probeMs }): [string, Cooldown] => [
       name,
-      { restUntil: now + restMs, rests, probeUntil: now + probeMs, isShared: true },
+      { coolingUntil: now + coolingMs, rests, probeUntil: now + probeMs, isShared: true },
     ]);
     this.#known = new Map([...own, ...shared]);
   }
 
-  /** Claims of rests that somebody else ended, lengthened or probes by now. */
+  /** Claims of cooldowns that somebody else ended, lengthened or probes by now. */
   #dropLapsed(listed: readonly StoredCooldown[], number: number): void {
     if (this.#claimed.size === 0) return;
     const stored = new Map(listed.map((cooldown) => [cooldown.name, cooldown]));
     for (const [name, claim] of this.#claimed) {
       if (claim.lists >= number || this.#known.get(name)?.isShared !== true) continue;
       const cooldown = stored.get(name);
-      const isOurs = claim.isShared ? cooldown?.prober === claim.prober : cooldown && cooldown.restMs <= 0;
+      const isOurs = claim.isShared ? cooldown?.prober === claim.prober : cooldown && cooldown.coolingMs <= 0;
       if (!isOurs) this.#claimed.delete(name);
     }
   }

@@ -6,13 +6,13 @@ import { Cooldowns } from './cooldowns.js';
 import { PostgresCooldownStore } from './postgres-cooldown-store.js';
 import { RedisCooldownStore } from './redis-cooldown-store.js';
 
-/** Rests shared through Redis when there is one; kept here when this process is the only one; else shared through Postgres. */
+/** Cooldowns shared through Redis when there is one; kept here when this process is the only one; else shared through Postgres. */
 export const createCooldowns = (
   config: QueueConfig,
   database: Database,
   isOnlyProcess: boolean,
-  clock: Clock = systemClock,
-): Cooldowns => new Cooldowns(clock, storeOf(config, database, isOnlyProcess));
+  { clock = systemClock, claimTimeoutMs }: { readonly clock?: Clock; readonly claimTimeoutMs?: number } = {},
+): Cooldowns => new Cooldowns(clock, storeOf(config, database, isOnlyProcess), claimTimeoutMs);
 
 function storeOf(config: QueueConfig, database: Database, isOnlyProcess: boolean): CooldownStore | undefined {
   if (config.REDIS_URL !== undefined) return new RedisCooldownStore(config.REDIS_URL, config.QUEUE_PREFIX);

@@ -1,7 +1,7 @@
 import type { Database } from '../database/database.js';
 import {
   type CooldownStore,
-  type EndedRest,
+  type EndedCooldown,
   FORGET_AFTER_MS,
   PROBE_LEASE_MS,
   type ProbeClaim,
@@ -9,7 +9,7 @@ import {
 } from './cooldown-store.js';
 
 const LIST = `
-select upstream as name, rests, extract(epoch from rest_until - now())::float8 * 1000 as "restMs",
+select upstream as name, rests, extract(epoch from rest_until - now())::float8 * 1000 as "coolingMs",
   case when probe_until > now() then extract(epoch from probe_until - now())::float8 * 1000 else 0 end as "probeMs",
   prober
 from upstream_cooldown where rest_until > now() - $1::float8 * interval '1 millisecond'`;
@@ -51,8 +51,8 @@ export class PostgresCooldownStore implements CooldownStore {
     return (await this.database.query<StoredCooldown>(statement)).rows;
   }
 
-  async rest(name: string, restMs: number): Promise<void> {
-    await this.database.query({ text: REST, values: [name, restMs, FORGET_AFTER_MS] });
+  async coolDown(name: string, coolingMs: number): Promise<void> {
+    await this.database.query({ text: REST, values: [name, coolingMs, FORGET_AFTER_MS] });
   }
 
   async claimProbe(name: string, prober: string): Promise<ProbeClaim> {
@@ -65,7 +65,7 @@ export class PostgresCooldownStore implements CooldownStore {
     await this.database.query({ text: RELEASE, values: [name, prober] });
   }
 
-  async clear(name: string, { prober, rests }: EndedRest): Promise<void> {
+  async clear(name: string, { prober, rests }: EndedCooldown): Promise<void> {
     await this.database.query({ text: CLEAR, values: [name, prober, rests] });
   }
 

@@ -3,7 +3,7 @@ import { parseRedisAddress } from '../redis/redis-address.js';
 import { connect, FAIL_FAST } from '../redis/redis-connection.js';
 import {
   type CooldownStore,
-  type EndedRest,
+  type EndedCooldown,
   FORGET_AFTER_MS,
   PROBE_LEASE_MS,
   type ProbeClaim,
@@ -11,11 +11,11 @@ import {
 } from './cooldown-store.js';
 
 const COMMAND_TIMEOUT_MS = 500;
-/** Longer than any rest; an installation that is gone leaves nothing behind. */
+/** Longer than any cooldown; an installation that is gone leaves nothing behind. */
 const EXPIRES_AFTER_MS = 86_400_000;
 
 /**
- * One hash for all: upstream to "end of its rest : rests : end of the probe's claim : who probes", times in Unix
+ * One hash for all: upstream to "end of its cooldown : cooldowns : end of the probe's claim : who probes", times in Unix
  * milliseconds by the clock of Redis. One key, so that a Cluster keeps it on one node with one clock.
  */
 const PRELUDE = `
@@ -77,14 +77,20 @@ const SCRIPTS = {
 declare module 'ioredis' {
   interface RedisCommander<Context> {
     listCooldowns(key: string, forgetMs: number): Result<[string, number, number, number, string][], Context>;
-    restCooldown(key: string, name: string, restMs: number, forgetMs: number, expireMs: number): Result<null, Context>;
+    restCooldown(
+      key: string,
+      name: string,
+      coolingMs: number,
+      forgetMs: number,
+      expireMs: number,
+    ): Result<null, Context>;
     claimCooldownProbe(key: string, name: string, leaseMs: number, prober: string): Result<ProbeClaim, Context>;
     releaseCooldownProbe(key: string, name: string, prober: string): Result<null, Context>;
     clearCooldown(key: string, name: string, prober: string, rests: number): Result<null, Context>;
   }
 }
 
-/** Rests in Redis: alone, as a Cluster, or behind Sentinels. It may be absent at any time. */
+/** Cooldowns in Redis: alone, as a Cluster, or behind Sentinels. It may be absent at any time. */
 export class RedisCooldownStore implements CooldownStore {
   readonly #redis: Redis | Cluster;
   readonly #key: string;
@@ -97,17 +103,17 @@ export class RedisCooldownStore implements CooldownStore {
 
   async list(): Promise<readonly StoredCooldown[]> {
     const found = await this.#redis.listCooldowns(this.#key, FORGET_AFTER_MS);
-    return found.map(([name, restMs, rests, probeMs, prober]) => ({
+    return found.map(([name, coolingMs, rests, probeMs, prober]) => ({
       name,
-      restMs,
+      coolingMs,
       rests,
       probeMs,
       prober: prober === '' ? null : prober,
     }));
   }
 
-  async rest(name: string, restMs: number): Promise<void> {
-    await this.#redis.restCooldown(this.#key, name, Math.ceil(restMs), FORGET_AFTER_MS, EXPIRES_AFTER_MS);
+  async coolDown(name: string, coolingMs: number): Promise<void> {
+    await this.#redis.restCooldown(this.#key, name, Math.ceil(coolingMs), FORGET_AFTER_MS, EXPIRES_AFTER_MS);
   }
 
   claimProbe(name: string, prober: string): Promise<ProbeClaim> {
@@ -118,7 +124,7 @@ export class RedisCooldownStore implements CooldownStore {
     await this.#redis.releaseCooldownProbe(this.#key, name, prober);
   }
 
-  async clear(name: string, { prober, rests }: EndedRest): Promise<void> {
+  async clear(name: string, { prober, rests }: EndedCooldown): Promise<void> {
     await this.#redis.clearCooldown(this.#key, name, prober ?? '', rests);
   }
 

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { Client, type ClientConfig } from 'pg';
+import { ServerSocket } from '../names/server-names.js';
 import { type SendingConnection, sendInPieces } from './paced-sends.js';
 
 /** What a bounded connection needs besides the settings of the driver. */
@@ -68,7 +69,7 @@ export class BoundedClient extends Client {
   #onlyReads = false;
 
   constructor(config: BoundedClientConfig = {}) {
-    super(config);
+    super({ stream: () => new ServerSocket(), ...config });
     this.#config = config;
     this.#connection = (this as unknown as { connection: DriverConnection }).connection;
     sendInPieces(this.#connection);

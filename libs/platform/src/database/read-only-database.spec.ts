@@ -3,7 +3,7 @@ import { isUnfitError } from './connection-errors.js';
 import { DatabaseConfig } from './database.config.js';
 import { Database } from './database.js';
 
-const HEALED_WITHIN_MS = 10_000;
+const HEALED_WITHIN_MS = 45_000;
 const POOL_SIZE = 3;
 
 /** Sessions that began while it is on only read for ever, as those on a standby do that the name of the server led to. */

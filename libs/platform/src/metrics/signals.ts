@@ -64,13 +64,13 @@ export const signals = {
   upstreamInFlight: gauge('gateway_upstream_requests_in_flight', 'Calls to upstreams that wait for an answer.', [
     'upstream',
   ]),
-  upstreamResting: gauge(
-    'gateway_upstream_resting',
+  upstreamCoolingDown: gauge(
+    'gateway_upstream_cooling_down',
     '1 while a text upstream gets no requests of some account, or only one that probes it, after failures; else 0.',
     ['upstream'],
   ),
-  upstreamRestingForAll: gauge(
-    'gateway_upstream_resting_for_all',
+  upstreamCoolingDownForAll: gauge(
+    'gateway_upstream_cooling_down_for_all',
     '1 while a text upstream gets no requests of any account, or only one that probes it, after failures; else 0.',
     ['upstream'],
   ),
@@ -80,14 +80,14 @@ export const signals = {
     'Calls that handed an order to a media upstream, by what became of them; `ambiguous`: nobody knows whether it was taken.',
     ['upstream', 'outcome'],
   ),
-  mediaResting: gauge(
-    'gateway_media_upstream_resting',
+  mediaCoolingDown: gauge(
+    'gateway_media_upstream_cooling_down',
     '1 while a media upstream gets no orders of any account, or only one that probes it, after failures; else 0.',
     ['upstream', 'medium'],
   ),
   mediaClosed: gauge(
     'gateway_media_model_closed',
-    '1 while every upstream of a media model rests after failures, so that its orders wait; else 0.',
+    '1 while every upstream of a media model cools down after failures, so that its orders wait; else 0.',
     ['model'],
   ),
   mediaAllowanceSpent: counter(

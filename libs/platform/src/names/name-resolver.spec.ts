@@ -53,16 +53,14 @@ describe('The names of hosts that users give', () => {
     },
   );
 
-  it.each(['one.slow.test', 'cut.test'])('end in time when the server is silent: %s', async (host) => {
-    const beganAt = performance.now();
+  it.each(['one.slow.test', 'cut.test'])('end by themselves when the server is silent: %s', async (host) => {
     await expect(addressesOf(host)).rejects.toMatchObject({ code: 'ETIMEDOUT' });
-    expect(performance.now() - beganAt).toBeLessThan(2_000);
   });
 
   it('do not wait for a server that never answers for the other family', async () => {
-    const beganAt = performance.now();
-    expect(await addressesOf('half.test', names({ tryMs: 5_000, limitMs: 10_000 }))).toEqual(['203.0.114.8']);
-    expect(performance.now() - beganAt).toBeLessThan(3_000);
+    // The test ends long before the wait for such a server would.
+    const patient = names({ tryMs: 300_000, limitMs: 600_000 });
+    expect(await addressesOf('half.test', patient)).toEqual(['203.0.114.8']);
   });
 
   it('are asked for by TCP when the answer is too long, and every address of thousands is judged', async () => {
@@ -111,12 +109,11 @@ describe('The names of hosts that users give', () => {
   });
 
   it('of one account that are never answered delay no other account, and wait for their turn within bounds', async () => {
-    const by = names({ most: 24, mostPerShare: 16, limitMs: 2_000, tryMs: 1_000 });
+    const by = names({ most: 24, mostPerShare: 16, limitMs: 6_000, tryMs: 6_000 });
     const silent = Array.from({ length: 150 }, (_, index) => by.resolve(`h${index}.slow.test`, 'hostile'));
     const ends = Promise.allSettled(silent);
-    const beganAt = performance.now();
+    // Whoever waited for a place of the silent ones would be refused before one is free.
     for (let index = 0; index < 20; index += 1) await by.resolve(`fast${index}.test`, 'victim');
-    expect(performance.now() - beganAt).toBeLessThan(1_000);
     expect(new Set(server.asked.filter((name) => /^h\d+\.slow/.test(name))).size).toBeLessThanOrEqual(16);
     expect((await ends).every(({ status }) => status === 'rejected')).toBe(true);
   });

@@ -1,5 +1,8 @@
 import { Cluster, Redis } from 'ioredis';
+import type { ResolvedAddress } from '../names/hosts-file.js';
+import { type ServerNames, serverNames } from '../names/server-names.js';
 import type { RedisAddress } from './redis-address.js';
+import { connectorBy } from './redis-connector.js';
 
 const COMMAND_TIMEOUT_MS = 2_000;
 /** A connection that is not made within this is given up and tried anew, in milliseconds. */
@@ -46,8 +49,13 @@ export const WAIT_FOR_SERVER = {
 };
 
 /** A connection that waits and retries as `behaviour` says, however Redis is deployed. */
-export function connect(address: RedisAddress, behaviour: typeof FAIL_FAST | typeof WAIT_FOR_SERVER): Redis | Cluster {
-  const redis = address.kind === 'cluster' ? connectCluster(address, behaviour) : connectServer(address, behaviour);
+export function connect(
+  address: RedisAddress,
+  behaviour: typeof FAIL_FAST | typeof WAIT_FOR_SERVER,
+  names: ServerNames = serverNames,
+): Redis | Cluster {
+  const redis =
+    address.kind === 'cluster' ? connectCluster(address, behaviour, names) : connectServer(address, behaviour, names);
   // Queues and workers report their errors themselves; without any listener an error would end the process.
   redis.on('error', () => undefined);
   return redis;
@@ -56,10 +64,11 @@ export function connect(address: RedisAddress, behaviour: typeof FAIL_FAST | typ
 function connectServer(
   address: Exclude<RedisAddress, { kind: 'cluster' }>,
   behaviour: typeof FAIL_FAST | typeof WAIT_FOR_SERVER,
+  names: ServerNames,
 ): Redis {
   const place =
     address.kind === 'standalone'
-      ? address.hosts[0]
+      ? { ...address.hosts[0], Connector: connectorBy(names) }
       : { sentinels: [...address.hosts], name: address.name, sentinelRetryStrategy: retryStrategy };
   return new Redis({ ...behaviour, ...place, ...loginOf(address), db: address.database, retryStrategy });
 }
@@ -67,13 +76,22 @@ function connectServer(
 function connectCluster(
   address: Extract<RedisAddress, { kind: 'cluster' }>,
   behaviour: typeof FAIL_FAST | typeof WAIT_FOR_SERVER,
+  names: ServerNames,
 ): Cluster {
   const { enableOfflineQueue, ...redisOptions } = behaviour;
   return new Cluster([...address.hosts], {
     enableOfflineQueue,
     clusterRetryStrategy: retryStrategy,
+    dnsLookup: (host, done) =>
+      void firstAddress(names, host).then(({ address, family }) => done(null, address, family), done),
     redisOptions: { ...redisOptions, ...loginOf(address) },
   });
+}
+
+async function firstAddress(names: ServerNames, host: string): Promise<ResolvedAddress> {
+  const [first] = await names.addressesOf(host);
+  if (!first) throw new Error(`ENOTFOUND ${host}`);
+  return first;
 }
 
 const retryStrategy = (attempt: number): number => Math.min(attempt * 100, RECONNECT_DELAY_MAX_MS);

@@ -3,7 +3,7 @@ import { describeWithRedis, eventually, FaultProxy, type RedisServer, startRedis
 import { BullmqTaskNotifier } from './bullmq-task-notifier.js';
 import { RedisStore } from './redis-store.js';
 
-const HEALED_WITHIN_MS = 15_000;
+const HEALED_WITHIN_MS = 45_000;
 
 async function startServer(): Promise<RedisServer> {
   const server = await startRedisServer();

@@ -10,14 +10,10 @@ import {
   MinLength,
   ValidateIf,
 } from 'class-validator';
-
-const LIMIT_MAX = 1_000_000_000;
-const isGiven = (_object: unknown, value: unknown): boolean => value !== undefined;
-/** A limit that null lifts. */
-const isLimit = (_object: unknown, value: unknown): boolean => value !== null && value !== undefined;
+import { isGiven, RequestLimits } from './request-limits.dto.js';
 
 /** A change of an account; absent fields stay as they are, null lifts a limit. */
-export class AccountChange {
+export class AccountChange extends RequestLimits {
   @ValidateIf(isGiven)
   @IsString()
   @MinLength(1)
@@ -35,24 +31,6 @@ export class AccountChange {
   @Min(-100)
   @Max(100)
   priority?: number;
-
-  @ValidateIf(isLimit)
-  @IsInt()
-  @Min(1)
-  @Max(LIMIT_MAX)
-  max_running_tasks?: number | null;
-
-  @ValidateIf(isLimit)
-  @IsInt()
-  @Min(1)
-  @Max(LIMIT_MAX)
-  requests_per_minute?: number | null;
-
-  @ValidateIf(isLimit)
-  @IsInt()
-  @Min(1)
-  @Max(LIMIT_MAX)
-  tokens_per_minute?: number | null;
 
   @ValidateIf(isGiven)
   @IsBoolean()

@@ -15,13 +15,10 @@ import {
 } from 'class-validator';
 import { isAddressBlock, KEY_SCOPES, type KeySettings } from '#features';
 import { positiveAmountOf } from '../../checked-input.js';
+import { isGiven, isLimit, RequestLimits } from './request-limits.dto.js';
 
-const LIMIT_MAX = 1_000_000_000;
 const LIST_MAX = 200;
 const OVERLAP_SECONDS_MAX = 30 * 86_400;
-const isGiven = (_object: unknown, value: unknown): boolean => value !== undefined;
-/** A limit that null lifts. */
-const isLimit = (_object: unknown, value: unknown): boolean => value !== null && value !== undefined;
 
 /** Every entry is an address or a CIDR block. */
 function AreAddressBlocks(): PropertyDecorator {
@@ -39,7 +36,7 @@ function AreAddressBlocks(): PropertyDecorator {
 }
 
 /** A change of a key; absent fields stay as they are, null lifts a limit. */
-export class KeyChange {
+export class KeyChange extends RequestLimits {
   @ValidateIf(isGiven)
   @IsString()
   @MinLength(1)
@@ -72,24 +69,6 @@ export class KeyChange {
   @ArrayUnique()
   @IsIn(KEY_SCOPES, { each: true, message: `scopes must list some of ${KEY_SCOPES.join(', ')}; empty: everything` })
   scopes?: string[];
-
-  @ValidateIf(isLimit)
-  @IsInt()
-  @Min(1)
-  @Max(LIMIT_MAX)
-  requests_per_minute?: number | null;
-
-  @ValidateIf(isLimit)
-  @IsInt()
-  @Min(1)
-  @Max(LIMIT_MAX)
-  tokens_per_minute?: number | null;
-
-  @ValidateIf(isLimit)
-  @IsInt()
-  @Min(1)
-  @Max(LIMIT_MAX)
-  max_running_tasks?: number | null;
 
   /** When the key ends. */
   @ValidateIf(isLimit)

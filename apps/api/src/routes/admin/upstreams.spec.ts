@@ -280,7 +280,7 @@ describe('Upstreams in the admin API', () => {
     vendor.fault = 'slow-429';
     await ask();
     const metrics = await (await fetch(`${api.gateway.baseUrl}/metrics`)).text();
-    expect(metrics).toMatch(/gateway_upstream_resting\{upstream="live"\} 1/);
-    expect(metrics).toMatch(/gateway_upstream_resting\{upstream="from-file"\} 0/);
+    expect(metrics).toMatch(/gateway_upstream_cooling_down\{upstream="live"\} 1/);
+    expect(metrics).toMatch(/gateway_upstream_cooling_down\{upstream="from-file"\} 0/);
   });
 });

@@ -24,7 +24,7 @@ export function concernsOf(view: FleetView, nowMs = Date.now()): Concern[] {
   const all = [
     ...readinessConcerns(view),
     ...bookConcerns(view, nowMs),
-    ...troubleConcerns(view),
+    ...attentionConcerns(view),
     ...(view.fleet ? lateness(view.fleet) : []),
     ...(view.workers ? workerConcerns(view.workers) : []),
     ...queueConcerns(view),
@@ -67,9 +67,9 @@ function bookConcerns({ fleet, reconciliation }: FleetView, nowMs: number): Conc
   return concerns;
 }
 
-function troubleConcerns({ troubles }: FleetView): Concern[] {
-  if (!troubles) return [];
-  const { parked, unconfirmed, orphans } = troubles;
+function attentionConcerns({ needingAttention }: FleetView): Concern[] {
+  if (!needingAttention) return [];
+  const { parked, unconfirmed, orphans } = needingAttention;
   return [
     ...counted(
       parked.length,

@@ -2,7 +2,7 @@ import type {
   FleetState,
   ReconciliationReport,
   TextUpstreams,
-  Troubles,
+  TasksNeedingAttention,
   UpstreamHealth,
   UpstreamView,
   WorkerView,
@@ -37,7 +37,7 @@ export interface UpstreamStanding {
 export interface FleetView {
   readonly readiness: Readiness;
   readonly fleet: FleetState | null;
-  readonly troubles: Troubles | null;
+  readonly needingAttention: TasksNeedingAttention | null;
   readonly queues: readonly QueueView[];
   /** Models on sale that nobody can buy for want of a price. */
   readonly unpriced: readonly string[] | null;
@@ -49,10 +49,10 @@ export interface FleetView {
 
 /** Asks all sources at once; one that is away takes no other with it. */
 export async function readFleetView({ health, notifier }: Platform, services: OpsServices): Promise<FleetView> {
-  const [readiness, fleet, troubles, queues, unpriced, workers, upstreams, reconciliation] = await Promise.all([
+  const [readiness, fleet, needingAttention, queues, unpriced, workers, upstreams, reconciliation] = await Promise.all([
     health.ready(),
     attempt('fleet', () => services.fleet.read()),
-    attempt('troubles', () => services.troubles.list()),
+    attempt('tasks needing attention', () => services.needingAttention.list()),
     Promise.all(notifier.queues().map(readQueue)),
     attempt('prices', () => services.onSale.withoutPrice()),
     attempt('workers', () => services.workers.list(true)),
@@ -62,7 +62,7 @@ export async function readFleetView({ health, notifier }: Platform, services: Op
     }),
     attempt('reconciliation', async () => (await services.reconciliation.latest(1))[0]),
   ]);
-  return { readiness, fleet, troubles, queues, unpriced, workers, upstreams, reconciliation };
+  return { readiness, fleet, needingAttention, queues, unpriced, workers, upstreams, reconciliation };
 }
 
 async function attempt<Result>(source: string, read: () => Promise<Result>): Promise<Result | null> {

@@ -61,6 +61,7 @@ describeWithBrowser('The console of operators in Chromium', (startBrowser) => {
   ): Promise<{ context: BrowserContext; page: Page }> {
     const context = await browser.newContext({ viewport: SIZES.wide, ...options });
     const page = await context.newPage();
+    page.setDefaultTimeout(60_000);
     page.on('pageerror', (error) => complaints.push(error.message));
     page.on('console', (message) => {
       if (message.type() === 'error' && !/status of 4\d\d/.test(message.text())) complaints.push(message.text());

@@ -6,6 +6,8 @@ import { describeWithBrowser, eventually } from '#testing';
 import { startTestGateway, type TestGateway } from '../../../../gateway/src/testing/test-gateway.js';
 
 const ADMIN = 'admin-token-for-tests';
+/** Many times what a step of the browser takes. */
+const STEP_MS = 60_000;
 const PICTURE = { model: 'eta-image-2.0', prompt: 'a lighthouse' };
 
 /** Wake-ups in every state: one fails, one is answered, one is being answered, one waits. */
@@ -57,6 +59,7 @@ describeWithBrowser('The pages of operators in Chromium', (startBrowser) => {
     browser = await startBrowser();
     gateway = await startTestGateway({ workers: false, environment: { ADMIN_TOKEN: ADMIN } });
     page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+    page.setDefaultTimeout(STEP_MS);
     page.on('pageerror', (error) => complaints.push(error.message));
   });
   afterAll(async () => {
@@ -88,18 +91,18 @@ describeWithBrowser('The pages of operators in Chromium', (startBrowser) => {
     await page.waitForURL('**/ops');
     for (const [state, taskId] of Object.entries(wakeups)) {
       await page.goto(`${gateway.baseUrl}/ops/queues/queue/image?status=${state}`);
-      await page.getByText(`image ${taskId}`).first().waitFor({ timeout: 10_000 });
+      await page.getByText(`image ${taskId}`).first().waitFor();
       await screenshot(`wakeup-${state}`);
     }
     await page.goto(`${gateway.baseUrl}/ops/queues/queue/image?status=failed`);
     await page.getByText('the vendor was away').first().waitFor();
-    const [task] = await Promise.all([
-      page
-        .context()
-        .waitForEvent('page', { timeout: 3_000 })
-        .catch(() => page),
-      page.locator(`a[href$="/ops/tasks/${wakeups['failed']}"]`).first().click(),
+    // The queue's pages decide whether the link opens here or in a new tab.
+    const opened = Promise.any([
+      page.context().waitForEvent('page'),
+      page.waitForURL('**/ops/tasks/*').then(() => page),
     ]);
+    await page.locator(`a[href$="/ops/tasks/${wakeups['failed']}"]`).first().click();
+    const task = await opened;
     await task.getByText('eta-image-2.0').first().waitFor();
     expect(task.url()).toBe(`${gateway.baseUrl}/ops/tasks/${wakeups['failed']}`);
   });

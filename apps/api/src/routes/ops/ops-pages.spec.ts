@@ -130,9 +130,12 @@ describe('The pages of operators', () => {
             ),
       ),
     );
-    expect(performance.now() - beganAtMs).toBeGreaterThan(500);
-    expect(statuses.filter((status) => status === 401).length).toBeLessThanOrEqual(3);
-    expect(statuses.filter((status) => status === 429).length).toBeGreaterThanOrEqual(37);
+    const tookMs = performance.now() - beganAtMs;
+    const lookedAt = statuses.filter((status) => status === 401).length;
+    // Three wait for their turn, half a second each; only a machine that needs longer for all of them lets more come.
+    expect(tookMs).toBeGreaterThan(500);
+    expect(lookedAt).toBeLessThanOrEqual(3 + tookMs / 500);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(40 - lookedAt);
     expect((await visit('/admin/v1/accounts', { headers: { authorization: `Bearer ${ADMIN}` } })).status).toBe(200);
   });
 

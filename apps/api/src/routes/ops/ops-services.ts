@@ -26,7 +26,7 @@ export interface OpsServices {
   readonly reconciliation: ReconciliationService;
   readonly remedies: TaskRemediesService;
   readonly search: TaskSearchService;
-  readonly troubles: TasksNeedingAttentionService;
+  readonly needingAttention: TasksNeedingAttentionService;
   readonly upstreams: UpstreamsService;
   readonly upstreamsInService: TextUpstreams;
   readonly workers: WorkersService;
@@ -45,7 +45,7 @@ export function opsServicesOf(app: INestApplicationContext): OpsServices {
     reconciliation: get(ReconciliationService),
     remedies: get(TaskRemediesService),
     search: get(TaskSearchService),
-    troubles: get(TasksNeedingAttentionService),
+    needingAttention: get(TasksNeedingAttentionService),
     upstreams: get(UpstreamsService),
     upstreamsInService: get(TextUpstreams),
     workers: get(WorkersService),

@@ -1,6 +1,6 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { isFinal, MEDIA, type Medium, TASK_TRANSITIONS, type TaskState } from '#contracts';
-import type { FleetState, TaskNeedingAttention, Troubles, UpstreamView } from '#features';
+import type { FleetState, TaskNeedingAttention, TasksNeedingAttention, UpstreamView } from '#features';
 import type { Platform } from '#runtime';
 import { concernList, concernsOf } from './attention.js';
 import {
@@ -64,7 +64,8 @@ const overview = (view: FleetView, unit: string): Html => html`
   ${view.workers ? workerTable(view.workers.slice(0, ROWS_SHOWN)) : NO_ANSWER}
   <p class="pager"><a href="/ops/workers?all=true">All workers →</a></p>
   <h2>Failures of the last 24 hours</h2>
-  ${view.fleet ? failureTable(view.fleet) : NO_ANSWER} ${view.troubles ? troubleTables(view.troubles) : null}
+  ${view.fleet ? failureTable(view.fleet) : NO_ANSWER}
+  ${view.needingAttention ? attentionTables(view.needingAttention) : null}
 `;
 
 const NO_ANSWER = html`<p>${mark('bad', 'no answer')} The source did not answer in time.</p>`;
@@ -219,11 +220,11 @@ const failureTable = ({ failures }: FleetState): Html =>
 
 const query = (filters: Record<string, string>): string => new URLSearchParams(filters).toString();
 
-const troubleTables = ({ parked, unconfirmed, orphans }: Troubles): Html => html`
+const attentionTables = ({ parked, unconfirmed, orphans }: TasksNeedingAttention): Html => html`
   <h2 id="parked">Given up for a reason of ours</h2>
-  ${troubled('Tasks that were given up', parked)}
+  ${attentionTable('Tasks that were given up', parked)}
   <h2 id="unconfirmed">Starts that no vendor confirmed</h2>
-  ${troubled('Tasks whose start was not confirmed', unconfirmed)}
+  ${attentionTable('Tasks whose start was not confirmed', unconfirmed)}
   <h2 id="orphans">Vendor jobs that belong to no task</h2>
   ${table(
     'Vendor jobs without a task',
@@ -237,7 +238,7 @@ const troubleTables = ({ parked, unconfirmed, orphans }: Troubles): Html => html
   )}
 `;
 
-const troubled = (label: string, tasks: readonly TaskNeedingAttention[]): Html => html`
+const attentionTable = (label: string, tasks: readonly TaskNeedingAttention[]): Html => html`
   ${table(
     label,
     [

@@ -8,6 +8,7 @@ import {
   expectScope,
   expectShortEcho,
   ItemStore,
+  type MakeRoom,
   resolveReferences,
   responsesStyle,
   TextService,
@@ -16,6 +17,7 @@ import { ApiKeyGuard, CurrentCaller } from '../../http/api-key.guard.js';
 import { DataWith } from '../../http/envelope.js';
 import { Route, Routes } from '../../http/route.js';
 import type { SerializedBody } from '../../http/serialized-body.js';
+import { StoredRoom } from '../../http/stored-room.js';
 import { TextAnswers, type TextDemand } from './text-answers.js';
 import { TEXT_OPERATIONS } from './text.openapi.js';
 
@@ -37,6 +39,7 @@ export class ResponsesController {
     private readonly answers: TextAnswers,
     private readonly items: ItemStore,
     private readonly text: TextService,
+    private readonly room: StoredRoom,
   ) {}
 
   /** Answers a conversation, whole or streamed, and remembers the answer unless `store` is false. */
@@ -48,16 +51,18 @@ export class ResponsesController {
     @Res({ passthrough: true }) response: Response,
     @CurrentCaller() caller: Caller,
   ): Promise<SerializedBody | undefined> {
-    return this.answers.answer(request, response, () => this.demand(request, caller));
+    return this.answers.answer(request, response, () =>
+      this.demand(request, caller, this.room.of(response, caller.accountId)),
+    );
   }
 
-  private async demand(request: Request, caller: Caller): Promise<TextDemand<ResponsesRequest>> {
+  private async demand(request: Request, caller: Caller, room: MakeRoom): Promise<TextDemand<ResponsesRequest>> {
     const { accountId } = caller;
     const sentBody = await checkedBody(ResponsesRequest, request.body);
     if (refersToStored(sentBody)) expectScope(caller, 'responses');
     expectOneLimit(sentBody);
     expectShortEcho(sentBody);
-    const { body, changed, ownItems } = await resolveReferences(sentBody, accountId, this.items);
+    const { body, changed, ownItems } = await resolveReferences(sentBody, accountId, this.items, room);
     const previousResponseId = sentBody.previous_response_id ?? undefined;
     return {
       codec: responsesStyle,
@@ -91,7 +96,7 @@ export class ResponsesController {
     @CurrentCaller() caller: Caller,
   ): Promise<SerializedBody | undefined> {
     return this.answers.answer(request, response, async () => {
-      const { body, codec } = compactionOf(await this.conversation(request.body, caller));
+      const { body, codec } = compactionOf(await this.conversation(request.body, caller, response));
       return { codec, model: body.model, body, sentBody: body, headers: {}, bytes: undefined, stream: false };
     });
   }
@@ -100,22 +105,26 @@ export class ResponsesController {
   @Post('responses/input_tokens')
   @Route({ operation: TEXT_OPERATIONS.countResponseTokens, cost: 'free', body: 'conversation' })
   @HttpCode(200)
-  async countTokens(@Req() request: Request, @CurrentCaller() caller: Caller): Promise<DataWith<object>> {
-    const body = await this.conversation(request.body, caller);
+  async countTokens(
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+    @CurrentCaller() caller: Caller,
+  ): Promise<DataWith<object>> {
+    const body = await this.conversation(request.body, caller, response);
     const tokens = await this.text.countTokens(responsesStyle, body, body.model);
     const counted = { object: 'response.input_tokens', input_tokens: tokens };
     return new DataWith(counted, counted);
   }
 
   /** A checked body with all that it refers to; `input` may be left out where a stored response stands in front. */
-  private async conversation(sent: unknown, caller: Caller): Promise<ResponsesRequest> {
+  private async conversation(sent: unknown, caller: Caller, response: Response): Promise<ResponsesRequest> {
     const isAbsent = isJsonObject(sent) && sent['input'] == null;
     const body = await checkedBody(ResponsesRequest, isAbsent ? { ...sent, input: '' } : sent);
     if (isAbsent && !body.previous_response_id)
       throw new GatewayError('missing_parameter', 'input is required, or previous_response_id.', { param: 'input' });
     if (refersToStored(body)) expectScope(caller, 'responses');
     if (isAbsent) body.input = [];
-    return (await resolveReferences(body, caller.accountId, this.items)).body;
+    return (await resolveReferences(body, caller.accountId, this.items, this.room.of(response, caller.accountId))).body;
   }
 }
 

@@ -1,10 +1,13 @@
-import { Controller, Delete, Get, HttpCode, Param, Post, Query, UseGuards } from '@nestjs/common';
+import { Controller, Delete, Get, HttpCode, Param, Post, Query, Res, UseGuards } from '@nestjs/common';
+import type { Response } from 'express';
 import { GatewayError } from '#contracts';
-import { type Caller, EVENT_STREAM, ItemStore, replayResponse, responsesStyle, writeInputItem } from '#features';
+import { type Caller, ItemStore, replayResponse, responsesStyle, writeInputItem } from '#features';
 import { ApiKeyGuard, CurrentCaller } from '../../http/api-key.guard.js';
 import { DataWith, withCode } from '../../http/envelope.js';
 import { Route, Routes } from '../../http/route.js';
 import { SerializedBody } from '../../http/serialized-body.js';
+import { StoredRoom } from '../../http/stored-room.js';
+import { writeEvents } from '../../http/write-events.js';
 import { readInclude, readInputItemQuery, readReplayQuery } from './stored-responses-query.js';
 import { TEXT_OPERATIONS } from './text.openapi.js';
 
@@ -13,7 +16,10 @@ import { TEXT_OPERATIONS } from './text.openapi.js';
 @UseGuards(ApiKeyGuard)
 @Routes({ style: 'responses', scope: 'responses', cors: true })
 export class StoredResponsesController {
-  constructor(private readonly items: ItemStore) {}
+  constructor(
+    private readonly items: ItemStore,
+    private readonly room: StoredRoom,
+  ) {}
 
   /** A stored response; with `stream=true` as the events that tell it. */
   @Get(':id')
@@ -22,13 +28,14 @@ export class StoredResponsesController {
     @Param('id') id: string,
     @Query() query: Record<string, unknown>,
     @CurrentCaller() { accountId }: Caller,
-  ): Promise<SerializedBody> {
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<SerializedBody | undefined> {
     const { stream, startingAfter } = readReplayQuery(query);
     readInclude(query);
-    const stored = await this.items.response(accountId, id);
-    return stream
-      ? new SerializedBody(replayResponse(stored, startingAfter), EVENT_STREAM)
-      : new SerializedBody(responsesStyle.wrap(JSON.stringify(stored), stored));
+    const stored = await this.items.response(accountId, id, this.room.of(response, accountId));
+    if (!stream) return new SerializedBody(responsesStyle.wrap(JSON.stringify(stored), stored));
+    await writeEvents(response, replayResponse(stored, startingAfter));
+    return undefined;
   }
 
   /** Forgets a stored response, with its items. */
@@ -47,9 +54,11 @@ export class StoredResponsesController {
     @Param('id') id: string,
     @Query() query: Record<string, unknown>,
     @CurrentCaller() { accountId }: Caller,
+    @Res({ passthrough: true }) response: Response,
   ): Promise<SerializedBody> {
     const include = readInclude(query);
-    const { items, hasMore } = await this.items.inputItems(accountId, id, readInputItemQuery(query));
+    const room = this.room.of(response, accountId);
+    const { items, hasMore } = await this.items.inputItems(accountId, id, readInputItemQuery(query), room);
     const data = items.map((item) => writeInputItem(item, include));
     const [first, last] = [items[0]?.id ?? null, items.at(-1)?.id ?? null];
     return SerializedBody.json(withCode({ object: 'list', data, first_id: first, last_id: last, has_more: hasMore }));
@@ -59,8 +68,12 @@ export class StoredResponsesController {
   @Post(':id/cancel')
   @Route({ operation: TEXT_OPERATIONS.cancelResponse, cost: 'free', answer: 'native' })
   @HttpCode(200)
-  async cancel(@Param('id') id: string, @CurrentCaller() { accountId }: Caller): Promise<never> {
-    await this.items.response(accountId, id);
+  async cancel(
+    @Param('id') id: string,
+    @CurrentCaller() { accountId }: Caller,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<never> {
+    await this.items.response(accountId, id, this.room.of(response, accountId));
     throw new GatewayError(
       'invalid_parameter',
       'Only a response that is made in the background can be cancelled, and the gateway makes none: this one is finished. To stop a reply while it is written, close its connection.',

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { useChange, useMay, useRead, useSession } from '../../api/queries';
-import { Check, TextField } from '../../components/fields';
+import { Check, EmailField, PasswordField, TextField } from '../../components/fields';
 import { Card, Facts, Notice, Page } from '../../components/page';
 import { Failure, Loaded } from '../../components/states';
 import { type Column, Table } from '../../components/table';
@@ -78,20 +78,13 @@ function PasswordCard() {
           save().catch(() => undefined);
         }}
       >
-        <TextField
-          label={account.email}
-          type="email"
-          autoComplete="username"
-          value={email}
-          onChange={(event) => setEmail(event.target.value)}
-        />
-        <TextField
+        <EmailField label={account.email} value={email} onType={setEmail} />
+        <PasswordField
+          isNew
           label={account.newPassword}
           hint={account.passwordHint}
-          type="password"
-          autoComplete="new-password"
           value={password}
-          onChange={(event) => setPassword(event.target.value)}
+          onType={setPassword}
         />
         {change.data && <Notice tone="good">{account.passwordSet}</Notice>}
         {shown(profile.error ?? change.error)}

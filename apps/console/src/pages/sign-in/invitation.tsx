@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react';
 import { call } from '../../api/call';
 import type { Session } from '../../api/queries';
 import type { InvitationPreview } from '../../api/types';
-import { TextField } from '../../components/fields';
+import { EmailField, PasswordField, TextField } from '../../components/fields';
 import { Failure } from '../../components/states';
 import { useMessages } from '../../messages/language';
 import { EntryForm } from './entry-form';
@@ -57,20 +57,13 @@ function InvitationForm({
             value={name}
             onChange={(event) => setName(event.target.value)}
           />
-          <TextField
-            label={signIn.email}
-            type="email"
-            autoComplete="username"
-            value={email}
-            onChange={(event) => setEmail(event.target.value)}
-          />
-          <TextField
+          <EmailField label={signIn.email} value={email} onType={setEmail} />
+          <PasswordField
+            isNew
             label={signIn.newPassword}
             hint={signIn.newPasswordHint}
-            type="password"
-            autoComplete="new-password"
             value={password}
-            onChange={(event) => setPassword(event.target.value)}
+            onType={setPassword}
           />
         </EntryForm>
       </div>

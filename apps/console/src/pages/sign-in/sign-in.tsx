@@ -4,7 +4,7 @@ import type { SignInMethods } from '../../api/types';
 import { call } from '../../api/call';
 import { queryClient, type Session, sessionQuery, useRead } from '../../api/queries';
 import { ApiError } from '../../api/api-error';
-import { TextField } from '../../components/fields';
+import { EmailField, PasswordField, TextField } from '../../components/fields';
 import { BrandMark } from '../../components/icons';
 import { Notice } from '../../components/page';
 import { Failure, Loaded } from '../../components/states';
@@ -173,20 +173,8 @@ function PasswordForm({ onEnter }: { readonly onEnter: (session: Session) => voi
           submit={signIn.go}
           isReady={email !== '' && password !== ''}
         >
-          <TextField
-            label={signIn.email}
-            type="email"
-            autoComplete="username"
-            value={email}
-            onChange={(event) => setEmail(event.target.value)}
-          />
-          <TextField
-            label={signIn.password}
-            type="password"
-            autoComplete="current-password"
-            value={password}
-            onChange={(event) => setPassword(event.target.value)}
-          />
+          <EmailField label={signIn.email} value={email} onType={setEmail} />
+          <PasswordField label={signIn.password} value={password} onType={setPassword} />
         </EntryForm>
       </div>
     </section>

@@ -53,7 +53,7 @@ upstreams:
  */
 export async function startTextGateway(
   environment: Record<string, string> = {},
-  { idleSeconds = 0.2, settings = '', more = '' } = {},
+  { idleSeconds = 30, settings = '', more = '' } = {},
 ): Promise<TextGateway> {
   const vendor = await FakeTextVendor.start();
   const folder = await mkdtemp(join(tmpdir(), 'gateway-upstreams-'));

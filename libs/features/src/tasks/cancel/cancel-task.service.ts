@@ -14,7 +14,7 @@ export class CancelTaskService {
   constructor(
     private readonly tasks: ReadTaskService,
     private readonly follow: FollowTaskService,
-    private readonly moves: TaskTransitions,
+    private readonly transitions: TaskTransitions,
     private readonly settlement: SettleTaskService,
   ) {}
 
@@ -28,7 +28,7 @@ export class CancelTaskService {
   async cancel(accountId: string, taskId: string, signal: AbortSignal): Promise<TaskView> {
     await this.tasks.read(accountId, taskId);
     if (await this.settlement.cancelUnstarted(taskId)) return this.tasks.read(accountId, taskId);
-    if (!(await this.moves.requestCancel(taskId, accountId))) return this.ended(accountId, taskId);
+    if (!(await this.transitions.requestCancel(taskId, accountId))) return this.ended(accountId, taskId);
     const answered = ({ usage, cancellation }: TaskView): boolean =>
       usage.final || cancellation?.outcome !== 'requested';
     const task = await this.follow.waitUntil(accountId, taskId, answered, { waitMs: ANSWER_MS, signal });

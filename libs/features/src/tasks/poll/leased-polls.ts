@@ -1,26 +1,26 @@
 import type { DuePoll } from './poll-schedule.js';
 
-/** An operation that this process looks at again without asking the schedule. Times in milliseconds of its own clock. */
+/** An operation that this process polls again without asking the schedule. Times in milliseconds of its own clock. */
 export interface HeldPoll {
   readonly poll: DuePoll;
-  /** How often it was looked at since it was claimed. */
-  readonly looks: number;
-  /** From then on the schedule says when, and anybody may look. */
+  /** How often it was polled since it was claimed. */
+  readonly polls: number;
+  /** From then on the schedule says when, and anybody may poll. */
   readonly heldUntilMs: number;
 }
 
-/** Looks that are due within so many milliseconds of each other are due together. */
+/** Polls that are due within so many milliseconds of each other are due together. */
 const TOGETHER_MS = 25;
 
 /**
- * The operations that one claim lets this process look at several times: a look from here costs the database nothing. A
+ * The operations that one claim lets this process poll several times: a poll from here costs the database nothing. A
  * wheel of times, so that neither keeping nor taking depends on how many are held.
  */
 export class LeasedPolls {
   private readonly due = new Map<number, HeldPoll[]>();
   private earliest = Number.POSITIVE_INFINITY;
 
-  /** True when it is kept for its next look; false when others may look by then. */
+  /** True when it is kept for its next poll; false when others may poll by then. */
   keep(held: HeldPoll, dueMs: number): boolean {
     if (dueMs >= held.heldUntilMs) return false;
     const time = Math.ceil(dueMs / TOGETHER_MS);

@@ -94,7 +94,7 @@ export class PollSchedule {
     return this.delays.add({ poll, delayMs });
   }
 
-  /** Forgets a task that turned out to have moved on. */
+  /** Forgets a task that turned out to have transitioned on. */
   async drop(taskId: string): Promise<void> {
     await this.run('unschedule_ended', statements.UNSCHEDULE_ENDED, [taskId]);
   }
@@ -137,9 +137,9 @@ export class PollSchedule {
 
   private async writeDone(items: readonly Finished[]): Promise<void[]> {
     const values = [JSON.stringify(items)];
-    const moved = await this.run<{ id: string; medium: Medium }>('set_storing', statements.SET_STORING, values);
-    for (const { id, medium } of moved) this.notifier.notify(medium, [id]);
-    if (moved.length > 0) this.signals.publish(moved.map(({ id }) => id));
+    const transitioned = await this.run<{ id: string; medium: Medium }>('set_storing', statements.SET_STORING, values);
+    for (const { id, medium } of transitioned) this.notifier.notify(medium, [id]);
+    if (transitioned.length > 0) this.signals.publish(transitioned.map(({ id }) => id));
     return items.map(() => undefined);
   }
 

@@ -26,7 +26,7 @@ from unnest($1::text[], $2::integer[], $3::boolean[]) as d(id, delay, wish_known
 where p.task_id = d.id and (d.wish_known or not p.cancel_requested)
 returning p.task_id`;
 
-/** $1 task id. Nothing is left to ask about a task that moved on. */
+/** $1 task id. Nothing is left to ask about a task that transitioned on. */
 export const UNSCHEDULE_ENDED = `
 delete from task_poll where task_id = $1 and not exists (select from task where id = $1 and state = 'running')`;
 
@@ -46,7 +46,7 @@ export const SET_STORING = `
 with done as (
   select id, outputs, cost, unit, worth
   from jsonb_to_recordset($1::jsonb) as d(id text, outputs jsonb, cost bigint, unit text, worth bigint)
-), moved as (
+), transitioned as (
   update task t set state = 'storing', outputs = d.outputs, lease_until = now(), progress = greatest(t.progress, 95),
     produced_at = now(), lapses = 0, sudden_lapses = 0, version = t.version + 1,
     cost_micros = coalesce(d.cost, t.cost_micros), cost_unit = coalesce(d.unit, t.cost_unit),
@@ -57,7 +57,7 @@ with done as (
 ), unscheduled as (
   delete from task_poll where task_id in (select id from done)
 )
-select id, medium from moved`;
+select id, medium from transitioned`;
 
 /**
  * The schedule is unlogged and empty after a crash of the database; this fills it again from the rows, once, and costs

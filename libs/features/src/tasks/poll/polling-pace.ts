@@ -4,35 +4,35 @@ import type { HeldPoll } from './leased-polls.js';
 export const POLLING = {
   /** The most operations claimed at once. */
   batch: 500,
-  /** The most questions under way at once in one process. */
+  /** The most polls under way at once in one process. */
   inFlight: 1_000,
   /** The pause when little was due. */
   idleMs: 100,
-  /** After so long without an answer a question gets the lease, so that nobody else asks meanwhile. */
+  /** After so long without an answer a poll gets the lease, so that nobody else asks meanwhile. */
   slowMs: 500,
-  /** The longest one question may take, as a part of the lease, where the upstream needs no longer. */
+  /** The longest one poll may take, as a part of the lease, where the upstream needs no longer. */
   timeoutShare: 0.5,
-  /** The same for telling a vendor to stop. A question comes behind it, and both fit into the lease. */
+  /** The same for telling a vendor to stop. A poll comes behind it, and both fit into the lease. */
   cancelTimeoutShare: 0.3,
-  /** What a question leaves of its lease for what follows from the answer. */
+  /** What a poll leaves of its lease for what follows from the answer. */
   reserveShare: 0.2,
   /** How long a vendor is left alone that refused for its rate and named no time. */
   pauseMs: 2_000,
-  /** Time from one look at an operation to the next. With it, finished work is visible within 2 s at the 95th percentile. */
+  /** Time from one poll of an operation to the next. With it, finished work is visible within 2 s at the 95th percentile. */
   steadyDelayMs: 1_200,
-  /** The same after the first look; it grows by a third with each, until it is steady. */
+  /** The same after the first poll; it grows by a third with each, until it is steady. */
   firstDelayMs: 300,
-  /** How long a claim holds an operation: the looks of that time cost one write. At most `holdShare` of the lease. */
+  /** How long a claim holds an operation: the polls of that time cost one write. At most `holdShare` of the lease. */
   holdMs: 7_200,
   holdShare: 0.5,
 } as const;
 
 /**
- * How long until the next look when the vendor gave no hint: quickly while the first claim holds, then at a steady pace, and
+ * How long until the next poll when the vendor gave no hint: quickly while the first claim holds, then at a steady pace, and
  * never sooner than the upstream is to be asked.
  */
-export function ownDelayMs({ poll, looks }: HeldPoll, leastMs: number): number {
-  const early = poll.claims === 1 ? POLLING.firstDelayMs * 1.3 ** looks : Number.POSITIVE_INFINITY;
+export function ownDelayMs({ poll, polls }: HeldPoll, leastMs: number): number {
+  const early = poll.claims === 1 ? POLLING.firstDelayMs * 1.3 ** polls : Number.POSITIVE_INFINITY;
   const quick = Math.min(early, POLLING.steadyDelayMs);
   return Math.round((leastMs > POLLING.steadyDelayMs ? leastMs : quick) * (0.9 + Math.random() / 5));
 }

@@ -18,31 +18,39 @@ const log = logger('generation');
 /** Progress that a vendor can report; the rest is for copying the files. */
 const VENDOR_PROGRESS_MAX = 94;
 
-/** What a lane works with. */
+/** What a poller works with. */
 export type ProviderPollerParts = Pick<
   WorkerParts,
-  'schedule' | 'moves' | 'settlement' | 'limits' | 'failpoints' | 'upstreams' | 'leaseMs' | 'store' | 'storeLimits'
+  | 'schedule'
+  | 'transitions'
+  | 'settlement'
+  | 'limits'
+  | 'failpoints'
+  | 'upstreams'
+  | 'leaseMs'
+  | 'store'
+  | 'storeLimits'
 >;
 
 const nothing = (): void => undefined;
 
-/** One look at an operation. */
-interface Look extends HeldPoll {
+/** One poll of an operation. */
+interface PendingPoll extends HeldPoll {
   readonly signal: AbortSignal;
   answered: boolean;
-  /** Set once the look got the lease: its claim no longer says when the next turn comes. */
+  /** Set once the poll got the lease: its claim no longer says when the next poll comes. */
   leased: Promise<void> | null;
-  /** Gives up the place of a look that does not end. */
+  /** Gives up the place of a poll that does not end. */
   leave: () => void;
   /** It did not end in its time: what it still says decides nothing. */
   abandoned: boolean;
 }
 
-/** Asks one vendor how its operations go. A question that hangs holds up neither the other questions nor other vendors. */
+/** Asks one vendor how its operations go. A poll that hangs holds up neither the other polls nor other vendors. */
 export class ProviderPoller {
   private readonly loop: Loop;
   private readonly slots = new WorkSlots(POLLING.inFlight);
-  private readonly inHand = new LeasedPolls();
+  private readonly leasedPolls = new LeasedPolls();
   private readonly holdMs: number;
 
   /** @param upstreamId whatever stands behind that name is asked, also when its settings change. */
@@ -60,7 +68,7 @@ export class ProviderPoller {
     throw new Error(`the upstream ${this.upstreamId} is not configured any more`);
   }
 
-  /** The longest that one question, and telling the vendor to stop, may take. */
+  /** The longest that one poll, and telling the vendor to stop, may take. */
   private get timeoutMs(): number {
     return Math.max(this.parts.leaseMs * POLLING.timeoutShare, this.routed.upstream.traits.checkTimeoutMs);
   }
@@ -69,7 +77,7 @@ export class ProviderPoller {
     return this.parts.leaseMs * POLLING.cancelTimeoutShare;
   }
 
-  /** For how long a question that is slow to be answered is this process's: longer than the question may take. */
+  /** For how long a poll that is slow to be answered is this process's: longer than the poll may take. */
   private get slowLeaseMs(): number {
     const { leaseMs } = this.parts;
     return Math.max(leaseMs, this.timeoutMs + this.cancelTimeoutMs + leaseMs * POLLING.reserveShare);
@@ -79,14 +87,14 @@ export class ProviderPoller {
     this.loop.start();
   }
 
-  /** Resolves when the questions under way are answered, or `graceMs` are over, and what is held is anybody's again. */
+  /** Resolves when the polls under way are answered, or `graceMs` are over, and what is held is anybody's again. */
   async stop(graceMs: number): Promise<void> {
     await endedWithin(
       this.loop.stop().then(() => this.slots.empty()),
       graceMs,
     );
     const { schedule } = this.parts;
-    const held = this.inHand.letGo(performance.now());
+    const held = this.leasedPolls.letGo(performance.now());
     // What cannot be given back now is anybody's when the hold ends.
     await Promise.allSettled(held.map((poll) => schedule.again(poll, POLLING.steadyDelayMs)));
   }
@@ -100,23 +108,23 @@ export class ProviderPoller {
     if (due.length === 0) return false;
     // One clock for all of them: what is taken together is asked together.
     const signal = this.patience();
-    const looks = due.map((held): Look => ({
+    const begun = due.map((held): PendingPoll => ({
       ...held,
-      looks: held.looks + 1,
+      polls: held.polls + 1,
       signal,
       answered: false,
       leased: null,
       leave: nothing,
       abandoned: false,
     }));
-    for (const look of looks) look.leave = this.slots.fill(this.ask(look));
-    setTimeout(() => this.leaseSlow(looks), POLLING.slowMs).unref();
+    for (const pending of begun) pending.leave = this.slots.fill(this.ask(pending));
+    setTimeout(() => this.leaseSlow(begun), POLLING.slowMs).unref();
     return due.length === wanted;
   }
 
   /** Half of what is wanted comes from either side while both have enough, so that neither waits for the other to be done. */
   private async takeDue(wanted: number): Promise<HeldPoll[]> {
-    const held = this.inHand.takeDue(performance.now(), Math.floor(wanted / 2));
+    const held = this.leasedPolls.takeDue(performance.now(), Math.floor(wanted / 2));
     // Counted from before the claim: the hold ends here before it ends in the schedule.
     const heldUntilMs = performance.now() + this.holdMs;
     const claimed = await this.parts.schedule.claim(this.upstreamId, wanted - held.length, this.holdMs);
@@ -124,33 +132,33 @@ export class ProviderPoller {
     const left = wanted - held.length - claimed.length;
     return [
       ...held,
-      ...claimed.map((poll) => ({ poll, looks: 0, heldUntilMs })),
-      ...this.inHand.takeDue(performance.now(), left),
+      ...claimed.map((poll) => ({ poll, polls: 0, heldUntilMs })),
+      ...this.leasedPolls.takeDue(performance.now(), left),
     ];
   }
 
-  private leaseSlow(looks: readonly Look[]): void {
-    for (const look of looks) {
-      if (look.answered) continue;
-      look.leased = this.parts.schedule
-        .again(look.poll, this.slowLeaseMs)
-        .catch((error: unknown) => log.warn('upstream.lease_failed', { taskId: look.poll.taskId, error }));
-      const allowedMs = this.timeoutMs + (look.poll.cancelRequested ? this.cancelTimeoutMs : 0);
+  private leaseSlow(begun: readonly PendingPoll[]): void {
+    for (const pending of begun) {
+      if (pending.answered) continue;
+      pending.leased = this.parts.schedule
+        .again(pending.poll, this.slowLeaseMs)
+        .catch((error: unknown) => log.warn('upstream.lease_failed', { taskId: pending.poll.taskId, error }));
+      const allowedMs = this.timeoutMs + (pending.poll.cancelRequested ? this.cancelTimeoutMs : 0);
       const graceMs = allowedMs - POLLING.slowMs + ABANDON_GRACE_MS;
-      setTimeout(() => this.abandon(look), Math.max(graceMs, 0)).unref();
+      setTimeout(() => this.abandon(pending), Math.max(graceMs, 0)).unref();
     }
   }
 
-  /** A question that goes on although its signal aborted gives up its place. Its lease lets another ask. */
-  private abandon(look: Look): void {
-    if (look.answered) return;
-    look.abandoned = true;
-    look.leave();
+  /** A poll that goes on although its signal aborted gives up its place. Its lease lets another ask. */
+  private abandon(pending: PendingPoll): void {
+    if (pending.answered) return;
+    pending.abandoned = true;
+    pending.leave();
     signals.stepsAbandoned.inc({ step: 'check' });
-    log.error('upstream.check_abandoned', { taskId: look.poll.taskId, provider: look.poll.provider });
+    log.error('upstream.check_abandoned', { taskId: pending.poll.taskId, provider: pending.poll.provider });
   }
 
-  /** How many questions the vendor's limits leave of those that fit. */
+  /** How many polls the vendor's limits leave of those that fit. */
   private async allowed(fitting: number): Promise<number> {
     const { upstream, limits } = this.routed;
     const { checksPerSecond } = limits;
@@ -161,32 +169,32 @@ export class ProviderPoller {
   }
 
   /** Never throws: what goes wrong is asked again. */
-  private async ask(look: Look): Promise<void> {
-    const { poll } = look;
+  private async ask(pending: PendingPoll): Promise<void> {
+    const { poll } = pending;
     try {
       if (poll.cancelRequested && (await this.cancel(poll))) return;
-      const { state, cost } = await this.check(look);
-      if (look.abandoned) return;
+      const { state, cost } = await this.check(pending);
+      if (pending.abandoned) return;
       this.parts.failpoints.reach('after-vendor-check');
-      await this.apply(look, state, cost);
+      await this.apply(pending, state, cost);
     } catch (error) {
-      await this.askFailed(look, error).catch((failure: unknown) =>
+      await this.askFailed(pending, error).catch((failure: unknown) =>
         log.error('upstream.check_lost', { taskId: poll.taskId, error: failure }),
       );
     }
   }
 
-  private async check(look: Look): Promise<{ state: OperationState; cost: VendorCost | undefined }> {
-    const { operation, cancelRequested, taskId } = look.poll;
+  private async check(pending: PendingPoll): Promise<{ state: OperationState; cost: VendorCost | undefined }> {
+    const { operation, cancelRequested, taskId } = pending.poll;
     const { upstream } = this.routed;
     try {
       // A wish to cancel was put to the vendor first, and took of the time of the others.
-      const signal = cancelRequested ? this.patience() : look.signal;
+      const signal = cancelRequested ? this.patience() : pending.signal;
       const { call, facts } = notedCall(signal, bareTicket(upstream, taskId), this.carries(taskId, signal));
       const state = storableState(await upstream.check(operation, call));
       return { state, cost: facts.cost };
     } finally {
-      look.answered = true;
+      pending.answered = true;
     }
   }
 
@@ -203,14 +211,14 @@ export class ProviderPoller {
 
   /** True when the vendor stopped and the task has ended. The wish stands while the vendor gives no answer to it. */
   private async cancel(poll: DuePoll): Promise<boolean> {
-    const { moves, settlement } = this.parts;
+    const { transitions, settlement } = this.parts;
     const outcome = await askToStop(this.routed.upstream, poll, this.cancelTimeoutMs);
     if (outcome === 'unanswered') return false;
     if (outcome === 'cancelled') {
       await this.ended(poll, settlement.cancel(poll.taskId, ['running']));
       return true;
     }
-    await moves.refuseCancel(poll.taskId, outcome);
+    await transitions.refuseCancel(poll.taskId, outcome);
     return false;
   }
 
@@ -224,54 +232,57 @@ export class ProviderPoller {
     if (!(await settled)) await this.parts.schedule.drop(taskId);
   }
 
-  private async apply(look: Look, state: OperationState, cost: VendorCost | undefined): Promise<void> {
+  private async apply(pending: PendingPoll, state: OperationState, cost: VendorCost | undefined): Promise<void> {
     const { schedule, failpoints } = this.parts;
     switch (state.state) {
       case 'failed':
-        return this.failed(look.poll, state.code, state.publicReason);
+        return this.failed(pending.poll, state.code, state.publicReason);
       case 'succeeded':
-        await schedule.finish(look.poll.taskId, state.outputs, cost);
+        await schedule.finish(pending.poll.taskId, state.outputs, cost);
         return failpoints.reach('after-storing');
       default:
-        return this.stillRunning(look, state);
+        return this.stillRunning(pending, state);
     }
   }
 
   /** Whatever an adapter does not know how to name counts as work that goes on: the deadline ends it if nothing else does. */
-  private async stillRunning(look: Look, state: Extract<OperationState, { state: 'pending' }>): Promise<void> {
-    const { taskId, provider, cancelRequested } = look.poll;
+  private async stillRunning(
+    pending: PendingPoll,
+    state: Extract<OperationState, { state: 'pending' }>,
+  ): Promise<void> {
+    const { taskId, provider, cancelRequested } = pending.poll;
     const { progressPercent, pollDelayMs: hint } = state;
     if (state.state !== 'pending') log.warn('upstream.state_unknown', { taskId, provider });
     if (progressPercent !== undefined && progressPercent > 0)
       await this.parts.schedule.reportProgress(taskId, Math.min(VENDOR_PROGRESS_MAX, progressPercent));
     // A wish to cancel that the vendor left unanswered is not put off for as long as the work itself may take.
-    await this.nextIn(look, cancelRequested ? this.delayMs(look) : (hint ?? this.delayMs(look)));
+    await this.nextIn(pending, cancelRequested ? this.delayMs(pending) : (hint ?? this.delayMs(pending)));
   }
 
-  private async askFailed(look: Look, error: unknown): Promise<void> {
-    if (look.abandoned) return;
-    const { taskId, provider } = look.poll;
+  private async askFailed(pending: PendingPoll, error: unknown): Promise<void> {
+    if (pending.abandoned) return;
+    const { taskId, provider } = pending.poll;
     log.warn('upstream.check_failed', { taskId, provider, error });
     if (error instanceof MediaFailure && error.kind === 'refused')
-      return this.failed(look.poll, error.code, storableText(error.publicReason));
+      return this.failed(pending.poll, error.code, storableText(error.publicReason));
     const retryAfterMs = error instanceof MediaFailure ? waitMsOf(error.retryAfterMs) : undefined;
-    if (retryAfterMs === undefined) return this.nextIn(look, this.delayMs(look));
+    if (retryAfterMs === undefined) return this.nextIn(pending, this.delayMs(pending));
     const { vendorAccount } = this.routed.upstream;
     await this.parts.limits.pause(vendorAccount, 'check', retryAfterMs || POLLING.pauseMs);
-    await this.nextIn(look, retryAfterMs + this.delayMs(look));
+    await this.nextIn(pending, retryAfterMs + this.delayMs(pending));
   }
 
-  private delayMs(look: Look): number {
-    return ownDelayMs(look, this.routed.upstream.traits.checkEveryMs);
+  private delayMs(pending: PendingPoll): number {
+    return ownDelayMs(pending, this.routed.upstream.traits.checkEveryMs);
   }
 
   /**
-   * From memory while the operation is held. When the hold ends first the schedule says when, unless the look is to come
-   * later than that, or the look got the lease. A wish to cancel goes back to the schedule, which knows whether it stands.
+   * From memory while the operation is held. When the hold ends first the schedule says when, unless the poll is to come
+   * later than that, or the poll got the lease. A wish to cancel goes back to the schedule, which knows whether it stands.
    */
-  private async nextIn({ poll, looks, heldUntilMs, leased }: Look, delayMs: number): Promise<void> {
+  private async nextIn({ poll, polls, heldUntilMs, leased }: PendingPoll, delayMs: number): Promise<void> {
     if (leased === null && !poll.cancelRequested) {
-      if (this.inHand.keep({ poll, looks, heldUntilMs }, performance.now() + delayMs)) return;
+      if (this.leasedPolls.keep({ poll, polls, heldUntilMs }, performance.now() + delayMs)) return;
       if (delayMs <= POLLING.steadyDelayMs) return;
     }
     await leased;

@@ -6,16 +6,16 @@ import { WorkerParts } from '../run/worker-parts.js';
 
 /** How often the schedule is checked for having been emptied by a crash of the database, in milliseconds. */
 const FILL_MS = 1_000;
-/** How long questions under way may take to end when an upstream has left the configuration. */
+/** How long polls under way may take to end when an upstream has left the configuration. */
 const LEAVING_MS = 10_000;
 
 /**
- * Asks the upstreams how running tasks go, each in a lane of its own. Lanes open and close with the configuration, and a
- * lane stays while its upstream drains. Waiting costs no worker slot.
+ * Asks the upstreams how running tasks go, each by a poller of its own. Pollers begin and end with the configuration, and a
+ * poller stays while its upstream drains. Waiting costs no worker slot.
  */
 @Injectable()
 export class VendorPoller {
-  private readonly lanes = new Map<string, ProviderPoller>();
+  private readonly pollers = new Map<string, ProviderPoller>();
   private readonly filling: Loop;
   private stopFollowing: (() => void) | undefined;
 
@@ -32,25 +32,25 @@ export class VendorPoller {
     this.stopFollowing = this.parts.upstreams.onExchange(() => this.follow());
   }
 
-  /** Resolves when the questions under way are answered, or `graceMs` are over. */
+  /** Resolves when the polls under way are answered, or `graceMs` are over. */
   async stop(graceMs: number): Promise<void> {
     this.stopFollowing?.();
-    const lanes = [...this.lanes.values()].map((lane) => lane.stop(graceMs));
-    await Promise.all([endedWithin(this.filling.stop(), graceMs), ...lanes]);
+    const pollers = [...this.pollers.values()].map((poller) => poller.stop(graceMs));
+    await Promise.all([endedWithin(this.filling.stop(), graceMs), ...pollers]);
   }
 
   private follow(): void {
     const ids = new Set(this.parts.upstreams.all.map(({ upstream }) => upstream.id));
-    for (const [id, lane] of this.lanes) {
+    for (const [id, poller] of this.pollers) {
       if (ids.has(id)) continue;
-      this.lanes.delete(id);
-      void lane.stop(LEAVING_MS);
+      this.pollers.delete(id);
+      void poller.stop(LEAVING_MS);
     }
     for (const id of ids) {
-      if (this.lanes.has(id)) continue;
-      const lane = new ProviderPoller(id, this.parts);
-      this.lanes.set(id, lane);
-      lane.start();
+      if (this.pollers.has(id)) continue;
+      const poller = new ProviderPoller(id, this.parts);
+      this.pollers.set(id, poller);
+      poller.start();
     }
   }
 }

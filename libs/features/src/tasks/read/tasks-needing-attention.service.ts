@@ -30,7 +30,7 @@ export interface UpstreamOrphan {
 }
 
 /** What an operator should look at. Lists of the newest 200 each. */
-export interface Troubles {
+export interface TasksNeedingAttention {
   /** Given up after error upon error, or because work on it ended processes; the money was released. */
   readonly parked: readonly TaskNeedingAttention[];
   /** Handed to a vendor that never confirmed it; the deadline will release the money. */
@@ -59,7 +59,7 @@ order by o.created_at desc limit ${LISTED_MAX}`;
 export class TasksNeedingAttentionService {
   constructor(private readonly database: Database) {}
 
-  async list(): Promise<Troubles> {
+  async list(): Promise<TasksNeedingAttention> {
     const [parked, unconfirmed, orphans] = await Promise.all([
       this.database.query<TaskNeedingAttention>({ text: PARKED }),
       this.database.query<TaskNeedingAttention>({ text: UNCONFIRMED }),

@@ -15,7 +15,7 @@ const log = logger('generation');
 @Injectable()
 export class AdvanceTaskService {
   constructor(
-    private readonly moves: TaskTransitions,
+    private readonly transitions: TaskTransitions,
     private readonly settlement: SettleTaskService,
     private readonly start: StartStep,
     private readonly store: StoreStep,
@@ -48,7 +48,11 @@ export class AdvanceTaskService {
     log.error('task.step_overran', { taskId: task.id, attempt: task.attempt, state: task.state });
     if (task.state !== 'storing') return this.again(task, reason);
     // The work is paid for at the vendor, so it is tried until the deadline.
-    await this.moves.retryLater(task, { reason, delayMs: backoffDelayMs(Math.min(task.failures, 4)), counts: true });
+    await this.transitions.retryLater(task, {
+      reason,
+      delayMs: backoffDelayMs(Math.min(task.failures, 4)),
+      counts: true,
+    });
   }
 
   /**
@@ -70,7 +74,7 @@ export class AdvanceTaskService {
   /** An error nobody foresaw. It may pass; when it does not, the task is parked and the customer gets the money back. */
   private async again(task: ClaimedTask, reason: string): Promise<void> {
     if (task.failures + 1 < MAX_FAILURES) {
-      await this.moves.retryLater(task, { reason, delayMs: backoffDelayMs(task.failures), counts: true });
+      await this.transitions.retryLater(task, { reason, delayMs: backoffDelayMs(task.failures), counts: true });
       return;
     }
     log.error('task.parked', { taskId: task.id, failures: task.failures + 1, reason });

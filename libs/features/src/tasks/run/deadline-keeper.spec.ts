@@ -10,7 +10,7 @@ describe('The deadline of a task', () => {
   let keeper: DeadlineKeeper;
   beforeAll(async () => {
     bench = await openTaskBench(new FakeVendor());
-    keeper = new DeadlineKeeper('image', bench.moves, bench.settlement, bench.upstreams);
+    keeper = new DeadlineKeeper('image', bench.transitions, bench.settlement, bench.upstreams);
   });
   afterEach(() => keeper.stop());
   afterAll(() => bench.close());
@@ -37,7 +37,7 @@ describe('The deadline of a task', () => {
       { role: 'output', contentType: 'image/jpeg', url: 'https://vendor.example/1.jpg' },
     ]);
     await bench.change(taskId, 'deadline_at = now()');
-    keeper = new DeadlineKeeper('image', bench.moves, bench.settlement, bench.upstreams);
+    keeper = new DeadlineKeeper('image', bench.transitions, bench.settlement, bench.upstreams);
     keeper.start();
     expect(await ended(taskId)).toBe('failed');
     const { rows } = await bench.database.query({

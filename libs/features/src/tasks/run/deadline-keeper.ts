@@ -25,7 +25,7 @@ export class DeadlineKeeper {
 
   constructor(
     @Inject(MEDIUM) private readonly medium: Medium,
-    private readonly moves: TaskTransitions,
+    private readonly transitions: TaskTransitions,
     private readonly settlement: SettleTaskService,
     private readonly upstreams: MediaUpstreams,
   ) {
@@ -41,7 +41,7 @@ export class DeadlineKeeper {
   }
 
   private async failOverdue(): Promise<boolean> {
-    const overdue = await this.moves.pastDeadline(this.medium, BATCH);
+    const overdue = await this.transitions.pastDeadline(this.medium, BATCH);
     const ended = await Promise.all(overdue.map((task) => this.tryToFail(task)));
     // Tasks that will not end are met again at the next round; without a pause they would be met for ever.
     return overdue.length === BATCH && ended.includes(true);

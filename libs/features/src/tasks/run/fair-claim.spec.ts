@@ -8,12 +8,12 @@ const INTENT = { upstream: 'sandbox', vendorAccount: 'sandbox', ticket: { upstre
 
 describe('The claim of due tasks', () => {
   let testDatabase: TestDatabase;
-  let moves: TaskTransitions;
+  let transitions: TaskTransitions;
   let lastId = 0;
 
   beforeAll(async () => {
     testDatabase = await createTestDatabase();
-    moves = new TaskTransitions(testDatabase.database, silent, 'spec', 15_000);
+    transitions = new TaskTransitions(testDatabase.database, silent, 'spec', 15_000);
   });
   afterAll(() => testDatabase.remove());
   beforeEach(async () => {
@@ -47,7 +47,7 @@ describe('The claim of due tasks', () => {
   }
 
   const claim = async (limit: number): Promise<string[]> =>
-    (await moves.claimDue('image', limit)).map(({ account_id: accountId }) => accountId);
+    (await transitions.claimDue('image', limit)).map(({ account_id: accountId }) => accountId);
 
   it('takes the first task of another account before the rest of a long backlog', async () => {
     await account('busy');
@@ -95,9 +95,9 @@ describe('The claim of due tasks', () => {
     const unlucky = accounts.slice(0, 10);
     for (const id of accounts) await account(id, unlucky.includes(id) ? { maxRunning: 3 } : {});
     for (const id of unlucky) await queue(id, 2);
-    for (const task of await moves.claimDue('image', 20)) {
-      await moves.recordStartIntent(task, INTENT);
-      await moves.awaitDeadline(task, 'The start was interrupted.');
+    for (const task of await transitions.claimDue('image', 20)) {
+      await transitions.recordStartIntent(task, INTENT);
+      await transitions.awaitDeadline(task, 'The start was interrupted.');
     }
     for (const id of accounts) await queue(id, 20);
     const served = await claim(30);
@@ -118,7 +118,7 @@ describe('The claim of due tasks', () => {
   it('keeps the order of submission within an account', async () => {
     await account('a');
     await queue('a', 20);
-    const tasks = await moves.claimDue('image', 5);
+    const tasks = await transitions.claimDue('image', 5);
     const { rows } = await testDatabase.database.query<{ id: string }>({
       text: 'select id from task order by id limit 5',
     });
@@ -139,7 +139,7 @@ describe('The claim of due tasks', () => {
     await account('b');
     await queue('a', 30);
     await queue('b', 30);
-    const claims = await Promise.all(Array.from({ length: 8 }, () => moves.claimDue('image', 8)));
+    const claims = await Promise.all(Array.from({ length: 8 }, () => transitions.claimDue('image', 8)));
     const ids = claims.flat().map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
     expect(ids.length).toBeGreaterThan(0);
@@ -148,12 +148,12 @@ describe('The claim of due tasks', () => {
   it('takes up work whose worker went silent, with the next attempt, before anything new', async () => {
     await account('a');
     await queue('a', 1);
-    const [first] = await moves.claimDue('image', 1);
+    const [first] = await transitions.claimDue('image', 1);
     await testDatabase.database.query({ text: 'update task set lease_until = now()' });
     await queue('a', 5);
-    const [again] = await moves.claimDue('image', 1);
+    const [again] = await transitions.claimDue('image', 1);
     expect([again?.id, again?.attempt]).toEqual([first?.id, (first?.attempt ?? 0) + 1]);
     if (!first) throw new Error('nothing was claimed');
-    expect(await moves.recordStartIntent(first, INTENT)).toBe('lost');
+    expect(await transitions.recordStartIntent(first, INTENT)).toBe('lost');
   });
 });

@@ -155,7 +155,7 @@ describe('Offering an order to several upstreams', () => {
     await order();
     const waiting = await bench.submit();
     await bench.change(waiting, `lease_until = now() - interval '1 second'`);
-    expect(await bench.moves.claimDue('image', 10, await bench.gate.claimLimits('image'))).toEqual([]);
+    expect(await bench.transitions.claimDue('image', 10, await bench.gate.claimLimits('image'))).toEqual([]);
     expect(await bench.row(waiting)).toMatchObject({ state: 'queued', attempt: 0 });
   });
 

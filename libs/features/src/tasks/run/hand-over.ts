@@ -43,7 +43,7 @@ const BROKE_OFF = { code: 'upstream_unknown', reason: 'The call broke off.' } as
 
 type HandOverParts = Pick<
   WorkerParts,
-  | 'moves'
+  | 'transitions'
   | 'settlement'
   | 'upstreams'
   | 'gate'
@@ -96,7 +96,9 @@ export class HandOver {
 
   /** The vendor did not take this order. Whether one took an earlier one is still unknown, so the row must go on knowing of that. */
   async later(task: TaskRow, retry: Retry): Promise<void> {
-    await (task.start_intent_at ? this.parts.moves.retryLater(task, retry) : this.parts.moves.requeue(task, retry));
+    await (task.start_intent_at
+      ? this.parts.transitions.retryLater(task, retry)
+      : this.parts.transitions.requeue(task, retry));
   }
 
   async offer(step: StartAttempt, order: MediaOrder, candidates: readonly Candidate[]): Promise<void> {
@@ -153,7 +155,7 @@ export class HandOver {
             most: limits.running,
             slots: plan.slots,
           };
-    return this.parts.moves.recordStartIntent(task, {
+    return this.parts.transitions.recordStartIntent(task, {
       upstream: id,
       vendorAccount,
       ticket: plan.ticket,
@@ -207,7 +209,7 @@ export class HandOver {
     const { code, reason } = unforeseen ? BROKE_OFF : toldOf(failure);
     this.note(offer, kind, failure);
     const taken = takeOf(candidate);
-    if (taken && kind !== 'ambiguous') await this.parts.moves.giveBackAllowance(task, taken);
+    if (taken && kind !== 'ambiguous') await this.parts.transitions.giveBackAllowance(task, taken);
     log.warn('upstream.start_failed', { taskId: task.id, provider: upstream.id, kind, reason, error: failure.cause });
     switch (kind) {
       case 'busy':
@@ -237,13 +239,13 @@ export class HandOver {
   /** A vendor that recognises a repeated order, or can be asked for it, gets another attempt; any other never does. */
   private async unconfirmed({ step, candidate }: Offer, error: unknown, reason: string, failure: MediaFailure) {
     const { task } = step;
-    const { moves } = this.parts;
+    const { transitions } = this.parts;
     if (candidate.routed.upstream.traits.repeatStart === 'unknown')
       return this.handedOver.lost(task, candidate.routed, reason);
     // A call that was given up may still be under way, so its end is not known.
-    if (!(error instanceof StepAbandoned)) await moves.recordStartEnd(task);
+    if (!(error instanceof StepAbandoned)) await transitions.recordStartEnd(task);
     const delayMs = waitMsOf(failure.retryAfterMs) || backoffDelayMs(task.attempt - 1);
-    await moves.retryLater(task, { reason, delayMs, counts: false });
+    await transitions.retryLater(task, { reason, delayMs, counts: false });
   }
 
   /** A vendor that is busy is left alone by every worker, whole or for the model that it names. */

@@ -15,7 +15,7 @@ const log = logger('generation');
 /** The longest telling a vendor to stop, in milliseconds. */
 const CANCEL_MS = 10_000;
 
-type HandedOverParts = Pick<WorkerParts, 'moves' | 'settlement' | 'notifier' | 'failpoints'>;
+type HandedOverParts = Pick<WorkerParts, 'transitions' | 'settlement' | 'notifier' | 'failpoints'>;
 
 /** What becomes of a task whose order an upstream has, or may have. */
 @Injectable()
@@ -24,21 +24,21 @@ export class HandedOver {
 
   /** The upstream has it: the row is told, or, when the task has moved on, that there is work which nobody waits for. */
   async started(task: ClaimedTask, { upstream }: RoutedUpstream, started: Started, costs: KnownCosts): Promise<void> {
-    const { moves, failpoints, notifier } = this.parts;
+    const { transitions, failpoints, notifier } = this.parts;
     if (started.kind === 'finished') {
-      if (await moves.setFinished(task, upstream.id, started.outputs, costs)) notifier.notify(task.medium, [task.id]);
+      if (await transitions.setFinished(task, upstream.id, started.outputs, costs)) notifier.notify(task.medium, [task.id]);
       else log.warn('upstream.finished_late', { taskId: task.id, provider: upstream.id });
       return;
     }
     const operation = storableOperation(started.operation);
     const { firstCheckMs } = upstream.traits;
-    if (await moves.setRunning(task, upstream.id, operation, { firstCheckMs, costs })) {
+    if (await transitions.setRunning(task, upstream.id, operation, { firstCheckMs, costs })) {
       taskLog.started(task, upstream.id, operation);
       failpoints.reach('after-running');
       return;
     }
     log.warn('upstream.orphaned', { taskId: task.id, provider: upstream.id });
-    const unwanted = await moves.recordOrphan(task.id, upstream.id, operation);
+    const unwanted = await transitions.recordOrphan(task.id, upstream.id, operation);
     if (unwanted) await this.stopOrphan(task, upstream, operation);
   }
 
@@ -47,9 +47,9 @@ export class HandedOver {
    * the caller is told at once, or the upstream is asked once more where its operator said so.
    */
   async lost(task: ClaimedTask, { upstream, lostCalls }: RoutedUpstream, reason: string): Promise<void> {
-    const { moves, settlement } = this.parts;
-    if (upstream.traits.style === 'task') return void (await moves.awaitDeadline(task, reason));
-    if (lostCalls === 'repeat_once' && (await moves.repeatLostCall(task, reason))) return;
+    const { transitions, settlement } = this.parts;
+    if (upstream.traits.style === 'task') return void (await transitions.awaitDeadline(task, reason));
+    if (lostCalls === 'repeat_once' && (await transitions.repeatLostCall(task, reason))) return;
     await settlement.fail(
       task,
       'upstream_unknown',
@@ -64,7 +64,7 @@ export class HandedOver {
       upstream.cancel?.(operation, notedCall(limited, bareTicket(upstream, task.id)).call),
     );
     const outcome = await stopped.catch(() => 'too_late' as const);
-    if (outcome === 'cancelled') await this.parts.moves.resolveOrphan(task.id, operation);
+    if (outcome === 'cancelled') await this.parts.transitions.resolveOrphan(task.id, operation);
   }
 
   /** A vendor that answers after all has taken the order: the task is told while it is still this attempt's, else it is work that nobody wants. */

@@ -9,13 +9,13 @@ export class KeptLease {
   private readonly losing = new AbortController();
   private readonly renewal: NodeJS.Timeout;
 
-  constructor(moves: TaskTransitions, task: ClaimedTask) {
+  constructor(transitions: TaskTransitions, task: ClaimedTask) {
     this.renewal = setInterval(() => {
-      moves.renewLease(task).then(
+      transitions.renewLease(task).then(
         (ours) => ours || this.losing.abort(),
         (error: unknown) => log.warn('lease.renewal_failed', { error }),
       );
-    }, moves.renewalMs);
+    }, transitions.renewalMs);
   }
 
   get lost(): AbortSignal {

@@ -24,16 +24,16 @@ describe('Attempts that end without a word', () => {
   /** A worker that works on nothing else takes the task, and dies with it. */
   async function dieAlone(taskId: string): Promise<void> {
     await overdue(taskId);
-    const task = await bench.moves.claimSuspect('image', 0);
+    const task = await bench.transitions.claimSuspect('image', 0);
     if (task?.id !== taskId) throw new Error('somebody else has it');
-    expect(await bench.moves.beginStep(task)).toBe(true);
+    expect(await bench.transitions.beginStep(task)).toBe(true);
   }
 
   async function dieTogether(...taskIds: string[]): Promise<void> {
     for (const taskId of taskIds) await overdue(taskId);
-    const claimed = await bench.moves.claimDue('image', 10);
+    const claimed = await bench.transitions.claimDue('image', 10);
     expect(claimed.map(({ id }) => id).toSorted()).toEqual(taskIds.toSorted());
-    for (const task of claimed) await bench.moves.recordStartIntent(task, intentOf(vendor));
+    for (const task of claimed) await bench.transitions.recordStartIntent(task, intentOf(vendor));
   }
 
   it('are counted; those that end with a word are not', async () => {
@@ -41,7 +41,7 @@ describe('Attempts that end without a word', () => {
     await dieTogether(taskId);
     const again = await bench.claim(taskId);
     expect(again).toMatchObject({ lapses: 1, sudden_lapses: 1 });
-    await bench.moves.retryLater(again, { reason: 'Busy.', delayMs: 0, counts: false });
+    await bench.transitions.retryLater(again, { reason: 'Busy.', delayMs: 0, counts: false });
     expect(await bench.claim(taskId)).toMatchObject({ lapses: 1, sudden_lapses: 1 });
   });
 
@@ -50,10 +50,10 @@ describe('Attempts that end without a word', () => {
     await dieTogether(taskId);
     await dieTogether(taskId);
     await overdue(taskId);
-    expect(await bench.moves.claimDue('image', 10)).toEqual([]);
+    expect(await bench.transitions.claimDue('image', 10)).toEqual([]);
     await dieAlone(taskId);
     await overdue(taskId);
-    const last = await bench.moves.claimSuspect('image', 0);
+    const last = await bench.transitions.claimSuspect('image', 0);
     if (!last) throw new Error('nobody took it');
     expect(await bench.advance.endsWithoutWork(last)).toBe(true);
     expect(await bench.row(taskId)).toMatchObject({ state: 'failed', error_code: 'processing_crashed' });
@@ -71,10 +71,10 @@ describe('Attempts that end without a word', () => {
     await dieTogether(poison, ...innocents);
     for (const innocent of innocents) {
       await overdue(innocent);
-      const task = await bench.moves.claimSuspect('image', 0);
+      const task = await bench.transitions.claimSuspect('image', 0);
       if (!task) throw new Error('nobody took it');
       expect(await bench.advance.endsWithoutWork(task)).toBe(false);
-      expect(await bench.moves.beginStep(task)).toBe(true);
+      expect(await bench.transitions.beginStep(task)).toBe(true);
       await bench.advance.advance(task, never);
       expect(await bench.row(innocent)).toMatchObject({ state: 'running', lapses: 0, sudden_lapses: 0 });
     }
@@ -86,7 +86,7 @@ describe('Attempts that end without a word', () => {
     await dieTogether(taskId);
     for (let turn = 0; turn < 3; turn += 1) {
       await overdue(taskId);
-      expect(await bench.moves.claimSuspect('image', 0)).toMatchObject({ id: taskId, lapses: 2 });
+      expect(await bench.transitions.claimSuspect('image', 0)).toMatchObject({ id: taskId, lapses: 2 });
     }
   });
 
@@ -94,13 +94,13 @@ describe('Attempts that end without a word', () => {
     const taskId = await bench.submit();
     await dieTogether(taskId);
     for (let deploy = 0; deploy < 3; deploy += 1) {
-      await bench.moves.renewLease(await bench.row(taskId));
+      await bench.transitions.renewLease(await bench.row(taskId));
       await overdue(taskId);
-      const [task] = [...(await bench.moves.claimDue('image', 1))];
-      const taken = task ?? (await bench.moves.claimSuspect('image', 0));
+      const [task] = [...(await bench.transitions.claimDue('image', 1))];
+      const taken = task ?? (await bench.transitions.claimSuspect('image', 0));
       if (!taken) throw new Error('nobody took it');
       expect(await bench.advance.endsWithoutWork(taken)).toBe(false);
-      if (!task) await bench.moves.beginStep(taken);
+      if (!task) await bench.transitions.beginStep(taken);
     }
     expect(await bench.row(taskId)).toMatchObject({ state: 'submitting', lapses: 3, sudden_lapses: 0 });
   });
@@ -125,7 +125,7 @@ describe('Attempts that end without a word', () => {
     expect(await bench.claim(taskId)).toMatchObject({ lapses: 1, sudden_lapses: 0 });
     await bench.database.query({ text: `update worker set seen_at = now() where id = 'other'` });
     await overdue(taskId);
-    expect(await bench.moves.claimSuspect('image', 0)).toMatchObject({ lapses: 2, sudden_lapses: 1 });
+    expect(await bench.transitions.claimSuspect('image', 0)).toMatchObject({ lapses: 2, sudden_lapses: 1 });
     await bench.database.query({ text: 'delete from worker' });
   });
 
@@ -141,7 +141,7 @@ describe('Attempts that end without a word', () => {
   it('let the owner stop the task between them, though its start was announced', async () => {
     const taskId = await bench.submit();
     await dieTogether(taskId);
-    await bench.moves.requestCancel(taskId, 'acct_bench');
+    await bench.transitions.requestCancel(taskId, 'acct_bench');
     await bench.advance.advance(await bench.claim(taskId), never);
     expect(vendor.taken).toEqual([]);
     expect(await bench.row(taskId)).toMatchObject({ state: 'cancelled' });
@@ -153,7 +153,7 @@ describe('Attempts that end without a word', () => {
     vendor.find = async () => null;
     const taskId = await bench.submit();
     await dieTogether(taskId);
-    await bench.moves.requestCancel(taskId, 'acct_bench');
+    await bench.transitions.requestCancel(taskId, 'acct_bench');
     await bench.change(taskId, `start_intent_at = now() - interval '1 hour'`);
     await bench.advance.advance(await bench.claim(taskId), never);
     expect(vendor.taken).toEqual([]);

@@ -83,7 +83,7 @@ describe('Handing an order to a vendor', () => {
       const taskId = await bench.submit();
       vendor.startTimeoutMs = 5_000;
       vendor.start = async (order) => vendor.take(order);
-      await bench.moves.recordStartIntent(await bench.claim(taskId), intentOf(vendor));
+      await bench.transitions.recordStartIntent(await bench.claim(taskId), intentOf(vendor));
       await ago(taskId, 'start_intent_at', 5_500);
       await attempt(taskId);
       expect(times(taskId)).toBe(0);

@@ -34,7 +34,7 @@ const UNKNOWN_UPSTREAM_MS = 10_000;
 /** The longest that a call of such an upstream may have lasted. */
 const UNKNOWN_START_MS = 30_000;
 
-type StartStepParts = Pick<WorkerParts, 'moves' | 'settlement' | 'upstreams' | 'router' | 'references'>;
+type StartStepParts = Pick<WorkerParts, 'transitions' | 'settlement' | 'upstreams' | 'router' | 'references'>;
 
 /** Hands a claimed task to an upstream, at most once however often workers die in between. */
 @Injectable()
@@ -85,14 +85,14 @@ export class StartStep {
   private async awaitUpstream(task: ClaimedTask): Promise<void> {
     log.error('upstream.unknown', { taskId: task.id, provider: task.provider });
     const reason = 'The upstream that was called is not configured any more.';
-    await this.parts.moves.retryLater(task, { reason, delayMs: UNKNOWN_UPSTREAM_MS, counts: false });
+    await this.parts.transitions.retryLater(task, { reason, delayMs: UNKNOWN_UPSTREAM_MS, counts: false });
   }
 
   /** @param only the one that an earlier attempt called, if any. */
   private async startFresh(given: StartAttempt, only: RoutedUpstream | null): Promise<void> {
     const { handOver } = this;
-    const { moves, router } = this.parts;
-    const task = await moves.withLongTexts(given.task);
+    const { transitions, router } = this.parts;
+    const task = await transitions.withLongTexts(given.task);
     const step = { ...given, task };
     const planned = plannedOrderOf(task.id, catalogFamily(task.model), task);
     const makers = only ? againOf(only, planned) : router.makersOf(planned, task.account_id);
@@ -135,7 +135,7 @@ export class StartStep {
   private async resume(step: StartAttempt, routed: RoutedUpstream): Promise<void> {
     const { task } = step;
     const { handedOver } = this;
-    const { moves } = this.parts;
+    const { transitions } = this.parts;
     const { upstream } = routed;
     if (!upstream.find) {
       log.warn('task.start_unknown', { taskId: task.id, provider: upstream.id });
@@ -151,7 +151,7 @@ export class StartStep {
       // However long the vendor cannot be asked, the order is not sent again and the task is not given up before its time.
       if (!(error instanceof MediaFailure)) throw error;
       const delayMs = waitMsOf(error.retryAfterMs) || backoffDelayMs(task.attempt - 1);
-      await moves.retryLater(task, { reason: storableText(error.publicReason), delayMs, counts: false });
+      await transitions.retryLater(task, { reason: storableText(error.publicReason), delayMs, counts: false });
       return;
     }
     if (waitMs <= 0) {
@@ -160,7 +160,7 @@ export class StartStep {
       return this.startFresh(step, null);
     }
     const reason = 'The vendor does not know the order yet.';
-    await moves.retryLater(task, { reason, delayMs: waitMs, counts: false });
+    await transitions.retryLater(task, { reason, delayMs: waitMs, counts: false });
   }
 
   private find({ task, signal }: StartAttempt, upstream: MediaUpstream): Promise<Found> {
@@ -174,7 +174,7 @@ export class StartStep {
 
   /** What the order of an earlier attempt costs by configuration. */
   private async configured({ task }: StartAttempt, { upstream }: RoutedUpstream): Promise<KnownCosts> {
-    const whole = await this.parts.moves.withLongTexts(task);
+    const whole = await this.parts.transitions.withLongTexts(task);
     const plan = upstream.plan(plannedOrderOf(task.id, catalogFamily(task.model), whole));
     return 'cannot' in plan ? {} : { configured: plan.cost };
   }

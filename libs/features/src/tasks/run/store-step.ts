@@ -25,7 +25,7 @@ const OURS: ReadonlySet<MediaStoreError['code']> = new Set(['no_space', 'unavail
 
 type StoreStepParts = Pick<
   WorkerParts,
-  'moves' | 'settlement' | 'upstreams' | 'store' | 'fetcher' | 'failpoints' | 'storeLimits'
+  'transitions' | 'settlement' | 'upstreams' | 'store' | 'fetcher' | 'failpoints' | 'storeLimits'
 >;
 
 /** Copies what the vendor made into our store, proves it readable, and settles the task. Safe to repeat: keys are fixed. */
@@ -154,12 +154,12 @@ export class StoreStep {
    * it is tried until the deadline. Anything else a few times.
    */
   private async copyFailed(task: TaskRow, error: unknown): Promise<void> {
-    const { moves, settlement } = this.parts;
+    const { transitions, settlement } = this.parts;
     const ours = (error instanceof MediaStoreError && OURS.has(error.code)) || isTimeUp(error);
     log.warn('task.copy_failed', { taskId: task.id, attempt: task.attempt, error });
     if (ours || task.failures + 1 < MAX_FAILURES) {
       const reason = error instanceof Error ? error.message : String(error);
-      await moves.retryLater(task, { reason, delayMs: backoffDelayMs(Math.min(task.failures, 4)), counts: true });
+      await transitions.retryLater(task, { reason, delayMs: backoffDelayMs(Math.min(task.failures, 4)), counts: true });
     } else {
       await settlement.fail(task, 'storage_failed', 'The finished files could not be stored; nothing was charged.');
     }

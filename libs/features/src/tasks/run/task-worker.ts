@@ -55,7 +55,7 @@ export class TaskWorker {
   constructor(
     @Inject(MEDIUM) private readonly medium: Medium,
     @Inject(CONCURRENCY) private readonly concurrency: number,
-    private readonly moves: TaskTransitions,
+    private readonly transitions: TaskTransitions,
     private readonly advance: AdvanceTaskService,
     @Inject(TASK_NOTIFIER) private readonly notifier: TaskNotifier,
     @Inject(FAILPOINTS) private readonly failpoints: Failpoints,
@@ -98,7 +98,7 @@ export class TaskWorker {
     await this.slots.empty();
     await this.aside.empty();
     for (const timer of timers) clearTimeout(timer);
-    const givenBack = this.moves.giveBack(this.medium);
+    const givenBack = this.transitions.giveBack(this.medium);
     givenBack.catch((error: unknown) => log.warn('lease.give_back_failed', { error }));
     // What could not be given back is anybody's when its lease is over.
     await endedWithin(givenBack, ABANDON_GRACE_MS);
@@ -130,7 +130,7 @@ export class TaskWorker {
     for (;;) {
       const { free } = this.slots;
       if (free === 0 || this.stopping || this.isolating) return false;
-      const tasks = await this.moves.claimDue(this.medium, free, await this.gate.claimLimits(this.medium));
+      const tasks = await this.transitions.claimDue(this.medium, free, await this.gate.claimLimits(this.medium));
       if (tasks.length > 0) this.failpoints.reach('after-claim');
       this.backlog = tasks.length === free;
       for (const task of tasks) this.fill((aside) => this.work(task, aside));
@@ -153,7 +153,7 @@ export class TaskWorker {
   }
 
   private async work(task: ClaimedTask, aside: StepAside): Promise<void> {
-    await this.inContext(task, () => this.advanceWithLease(task, new KeptLease(this.moves, task), aside));
+    await this.inContext(task, () => this.advanceWithLease(task, new KeptLease(this.transitions, task), aside));
     // The slot is free again: what waits for one need not wait for the next sweep.
     if (this.backlog) this.claimSoon();
   }
@@ -166,7 +166,7 @@ export class TaskWorker {
   private async takeSuspect(): Promise<boolean> {
     if (this.stopping) return false;
     const dueMs = this.waitingAside > 0 ? LEFT_TO_OTHERS_MS : this.inHand === 0 ? 0 : LEFT_TO_IDLE_MS;
-    const task = await this.moves.claimSuspect(this.medium, dueMs);
+    const task = await this.transitions.claimSuspect(this.medium, dueMs);
     if (!task) return false;
     this.isolating = true;
     try {
@@ -180,12 +180,12 @@ export class TaskWorker {
 
   private async runAlone(task: ClaimedTask): Promise<void> {
     if (await this.advance.endsWithoutWork(task)) return;
-    const lease = new KeptLease(this.moves, task);
+    const lease = new KeptLease(this.transitions, task);
     try {
       await this.lastClaim();
       await this.slots.empty();
       await this.aside.empty();
-      if (this.stopping || lease.lost.aborted || !(await this.moves.beginStep(task))) return;
+      if (this.stopping || lease.lost.aborted || !(await this.transitions.beginStep(task))) return;
       log.warn('task.run_alone', { taskId: task.id, lapses: task.lapses });
       this.slots.fill(this.advanceWithLease(task, lease));
       await this.slots.empty();

@@ -31,7 +31,7 @@ export const CALL_GRACE_MS = Symbol('call grace');
 @Injectable()
 export class WorkerParts {
   constructor(
-    readonly moves: TaskTransitions,
+    readonly transitions: TaskTransitions,
     readonly settlement: SettleTaskService,
     readonly schedule: PollSchedule,
     readonly limits: UpstreamLimits,

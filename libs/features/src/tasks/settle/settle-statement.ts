@@ -20,7 +20,7 @@ const ofWhatCame = (column: string): string =>
  * they say is written when they are first sent; an address that stands twice gets one.
  */
 export const SETTLE_TASK = `
-with moved as (
+with transitioned as (
   update task set state = $2, charged_micros = $5::bigint, error_code = $7, error_message = $8, finished_at = now(),
     lease_owner = null, lease_until = null, version = version + 1,
     progress = case when $2 = 'completed' then 100 else progress end,
@@ -34,35 +34,35 @@ with moved as (
 ), paid as (
   update account a set held_micros = a.held_micros - m.hold_micros, used_micros = a.used_micros + m.charged_micros,
     available_micros = a.available_micros + m.hold_micros - m.charged_micros
-  from moved m where a.id = m.account_id
+  from transitioned m where a.id = m.account_id
   returning a.id
 ), keyed as (
   update api_key k set held_micros = k.held_micros - m.hold_micros, used_micros = k.used_micros + m.charged_micros
-  from moved m join paid on paid.id = m.account_id where k.id = m.api_key_id
+  from transitioned m join paid on paid.id = m.account_id where k.id = m.api_key_id
 ), captured as (
   insert into ledger_entry (account_id, api_key_id, task_id, request_id, kind, debit, credit, amount_micros)
   select account_id, api_key_id, id, request_id, ${entrySql('capture')}, charged_micros
-  from moved where state = 'completed'
+  from transitioned where state = 'completed'
 ), released as (
   insert into ledger_entry (account_id, api_key_id, task_id, request_id, kind, debit, credit, amount_micros)
   select account_id, api_key_id, id, request_id, ${entrySql('release')}, hold_micros - charged_micros
-  from moved where state <> 'completed' or hold_micros > charged_micros
+  from transitioned where state <> 'completed' or hold_micros > charged_micros
 ), stored as (
   insert into task_file (task_id, ordinal, role, store_key, content_type, bytes, sha256, width, height, duration_ms, expires_at)
   select m.id, f.ordinal, f.role, f.store_key, f.content_type, f.bytes, f.sha256, f.width, f.height, f.duration_ms, m.files_expire_at
-  from moved m, jsonb_to_recordset($9::jsonb) as f(ordinal smallint, role text, store_key text, content_type text,
+  from transitioned m, jsonb_to_recordset($9::jsonb) as f(ordinal smallint, role text, store_key text, content_type text,
     bytes bigint, sha256 text, width integer, height integer, duration_ms integer)
 ), unscheduled as (
-  delete from task_poll where task_id in (select id from moved)
+  delete from task_poll where task_id in (select id from transitioned)
 ), announced as (
   insert into webhook_delivery (id, account_id, endpoint_id, task_id, event_type, url, payload, next_attempt_at)
   select $13 || row_number() over (), account_id, endpoint_id, id, event_type, url, '', now()
   from (
     select m.account_id, e.id as endpoint_id, m.id, 'task.' || m.state as event_type, e.url
-    from moved m join webhook_endpoint e on e.account_id = m.account_id and e.disabled_at is null
+    from transitioned m join webhook_endpoint e on e.account_id = m.account_id and e.disabled_at is null
       and (e.event_types = '{}' or 'task.' || m.state = any(e.event_types))
     union all
-    select account_id, null, id, 'task.' || state, webhook_url from moved where webhook_url is not null
+    select account_id, null, id, 'task.' || state, webhook_url from transitioned where webhook_url is not null
   ) addressed
   on conflict do nothing
 ), explained as (
@@ -74,12 +74,12 @@ with moved as (
     jsonb_build_array(jsonb_build_object('source', 'price_book', 'price_id', price_id, 'unit', billing_unit,
       'variant', billing_variant, 'price_micros', (hold_micros / quantity)::text, 'quantity', $6::bigint,
       'amount_micros', charged_micros::text))
-  from moved
+  from transitioned
 ), summed as (
   insert into usage_daily as d (account_id, day, model, api_key_id, kind, requests, failed_requests, amount_micros, quantity)
   select account_id, (now() at time zone 'utc')::date, model, api_key_id, medium, 1,
     case when state = 'completed' then 0 else 1 end, charged_micros, $6::bigint
-  from moved join paid on paid.id = moved.account_id
+  from transitioned join paid on paid.id = transitioned.account_id
   on conflict (account_id, day, model, api_key_id) do update set requests = d.requests + 1,
     failed_requests = d.failed_requests + excluded.failed_requests,
     amount_micros = d.amount_micros + excluded.amount_micros, quantity = d.quantity + excluded.quantity
@@ -87,4 +87,4 @@ with moved as (
 select medium, model, state, error_code, extract(epoch from now() - created_at)::float8 as total_seconds,
   extract(epoch from now() - produced_at)::float8 as visible_seconds,
   account_id, api_key_id, request_id, provider, attempt, charged_micros, cost_micros, cost_unit, cost_worth_micros
-from moved`;
+from transitioned`;

@@ -15,6 +15,7 @@ export const chatStyle: TextStyleCodec<ChatRequest> = {
   outputLimit: chatOutputLimit,
   replies: ({ n }) => n ?? 1,
   thinkingBudget: namedBudget,
+  thinkingBesideLimit: ({ thinking_budget: budget }) => budget ?? 0,
   answer: (reply, context) => envelope(JSON.stringify(chatAnswer(reply, context))),
   wrap: (json) => envelope(json),
   stream: (context) => new ChatStream(context),

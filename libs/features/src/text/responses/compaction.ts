@@ -47,7 +47,8 @@ export function compactionOf({ model, input, instructions }: ResponsesRequest): 
 function compactedJson(answer: JsonObject, items: readonly ResponsesItem[]): string {
   const { created_at: createdAt, usage } = answer;
   const summary = specifiedResponse(answer as JsonObject & ResponseLike).choices[0]?.message.content ?? '';
-  if (summary.trim() === '') throw new GatewayError('upstream_error', 'The model wrote no summary.');
+  if (summary.trim() === '')
+    throw new GatewayError('upstream_error', 'The model wrote no summary; what it read and wrote is charged.');
   const messages = items.filter(
     (item) => (item.type ?? 'message') === 'message' && 'role' in item && item.role === 'user',
   );

@@ -1,7 +1,8 @@
 import { GatewayError, isJsonObject, type JsonObject, type JsonValue } from '#contracts';
-import { namedEvent } from '../server-sent-event.js';
+import type { NamedData } from '../server-sent-event.js';
 import { UNFINISHED } from './write-responses-answer.js';
 
+/** An event of a stream that is told again; `fields` are those beside `type` and `sequence_number`. */
 interface ReplayedEvent {
   readonly type: string;
   readonly fields: JsonObject;
@@ -17,7 +18,7 @@ const lastEventOf = (status: JsonValue | undefined): string =>
  * @param startingAfter the number of the last event that is left out; undefined: the stream begins at its beginning.
  * @throws GatewayError `invalid_parameter` for a number that no event has.
  */
-export function replayResponse(response: JsonObject, startingAfter: number | undefined): string {
+export function replayResponse(response: JsonObject, startingAfter: number | undefined): readonly NamedData[] {
   const events = [...eventsOf(response)];
   if (startingAfter !== undefined && startingAfter >= events.length)
     throw new GatewayError(
@@ -28,10 +29,7 @@ export function replayResponse(response: JsonObject, startingAfter: number | und
   const from = startingAfter === undefined ? 0 : startingAfter + 1;
   return events
     .slice(from)
-    .map(({ type, fields }, index) =>
-      namedEvent(type, JSON.stringify({ type, sequence_number: from + index, ...fields })),
-    )
-    .join('');
+    .map(({ type, fields }, index) => ({ name: type, data: { type, sequence_number: from + index, ...fields } }));
 }
 
 function* eventsOf(response: JsonObject): Generator<ReplayedEvent> {

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { type Dispatcher, Client, Pool } from 'undici';
 import type { JsonValue } from '#contracts';
-import { abortAfter } from '#platform';
+import { abortAfter, serverNames } from '#platform';
 import { parseExactly } from './exact-json.js';
 import { type InlineFiles, withoutFiles } from './inline-files.js';
 import type { VendorReply, VendorRequest } from './media-codec.js';
@@ -48,7 +48,7 @@ export class VendorHttp {
     this.origin = origin;
     this.basePath = pathname.replace(/\/+$/, '');
     this.connections = new Pool(origin, {
-      connect: { timeout: CONNECT_TIMEOUT_MS },
+      connect: { timeout: CONNECT_TIMEOUT_MS, lookup: serverNames.lookup },
       keepAliveTimeout: 4_000,
       headersTimeout: 0,
       bodyTimeout: 0,
@@ -62,7 +62,11 @@ export class VendorHttp {
     { signal, timeoutMs, fresh, files }: ExchangeLimits,
   ): Promise<VendorReply> {
     const line: Dispatcher = fresh
-      ? new Client(this.origin, { connect: { timeout: CONNECT_TIMEOUT_MS }, headersTimeout: 0, bodyTimeout: 0 })
+      ? new Client(this.origin, {
+          connect: { timeout: CONNECT_TIMEOUT_MS, lookup: serverNames.lookup },
+          headersTimeout: 0,
+          bodyTimeout: 0,
+        })
       : this.connections;
     const body = request.body && Buffer.from(JSON.stringify(request.body));
     const sending = { done: false };

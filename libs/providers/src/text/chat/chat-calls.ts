@@ -42,6 +42,14 @@ export class ChatCalls {
     return known ? [] : this.#open(sent, json);
   }
 
+  /** The arguments of the calls that are held back. */
+  get heldArguments(): string {
+    return this.#calls
+      .slice(1)
+      .map(({ json }) => json)
+      .join('');
+  }
+
   /** What was held back. */
   held(): readonly TextEvent[] {
     return this.#calls.slice(1).flatMap(({ id, name, json }) => [

@@ -1,4 +1,5 @@
 import type { ProtocolCodec } from '../upstream/protocol-codec.js';
+import { producedInChat } from './produced-in-chat.js';
 import { withLimitField } from './limit-field.js';
 import { ChatStreamDecoder, readChatReply } from './read-chat-reply.js';
 import { writeChatRequest } from './write-chat-request.js';
@@ -12,6 +13,7 @@ export const chatCodec: ProtocolCodec = {
   native: (body, { outputLimitField = 'max_tokens' }) => withLimitField(body, outputLimitField),
   read: readChatReply,
   decoder: () => new ChatStreamDecoder(),
+  producedReader: () => producedInChat,
   // Some vendors say in every chunk that the usage is null and the reply not finished: those need no parsing.
   marks: {
     decode: ['"usage":{', '"usage": {', '"finish_reason":"', '"finish_reason": "', '"error":', '"error" :'],

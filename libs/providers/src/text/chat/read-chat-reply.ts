@@ -135,6 +135,10 @@ export class ChatStreamDecoder implements StreamDecoder {
     return this.#usage;
   }
 
+  heldBack(): string {
+    return this.#calls.heldArguments;
+  }
+
   #readMessage(message: ChatMessage): TextEvent[] {
     const events = this.#readReasoning(message);
     const text = textIn(message.content);

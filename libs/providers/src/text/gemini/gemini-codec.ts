@@ -1,5 +1,5 @@
 import type { ProtocolCodec } from '../upstream/protocol-codec.js';
-import { GeminiStreamDecoder, readGeminiReply } from './read-gemini-reply.js';
+import { GeminiStreamDecoder, producedInGemini, readGeminiReply } from './read-gemini-reply.js';
 import { writeGeminiRequest } from './write-gemini-request.js';
 
 /** The content-generation interface. Streams are always asked for as server-sent events. */
@@ -11,6 +11,7 @@ export const geminiCodec: ProtocolCodec = {
   write: writeGeminiRequest,
   read: readGeminiReply,
   decoder: () => new GeminiStreamDecoder(),
+  producedReader: () => producedInGemini,
   marks: { decode: ['"finishReason"', '"blockReason"', '"error"'], latest: '"usageMetadata"' },
   mayReasonUnasked: true,
 };

@@ -12,6 +12,7 @@ interface Part {
   readonly thought?: boolean;
   readonly thoughtSignature?: string;
   readonly functionCall?: { readonly id?: string; readonly name?: string; readonly args?: JsonObject };
+  readonly executableCode?: { readonly code?: string };
   readonly inlineData?: { readonly mimeType?: string; readonly data?: string };
 }
 
@@ -135,6 +136,17 @@ export class GeminiStreamDecoder implements StreamDecoder {
       log: `finish reason ${sent}`,
     });
   }
+}
+
+/** What one chunk says, in whatever part: also of parts and candidates that the other styles do not have. */
+export function producedInGemini({ candidates }: JsonObject & Chunk): string {
+  return (candidates ?? [])
+    .flatMap(({ content }) => content?.parts ?? [])
+    .map(({ text = '', functionCall, executableCode }) => {
+      const called = functionCall ? JSON.stringify(functionCall.args ?? {}) : '';
+      return text + called + (executableCode?.code ?? '');
+    })
+    .join('');
 }
 
 /** Reads a whole reply as the events it would have been. */

@@ -1,5 +1,5 @@
 import type { ProtocolCodec } from '../upstream/protocol-codec.js';
-import { MessagesStreamDecoder, readMessagesReply } from './read-messages-reply.js';
+import { MessagesStreamDecoder, producedInMessages, readMessagesReply } from './read-messages-reply.js';
 import { writeMessagesRequest } from './write-messages-request.js';
 
 /** The version sent when the caller's own request did not bring one. */
@@ -13,6 +13,7 @@ export const messagesCodec: ProtocolCodec = {
   write: writeMessagesRequest,
   read: readMessagesReply,
   decoder: () => new MessagesStreamDecoder(),
+  producedReader: () => producedInMessages,
   marks: { decode: ['"message_start"', '"message_delta"', '"message_stop"', '"error"'] },
   mayReasonUnasked: false,
 };

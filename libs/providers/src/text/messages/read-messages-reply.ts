@@ -189,6 +189,13 @@ function withoutNull(usage: Usage): Usage {
   return Object.fromEntries(Object.entries(usage).filter(([, value]) => value !== null));
 }
 
+/** What one event says, in whatever block: also of calls of tools that the vendor runs. */
+export function producedInMessages({ content_block: block, delta = {} }: JsonObject & Partial<StreamEvent>): string {
+  const { text = '', thinking = '', input } = block ?? {};
+  const given = input && Object.keys(input).length > 0 ? JSON.stringify(input) : '';
+  return [text, thinking, given, delta.text, delta.thinking, delta.partial_json].join('');
+}
+
 /** Reads a whole message as the events it would have been. */
 export function readMessagesReply(answer: JsonObject): readonly TextEvent[] {
   const message = answer as Message;

@@ -1,4 +1,4 @@
-import type { FinishReason, JsonObject, TextEvent, TextUsage } from '#contracts';
+import { eventText, type FinishReason, type JsonObject, type TextEvent, type TextUsage } from '#contracts';
 import { brokenOff, parseReply } from '../upstream/codec-failures.js';
 import { reportedUsage } from '../upstream/reported-usage.js';
 import type { StreamDecoder } from '../upstream/protocol-codec.js';
@@ -85,8 +85,8 @@ interface OpenItem {
 export class ResponsesStreamDecoder implements StreamDecoder {
   #called = false;
   #open: OpenItem | undefined;
-  /** Places in the output of the items that began while another was open. */
-  readonly #waiting = new Set<number | undefined>();
+  /** The items that began while another was open: their places in the output, and what has come of them. */
+  readonly #waiting = new Map<number | undefined, string>();
   #response: Response | undefined;
   #told: TextUsage | undefined;
 
@@ -131,8 +131,16 @@ export class ResponsesStreamDecoder implements StreamDecoder {
     return this.#told;
   }
 
+  heldBack(): string {
+    return [...this.#waiting.values()].join('');
+  }
+
   #grow({ output_index: index }: StreamEvent, piece: TextEvent): TextEvent[] {
-    if (this.#waiting.has(index)) return [];
+    const waiting = this.#waiting.get(index);
+    if (waiting !== undefined) {
+      this.#waiting.set(index, waiting + eventText(piece));
+      return [];
+    }
     const open = (this.#open ??= { isCall: false, told: false });
     if (piece.type === 'arguments' && !open.isCall) return [];
     open.told = true;
@@ -147,7 +155,7 @@ export class ResponsesStreamDecoder implements StreamDecoder {
     const isCall = item?.type === 'function_call';
     this.#called ||= isCall;
     if (this.#open) {
-      this.#waiting.add(index);
+      this.#waiting.set(index, '');
       return [];
     }
     this.#open = { isCall, told: false };

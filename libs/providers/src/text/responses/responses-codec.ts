@@ -1,4 +1,5 @@
 import type { ProtocolCodec } from '../upstream/protocol-codec.js';
+import { producedInResponses } from './produced-in-responses.js';
 import { readResponsesReply, ResponsesStreamDecoder } from './read-responses-reply.js';
 import { writeResponsesRequest } from './write-responses-request.js';
 
@@ -10,6 +11,7 @@ export const responsesCodec: ProtocolCodec = {
   write: writeResponsesRequest,
   read: readResponsesReply,
   decoder: () => new ResponsesStreamDecoder(),
+  producedReader: producedInResponses,
   marks: { decode: ['"response.completed"', '"response.incomplete"', '"response.failed"', '"error"'] },
   mayReasonUnasked: true,
 };

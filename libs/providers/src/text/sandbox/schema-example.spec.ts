@@ -83,7 +83,7 @@ describe('An example of a schema', () => {
     ['is made of itself many times over', { allOf: NAMES.map(() => ({ $ref: '#' })) }],
   ])('comes at once, though the schema %s', async (_what, rules) => {
     const properties = Object.fromEntries(NAMES.map((name) => [name, { $ref: '#' }]));
-    expect(await atBest(500, () => example({ type: 'object', properties, ...rules }))).toBeLessThan(500);
+    expect(await atBest(3_000, () => example({ type: 'object', properties, ...rules }))).toBeLessThan(3_000);
   });
 
   it('says the given word where a string is free, and a value of the format where one is named', () => {

@@ -137,7 +137,7 @@ export class HttpTextProvider implements TextProvider {
     const { mayReasonUnasked } = codec;
     if (!relay) {
       const decoder = codec.decoder();
-      call.onReply?.({ told: () => decoder.told(), mayReasonUnasked });
+      call.onReply?.({ told: () => decoder.told(), heldBack: () => decoder.heldBack?.() ?? '', mayReasonUnasked });
       const events = await primed(this.#events(reply, decoder, signal), (batch) =>
         batch.some(({ type }) => type !== 'start'),
       );

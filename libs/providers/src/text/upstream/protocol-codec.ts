@@ -28,7 +28,15 @@ export interface StreamDecoder {
   end(): readonly TextEvent[];
   /** The usage told until now, never less than what was told before; undefined while none was. */
   told(): TextUsage | undefined;
+  /** What the upstream has written and no event has told yet, for counting; absent where nothing is held back. */
+  heldBack?(): string;
 }
+
+/**
+ * What one event of a stream adds to the text that is counted where the upstream tells no usage: the words, thoughts and
+ * arguments of every reply in it and of every kind of call, also of those that our own events do not know.
+ */
+export type ReadProduced = (event: JsonObject) => string;
 
 /** Which events of a stream tell how it ended, found by text so that the others need no parsing. */
 export interface RelayMarks {
@@ -52,6 +60,8 @@ export interface ProtocolCodec {
   /** Reads a whole reply as the events it would have been. */
   read(answer: JsonObject): readonly TextEvent[];
   decoder(): StreamDecoder;
+  /** Reads one stream that passes through, of which nothing may go uncounted. */
+  producedReader(): ReadProduced;
   readonly marks: RelayMarks;
   /** True: its models may reason without being asked, and show nothing of it. */
   readonly mayReasonUnasked: boolean;

@@ -84,3 +84,73 @@ describe.each(PROTOCOLS)('A tap on a %s stream', (protocol) => {
     expect(tapOn([word('Hello')], [...ending]).answer).toEqual(protocol === 'responses' ? RESPONSE : undefined);
   });
 });
+
+/** What a stream says besides plain words, in every form that a caller can ask a vendor for. */
+const UNUSUAL: readonly (readonly [keyof typeof PROTOCOL_CODECS, string, readonly object[]])[] = [
+  ['chat', 'several replies', [{ choices: [0, 1, 2].map((index) => ({ index, delta: { content: 'abc' } })) }]],
+  [
+    'chat',
+    'calls side by side',
+    [
+      ...[0, 1].map((index) => called({ index, id: `c${index}`, function: { name: 'f', arguments: '' } })),
+      ...[0, 1].map((index) => called({ index, function: { arguments: 'abc' } })),
+      called({ index: 1, function: { arguments: 'def' } }),
+    ],
+  ],
+  ['chat', 'a call of a free form', [called({ index: 0, custom: { name: 'f', input: 'abcdefghi' } })]],
+  [
+    'chat',
+    'a call of the former form',
+    [{ choices: [{ delta: { function_call: { name: 'f', arguments: 'abcdefghi' } } }] }],
+  ],
+  ['responses', 'a call of a free form', [{ type: 'response.custom_tool_call_input.delta', delta: 'abcdefghi' }]],
+  [
+    'responses',
+    'items that interleave',
+    [
+      { type: 'response.output_item.added', output_index: 0, item: { type: 'message' } },
+      { type: 'response.output_item.added', output_index: 1, item: { type: 'message' } },
+      { type: 'response.output_text.delta', output_index: 1, delta: 'abcdefghi' },
+    ],
+  ],
+  [
+    'responses',
+    'an item that comes whole',
+    [{ type: 'response.output_item.done', item: { type: 'custom_tool_call', call_id: 'c', input: 'abcdefghi' } }],
+  ],
+  [
+    'messages',
+    "a call of a tool of the vendor's",
+    [
+      { type: 'content_block_start', index: 0, content_block: { type: 'server_tool_use', name: 'f', input: {} } },
+      { type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json: 'abcdefghi' } },
+    ],
+  ],
+  [
+    'gemini',
+    'several candidates',
+    [{ candidates: ['abc', 'def', 'ghi'].map((text) => ({ content: { parts: [{ text }] } })) }],
+  ],
+  ['gemini', 'a program', [{ candidates: [{ content: { parts: [{ executableCode: { code: 'abcdefghi' } }] } }] }]],
+];
+
+function called(call: object): object {
+  return { choices: [{ index: 0, delta: { tool_calls: [call] } }] };
+}
+
+it.each(UNUSUAL)('A tap on a %s stream counts %s of one who leaves', (protocol, _what, events) => {
+  const tap = new RelayTap(PROTOCOL_CODECS[protocol]);
+  tap.see(Buffer.from(asStream(events)));
+  expect(tap.outcome().produced).toHaveLength(9);
+});
+
+it('A decoder tells for counting what it holds back until the end', () => {
+  const chat = PROTOCOL_CODECS.chat.decoder();
+  for (const index of [0, 1])
+    chat.push(JSON.stringify(called({ index, id: `c${index}`, function: { name: 'f', arguments: '{"a":' } })));
+  expect(chat.heldBack?.()).toBe('{"a":');
+  const responses = PROTOCOL_CODECS.responses.decoder();
+  for (const event of UNUSUAL.find(([, what]) => what === 'items that interleave')?.[2] ?? [])
+    responses.push(JSON.stringify(event));
+  expect(responses.heldBack?.()).toBe('abcdefghi');
+});

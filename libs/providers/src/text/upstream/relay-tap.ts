@@ -1,6 +1,6 @@
-import { eventText, GatewayError, type JsonObject, type RelayOutcome, type TextUsage } from '#contracts';
+import { GatewayError, type JsonObject, type RelayOutcome, type TextUsage } from '#contracts';
 import { brokenOff, parseReply } from './codec-failures.js';
-import type { ProtocolCodec, StreamDecoder } from './protocol-codec.js';
+import type { ProtocolCodec, ReadProduced, StreamDecoder } from './protocol-codec.js';
 import { eventData } from './server-sent-events.js';
 
 /** Bytes of passed-through events that are kept as they are before their text is taken out. */
@@ -13,7 +13,7 @@ const HELD_BYTES = 64 * 1024;
 export class RelayTap {
   readonly #codec: ProtocolCodec;
   readonly #ending: StreamDecoder;
-  readonly #reader: StreamDecoder;
+  readonly #producedBy: ReadProduced;
   readonly #decodeMarks: readonly Buffer[];
   readonly #latestMark: Buffer | undefined;
   #held: Buffer[] = [];
@@ -28,7 +28,7 @@ export class RelayTap {
   constructor(codec: ProtocolCodec) {
     this.#codec = codec;
     this.#ending = codec.decoder();
-    this.#reader = codec.decoder();
+    this.#producedBy = codec.producedReader();
     const { decode, latest } = codec.marks;
     // As bytes, or each look for one would begin by encoding it.
     this.#decodeMarks = decode.map((mark) => Buffer.from(mark));
@@ -120,7 +120,7 @@ export class RelayTap {
     this.#heldBytes = 0;
     for (const data of eventData(text)) {
       try {
-        this.#produced += this.#reader.push(data).map(eventText).join('');
+        this.#produced += this.#producedBy(parseReply(data));
       } catch {
         // Counting is a best effort on a stream that may end in a failure.
       }

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { type Dispatcher, Pool } from 'undici';
 import { GatewayError } from '#contracts';
+import { type ServerNames, serverNames } from '#platform';
 import type { ReplyHead } from './reply-head.js';
 import { ReplyTooLarge } from './reply-too-large.js';
 import { type AcceptHead, type WholeReply, WholeReplyHandler } from './whole-reply.js';
@@ -49,12 +50,12 @@ export class UpstreamHttp {
   readonly #connections: Pool;
 
   /** @param baseUrl address that the protocol's paths are appended to, for example `https://api.vendor.example/v1`. */
-  constructor(baseUrl: string, timeouts: UpstreamTimeouts = DEFAULT_TIMEOUTS) {
+  constructor(baseUrl: string, timeouts: UpstreamTimeouts = DEFAULT_TIMEOUTS, names: ServerNames = serverNames) {
     const { host, origin, pathname } = new URL(baseUrl);
     this.host = host;
     this.#basePath = pathname.replace(/\/+$/, '');
     this.#connections = new Pool(origin, {
-      connect: { timeout: timeouts.connectMs },
+      connect: { timeout: timeouts.connectMs, lookup: names.lookup },
       headersTimeout: timeouts.firstByteMs,
       bodyTimeout: timeouts.idleMs,
       keepAliveTimeout: 30_000,

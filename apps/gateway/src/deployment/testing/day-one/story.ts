@@ -80,7 +80,7 @@ async function openClonePlace(redisUrl: string, receiver: WebhookReceiver, folde
   const [database, store] = await Promise.all([createEmptyDatabase(), startS3Server()]);
   const installation = await Installation.with({
     ...SECRETS,
-    DATABASE_URL: database.url,
+    ...database.environment,
     DATABASE_POOL_SIZE: '4',
     REDIS_URL: redisUrl,
     QUEUE_PREFIX: uniqueRedisPrefix(),

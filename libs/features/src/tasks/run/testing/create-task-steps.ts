@@ -21,7 +21,7 @@ import { WorkerParts } from '../worker-parts.js';
 
 /** What the steps of tasks work with, besides the platform. */
 interface StepSurroundings {
-  readonly moves: TaskTransitions;
+  readonly transitions: TaskTransitions;
   readonly upstreams: MediaUpstreams;
   readonly cooldowns: Cooldowns;
   readonly leaseMs: number;
@@ -32,11 +32,11 @@ interface StepSurroundings {
 /** The steps of tasks, put together as a worker's module does, each to be called alone. */
 export function createTaskSteps(platform: Platform, around: StepSurroundings) {
   const { config, database, notifier, taskSignals, fetcher, store, failpoints, sealer } = platform;
-  const { moves, upstreams, cooldowns, leaseMs, bounds = storeLimitsOf(config.media) } = around;
+  const { transitions, upstreams, cooldowns, leaseMs, bounds = storeLimitsOf(config.media) } = around;
   const limits = new UpstreamLimits(database);
   const health = new MediaHealth(cooldowns);
   const parts = new WorkerParts(
-    moves,
+    transitions,
     new SettleTaskService(database, taskSignals, failpoints),
     new PollSchedule(database, notifier, taskSignals),
     limits,
@@ -58,6 +58,6 @@ export function createTaskSteps(platform: Platform, around: StepSurroundings) {
   const start = new StartStep(parts, new HandOver(parts, handedOver), handedOver);
   const storing = new StoreStep(parts);
   const { settlement, schedule, gate } = parts;
-  const advance = new AdvanceTaskService(moves, settlement, start, storing);
+  const advance = new AdvanceTaskService(transitions, settlement, start, storing);
   return { parts, settlement, schedule, limits, gate, start, store: storing, advance };
 }

@@ -36,7 +36,7 @@ export interface TaskBench {
   readonly cooldowns: Cooldowns;
   readonly gate: StartGate;
   readonly parts: WorkerParts;
-  readonly moves: TaskTransitions;
+  readonly transitions: TaskTransitions;
   readonly settlement: SettleTaskService;
   readonly schedule: PollSchedule;
   readonly limits: UpstreamLimits;
@@ -66,7 +66,7 @@ export async function openTaskBench(vendor: MediaProvider | MediaUpstreams): Pro
   const dataDirectory = await mkdtemp(join(tmpdir(), 'gateway-data-'));
   const platform = await openPlatform(
     readProcessConfig({
-      DATABASE_URL: testDatabase.url,
+      ...testDatabase.environment,
       DATABASE_POOL_SIZE: '4',
       KEY_PEPPER: 'a-pepper-for-tests-only',
       DATA_DIR: dataDirectory,
@@ -91,19 +91,19 @@ export async function openTaskBench(vendor: MediaProvider | MediaUpstreams): Pro
 
 function workerParts(platform: Platform, upstreams: MediaUpstreams) {
   const { database, taskSignals } = platform;
-  const moves = new TaskTransitions(database, taskSignals, 'bench', LEASE_MS);
+  const transitions = new TaskTransitions(database, taskSignals, 'bench', LEASE_MS);
   const cooldowns = new Cooldowns(systemClock);
   return {
     upstreams,
     cooldowns,
-    moves,
-    ...createTaskSteps(platform, { moves, upstreams, cooldowns, leaseMs: LEASE_MS }),
+    transitions,
+    ...createTaskSteps(platform, { transitions, upstreams, cooldowns, leaseMs: LEASE_MS }),
   };
 }
 
 function taskAccess({ database, notifier, taskSignals, failpoints }: Platform) {
   const writer = new TaskWriter(database, notifier, failpoints);
-  const moves = new TaskTransitions(database, taskSignals, 'bench', LEASE_MS);
+  const transitions = new TaskTransitions(database, taskSignals, 'bench', LEASE_MS);
   const change = async (taskId: string, assignments: string): Promise<void> => {
     await database.query({ text: `update task set ${assignments} where id = $1`, values: [taskId] });
   };
@@ -117,7 +117,7 @@ function taskAccess({ database, notifier, taskSignals, failpoints }: Platform) {
     },
     claim: async (taskId: string): Promise<ClaimedTask> => {
       await change(taskId, `lease_until = now() - interval '1 second'`);
-      const task = (await moves.claimDue('image', 1_000)).find(({ id }) => id === taskId);
+      const task = (await transitions.claimDue('image', 1_000)).find(({ id }) => id === taskId);
       if (!task) throw new Error(`${taskId} could not be claimed`);
       return task;
     },

@@ -7,7 +7,7 @@ import { TASK_OPERATIONS } from './admin.openapi.js';
 /** What operators should look at. */
 @Controller('admin/v1/troubles')
 @Routes({ style: 'admin', access: 'operator' })
-export class TroublesController {
+export class TasksNeedingAttentionController {
   constructor(private readonly tasks: TasksNeedingAttentionService) {}
 
   /** Tasks that were given up, orders no vendor has confirmed, and work at vendors that no task holds. */

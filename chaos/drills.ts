@@ -1,5 +1,4 @@
 import { tmpdir } from 'node:os';
-import { describeWithRedis } from '#testing';
 import { logFileOf, openGround } from './open-ground.js';
 import { type Ground, runScenario } from './run-scenario.js';
 import { type Scenario, SCENARIOS } from './scenarios.js';
@@ -8,18 +7,20 @@ import type { Backend } from './services.js';
 /** Enough to catch a broken guarantee in every run of the tests; the long form is `npm run chaos`. */
 const CRASHES = 2;
 
-const scenario = (wanted: Pick<Scenario, 'crash' | 'fault' | 'repeatStart'>): Scenario => {
+/** The row of the matrix with these features. */
+export const scenario = (wanted: Pick<Scenario, 'crash' | 'fault' | 'repeatStart'>): Scenario => {
   const keys = ['crash', 'fault', 'repeatStart'] as const;
   const found = SCENARIOS.find((candidate) => keys.every((key) => candidate[key] === wanted[key]));
   if (!found) throw new Error(`there is no scenario ${JSON.stringify(wanted)}`);
   return found;
 };
 
-function survives(backend: Backend, port: number, scenarios: readonly Scenario[]): void {
+/** The tests of some scenarios over one kind of queue, on ports from `port` on. */
+export function survives(backend: Backend, port: number, scenarios: readonly Scenario[]): void {
   let ground: Ground & { close(): Promise<void> };
   beforeAll(async () => {
     ground = await openGround(backend, logFileOf(tmpdir(), backend), port);
-  }, 90_000);
+  });
   afterAll(() => ground.close(), 30_000);
 
   it.each(scenarios.map((each) => [each.crash, each.fault, each.repeatStart, each] as const))(
@@ -31,19 +32,3 @@ function survives(backend: Backend, port: number, scenarios: readonly Scenario[]
     250_000,
   );
 }
-
-describe('The gateway under crashes, queues in Postgres', () => {
-  survives('postgres', 4_500, [
-    scenario({ crash: 'after-task-written', fault: 'none', repeatStart: 'idempotent' }),
-    scenario({ crash: 'after-vendor-start', fault: 'none', repeatStart: 'lookup' }),
-    scenario({ crash: 'after-file-copied', fault: 'none', repeatStart: 'idempotent' }),
-    scenario({ crash: 'inside start', fault: 'some tasks are poison', repeatStart: 'idempotent' }),
-    scenario({ crash: 'any moment', fault: 'Postgres black-hole', repeatStart: 'idempotent' }),
-  ]);
-});
-describeWithRedis('The gateway under crashes, queues in Redis', () => {
-  survives('redis', 4_520, [
-    scenario({ crash: 'after-start-intent', fault: 'none', repeatStart: 'lookup' }),
-    scenario({ crash: 'any moment', fault: 'Redis flushed', repeatStart: 'idempotent' }),
-  ]);
-});

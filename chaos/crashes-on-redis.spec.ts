@@ -1,0 +1,9 @@
+import { describeWithRedis } from '#testing';
+import { scenario, survives } from './drills.js';
+
+describeWithRedis('The gateway under crashes, queues in Redis', () => {
+  survives('redis', 4_520, [
+    scenario({ crash: 'after-start-intent', fault: 'none', repeatStart: 'lookup' }),
+    scenario({ crash: 'any moment', fault: 'Redis flushed', repeatStart: 'idempotent' }),
+  ]);
+});

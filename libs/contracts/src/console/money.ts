@@ -1,0 +1,142 @@
+import type { JsonObject } from '../json.js';
+import type { Amount, Day, Time } from './common.js';
+
+/** The money of an account. `available + held` came in and is not spent. */
+export interface ConsoleBalance {
+  /** Free to spend; below zero only when `is_unlimited`. */
+  readonly available: Amount;
+  /** Reserved for open work. */
+  readonly held: Amount;
+  readonly used: Amount;
+  readonly owed: Amount;
+  readonly is_unlimited: boolean;
+}
+
+/** A price as people read it: `amount` for each `per_quantity` of `unit`. */
+export interface ConsolePrice {
+  readonly unit: string;
+  readonly variant: string;
+  readonly amount: Amount;
+  readonly per_quantity: number;
+  readonly currency: string;
+}
+
+/** What a request costs and how it was understood. */
+export interface ConsoleQuote {
+  readonly model: string;
+  readonly path: string;
+  readonly mode: string;
+  /** What a run holds, and the most that is charged. */
+  readonly amount: Amount;
+  readonly unit_price: Amount;
+  readonly quantity: number;
+  readonly per: string;
+  readonly variant: string;
+  readonly settle: string;
+  /** With its defaults filled in; of inline files only the type. */
+  readonly request: JsonObject;
+  readonly notices: readonly string[];
+  /** From when another price is set already. */
+  readonly valid_until: Time | null;
+}
+
+/** Sums of usage; what was not kept apart is null. */
+export interface ConsoleUsageSum {
+  readonly day: Day | null;
+  readonly model: string | null;
+  readonly api_key_id: string | null;
+  readonly requests: number;
+  readonly failed_requests: number;
+  readonly amount: Amount;
+  readonly quantity: number;
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+}
+
+/** Days from `from` to `to`, both included; the last 30 unless said, at most 366. */
+export interface ConsoleUsageQuery {
+  readonly from?: Day;
+  readonly to?: Day;
+  /** Some of day, model, key, separated by commas; all three unless said. */
+  readonly group_by?: string;
+  readonly format?: 'json' | 'csv';
+}
+
+export interface ConsoleUsage {
+  readonly from: Day;
+  readonly to: Day;
+  readonly items: readonly ConsoleUsageSum[];
+  /** Of all items. */
+  readonly total: Omit<ConsoleUsageSum, 'day' | 'model' | 'api_key_id'>;
+  /** Of all that was ever used. */
+  readonly owed: Amount;
+  /** The names of the keys that the items name. */
+  readonly key_names: Readonly<Record<string, string>>;
+}
+
+/** One line of a price: `amount = price x quantity / per_quantity`. */
+export interface ConsoleChargeLine {
+  readonly unit: string;
+  readonly variant: string;
+  readonly quantity: number;
+  readonly unit_price: Amount | null;
+  readonly per_quantity: number | null;
+  readonly amount: Amount;
+  readonly price_id: string | null;
+}
+
+/** One request or task with its price. */
+export interface ConsoleUsageRecord {
+  readonly id: string;
+  readonly time: Time;
+  readonly api_key_id: string;
+  readonly kind: string;
+  readonly model: string;
+  readonly task_id: string | null;
+  readonly request_id: string;
+  readonly status: string;
+  readonly amount: Amount;
+  readonly owed: Amount;
+  readonly lines: readonly ConsoleChargeLine[];
+  readonly input_tokens: number;
+  readonly cached_input_tokens: number;
+  readonly output_tokens: number;
+  readonly reasoning_tokens: number;
+  readonly quantity: number;
+  readonly duration_ms: number | null;
+}
+
+/** A movement of money: out of the book `debit`, into the book `credit`. */
+export interface ConsoleEntry {
+  readonly id: string;
+  readonly time: Time;
+  readonly kind: string;
+  readonly debit: string;
+  readonly credit: string;
+  readonly amount: Amount;
+  readonly api_key_id: string | null;
+  readonly task_id: string | null;
+  readonly request_id: string | null;
+  readonly reference: string | null;
+  /** What it paid for; null for money that paid for no work, and for work under way. */
+  readonly usage: {
+    readonly id: string;
+    readonly model: string;
+    readonly status: string;
+    readonly amount: Amount;
+    readonly quantity: number;
+    readonly input_tokens: number;
+    readonly output_tokens: number;
+    readonly lines: readonly ConsoleChargeLine[];
+  } | null;
+}
+
+/** An entry with all that belongs to the same work: hold, capture, release and refunds cancel visibly. */
+export interface ConsoleEntryExplained {
+  readonly entry: ConsoleEntry;
+  /** Earliest first, the entry among them. */
+  readonly related: readonly ConsoleEntry[];
+  readonly key_name: string | null;
+  /** The prices that the lines name. */
+  readonly prices: readonly (ConsolePrice & { readonly id: string; readonly effective_from: Time })[];
+}

@@ -1,0 +1,150 @@
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { Agent, createServer, get, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createTestDatabase, eventually, startNameServer, startRedisServer, type TestNameServer } from '#testing';
+import { BoundedClient } from '../database/bounded-client.js';
+import { parseRedisAddress } from '../redis/redis-address.js';
+import { connect, FAIL_FAST } from '../redis/redis-connection.js';
+import { parseSearchRules } from './search-list.js';
+import { ServerNames, ServerSocket } from './server-names.js';
+
+describe("The names of this process' own servers", () => {
+  const server = { isSilent: false };
+  let folder: string;
+  let nameServer: TestNameServer;
+  let names: ServerNames;
+  beforeAll(async () => {
+    nameServer = await startNameServer((name) => {
+      if (server.isSilent || name.endsWith('.slow.test')) return 'silent';
+      if (name === 'both.test') return { addresses: ['127.0.0.1', '::1'] };
+      return ['db.space.test', 'known.test', 'far.away.test'].includes(name) ? { addresses: ['127.0.0.1'] } : null;
+    });
+    folder = await mkdtemp(join(tmpdir(), 'names-'));
+    await writeFile(join(folder, 'hosts'), '127.0.0.1 listed\n');
+    await writeFile(
+      join(folder, 'resolv.conf'),
+      'nameserver 127.0.0.1\nsearch space.test other.test\noptions ndots:2\n',
+    );
+    names = newNames();
+  });
+  afterEach(() => {
+    server.isSilent = false;
+  });
+  afterAll(async () => {
+    nameServer.close();
+    await rm(folder, { recursive: true });
+  });
+
+  const newNames = (): ServerNames =>
+    new ServerNames({
+      servers: [nameServer.address],
+      hostsFile: join(folder, 'hosts'),
+      searchFile: join(folder, 'resolv.conf'),
+      tryMs: 150,
+      limitMs: 400,
+    });
+  const addressesOf = async (host: string): Promise<string[]> =>
+    (await names.addressesOf(host)).map(({ address }) => address);
+  const lookedUp = (host: string, options: object): Promise<unknown[]> =>
+    new Promise((resolve) => names.lookup(host, options, (...answer) => resolve(answer)));
+
+  it.each([
+    ['192.0.2.7', ['192.0.2.7']],
+    ['::1', ['::1']],
+    ['listed', ['127.0.0.1']],
+    ['db', ['127.0.0.1']],
+    ['known.test', ['127.0.0.1']],
+    ['far.away.test', ['127.0.0.1']],
+    ['far.away.test.', ['127.0.0.1']],
+    ['both.test', ['127.0.0.1', '::1']],
+  ])('are found as the system finds them: %s', async (host, addresses) => {
+    expect(await addressesOf(host)).toEqual(addresses);
+  });
+
+  it('are given in the form that is asked for', async () => {
+    expect(await lookedUp('both.test', {})).toEqual([null, '127.0.0.1', 4]);
+    expect(await lookedUp('both.test', { family: 6 })).toEqual([null, '::1', 6]);
+    expect(await lookedUp('both.test', { all: true, family: 4 })).toEqual([
+      null,
+      [{ address: '127.0.0.1', family: 4 }],
+    ]);
+    expect(await lookedUp('known.test', { family: 6 })).toEqual([
+      expect.objectContaining({ code: 'ENOTFOUND' }),
+      '',
+      0,
+    ]);
+    expect(await lookedUp('nobody.invalid', {})).toEqual([expect.objectContaining({ code: 'ENOTFOUND' }), '', 0]);
+  });
+
+  it('are found where they were before while their name server is silent, and anew when it answers again', async () => {
+    await addressesOf('known.test');
+    server.isSilent = true;
+    const askedBefore = nameServer.asked.length;
+    // What was heard is believed for a second; then the silence is noticed.
+    await eventually(async () => {
+      expect(await addressesOf('known.test')).toEqual(['127.0.0.1']);
+      return nameServer.asked.length > askedBefore;
+    });
+    expect(await addressesOf('known.test')).toEqual(['127.0.0.1']);
+  });
+
+  it('of others that are never answered delay none that can be found', async () => {
+    const silent = Array.from({ length: 100 }, (_, index) => names.addressesOf(`v${index}.slow.test`));
+    const ends = Promise.allSettled(silent);
+    const over = { count: 0 };
+    for (const one of silent) one.catch(() => (over.count += 1));
+    expect(await newNames().addressesOf('far.away.test')).toHaveLength(1);
+    expect(await addressesOf('both.test')).toHaveLength(2);
+    expect(over.count).toBe(0);
+    for (const end of await ends)
+      expect(end).toMatchObject({
+        status: 'rejected',
+        reason: { code: expect.stringMatching(/^(ETIMEDOUT|ENOTFOUND)$/) },
+      });
+  });
+
+  it('lead to servers by HTTP, Postgres and Redis, also while the name server is silent', async () => {
+    const web: Server = createServer((_, response) => response.end('here')).listen(0, '127.0.0.1');
+    await once(web, 'listening');
+    const { port } = web.address() as AddressInfo;
+    const agent = new Agent({ lookup: names.lookup });
+    const test = await createTestDatabase();
+    const address = new URL(test.url);
+    address.hostname = 'known.test';
+    const redisServer = await startRedisServer();
+    const reached = async (): Promise<void> => {
+      const [answer] = (await once(get({ agent, host: 'known.test', port }), 'response')) as [IncomingMessage];
+      expect(answer.resume().statusCode).toBe(200);
+      const client = new BoundedClient({ connectionString: String(address), stream: () => new ServerSocket(names) });
+      await client.connect();
+      expect((await client.query<{ one: number }>('select 1 as one')).rows).toEqual([{ one: 1 }]);
+      await client.end();
+      if (!redisServer) return;
+      const redis = connect(
+        parseRedisAddress(redisServer.url.replace(/127\.0\.0\.1|localhost/, 'known.test')),
+        FAIL_FAST,
+        names,
+      );
+      await once(redis, 'ready');
+      expect(await redis.ping()).toBe('PONG');
+      redis.disconnect();
+    };
+    await reached();
+    server.isSilent = true;
+    await reached();
+    agent.destroy();
+    web.close();
+    await Promise.all([test.remove(), redisServer?.kill()]);
+  });
+});
+
+it.each([
+  ['', { domains: [], dots: 1 }],
+  ['search a.test b.test. # two\nsearch c.test\noptions timeout:1 ndots:5', { domains: ['c.test'], dots: 5 }],
+  ['; none\ndomain a.test\noptions rotate', { domains: ['a.test'], dots: 1 }],
+])('The rules for short names are read as the system reads them: %j', (text, rules) => {
+  expect(parseSearchRules(text)).toEqual(rules);
+});
