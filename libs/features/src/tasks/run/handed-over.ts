@@ -26,7 +26,8 @@ export class HandedOver {
   async started(task: ClaimedTask, { upstream }: RoutedUpstream, started: Started, costs: KnownCosts): Promise<void> {
     const { transitions, failpoints, notifier } = this.parts;
     if (started.kind === 'finished') {
-      if (await transitions.setFinished(task, upstream.id, started.outputs, costs)) notifier.notify(task.medium, [task.id]);
+      if (await transitions.setFinished(task, upstream.id, started.outputs, costs))
+        notifier.notify(task.medium, [task.id]);
       else log.warn('upstream.finished_late', { taskId: task.id, provider: upstream.id });
       return;
     }
