@@ -81,6 +81,8 @@ export type { ConsoleOverview, ConsoleWarning } from './console/overview.js';
 export type { ConsoleSession, SignInMethod } from './console/session.js';
 export type { ConsoleTask, ConsoleTaskDetails, ConsoleTaskEvent } from './console/tasks.js';
 export { type ErrorCode, ERRORS, type FieldError, GatewayError } from './errors.js';
+export type { FileAttributes, Passage } from './file-search/passage.js';
+export { passesFilter, readSearchFilter, type SearchFilter } from './file-search/search-filter.js';
 export { isJsonObject, type JsonObject, type JsonValue } from './json.js';
 export { type Book, type BookMove, entrySql, kindSql, LEDGER_KINDS, type LedgerKind } from './ledger/ledger.js';
 export {
@@ -171,8 +173,14 @@ export {
   type GeminiTool,
 } from './text/gemini-request.js';
 export { isIdentifier } from './text/identifier.js';
-export type { MessagesBlock, MessagesDocumentBlock, MessagesImageBlock } from './text/messages-blocks.js';
+export type {
+  MessagesBlock,
+  MessagesDocumentBlock,
+  MessagesImageBlock,
+  MessagesSearchResultBlock,
+} from './text/messages-blocks.js';
 export { CountTokensRequest, DEFAULT_MAX_TOKENS, MessagesRequest, type MessagesTool } from './text/messages-request.js';
+export { PRICED_BETAS } from './text/priced-fields.js';
 export { isKnownItem, type ResponsesBlock, type ResponsesItem, type ResponsesMessage } from './text/responses-items.js';
 export { RESPONSES_LIMITS, ResponsesRequest } from './text/responses-request.js';
 export {
@@ -189,10 +197,12 @@ export type {
   GeminiReplyPart,
   GeminiUsage,
   MessagesAnswer,
+  MessagesHostedBlock,
   MessagesReplyBlock,
   MessagesStopReason,
   MessagesUsage,
   ResponsesAnswer,
+  ResponsesHostedItem,
   ResponsesOutcome,
   ResponsesOutputItem,
   ResponsesOutputPart,
@@ -242,6 +252,23 @@ export type {
 } from './text/text-request.js';
 export type { MessagesStreamEvent, ResponsesStreamEvents } from './text/text-stream-events.js';
 export { TEXT_PROTOCOLS, TEXT_STYLES, type TextProtocol, type TextStyle } from './text/text-style.js';
+export {
+  type Citation,
+  type FileSearchStep,
+  type FoundPage,
+  type FoundPassage,
+  HOSTED_KINDS,
+  type HostedKind,
+  type ListedTool,
+  type McpApprovalStep,
+  type McpCallStep,
+  type McpListStep,
+  TOOL_UNITS,
+  type ToolStep,
+  type ToolUnit,
+  type ToolUses,
+  type WebSearchStep,
+} from './text/tool-step.js';
 export { type NamedUrl, type RequestUses, requestUses } from './text/unpriced-uses.js';
 export {
   ALLOW_UNPRICED,
@@ -251,8 +278,10 @@ export {
   type LackingTools,
   permits,
   REFUSE_UNPRICED,
+  toolName,
   type UnpricedUse,
   type UpstreamPolicy,
 } from './text/upstream-policy.js';
 export { textModelElsewhere, unknownTextModel, WHERE_TEXT_IS } from './text/where-served.js';
+export { excerpt } from './unicode-text.js';
 export { wireNames } from './wire-names.js';

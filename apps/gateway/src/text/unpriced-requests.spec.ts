@@ -29,8 +29,7 @@ const UNPRICED: readonly Unpriced[] = [
   ['responses', insist({ type: 'web_search_preview_2025_03_11' }), 'tools[0]', 'web_search_preview'],
   ['responses', tool({ type: 'computer_use_preview' }), 'tools[0]', 'computer_use_preview'],
   ['responses', tool({ type: 'a_tool_of_tomorrow' }), 'tools[0]', 'a_tool_of_tomorrow'],
-  ['responses', tool({ type: 'mcp', server_label: 'x', server_url: 'https://mcp.example' }), 'tools[0]', 'mcp'],
-  ['responses', tool({ type: 'remote_mcp', remote_mcp: { url: 'https://mcp.example' } }), 'tools[0]', 'mcp'],
+  ['responses', tool({ type: 'mcp', server_label: 'x', connector_id: 'connector_mail' }), 'tools[0]', 'mcp'],
   [
     'responses',
     tool({ type: 'namespace', name: 'n', tools: [{ type: 'web_search' }] }),
@@ -46,7 +45,6 @@ const UNPRICED: readonly Unpriced[] = [
   ['messages', insist({ type: 'code_execution_20250522', name: 'code_execution' }), 'tools[0]', 'code_execution'],
   ['messages', insist({ type: 'web_fetch_20250910', name: 'web_fetch' }), 'tools[0]', 'web_fetch'],
   ['messages', tool({ type: 'computer_20250124', name: 'computer' }), 'tools[0]', 'computer'],
-  ['messages', { mcp_servers: [{ type: 'url', url: 'https://mcp.example', name: 'x' }] }, 'mcp_servers', 'mcp'],
   ['messages', { service_tier: 'auto' }, 'service_tier', 'auto'],
   ['chat', tool({ type: 'builtin_function', function: { name: '$x' } }), 'tools[0]', 'builtin_function'],
   ['chat', { service_tier: 'flex' }, 'service_tier', 'flex'],
@@ -267,7 +265,7 @@ describe('What the gateway has no price for', () => {
     expect(open.vendor.seen.length).toBe(asked);
   });
 
-  it('passes on only the betas that the policy lists', async () => {
+  it('passes on only the betas that cost no more than tokens, or that the policy lists', async () => {
     const { path, headers, body } = textRequest('messages', {
       key: gateway.key,
       model: MODEL_OVER.messages,
@@ -277,6 +275,9 @@ describe('What the gateway has no price for', () => {
     const [some, all] = [gateway, open];
     await some.send('POST', path, body, { ...headers, ...betas });
     expect(some.vendor.last.headers['anthropic-beta']).toBeUndefined();
+    const free = { 'anthropic-beta': 'context-1m-2025-08-07,context-management-2025-06-27, effort-2025-11-24' };
+    await some.send('POST', path, body, { ...headers, ...free });
+    expect(some.vendor.last.headers['anthropic-beta']).toBe('context-management-2025-06-27,effort-2025-11-24');
     await all.send('POST', path, body, { ...headers, ...betas });
     expect(all.vendor.last.headers['anthropic-beta']).toBe('context-1m-2025-08-07,fast-mode-2026-02-01');
   });

@@ -40,6 +40,8 @@ export interface ChatAnswer {
       readonly reasoning_content?: string;
       readonly reasoning_details?: readonly ChatReasoningDetail[];
       readonly tool_calls?: readonly ChatReplyCall[];
+      /** What the content rests on. */
+      readonly annotations?: readonly JsonObject[];
     };
     readonly logprobs: null;
     readonly finish_reason: ChatFinishReason;

@@ -19,8 +19,55 @@ export type ResponsesOutputPart =
     }
   | { readonly type: 'refusal'; readonly refusal: string };
 
+/** How far the work of an item is. */
+type WorkStatus = 'in_progress' | 'completed' | 'failed';
+
+/** Work that the gateway did between two words of the model. */
+export type ResponsesHostedItem =
+  | {
+      readonly id: string;
+      readonly type: 'file_search_call';
+      readonly status: WorkStatus;
+      readonly queries: readonly string[];
+      /** Null unless `include` asks for them. */
+      readonly results: readonly JsonObject[] | null;
+    }
+  | {
+      readonly id: string;
+      readonly type: 'web_search_call';
+      readonly status: WorkStatus;
+      readonly action: JsonObject;
+      readonly results?: readonly JsonObject[];
+    }
+  | {
+      readonly id: string;
+      readonly type: 'mcp_list_tools';
+      readonly server_label: string;
+      readonly tools: readonly JsonObject[];
+      readonly error: string | null;
+    }
+  | {
+      readonly id: string;
+      readonly type: 'mcp_call';
+      readonly status: WorkStatus;
+      readonly server_label: string;
+      readonly name: string;
+      readonly arguments: string;
+      readonly output: string | null;
+      readonly error: string | null;
+      readonly approval_request_id: string | null;
+    }
+  | {
+      readonly id: string;
+      readonly type: 'mcp_approval_request';
+      readonly server_label: string;
+      readonly name: string;
+      readonly arguments: string;
+    };
+
 /** An element of `output`. Each has an id, because strict readers refuse one without. */
 export type ResponsesOutputItem =
+  | ResponsesHostedItem
   | {
       readonly id: string;
       readonly type: 'message';
@@ -59,7 +106,7 @@ export interface ResponsesOutcome {
   readonly status: 'completed' | 'incomplete' | 'in_progress';
   readonly output: readonly ResponsesOutputItem[];
   readonly usage: ResponsesUsage | null;
-  readonly incomplete_details: { readonly reason: 'max_output_tokens' | 'content_filter' } | null;
+  readonly incomplete_details: { readonly reason: 'max_output_tokens' | 'content_filter' | 'max_tool_calls' } | null;
   readonly completed_at: number | null;
 }
 
@@ -126,16 +173,42 @@ export interface MessagesUsage {
   readonly cache_creation_input_tokens: number;
   readonly cache_read_input_tokens: number;
   readonly output_tokens: number;
+  /** The searches of the web that the gateway made. */
+  readonly server_tool_use?: { readonly web_search_requests: number };
 }
+
+/** A call of a tool that the gateway ran, and what came of it. */
+export type MessagesHostedBlock =
+  | { readonly type: 'server_tool_use'; readonly id: string; readonly name: string; readonly input: JsonObject }
+  | {
+      readonly type: 'mcp_tool_use';
+      readonly id: string;
+      readonly name: string;
+      readonly server_name: string;
+      readonly input: JsonObject;
+    }
+  | {
+      readonly type: 'web_search_tool_result' | 'file_search_tool_result';
+      readonly tool_use_id: string;
+      /** What was found, or the error that was met. */
+      readonly content: readonly JsonObject[] | JsonObject;
+    }
+  | {
+      readonly type: 'mcp_tool_result';
+      readonly tool_use_id: string;
+      readonly is_error: boolean;
+      readonly content: readonly JsonObject[];
+    };
 
 /** A block of a message. Keys a client library may not see as null are left out. */
 export type MessagesReplyBlock =
-  | { readonly type: 'text'; readonly text: string }
+  | MessagesHostedBlock
+  | { readonly type: 'text'; readonly text: string; readonly citations?: readonly JsonObject[] }
   | { readonly type: 'tool_use'; readonly id: string; readonly name: string; readonly input: JsonObject }
   | { readonly type: 'thinking'; readonly thinking: string; readonly signature: string }
   | { readonly type: 'redacted_thinking'; readonly data: string };
 
-export type MessagesStopReason = 'end_turn' | 'max_tokens' | 'stop_sequence' | 'tool_use' | 'refusal';
+export type MessagesStopReason = 'end_turn' | 'max_tokens' | 'stop_sequence' | 'tool_use' | 'refusal' | 'pause_turn';
 
 /** The native message object, which is also the shape of D1 2.4. */
 export interface MessagesAnswer {
@@ -161,7 +234,7 @@ export type GeminiReplyPart =
       readonly thoughtSignature?: string;
     };
 
-export type GeminiFinishReason = 'STOP' | 'MAX_TOKENS' | 'SAFETY';
+export type GeminiFinishReason = 'STOP' | 'MAX_TOKENS' | 'SAFETY' | 'TOO_MANY_TOOL_CALLS';
 
 /** Token counts of D1 2.3. `candidatesTokenCount` leaves `thoughtsTokenCount` out. */
 export interface GeminiUsage {
@@ -178,6 +251,8 @@ export interface GeminiAnswer {
   readonly candidates: readonly {
     readonly content: { readonly role: 'model'; readonly parts: readonly GeminiReplyPart[] };
     readonly finishReason?: GeminiFinishReason;
+    /** What the answer rests on, where something was searched. */
+    readonly groundingMetadata?: JsonObject;
     readonly index: number;
     readonly safetyRatings?: readonly GeminiSafetyRating[];
   }[];

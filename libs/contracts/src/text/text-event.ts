@@ -1,5 +1,10 @@
-/** Why a reply ended. `stop-sequence` carries the sequence in the event. */
-export type FinishReason = 'stop' | 'stop-sequence' | 'length' | 'tool-calls' | 'content-filter';
+import type { Citation, ToolStep } from './tool-step.js';
+
+/**
+ * Why a reply ended. `stop-sequence` carries the sequence in the event; `tool-limit`: the model asked for more of the
+ * tools that the gateway runs than a request may have.
+ */
+export type FinishReason = 'stop' | 'stop-sequence' | 'length' | 'tool-calls' | 'content-filter' | 'tool-limit';
 
 /**
  * Where the numbers come from: the upstream's own bill; our tokenizer because the upstream gave none; or what was held,
@@ -36,6 +41,10 @@ export type TextEvent =
   | { readonly type: 'call'; readonly id: string; readonly name: string }
   /** A piece of the JSON text of the open call's arguments. */
   | { readonly type: 'arguments'; readonly json: string }
+  /** Work that the gateway begins between two words of the model, and the same again when it is over. A block of its own. */
+  | { readonly type: 'step'; readonly state: 'begun' | 'done'; readonly step: ToolStep }
+  /** What the open text rests on. */
+  | { readonly type: 'citation'; readonly citation: Citation }
   | {
       readonly type: 'finish';
       readonly reason: FinishReason;
@@ -48,9 +57,10 @@ export type FinishEvent = Extract<TextEvent, { type: 'finish' }>;
 
 /** A finished block of a reply; sealed reasoning has a signature and no text. `arguments` is the text of a JSON object. */
 export type ReplyBlock =
-  | { readonly type: 'text' | 'refusal'; readonly text: string }
+  | { readonly type: 'text' | 'refusal'; readonly text: string; readonly citations?: readonly Citation[] }
   | { readonly type: 'reasoning'; readonly text: string; readonly signature?: string }
-  | { readonly type: 'call'; readonly id: string; readonly name: string; readonly arguments: string };
+  | { readonly type: 'call'; readonly id: string; readonly name: string; readonly arguments: string }
+  | { readonly type: 'step'; readonly step: ToolStep };
 
 /** A whole reply: what the events of a stream add up to. */
 export interface CollectedReply {

@@ -16,6 +16,8 @@ export interface TextCall {
   readonly upstreamModel: string;
   /** The checked request; a request of the upstream's own protocol is never read this far. */
   readonly request: () => TextRequest;
+  /** True: the request is told in the gateway's own words even to an upstream of its style, for the body lacks what was added. */
+  readonly isTranslated?: boolean;
   /** The caller's body in its own style, ready to pass through. */
   readonly native: () => NativeBody;
   /** Told when an upstream has begun to reply, once for each that is asked. */

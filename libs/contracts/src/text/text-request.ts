@@ -1,5 +1,6 @@
 import type { JsonObject } from '../json.js';
 import type { TextStyle } from './text-style.js';
+import type { HostedKind } from './tool-step.js';
 
 /** A picture or document: at a public address, or inline as base64. */
 export type MediaSource =
@@ -55,6 +56,8 @@ export type UserPart = TextPart | ImagePart | FilePart | ResultPart;
 export type AssistantPart = TextPart | CallPart | ReasoningPart;
 
 export type Turn =
+  /** What the system says in the middle of the conversation. */
+  | { readonly role: 'system'; readonly parts: readonly TextPart[] }
   | { readonly role: 'user'; readonly parts: readonly UserPart[] }
   | { readonly role: 'assistant'; readonly parts: readonly AssistantPart[] };
 
@@ -64,6 +67,8 @@ export interface FunctionTool {
   /** JSON Schema of the arguments. */
   readonly parameters?: JsonObject;
   readonly strict?: boolean;
+  /** Of a tool that the gateway runs itself, which no vendor is told. */
+  readonly runHere?: HostedKind;
 }
 
 /** A tool that the vendor runs itself, for example web search. Only an upstream of its own protocol can
@@ -94,7 +99,9 @@ export const REASONING_EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'x
 export type ReasoningEffort = (typeof REASONING_EFFORTS)[number];
 
 export interface ReasoningRequest {
+  /** The caller's own word. */
   readonly effort?: ReasoningEffort;
+  /** 0: the caller wants none, and said so in another way than by the word. */
   readonly budgetTokens?: number;
   /** Whether the caller wants to read the reasoning or its summary. */
   readonly visible: boolean;
@@ -107,7 +114,7 @@ export interface ReasoningRequest {
 export interface TextRequest {
   readonly model: string;
   readonly stream: boolean;
-  /** System prompts in order. */
+  /** System prompts in front of the conversation, in order. */
   readonly system: readonly string[];
   /** Neighbouring turns may have the same role. */
   readonly turns: readonly Turn[];

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../json.js';
+import type { JsonObject, JsonValue } from '../json.js';
 import type {
   MessagesAnswer,
   MessagesReplyBlock,
@@ -35,6 +35,10 @@ export interface ResponsesStreamEvents {
     readonly logprobs: readonly JsonValue[];
   };
   readonly 'response.output_text.done': InContent & { readonly text: string; readonly logprobs: readonly JsonValue[] };
+  readonly 'response.output_text.annotation.added': InContent & {
+    readonly annotation_index: number;
+    readonly annotation: JsonObject;
+  };
   readonly 'response.refusal.delta': InContent & { readonly delta: string };
   readonly 'response.refusal.done': InContent & { readonly refusal: string };
   readonly 'response.function_call_arguments.delta': InItem & { readonly delta: string };
@@ -57,6 +61,7 @@ export type MessagesStreamEvent =
       readonly index: number;
       readonly delta:
         | { readonly type: 'text_delta'; readonly text: string }
+        | { readonly type: 'citations_delta'; readonly citation: JsonObject }
         | { readonly type: 'input_json_delta'; readonly partial_json: string }
         | { readonly type: 'thinking_delta'; readonly thinking: string }
         | { readonly type: 'signature_delta'; readonly signature: string };

@@ -1,5 +1,5 @@
 /**
- * The moves of a task from the announcement of a call to what came of it, as one guarded statement each, like all moves
+ * The transitions of a task from the announcement of a call to what came of it, one guarded statement each, like all
  * (`task-statements.ts`).
  */
 

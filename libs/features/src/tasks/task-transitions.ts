@@ -145,7 +145,7 @@ export class TaskTransitions {
     return this.changed(task.id, this.transitioned('set_finished', starts.SET_FINISHED, values));
   }
 
-  /** False: it was lost before, or the task has transitioned on. */
+  /** False: it was lost before, or the task has moved on. */
   repeatLostCall(task: TaskRow, reason: string): Promise<boolean> {
     return this.transitioned('repeat_lost_call', starts.REPEAT_LOST_CALL, [task.id, task.attempt, reason]);
   }

@@ -3,6 +3,7 @@ export class CallerPresence {
   readonly #upstream = new AbortController();
   #hasLeft = false;
   #whenLeft: (() => void) | undefined;
+  #left: AbortController | undefined;
 
   /** Aborted when the upstream shall not be read any more, which may be long after the caller has left. */
   get signal(): AbortSignal {
@@ -13,10 +14,18 @@ export class CallerPresence {
     return this.#hasLeft;
   }
 
+  /** Aborted as soon as the caller has left, for work that nobody else pays for. */
+  get left(): AbortSignal {
+    this.#left ??= new AbortController();
+    if (this.#hasLeft) this.#left.abort();
+    return this.#left.signal;
+  }
+
   /** The caller is gone. Before any work has begun that ends it; after, `whenLeft` decides. */
   leave(): void {
     if (this.#hasLeft) return;
     this.#hasLeft = true;
+    this.#left?.abort();
     if (this.#whenLeft) this.#whenLeft();
     else this.stop();
   }

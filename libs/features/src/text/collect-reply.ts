@@ -1,9 +1,18 @@
-import { GatewayError, type CollectedReply, type FinishEvent, type ReplyBlock, type TextEvent } from '#contracts';
+import {
+  type Citation,
+  type CollectedReply,
+  type FinishEvent,
+  GatewayError,
+  type ReplyBlock,
+  type TextEvent,
+  type ToolStep,
+} from '#contracts';
 
 type OpenBlock =
-  | { type: 'text' | 'refusal'; text: string }
+  | { type: 'text' | 'refusal'; text: string; citations?: Citation[] }
   | { type: 'reasoning'; text: string; signature?: string }
-  | { type: 'call'; id: string; name: string; arguments: string };
+  | { type: 'call'; id: string; name: string; arguments: string }
+  | { type: 'step'; step: ToolStep };
 
 /** Adds events up to a whole reply. */
 export class ReplyCollector {
@@ -31,7 +40,8 @@ export class ReplyCollector {
       case 'finish':
         this.#finish = event;
         break;
-      case 'start':
+      default:
+        this.#addWork(event);
     }
   }
 
@@ -44,6 +54,13 @@ export class ReplyCollector {
     if (!this.#finish)
       throw new GatewayError('upstream_error', 'The upstream broke off before its reply was complete.');
     return { blocks: this.#blocks.map(withArguments), finish: this.#finish };
+  }
+
+  /** Work of the gateway that is over, and what the open text rests on. */
+  #addWork(event: TextEvent): void {
+    if (event.type === 'step' && event.state === 'done') this.#blocks.push({ type: 'step', step: event.step });
+    const open = this.#blocks.at(-1);
+    if (event.type === 'citation' && open?.type === 'text') (open.citations ??= []).push(event.citation);
   }
 
   #grow(type: 'text' | 'refusal' | 'reasoning', text: string): void {
@@ -65,5 +82,10 @@ const withArguments = (block: ReplyBlock): ReplyBlock =>
 
 /** Everything of a reply that a tokenizer can count. */
 export function producedText(blocks: readonly ReplyBlock[]): string {
-  return blocks.map((block) => (block.type === 'call' ? block.name + block.arguments : block.text)).join('');
+  return blocks
+    .map((block) => {
+      if (block.type === 'step') return '';
+      return block.type === 'call' ? block.name + block.arguments : block.text;
+    })
+    .join('');
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { GatewayError, type Micros, type TextUsage } from '#contracts';
+import { GatewayError, type Micros, type TextUsage, type ToolUses } from '#contracts';
 import { Reservations, type ReservedAmount } from '../billing/ledger/reservations.js';
 import { RequestLedger } from '../billing/ledger/request-ledger.js';
 import type { RequestUsage } from '../billing/ledger/request-usage.js';
@@ -22,9 +22,9 @@ interface LedgerHold extends TextHold {
   readonly tariff: TextTariff;
 }
 
-function billOf(tariff: TextTariff, usage: TextUsage | undefined): TextBill {
-  if (!usage) return { chargeMicros: 0n, lines: [] };
-  const bill = tariff.bill(usage);
+function billOf(tariff: TextTariff, usage: TextUsage | undefined, tools: ToolUses | undefined): TextBill {
+  if (!usage && !tools) return { chargeMicros: 0n, lines: [] };
+  const bill = tariff.bill(usage, tools);
   return bill.chargeMicros > MOST_HELD_MICROS ? { ...bill, chargeMicros: MOST_HELD_MICROS } : bill;
 }
 
@@ -55,9 +55,10 @@ export class LedgerTextBilling implements TextBilling<LedgerHold> {
     outputTokens,
     leastOutputTokens = outputTokens,
     isInputOnly = false,
+    tools,
   }: TextHoldOrder): Promise<LedgerHold> {
     const tariff = await this.#prices.tariffOf(model, isInputOnly);
-    const amountMicros = tariff.estimate(inputTokens, outputTokens);
+    const amountMicros = tariff.estimate(inputTokens, outputTokens, tools);
     if (amountMicros > MOST_HELD_MICROS)
       throw new GatewayError(
         'invalid_parameter',
@@ -69,17 +70,17 @@ export class LedgerTextBilling implements TextBilling<LedgerHold> {
     const payer = { accountId, apiKeyId, amountMicros };
     // A request that may be repeated needs a hold of its own, by which a repeat tells whether it was paid.
     const reserved = idempotencyKey === undefined ? this.#reservations.reserve(payer) : undefined;
-    const leastMicros = reserved ? amountMicros : tariff.estimate(inputTokens, leastOutputTokens);
+    const leastMicros = reserved ? amountMicros : tariff.estimate(inputTokens, leastOutputTokens, tools);
     const heldMicros = reserved
       ? amountMicros
       : await this.#ledger.hold({ requestId, idempotencyKey, leastMicros, ...payer });
-    const covered = heldMicros < amountMicros ? tariff.outputCovered(inputTokens, heldMicros) : outputTokens;
+    const covered = heldMicros < amountMicros ? tariff.outputCovered(inputTokens, heldMicros, tools) : outputTokens;
     return { requestId, accountId, apiKeyId, model, heldMicros, outputTokens: covered, reserved, tariff };
   }
 
   async settle(hold: LedgerHold, settlement: TextSettlement): Promise<void> {
-    const { usage } = settlement;
-    const bill = billOf(hold.tariff, usage);
+    const { usage, tools } = settlement;
+    const bill = billOf(hold.tariff, usage, tools);
     noteCharge(hold.requestId, bill.chargeMicros);
     await this.#charge(hold, bill.chargeMicros, {
       model: hold.model,

@@ -1,4 +1,4 @@
-import type { TextUsage } from '#contracts';
+import type { TextUsage, ToolUses } from '#contracts';
 
 /** Who pays for a text request, and the most it may cost. */
 export interface TextHoldOrder {
@@ -15,6 +15,8 @@ export interface TextHoldOrder {
   readonly leastOutputTokens?: number | undefined;
   /** True: there is no output, and need be no price for any. */
   readonly isInputOnly?: boolean;
+  /** The most calls of tools that the gateway may run for it. */
+  readonly tools?: ToolUses;
 }
 
 /** Names a hold; what is inside belongs to the ledger. */
@@ -33,6 +35,8 @@ export interface TextSettlement {
   readonly upstream: string | undefined;
   readonly upstreamRequestId: string | undefined;
   readonly durationMs: number;
+  /** The tools that the gateway ran. */
+  readonly tools?: ToolUses;
 }
 
 /** The money side of a text request: held before the upstream is asked, settled by its usage. */

@@ -1,4 +1,4 @@
-import type { ReplyProgress, TextRequest, TextUsage } from '#contracts';
+import type { ReplyProgress, TextRequest, TextUsage, ToolUses } from '#contracts';
 import { logger } from '#platform';
 import type { TokenCounter } from '#providers';
 import { dueUsage, type HeldTokens } from './due-usage.js';
@@ -28,13 +28,25 @@ export interface ExchangeEnd {
   readonly status: TextSettlement['status'];
   /** True: the upstream may have done more than was told and went out, because its caller did not stay for it. */
   readonly isUnseen?: boolean;
+  /** The tools that the gateway ran for it. */
+  readonly tools?: ToolUses;
 }
 
 /** How a reply ended, its usage apart. */
 type ExchangeResult = Omit<TextSettlement, 'usage'>;
 
+/** The money side of a request, as whoever writes the answer knows it. */
+export interface Exchange {
+  readonly requestId: string;
+  /** The usage the upstream has told until now. */
+  told(): TextUsage | undefined;
+  onOver(whenOver: () => void): void;
+  usageOf(told: TextUsage | undefined, produced: string): Promise<TextUsage>;
+  settle(end: ExchangeEnd): void;
+}
+
 /** The money side of one request, from its hold to its settlement. */
-export class TextExchange {
+export class TextExchange implements Exchange {
   readonly #facts: ExchangeFacts;
   readonly #startedAt = performance.now();
   #upstream: { id: string; requestId: string | undefined } | undefined;
@@ -94,12 +106,13 @@ export class TextExchange {
     if (this.#settled) return;
     this.#settled = true;
     const { hold, billing, settlements } = this.#facts;
-    const { usage, produced, status, isUnseen } = end;
+    const { usage, produced, status, isUnseen, tools } = end;
     const result: ExchangeResult = {
       status,
       upstream: this.#upstream?.id,
       upstreamRequestId: this.#upstream?.requestId,
       durationMs: Math.round(performance.now() - this.#startedAt),
+      ...(tools && { tools }),
     };
     const isFree = isUnseen !== true && !usage && produced === '';
     if (isFree || (isUnseen !== true && usage && isBelieved(usage, produced)))

@@ -5,6 +5,7 @@ import type { TextBilling } from './text-billing.js';
 import type { TextRouter } from './text-router.js';
 import type { TextStyleCodec } from './text-style-codec.js';
 import type { TextUpstreams } from './text-upstreams.js';
+import type { HostedTools } from './hosted-tools/hosted-tools.js';
 
 /** A checked request of one style. */
 export interface TextOrder<Body> {
@@ -42,4 +43,5 @@ export interface TextParts {
   readonly counter: () => Promise<TokenCounter>;
   readonly clock: Clock;
   readonly urls: ForwardedUrls;
+  readonly hosted: HostedTools;
 }

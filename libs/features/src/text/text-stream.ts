@@ -11,7 +11,7 @@ import { logger } from '#platform';
 import type { Remembered } from './remembered.js';
 import { toStreamFailure } from './stream-failure.js';
 import type { CallerPresence } from './caller-presence.js';
-import type { ExchangeEnd, TextExchange } from './text-exchange.js';
+import type { Exchange, ExchangeEnd } from './text-exchange.js';
 import type { RoutedReply } from './text-router.js';
 import type { TextStreamEncoder } from './text-style-codec.js';
 
@@ -27,7 +27,7 @@ export type StreamPiece = string | Uint8Array;
 export type SendPiece = (piece: StreamPiece) => Promise<void> | undefined;
 
 interface StreamParts {
-  readonly exchange: TextExchange;
+  readonly exchange: Exchange;
   readonly encoder: TextStreamEncoder;
   readonly remembered: Remembered;
   readonly route: () => Promise<RoutedReply>;
@@ -232,7 +232,7 @@ export class TextStream {
  * The end of a request that no upstream replied to. One that was asked and had not said a word yet when it was given up,
  * after its caller had left, may have done all that was held for it.
  */
-export function endWithoutReply(error: unknown, caller: CallerPresence, exchange: TextExchange): ExchangeEnd {
+export function endWithoutReply(error: unknown, caller: CallerPresence, exchange: Exchange): ExchangeEnd {
   if (!caller.hasLeft) return { usage: undefined, produced: '', status: 'failed' };
   const isUnseen = error === caller.signal.reason;
   return { usage: isUnseen ? exchange.told() : undefined, produced: '', status: 'aborted', isUnseen };

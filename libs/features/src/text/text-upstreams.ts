@@ -130,6 +130,20 @@ export class TextUpstreams {
     return allowed.length === 1 ? allowed : this.#shuffled(allowed);
   }
 
+  /** Whether an upstream of the model runs everything itself that a request asks for; the sandbox runs nothing. */
+  runsNatively(model: string, uses: readonly UnpricedUse[], style: TextStyle): boolean {
+    const routes = this.#table.routes.get(model) ?? [];
+    return routes.some(
+      (route) => route.upstream.provider.protocol !== 'sandbox' && uses.every((use) => isServed(route, use, style)),
+    );
+  }
+
+  /** Whether nothing but the sandbox answers for a model. */
+  isSandboxAlone(model: string): boolean {
+    const routes = this.#table.routes.get(model) ?? [];
+    return routes.every(({ upstream }) => upstream.provider.protocol === 'sandbox');
+  }
+
   /**
    * The route as it is now: with the upstream that took the place of its own, or undefined when there is none. Whoever
    * asks the upstream in the same turn of the event loop never meets one whose connections are closed.

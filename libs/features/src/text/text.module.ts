@@ -17,6 +17,7 @@ import { ModelsOnSale } from '../billing/prices/models-on-sale.js';
 import { EmbeddingsRouter } from './embeddings/embeddings-router.js';
 import { EmbeddingsService } from './embeddings/embeddings.service.js';
 import { ItemStore } from './item-store.js';
+import { HostedTools } from './hosted-tools/hosted-tools.js';
 import { LedgerTextBilling } from './ledger-text-billing.js';
 import { TextRouter } from './text-router.js';
 import { TextService } from './text.service.js';
@@ -88,14 +89,15 @@ class TextLifetime implements OnModuleInit, OnModuleDestroy {
         new TextRouter(upstreams, health, systemClock, retryBudgetMs),
     },
     {
-      // Chooses the clock, the tokenizer, and from the configuration whose URLs an upstream may fetch.
+      // Chooses the clock, the tokenizer, and from the configuration whose URLs an upstream may fetch, and what the gateway
+      // runs itself within which bounds.
       provide: TextService,
       inject: [TextRouter, LedgerTextBilling, TextUpstreams, OPEN_PROVIDERS, PLATFORM],
       useFactory: (
         router: TextRouter,
         billing: LedgerTextBilling,
         upstreams: TextUpstreams,
-        { leaving }: OpenTextProviders,
+        { leaving, tools }: OpenTextProviders,
         { fetcher, config }: Platform,
       ) =>
         new TextService({
@@ -106,6 +108,7 @@ class TextLifetime implements OnModuleInit, OnModuleDestroy {
           counter: loadTokenCounter,
           clock: systemClock,
           urls: new ForwardedUrls(fetcher, config.media.MEDIA_FETCH_ALLOW),
+          hosted: new HostedTools({ router, upstreams, open: tools, fetcher, passages: undefined }),
         }),
     },
   ],

@@ -1,13 +1,6 @@
-import {
-  GatewayError,
-  type CollectedReply,
-  type RequestUses,
-  requestUses,
-  type TextReply,
-  type TextRequest,
-} from '#contracts';
+import { GatewayError, type CollectedReply, type RequestUses, requestUses, type TextReply } from '#contracts';
 import { type ForwardedUrls, nextTurn } from '#platform';
-import { countableText, type ModelLimits, type TokenCounter } from '#providers';
+import { countableText, type TokenCounter } from '#providers';
 import { ReplyCollector, producedText } from './collect-reply.js';
 import { countableRequest } from './countable-request.js';
 import { estimateInput } from './estimate-tokens.js';
@@ -18,19 +11,15 @@ import { checkRequestUrls } from './request-urls.js';
 import type { CallerPresence } from './caller-presence.js';
 import { ReadingOn } from './reading-on.js';
 import { Settlements } from './settlements.js';
+import type { HostedTools, PlannedOrder, ToolPlan } from './hosted-tools/hosted-tools.js';
 import type { TextBilling } from './text-billing.js';
-import { TextExchange } from './text-exchange.js';
+import { type Exchange, TextExchange } from './text-exchange.js';
 import type { TextOrder, TextParts } from './text-order.js';
 import type { RoutableCall, RoutedReply, TextRouter } from './text-router.js';
+import { contextOf, isLarge, limited, once, outputOf, type TextWork, unlessLeft } from './text-work.js';
 import { endWithoutReply, TextStream } from './text-stream.js';
 import type { TextUpstreams } from './text-upstreams.js';
-import type { ReplyContext, TextStyleCodec } from './text-style-codec.js';
-
-/** The shortest reply that is worth beginning when the caller names no limit and the balance is low, in tokens. */
-const LEAST_OUTPUT_TOKENS = 1_024;
-
-/** Other work runs between the steps of a larger request, in bytes. */
-const LARGE_BYTES = 256 * 1024;
+import type { TextStyleCodec } from './text-style-codec.js';
 
 /** Counting is free, so that it must not be much work: far beyond what any model reads. */
 const MAX_COUNTED_CHARACTERS = 2_000_000;
@@ -44,11 +33,13 @@ export class TextService {
   readonly #upstreams: TextUpstreams;
   readonly #readingOn: ReadingOn;
   readonly #urls: ForwardedUrls;
+  readonly #hosted: HostedTools;
   /** How long a caller may read nothing of an answer that waits for them, in milliseconds. */
   readonly stallMs: number;
 
-  constructor({ router, billing, upstreams, leaving, counter, clock, urls }: TextParts) {
+  constructor({ router, billing, upstreams, leaving, counter, clock, urls, hosted }: TextParts) {
     this.#urls = urls;
+    this.#hosted = hosted;
     this.#router = router;
     this.#billing = billing;
     this.#upstreams = upstreams;
@@ -64,11 +55,11 @@ export class TextService {
    * @throws GatewayError 4xx for the request's own faults, 402 without money, 5xx when no upstream could reply.
    */
   async answer<Body>(order: TextOrder<Body>, caller: CallerPresence): Promise<string> {
-    const { call, context, exchange } = await this.#begin(order, false, caller);
+    const { context, exchange, route } = await this.#begin(order, false, caller);
     const collector = new ReplyCollector();
     let isOpen = false;
     try {
-      const { reply } = await this.#route(call, order, exchange, caller.signal);
+      const { reply } = await route();
       isOpen = true;
       if (reply.kind === 'body') return await this.#relayBody(order, reply, exchange, caller);
       const collected = await this.#collect(reply, collector, exchange);
@@ -96,13 +87,13 @@ export class TextService {
    * @throws GatewayError as `answer`, before any upstream is asked.
    */
   async stream<Body>(order: TextOrder<Body>, caller: CallerPresence): Promise<TextStream> {
-    const { call, context, exchange } = await this.#begin(order, true, caller);
+    const { context, exchange, route } = await this.#begin(order, true, caller);
     const remembered = rememberWith(order.remember, order.requestId);
     return new TextStream({
       exchange,
       remembered,
       encoder: order.codec.stream({ ...context, onAnswer: remembered.note }),
-      route: () => this.#route(call, order, exchange, caller.signal),
+      route,
       caller,
       maxBytesLeft: this.#readingOn.maxBytes,
       isClosing: () => this.#readingOn.isClosing,
@@ -142,19 +133,20 @@ export class TextService {
   async close(): Promise<void> {
     await this.#readingOn.close();
     await this.#settlements.drain();
+    await this.#hosted.close();
   }
 
-  async #begin<Body>(
-    order: TextOrder<Body>,
-    stream: boolean,
-    caller: CallerPresence,
-  ): Promise<{ call: RoutableCall; context: ReplyContext<Body>; exchange: TextExchange }> {
+  async #begin<Body>(order: TextOrder<Body>, stream: boolean, caller: CallerPresence): Promise<TextWork<Body>> {
     const { codec, model, requestId } = order;
-    const { unpriced, unknownFields } = await this.#expectAllowed(order);
+    const { uses, plan } = await this.#expectAllowed(order);
     const limits = this.#upstreams.limitsOf(model);
     if (isLarge(order)) await nextTurn();
     const input = estimateInput(order.body, order.bytes, limits);
     const { limit, replies, beside, most, least } = outputOf(order, limits);
+    if (plan) {
+      const output = { outputLimit: limit, outputBeside: beside, outputTokens: most, leastOutputTokens: least };
+      return this.#beginLoop(order, { plan, stream, input, modelLimits: limits, ...output }, caller);
+    }
     const hold = await this.#billing.hold({
       requestId,
       idempotencyKey: order.idempotencyKey,
@@ -187,15 +179,29 @@ export class TextService {
       request: unlessLeft(caller, request),
       native: unlessLeft(caller, native),
       headers: order.headers,
-      unpriced,
-      unknownFields,
+      unpriced: uses.unpriced,
+      unknownFields: uses.unknownFields,
       onReply: (progress) => exchange.follow(progress),
     };
-    return { call, context: contextOf(order, input.shownTokens), exchange };
+    const route = (): Promise<RoutedReply> => this.#route(call, order, exchange, caller.signal);
+    return { context: contextOf(order, input.shownTokens), exchange, route };
+  }
+
+  /** A request whose tools the gateway runs: each of its rounds is held for when it begins. */
+  #beginLoop<Body>(
+    order: TextOrder<Body>,
+    planned: Omit<PlannedOrder<Body>, 'order' | 'billing' | 'settlements' | 'counter'>,
+    caller: CallerPresence,
+  ): TextWork<Body> {
+    const money = { billing: this.#billing, settlements: this.#settlements, counter: this.#counter };
+    const { exchange, open } = this.#hosted.begin({ order, ...planned, ...money }, caller);
+    this.#readOn(order, caller, exchange);
+    const context = contextOf(order, planned.input.shownTokens);
+    return { context, exchange, route: () => telling(order, open()) };
   }
 
   /** Once the caller has left, the upstream is read on for its usage, within bounds. */
-  #readOn<Body>(order: TextOrder<Body>, caller: CallerPresence, exchange: TextExchange): void {
+  #readOn<Body>(order: TextOrder<Body>, caller: CallerPresence, exchange: Exchange): void {
     caller.onLeave(() => {
       const left = { accountId: order.caller.accountId, bodyBytes: order.bytes?.length ?? 0 };
       exchange.onOver(this.#readingOn.begin(left, () => caller.stop()));
@@ -203,26 +209,27 @@ export class TextService {
   }
 
   /** @throws GatewayError for a model, a use or a URL that may not go on; no money is held yet. */
-  async #expectAllowed<Body>(order: TextOrder<Body>): Promise<RequestUses> {
+  async #expectAllowed<Body>(order: TextOrder<Body>): Promise<{ uses: RequestUses; plan: ToolPlan<Body> | undefined }> {
     const { codec, model, body, caller } = order;
     if (caller.allowedModels.length > 0 && !caller.allowedModels.includes(model))
       throw new GatewayError('model_not_allowed', `This API key may not use the model "${model}".`, { param: 'model' });
     if (isLarge(order)) await nextTurn();
-    const uses = requestUses(codec.style, asJson(body as object));
+    const asked = requestUses(codec.style, asJson(body as object));
+    const plan = this.#hosted.plan(codec.style, body, asked, model);
+    const uses = plan?.uses ?? asked;
     const routes = this.#router.expectModel(model, uses.unpriced, codec.style);
     const resolvesNames = routes.some(({ upstream }) => upstream.fetchesUrls);
     if (uses.urls.length > 0) await checkRequestUrls(this.#urls, uses.urls, resolvesNames);
-    return uses;
+    return { uses, plan };
   }
 
   async #route(
     call: RoutableCall,
-    { onToolsLeftOut }: Pick<TextOrder<unknown>, 'onToolsLeftOut'>,
+    order: Pick<TextOrder<unknown>, 'onToolsLeftOut'>,
     exchange: TextExchange,
     signal: AbortSignal,
   ): Promise<RoutedReply> {
-    const routed = await this.#router.call(call, signal);
-    if (routed.toolsLeftOut.length > 0) onToolsLeftOut?.(routed.toolsLeftOut);
+    const routed = await telling(order, this.#router.call(call, signal));
     exchange.repliedBy(routed.upstreamId, routed.reply.upstreamRequestId);
     return routed;
   }
@@ -230,7 +237,7 @@ export class TextService {
   async #relayBody<Body>(
     order: TextOrder<Body>,
     reply: Extract<TextReply, { kind: 'body' }>,
-    exchange: TextExchange,
+    exchange: Exchange,
     caller: CallerPresence,
   ): Promise<string> {
     const answer = reply.answer();
@@ -242,7 +249,7 @@ export class TextService {
     return order.codec.wrap(reply.json, answer, order.sentBody);
   }
 
-  async #collect(reply: TextReply, collector: ReplyCollector, exchange: TextExchange): Promise<CollectedReply> {
+  async #collect(reply: TextReply, collector: ReplyCollector, exchange: Exchange): Promise<CollectedReply> {
     if (reply.kind === 'whole') for (const event of reply.events) collector.add(event);
     else if (reply.kind === 'events')
       for await (const batch of reply.events) for (const event of batch) collector.add(event);
@@ -253,41 +260,14 @@ export class TextService {
   }
 }
 
-/** Each look through what so many bytes hold may take some ten milliseconds; of resolved references nobody knows their number. */
-const isLarge = ({ bytes }: TextOrder<unknown>): boolean => bytes === undefined || bytes.length > LARGE_BYTES;
-
-/** How much a request may write: how many replies, and of each what is thought beside the limit, the most and the least. */
-function outputOf<Body>({ codec, body }: TextOrder<Body>, { maxOutputTokens }: ModelLimits) {
-  const limit = codec.outputLimit(body);
-  const needed = Math.max(0, codec.thinkingBudget(body) ?? 0) + LEAST_OUTPUT_TOKENS;
-  return {
-    limit,
-    replies: codec.replies?.(body) ?? 1,
-    beside: codec.thinkingBesideLimit?.(body) ?? 0,
-    most: limit ?? Math.max(maxOutputTokens, needed),
-    least: limit ?? Math.min(maxOutputTokens, needed),
-  };
-}
-
-function contextOf<Body>({ requestId, model, sentBody }: TextOrder<Body>, inputTokens: number): ReplyContext<Body> {
-  const createdSeconds = Math.floor(Date.now() / 1000);
-  return { requestId, model, body: sentBody, createdSeconds, estimatedInputTokens: inputTokens, onAnswer: () => {} };
-}
-
-const limited = (request: TextRequest, limit: number | undefined): TextRequest =>
-  limit === undefined ? request : { ...request, maxOutputTokens: limit };
-
 const endOf = (caller: CallerPresence): 'aborted' | 'completed' => (caller.hasLeft ? 'aborted' : 'completed');
 
-/** Stops a request whose caller has left from asking an upstream, which nothing would be charged for. */
-function unlessLeft<T>(caller: CallerPresence, read: () => T): () => T {
-  return () => {
-    if (caller.hasLeft) throw new Error('the caller has left');
-    return read();
-  };
-}
-
-function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
-  return () => (made ??= { value: make() }).value;
+/** Tells the order which offered tools the upstream was asked without. */
+async function telling(
+  { onToolsLeftOut }: Pick<TextOrder<unknown>, 'onToolsLeftOut'>,
+  routing: Promise<RoutedReply>,
+): Promise<RoutedReply> {
+  const routed = await routing;
+  if (routed.toolsLeftOut.length > 0) onToolsLeftOut?.(routed.toolsLeftOut);
+  return routed;
 }

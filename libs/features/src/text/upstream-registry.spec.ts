@@ -1,6 +1,6 @@
 import { GatewayError, type TextReply } from '#contracts';
 import { type Database, SecretSealer } from '#platform';
-import type { OpenTextProvider, OpenTextProviders, UpstreamEntry } from '#providers';
+import { type OpenTextProvider, type OpenTextProviders, openTools, ToolsConfig, type UpstreamEntry } from '#providers';
 import { createTestDatabase, eventually, quickestOf, type TestDatabase } from '#testing';
 import { sealUpstreamKey } from '../upstreams/upstream-row.js';
 import { TextUpstreams } from './text-upstreams.js';
@@ -20,6 +20,7 @@ class NotingProviders implements OpenTextProviders {
     bodyBytesPerAccount: 0,
     stallMs: 1_000,
   };
+  readonly tools = openTools(new ToolsConfig());
   readonly opened: UpstreamEntry[] = [];
   readonly retired: string[] = [];
   readonly closed: string[] = [];
@@ -56,7 +57,7 @@ const fileEntry = (id: string): UpstreamEntry => ({
   fetches_urls: 'vendor',
   model_limits: {},
   embedding_models: {},
-  translation: { reasoning: 'with_calls', prompt_cache: true },
+  translation: { reasoning: 'with_calls', system_messages: 'in_place', prompt_cache: true },
 });
 
 describe('The upstreams of a process', () => {

@@ -65,6 +65,14 @@ export interface SafePostOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** Body and bounds of a call whose answer flows. */
+export interface SafeSendOptions extends SafeGetOptions {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly body?: string | Buffer | undefined;
+  /** Longest silence before the answer and within it. Default: as for every call. */
+  readonly silenceMs?: number;
+}
+
 /** The answer to a POST, read as far as allowed. */
 export interface SafePostAnswer {
   readonly status: number;
@@ -189,6 +197,21 @@ export class SafeFetcher {
     });
   }
 
+  /**
+   * Calls once and answers with a body that still flows; any status is an answer, a redirect too: it is never followed.
+   *
+   * @throws FetchRefused as `get`, also while the body is read.
+   * @throws FetchFailed as `get`.
+   */
+  async request(address: string, options: SafeSendOptions): Promise<SafeAnswer> {
+    const { method, body, headers = {}, silenceMs } = options;
+    const url = this.checkUrl(address);
+    const signal = abortAfter(options.timeoutMs, options.signal);
+    const silence = silenceMs === undefined ? {} : { headersTimeout: silenceMs, bodyTimeout: silenceMs };
+    const reply = await this.send(url, { method, headers, body: body ?? null, signal, ...silence }, options);
+    return { ...acceptBody(reply, options), url: url.href };
+  }
+
   /** Ends all connections at once. */
   async close(): Promise<void> {
     this.agents.clear();
@@ -226,7 +249,7 @@ export class SafeFetcher {
 
   private async send(
     url: URL,
-    options: Pick<Dispatcher.RequestOptions, 'method' | 'body' | 'signal'> & {
+    options: Pick<Dispatcher.RequestOptions, 'method' | 'body' | 'signal' | 'headersTimeout' | 'bodyTimeout'> & {
       headers: Readonly<Record<string, string>>;
     },
     { accountId = '', signal: callerSignal }: Pick<SafeGetOptions, 'accountId' | 'signal'>,

@@ -7,6 +7,8 @@ import {
   type UpstreamPolicy,
 } from '#contracts';
 import { ConfigError, loadConfig, type Environment } from '#platform';
+import { type OpenTools, openTools } from '../tools/open-tools.js';
+import { ToolsConfig } from '../tools/tools.config.js';
 import { readUpstreamsFile } from './read-upstreams-file.js';
 import { SandboxTextProvider } from './sandbox/sandbox-text.provider.js';
 import { TextConfig } from './text.config.js';
@@ -70,6 +72,8 @@ export interface OpenTextProviders {
   /** How long a request may look for an upstream that works, in milliseconds. */
   readonly retryBudgetMs: number;
   readonly leaving: LeavingLimits;
+  /** What the gateway runs itself where an upstream does not. */
+  readonly tools: OpenTools;
   /** Opens an upstream; it connects when it is first asked. */
   open(entry: UpstreamEntry): OpenTextProvider;
 }
@@ -97,6 +101,7 @@ export function openTextProviders(
     },
     retryBudgetMs: config.TEXT_RETRY_SECONDS * 1000,
     leaving: leavingLimits(config),
+    tools: openTools(loadConfig(ToolsConfig, environment)),
     open: (entry) => openEntry(entry, wordDelayMs),
   };
 }
@@ -156,6 +161,8 @@ function openEntry(entry: UpstreamEntry, wordDelayMs: number): OpenTextProvider 
     lackingTools: entry.translation.lacking_tools,
     replayedReasoning: entry.translation.reasoning,
     marksPromptCache: entry.translation.prompt_cache,
+    tellsNoReasoning: entry.translation.no_reasoning && entry.translation.no_reasoning === 'told',
+    systemMessages: entry.translation.system_messages,
   };
   const upstream = { id, codec: PROTOCOL_CODECS[protocol], http, key: entry.key, options, policy: entry.allow };
   const embeddingModels = new Map(Object.entries(entry.embedding_models));

@@ -1,4 +1,4 @@
-import { familyOf, isJsonObject, type Micros, nearestName, MODEL_IDS, parseMicros } from '#contracts';
+import { familyOf, isJsonObject, type Micros, nearestName, MODEL_IDS, parseMicros, TOOL_UNITS } from '#contracts';
 import { TOKEN_UNITS } from './text-tariff.js';
 
 /** A price with the moment from which it is in force. */
@@ -95,7 +95,7 @@ class PriceReader {
   private soldAs(model: string): { unit: string; variant: string } {
     const { unit, variant = 'default' } = this.fields;
     const family = familyOf(model);
-    const units = family ? [family.unit] : TOKEN_UNITS;
+    const units = family ? [family.unit] : [...TOKEN_UNITS, ...TOOL_UNITS];
     if (model !== '' && !units.some((known) => known === unit)) {
       const near = family ? null : nearestName(model, MODEL_IDS);
       this.wrong(

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { PriceBook, type PricesInForce } from './price-book.js';
+import { TOOL_UNITS } from '#contracts';
 import { TextTariff, TOKEN_UNITS, type TokenPrices } from './text-tariff.js';
 
 /** The prices of text models. */
@@ -50,7 +51,7 @@ const isSold = (list: PricesInForce, model: string, isInputOnly: boolean): boole
   (isInputOnly || list.find(model, 'output_token', 'default') !== undefined);
 
 function tariffIn(list: PricesInForce, model: string, isInputOnly: boolean): TextTariff {
-  const found = TOKEN_UNITS.map((unit) => [unit, list.find(model, unit, 'default')]);
+  const found = [...TOKEN_UNITS, ...TOOL_UNITS].map((unit) => [unit, list.find(model, unit, 'default')]);
   const prices: TokenPrices = {
     ...Object.fromEntries(found.filter(([, price]) => price)),
     input_token: list.get(model, 'input_token', 'default'),

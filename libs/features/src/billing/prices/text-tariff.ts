@@ -1,4 +1,4 @@
-import type { Micros, TextUsage } from '#contracts';
+import { type Micros, type TextUsage, TOOL_UNITS, type ToolUnit, type ToolUses, type UsageSource } from '#contracts';
 import type { PriceLine } from '../ledger/request-usage.js';
 import type { PriceInForce } from './price-book.js';
 
@@ -13,8 +13,11 @@ export const TOKEN_UNITS = [
 ] as const;
 export type TokenUnit = (typeof TOKEN_UNITS)[number];
 
-/** The prices of one model; where a kind of token has none, it is sold as input or as output. */
-export type TokenPrices = Readonly<Partial<Record<TokenUnit, PriceInForce>>> &
+/**
+ * The prices of one model; where a kind of token has none, it is sold as input or as output, and where the work of a tool
+ * that the gateway runs has none, it is free.
+ */
+export type TokenPrices = Readonly<Partial<Record<TokenUnit | ToolUnit, PriceInForce>>> &
   Readonly<Record<'input_token' | 'output_token', PriceInForce>>;
 
 /** What a text request costs, line by line. The lines add up to `chargeMicros`. */
@@ -38,13 +41,14 @@ export class TextTariff {
    *
    * @throws RangeError: a count is no whole number from 0 to 2^53.
    */
-  estimate(inputTokens: number, outputTokens: number): Micros {
-    return amountOf(inputTokens, this.dearestInput) + amountOf(outputTokens, this.dearestOutput);
+  estimate(inputTokens: number, outputTokens: number, tools?: ToolUses): Micros {
+    const words = amountOf(inputTokens, this.dearestInput) + amountOf(outputTokens, this.dearestOutput);
+    return words + this.ofTools(tools);
   }
 
   /** How many tokens of output an amount covers beside the input, at the dearest prices. */
-  outputCovered(inputTokens: number, amountMicros: Micros): number {
-    const left = amountMicros - amountOf(inputTokens, this.dearestInput);
+  outputCovered(inputTokens: number, amountMicros: Micros, tools?: ToolUses): number {
+    const left = amountMicros - amountOf(inputTokens, this.dearestInput) - this.ofTools(tools);
     const { amountMicros: price, perQuantity } = this.dearestOutput;
     if (left <= 0n) return 0;
     return price === 0n ? Number.MAX_SAFE_INTEGER : Number((left * perQuantity) / price);
@@ -57,16 +61,32 @@ export class TextTariff {
    *
    * @throws RangeError: a count is no whole number from 0 to 2^53.
    */
-  bill(usage: TextUsage): TextBill {
+  bill(usage: TextUsage | undefined, tools?: ToolUses): TextBill {
     const lines: PriceLine[] = [];
-    let chargeMicros = 0n;
-    for (const [unit, quantity] of tokensByUnit(usage)) {
-      if (quantity === 0) continue;
-      const line = this.line(unit, quantity, usage.source);
-      lines.push(line);
-      chargeMicros += line.amountMicros;
-    }
-    return { lines, chargeMicros };
+    for (const [unit, quantity] of usage ? tokensByUnit(usage) : [])
+      if (quantity !== 0) lines.push(lineOf(this.priceOf(unit), unit, quantity, usage?.source ?? 'counted'));
+    if (tools) lines.push(...this.toolLines(tools));
+    return { lines, chargeMicros: lines.reduce((sum, { amountMicros }) => sum + amountMicros, 0n) };
+  }
+
+  /** One line for each kind of work that has a price. */
+  private toolLines(tools: ToolUses): PriceLine[] {
+    return TOOL_UNITS.flatMap((unit) => {
+      const [price, quantity = 0] = [this.prices[unit], tools[unit]];
+      return price && quantity > 0 ? [lineOf(price, unit, quantity, 'counted')] : [];
+    });
+  }
+
+  /** The dearest that one of each call may be, times all of them: which of them are made is not known yet. */
+  private ofTools(tools: ToolUses | undefined): Micros {
+    if (!tools) return 0n;
+    const { tool_round: rounds = 0, ...calls } = tools;
+    const round = this.prices.tool_round ? amountOf(rounds, this.prices.tool_round) : 0n;
+    const amounts = Object.entries(calls).map(([unit, most]) => {
+      const price = this.prices[unit as ToolUnit];
+      return price ? amountOf(most, price) : 0n;
+    });
+    return round + amounts.reduce((dearest, amount) => (amount > dearest ? amount : dearest), 0n);
   }
 
   private dearestOf(units: readonly TokenUnit[]): PriceInForce {
@@ -75,25 +95,22 @@ export class TextTariff {
       .reduce((dearer, price) => (isDearer(price, dearer) ? price : dearer));
   }
 
-  private line(unit: TokenUnit, quantity: number, source: TextUsage['source']): PriceLine {
-    const price = this.priceOf(unit);
-    return {
-      priceId: price.id,
-      unit,
-      variant: price.variant,
-      priceMicros: price.amountMicros,
-      perQuantity: price.perQuantity,
-      quantity,
-      amountMicros: amountOf(quantity, price),
-      source,
-    };
-  }
-
   private priceOf(unit: TokenUnit): PriceInForce {
     const soldAs = unit === 'output_token' || unit === 'reasoning_token' ? 'output_token' : 'input_token';
     return this.prices[unit] ?? this.prices[soldAs];
   }
 }
+
+const lineOf = (price: PriceInForce, unit: string, quantity: number, source: UsageSource): PriceLine => ({
+  priceId: price.id,
+  unit,
+  variant: price.variant,
+  priceMicros: price.amountMicros,
+  perQuantity: price.perQuantity,
+  quantity,
+  amountMicros: amountOf(quantity, price),
+  source,
+});
 
 function tokensByUnit(usage: TextUsage): (readonly [TokenUnit, number])[] {
   const cached = Math.min(usage.cachedInputTokens, usage.inputTokens);

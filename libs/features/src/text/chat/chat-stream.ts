@@ -1,4 +1,12 @@
-import { type ChatRequest, errorInStyle, type FinishEvent, type GatewayError, type TextEvent } from '#contracts';
+import {
+  type ChatRequest,
+  type Citation,
+  errorInStyle,
+  type FinishEvent,
+  type GatewayError,
+  type TextEvent,
+} from '#contracts';
+import { chatAnnotation } from '../hosted-tools/chat-annotations.js';
 import { EVENT_STREAM } from '../server-sent-event.js';
 import { newTextId } from '../text-id.js';
 import type { ReplyContext, TextStreamEncoder } from '../text-style-codec.js';
@@ -24,6 +32,10 @@ export class ChatStream implements TextStreamEncoder {
   #thought = '';
   #proof: string | undefined;
   #calls = 0;
+  /** How long the content is, and where in it the open text begins. */
+  #content = 0;
+  #textFrom = 0;
+  #isInText = false;
   /** Whether the open call has arguments yet; undefined when none is open. */
   #hasArguments: boolean | undefined;
 
@@ -36,10 +48,12 @@ export class ChatStream implements TextStreamEncoder {
   }
 
   write(event: TextEvent): string {
+    this.#isInText &&= event.type === 'text' || event.type === 'citation';
     switch (event.type) {
       case 'text':
         this.#endThought();
         this.#endProof();
+        this.#measure(event.text);
         return this.#begin('""') + this.#piece('content', event.text);
       case 'refusal':
         this.#endThought();
@@ -58,7 +72,7 @@ export class ChatStream implements TextStreamEncoder {
       case 'finish':
         return this.#begin('""') + this.#finish(event);
       default:
-        return '';
+        return event.type === 'citation' ? this.#cite(event.citation) : '';
     }
   }
 
@@ -104,6 +118,17 @@ export class ChatStream implements TextStreamEncoder {
     this.#thoughts += 1;
     this.#thought = '';
     return this.#chunk(JSON.stringify({ reasoning_details: [detail] }));
+  }
+
+  #cite(citation: Citation): string {
+    return this.#chunk(JSON.stringify({ annotations: [chatAnnotation(citation, this.#textFrom)] }));
+  }
+
+  /** Citations count from the beginning of the content. */
+  #measure(text: string): void {
+    if (!this.#isInText) this.#textFrom = this.#content;
+    this.#isInText = true;
+    this.#content += text.length;
   }
 
   #endThought(): void {

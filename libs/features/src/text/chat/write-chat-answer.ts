@@ -8,6 +8,7 @@ import type {
   ReplyBlock,
   TextUsage,
 } from '#contracts';
+import { chatAnnotations } from '../hosted-tools/chat-annotations.js';
 import { newTextId } from '../text-id.js';
 import type { ReplyContext } from '../text-style-codec.js';
 import { belongsToOnePart, proofAtCall, reasoningDetail } from './chat-reasoning.js';
@@ -18,6 +19,7 @@ const FINISH_REASON: Record<FinishReason, ChatFinishReason> = {
   length: 'length',
   'tool-calls': 'tool_calls',
   'content-filter': 'content_filter',
+  'tool-limit': 'length',
 };
 
 export const chatFinishReason = (reason: FinishReason): ChatFinishReason => FINISH_REASON[reason];
@@ -60,6 +62,7 @@ function writeMessage(blocks: readonly ReplyBlock[]): ChatAnswer['choices'][numb
   const text = textOf(blocks, 'text');
   const refusal = textOf(blocks, 'refusal');
   const reasoning = textOf(blocks, 'reasoning');
+  const annotations = chatAnnotations(blocks);
   const thoughts = blocks.filter((block) => block.type === 'reasoning');
   const details = thoughts.flatMap((block, index) => reasoningDetail(block, index) ?? []);
   return {
@@ -69,6 +72,7 @@ function writeMessage(blocks: readonly ReplyBlock[]): ChatAnswer['choices'][numb
     ...(reasoning === '' ? {} : { reasoning_content: reasoning }),
     ...(details.length > 0 ? { reasoning_details: details } : {}),
     ...(calls.length > 0 ? { tool_calls: calls } : {}),
+    ...(annotations.length > 0 ? { annotations } : {}),
   };
 }
 

@@ -8,6 +8,7 @@ import {
   type GeminiRequest,
   type TextEvent,
 } from '#contracts';
+import { Grounding } from '../hosted-tools/gemini-grounding.js';
 import { EVENT_STREAM } from '../server-sent-event.js';
 import { finishedArguments } from '../parsed-arguments.js';
 import type { ReplyContext, TextStreamEncoder } from '../text-style-codec.js';
@@ -87,6 +88,10 @@ export class GeminiStream implements TextStreamEncoder {
   #thought = '';
   #proven: { text: string; signature: string }[] = [];
   #call: OpenCall | undefined;
+  readonly #grounding = new Grounding();
+  /** The text of the open block, and what was said before it. */
+  #said = { before: '', block: '' };
+  #isInText = false;
 
   constructor(context: ReplyContext<GeminiRequest>, framing: GeminiFraming) {
     this.#framing = framing;
@@ -97,6 +102,7 @@ export class GeminiStream implements TextStreamEncoder {
   }
 
   write(event: TextEvent): string {
+    this.#isInText &&= event.type === 'text' || event.type === 'citation';
     switch (event.type) {
       case 'refusal':
         this.#declines = true;
@@ -121,7 +127,7 @@ export class GeminiStream implements TextStreamEncoder {
       case 'finish':
         return this.#closeCall(event.reason) + this.#finish(event);
       default:
-        return '';
+        return this.#work(event);
     }
   }
 
@@ -143,6 +149,17 @@ export class GeminiStream implements TextStreamEncoder {
     return this.#framing.fail(JSON.stringify({ error: nested }));
   }
 
+  /** What the end of the stream tells of the work of the gateway, and of what the text rests on. */
+  #work(event: TextEvent): string {
+    if (event.type === 'citation') {
+      const { before, block } = this.#said;
+      this.#grounding.citation(event.citation, before, block, 0);
+    }
+    if (event.type !== 'step') return '';
+    this.#grounding.step(event.step);
+    return this.#closeCall();
+  }
+
   #piece(part: string): string {
     const candidate = `{"content":{"role":"model","parts":[${part}]},"index":0}`;
     return this.#framing.chunk(`{"candidates":[${candidate}],${this.#identity}}`);
@@ -153,6 +170,9 @@ export class GeminiStream implements TextStreamEncoder {
   }
 
   #text(text: string): string {
+    if (!this.#isInText) this.#said = { before: this.#said.before + this.#said.block, block: '' };
+    this.#said.block += text;
+    this.#isInText = true;
     const proof = this.#proof();
     return proof === undefined
       ? this.#piece(`{"text":${JSON.stringify(text)}}`)
@@ -181,6 +201,7 @@ export class GeminiStream implements TextStreamEncoder {
 
   #finish(finish: FinishEvent): string {
     const proof = this.#proof();
+    const groundingMetadata = this.#grounding.metadata();
     const lastPart = proof === undefined ? { text: '' } : { text: '', thoughtSignature: proof };
     const last: Pick<GeminiAnswer, 'candidates' | 'usageMetadata'> = {
       candidates: [
@@ -188,6 +209,7 @@ export class GeminiStream implements TextStreamEncoder {
           content: { role: 'model', parts: [lastPart] },
           finishReason: geminiFinishReason(finish.reason, this.#declines),
           index: 0,
+          ...(groundingMetadata && { groundingMetadata }),
         },
       ],
       usageMetadata: writeGeminiUsage(finish.usage),

@@ -9,12 +9,14 @@ import type {
   ReplyBlock,
   TextUsage,
 } from '#contracts';
+import { Grounding } from '../hosted-tools/gemini-grounding.js';
 import { readableBlocks } from '../parsed-arguments.js';
 import { carriedProof } from './carried-reasoning.js';
 
 const FINISH_REASON: Partial<Record<FinishReason, GeminiFinishReason>> = {
   length: 'MAX_TOKENS',
   'content-filter': 'SAFETY',
+  'tool-limit': 'TOO_MANY_TOOL_CALLS',
 };
 
 /** @param declines whether the reply is a refusal in words, for which this style has no other sign. */
@@ -41,7 +43,7 @@ export function writeGeminiUsage(usage: TextUsage | undefined): GeminiUsage {
 }
 
 /** Blocks as parts. A thought shows its text; its proof stands on the text or call that follows, where clients keep it. */
-function replyParts(blocks: readonly ReplyBlock[]): GeminiReplyPart[] {
+function replyParts(blocks: readonly ReplyBlock[], grounding: Grounding): GeminiReplyPart[] {
   const parts: GeminiReplyPart[] = [];
   let proven: { text: string; signature: string }[] = [];
   const proof = (): { thoughtSignature?: string } => {
@@ -57,7 +59,11 @@ function replyParts(blocks: readonly ReplyBlock[]): GeminiReplyPart[] {
     } else if (block.type === 'call') {
       const args = JSON.parse(block.arguments) as JsonObject;
       parts.push({ functionCall: { id: block.id, name: block.name, args }, ...proof() });
-    } else parts.push({ text: block.text, ...proof() });
+    } else if (block.type === 'step') grounding.step(block.step);
+    else {
+      for (const citation of block.citations ?? []) grounding.citation(citation, '', block.text, parts.length);
+      parts.push({ text: block.text, ...proof() });
+    }
   }
   return proven.length > 0 ? [...parts, { text: '', ...proof() }] : parts;
 }
@@ -70,12 +76,16 @@ function replyParts(blocks: readonly ReplyBlock[]): GeminiReplyPart[] {
  */
 export function geminiAnswer({ blocks, finish }: CollectedReply, model: string, responseId: string): GeminiAnswer {
   const declines = blocks.some(({ type }) => type === 'refusal');
+  const grounding = new Grounding();
+  const parts = replyParts(readableBlocks(blocks, finish.reason), grounding);
+  const groundingMetadata = grounding.metadata();
   return {
     candidates: [
       {
-        content: { role: 'model', parts: replyParts(readableBlocks(blocks, finish.reason)) },
+        content: { role: 'model', parts },
         finishReason: geminiFinishReason(finish.reason, declines),
         index: 0,
+        ...(groundingMetadata && { groundingMetadata }),
         safetyRatings: [],
       },
     ],

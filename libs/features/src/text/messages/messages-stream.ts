@@ -1,4 +1,5 @@
 import {
+  type Citation,
   errorInStyle,
   type FinishEvent,
   type GatewayError,
@@ -6,13 +7,15 @@ import {
   type MessagesRequest,
   type MessagesStreamEvent,
   type TextEvent,
+  type ToolStep,
 } from '#contracts';
+import { stepBlocks, writeCitation } from '../hosted-tools/messages-steps.js';
 import { EVENT_STREAM, namedEvent } from '../server-sent-event.js';
 import { newTextId } from '../text-id.js';
 import type { ReplyContext, TextStreamEncoder } from '../text-style-codec.js';
 import { stopReason, writeMessagesUsage } from './write-messages-answer.js';
 
-type BlockKind = 'text' | 'reasoning' | 'call';
+type BlockKind = 'text' | 'reasoning' | 'call' | 'step';
 
 const event = (body: MessagesStreamEvent): string => namedEvent(body.type, JSON.stringify(body));
 
@@ -24,6 +27,9 @@ export class MessagesStream implements TextStreamEncoder {
   #declines = false;
   #open: BlockKind | undefined;
   #index = -1;
+  /** Whether the open text has citations: what follows them is another block. */
+  #isCited = false;
+  #searches = 0;
 
   constructor(context: ReplyContext<MessagesRequest>) {
     this.#context = context;
@@ -52,7 +58,7 @@ export class MessagesStream implements TextStreamEncoder {
       case 'finish':
         return start + this.#close() + this.#finish(sent);
       default:
-        return start;
+        return start + this.#work(sent);
     }
   }
 
@@ -101,7 +107,33 @@ export class MessagesStream implements TextStreamEncoder {
   }
 
   #text(text: string): string {
-    return this.#ensure('text', { type: 'text', text: '' }) + this.#delta('text_delta', 'text', text);
+    const cut = this.#isCited ? this.#close() : '';
+    return cut + this.#ensure('text', { type: 'text', text: '' }) + this.#delta('text_delta', 'text', text);
+  }
+
+  /** Work of the gateway that is over, and what the open text rests on. */
+  #work(sent: TextEvent): string {
+    if (sent.type === 'citation') return this.#cite(sent.citation);
+    return sent.type === 'step' && sent.state === 'done' ? this.#step(sent.step) : '';
+  }
+
+  #cite(citation: Citation): string {
+    if (this.#open !== 'text') return '';
+    this.#isCited = true;
+    const delta = { type: 'citations_delta' as const, citation: writeCitation(citation) };
+    return event({ type: 'content_block_delta', index: this.#index, delta });
+  }
+
+  /** Blocks of what is over come whole; only the input of a call is written as one piece of JSON. */
+  #step(step: ToolStep): string {
+    if (step.type === 'web_search') this.#searches += 1;
+    return stepBlocks(step)
+      .map((block) => {
+        if (!('input' in block)) return this.#openBlock('step', block) + this.#close();
+        const opened = this.#openBlock('step', { ...block, input: {} });
+        return opened + this.#delta('input_json_delta', 'partial_json', JSON.stringify(block.input)) + this.#close();
+      })
+      .join('');
   }
 
   #ensure(kind: BlockKind, block: MessagesReplyBlock): string {
@@ -129,6 +161,7 @@ export class MessagesStream implements TextStreamEncoder {
   #close(): string {
     if (this.#open === undefined) return '';
     this.#open = undefined;
+    this.#isCited = false;
     return event({ type: 'content_block_stop', index: this.#index });
   }
 
@@ -138,7 +171,8 @@ export class MessagesStream implements TextStreamEncoder {
       stop_sequence: finish.stopSequence ?? null,
     };
     return (
-      event({ type: 'message_delta', delta, usage: writeMessagesUsage(finish.usage) }) + event({ type: 'message_stop' })
+      event({ type: 'message_delta', delta, usage: writeMessagesUsage(finish.usage, this.#searches) }) +
+      event({ type: 'message_stop' })
     );
   }
 }

@@ -1,5 +1,6 @@
 import type { JsonObject, MessagesRequest, NativeBody } from '#contracts';
 import { envelope } from '../envelope.js';
+import { readableMessages } from '../hosted-tools/readable-blocks.js';
 import { asJson } from '../json-object.js';
 import type { TextStyleCodec } from '../text-style-codec.js';
 import { MessagesStream } from './messages-stream.js';
@@ -8,6 +9,13 @@ import { messagesAnswer } from './write-messages-answer.js';
 
 /** Names that neighbouring interfaces have for `max_tokens`. They mean nothing here, and no upstream is to obey them. */
 const OTHER_LIMITS = ['max_tokens_to_sample', 'max_output_tokens', 'max_completion_tokens'] as const;
+
+/** The body with tools that the gateway ran told as functions; the same object when it has none. */
+function withoutOwnSteps(body: MessagesRequest): MessagesRequest {
+  const messages = readableMessages(body.messages, true);
+  if (messages === body.messages) return body;
+  return { ...asJson(body), messages } as unknown as MessagesRequest;
+}
 
 /** The body without names for the limit that are not the style's own; the same object when it has none. */
 function withoutOtherLimits(body: MessagesRequest): MessagesRequest {
@@ -21,7 +29,7 @@ function nativeMessagesBody(
   sentBytes: Uint8Array | undefined,
   limit: number | undefined,
 ): NativeBody {
-  const body = withoutOtherLimits(sent);
+  const body = withoutOwnSteps(withoutOtherLimits(sent));
   const bytes = body === sent ? sentBytes : undefined;
   const parsed = (): JsonObject => (limit === undefined ? asJson(body) : { ...asJson(body), max_tokens: limit });
   if (bytes && limit === undefined) return { kind: 'bytes', bytes, parsed };

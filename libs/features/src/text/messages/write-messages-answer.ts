@@ -9,6 +9,7 @@ import type {
   ReplyBlock,
   TextUsage,
 } from '#contracts';
+import { stepBlocks, writeCitation } from '../hosted-tools/messages-steps.js';
 import { readableBlocks } from '../parsed-arguments.js';
 import { newTextId } from '../text-id.js';
 
@@ -18,6 +19,7 @@ const STOP_REASON: Record<FinishReason, MessagesStopReason> = {
   length: 'max_tokens',
   'tool-calls': 'tool_use',
   'content-filter': 'refusal',
+  'tool-limit': 'pause_turn',
 };
 
 /** @param declines whether the reply is a refusal in words. */
@@ -25,7 +27,7 @@ export const stopReason = (reason: FinishReason, declines: boolean): MessagesSto
   declines && reason === 'stop' ? 'refusal' : STOP_REASON[reason];
 
 /** Token counts of the messages style, where cached tokens stand beside `input_tokens` and not inside. */
-export function writeMessagesUsage(usage: TextUsage | undefined): MessagesUsage {
+export function writeMessagesUsage(usage: TextUsage | undefined, searches = 0): MessagesUsage {
   const cached = usage?.cachedInputTokens ?? 0;
   const written = usage?.cacheWriteTokens ?? 0;
   return {
@@ -33,15 +35,13 @@ export function writeMessagesUsage(usage: TextUsage | undefined): MessagesUsage 
     cache_creation_input_tokens: written,
     cache_read_input_tokens: cached,
     output_tokens: usage?.outputTokens ?? 0,
+    ...(searches > 0 && { server_tool_use: { web_search_requests: searches } }),
   };
 }
 
 /** A finished block as a content block; the arguments of a call are known to be an object. */
-function contentBlock(block: ReplyBlock): MessagesReplyBlock {
+function contentBlock(block: Extract<ReplyBlock, { type: 'call' | 'reasoning' }>): MessagesReplyBlock {
   switch (block.type) {
-    case 'text':
-    case 'refusal':
-      return { type: 'text', text: block.text };
     case 'call': {
       const input = JSON.parse(block.arguments) as JsonObject;
       return { type: 'tool_use', id: block.id, name: block.name, input };
@@ -52,6 +52,25 @@ function contentBlock(block: ReplyBlock): MessagesReplyBlock {
         : { type: 'thinking', thinking: block.text, signature: block.signature ?? '' };
   }
 }
+
+type TextBlock = Extract<ReplyBlock, { type: 'text' | 'refusal' }>;
+
+/** A text is cut behind each of its citations: what a block holds is what its citations are about. */
+function textBlocks({ text, citations = [] }: TextBlock): MessagesReplyBlock[] {
+  const ends = [...new Set(citations.map(({ end }) => end))];
+  const cited = ends.map((end, index): MessagesReplyBlock => ({
+    type: 'text',
+    text: text.slice(ends[index - 1] ?? 0, end),
+    citations: citations.filter((citation) => citation.end === end).map(writeCitation),
+  }));
+  const rest = text.slice(ends.at(-1) ?? 0);
+  return rest === '' && cited.length > 0 ? cited : [...cited, { type: 'text', text: rest }];
+}
+
+const contentBlocks = (block: ReplyBlock): readonly MessagesReplyBlock[] => {
+  if (block.type === 'step') return stepBlocks(block.step);
+  return block.type === 'call' || block.type === 'reasoning' ? [contentBlock(block)] : textBlocks(block);
+};
 
 /**
  * A whole reply as the native message object.
@@ -65,9 +84,12 @@ export function messagesAnswer({ blocks, finish }: CollectedReply, model: string
     type: 'message',
     role: 'assistant',
     model,
-    content: readableBlocks(blocks, finish.reason).map(contentBlock),
+    content: readableBlocks(blocks, finish.reason).flatMap(contentBlocks),
     stop_reason: stopReason(finish.reason, declines),
     stop_sequence: finish.stopSequence ?? null,
-    usage: writeMessagesUsage(finish.usage),
+    usage: writeMessagesUsage(
+      finish.usage,
+      blocks.filter((block) => block.type === 'step' && block.step.type === 'web_search').length,
+    ),
   };
 }

@@ -12,6 +12,7 @@ import {
   type ResponsesTool,
 } from '#contracts';
 
+import { isOwnStep, readableItems } from '../hosted-tools/readable-items.js';
 import { asJson } from '../json-object.js';
 import { summaryOf } from './compaction-item.js';
 
@@ -49,6 +50,7 @@ function isOurBlock(block: ResponsesBlock, role: string): boolean {
 }
 
 function isOurItem(item: ResponsesItem): boolean {
+  if (isOwnStep(item)) return true;
   if (item.type === 'compaction') return summaryOf(item) !== undefined;
   if ((item.type ?? 'message') !== 'message') return false;
   const { role, content, tool_calls: calls } = item as ResponsesMessage;
@@ -86,7 +88,8 @@ function nativeItems(sent: ResponsesItem): JsonValue[] {
 
 /** The items of a request in native form. */
 export function nativeInput(input: ResponsesRequest['input']): JsonValue {
-  return typeof input === 'string' ? input : input.flatMap(nativeItems);
+  if (typeof input === 'string') return input;
+  return (input.some(isOwnStep) ? readableItems(input, isOwnStep) : input).flatMap(nativeItems);
 }
 
 /** D1 does not name the output limit: the native name counts first, then those of neighbouring interfaces. */

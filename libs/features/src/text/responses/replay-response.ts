@@ -1,4 +1,5 @@
 import { GatewayError, isJsonObject, type JsonObject, type JsonValue } from '#contracts';
+import { beginningOf, endOf, isHostedItem } from '../hosted-tools/responses-steps.js';
 import type { NamedData } from '../server-sent-event.js';
 import { UNFINISHED } from './write-responses-answer.js';
 
@@ -41,6 +42,11 @@ function* eventsOf(response: JsonObject): Generator<ReplayedEvent> {
 }
 
 function* itemEvents(item: JsonObject, outputIndex: number): Generator<ReplayedEvent> {
+  if (isHostedItem(item)) {
+    for (const event of [...beginningOf(item, outputIndex), ...endOf(item, outputIndex)])
+      yield { type: event.type, fields: event.fields };
+    return;
+  }
   const place = { item_id: item['id'] ?? '', output_index: outputIndex };
   yield { type: 'response.output_item.added', fields: { output_index: outputIndex, item: begunItem(item) } };
   yield* partsOf(item, place);
@@ -84,7 +90,7 @@ function begunItem(item: JsonObject): JsonObject {
 function* contentEvents(part: JsonObject, place: JsonObject): Generator<ReplayedEvent> {
   const isRefusal = part['type'] === 'refusal';
   const text = part[isRefusal ? 'refusal' : 'text'] ?? '';
-  const empty: JsonObject = isRefusal ? { ...part, refusal: '' } : { ...part, text: '' };
+  const empty: JsonObject = isRefusal ? { ...part, refusal: '' } : { ...part, text: '', annotations: [] };
   yield { type: 'response.content_part.added', fields: { ...place, part: empty } };
   if (isRefusal) {
     yield { type: 'response.refusal.delta', fields: { ...place, delta: text } };
@@ -92,6 +98,11 @@ function* contentEvents(part: JsonObject, place: JsonObject): Generator<Replayed
   } else if (part['type'] === 'output_text') {
     const logprobs = part['logprobs'] ?? [];
     yield { type: 'response.output_text.delta', fields: { ...place, delta: text, logprobs } };
+    for (const [index, annotation] of objectsIn(part, 'annotations'))
+      yield {
+        type: 'response.output_text.annotation.added',
+        fields: { ...place, annotation_index: index, annotation },
+      };
     yield { type: 'response.output_text.done', fields: { ...place, text, logprobs } };
   }
   yield { type: 'response.content_part.done', fields: { ...place, part } };

@@ -1,4 +1,5 @@
 import {
+  type Citation,
   errorInStyle,
   type FinishEvent,
   type GatewayError,
@@ -14,6 +15,7 @@ import { asJson } from '../json-object.js';
 import { EVENT_STREAM, namedEvent } from '../server-sent-event.js';
 import { newTextId } from '../text-id.js';
 import type { ReplyContext, TextStreamEncoder } from '../text-style-codec.js';
+import { beginningOf, endOf, type StepEvent, stepItem, writeAnnotation } from '../hosted-tools/responses-steps.js';
 import { originsOf, type ToolOrigin } from './flat-tools.js';
 import { withPrevious } from './previous-response.js';
 import { echoRequest, newItemId, outcomeOf, outputItem, outputPart, UNFINISHED } from './write-responses-answer.js';
@@ -24,8 +26,11 @@ interface OpenItem {
   readonly outputIndex: number;
   /** How the caller knows the tool that is called; undefined for a plain function, and for what is no call. */
   readonly origin: ToolOrigin | undefined;
-  block: ReplyBlock;
+  block: ItemBlock;
 }
+
+/** A block that the model writes. */
+type ItemBlock = Exclude<ReplyBlock, { type: 'step' }>;
 
 /**
  * Writes a reply as a native responses stream. The order is the one strict readers demand: created, in_progress, then
@@ -38,6 +43,7 @@ export class ResponsesStream implements TextStreamEncoder {
   readonly #output: ResponsesOutputItem[] = [];
   readonly #origins: ReadonlyMap<string, ToolOrigin>;
   readonly #onAnswer: ReplyContext<ResponsesRequest>['onAnswer'];
+  readonly #include: readonly string[];
   #open: OpenItem | undefined;
   #sequence = 0;
   readonly #previous: string | null | undefined;
@@ -50,6 +56,7 @@ export class ResponsesStream implements TextStreamEncoder {
     this.#echo = echoRequest(context, newTextId('resp_'));
     this.#origins = originsOf(context.body.tools ?? []);
     this.#onAnswer = context.onAnswer;
+    this.#include = context.body.include ?? [];
   }
 
   write(event: TextEvent): string {
@@ -94,6 +101,10 @@ export class ResponsesStream implements TextStreamEncoder {
         return this.#openItem({ type: 'call', id: event.id, name: event.name, arguments: '' });
       case 'arguments':
         return this.#growArguments(event.json);
+      case 'step':
+        return this.#close() + this.#step(event);
+      case 'citation':
+        return this.#cite(event.citation);
       case 'finish':
         return this.#close() + this.#finish(event);
       default:
@@ -117,7 +128,34 @@ export class ResponsesStream implements TextStreamEncoder {
     return this.#event('response.created', { response }) + this.#event('response.in_progress', { response });
   }
 
-  #openItem(block: ReplyBlock): string {
+  /** Work of the gateway: no other item is written between its beginning and its end. */
+  #step({ state, step }: Extract<TextEvent, { type: 'step' }>): string {
+    const item = stepItem(step, this.#include);
+    const outputIndex = this.#output.length;
+    const write = ({ type, fields }: StepEvent): string =>
+      namedEvent(type, JSON.stringify({ type, sequence_number: this.#sequence++, ...fields }));
+    const isWhole = step.type === 'mcp_approval';
+    const beginning = state === 'begun' || isWhole ? beginningOf(item, outputIndex).map(write).join('') : '';
+    if (state === 'begun') return beginning;
+    this.#output.push(item);
+    return beginning + endOf(item, outputIndex).map(write).join('');
+  }
+
+  #cite(citation: Citation): string {
+    const item = this.#open;
+    if (item?.block.type !== 'text') return '';
+    const before = item.block.citations ?? [];
+    item.block = { ...item.block, citations: [...before, citation] };
+    const place = {
+      item_id: item.id,
+      output_index: item.outputIndex,
+      content_index: 0,
+      annotation_index: before.length,
+    };
+    return this.#event('response.output_text.annotation.added', { ...place, annotation: writeAnnotation(citation) });
+  }
+
+  #openItem(block: ItemBlock): string {
     const closed = this.#close();
     const origin = block.type === 'call' ? this.#origins.get(block.name) : undefined;
     const item: OpenItem = { id: newItemId(block.type, origin), outputIndex: this.#output.length, origin, block };
@@ -144,7 +182,7 @@ export class ResponsesStream implements TextStreamEncoder {
     const opening = this.#open?.block.type === type ? '' : this.#openItem({ type, text: '' });
     const item = this.#open;
     if (item?.block.type !== type) return opening;
-    item.block = { type, text: item.block.text + text };
+    item.block = { ...item.block, text: item.block.text + text };
     if (type === 'refusal') return opening + this.#delta('response.refusal.delta', item, ',"content_index":0', text);
     return type === 'text'
       ? opening + this.#delta('response.output_text.delta', item, ',"content_index":0,"logprobs":[]', text)

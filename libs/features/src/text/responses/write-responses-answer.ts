@@ -18,6 +18,7 @@ import { asJson } from '../json-object.js';
 import { newTextId } from '../text-id.js';
 import type { ReplyContext } from '../text-style-codec.js';
 import { argumentsOfText, originsOf, textOfArguments, type ToolOrigin } from './flat-tools.js';
+import { stepItem, withoutTokens, writeAnnotation } from '../hosted-tools/responses-steps.js';
 import { nativeTool } from './native-responses-body.js';
 
 type Echo = Omit<ResponsesAnswer, keyof ResponsesOutcome>;
@@ -82,7 +83,7 @@ export function echoRequest({ body, model, createdSeconds }: ReplyContext<Respon
     reasoning: { effort: body.reasoning?.effort ?? null, summary: body.reasoning?.summary ?? null },
     service_tier: 'default',
     text: { format: { type: 'text' }, ...(body.text ? asJson(body.text) : {}) },
-    tools: (body.tools ?? []).map(nativeTool),
+    tools: (body.tools ?? []).map((tool) => withoutTokens(nativeTool(tool))),
   };
 }
 
@@ -105,12 +106,16 @@ export function writeUsage(usage: TextUsage): ResponsesUsage {
   };
 }
 
-const INCOMPLETE = { length: 'max_output_tokens', 'content-filter': 'content_filter' } as const;
+const INCOMPLETE = {
+  length: 'max_output_tokens',
+  'content-filter': 'content_filter',
+  'tool-limit': 'max_tool_calls',
+} as const;
 
 /** How a finished response ended. */
 export function outcomeOf(finish: FinishEvent, output: readonly ResponsesOutputItem[]): ResponsesOutcome {
   const usage = finish.usage ? writeUsage(finish.usage) : null;
-  if (finish.reason === 'length' || finish.reason === 'content-filter')
+  if (finish.reason === 'length' || finish.reason === 'content-filter' || finish.reason === 'tool-limit')
     return {
       status: 'incomplete',
       output,
@@ -136,15 +141,25 @@ function callItem(
 }
 
 /** Words as a part of a message. */
-export const outputPart = ({ type, text }: { type: 'text' | 'refusal'; text: string }): ResponsesOutputPart =>
-  type === 'refusal' ? { type, refusal: text } : { type: 'output_text', text, annotations: [], logprobs: [] };
+export function outputPart({
+  type,
+  text,
+  citations = [],
+}: Extract<ReplyBlock, { type: 'text' | 'refusal' }>): ResponsesOutputPart {
+  if (type === 'refusal') return { type, refusal: text };
+  return { type: 'output_text', text, annotations: citations.map(writeAnnotation), logprobs: [] };
+}
 
 /**
  * A finished block as an output item.
  *
  * @param origin how the caller knows the tool that the block calls; undefined when it is a plain function.
  */
-export function outputItem(block: ReplyBlock, id: string, origin?: ToolOrigin): ResponsesOutputItem {
+export function outputItem(
+  block: Exclude<ReplyBlock, { type: 'step' }>,
+  id: string,
+  origin?: ToolOrigin,
+): ResponsesOutputItem {
   switch (block.type) {
     case 'text':
     case 'refusal':
@@ -163,7 +178,7 @@ export function outputItem(block: ReplyBlock, id: string, origin?: ToolOrigin): 
 
 const ITEM_PREFIX = { text: 'msg_', refusal: 'msg_', call: 'fc_', reasoning: 'rs_' } as const;
 
-export const newItemId = (type: ReplyBlock['type'], origin?: ToolOrigin): string =>
+export const newItemId = (type: keyof typeof ITEM_PREFIX, origin?: ToolOrigin): string =>
   newTextId(origin?.kind === 'custom' ? 'ctc_' : ITEM_PREFIX[type]);
 
 const FINISH_REASON = {
@@ -172,6 +187,7 @@ const FINISH_REASON = {
   length: 'length',
   'tool-calls': 'tool_calls',
   'content-filter': 'content_filter',
+  'tool-limit': 'length',
 } as const;
 
 /** The parts of a native response that D1 2.2 shows; a relayed upstream's object has them too. */
@@ -192,6 +208,7 @@ function specifiedFinish(
   const reason = response.incomplete_details?.reason;
   if (reason === 'max_output_tokens') return FINISH_REASON.length;
   if (reason === 'content_filter') return FINISH_REASON['content-filter'];
+  if (reason === 'max_tool_calls') return FINISH_REASON['tool-limit'];
   return called ? FINISH_REASON['tool-calls'] : FINISH_REASON.stop;
 }
 
@@ -231,6 +248,7 @@ export function specifiedResponse(response: ResponseLike): SpecifiedResponse {
 export function responsesAnswer(reply: CollectedReply, context: ReplyContext<ResponsesRequest>): ResponsesAnswer {
   const origins = originsOf(context.body.tools ?? []);
   const output = reply.blocks.map((block) => {
+    if (block.type === 'step') return stepItem(block.step, context.body.include ?? []);
     const origin = block.type === 'call' ? origins.get(block.name) : undefined;
     return outputItem(block, newItemId(block.type, origin), origin);
   });

@@ -1,8 +1,10 @@
 import type { CallPart, FunctionTool, ImagePart, ReasoningPart, ResultPart, TextRequest, UserPart } from '#contracts';
 import { BufferSource, decodedBase64, inspectMedia } from '#media';
 import { newCallId } from '../upstream/new-call-id.js';
+import { wantsNoReasoning } from '../upstream/reasoning-budget.js';
 import { toolsAnswering } from './answering-tools.js';
 import { SchemaExample } from './schema-example.js';
+import { citedAnswer, isSearch, questionIn, searchFor } from './searching.js';
 
 /** What the sandbox is going to say: reasoning first, then a text or calls. */
 export interface SandboxScript {
@@ -62,17 +64,27 @@ function callsFor(request: TextRequest, prompt: string): CallPart[] {
     forced && toolChoice.names.length > 0 ? tools.filter(({ name }) => toolChoice.names.includes(name)) : tools;
   const named = allowed.filter(({ name }) => prompt.includes(name));
   const chosen = named.length > 0 ? named : unnamed(allowed, request);
-  return chosen.slice(0, request.parallelToolCalls ? chosen.length : 1).map(({ name, parameters }) => ({
+  return chosen.slice(0, request.parallelToolCalls ? chosen.length : 1).map((tool) => ({
     type: 'call',
     id: newCallId(),
-    name,
-    arguments: JSON.stringify(new SchemaExample(parameters ?? { type: 'object' }, wordOf(prompt)).value()),
+    name: tool.name,
+    arguments: JSON.stringify(argumentsFor(tool, request, prompt)),
   }));
 }
 
+const argumentsFor = (tool: FunctionTool, request: TextRequest, prompt: string): unknown =>
+  isSearch(tool)
+    ? { query: questionIn(request) }
+    : new SchemaExample(tool.parameters ?? { type: 'object' }, wordOf(prompt)).value();
+
 /** Which tools are called where the prompt names none: those that answer it, or any when one must be. */
 function unnamed(allowed: readonly FunctionTool[], request: TextRequest): readonly FunctionTool[] {
-  const answering = toolsAnswering(questionOf(request), allowed);
+  const question = questionOf(request);
+  const others = toolsAnswering(
+    question,
+    allowed.filter((tool) => !isSearch(tool)),
+  );
+  const answering = others.length === 0 && question !== '' ? searchFor(allowed) : others;
   return answering.length === 0 && request.toolChoice.mode === 'required' ? allowed.slice(0, 1) : answering;
 }
 
@@ -101,7 +113,7 @@ async function writeText(request: TextRequest, prompt: string): Promise<string> 
   const seen = await Promise.all(images.map(describeImage));
   const sentences = [
     'This is the sandbox writer, not a real model.',
-    ...results.map(describeResult),
+    ...results.map((result) => citedAnswer(result, questionIn(request), quoted) ?? describeResult(result)),
     ...(seen.length > 0 ? [`I see ${seen.join(' and ')}.`] : []),
     ...(request.hostedTools.length > 0
       ? [`The sandbox does not run ${request.hostedTools.map(({ type }) => type).join(', ')}.`]
@@ -118,7 +130,7 @@ function writeJson({ format }: TextRequest, prompt: string): string {
   return JSON.stringify(new SchemaExample(format.schema, wordOf(prompt)).value());
 }
 
-const thinks = ({ reasoning }: TextRequest): boolean => reasoning !== undefined && reasoning.effort !== 'none';
+const thinks = ({ reasoning }: TextRequest): boolean => reasoning !== undefined && !wantsNoReasoning(reasoning);
 
 /** Decides what to say to a request. The same request always gets the same words. */
 export async function writeScript(request: TextRequest): Promise<SandboxScript> {

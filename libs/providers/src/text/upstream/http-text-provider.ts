@@ -13,7 +13,7 @@ import {
 import { jsonBytes, nextTurn, wellFormedJson } from '#platform';
 import { BodyReader } from './body-reader.js';
 import { parseReply } from './codec-failures.js';
-import { permittedBody, permittedHeaders } from './permitted.js';
+import { permittedBody, permittedHeaders, permittedRequest } from './permitted.js';
 import { primed } from './primed.js';
 import type { ProtocolCodec, ProtocolOptions, StreamDecoder } from './protocol-codec.js';
 import { RelayTap } from './relay-tap.js';
@@ -70,7 +70,7 @@ export class HttpTextProvider implements TextProvider {
 
   async call(call: TextCall, signal: AbortSignal): Promise<TextReply> {
     const { codec, http, key, policy = REFUSE_UNPRICED } = this.#upstream;
-    const passesThrough = call.style === codec.protocol;
+    const passesThrough = call.style === codec.protocol && call.isTranslated !== true;
     const body = passesThrough ? await nativeBytes(this.#native(call, policy), call) : await this.#translated(call);
     const headers = { ...codec.headers(key), ...(passesThrough ? permittedHeaders(call.headers, policy) : {}) };
     const request = { upstreamModel: call.upstreamModel, sent: body };
@@ -91,8 +91,9 @@ export class HttpTextProvider implements TextProvider {
 
   /** Each step of a long conversation takes some ten milliseconds. */
   async #translated(call: TextCall): Promise<RequestBytes> {
-    const { codec, options } = this.#upstream;
-    const request = call.request();
+    const { codec, options, policy = REFUSE_UNPRICED } = this.#upstream;
+    const asked = call.request();
+    const request = call.isTranslated === true ? permittedRequest(asked, policy) : asked;
     if (request.turns.length > MANY_TURNS) await nextTurn();
     const body = codec.write(request, call.upstreamModel, options);
     if (request.turns.length > MANY_TURNS) await nextTurn();
@@ -102,7 +103,7 @@ export class HttpTextProvider implements TextProvider {
   #native(call: TextCall, policy: UpstreamPolicy): NativeBody {
     const { codec, options } = this.#upstream;
     const body = permittedBody(call, policy);
-    return codec.native?.(body, options) ?? body;
+    return codec.native?.(body, options, call.upstreamModel) ?? body;
   }
 
   #refusal(reply: ReplyHead, text: string, request: RefusedRequest): GatewayError {
@@ -206,21 +207,24 @@ async function nativeBytes(native: NativeBody, call: TextCall): Promise<RequestB
   }
   const { buffer, byteOffset, byteLength } = native.bytes;
   const bytes = Buffer.from(buffer, byteOffset, byteLength);
-  const pieces =
-    call.model === call.upstreamModel ? [bytes] : replaceTopLevelString(bytes, 'model', call.upstreamModel);
-  return native.front ? withFront(pieces, native.front) : pieces;
+  const named = call.model === call.upstreamModel ? [bytes] : replaceTopLevelString(bytes, 'model', call.upstreamModel);
+  return together(native.front ? withFront(named, native.front) : named);
 }
 
 const BRACE = 0x7b;
 const SHORT_BYTES = 64 * 1024;
 
+/** A short body is sent in one piece for a fraction of the work. */
+function together(pieces: RequestBytes): RequestBytes {
+  if (pieces.length === 1 || pieces.reduce((sum, { length }) => sum + length, 0) >= SHORT_BYTES) return pieces;
+  return [Buffer.concat(pieces)];
+}
+
 /** Fields in front of those of an object that is not empty. */
 function withFront([first = Buffer.alloc(0), ...others]: RequestBytes, front: JsonObject): RequestBytes {
   const place = first.indexOf(BRACE) + 1;
   const members = Buffer.from(`${JSON.stringify(front).slice(1, -1)},`);
-  const pieces = [first.subarray(0, place), members, first.subarray(place), ...others];
-  // A short body is sent in one piece for a fraction of the work.
-  return pieces.reduce((sum, { length }) => sum + length, 0) < SHORT_BYTES ? [Buffer.concat(pieces)] : pieces;
+  return [first.subarray(0, place), members, first.subarray(place), ...others];
 }
 
 /** Shows the caller the name it knows. */

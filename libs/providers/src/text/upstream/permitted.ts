@@ -5,14 +5,17 @@ import {
   type JsonValue,
   type NativeBody,
   permits,
+  PRICED_BETAS,
   type TextCall,
+  type TextRequest,
+  toolName,
   type UnpricedUse,
   type UpstreamPolicy,
 } from '#contracts';
 
 const BETA = 'anthropic-beta';
 
-/** The caller's headers with only those betas that the policy lists. */
+/** The caller's headers with only those betas that cost no more than tokens, or that the policy lists. */
 export function permittedHeaders(
   headers: Readonly<Record<string, string>>,
   { betas }: UpstreamPolicy,
@@ -22,8 +25,16 @@ export function permittedHeaders(
   const passed = sent
     .split(',')
     .map((beta) => beta.trim())
-    .filter((beta) => beta !== '' && permits(betas, beta));
+    .filter((beta) => PRICED_BETAS.has(beta) || (beta !== '' && permits(betas, beta)));
   return passed.length === 0 ? others : { ...others, [BETA]: passed.join(',') };
+}
+
+/** A request that is told in the gateway's own words: without the tools of the vendor that the policy does not list. */
+export function permittedRequest(request: TextRequest, policy: UpstreamPolicy): TextRequest {
+  const hostedTools = request.hostedTools.filter(({ type, param, isOptional }) => {
+    return isOptional !== true || allows(policy, { kind: 'tools', name: toolName(type), param });
+  });
+  return hostedTools.length === request.hostedTools.length ? request : { ...request, hostedTools };
 }
 
 /** The caller's body as far as the policy lets it pass. What it refuses for good never comes this far. */

@@ -1,0 +1,108 @@
+import type { JsonObject } from '#contracts';
+import { HOSTILITIES, type HostileServer, startHostileServer } from '../../testing/tools/hostile-server.js';
+import { MODEL_OVER, startTextGateway, type TextGateway } from '../../testing/text-vendor/text-gateway.js';
+
+const TOKEN = 'a-token-that-nobody-else-may-see';
+const MIB = 1024 * 1024;
+
+interface Answer {
+  readonly output: JsonObject[];
+  readonly error: { readonly message: string; readonly param: string } | null;
+}
+
+describe('A hostile server of tools', () => {
+  let server: HostileServer;
+  let gateway: TextGateway;
+  beforeAll(async () => {
+    server = await startHostileServer();
+    gateway = await startTextGateway({ MEDIA_FETCH_ALLOW: server.address }, { idleSeconds: 30 });
+  });
+  afterAll(async () => {
+    await gateway.stop();
+    await server.stop();
+  });
+  beforeEach(() => {
+    server.flooded = 0;
+    server.asked.length = 0;
+  });
+
+  let nth = 0;
+  /** Each time another address, so that no list is known from before. */
+  const ask = () =>
+    gateway.send<Answer>('POST', '/v1/responses', {
+      model: MODEL_OVER.chat,
+      input: 'please weigh it with {}',
+      tools: [
+        {
+          type: 'remote_mcp',
+          remote_mcp: { url: `http://${server.address}/mcp?nth=${(nth += 1)}`, auth_token: TOKEN, timeout: 1 },
+        },
+      ],
+    });
+
+  it.each(HOSTILITIES)(
+    'that %s when it is asked for its tools costs its caller nothing but a clear refusal',
+    async (does) => {
+      server.hostility = { at: 'list', does };
+      const asked = gateway.vendor.seen.length;
+      const { status, body } = await ask();
+      expect(status).toBe(400);
+      expect(body.error?.param).toBe('tools[0]');
+      expect(body.error?.message).toMatch(/^tools\[0\]: the server "[\w-]+" did not list its tools: /);
+      expect(JSON.stringify(body)).not.toContain(TOKEN);
+      expect(gateway.vendor.seen).toHaveLength(asked);
+      expectLittleRead();
+      await gateway.settled();
+    },
+  );
+
+  it.each(HOSTILITIES)('that %s when it runs a tool spoils that tool alone, and the model is told', async (does) => {
+    server.hostility = { at: 'call', does };
+    const { status, body } = await ask();
+    expect(status).toBe(200);
+    const call = body.output.find(({ type }) => type === 'mcp_call');
+    expect(call).toMatchObject({ name: 'weigh', status: 'failed', output: null });
+    expect(call?.['error']).toMatch(/^The server did not run the tool: /);
+    expect(body.output.at(-1)).toMatchObject({ type: 'message', status: 'completed' });
+    expect(JSON.stringify(body)).not.toContain(TOKEN);
+    expectLittleRead();
+    await gateway.settled();
+  });
+
+  /** Of a flood no more is taken than an answer may have, and what the network holds; of questions none without end. */
+  function expectLittleRead(): void {
+    expect(server.flooded).toBeLessThan(32 * MIB);
+    expect(server.asked.length).toBeLessThan(1_000);
+  }
+
+  it('is not asked at all where it lies in a network of ours', async () => {
+    server.hostility = undefined;
+    for (const url of [
+      'http://127.0.0.1:1/mcp',
+      'http://169.254.169.254/mcp',
+      'http://[::1]/mcp',
+      'http://metadata.internal/mcp',
+    ]) {
+      const tools = [{ type: 'mcp', server_label: 'inside', server_url: url, require_approval: 'never' }];
+      const { status, body } = await gateway.send<Answer>('POST', '/v1/responses', {
+        model: MODEL_OVER.chat,
+        input: 'hello',
+        tools,
+      });
+      expect([url, status, body.error?.param]).toEqual([url, 400, 'tools[0].server_url']);
+    }
+    expect(server.asked).toHaveLength(0);
+  });
+
+  it('that is well again is used, and its token stands in nothing that is kept', async () => {
+    server.hostility = undefined;
+    const { status, body } = await ask();
+    expect(status).toBe(200);
+    expect(body.output.map(({ type }) => type)).toEqual(['mcp_list_tools', 'mcp_call', 'message']);
+    const { rows } = await gateway.database.query<{ found: boolean }>({
+      text: 'select bool_or(to_jsonb(r)::text like $1) as found from text_response r',
+      values: [`%${TOKEN}%`],
+    });
+    expect(rows[0]?.found).toBe(false);
+  });
+});

@@ -1,0 +1,182 @@
+import { ReconciliationService } from '#features';
+import { eventually } from '#testing';
+import { type FakeEngine, startFakeEngine } from '../../testing/tools/search-engine.js';
+import { MODEL_OVER, startTextGateway, type TextGateway } from '../../testing/text-vendor/text-gateway.js';
+
+interface Line {
+  readonly unit: string;
+  readonly quantity: number;
+  readonly amount_micros: string;
+}
+
+interface UsageRow {
+  readonly request: string;
+  readonly status: string;
+  readonly amount: bigint;
+  readonly lines: readonly Line[];
+}
+
+const SEARCH_MICROS = 5_000n;
+const ROUND_MICROS = 70n;
+const ROUNDS = 3;
+
+describe('The money of tools that the gateway runs', () => {
+  let engine: FakeEngine;
+  let gateway: TextGateway;
+  /** How often the model searches before it answers. */
+  let searches = 1;
+  beforeAll(async () => {
+    engine = await startFakeEngine();
+    gateway = await startTextGateway(
+      { WEB_SEARCH_ENGINE: 'searxng', WEB_SEARCH_URL: engine.baseUrl, TOOLS_MAX_ROUNDS: String(ROUNDS) },
+      { idleSeconds: 30 },
+    );
+    await gateway.database.query({
+      text: `insert into price (id, model, unit, amount_micros, per_quantity, effective_from, created_by)
+        values ('price_search', $1, 'web_search_call', $2, 1, now() - interval '1 day', 'test'),
+          ('price_round', $1, 'tool_round', $3, 1, now() - interval '1 day', 'test')`,
+      values: [MODEL_OVER.chat, SEARCH_MICROS, ROUND_MICROS],
+    });
+    gateway.vendor.script = ({ toolNames }) => {
+      searches -= 1;
+      const call = { id: `call_${searches}`, name: 'web_search', args: { query: 'tides' } };
+      return searches >= 0 && toolNames.includes('web_search')
+        ? { reasoning: undefined, text: '', call }
+        : { reasoning: undefined, text: 'At 17:42.【1】', call: undefined };
+    };
+    // The price book is read anew after some seconds.
+    await eventually(async () => {
+      searches = 1;
+      await ask();
+      await gateway.settled();
+      return (await allRows()).some((row) => unitsOf(row)['web_search_call'] === 1);
+    });
+  });
+  afterAll(async () => {
+    await gateway.stop();
+    await engine.stop();
+  });
+  /** The requests of the tests before. */
+  let known: readonly string[] = [];
+  beforeEach(async () => {
+    known = (await allRows()).map(({ request }) => request);
+  });
+  afterEach(async () => {
+    gateway.vendor.fault = 'none';
+    await gateway.settled();
+    await expectExact();
+  });
+
+  const rows = async (): Promise<readonly UsageRow[]> =>
+    (await allRows()).filter(({ request }) => !known.includes(request));
+
+  const allRows = async (): Promise<readonly UsageRow[]> =>
+    (
+      await gateway.database.query<UsageRow>({
+        text: `select request_id as request, status, amount_micros as amount, lines from usage_record order by request_id`,
+      })
+    ).rows;
+
+  /** Every charge is the sum of its lines, and the books agree with the balances. */
+  async function expectExact(): Promise<void> {
+    for (const { amount, lines } of await rows())
+      expect(lines.reduce((sum, line) => sum + BigInt(line.amount_micros), 0n)).toBe(amount);
+    const report = await new ReconciliationService(gateway.database).run();
+    // A test that makes an account poor does so behind the back of the books.
+    expect(report?.findings.filter(({ check }) => check !== 'account_balances')).toEqual([]);
+  }
+
+  const unitsOf = ({ lines }: UsageRow): Record<string, number> =>
+    Object.fromEntries(
+      lines.filter(({ unit }) => !unit.endsWith('token')).map(({ unit, quantity }) => [unit, quantity]),
+    );
+
+  const body = (more: object = {}) => ({
+    model: MODEL_OVER.chat,
+    input: 'When is high water?',
+    store: false,
+    tools: [{ type: 'web_search' }],
+    ...more,
+  });
+  const ask = (more?: object) =>
+    gateway.send<{ status: string; incomplete_details: object | null; usage: { total_tokens: number } }>(
+      'POST',
+      '/v1/responses',
+      body(more),
+    );
+
+  it('is told line by line: each round what it read and wrote, and the calls it made', async () => {
+    searches = 1;
+    const answer = await ask();
+    expect([answer.status, answer.body.status]).toEqual([200, 'completed']);
+    await gateway.settled();
+    const all = await eventually(async () => ((await rows()).length === 2 ? rows() : null));
+    expect(all.map(unitsOf)).toEqual([{ web_search_call: 1 }, { tool_round: 1 }]);
+    expect(all[1]?.request).toBe(`${all[0]?.request}.2`);
+    expect(all.map(({ status }) => status)).toEqual(['completed', 'completed']);
+    const call = all[0]?.lines.find(({ unit }) => unit === 'web_search_call');
+    expect(call?.amount_micros).toBe(String(SEARCH_MICROS));
+    expect(answer.body.usage.total_tokens).toBe(2 * 18);
+  });
+
+  it.each([
+    ['the rounds of a request', {}, ROUNDS, 2],
+    ['the calls that its caller sets', { max_tool_calls: 1 }, ROUNDS, 1],
+  ])('ends where %s end, and says so', async (_what, more, rounds, calls) => {
+    searches = 100;
+    const answer = await ask(more);
+    expect([answer.status, answer.body.status]).toEqual([200, 'incomplete']);
+    expect(answer.body.incomplete_details).toEqual({ reason: 'max_tool_calls' });
+    const all = await eventually(async () => ((await rows()).length === rounds ? rows() : null));
+    const made = all.reduce((sum, row) => sum + (unitsOf(row)['web_search_call'] ?? 0), 0);
+    expect(made).toBe(calls);
+  });
+
+  it('is kept for what was done when a later round fails', async () => {
+    searches = 1;
+    const engineAsked = engine.seen.length;
+    const script = gateway.vendor.script;
+    gateway.vendor.script = (request) => {
+      gateway.vendor.fault = 'error-500';
+      return script(request);
+    };
+    const answer = await ask();
+    gateway.vendor.script = script;
+    expect(answer.status).toBeGreaterThanOrEqual(500);
+    expect(engine.seen).toHaveLength(engineAsked + 1);
+    const all = await eventually(async () => ((await rows()).length === 2 ? rows() : null));
+    expect(unitsOf(all[0]!)).toEqual({ web_search_call: 1 });
+    expect(all[0]!.amount).toBeGreaterThan(SEARCH_MICROS);
+    expect(all.map(({ status }) => status)).toEqual(['completed', 'failed']);
+  });
+
+  it('is not begun for a round that nobody can pay, and what came before is paid', async () => {
+    searches = 1;
+    await gateway.setBalance(0n);
+    const answer = await ask();
+    expect(answer.status).toBe(402);
+    expect(await rows()).toHaveLength(0);
+    await gateway.setBalance(0n, true);
+  });
+
+  it('is that of the rounds that were run when the caller leaves between them', async () => {
+    searches = 100;
+    const leaving = new AbortController();
+    const asked = engine.seen.length;
+    const answer = fetch(`${gateway.baseUrl}/v1/responses`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${gateway.key}` },
+      body: JSON.stringify(body({ stream: true })),
+      signal: leaving.signal,
+    }).then((response) => response.text());
+    await eventually(() => engine.seen.length > asked);
+    leaving.abort();
+    await answer.catch(() => undefined);
+    await gateway.untilAnswered();
+    await gateway.settled();
+    const all = await eventually(async () => ((await rows()).length > 0 ? rows() : null));
+    expect(all.length).toBeLessThanOrEqual(ROUNDS);
+    expect(unitsOf(all[0]!)).toEqual({ web_search_call: 1 });
+    expect(all.every(({ amount }) => amount > 0n)).toBe(true);
+  });
+});

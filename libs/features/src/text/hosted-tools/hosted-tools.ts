@@ -1,0 +1,158 @@
+import type { HostedKind, RequestUses, TextStyle } from '#contracts';
+import type { SafeFetcher } from '#platform';
+import { type ModelLimits, type OpenTools, sandboxSearch, type WebSearch } from '#providers';
+import type { CallerPresence } from '../caller-presence.js';
+import type { InputEstimate } from '../estimate-tokens.js';
+import type { TextOrder } from '../text-order.js';
+import type { RoutedReply, TextRouter } from '../text-router.js';
+import type { TextUpstreams } from '../text-upstreams.js';
+import { belongsTo, type HostedWish, type WithoutHosted } from './hosted-wish.js';
+import { hostedStyle } from './hosted-styles.js';
+import { LoopExchange, type LoopFacts } from './loop-exchange.js';
+import { McpServers } from './mcp-servers.js';
+import { McpToolLists } from './mcp-tool-lists.js';
+import type { PassageSearch } from './passage-search.js';
+import { Sources } from './sources.js';
+import { type LoopOrder, ToolLoop } from './tool-loop.js';
+import { ToolRunner } from './tool-runner.js';
+import { ToolShares } from './tool-shares.js';
+import { ToolWork } from './tool-work.js';
+
+/** What the gateway runs of one request. */
+export interface ToolPlan<Body> extends WithoutHosted<Body> {
+  readonly wishes: readonly HostedWish[];
+  /** What is left to be allowed by an upstream. */
+  readonly uses: RequestUses;
+  /** The calls that the caller sets for all tools together. */
+  readonly maxCalls: number | undefined;
+  readonly approvals: LoopOrder['approvals'];
+}
+
+/** What hosted tools are made of. */
+export interface HostedToolsParts {
+  readonly open: OpenTools;
+  readonly fetcher: SafeFetcher;
+  readonly upstreams: TextUpstreams;
+  readonly router: TextRouter;
+  /** Undefined where no files are kept. */
+  readonly passages: PassageSearch | undefined;
+}
+
+/** A planned request with what is known of it, and what it is paid with. */
+export interface PlannedOrder<Body> extends Pick<LoopFacts, 'billing' | 'settlements' | 'counter'> {
+  readonly order: TextOrder<Body>;
+  readonly plan: ToolPlan<Body>;
+  readonly stream: boolean;
+  readonly input: InputEstimate;
+  readonly modelLimits: ModelLimits;
+  readonly outputLimit: number | undefined;
+  readonly outputTokens: number;
+  readonly leastOutputTokens: number;
+  readonly outputBeside: number;
+}
+
+/** A loop and its money; nothing is held or asked yet. */
+export interface BegunLoop {
+  readonly exchange: LoopExchange;
+  readonly open: () => Promise<RoutedReply>;
+}
+
+/** Tools that the gateway runs itself, where the upstream does not: file search, search of the web, servers of tools. */
+export class HostedTools {
+  readonly #parts: HostedToolsParts;
+  readonly #lists = new McpToolLists();
+  readonly #shares: ToolShares;
+
+  constructor(parts: HostedToolsParts) {
+    this.#parts = parts;
+    this.#shares = new ToolShares(parts.open.limits.atOncePerAccount);
+  }
+
+  /**
+   * What of a request the gateway runs; undefined for nothing, so that the request goes on as it is.
+   *
+   * @throws GatewayError `invalid_parameter` for a tool whose settings cannot be read.
+   */
+  plan<Body>(style: TextStyle, body: Body, uses: RequestUses, model: string): ToolPlan<Body> | undefined {
+    if (!uses.unpriced.some(({ kind, name }) => kind === 'tools' || name === 'web_search_options')) return undefined;
+    const hosted = hostedStyle<Body>(style);
+    const { upstreams, open } = this.#parts;
+    const wishes = hosted.find(body).filter(({ kind }) => this.#canRun(kind, model));
+    if (wishes.length === 0) return undefined;
+    if (open.prefersUpstream && upstreams.runsNatively(model, uses.unpriced, style)) return undefined;
+    const unpriced = uses.unpriced.filter(({ param }) => !wishes.some((wish) => belongsTo(wish, param)));
+    return {
+      ...hosted.without(body, wishes),
+      wishes: style === 'responses' ? wishes : wishes.map(withoutApproval),
+      uses: { ...uses, unpriced },
+      maxCalls: hosted.maxCalls(body),
+      approvals: hosted.approvals(body),
+    };
+  }
+
+  /** @throws GatewayError `unsupported_parameter` for what no other protocol can say. */
+  begin<Body>(planned: PlannedOrder<Body>, caller: CallerPresence): BegunLoop {
+    const { open, fetcher, router, passages } = this.#parts;
+    const { order, plan, billing, settlements, counter } = planned;
+    const { requestId, idempotencyKey, model, codec } = order;
+    const { accountId, apiKeyId } = order.caller;
+    const exchange = new LoopExchange({
+      requestId,
+      idempotencyKey,
+      accountId,
+      apiKeyId,
+      model,
+      billing,
+      settlements,
+      counter,
+    });
+    const { limits } = open;
+    const servers = new McpServers(fetcher, accountId, this.#lists, 2 * limits.workMs);
+    const sources = new Sources();
+    const runner = new ToolRunner({ accountId, passages, web: this.#webSearch(model), servers, sources });
+    const calls = Math.min(limits.calls, plan.maxCalls ?? limits.calls);
+    const work = new ToolWork(runner, this.#shares, { accountId, calls, workMs: limits.workMs }, caller);
+    const loopOrder: LoopOrder = {
+      accountId,
+      style: codec.style,
+      stream: planned.stream,
+      model,
+      request: codec.read(plan.body, model, planned.stream),
+      wishes: plan.wishes,
+      forced: plan.forced,
+      only: plan.only,
+      approvals: plan.approvals,
+      unpriced: plan.uses.unpriced,
+      outputLimit: planned.outputLimit,
+      wantedOutput: planned.outputTokens,
+      leastOutput: planned.leastOutputTokens,
+      outputBeside: planned.outputBeside,
+      input: { tokens: planned.input.heldTokens, hasFiles: planned.input.hasFiles },
+      modelLimits: planned.modelLimits,
+      maxRounds: limits.rounds,
+      maxTokens: limits.tokens,
+    };
+    const loop = new ToolLoop({ order: loopOrder, exchange, router, work, servers, sources, caller });
+    return { exchange, open: () => loop.open() };
+  }
+
+  /** Ends the connections to the search engine. */
+  async close(): Promise<void> {
+    await this.#parts.open.webSearch?.close();
+  }
+
+  #canRun(kind: HostedKind, model: string): boolean {
+    if (kind === 'file_search') return this.#parts.passages !== undefined;
+    return kind === 'mcp' || this.#webSearch(model) !== undefined;
+  }
+
+  /** What the sandbox answers with nothing set up needs no engine. */
+  #webSearch(model: string): WebSearch | undefined {
+    const { open, upstreams } = this.#parts;
+    return open.webSearch ?? (upstreams.isSandboxAlone(model) ? sandboxSearch : undefined);
+  }
+}
+
+/** Only the responses style has a way to ask. */
+const withoutApproval = (wish: HostedWish): HostedWish =>
+  wish.kind === 'mcp' ? { ...wish, approval: { otherwise: 'never', except: [] } } : wish;

@@ -1,0 +1,96 @@
+import type { HostedKind, JsonObject } from '#contracts';
+
+interface Wish {
+  /** Where it stands in the request, `tools[1]`; what stands below belongs to it. */
+  readonly params: readonly string[];
+}
+
+/** A search of the account's files. */
+export interface FileSearchWish extends Wish {
+  readonly kind: 'file_search';
+  /** `default`: all files of the account. */
+  readonly stores: readonly string[] | 'default';
+  /** The most passages of one search. */
+  readonly limit: number;
+  readonly filters: JsonObject | undefined;
+  readonly scoreThreshold: number | undefined;
+}
+
+/** A search of the web. */
+export interface WebSearchWish extends Wish {
+  readonly kind: 'web_search';
+  readonly limit: number;
+  readonly allowedDomains: readonly string[];
+  readonly blockedDomains: readonly string[];
+  /** The most searches of one request; undefined: as many as calls. */
+  readonly maxUses: number | undefined;
+}
+
+/** Which calls wait for the caller's word. */
+export interface ApprovalRule {
+  readonly otherwise: 'always' | 'never';
+  /** Names of tools that the other rule holds for. */
+  readonly except: readonly string[];
+}
+
+/** A server of tools. */
+export interface McpWish extends Wish {
+  readonly kind: 'mcp';
+  /** Names the server in items of the answer. */
+  readonly label: string;
+  readonly url: string;
+  readonly token: string | undefined;
+  readonly headers: Readonly<Record<string, string>> | undefined;
+  readonly timeoutMs: number;
+  /** The tools that may be used; undefined: all of them. */
+  readonly allowedTools: readonly string[] | undefined;
+  /** True: only tools that say of themselves that they change nothing. */
+  readonly readOnly: boolean;
+  readonly approval: ApprovalRule;
+}
+
+/** A tool of a request that the gateway could run. */
+export type HostedWish = FileSearchWish | WebSearchWish | McpWish;
+
+/** Names tools in a `tool_choice`: a kind, of servers one, of a server's tools one. */
+export interface HostedReference {
+  readonly kind: HostedKind;
+  readonly label?: string | undefined;
+  readonly name?: string | undefined;
+}
+
+/** A call that the caller approved, or did not. */
+export interface ApprovalAnswer {
+  readonly requestId: string;
+  readonly label: string;
+  readonly name: string;
+  readonly arguments: string;
+}
+
+/** What a style's request says of tools that the gateway runs, once they are taken out of it. */
+export interface WithoutHosted<Body> {
+  /** The request as it is without them; a choice of one of them is `auto`. */
+  readonly body: Body;
+  /** The model must call one of these. */
+  readonly forced: readonly HostedReference[];
+  /** Only these may be called; undefined: all. */
+  readonly only: readonly HostedReference[] | undefined;
+}
+
+/** What the loop asks of one inbound style. */
+export interface HostedStyle<Body> {
+  /** @throws GatewayError `invalid_parameter` for a tool of a known kind whose settings cannot be read. */
+  find(body: Body): readonly HostedWish[];
+  without(body: Body, wishes: readonly HostedWish[]): WithoutHosted<Body>;
+  /** The calls of tools that the caller set for all kinds together; undefined: none. */
+  maxCalls(body: Body): number | undefined;
+  /** The approved calls that are still to be made. */
+  approvals(body: Body): readonly ApprovalAnswer[];
+}
+
+/** Whether a field of the request belongs to the tool. */
+export const belongsTo = ({ params }: HostedWish, param: string): boolean =>
+  params.some((own) => param === own || param.startsWith(`${own}.`) || param.startsWith(`${own}[`));
+
+export const isMeant = (wish: HostedWish, { kind, label }: HostedReference): boolean =>
+  wish.kind === kind && (label === undefined || (wish.kind === 'mcp' && wish.label === label));

@@ -1,0 +1,177 @@
+import type { TextRequest, TextUsage, ToolUnit, ToolUses } from '#contracts';
+import type { TokenCounter } from '#providers';
+import type { Settlements } from '../settlements.js';
+import type { TextBilling } from '../text-billing.js';
+import { type Exchange, type ExchangeEnd, TextExchange } from '../text-exchange.js';
+
+/** Who pays, and what with. */
+export interface LoopFacts {
+  readonly requestId: string;
+  readonly idempotencyKey: string | undefined;
+  readonly accountId: string;
+  readonly apiKeyId: string;
+  readonly model: string;
+  readonly billing: TextBilling;
+  readonly settlements: Settlements;
+  readonly counter: () => Promise<TokenCounter>;
+}
+
+/** What one round may cost at most. */
+export interface RoundOrder {
+  readonly request: () => TextRequest;
+  readonly inputTokens: number;
+  readonly hasFiles: boolean;
+  readonly outputTokens: number;
+  readonly leastOutputTokens: number;
+  readonly tools: ToolUses;
+}
+
+/** One time that the model is asked, with money of its own. */
+export class Round {
+  readonly exchange: TextExchange;
+  /** The output that the hold covers, in tokens. */
+  readonly coveredTokens: number;
+  readonly requestId: string;
+  /** What it has written until now, for counting. */
+  produced = '';
+  /** What it used; undefined until its reply is over. */
+  usage: TextUsage | undefined;
+  readonly #uses: Partial<Record<ToolUnit, number>>;
+
+  constructor(exchange: TextExchange, coveredTokens: number, uses: ToolUses) {
+    this.exchange = exchange;
+    this.requestId = exchange.requestId;
+    this.coveredTokens = coveredTokens;
+    this.#uses = { ...uses };
+  }
+
+  get uses(): ToolUses {
+    return this.#uses;
+  }
+
+  /** Notes a call that was made. */
+  used(unit: ToolUnit): void {
+    this.#uses[unit] = (this.#uses[unit] ?? 0) + 1;
+  }
+}
+
+/**
+ * The money of a request that asks its model several times. Each round is held for before it begins and settled when its
+ * tools are done, so that none is begun that nobody can pay, and what was used is paid however the request ends. The first
+ * has the id of the request, the others `.2`, `.3` behind it.
+ */
+export class LoopExchange implements Exchange {
+  readonly #facts: LoopFacts;
+  #rounds = 0;
+  #round: Round | undefined;
+  #isOver = false;
+  #whenOver: (() => void) | undefined;
+  /** Calls that were made before the first round, which stand on its bill. */
+  readonly #before: Partial<Record<ToolUnit, number>> = {};
+
+  constructor(facts: LoopFacts) {
+    this.#facts = facts;
+  }
+
+  get requestId(): string {
+    return this.#facts.requestId;
+  }
+
+  /**
+   * Holds what the next round may cost.
+   *
+   * @throws GatewayError as `TextBilling.hold`.
+   */
+  async open(order: RoundOrder): Promise<Round> {
+    const { requestId, idempotencyKey, accountId, apiKeyId, model, billing, counter, settlements } = this.#facts;
+    const nth = this.#rounds + 1;
+    const hold = await billing.hold({
+      requestId: nth === 1 ? requestId : `${requestId}.${nth}`,
+      // Only the first could be another attempt's.
+      idempotencyKey: nth === 1 ? idempotencyKey : undefined,
+      accountId,
+      apiKeyId,
+      model,
+      inputTokens: order.inputTokens,
+      outputTokens: order.outputTokens,
+      leastOutputTokens: order.leastOutputTokens,
+      tools: order.tools,
+    });
+    const held = { inputTokens: order.inputTokens, outputTokens: hold.outputTokens, hasFiles: order.hasFiles };
+    const exchange = new TextExchange({ hold, request: order.request, held, billing, counter, settlements });
+    this.#rounds = nth;
+    this.#round = new Round(exchange, hold.outputTokens, nth === 1 ? this.#before : { tool_round: 1 });
+    return this.#round;
+  }
+
+  /** Notes a call that was made before the first round. */
+  used(unit: ToolUnit): void {
+    this.#before[unit] = (this.#before[unit] ?? 0) + 1;
+  }
+
+  /** Settles the round that is open: its reply is over, and so are its tools. */
+  endRound(status: ExchangeEnd['status']): void {
+    const round = this.#round;
+    this.#round = undefined;
+    round?.exchange.settle({ usage: round.usage, produced: round.produced, status, tools: round.uses });
+  }
+
+  told(): TextUsage | undefined {
+    return this.#round?.exchange.told();
+  }
+
+  onOver(whenOver: () => void): void {
+    if (this.#isOver) whenOver();
+    else this.#whenOver = whenOver;
+  }
+
+  /** What the loop tells is the sum of rounds that were counted already. */
+  async usageOf(told: TextUsage | undefined, produced: string): Promise<TextUsage> {
+    return told ?? (await this.#round?.exchange.usageOf(told, produced)) ?? NOTHING;
+  }
+
+  /** The end of the whole request. Of a round that was still open only what it alone used is charged. */
+  settle(end: ExchangeEnd): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    const round = this.#round;
+    this.#round = undefined;
+    if (round) round.exchange.settle(endOf(round, end));
+    this.#whenOver?.();
+    this.#whenOver = undefined;
+  }
+}
+
+function endOf(round: Round, end: ExchangeEnd): ExchangeEnd {
+  const { status } = end;
+  if (round.usage) return { usage: round.usage, produced: round.produced, status, tools: round.uses };
+  const isFree = end.isUnseen !== true && !end.usage && end.produced === '';
+  if (isFree) return { ...end, tools: round.uses };
+  return { ...end, usage: round.exchange.told(), produced: round.produced, tools: round.uses };
+}
+
+const NOTHING: TextUsage = {
+  inputTokens: 0,
+  cachedInputTokens: 0,
+  cacheWriteTokens: 0,
+  imageInputTokens: 0,
+  outputTokens: 0,
+  reasoningTokens: 0,
+  source: 'counted',
+};
+
+const SOURCES = ['upstream', 'counted', 'held'] as const;
+
+/** The usage of several rounds as that of one; it is as sure as the least sure of them. */
+export function sumOf(one: TextUsage | undefined, other: TextUsage): TextUsage {
+  if (!one) return other;
+  return {
+    inputTokens: one.inputTokens + other.inputTokens,
+    cachedInputTokens: one.cachedInputTokens + other.cachedInputTokens,
+    cacheWriteTokens: one.cacheWriteTokens + other.cacheWriteTokens,
+    imageInputTokens: one.imageInputTokens + other.imageInputTokens,
+    outputTokens: one.outputTokens + other.outputTokens,
+    reasoningTokens: one.reasoningTokens + other.reasoningTokens,
+    source: SOURCES[Math.max(SOURCES.indexOf(one.source), SOURCES.indexOf(other.source))] ?? 'counted',
+  };
+}

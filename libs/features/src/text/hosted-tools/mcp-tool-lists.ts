@@ -1,0 +1,35 @@
+import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import type { ListedTool } from '#contracts';
+import type { McpWish } from './hosted-wish.js';
+
+/** How long a list of tools is believed, in milliseconds, and how much of all lists is kept, in characters. */
+const KEPT_MS = 5 * 60_000;
+const MOST_LISTS = 1_000;
+const MOST_CHARACTERS = 16 * 1024 * 1024;
+
+/**
+ * What servers said of their tools, for the next request that names the same server in the same way. The name is a hash, so
+ * that no token is kept.
+ */
+export class McpToolLists {
+  readonly #lists = new LRUCache<string, { readonly tools: readonly ListedTool[] }>({
+    max: MOST_LISTS,
+    maxSize: MOST_CHARACTERS,
+    ttl: KEPT_MS,
+    sizeCalculation: ({ tools }) => JSON.stringify(tools).length,
+  });
+
+  get(accountId: string, wish: McpWish): readonly ListedTool[] | undefined {
+    return this.#lists.get(nameOf(accountId, wish))?.tools;
+  }
+
+  set(accountId: string, wish: McpWish, tools: readonly ListedTool[]): void {
+    this.#lists.set(nameOf(accountId, wish), { tools });
+  }
+}
+
+const nameOf = (accountId: string, { url, token, headers }: McpWish): string =>
+  createHash('sha256')
+    .update(JSON.stringify([accountId, url, token ?? null, headers ?? null]))
+    .digest('base64');

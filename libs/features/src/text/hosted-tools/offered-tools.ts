@@ -1,0 +1,116 @@
+import { createHash } from 'node:crypto';
+import type { FunctionTool, JsonObject, ListedTool } from '#contracts';
+import type { FileSearchWish, HostedReference, HostedWish, McpWish, WebSearchWish } from './hosted-wish.js';
+import { isMeant } from './hosted-wish.js';
+import { HOW_TO_CITE } from './sources.js';
+
+/** A tool that the gateway runs, as the model is offered it. */
+export type OfferedTool =
+  | { readonly kind: 'file_search'; readonly wish: FileSearchWish; readonly tool: FunctionTool }
+  | { readonly kind: 'web_search'; readonly wish: WebSearchWish; readonly tool: FunctionTool }
+  | { readonly kind: 'mcp'; readonly wish: McpWish; readonly listed: ListedTool; readonly tool: FunctionTool };
+
+/** What servers say of their tools, by the wish that names the server. */
+export type ServerTools = ReadonlyMap<McpWish, readonly ListedTool[]>;
+
+const MAX_NAME = 64;
+const HASH_CHARACTERS = 8;
+const LONGEST_DESCRIPTION = 4_000;
+const DEEPEST_SCHEMA = 32;
+
+const query = (description: string): JsonObject => ({
+  type: 'object',
+  properties: { query: { type: 'string', description } },
+  required: ['query'],
+  additionalProperties: false,
+});
+
+const FILE_SEARCH = {
+  description: `Searches the content of the files that the user uploaded, and returns passages. ${HOW_TO_CITE}`,
+  parameters: query('What to look for, in the words that a passage about it would use.'),
+};
+const WEB_SEARCH = {
+  description: `Searches the internet, and returns pages with what they say. ${HOW_TO_CITE}`,
+  parameters: query('What to look for, as one would type it into a search engine.'),
+};
+
+/** A name of a function that every vendor takes. */
+function functionName(name: string): string {
+  const plain = name.replaceAll(/[^A-Za-z0-9_-]/g, '_');
+  if (plain.length <= MAX_NAME) return plain;
+  const hash = createHash('sha256').update(name).digest('hex').slice(0, HASH_CHARACTERS);
+  return `${plain.slice(0, MAX_NAME - HASH_CHARACTERS - 1)}_${hash}`;
+}
+
+/** A server may say anything of what its tool takes; a vendor refuses a request over what is no schema of an object. */
+function schemaOf({ inputSchema }: ListedTool): JsonObject {
+  const isOfObject = inputSchema['type'] === 'object' && isShallow(inputSchema, DEEPEST_SCHEMA);
+  if (!isOfObject) return { type: 'object' };
+  const { $schema: _dialect, ...schema } = inputSchema;
+  return { properties: {}, ...schema };
+}
+
+const isShallow = (value: unknown, depth: number): boolean =>
+  typeof value !== 'object' ||
+  value === null ||
+  (depth > 0 && Object.values(value).every((entry) => isShallow(entry, depth - 1)));
+
+/** Whether the caller lets a tool of a server be used at all. */
+export function isAllowed({ allowedTools, readOnly }: McpWish, { name, annotations }: ListedTool): boolean {
+  if (allowedTools && !allowedTools.includes(name)) return false;
+  return !readOnly || annotations?.['readOnlyHint'] === true;
+}
+
+/** Whether a call waits for the caller's word. */
+export const needsApproval = ({ approval: { otherwise, except } }: McpWish, name: string): boolean =>
+  except.includes(name) ? otherwise === 'never' : otherwise === 'always';
+
+/**
+ * The functions that stand for tools of the gateway, under names that no function of the caller's has.
+ *
+ * @param only what the caller's choice leaves; undefined: all.
+ */
+export function offeredTools(
+  wishes: readonly HostedWish[],
+  servers: ServerTools,
+  taken: readonly string[],
+  only: readonly HostedReference[] | undefined,
+): readonly OfferedTool[] {
+  const names = new Set(taken);
+  const own = (name: string, otherwise: string): string => {
+    let free = names.has(name) ? functionName(otherwise) : name;
+    for (let nth = 2; names.has(free); nth += 1) free = functionName(`${otherwise}_${nth}`);
+    names.add(free);
+    return free;
+  };
+  const isLeft = (wish: HostedWish, name?: string): boolean =>
+    !only || only.some((each) => isMeant(wish, each) && (each.name === undefined || each.name === name));
+  return wishes.flatMap((wish): OfferedTool[] => {
+    if (wish.kind !== 'mcp') return isLeft(wish) ? [searchTool(wish, own(wish.kind, `gateway_${wish.kind}`))] : [];
+    const listed = (servers.get(wish) ?? []).filter((tool) => isAllowed(wish, tool) && isLeft(wish, tool.name));
+    return listed.map((tool) => {
+      const name = own(functionName(tool.name), `${wish.label}__${tool.name}`);
+      const description = tool.description.slice(0, LONGEST_DESCRIPTION);
+      const offered: FunctionTool = { name, description, parameters: schemaOf(tool), runHere: 'mcp' };
+      return { kind: 'mcp', wish, listed: tool, tool: offered };
+    });
+  });
+}
+
+function searchTool(wish: FileSearchWish | WebSearchWish, name: string): OfferedTool {
+  return wish.kind === 'file_search'
+    ? { kind: wish.kind, wish, tool: { name, ...FILE_SEARCH, runHere: wish.kind } }
+    : { kind: wish.kind, wish, tool: { name, ...WEB_SEARCH, runHere: wish.kind } };
+}
+
+/** The names of the functions that a choice names. */
+export const namesOf = (offered: readonly OfferedTool[], references: readonly HostedReference[]): readonly string[] =>
+  offered.flatMap((each) =>
+    references.some(
+      (reference) =>
+        isMeant(each.wish, reference) &&
+        (reference.name === undefined || (each.kind === 'mcp' && each.listed.name === reference.name)),
+    )
+      ? [each.tool.name]
+      : [],
+  );

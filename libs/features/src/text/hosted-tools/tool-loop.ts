@@ -1,0 +1,311 @@
+import {
+  type FinishEvent,
+  type FinishReason,
+  GatewayError,
+  type HostedKind,
+  type McpListStep,
+  type TextEvent,
+  type TextReply,
+  type TextRequest,
+  type TextStyle,
+  type TextUsage,
+  type ToolStep,
+  type Turn,
+  type UnpricedUse,
+} from '#contracts';
+import type { ModelLimits } from '#providers';
+import type { CallerPresence } from '../caller-presence.js';
+import { newTextId } from '../text-id.js';
+import type { RoutableCall, RoutedReply, TextRouter } from '../text-router.js';
+import { CitedText } from './cited-text.js';
+import type { ApprovalAnswer, HostedReference, HostedWish, McpWish } from './hosted-wish.js';
+import { type LoopExchange, type Round, sumOf } from './loop-exchange.js';
+import type { McpServers } from './mcp-servers.js';
+import { namesOf, type OfferedTool, offeredTools, type ServerTools } from './offered-tools.js';
+import { RoundReply } from './round-reply.js';
+import { firstInput, type LoopInput, nextInput } from './round-input.js';
+import type { Sources } from './sources.js';
+import type { ToolWork } from './tool-work.js';
+
+/** A request whose tools the gateway runs. */
+export interface LoopOrder {
+  readonly accountId: string;
+  readonly style: TextStyle;
+  readonly stream: boolean;
+  readonly model: string;
+  /** The request without those tools. */
+  readonly request: TextRequest;
+  readonly wishes: readonly HostedWish[];
+  readonly forced: readonly HostedReference[];
+  readonly only: readonly HostedReference[] | undefined;
+  readonly approvals: readonly ApprovalAnswer[];
+  /** What it asks for besides, that the upstream must allow. */
+  readonly unpriced: readonly UnpricedUse[];
+  /** The most output of all rounds, as the caller limits it; undefined: as the model. */
+  readonly outputLimit: number | undefined;
+  /** The output that a round should have room for, and the least that is worth it. */
+  readonly wantedOutput: number;
+  readonly leastOutput: number;
+  /** What a round may think beside its limit. */
+  readonly outputBeside: number;
+  readonly input: LoopInput;
+  readonly modelLimits: ModelLimits;
+  readonly maxRounds: number;
+  readonly maxTokens: number;
+}
+
+/** What the loop works with. */
+export interface LoopParts {
+  readonly order: LoopOrder;
+  readonly exchange: LoopExchange;
+  readonly router: TextRouter;
+  readonly work: ToolWork;
+  readonly servers: McpServers;
+  readonly sources: Sources;
+  readonly caller: CallerPresence;
+}
+
+/** One round on its way: what was asked, and who replies. */
+interface OpenRound {
+  readonly request: TextRequest;
+  readonly round: Round;
+  readonly routed: RoutedReply;
+}
+
+/**
+ * Asks the model, runs the tools that it calls, tells it what came of them, and asks again, until it answers, calls a
+ * function of the caller's, or a bound is reached. To its caller it is one reply.
+ */
+export class ToolLoop {
+  readonly #parts: LoopParts;
+  readonly #cited: CitedText;
+  #offered: ReadonlyMap<string, OfferedTool> = new Map();
+  #input: LoopInput;
+  #rounds = 0;
+  #usage: TextUsage | undefined;
+  /** What is told before the first word of the model. */
+  readonly #opening: TextEvent[] = [];
+  #routed: RoutedReply | undefined;
+
+  constructor(parts: LoopParts) {
+    this.#parts = parts;
+    this.#input = parts.order.input;
+    this.#cited = new CitedText(parts.sources);
+  }
+
+  /**
+   * Lists the tools of servers, makes the calls that were approved, and asks the model for the first time.
+   *
+   * @throws GatewayError as `TextRouter.call` and `TextBilling.hold`, and `invalid_parameter` for a server that does not
+   * list its tools.
+   */
+  async open(): Promise<RoutedReply> {
+    try {
+      const request = await this.#firstRequest();
+      const open = await this.#ask(request);
+      const { upstreamId, toolsLeftOut, reply } = open.routed;
+      const { upstreamRequestId } = reply;
+      const identity = upstreamRequestId === undefined ? {} : { upstreamRequestId };
+      return {
+        reply: { kind: 'events', events: this.#events(open), ...identity },
+        upstreamId,
+        toolsLeftOut,
+        ended: (failure) => this.#routed?.ended(failure),
+      };
+    } catch (error) {
+      this.#parts.servers.close();
+      throw error;
+    }
+  }
+
+  async #firstRequest(): Promise<TextRequest> {
+    const { order } = this.#parts;
+    const listed = await this.#listServers();
+    const taken = order.request.tools.map(({ name }) => name);
+    const offered = offeredTools(order.wishes, listed, taken, order.only);
+    this.#offered = new Map(offered.map((each) => [each.tool.name, each]));
+    const tools = [...order.request.tools, ...offered.map(({ tool }) => tool)];
+    this.#input = firstInput(this.#input, offered);
+    const forced = namesOf(offered, order.forced);
+    const { toolChoice } = order.request;
+    const names = toolChoice.mode === 'required' && toolChoice.names.length > 0 ? toolChoice.names : [];
+    const choice = forced.length > 0 ? { mode: 'required' as const, names: [...names, ...forced] } : toolChoice;
+    const request: TextRequest = { ...order.request, tools, toolChoice: choice };
+    return this.#withApproved(request, offered);
+  }
+
+  async #listServers(): Promise<ServerTools> {
+    const { order, servers, work } = this.#parts;
+    const wishes = order.wishes.filter((wish): wish is McpWish => wish.kind === 'mcp');
+    const listed = await work.within((signal) =>
+      Promise.all(wishes.map(async (wish) => [wish, await servers.list(wish, signal)] as const)),
+    );
+    for (const [wish, tools] of listed) {
+      const step: McpListStep = { type: 'mcp_list', id: newTextId('mcpl_gw'), server: wish.label, tools };
+      this.#opening.push({ type: 'step', state: 'begun', step: { ...step, tools: [] } });
+      this.#opening.push({ type: 'step', state: 'done', step });
+    }
+    return new Map(listed);
+  }
+
+  /** The request with what came of the calls that the caller approved. */
+  async #withApproved(request: TextRequest, offered: readonly OfferedTool[]): Promise<TextRequest> {
+    const { order, work, exchange } = this.#parts;
+    const turns: Turn[] = [];
+    for (const approval of order.approvals) {
+      const tool = offered.find(
+        (each) => each.kind === 'mcp' && each.wish.label === approval.label && each.listed.name === approval.name,
+      );
+      if (!tool) continue;
+      const call = { id: newTextId('call_'), offered: tool, arguments: approval.arguments };
+      const { step, content, isError } = await work.runApproved(call, approval.requestId, exchange);
+      this.#opening.push({ type: 'step', state: 'begun', step: undone(step) });
+      this.#opening.push({ type: 'step', state: 'done', step });
+      const { name } = tool.tool;
+      turns.push({ role: 'assistant', parts: [{ type: 'call', id: call.id, name, arguments: call.arguments }] });
+      turns.push({ role: 'user', parts: [{ type: 'result', callId: call.id, name, content, isError }] });
+    }
+    if (turns.length === 0) return request;
+    this.#input = nextInput(this.#input, undefined, turns, order.modelLimits);
+    return { ...request, turns: [...request.turns, ...turns] };
+  }
+
+  /** Holds what the round may cost, and finds an upstream for it. */
+  async #ask(request: TextRequest): Promise<OpenRound> {
+    const { order, exchange, router, caller } = this.#parts;
+    const used = this.#usage?.outputTokens ?? 0;
+    const left = order.outputLimit === undefined ? undefined : order.outputLimit - used;
+    this.#rounds += 1;
+    const limited: { request: TextRequest } = { request };
+    const round = await exchange.open({
+      request: () => limited.request,
+      inputTokens: this.#input.tokens,
+      hasFiles: this.#input.hasFiles,
+      outputTokens: order.outputBeside + (left ?? order.wantedOutput),
+      leastOutputTokens: order.outputBeside + (left ?? order.leastOutput),
+      tools: this.#mostUses(),
+    });
+    limited.request = { ...request, maxOutputTokens: left ?? round.coveredTokens - order.outputBeside };
+    const call: RoutableCall = {
+      requestId: round.requestId,
+      accountId: order.accountId,
+      style: order.style,
+      stream: order.stream,
+      model: order.model,
+      request: () => {
+        if (caller.hasLeft) throw new Error('the caller has left');
+        return limited.request;
+      },
+      native: () => {
+        throw new Error('a request with tools of the gateway does not pass through');
+      },
+      isTranslated: true,
+      headers: {},
+      unpriced: order.unpriced,
+      onReply: (progress) => round.exchange.follow(progress),
+    };
+    const routed = await router.call(call, caller.signal);
+    round.exchange.repliedBy(routed.upstreamId, routed.reply.upstreamRequestId);
+    this.#routed = routed;
+    return { request, round, routed };
+  }
+
+  /** The dearest that the calls of one round may be. */
+  #mostUses() {
+    const { work, order } = this.#parts;
+    const kinds = new Set<HostedKind>(order.wishes.map(({ kind }) => kind));
+    const round = this.#rounds > 1 ? { tool_round: 1 } : {};
+    return Object.fromEntries([
+      ...Object.entries(round),
+      ...[...kinds].map((kind) => [kind === 'mcp' ? 'mcp_call' : `${kind}_call`, work.callsLeft]),
+    ]) as Record<string, number>;
+  }
+
+  async *#events(first: OpenRound): AsyncGenerator<readonly TextEvent[]> {
+    try {
+      if (this.#opening.length > 0) yield this.#opening;
+      let open: OpenRound | undefined = first;
+      while (open) open = yield* this.#round(open);
+    } finally {
+      this.#parts.servers.close();
+    }
+  }
+
+  /** One round to its end, with its tools; answers the next one, or nothing when the reply is over. */
+  async *#round({ request, round, routed }: OpenRound): AsyncGenerator<readonly TextEvent[], OpenRound | undefined> {
+    const { exchange, work, caller, order } = this.#parts;
+    const reply = new RoundReply({
+      offered: this.#offered,
+      cited: this.#cited,
+      round,
+      isFirst: this.#rounds === 1,
+    });
+    for await (const batch of batchesOf(routed.reply)) {
+      const events = reply.take(batch);
+      if (events.length > 0) yield events;
+    }
+    const { finish } = reply;
+    round.usage = await round.exchange.usageOf(finish.usage, round.produced);
+    this.#usage = sumOf(this.#usage, round.usage);
+    const isOver = CUT_OFF.has(finish.reason) || caller.hasLeft || this.#rounds >= order.maxRounds;
+    const calls = isOver ? [] : reply.hostedCalls;
+    const { results, waits } = yield* work.run(calls, round);
+    exchange.endRound(caller.hasLeft ? 'aborted' : 'completed');
+    const last = this.#lastReason(finish, reply, waits);
+    if (last !== undefined) {
+      yield [{ ...finish, reason: last, usage: this.#usage }];
+      return undefined;
+    }
+    const turns: Turn[] = [
+      { role: 'assistant', parts: reply.parts },
+      { role: 'user', parts: results },
+    ];
+    this.#input = nextInput(this.#input, round.usage, turns, order.modelLimits);
+    if (this.#isBeyond()) {
+      yield [{ type: 'finish', reason: 'tool-limit', usage: this.#usage }];
+      return undefined;
+    }
+    routed.ended();
+    return this.#ask(this.#nextRequest(request, turns));
+  }
+
+  /** How the reply ends with this round; undefined: it does not. */
+  #lastReason({ reason }: FinishEvent, reply: RoundReply, waits: boolean): FinishReason | undefined {
+    if (CUT_OFF.has(reason)) return reason;
+    if (reply.hasClientCalls) return 'tool-calls';
+    if (waits || this.#parts.caller.hasLeft) return 'stop';
+    if (reply.hostedCalls.length === 0) return reason === 'tool-calls' ? 'stop' : reason;
+    return this.#rounds >= this.#parts.order.maxRounds ? 'tool-limit' : undefined;
+  }
+
+  #isBeyond(): boolean {
+    const { maxTokens, outputLimit } = this.#parts.order;
+    const { inputTokens = 0, outputTokens = 0 } = this.#usage ?? {};
+    if (outputLimit !== undefined && outputTokens >= outputLimit) return true;
+    return inputTokens + outputTokens + this.#input.tokens > maxTokens;
+  }
+
+  /** The model need not call again what it was made to call; in its last round it may call nothing of the gateway's. */
+  #nextRequest(request: TextRequest, turns: readonly Turn[]): TextRequest {
+    const { order, work } = this.#parts;
+    const isLast = work.isSpent || this.#rounds + 1 >= order.maxRounds;
+    const mode = isLast && order.request.tools.length === 0 ? 'none' : 'auto';
+    return { ...request, turns: [...request.turns, ...turns], toolChoice: { mode } };
+  }
+}
+
+/** A call that is over, as it was when it began. */
+function undone(step: ToolStep): ToolStep {
+  if (step.type !== 'mcp_call') return step;
+  const { output: _output, failure: _failure, ...begun } = step;
+  return begun;
+}
+
+/** Ends of a reply that leave its last call unfinished. */
+const CUT_OFF: ReadonlySet<FinishReason> = new Set(['length', 'content-filter']);
+
+async function* batchesOf(reply: TextReply): AsyncGenerator<readonly TextEvent[]> {
+  if (reply.kind === 'whole') yield reply.events;
+  else if (reply.kind === 'events') yield* reply.events;
+  else throw new GatewayError('upstream_error', 'The upstream replied in a form that was not asked for.');
+}

@@ -1,0 +1,145 @@
+import type { ResultPart, TextEvent, ToolUnit } from '#contracts';
+import { abortAfter } from '#platform';
+import type { CallerPresence } from '../caller-presence.js';
+import { newTextId } from '../text-id.js';
+import { needsApproval } from './offered-tools.js';
+import { type HostedCall, type Outcome, refused, type ToolRunner } from './tool-runner.js';
+import type { ToolShares } from './tool-shares.js';
+
+const UNIT = { file_search: 'file_search_call', web_search: 'web_search_call', mcp: 'mcp_call' } as const;
+
+/** The bounds of one request's tools. */
+export interface WorkBounds {
+  readonly accountId: string;
+  readonly calls: number;
+  /** Longest time of all work together, in milliseconds. */
+  readonly workMs: number;
+}
+
+/** What the calls of one round came to. */
+export interface WorkDone {
+  readonly results: readonly ResultPart[];
+  /** True: a call waits for the caller's word, so that the answer ends here. */
+  readonly waits: boolean;
+}
+
+/** Whose bill the calls stand on. */
+export interface UsesPayer {
+  used(unit: ToolUnit): void;
+}
+
+/** One call on its way: the steps that tell of it, and what it comes to. */
+interface Job {
+  readonly call: HostedCall;
+  readonly begun: ReturnType<ToolRunner['begun']>;
+  readonly outcome: Promise<Outcome>;
+}
+
+/** Runs the calls that the rounds of one request make, all of a round at once, within the bounds of the request. */
+export class ToolWork {
+  readonly #runner: ToolRunner;
+  readonly #shares: ToolShares;
+  readonly #bounds: WorkBounds;
+  readonly #caller: CallerPresence;
+  #calls = 0;
+  #searches = 0;
+  #spentMs = 0;
+
+  constructor(runner: ToolRunner, shares: ToolShares, bounds: WorkBounds, caller: CallerPresence) {
+    this.#runner = runner;
+    this.#shares = shares;
+    this.#bounds = bounds;
+    this.#caller = caller;
+  }
+
+  /** True: no further call will be run. */
+  get isSpent(): boolean {
+    return this.#calls >= this.#bounds.calls || this.#spentMs >= this.#bounds.workMs;
+  }
+
+  /** How many calls may still be run. */
+  get callsLeft(): number {
+    return Math.max(0, this.#bounds.calls - this.#calls);
+  }
+
+  /** Does something with the time that is left; for work that is no call of the model's. */
+  async within<Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
+    const began = performance.now();
+    try {
+      return await work(this.#signal());
+    } finally {
+      this.#spentMs += performance.now() - began;
+    }
+  }
+
+  /** Whether anybody is there to ask, and wants to be asked, before a call is run. */
+  #waits({ offered }: HostedCall): boolean {
+    return offered.kind === 'mcp' && needsApproval(offered.wish, offered.listed.name);
+  }
+
+  /** The calls of one round: each is told when it begins and when it is over, in the order in which the model made them. */
+  async *run(calls: readonly HostedCall[], payer: UsesPayer): AsyncGenerator<readonly TextEvent[], WorkDone> {
+    const waiting = calls.filter((call) => this.#waits(call));
+    const began = performance.now();
+    const signal = this.#signal();
+    const jobs = calls.filter((call) => !this.#waits(call)).map((call) => this.#begin(call, payer, signal));
+    const results: ResultPart[] = [];
+    for (const { call, begun, outcome } of jobs) {
+      yield [{ type: 'step', state: 'begun', step: begun }];
+      const { step, content, isError } = await outcome;
+      yield [{ type: 'step', state: 'done', step }];
+      results.push({ type: 'result', callId: call.id, name: call.offered.tool.name, content, isError });
+    }
+    this.#spentMs += performance.now() - began;
+    for (const call of waiting) yield [approvalStep(call)];
+    return { results, waits: waiting.length > 0 };
+  }
+
+  /** A call that the caller approved in an earlier request. */
+  async runApproved(call: HostedCall, approvalId: string, payer: UsesPayer): Promise<Outcome> {
+    const { outcome } = this.#begin(call, payer, this.#signal(), approvalId);
+    return outcome;
+  }
+
+  #begin(call: HostedCall, payer: UsesPayer, signal: AbortSignal, approvalId?: string): Job {
+    const begun = this.#runner.begun(call, approvalId);
+    const barred = this.#barred(call);
+    if (barred !== undefined) return { call, begun, outcome: Promise.resolve(refused(begun, barred)) };
+    this.#calls += 1;
+    if (call.offered.kind === 'web_search') this.#searches += 1;
+    const unit: ToolUnit = UNIT[call.offered.kind];
+    const outcome = this.#shares
+      .run(this.#bounds.accountId, signal, () => {
+        payer.used(unit);
+        return this.#runner.run(call, begun, signal);
+      })
+      .catch(() => refused(begun, 'The tool was not run: too many of this account are running.'));
+    return { call, begun, outcome };
+  }
+
+  /** Why a call is not run; undefined for one that may be. */
+  #barred({ offered }: HostedCall): string | undefined {
+    const { calls, workMs } = this.#bounds;
+    if (this.#calls >= calls)
+      return `The tool was not run: a request may make ${calls} calls. Answer with what there is.`;
+    if (this.#spentMs >= workMs)
+      return `The tool was not run: tools may work for ${workMs / 1000} s in one request. Answer with what there is.`;
+    const most = offered.kind === 'web_search' ? offered.wish.maxUses : undefined;
+    if (most !== undefined && this.#searches >= most)
+      return `The search was not made: the request allows ${most}. Answer with what there is.`;
+    return undefined;
+  }
+
+  #signal(): AbortSignal {
+    const gone = AbortSignal.any([this.#caller.signal, this.#caller.left]);
+    return abortAfter(Math.max(1, this.#bounds.workMs - this.#spentMs), gone);
+  }
+}
+
+function approvalStep({ offered, arguments: json }: HostedCall): TextEvent {
+  const server = offered.kind === 'mcp' ? offered.wish.label : '';
+  const name = offered.kind === 'mcp' ? offered.listed.name : offered.tool.name;
+  const id = newTextId('mcpr_gw');
+  const step = { type: 'mcp_approval' as const, id, server, name, arguments: json === '' ? '{}' : json };
+  return { type: 'step', state: 'done', step };
+}

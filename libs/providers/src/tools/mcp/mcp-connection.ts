@@ -1,0 +1,239 @@
+import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import type { JsonSchemaValidatorResult } from '@modelcontextprotocol/sdk/validation/types.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { JsonObject, ListedTool } from '#contracts';
+import { type SafeFetcher, VERSION, withinTime } from '#platform';
+import { asMcpFailure, McpFailure } from './mcp-failure.js';
+import { type McpFetch, safeMcpFetch } from './safe-mcp-fetch.js';
+import { type McpResult, readMcpResult } from './mcp-result.js';
+
+/** A server of tools, as a request names it. */
+export interface McpServer {
+  readonly url: string;
+  /** Sent as a bearer token; kept nowhere beyond the request. */
+  readonly token?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Longest time of one exchange with it, connecting included, in milliseconds. */
+  readonly timeoutMs: number;
+}
+
+/** Bounds that are the same for every server. */
+export interface McpBounds {
+  /** Longest life of a connection, in milliseconds. */
+  readonly lifetimeMs: number;
+  /** Most bytes of one answer. */
+  readonly maxReplyBytes: number;
+}
+
+/** The most tools of one server that are read, and the most characters of what it says of them. */
+const MAX_TOOLS = 256;
+const MAX_LIST_CHARACTERS = 512 * 1024;
+const MAX_PAGES = 16;
+const SECRET_LENGTH = 8;
+const MAX_CALLS = 512;
+
+/** How long the end of a session is waited for, in milliseconds. Nobody waits for it but the server. */
+const END_MS = 2_000;
+
+/** Answers to a new server's first call that mean: ask as servers were asked before. */
+const OLDER_SERVER = new Set([400, 404, 405, 406, 415]);
+
+/** An open connection. */
+interface Open {
+  readonly client: Client;
+  /** Aborted with the reason when the body of an answer breaks, which the client library tells nobody who waits for it. */
+  readonly broken: AbortSignal;
+  readonly end: () => Promise<void>;
+}
+
+/** One connection to one server, for one request; opened when it is first needed. */
+export class McpConnection {
+  readonly #fetcher: SafeFetcher;
+  readonly #server: McpServer;
+  readonly #bounds: McpBounds;
+  readonly #accountId: string;
+  readonly #closed = new AbortController();
+  #opening: Promise<Open> | undefined;
+
+  constructor(fetcher: SafeFetcher, accountId: string, server: McpServer, bounds: McpBounds) {
+    this.#fetcher = fetcher;
+    this.#accountId = accountId;
+    this.#server = server;
+    this.#bounds = bounds;
+  }
+
+  /**
+   * The tools of the server, all pages of them.
+   *
+   * @throws McpFailure; what `signal` throws when it is aborted.
+   */
+  listTools(signal: AbortSignal): Promise<readonly ListedTool[]> {
+    return this.#exchange(signal, async (client, options) => {
+      const { ListToolsResultSchema } = await import('@modelcontextprotocol/sdk/types.js');
+      const tools: ListedTool[] = [];
+      let cursor: string | undefined;
+      for (let page = 0; page < MAX_PAGES; page += 1) {
+        const params = cursor === undefined ? {} : { cursor };
+        const listed = await client.request({ method: 'tools/list', params }, ListToolsResultSchema, options);
+        tools.push(...listed.tools.map((tool) => listedTool(tool as unknown as SentTool)));
+        if (tools.length > MAX_TOOLS) throw new McpFailure(`it lists more than ${MAX_TOOLS} tools`);
+        cursor = listed.nextCursor;
+        if (cursor === undefined) break;
+      }
+      if (JSON.stringify(tools).length > MAX_LIST_CHARACTERS)
+        throw new McpFailure(`it says more than ${MAX_LIST_CHARACTERS} characters about its tools`);
+      return tools;
+    });
+  }
+
+  /**
+   * Calls a tool.
+   *
+   * @throws McpFailure; what `signal` throws when it is aborted.
+   */
+  callTool(name: string, args: JsonObject, signal: AbortSignal): Promise<McpResult> {
+    return this.#exchange(signal, async (client, options) => {
+      const { CallToolResultSchema } = await import('@modelcontextprotocol/sdk/types.js');
+      const params = { name, arguments: args };
+      const result = await client.request({ method: 'tools/call', params }, CallToolResultSchema, options);
+      return readMcpResult(result, this.#secrets());
+    });
+  }
+
+  /** Ends the session; the server is told, and not waited for. */
+  close(): void {
+    const open = this.#opening;
+    this.#opening = undefined;
+    const abort = (): void => this.#closed.abort(new McpFailure('the connection is closed'));
+    if (!open) return abort();
+    void open
+      .then(({ end }) => end())
+      .catch(() => undefined)
+      .finally(abort);
+  }
+
+  async #exchange<Result>(
+    signal: AbortSignal,
+    work: (client: Client, options: { timeout: number; signal: AbortSignal }) => Promise<Result>,
+  ): Promise<Result> {
+    const { timeoutMs } = this.#server;
+    try {
+      return await withinTime(timeoutMs, AbortSignal.any([signal, this.#closed.signal]), async (inTime) => {
+        const { client, broken } = await unlessAborted(inTime, this.#open(inTime));
+        return unlessAborted(broken, unlessAborted(inTime, work(client, { timeout: timeoutMs, signal: inTime })));
+      });
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      throw asMcpFailure(error, timeoutMs, this.#secrets());
+    }
+  }
+
+  /** A connection that could not be opened, or broke, makes room for another one. */
+  #open(signal: AbortSignal): Promise<Open> {
+    if (this.#opening) return this.#opening;
+    const opening = this.#connect(signal);
+    const forget = (): void => {
+      if (this.#opening === opening) this.#opening = undefined;
+    };
+    opening.then(({ broken }) => broken.addEventListener('abort', forget), forget);
+    this.#opening = opening;
+    return opening;
+  }
+
+  async #connect(signal: AbortSignal): Promise<Open> {
+    const [{ Client }, { StreamableHTTPClientTransport }, { SSEClientTransport }] = await Promise.all([
+      import('@modelcontextprotocol/sdk/client/index.js'),
+      import('@modelcontextprotocol/sdk/client/streamableHttp.js'),
+      import('@modelcontextprotocol/sdk/client/sse.js'),
+    ]);
+    const broken = new AbortController();
+    const fetch = this.#fetch(broken);
+    const url = new URL(this.#server.url);
+    const requestInit = { headers: this.#headers() };
+    const connect = async (transport: Transport): Promise<Client> => {
+      const client = new Client({ name: 'generation-gateway', version: VERSION }, { jsonSchemaValidator: ACCEPTING });
+      try {
+        const connecting = client.connect(transport, { timeout: this.#server.timeoutMs, signal });
+        await unlessAborted(broken.signal, unlessAborted(signal, connecting));
+        return client;
+      } catch (error) {
+        await client.close();
+        throw error;
+      }
+    };
+    const streamable = new StreamableHTTPClientTransport(url, { fetch: withoutListening(fetch), requestInit });
+    try {
+      const client = await connect(streamable);
+      const end = (): Promise<void> => withinTime(END_MS, undefined, () => ended(client, streamable));
+      return { client, broken: broken.signal, end };
+    } catch (error) {
+      if (!OLDER_SERVER.has(Number((error as { code?: unknown }).code))) throw error;
+      const client = await connect(new SSEClientTransport(url, { fetch, requestInit }));
+      return { client, broken: broken.signal, end: () => client.close() };
+    }
+  }
+
+  #fetch(broken: AbortController): McpFetch {
+    const { timeoutMs } = this.#server;
+    const bounds = { ...this.#bounds, accountId: this.#accountId, timeoutMs, maxCalls: MAX_CALLS };
+    const onBroken = (error: unknown): void => broken.abort(error);
+    return safeMcpFetch(this.#fetcher, bounds, { signal: this.#closed.signal, onBroken });
+  }
+
+  /** What opens the server, long enough that no word is taken for it. */
+  #secrets(): readonly string[] {
+    const { token, headers = {} } = this.#server;
+    return [token ?? '', ...Object.values(headers)].filter((secret) => secret.length >= SECRET_LENGTH);
+  }
+
+  #headers(): Record<string, string> {
+    const { token, headers } = this.#server;
+    return { ...headers, ...(token !== undefined && { authorization: `Bearer ${token}` }) };
+  }
+}
+
+/** The client library does not heed a signal everywhere that it waits. */
+function unlessAborted<Result>(signal: AbortSignal, work: Promise<Result>): Promise<Result> {
+  return new Promise<Result>((resolve, reject) => {
+    const stop = (): void => reject(signal.reason as Error);
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+  });
+}
+
+async function ended(client: Client, transport: { terminateSession(): Promise<void> }): Promise<void> {
+  await transport.terminateSession().catch(() => undefined);
+  await client.close();
+}
+
+/** Nobody here listens to what a server says unasked: the stream for it is not opened, unless a call goes on in it. */
+const withoutListening =
+  (fetch: McpFetch): McpFetch =>
+  (url, init = {}) =>
+    (init.method ?? 'GET') === 'GET' && !new Headers(init.headers).has('last-event-id')
+      ? Promise.resolve(new Response(null, { status: 405 }))
+      : fetch(url, init);
+
+/** What a tool returns goes to a model, which no schema of the server's has to protect: checking it would run the schema. */
+const ACCEPTING = {
+  getValidator:
+    <T>() =>
+    (input: unknown): JsonSchemaValidatorResult<T> => ({ valid: true, data: input as T, errorMessage: undefined }),
+};
+
+/** A tool as the client library has checked it. */
+interface SentTool {
+  readonly name: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly inputSchema: JsonObject;
+  readonly annotations?: JsonObject;
+}
+
+const listedTool = ({ name, title, description, inputSchema, annotations }: SentTool): ListedTool => ({
+  name,
+  description: description ?? title ?? '',
+  inputSchema,
+  ...(annotations && { annotations }),
+});

@@ -1,0 +1,61 @@
+import { excerpt } from '#contracts';
+import { FetchFailed, FetchRefused } from '#platform';
+
+/** How much of a server's own words is repeated, in characters. */
+const LONGEST_WORDS = 300;
+
+/** What kept a server of tools from answering, in words that its owner may read: they hold no address and no token. */
+export class McpFailure extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'McpFailure';
+  }
+}
+
+/** What the client library throws, by the fields it has; its classes are loaded only when a server is asked. */
+interface Thrown {
+  readonly name?: string;
+  readonly code?: unknown;
+  readonly message?: unknown;
+}
+
+/** Codes of JSON-RPC errors that the client library makes itself. */
+const TIMED_OUT = -32_001;
+const CLOSED = -32_000;
+
+/**
+ * Names a failure of a connection to a server.
+ *
+ * @param secrets what must not stand in the words, whoever said them.
+ */
+export function asMcpFailure(error: unknown, timeoutMs: number, secrets: readonly string[]): McpFailure {
+  if (error instanceof McpFailure) return error;
+  const words = wordsOf(error, timeoutMs, secrets);
+  // What the library throws repeats what the server said, which may be the token: no log is to have it.
+  const isOurs = error instanceof FetchRefused || error instanceof FetchFailed;
+  return new McpFailure(words, isOurs ? { cause: error } : undefined);
+}
+
+function wordsOf(error: unknown, timeoutMs: number, secrets: readonly string[]): string {
+  if (error instanceof FetchRefused) return `it could not be asked: ${error.message}`;
+  if (isLate(error)) return `it did not answer within ${timeoutMs / 1000} s`;
+  if (error instanceof FetchFailed) return error.message;
+  const { name, code, message } = Object(error) as Thrown;
+  if (name === 'McpError' && code !== CLOSED) return `it said: ${own(message, secrets)}`;
+  if (typeof code === 'number' && code >= 300 && code < 600) return `it answered with HTTP status ${code}`;
+  return 'it broke off, or sent something that is not part of the Model Context Protocol';
+}
+
+function isLate(error: unknown): boolean {
+  if (error instanceof FetchFailed) return error.code === 'timeout';
+  const { name, code } = Object(error) as Thrown;
+  return name === 'TimeoutError' || (name === 'McpError' && code === TIMED_OUT);
+}
+
+function own(message: unknown, secrets: readonly string[]): string {
+  const words = String(message).replace(/^MCP error -?\d+: /, '');
+  return excerpt(
+    secrets.reduce((text, secret) => text.replaceAll(secret, '***'), words),
+    LONGEST_WORDS,
+  );
+}

@@ -1,0 +1,60 @@
+import { Readable } from 'node:stream';
+import { FetchFailed, FetchRefused, type SafeFetcher } from '#platform';
+
+/** Bounds of everything one connection may do. Times in milliseconds, sizes in bytes. */
+export interface McpFetchBounds {
+  readonly accountId: string;
+  /** Longest time of one call and its answer. */
+  readonly timeoutMs: number;
+  /** Longest life of a stream that stays open beside the calls. */
+  readonly lifetimeMs: number;
+  readonly maxReplyBytes: number;
+  /** Most calls in all: a server may ask for answers of ours without end. */
+  readonly maxCalls: number;
+}
+
+/** What the client library calls instead of `fetch`. */
+export type McpFetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
+
+/** Answers that have no body; making one with a body would throw. */
+const WITHOUT_BODY = new Set([204, 205, 304]);
+
+/**
+ * `fetch` for one connection to a server of tools: every call is made by the safe fetcher, so that none reaches a private
+ * address, follows a redirect unchecked, or reads without end.
+ *
+ * @param onBroken told when the body of an answer breaks, which the client library tells nobody.
+ */
+export function safeMcpFetch(
+  fetcher: SafeFetcher,
+  bounds: McpFetchBounds,
+  { signal, onBroken }: { readonly signal: AbortSignal; readonly onBroken: (error: unknown) => void },
+): McpFetch {
+  let calls = 0;
+  return async (url, init = {}) => {
+    calls += 1;
+    if (calls > bounds.maxCalls) throw new FetchRefused('too_large', 'the server asks for too many calls');
+    const method = (init.method ?? 'GET') as 'GET' | 'POST' | 'DELETE';
+    const isStream = method === 'GET';
+    const answer = await fetcher.request(String(url), {
+      method,
+      accountId: bounds.accountId,
+      headers: Object.fromEntries(new Headers(init.headers)),
+      body: typeof init.body === 'string' ? init.body : undefined,
+      timeoutMs: isStream ? bounds.lifetimeMs : bounds.timeoutMs,
+      silenceMs: isStream ? bounds.lifetimeMs : bounds.timeoutMs,
+      maxBytes: bounds.maxReplyBytes,
+      signal: init.signal ? AbortSignal.any([signal, init.signal]) : signal,
+    });
+    answer.body.once('error', (error) => {
+      // What the library itself leaves unread ends with an error of another kind.
+      if (error instanceof FetchRefused || error instanceof FetchFailed) onBroken(error);
+    });
+    const headers = new Headers();
+    for (const [name, value] of Object.entries(answer.headers))
+      if (value !== undefined) headers.set(name, String(value));
+    if (WITHOUT_BODY.has(answer.status)) answer.body.destroy();
+    const body = WITHOUT_BODY.has(answer.status) ? null : (Readable.toWeb(answer.body) as ReadableStream<Uint8Array>);
+    return new Response(body, { status: answer.status, headers });
+  };
+}

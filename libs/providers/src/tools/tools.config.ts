@@ -1,0 +1,90 @@
+import { Variable } from '#platform';
+import { Type } from 'class-transformer';
+import { IsIn, IsInt, IsNotEmpty, IsOptional, IsUrl, Matches, Max, Min } from 'class-validator';
+import { BASE_URL } from '../text/upstream-entry.js';
+import { WEB_SEARCH_ENGINES, type WebSearchEngineName } from './web-search/web-search.js';
+
+/** Who runs a tool that both the upstream and the gateway could run. */
+const RUN_BY = ['upstream', 'gateway'] as const;
+
+/** Tools that the gateway runs itself: file search, search of the web, and servers of tools (MCP). */
+export class ToolsConfig {
+  @Variable({
+    description:
+      'Who runs `file_search`, `web_search` and `mcp` where both could: an upstream of the style of the request whose `allow.tools` lists the tool, or the gateway. Where the upstream may not, the gateway does.',
+  })
+  @IsIn(RUN_BY)
+  TOOLS_RUN_BY: (typeof RUN_BY)[number] = 'upstream';
+
+  @Variable({
+    description: 'How often a model may be asked for one request whose tools the gateway runs.',
+    unit: 'rounds, 1 to 64',
+  })
+  @Type(() => Number)
+  @IsInt()
+  @Min(1)
+  @Max(64)
+  TOOLS_MAX_ROUNDS = 10;
+
+  @Variable({
+    description: 'How many calls of such tools are run for one request; `max_tool_calls` of a request may lower it.',
+    unit: 'calls, 1 to 1000',
+  })
+  @Type(() => Number)
+  @IsInt()
+  @Min(1)
+  @Max(1_000)
+  TOOLS_MAX_CALLS = 32;
+
+  @Variable({ description: 'How long such tools may work for one request, all together.', unit: 'seconds, 1 to 3600' })
+  @Type(() => Number)
+  @IsInt()
+  @Min(1)
+  @Max(3_600)
+  TOOLS_SECONDS = 180;
+
+  @Variable({
+    description: 'How many tokens one request with such tools may use in all of its rounds, input and output together.',
+    unit: 'tokens, 1000 to 100000000',
+  })
+  @Type(() => Number)
+  @IsInt()
+  @Min(1_000)
+  @Max(100_000_000)
+  TOOLS_MAX_TOKENS = 1_000_000;
+
+  @Variable({
+    description: 'How many such tools run at once for one account, in one process; further ones wait.',
+    unit: 'calls, 1 to 1000',
+  })
+  @Type(() => Number)
+  @IsInt()
+  @Min(1)
+  @Max(1_000)
+  TOOLS_AT_ONCE_PER_ACCOUNT = 8;
+
+  @Variable({
+    description:
+      'The search engine behind `web_search`: `searxng` (your own, at `WEB_SEARCH_URL`), `brave` or `tavily` (with `WEB_SEARCH_KEY`). Without one, `web_search` works where an upstream runs it, and over the sandbox.',
+    example: 'searxng',
+  })
+  @IsOptional()
+  @IsIn(WEB_SEARCH_ENGINES)
+  WEB_SEARCH_ENGINE?: WebSearchEngineName;
+
+  @Variable({
+    description: "Where the search engine answers; Brave's and Tavily's own address when it is left out.",
+    example: 'http://searxng:8080',
+  })
+  @IsOptional()
+  @IsNotEmpty()
+  @IsUrl(BASE_URL, { message: '$property must be an http or https address without credentials, query or fragment' })
+  WEB_SEARCH_URL?: string;
+
+  @Variable({ description: 'The key of Brave or Tavily. It is sent in a header, never in an address.', secret: true })
+  @IsOptional()
+  @Matches(/^[\x21-\x7e]{1,1024}$/, {
+    message: '$property must be 1 to 1024 printable ASCII characters without spaces',
+  })
+  WEB_SEARCH_KEY?: string;
+}
