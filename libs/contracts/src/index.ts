@@ -248,7 +248,6 @@ export {
   type FileSearchStep,
   type FoundPage,
   type FoundPassage,
-  HOSTED_KINDS,
   type HostedKind,
   type ListedTool,
   type McpApprovalStep,

@@ -1,8 +1,7 @@
 import type { JsonObject } from '../json.js';
 
 /** The kinds of tools that the gateway can run where the upstream does not. */
-export const HOSTED_KINDS = ['file_search', 'web_search', 'mcp'] as const;
-export type HostedKind = (typeof HOSTED_KINDS)[number];
+export type HostedKind = 'file_search' | 'web_search' | 'mcp';
 
 /** A place in an uploaded file that answers a search. */
 export interface FoundPassage {

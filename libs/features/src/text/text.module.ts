@@ -89,22 +89,14 @@ class TextLifetime implements OnModuleInit, OnModuleDestroy {
         new TextRouter(upstreams, health, systemClock, retryBudgetMs),
     },
     {
-      // Chooses from the configuration what the gateway runs itself, and within which bounds.
-      provide: HostedTools,
-      inject: [TextRouter, TextUpstreams, OPEN_PROVIDERS, PLATFORM],
-      useFactory: (router: TextRouter, upstreams: TextUpstreams, { tools }: OpenTextProviders, { fetcher }: Platform) =>
-        new HostedTools({ router, upstreams, open: tools, fetcher, passages: undefined }),
-    },
-    {
-      // Chooses the clock, the tokenizer, and from the configuration whose URLs an upstream may fetch.
+      // Chooses the clock, the tokenizer, and from the configuration whose URLs an upstream may fetch and which tools run here.
       provide: TextService,
-      inject: [TextRouter, LedgerTextBilling, TextUpstreams, HostedTools, OPEN_PROVIDERS, PLATFORM],
+      inject: [TextRouter, LedgerTextBilling, TextUpstreams, OPEN_PROVIDERS, PLATFORM],
       useFactory: (
         router: TextRouter,
         billing: LedgerTextBilling,
         upstreams: TextUpstreams,
-        hosted: HostedTools,
-        { leaving }: OpenTextProviders,
+        { leaving, tools }: OpenTextProviders,
         { fetcher, config }: Platform,
       ) =>
         new TextService({
@@ -115,7 +107,7 @@ class TextLifetime implements OnModuleInit, OnModuleDestroy {
           counter: loadTokenCounter,
           clock: systemClock,
           urls: new ForwardedUrls(fetcher, config.media.MEDIA_FETCH_ALLOW),
-          hosted,
+          hosted: new HostedTools({ router, upstreams, open: tools, fetcher, passages: undefined }),
         }),
     },
   ],
