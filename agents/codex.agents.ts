@@ -4,19 +4,28 @@ import {
   type TextGateway,
   type Upstream,
 } from '../apps/gateway/src/testing/text-vendor/text-gateway.js';
-import { itFailsOver } from './failing-over.js';
+import { itIsCutOff } from './cut-off.js';
+import { EVERY_FAILOVER, itFailsOver } from './failing-over.js';
 import { describeWithCli } from './install-cli.js';
 import { type AgentRun, makePlace, NOTES, PICTURE, runCli } from './run-cli.js';
-import { BESIDE, BINARY_OUTPUT, LAST_WORDS, RETURNED_BESIDE, scriptedSession, type Step } from './scripted-session.js';
+import {
+  BESIDE,
+  BINARY_OUTPUT,
+  LAST_WORDS,
+  LONG_WORDS,
+  RETURNED_BESIDE,
+  scriptedSession,
+  type Step,
+} from './scripted-session.js';
 
 const LIMIT_MS = 120_000;
 const CODEX = { name: '@openai/codex', version: '0.169.0', command: 'codex' };
 
 const run = (cmd: string): Step => ({ tool: 'exec_command', args: { cmd } });
-const STEPS: readonly Step[] = [
+const STEPS: readonly [Step, ...Step[]] = [
   run(`cat ${NOTES}`),
   run(BINARY_OUTPUT),
-  run(`printf 'changed\\n' > ${NOTES}`),
+  run(`${LONG_WORDS}; printf 'changed\\n' > ${NOTES}`),
   { tool: 'view_image', args: { path: PICTURE } },
   { ...run('echo one'), beside: run(`echo ${BESIDE}`) },
   ...[6, 7, 8, 9, 10].map((turn) => run(`echo turn ${turn}`)),
@@ -61,16 +70,21 @@ describeWithCli(CODEX, (path) => {
       const asked = gateway.vendor.seen.length;
       const { code, output, notes } = await session(upstream, 'Look at the notes and change them.');
       expect([code, output]).toEqual([0, expect.stringContaining(LAST_WORDS)]);
-      expect(notes).toBe('changed\n');
+      expect([notes, gateway.vendor.seen.length - asked]).toEqual(['changed\n', STEPS.length + 1]);
       // How every PNG begins.
       expect(gateway.vendor.last.text).toContain('iVBOR');
       expect(gateway.vendor.last.text).toMatch(RETURNED_BESIDE);
-      expect(gateway.vendor.seen.length - asked).toBe(STEPS.length + 1);
     },
     LIMIT_MS,
   );
 
-  itFailsOver('responses', STEPS, (failing, prompt) => session('responses', prompt, failing));
+  itFailsOver(EVERY_FAILOVER, STEPS, (upstream, failing, prompt) => session(upstream, prompt, failing));
+  itIsCutOff(
+    () => gateway,
+    STEPS,
+    /max_output_tokens/,
+    () => session('messages', 'Look at the notes.'),
+  );
 
   it(
     'calls a tool and ends with its defaults over the sandbox',

@@ -13,24 +13,37 @@ const LAST_TURN = 5;
 
 const LIMIT_MS = 120_000;
 
+type Protocol = Exclude<Upstream, 'sandbox'>;
+
+/** The protocol of the vendor that fails, and of the one that goes on. */
+export type Failover = readonly [Protocol, Protocol];
+
+/** From each protocol to another, each of them once on either side. */
+export const EVERY_FAILOVER: readonly Failover[] = [
+  ['responses', 'messages'],
+  ['messages', 'gemini'],
+  ['gemini', 'chat'],
+  ['chat', 'responses'],
+];
+
 /** Tests that a session goes on when its vendor fails in the middle and stays away: at another vendor, of another protocol. */
 export function itFailsOver(
-  upstream: Upstream,
+  failovers: readonly Failover[],
   steps: readonly Step[],
-  session: (gateway: TextGateway, prompt: string) => Promise<AgentRun & { readonly notes: string }>,
+  session: (upstream: Upstream, gateway: TextGateway, prompt: string) => Promise<AgentRun & { readonly notes: string }>,
 ): void {
-  it(
-    'goes on at another vendor when its own fails in the middle',
-    async () => {
+  it.each(failovers)(
+    'goes on at another vendor when its own fails in the middle: from %s to %s',
+    async (upstream, protocol) => {
       const second = await FakeTextVendor.start();
-      const models = `models: { ${MODEL_OVER[upstream]}: vendor-messages }`;
-      const more = `  - { id: second, protocol: messages, base_url: "${second.baseUrl}", key: "\${VENDOR_KEY}", priority: 1, ${models} }\n`;
+      const models = `models: { ${MODEL_OVER[upstream]}: vendor-second }`;
+      const more = `  - { id: second, protocol: ${protocol}, base_url: "${second.baseUrl}", key: "\${VENDOR_KEY}", priority: 1, ${models} }\n`;
       const gateway = await startTextGateway({}, { idleSeconds: 10, more });
       const script = scriptedSession(steps);
       gateway.vendor.script = leaving(gateway.vendor, script);
       second.script = script;
       second.isStrict = true;
-      const { code, output, notes } = await session(gateway, 'Look at the notes and change them.');
+      const { code, output, notes } = await session(upstream, gateway, 'Look at the notes and change them.');
       const answered = second.seen.length;
       await gateway.stop();
       await second.stop();

@@ -4,20 +4,29 @@ import {
   type TextGateway,
   type Upstream,
 } from '../apps/gateway/src/testing/text-vendor/text-gateway.js';
-import { itFailsOver } from './failing-over.js';
+import { CUT_OFF, itIsCutOff } from './cut-off.js';
+import { EVERY_FAILOVER, itFailsOver } from './failing-over.js';
 import { describeWithCli } from './install-cli.js';
 import { type AgentRun, makePlace, NOTES, PICTURE, PICTURE_BASE64, runCli } from './run-cli.js';
-import { BESIDE, BINARY_OUTPUT, LAST_WORDS, RETURNED_BESIDE, scriptedSession, type Step } from './scripted-session.js';
+import {
+  BESIDE,
+  BINARY_OUTPUT,
+  LAST_WORDS,
+  LONG_WORDS,
+  RETURNED_BESIDE,
+  scriptedSession,
+  type Step,
+} from './scripted-session.js';
 
 const LIMIT_MS = 120_000;
 const GEMINI = { name: '@google/gemini-cli', version: '0.61.0', command: 'gemini' };
 
 const shell = (command: string): Step => ({ tool: 'run_shell_command', args: { command, description: 'Runs it' } });
 
-const STEPS: readonly Step[] = [
+const STEPS: readonly [Step, ...Step[]] = [
   { tool: 'read_file', args: { file_path: NOTES } },
   shell(BINARY_OUTPUT),
-  shell(`printf 'changed\\n' > ${NOTES}`),
+  shell(`${LONG_WORDS}; printf 'changed\\n' > ${NOTES}`),
   { tool: 'read_file', args: { file_path: PICTURE } },
   { ...shell('echo one'), beside: shell(`echo ${BESIDE}`) },
   ...[6, 7, 8, 9, 10].map((turn) => shell(`echo turn ${turn}`)),
@@ -62,7 +71,13 @@ describeWithCli(GEMINI, (path) => {
     LIMIT_MS,
   );
 
-  itFailsOver('gemini', STEPS, (failing, prompt) => session('gemini', prompt, failing));
+  itFailsOver(EVERY_FAILOVER, STEPS, (upstream, failing, prompt) => session(upstream, prompt, failing));
+  itIsCutOff(
+    () => gateway,
+    STEPS,
+    CUT_OFF,
+    () => session('messages', 'Look at the notes.'),
+  );
 
   it(
     'calls a tool and ends over the sandbox',

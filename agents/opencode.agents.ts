@@ -4,10 +4,19 @@ import {
   type TextGateway,
   type Upstream,
 } from '../apps/gateway/src/testing/text-vendor/text-gateway.js';
-import { itFailsOver } from './failing-over.js';
+import { CUT_OFF, itIsCutOff } from './cut-off.js';
+import { type Failover, itFailsOver } from './failing-over.js';
 import { describeWithCli } from './install-cli.js';
 import { type AgentRun, makePlace, NOTES, PICTURE, PICTURE_BASE64, runCli } from './run-cli.js';
-import { BESIDE, BINARY_OUTPUT, LAST_WORDS, RETURNED_BESIDE, scriptedSession, type Step } from './scripted-session.js';
+import {
+  BESIDE,
+  BINARY_OUTPUT,
+  LAST_WORDS,
+  LONG_WORDS,
+  RETURNED_BESIDE,
+  scriptedSession,
+  type Step,
+} from './scripted-session.js';
 
 const LIMIT_MS = 120_000;
 const OPENCODE = { name: 'opencode-ai', version: '1.18.33', command: 'opencode', setUp: 'postinstall.mjs' };
@@ -21,11 +30,19 @@ const PROVIDERS = {
 } as const;
 type Provider = keyof typeof PROVIDERS;
 
+/** The upstream that fails in the middle with each provider, and the one that goes on. */
+const FAILOVERS = {
+  '@ai-sdk/openai-compatible': ['chat', 'messages'],
+  '@ai-sdk/openai': ['responses', 'chat'],
+  '@ai-sdk/anthropic': ['messages', 'gemini'],
+  '@ai-sdk/google': ['gemini', 'responses'],
+} as const satisfies Record<Provider, Failover>;
+
 const bash = (command: string): Step => ({ tool: 'bash', args: { command, description: 'Runs a command' } });
-const STEPS: readonly Step[] = [
+const STEPS: readonly [Step, ...Step[]] = [
   { tool: 'read', args: { filePath: NOTES } },
   bash(BINARY_OUTPUT),
-  bash(`printf 'changed\\n' > ${NOTES}`),
+  bash(`${LONG_WORDS}; printf 'changed\\n' > ${NOTES}`),
   { tool: 'read', args: { filePath: PICTURE } },
   { ...bash('echo one'), beside: bash(`echo ${BESIDE}`) },
   ...[6, 7, 8, 9, 10].map((turn) => bash(`echo turn ${turn}`)),
@@ -64,16 +81,12 @@ describeWithCli(OPENCODE, (path) => {
     return { ...ended, notes };
   }
 
-  itFailsOver('chat', STEPS, (failing, prompt) => session('@ai-sdk/openai-compatible', 'chat', prompt, failing));
-
   describe.each(Object.keys(PROVIDERS) as Provider[])('with %s', (provider) => {
     it.each(['responses', 'chat', 'messages', 'gemini'] as const)(
       'lives through ten turns over a strict %s upstream',
       async (upstream) => {
         gateway.vendor.script = scriptedSession(STEPS);
         const asked = gateway.vendor.seen.length;
-        // This client puts a picture into a user turn of its own, which passes through: the strict vendor wants turns to alternate.
-        gateway.vendor.isStrict = !(provider === '@ai-sdk/google' && upstream === 'gemini');
         const { code, output, notes } = await session(provider, upstream, 'Look at the notes and change them.');
         expect([code, output]).toEqual([0, expect.stringContaining(LAST_WORDS)]);
         expect(notes).toBe('changed\n');
@@ -81,6 +94,16 @@ describeWithCli(OPENCODE, (path) => {
         expect(gateway.vendor.seen.slice(asked).some(({ text }) => RETURNED_BESIDE.test(text))).toBe(true);
       },
       LIMIT_MS,
+    );
+
+    itFailsOver([FAILOVERS[provider]], STEPS, (upstream, failing, prompt) =>
+      session(provider, upstream, prompt, failing),
+    );
+    itIsCutOff(
+      () => gateway,
+      STEPS,
+      CUT_OFF,
+      () => session(provider, 'messages', 'Look at the notes.'),
     );
 
     it(

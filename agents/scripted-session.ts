@@ -18,6 +18,9 @@ export const RETURNED_BESIDE = /zu-zweit.*zu-zweit/s;
 /** Text that is none: a NUL, a stray byte, and the half of a character. */
 export const BINARY_OUTPUT = String.raw`printf 'bin\0ary \377 \360\237'`;
 
+/** Words in front of a command that are longer than a reply of 4096 tokens may be. */
+export const LONG_WORDS = `: ${'x'.repeat(40_000)}`;
+
 /**
  * A vendor that calls the tools of an agent one after the other, thinking before each, whatever it is asked. Requests
  * without those tools, as for a title, get the usual words.

@@ -10,6 +10,7 @@ const PROCESSES = {
   restore: '../scripts/restore.mjs',
   prices: '../scripts/prices.mjs',
   'new-key': '../scripts/new-key.mjs',
+  'console-link': '../scripts/console-link.mjs',
 };
 
 const [name = 'api'] = process.argv.slice(2);

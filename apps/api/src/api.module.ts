@@ -4,6 +4,7 @@ import {
   AdminModule,
   CancellationModule,
   EventsModule,
+  FileSearchModule,
   IdempotencyModule,
   LedgerModule,
   LimitsModule,
@@ -19,11 +20,12 @@ import {
 } from '#features';
 import type { OpenMediaUpstreams, OpenTextProviders } from '#providers';
 import { PlatformModule, type Platform } from '#runtime';
+import { NewSessions } from './console/new-sessions.js';
 import { SessionAnswer } from './console/session-answer.js';
 import { TaskLife } from './console/task-life.js';
 import { TaskStream } from './console/task-stream.js';
 import { UpstreamStandings } from './console/upstream-standings.js';
-import { CONTROLLERS } from './controllers.js';
+import { CONTROLLERS, MOST_ASKED } from './controllers.js';
 import { Admission } from './http/admission.js';
 import { BodyBudget } from './http/body-budget.js';
 import { DECLARED_ROUTES, declaredRoutes } from './http/declared-routes.js';
@@ -46,6 +48,7 @@ const MIB = 1024 * 1024;
     AdminModule,
     CancellationModule,
     EventsModule,
+    FileSearchModule,
     IdempotencyModule,
     LedgerModule,
     LimitsModule,
@@ -56,7 +59,8 @@ const MIB = 1024 * 1024;
     UsageModule,
     WebhooksModule,
   ],
-  controllers: CONTROLLERS,
+  // The router goes through the routes in this order.
+  controllers: [...new Set([...MOST_ASKED, ...CONTROLLERS])],
   providers: [
     Admission,
     // The console hands its text requests to them.
@@ -66,6 +70,7 @@ const MIB = 1024 * 1024;
     IdempotentRequests,
     KnownModels,
     ModelViews,
+    NewSessions,
     PriceList,
     Quotes,
     SessionAnswer,

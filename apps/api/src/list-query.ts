@@ -66,7 +66,9 @@ function startOf(day: string, param: string): number {
 }
 
 /** @throws GatewayError `invalid_parameter` naming what may be listed. */
-export function groupsOf(list: string, allowed: readonly UsageGroup[] = USAGE_GROUPS): UsageGroup[] {
+export function groupsOf(list: string): UsageGroup[];
+export function groupsOf<Group extends string>(list: string, allowed: readonly Group[]): Group[];
+export function groupsOf(list: string, allowed: readonly string[] = USAGE_GROUPS): string[] {
   const names = [...new Set(list.split(',').map((name) => name.trim()))].filter((name) => name !== '');
   return names.map((name) => {
     const group = allowed.find((known) => known === name);

@@ -2,6 +2,7 @@ import type { INestApplicationContext } from '@nestjs/common';
 import {
   AccessModule,
   applyPricesFile,
+  consoleLinkOf,
   type FilePrice,
   type FirstKey,
   OneTimeLinks,
@@ -20,10 +21,10 @@ export async function seed(api: INestApplicationContext, { config }: Platform): 
   return api.select(AccessModule).get(SeedService).ensureFirstAccount(config.server.GATEWAY_API_KEY);
 }
 
-/** Where the owner of a fresh gateway is signed in, once, within 15 minutes. The fragment reaches no log on the way. */
+/** Where the owner of a fresh gateway is signed in, once, within 15 minutes. */
 export async function consoleLink(api: INestApplicationContext, baseUrl: string): Promise<string> {
   const code = await api.select(SessionsModule).get(OneTimeLinks).createForFirstUser();
-  return `${baseUrl}/console/sign-in#code=${code}`;
+  return consoleLinkOf(baseUrl, code);
 }
 
 /**

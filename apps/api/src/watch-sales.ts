@@ -1,5 +1,5 @@
 import type { INestApplicationContext } from '@nestjs/common';
-import { ModelsOnSale } from '#features';
+import { belowCostText, ModelsOnSale, PricesBelowCost } from '#features';
 import { logger, signals } from '#platform';
 import { type Platform } from '#runtime';
 
@@ -20,6 +20,7 @@ function named(models: readonly string[]): string {
  */
 export async function watchSales(api: INestApplicationContext, { config, health, metrics }: Platform): Promise<void> {
   const onSale = api.get(ModelsOnSale, { strict: false });
+  const belowCost = api.get(PricesBelowCost, { strict: false });
   const sandboxReason = (): string | null =>
     config.database.DATABASE_URL !== undefined && onSale.sandboxSells
       ? 'what the built-in sandbox makes is sold to customers (SANDBOX_SELLS is true)'
@@ -43,8 +44,23 @@ export async function watchSales(api: INestApplicationContext, { config, health,
       signals.sandboxSelling.set(sandboxReason() === null ? 0 : 1);
       const [unpriced, examples] = [await onSale.withoutPrice(), await onSale.atExamplePrices()];
       signals.modelsWithoutPrice.set(unpriced.length + examples.length);
+      await showPricesBelowCost(belowCost);
     },
   });
   for (const reason of [await priceReason(), sandboxReason()])
     if (reason !== null) log.warn('sales.degraded', { reason });
+  await warnOfCosts(belowCost);
+}
+
+async function showPricesBelowCost(belowCost: PricesBelowCost): Promise<void> {
+  const found = await belowCost.all();
+  signals.mediaPriceBelowCost.reset();
+  for (const { upstream, model } of found) signals.mediaPriceBelowCost.set({ upstream, model }, 1);
+}
+
+async function warnOfCosts(belowCost: PricesBelowCost): Promise<void> {
+  const found = await belowCost.all();
+  const reason = named(found.map(belowCostText));
+  if (found.length > 0) log.warn('sales.price_below_cost', { reason });
+  for (const { upstream, unit } of belowCost.unvalued()) log.warn('sales.cost_without_rate', { upstream, unit });
 }

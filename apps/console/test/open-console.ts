@@ -53,6 +53,11 @@ export async function openConsole(
   return { context, page, complaints, requests };
 }
 
+/** @throws Error naming what a page did wrong by itself. */
+export function expectNoComplaint({ complaints }: Watched): void {
+  if (complaints.length > 0) throw new Error(`the pages complain: ${complaints.join('; ')}`);
+}
+
 /** Signs in by a one-time link and waits for the first page. */
 export async function enter(page: Page, link: string): Promise<void> {
   await page.goto(link);
@@ -120,6 +125,30 @@ export async function bareSentences(page: Page): Promise<string[]> {
 /** How far the page reaches beyond the screen to the right, in pixels. */
 export const overhang = (page: Page): Promise<number> =>
   page.evaluate(() => Math.max(0, document.documentElement.scrollWidth - innerWidth));
+
+/** How far what a page showed first has moved since, as browsers count it (cumulative layout shift). */
+export const layoutShift = (page: Page): Promise<number> =>
+  page.evaluate(
+    () =>
+      new Promise<number>((resolve) => {
+        let sum = 0;
+        const add = (entries: PerformanceEntryList) => {
+          for (const entry of entries as (PerformanceEntry & { value: number; hadRecentInput: boolean })[]) {
+            if (!entry.hadRecentInput) sum += entry.value;
+          }
+        };
+        const observer = new PerformanceObserver((list) => add(list.getEntries()));
+        observer.observe({ type: 'layout-shift', buffered: true });
+        // Entries that were kept arrive before the second picture.
+        requestAnimationFrame(() =>
+          requestAnimationFrame(() => {
+            add(observer.takeRecords());
+            observer.disconnect();
+            resolve(sum);
+          }),
+        );
+      }),
+  );
 
 /** Plays a video until its first picture is shown; answers how wide that is, in pixels. */
 export const playedWidth = (video: Locator): Promise<number> =>

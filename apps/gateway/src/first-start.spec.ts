@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { consoleClient } from './testing/console-client.js';
 import { spawnApp, type SpawnedProcess, spawnScript } from './testing/spawned-process.js';
 
 const KEY = /sk-gw-[\w-]+/;
@@ -107,6 +108,10 @@ describe('The first start of a gateway', () => {
     expect(await renewed.exited()).toBe(0);
     const [newToken = ''] = /admin-[\w-]{32}/.exec(renewed.output()) ?? [];
     expect([await ask('/admin/v1/accounts', newToken), await ask('/admin/v1/accounts', token)]).toEqual([200, 401]);
+    const linked = spawnScript(['scripts/console-link.mjs'], environment);
+    expect(await linked.exited()).toBe(0);
+    const [, code = ''] = /sign-in#code=([\w-]{43})$/m.exec(linked.output()) ?? [];
+    expect(await openConsole(url, code)).toEqual(['owner', 'operator']);
     expect(await gateway.end('SIGTERM')).toBe(0);
 
     const offline = spawnScript(['scripts/new-key.mjs'], environment);
@@ -135,3 +140,8 @@ describe('The first start of a gateway', () => {
     expect(await again.end('SIGTERM')).toBe(0);
   });
 });
+
+/** Signs in by a one-time link; answers the roles that it opens. */
+async function openConsole(baseUrl: string, code: string): Promise<readonly string[]> {
+  return (await consoleClient({ baseUrl }).call('POST /sign-in/link', { code })).body.roles;
+}

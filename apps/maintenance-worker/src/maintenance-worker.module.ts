@@ -2,6 +2,7 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import {
   ReservationLedger,
   createWebhookSender,
+  FileIndexer,
   MaintenanceService,
   ReconciliationService,
   RequestLedger,
@@ -18,14 +19,18 @@ import { MaintenanceWorker } from './maintenance-worker.js';
 })
 export class MaintenanceWorkerModule {
   static register(platform: Platform): DynamicModule {
-    const { config, database, store } = platform;
+    const { config, database, store, failpoints } = platform;
     const identity = { id: workerId('maintenance'), role: 'maintenance-worker', concurrency: null } as const;
     const leaseMs = config.worker.TASK_LEASE_SECONDS * 1000;
     return {
       module: MaintenanceWorkerModule,
       imports: [PlatformModule.register(platform)],
       providers: [
-        { provide: MaintenanceService, useValue: new MaintenanceService(database, store, config.retention) },
+        {
+          provide: MaintenanceService,
+          useValue: new MaintenanceService(database, store, config.retention, failpoints),
+        },
+        { provide: FileIndexer, useValue: new FileIndexer(database, store, failpoints) },
         { provide: WebhookSender, useValue: createWebhookSender(platform) },
         { provide: WorkerHeartbeat, useValue: new WorkerHeartbeat(database, identity, leaseMs) },
       ],

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import {
+  FileIndexer,
   ReservationLedger,
   Loop,
   MaintenanceService,
@@ -15,11 +16,13 @@ import { type Worker } from '#runtime';
 const ROUND_MS = 30_000;
 /** How often webhooks that are due are looked for, in milliseconds. */
 const WEBHOOKS_MS = 250;
+/** How often files that wait to be indexed are looked for, in milliseconds. */
+const FILES_MS = 500;
 /** How often holds of processes that died, days to sum up and a reconciliation that is due are looked for. */
 const BOOKS_MS = 60_000;
 
 /**
- * The worker that sends webhooks, removes what has expired or is too old, makes the coming months' partitions, gives
+ * The worker that sends webhooks, makes files searchable, removes what has expired or is too old, makes the coming months' partitions, gives
  * back what dead processes were holding, sums up each day that is over and reconciles the books once a day. Any number
  * may run at once: they share the work.
  */
@@ -35,10 +38,12 @@ export class MaintenanceWorker implements Worker {
     usageDays: UsageDaysService,
     private readonly webhooks: WebhookSender,
     private readonly heartbeat: WorkerHeartbeat,
+    private readonly indexer: FileIndexer,
   ) {
     this.loops = [
       new Loop('maintenance', ROUND_MS, () => maintenance.run()),
       new Loop('webhooks', WEBHOOKS_MS, () => webhooks.sendDue()),
+      new Loop('file-index', FILES_MS, () => indexer.indexNext()),
       new Loop('abandoned-holds', BOOKS_MS, async () => (await requests.releaseExpired()) > 0),
       new Loop('abandoned-reservations', BOOKS_MS, async () => (await reservations.closeExpired()) > 0),
       new Loop('usage-days', BOOKS_MS, () => usageDays.closeDue()),
@@ -55,7 +60,9 @@ export class MaintenanceWorker implements Worker {
 
   /** Lets what is under way come to its end, which each part of it bounds by itself. */
   async stop(): Promise<void> {
+    const indexed = this.indexer.close();
     await Promise.all(this.loops.map((loop) => loop.stop()));
+    await indexed;
     await this.webhooks.finished();
     await this.heartbeat.gone();
   }

@@ -81,6 +81,8 @@ export type { ConsoleOverview, ConsoleWarning } from './console/overview.js';
 export type { ConsoleSession, SignInMethod } from './console/session.js';
 export type { ConsoleTask, ConsoleTaskDetails, ConsoleTaskEvent } from './console/tasks.js';
 export { type ErrorCode, ERRORS, type FieldError, GatewayError } from './errors.js';
+export type { FileAttributes, Passage } from './file-search/passage.js';
+export { passesFilter, readSearchFilter, type SearchFilter } from './file-search/search-filter.js';
 export { isJsonObject, type JsonObject, type JsonValue } from './json.js';
 export { type Book, type BookMove, entrySql, kindSql, LEDGER_KINDS, type LedgerKind } from './ledger/ledger.js';
 export {
@@ -104,6 +106,7 @@ export {
   type UndeliveredOutput,
 } from './media-provider.js';
 export {
+  type CallbackRequest,
   type CallFacts,
   type CallPlan,
   type CannotMake,
@@ -170,8 +173,14 @@ export {
   type GeminiTool,
 } from './text/gemini-request.js';
 export { isIdentifier } from './text/identifier.js';
-export type { MessagesBlock, MessagesDocumentBlock, MessagesImageBlock } from './text/messages-blocks.js';
+export type {
+  MessagesBlock,
+  MessagesDocumentBlock,
+  MessagesImageBlock,
+  MessagesSearchResultBlock,
+} from './text/messages-blocks.js';
 export { CountTokensRequest, DEFAULT_MAX_TOKENS, MessagesRequest, type MessagesTool } from './text/messages-request.js';
+export { PRICED_BETAS } from './text/priced-fields.js';
 export { isKnownItem, type ResponsesBlock, type ResponsesItem, type ResponsesMessage } from './text/responses-items.js';
 export { RESPONSES_LIMITS, ResponsesRequest } from './text/responses-request.js';
 export {

@@ -40,6 +40,8 @@ export type Ticket = JsonObject & {
 export interface VendorCost {
   readonly micros: bigint;
   readonly unit: string;
+  /** The same in micros of the unit of balances, by the rate that the operator set; absent: nobody said what it is worth. */
+  readonly worthMicros?: bigint;
 }
 
 /** How an upstream would make an order. */
@@ -123,6 +125,17 @@ export type Verified =
       readonly vendor?: { readonly status?: number; readonly code?: string; readonly message?: string };
     };
 
+/** What was sent to an address that a vendor was given. Nothing of it is believed. */
+export interface CallbackRequest {
+  readonly method: string;
+  /** As the vendor was given it, without its query. */
+  readonly path: string;
+  readonly query: string;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** Undefined when it was no JSON object, or too long. */
+  readonly body: JsonObject | undefined;
+}
+
 /** What holds for every call of an upstream. Times in milliseconds. */
 export interface UpstreamTraits {
   /** `task`: `start` answers an operation. `call`: one long request that answers the files. */
@@ -177,6 +190,12 @@ export interface MediaUpstream {
 
   /** Asks the vendor to stop. Absent when the vendor cannot. @throws MediaFailure */
   readonly cancel?: ((operation: Operation, call: VendorCall) => Promise<'cancelled' | 'too_late'>) | undefined;
+
+  /**
+   * What is answered to a callback. `forged`: whoever sent it does not hold the key. Absent: callbacks of this vendor carry no proof
+   * and want no answer.
+   */
+  readonly readCallback?: ((request: CallbackRequest) => 'forged' | { readonly reply: JsonObject }) | undefined;
 
   /** A free call that proves address and credentials. Never throws for what the vendor says. */
   verify(call: Pick<VendorCall, 'signal' | 'note'>): Promise<Verified>;

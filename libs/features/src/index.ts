@@ -24,13 +24,36 @@ export { exportPrices, importPrices } from './billing/prices/price-commands.js';
 export { type ImportedPrices, PriceImport } from './billing/prices/price-import.js';
 export { type ListedPrice, PriceList } from './billing/prices/price-list.js';
 export { PricePreview } from './billing/prices/price-preview.js';
+export { belowCostText, PricesBelowCost } from './billing/prices/prices-below-cost.js';
 export { PricesService } from './billing/prices/prices.service.js';
 export { fieldName, type FilePrice, readPricesFile } from './billing/prices/read-prices-file.js';
 export { seedExamplePrices } from './billing/prices/seed-prices.js';
+export { MARGIN_GROUPS, MarginsService } from './billing/usage/margins.service.js';
 export { UsageDaysService } from './billing/usage/usage-days.service.js';
 export { USAGE_GROUPS, type UsageGroup, type UsageQuery } from './billing/usage/usage-sums.js';
 export { UsageModule } from './billing/usage/usage.module.js';
 export { UsageService, type UsageSum } from './billing/usage/usage.service.js';
+export { type Chunking, DEFAULT_CHUNKING } from './file-search/chunking.js';
+export { contentTypeOf, FORMAT_BYTES, formatOf } from './file-search/extract/file-format.js';
+export { FileIndexer } from './file-search/file-indexer.js';
+export { FileSearch } from './file-search/file-search.js';
+export { FileSearchModule } from './file-search/file-search.module.js';
+export { type FileListQuery, FilesService } from './file-search/files.service.js';
+export { cleanFilename, FILE_PURPOSES, type FilePurpose, type UploadedFile } from './file-search/uploaded-file.js';
+export {
+  type EntryListQuery,
+  type NewEntry,
+  VectorStoreFilesService,
+} from './file-search/vector-store-files.service.js';
+export {
+  ENTRY_STATES,
+  type FileBatch,
+  type FileCounts,
+  type StoreEntry,
+  type VectorStore,
+  type VectorStoreSettings,
+} from './file-search/vector-store.js';
+export { VectorStoresService } from './file-search/vector-stores.service.js';
 export { IdempotencyModule } from './idempotency/idempotency.module.js';
 export {
   type Attempt,
@@ -67,8 +90,12 @@ export { type TaskSearch, TaskSearchService } from './operations/task-search.js'
 export { WorkerHeartbeat } from './operations/worker-heartbeat.js';
 export { WorkersService, type WorkerView } from './operations/workers.service.js';
 export type { Page, PageRequest } from './paging/page.js';
+export { printedConsoleLink } from './people/console-link-command.js';
+export { IdentitiesService } from './people/identities.service.js';
+export { type AuthorizationChecks, IdentityProvider } from './people/identity-provider.js';
 export { InvitationsService, type OpenInvitation } from './people/invitations.service.js';
-export { OneTimeLinks } from './people/one-time-links.js';
+export { consoleLinkOf, OneTimeLinks } from './people/one-time-links.js';
+export { PasskeysService, type RelyingParty } from './people/passkeys.service.js';
 export { type AccountPerson, type KnownPerson, PeopleService } from './people/people.service.js';
 export type { OpenSession } from './sessions/session-row.js';
 export { SessionsModule } from './sessions/sessions.module.js';
@@ -102,13 +129,12 @@ export type { MakeRoom } from './text/make-room.js';
 export { messagesStyle } from './text/messages/messages-style.js';
 export { checkedBody } from './text/refusals.js';
 export { resolveReferences } from './text/resolve-references.js';
-export type { NamedData } from './text/server-sent-event.js';
 export { compactionOf } from './text/responses/compaction.js';
 export { replayResponse } from './text/responses/replay-response.js';
 export { responsesStyle } from './text/responses/responses-style.js';
 export { INCLUDABLE, type Includable, writeInputItem } from './text/responses/write-input-item.js';
 export { expectShortEcho } from './text/responses/write-responses-answer.js';
-export { EVENT_STREAM } from './text/server-sent-event.js';
+export { EVENT_STREAM, type NamedData } from './text/server-sent-event.js';
 export { CONVERSATION_JSON } from './text/stored-json.js';
 export type { TextOrder } from './text/text-order.js';
 export type { StreamPiece, TextStream } from './text/text-stream.js';

@@ -2,6 +2,7 @@ export { checkMediaUpstream } from './media/check-media-upstreams.js';
 export { MediaUpstreamEntry } from './media/media-upstream-entry.js';
 export {
   type ConfiguredMediaUpstream,
+  type MediaAllowance,
   openMediaUpstreams,
   type OpenMediaUpstreams,
 } from './media/open-media-upstreams.js';

@@ -2,7 +2,13 @@ export { AdminToken, renewAdminToken } from './admin-token.js';
 export { backUp, restore } from './backup/backup-place.js';
 export { type ProcessConfig, readProcessConfig } from './config/process-config.js';
 export { SalesConfig, sandboxSells } from './config/sales.config.js';
-export { CRASH_POINTS, type Failpoint, type Failpoints } from './failpoints/failpoints.js';
+export {
+  CRASH_POINTS,
+  type Failpoint,
+  type Failpoints,
+  FILE_CRASH_POINTS,
+  noFailpoints,
+} from './failpoints/failpoints.js';
 export { onPlatform } from './on-platform.js';
 export { openPlatform, type Platform, publicBaseUrl } from './platform.js';
 export {

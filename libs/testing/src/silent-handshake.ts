@@ -4,6 +4,8 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 /** A server that takes connections, agrees to speak TLS, and then says nothing. */
 export interface SilentHandshake {
   readonly port: number;
+  /** How many connections are open. */
+  readonly connections: number;
   close(): Promise<void>;
 }
 
@@ -27,6 +29,9 @@ export async function startSilentHandshake(): Promise<SilentHandshake> {
   await once(server, 'listening');
   return {
     port: (server.address() as AddressInfo).port,
+    get connections() {
+      return sockets.size;
+    },
     close: async () => {
       for (const socket of sockets) socket.destroy();
       server.close();

@@ -1,6 +1,6 @@
 import type { Request } from 'express';
 import { GatewayError } from '#contracts';
-import type { Caller, Operator } from '#features';
+import type { Caller, OpenSession, Operator } from '#features';
 import { openSession } from './console-gate.js';
 
 /** Who acts, for the audit: the user, the key, or the operator whose token opened the session. */
@@ -18,3 +18,10 @@ export function accountCaller({ caller }: Request): Caller {
 
 /** Whose models are listed: an operator without an account sees all of them. */
 export const everyModel = ({ caller }: Request): Pick<Caller, 'allowedModels'> => caller ?? { allowedModels: [] };
+
+/** Who is signed in. @throws GatewayError `permission_denied`: operators by token and holders of a key have no profile. */
+export function personOf(request: Request): NonNullable<OpenSession['user']> {
+  const { user } = openSession(request);
+  if (user) return user;
+  throw new GatewayError('permission_denied', 'This session belongs to no person: sign in as one.');
+}

@@ -8,8 +8,8 @@ const PASSWORD = 'correct horse battery';
 const NOBODYS_TASK = 'task_00000000000000000000000000';
 
 type Route = keyof ConsoleApi;
-/** What the pages know already and the gateway does not have yet: `GET /sign-in` offers no passkey. */
-const TO_COME = /\/passkeys?(\/|$)|\/uploads$/;
+/** What the pages know already and the gateway does not have yet. */
+const TO_COME = /\/uploads$/;
 const ROUTES = (Object.keys(CONSOLE_ACCESS) as Route[])
   .filter((name) => !TO_COME.test(name))
   .map((name) => ({ name, ...CONSOLE_ACCESS[name] }));

@@ -19,3 +19,7 @@ export class ConsoleRefusal extends GatewayError {
     super(CODES[consoleCode], message, param === undefined ? {} : { param });
   }
 }
+
+/** Nobody is signed in by what was given. */
+export const wrongCredentials = (message: string, param?: string): ConsoleRefusal =>
+  new ConsoleRefusal('wrong_credentials', message, param);

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { ConsoleSession } from '#contracts';
-import { type OpenSession, PeopleService, SESSION_IDLE_HOURS } from '#features';
+import { type OpenSession, PasskeysService, PeopleService, SESSION_IDLE_HOURS } from '#features';
 import { PLATFORM, type Platform, SANDBOX_MAY_SELL } from '#runtime';
 import { PROOF_MS } from './console-gate.js';
 
@@ -11,13 +11,16 @@ const HOUR_MS = 3_600_000;
 export class SessionAnswer {
   constructor(
     private readonly people: PeopleService,
+    private readonly passkeys: PasskeysService,
     @Inject(PLATFORM) private readonly platform: Platform,
     @Inject(SANDBOX_MAY_SELL) private readonly sandbox: boolean,
   ) {}
 
   async of(session: OpenSession): Promise<ConsoleSession> {
     const { user, provedAt, seenAt, expiresAt } = session;
-    const memberships = user ? await this.people.membershipsOf(user.id) : [];
+    const [memberships, passkeys] = user
+      ? await Promise.all([this.people.membershipsOf(user.id), this.passkeys.countOf(user.id)])
+      : [[], 0];
     return {
       id: session.id,
       method: session.method,
@@ -26,7 +29,7 @@ export class SessionAnswer {
         name: user.name,
         email: user.email,
         has_password: user.hasPassword,
-        passkeys: 0,
+        passkeys,
       },
       account: session.account,
       roles: session.roles,
@@ -38,7 +41,7 @@ export class SessionAnswer {
       })),
       currency: this.platform.config.server.BALANCE_UNIT,
       proved_until: provedUntil(provedAt),
-      proofs: proofsOf(session),
+      proofs: proofsOf(session, passkeys > 0),
       started_at: session.startedAt.toISOString(),
       idle_ends_at: new Date(
         Math.min(seenAt.getTime() + SESSION_IDLE_HOURS * HOUR_MS, expiresAt.getTime()),
@@ -54,7 +57,7 @@ function provedUntil(provedAt: Date | null): string | null {
   return endsMs > Date.now() ? new Date(endsMs).toISOString() : null;
 }
 
-function proofsOf({ user, operator }: OpenSession): ConsoleSession['proofs'] {
+function proofsOf({ user, operator }: OpenSession, hasPasskey: boolean): ConsoleSession['proofs'] {
   if (operator) return ['operator_token'];
-  return user?.hasPassword ? ['password'] : [];
+  return [...(user?.hasPassword ? (['password'] as const) : []), ...(hasPasskey ? (['passkey'] as const) : [])];
 }

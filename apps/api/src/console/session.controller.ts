@@ -5,8 +5,9 @@ import { type GuessLimiter, OPERATOR_GUESSES, PeopleService, SessionsService } f
 import { PLATFORM, type Platform } from '#runtime';
 import { checked } from '../checked-input.js';
 import { OperatorAccess } from '../routes/ops/operator-access.js';
+import { personOf } from './acting.js';
 import { CONSOLE_API, CONSOLE_ROLES_OF_TOKENS, openSession } from './console-gate.js';
-import { ConsoleRefusal } from './console-refusal.js';
+import { ConsoleRefusal, wrongCredentials } from './console-refusal.js';
 import { type Answer, ConsoleRoutes, Reads, Writes } from './console-routes.js';
 import { SessionAnswer } from './session-answer.js';
 import { clearSessionCookie, sessionTokenOf, setSessionCookie } from './session-cookie.js';
@@ -87,7 +88,7 @@ export class SessionController {
       return (role !== null && CONSOLE_ROLES_OF_TOKENS[role] === operator?.role) || null;
     };
     if ((await this.guesses.check({ address, requestId }, isRight)) === null) {
-      throw new ConsoleRefusal('wrong_credentials', 'That is not right.', session.user ? 'password' : 'token');
+      throw wrongCredentials('That is not right.', session.user ? 'password' : 'token');
     }
     await this.sessions.prove(session.id);
     return this.answer(sessionTokenOf(request) ?? '');
@@ -117,14 +118,14 @@ export class SessionController {
 
   @Writes('profile')
   async rename(@Body() body: unknown, @Req() request: Request): Answer<'POST /profile'> {
-    await this.people.rename(userIdOf(request), checked(ProfileBody, body));
+    await this.people.rename(personOf(request).id, checked(ProfileBody, body));
     return this.answer(sessionTokenOf(request) ?? '');
   }
 
   @Writes('profile/password')
   async setPassword(@Body() body: unknown, @Req() request: Request): Answer<'POST /profile/password'> {
     const { password } = checked(NewPasswordBody, body);
-    await this.people.setPassword(userIdOf(request), password, openSession(request).id);
+    await this.people.setPassword(personOf(request).id, password, openSession(request).id);
     return this.answer(sessionTokenOf(request) ?? '');
   }
 
@@ -133,11 +134,4 @@ export class SessionController {
     if (!session) throw new ConsoleRefusal('sign_in_required', 'The session is over: sign in again.');
     return this.answers.of(session);
   }
-}
-
-/** @throws GatewayError `permission_denied`: operators by token have no profile. */
-function userIdOf(request: Request): string {
-  const { user } = openSession(request);
-  if (user) return user.id;
-  throw new GatewayError('permission_denied', 'This session belongs to no person: sign in as one.');
 }

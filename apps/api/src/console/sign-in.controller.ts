@@ -1,29 +1,25 @@
 import { Body, Controller, Inject, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { GatewayError, type SignInMethod } from '#contracts';
+import { GatewayError } from '#contracts';
 import {
   AccessService,
   expectAllowedAddress,
   type GuessLimiter,
+  IdentityProvider,
   InvitationsService,
   OneTimeLinks,
   OPERATOR_GUESSES,
   PeopleService,
-  type SessionOwner,
-  SessionsService,
 } from '#features';
-import { logger } from '#platform';
 import { PLATFORM, type Platform } from '#runtime';
 import { checked } from '../checked-input.js';
 import { OperatorAccess } from '../routes/ops/operator-access.js';
 import { CONSOLE_API, CONSOLE_ROLES_OF_TOKENS } from './console-gate.js';
-import { ConsoleRefusal } from './console-refusal.js';
+import { wrongCredentials } from './console-refusal.js';
 import { type Answer, ConsoleRoutes, Reads, Writes } from './console-routes.js';
-import { SessionAnswer } from './session-answer.js';
-import { setSessionCookie } from './session-cookie.js';
+import { NewSessions } from './new-sessions.js';
+import { isPageOf, relyingParty } from './relying-party.js';
 import { CodeBody, InvitationBody, KeySignInBody, OperatorSignInBody, PasswordSignInBody } from './sign-in.dto.js';
-
-const log = logger('console');
 
 /** The ways into the console. Whatever was wrong, the answer is the same, and who guesses is slowed down. */
 @Controller(CONSOLE_API.slice(1))
@@ -32,22 +28,25 @@ export class SignInController {
   private readonly operators: OperatorAccess;
 
   constructor(
-    @Inject(PLATFORM) platform: Platform,
+    @Inject(PLATFORM) private readonly platform: Platform,
     @Inject(OPERATOR_GUESSES) private readonly guesses: GuessLimiter,
     private readonly access: AccessService,
     private readonly people: PeopleService,
     private readonly links: OneTimeLinks,
     private readonly invitations: InvitationsService,
-    private readonly sessions: SessionsService,
-    private readonly answers: SessionAnswer,
+    private readonly identityProvider: IdentityProvider,
+    private readonly newSessions: NewSessions,
   ) {
     this.operators = OperatorAccess.on(platform);
   }
 
   @Reads('sign-in')
-  async methods(): Answer<'GET /sign-in'> {
+  async methods(@Req() request: Request): Answer<'GET /sign-in'> {
     const operatorToken = this.operators.checkOf('admin') ?? this.operators.checkOf('viewer');
-    return { password: true, passkey: false, api_key: true, operator_token: operatorToken !== null, oidc: null };
+    const party = relyingParty(this.platform.config);
+    const { name: oidc } = this.identityProvider;
+    const passkey = party !== null && isPageOf(party, request.hostname);
+    return { password: true, passkey, api_key: true, operator_token: operatorToken !== null, oidc };
   }
 
   @Writes('sign-in/link')
@@ -58,8 +57,8 @@ export class SignInController {
   ): Answer<'POST /sign-in/link'> {
     const { code } = checked(CodeBody, body);
     const userId = await this.guess(request, () => this.links.use(code));
-    if (userId === null) throw wrong('The link was used already, or is older than 15 minutes.');
-    return this.open('link', { userId }, request, response);
+    if (userId === null) throw wrongCredentials('The link was used already, or is older than 15 minutes.');
+    return this.newSessions.open('link', { userId }, request, response);
   }
 
   @Writes('sign-in/password')
@@ -70,8 +69,8 @@ export class SignInController {
   ): Answer<'POST /sign-in/password'> {
     const { email, password } = checked(PasswordSignInBody, body);
     const userId = await this.guess(request, () => this.people.withPassword(email, password));
-    if (userId === null) throw wrong('The e-mail address or the password is wrong.');
-    return this.open('password', { userId }, request, response);
+    if (userId === null) throw wrongCredentials('The e-mail address or the password is wrong.');
+    return this.newSessions.open('password', { userId }, request, response);
   }
 
   /** The session may do exactly what the key may. */
@@ -84,7 +83,7 @@ export class SignInController {
     const { key } = checked(KeySignInBody, body);
     const { apiKeyId, accountId, allowedAddresses } = await this.callerOf(key.trim(), request);
     if (allowedAddresses.length > 0) expectAllowedAddress(allowedAddresses, request.ip);
-    return this.open('api_key', { apiKeyId, accountId }, request, response);
+    return this.newSessions.open('api_key', { apiKeyId, accountId }, request, response);
   }
 
   @Writes('sign-in/operator')
@@ -96,8 +95,8 @@ export class SignInController {
     const { token } = checked(OperatorSignInBody, body);
     const role = await this.guess(request, () => this.operators.roleOf(token));
     const operatorCheck = role && this.operators.checkOf(role);
-    if (!role || !operatorCheck) throw wrong('That is neither the admin token nor the viewer token.');
-    return this.open(
+    if (!role || !operatorCheck) throw wrongCredentials('That is neither the admin token nor the viewer token.');
+    return this.newSessions.open(
       'operator_token',
       { operatorRole: CONSOLE_ROLES_OF_TOKENS[role], operatorCheck },
       request,
@@ -125,7 +124,7 @@ export class SignInController {
     const joined = await this.guess(request, () => this.invitations.accept(operator, code, person));
     if (!joined) throw usedInvitation();
     const owner = { userId: joined.userId, accountId: joined.accountId ?? undefined };
-    return this.open('invitation', owner, request, response);
+    return this.newSessions.open('invitation', owner, request, response);
   }
 
   private guess<Opened>(
@@ -140,27 +139,9 @@ export class SignInController {
       return await this.access.authenticate(key, () => request.ip);
     } catch (error) {
       if (!(error instanceof GatewayError) || error.code !== 'invalid_api_key') throw error;
-      throw wrong(error.publicMessage);
+      throw wrongCredentials(error.publicMessage);
     }
-  }
-
-  /** A holder of a key has proved the key, which opens nothing that needs proof. */
-  private async open(
-    method: SignInMethod,
-    owner: SessionOwner,
-    request: Request,
-    response: Response,
-  ): Answer<'GET /session'> {
-    const place = { address: request.ip, agent: request.get('user-agent') };
-    const token = await this.sessions.open(method, owner, place, method !== 'api_key');
-    const session = await this.sessions.read(token);
-    if (!session) throw wrong('The user may not sign in.');
-    const { requestId, ip: address } = request;
-    log.info('console.signed_in', { requestId, address, method, userId: session.user?.id, sessionId: session.id });
-    setSessionCookie(request, response, token);
-    return this.answers.of(session);
   }
 }
 
-const wrong = (message: string): ConsoleRefusal => new ConsoleRefusal('wrong_credentials', message);
-const usedInvitation = (): ConsoleRefusal => wrong('The invitation was taken already, or is older than 72 hours.');
+const usedInvitation = () => wrongCredentials('The invitation was taken already, or is older than 72 hours.');

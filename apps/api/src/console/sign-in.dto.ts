@@ -1,6 +1,9 @@
-import { IsOptional, IsString, MaxLength, MinLength } from 'class-validator';
+import { IsObject, IsOptional, IsString, MaxLength, MinLength } from 'class-validator';
+import type { JsonObject } from '#contracts';
 
 const SECRET_MAX = 500;
+const CHALLENGE_MAX = 1_000;
+const PATH_MAX = 2_000;
 
 /** A code of a link. */
 export class CodeBody {
@@ -80,4 +83,32 @@ export class NewPasswordBody {
   @IsString()
   @MaxLength(SECRET_MAX)
   password!: string;
+}
+
+/** What a browser answers to a challenge; what must stand in `response` is checked with its signature. */
+export class PasskeyAnswerBody {
+  @IsString()
+  @MinLength(1)
+  @MaxLength(CHALLENGE_MAX)
+  challenge_id!: string;
+
+  @IsObject()
+  response!: JsonObject;
+}
+
+export class NewPasskeyBody extends PasskeyAnswerBody {
+  @IsString()
+  name!: string;
+}
+
+export class SingleSignOnBody {
+  @IsOptional()
+  @IsString()
+  @MaxLength(PATH_MAX)
+  to?: string;
+
+  @IsOptional()
+  @IsString()
+  @MaxLength(SECRET_MAX)
+  invitation?: string;
 }

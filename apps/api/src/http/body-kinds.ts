@@ -18,6 +18,8 @@ export const BODY_KINDS = {
   fields: { announcedBytes: 1024 * 1024, json: FIELDS },
   /** What nobody looks at, so that whoever sends it needs no key. */
   unread: { announcedBytes: undefined, json: FIELDS },
+  /** A file, which its handler writes to the store while it comes. */
+  upload: { announcedBytes: undefined, json: FIELDS },
   /** Fields with pictures in them. */
   pictures: { announcedBytes: undefined, json: FIELDS },
   /** Turns and tools that the caller shapes, with pictures in them. */

@@ -32,7 +32,7 @@ export function jsonBody(bounds: BodyBounds): RequestHandler {
   return async (request: Request, response: Response, next: NextFunction) => {
     // That there is no such path says more than that its body is of another type, and nobody reads it.
     const isRead = request.match.pattern !== undefined || isJson(request.headers['content-type']);
-    if (carriesBody(request) && isRead) {
+    if (carriesBody(request) && isRead && request.match.facts.body !== 'upload') {
       expectPlainJson(request.headers);
       if (announcesBody(request.headers)) await takeBody(request, response, bounds);
     }

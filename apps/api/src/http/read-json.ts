@@ -13,7 +13,7 @@ const LARGE_BYTES = 1024 * 1024;
  */
 export function readJson(bytes: Buffer, from: number, scan: JsonScan): unknown {
   if (bytes.length > LARGE_BYTES) return readLargeJson(bytes, from, scan);
-  const text = textOf(from === 0 ? bytes : bytes.subarray(from));
+  const text = from === 0 ? textOf(bytes, scan.latin1) : textOf(bytes.subarray(from));
   const value = parsedJson(text);
   if (mayHoldRefusedKeys(text, scan) || keysIn(value) !== scan.keys) refuseKeys(text);
   return value;

@@ -10,6 +10,8 @@ export interface OperationText {
   readonly parameters?: readonly JsonObject[];
   /** Schema of the JSON body. */
   readonly body?: JsonObject;
+  /** Schema of a form with a file, instead of a JSON body. */
+  readonly form?: JsonObject;
   /** Schema of the JSON answer, or the whole answer object when it is of another type. */
   readonly answer: JsonObject;
   readonly errors?: readonly ErrorCode[];
@@ -28,6 +30,7 @@ export function operation(text: OperationText, access: RouteAccess): JsonObject 
     ...(text.description !== undefined && { description: text.description }),
     ...(text.parameters && { parameters: [...text.parameters] }),
     ...(text.body && { requestBody: { required: true, content: { 'application/json': { schema: text.body } } } }),
+    ...(text.form && { requestBody: { required: true, content: { 'multipart/form-data': { schema: text.form } } } }),
     responses: { 200: answerOf(text.answer), ...errorAnswers(errors) },
     ...(access === 'open' && { security: [] }),
     ...(access === 'operator' && { security: [{ adminToken: [] }] }),

@@ -1,8 +1,8 @@
-import type { ConsoleApi, ConsoleFailure } from '#contracts';
+import type { CONSOLE_VERSION, ConsoleApi, ConsoleFailure } from '#contracts';
 import { ApiError } from './api-error';
 
 /** The version of the interface that these pages were built for; a newer gateway asks for a reload. */
-const VERSION = 1;
+const VERSION: typeof CONSOLE_VERSION = 1;
 const BASE = '/console/api';
 const METHOD_LENGTH_READ = 'GET '.length;
 

@@ -1,6 +1,6 @@
 import { shortId } from '../format/number';
 import { formatHeadline, formatMoney } from '../format/money';
-import { formatDateTime, formatMoment, type Moment, toDate } from '../format/time';
+import { formatClock, formatDateTime, formatMoment, type Moment, toDate } from '../format/time';
 import { useLanguage } from '../messages/language';
 import { useSession } from '../api/queries';
 import { CopyButton } from './copy-button';
@@ -26,13 +26,21 @@ export function Money({
   );
 }
 
-/** A moment: relative within a day, then the date; hovering shows it whole. */
-export function Time({ at, absolute = false }: { readonly at: Moment; readonly absolute?: boolean }) {
+/** A moment: relative within a day, then the date; hovering shows it whole. `isClock`: the time of day, to the second. */
+export function Time({
+  at,
+  absolute = false,
+  isClock = false,
+}: {
+  readonly at: Moment;
+  readonly absolute?: boolean;
+  readonly isClock?: boolean;
+}) {
   const { language } = useLanguage();
   const iso = toDate(at).toISOString();
   return (
     <time dateTime={iso} title={iso}>
-      {absolute ? formatDateTime(at, language) : formatMoment(at, language)}
+      {isClock ? formatClock(at, language) : absolute ? formatDateTime(at, language) : formatMoment(at, language)}
     </time>
   );
 }

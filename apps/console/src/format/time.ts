@@ -25,6 +25,10 @@ export function formatMoment(moment: Moment, language: string, nowMs = Date.now(
 export const formatDateTime = (moment: Moment, language: string): string =>
   new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' }).format(toDate(moment));
 
+/** The time of day, to the second. */
+export const formatClock = (moment: Moment, language: string): string =>
+  new Intl.DateTimeFormat(language, { timeStyle: 'medium' }).format(toDate(moment));
+
 /** A day of the form 2026-11-22, which stands for itself in every zone. */
 export const formatDay = (day: string, language: string): string =>
   new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeZone: 'UTC' }).format(new Date(`${day}T00:00:00Z`));

@@ -22,6 +22,8 @@ export const en = {
   keys,
   tasks,
   playground,
+  /** What the catalogue says of fields, by its own English words. Here they are these words. */
+  fieldNotes: {} as Readonly<Record<string, string>>,
   models,
   money,
   webhooks,

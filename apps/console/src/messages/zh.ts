@@ -1,6 +1,7 @@
 import type { Messages } from './en';
 import { admin } from './zh/admin';
 import { common, failures, product, status } from './zh/common';
+import { fieldNotes } from './zh/field-notes';
 import { keys } from './zh/keys';
 import { money } from './zh/money';
 import { account, overview } from './zh/overview';
@@ -22,6 +23,7 @@ export const zh = {
   keys,
   tasks,
   playground,
+  fieldNotes,
   models,
   money,
   webhooks,

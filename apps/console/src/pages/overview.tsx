@@ -1,16 +1,22 @@
 import { Link } from '@tanstack/react-router';
+import { lazy, Suspense } from 'react';
 import { useLiveTasks } from '../api/live-tasks';
 import { useMay, useRead, useSession } from '../api/queries';
 import type { ConsoleOverview } from '../api/types';
 import { Card, Notice, Page } from '../components/page';
-import { Loaded } from '../components/states';
+import { Loaded, Skeleton } from '../components/states';
 import { Status } from '../components/status';
 import { Tile } from '../components/tile';
 import { Money, None, Time } from '../components/values';
 import { formatHeadline } from '../format/money';
 import { formatCount, formatShare } from '../format/number';
 import { useLanguage, useMessages } from '../messages/language';
+import { dayAgo } from '../format/time';
 import { Gallery } from './tasks/gallery';
+import { CHART_HEIGHT } from './usage/chart-size';
+
+const UsageChart = lazy(() => import('./usage/usage-chart'));
+const CHART_DAYS = 29;
 
 export function OverviewPage() {
   const { overview, shell } = useMessages();
@@ -40,6 +46,7 @@ function AccountOverview() {
           ))}
           <Numbers data={data} />
           <FirstSteps data={data} />
+          {data.requests_7_days > 0 && <Spending />}
           <Latest data={data} />
         </div>
       )}
@@ -84,6 +91,26 @@ function Numbers({ data }: { readonly data: ConsoleOverview }) {
         <Tile label={overview.open} value={formatCount(data.open_tasks, language)} />
       </Link>
     </div>
+  );
+}
+
+/** Money by day of the last 30 days. */
+function Spending() {
+  const { overview, money } = useMessages();
+  const mayReadUsage = useMay('usage:read');
+  const query = { from: dayAgo(CHART_DAYS), to: dayAgo(0), group_by: 'day,model' };
+  const usage = useRead('GET /usage', { query }, { enabled: mayReadUsage });
+  if (!mayReadUsage) return null;
+  return (
+    <Card title={money.usage.chart} actions={<Link to="/usage">{overview.seeAll}</Link>}>
+      <Loaded query={usage} height={CHART_HEIGHT}>
+        {(data) => (
+          <Suspense fallback={<Skeleton height={CHART_HEIGHT} />}>
+            <UsageChart data={data} />
+          </Suspense>
+        )}
+      </Loaded>
+    </Card>
   );
 }
 

@@ -63,6 +63,7 @@ describe('The image', () => {
       'scripts/restore.mjs',
       'scripts/prices.mjs',
       'scripts/new-key.mjs',
+      'scripts/console-link.mjs',
       'deploy/entrypoint.mjs',
     ]);
     for (const [from] of COPIED) expect([from, existsSync(from)]).toEqual([from, true]);

@@ -265,7 +265,7 @@ describe('What the gateway has no price for', () => {
     expect(open.vendor.seen.length).toBe(asked);
   });
 
-  it('passes on only the betas that the policy lists', async () => {
+  it('passes on only the betas that cost no more than tokens, or that the policy lists', async () => {
     const { path, headers, body } = textRequest('messages', {
       key: gateway.key,
       model: MODEL_OVER.messages,
@@ -275,6 +275,9 @@ describe('What the gateway has no price for', () => {
     const [some, all] = [gateway, open];
     await some.send('POST', path, body, { ...headers, ...betas });
     expect(some.vendor.last.headers['anthropic-beta']).toBeUndefined();
+    const free = { 'anthropic-beta': 'context-1m-2025-08-07,context-management-2025-06-27, effort-2025-11-24' };
+    await some.send('POST', path, body, { ...headers, ...free });
+    expect(some.vendor.last.headers['anthropic-beta']).toBe('context-management-2025-06-27,effort-2025-11-24');
     await all.send('POST', path, body, { ...headers, ...betas });
     expect(all.vendor.last.headers['anthropic-beta']).toBe('context-1m-2025-08-07,fast-mode-2026-02-01');
   });

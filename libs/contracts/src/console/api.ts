@@ -30,6 +30,8 @@ export const CONSOLE_ACCESS: Readonly<Record<ConsoleRoute, ConsoleAccess>> = {
   'POST /sign-in/operator': open,
   'POST /sign-in/passkey/options': open,
   'POST /sign-in/passkey': open,
+  'POST /sign-in/oidc': open,
+  'GET /sign-in/oidc/callback': open,
   'POST /sign-in/invitation/preview': open,
   'POST /sign-in/invitation': open,
   'GET /session': signedIn,

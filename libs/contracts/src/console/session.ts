@@ -12,7 +12,7 @@ export interface SignInMethods {
   readonly passkey: boolean;
   readonly api_key: boolean;
   readonly operator_token: boolean;
-  /** The name of the identity provider; null when there is none. Its button goes to `/console/api/sign-in/oidc`. */
+  /** The name of the identity provider; null when there is none. Its button asks `POST /sign-in/oidc` where to go. */
   readonly oidc: string | null;
 }
 
@@ -94,6 +94,10 @@ export interface SessionApi {
   'POST /sign-in/operator': Write<{ token: string }, ConsoleSession>;
   'POST /sign-in/passkey/options': Write<NoFields, { challenge_id: string; options: WebAuthnJson }>;
   'POST /sign-in/passkey': Write<{ challenge_id: string; response: WebAuthnJson }, ConsoleSession>;
+  /** Where the browser signs in at the identity provider. `to`: a page of the console; `invitation`: its code, to take it. */
+  'POST /sign-in/oidc': Write<{ to?: string; invitation?: string }, { location: string }>;
+  /** Where the identity provider sends the browser back to; leads on to a page, whatever came of it. */
+  'GET /sign-in/oidc/callback': Read<NoFields>;
   'POST /sign-in/invitation/preview': Write<{ code: string }, InvitationPreview>;
   /** `password` is needed from who has no user yet; 12 characters or more. */
   'POST /sign-in/invitation': Write<{ code: string; name: string; email: string; password: string }, ConsoleSession>;

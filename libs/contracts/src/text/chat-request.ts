@@ -1,5 +1,5 @@
-import type { JsonObject } from '../json.js';
-import { Optional, Required, type FieldCheck } from './body-check.js';
+import type { JsonObject, JsonValue } from '../json.js';
+import { anything, Optional, Required, type FieldCheck } from './body-check.js';
 import { chatMessage, type ChatMessage } from './chat-messages.js';
 import {
   choice,
@@ -135,6 +135,18 @@ export class ChatRequest {
     ({ type: 'enabled' } & EnabledThinking) | { type: 'disabled' } | null;
   @Optional(flag()) enable_thinking?: boolean | null;
   @Optional(tokens(0)) thinking_budget?: number | null;
+  /** What a server of one's own is told beside the conversation; some switch reasoning here. */
+  @Optional(jsonObject()) chat_template_kwargs?: JsonObject | null;
+  /** Forms of the reply that a server of one's own enforces, and words that it may not or shall use. */
+  @Optional(anything) guided_json?: JsonValue;
+  @Optional(anything) guided_regex?: JsonValue;
+  @Optional(anything) guided_choice?: JsonValue;
+  @Optional(anything) guided_grammar?: JsonValue;
+  @Optional(anything) structured_outputs?: JsonValue;
+  @Optional(anything) bad_words?: JsonValue;
+  @Optional(anything) stop_token_ids?: JsonValue;
+  /** One vendor's name of `seed`. */
+  @Optional(whole(0)) random_seed?: number | null;
   @Optional(listOf(text())) modalities?: string[] | null;
   @Optional(jsonObject()) audio?: JsonObject | null;
   @Optional(jsonObject()) prediction?: JsonObject | null;

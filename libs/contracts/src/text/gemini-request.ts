@@ -48,6 +48,9 @@ class Part {
   @Optional(object(FunctionResponse)) functionResponse?: FunctionResponse;
   @Optional(jsonObject()) executableCode?: JsonObject;
   @Optional(jsonObject()) codeExecutionResult?: JsonObject;
+  /** A call of a tool that the vendor ran, and what came of it. */
+  @Optional(jsonObject()) toolCall?: JsonObject;
+  @Optional(jsonObject()) toolResponse?: JsonObject;
   @Optional(jsonObject()) videoMetadata?: JsonObject;
   @Optional(flag()) thought?: boolean;
   @Optional(text()) thoughtSignature?: string;
@@ -61,6 +64,8 @@ const PART_CONTENT = [
   'functionResponse',
   'executableCode',
   'codeExecutionResult',
+  'toolCall',
+  'toolResponse',
 ] as const;
 
 const holdsSomething: FieldCheck = (value, param, report) => {
@@ -130,6 +135,8 @@ class GenerationConfig {
   @Optional(jsonObject()) responseJsonSchema?: JsonObject;
   @Optional(listOf(text())) responseModalities?: string[];
   @Optional(object(ThinkingConfig)) thinkingConfig?: ThinkingConfig;
+  @Optional(jsonObject()) speechConfig?: JsonObject;
+  @Optional(jsonObject()) imageConfig?: JsonObject;
 }
 
 /**

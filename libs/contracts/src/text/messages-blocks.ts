@@ -42,6 +42,14 @@ class DocumentBlock {
   @Optional(object(Citations)) citations?: Citations | null;
 }
 
+/** A passage that was found, with where it stands. */
+class SearchResultBlock {
+  @Required(text()) source!: string;
+  @Required(text()) title!: string;
+  @Required(listOf(variants({ text: TextBlock }))) content!: ({ type: 'text' } & TextBlock)[];
+  @Optional(object(Citations)) citations?: Citations | null;
+}
+
 class ToolUseBlock {
   @Required(text({ min: 1 })) id!: string;
   @Required(text({ min: 1 })) name!: string;
@@ -49,14 +57,20 @@ class ToolUseBlock {
 }
 
 const resultBlock = variants(
-  { text: TextBlock, image: ImageBlock, document: DocumentBlock },
+  { text: TextBlock, image: ImageBlock, document: DocumentBlock, search_result: SearchResultBlock },
   { others: 'pass-through' },
 );
 
 class ToolResultBlock {
   @Required(text({ min: 1 })) tool_use_id!: string;
   @Optional(stringOr(listOf(resultBlock), 'an array of text and image blocks')) content?:
-    string | (({ type: 'text' } & TextBlock) | ({ type: 'image' } & ImageBlock))[];
+    | string
+    | (
+        | ({ type: 'text' } & TextBlock)
+        | ({ type: 'image' } & ImageBlock)
+        | ({ type: 'document' } & DocumentBlock)
+        | ({ type: 'search_result' } & SearchResultBlock)
+      )[];
   @Optional(flag()) is_error?: boolean;
 }
 
@@ -71,10 +85,12 @@ class RedactedThinkingBlock {
 
 export type MessagesImageBlock = { type: 'image' } & ImageBlock;
 export type MessagesDocumentBlock = { type: 'document' } & DocumentBlock;
+export type MessagesSearchResultBlock = { type: 'search_result' } & SearchResultBlock;
 export type MessagesBlock =
   | ({ type: 'text' } & TextBlock)
   | MessagesImageBlock
   | MessagesDocumentBlock
+  | MessagesSearchResultBlock
   | ({ type: 'tool_use' } & ToolUseBlock)
   | ({ type: 'tool_result' } & ToolResultBlock)
   | ({ type: 'thinking' } & ThinkingBlock)
@@ -86,6 +102,7 @@ export const messagesBlock: FieldCheck = variants(
     text: TextBlock,
     image: ImageBlock,
     document: DocumentBlock,
+    search_result: SearchResultBlock,
     tool_use: ToolUseBlock,
     tool_result: ToolResultBlock,
     thinking: ThinkingBlock,

@@ -62,7 +62,12 @@ class ToolChoice extends AnyChoice {
 
 export type MessagesToolChoice = ({ type: 'auto' | 'any' | 'none' } & AnyChoice) | ({ type: 'tool' } & ToolChoice);
 
-class EnabledThinking {
+class ShownThinking {
+  /** `omitted`: think, and send the proof alone. */
+  @Optional(text()) display?: string | null;
+}
+
+class EnabledThinking extends ShownThinking {
   @Optional(tokens()) budget_tokens?: number;
 }
 
@@ -95,8 +100,10 @@ export class MessagesRequest {
   @Optional(listOf(tool)) tools?: MessagesTool[];
   @Optional(variants({ auto: AnyChoice, any: AnyChoice, none: NoOptions, tool: ToolChoice }))
   tool_choice?: MessagesToolChoice;
-  @Optional(variants({ enabled: EnabledThinking, adaptive: NoOptions, disabled: NoOptions })) thinking?:
-    ({ type: 'enabled' } & EnabledThinking) | { type: 'adaptive' | 'disabled' };
+  @Optional(
+    variants({ enabled: EnabledThinking, adaptive: ShownThinking, disabled: NoOptions }, { others: 'pass-through' }),
+  )
+  thinking?: ({ type: 'enabled' } & EnabledThinking) | ({ type: 'adaptive' } & ShownThinking) | { type: 'disabled' };
   @Optional(object(OutputConfig)) output_config?: OutputConfig;
   /** The older name of `output_config.format`. */
   @Optional(outputFormat) output_format?: { type: 'json_schema' } & JsonSchemaFormat;

@@ -66,6 +66,16 @@ export const PRICED: Readonly<Record<TextStyle, PricedFields>> = {
   },
 };
 
+/** Values of `anthropic-beta` that change no price: fields that agents send mean nothing, or are refused, without them. */
+export const PRICED_BETAS: ReadonlySet<string> = words(`
+  claude-code-20250219 interleaved-thinking-2025-05-14 fine-grained-tool-streaming-2025-05-14
+  token-efficient-tools-2025-02-19 token-counting-2024-11-01 prompt-caching-2024-07-31 pdfs-2024-09-25
+  output-128k-2025-02-19 max-tokens-3-5-sonnet-2024-07-15 context-management-2025-06-27
+  structured-outputs-2025-09-17 structured-outputs-2025-11-13 effort-2025-11-24 tool-examples-2025-10-29
+  advanced-tool-use-2025-11-20 model-context-window-exceeded-2025-08-26 thinking-token-count-2026-05-13
+  mid-conversation-tool-changes-2026-07-01
+`);
+
 /** The same for `generationConfig`, where the gemini style has its switches. */
 export const PRICED_CONFIG = {
   fields: words(`

@@ -60,6 +60,8 @@ class ReasoningOptions {
   @Optional(choice(REASONING_EFFORTS)) effort?: ReasoningEffort;
   @Optional(choice(['auto', 'concise', 'detailed'])) summary?: string;
   @Optional(choice(['auto', 'concise', 'detailed'])) generate_summary?: string;
+  /** `standard`, or a dearer way. */
+  @Optional(text()) mode?: string | null;
 }
 
 class PlainFormat {}

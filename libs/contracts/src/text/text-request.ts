@@ -56,6 +56,8 @@ export type UserPart = TextPart | ImagePart | FilePart | ResultPart;
 export type AssistantPart = TextPart | CallPart | ReasoningPart;
 
 export type Turn =
+  /** What the system says in the middle of the conversation. */
+  | { readonly role: 'system'; readonly parts: readonly TextPart[] }
   | { readonly role: 'user'; readonly parts: readonly UserPart[] }
   | { readonly role: 'assistant'; readonly parts: readonly AssistantPart[] };
 
@@ -97,7 +99,9 @@ export const REASONING_EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'x
 export type ReasoningEffort = (typeof REASONING_EFFORTS)[number];
 
 export interface ReasoningRequest {
+  /** The caller's own word. */
   readonly effort?: ReasoningEffort;
+  /** 0: the caller wants none, and said so in another way than by the word. */
   readonly budgetTokens?: number;
   /** Whether the caller wants to read the reasoning or its summary. */
   readonly visible: boolean;
@@ -110,7 +114,7 @@ export interface ReasoningRequest {
 export interface TextRequest {
   readonly model: string;
   readonly stream: boolean;
-  /** System prompts in order. */
+  /** System prompts in front of the conversation, in order. */
   readonly system: readonly string[];
   /** Neighbouring turns may have the same role. */
   readonly turns: readonly Turn[];

@@ -134,6 +134,7 @@ class UseFinder {
     this.#fields(body, this.#priced, '');
     const config = body['generationConfig'];
     if (this.#style === 'gemini' && isJsonObject(config)) this.#config(config);
+    if (this.#style === 'responses') this.#reasoning(body['reasoning']);
     if (this.#style === 'chat') this.#modalities(body['modalities'], 'modalities', 'modalities');
     this.#tier(body, 'service_tier');
     this.#tier(body, 'serviceTier');
@@ -167,6 +168,12 @@ class UseFinder {
   #modalities(sent: unknown, name: string, param: string): void {
     const modalities: readonly unknown[] = Array.isArray(sent) ? sent : [];
     if (modalities.some((modality) => String(modality).toUpperCase() !== 'TEXT')) this.#use('fields', name, param);
+  }
+
+  /** How much more another mode than the standard one costs is not known. */
+  #reasoning(sent: unknown): void {
+    const mode = isJsonObject(sent) ? sent['mode'] : undefined;
+    if (mode != null && mode !== 'standard') this.#use('fields', 'reasoning.mode', 'reasoning.mode');
   }
 
   #tier(body: Readonly<Record<string, unknown>>, field: string): void {

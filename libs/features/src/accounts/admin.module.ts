@@ -3,6 +3,8 @@ import { FundsService } from '../billing/ledger/funds.service.js';
 import { RecordsService } from '../billing/ledger/records.service.js';
 import { PriceImport } from '../billing/prices/price-import.js';
 import { PricePreview } from '../billing/prices/price-preview.js';
+import { PricesBelowCost } from '../billing/prices/prices-below-cost.js';
+import { PricesModule } from '../billing/prices/prices.module.js';
 import { PricesService } from '../billing/prices/prices.service.js';
 import { MediaUpstreamsService } from '../media-upstreams/media-upstreams.service.js';
 import { UpstreamsService } from '../text/upstreams/upstreams.service.js';
@@ -17,6 +19,7 @@ const SERVICES = [
   KeysService,
   PriceImport,
   PricePreview,
+  PricesBelowCost,
   PricesService,
   RecordsService,
   MediaUpstreamsService,
@@ -24,5 +27,5 @@ const SERVICES = [
 ];
 
 /** What operators do. Needs the TextModule, which is global. */
-@Module({ providers: SERVICES, exports: SERVICES })
+@Module({ imports: [PricesModule], providers: SERVICES, exports: SERVICES })
 export class AdminModule {}

@@ -14,6 +14,8 @@ export const KEY_SCOPES = [
   'tasks:cancel',
   /** Read stored responses of the account, and go on from them. */
   'responses',
+  /** Upload, read, search and delete the files and vector stores of the account. */
+  'files',
   /** Endpoints, deliveries and the secrets that sign webhooks. */
   'webhooks',
   /** Balances of the account and the key. */

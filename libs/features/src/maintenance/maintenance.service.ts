@@ -1,6 +1,7 @@
 import { type MediaStore } from '#media';
 import { Database, logger } from '#platform';
-import { type ProcessConfig } from '#runtime';
+import { type Failpoints, noFailpoints, type ProcessConfig } from '#runtime';
+import { ExpiredUploads } from '../file-search/expired-uploads.js';
 import { ExpiredFiles } from './expired-files.js';
 import { MonthPartitions } from './month-partitions.js';
 import { ROW_RETENTION, type RowRetention } from './old-rows.js';
@@ -13,20 +14,24 @@ const BATCH = 200;
 /** Removes what has expired or is older than it is kept, and makes the coming months ready. */
 export class MaintenanceService {
   private readonly files: ExpiredFiles;
+  private readonly uploads: ExpiredUploads;
   private readonly months: MonthPartitions;
 
   constructor(
     private readonly database: Database,
     store: MediaStore,
     private readonly retention: ProcessConfig['retention'],
+    failpoints: Failpoints = noFailpoints,
   ) {
     this.files = new ExpiredFiles(database, store);
+    this.uploads = new ExpiredUploads(database, store, failpoints);
     this.months = new MonthPartitions(database);
   }
 
   /** One round. True: there may be more to do at once. */
   async run(): Promise<boolean> {
     const removed: Record<string, number> = { task_file: await this.files.remove(BATCH) };
+    removed['uploaded_file'] = await this.uploads.remove(BATCH);
     for (const rows of ROW_RETENTION) removed[rows.table] = await this.removeRows(rows);
     const counts = Object.entries(removed).filter(([, count]) => count > 0);
     if (counts.length > 0) log.info('maintenance.removed', Object.fromEntries(counts));

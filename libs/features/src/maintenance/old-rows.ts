@@ -65,6 +65,7 @@ export const ROW_RETENTION: readonly RowRetention[] = [
   expired('text_item'),
   expired('console_session'),
   expired('one_time_link'),
+  expired('used_challenge'),
   expired('invitation'),
   old('webhook_delivery', 'finished_at', 'WEBHOOK_LOG_RETENTION_DAYS'),
   old('reconciliation_report', 'started_at', 'AUDIT_RETENTION_DAYS'),

@@ -6,8 +6,8 @@ const log = logger('upstreams');
 /** Injects where vendors reach this gateway from outside, without a slash at the end; undefined: nowhere. */
 export const CALLBACK_BASE_URL = Symbol('callback base URL');
 
-/** Where the API takes calls of vendors. */
-export const CALLBACKS_PATH = '/callbacks/v1';
+/** Where the API takes calls of a vendor about an order. */
+export const callbackPath = (upstreamId: string, token: string): string => `/callbacks/v1/${upstreamId}/${token}`;
 
 const ownerOf = (upstreamId: string): string => `vendor callback ${upstreamId}`;
 
@@ -29,7 +29,7 @@ export class CallbackAddresses {
       return undefined;
     }
     const token = this.sealer.seal(taskId, ownerOf(upstreamId)).toString('base64url');
-    return `${this.baseUrl}${CALLBACKS_PATH}/${upstreamId}/${token}`;
+    return `${this.baseUrl}${callbackPath(upstreamId, token)}`;
   }
 }
 

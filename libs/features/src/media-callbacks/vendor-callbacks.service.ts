@@ -1,9 +1,11 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import { GatewayError } from '#contracts';
+import { type CallbackRequest, GatewayError, type JsonObject } from '#contracts';
 import { Database, SecretSealer, signals } from '#platform';
+import { PLATFORM, type Platform } from '#runtime';
+import { MediaUpstreams } from '../media-upstreams/media-upstreams.js';
 import { ASK_NOW } from '../tasks/poll/poll-statements.js';
-import { taskOfCallback } from './callback-addresses.js';
+import { callbackPath, taskOfCallback } from './callback-addresses.js';
 
 /** What is said of one task within this time is heard once, in milliseconds. */
 const QUIET_MS = 1_000;
@@ -11,30 +13,71 @@ const MAX_QUIET = 10_000;
 /** Longer than any token that we make. */
 const MAX_TOKEN = 512;
 
+/** To whom something was said, and how. */
+export interface HeardCallback extends Pick<CallbackRequest, 'method' | 'query' | 'headers'> {
+  readonly upstream: string;
+  readonly token: string;
+  /** Read only for vendors that want an answer to it. */
+  readonly body: () => Promise<JsonObject | undefined>;
+}
+
 /**
- * Hears vendors say that something happened to an order. What they say is not read: it is only a reason to ask, under the
- * limits that hold for every question.
+ * Hears vendors say that something happened to an order. What they say is not believed: it is only a reason to ask, under the
+ * limits that hold for every question. One that signs is asked for its signature all the same, and one that asks is answered.
  */
 @Injectable()
 export class VendorCallbacksService {
   private readonly quiet = new LRUCache<string, true>({ max: MAX_QUIET, ttl: QUIET_MS });
+  /** What stands before our paths from outside. */
+  private readonly prefix: string;
 
   constructor(
     private readonly database: Database,
     private readonly sealer: SecretSealer,
-  ) {}
+    private readonly upstreams: MediaUpstreams,
+    @Inject(PLATFORM) { config }: Platform,
+  ) {
+    const { PUBLIC_BASE_URL: base } = config.server;
+    this.prefix = base === undefined ? '' : new URL(base).pathname.replace(/\/+$/, '');
+  }
 
-  /** @throws GatewayError `not_found`: no address of ours. */
-  async hear(upstreamId: string, token: string): Promise<void> {
-    const taskId = token.length > MAX_TOKEN ? undefined : taskOfCallback(this.sealer, upstreamId, token);
-    if (taskId === undefined) {
-      signals.vendorCallbacks.inc({ outcome: 'unknown' });
-      throw new GatewayError('not_found', 'There is nothing at this address.');
-    }
+  /** @returns what the vendor is answered. @throws GatewayError `not_found`: no address of ours, or not who it was given to. */
+  async hear(heard: HeardCallback): Promise<JsonObject> {
+    const { upstream, token } = heard;
+    const taskId = token.length > MAX_TOKEN ? undefined : taskOfCallback(this.sealer, upstream, token);
+    if (taskId === undefined) throw unheard('unknown');
+    const reply = await this.replyTo(heard);
+    if (reply === 'forged') throw unheard('forged');
+    await this.askSoon(upstream, taskId);
+    return reply;
+  }
+
+  private async replyTo({
+    upstream,
+    token,
+    method,
+    query,
+    headers,
+    body,
+  }: HeardCallback): Promise<'forged' | JsonObject> {
+    const read = this.upstreams.byId(upstream)?.upstream.readCallback;
+    if (!read) return {};
+    const path = this.prefix + callbackPath(upstream, token);
+    const answer = read({ method, path, query, headers, body: await body() });
+    return answer === 'forged' ? answer : answer.reply;
+  }
+
+  private async askSoon(upstream: string, taskId: string): Promise<void> {
     if (this.quiet.has(taskId)) return signals.vendorCallbacks.inc({ outcome: 'repeated' });
     this.quiet.set(taskId, true);
-    const { rowCount } = await this.database.query({ name: 'ask_now', text: ASK_NOW, values: [taskId, upstreamId] });
+    const { rowCount } = await this.database.query({ name: 'ask_now', text: ASK_NOW, values: [taskId, upstream] });
     // Late, or about an order whose reply is still on its way.
     signals.vendorCallbacks.inc({ outcome: rowCount === 0 ? 'late' : 'heard' });
   }
+}
+
+/** Nobody learns whether an address was wrong or a signature. */
+function unheard(outcome: 'unknown' | 'forged'): GatewayError {
+  signals.vendorCallbacks.inc({ outcome });
+  return new GatewayError('not_found', 'There is nothing at this address.');
 }

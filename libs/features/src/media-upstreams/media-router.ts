@@ -36,11 +36,6 @@ export class MediaRouter {
     };
   }
 
-  /** Whether an account can order a model at all. */
-  isMade(model: string, accountId: string): boolean {
-    return this.reachable(model, accountId).length > 0;
-  }
-
   /**
    * Refuses an order that nobody can make, before money is held for it.
    *
@@ -48,10 +43,10 @@ export class MediaRouter {
    * do lack what the order asks for.
    */
   expectMaker(order: PlannedOrder, accountId: string): void {
-    if (!this.isMade(order.model, accountId)) throw unmade(order.model);
     const { candidates, cannot } = this.makersOf(order, accountId);
+    if (candidates.length > 0) return;
     const [first] = cannot;
-    if (candidates.length > 0 || !first) return;
+    if (!first) throw unmade(order.model);
     throw new GatewayError('unsupported_parameter', first.cannot, first.param ? { param: first.param } : {});
   }
 

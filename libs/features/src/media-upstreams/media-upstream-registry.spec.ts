@@ -82,9 +82,10 @@ describe('The media upstreams of a process', () => {
     const task = await bench.claim(taskId);
     await bench.transitions.recordStartIntent(task, {
       upstream: 'leaving',
+      vendorAccount: 'leaving',
       ticket: { upstream: 'leaving', model: 'm' },
     });
-    await bench.transitions.setRunning(task, 'leaving', { order: 1 }, { firstCheckMs: 60_000 });
+    await bench.transitions.setRunning(task, 'leaving', { order: 1 }, { firstCheckMs: 60_000, costs: {} });
     await database.query({ text: `update upstream set deleted_at = now() - interval '1 hour'` });
     await followed.refresh();
     await followed.refresh();

@@ -1,6 +1,7 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { Database, SecretSealer } from '#platform';
 import { checkMediaUpstream } from '#providers';
+import { PLATFORM, type Platform } from '#runtime';
 import { AuditedChanges } from '../accounts/audit.js';
 import { ManagedUpstreams } from '../upstreams/managed-upstreams.js';
 import { MediaUpstreamRegistry } from './media-upstream-registry.js';
@@ -34,13 +35,20 @@ const REMOVE = 'update upstream set deleted_at = now(), updated_at = now() where
  */
 @Injectable()
 export class MediaUpstreamsService extends ManagedUpstreams<MediaUpstreamRow, StoredMediaEntry> {
-  constructor(database: Database, changes: AuditedChanges, sealer: SecretSealer, registry: MediaUpstreamRegistry) {
+  constructor(
+    database: Database,
+    changes: AuditedChanges,
+    sealer: SecretSealer,
+    registry: MediaUpstreamRegistry,
+    @Inject(PLATFORM) { config }: Platform,
+  ) {
+    const reach = { isReached: config.server.PUBLIC_BASE_URL !== undefined };
     const kind = {
       shown: { kind: 'media' },
       name: 'a media upstream',
       statements: { list: LIST, read: READ, add: ADD, change: CHANGE, remove: REMOVE },
       settingsOf: mediaSettingsOf,
-      check: (sent: unknown) => checkMediaUpstream(StoredMediaEntry, sent),
+      check: (sent: unknown) => checkMediaUpstream(StoredMediaEntry, sent, reach),
       valuesOf: (entry: StoredMediaEntry, sealedKey: Buffer | null) => [...mediaRowValues(entry), sealedKey],
       movedBy,
     };

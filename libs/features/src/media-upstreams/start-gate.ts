@@ -1,5 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { CATALOG, type Medium, type ModelFamily } from '#contracts';
+import { signals } from '#platform';
+import type { SpentAllowance } from '../tasks/start-intent.js';
 import { UpstreamLimits } from '../tasks/run/upstream-limits.js';
 import { type MediaAdmission, MediaHealth } from './media-health.js';
 import type { Candidate } from './media-router.js';
@@ -11,6 +13,12 @@ const SPREAD = 4;
 
 /** How long an account is left alone whose running orders are as many as it may have, in milliseconds. */
 const FULL_PAUSE_MS = 1_000;
+
+/**
+ * How long an upstream is left alone whose allowance is spent, in milliseconds; at most, for its operator may raise it, or another
+ * order be cheaper.
+ */
+const SPENT_PAUSE_MS = 60_000;
 
 /** Which queued tasks a worker need not claim now. */
 export interface ClaimLimits {
@@ -61,6 +69,7 @@ export class StartGate {
       this.health.coolingMs(routed, model),
       this.limits.knownPauseMs(vendorAccount, 'start'),
       this.limits.knownPauseMs(vendorAccount, `start ${model}`),
+      this.limits.knownPauseMs(vendorAccount, `spent ${routed.upstream.id}`),
     );
   }
 
@@ -81,10 +90,17 @@ export class StartGate {
     return { waitMs: spread(waitMs) };
   }
 
-  /** The account works on as many orders as it may. @returns how long to wait, in milliseconds. */
-  async full({ routed }: Candidate): Promise<number> {
-    await this.limits.pause(routed.upstream.vendorAccount, 'start', FULL_PAUSE_MS);
-    return spread(FULL_PAUSE_MS);
+  /** The account works on as many orders as it may, or the upstream's allowance is spent. @returns how long to wait, in milliseconds. */
+  async full({ routed }: Candidate, why: 'full' | SpentAllowance): Promise<number> {
+    const { id: upstream, vendorAccount } = routed.upstream;
+    if (why === 'full') {
+      await this.limits.pause(vendorAccount, 'start', FULL_PAUSE_MS);
+      return spread(FULL_PAUSE_MS);
+    }
+    signals.mediaAllowanceSpent.inc({ upstream });
+    const waitMs = Math.min(why.spentMs, SPENT_PAUSE_MS);
+    await this.limits.pause(vendorAccount, `spent ${upstream}`, waitMs);
+    return spread(waitMs);
   }
 }
 

@@ -11,17 +11,32 @@ export interface EndedTask {
   readonly provider: string | null;
   readonly attempt: number;
   readonly charged_micros: bigint;
+  readonly cost_micros: bigint | null;
+  readonly cost_unit: string | null;
+  /** The cost in the unit of balances; null: nobody said what it is worth. */
+  readonly cost_worth_micros: bigint | null;
   readonly error_code: string | null;
   readonly total_seconds: number;
   /** Since the vendor was known to be done; null when it never was. */
   readonly visible_seconds: number | null;
 }
 
-/** Counts a task that this process ended, and how long it took. */
+/** Counts a task that this process ended, how long it took, and what it brought and cost. */
 export function recordTaskEnd({ medium, model, state: status, ...task }: EndedTask): void {
   signals.tasksFinished.inc({ medium, model, status, error: task.error_code ?? '' });
   signals.taskDuration.observe({ medium, status }, task.total_seconds);
   if (status === 'completed' && task.visible_seconds !== null) {
     signals.doneToVisible.observe({ medium }, task.visible_seconds);
   }
+  if (task.provider !== null) countMoney(task.provider, model, task);
+}
+
+/** Counters hold micros: whole numbers up to 2^53. */
+function countMoney(upstream: string, model: string, task: Omit<EndedTask, 'medium' | 'model' | 'state'>): void {
+  const { charged_micros: charged, cost_micros: cost, cost_unit: unit, cost_worth_micros: worth } = task;
+  if (cost !== null && unit !== null) signals.mediaCost.inc({ upstream, unit }, Number(cost));
+  // What brought money and has no known cost would look like a gain.
+  if (worth === null) return;
+  signals.mediaWorth.inc({ upstream, model }, Number(worth));
+  signals.mediaCharged.inc({ upstream, model }, Number(charged));
 }

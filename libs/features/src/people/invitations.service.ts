@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { type AccountRole, GatewayError, type OperatorConsoleRole } from '#contracts';
-import { Database, timeOrderedId } from '#platform';
+import { Database, type ModelTransaction, timeOrderedId } from '#platform';
 import { AuditedChanges, type Operator } from '../accounts/audit.js';
 import { lock } from '../accounts/accounts.service.js';
+import type { ProvedIdentity } from './identity-provider.js';
 import { addressTaken } from './people.service.js';
 import { hashPassword, isPassword } from './password.js';
-import { checkEmail, checkPassword, checkPerson, type PersonDetails } from './person-checks.js';
+import { checkEmail, checkPassword, checkPerson, NAME_CHARACTERS_MAX, type PersonDetails } from './person-checks.js';
 import { hashOfCode, newSecretCode } from './secret-code.js';
 
 const HOURS = 72;
@@ -30,6 +31,12 @@ export interface OpenInvitation {
   readonly invitedBy: string;
   readonly createdAt: Date;
   readonly expiresAt: Date;
+}
+
+/** Who has taken an invitation, into which account. */
+export interface Joined {
+  readonly userId: string;
+  readonly accountId: string | null;
 }
 
 /** What it says to who has the link. */
@@ -117,23 +124,65 @@ export class InvitationsService {
     operator: Operator,
     code: string,
     { password, ...details }: PersonDetails & { readonly password: string },
-  ): Promise<{ userId: string; accountId: string | null } | null> {
+  ): Promise<Joined | null> {
     const { name = '', email = '' } = checkPerson(details);
     checkPassword(password);
-    const codeHash = new Uint8Array(hashOfCode(code));
-    const { consoleUser, invitation } = await this.database.models();
-    if (!(await invitation.findUnique({ where: { codeHash, expiresAt: { gt: new Date() } } }))) return null;
+    const { consoleUser } = await this.database.models();
+    if (!(await this.preview(code))) return null;
     const known = await consoleUser.findUnique({ where: { email } });
     if (known && (known.disabledAt || !(await isPassword(password, known.passwordHash)))) throw addressTaken();
     const passwordHash = known ? null : await hashPassword(password);
+    return this.join(operator, code, async (transaction) => {
+      if (known) return known.id;
+      return (await transaction.consoleUser.create({ data: { id: timeOrderedId('user'), name, email, passwordHash } }))
+        .id;
+    });
+  }
+
+  /**
+   * Takes an invitation, once, as who the identity provider says is there, and signs them in by it from then on. A person
+   * with the same e-mail address is the same one only where the invitation names it.
+   *
+   * @returns as `accept` does.
+   * @throws GatewayError `permission_denied`: the provider has not proved the address that the invitation names;
+   * `conflict`: another person has the address.
+   */
+  async acceptAs(operator: Operator, code: string, identity: ProvedIdentity): Promise<Joined | null> {
+    const { issuer, subject, email } = identity;
+    const invited = await this.preview(code);
+    if (!invited) return null;
+    if (invited.email !== null && invited.email !== email) {
+      throw new GatewayError('permission_denied', 'The invitation is for another e-mail address.', { param: 'email' });
+    }
+    const { consoleUser, consoleIdentity } = await this.database.models();
+    const linked = await consoleIdentity.findUnique({
+      where: { issuer_subject: { issuer, subject } },
+      include: { user: true },
+    });
+    const known = linked?.user ?? (email === null ? null : await consoleUser.findUnique({ where: { email } }));
+    if (known?.disabledAt || (known && !linked && invited.email === null)) throw addressTaken();
+    return this.join(operator, code, async (transaction) => {
+      const name = identity.name ?? email ?? subject;
+      const data = { id: timeOrderedId('user'), name: name.slice(0, NAME_CHARACTERS_MAX), email };
+      const userId = known?.id ?? (await transaction.consoleUser.create({ data })).id;
+      if (!linked) await transaction.consoleIdentity.create({ data: { issuer, subject, userId } });
+      return userId;
+    });
+  }
+
+  /** Uses an invitation up for the person that `personIn` finds or makes. */
+  private join(
+    operator: Operator,
+    code: string,
+    personIn: (transaction: ModelTransaction) => Promise<string>,
+  ): Promise<Joined | null> {
+    const codeHash = new Uint8Array(hashOfCode(code));
     return this.changes.run(operator, async (transaction) => {
       const [taken] = await transaction.invitation.findMany({ where: { codeHash, expiresAt: { gt: new Date() } } });
       // Of two who take it at once, one deletes it.
       const { count } = await transaction.invitation.deleteMany({ where: { codeHash } });
       if (!taken || count === 0) return { result: null, change: null };
-      const userId =
-        known?.id ??
-        (await transaction.consoleUser.create({ data: { id: timeOrderedId('user'), name, email, passwordHash } })).id;
+      const userId = await personIn(transaction);
       const { accountId, role } = taken;
       if (accountId === null)
         await transaction.consoleUser.update({ where: { id: userId }, data: { operatorRole: role } });

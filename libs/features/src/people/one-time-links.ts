@@ -4,7 +4,7 @@ import { FIRST_ACCOUNT_ID } from '../accounts/seed.service.js';
 import { hashOfCode, newSecretCode } from './secret-code.js';
 
 /** Who a fresh gateway belongs to: owner of the first account, and operator. */
-const FIRST_USER_ID = 'user_00000000000000000000000001';
+export const FIRST_USER_ID = 'user_00000000000000000000000001';
 const MINUTES = 15;
 
 const ADD_FIRST_USER = `
@@ -28,9 +28,7 @@ export class OneTimeLinks {
   async createForFirstUser(): Promise<string> {
     await this.database.query({ text: ADD_FIRST_USER, values: [FIRST_USER_ID] });
     await this.database.query({ text: ADD_FIRST_MEMBERSHIP, values: [FIRST_USER_ID, FIRST_ACCOUNT_ID] });
-    const code = newSecretCode();
-    await this.database.query({ text: ADD, values: [hashOfCode(code), FIRST_USER_ID] });
-    return code;
+    return this.create(FIRST_USER_ID);
   }
 
   /** The user that a code signs in, once; null when it is unknown, used or over. */
@@ -38,4 +36,14 @@ export class OneTimeLinks {
     const { rows } = await this.database.query<{ user_id: string }>({ text: USE, values: [hashOfCode(code)] });
     return rows[0]?.user_id ?? null;
   }
+
+  /** The code of a link for a user. */
+  async create(userId: string): Promise<string> {
+    const code = newSecretCode();
+    await this.database.query({ text: ADD, values: [hashOfCode(code), userId] });
+    return code;
+  }
 }
+
+/** Where a link with this code leads. The fragment reaches no log on the way. */
+export const consoleLinkOf = (baseUrl: string, code: string): string => `${baseUrl}/console/sign-in#code=${code}`;

@@ -8,7 +8,7 @@ export interface PersonDetails {
   readonly email: string;
 }
 
-const NAME_CHARACTERS_MAX = 100;
+export const NAME_CHARACTERS_MAX = 100;
 const EMAIL_CHARACTERS_MAX = 200;
 
 /** The details that are given, as they are stored. @throws GatewayError `invalid_parameter`. */

@@ -1,13 +1,26 @@
 import { Module } from '@nestjs/common';
 import { AdminModule } from '../accounts/admin.module.js';
 import { ConsoleKeys } from '../accounts/console-key.js';
+import { Challenges } from '../people/challenges.js';
+import { IdentitiesService } from '../people/identities.service.js';
+import { IdentityProvider } from '../people/identity-provider.js';
 import { InvitationsService } from '../people/invitations.service.js';
 import { OneTimeLinks } from '../people/one-time-links.js';
+import { PasskeysService } from '../people/passkeys.service.js';
 import { PeopleService } from '../people/people.service.js';
 import { SessionsService } from './sessions.service.js';
 
-const SERVICES = [ConsoleKeys, InvitationsService, OneTimeLinks, PeopleService, SessionsService];
+const SERVICES = [
+  ConsoleKeys,
+  IdentitiesService,
+  IdentityProvider,
+  InvitationsService,
+  OneTimeLinks,
+  PasskeysService,
+  PeopleService,
+  SessionsService,
+];
 
 /** Who uses the console, and who is signed in to it. */
-@Module({ imports: [AdminModule], providers: SERVICES, exports: SERVICES })
+@Module({ imports: [AdminModule], providers: [Challenges, ...SERVICES], exports: SERVICES })
 export class SessionsModule {}

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#contracts';
-import { type Database, endOfPiece, nextTurn, type StatementRunner, Turns } from '#platform';
+import { charactersLeft, type Database, endOfPiece, nextTurn, type StatementRunner, Turns } from '#platform';
 
 /** Texts of more characters stand beside the row of their task. Only inline files are that long. */
 const SHORT_CHARACTERS = 64 * 1024;
@@ -26,6 +26,7 @@ export interface ParametersApart {
 
 /** Takes long texts out of parameters and leaves their numbers and lengths. */
 export function withoutLongTexts(parameters: JsonObject): ParametersApart {
+  if (charactersLeft(parameters, SHORT_CHARACTERS) > 0) return { parameters, longTexts: [] };
   const longTexts: string[] = [];
   const without = mapped(parameters, (value) => {
     if (typeof value !== 'string' || value.length <= SHORT_CHARACTERS) return undefined;

@@ -1,5 +1,5 @@
 /**
- * The moves of a task from the announcement of a call to what came of it, as one guarded statement each, like all moves
+ * The transitions of a task from the announcement of a call to what came of it, one guarded statement each, like all
  * (`task-statements.ts`).
  */
 
@@ -46,14 +46,45 @@ with running as (
 )
 select (select id from intended) as id, (select orders from running) + $7::integer > $6::integer as is_full`;
 
+const DAY = `to_char(now() at time zone 'utc', 'YYYY-MM-DD')`;
+const MONTH = `to_char(now() at time zone 'utc', 'YYYY-MM')`;
+const endOf = (period: 'day' | 'month'): string =>
+  `(date_trunc('${period}', now() at time zone 'utc') + interval '1 ${period}') at time zone 'utc'`;
+
 /**
- * $1 task id, $2 attempt, $3 operation, $4 provider, $5 first poll in ms, $6 cost in micros, $7 its unit. The vendor took
+ * $1 upstream, $2 cost of the order in micros, $3 most orders of a day, $4 most micros of a day, $5 and $6 of a month; null: as many
+ * as there are. Behind `LOCK_VENDOR_ACCOUNT`. Milliseconds until an allowance begins anew that has no room for the order; null: all have.
+ */
+export const SPENT_ALLOWANCE = `
+select max(ceil(extract(epoch from p.ends_at - now()) * 1000))::float8 as spent_ms
+from (values (${DAY}, $3::bigint, $4::bigint, ${endOf('day')}), (${MONTH}, $5::bigint, $6::bigint, ${endOf('month')}))
+  as p(period, most_orders, most_spend, ends_at)
+left join upstream_allowance a on a.upstream = $1 and a.period = p.period
+where coalesce(a.orders, 0) + 1 > p.most_orders or coalesce(a.spend_micros, 0) + $2::bigint > p.most_spend`;
+
+/** $1 upstream, $2 cost of the order in micros. In the transaction that found room for it. */
+export const TAKE_ALLOWANCE = `
+insert into upstream_allowance as a (upstream, period, orders, spend_micros)
+select $1, period, 1, $2::bigint from (values (${DAY}), (${MONTH})) as p(period)
+on conflict (upstream, period) do update
+set orders = a.orders + 1, spend_micros = a.spend_micros + excluded.spend_micros`;
+
+/** $1 upstream, $2 cost of the order in micros, $3 task id. The upstream certainly did not take the order that the row announces. */
+export const GIVE_BACK_ALLOWANCE = `
+update upstream_allowance a set orders = a.orders - 1, spend_micros = a.spend_micros - $2::bigint
+from task t
+where t.id = $3 and t.provider = $1 and a.upstream = $1
+  and a.period in (to_char(t.start_intent_at at time zone 'utc', 'YYYY-MM-DD'), to_char(t.start_intent_at at time zone 'utc', 'YYYY-MM'))`;
+
+/**
+ * $1 task id, $2 attempt, $3 operation, $4 provider, $5 first poll in ms, $6 to $10 as `costValues`. The vendor took
  * the order. A wish to cancel that came meanwhile is carried out at the first poll.
  */
 export const SET_RUNNING = `
 with transitioned as (
   update task set state = 'running', operation = $3, provider = $4, lease_owner = null, lease_until = null,
-    running_at = now(), lapses = 0, sudden_lapses = 0, version = version + 1, cost_micros = $6::bigint, cost_unit = $7
+    running_at = now(), lapses = 0, sudden_lapses = 0, version = version + 1, cost_micros = $6::bigint, cost_unit = $7,
+    cost_worth_micros = $8::bigint, cost_is_reported = $9, configured_worth_micros = $10::bigint
   where id = $1 and attempt = $2 and state = 'submitting'
   returning id, cancel_requested_at is not null as cancel_requested
 ), scheduled as (
@@ -64,13 +95,14 @@ with transitioned as (
 select id from transitioned`;
 
 /**
- * $1 task id, $2 attempt, $3 outputs, $4 provider, $5 cost in micros, $6 its unit. The vendor answered the order with its
+ * $1 task id, $2 attempt, $3 outputs, $4 provider, $5 to $9 as `costValues`. The vendor answered the order with its
  * files: any worker may copy them.
  */
 export const SET_FINISHED = `
 update task set state = 'storing', outputs = $3, provider = $4, lease_owner = null, lease_until = now(), running_at = now(),
   produced_at = now(), progress = greatest(progress, 95), lapses = 0, sudden_lapses = 0, version = version + 1,
-  cost_micros = $5::bigint, cost_unit = $6
+  cost_micros = $5::bigint, cost_unit = $6, cost_worth_micros = $7::bigint, cost_is_reported = $8,
+  configured_worth_micros = $9::bigint
 where id = $1 and attempt = $2 and state = 'submitting'
 returning id`;
 

@@ -1,8 +1,16 @@
-import type { JsonObject, Medium, Operation, ProviderOutput, StateBefore, Ticket, VendorCost } from '#contracts';
+import type { JsonObject, Medium, Operation, ProviderOutput, StateBefore, VendorCost } from '#contracts';
 import { Database, retryOnConnectionError } from '#platform';
 import { type TaskSignals } from '#runtime';
 import type { ClaimLimits } from '../media-upstreams/start-gate.js';
 import { withLongTexts } from './long-texts.js';
+import {
+  type AllowanceTake,
+  intendedOutcome,
+  type Intended,
+  type IntentOutcome,
+  intendWithinLimits,
+  type StartIntent,
+} from './start-intent.js';
 import type { ClaimedTask, TaskRow } from './task-row.js';
 import { taskLog } from './task-log.js';
 import * as starts from './start-statements.js';
@@ -27,39 +35,24 @@ export interface Retry {
   readonly counts: boolean;
 }
 
-/** How many orders a vendor account may have running. */
-export interface RunningLimit {
-  readonly vendorAccount: string;
-  /** The ids of all its upstreams. */
-  readonly upstreams: readonly string[];
-  readonly most: number;
-  /** As how many this order counts. */
-  readonly slots: number;
-}
-
-/** What is written before a vendor is called. */
-export interface StartIntent {
-  readonly upstream: string;
-  readonly ticket: Ticket;
-  /** Absent: as many orders may run as there are. */
-  readonly below?: RunningLimit | undefined;
-  /** It is the sandbox, which makes this only while no upstream is configured. */
-  readonly standsIn?: boolean;
-}
-
-/** What became of an intent that something else than the task's own state may refuse. */
-interface Intended {
-  readonly id: string | null;
-  readonly is_full: boolean;
-}
-
-/** `lost`: another attempt has the task. `full`: the account has as many orders running as it may, the sandbox none. */
-export type IntentOutcome = 'recorded' | 'lost' | 'full';
-
 const orLost = (recorded: boolean): IntentOutcome => (recorded ? 'recorded' : 'lost');
-const outcomeOf = ([row]: readonly Intended[]): IntentOutcome =>
-  row?.id ? 'recorded' : row?.is_full === true ? 'full' : 'lost';
-const costValues = (cost: VendorCost | undefined): unknown[] => [cost?.micros ?? null, cost?.unit ?? null];
+/** What an order costs: as the vendor told, and as its operator configured it. */
+export interface KnownCosts {
+  readonly reported?: VendorCost | undefined;
+  readonly configured?: VendorCost | undefined;
+}
+
+/** Micros of the cost, its unit, what it is worth if the vendor told it, whether the vendor told it, what the configured one is worth. */
+function costValues({ reported, configured }: KnownCosts): unknown[] {
+  const cost = reported ?? configured;
+  return [
+    cost?.micros ?? null,
+    cost?.unit ?? null,
+    reported?.worthMicros ?? null,
+    reported !== undefined,
+    configured?.worthMicros ?? null,
+  ];
+}
 const NO_LIMITS: ClaimLimits = { closed: [], most: {} };
 
 /** Every move of a task but the last, as a method; each answers whether it was this call that made the move. */
@@ -113,30 +106,18 @@ export class TaskTransitions {
     return this.leaseMs / 3;
   }
 
-  recordStartIntent(
-    { id, attempt }: TaskRow,
-    { upstream, ticket, below, standsIn }: StartIntent,
-  ): Promise<IntentOutcome> {
+  recordStartIntent({ id, attempt }: TaskRow, intent: StartIntent): Promise<IntentOutcome> {
+    const { upstream, ticket, below, within, standsIn } = intent;
     const values = [id, attempt, upstream, ticket];
     if (standsIn)
-      return this.run<Intended>('record_stand_in_intent', starts.RECORD_STAND_IN_INTENT, values).then(outcomeOf);
-    if (below) return retryOnConnectionError(() => this.intendBelow(values, below));
+      return this.run<Intended>('record_stand_in_intent', starts.RECORD_STAND_IN_INTENT, values).then(intendedOutcome);
+    if (below ?? within) return retryOnConnectionError(() => intendWithinLimits(this.database, values, intent));
     return this.transitioned('record_start_intent', starts.RECORD_START_INTENT, values).then(orLost);
   }
 
-  /** One order after the other for each vendor account, so that two never count the same room. */
-  private intendBelow(
-    values: unknown[],
-    { vendorAccount, upstreams, most, slots }: RunningLimit,
-  ): Promise<IntentOutcome> {
-    return this.database.transaction(async (transaction) => {
-      await transaction.query({ text: starts.LOCK_VENDOR_ACCOUNT, values: [vendorAccount] });
-      const { rows } = await transaction.query<Intended>({
-        text: starts.RECORD_START_INTENT_BELOW,
-        values: [...values, upstreams, most, slots],
-      });
-      return outcomeOf(rows);
-    });
+  /** The upstream certainly did not take the order. Whoever dies before it leaves a little less of the allowance, never more. */
+  async giveBackAllowance(task: TaskRow, { upstream, costMicros }: AllowanceTake): Promise<void> {
+    await this.run('give_back_allowance', starts.GIVE_BACK_ALLOWANCE, [upstream, costMicros, task.id]);
   }
 
   recordStartEnd(task: TaskRow): Promise<boolean> {
@@ -147,9 +128,9 @@ export class TaskTransitions {
     task: TaskRow,
     provider: string,
     operation: Operation,
-    { firstCheckMs, cost }: { firstCheckMs: number; cost?: VendorCost | undefined },
+    { firstCheckMs, costs }: { firstCheckMs: number; costs: KnownCosts },
   ): Promise<boolean> {
-    const values = [task.id, task.attempt, operation, provider, Math.round(firstCheckMs), ...costValues(cost)];
+    const values = [task.id, task.attempt, operation, provider, Math.round(firstCheckMs), ...costValues(costs)];
     return this.changed(task.id, this.transitioned('set_running', starts.SET_RUNNING, values));
   }
 
@@ -158,13 +139,13 @@ export class TaskTransitions {
     task: TaskRow,
     provider: string,
     outputs: readonly ProviderOutput[],
-    cost: VendorCost | undefined,
+    costs: KnownCosts,
   ): Promise<boolean> {
-    const values = [task.id, task.attempt, JSON.stringify(outputs), provider, ...costValues(cost)];
+    const values = [task.id, task.attempt, JSON.stringify(outputs), provider, ...costValues(costs)];
     return this.changed(task.id, this.transitioned('set_finished', starts.SET_FINISHED, values));
   }
 
-  /** False: it was lost before, or the task has transitioned on. */
+  /** False: it was lost before, or the task has moved on. */
   repeatLostCall(task: TaskRow, reason: string): Promise<boolean> {
     return this.transitioned('repeat_lost_call', starts.REPEAT_LOST_CALL, [task.id, task.attempt, reason]);
   }

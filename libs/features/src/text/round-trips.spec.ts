@@ -108,6 +108,7 @@ function roundsOf({ turns }: Pick<TextRequest, 'turns'>): Round[] {
   const rounds: { said: UserPart[]; answered: Round['answered'][number][] }[] = [];
   let last: string | undefined;
   for (const turn of turns) {
+    if (turn.role === 'system') continue;
     if (turn.role === 'user' && last !== 'user') rounds.push({ said: [], answered: [] });
     last = turn.role;
     if (turn.role === 'user') rounds.at(-1)?.said.push(...turn.parts);

@@ -44,7 +44,12 @@ const everywhere = (outcome: Translation): Row => ({
 
 /** Every feature of the request styles, and what becomes of it on its way to an upstream of another interface. */
 export const TRANSLATED_FEATURES: readonly TranslatedFeature[] = [
-  feature('system prompt', everywhere('ok'), 'Several are sent as one, in front of the conversation.'),
+  feature('system prompt', everywhere('ok'), 'Several are sent as one.'),
+  feature(
+    'system message in the middle',
+    { responses: 'ok', messages: 'ok', chat: 'ok' },
+    'Stays there over chat (`translation.system_messages`) and responses; elsewhere it goes to the front.',
+  ),
   feature('several texts and pictures in one message', everywhere('ok')),
   feature('picture by URL', everywhere('ok')),
   feature('picture inline', everywhere('ok')),
@@ -67,7 +72,9 @@ export const TRANSLATED_FEATURES: readonly TranslatedFeature[] = [
     messages: ['ok', 'ok', 'hint'],
     chat: ['ok', 'hint', 'hint'],
   }),
+  feature('examples, deferral and further marks of functions', { responses: 'hint', messages: 'hint', gemini: 'hint' }),
   feature('no call, any call, or a call of one function', everywhere('ok')),
+  feature('some of the functions', { responses: 'ok', gemini: 'ok', chat: 'ok' }),
   feature('one call at a time', {
     responses: ['ok', 'ok', 'hint'],
     messages: ['ok', 'ok', 'hint'],
@@ -75,7 +82,7 @@ export const TRANSLATED_FEATURES: readonly TranslatedFeature[] = [
   }),
   feature(
     'free-form tools and namespaces',
-    { responses: 'ok' },
+    { responses: 'ok', chat: 'refused' },
     'Told as functions; calls come back as what they were.',
   ),
   feature(
@@ -86,6 +93,8 @@ export const TRANSLATED_FEATURES: readonly TranslatedFeature[] = [
   feature('tool that the vendor runs, insisted on', { responses: 'refused', messages: 'refused', chat: 'refused' }),
   feature('calls and results of earlier turns', everywhere('ok')),
   feature('picture in a result', everywhere('ok')),
+  feature('file in a result', { responses: 'refused', messages: 'refused', gemini: 'refused' }),
+  feature('search results', { messages: 'ok' }, 'Their citing is refused.'),
   feature(
     'result of a function that failed',
     { messages: 'ok', gemini: 'ok' },
@@ -129,8 +138,22 @@ export const TRANSLATED_FEATURES: readonly TranslatedFeature[] = [
     chat: ['hint', 'hint', 'ok'],
   }),
   feature('effort or budget of reasoning', everywhere('ok')),
+  feature(
+    'no reasoning',
+    {
+      responses: ['hint', 'hint', 'ok'],
+      messages: ['hint', 'hint', 'ok'],
+      gemini: ['hint', 'hint', 'hint'],
+      chat: ['ok', 'hint', 'ok'],
+    },
+    'None is asked for. Many models refuse a word for it: `translation.no_reasoning` says whether it is told.',
+  ),
+  feature('reasoning as the model sees fit', { messages: ['hint', 'ok', 'ok'], chat: 'ok' }),
+  feature('level of reasoning', { messages: 'ok', gemini: 'ok', chat: 'ok' }),
+  feature('dearer way of reasoning', { responses: 'refused' }),
   feature('odds of words', { responses: 'refused', gemini: 'refused', chat: 'refused' }),
   feature('answer in pictures or sound', { gemini: 'refused', chat: 'refused' }),
+  feature('voice, and shape of pictures', { gemini: 'refused' }),
   feature('cache made elsewhere, container', { messages: 'refused', gemini: 'refused' }),
   feature('name of the end user', {
     responses: ['ok', 'ok', 'hint'],
@@ -143,6 +166,8 @@ export const TRANSLATED_FEATURES: readonly TranslatedFeature[] = [
     'Upstreams of the messages protocol are sent marks of our own.',
   ),
   feature('key of the prompt cache', { responses: 'hint', chat: 'hint' }),
+  feature('storing, and how long a prompt cache is kept', { responses: 'hint', chat: 'hint' }),
+  feature('service tier at the usual price', everywhere('hint')),
   feature('metadata, labels', { responses: 'hint', gemini: 'hint', chat: 'hint' }),
   feature('verbosity', { responses: 'hint', chat: 'hint' }),
   feature(
@@ -152,10 +177,15 @@ export const TRANSLATED_FEATURES: readonly TranslatedFeature[] = [
   ),
   feature('most calls of tools that the vendor runs', { responses: 'hint' }),
   feature('thresholds of safety filters', { gemini: 'hint' }),
+  feature('phase of a message', { responses: 'hint' }),
+  feature('place of the caller', { gemini: 'hint' }),
   feature('resolution of media', { gemini: 'hint' }),
   feature('several replies at once', { chat: 'refused' }),
   feature('bias of tokens', { chat: 'refused' }),
   feature('former functions', { chat: 'refused' }),
+  feature('search of the web by an option', { chat: 'refused' }),
+  feature('forms and words that a server enforces', { chat: 'refused' }),
+  feature('further ways of sampling', { chat: 'hint' }),
   feature('predicted answer', { chat: 'refused' }),
 ];
 

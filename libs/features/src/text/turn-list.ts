@@ -8,8 +8,15 @@ interface Result {
 
 /** Gathers the turns of a conversation in order and pairs each function result with its call. */
 export class TurnList {
-  readonly #turns: { role: 'user' | 'assistant'; parts: (UserPart | AssistantPart)[] }[] = [];
+  readonly #system: string[] = [];
+  readonly #turns: { role: Turn['role']; parts: (UserPart | AssistantPart)[] }[] = [];
   readonly #callNames = new Map<string, string>();
+
+  /** What the system says: in front of the conversation while it has no turn, and then where it stands. */
+  system(text: string): void {
+    if (this.#turns.length === 0) this.#system.push(text);
+    else this.#turns.push({ role: 'system', parts: [{ type: 'text', text }] });
+  }
 
   /** Neighbouring user parts stay apart from results, which have a form of their own in most protocols. */
   user(parts: readonly UserPart[]): void {
@@ -53,8 +60,9 @@ export class TurnList {
     );
   }
 
-  turns(): readonly Turn[] {
-    return this.#turns as readonly Turn[];
+  /** The conversation, and what the system says in front of it. */
+  conversation(): { readonly system: readonly string[]; readonly turns: readonly Turn[] } {
+    return { system: this.#system, turns: this.#turns as readonly Turn[] };
   }
 }
 

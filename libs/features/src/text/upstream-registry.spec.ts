@@ -57,7 +57,7 @@ const fileEntry = (id: string): UpstreamEntry => ({
   fetches_urls: 'vendor',
   model_limits: {},
   embedding_models: {},
-  translation: { reasoning: 'with_calls', prompt_cache: true },
+  translation: { reasoning: 'with_calls', system_messages: 'in_place', prompt_cache: true },
 });
 
 describe('The upstreams of a process', () => {

@@ -6,7 +6,7 @@ import { buffer } from 'node:stream/consumers';
 import { request } from 'undici';
 import { GatewayError } from '#contracts';
 import { abortAfter } from '#platform';
-import { FaultProxy, type S3Server, startS3Server } from '#testing';
+import { eventually, FaultProxy, type S3Server, startS3Server, startSilentHandshake } from '#testing';
 import { createMediaStore } from './create-media-store.js';
 import { MediaStoreConfig } from './media-store-config.js';
 import type { MediaStore } from './media-store.js';
@@ -232,6 +232,18 @@ describe('a bucket that falls silent', () => {
     const calls = [distant.open('any.mp4'), distant.delete('any.mp4'), distant.isEmpty(), small('never.mp4')];
     const ended = await Promise.allSettled(calls);
     expect(ended.map(({ status }) => status)).toEqual(calls.map(() => 'rejected'));
+  });
+
+  it('fails every call in time when it never ends a TLS handshake, and leaves no connection behind', async () => {
+    const silent = await startSilentHandshake();
+    const secure = await storeWith({ MEDIA_S3_ENDPOINT: `https://127.0.0.1:${silent.port}` });
+    const never = secure.put('never.mp4', Readable.from(['small']), FILM);
+    const ended = await Promise.allSettled([secure.open('any.mp4'), secure.delete('any.mp4'), secure.isEmpty(), never]);
+    const unavailable = { status: 'rejected', reason: expect.objectContaining({ code: 'unavailable' }) as unknown };
+    expect(ended).toEqual(ended.map(() => expect.objectContaining(unavailable) as unknown));
+    await eventually(() => silent.connections === 0);
+    await secure.close();
+    await silent.close();
   });
 
   it('fails every call in time when it only says that it has too much to do', async () => {

@@ -1,5 +1,4 @@
 import { Agent, type IncomingMessage, type ServerResponse } from 'node:http';
-import { Agent as SecureAgent } from 'node:https';
 import { addAbortSignal, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import {
@@ -15,6 +14,7 @@ import { Upload } from '@aws-sdk/lib-storage';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { abortAfter, serverNames, withinTime } from '#platform';
 import { ByteMeter } from './byte-meter.js';
+import { HandshakeAgent } from './handshake-agent.js';
 import { checkTtl, noSuchFile, readLink } from './file-link.js';
 import type { LinkSigner } from './link-signer.js';
 import { checkMediaKey } from './media-key.js';
@@ -85,7 +85,7 @@ const HEALTH_KEY = 'health/probe.txt';
  */
 export class S3MediaStore implements MediaStore {
   private readonly client: S3Client;
-  private readonly agents = [new Agent(CONNECTIONS), new SecureAgent(CONNECTIONS)] as const;
+  private readonly agents = [new Agent(CONNECTIONS), new HandshakeAgent(CONNECT_LIMIT_MS, CONNECTIONS)] as const;
 
   constructor(private readonly options: S3MediaStoreOptions) {
     const { endpoint, region, accessKeyId, secretAccessKey } = options;

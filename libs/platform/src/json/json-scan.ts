@@ -59,8 +59,9 @@ export class JsonScan {
   #stringStart = 0;
   #stringBytes = 0;
   #stringEscaped = false;
-  /** These bytes as text, a character for each: it is searched ten times faster than they are. */
+  /** The last bytes as text, a character for each: it is searched ten times faster than they are. */
   #text: string | undefined;
+  #pieces = 0;
   /** The next quote and the next backslash of these bytes, once searched for. */
   #quote = -1;
   #backslash = -1;
@@ -70,6 +71,11 @@ export class JsonScan {
   /** Keys of all objects so far. */
   get keys(): number {
     return this.#keys;
+  }
+
+  /** All bytes as text, a character for each, when they came in one piece and had to be read so. */
+  get latin1(): string | undefined {
+    return this.#pieces === 1 ? this.#text : undefined;
   }
 
   /** An upper bound of the values so far. */
@@ -84,6 +90,7 @@ export class JsonScan {
    */
   push(bytes: Buffer): void {
     let index = 0;
+    this.#pieces += 1;
     this.#text = undefined;
     this.#quote = -1;
     this.#backslash = -1;

@@ -90,6 +90,31 @@ export const signals = {
     '1 while every upstream of a media model cools down after failures, so that its orders wait; else 0.',
     ['model'],
   ),
+  mediaAllowanceSpent: counter(
+    'gateway_media_allowance_spent_total',
+    'How often an order found the allowance of a day or a month of a media upstream spent.',
+    ['upstream'],
+  ),
+  mediaCost: counter(
+    'gateway_media_cost_micros_total',
+    "What media upstreams took for tasks that ended, in millionths of the vendor's own unit.",
+    ['upstream', 'unit'],
+  ),
+  mediaWorth: counter(
+    'gateway_media_cost_worth_micros_total',
+    'What media upstreams took for tasks that ended, in millionths of the unit of balances, where that is known.',
+    ['upstream', 'model'],
+  ),
+  mediaCharged: counter(
+    'gateway_media_charged_micros_total',
+    'What the tasks were charged whose cost in the unit of balances is known, in millionths of that unit.',
+    ['upstream', 'model'],
+  ),
+  mediaPriceBelowCost: gauge(
+    'gateway_media_price_below_cost',
+    '1 while a price in force of a media model is below what an upstream is configured to cost; else 0.',
+    ['upstream', 'model'],
+  ),
   mediaOpen: gauge('gateway_media_orders_open', 'Tasks that media upstreams are handed or work on, by state.', [
     'upstream',
     'state',
@@ -128,7 +153,7 @@ export const signals = {
 
   vendorCallbacks: counter(
     'gateway_vendor_callbacks_total',
-    'Calls of vendors about their work: heard, repeated within a second, late, or at an address that is not ours (unknown).',
+    'Calls of vendors about their work: heard, repeated within a second, late, or at an address that is not ours (unknown), or without the signature of the vendor (forged).',
     ['outcome'],
   ),
   stepsAbandoned: counter(

@@ -83,7 +83,10 @@ function connectCluster(
     enableOfflineQueue,
     clusterRetryStrategy: retryStrategy,
     dnsLookup: (host, done) =>
-      void firstAddress(names, host).then(({ address, family }) => done(null, address, family), done),
+      void firstAddress(names, host).then(
+        ({ address, family }) => done(null, address, family),
+        (error: NodeJS.ErrnoException) => done(error, ''),
+      ),
     redisOptions: { ...redisOptions, ...loginOf(address) },
   });
 }

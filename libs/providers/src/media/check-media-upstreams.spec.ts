@@ -139,6 +139,51 @@ ${fields}`;
   });
 });
 
+describe('callbacks', () => {
+  const text =
+    'media_upstreams:\n  - id: it\n    protocol: minimax\n    models: all\n    key: k\n    callbacks: true\n';
+
+  it('need an address that vendors can call, and say so with file, line and field', () => {
+    expect(() => readMediaUpstreams(text, 'file', {}, { isReached: false })).toThrow(
+      /^file:6: media_upstreams\[0\]\.callbacks needs PUBLIC_BASE_URL/,
+    );
+    expect(readMediaUpstreams(text, 'file', {}, { isReached: true })).toHaveLength(1);
+  });
+
+  it('have no use where the vendor calls nobody', () => {
+    const other = text.replace('minimax', 'xai-image');
+    expect(() => readMediaUpstreams(other, 'file', {}, { isReached: true })).toThrow(/callbacks has no use here/);
+  });
+});
+
+describe('costs and allowances of one media upstream', () => {
+  const entry = (fields: string): string =>
+    `media_upstreams:\n  - { id: it, protocol: ark-video, key: k, models: { alpha-2.0: seedance }, ${fields} }`;
+
+  it.each([
+    ['costs: { unit: USD, alpha-2.0: { 480q: 1 } }', /costs\.alpha-2\.0\.480q is no price variant of alpha-2\.0/],
+    ['costs: { unit: USD, alpha-2.0: 0.0000000000001 }', /costs\.alpha-2\.0 must be a number .* 12 decimal places/],
+    ['costs: { alpha-2.0: 1 }', /costs\.unit must be 1 to 16 letters/],
+    ['costs: { unit: USD, rates: 7 }', /costs\.rates must name units/],
+    ['costs: { unit: USD, rates: { tokens: -1 } }', /costs\.rates\.tokens must be a number/],
+    ['limits: { spend_per_day: 10 }', /limits\.spend_per_day needs costs of every model; alpha-2\.0/],
+    [
+      'limits: { spend_per_month: 10 }, costs: { unit: USD, alpha-2.0: { 480p: 1 } }',
+      /limits\.spend_per_month needs costs/,
+    ],
+    ['limits: { spend_per_day: ten }', /limits\.spend_per_day must be a number/],
+    ['limits: { orders_per_month: 0 }', /limits\.orders_per_month/],
+  ])('are refused by field and rule: %s', (fields, expected) => {
+    expect(problemsOf(entry(fields))).toEqual([expect.stringMatching(expected)]);
+  });
+
+  it('are accepted where they say all that they need', () => {
+    const costs = 'costs: { unit: CNY, rates: { CNY: 0.14, tokens: "0.0000043" }, alpha-2.0: 1 }';
+    const limits = 'limits: { orders_per_day: 50, spend_per_month: 10.5 }';
+    expect(readMediaUpstreams(entry(`${costs}, ${limits}`), 'file', {})).toHaveLength(1);
+  });
+});
+
 describe('docs/upstreams.example.yaml', () => {
   it('is a correct file with one upstream of media for each protocol', () => {
     const text = readFileSync('docs/upstreams.example.yaml', 'utf8');

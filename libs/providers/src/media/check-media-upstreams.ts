@@ -1,42 +1,69 @@
-import { isJsonObject, MODEL_IDS, familyOf, nearestName } from '#contracts';
+import {
+  familyOf,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  MODEL_IDS,
+  type ModelFamily,
+  nearestName,
+} from '#contracts';
 import { checkFields, type CheckedUpstreams, type FieldPath, type UpstreamMistake } from '../text/check-upstreams.js';
 import { keyOf } from './entry-key.js';
 import type { MediaCodec } from './http/media-codec.js';
 import { MEDIA_CODECS } from './media-protocols.js';
 import { MediaModelEntry, type MediaUpstreamEntry, MediaUpstreamsFile } from './media-upstream-entry.js';
-import { makeableModels } from './served-models.js';
+import { makeableModels, servedModels } from './served-models.js';
+import { AMOUNT_RULE, partsOf } from './vendor-costs.js';
 
 /** Reads the list of media upstreams, already parsed. */
-export function checkMediaUpstreamsFile(sent: unknown): CheckedUpstreams<readonly MediaUpstreamEntry[]> {
+export function checkMediaUpstreamsFile(
+  sent: unknown,
+  reach: CallbackReach = REACHED,
+): CheckedUpstreams<readonly MediaUpstreamEntry[]> {
   const { checked, mistakes } = checkFields(MediaUpstreamsFile, sent);
   const { media_upstreams: entries } = checked;
-  return { checked: entries, mistakes: mistakes.length > 0 ? mistakes : mistakesTogether(entries) };
+  return { checked: entries, mistakes: mistakes.length > 0 ? mistakes : mistakesTogether(entries, reach) };
 }
+
+/** Whether vendors can call us: PUBLIC_BASE_URL is set. */
+export interface CallbackReach {
+  readonly isReached: boolean;
+}
+const REACHED: CallbackReach = { isReached: true };
 
 /** Reads the settings of one media upstream, as `MediaUpstreamEntry` or a class that adds fields to it says. */
 export function checkMediaUpstream<Entry extends MediaUpstreamEntry>(
   entryClass: new () => Entry,
   sent: unknown,
+  reach: CallbackReach = REACHED,
 ): CheckedUpstreams<Entry> {
   const { checked, mistakes } = checkFields(entryClass, sent);
-  return { checked, mistakes: mistakes.length > 0 ? mistakes : mistakesInEntry(checked, []) };
+  return { checked, mistakes: mistakes.length > 0 ? mistakes : mistakesInEntry(checked, [], reach) };
 }
 
-function mistakesTogether(entries: readonly MediaUpstreamEntry[]): UpstreamMistake[] {
+function mistakesTogether(entries: readonly MediaUpstreamEntry[], reach: CallbackReach): UpstreamMistake[] {
   return entries.flatMap((entry, index) => {
     const path = ['media_upstreams', index];
     const twice = entries.findIndex(({ id }) => id === entry.id) < index;
     return [
       ...(twice ? [{ path: [...path, 'id'], rule: `"${entry.id}" is used twice` }] : []),
-      ...mistakesInEntry(entry, path),
+      ...mistakesInEntry(entry, path, reach),
     ];
   });
 }
 
-const mistakesInEntry = (entry: MediaUpstreamEntry, path: FieldPath): UpstreamMistake[] => [
+const mistakesInEntry = (
+  entry: MediaUpstreamEntry,
+  path: FieldPath,
+  { isReached }: CallbackReach,
+): UpstreamMistake[] => [
+  ...(entry.callbacks && !isReached
+    ? [{ path: [...path, 'callbacks'], rule: 'needs PUBLIC_BASE_URL: without it no vendor can call' }]
+    : []),
   ...mistakesInAccess(entry, path),
   ...(entry.models === 'all' ? mistakesInExcept(entry, path) : mistakesInModels(entry, path)),
   ...mistakesInCosts(entry, path),
+  ...mistakesInSpending(entry, path),
 ];
 
 function mistakesInAccess(entry: MediaUpstreamEntry, path: FieldPath): UpstreamMistake[] {
@@ -48,7 +75,7 @@ function mistakesInAccess(entry: MediaUpstreamEntry, path: FieldPath): UpstreamM
   }
   const codec = MEDIA_CODECS[protocol];
   const mistakes = [...mistakesInKey(entry, codec, path), ...mistakesInSettings(entry, codec, path)];
-  if (entry.callbacks && codec.callbackField === undefined)
+  if (entry.callbacks && codec.callback === undefined)
     mistakes.push({ path: [...path, 'callbacks'], rule: `has no use here: protocol ${protocol} calls nobody` });
   if (baseUrl === undefined && codec.defaultBaseUrl === undefined)
     mistakes.push({
@@ -113,20 +140,61 @@ function unknownModel(model: string, protocol: string): string {
   return near === null ? 'is no model of ours' : `is no model of ours; did you mean ${near}?`;
 }
 
-const isAmount = (value: unknown): boolean => typeof value === 'number' && value >= 0 && value <= 1_000_000;
-
 function mistakesInCosts({ costs, protocol }: MediaUpstreamEntry, path: FieldPath): UpstreamMistake[] {
-  const { unit, ...amounts } = costs;
+  const { unit, rates = {}, ...amounts } = costs;
   const models = Object.entries(amounts);
   const mistakes = models.flatMap(([model, said]): UpstreamMistake[] => {
     const at = [...path, 'costs', model];
     if (!makeableModels(protocol).has(model)) return [{ path: at, rule: unknownModel(model, protocol) }];
-    if (!isJsonObject(said)) return isAmount(said) ? [] : [{ path: at, rule: 'must be a number from 0 to 1000000' }];
-    return Object.entries(said)
-      .filter(([, amount]) => !isAmount(amount))
-      .map(([variant]) => ({ path: [...at, variant], rule: 'must be a number from 0 to 1000000' }));
+    return isJsonObject(said) ? mistakesInVariants(model, said, at) : amountMistakes(said, at);
   });
-  if (models.length > 0 && (typeof unit !== 'string' || !/^[A-Za-z]{1,16}$/.test(unit)))
+  const hasUnit = typeof unit === 'string' && UNIT.test(unit);
+  if ((models.length > 0 || unit !== undefined) && !hasUnit)
     mistakes.push({ path: [...path, 'costs', 'unit'], rule: 'must be 1 to 16 letters, for example USD' });
-  return mistakes;
+  return [...mistakes, ...mistakesInRates(rates, [...path, 'costs', 'rates'])];
+}
+
+/** A bound of what is spent counts what `costs` say, so that they must say it of every model. */
+function mistakesInSpending(entry: MediaUpstreamEntry, path: FieldPath): UpstreamMistake[] {
+  const { limits, costs } = entry;
+  const field = (['spend_per_day', 'spend_per_month'] as const).find((name) => limits[name] !== undefined);
+  if (field === undefined) return [];
+  const uncosted = [...servedModels(entry).keys()].find((model) => {
+    const { [model]: said } = costs;
+    const family: ModelFamily | undefined = familyOf(model);
+    const variants = family?.variants[model] ?? [];
+    return !variants.every((variant) => partsOf(isJsonObject(said) ? said[variant] : said) !== undefined);
+  });
+  if (uncosted === undefined) return [];
+  return [
+    {
+      path: [...path, 'limits', field],
+      rule: `needs costs of every model; ${uncosted} has none, or not for each price variant`,
+    },
+  ];
+}
+
+const UNIT = /^[A-Za-z]{1,16}$/;
+
+const amountMistakes = (said: JsonValue, path: FieldPath): UpstreamMistake[] =>
+  partsOf(said) === undefined ? [{ path, rule: AMOUNT_RULE }] : [];
+
+function mistakesInVariants(model: string, said: JsonObject, path: FieldPath): UpstreamMistake[] {
+  const family: ModelFamily | undefined = familyOf(model);
+  const known: readonly string[] = family?.variants[model] ?? [];
+  return Object.entries(said).flatMap(([variant, amount]) =>
+    known.includes(variant)
+      ? amountMistakes(amount, [...path, variant])
+      : [{ path: [...path, variant], rule: `is no price variant of ${model}, which has ${known.join(', ')}` }],
+  );
+}
+
+/** A unit of a vendor to what one of it is worth in the unit of balances. */
+function mistakesInRates(rates: JsonValue, path: FieldPath): UpstreamMistake[] {
+  if (!isJsonObject(rates)) return [{ path, rule: 'must name units' }];
+  return Object.entries(rates).flatMap(([unit, rate]) =>
+    /^\w{1,32}$/.test(unit)
+      ? amountMistakes(rate, [...path, unit])
+      : [{ path: [...path, unit], rule: 'must be a unit of 1 to 32 letters, digits or _' }],
+  );
 }

@@ -13,11 +13,13 @@ import {
   Matches,
   Max,
   Min,
+  ValidateBy,
   ValidateIf,
   ValidateNested,
 } from 'class-validator';
-import { type JsonObject, MEDIA_PROTOCOLS, type MediaProtocol } from '#contracts';
+import { type JsonObject, type JsonValue, MEDIA_PROTOCOLS, type MediaProtocol } from '#contracts';
 import { BASE_URL, IsUpstreamKey } from '../text/upstream-entry.js';
+import { AMOUNT_RULE, partsOf } from './vendor-costs.js';
 
 /** How referenced files are handed to a vendor that takes them in more than one form. */
 export const REFERENCE_WAYS = ['url', 'inline'] as const;
@@ -35,17 +37,30 @@ const Rate = (): PropertyDecorator => (target, property) => {
   Max(10_000)(target, property);
 };
 
-const Count = (): PropertyDecorator => (target, property) => {
+const Count =
+  (most: number): PropertyDecorator =>
+  (target, property) => {
+    IsOptional()(target, property);
+    IsInt()(target, property);
+    Min(1)(target, property);
+    Max(most)(target, property);
+  };
+
+const Amount = (): PropertyDecorator => (target, property) => {
   IsOptional()(target, property);
-  IsInt()(target, property);
-  Min(1)(target, property);
-  Max(100_000)(target, property);
+  ValidateBy({
+    name: 'isAmount',
+    validator: {
+      validate: (value: JsonValue) => partsOf(value) !== undefined,
+      defaultMessage: () => `$property ${AMOUNT_RULE}`,
+    },
+  })(target, property);
 };
 
 /** What the vendor account allows, over all processes together. What is left out is not limited. */
 export class MediaLimitsEntry {
   /** Orders that the vendor works on at once. */
-  @Count()
+  @Count(100_000)
   running?: number;
 
   @IsOptional()
@@ -56,6 +71,20 @@ export class MediaLimitsEntry {
 
   @Rate()
   checks_per_second?: number;
+
+  /** Orders that this upstream is handed in a day of UTC; the same of a month. */
+  @Count(10_000_000)
+  orders_per_day?: number;
+
+  @Count(10_000_000)
+  orders_per_month?: number;
+
+  /** What its orders of a day of UTC may cost by `costs`, in their unit; the same of a month. */
+  @Amount()
+  spend_per_day?: number | string;
+
+  @Amount()
+  spend_per_month?: number | string;
 }
 
 /** A model under a name of the vendor's, with settings of its own. */
@@ -146,7 +175,10 @@ export class MediaUpstreamEntry {
   @IsIn(['fail', 'repeat_once'])
   lost_calls: 'fail' | 'repeat_once' = 'fail';
 
-  /** `unit`, and for each model what the vendor takes for a second or a picture: a number, or one for each price variant. */
+  /**
+   * `unit`, and for each model what the vendor takes for a second or a picture: a number, or one for each price variant. `rates`: what
+   * one of a vendor's units is worth in the unit of balances.
+   */
   @IsObject()
   costs: JsonObject = {};
 }

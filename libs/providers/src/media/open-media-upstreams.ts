@@ -1,33 +1,38 @@
 import { readFileSync } from 'node:fs';
-import {
-  familyOf,
-  isJsonObject,
-  type JsonValue,
-  type MediaUpstream,
-  type PlannedOrder,
-  type VendorCost,
-} from '#contracts';
-import { ConfigError, loadConfig, type Environment, SafeFetcher } from '#platform';
+import type { BalanceUnit, MediaUpstream, VendorCost } from '#contracts';
+import { ConfigError, loadConfig, type Environment, SafeFetcher, ServerConfig } from '#platform';
 import { TextConfig } from '../text/text.config.js';
 import { readUpstreamList } from '../upstreams-file.js';
-import { checkMediaUpstreamsFile } from './check-media-upstreams.js';
+import { type CallbackReach, checkMediaUpstreamsFile } from './check-media-upstreams.js';
 import { keyOf } from './entry-key.js';
 import { HttpMediaUpstream } from './http/http-media-upstream.js';
 import type { Exchange } from './http/vendor-exchanges.js';
 import { VendorHttp } from './http/vendor-http.js';
 import { MEDIA_CODECS } from './media-protocols.js';
-import type { MediaUpstreamEntry } from './media-upstream-entry.js';
+import type { MediaLimitsEntry, MediaUpstreamEntry } from './media-upstream-entry.js';
 import { observedProvider } from './observed-provider.js';
 import { ProviderUpstream } from './provider-upstream.js';
 import { SandboxConfig } from './sandbox/sandbox.config.js';
 import { SandboxProvider } from './sandbox/sandbox.provider.js';
 import { servedModels } from './served-models.js';
+import { microsOf, VendorCosts } from './vendor-costs.js';
+
+/** What an upstream may be handed in a day and in a month of UTC, over all processes together; what is absent is not limited. */
+export interface MediaAllowance {
+  readonly ordersPerDay?: number | undefined;
+  readonly ordersPerMonth?: number | undefined;
+  /** By the configured costs, in millionths of their unit. */
+  readonly spendPerDayMicros?: bigint | undefined;
+  readonly spendPerMonthMicros?: bigint | undefined;
+}
 
 /** What the vendor account allows, over all processes together; what is absent is not limited. */
 export interface MediaAccountLimits {
   readonly running?: number | undefined;
   readonly startsPerMinute?: number | undefined;
   readonly checksPerSecond?: number | undefined;
+  /** Of this upstream alone. */
+  readonly allowance?: MediaAllowance | undefined;
 }
 
 /** An upstream with its place in the routing. */
@@ -43,6 +48,8 @@ export interface ConfiguredMediaUpstream {
   readonly lostCalls: 'fail' | 'repeat_once';
   /** Whether its orders carry an address that the vendor may call. */
   readonly callbacks?: boolean;
+  /** What one second or picture of a price variant costs by its entry; undefined where nothing is configured. */
+  readonly costOfUnit?: (model: string, variant: string) => VendorCost | undefined;
 }
 
 /** What this process knows of media upstreams before it looks into the database. */
@@ -67,6 +74,10 @@ export interface MediaUpstreamSources {
   readonly fetcher?: SafeFetcher;
   /** Sees every exchange with a vendor, for records. */
   readonly onExchange?: (exchange: Exchange) => void;
+  /** What balances count: a cost in it needs no rate. */
+  readonly balanceUnit?: BalanceUnit;
+  /** Whether vendors can call this gateway; unless said, whether PUBLIC_BASE_URL is set. */
+  readonly isReached?: boolean;
 }
 
 /**
@@ -80,13 +91,18 @@ export function openMediaUpstreams(sources: MediaUpstreamSources = {}, environme
   const sandbox = new SandboxProvider(sandboxConfig);
   const observed = observedProvider(sandbox);
   const { fetcher = new SafeFetcher({ maxRedirects: 0 }) } = sources;
+  const { BALANCE_UNIT, PUBLIC_BASE_URL } = loadConfig(ServerConfig, environment);
+  const { balanceUnit = BALANCE_UNIT, isReached = PUBLIC_BASE_URL !== undefined } = sources;
   return {
-    fromFile: file === undefined ? undefined : readMediaUpstreams(contentOf(file), file, environment),
+    fromFile: file === undefined ? undefined : readMediaUpstreams(contentOf(file), file, environment, { isReached }),
     sandbox: { ...PLAIN_PLACE, upstream: new ProviderUpstream(observed), models: undefined },
-    open: (entry) =>
-      entry.protocol === 'sandbox'
-        ? { ...placeOf(entry), upstream: new ProviderUpstream(observed, entry) }
-        : { ...placeOf(entry), upstream: openHttp(entry, MEDIA_CODECS[entry.protocol], fetcher, sources) },
+    open: (entry) => {
+      const costs = new VendorCosts(entry.costs, balanceUnit);
+      const place = { ...placeOf(entry), costOfUnit: costs.ofUnit.bind(costs) };
+      return entry.protocol === 'sandbox'
+        ? { ...place, upstream: new ProviderUpstream(observed, entry, costs) }
+        : { ...place, upstream: openHttp(entry, MEDIA_CODECS[entry.protocol], { ...sources, fetcher, costs }) };
+    },
     close: async () => {
       await Promise.all([sandbox.close(), fetcher.close()]);
     },
@@ -98,8 +114,9 @@ export const readMediaUpstreams = (
   text: string,
   file: string,
   environment?: Environment,
+  reach?: CallbackReach,
 ): readonly MediaUpstreamEntry[] | undefined =>
-  readUpstreamList({ text, file, environment }, 'media_upstreams', checkMediaUpstreamsFile);
+  readUpstreamList({ text, file, environment }, 'media_upstreams', (sent) => checkMediaUpstreamsFile(sent, reach));
 
 function contentOf(file: string): string {
   try {
@@ -124,17 +141,23 @@ function placeOf(entry: MediaUpstreamEntry): Omit<ConfiguredMediaUpstream, 'upst
     priority: entry.priority,
     weight: entry.weight,
     onlyAccounts: new Set(entry.only_accounts),
-    limits: { running, startsPerMinute, checksPerSecond },
+    limits: { running, startsPerMinute, checksPerSecond, allowance: allowanceOf(entry.limits) },
     lostCalls: entry.lost_calls,
     callbacks: entry.callbacks,
   };
 }
 
+function allowanceOf(limits: MediaLimitsEntry): MediaAllowance | undefined {
+  const { orders_per_day: ordersPerDay, orders_per_month: ordersPerMonth } = limits;
+  const { spend_per_day: day, spend_per_month: month } = limits;
+  if ([ordersPerDay, ordersPerMonth, day, month].every((limit) => limit === undefined)) return undefined;
+  return { ordersPerDay, ordersPerMonth, spendPerDayMicros: microsOf(day), spendPerMonthMicros: microsOf(month) };
+}
+
 function openHttp(
   entry: MediaUpstreamEntry,
   protocol: HttpCodec,
-  fetcher: SafeFetcher,
-  { canLink = false, onExchange }: MediaUpstreamSources,
+  { fetcher, costs, canLink = false, onExchange }: HttpSources,
 ): MediaUpstream {
   const { id } = entry;
   const key = keyOf(entry) ?? '';
@@ -149,22 +172,11 @@ function openHttp(
     key,
     fetcher,
     models: servedModels(entry),
-    costOf: (order) => configuredCost(entry.costs, order),
+    costs,
     canLink,
     onExchange,
   });
 }
 
+type HttpSources = MediaUpstreamSources & { readonly fetcher: SafeFetcher; readonly costs: VendorCosts };
 type HttpCodec = (typeof MEDIA_CODECS)[keyof typeof MEDIA_CODECS];
-
-const MICROS = 1_000_000;
-
-/** What the operator said that an order costs: so much a second or picture, by price variant or for all of them. */
-function configuredCost(costs: MediaUpstreamEntry['costs'], order: PlannedOrder): VendorCost | undefined {
-  const { unit } = costs;
-  const said: JsonValue | undefined = costs[order.model];
-  const billing = familyOf(order.model)?.billing(order.parameters);
-  if (said === undefined || billing === undefined || typeof unit !== 'string') return undefined;
-  const each = isJsonObject(said) ? said[billing.variant] : said;
-  return typeof each === 'number' ? { micros: BigInt(Math.round(each * billing.quantity * MICROS)), unit } : undefined;
-}

@@ -14,6 +14,7 @@ import {
   type VendorCall,
   type Verified,
 } from '#contracts';
+import type { VendorCosts } from './vendor-costs.js';
 
 const FIRST_CHECK_MS = 300;
 const CHECK_EVERY_MS = 1_200;
@@ -29,6 +30,7 @@ export class ProviderUpstream implements MediaUpstream {
     private readonly provider: MediaProvider,
     /** Its name, when several stand before one provider. */
     private readonly name: { readonly id: string; readonly vendor_account?: string } = { id: provider.id },
+    private readonly costs?: VendorCosts,
   ) {}
 
   // What a provider has is read anew each time, as its traits are.
@@ -69,8 +71,10 @@ export class ProviderUpstream implements MediaUpstream {
     };
   }
 
-  plan({ taskId, model }: PlannedOrder): CallPlan {
-    return { ticket: { upstream: this.id, model, taskId }, slots: 1 };
+  plan(order: PlannedOrder): CallPlan {
+    const { taskId, model } = order;
+    const cost = this.costs?.ofOrder(order);
+    return { ticket: { upstream: this.id, model, taskId }, slots: 1, ...(cost && { cost }) };
   }
 
   start(order: MediaOrder, { signal }: VendorCall): Promise<Started> {

@@ -161,6 +161,8 @@ function openEntry(entry: UpstreamEntry, wordDelayMs: number): OpenTextProvider 
     lackingTools: entry.translation.lacking_tools,
     replayedReasoning: entry.translation.reasoning,
     marksPromptCache: entry.translation.prompt_cache,
+    tellsNoReasoning: entry.translation.no_reasoning && entry.translation.no_reasoning === 'told',
+    systemMessages: entry.translation.system_messages,
   };
   const upstream = { id, codec: PROTOCOL_CODECS[protocol], http, key: entry.key, options, policy: entry.allow };
   const embeddingModels = new Map(Object.entries(entry.embedding_models));

@@ -93,6 +93,12 @@ export class UpstreamPolicyEntry implements UpstreamPolicy {
 /** When an upstream of the chat protocol is sent the reasoning of earlier turns. */
 const REPLAYED_REASONING = ['with_calls', 'always', 'never'] as const;
 
+/** Whether an upstream is told that a caller wants no reasoning. */
+const NO_REASONING = ['told', 'left_out'] as const;
+
+/** Where an upstream of the chat protocol is told what the system says in the middle of a conversation. */
+const SYSTEM_MESSAGES = ['in_place', 'in_front'] as const;
+
 /** How requests of other interfaces are put into words for an upstream. */
 export class UpstreamTranslationEntry {
   /**
@@ -109,6 +115,21 @@ export class UpstreamTranslationEntry {
    */
   @IsIn(REPLAYED_REASONING)
   reasoning: (typeof REPLAYED_REASONING)[number] = 'with_calls';
+
+  /**
+   * Whether the vendor is told that a caller wants no reasoning: many models that reason know no word for it and refuse it.
+   * Unless it is set, `told` on the gemini protocol and where the caller of a responses upstream used its word; else `left_out`.
+   */
+  @IsOptional()
+  @IsIn(NO_REASONING)
+  no_reasoning?: (typeof NO_REASONING)[number];
+
+  /**
+   * Chat protocol: where the vendor is told what the system says in the middle of a conversation. `in_front` for models whose
+   * templates take one system message, the first.
+   */
+  @IsIn(SYSTEM_MESSAGES)
+  system_messages: (typeof SYSTEM_MESSAGES)[number] = 'in_place';
 
   /** Messages protocol: marks the beginning that turns of an agent have in common for the vendor's prompt cache. */
   @IsBoolean()

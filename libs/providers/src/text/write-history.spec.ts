@@ -32,6 +32,19 @@ describe('Reasoning of earlier turns', () => {
     );
   });
 
+  it('of another vendor before calls ends the asking for it, unless an operator says what the vendor wants', () => {
+    const effort = (turns: TextRequest['turns'], options: ProtocolOptions = {}): unknown =>
+      PROTOCOL_CODECS.chat.write({ ...PLAIN, turns, reasoning: { effort: 'high', visible: true } }, 'm', options)[
+        'reasoning_effort'
+      ];
+    const foreign = after(reasoning('gemini:proof'), call);
+    expect(effort(foreign)).toBeUndefined();
+    expect(effort(foreign, { replayedReasoning: 'always' })).toBe('high');
+    expect(effort(foreign, { replayedReasoning: 'never' })).toBe('high');
+    for (const turns of [after(call), after(reasoning('chat:reasoning_content'), call)])
+      expect(effort(turns)).toBe('high');
+  });
+
   const thinking = (turns: TextRequest['turns']): JsonObject =>
     write('messages', { turns, reasoning: { effort: 'low', visible: true } });
 
@@ -40,6 +53,166 @@ describe('Reasoning of earlier turns', () => {
     for (const turns of [after(call), after(reasoning('gemini:proof'), call)])
       expect(thinking(turns)).not.toHaveProperty('thinking');
   });
+});
+
+describe('What the system says in the middle of a conversation', () => {
+  const said = (text: string) => [{ type: 'text' as const, text }];
+  const result = { type: 'result' as const, callId: 'c', name: 'f', content: said('done'), isError: false };
+  const conversation: Partial<TextRequest> = {
+    system: ['Be brief.'],
+    turns: [
+      { role: 'user', parts: said('one') },
+      { role: 'assistant', parts: [{ type: 'call', id: 'c', name: 'f', arguments: '{}' }] },
+      { role: 'system', parts: said('Now be long.') },
+      { role: 'user', parts: [result] },
+      { role: 'user', parts: said('two') },
+    ],
+  };
+  const roles = (options: ProtocolOptions): unknown[] => {
+    const body = PROTOCOL_CODECS.chat.write({ ...PLAIN, ...conversation }, 'm', options);
+    return (body['messages'] as JsonObject[]).map(({ role, content }) => [role, content]);
+  };
+
+  it('stays there for a chat vendor, behind the results that must follow their calls', () => {
+    expect(roles({})).toEqual([
+      ['system', 'Be brief.'],
+      ['user', 'one'],
+      ['assistant', null],
+      ['tool', 'done'],
+      ['system', 'Now be long.'],
+      ['user', 'two'],
+    ]);
+  });
+
+  it('goes to the front where an operator says so', () => {
+    expect(roles({ systemMessages: 'in_front' })).toEqual([
+      ['system', 'Be brief.\n\nNow be long.'],
+      ['user', 'one'],
+      ['assistant', null],
+      ['tool', 'done'],
+      ['user', 'two'],
+    ]);
+  });
+
+  it('stays there for a responses vendor, and goes to the front for those that have one place for it', () => {
+    const input = write('responses', conversation)['input'] as JsonObject[];
+    expect(input[2]).toEqual({
+      type: 'message',
+      role: 'developer',
+      content: [{ type: 'input_text', text: 'Now be long.' }],
+    });
+    expect(write('messages', conversation)['system']).toMatchObject([{ text: 'Be brief.\n\nNow be long.' }]);
+    expect(write('gemini', conversation)['systemInstruction']).toEqual({
+      parts: [{ text: 'Be brief.' }, { text: 'Now be long.' }],
+    });
+  });
+});
+
+describe('A wish for no reasoning', () => {
+  const asked = (protocol: keyof typeof PROTOCOL_CODECS, word: 'none' | undefined, tellsNoReasoning?: boolean) => {
+    const wish = word ? { effort: word, visible: false } : { budgetTokens: 0, visible: false };
+    const body = PROTOCOL_CODECS[protocol].write({ ...PLAIN, reasoning: wish }, 'm', { tellsNoReasoning });
+    return body['reasoning'] ?? body['reasoning_effort'] ?? body['thinking'] ?? body['generationConfig'];
+  };
+  const OFF = { thinkingConfig: { includeThoughts: false, thinkingBudget: 0 } };
+
+  it('reaches a responses vendor as the word that the caller used, and as no other', () => {
+    expect([asked('responses', 'none'), asked('responses', undefined)]).toEqual([{ effort: 'none' }, undefined]);
+  });
+
+  it('is told where it breaks nothing', () => {
+    expect([asked('chat', 'none'), asked('messages', 'none'), asked('gemini', undefined)]).toEqual([
+      undefined,
+      undefined,
+      OFF,
+    ]);
+  });
+
+  it('is told, or left out, where an operator says so', () => {
+    expect([asked('chat', undefined, true), asked('responses', undefined, true)]).toEqual(['none', { effort: 'none' }]);
+    expect([asked('responses', 'none', false), asked('gemini', 'none', false)]).toEqual([undefined, undefined]);
+  });
+});
+
+describe('A gemini upstream', () => {
+  const call = (id: string) => ({ type: 'call' as const, id, name: 'f', arguments: '{}' });
+  const result = (callId: string) => ({ type: 'result' as const, callId, name: 'f', content: [], isError: false });
+  const proven = { type: 'reasoning' as const, text: '', signature: 'gemini:proof' };
+  const turns: TextRequest['turns'] = [
+    { role: 'user', parts: [{ type: 'text', text: 'before' }] },
+    { role: 'assistant', parts: [call('a')] },
+    { role: 'user', parts: [result('a')] },
+    { role: 'assistant', parts: [{ type: 'text', text: 'done' }] },
+    { role: 'user', parts: [{ type: 'text', text: 'now' }] },
+    { role: 'assistant', parts: [call('b'), call('c')] },
+    { role: 'user', parts: [result('b'), result('c')] },
+    { role: 'assistant', parts: [proven, call('d')] },
+    { role: 'user', parts: [result('d')] },
+  ];
+  const proofs = (model: string): unknown[] => {
+    const body = PROTOCOL_CODECS.gemini.write({ ...PLAIN, turns }, model, {});
+    const contents = body['contents'] as { role: string; parts: JsonObject[] }[];
+    return contents.flatMap(({ role, parts }) =>
+      role === 'model' ? parts.map((part) => part['thoughtSignature'] ?? null) : [],
+    );
+  };
+
+  it('that wants a proof at calls is told which calls of this turn were made elsewhere', () => {
+    const skip = 'skip_thought_signature_validator';
+    expect(proofs('gemini-3-pro-preview')).toEqual([null, null, skip, null, 'proof']);
+    expect(proofs('gemini-flash-latest')).toEqual([null, null, skip, null, 'proof']);
+    expect(proofs('gemini-2.5-flash')).toEqual([null, null, null, null, 'proof']);
+  });
+
+  it('is told so as well in a body that passes through without the proofs of another vendor', () => {
+    const parts = [{ functionCall: { name: 'f' } }, { functionCall: { name: 'g' } }];
+    const body = {
+      contents: [
+        { role: 'user', parts: [{ text: 'x' }] },
+        { role: 'model', parts },
+      ],
+    };
+    const native = PROTOCOL_CODECS.gemini.native?.({ kind: 'rewritten', body }, {}, 'gemini-3-flash');
+    expect(JSON.stringify(native).split('skip_thought_signature_validator')).toHaveLength(2);
+  });
+
+  it('is told neighbours of a role as one content, and otherwise the bytes that came', () => {
+    const native = (roles: string[]) => {
+      const contents = roles.map((role, index) => ({ role, parts: [{ text: String(index) }] }));
+      const body = { contents };
+      const bytes = Buffer.from(JSON.stringify(body));
+      const sent = { kind: 'bytes' as const, bytes, front: { labels: {} }, parsed: () => body };
+      return [PROTOCOL_CODECS.gemini.native?.(sent, {}, 'gemini-3-flash'), sent] as const;
+    };
+    const [same, sent] = native(['user', 'model', 'user']);
+    expect(same).toBe(sent);
+    expect(native(['user', 'model', 'user', 'user'])[0]).toEqual({
+      kind: 'rewritten',
+      body: {
+        labels: {},
+        contents: [
+          { role: 'user', parts: [{ text: '0' }] },
+          { role: 'model', parts: [{ text: '1' }] },
+          { role: 'user', parts: [{ text: '2' }, { text: '3' }] },
+        ],
+      },
+    });
+  });
+
+  it('is asked for no more thinking than each of its models may do', () => {
+    const budget = (reasoning: TextRequest['reasoning']): JsonObject => write('gemini', reasoning ? { reasoning } : {});
+    for (const wish of [{ effort: 'max' as const }, { budgetTokens: 31_999 }])
+      expect(budget({ ...wish, visible: true })).toMatchObject({
+        generationConfig: { thinkingConfig: { thinkingBudget: 24_576 } },
+      });
+  });
+});
+
+it('A budget of tokens becomes no word that only some models know', () => {
+  const effort = (budgetTokens: number): unknown => write('chat', { reasoning: { budgetTokens, visible: true } });
+  expect([1_024, 8_000, 31_999].map(effort)).toMatchObject(
+    ['low', 'medium', 'high'].map((word) => ({ reasoning_effort: word })),
+  );
 });
 
 describe('A messages upstream', () => {

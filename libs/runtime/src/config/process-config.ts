@@ -13,8 +13,10 @@ import {
   ServerConfig,
   TracingConfig,
 } from '#platform';
+import { FilesConfig } from './files.config.js';
 import { RetentionConfig } from './retention.config.js';
 import { SalesConfig } from './sales.config.js';
+import { missingOfSingleSignOn, SingleSignOnConfig } from './single-sign-on.config.js';
 import { WorkerConfig } from './worker.config.js';
 
 /** The configuration of one process, slice by slice; each slice belongs to the folder that uses it. */
@@ -31,6 +33,8 @@ export interface ProcessConfig {
   readonly retention: RetentionConfig;
   readonly names: NamesConfig;
   readonly sales: SalesConfig;
+  readonly singleSignOn: SingleSignOnConfig;
+  readonly files: FilesConfig;
 }
 
 /**
@@ -62,6 +66,8 @@ export function readProcessConfig(environment?: Environment): ProcessConfig {
     retention: read(RetentionConfig),
     names: read(NamesConfig),
     sales: read(SalesConfig),
+    singleSignOn: read(SingleSignOnConfig),
+    files: read(FilesConfig),
   };
   const isServerRead = !problems.some((problem) =>
     Object.keys(config.server).some((name) => problem.startsWith(`${name} `)),
@@ -69,6 +75,8 @@ export function readProcessConfig(environment?: Environment): ProcessConfig {
   if (isServerRead && config.database.DATABASE_URL && !config.server.KEY_PEPPER) {
     problems.push('KEY_PEPPER must be set when DATABASE_URL is: every replica needs the same one (it is not set)');
   }
+  const missing = missingOfSingleSignOn(config.singleSignOn);
+  if (missing !== undefined) problems.push(missing);
   if (problems.length > 0) throw new ConfigError(problems);
   return config;
 }

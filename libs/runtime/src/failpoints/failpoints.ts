@@ -17,7 +17,18 @@ export const CRASH_POINTS = [
   'after-delivery-claim',
   'after-delivery-sent',
 ] as const;
-export type Failpoint = (typeof CRASH_POINTS)[number];
+
+/** The places where the path of an uploaded file may be cut. */
+export const FILE_CRASH_POINTS = [
+  'after-upload-begun',
+  'after-upload-stored',
+  'after-index-claim',
+  'after-passages-written',
+  'after-indexed',
+  'after-bytes-removed',
+] as const;
+
+export type Failpoint = (typeof CRASH_POINTS)[number] | (typeof FILE_CRASH_POINTS)[number];
 
 /** Lets a crash test end this process at a named place, as a power cut would. */
 export interface Failpoints {

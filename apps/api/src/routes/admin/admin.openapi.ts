@@ -155,6 +155,11 @@ export const RECORD_OPERATIONS = {
     inQuery('group_by', 'Some of day, model, key and account, separated by commas.', TEXT),
     ...PAGING,
   ]),
+  adminReadMargins: read('adminReadMargins', 'What media upstreams brought beside what they cost', ROWS, [
+    ...DAYS,
+    inQuery('group_by', 'Some of day, upstream and model, separated by commas.', TEXT),
+    inQuery('format', 'json, or csv.', { type: 'string', enum: ['json', 'csv'], default: 'json' }),
+  ]),
   adminListUsageRecords: read('adminListUsageRecords', 'Every request and task with its price', LIST, [
     ofAccount,
     ...DAYS,

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { TaskView } from '#contracts';
+import { formatMicros, parseMicros, type TaskView } from '#contracts';
 import { eventually } from '#testing';
 import { type AdminGateway, startAdminGateway } from '../../../../gateway/src/testing/admin-gateway.js';
 
@@ -35,6 +35,9 @@ describe('Media upstreams in the admin API', () => {
     const { body } = await api.gateway.send<{ data: { available: boolean } }>('GET', `/v1/models/${model}`);
     return body.data.available;
   };
+  /** The task of an order; undefined while its upstream is not known yet. */
+  const taken = async (body: object): Promise<string | undefined> =>
+    ((await order(body)).body as { data?: { task_id: string }[] }).data?.[0]?.task_id;
   const providerOf = async (taskId: string): Promise<string | null | undefined> => {
     const text = 'select provider from task where id = $1';
     const { rows } = await api.gateway.database.query<{ provider: string | null }>({ text, values: [taskId] });
@@ -114,10 +117,7 @@ describe('Media upstreams in the admin API', () => {
     ['removed', () => api.admin('DELETE', '/upstreams/studio')],
   ])('take nothing new when they are %s, and finish what they have', async (_, leave) => {
     await api.admin('POST', '/upstreams', studio());
-    const taskId = await eventually(async () => {
-      const { body } = await order({ ...PICTURE, prompt: '[sandbox:delay=1500] a lighthouse' });
-      return (body as { data?: { task_id: string }[] }).data?.[0]?.task_id;
-    });
+    const taskId = await eventually(() => taken({ ...PICTURE, prompt: '[sandbox:delay=1500] a lighthouse' }));
     // Workers look once a second on their own.
     await eventually(async () => (await providerOf(taskId)) === 'studio');
     await leave();
@@ -125,6 +125,82 @@ describe('Media upstreams in the admin API', () => {
     const task: TaskView = await api.gateway.waitForTask(taskId);
     expect(task).toMatchObject({ status: 'completed', usage: { final: true } });
     expect(await providerOf(taskId)).toBe('studio');
+  });
+
+  it('tell what they brought beside what they cost, to the last micro, with refunds taken off', async () => {
+    const costs = { unit: 'CNY', rates: { CNY: '0.14' }, 'eta-image-2.0': 0.1234567 };
+    await api.admin('POST', '/upstreams', studio({ id: 'studio-cn', costs }));
+    const unvalued = { unit: 'CNY', 'theta-image-turbo': 0.1 };
+    const models = { 'theta-image-turbo': 'theta-image-turbo' };
+    await api.admin('POST', '/upstreams', studio({ id: 'studio-blind', models, costs: unvalued }));
+    const pictures = await eventually(() => taken({ ...PICTURE, n: 3 }));
+    const other = await eventually(() => taken(OTHER_PICTURE));
+    const charged = (await api.gateway.waitForTask(pictures)).usage.amount;
+    const alone = (await api.gateway.waitForTask(other)).usage.amount;
+    await api.admin('POST', `/tasks/${pictures}/refund`, { reference: 'r-1', reason: 'late', amount: '0.010000' });
+    const { data } = (await api.admin('GET', '/margins')).body;
+    const earned = parseMicros(charged) - 10_000n;
+    expect(data).toEqual(
+      expect.arrayContaining([
+        {
+          day: null,
+          upstream: 'studio-cn',
+          model: 'eta-image-2.0',
+          tasks: 1,
+          completed_tasks: 1,
+          earned: formatMicros(earned),
+          // 3 pictures of 0.1234567 CNY at 0.14 each.
+          costs: [{ unit: 'CNY', amount: '0.370370' }],
+          cost: '0.051852',
+          tasks_without_cost: 0,
+          margin: formatMicros(earned - 51_852n),
+        },
+        {
+          day: null,
+          upstream: 'studio-blind',
+          model: 'theta-image-turbo',
+          tasks: 1,
+          completed_tasks: 1,
+          earned: alone,
+          costs: [{ unit: 'CNY', amount: '0.100000' }],
+          cost: '0.000000',
+          tasks_without_cost: 1,
+          margin: null,
+        },
+      ]),
+    );
+    const byDay = (await api.admin<object[]>('GET', '/margins?group_by=day')).body.data;
+    expect(byDay).toMatchObject([
+      { day: expect.stringMatching(/^\d{4}-\d\d-\d\d$/), upstream: null, model: null, margin: null },
+    ]);
+    expect(await api.admin('GET', '/margins?group_by=key')).toMatchObject({
+      status: 400,
+      body: { error: { param: 'group_by' } },
+    });
+  });
+
+  it('are told of when a price does not cover what they cost', async () => {
+    await api.admin('POST', '/upstreams', studio({ costs: { unit: 'USD', 'eta-image-2.0': 0.02 } }));
+    await eventually(() => taken(PICTURE));
+    const price = { model: 'eta-image-2.0', unit: 'image', variant: 'default' };
+    const low = { code: 'price-below-cost', ...price, upstream: 'studio', price: '0.019999', cost: '0.020000' };
+    const added = await api.admin('POST', '/prices', { ...price, amount: '0.019999' });
+    expect(added).toMatchObject({ status: 200, body: { data: { warnings: [low] } } });
+    const covered = await api.admin('POST', '/prices', {
+      ...price,
+      amount: '0.020000',
+      effective_from: '2127-01-01T00:00:00Z',
+    });
+    expect(covered).toMatchObject({ status: 200, body: { data: { warnings: [] } } });
+    const dry = await api.admin('POST', '/prices/import?dry_run=true', {
+      prices: [{ ...price, amount: '0.01', effective_from: '2128-01-01T00:00:00Z' }],
+    });
+    expect(dry.body.data).toMatchObject({ warnings: [{ ...low, price: '0.010000' }] });
+    const { text } = await eventually(async () => {
+      const text = await api.gateway.platform.metrics.render();
+      return text.includes(`gateway_media_price_below_cost{upstream="studio"`) && { text };
+    });
+    expect(text).toContain('gateway_media_price_below_cost{upstream="studio",model="eta-image-2.0"} 1');
   });
 });
 

@@ -2,12 +2,20 @@ import { Body, Controller, Get, HttpCode, Post, Query, Req, Res } from '@nestjs/
 import type { Request, Response } from 'express';
 import { stringify } from 'yaml';
 import { GatewayError } from '#contracts';
-import { checkPrices, type DatedPrice, exportPrices, fieldName, PriceImport, PricesService } from '#features';
+import {
+  checkPrices,
+  type DatedPrice,
+  exportPrices,
+  fieldName,
+  PriceImport,
+  PricesBelowCost,
+  PricesService,
+} from '#features';
 import { Database } from '#platform';
 import { checked, positiveAmountOf } from '../../checked-input.js';
 import { withCode } from '../../http/envelope.js';
 import { Route, Routes } from '../../http/route.js';
-import { viewOfRow } from '../../row-view.js';
+import { viewOf, viewOfRow } from '../../row-view.js';
 import { operatorOf } from './admin-gate.js';
 import { CATALOGUE_OPERATIONS } from './admin.openapi.js';
 import { ExportQuery, ImportQuery, NewPriceBody, PriceQuery } from './price.dto.js';
@@ -20,6 +28,7 @@ export class PricesController {
     private readonly prices: PricesService,
     private readonly imports: PriceImport,
     private readonly database: Database,
+    private readonly belowCost: PricesBelowCost,
   ) {}
 
   @Get()
@@ -53,7 +62,12 @@ export class PricesController {
       ? this.imports.compare(prices)
       : this.imports.run(operatorOf(request), prices));
     const [conflict] = data.conflicts;
-    if (!conflict || dryRun === 'true') return { dry_run: dryRun === 'true', ...data };
+    if (!conflict || dryRun === 'true')
+      return {
+        dry_run: dryRun === 'true',
+        ...data,
+        warnings: viewOf(prices.flatMap((price) => this.belowCost.of(price))),
+      };
     const { model, unit, variant, effective_from: from, was } = conflict;
     throw new GatewayError(
       'conflict',
@@ -68,15 +82,16 @@ export class PricesController {
   @HttpCode(200)
   async add(@Body() body: unknown, @Req() request: Request): Promise<unknown> {
     const price = checked(NewPriceBody, body);
-    const row = await this.prices.add(operatorOf(request), {
+    const asked = {
       model: price.model,
       unit: price.unit,
       variant: price.variant,
       amountMicros: positiveAmountOf(price.amount, 'amount'),
       perQuantity: BigInt(price.per_quantity),
       effectiveFrom: price.effective_from === undefined ? null : new Date(price.effective_from),
-    });
-    return viewOfRow(row);
+    };
+    const row = await this.prices.add(operatorOf(request), asked);
+    return { ...viewOfRow(row), warnings: viewOf(this.belowCost.of(asked)) };
   }
 }
 

@@ -2,7 +2,7 @@ import { Controller, Get, HttpCode, Post, Query, Res } from '@nestjs/common';
 import { IsIn, IsOptional, IsString, MaxLength } from 'class-validator';
 import type { Response } from 'express';
 import { GatewayError } from '#contracts';
-import { RecordsService, ReconciliationService, UsageService } from '#features';
+import { MARGIN_GROUPS, MarginsService, RecordsService, ReconciliationService, UsageService } from '#features';
 import { checked } from '../../checked-input.js';
 import { Route, Routes } from '../../http/route.js';
 import { daysOf, groupsOf, ListQuery, UsageListQuery, UsageSumsQuery } from '../../list-query.js';
@@ -44,6 +44,13 @@ class AccountUsageSumsQuery extends UsageSumsQuery {
   account_id?: string;
 }
 
+/** Sums over days, kept apart by what `group_by` lists. */
+class MarginsQuery extends UsageListQuery {
+  /** Some of day, upstream and model, separated by commas. */
+  @IsString()
+  group_by = 'upstream,model';
+}
+
 class ReconcileQuery {
   /** true: reads every entry of the ledger again, also those proved before. */
   @IsIn(['true', 'false'])
@@ -59,6 +66,7 @@ export class RecordsController {
   constructor(
     private readonly records: RecordsService,
     private readonly usage: UsageService,
+    private readonly marginsService: MarginsService,
     private readonly reconciliation: ReconciliationService,
   ) {}
 
@@ -82,6 +90,15 @@ export class RecordsController {
     const asked = checked(AccountUsageSumsQuery, query);
     const sums = await this.usage.sums(daysOf(asked, asked.account_id ?? null), groupsOf(asked.group_by));
     return asked.format === 'csv' ? csvOf(sums) : sums.map(viewOf);
+  }
+
+  /** What the work of media upstreams brought beside what it cost. */
+  @Get('margins')
+  @Route({ operation: RECORD_OPERATIONS.adminReadMargins })
+  async margins(@Query() query: unknown): Promise<unknown> {
+    const asked = checked(MarginsQuery, query);
+    const rows = await this.marginsService.margins(daysOf(asked, null), groupsOf(asked.group_by, MARGIN_GROUPS));
+    return asked.format === 'csv' ? csvOf(rows) : rows.map(viewOf);
   }
 
   @Get('usage/records')

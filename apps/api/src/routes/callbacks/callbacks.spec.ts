@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
@@ -8,9 +9,10 @@ import { json } from 'node:stream/consumers';
 import { eventually } from '#testing';
 import { startTestGateway, type TestGateway } from '../../../../gateway/src/testing/test-gateway.js';
 
-/** A vendor that takes one order, works on it for ever, and is told where it may call. */
+/** A vendor that takes orders, works on them for ever, and is told where it may call. */
 class Vendor {
-  callbackUrl: string | undefined;
+  /** By its own name of the model. */
+  readonly callbackUrls = new Map<string, string>();
   checks = 0;
   private readonly server: Server = createServer((request, response) => {
     const answer = (body: object): void => void response.end(JSON.stringify(body));
@@ -19,8 +21,9 @@ class Vendor {
       return answer({ id: 'cgt-1', status: 'running' });
     }
     void json(request).then((order) => {
-      this.callbackUrl = (order as { callback_url?: string }).callback_url;
-      answer({ id: 'cgt-1' });
+      const { model, callback_url: url } = order as { model: string; callback_url: string };
+      this.callbackUrls.set(model, url);
+      answer({ id: 'cgt-1', task_id: '1', base_resp: { status_code: 0 } });
     });
   });
 
@@ -47,11 +50,16 @@ describe('POST /callbacks/v1/{upstream}/{token}', () => {
     folder = await mkdtemp(join(tmpdir(), 'callbacks-'));
     const file = join(folder, 'upstreams.yaml');
     const entry = { id: 'ark', protocol: 'ark-video', base_url: await vendor.start(), key: 'ark-key', callbacks: true };
-    await writeFile(file, JSON.stringify({ media_upstreams: [{ ...entry, models: { 'alpha-2.0': 'seedance' } }] }));
+    const upstreams = [
+      { ...entry, models: { 'alpha-2.0': 'seedance' } },
+      { ...entry, id: 'minimax', protocol: 'minimax', models: { 'epsilon-2.3': 'hailuo' } },
+      { ...entry, id: 'vidu', protocol: 'vidu', models: { 'zeta-q3-pro': 'viduq3' } },
+    ];
+    await writeFile(file, JSON.stringify({ media_upstreams: upstreams }));
     const environment = { UPSTREAMS_FILE: file, PUBLIC_BASE_URL: 'https://gateway.example.com/' };
     gateway = await startTestGateway({ environment });
     taskId = await gateway.submit('/v1/videos/generations', { model: 'alpha-2.0', prompt: 'A heron.' });
-    path = new URL(await eventually(() => vendor.callbackUrl)).pathname;
+    path = await addressOf('seedance');
     await eventually(async () => (await turn()) === 'later');
   });
   afterAll(async () => {
@@ -59,6 +67,10 @@ describe('POST /callbacks/v1/{upstream}/{token}', () => {
     vendor.stop();
     await rm(folder, { recursive: true });
   });
+
+  /** Where the vendor was told to call about an order of its model. */
+  const addressOf = async (model: string): Promise<string> =>
+    new URL(await eventually(() => vendor.callbackUrls.get(model))).pathname;
 
   /** When the vendor is to be asked about the task. */
   async function turn(): Promise<string | undefined> {
@@ -71,8 +83,10 @@ describe('POST /callbacks/v1/{upstream}/{token}', () => {
   }
 
   it('gives the vendor an address on the public one that tells nothing of the task', () => {
-    expect(vendor.callbackUrl).toMatch(/^https:\/\/gateway\.example\.com\/callbacks\/v1\/ark\/[\w-]{40,}$/);
-    expect(vendor.callbackUrl).not.toContain(taskId);
+    expect(vendor.callbackUrls.get('seedance')).toMatch(
+      /^https:\/\/gateway\.example\.com\/callbacks\/v1\/ark\/[\w-]{40,}$/,
+    );
+    expect(vendor.callbackUrls.get('seedance')).not.toContain(taskId);
   });
 
   it.each([
@@ -91,6 +105,29 @@ describe('POST /callbacks/v1/{upstream}/{token}', () => {
     await eventually(() => vendor.checks > 0);
     const { body } = await gateway.send<{ data: { status: string } }>('GET', `/v1/tasks/${taskId}`);
     expect(body.data.status).toBe('in_progress');
+  });
+
+  it('repeats the word that a vendor asks an address for, however often', async () => {
+    await gateway.submit('/v1/videos/generations', { model: 'epsilon-2.3', prompt: 'A heron.', duration: 6 });
+    const address = await addressOf('hailuo');
+    for (const challenge of ['word-1', 'word-2'])
+      expect(await gateway.send('POST', address, { challenge }, { authorization: '' })).toMatchObject({
+        status: 200,
+        body: { challenge },
+      });
+    const long = await gateway.send('POST', address, { challenge: 'a'.repeat(100_000) }, { authorization: '' });
+    expect(long).toMatchObject({ status: 200, body: {} });
+  });
+
+  it('hears a vendor that signs only with its signature', async () => {
+    await gateway.submit('/v1/videos/generations', { model: 'zeta-q3-pro', prompt: 'A heron.' });
+    const address = await addressOf('viduq3');
+    const unsigned = await gateway.send('POST', address, { state: 'success' }, { authorization: '' });
+    expect(unsigned).toMatchObject({ status: 404, body: { error: { code: 'not_found' } } });
+    const date = new Date().toUTCString();
+    const signature = createHmac('sha256', 'ark-key').update(`POST\n${address}\n\nvidu\n${date}\nDate:${date}\n`);
+    const headers = { 'x-hmac-signed-headers': 'Date', 'x-hmac-signature': signature.digest('base64'), date };
+    expect(await gateway.send('POST', address, {}, { ...headers, authorization: '' })).toMatchObject({ status: 200 });
   });
 
   it('hears the same thing again, in whatever form', async () => {

@@ -57,11 +57,11 @@ export class TextAnswers {
       requestId: request.requestId,
       idempotencyKey: request.attempt?.key,
       caller: callerOf(request),
-      ...demand,
       onToolsLeftOut: (names) => {
         // A heartbeat may have begun the answer.
         if (!response.headersSent) response.setHeader(TOOLS_LEFT_OUT_HEADER, names.join(', '));
       },
+      ...demand,
     };
     if (this.upstreams.isSandbox) response.setHeader(SANDBOX_HEADER, 'true');
     try {

@@ -100,7 +100,7 @@ export const admin = {
     run: 'Prove now',
     runFull: 'Prove every entry',
     running: 'Reading the books…',
-    balanced: (entries: string) => `Books balance: ${entries} entries proved, 0 findings.`,
+    balanced: (entries: string) => `Books balance. Entries proved: ${entries}. Findings: 0.`,
     broken: (count: number) => (count === 1 ? '1 finding: look at it now.' : `${count} findings: look at them now.`),
     reports: 'Reports',
     finished: 'Finished',

@@ -44,7 +44,7 @@ export const account = {
   passwordSet: 'The password is set.',
   passkeys: 'Passkeys',
   addPasskey: 'Add a passkey',
-  passkeyName: 'Its name',
+  passkeyName: 'Name of the passkey',
   noPasskeys: 'No passkey yet. It signs you in without a password.',
   sessions: 'Sessions',
   current: 'this one',

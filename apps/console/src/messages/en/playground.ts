@@ -87,6 +87,8 @@ export const models = {
   prices: 'Prices',
   variant: 'Variant',
   unit: 'For each',
+  tokensIn: 'in',
+  tokensOut: (quantity: string) => `out / ${quantity} tokens`,
   notSold: 'no price: cannot be ordered',
   field: 'Field',
   type: 'Type',

@@ -66,6 +66,14 @@ export const signIn = {
   go: 'Sign in',
   passkey: 'Use a passkey',
   oidc: (name: string) => `Continue with ${name}`,
+  refusals: {
+    sso: 'The identity provider did not let you in, or it took longer than ten minutes. Try again.',
+    'sso-not-invited':
+      'Nobody has invited you here yet. Take an invitation first: it is a link from an owner or an operator.',
+    'sso-other-address': 'The invitation is for another e-mail address than the one the identity provider knows.',
+    'sso-invitation-used': 'The invitation was taken already, or is older than 72 hours.',
+  } as Readonly<Record<string, string>> & { readonly sso: string },
+  orPassword: 'Or with a password:',
   byKey: 'With an API key',
   keyHint: 'Opens what the key may do, and no more.',
   key: 'API key',
@@ -73,8 +81,9 @@ export const signIn = {
   token: 'Operator token',
   link: 'Opening the link…',
   linkFailed: 'This link does not open anything any more.',
-  linkFailedHint: 'Links work once and for a short time. An embedded gateway prints a new one at each start.',
-  noWays: 'This gateway has no way to sign in yet. Start it on your machine: it prints a link.',
+  linkFailedHint:
+    'Links work once and for 15 minutes. An embedded gateway prints a new one at each start; npm run console-link prints one at any time.',
+  noWays: 'This gateway has no way to sign in yet: npm run console-link prints a link.',
   invitation: (account: string) => `You are invited to ${account}`,
   invitationOperator: 'You are invited to operate this gateway',
   invitationRole: (role: string) => `You will be: ${role}.`,

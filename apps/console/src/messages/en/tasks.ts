@@ -7,7 +7,7 @@ export const tasks = {
   view: 'Shown as',
   type: 'Kind',
   types: { video: 'films', image: 'pictures' },
-  text: 'Words of the prompt',
+  text: 'Prompt has',
   prompt: 'Prompt',
   promptGone: 'The prompt is not kept any more.',
   noPrompt: 'Without a prompt',

@@ -3,6 +3,7 @@ export const webhooks = {
   lead: 'Addresses that are told what becomes of tasks, signed so that they know it is this gateway.',
   endpoints: 'Endpoints',
   empty: 'No endpoint yet. With one, a program hears of the end of a task instead of asking.',
+  createFirst: 'Add the first one',
   create: 'Add an endpoint',
   url: 'Address',
   urlHint: 'https, reachable from the gateway.',

@@ -4,12 +4,13 @@ import { Check, EmailField, PasswordField, TextField } from '../../components/fi
 import { Card, Facts, Notice, Page } from '../../components/page';
 import { Failure, Loaded } from '../../components/states';
 import { type Column, Table } from '../../components/table';
-import { None, Time } from '../../components/values';
+import { Id, None, Time } from '../../components/values';
 import { useMessages } from '../../messages/language';
 import type { Answer } from '../../api/call';
 import { addPasskey, hasPasskeys } from '../../shell/passkeys';
 import { areShortcutsOn, turnShortcuts } from '../../shell/shortcuts';
 import { ProofRefused } from '../../shell/proof-refused';
+import { agentName } from './agent-name';
 import { PeopleCards } from './people';
 
 export function AccountPage() {
@@ -43,7 +44,7 @@ function Profile() {
             [account.name, user.name],
             [account.email, user.email ?? <None key="email" />],
             [account.role, session.roles.map((role) => roles[role]).join(', ')],
-            ['ID', user.id],
+            ['ID', <Id key="id" id={user.id} name={common.id} whole />],
             [account.password, user.has_password ? common.yes : common.no],
           ]}
         />
@@ -134,10 +135,10 @@ function Passkeys() {
                     <button
                       type="button"
                       className="button small"
+                      aria-label={`${common.remove}: ${each.name}`}
                       onClick={() => remove.mutate({ params: { passkey_id: each.id }, body: {} })}
                     >
                       {common.remove}
-                      <span className="visually-hidden">: {each.name}</span>
                     </button>
                   </li>
                 ))}
@@ -180,7 +181,7 @@ function Sessions() {
       head: account.agent,
       cell: ({ agent }) => (
         <span className="clipped" title={agent ?? ''}>
-          {agent ?? <None />}
+          {agent === null ? <None /> : agentName(agent)}
         </span>
       ),
     },

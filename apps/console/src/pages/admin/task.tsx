@@ -79,7 +79,7 @@ function TaskCards({ of: data }: { readonly of: Details }) {
             // Two events may happen in the same millisecond under the same name.
             // oxlint-disable-next-line react/no-array-index-key
             <li key={index}>
-              <Time at={event.time} absolute />
+              <Time at={event.time} isClock />
               <span className="break">
                 {event.event}
                 {event.detail && <code className="muted"> {JSON.stringify(event.detail)}</code>}

@@ -113,7 +113,7 @@ function Variants({ of: model }: { readonly of: ConsoleModel }) {
 }
 
 function Fields({ of: model }: { readonly of: ConsoleModel }) {
-  const { models } = useMessages();
+  const { models, fieldNotes } = useMessages();
   const columns: Column<ModelField>[] = [
     {
       id: 'field',
@@ -132,7 +132,7 @@ function Fields({ of: model }: { readonly of: ConsoleModel }) {
       cell: ({ default: value }) => (value === null ? <None /> : <code>{JSON.stringify(value)}</code>),
     },
     { id: 'allowed', head: models.allowed, cell: ({ allowed }) => allowed },
-    { id: 'note', head: models.note, cell: ({ note }) => note },
+    { id: 'note', head: models.note, cell: ({ note }) => fieldNotes[note] ?? note },
   ];
   return (
     <Table

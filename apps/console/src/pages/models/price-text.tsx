@@ -14,9 +14,22 @@ export function UnitText({ unit, perQuantity }: { readonly unit: string; readonl
   return `${formatCount(perQuantity, language)} ${unitName(messages.money.units, unit, perQuantity)}`;
 }
 
-/** The lowest price of a model in one line. */
+const TOKENS = ['input_token', 'output_token'] as const;
+
+/** What a model costs in one line: a text model by what goes in and comes out, any other by its lowest price. */
 export function PriceText({ of: model }: { readonly of: ConsoleModel }) {
-  const { messages } = useLanguage();
+  const { messages, language } = useLanguage();
+  const [input, output] = TOKENS.map((unit) => model.prices.find((price) => price.unit === unit));
+  if (input && output && input.per_quantity === output.per_quantity) {
+    return (
+      <span>
+        <Money amount={input.amount} unit={input.currency} />{' '}
+        <span className="muted">{messages.models.tokensIn} · </span>
+        <Money amount={output.amount} unit={output.currency} />{' '}
+        <span className="muted">{messages.models.tokensOut(formatCount(input.per_quantity, language))}</span>
+      </span>
+    );
+  }
   const cheapest = [...model.prices].sort((one, other) => forOne(one) - forOne(other))[0];
   if (!cheapest) return <None />;
   return (

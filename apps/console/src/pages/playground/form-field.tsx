@@ -52,10 +52,22 @@ export function FormField(props: FieldProps) {
 const isObjects = ({ schema }: ModelField): boolean =>
   (schema['items'] as JsonObject | undefined)?.['type'] === 'object';
 
+/** What the catalogue says of a field, in the reader's language. */
+function useNote({ note }: ModelField): string | undefined {
+  const { fieldNotes } = useMessages();
+  return note === '' ? undefined : (fieldNotes[note] ?? note);
+}
+
+function Note({ of: field }: { readonly of: ModelField }) {
+  const note = useNote(field);
+  return note !== undefined && <p className="hint">{note}</p>;
+}
+
 /** What is said about a field: its note, its unit. */
 function useHint({ field }: FieldProps): string | undefined {
+  const note = useNote(field);
   // A note that only names the unit says what the label says.
-  return field.note === '' || (field.unit !== null && !field.note.includes(' ')) ? undefined : field.note;
+  return field.unit !== null && !field.note.includes(' ') ? undefined : note;
 }
 
 function useLabelWithUnit({ field }: FieldProps): string {
@@ -102,11 +114,12 @@ function ChoiceField(props: FieldProps & { readonly choices: readonly JsonValue[
 function FlagField(props: FieldProps) {
   const label = useLabelWithUnit(props);
   const { value, field, onChange } = props;
+  const note = useNote(field);
   return (
     <Check
       kind="switch"
       label={label}
-      {...(field.note !== '' && { hint: field.note })}
+      {...(note !== undefined && { hint: note })}
       checked={(value ?? field.default) === true}
       onChange={(event) => onChange(event.target.checked)}
     />
@@ -191,7 +204,7 @@ function ObjectField(props: FieldProps) {
   return (
     <fieldset className="field boxed">
       <legend>{useLabelWithUnit(props)}</legend>
-      {props.field.note !== '' && <p className="hint">{props.field.note}</p>}
+      <Note of={props.field} />
       <ObjectFields {...props} value={value} onChange={change} />
       {props.error !== undefined && <p className="field-error">{props.error}</p>}
     </fieldset>
@@ -208,7 +221,7 @@ function ObjectsField(props: FieldProps) {
   return (
     <fieldset className="field boxed">
       <legend>{label}</legend>
-      {field.note !== '' && <p className="hint">{field.note}</p>}
+      <Note of={field} />
       {entries.map((entry, index) => (
         // Entries have no identity but their place.
         // oxlint-disable-next-line react/no-array-index-key

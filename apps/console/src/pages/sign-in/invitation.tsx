@@ -1,11 +1,12 @@
 import { useEffect, useState } from 'react';
 import { call } from '../../api/call';
-import type { Session } from '../../api/queries';
+import { type Session, useRead } from '../../api/queries';
 import type { InvitationPreview } from '../../api/types';
 import { EmailField, PasswordField, TextField } from '../../components/fields';
 import { Failure } from '../../components/states';
 import { useMessages } from '../../messages/language';
 import { EntryForm } from './entry-form';
+import { SingleSignOn } from './single-sign-on';
 
 export function ByInvitation({
   code,
@@ -38,6 +39,9 @@ function InvitationForm({
   const [name, setName] = useState('');
   const [email, setEmail] = useState(preview.email ?? '');
   const [password, setPassword] = useState('');
+  const [failure, setFailure] = useState<Error | null>(null);
+  const ways = useRead('GET /sign-in', {});
+  const provider = ways.data?.oidc ?? null;
   return (
     <section className="card">
       <div className="card-head">
@@ -45,6 +49,13 @@ function InvitationForm({
       </div>
       <div className="card-body stack">
         <p className="muted">{signIn.invitationRole(roles[preview.role])}</p>
+        {provider !== null && (
+          <>
+            <SingleSignOn name={provider} ask={{ invitation: code }} onFail={setFailure} />
+            {failure && <Failure of={failure} />}
+            <p className="muted">{signIn.orPassword}</p>
+          </>
+        )}
         <EntryForm
           send={() => call('POST /sign-in/invitation', { body: { code, name, email, password } })}
           onEnter={onEnter}

@@ -11,6 +11,7 @@ import { Failure, Loaded } from '../../components/states';
 import { useMessages } from '../../messages/language';
 import { EntryForm } from './entry-form';
 import { ByInvitation } from './invitation';
+import { SingleSignOn } from './single-sign-on';
 import { hasPasskeys, signInByPasskey } from '../../shell/passkeys';
 
 const route = getRouteApi('/sign-in');
@@ -32,7 +33,13 @@ export function SignInPage() {
   const { product, signIn } = useMessages();
   const { to } = route.useSearch();
   const { history } = useRouter();
-  const [taken] = useState(takeCode);
+  const [taken, setTaken] = useState(takeCode);
+  // A link that is opened where this page stands already changes nothing but what is behind the `#`.
+  useEffect(() => {
+    const take = () => setTaken((before) => takeCode() ?? before);
+    window.addEventListener('hashchange', take);
+    return () => window.removeEventListener('hashchange', take);
+  }, []);
   const enter = (session: Session) => {
     queryClient.clear();
     queryClient.setQueryData(sessionQuery.queryKey, session);
@@ -48,9 +55,9 @@ export function SignInPage() {
         {product}
       </h1>
       {taken?.kind === 'code' ? (
-        <ByLink code={taken.code} onEnter={enter} />
+        <ByLink key={taken.code} code={taken.code} onEnter={enter} />
       ) : taken ? (
-        <ByInvitation code={taken.code} onEnter={enter} />
+        <ByInvitation key={taken.code} code={taken.code} onEnter={enter} />
       ) : (
         <Ways onEnter={enter} />
       )}
@@ -103,6 +110,7 @@ function WayForms({
   readonly onEnter: (session: Session) => void;
 }) {
   const { signIn } = useMessages();
+  const { to } = route.useSearch();
   const [failure, setFailure] = useState<Error | null>(null);
   const isPasskeyShown = methods.passkey && hasPasskeys();
   const hasAny =
@@ -110,11 +118,8 @@ function WayForms({
   if (!hasAny) return <Notice tone="info">{signIn.noWays}</Notice>;
   return (
     <div className="stack">
-      {methods.oidc !== null && (
-        <a className="button primary wide" href="/console/api/sign-in/oidc">
-          {signIn.oidc(methods.oidc)}
-        </a>
-      )}
+      {!failure && <Refused />}
+      {methods.oidc !== null && <SingleSignOn name={methods.oidc} ask={{ to: insideOnly(to) }} onFail={setFailure} />}
       {isPasskeyShown && (
         <button type="button" className="button wide" onClick={() => void signInByPasskey().then(onEnter, setFailure)}>
           {signIn.passkey}
@@ -143,6 +148,13 @@ function WayForms({
       )}
     </div>
   );
+}
+
+/** What the way through the identity provider came to, when it led back here. */
+function Refused() {
+  const { refusals } = useMessages().signIn;
+  const { error } = route.useSearch();
+  return error !== undefined && <Notice tone="warn">{refusals[error] ?? refusals.sso}</Notice>;
 }
 
 const Folded = ({

@@ -21,29 +21,35 @@ export function TaskDetails({ task }: { readonly task: ConsoleTaskDetails }) {
   const { tasks, common } = useMessages();
   useLiveTasks([task]);
   return (
-    <div className="stack">
-      <p className="task-prompt">{task.prompt ?? <span className="muted">{tasks.promptGone}</span>}</p>
-      <Outcome task={task} />
-      <TaskActions task={task} />
-      <Card title={common.details}>
-        <TaskFacts task={task} />
-      </Card>
-      <Card title={tasks.charge}>
-        <Charge task={task} />
-      </Card>
-      <Card title={tasks.timeline}>
-        <Timeline task={task} />
-      </Card>
-      <Card title={tasks.request}>
-        {task.request === null ? (
-          <p className="muted">{tasks.requestGone}</p>
-        ) : (
-          <CodeBlock name={tasks.request} code={JSON.stringify(task.request, null, 2)} />
-        )}
-      </Card>
-      <Card title={tasks.deliveries}>
-        <Deliveries task={task} />
-      </Card>
+    <div className="task-details">
+      <div>
+        <div className="stack">
+          <p className="task-prompt">{task.prompt ?? <span className="muted">{tasks.promptGone}</span>}</p>
+          <Outcome task={task} />
+          <TaskActions task={task} />
+          <Card title={tasks.request}>
+            {task.request === null ? (
+              <p className="muted">{tasks.requestGone}</p>
+            ) : (
+              <CodeBlock name={tasks.request} code={JSON.stringify(task.request, null, 2)} />
+            )}
+          </Card>
+        </div>
+        <div className="stack">
+          <Card title={tasks.charge}>
+            <Charge task={task} />
+          </Card>
+          <Card title={common.details}>
+            <TaskFacts task={task} />
+          </Card>
+          <Card title={tasks.timeline}>
+            <Timeline task={task} />
+          </Card>
+          <Card title={tasks.deliveries}>
+            <Deliveries task={task} />
+          </Card>
+        </div>
+      </div>
     </div>
   );
 }
@@ -217,7 +223,7 @@ function Timeline({ task }: { readonly task: ConsoleTaskDetails }) {
     <ol className="timeline">
       {task.timeline.map((event) => (
         <li key={`${event.time} ${event.event}`}>
-          <Time at={event.time} absolute />
+          <Time at={event.time} isClock />
           <span>
             {tasks.events[event.event] ?? event.event}
             {event.detail !== null && <span className="muted break"> {event.detail}</span>}

@@ -33,7 +33,7 @@ export default function UsageChart({ data }: { readonly data: ConsoleUsage }) {
     const element = place.current;
     if (!element) return;
     const colors = shown.series.map(({ name }) => all.series.findIndex((each) => each.name === name) + 1);
-    const created = new uPlot(optionsOf(element, shown, colors, language, setIndex), stacked(shown), element);
+    const created = new uPlot(optionsOf(element, shown, colors, language, currency, setIndex), stacked(shown), element);
     plot.current = created;
     const watch = new ResizeObserver(() => created.setSize({ width: element.clientWidth, height: CHART_HEIGHT }));
     watch.observe(element);
@@ -42,7 +42,7 @@ export default function UsageChart({ data }: { readonly data: ConsoleUsage }) {
       created.destroy();
     };
     // The theme changes the colours that are read from the page.
-  }, [all, shown, language, isDark]);
+  }, [all, shown, language, currency, isDark]);
   const press = (event: KeyboardEvent) => {
     const last = shown.days.length - 1;
     const next = {
@@ -121,6 +121,7 @@ function optionsOf(
   shown: Shown,
   colors: readonly number[],
   language: string,
+  currency: string,
   onIndex: (index: number | null) => void,
 ): Options {
   const style = getComputedStyle(element);
@@ -156,9 +157,8 @@ function optionsOf(
       },
       {
         ...axis,
-        size: 64,
-        values: (_plot, values) =>
-          values.map((value) => new Intl.NumberFormat(language, { maximumFractionDigits: 4 }).format(value)),
+        size: 72,
+        values: (_plot, values) => values.map((value) => formatMoney(value.toFixed(PLACES), currency)),
       },
     ],
     series: [

@@ -41,7 +41,19 @@ export function WebhooksPage() {
       <Loaded query={endpoints} height={160}>
         {({ items }) => (
           <Card title={webhooks.endpoints} isFlush>
-            {items.length === 0 ? <Empty>{webhooks.empty}</Empty> : <Endpoints items={items} onDo={setDoing} />}
+            {items.length === 0 ? (
+              <Empty
+                action={
+                  <button type="button" className="button" onClick={() => setCreating(true)}>
+                    {webhooks.createFirst}
+                  </button>
+                }
+              >
+                {webhooks.empty}
+              </Empty>
+            ) : (
+              <Endpoints items={items} onDo={setDoing} />
+            )}
           </Card>
         )}
       </Loaded>

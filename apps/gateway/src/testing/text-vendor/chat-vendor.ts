@@ -10,6 +10,8 @@ interface ChatBody {
   readonly stream?: boolean;
   readonly stream_options?: { readonly include_usage?: boolean };
   readonly reasoning_effort?: string;
+  readonly max_tokens?: number;
+  readonly max_completion_tokens?: number;
   readonly response_format?: { readonly type: string };
 }
 
@@ -30,6 +32,7 @@ export function readChat(body: ChatBody): VendorRequest {
     stream: body.stream ?? false,
     thinks: body.reasoning_effort !== undefined,
     json: body.response_format !== undefined && body.response_format.type !== 'text',
+    maxTokens: limitOf(body),
   };
 }
 
@@ -41,6 +44,11 @@ const usage = {
   completion_tokens_details: { reasoning_tokens: VENDOR_USAGE.reasoning },
 };
 const head = { id: 'chatcmpl-1', created: 1_795_190_389, model: 'vendor-chat' };
+
+const limitOf = ({ max_completion_tokens: limit, max_tokens: formerly }: ChatBody): number | undefined =>
+  limit ?? formerly;
+
+const finishOf = ({ call, isCut }: VendorScript): string => (isCut ? 'length' : call ? 'tool_calls' : 'stop');
 
 export function wholeChat(script: VendorScript): object {
   const { reasoning, text, call } = script;
@@ -55,7 +63,7 @@ export function wholeChat(script: VendorScript): object {
     ...(reasoning === undefined ? {} : { reasoning_content: reasoning }),
     ...(call && { tool_calls: calls }),
   };
-  const finish = call ? 'tool_calls' : 'stop';
+  const finish = finishOf(script);
   return { ...head, object: 'chat.completion', choices: [{ index: 0, message, finish_reason: finish }], usage };
 }
 
@@ -74,7 +82,7 @@ export function streamChat(script: VendorScript, { stream_options: options }: Ch
           ...pieces(JSON.stringify(args)).map((piece) => toolCall(index, { function: { arguments: piece } })),
         ])
       : pieces(text).map((piece) => chunk({ content: piece }))),
-    chunk({}, call ? 'tool_calls' : 'stop'),
+    chunk({}, finishOf(script)),
     ...(options?.include_usage
       ? [`data: ${JSON.stringify({ ...head, object: 'chat.completion.chunk', choices: [], usage })}\n\n`]
       : []),

@@ -164,7 +164,9 @@ export class FakeTextVendor {
   async #reply(exchange: Exchange, response: ServerResponse, fault: VendorFault): Promise<void> {
     const { request, whole } = exchange;
     if (request.stream) return this.#stream(exchange, response, fault);
-    const json = this.rewrite(counting(fault)(JSON.stringify(whole(decide(request, this.script(request))))));
+    const json = this.rewrite(
+      counting(fault)(JSON.stringify(whole(decide(request, this.script(request), this.isStrict)))),
+    );
     await this.gate?.opened;
     response.setHeader('content-type', 'application/json');
     if (fails(fault)) await failWhole(fault, json, response);
@@ -174,7 +176,7 @@ export class FakeTextVendor {
   async #stream({ request, events, failure }: Exchange, response: ServerResponse, fault: VendorFault): Promise<void> {
     response.setHeader('content-type', 'text/event-stream; charset=utf-8');
     response.flushHeaders();
-    const all = events(decide(request, this.script(request)))
+    const all = events(decide(request, this.script(request), this.isStrict))
       .map(counting(fault))
       .map(this.rewrite);
     const sent = fault === 'cut-after-headers' ? 0 : fails(fault) ? Math.ceil(all.length / 2) : all.length;

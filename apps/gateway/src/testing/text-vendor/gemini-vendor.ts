@@ -13,6 +13,7 @@ interface GeminiBody {
   readonly toolConfig?: { readonly functionCallingConfig?: { readonly mode?: string } };
   readonly generationConfig?: {
     readonly responseMimeType?: string;
+    readonly maxOutputTokens?: number;
     readonly thinkingConfig?: { readonly includeThoughts?: boolean };
   };
 }
@@ -32,9 +33,12 @@ export function readGemini(body: GeminiBody, stream: boolean): VendorRequest {
   };
 }
 
-const optionsOf = (config: NonNullable<GeminiBody['generationConfig']>): Pick<VendorRequest, 'thinks' | 'json'> => ({
+const optionsOf = (
+  config: NonNullable<GeminiBody['generationConfig']>,
+): Pick<VendorRequest, 'thinks' | 'json' | 'maxTokens'> => ({
   thinks: config.thinkingConfig?.includeThoughts ?? false,
   json: config.responseMimeType === 'application/json',
+  maxTokens: config.maxOutputTokens,
 });
 
 const usageMetadata = {
@@ -62,9 +66,11 @@ function partsOf(script: VendorScript, inPieces: boolean): object[] {
   ];
 }
 
+const finishOf = ({ isCut }: VendorScript): string => (isCut ? 'MAX_TOKENS' : 'STOP');
+
 export function wholeGemini(script: VendorScript): object {
   const content = { role: 'model', parts: partsOf(script, false) };
-  return { candidates: [{ content, finishReason: 'STOP', index: 0 }], usageMetadata, ...IDENTITY };
+  return { candidates: [{ content, finishReason: finishOf(script), index: 0 }], usageMetadata, ...IDENTITY };
 }
 
 export function streamGemini(script: VendorScript): string[] {
@@ -74,6 +80,6 @@ export function streamGemini(script: VendorScript): string[] {
     ...partsOf(script, true).map((part) =>
       chunk([part], {}, { usageMetadata: { promptTokenCount: VENDOR_USAGE.input } }),
     ),
-    chunk([{ text: '' }], { finishReason: 'STOP' }, { usageMetadata }),
+    chunk([{ text: '' }], { finishReason: finishOf(script) }, { usageMetadata }),
   ];
 }

@@ -11,6 +11,7 @@ interface MessagesBody {
   readonly tools?: readonly { readonly name: string }[];
   readonly tool_choice?: { readonly type: string };
   readonly stream?: boolean;
+  readonly max_tokens?: number;
   readonly thinking?: { readonly type: string };
   readonly output_config?: { readonly format?: object };
 }
@@ -30,8 +31,9 @@ export function readMessages(body: MessagesBody): VendorRequest {
     result: results.length > 0 ? results.map(({ content }) => textOf(content)).join('') : undefined,
     mustCall: ['any', 'tool'].includes(body.tool_choice?.type ?? ''),
     stream: body.stream ?? false,
-    thinks: body.thinking?.type === 'enabled',
+    thinks: body.thinking !== undefined && body.thinking.type !== 'disabled',
     json: body.output_config?.format !== undefined,
+    maxTokens: body.max_tokens,
   };
 }
 
@@ -47,13 +49,15 @@ const usage = {
 
 const MESSAGE = { id: 'msg_v1', type: 'message', role: 'assistant', model: 'vendor-messages', stop_sequence: null };
 
+const stopOf = ({ call, isCut }: VendorScript): string => (isCut ? 'max_tokens' : call ? 'tool_use' : 'end_turn');
+
 export function wholeMessage(script: VendorScript): object {
   const { reasoning, text, call } = script;
   const thinking = reasoning === undefined ? [] : [{ type: 'thinking', thinking: reasoning, signature: 'proof' }];
   const said = call
     ? callsOf(script).map(({ id, name, args: input }) => ({ type: 'tool_use', id, name, input }))
     : [{ type: 'text', text }];
-  return { ...MESSAGE, content: [...thinking, ...said], stop_reason: call ? 'tool_use' : 'end_turn', usage };
+  return { ...MESSAGE, content: [...thinking, ...said], stop_reason: stopOf(script), usage };
 }
 
 export function streamMessage(script: VendorScript): string[] {
@@ -93,7 +97,7 @@ export function streamMessage(script: VendorScript): string[] {
         )),
     event({
       type: 'message_delta',
-      delta: { stop_reason: call ? 'tool_use' : 'end_turn', stop_sequence: null },
+      delta: { stop_reason: stopOf(script), stop_sequence: null },
       usage,
     }),
     event({ type: 'message_stop' }),

@@ -12,6 +12,7 @@ interface ResponsesBody {
   readonly tools?: readonly { readonly type: string; readonly name?: string }[];
   readonly tool_choice?: unknown;
   readonly stream?: boolean;
+  readonly max_output_tokens?: number;
   readonly reasoning?: object;
   readonly text?: { readonly format?: { readonly type: string } };
 }
@@ -31,6 +32,7 @@ export function readResponses(body: ResponsesBody): VendorRequest {
     stream: body.stream ?? false,
     thinks: body.reasoning !== undefined,
     json: body.text?.format !== undefined && body.text.format.type !== 'text',
+    maxTokens: body.max_output_tokens,
   };
 }
 
@@ -113,8 +115,9 @@ export function wholeResponse(script: VendorScript): object {
   return {
     id: `resp_v${script.serial}`,
     ...RESPONSE,
-    status: 'completed',
-    completed_at: 1_795_190_390,
+    ...(script.isCut
+      ? { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } }
+      : { status: 'completed', completed_at: 1_795_190_390 }),
     output: outputOf(script),
     usage,
   };
@@ -137,7 +140,7 @@ export function streamResponse(script: VendorScript): string[] {
     event('response.created', { response: starting }),
     event('response.in_progress', { response: starting }),
     ...items.flatMap((item, index) => itemEvents(item, index, script, event)),
-    event('response.completed', { response: wholeResponse(script) }),
+    event(script.isCut ? 'response.incomplete' : 'response.completed', { response: wholeResponse(script) }),
   ];
 }
 

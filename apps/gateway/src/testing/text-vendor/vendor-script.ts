@@ -10,6 +10,8 @@ export interface VendorRequest {
   readonly thinks: boolean;
   /** Whether the caller wants JSON. */
   readonly json: boolean;
+  /** The most tokens of the reply; undefined where the request names no limit. */
+  readonly maxTokens: number | undefined;
 }
 
 /** What the fake vendor is going to say. */
@@ -21,6 +23,8 @@ export interface VendorScript {
   readonly call: VendorCall | undefined;
   /** Called at once with `call`. */
   readonly alsoCalled?: VendorCall | undefined;
+  /** True: the output limit cut it off. */
+  readonly isCut?: boolean;
 }
 
 /** A call of a function of the caller's. */
@@ -43,9 +47,26 @@ let replies = 0;
 export type VendorWords = Omit<VendorScript, 'serial'>;
 
 /** Says the same to the same request, unless it is told what to say. */
-export function decide(request: VendorRequest, words = wordsFor(request)): VendorScript {
+export function decide(request: VendorRequest, told?: VendorWords, obeysLimit = false): VendorScript {
   replies += 1;
-  return { serial: replies, ...words };
+  const words = told ?? wordsFor(request);
+  return { serial: replies, ...(obeysLimit ? withinLimit(words, request) : words) };
+}
+
+const CHARACTERS_PER_TOKEN = 4;
+
+/** The words as far as the request's limit lets them go: a call that is not whole is none. */
+function withinLimit(words: VendorWords, { maxTokens = Number.POSITIVE_INFINITY }: VendorRequest): VendorWords {
+  const { reasoning = '', text } = words;
+  const called = callsOf(words).map(({ args }) => JSON.stringify(args));
+  const length = [reasoning, text, ...called].join('').length;
+  if (length <= maxTokens * CHARACTERS_PER_TOKEN) return words;
+  return {
+    reasoning: words.reasoning,
+    text: text.slice(0, maxTokens * CHARACTERS_PER_TOKEN),
+    call: undefined,
+    isCut: true,
+  };
 }
 
 function wordsFor(request: VendorRequest): VendorWords {

@@ -33,11 +33,12 @@ interface Delay {
   readonly delayMs: number;
 }
 
-/** What a vendor has made; `cost` in micros as text. */
+/** What a vendor has made; `cost` and its `worth` in micros as text. */
 interface Finished {
   readonly id: string;
   readonly outputs: readonly ProviderOutput[];
   readonly cost?: string;
+  readonly worth?: string | undefined;
   readonly unit?: string;
 }
 
@@ -107,7 +108,7 @@ export class PollSchedule {
 
   /** The vendor is done: the files can be fetched, and a worker is called to do it. */
   finish(taskId: string, outputs: readonly ProviderOutput[], cost?: VendorCost): Promise<void> {
-    return this.done.add({ id: taskId, outputs, ...(cost && { cost: String(cost.micros), unit: cost.unit }) });
+    return this.done.add({ id: taskId, outputs, ...(cost && written(cost)) });
   }
 
   /** Fills the schedule from the task rows when a crash of the database has emptied it. */
@@ -148,3 +149,9 @@ export class PollSchedule {
     return rows;
   }
 }
+
+const written = ({ micros, unit, worthMicros }: VendorCost): Pick<Finished, 'cost' | 'unit' | 'worth'> => ({
+  cost: String(micros),
+  unit,
+  worth: worthMicros?.toString(),
+});

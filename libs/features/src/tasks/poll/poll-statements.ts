@@ -41,14 +41,17 @@ from unnest($1::text[], $2::smallint[]) as d(id, percent)
 where t.id = d.id and t.state = 'running' and t.progress <= d.percent - $3::smallint
 returning t.id`;
 
-/** $1 `[{ id, outputs, cost, unit }]`, cost in micros when the vendor told it. The vendor is done: any worker may now copy the files. */
+/** $1 `[{ id, outputs, cost, unit, worth }]`, cost and its worth in micros when the vendor told it. The vendor is done: any worker may now copy the files. */
 export const SET_STORING = `
 with done as (
-  select id, outputs, cost, unit from jsonb_to_recordset($1::jsonb) as d(id text, outputs jsonb, cost bigint, unit text)
+  select id, outputs, cost, unit, worth
+  from jsonb_to_recordset($1::jsonb) as d(id text, outputs jsonb, cost bigint, unit text, worth bigint)
 ), transitioned as (
   update task t set state = 'storing', outputs = d.outputs, lease_until = now(), progress = greatest(t.progress, 95),
     produced_at = now(), lapses = 0, sudden_lapses = 0, version = t.version + 1,
-    cost_micros = coalesce(d.cost, t.cost_micros), cost_unit = coalesce(d.unit, t.cost_unit)
+    cost_micros = coalesce(d.cost, t.cost_micros), cost_unit = coalesce(d.unit, t.cost_unit),
+    cost_worth_micros = case when d.cost is null then t.cost_worth_micros else d.worth end,
+    cost_is_reported = t.cost_is_reported or d.cost is not null
   from done d where t.id = d.id and t.state = 'running'
   returning t.id, t.medium
 ), unscheduled as (

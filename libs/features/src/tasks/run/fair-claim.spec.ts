@@ -4,7 +4,7 @@ import { TaskTransitions } from '../task-transitions.js';
 
 const silent: TaskSignals = { publish: () => undefined, subscribe: () => undefined, close: () => Promise.resolve() };
 
-const INTENT = { upstream: 'sandbox', ticket: { upstream: 'sandbox', model: 'm' } };
+const INTENT = { upstream: 'sandbox', vendorAccount: 'sandbox', ticket: { upstream: 'sandbox', model: 'm' } };
 
 describe('The claim of due tasks', () => {
   let testDatabase: TestDatabase;

@@ -1,17 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
-import {
-  MediaFailure,
-  type MediaOrder,
-  ProviderError,
-  type Started,
-  type TaskFailureCode,
-  type VendorCost,
-} from '#contracts';
+import { MediaFailure, type MediaOrder, ProviderError, type Started, type TaskFailureCode } from '#contracts';
 import { logger, signals } from '#platform';
 import { backoffDelayMs } from '../backoff.js';
 import { storableOperation, storableOutputs, storableText, waitMsOf } from '../poll/vendor-answers.js';
+import type { AllowanceTake } from '../start-intent.js';
 import type { ClaimedTask, TaskRow } from '../task-row.js';
-import type { Retry } from '../task-transitions.js';
+import type { KnownCosts, Retry } from '../task-transitions.js';
 import type { CallOutcome } from '../../media-upstreams/call-journal.js';
 import type { MediaAdmission } from '../../media-upstreams/media-health.js';
 import type { Candidate } from '../../media-upstreams/media-router.js';
@@ -40,6 +34,9 @@ export const HANDOVER_MS = 60_000;
 const ASIDE_AFTER_MS = 500;
 /** How long a busy vendor is left alone that names no time: doubling with each pause in a row, in milliseconds. */
 const BUSY_MS = { first: 5_000, longest: 120_000 } as const;
+
+/** The outcomes after which the vendor may have begun to make it. */
+const MAY_COST: ReadonlySet<CallOutcome> = new Set(['taken', 'finished', 'ambiguous']);
 
 /** What is said of a call that ended as no adapter foresaw. */
 const BROKE_OFF = { code: 'upstream_unknown', reason: 'The call broke off.' } as const;
@@ -131,8 +128,8 @@ export class HandOver {
     const intended = await this.intend(task, candidate);
     if (intended !== 'recorded') this.parts.health.released(admission);
     if (intended === 'lost') return 'over';
-    if (intended === 'full')
-      return { reason: 'The vendor is busy.', delayMs: await gate.full(candidate), counts: false };
+    if (intended === 'full' || typeof intended === 'object')
+      return { reason: 'The vendor is busy.', delayMs: await gate.full(candidate, intended), counts: false };
     this.parts.failpoints.reach('after-start-intent');
     const files = referenceFiles(order.references, { fetcher, accountId: task.account_id, signal });
     const spool = resultSpool(task, { store, maxBytes, signal });
@@ -143,19 +140,29 @@ export class HandOver {
     return this.call({ step, order, candidate, admission, noted, startedAtMs: performance.now() });
   }
 
-  private intend(task: TaskRow, { routed, plan }: Candidate) {
+  private intend(task: TaskRow, candidate: Candidate) {
+    const { routed, plan } = candidate;
     const { upstream, limits, standsIn = false } = routed;
     const { vendorAccount, id } = upstream;
+    // What announced the same call before has taken its share.
+    const isAgain = task.start_intent_at !== null && task.provider === id;
+    const within = isAgain ? undefined : takeOf(candidate);
     const below =
       limits.running === undefined
         ? undefined
         : {
-            vendorAccount,
             upstreams: this.parts.upstreams.ofAccount(vendorAccount),
             most: limits.running,
             slots: plan.slots,
           };
-    return this.parts.transitions.recordStartIntent(task, { upstream: id, ticket: plan.ticket, below, standsIn });
+    return this.parts.transitions.recordStartIntent(task, {
+      upstream: id,
+      vendorAccount,
+      ticket: plan.ticket,
+      below,
+      within,
+      standsIn,
+    });
   }
 
   private async call(offer: Offer): Promise<Offered> {
@@ -170,7 +177,8 @@ export class HandOver {
       started = await withinLimit(limit, (signal) => upstream.start(order, { ...noted.call, signal }));
       storableStarted(started);
     } catch (error) {
-      if (error instanceof StepAbandoned) this.handedOver.awaitLate(step.task, routed, error.late);
+      if (error instanceof StepAbandoned)
+        this.handedOver.awaitLate(step.task, routed, error.late, () => costsOf(offer));
       return this.failed(offer, error);
     } finally {
       clearTimeout(asideTimer);
@@ -179,7 +187,7 @@ export class HandOver {
     this.parts.health.answered(routed, offer.admission);
     this.parts.failpoints.reach('after-vendor-start');
     this.note(offer, started.kind === 'operation' ? 'taken' : 'finished');
-    await this.handedOver.started(step.task, routed, started, costOf(offer));
+    await this.handedOver.started(step.task, routed, started, costsOf(offer));
     return 'over';
   }
 
@@ -200,6 +208,8 @@ export class HandOver {
     const { kind } = failure;
     const { code, reason } = unforeseen ? BROKE_OFF : toldOf(failure);
     this.note(offer, kind, failure);
+    const taken = takeOf(candidate);
+    if (taken && kind !== 'ambiguous') await this.parts.transitions.giveBackAllowance(task, taken);
     log.warn('upstream.start_failed', { taskId: task.id, provider: upstream.id, kind, reason, error: failure.cause });
     switch (kind) {
       case 'busy':
@@ -257,7 +267,7 @@ export class HandOver {
     signals.mediaOrders.inc({ upstream, outcome });
     if (protocol === 'sandbox' && outcome === 'taken') return;
     const { id: taskId, attempt } = step.task;
-    const cost = outcome === 'taken' || outcome === 'finished' ? costOf(offer) : noted.facts.cost;
+    const cost = noted.facts.cost ?? (MAY_COST.has(outcome) ? candidate.plan.cost : undefined);
     const words = failure?.vendor ?? {};
     const { facts } = noted;
     this.parts.journal.note({ taskId, attempt, upstream, vendorAccount, startedAtMs, outcome, words, facts, cost });
@@ -265,7 +275,14 @@ export class HandOver {
 }
 
 /** What the vendor said that it takes, else what its operator did. */
-const costOf = ({ noted, candidate }: Offer): VendorCost | undefined => noted.facts.cost ?? candidate.plan.cost;
+const costsOf = ({ noted, candidate }: Offer): KnownCosts => ({
+  reported: noted.facts.cost,
+  configured: candidate.plan.cost,
+});
+
+/** What the order takes of the upstream's allowance, where it has one. */
+const takeOf = ({ routed: { upstream, limits }, plan }: Candidate): AllowanceTake | undefined =>
+  limits.allowance && { upstream: upstream.id, allowance: limits.allowance, costMicros: plan.cost?.micros ?? 0n };
 
 /** What the caller is told. The words of a provider that is part of the gateway are our own. */
 function toldOf(failure: MediaFailure): { code: TaskFailureCode; reason: string } {

@@ -1,11 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { MediaUpstream, Operation, Started, VendorCost } from '#contracts';
+import type { MediaUpstream, Operation, Started } from '#contracts';
 import { logger } from '#platform';
 import type { RoutedUpstream } from '../../media-upstreams/media-upstreams.js';
 import { bareTicket, notedCall } from '../../media-upstreams/vendor-call.js';
 import { storableOperation } from '../poll/vendor-answers.js';
 import { taskLog } from '../task-log.js';
 import type { ClaimedTask, TaskRow } from '../task-row.js';
+import type { KnownCosts } from '../task-transitions.js';
 import { withinLimit } from './step-limit.js';
 import { WorkerParts } from './worker-parts.js';
 
@@ -22,17 +23,17 @@ export class HandedOver {
   constructor(@Inject(WorkerParts) private readonly parts: HandedOverParts) {}
 
   /** The upstream has it: the row is told, or, when the task has moved on, that there is work which nobody waits for. */
-  async started(task: ClaimedTask, { upstream }: RoutedUpstream, started: Started, cost?: VendorCost): Promise<void> {
+  async started(task: ClaimedTask, { upstream }: RoutedUpstream, started: Started, costs: KnownCosts): Promise<void> {
     const { transitions, failpoints, notifier } = this.parts;
     if (started.kind === 'finished') {
-      if (await transitions.setFinished(task, upstream.id, started.outputs, cost))
+      if (await transitions.setFinished(task, upstream.id, started.outputs, costs))
         notifier.notify(task.medium, [task.id]);
       else log.warn('upstream.finished_late', { taskId: task.id, provider: upstream.id });
       return;
     }
     const operation = storableOperation(started.operation);
     const { firstCheckMs } = upstream.traits;
-    if (await transitions.setRunning(task, upstream.id, operation, { firstCheckMs, cost })) {
+    if (await transitions.setRunning(task, upstream.id, operation, { firstCheckMs, costs })) {
       taskLog.started(task, upstream.id, operation);
       failpoints.reach('after-running');
       return;
@@ -68,9 +69,9 @@ export class HandedOver {
   }
 
   /** A vendor that answers after all has taken the order: the task is told while it is still this attempt's, else it is work that nobody wants. */
-  awaitLate(task: ClaimedTask, routed: RoutedUpstream, late: Promise<unknown>): void {
+  awaitLate(task: ClaimedTask, routed: RoutedUpstream, late: Promise<unknown>, costs: () => KnownCosts): void {
     late
-      .then((started) => this.started(task, routed, started as Started))
+      .then((started) => this.started(task, routed, started as Started, costs()))
       .catch((error: unknown) => log.warn('upstream.start_failed_late', { taskId: task.id, error }));
   }
 }

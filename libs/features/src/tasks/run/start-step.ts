@@ -1,10 +1,18 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { MediaFailure, type MediaOrder, type MediaUpstream, type PlannedOrder, type Started } from '#contracts';
+import {
+  MediaFailure,
+  type MediaOrder,
+  type MediaUpstream,
+  type PlannedOrder,
+  type Started,
+  type VendorCost,
+} from '#contracts';
 import { InvalidMedia } from '#media';
 import { logger } from '#platform';
 import { catalogFamily } from '../submit/catalog-family.js';
 import { plannedOrderOf } from '../submit/planned-order.js';
 import type { ClaimedTask, TaskRow } from '../task-row.js';
+import type { KnownCosts } from '../task-transitions.js';
 import { backoffDelayMs } from '../backoff.js';
 import { withinLimit } from './step-limit.js';
 import { WorkerParts } from './worker-parts.js';
@@ -136,8 +144,9 @@ export class StartStep {
     }
     const waitMs = latestSendMs(task, upstream) + upstream.traits.findableAfterMs - task.claimed_at.getTime();
     try {
-      const found = await this.find(step, upstream);
-      if (found) return await handedOver.started(task, routed, found);
+      const { found, reported } = await this.find(step, upstream);
+      if (found)
+        return await handedOver.started(task, routed, found, { reported, ...(await this.configured(step, routed)) });
     } catch (error) {
       // However long the vendor cannot be asked, the order is not sent again and the task is not given up before its time.
       if (!(error instanceof MediaFailure)) throw error;
@@ -154,11 +163,27 @@ export class StartStep {
     await transitions.retryLater(task, { reason, delayMs: waitMs, counts: false });
   }
 
-  private find({ task, signal }: StartAttempt, upstream: MediaUpstream): Promise<Started | null> {
+  private find({ task, signal }: StartAttempt, upstream: MediaUpstream): Promise<Found> {
     const limit = { step: 'find', limitMs: LIMITS.find, signal } as const;
     const ticket = task.ticket ?? bareTicket(upstream, task.id);
-    return withinLimit(limit, async (limited) => (await upstream.find?.(notedCall(limited, ticket).call)) ?? null);
+    return withinLimit(limit, async (limited) => {
+      const { call, facts } = notedCall(limited, ticket);
+      return { found: (await upstream.find?.(call)) ?? null, reported: facts.cost };
+    });
   }
+
+  /** What the order of an earlier attempt costs by configuration. */
+  private async configured({ task }: StartAttempt, { upstream }: RoutedUpstream): Promise<KnownCosts> {
+    const whole = await this.parts.transitions.withLongTexts(task);
+    const plan = upstream.plan(plannedOrderOf(task.id, catalogFamily(task.model), whole));
+    return 'cannot' in plan ? {} : { configured: plan.cost };
+  }
+}
+
+/** What the vendor has of an order, and what it says that it costs. */
+interface Found {
+  readonly found: Started | null;
+  readonly reported: VendorCost | undefined;
 }
 
 /** The same order to the same upstream, which recognises it: nobody else may have it. */

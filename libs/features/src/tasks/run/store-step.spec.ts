@@ -1,13 +1,17 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import type { ProviderOutput } from '#contracts';
-import type { MediaStore } from '#media';
-import { RemoteStatus } from '#platform';
+import { type MediaStore, MediaStoreConfig } from '#media';
+import { RemoteStatus, SafeFetcher } from '#platform';
 import { filmSample, jpegSample, pngSample } from '#testing';
+import { storeLimitsOf } from './store-limits.js';
 import { StoreStep } from './store-step.js';
 import { MediaUpstreams } from '../../media-upstreams/media-upstreams.js';
 import { ScriptedUpstream } from './testing/scripted-upstream.js';
 import { FakeVendor } from './testing/fake-vendor.js';
-import { openTaskBench, type TaskBench } from './testing/task-bench.js';
+import { HOLD_MICROS, openTaskBench, type TaskBench } from './testing/task-bench.js';
 
 const never = new AbortController().signal;
 
@@ -123,5 +127,52 @@ describe('Storing what a vendor made', () => {
     const taskId = await stored(bytes());
     expect(await bench.row(taskId)).toMatchObject({ state: 'storing', failures: 1, charged_micros: null });
     expect(await filesOf(taskId)).toEqual([]);
+  });
+
+  it('stores no more files than were ordered, however many the vendor names', async () => {
+    vendor.open = async () => Readable.from([pngSample({ width: 8, height: 8 })]);
+    const taskId = await bench.submit();
+    await bench.start.run(await bench.claim(taskId), never);
+    const output = { role: 'output', contentType: 'image/png', url: 'https://vendor.example/a' } as const;
+    await bench.schedule.finish(taskId, [output, LAST_FRAME, output, output]);
+    await bench.store.run(await bench.claim(taskId), never);
+    expect(await filesOf(taskId)).toHaveLength(1);
+    expect(await bench.row(taskId)).toMatchObject({ state: 'completed', charged_micros: HOLD_MICROS });
+  });
+
+  describe('within the bounds that operators set', () => {
+    let host: Server;
+    const fetcher = new SafeFetcher({ allow: ['127.0.0.0/8'], ports: 'any' });
+    beforeAll(async () => {
+      host = createServer((request, response) => {
+        response.write(pngSample({ width: 8, height: 8 }));
+        if (request.url === '/large') response.end(Buffer.alloc(2 * 1024 ** 2));
+      });
+      host.listen(0, '127.0.0.1');
+      await once(host, 'listening');
+    });
+    afterAll(async () => {
+      host.closeAllConnections();
+      host.close();
+      await fetcher.close();
+    });
+
+    it.each([
+      ['MEDIA_MAX_FILE_MB', { MEDIA_MAX_FILE_MB: 1 }, '/large'],
+      ['MEDIA_DOWNLOAD_TIMEOUT_SECONDS', { MEDIA_DOWNLOAD_TIMEOUT_SECONDS: 1 }, '/endless'],
+    ])('delivers no file beyond %s', async (_, changes, path) => {
+      const storeLimits = storeLimitsOf(Object.assign(new MediaStoreConfig(), changes));
+      const upstreams = MediaUpstreams.of(new ScriptedUpstream('linking'));
+      const own = { storeLimits: { value: storeLimits }, fetcher: { value: fetcher }, upstreams: { value: upstreams } };
+      const step = new StoreStep(Object.create(bench.parts, own) as typeof bench.parts);
+      const taskId = await bench.submit();
+      await bench.start.run(await bench.claim(taskId), never);
+      await bench.change(taskId, `provider = 'linking'`);
+      const url = `http://127.0.0.1:${(host.address() as AddressInfo).port}${path}`;
+      await bench.schedule.finish(taskId, [{ role: 'output', contentType: 'image/png', url }]);
+      await step.run(await bench.claim(taskId), never);
+      expect(await bench.row(taskId)).toMatchObject({ state: 'storing', failures: 1, charged_micros: null });
+      expect(await filesOf(taskId)).toEqual([]);
+    });
   });
 });

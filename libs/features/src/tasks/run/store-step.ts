@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { ProviderOutput } from '#contracts';
+import type { OutputPlan, ProviderOutput } from '#contracts';
 import { type CopiedFile, copyToStore, type FilePlace, inspectStoredFile, MediaStoreError } from '#media';
 import { logger, RemoteStatus } from '#platform';
 import { catalogFamily } from '../submit/catalog-family.js';
@@ -39,7 +39,8 @@ export class StoreStep {
   }
 
   async run(task: ClaimedTask, signal: AbortSignal): Promise<void> {
-    const outputs = task.outputs ?? [];
+    const plan = planOf(task);
+    const outputs = withinOrder(plan, task.outputs ?? []);
     const delivered = outputs.filter(({ role }) => role === 'output').length;
     if (delivered === 0) {
       log.error('upstream.delivered_nothing', { taskId: task.id, provider: task.provider });
@@ -60,13 +61,11 @@ export class StoreStep {
       files.length,
       files.reduce((sum, { bytes }) => sum + bytes, 0),
     );
-    const family = catalogFamily(task.model);
-    const plan = family.output(task.parameters);
     await this.parts.settlement.complete(task, {
       chargeMicros: chargeFor(task, plan, delivered),
       quantity: deliveredQuantity(plan, delivered),
       files,
-      resultTtlSeconds: family.resultTtlSeconds,
+      resultTtlSeconds: catalogFamily(task.model).resultTtlSeconds,
       notices: deliveryNotices(plan, files),
     });
   }
@@ -87,13 +86,12 @@ export class StoreStep {
     }
   }
 
-  private async refreshed(
-    { id, provider, operation, ticket }: TaskRow,
-    signal: AbortSignal,
-  ): Promise<readonly ProviderOutput[] | undefined> {
+  private async refreshed(task: TaskRow, signal: AbortSignal): Promise<readonly ProviderOutput[] | undefined> {
+    const { id, provider, operation, ticket } = task;
     const upstream = this.parts.upstreams.byId(provider ?? '')?.upstream;
     if (!upstream?.refresh || operation === null) return undefined;
-    return upstream.refresh(operation, notedCall(signal, ticket ?? bareTicket(upstream, id)).call);
+    const fresh = await upstream.refresh(operation, notedCall(signal, ticket ?? bareTicket(upstream, id)).call);
+    return withinOrder(planOf(task), fresh);
   }
 
   private async copyAll(
@@ -166,6 +164,15 @@ export class StoreStep {
       await settlement.fail(task, 'storage_failed', 'The finished files could not be stored; nothing was charged.');
     }
   }
+}
+
+const planOf = ({ model, parameters }: TaskRow): OutputPlan => catalogFamily(model).output(parameters);
+
+/** No more files than were ordered, however many a vendor names: each would be fetched, stored and handed on. */
+function withinOrder(plan: OutputPlan, outputs: readonly ProviderOutput[]): readonly ProviderOutput[] {
+  const most = { output: plan.count, last_frame: plan.medium === 'video' && plan.lastFrame ? plan.count : 0 };
+  const taken = { output: 0, last_frame: 0 };
+  return outputs.filter(({ role }) => (taken[role] += 1) <= most[role]);
 }
 
 /** What hosts say of a signed link whose time is over, or of a file that moved. */

@@ -4,8 +4,8 @@ import { CURRENT_PAUSES, PAUSE_UPSTREAM, TAKE_CALLS } from '../poll/poll-stateme
 
 const log = logger('generation');
 
-/** What is limited: handing over orders, those of one model, and asking about them. */
-export type UpstreamCall = 'start' | 'check' | `start ${string}`;
+/** What is limited: handing over orders, those of one model or to one upstream, and asking about them. */
+export type UpstreamCall = 'start' | 'check' | `start ${string}` | `spent ${string}`;
 
 /** What the rate of a vendor leaves. */
 interface GrantedCalls {

@@ -1,5 +1,9 @@
 import { entrySql } from '#contracts';
 
+/** What was configured is of the parts that were delivered; what a vendor told stands whatever came of the order. */
+const ofWhatCame = (column: string): string =>
+  `case when $2 = 'completed' then round(${column}::numeric * $6::bigint / quantity)::bigint end`;
+
 /**
  * Ends a task: the terminal move, the money, the files and the usage record, in one statement and one commit.
  *
@@ -20,6 +24,8 @@ with transitioned as (
   update task set state = $2, charged_micros = $5::bigint, error_code = $7, error_message = $8, finished_at = now(),
     lease_owner = null, lease_until = null, version = version + 1,
     progress = case when $2 = 'completed' then 100 else progress end,
+    cost_micros = case when cost_is_reported then cost_micros else ${ofWhatCame('cost_micros')} end,
+    cost_worth_micros = coalesce(cost_worth_micros, ${ofWhatCame('configured_worth_micros')}),
     files_expire_at = now() + $10::integer * interval '1 second', notices = notices || $14::text[],
     cancel_requested_at = case when $2 = 'cancelled' then coalesce(cancel_requested_at, now()) else cancel_requested_at end
   where id = $1 and state = any($3::text[]) and ($4::integer is null or attempt = $4)
@@ -61,9 +67,10 @@ with transitioned as (
   on conflict do nothing
 ), explained as (
   insert into usage_record (id, account_id, api_key_id, kind, model, task_id, request_id, upstream, status,
-    amount_micros, quantity, duration_ms, cost_micros, cost_unit, lines)
+    amount_micros, quantity, duration_ms, cost_micros, cost_unit, cost_worth_micros, lines)
   select $11, account_id, api_key_id, medium, model, id, request_id, provider, state, charged_micros, $6::bigint,
-    least(extract(epoch from now() - created_at) * 1000, 2147483647)::integer, cost_micros, cost_unit,
+    least(extract(epoch from now() - created_at) * 1000, 2147483647)::integer, cost_micros,
+    case when cost_micros is not null then cost_unit end, cost_worth_micros,
     jsonb_build_array(jsonb_build_object('source', 'price_book', 'price_id', price_id, 'unit', billing_unit,
       'variant', billing_variant, 'price_micros', (hold_micros / quantity)::text, 'quantity', $6::bigint,
       'amount_micros', charged_micros::text))
@@ -79,5 +86,5 @@ with transitioned as (
 )
 select medium, model, state, error_code, extract(epoch from now() - created_at)::float8 as total_seconds,
   extract(epoch from now() - produced_at)::float8 as visible_seconds,
-  account_id, api_key_id, request_id, provider, attempt, charged_micros
+  account_id, api_key_id, request_id, provider, attempt, charged_micros, cost_micros, cost_unit, cost_worth_micros
 from transitioned`;

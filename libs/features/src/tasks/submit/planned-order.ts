@@ -5,6 +5,7 @@ export const plannedOrderOf = (
   taskId: string,
   family: ModelFamily,
   { model, medium, mode, parameters }: Pick<ModelRequest, 'model' | 'medium' | 'mode' | 'parameters'>,
+  references: PlannedOrder['references'] = family.references(parameters),
 ): PlannedOrder => ({
   taskId,
   model,
@@ -12,6 +13,6 @@ export const plannedOrderOf = (
   medium,
   mode,
   parameters,
-  references: family.references(parameters),
+  references,
   output: family.output(parameters),
 });

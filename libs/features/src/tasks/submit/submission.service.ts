@@ -79,7 +79,8 @@ export class SubmissionService {
       family: family.id,
       model,
       mode,
-      ...apart,
+      parameters: apart.parameters,
+      longTexts: apart.longTexts,
       notices,
       billing: family.billing(parameters),
       priceId: quote.priceId,
@@ -105,9 +106,10 @@ export class SubmissionService {
     }
     this.onSale.expectMaker(request.model);
     const family = catalogFamily(request.model);
-    this.router.expectMaker(plannedOrderOf('', family, request), caller.accountId);
+    const references = family.references(request.parameters);
+    this.router.expectMaker(plannedOrderOf('', family, request, references), caller.accountId);
     // Files behind a URL are judged by the worker, before the vendor is called.
-    const inline = family.references(request.parameters).filter(({ source }) => isDataUri(source));
+    const inline = references.filter(({ source }) => isDataUri(source));
     if (inline.length > 0) await checkInlineReferences(inline);
     return { request, quote: await this.prices.quote(request.model, family.billing(request.parameters)) };
   }

@@ -99,10 +99,10 @@ export class TaskWriter {
    * @throws GatewayError `insufficient_balance`, `insufficient_key_quota`, `overloaded`, `idempotency_in_flight` (another
    * attempt has taken over): nothing was written.
    */
-  async write({ keyHasQuota, ...task }: PaidTask): Promise<void> {
+  async write(task: PaidTask): Promise<void> {
     const written = writtenTask(task);
     const isLong = hasLongTexts(task);
-    const accepted = keyHasQuota && !isLong ? await this.writeAlone(written) : await this.writeTogether(written);
+    const accepted = task.keyHasQuota && !isLong ? await this.writeAlone(written) : await this.writeTogether(written);
     if (!accepted) throw insufficientBalance(task.accountId, task.holdMicros);
     this.failpoints.reach('after-task-written');
     this.notifier.notify(task.medium satisfies Medium, [task.id]);

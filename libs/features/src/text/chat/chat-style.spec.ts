@@ -217,14 +217,20 @@ describe('Reasoning that a client sends back', () => {
     [{ reasoning_effort: 'max' }, { effort: 'max', visible: true }],
     [{ reasoning_effort: 'none' }, { effort: 'none', visible: false }],
     [{ reasoning: { max_tokens: 2_000, exclude: true } }, { budgetTokens: 2_000, visible: false }],
-    [{ reasoning: { enabled: false } }, { effort: 'none', visible: false }],
+    [{ reasoning: { enabled: false } }, { budgetTokens: 0, visible: false }],
     [{ thinking: { type: 'enabled', budget_tokens: 3_000 } }, { budgetTokens: 3_000, visible: true }],
-    [{ thinking: { type: 'disabled' } }, { effort: 'none', visible: false }],
+    [{ thinking: { type: 'disabled' } }, { budgetTokens: 0, visible: false }],
     [
       { enable_thinking: true, thinking_budget: 500 },
       { budgetTokens: 500, visible: true },
     ],
-    [{ enable_thinking: false }, { effort: 'none', visible: false }],
+    [{ enable_thinking: false }, { budgetTokens: 0, visible: false }],
+    [{ chat_template_kwargs: { enable_thinking: false } }, { budgetTokens: 0, visible: false }],
+    [{ chat_template_kwargs: { thinking: true } }, { visible: true }],
+    [
+      { enable_thinking: false, reasoning_effort: 'none' },
+      { effort: 'none', visible: false },
+    ],
   ])('is asked for in the words of any vendor: %j', (more, reasoning) => {
     expect(chatStyle.read({ ...BODY, ...more }, 'vendor-5', false).reasoning).toEqual(reasoning);
   });

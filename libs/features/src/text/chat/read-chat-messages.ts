@@ -14,8 +14,8 @@ import { cannotTranslate } from '../refusals.js';
 import type { TurnList } from '../turn-list.js';
 import { withReasoning } from './chat-reasoning.js';
 
-/** Adds one message to the conversation; what system and developer say goes to `system`. */
-export function readChatMessage(message: ChatMessage, param: string, turns: TurnList, system: string[]): void {
+/** Adds one message to the conversation. */
+export function readChatMessage(message: ChatMessage, param: string, turns: TurnList): void {
   const content = message.content ?? '';
   switch (message.role) {
     case 'user':
@@ -33,7 +33,7 @@ export function readChatMessage(message: ChatMessage, param: string, turns: Turn
     case 'function':
       throw cannotTranslate(`${param}.role`, 'the former role "function" (now "tool")');
     default:
-      system.push(plainText(content, `${param}.content`));
+      turns.system(plainText(content, `${param}.content`));
   }
 }
 

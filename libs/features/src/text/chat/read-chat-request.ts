@@ -18,16 +18,14 @@ import { readReasoningRequest } from './read-reasoning-request.js';
 /** Reads a checked chat completions body into the canonical request. */
 export function readChatRequest(body: ChatRequest, model: string, stream: boolean): TextRequest {
   expectTranslatable(body);
-  const system: string[] = [];
   const turns = new TurnList();
-  body.messages.forEach((message, index) => readChatMessage(message, `messages[${index}]`, turns, system));
+  body.messages.forEach((message, index) => readChatMessage(message, `messages[${index}]`, turns));
   const { toolChoice, onlyTools } = readToolChoice(body.tool_choice);
   const tools = readFunctionTools(body.tools ?? []);
   return withoutAbsent<TextRequest>({
     model,
     stream,
-    system,
-    turns: turns.turns(),
+    ...turns.conversation(),
     tools: onlyTools ? tools.filter((tool) => onlyTools.includes(tool.name)) : tools,
     hostedTools: readOtherTools(body),
     toolChoice,
@@ -40,7 +38,7 @@ export function readChatRequest(body: ChatRequest, model: string, stream: boolea
     // -1 stands for all of them.
     topK: body.top_k != null && body.top_k > 0 ? body.top_k : undefined,
     stopSequences: typeof body.stop === 'string' ? [body.stop] : (body.stop ?? []),
-    seed: body.seed,
+    seed: body.seed ?? body.random_seed,
     presencePenalty: body.presence_penalty,
     frequencyPenalty: body.frequency_penalty,
     user: body.safety_identifier ?? body.user,
@@ -50,6 +48,22 @@ export function readChatRequest(body: ChatRequest, model: string, stream: boolea
 /** The most tokens of one reply. */
 export const chatOutputLimit = (body: ChatRequest): number | undefined =>
   body.max_completion_tokens ?? body.max_tokens ?? undefined;
+
+/** Forms of the reply, and words in it, that servers of this interface enforce. */
+const ENFORCED = [
+  'guided_json',
+  'guided_regex',
+  'guided_choice',
+  'guided_grammar',
+  'structured_outputs',
+  'bad_words',
+  'stop_token_ids',
+] as const satisfies readonly (keyof ChatRequest)[];
+
+const isSaid =
+  (field: keyof ChatRequest) =>
+  (body: ChatRequest): boolean =>
+    body[field] != null && !(Array.isArray(body[field]) && body[field].length === 0);
 
 /** What changes the answer, and only an upstream of this protocol can honour. */
 const UNTRANSLATABLE: readonly (readonly [
@@ -66,6 +80,7 @@ const UNTRANSLATABLE: readonly (readonly [
   ['audio', 'a spoken reply', ({ audio }) => audio != null],
   ['prediction', 'a predicted reply', ({ prediction }) => prediction != null],
   ['web_search_options', 'a search of the web by the vendor', ({ web_search_options: search }) => search != null],
+  ...ENFORCED.map((field) => [field, 'what only a server of this interface enforces', isSaid(field)] as const),
 ];
 
 /** @throws GatewayError `unsupported_parameter` that names the first such field. */

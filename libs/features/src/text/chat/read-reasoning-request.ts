@@ -7,16 +7,23 @@ export const namedBudget = ({ reasoning, thinking, thinking_budget: budget }: Ch
     (tokens) => tokens != null && tokens > 0,
   ) ?? undefined;
 
-const isOff = ({ reasoning, thinking, enable_thinking: enabled, thinking_budget: budget }: ChatRequest): boolean =>
-  [reasoning?.enabled, thinking?.type !== 'disabled', enabled, budget].some((said) => said === false || said === 0);
+/** What the templates of open models call the switch. */
+const inTemplate = ({ chat_template_kwargs: said }: ChatRequest): unknown =>
+  said?.['enable_thinking'] ?? said?.['thinking'];
 
-const isOn = ({ reasoning, thinking, enable_thinking: enabled }: ChatRequest): boolean =>
-  [reasoning, thinking, enabled].some((said) => said != null);
+function isOff(body: ChatRequest): boolean {
+  const { reasoning, thinking, enable_thinking: enabled, thinking_budget: budget } = body;
+  const switches = [reasoning?.enabled, thinking?.type !== 'disabled', enabled, budget, inTemplate(body)];
+  return switches.some((said) => said === false || said === 0);
+}
+
+const isOn = (body: ChatRequest): boolean =>
+  [body.reasoning, body.thinking, body.enable_thinking, inTemplate(body)].some((said) => said != null);
 
 /** Reasoning is asked for in the words of several vendors. What was thought is told unless the caller wants it left out. */
 export function readReasoningRequest(body: ChatRequest, model: string): ReasoningRequest | undefined {
-  if (isOff(body)) return { effort: 'none', visible: false };
   const effort = body.reasoning_effort ?? body.reasoning?.effort ?? undefined;
+  if (isOff(body)) return { visible: false, ...(effort === 'none' ? { effort } : { budgetTokens: 0 }) };
   const budgetTokens = namedBudget(body);
   const isNamed = effort !== undefined || budgetTokens !== undefined;
   if (!isNamed && !isOn(body) && !asksForThinking(model)) return undefined;

@@ -22,21 +22,24 @@ import { readGeminiContent } from './read-gemini-contents.js';
 /** Reads a checked content-generation body into the canonical request. */
 export function readGeminiRequest(body: GeminiRequest, model: string, stream: boolean): TextRequest {
   const config = body.generationConfig ?? {};
+  const calling = body.toolConfig?.functionCallingConfig;
   if (body.cachedContent) throw cannotTranslate('cachedContent', 'a cache made elsewhere');
   const modalities = config.responseModalities ?? [];
   if (modalities.some((modality) => modality.toUpperCase() !== 'TEXT'))
     throw cannotTranslate('generationConfig.responseModalities', 'an answer in anything but text');
   if (config.responseLogprobs === true) throw cannotTranslate('generationConfig.responseLogprobs', 'the odds of words');
+  for (const [field, what] of MADE_OTHERWISE)
+    if (config[field]) throw cannotTranslate(`generationConfig.${field}`, what);
   const turns = new TurnList();
   body.contents.forEach((content, index) => readGeminiContent(content, `contents[${index}]`, turns));
   return withoutAbsent<TextRequest>({
     model,
     stream,
+    ...turns.conversation(),
     system: readSystem(body.systemInstruction),
-    turns: turns.turns(),
-    tools: (body.tools ?? []).flatMap(readFunctions),
+    tools: allowedTools((body.tools ?? []).flatMap(readFunctions), calling),
     hostedTools: (body.tools ?? []).flatMap(readHosted),
-    toolChoice: readToolChoice(body.toolConfig?.functionCallingConfig),
+    toolChoice: readToolChoice(calling),
     parallelToolCalls: true,
     format: readFormat(config),
     reasoning: readReasoning(config.thinkingConfig, model),
@@ -52,6 +55,12 @@ export function readGeminiRequest(body: GeminiRequest, model: string, stream: bo
 }
 
 type Config = NonNullable<GeminiRequest['generationConfig']>;
+
+/** How speech and pictures are to be made. */
+const MADE_OTHERWISE = [
+  ['speechConfig', 'a spoken answer'],
+  ['imageConfig', 'an answer in pictures'],
+] as const satisfies readonly (readonly [keyof Config, string])[];
 
 function readSystem(sent: GeminiRequest['systemInstruction']): string[] {
   if (sent === undefined || sent === null) return [];
@@ -81,7 +90,15 @@ function readHosted(tool: GeminiTool, index: number): HostedTool[] {
     }));
 }
 
-function readToolChoice(config: NonNullable<GeminiRequest['toolConfig']>['functionCallingConfig']): ToolChoice {
+type Calling = NonNullable<GeminiRequest['toolConfig']>['functionCallingConfig'];
+
+/** Unless a call is forced, the names say which functions there are. */
+function allowedTools(tools: FunctionTool[], config: Calling): FunctionTool[] {
+  const names = config?.mode === 'VALIDATED' ? (config.allowedFunctionNames ?? []) : [];
+  return names.length > 0 ? tools.filter(({ name }) => names.includes(name)) : tools;
+}
+
+function readToolChoice(config: Calling): ToolChoice {
   if (config?.mode === 'ANY') return { mode: 'required', names: config.allowedFunctionNames ?? [] };
   return { mode: config?.mode === 'NONE' ? 'none' : 'auto' };
 }
@@ -94,16 +111,20 @@ function readFormat(config: Config): OutputFormat {
   return schema ? { type: 'json-schema', name: 'output', schema: asJson(schema) } : { type: 'json' };
 }
 
-const EFFORTS: Record<string, ReasoningEffort> = { MINIMAL: 'minimal', LOW: 'low', MEDIUM: 'medium', HIGH: 'high' };
+/** The least of all levels is a number here: other vendors' words for it differ. */
+const MINIMAL_TOKENS = 1_024;
+const EFFORTS: Record<string, ReasoningEffort> = { LOW: 'low', MEDIUM: 'medium', HIGH: 'high' };
 
 function readReasoning(config: Config['thinkingConfig'], model: string): ReasoningRequest | undefined {
   const visible = config?.includeThoughts ?? asksForThinking(model);
   if (!config) return visible ? { visible } : undefined;
   const budget = config.thinkingBudget;
-  if (budget === 0) return { effort: 'none', visible: false };
+  if (budget === 0) return { budgetTokens: 0, visible: false };
+  const level = config.thinkingLevel?.toUpperCase() ?? '';
+  const least = level === 'MINIMAL' ? MINIMAL_TOKENS : undefined;
   return withoutAbsent<ReasoningRequest>({
     visible,
-    effort: EFFORTS[config.thinkingLevel?.toUpperCase() ?? ''],
-    budgetTokens: budget !== undefined && budget > 0 ? budget : undefined,
+    effort: EFFORTS[level],
+    budgetTokens: budget !== undefined && budget > 0 ? budget : least,
   });
 }

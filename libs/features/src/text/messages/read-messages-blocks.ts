@@ -5,6 +5,7 @@ import type {
   MessagesBlock,
   MessagesDocumentBlock,
   MessagesImageBlock,
+  MessagesSearchResultBlock,
   TextPart,
   UserPart,
 } from '#contracts';
@@ -40,8 +41,10 @@ function readUserBlock(block: MessagesBlock, param: string): UserPart {
       return readImage(block, param);
     case 'document':
       return readDocument(block, param);
+    case 'search_result':
+      return readSearchResult(block, param);
     default:
-      throw cannotTranslate(param, `a block of type "${block.type}" in a user message`);
+      throw cannotTranslate(param, `a block of type "${block.type}"`);
   }
 }
 
@@ -86,14 +89,20 @@ function readDocument(
   }
 }
 
+function readSearchResult({ source, title, content, citations }: MessagesSearchResultBlock, param: string): TextPart {
+  if (citations?.enabled) throw cannotTranslate(`${param}.citations`, 'the citing of search results');
+  return { type: 'text', text: [title, source, ...content.map(({ text }) => text)].filter(Boolean).join('\n\n') };
+}
+
 type ResultContent = Extract<MessagesBlock, { type: 'tool_result' }>['content'];
 
 function readResult(content: ResultContent, param: string): (TextPart | ImagePart)[] {
   if (content === undefined || content === null) return [];
   if (typeof content === 'string') return [{ type: 'text', text: content }];
   return content.map((block, index) => {
-    if (block.type === 'text') return { type: 'text', text: block.text };
-    if (block.type === 'image') return readImage(block, `${param}[${index}]`);
-    throw cannotTranslate(`${param}[${index}]`, 'a block that is neither text nor image in a tool result');
+    const place = `${param}[${index}]`;
+    const read = readUserBlock(block, place);
+    if (read.type === 'text' || read.type === 'image') return read;
+    throw cannotTranslate(place, 'a file in a tool result');
   });
 }

@@ -24,18 +24,17 @@ import { readMessagesBlocks } from './read-messages-blocks.js';
 export function readMessagesRequest(body: MessagesRequest, model: string, stream: boolean): TextRequest {
   if (body.container) throw cannotTranslate('container', 'a container of the vendor');
   if (body.mcp_servers && body.mcp_servers.length > 0) throw cannotTranslate('mcp_servers', 'a server of tools');
-  const system = readSystem(body.system);
   const turns = new TurnList();
+  readSystem(body.system).forEach((text) => turns.system(text));
   readableMessages(body.messages, false).forEach(({ role, content }, index) => {
     const blocks: readonly MessagesBlock[] = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
-    if (role === 'system') system.push(blocks.map((block) => (block.type === 'text' ? block.text : '')).join('\n'));
+    if (role === 'system') turns.system(blocks.map((block) => (block.type === 'text' ? block.text : '')).join('\n'));
     else readMessagesBlocks(blocks, role, `messages[${index}].content`, turns);
   });
   return withoutAbsent<TextRequest>({
     model,
     stream,
-    system,
-    turns: turns.turns(),
+    ...turns.conversation(),
     ...readTools(body),
     toolChoice: readToolChoice(body.tool_choice),
     parallelToolCalls: !(body.tool_choice && 'disable_parallel_tool_use' in body.tool_choice
@@ -107,12 +106,12 @@ function readFormat(body: MessagesRequest): OutputFormat {
 
 function readReasoning(body: MessagesRequest, model: string): ReasoningRequest | undefined {
   const sent = body.thinking;
-  if (sent?.type === 'disabled') return { effort: 'none', visible: false };
+  if (sent?.type === 'disabled') return { budgetTokens: 0, visible: false };
   const effort = body.output_config?.effort;
   if (!sent && !asksForThinking(model) && !effort) return undefined;
   return withoutAbsent<ReasoningRequest>({
     effort: effort as ReasoningEffort | undefined,
     budgetTokens: sent?.type === 'enabled' ? sent.budget_tokens : undefined,
-    visible: sent !== undefined || asksForThinking(model),
+    visible: sent === undefined ? asksForThinking(model) : sent.display !== 'omitted',
   });
 }

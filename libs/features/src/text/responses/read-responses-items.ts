@@ -16,8 +16,8 @@ import type { TurnList } from '../turn-list.js';
 import { summaryOf } from './compaction-item.js';
 import { argumentsOfText, flatName } from './flat-tools.js';
 
-/** Adds one item of `input` to the conversation; system text goes to `system`. */
-export function readResponsesItem(item: ResponsesItem, param: string, turns: TurnList, system: string[]): void {
+/** Adds one item of `input` to the conversation. */
+export function readResponsesItem(item: ResponsesItem, param: string, turns: TurnList): void {
   switch (item.type) {
     case 'function_call':
       turns.assistant([callOf(item, item.arguments)]);
@@ -47,7 +47,7 @@ export function readResponsesItem(item: ResponsesItem, param: string, turns: Tur
     case 'item_reference':
       throw cannotTranslate(param, 'a reference to an item that is not stored here');
     default:
-      readMessage(item, param, turns, system);
+      readMessage(item, param, turns);
   }
 }
 
@@ -56,7 +56,7 @@ const callOf = (
   json: string,
 ): CallPart => ({ type: 'call', id, name: flatName(namespace, name), arguments: json });
 
-function readMessage(item: ResponsesMessage, param: string, turns: TurnList, system: string[]): void {
+function readMessage(item: ResponsesMessage, param: string, turns: TurnList): void {
   const content = item.content ?? '';
   switch (item.role) {
     case 'user':
@@ -72,7 +72,7 @@ function readMessage(item: ResponsesMessage, param: string, turns: TurnList, sys
       );
       break;
     default:
-      system.push(readPlainText(content, `${param}.content`));
+      turns.system(readPlainText(content, `${param}.content`));
   }
 }
 

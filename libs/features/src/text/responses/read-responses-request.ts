@@ -27,22 +27,21 @@ const LOGPROBS = 'message.output_text.logprobs';
 /** Reads a checked responses body, whose references are resolved, into the canonical request. */
 export function readResponsesRequest(body: ResponsesRequest, model: string, stream: boolean): TextRequest {
   expectNoOdds(body);
-  const system = body.instructions ? [body.instructions] : [];
   const turns = new TurnList();
+  if (body.instructions) turns.system(body.instructions);
   const items = typeof body.input === 'string' ? [{ role: 'user' as const, content: body.input }] : body.input;
   const read = items.some(isStepItem) ? readableItems(items) : items;
   read.forEach((item, index) => {
     const param = `input[${index}]`;
     if (!isKnownItem(item)) throw cannotTranslate(param, `an item of type "${item.type}"`);
-    readResponsesItem(item, param, turns, system);
+    readResponsesItem(item, param, turns);
   });
   const { toolChoice, onlyTools } = readToolChoice(body.tool_choice, body.tools ?? []);
   const tools = flatTools(body.tools ?? []).map(({ tool }) => tool);
   return withoutAbsent<TextRequest>({
     model,
     stream,
-    system,
-    turns: turns.turns(),
+    ...turns.conversation(),
     tools: onlyTools ? tools.filter((tool) => onlyTools.includes(tool.name)) : tools,
     hostedTools: readHostedTools(body),
     toolChoice,
@@ -122,6 +121,7 @@ function readFormat(text: ResponsesRequest['text']): OutputFormat {
 
 function readReasoning(sent: ResponsesRequest['reasoning']): ReasoningRequest | undefined {
   if (!sent) return undefined;
+  if ((sent.mode ?? 'standard') !== 'standard') throw cannotTranslate('reasoning.mode', 'another way of reasoning');
   const visible = (sent.summary ?? sent.generate_summary) != null;
   return sent.effort ? { effort: sent.effort, visible } : { visible };
 }

@@ -28,6 +28,10 @@ const picture = (url: string): JsonObject => ({ type: 'image_url', image_url: { 
 /** What a chat completion says with each feature. */
 export const CHAT_EXAMPLES: Readonly<Record<string, Example>> = {
   'system prompt': { added: { messages: [{ role: 'developer', content: 'Be brief.' }, QUESTION] } },
+  'system message in the middle': {
+    given: result('y'),
+    added: { messages: [...(result('y')['messages'] as JsonObject[]), { role: 'system', content: 'Be long.' }] },
+  },
   'several texts and pictures in one message': { added: content(text, picture(PNG), { type: 'text', text: 'two' }) },
   'picture by URL': { added: content(picture('https://a.example/1.png')) },
   'picture inline': { added: content(picture(PNG)) },
@@ -40,7 +44,17 @@ export const CHAT_EXAMPLES: Readonly<Record<string, Example>> = {
     added: { tools: [{ type: 'function', function: { name: 'f', parameters: SCHEMA, strict: true } }] },
   },
   'no call, any call, or a call of one function': { given: TOOLS, added: { tool_choice: 'required' } },
+  'some of the functions': {
+    given: { tools: [...(TOOLS['tools'] as JsonObject[]), { type: 'function', function: { name: 'g' } }] },
+    added: {
+      tool_choice: {
+        type: 'allowed_tools',
+        allowed_tools: { mode: 'auto', tools: [{ type: 'function', function: { name: 'f' } }] },
+      },
+    },
+  },
   'one call at a time': { given: TOOLS, added: { parallel_tool_calls: false } },
+  'free-form tools and namespaces': { added: { tools: [{ type: 'custom', custom: { name: 'apply_patch' } }] } },
   'tool that the vendor runs, offered beside others': { added: SEARCH },
   'tool that the vendor runs, insisted on': { added: { ...SEARCH, tool_choice: 'required' } },
   'calls and results of earlier turns': { added: result('y') },
@@ -61,14 +75,22 @@ export const CHAT_EXAMPLES: Readonly<Record<string, Example>> = {
   seed: { added: { seed: 7 } },
   penalties: { added: { presence_penalty: 0.5, frequency_penalty: 0.5 } },
   'effort or budget of reasoning': { added: { reasoning_effort: 'high' } },
+  'no reasoning': { added: { reasoning_effort: 'none' } },
+  'reasoning as the model sees fit': { added: { enable_thinking: true } },
+  'level of reasoning': { added: { reasoning: { effort: 'high' } } },
   'odds of words': { added: { logprobs: true, top_logprobs: 3 } },
   'answer in pictures or sound': { added: { modalities: ['text', 'audio'] } },
   'name of the end user': { added: { user: 'user-7' } },
   'key of the prompt cache': { added: { prompt_cache_key: 'k' } },
+  'storing, and how long a prompt cache is kept': { added: { store: true, prompt_cache_retention: '24h' } },
+  'service tier at the usual price': { added: { service_tier: 'default' } },
   'metadata, labels': { added: { metadata: { a: 'b' } } },
   verbosity: { added: { verbosity: 'low' } },
   'several replies at once': { added: { n: 2 } },
   'bias of tokens': { added: { logit_bias: { '50256': -100 } } },
   'former functions': { added: { functions: [{ name: 'f' }] } },
+  'search of the web by an option': { added: { web_search_options: {} } },
+  'forms and words that a server enforces': { added: { guided_choice: ['yes', 'no'] } },
+  'further ways of sampling': { added: { min_p: 0.1, repetition_penalty: 1.1 } },
   'predicted answer': { added: { prediction: { type: 'content', content: 'y' } } },
 };

@@ -1,10 +1,9 @@
 import type { JsonObject } from '#contracts';
-import { blocks, MEDIA_EXAMPLES, parts, PNG } from './media-examples.js';
+import { MEDIA_EXAMPLES, parts, PNG } from './media-examples.js';
+import { SETTING_EXAMPLES } from './setting-examples.js';
 import type { Example, Examples } from './translation-example.js';
 
 const SCHEMA: JsonObject = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
-
-const config = (generationConfig: JsonObject): JsonObject => ({ generationConfig });
 
 const CALLED = {
   responses: [
@@ -35,6 +34,11 @@ const FUNCTION = {
   responses: { tools: [{ type: 'function', name: 'f', parameters: SCHEMA }] },
   messages: { tools: [{ name: 'f', input_schema: SCHEMA }] },
   gemini: { tools: [{ functionDeclarations: [{ name: 'f', parametersJsonSchema: SCHEMA }] }] },
+} satisfies Record<string, JsonObject>;
+
+const TWO_FUNCTIONS = {
+  responses: { tools: [...FUNCTION.responses.tools, { type: 'function', name: 'g' }] },
+  gemini: { tools: [...FUNCTION.gemini.tools, { functionDeclarations: [{ name: 'g' }] }] },
 } satisfies Record<string, JsonObject>;
 
 /** A call of an earlier turn, with reasoning before it that `proof` belongs to. */
@@ -69,6 +73,22 @@ const reasoned = (proof: string): Record<'responses' | 'messages' | 'gemini', Js
   },
 });
 
+const inTheMiddle = (body: JsonObject, turns: string, said: JsonObject): JsonObject => ({
+  ...body,
+  [turns]: [...(body[turns] as JsonObject[]), said],
+});
+
+const PDF_BLOCK: JsonObject = {
+  type: 'document',
+  source: { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0=' },
+};
+const FOUND: JsonObject = {
+  type: 'search_result',
+  source: 'https://a.example/page',
+  title: 'A page',
+  content: [{ type: 'text', text: 'what stands there' }],
+};
+
 /** The same without the reasoning. */
 const UNREASONED = {
   responses: output('y'),
@@ -96,6 +116,16 @@ export const TRANSLATION_EXAMPLES: Readonly<Record<string, Examples>> = {
     messages: { added: { system: [{ type: 'text', text: 'Be brief.' }] } },
     gemini: { added: { systemInstruction: { parts: [{ text: 'Be brief.' }] } } },
   },
+  'system message in the middle': {
+    responses: {
+      given: output('y'),
+      added: inTheMiddle(output('y'), 'input', { role: 'developer', content: 'Be long.' }),
+    },
+    messages: {
+      given: result({ content: 'y' }),
+      added: inTheMiddle(result({ content: 'y' }), 'messages', { role: 'system', content: 'Be long.' }),
+    },
+  },
   ...MEDIA_EXAMPLES,
   functions: {
     responses: { added: FUNCTION.responses },
@@ -109,12 +139,40 @@ export const TRANSLATION_EXAMPLES: Readonly<Record<string, Examples>> = {
     },
     messages: { given: FUNCTION.messages, added: { tools: [{ name: 'f', input_schema: SCHEMA, strict: true }] } },
   },
+  'examples, deferral and further marks of functions': {
+    responses: {
+      given: FUNCTION.responses,
+      added: { tools: [{ ...FUNCTION.responses.tools[0], defer_loading: true, output_schema: SCHEMA }] },
+    },
+    messages: {
+      given: FUNCTION.messages,
+      added: {
+        tools: [{ ...FUNCTION.messages.tools[0], input_examples: [{ city: 'Rome' }], eager_input_streaming: true }],
+      },
+    },
+    gemini: {
+      given: FUNCTION.gemini,
+      added: {
+        tools: [{ functionDeclarations: [{ name: 'f', parametersJsonSchema: SCHEMA, behavior: 'BLOCKING' }] }],
+      },
+    },
+  },
   'no call, any call, or a call of one function': {
     responses: { given: FUNCTION.responses, added: { tool_choice: { type: 'function', name: 'f' } } },
     messages: { given: FUNCTION.messages, added: { tool_choice: { type: 'tool', name: 'f' } } },
     gemini: {
       given: FUNCTION.gemini,
       added: { toolConfig: { functionCallingConfig: { mode: 'ANY', allowedFunctionNames: ['f'] } } },
+    },
+  },
+  'some of the functions': {
+    responses: {
+      given: TWO_FUNCTIONS.responses,
+      added: { tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'function', name: 'f' }] } },
+    },
+    gemini: {
+      given: TWO_FUNCTIONS.gemini,
+      added: { toolConfig: { functionCallingConfig: { mode: 'VALIDATED', allowedFunctionNames: ['f'] } } },
     },
   },
   'one call at a time': {
@@ -171,6 +229,23 @@ export const TRANSLATION_EXAMPLES: Readonly<Record<string, Examples>> = {
       added: response({ response: { result: 'y' }, parts: [{ inlineData: { mimeType: 'image/png', data: PNG } }] }),
     },
   },
+  'file in a result': {
+    responses: {
+      given: output('y'),
+      added: output([{ type: 'input_file', file_data: 'data:application/pdf;base64,JVBERi0=' }]),
+    },
+    messages: { given: result({ content: 'y' }), added: result({ content: [PDF_BLOCK] }) },
+    gemini: {
+      given: response({ response: { result: 'y' } }),
+      added: response({
+        response: { result: 'y' },
+        parts: [{ inlineData: { mimeType: 'application/pdf', data: 'JVBERi0=' } }],
+      }),
+    },
+  },
+  'search results': {
+    messages: { given: result({ content: 'y' }), added: result({ content: [FOUND] }) },
+  },
   'result of a function that failed': {
     messages: { given: result({ content: 'y' }), added: result({ content: 'y', is_error: true }) },
     gemini: { given: response({ response: { result: 'y' } }), added: response({ response: { error: 'y' } }) },
@@ -225,87 +300,5 @@ export const TRANSLATION_EXAMPLES: Readonly<Record<string, Examples>> = {
     messages: { added: { messages: [{ role: 'user', content: 'a\0b\ud83d' }] } },
     gemini: { added: parts({ text: 'a\0b\ud83d' }) },
   },
-  'JSON by a schema': {
-    responses: { added: { text: { format: { type: 'json_schema', name: 'place', schema: SCHEMA } } } },
-    messages: { added: { output_config: { format: { type: 'json_schema', schema: SCHEMA } } } },
-    gemini: {
-      added: config({
-        responseMimeType: 'application/json',
-        responseSchema: { type: 'OBJECT', properties: { city: { type: 'STRING', nullable: true } } },
-      }),
-    },
-  },
-  'any JSON': {
-    responses: { added: { text: { format: { type: 'json_object' } } } },
-    gemini: { added: config({ responseMimeType: 'application/json' }) },
-  },
-  'one word of a list': {
-    gemini: { added: config({ responseMimeType: 'text/x.enum', responseSchema: { type: 'STRING', enum: ['a'] } }) },
-  },
-  'output limit': {
-    responses: { added: { max_output_tokens: 77 } },
-    messages: { added: { max_tokens: 77 } },
-    gemini: { added: config({ maxOutputTokens: 77 }) },
-  },
-  'stop sequences': {
-    responses: { added: { stop: ['END'] } },
-    messages: { added: { stop_sequences: ['END'] } },
-    gemini: { added: config({ stopSequences: ['END'] }) },
-  },
-  'temperature up to 1': {
-    responses: { added: { temperature: 0.25 } },
-    messages: { added: { temperature: 0.25 } },
-    gemini: { added: config({ temperature: 0.25 }) },
-  },
-  'temperature over 1': {
-    responses: { added: { temperature: 1.5 } },
-    gemini: { added: config({ temperature: 1.5 }) },
-  },
-  top_p: {
-    responses: { added: { top_p: 0.25 } },
-    messages: { added: { top_p: 0.25 } },
-    gemini: { added: config({ topP: 0.25 }) },
-  },
-  top_k: { messages: { added: { top_k: 7 } }, gemini: { added: config({ topK: 7 }) } },
-  seed: { gemini: { added: config({ seed: 7 }) } },
-  penalties: {
-    responses: { added: { presence_penalty: 0.5, frequency_penalty: 0.5 } },
-    gemini: { added: config({ presencePenalty: 0.5, frequencyPenalty: 0.5 }) },
-  },
-  'effort or budget of reasoning': {
-    responses: { added: { reasoning: { effort: 'high', summary: 'auto' } } },
-    messages: { added: { thinking: { type: 'enabled', budget_tokens: 8_000 }, max_tokens: 20_000 } },
-    gemini: { added: config({ thinkingConfig: { includeThoughts: true, thinkingBudget: 8_000 } }) },
-  },
-  'odds of words': {
-    responses: { added: { top_logprobs: 3, include: ['message.output_text.logprobs'] } },
-    gemini: { added: config({ responseLogprobs: true, logprobs: 3 }) },
-  },
-  'answer in pictures or sound': { gemini: { added: config({ responseModalities: ['TEXT', 'IMAGE'] }) } },
-  'cache made elsewhere, container': {
-    messages: { added: { container: 'container_1' } },
-    gemini: { added: { cachedContent: 'cachedContents/1' } },
-  },
-  'name of the end user': {
-    responses: { added: { safety_identifier: 'user-7' } },
-    messages: { added: { metadata: { user_id: 'user-7' } } },
-  },
-  'marks for the prompt cache': {
-    messages: {
-      given: blocks({ type: 'text', text: 'x' }),
-      added: blocks({ type: 'text', text: 'x', cache_control: { type: 'ephemeral' } }),
-    },
-  },
-  'key of the prompt cache': { responses: { added: { prompt_cache_key: 'k' } } },
-  'metadata, labels': { responses: { added: { metadata: { a: 'b' } } }, gemini: { added: { labels: { a: 'b' } } } },
-  verbosity: { responses: { added: { text: { verbosity: 'low' } } } },
-  'truncation, context management': {
-    responses: { added: { truncation: 'auto' } },
-    messages: { added: { context_management: { edits: [] } } },
-  },
-  'most calls of tools that the vendor runs': { responses: { added: { max_tool_calls: 3 } } },
-  'thresholds of safety filters': {
-    gemini: { added: { safetySettings: [{ category: 'HARM_CATEGORY_HATE_SPEECH', threshold: 'BLOCK_NONE' }] } },
-  },
-  'resolution of media': { gemini: { added: config({ mediaResolution: 'MEDIA_RESOLUTION_LOW' }) } },
+  ...SETTING_EXAMPLES,
 };

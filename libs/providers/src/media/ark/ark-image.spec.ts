@@ -14,6 +14,16 @@ mediaUpstreamContract({
   codec: arkImageCodec,
   fake: () => new FakeArkImage(),
   order: ORDER,
+  alwaysSent: { watermark: false, sequential_image_generation: 'disabled', response_format: 'url' },
+  elsewhere: {
+    22: '28 and 29 in this file: a withheld picture is a missing one',
+    28: 'in this file',
+    29: 'in this file',
+    30: 'refusals: an empty reply of status 200',
+    31: 'it makes pictures',
+    32: 'the label is in the one file of each picture',
+    40: 'in this file',
+  },
   withFiles: GROUP,
   lacks: [],
   refusals: [
@@ -50,6 +60,13 @@ describe('ark-image', () => {
       [0, 1, 2].map((index) => `https://ark-content.example.com/${index}.jpeg?sign=1`),
     );
     expect(started).toMatchObject({ outputs: [{ expiresAtMs: (1_800_000_000 + 86_400) * 1_000 }, {}, {}] });
+  });
+
+  it('40: notes how many pictures are billed', async () => {
+    const fake = await connectFake(arkImageCodec, () => new FakeArkImage());
+    const { call } = await fake.start(GROUP);
+    await fake.close();
+    expect(call.noted().cost).toEqual({ micros: 3_000_000n, unit: 'images' });
   });
 
   it('29: says which pictures are missing, and why', async () => {

@@ -10,6 +10,7 @@ import {
 } from '#contracts';
 import type { MediaCodec, ReadState, VendorReply } from '../http/media-codec.js';
 import { arkFailureReason, readArkFailure } from './ark-failures.js';
+import { vendorId } from '../http/vendor-id.js';
 import { mapAlpha } from './map-alpha.js';
 
 const TASKS = '/contents/generations/tasks';
@@ -40,12 +41,13 @@ export const arkVideoCodec: MediaCodec = {
   // Films are taken by link only.
   referenceForm: ({ medium }, way) => (medium === 'video' ? 'url' : (way ?? 'sent')),
 
-  callbackField: 'callback_url',
+  callback: { field: 'callback_url' },
   writeStart: (order, ticket, file) => ({ method: 'POST', path: TASKS, body: mapAlpha(order, ticket.model, file) }),
-  readStart: ({ id }, { parameters }) =>
-    typeof id === 'string' && id !== ''
-      ? { kind: 'operation', operation: { id, lastFrame: parameters['return_last_frame'] === true } }
-      : undefined,
+  readStart: (body, { parameters }) => {
+    const id = vendorId(body['id']);
+    if (id === undefined) return undefined;
+    return { kind: 'operation', operation: { id, lastFrame: parameters['return_last_frame'] === true } };
+  },
 
   writeCheck: (operation) => ({ method: 'GET', path: taskPath(operation) }),
   readCheck: stateOf,

@@ -14,6 +14,13 @@ mediaUpstreamContract({
   codec: arkVideoCodec,
   fake: () => new FakeArkVideo(),
   order: ORDER,
+  alwaysSent: { ratio: '16:9', generate_audio: false, return_last_frame: false },
+  elsewhere: {
+    29: 'an order makes one film',
+    30: 'states: an end without a film',
+    31: 'states: a film with its last frame',
+    32: 'the family sells no label',
+  },
   withFiles: {
     ...ORDER,
     image_urls: ['https://media.example.com/a.png', 'https://media.example.com/b.png'],

@@ -11,6 +11,16 @@ mediaUpstreamContract({
   codec: dashscopeImageCodec,
   fake: () => new FakeDashscopeImage(),
   order: ORDER,
+  alwaysSent: { parameters: { prompt_extend: true, watermark: false } },
+  elsewhere: {
+    22: '28 and 29 in this file: a withheld picture is a missing one',
+    28: 'in this file',
+    29: 'in this file',
+    30: 'refusals: no picture in a reply of status 200',
+    31: 'it makes pictures',
+    32: 'the label is in the one file of each picture',
+    40: '28 in this file',
+  },
   withFiles: { ...ORDER, image_urls: PICTURES.slice(0, 3) },
   lacks: [['more than three pictures', { ...ORDER, image_urls: PICTURES }, 'image_urls']],
   refusals: [

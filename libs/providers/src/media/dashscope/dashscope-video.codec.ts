@@ -8,6 +8,7 @@ import {
   type VendorCost,
 } from '#contracts';
 import type { MediaCodec, ReadState, VendorReply } from '../http/media-codec.js';
+import { vendorId } from '../http/vendor-id.js';
 import { DASHSCOPE, isBeijing } from './dashscope.js';
 import { dashscopeFailureReason, readDashscopeFailure } from './dashscope-failures.js';
 import { mapBeta27, mapBeta27R2v } from './map-beta-2.7.js';
@@ -61,8 +62,8 @@ function codec(hasTemplates: boolean): MediaCodec {
       body: maps[order.model as keyof typeof maps](order, ticket.model, file),
     }),
     readStart: ({ output }) => {
-      const id = isJsonObject(output) ? output['task_id'] : undefined;
-      return typeof id === 'string' && id !== '' ? { kind: 'operation', operation: { id } } : undefined;
+      const id = isJsonObject(output) ? vendorId(output['task_id']) : undefined;
+      return id !== undefined ? { kind: 'operation', operation: { id } } : undefined;
     },
 
     writeCheck: (operation) => ({ method: 'GET', path: taskPath(operation) }),

@@ -17,6 +17,14 @@ mediaUpstreamContract({
   codec: dashscopeVideoCodec,
   fake: () => new FakeDashscopeVideo(),
   order: ORDER,
+  alwaysSent: { parameters: { prompt_extend: true, watermark: false } },
+  elsewhere: {
+    28: 'an order makes one film',
+    29: 'an order makes one film',
+    30: 'states: an end without a film',
+    31: 'no model of it delivers a last frame',
+    32: 'the label is in the one film',
+  },
   withFiles: {
     ...ORDER,
     image_urls: [`${FILES}/first.png`, `${FILES}/last.png`],

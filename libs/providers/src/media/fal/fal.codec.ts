@@ -38,6 +38,9 @@ export const falCodec: MediaCodec = {
   // Pictures may come inline; films and sounds by link only.
   referenceForm: ({ medium }, way) => (medium === 'image' ? (way ?? 'sent') : 'url'),
 
+  // fal signs its calls with keys that it publishes; they need no proof, for nothing in them is believed.
+  callback: { query: 'fal_webhook' },
+
   writeStart: (order, { model }, file) => {
     const mapping = falMappingOf(order.model);
     if (!mapping) throw new NotMakeable('model', `${order.model} is not made here.`);
@@ -55,7 +58,7 @@ export const falCodec: MediaCodec = {
   readCheck: stateOf,
   readFailure: readFalFailure,
 
-  writeCancel: ({ cancel }) => ({ method: 'PUT', path: cancel as string }),
+  writeCancel: ({ cancel }) => (typeof cancel === 'string' ? { method: 'PUT', path: cancel } : undefined),
   readCancel,
 
   verification: { method: 'GET', path: NO_REQUEST },
@@ -69,8 +72,8 @@ export const falCodec: MediaCodec = {
  */
 function readStart(body: JsonObject, { output }: { readonly output: { readonly count: number } }): Started | undefined {
   const [status, result, cancel] = ['status_url', 'response_url', 'cancel_url'].map((name) => pathIn(body[name]));
-  if (status === undefined || result === undefined || cancel === undefined) return undefined;
-  return { kind: 'operation', operation: { status, result, cancel, count: output.count } };
+  if (status === undefined || result === undefined) return undefined;
+  return { kind: 'operation', operation: { status, result, count: output.count, ...(cancel && { cancel }) } };
 }
 
 function pathIn(address: JsonValue | undefined): string | undefined {

@@ -24,6 +24,11 @@ mediaUpstreamContract({
   codec: falCodec,
   fake: () => new FakeFal(),
   order: ORDER,
+  alwaysSent: {},
+  elsewhere: {
+    31: 'refused by name: the endpoints deliver none',
+    32: 'refused by name: the endpoints make none',
+  },
   withFiles: {
     ...ORDER,
     image_urls: [PICTURE, 'https://media.example.com/b.png'],

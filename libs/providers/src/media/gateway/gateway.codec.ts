@@ -11,6 +11,7 @@ import {
   type VendorCost,
 } from '#contracts';
 import { type MediaCodec, NotMakeable, type VendorReply, type VendorRequest } from '../http/media-codec.js';
+import { vendorId } from '../http/vendor-id.js';
 import { failedTask, readGatewayFailure } from './gateway-failures.js';
 
 /** What of a task view is read. */
@@ -52,8 +53,8 @@ export const gatewayCodec: MediaCodec = {
 
   readStart: (body, order) => {
     const [first] = Array.isArray(body['data']) ? body['data'] : [];
-    const taskId = isJsonObject(first) ? first['task_id'] : undefined;
-    if (typeof taskId !== 'string' || taskId === '') return undefined;
+    const taskId = isJsonObject(first) ? vendorId((first as JsonObject)['task_id']) : undefined;
+    if (taskId === undefined) return undefined;
     return { kind: 'operation', operation: { taskId, medium: order.medium, count: order.output.count } };
   },
 

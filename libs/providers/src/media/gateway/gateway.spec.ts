@@ -13,6 +13,12 @@ mediaUpstreamContract({
   codec: gatewayCodec,
   fake: () => new FakeGateway(),
   order: ORDER,
+  alwaysSent: {},
+  elsewhere: {
+    30: 'states: an end without a file',
+    31: 'states: a film with its last frame',
+    32: 'the other gateway delivers what was ordered',
+  },
   withFiles: {
     ...ORDER,
     image_urls: ['https://media.example.com/a.png'],

@@ -18,12 +18,16 @@ export interface RefusalFacts {
   readonly verb: Verb;
 }
 
-/** One line of a vendor's table of errors. */
-export interface FailureRule {
-  readonly when: (refusal: RefusalFacts) => boolean;
+/** What a failure is taken for. */
+interface Sorted {
   readonly kind: MediaFailureKind;
   readonly reason: MediaReason;
   readonly scope?: MediaFailureScope;
+}
+
+/** One line of a vendor's table of errors. */
+export interface FailureRule extends Sorted {
+  readonly when: (refusal: RefusalFacts) => boolean;
 }
 
 /** What no vendor's table needs to say: reached when nothing of it fits. */
@@ -37,6 +41,16 @@ const COMMON: readonly FailureRule[] = [
   { when: ({ status }) => status === 404, kind: 'unfit', reason: 'not_served', scope: 'model' },
 ];
 
+const NOT_POSSIBLE: Sorted = { kind: 'unsupported', reason: 'not_possible' };
+const UNANSWERED: Sorted = { kind: 'ambiguous', reason: 'unanswered' };
+
+/**
+ * An error inside a reply that says "200": one that only says that something broke, or that nobody knows, does not prove that
+ * the order was not taken.
+ */
+const isTakenPerhaps = (rule: Sorted, { status, verb }: RefusalFacts): boolean =>
+  verb === 'start' && status < 300 && (rule === NOT_POSSIBLE || rule.kind === 'unavailable');
+
 /** The failure of the first rule that fits; what fits none cannot be made here. */
 export function failureBy(
   rules: readonly FailureRule[],
@@ -47,8 +61,8 @@ export function failureBy(
 ): MediaFailure {
   const vendor: VendorWords = wordsOf(reply.status, error);
   const facts = { status: reply.status, code: vendor.code ?? '', message: vendor.message ?? '', verb };
-  const rule = [...rules, ...COMMON].find(({ when }) => when(facts));
-  const { kind, reason, scope } = rule ?? { kind: 'unsupported', reason: 'not_possible', scope: undefined };
+  const rule = [...rules, ...COMMON].find(({ when }) => when(facts)) ?? NOT_POSSIBLE;
+  const { kind, reason, scope } = isTakenPerhaps(rule, facts) ? UNANSWERED : rule;
   const retryAfterMs = retryAfterMsOf(reply);
   return new MediaFailure(kind, reason, {
     ...details,

@@ -14,7 +14,6 @@ import {
   type Started,
   type UpstreamTraits,
   type VendorCall,
-  type VendorCost,
   type Verified,
 } from '#contracts';
 import { observeUpstream, type SafeFetcher } from '#platform';
@@ -24,6 +23,7 @@ import { asFailure, failedStart, unverified } from './call-failures.js';
 import { keyCredentials } from './credentials.js';
 import { NotMakeable, type ReadWork, type VendorReply, type VendorRequest, type Verb } from './media-codec.js';
 import { withCallback } from './callback-field.js';
+import { soundStart, soundState } from './sound-outputs.js';
 import { addressAtPlan, handedFiles } from './reference-forms.js';
 import { ToldOnce } from './told-once.js';
 import { VendorFiles } from './vendor-files.js';
@@ -41,8 +41,6 @@ export interface HttpMediaUpstreamParts extends VendorExchangesParts {
   /** Reaches what belongs to a call besides the vendor's API: tokens, files. Follows no redirect. */
   readonly fetcher: SafeFetcher;
   readonly models: ReadonlyMap<string, ServedModel>;
-  /** What an order is configured to cost; undefined when nothing is configured for it. */
-  readonly costOf: (order: PlannedOrder) => VendorCost | undefined;
   /** Whether a file that the caller sent inline can be given to the vendor as a link. */
   readonly canLink: boolean;
 }
@@ -52,6 +50,7 @@ export class HttpMediaUpstream implements MediaUpstream {
   readonly cancel?: (operation: Operation, call: VendorCall) => Promise<'cancelled' | 'too_late'>;
   readonly find?: (call: VendorCall) => Promise<Started | null>;
   readonly open: MediaUpstream['open'];
+  readonly readCallback?: MediaUpstream['readCallback'];
   private readonly exchanges: VendorExchanges;
   private readonly files: VendorFiles;
   private readonly told: ToldOnce;
@@ -65,6 +64,7 @@ export class HttpMediaUpstream implements MediaUpstream {
     this.exchanges = new VendorExchanges(parts, new AuthorizedHttp(http, credentials), this.told);
     if (parts.codec.writeCancel)
       this.cancel = (operation, call) => this.observed('cancel', () => this.stop(operation, call));
+    if (codec.readCallback) this.readCallback = (request) => codec.readCallback?.(request, key) ?? 'forged';
     if (parts.codec.writeFind) this.find = (call) => this.observed('find', () => this.search(call));
   }
 
@@ -85,7 +85,7 @@ export class HttpMediaUpstream implements MediaUpstream {
   }
 
   plan(order: PlannedOrder): CallPlan | CannotMake {
-    const { codec, id, models, canLink, costOf } = this.parts;
+    const { codec, id, models, canLink, costs } = this.parts;
     const model = models.get(order.model);
     if (model === undefined) return { cannot: `${order.model} is not made here.`, param: 'model' };
     const ticket = { upstream: id, model: model.name, ...codec.ticket?.(order) };
@@ -97,7 +97,7 @@ export class HttpMediaUpstream implements MediaUpstream {
         return { cannot: error.message, ...(error.param !== undefined && { param: error.param }) };
       throw error;
     }
-    const cost = costOf(order);
+    const cost = costs.ofOrder(order);
     return { ticket, slots: codec.slots?.(order) ?? 1, ...(cost && { cost }) };
   }
 
@@ -121,7 +121,7 @@ export class HttpMediaUpstream implements MediaUpstream {
       const started = this.exchanges.read(reply, (body) => codec.readStart(body, order), call);
       if (started === undefined)
         throw new MediaFailure('ambiguous', 'unanswered', { vendor: { status: reply.status } });
-      return started;
+      return soundStart(started, codec);
     });
   }
 
@@ -182,7 +182,7 @@ export class HttpMediaUpstream implements MediaUpstream {
     const state = this.exchanges.read(reply, read, call);
     if (state === undefined) throw new MediaFailure('unavailable', 'away', { vendor: { status: reply.status } });
     if (state.state === 'elsewhere') return this.work(state.request, 'result', state.read, call);
-    if (state.state !== 'strange') return state;
+    if (state.state !== 'strange') return soundState(state, this.parts.codec);
     this.told.strangeState(state.word);
     return { state: 'pending' };
   }

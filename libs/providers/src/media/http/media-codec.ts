@@ -1,4 +1,5 @@
 import type {
+  CallbackRequest,
   JsonObject,
   JsonValue,
   MediaFailure,
@@ -99,8 +100,10 @@ export interface MediaCodec {
   /** How many of the account's running orders it counts as; absent: one. */
   slots?(order: PlannedOrder): number;
 
-  /** The name of the field of an order that holds an address to call; absent: the vendor calls nobody. */
-  readonly callbackField?: string;
+  /** Where an order holds an address to call: in a field of its body, or of its query; absent: the vendor calls nobody. */
+  readonly callback?: { readonly field: string } | { readonly query: string };
+  /** What is answered to a callback; absent: nothing in it is looked at. */
+  readCallback?(request: CallbackRequest, key: string): 'forged' | { readonly reply: JsonObject };
 
   /** @throws NotMakeable for what the family allows and the vendor lacks. */
   writeStart(order: PlannedOrder, ticket: Ticket, file: FileAddress): VendorRequest;
@@ -115,7 +118,8 @@ export interface MediaCodec {
   /** Whether a 5xx to a start proves that nothing was taken. Absent: none does. */
   isCertainlyNotTaken?(reply: VendorReply): boolean;
 
-  writeCancel?(operation: Operation): VendorRequest;
+  /** Undefined: this work cannot be stopped. */
+  writeCancel?(operation: Operation): VendorRequest | undefined;
   /** Of replies of every status. */
   readCancel?(reply: VendorReply): 'cancelled' | 'too_late' | undefined;
   writeFind?(ticket: Ticket): VendorRequest;

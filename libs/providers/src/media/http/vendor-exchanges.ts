@@ -5,6 +5,7 @@ import type { MediaCodec, VendorReply, VendorRequest, Verb } from './media-codec
 import { statedCost } from './stated-cost.js';
 import type { ToldOnce } from './told-once.js';
 import type { ExchangeLimits } from './vendor-http.js';
+import type { VendorCosts } from '../vendor-costs.js';
 import { notableSkewMs, requestIdOf } from './vendor-words.js';
 
 /** One request and its reply, the key in neither. */
@@ -20,6 +21,7 @@ export type Noting = Pick<VendorCall, 'signal' | 'note'>;
 export interface VendorExchangesParts {
   readonly codec: MediaCodec;
   readonly key: string;
+  readonly costs: VendorCosts;
   /** Sees every exchange, for records. */
   readonly onExchange?: ((exchange: Exchange) => void) | undefined;
 }
@@ -51,7 +53,7 @@ export class VendorExchanges {
     if (!isJsonObject(reply.body)) return undefined;
     try {
       const cost = statedCost(reply.body, this.parts.codec);
-      if (cost) call.note({ cost });
+      if (cost) call.note({ cost: this.parts.costs.valued(cost) });
       return read(reply.body);
     } catch (error) {
       if (!(error instanceof MediaFailure)) return undefined;

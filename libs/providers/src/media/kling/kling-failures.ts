@@ -27,6 +27,7 @@ const RULES: readonly FailureRule[] = [
     kind: 'ambiguous',
     reason: 'unanswered',
   },
+  { when: is('1200', '1201'), kind: 'unsupported', reason: 'not_possible' },
   { when: is('5000', '5001', '5002'), kind: 'unavailable', reason: 'away' },
 ];
 

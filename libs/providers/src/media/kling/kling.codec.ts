@@ -14,6 +14,7 @@ import type { MediaCodec, PlannedReference, ReadState, ReferenceForm, VendorRequ
 import type { ReferenceWay } from '../media-upstream-entry.js';
 import { bearer, klingCredentials } from './kling-credentials.js';
 import { klingFailureReason, readKlingFailure } from './kling-failures.js';
+import { vendorId } from '../http/vendor-id.js';
 import { mapDelta } from './map-delta.js';
 
 /** A task is asked about under the path that it was ordered at. */
@@ -45,7 +46,7 @@ export const klingCodec: MediaCodec = {
   referenceForm: formOf,
   ticket: (order) => ({ path: pathOf(order), clientRef: order.taskId, watermark: order.output.watermark }),
 
-  callbackField: 'callback_url',
+  callback: { field: 'callback_url' },
   writeStart: (order, { model }, file) => ({
     method: 'POST',
     path: pathOf(order),
@@ -83,13 +84,14 @@ function formOf({ source }: PlannedReference, way: ReferenceWay | undefined): Re
 /** @throws MediaFailure for an error inside a reply of status 200. */
 function dataIn(body: JsonObject, verb: 'start' | 'check' | 'find'): JsonObject | undefined {
   const { code, data } = body;
-  if (code !== undefined && code !== 0) throw readKlingFailure({ status: 200, headers: {}, body }, verb);
+  if (code !== undefined && code !== 0 && code !== '0')
+    throw readKlingFailure({ status: 200, headers: {}, body }, verb);
   return isJsonObject(data) ? data : undefined;
 }
 
 function started(data: JsonObject | undefined, path: string, watermark: boolean): Started | undefined {
-  const id = data?.['task_id'];
-  return typeof id === 'string' && id !== '' ? { kind: 'operation', operation: { path, id, watermark } } : undefined;
+  const id = vendorId(data?.['task_id']);
+  return id !== undefined ? { kind: 'operation', operation: { path, id, watermark } } : undefined;
 }
 
 function stateOf(data: JsonObject | undefined, operation: Operation): ReadState | undefined {

@@ -15,6 +15,14 @@ mediaUpstreamContract({
   codec: klingCodec,
   fake: () => new FakeKling(),
   order: ORDER,
+  alwaysSent: {},
+  elsewhere: {
+    28: 'an order makes one film',
+    29: 'an order makes one film',
+    30: 'states: an end without a film',
+    31: 'no model of it delivers a last frame',
+    32: 'states: the film that carries a label',
+  },
   withFiles: { ...ORDER, image_urls: [`${FILES}/first.png`, `${FILES}/last.png`] },
   lacks: [['a negative prompt that is too long', { ...ORDER, negative_prompt: 'a'.repeat(2_501) }, 'negative_prompt']],
   refusals: [

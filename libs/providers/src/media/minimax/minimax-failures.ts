@@ -12,6 +12,7 @@ const BROKEN = new Set(['1000', '1001', '1024', '1033']);
 const INPUT_REFUSED = '1026';
 const OUTPUT_REFUSED = '1027';
 const WRONG_PARAMETER = '2013';
+const WRONG_ORDER = new Set(['1042', WRONG_PARAMETER]);
 
 /** Status codes of MiniMax (vendors.md 9), which come with HTTP status 200. */
 const RULES: readonly FailureRule[] = [
@@ -28,6 +29,7 @@ const RULES: readonly FailureRule[] = [
     kind: 'refused',
     reason: 'work_lost',
   },
+  { when: ({ code }) => WRONG_ORDER.has(code), kind: 'unsupported', reason: 'not_possible' },
 ];
 
 export const readMinimaxFailure = (reply: VendorReply, verb: Verb): MediaFailure =>
@@ -52,7 +54,7 @@ export const refusesKey = (body: JsonObject): boolean => WRONG_KEY.has(statusCod
 export function statusCodeOf(body: JsonObject): string | undefined {
   const response = body['base_resp'];
   const code = isJsonObject(response) ? response['status_code'] : undefined;
-  return typeof code === 'number' ? String(code) : undefined;
+  return typeof code === 'number' || (typeof code === 'string' && /^\d+$/.test(code)) ? String(code) : undefined;
 }
 
 function errorOf(body: JsonValue | undefined): JsonValue | undefined {

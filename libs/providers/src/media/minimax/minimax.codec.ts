@@ -8,6 +8,7 @@ import {
   type Verified,
 } from '#contracts';
 import type { MediaCodec, ReadState, VendorReply } from '../http/media-codec.js';
+import { vendorId } from '../http/vendor-id.js';
 import { mapEpsilon } from './map-epsilon.js';
 import {
   failureInside,
@@ -17,6 +18,8 @@ import {
   statusCodeOf,
 } from './minimax-failures.js';
 
+/** In characters. */
+const MAX_CHALLENGE = 1_000;
 const QUERY = '/v1/query/video_generation?task_id=';
 
 /** Films of MiniMax Hailuo: order, question, and a second question for the file (vendors.md 9). */
@@ -42,6 +45,13 @@ export const minimaxCodec: MediaCodec = {
   authorization: (key) => ({ authorization: `Bearer ${key}` }),
   referenceForm: (_, way) => way ?? 'sent',
 
+  callback: { field: 'callback_url' },
+  // Before the vendor calls an address it asks it to repeat a word, within three seconds.
+  readCallback: ({ body }) => {
+    const challenge = body?.['challenge'];
+    return { reply: typeof challenge === 'string' && challenge.length <= MAX_CHALLENGE ? { challenge } : {} };
+  },
+
   writeStart: (order, { model }, file) => ({
     method: 'POST',
     path: '/v1/video_generation',
@@ -62,14 +72,8 @@ function readStart(body: JsonObject): Started | undefined {
   if (statusCodeOf(body) === undefined) return undefined;
   const failure = failureInside(body, 'start');
   if (failure) throw failure;
-  const id = idIn(body, 'task_id');
+  const id = vendorId(body['task_id']);
   return id === undefined ? undefined : { kind: 'operation', operation: { id } };
-}
-
-/** Ids come as texts or as numbers. */
-function idIn(body: JsonObject, name: string): string | undefined {
-  const id = body[name];
-  return (typeof id === 'string' && id !== '') || typeof id === 'number' ? String(id) : undefined;
 }
 
 function stateOf(body: JsonObject): ReadState | undefined {
@@ -92,7 +96,7 @@ function stateOf(body: JsonObject): ReadState | undefined {
 
 /** The film is a file, whose link has to be asked for. */
 function filed(body: JsonObject): ReadState {
-  const file = idIn(body, 'file_id');
+  const file = vendorId(body['file_id']);
   if (file === undefined) return failed('nothing_delivered');
   const request = { method: 'GET', path: `/v1/files/retrieve?file_id=${encodeURIComponent(file)}` } as const;
   return { state: 'elsewhere', request, read: delivered };

@@ -23,6 +23,13 @@ mediaUpstreamContract({
   codec: minimaxCodec,
   fake: () => new FakeMinimax(),
   order: ORDER,
+  alwaysSent: { prompt_optimizer: true, aigc_watermark: false },
+  elsewhere: {
+    28: 'an order makes one film',
+    29: 'an order makes one film',
+    31: 'no model of it delivers a last frame',
+    32: 'the label is in the one film that it makes',
+  },
   withFiles: FRAMES,
   lacks: [
     ['a longer prompt', { ...ORDER, prompt: 'a'.repeat(2_001) }, 'prompt'],
@@ -108,6 +115,17 @@ describe('minimax', () => {
   ])('orders %s in the words of the vendor', async (_, body, expected) => {
     await minimax.start(body);
     expect(minimax.vendor.protocol.taken.at(-1)).toMatchObject(expected);
+  });
+
+  it.each([
+    [{ challenge: 'word-1' }, { challenge: 'word-1' }],
+    [{ challenge: 'a'.repeat(1_001) }, {}],
+    [{ challenge: 7 }, {}],
+    [{ task_id: '1', status: 'success' }, {}],
+    [undefined, {}],
+  ])('42: repeats the word that an address is asked for, and nothing else: %j', (body, reply) => {
+    const request = { method: 'POST', path: '/callbacks/v1/minimax/token', query: '', headers: {}, body };
+    expect(minimaxCodec.readCallback?.(request, 'key')).toEqual({ reply });
   });
 
   it('44: keeps every digit of the ids of tasks and files, also when they come as numbers', async () => {

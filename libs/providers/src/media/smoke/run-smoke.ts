@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
 import {
   type CallFacts,
   MediaFailure,
@@ -33,17 +34,28 @@ export interface SmokeReport {
   record(name: string, exchange: unknown): void;
 }
 
+/** What tests replace. */
+export interface SmokeTools {
+  readonly wait: (ms: number) => Promise<unknown>;
+}
+
 /** 0: all is well. 1: something failed. 2: the configuration is wrong. */
 export type SmokeExit = 0 | 1 | 2;
 
 /** The longest a film may take, in milliseconds. */
 const MOST_MS = 30 * 60_000;
 
+interface Around {
+  readonly report: SmokeReport;
+  readonly tools: SmokeTools;
+}
+
 /** Proves that an upstream works: its entry, its key, and with `spend` one order of each model. */
 export async function runSmoke(
   options: SmokeOptions,
   report: SmokeReport,
   environment?: Environment,
+  tools: SmokeTools = { wait: setTimeout },
 ): Promise<SmokeExit> {
   let count = 0;
   const onExchange = (exchange: Exchange): void => {
@@ -53,7 +65,7 @@ export async function runSmoke(
   try {
     readFileSync(options.file);
     const text = Object.assign(new TextConfig(), { UPSTREAMS_FILE: options.file });
-    const opened = openMediaUpstreams({ text, onExchange }, environment);
+    const opened = openMediaUpstreams({ text, onExchange, isReached: true }, environment);
     const entry = opened.fromFile?.find(({ id }) => id === options.upstream);
     if (!entry) {
       report.say(`${options.file} has no media upstream "${options.upstream}".`);
@@ -62,7 +74,7 @@ export async function runSmoke(
     }
     const configured = opened.open(entry);
     try {
-      return await smoke(configured, options, report);
+      return await smoke(configured, options, { report, tools });
     } finally {
       await configured.upstream.close();
       await opened.close();
@@ -74,12 +86,9 @@ export async function runSmoke(
   }
 }
 
-async function smoke(
-  configured: ConfiguredMediaUpstream,
-  options: SmokeOptions,
-  report: SmokeReport,
-): Promise<SmokeExit> {
+async function smoke(configured: ConfiguredMediaUpstream, options: SmokeOptions, around: Around): Promise<SmokeExit> {
   const { upstream } = configured;
+  const { report } = around;
   const orders = cheapestOrders(configured, options.model);
   if (options.dryRun) {
     for (const { order } of orders)
@@ -92,7 +101,7 @@ async function smoke(
   );
   if (!verified.ok) return 1;
   if (verified.clockSkewMs !== undefined) report.say(`The clocks differ by ${verified.clockSkewMs} ms.`);
-  return options.spend === undefined ? 0 : spend(configured, orders, parseMicros(options.spend), report);
+  return options.spend === undefined ? 0 : spend(configured, orders, parseMicros(options.spend), around);
 }
 
 /** Orders only when it is known that all of it together costs no more than was allowed. */
@@ -100,8 +109,9 @@ async function spend(
   { upstream }: ConfiguredMediaUpstream,
   orders: readonly CheapOrder[],
   mostMicros: bigint,
-  report: SmokeReport,
+  around: Around,
 ): Promise<SmokeExit> {
+  const { report } = around;
   const unpriced = orders.filter(({ cost }) => cost === undefined).map(({ order }) => order.model);
   if (unpriced.length > 0) {
     report.say(`Nothing was ordered: costs of the entry say nothing of ${unpriced.join(', ')}.`);
@@ -116,7 +126,7 @@ async function spend(
   let exit: SmokeExit = 0;
   for (const { order } of orders) {
     try {
-      await makeOne(upstream, order, report);
+      await makeOne(upstream, order, around);
     } catch (error) {
       exit = 1;
       report.say(
@@ -130,7 +140,7 @@ async function spend(
 async function makeOne(
   upstream: ConfiguredMediaUpstream['upstream'],
   order: MediaOrder,
-  report: SmokeReport,
+  { report, tools }: Around,
 ): Promise<void> {
   const plan = upstream.plan(order);
   if ('cannot' in plan) throw new Error(plan.cannot);
@@ -144,7 +154,7 @@ async function makeOne(
   else
     while (state.state === 'pending') {
       if (Date.now() - startedAt > MOST_MS) throw new Error('it is not done after half an hour');
-      await new Promise((resolve) => setTimeout(resolve, upstream.traits.checkEveryMs));
+      await tools.wait(upstream.traits.checkEveryMs);
       state = await upstream.check(started.operation, call);
     }
   if (state.state !== 'succeeded') throw new Error(state.state === 'failed' ? state.publicReason : 'it is not done');

@@ -3,6 +3,7 @@ import { SafeFetcher } from '#platform';
 import { HttpMediaUpstream, type HttpMediaUpstreamParts } from '../http/http-media-upstream.js';
 import type { MediaCodec } from '../http/media-codec.js';
 import { VendorHttp } from '../http/vendor-http.js';
+import { VendorCosts } from '../vendor-costs.js';
 import { FakeVendor, type FakeProtocol } from './fake-vendor.js';
 import { orderOfBody } from './sample-requests.js';
 import { type TestCall, testCall } from './test-call.js';
@@ -38,7 +39,7 @@ export async function connectFake<Protocol extends FakeProtocol>(
       key: protocol.key,
       fetcher,
       models: new Map([...codec.models].map(([model, name]) => [model, { name }])),
-      costOf: () => undefined,
+      costs: new VendorCosts({}, 'USD'),
       canLink: true,
       ...changes,
     });

@@ -39,6 +39,49 @@ export interface ContractCase<Protocol extends FakeProtocol & { readonly taken: 
   /** What the vendor calls the reply of a task in a word nobody knows. */
   readonly strange?: (protocol: Protocol) => void;
   readonly reportedCost?: VendorCost;
+  /** What stands in the body of `order` though the caller said nothing of it; empty: the vendor's defaults are ours. */
+  readonly alwaysSent: JsonObject;
+  /** Cases that the protocol's own spec tests, or that cannot exist for its vendor, each with where or why. */
+  readonly elsewhere?: Readonly<Record<number, string>>;
   /** The vendor still lets work be stopped. */
   readonly stoppable?: (protocol: Protocol) => void;
+}
+
+/** The numbers of the cases that the contract under way has tests for. */
+const tested = new Set<number>();
+
+/** `17-21: sorts ...` is about all from 17 to 21. */
+function note(name: string): void {
+  const [, from = '', to = from] = /^(\d+)(?:-(\d+))?: /.exec(name) ?? [];
+  for (let number = Number(from); number <= Number(to); number += 1) tested.add(number);
+}
+
+/** A test of a state of work, which is about these cases. */
+export function stateTest(cases: readonly number[], name: string, test: () => Promise<void>): void {
+  for (const number of cases) tested.add(number);
+  it(name, test);
+}
+
+/** A test whose name begins with the numbers of the cases that it is about. */
+export const guarantee = Object.assign(
+  (name: string, test: (() => void) | (() => Promise<void>)): void => {
+    note(name);
+    it(name, test);
+  },
+  {
+    each: ((...cases: Parameters<typeof it.each>) => {
+      const each = it.each(...cases);
+      return (name: string, test: never): void => {
+        note(name);
+        each(name, test);
+      };
+    }) as typeof it.each,
+  },
+);
+
+/** The cases that tests were made for since the last time. */
+export function takeTested(): ReadonlySet<number> {
+  const taken = new Set(tested);
+  tested.clear();
+  return taken;
 }

@@ -1,7 +1,8 @@
 import { MEDIA_REASONS, MediaFailure, type Operation } from '#contracts';
 import type { ConnectedFake } from './connected-fake.js';
 import type { FakeProtocol, Fault } from './fake-vendor.js';
-import type { ContractCase } from './contract-case.js';
+import { type ContractCase, guarantee, stateTest } from './contract-case.js';
+import { casesOfState } from './contract-cases.js';
 
 type Protocols = FakeProtocol & { readonly taken: readonly unknown[] };
 
@@ -14,14 +15,14 @@ export function checkingContract<Protocol extends Protocols>(
   verbsContract(contract, connected);
   questionsContract(contract, connected);
   for (const [what, script, expected, ordered = body] of states)
-    it(`22-32: reads ${what}`, async () => {
+    stateTest(casesOfState(expected), `22-32: reads ${what}`, async () => {
       const { running, upstream, vendor } = connected();
       const { operation, call } = await running(ordered);
       script(vendor.protocol);
       expect(await upstream.check(operation, call)).toMatchObject(expected);
     });
 
-  it('23: tells only our own sentences of failed work', async () => {
+  guarantee('23: tells only our own sentences of failed work', async () => {
     const known: readonly string[] = Object.values(MEDIA_REASONS).map(({ sentence }) => sentence);
     for (const [, script, , ordered = body] of states) {
       const { running, upstream, vendor } = connected();
@@ -33,7 +34,7 @@ export function checkingContract<Protocol extends Protocols>(
   });
 
   if (strange)
-    it('24: takes a state that nobody knows for work that goes on', async () => {
+    guarantee('24: takes a state that nobody knows for work that goes on', async () => {
       const { running, upstream, vendor } = connected();
       const { operation, call } = await running(body);
       strange(vendor.protocol);
@@ -45,21 +46,21 @@ function questionsContract<Protocol extends Protocols>(
   { order: body }: ContractCase<Protocol>,
   connected: () => ConnectedFake<Protocol>,
 ): void {
-  it('26: answers the same when it is asked again, by any process', async () => {
+  guarantee('26: answers the same when it is asked again, by any process', async () => {
     const { running, upstream, other } = connected();
     const { operation, call } = await running(body);
     const first = await upstream.check(operation, call);
     expect(await other().check(operation, call)).toEqual(first);
   });
 
-  it('25: ends work that the vendor does not know', async () => {
+  guarantee('25: ends work that the vendor does not know', async () => {
     const { running, upstream } = connected();
     const { operation, call } = await running(body);
     const state = await upstream.check(unknown(operation), call);
     expect(state).toMatchObject({ state: 'failed', publicReason: MEDIA_REASONS.work_lost.sentence });
   });
 
-  it.each<Fault>(['garbage', 'html', 'huge', 'cut-early', { status: 500, body: {} }, { status: 401, body: {} }])(
+  guarantee.each<Fault>(['garbage', 'html', 'huge', 'cut-early', { status: 500, body: {} }, { status: 401, body: {} }])(
     '15: leaves work alone when a check is answered with %j',
     async (fault) => {
       const { running, upstream, vendor } = connected();
@@ -71,7 +72,7 @@ function questionsContract<Protocol extends Protocols>(
     },
   );
 
-  it('17: is busy when checks are too many', async () => {
+  guarantee('17: is busy when checks are too many', async () => {
     const { running, upstream, vendor } = connected();
     const { operation, call } = await running(body);
     vendor.next({ status: 429, headers: { 'retry-after': '7' }, body: {} });
@@ -83,7 +84,7 @@ function verbsContract<Protocol extends Protocols>(
   { order: body, stoppable, reportedCost, codec }: ContractCase<Protocol>,
   connected: () => ConnectedFake<Protocol>,
 ): void {
-  it('34: has new links for finished work', async () => {
+  guarantee('34: has new links for finished work', async () => {
     const { running, upstream } = connected();
     const { operation, call } = await running(body);
     const state = await upstream.check(operation, call);
@@ -91,18 +92,21 @@ function verbsContract<Protocol extends Protocols>(
   });
 
   if (codec.writeCancel && stoppable)
-    it('36: stops work that can be stopped, says when it is too late, and throws when it cannot tell', async () => {
-      const { running, upstream, vendor } = connected();
-      const { operation, call } = await running(body);
-      expect(await upstream.cancel?.(operation, call)).toBe('too_late');
-      stoppable(vendor.protocol);
-      expect(await upstream.cancel?.(operation, call)).toBe('cancelled');
-      vendor.next({ status: 503, body: {} });
-      await expect(upstream.cancel?.(operation, call)).rejects.toBeInstanceOf(MediaFailure);
-    });
+    guarantee(
+      '36: stops work that can be stopped, says when it is too late, and throws when it cannot tell',
+      async () => {
+        const { running, upstream, vendor } = connected();
+        const { operation, call } = await running(body);
+        expect(await upstream.cancel?.(operation, call)).toBe('too_late');
+        stoppable(vendor.protocol);
+        expect(await upstream.cancel?.(operation, call)).toBe('cancelled');
+        vendor.next({ status: 503, body: {} });
+        await expect(upstream.cancel?.(operation, call)).rejects.toBeInstanceOf(MediaFailure);
+      },
+    );
 
   if (reportedCost)
-    it('40: notes what the vendor says that it cost', async () => {
+    guarantee('40: notes what the vendor says that it cost', async () => {
       const { running, upstream } = connected();
       const { operation, call } = await running(body);
       await upstream.check(operation, call);

@@ -2,7 +2,7 @@ import { type JsonObject, MediaFailure } from '#contracts';
 import { VendorHttp } from '../http/vendor-http.js';
 import type { ConnectedFake } from './connected-fake.js';
 import type { FakeProtocol, Fault } from './fake-vendor.js';
-import type { ContractCase } from './contract-case.js';
+import { type ContractCase, guarantee } from './contract-case.js';
 import { testCall } from './test-call.js';
 
 type Protocols = FakeProtocol & { readonly taken: readonly unknown[] };
@@ -15,14 +15,14 @@ export function linesContract<Protocol extends Protocols>(
   const { order: body } = contract;
   factsContract(contract, connected);
   brokenLinesContract(contract, connected);
-  it('9: sends nothing for a caller that has given up', async () => {
+  guarantee('9: sends nothing for a caller that has given up', async () => {
     const { upstream, prepare, vendor } = connected();
     const { order, call } = prepare(body, AbortSignal.abort());
     await expect(upstream.start(order, call)).rejects.toThrow(/abort/i);
     expect(vendor.requests).toEqual([]);
   });
 
-  it('10: shows the key in one header and nowhere else', async () => {
+  guarantee('10: shows the key in one header and nowhere else', async () => {
     const { start, vendor } = connected();
     await start(body);
     const [request] = vendor.requests;
@@ -32,14 +32,14 @@ export function linesContract<Protocol extends Protocols>(
     expect(`${request?.path} ${request?.query.toString()} ${JSON.stringify(request?.body)}`).not.toContain(key);
   });
 
-  it('10: repeats the key in no failure, though the vendor does', async () => {
+  guarantee('10: repeats the key in no failure, though the vendor does', async () => {
     const { key } = connected().vendor.protocol;
     const reply = { status: 401, body: { error: { code: 'wrong', message: `The key ${key} is wrong` } } };
     const failure = await failedStart(connected(), body, reply);
     expect(JSON.stringify([failure.vendor, failure.message, failure.publicReason])).not.toContain(key);
   });
 
-  it('11: follows no redirect with the key', async () => {
+  guarantee('11: follows no redirect with the key', async () => {
     const { vendor } = connected();
     expect(await failedStart(connected(), body, 'redirect')).toMatchObject({ kind: 'unfit' });
     expect(vendor.requests).toHaveLength(1);
@@ -50,21 +50,21 @@ function brokenLinesContract<Protocol extends Protocols>(
   { order: body }: ContractCase<Protocol>,
   connected: () => ConnectedFake<Protocol>,
 ): void {
-  it('12: is unavailable when the connection is refused', async () => {
+  guarantee('12: is unavailable when the connection is refused', async () => {
     const { other, prepare } = connected();
     const { order, call } = prepare(body);
     const closed = other({ http: new VendorHttp('http://127.0.0.1:1') });
     await expect(closed.start(order, call)).rejects.toMatchObject({ kind: 'unavailable' });
   });
 
-  it('14: does not know when the line is cut after the order was taken', async () => {
+  guarantee('14: does not know when the line is cut after the order was taken', async () => {
     const { vendor } = connected();
     const before = vendor.protocol.taken.length;
     expect(await failedStart(connected(), body, 'cut-after')).toMatchObject({ kind: 'ambiguous' });
     expect(vendor.protocol.taken.length).toBe(before + 1);
   });
 
-  it('14: does not know when its time is up while the vendor is silent', async () => {
+  guarantee('14: does not know when its time is up while the vendor is silent', async () => {
     const { upstream, prepare, vendor } = connected();
     const leaving = new AbortController();
     const { order, call } = prepare(body, leaving.signal);
@@ -75,11 +75,14 @@ function brokenLinesContract<Protocol extends Protocols>(
     expect(await starting).toMatchObject({ kind: 'ambiguous' });
   });
 
-  it.each<Fault>(['garbage', 'html', 'huge'])('15: does not know when a start is answered with %s', async (fault) => {
-    expect(await failedStart(connected(), body, fault)).toMatchObject({ kind: 'ambiguous' });
-  });
+  guarantee.each<Fault>(['garbage', 'html', 'huge'])(
+    '15: does not know when a start is answered with %s',
+    async (fault) => {
+      expect(await failedStart(connected(), body, fault)).toMatchObject({ kind: 'ambiguous' });
+    },
+  );
 
-  it.each([500, 502, 503, 504])('16: does not know after a %i whether the order was taken', async (status) => {
+  guarantee.each([500, 502, 503, 504])('16: does not know after a %i whether the order was taken', async (status) => {
     const failure = await failedStart(connected(), body, { status, body: { error: { code: 'x', message: 'x' } } });
     expect(failure.kind).toBe('ambiguous');
   });
@@ -89,7 +92,7 @@ function factsContract<Protocol extends Protocols>(
   { order: body }: ContractCase<Protocol>,
   connected: () => ConnectedFake<Protocol>,
 ): void {
-  it('39: notes the id of the request when it succeeds and when it does not', async () => {
+  guarantee('39: notes the id of the request when it succeeds and when it does not', async () => {
     const { start, upstream, prepare, vendor } = connected();
     expect((await start(body)).call.noted()).toMatchObject({ requestId: 'vendor-request-1', status: 200 });
     const { order, call } = prepare(body);
@@ -98,14 +101,14 @@ function factsContract<Protocol extends Protocols>(
     expect(call.noted()).toMatchObject({ requestId: 'vendor-request-1', status: 429 });
   });
 
-  it('43: names a clock that is ten minutes off', async () => {
+  guarantee('43: names a clock that is ten minutes off', async () => {
     const { start, vendor } = connected();
     vendor.clockSkewMs = 600_000;
     const { clockSkewMs = 0 } = (await start(body)).call.noted();
     expect(Math.abs(clockSkewMs - 600_000)).toBeLessThan(30_000);
   });
 
-  it('41: proves the key without ordering anything, and tells a wrong one', async () => {
+  guarantee('41: proves the key without ordering anything, and tells a wrong one', async () => {
     const { upstream, other, prepare, vendor } = connected();
     const before = vendor.protocol.taken.length;
     const { order } = prepare(body);

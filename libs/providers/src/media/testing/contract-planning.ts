@@ -1,7 +1,7 @@
 import { fieldEffects, written } from './field-effects.js';
 import type { ConnectedFake } from './connected-fake.js';
 import type { FakeProtocol } from './fake-vendor.js';
-import type { ContractCase } from './contract-case.js';
+import { type ContractCase, guarantee } from './contract-case.js';
 import { accepted, catalogFamily, orderOf, orderOfBody, sampleRequests } from './sample-requests.js';
 
 type Protocols = FakeProtocol & { readonly taken: readonly unknown[] };
@@ -13,7 +13,7 @@ export function planningContract<Protocol extends Protocols>(
 ): void {
   const { codec, lacks, order: body } = contract;
   fieldsContract(contract, connected);
-  it('1: has the configured id and vendor account', () => {
+  guarantee('1: has the configured id and vendor account', () => {
     expect(connected().upstream).toMatchObject({
       id: 'vendor-1',
       vendorAccount: 'account-1',
@@ -21,7 +21,7 @@ export function planningContract<Protocol extends Protocols>(
     });
   });
 
-  it('2: plans the same each time, without asking the vendor', () => {
+  guarantee('2: plans the same each time, without asking the vendor', () => {
     const { upstream, vendor } = connected();
     const order = orderOfBody(body);
     expect(upstream.plan(order)).toEqual(upstream.plan(order));
@@ -29,11 +29,11 @@ export function planningContract<Protocol extends Protocols>(
   });
 
   if (lacks.length > 0)
-    it.each(lacks)('2: refuses %s, naming the field', (_, lacking, param) => {
+    guarantee.each(lacks)('2: refuses %s, naming the field', (_, lacking, param) => {
       expect(connected().upstream.plan(orderOfBody(lacking))).toEqual({ cannot: expect.stringMatching(/\S/), param });
     });
 
-  it('2: refuses a model that the entry does not name', () => {
+  guarantee('2: refuses a model that the entry does not name', () => {
     const upstream = connected().other({ models: new Map() });
     expect(upstream.plan(orderOfBody(body))).toEqual({ cannot: expect.any(String), param: 'model' });
   });
@@ -45,25 +45,28 @@ function fieldsContract<Protocol extends Protocols>(
 ): void {
   const models = [...codec.models.keys()];
 
-  it.each(models)('3: makes the example of %s and each of its modes, or names the field that it lacks', (model) => {
-    const { upstream } = connected();
-    const family = catalogFamily(model);
-    const example = accepted(family, { ...family.example, model });
-    const requests = [...(example ? [example] : []), ...sampleRequests(model)];
-    const cannot = requests
-      .map((request) => orderOf(request))
-      .map((order) => upstream.plan(order))
-      .filter((plan) => 'cannot' in plan);
-    expect(cannot.filter(({ param }) => param === undefined)).toEqual([]);
-    expect(sampleRequests(model).length).toBeGreaterThan(20);
-  });
+  guarantee.each(models)(
+    '3: makes the example of %s and each of its modes, or names the field that it lacks',
+    (model) => {
+      const { upstream } = connected();
+      const family = catalogFamily(model);
+      const example = accepted(family, { ...family.example, model });
+      const requests = [...(example ? [example] : []), ...sampleRequests(model)];
+      const cannot = requests
+        .map((request) => orderOf(request))
+        .map((order) => upstream.plan(order))
+        .filter((plan) => 'cannot' in plan);
+      expect(cannot.filter(({ param }) => param === undefined)).toEqual([]);
+      expect(sampleRequests(model).length).toBeGreaterThan(20);
+    },
+  );
 
-  it.each(models)('4: sends every field of %s or refuses it by name', (model) => {
+  guarantee.each(models)('4: sends every field of %s or refuses it by name', (model) => {
     const lost = [...fieldEffects(codec, model)].filter(([, { sent, refused }]) => !sent && refused.length === 0);
     expect(lost.map(([name]) => name)).toEqual([]);
   });
 
-  it.each(models)('6: sends nothing for %s that the vendor does not know', async (model) => {
+  guarantee.each(models)('6: sends nothing for %s that the vendor does not know', async (model) => {
     const { upstream, vendor } = connected();
     const problems = new Set<string>();
     for (const request of sampleRequests(model).slice(0, 60)) {

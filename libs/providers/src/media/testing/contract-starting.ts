@@ -2,7 +2,7 @@ import { MEDIA_REASONS } from '#contracts';
 import { failedStart } from './contract-lines.js';
 import type { ConnectedFake } from './connected-fake.js';
 import type { FakeProtocol } from './fake-vendor.js';
-import type { ContractCase } from './contract-case.js';
+import { type ContractCase, guarantee } from './contract-case.js';
 import { COPY, FILE_BYTES, testCall } from './test-call.js';
 import { orderOfBody } from './sample-requests.js';
 
@@ -15,7 +15,7 @@ export function startingContract<Protocol extends Protocols>(
 ): void {
   const { codec, withFiles } = contract;
   refusalsContract(contract, connected);
-  it('8: hands over tickets and operations that survive JSON, are small and hold no key and no file', async () => {
+  guarantee('8: hands over what survives JSON, is small and holds no key and no file', async () => {
     const { start, prepare, vendor } = connected();
     const { started } = await start(withFiles);
     const kept = [prepare(withFiles).call.ticket, started.kind === 'operation' ? started.operation : null];
@@ -26,7 +26,7 @@ export function startingContract<Protocol extends Protocols>(
     expect(json).not.toContain(vendor.protocol.key);
   });
 
-  it('37: gives the vendor every file that the order refers to', async () => {
+  guarantee('37: gives the vendor every file that the order refers to', async () => {
     const { start, vendor } = connected();
     await start(withFiles);
     const sent = JSON.stringify(vendor.requests[0]?.body);
@@ -38,7 +38,7 @@ export function startingContract<Protocol extends Protocols>(
     expect(sent.split(FILE_BYTES.toString('base64')).length - 1).toBe(references.filter(isInline).length);
   });
 
-  it('38: turns a file that was sent inline into what the vendor takes, or refuses it before any call', async () => {
+  guarantee('38: turns an inline file into what the vendor takes, or refuses it before any call', async () => {
     const inline = 'data:image/png;base64,ZmlsZQ==';
     const { upstream, vendor, other } = connected();
     const order = orderOfBody(withFiles);
@@ -63,7 +63,7 @@ function refusalsContract<Protocol extends Protocols>(
   connected: () => ConnectedFake<Protocol>,
 ): void {
   if (codec.traits.repeatStart === 'idempotent')
-    it('45: is taken once, though two processes send it', async () => {
+    guarantee('45: is taken once, though two processes send it', async () => {
       const { upstream, other, prepare, vendor } = connected();
       const { order, call } = prepare(body);
       const before = vendor.protocol.taken.length;
@@ -73,21 +73,24 @@ function refusalsContract<Protocol extends Protocols>(
     });
 
   if (codec.traits.repeatStart === 'lookup')
-    it('7: finds in another process, by the ticket alone, what was taken, and says when there is nothing', async () => {
-      const { other, prepare, upstream } = connected();
-      const { order, call } = prepare(body);
-      expect(await other().find?.(call)).toBeNull();
-      const started = await upstream.start(order, call);
-      const ticket = JSON.parse(JSON.stringify(call.ticket)) as typeof call.ticket;
-      expect(await other().find?.({ ...call, ticket })).toEqual(started);
-    });
+    guarantee(
+      '7: finds in another process, by the ticket alone, what was taken, and says when there is nothing',
+      async () => {
+        const { other, prepare, upstream } = connected();
+        const { order, call } = prepare(body);
+        expect(await other().find?.(call)).toBeNull();
+        const started = await upstream.start(order, call);
+        const ticket = JSON.parse(JSON.stringify(call.ticket)) as typeof call.ticket;
+        expect(await other().find?.({ ...call, ticket })).toEqual(started);
+      },
+    );
 
-  it.each(refusals)('17-21: sorts %s', async (_, reply, expected) => {
+  guarantee.each(refusals)('17-21: sorts %s', async (_, reply, expected) => {
     const failure = await failedStart(connected(), body, reply);
     expect(failure).toMatchObject(expected);
   });
 
-  it("23: never tells a client the vendor's words", async () => {
+  guarantee("23: never tells a client the vendor's words", async () => {
     const known: readonly string[] = Object.values(MEDIA_REASONS).map(({ sentence }) => sentence);
     for (const [, reply] of refusals) {
       const { publicReason } = await failedStart(connected(), body, reply);

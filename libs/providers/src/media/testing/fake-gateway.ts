@@ -1,4 +1,4 @@
-import { familiesAt, GatewayError, type JsonObject, readModelRequest, type SubmissionPath } from '#contracts';
+import { familiesAt, familyOf, GatewayError, type JsonObject, readModelRequest, type SubmissionPath } from '#contracts';
 import type { FakeProtocol, FakeReply, FakeRequest } from './fake-vendor.js';
 
 /** Another gateway, scripted: its checks of a body are those of the product itself. A real one proves it, in apps/gateway. */
@@ -44,10 +44,12 @@ export class FakeGateway implements FakeProtocol {
   private viewOf({ model, return_last_frame: lastFrame }: JsonObject): JsonObject {
     const file = { url: 'https://gateway.example.com/files/1', expires_at: 1_800_000_000 };
     const film = { ...file, content_type: 'video/mp4', duration: 5 };
+    const isPicture = typeof model === 'string' && familyOf(model)?.medium === 'image';
+    const files = isPicture ? { images: [{ ...file, content_type: 'image/png' }] } : { videos: [film] };
     return {
       status: 'completed',
       model: model ?? '',
-      result: { videos: [film], ...(lastFrame === true && { last_frame_url: 'https://gateway.example.com/files/2' }) },
+      result: { ...files, ...(lastFrame === true && { last_frame_url: 'https://gateway.example.com/files/2' }) },
       error: null,
       usage: { amount: '0.35', unit: 'credit', quantity: 5, per: 'second', final: true },
       ...this.view,

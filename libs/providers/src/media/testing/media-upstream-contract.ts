@@ -1,6 +1,9 @@
 import { type ConnectedFake, connectFake } from './connected-fake.js';
-import type { ContractCase } from './contract-case.js';
+import { callingContract } from './contract-calling.js';
+import { type ContractCase, takeTested } from './contract-case.js';
+import { type AnyCase, CASES, explained } from './contract-cases.js';
 import { checkingContract } from './contract-checking.js';
+import { hostileContract } from './contract-hostile.js';
 import { linesContract } from './contract-lines.js';
 import { planningContract } from './contract-planning.js';
 import { startingContract } from './contract-starting.js';
@@ -21,6 +24,16 @@ export function mediaUpstreamContract<Protocol extends FakeProtocol & { readonly
     planningContract(contract, () => connected);
     linesContract(contract, () => connected);
     startingContract(contract, () => connected);
+    callingContract(contract, () => connected);
+    hostileContract(contract, () => connected);
     if (contract.codec.traits.style === 'task') checkingContract(contract, () => connected);
+
+    const [tested, reasons] = [takeTested(), explained(contract as unknown as AnyCase)];
+    it('has a test of every case, or says why there can be none', () => {
+      const open = Object.entries(CASES).filter(
+        ([number]) => !tested.has(Number(number)) && !reasons.has(Number(number)),
+      );
+      expect(open).toEqual([]);
+    });
   });
 }

@@ -26,6 +26,15 @@ mediaUpstreamContract({
   codec: withToken('gs://films/veo/'),
   fake: () => new FakeVertex(),
   order: ORDER,
+  alwaysSent: { parameters: { generateAudio: false, sampleCount: 1 } },
+  elsewhere: {
+    24: 'it has two states, done and not done',
+    28: '33 in this file',
+    30: 'states: an end without a film',
+    31: 'no model of it delivers a last frame',
+    32: 'the families sell no label',
+    33: 'in this file, and http/inline-files.spec.ts',
+  },
   withFiles: { ...FRAMED, last_frame_image: 'https://media.example.com/last.png' },
   lacks: [['a film of five seconds', { ...ORDER, duration: 5 }, 'duration']],
   refusals: [

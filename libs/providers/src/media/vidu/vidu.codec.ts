@@ -9,6 +9,8 @@ import {
   type Verified,
 } from '#contracts';
 import type { MediaCodec, ReadState, VendorReply } from '../http/media-codec.js';
+import { vendorId } from '../http/vendor-id.js';
+import { isSignedByVidu } from './vidu-signature.js';
 import { mapZeta } from './map-zeta.js';
 import { readViduFailure, viduFailureReason } from './vidu-failures.js';
 
@@ -37,12 +39,17 @@ export const viduCodec: MediaCodec = {
   authorization: (key) => ({ authorization: `Token ${key}` }),
   referenceForm: (_, way) => way ?? 'sent',
 
+  callback: { field: 'callback_url' },
+  readCallback: (request, key) => (isSignedByVidu(request, key) ? { reply: {} } : 'forged'),
+
   writeStart: (order, { model }, file) => {
     const { path, body } = mapZeta(order, model, file);
     return { method: 'POST', path: `/ent/v2/${path}`, body };
   },
-  readStart: ({ task_id: id }) =>
-    typeof id === 'string' && id !== '' ? { kind: 'operation', operation: { id } } : undefined,
+  readStart: ({ task_id: taskId }) => {
+    const id = vendorId(taskId);
+    return id === undefined ? undefined : { kind: 'operation', operation: { id } };
+  },
 
   writeCheck: (operation) => ({ method: 'GET', path: `${taskPath(operation)}/creations` }),
   readCheck: stateOf,

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import type { JsonObject } from '#contracts';
 import { type ConnectedFake, connectFake } from '../testing/connected-fake.js';
 import { FakeVidu, viduRefusal } from '../testing/fake-vidu.js';
@@ -19,6 +20,13 @@ mediaUpstreamContract({
   codec: viduCodec,
   fake: () => new FakeVidu(),
   order: ORDER,
+  alwaysSent: { audio: true },
+  elsewhere: {
+    28: 'an order makes one film',
+    29: 'an order makes one film',
+    31: 'no model of it delivers a last frame',
+    32: 'the family sells no label',
+  },
   withFiles: REFERENCES,
   lacks: [
     ['the seed 0', { ...ORDER, seed: 0 }, 'seed'],
@@ -113,6 +121,43 @@ describe('vidu', () => {
     const sent = vidu.vendor.protocol.taken.at(-1);
     expect(sent).toMatchObject({ payload: order.taskId });
     expect(sent).not.toHaveProperty('seed');
+  });
+
+  describe('42: a callback', () => {
+    const key = 'vda_test_key_0123456789';
+    const nonce = 'nonce-1';
+    const date = 'Mon, 23 Nov 2026 08:00:00 GMT';
+    const request = { method: 'POST', path: '/callbacks/v1/vidu/token', query: 'a=1', body: undefined };
+    // The lines that the vendor's page signs, as a program of its own would write them.
+    const text = `POST\n/callbacks/v1/vidu/token\na=1\nvidu\n${date}\nDate:${date}\nx-request-nonce:${nonce}\n`;
+    const headers = {
+      date,
+      'x-request-nonce': nonce,
+      'x-hmac-access-key': 'vidu',
+      'x-hmac-algorithm': 'hmac-sha256',
+      'x-hmac-signed-headers': 'Date;x-request-nonce',
+      'x-hmac-signature': createHmac('sha256', key).update(text).digest('base64'),
+    };
+    const read = (changes: object = {}, sent: object = {}) =>
+      viduCodec.readCallback?.({ ...request, ...changes, headers: { ...headers, ...sent } }, key);
+
+    it('is heard when it is signed with the key', () => {
+      expect(read()).toEqual({ reply: {} });
+    });
+
+    it.each<[what: string, changes: object, sent: object]>([
+      ['another path', { path: '/callbacks/v1/vidu/other' }, {}],
+      ['another query', { query: '' }, {}],
+      ['another method', { method: 'GET' }, {}],
+      ['another time', {}, { date: 'Mon, 23 Nov 2026 08:00:01 GMT' }],
+      ['another signed header', {}, { 'x-request-nonce': 'nonce-2' }],
+      ['no signature', {}, { 'x-hmac-signature': undefined }],
+      ['a signature of nothing', {}, { 'x-hmac-signature': '' }],
+      ['a list of signatures', {}, { 'x-hmac-signature': [headers['x-hmac-signature']] }],
+      ['more headers than anybody signs', {}, { 'x-hmac-signed-headers': 'a;'.repeat(10_000) }],
+    ])('is forged with %s', (_, changes, sent) => {
+      expect(read(changes, sent)).toBe('forged');
+    });
   });
 
   it('41: tells that no credits are left', async () => {

@@ -10,6 +10,16 @@ mediaUpstreamContract({
   codec: xaiImageCodec,
   fake: () => new FakeXaiImage(),
   order: ORDER,
+  alwaysSent: { response_format: 'url' },
+  elsewhere: {
+    22: '28 and 29 in this file: a withheld picture is a missing one',
+    28: '29 in this file',
+    29: 'in this file',
+    30: 'refusals: only withheld pictures',
+    31: 'it makes pictures',
+    32: 'the label is in the one file of each picture',
+    40: '29 in this file',
+  },
   withFiles: {
     model: 'iota-1.0-edit-reseller',
     prompt: 'Make it night.',

@@ -5,6 +5,7 @@ import type {
   JsonObject,
   JsonValue,
   OutputFormat,
+  ReasoningEffort,
   ResultPart,
   TextPart,
   TextRequest,
@@ -17,14 +18,14 @@ import { failedText } from '../upstream/failed-text.js';
 import { mediaAddress } from '../upstream/media-address.js';
 import { nonEmpty, present } from '../upstream/present.js';
 import type { ProtocolOptions } from '../upstream/protocol-codec.js';
-import { reasoningEffort } from '../upstream/reasoning-budget.js';
+import { reasoningEffort, wantsNoReasoning } from '../upstream/reasoning-budget.js';
 import { offeredTools } from '../upstream/offered-tools.js';
 import { ownSignature } from '../upstream/signatures.js';
+import { withSystemInFront } from '../upstream/system-in-front.js';
 
 /** Writes the canonical request as a chat completions body. Streams always ask for usage. */
 export function writeChatRequest(request: TextRequest, model: string, options: ProtocolOptions): JsonObject {
   nativeHostedTools(request.hostedTools, 'chat', options);
-  const effort = request.reasoning ? reasoningEffort(request.reasoning) : undefined;
   const tools = nonEmpty(offeredTools(request));
   const limitField = options.outputLimitField ?? 'max_tokens';
   return present({
@@ -42,7 +43,7 @@ export function writeChatRequest(request: TextRequest, model: string, options: P
     presence_penalty: request.presencePenalty,
     frequency_penalty: request.frequencyPenalty,
     user: request.user,
-    reasoning_effort: effort === 'none' ? undefined : effort,
+    reasoning_effort: writeEffort(request, options),
     response_format: writeFormat(request.format),
     tools: tools?.map((tool) => ({ type: 'function', function: present({ ...tool }) })),
     tool_choice: tools && writeToolChoice(request.toolChoice),
@@ -50,32 +51,55 @@ export function writeChatRequest(request: TextRequest, model: string, options: P
   });
 }
 
-function writeMessages(request: TextRequest, options: ProtocolOptions): JsonObject[] {
-  const system = request.system.length > 0 ? [{ role: 'system', content: request.system.join('\n\n') }] : [];
-  const turns = request.turns.flatMap((turn, place, all) =>
-    turn.role === 'assistant' ? [writeAssistant(turn.parts, options)] : writeUserTurn(turn.parts, place, all),
-  );
-  return [...system, ...oneUserMessageEach(turns)];
+function writeEffort({ reasoning, turns }: TextRequest, options: ProtocolOptions): ReasoningEffort | undefined {
+  if (!reasoning) return undefined;
+  if (wantsNoReasoning(reasoning)) return options.tellsNoReasoning ? 'none' : undefined;
+  const sendsOwn = (options.replayedReasoning ?? 'with_calls') === 'with_calls';
+  return sendsOwn && hasCallsThoughtElsewhere(turns) ? undefined : reasoningEffort(reasoning);
 }
 
-/** Results are moved to the front of the user turns they stand in: here they must follow their calls at once. */
-function writeUserTurn(parts: readonly UserPart[], place: number, turns: readonly Turn[]): JsonObject[] {
-  const isFirst = turns[place - 1]?.role !== 'user';
-  const results = isFirst ? resultsFrom(turns, place) : [];
-  const content = parts.filter((part) => part.type !== 'result');
+/** Whether another vendor reasoned before calls: told to reason, some vendors want reasoning of their own before every call. */
+function hasCallsThoughtElsewhere(turns: readonly Turn[]): boolean {
+  return turns.some(({ parts }) => {
+    const proofs = parts.flatMap((part) => (part.type === 'reasoning' && part.signature !== undefined ? [part] : []));
+    const isOwn = proofs.some((part) => ownSignature('chat', part) !== undefined);
+    return proofs.length > 0 && !isOwn && parts.some(({ type }) => type === 'call');
+  });
+}
+
+function writeMessages(request: TextRequest, options: ProtocolOptions): JsonObject[] {
+  const { system, turns } = options.systemMessages === 'in_front' ? withSystemInFront(request) : request;
+  const messages = turns.flatMap((turn, place, all) =>
+    turn.role === 'assistant' ? [writeAssistant(turn.parts, options)] : writeTurnBetween(turn, place, all),
+  );
+  return [...writeSystem(system), ...oneUserMessageEach(messages)];
+}
+
+const writeSystem = (texts: readonly string[]): JsonObject[] =>
+  texts.length > 0 ? [{ role: 'system', content: texts.join('\n\n') }] : [];
+
+/** Results are moved to the front of the turns between two of the model's: here they must follow their calls at once. */
+function writeTurnBetween(
+  turn: Exclude<Turn, { role: 'assistant' }>,
+  place: number,
+  turns: readonly Turn[],
+): JsonObject[] {
+  const before = turns[place - 1];
+  const results = before === undefined || before.role === 'assistant' ? resultsFrom(turns, place) : [];
   return [
     ...results.map(writeResult),
     // A tool message holds text only, so the pictures of a result follow as a user message.
     ...writeUser(results.flatMap((result) => result.content.filter((part) => part.type === 'image'))),
-    ...writeUser(content),
+    ...(turn.role === 'system'
+      ? writeSystem(turn.parts.map(({ text }) => text))
+      : writeUser(turn.parts.filter((part) => part.type !== 'result'))),
   ];
 }
 
-/** Every result of the user turns that stand together from this place on. */
+/** Every result of the turns that stand together from this place on. */
 function resultsFrom(turns: readonly Turn[], place: number): ResultPart[] {
-  let end = place;
-  while (turns[end]?.role === 'user') end += 1;
-  const answering = turns.slice(place, end);
+  const next = turns.findIndex(({ role }, at) => at > place && role === 'assistant');
+  const answering = turns.slice(place, next === -1 ? undefined : next);
   return answering.flatMap<UserPart | AssistantPart>((turn) => turn.parts).filter((part) => part.type === 'result');
 }
 

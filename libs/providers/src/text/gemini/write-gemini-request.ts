@@ -10,15 +10,17 @@ import type {
   ToolChoice,
   UserPart,
 } from '#contracts';
+import { withCallsProven } from './unproven-calls.js';
 import { nativeHostedTools } from '../upstream/codec-failures.js';
 import { parsedObject } from '../upstream/parsed-object.js';
 import { nonEmpty, present } from '../upstream/present.js';
 import type { ProtocolOptions } from '../upstream/protocol-codec.js';
-import { reasoningBudget } from '../upstream/reasoning-budget.js';
+import { reasoningBudget, wantsNoReasoning } from '../upstream/reasoning-budget.js';
 import { ownSignature } from '../upstream/signatures.js';
+import { withSystemInFront } from '../upstream/system-in-front.js';
 
 /** Writes the canonical request as a content-generation body. Model and streaming stand in its address. */
-export function writeGeminiRequest(request: TextRequest, _model: string, options: ProtocolOptions): JsonObject {
+export function writeGeminiRequest(request: TextRequest, model: string, options: ProtocolOptions): JsonObject {
   const functions = request.tools.map(({ name, description, parameters }) =>
     present({ name, description, parametersJsonSchema: parameters }),
   );
@@ -26,16 +28,17 @@ export function writeGeminiRequest(request: TextRequest, _model: string, options
     ...(functions.length > 0 ? [{ functionDeclarations: functions }] : []),
     ...nativeHostedTools(request.hostedTools, 'gemini', options),
   ]);
+  const { system, turns } = withSystemInFront(request);
   return present({
-    contents: writeContents(request),
-    systemInstruction: request.system.length > 0 ? { parts: request.system.map((text) => ({ text })) } : undefined,
+    contents: withCallsProven(writeContents(turns), model),
+    systemInstruction: system.length > 0 ? { parts: system.map((text) => ({ text })) } : undefined,
     tools,
     toolConfig: functions.length > 0 ? writeToolConfig(request.toolChoice) : undefined,
-    generationConfig: writeConfig(request),
+    generationConfig: writeConfig(request, options),
   });
 }
 
-function writeConfig(request: TextRequest): JsonObject | undefined {
+function writeConfig(request: TextRequest, options: ProtocolOptions): JsonObject | undefined {
   const config = present({
     temperature: request.temperature,
     topP: request.topP,
@@ -45,14 +48,21 @@ function writeConfig(request: TextRequest): JsonObject | undefined {
     seed: request.seed,
     presencePenalty: request.presencePenalty,
     frequencyPenalty: request.frequencyPenalty,
-    thinkingConfig: request.reasoning ? writeThinking(request.reasoning) : undefined,
+    thinkingConfig: request.reasoning && writeThinking(request.reasoning, options),
     ...writeFormat(request.format),
   });
   return Object.keys(config).length > 0 ? config : undefined;
 }
 
-function writeThinking(reasoning: ReasoningRequest): JsonObject {
-  return present({ includeThoughts: reasoning.visible, thinkingBudget: reasoningBudget(reasoning) });
+/** The largest budget that every model of the interface accepts. */
+const MOST_THINKING_TOKENS = 24_576;
+
+function writeThinking(reasoning: ReasoningRequest, { tellsNoReasoning }: ProtocolOptions): JsonObject | undefined {
+  if (wantsNoReasoning(reasoning))
+    return tellsNoReasoning === false ? undefined : { includeThoughts: false, thinkingBudget: 0 };
+  const wanted = reasoningBudget(reasoning);
+  const thinkingBudget = wanted === undefined ? undefined : Math.min(wanted, MOST_THINKING_TOKENS);
+  return present({ includeThoughts: reasoning.visible, thinkingBudget });
 }
 
 function writeFormat(format: OutputFormat): Record<string, JsonValue> {
@@ -69,7 +79,7 @@ function writeToolConfig(choice: ToolChoice): JsonObject | undefined {
 }
 
 /** Neighbouring turns of a role become one content. */
-function writeContents({ turns }: TextRequest): JsonObject[] {
+function writeContents(turns: ReturnType<typeof withSystemInFront>['turns']): JsonObject[] {
   const contents: { role: string; parts: JsonObject[] }[] = [];
   for (const turn of turns) {
     const role = turn.role === 'user' ? 'user' : 'model';

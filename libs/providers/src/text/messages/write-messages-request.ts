@@ -5,6 +5,7 @@ import {
   type ImagePart,
   type JsonObject,
   type MediaSource,
+  type OutputFormat,
   type ResultPart,
   type TextPart,
   type TextRequest,
@@ -17,8 +18,9 @@ import { offeredTools } from '../upstream/offered-tools.js';
 import { parsedObject } from '../upstream/parsed-object.js';
 import { nonEmpty, present } from '../upstream/present.js';
 import type { ProtocolOptions } from '../upstream/protocol-codec.js';
-import { reasoningBudget } from '../upstream/reasoning-budget.js';
+import { reasoningBudget, wantsNoReasoning } from '../upstream/reasoning-budget.js';
 import { ownSignature } from '../upstream/signatures.js';
+import { withSystemInFront } from '../upstream/system-in-front.js';
 
 /** The smallest budget the interface accepts. */
 const MIN_THINKING_TOKENS = 1_024;
@@ -28,7 +30,8 @@ const MIN_ANSWER_TOKENS = 1_024;
 
 /** Writes the canonical request as a messages body. */
 export function writeMessagesRequest(request: TextRequest, model: string, options: ProtocolOptions): JsonObject {
-  const messages = writeTurns(request);
+  const { system, turns } = withSystemInFront(request);
+  const messages = writeTurns(turns);
   const thinkingTokens = isUnthoughtCall(messages) ? undefined : thinkingBudget(request);
   const tools = nonEmpty(writeTools(request, options));
   const { format } = request;
@@ -37,7 +40,7 @@ export function writeMessagesRequest(request: TextRequest, model: string, option
     max_tokens: request.maxOutputTokens ?? DEFAULT_MAX_TOKENS + (thinkingTokens ?? 0),
     messages,
     stream: request.stream,
-    system: writeSystem(request),
+    system: writeSystem(system, request.format),
     // A thinking model takes no sampling of the caller's.
     ...(thinkingTokens === undefined ? writeSampling(request) : {}),
     stop_sequences: nonEmpty(request.stopSequences),
@@ -60,7 +63,7 @@ function writeSampling({ temperature, topP, topK }: TextRequest): JsonObject {
 
 /** Undefined when the caller did not ask, when its output limit leaves no room, or when a forced call forbids it. */
 function thinkingBudget({ reasoning, maxOutputTokens, toolChoice }: TextRequest): number | undefined {
-  if (!reasoning || reasoning.effort === 'none' || toolChoice.mode === 'required') return undefined;
+  if (!reasoning || wantsNoReasoning(reasoning) || toolChoice.mode === 'required') return undefined;
   if (!reasoning.visible && reasoning.effort === undefined && reasoning.budgetTokens === undefined) return undefined;
   const wanted = Math.max(MIN_THINKING_TOKENS, reasoningBudget(reasoning) ?? 2 * MIN_THINKING_TOKENS);
   if (maxOutputTokens === undefined) return wanted;
@@ -75,7 +78,7 @@ function isUnthoughtCall(messages: readonly JsonObject[]): boolean {
   return types.includes('tool_use') && types[0] !== 'thinking' && types[0] !== 'redacted_thinking';
 }
 
-function writeSystem({ system, format }: TextRequest): string | undefined {
+function writeSystem(system: readonly string[], format: OutputFormat): string | undefined {
   const wantsJson = format.type === 'json' ? ['Answer with one JSON object and nothing else.'] : [];
   const lines = [...system, ...wantsJson].filter((line) => line !== '');
   return lines.length > 0 ? lines.join('\n\n') : undefined;
@@ -99,7 +102,7 @@ function writeToolChoice(choice: ToolChoice, parallel: boolean): JsonObject | un
 }
 
 /** Neighbouring turns of a role become one message, with results first, where the interface wants them. */
-function writeTurns({ turns }: TextRequest): JsonObject[] {
+function writeTurns(turns: ReturnType<typeof withSystemInFront>['turns']): JsonObject[] {
   const messages: { role: string; content: JsonObject[] }[] = [];
   for (const turn of turns) {
     const content =

@@ -17,7 +17,7 @@ import { mediaAddress } from '../upstream/media-address.js';
 import { offeredTools } from '../upstream/offered-tools.js';
 import { nonEmpty, present } from '../upstream/present.js';
 import type { ProtocolOptions } from '../upstream/protocol-codec.js';
-import { reasoningEffort } from '../upstream/reasoning-budget.js';
+import { reasoningEffort, wantsNoReasoning } from '../upstream/reasoning-budget.js';
 import { ownSignature } from '../upstream/signatures.js';
 
 /** Writes the canonical request as a responses body. The conversation is sent whole, so nothing is stored upstream. */
@@ -31,7 +31,7 @@ export function writeResponsesRequest(request: TextRequest, model: string, optio
     strict: strict ?? false,
   }));
   const tools = nonEmpty([...functions, ...nativeHostedTools(request.hostedTools, 'responses', options)]);
-  const reasoning = writeReasoning(request);
+  const reasoning = writeReasoning(request, options);
   return present({
     model,
     input: request.turns.flatMap(writeTurn),
@@ -51,8 +51,10 @@ export function writeResponsesRequest(request: TextRequest, model: string, optio
   });
 }
 
-function writeReasoning({ reasoning }: TextRequest): JsonObject | undefined {
+function writeReasoning({ reasoning }: TextRequest, { tellsNoReasoning }: ProtocolOptions): JsonObject | undefined {
   if (!reasoning) return undefined;
+  if (wantsNoReasoning(reasoning))
+    return (tellsNoReasoning ?? reasoning.effort === 'none') ? { effort: 'none' } : undefined;
   return present({ effort: reasoningEffort(reasoning), summary: reasoning.visible ? 'auto' : undefined });
 }
 
@@ -70,6 +72,7 @@ function writeToolChoice(choice: ToolChoice): JsonValue {
 }
 
 function writeTurn(turn: Turn): JsonObject[] {
+  if (turn.role === 'system') return [{ type: 'message', role: 'developer', content: turn.parts.map(writePart) }];
   return turn.role === 'user' ? writeUser(turn.parts) : turn.parts.flatMap(writeAssistantPart);
 }
 

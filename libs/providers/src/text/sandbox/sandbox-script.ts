@@ -1,6 +1,7 @@
 import type { CallPart, FunctionTool, ImagePart, ReasoningPart, ResultPart, TextRequest, UserPart } from '#contracts';
 import { BufferSource, decodedBase64, inspectMedia } from '#media';
 import { newCallId } from '../upstream/new-call-id.js';
+import { wantsNoReasoning } from '../upstream/reasoning-budget.js';
 import { toolsAnswering } from './answering-tools.js';
 import { SchemaExample } from './schema-example.js';
 import { citedAnswer, isSearch, questionIn, searchFor } from './searching.js';
@@ -129,7 +130,7 @@ function writeJson({ format }: TextRequest, prompt: string): string {
   return JSON.stringify(new SchemaExample(format.schema, wordOf(prompt)).value());
 }
 
-const thinks = ({ reasoning }: TextRequest): boolean => reasoning !== undefined && reasoning.effort !== 'none';
+const thinks = ({ reasoning }: TextRequest): boolean => reasoning !== undefined && !wantsNoReasoning(reasoning);
 
 /** Decides what to say to a request. The same request always gets the same words. */
 export async function writeScript(request: TextRequest): Promise<SandboxScript> {

@@ -103,7 +103,7 @@ export class HttpTextProvider implements TextProvider {
   #native(call: TextCall, policy: UpstreamPolicy): NativeBody {
     const { codec, options } = this.#upstream;
     const body = permittedBody(call, policy);
-    return codec.native?.(body, options) ?? body;
+    return codec.native?.(body, options, call.upstreamModel) ?? body;
   }
 
   #refusal(reply: ReplyHead, text: string, request: RefusedRequest): GatewayError {
@@ -207,21 +207,24 @@ async function nativeBytes(native: NativeBody, call: TextCall): Promise<RequestB
   }
   const { buffer, byteOffset, byteLength } = native.bytes;
   const bytes = Buffer.from(buffer, byteOffset, byteLength);
-  const pieces =
-    call.model === call.upstreamModel ? [bytes] : replaceTopLevelString(bytes, 'model', call.upstreamModel);
-  return native.front ? withFront(pieces, native.front) : pieces;
+  const named = call.model === call.upstreamModel ? [bytes] : replaceTopLevelString(bytes, 'model', call.upstreamModel);
+  return together(native.front ? withFront(named, native.front) : named);
 }
 
 const BRACE = 0x7b;
 const SHORT_BYTES = 64 * 1024;
 
+/** A short body is sent in one piece for a fraction of the work. */
+function together(pieces: RequestBytes): RequestBytes {
+  if (pieces.length === 1 || pieces.reduce((sum, { length }) => sum + length, 0) >= SHORT_BYTES) return pieces;
+  return [Buffer.concat(pieces)];
+}
+
 /** Fields in front of those of an object that is not empty. */
 function withFront([first = Buffer.alloc(0), ...others]: RequestBytes, front: JsonObject): RequestBytes {
   const place = first.indexOf(BRACE) + 1;
   const members = Buffer.from(`${JSON.stringify(front).slice(1, -1)},`);
-  const pieces = [first.subarray(0, place), members, first.subarray(place), ...others];
-  // A short body is sent in one piece for a fraction of the work.
-  return pieces.reduce((sum, { length }) => sum + length, 0) < SHORT_BYTES ? [Buffer.concat(pieces)] : pieces;
+  return [first.subarray(0, place), members, first.subarray(place), ...others];
 }
 
 /** Shows the caller the name it knows. */

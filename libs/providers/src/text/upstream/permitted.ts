@@ -5,6 +5,7 @@ import {
   type JsonValue,
   type NativeBody,
   permits,
+  PRICED_BETAS,
   type TextCall,
   type TextRequest,
   toolName,
@@ -14,7 +15,7 @@ import {
 
 const BETA = 'anthropic-beta';
 
-/** The caller's headers with only those betas that the policy lists. */
+/** The caller's headers with only those betas that cost no more than tokens, or that the policy lists. */
 export function permittedHeaders(
   headers: Readonly<Record<string, string>>,
   { betas }: UpstreamPolicy,
@@ -24,7 +25,7 @@ export function permittedHeaders(
   const passed = sent
     .split(',')
     .map((beta) => beta.trim())
-    .filter((beta) => beta !== '' && permits(betas, beta));
+    .filter((beta) => PRICED_BETAS.has(beta) || (beta !== '' && permits(betas, beta)));
   return passed.length === 0 ? others : { ...others, [BETA]: passed.join(',') };
 }
 

@@ -14,6 +14,13 @@ export interface ProtocolOptions {
   readonly replayedReasoning?: 'with_calls' | 'always' | 'never';
   /** Whether a messages upstream is told what to keep in its prompt cache; true unless it is set. */
   readonly marksPromptCache?: boolean;
+  /**
+   * Whether a vendor is told that a caller wants no reasoning. Unless it is set, a gemini upstream is told, a responses upstream
+   * where the caller itself used the word, and a chat upstream is not.
+   */
+  readonly tellsNoReasoning?: boolean | undefined;
+  /** Where a chat upstream is told what the system says in the middle of a conversation; there, unless it is set. */
+  readonly systemMessages?: 'in_place' | 'in_front';
 }
 
 /** Reads one streamed reply. */
@@ -56,7 +63,7 @@ export interface ProtocolCodec {
   /** @throws GatewayError `unsupported_parameter` for what the protocol cannot say. */
   write(request: TextRequest, upstreamModel: string, options: ProtocolOptions): JsonObject;
   /** A body of this protocol's own style as one vendor of many wants it; as it is where all of them want the same. */
-  native?(body: NativeBody, options: ProtocolOptions): NativeBody;
+  native?(body: NativeBody, options: ProtocolOptions, upstreamModel: string): NativeBody;
   /** Reads a whole reply as the events it would have been. */
   read(answer: JsonObject): readonly TextEvent[];
   decoder(): StreamDecoder;

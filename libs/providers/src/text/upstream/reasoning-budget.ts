@@ -16,10 +16,15 @@ export function reasoningBudget({ budgetTokens, effort }: ReasoningRequest): num
   return budgetTokens ?? (effort === undefined ? undefined : BUDGET_TOKENS[effort]);
 }
 
+/** Whether the caller wants no reasoning, by the word or by a budget of nothing. */
+export const wantsNoReasoning = ({ budgetTokens, effort }: ReasoningRequest): boolean =>
+  effort === 'none' || (effort === undefined && budgetTokens === 0);
+
 /** The word for a budget, for vendors that want one. */
 export function reasoningEffort({ budgetTokens, effort }: ReasoningRequest): ReasoningEffort | undefined {
   // One vendor alone has a word beyond the others' strongest.
   if (effort === 'max') return 'xhigh';
   if (effort !== undefined || budgetTokens === undefined) return effort;
-  return (['low', 'medium', 'high'] as const).find((word) => budgetTokens <= BUDGET_TOKENS[word]) ?? 'xhigh';
+  // The words beyond these are refused by most models, and nobody said one.
+  return (['low', 'medium'] as const).find((word) => budgetTokens <= BUDGET_TOKENS[word]) ?? 'high';
 }

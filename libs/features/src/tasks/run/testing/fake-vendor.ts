@@ -1,9 +1,10 @@
 import type { MediaOrder, MediaProvider, Operation, OperationState } from '#contracts';
-import type { StartIntent } from '../../task-transitions.js';
+import type { StartIntent } from '../../start-intent.js';
 
 /** What is written before a vendor is called. */
 export const intentOf = ({ id }: Pick<MediaProvider, 'id'>): StartIntent => ({
   upstream: id,
+  vendorAccount: id,
   ticket: { upstream: id, model: 'm' },
 });
 

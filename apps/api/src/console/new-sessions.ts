@@ -1,0 +1,35 @@
+import { Injectable } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import type { ConsoleSession, SignInMethod } from '#contracts';
+import { type SessionOwner, SessionsService } from '#features';
+import { logger } from '#platform';
+import { wrongCredentials } from './console-refusal.js';
+import { SessionAnswer } from './session-answer.js';
+import { setSessionCookie } from './session-cookie.js';
+
+const log = logger('console');
+
+/** Opens the session of who has signed in, by whatever way. */
+@Injectable()
+export class NewSessions {
+  constructor(
+    private readonly sessions: SessionsService,
+    private readonly answers: SessionAnswer,
+  ) {}
+
+  /**
+   * Gives the browser a session. A holder of a key has proved the key, which opens nothing that needs proof.
+   *
+   * @throws ConsoleRefusal `wrong_credentials`: the user was disabled.
+   */
+  async open(method: SignInMethod, owner: SessionOwner, request: Request, response: Response): Promise<ConsoleSession> {
+    const place = { address: request.ip, agent: request.get('user-agent') };
+    const token = await this.sessions.open(method, owner, place, method !== 'api_key');
+    const session = await this.sessions.read(token);
+    if (!session) throw wrongCredentials('The user may not sign in.');
+    const { requestId, ip: address } = request;
+    log.info('console.signed_in', { requestId, address, method, userId: session.user?.id, sessionId: session.id });
+    setSessionCookie(request, response, token);
+    return this.answers.of(session);
+  }
+}

@@ -1,0 +1,114 @@
+import { Body, Controller, Inject, Param, Req, Res } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { GatewayError } from '#contracts';
+import { type GuessLimiter, OPERATOR_GUESSES, PasskeysService, type RelyingParty, SessionsService } from '#features';
+import { PLATFORM, type Platform } from '#runtime';
+import { checked } from '../checked-input.js';
+import { CONSOLE_API, openSession } from './console-gate.js';
+import { ConsoleRefusal, wrongCredentials } from './console-refusal.js';
+import { type Answer, ConsoleRoutes, Reads, Writes } from './console-routes.js';
+import { NewSessions } from './new-sessions.js';
+import { relyingParty } from './relying-party.js';
+import { personOf } from './acting.js';
+import { SessionAnswer } from './session-answer.js';
+import { sessionTokenOf } from './session-cookie.js';
+import { NewPasskeyBody, PasskeyAnswerBody } from './sign-in.dto.js';
+
+const SIGN_IN = { purpose: 'sign-in', userId: null } as const;
+
+/** Signing in and giving proof by a passkey, and the passkeys of the person. */
+@Controller(CONSOLE_API.slice(1))
+@ConsoleRoutes()
+export class PasskeysController {
+  constructor(
+    @Inject(PLATFORM) private readonly platform: Platform,
+    @Inject(OPERATOR_GUESSES) private readonly guesses: GuessLimiter,
+    private readonly passkeys: PasskeysService,
+    private readonly sessions: SessionsService,
+    private readonly newSessions: NewSessions,
+    private readonly answers: SessionAnswer,
+  ) {}
+
+  @Writes('sign-in/passkey/options')
+  async askToSignIn(): Answer<'POST /sign-in/passkey/options'> {
+    return toAnswer(await this.passkeys.ask(this.party(), SIGN_IN));
+  }
+
+  @Writes('sign-in/passkey')
+  async signIn(
+    @Body() body: unknown,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Answer<'POST /sign-in/passkey'> {
+    const said = saidOf(checked(PasskeyAnswerBody, body));
+    const { ip: address, requestId } = request;
+    const userId = await this.guesses.check({ address, requestId }, () =>
+      this.passkeys.userOf(this.party(), SIGN_IN, said),
+    );
+    if (userId === null) throw wrongCredentials('The gateway does not know this passkey, or 5 minutes have passed.');
+    return this.newSessions.open('passkey', { userId }, request, response);
+  }
+
+  @Writes('session/proof/passkey/options')
+  async askForProof(@Req() request: Request): Answer<'POST /session/proof/passkey/options'> {
+    return toAnswer(await this.passkeys.ask(this.party(), { purpose: 'proof', userId: personOf(request).id }));
+  }
+
+  @Writes('session/proof/passkey')
+  async prove(@Body() body: unknown, @Req() request: Request): Answer<'POST /session/proof/passkey'> {
+    const said = saidOf(checked(PasskeyAnswerBody, body));
+    const { id: userId } = personOf(request);
+    const { ip: address, requestId } = request;
+    const proved = await this.guesses.check({ address, requestId }, () =>
+      this.passkeys.userOf(this.party(), { purpose: 'proof', userId }, said),
+    );
+    if (proved === null) throw wrongCredentials('That is no passkey of yours, or 5 minutes have passed.');
+    await this.sessions.prove(openSession(request).id);
+    const session = await this.sessions.read(sessionTokenOf(request) ?? '');
+    if (!session) throw new ConsoleRefusal('sign_in_required', 'The session is over: sign in again.');
+    return this.answers.of(session);
+  }
+
+  @Reads('passkeys')
+  async list(@Req() request: Request): Answer<'GET /passkeys'> {
+    return { items: (await this.passkeys.list(personOf(request).id)).map(toView) };
+  }
+
+  @Writes('passkeys/options')
+  async askForNew(@Req() request: Request): Answer<'POST /passkeys/options'> {
+    return toAnswer(await this.passkeys.askForNew(this.party(), personOf(request)));
+  }
+
+  @Writes('passkeys')
+  async add(@Body() body: unknown, @Req() request: Request): Answer<'POST /passkeys'> {
+    const sent = checked(NewPasskeyBody, body);
+    return toView(await this.passkeys.add(this.party(), personOf(request).id, { ...saidOf(sent), name: sent.name }));
+  }
+
+  @Writes('passkeys/:passkey_id/remove')
+  async remove(@Param('passkey_id') id: string, @Req() request: Request): Answer<'POST /passkeys/:passkey_id/remove'> {
+    await this.passkeys.remove(personOf(request).id, id);
+    return { id, removed: true };
+  }
+
+  /** @throws GatewayError `not_found`: the pages stand where browsers make no passkeys. */
+  private party(): RelyingParty {
+    const party = relyingParty(this.platform.config);
+    if (party) return party;
+    throw new GatewayError('not_found', 'Passkeys need PUBLIC_BASE_URL to be https with a host name.');
+  }
+}
+
+const saidOf = ({ challenge_id: challengeId, response }: PasskeyAnswerBody) => ({ challengeId, response });
+
+const toAnswer = ({ challengeId, options }: Awaited<ReturnType<PasskeysService['ask']>>) => ({
+  challenge_id: challengeId,
+  options,
+});
+
+const toView = ({ id, name, createdAt, lastUsedAt }: Awaited<ReturnType<PasskeysService['add']>>) => ({
+  id,
+  name,
+  created_at: createdAt.toISOString(),
+  last_used_at: lastUsedAt?.toISOString() ?? null,
+});

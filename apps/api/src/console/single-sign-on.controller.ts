@@ -1,0 +1,102 @@
+import { Body, Controller, Inject, Req, Res } from '@nestjs/common';
+import type { CookieOptions, Request, Response } from 'express';
+import { GatewayError } from '#contracts';
+import { type AuthorizationChecks, IdentitiesService, IdentityProvider, InvitationsService } from '#features';
+import { PLATFORM, type Platform, publicBaseUrl } from '#runtime';
+import { checked } from '../checked-input.js';
+import { CONSOLE_API } from './console-gate.js';
+import { type Answer, ConsoleRoutes, Reads, Writes } from './console-routes.js';
+import { NewSessions } from './new-sessions.js';
+import { SingleSignOnBody } from './sign-in.dto.js';
+
+const PATH = `${CONSOLE_API}/sign-in/oidc`;
+const COOKIE = 'gw_console_sso';
+/** How long a person may take at the identity provider. */
+const AWAY_MS = 10 * 60_000;
+const PURPOSE = 'single sign-on of the console';
+
+/** What the browser keeps, sealed, while its person is at the identity provider. */
+interface Away {
+  readonly checks: AuthorizationChecks;
+  readonly to: string;
+  readonly invitation: string | null;
+  readonly untilMs: number;
+}
+
+/** Why a page of the console leads back to the sign-in. */
+type Reason = 'sso' | 'sso-not-invited' | 'sso-other-address' | 'sso-invitation-used';
+
+/** Signing in at the identity provider. Only who took an invitation with an identity is let in by it. */
+@Controller(CONSOLE_API.slice(1))
+@ConsoleRoutes()
+export class SingleSignOnController {
+  constructor(
+    @Inject(PLATFORM) private readonly platform: Platform,
+    private readonly provider: IdentityProvider,
+    private readonly identities: IdentitiesService,
+    private readonly invitations: InvitationsService,
+    private readonly newSessions: NewSessions,
+  ) {}
+
+  @Writes('sign-in/oidc')
+  async begin(
+    @Body() body: unknown,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Answer<'POST /sign-in/oidc'> {
+    const { to = '', invitation = null } = checked(SingleSignOnBody, body);
+    const { location, checks } = await this.provider.begin(`${publicBaseUrl(this.platform.config)}${PATH}/callback`);
+    const away: Away = { checks, to: insideOnly(to), invitation, untilMs: Date.now() + AWAY_MS };
+    const sealed = this.platform.sealer.seal(JSON.stringify(away), PURPOSE).toString('base64url');
+    response.cookie(COOKIE, sealed, { ...cookieOptions(request), maxAge: AWAY_MS });
+    return { location };
+  }
+
+  @Reads('sign-in/oidc/callback')
+  async comeBack(@Req() request: Request, @Res() response: Response): Promise<void> {
+    const away = this.awayOf(request);
+    response.clearCookie(COOKIE, cookieOptions(request));
+    const lead = (place: string): void => response.redirect(303, place);
+    if (!away) return lead(refusedAs('sso'));
+    // As the provider was told: a path in PUBLIC_BASE_URL comes before ours.
+    const cameBackTo = new URL(`${publicBaseUrl(this.platform.config)}${request.originalUrl}`);
+    const identity = await this.provider.finish(cameBackTo, away.checks);
+    if (!identity) return lead(refusedAs('sso'));
+    try {
+      const owner =
+        away.invitation === null
+          ? await this.identities.userOf(identity).then((userId) => userId && { userId })
+          : await this.invitations.acceptAs(invitedPerson(request), away.invitation, identity);
+      if (!owner) return lead(refusedAs(away.invitation === null ? 'sso-not-invited' : 'sso-invitation-used'));
+      const { userId } = owner;
+      const accountId = 'accountId' in owner ? (owner.accountId ?? undefined) : undefined;
+      await this.newSessions.open('oidc', { userId, accountId }, request, response);
+    } catch (error) {
+      if (!(error instanceof GatewayError) || !['conflict', 'permission_denied'].includes(error.code)) throw error;
+      return lead(refusedAs('sso-other-address'));
+    }
+    lead(away.to);
+  }
+
+  /** What the browser kept; null when it kept nothing, or for too long. */
+  private awayOf({ headers }: Request): Away | null {
+    const sealed = /(?:^|;\s*)gw_console_sso=([\w-]+)/.exec(headers.cookie ?? '')?.[1];
+    if (sealed === undefined) return null;
+    try {
+      const away = JSON.parse(this.platform.sealer.open(Buffer.from(sealed, 'base64url'), PURPOSE)) as Away;
+      return away.untilMs > Date.now() ? away : null;
+    } catch {
+      // What we did not seal does not open.
+      return null;
+    }
+  }
+}
+
+const cookieOptions = ({ secure }: Request): CookieOptions => ({ httpOnly: true, sameSite: 'lax', secure, path: PATH });
+
+/** Only to a page of the console, whatever was asked for. */
+const insideOnly = (to: string): string => (/^\/console(\/(?!\/)[^\\]*)?$/.test(to) ? to : '/console/');
+
+const refusedAs = (reason: Reason): string => `/console/sign-in?error=${reason}`;
+
+const invitedPerson = ({ requestId, ip }: Request) => ({ actor: 'invited person', requestId, address: ip ?? null });

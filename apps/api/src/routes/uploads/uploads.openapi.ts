@@ -1,0 +1,116 @@
+import type { JsonObject } from '#contracts';
+import { FILE_PURPOSES } from '#features';
+import { inPath, inQuery, type OperationText } from '../../openapi/operation.js';
+
+const FILE_ID = inPath('file_id', 'The id of the file.');
+
+/** Fields beside `code`. */
+export const native = (properties: JsonObject): JsonObject => ({
+  type: 'object',
+  required: ['code', ...Object.keys(properties)],
+  properties: { code: { const: 200 }, ...properties },
+});
+
+export const ID = { type: 'string' } as const;
+export const TIME = { type: 'integer', description: 'Seconds since 1970.' } as const;
+export const TIME_OR_NULL = { type: ['integer', 'null'], description: 'Seconds since 1970.' } as const;
+const PURPOSE = { type: 'string', enum: [...FILE_PURPOSES] } as const;
+
+const FILE: JsonObject = {
+  id: ID,
+  object: { const: 'file' },
+  bytes: { type: 'integer' },
+  created_at: TIME,
+  expires_at: TIME_OR_NULL,
+  filename: { type: 'string' },
+  purpose: PURPOSE,
+  status: { const: 'processed' },
+  status_details: { type: 'null' },
+};
+
+/** A part of a list. */
+export const listOf = (properties: JsonObject): JsonObject =>
+  native({
+    object: { const: 'list' },
+    data: { type: 'array', items: { type: 'object', properties } },
+    first_id: { type: ['string', 'null'] },
+    last_id: { type: ['string', 'null'] },
+    has_more: { type: 'boolean' },
+  });
+
+/** Which part. */
+export const pageParameters = (limit: number, maximum: number): readonly JsonObject[] => [
+  inQuery('limit', 'How many of them.', { type: 'integer', minimum: 1, maximum, default: limit }),
+  inQuery('order', 'By age.', { type: 'string', enum: ['asc', 'desc'], default: 'desc' }),
+  inQuery('after', 'The `last_id` of the part before.', { type: 'string' }),
+  inQuery('before', 'Ends in front of this id.', { type: 'string' }),
+];
+
+/** The operations on files of accounts. */
+export const UPLOAD_OPERATIONS = {
+  uploadFile: {
+    id: 'uploadFile',
+    tag: 'Files',
+    summary: 'Upload a file',
+    description:
+      'Files with the purpose `assistants` or `user_data` are searched by `file_search` without further ado; the others when they are put into a vector store. What a file is, its bytes say, not its name.',
+    form: {
+      type: 'object',
+      required: ['file', 'purpose'],
+      properties: {
+        file: { type: 'string', format: 'binary' },
+        purpose: PURPOSE,
+        'expires_after[anchor]': { const: 'created_at' },
+        'expires_after[seconds]': { type: 'integer', minimum: 3_600, maximum: 2_592_000 },
+      },
+    },
+    answer: native(FILE),
+    errors: [
+      'invalid_parameter',
+      'missing_parameter',
+      'unknown_parameter',
+      'request_too_large',
+      'request_timeout',
+      'unsupported_media_type',
+      'idempotency_mismatch',
+      'overloaded',
+    ],
+  },
+  listFiles: {
+    id: 'listFiles',
+    tag: 'Files',
+    summary: 'List files',
+    parameters: [...pageParameters(10_000, 10_000), inQuery('purpose', 'Of this purpose.', PURPOSE)],
+    answer: listOf(FILE),
+    errors: ['invalid_parameter'],
+  },
+  readUploadedFile: {
+    id: 'readUploadedFile',
+    tag: 'Files',
+    summary: 'Read what is known of a file',
+    parameters: [FILE_ID],
+    answer: native(FILE),
+    errors: ['not_found'],
+  },
+  readFileContent: {
+    id: 'readFileContent',
+    tag: 'Files',
+    summary: 'Read the bytes of a file',
+    description: 'As an attachment of no type, so that no browser shows it.',
+    parameters: [FILE_ID],
+    answer: {
+      description: 'The file.',
+      content: { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } },
+    },
+    errors: ['not_found', 'unavailable'],
+  },
+  deleteFile: {
+    id: 'deleteFile',
+    tag: 'Files',
+    summary: 'Delete a file',
+    description: 'It is found no more at once; its bytes and passages are removed within a minute.',
+    parameters: [FILE_ID],
+    answer: native({ id: ID, object: { const: 'file' }, deleted: { const: true } }),
+    errors: ['not_found'],
+  },
+} satisfies Readonly<Record<string, OperationText>>;

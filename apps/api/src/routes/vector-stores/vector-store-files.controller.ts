@@ -1,0 +1,170 @@
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, UseGuards } from '@nestjs/common';
+import {
+  type Caller,
+  type EntryListQuery,
+  ENTRY_STATES,
+  VectorStoreFilesService,
+  VectorStoresService,
+} from '#features';
+import { ApiKeyGuard, CurrentCaller } from '../../http/api-key.guard.js';
+import { withCode } from '../../http/envelope.js';
+import { Route, Routes } from '../../http/route.js';
+import { SerializedBody } from '../../http/serialized-body.js';
+import { listObject } from '../uploads/file-object.js';
+import { oneOf, readListQuery } from '../uploads/upload-query.js';
+import { readAttributes, readBatch, readEntry } from './vector-store-bodies.js';
+import { batchObject, entryObject } from './vector-store-objects.js';
+import { VECTOR_STORE_FILE_OPERATIONS } from './vector-store-files.openapi.js';
+
+type Queried = Record<string, unknown>;
+
+/** The files of vector stores, one by one and in batches. */
+@Controller(['v1/vector_stores/:vector_store_id', 'v1/v1/vector_stores/:vector_store_id'])
+@UseGuards(ApiKeyGuard)
+@Routes({ style: 'files', scope: 'files' })
+export class VectorStoreFilesController {
+  constructor(
+    private readonly stores: VectorStoresService,
+    private readonly entries: VectorStoreFilesService,
+  ) {}
+
+  /** Puts a file into the vector store. */
+  @Post('files')
+  @Route({ operation: VECTOR_STORE_FILE_OPERATIONS.addVectorStoreFile, cost: 'free', answer: 'native' })
+  @HttpCode(200)
+  async add(
+    @Param('vector_store_id') vectorStoreId: string,
+    @Body() body: unknown,
+    @CurrentCaller() { accountId }: Caller,
+  ): Promise<SerializedBody> {
+    const entry = readEntry(body);
+    await this.entries.add({ accountId, vectorStoreId, files: [entry] });
+    return this.#entry(accountId, vectorStoreId, entry.fileId);
+  }
+
+  /** The files of the vector store. */
+  @Get('files')
+  @Route({ operation: VECTOR_STORE_FILE_OPERATIONS.listVectorStoreFiles, cost: 'free', answer: 'native' })
+  async list(
+    @Param('vector_store_id') vectorStoreId: string,
+    @Query() query: Queried,
+    @CurrentCaller() { accountId }: Caller,
+  ): Promise<SerializedBody> {
+    await this.stores.find(accountId, vectorStoreId);
+    return this.#list(accountId, vectorStoreId, readEntryQuery(query));
+  }
+
+  /** How a file of the vector store is. */
+  @Get('files/:file_id')
+  @Route({ operation: VECTOR_STORE_FILE_OPERATIONS.readVectorStoreFile, cost: 'free', answer: 'native' })
+  async read(
+    @Param('vector_store_id') vectorStoreId: string,
+    @Param('file_id') fileId: string,
+    @CurrentCaller() { accountId }: Caller,
+  ): Promise<SerializedBody> {
+    return this.#entry(accountId, vectorStoreId, fileId);
+  }
+
+  /** Gives a file other attributes. */
+  @Post('files/:file_id')
+  @Route({ operation: VECTOR_STORE_FILE_OPERATIONS.changeVectorStoreFile, cost: 'free', answer: 'native' })
+  @HttpCode(200)
+  async change(
+    @Param('vector_store_id') vectorStoreId: string,
+    @Param('file_id') fileId: string,
+    @Body() body: unknown,
+    @CurrentCaller() { accountId }: Caller,
+  ): Promise<SerializedBody> {
+    await this.entries.change(accountId, vectorStoreId, fileId, readAttributes(body));
+    return this.#entry(accountId, vectorStoreId, fileId);
+  }
+
+  /** Takes a file out of the vector store; the file stays. */
+  @Delete('files/:file_id')
+  @Route({ operation: VECTOR_STORE_FILE_OPERATIONS.removeVectorStoreFile, cost: 'free', answer: 'native' })
+  async remove(
+    @Param('vector_store_id') vectorStoreId: string,
+    @Param('file_id') fileId: string,
+    @CurrentCaller() { accountId }: Caller,
+  ): Promise<SerializedBody> {
+    await this.entries.remove(accountId, vectorStoreId, fileId);
+    return SerializedBody.json(withCode({ id: fileId, object: 'vector_store.file.deleted', deleted: true }));
+  }
+
+  /** The text of a file, in which the places of passages count. */
+  @Get('files/:file_id/content')
+  @Route({ operation: VECTOR_STORE_FILE_OPERATIONS.readVectorStoreFileContent, cost: 'free', answer: 'native' })
+  async content(
+    @Param('vector_store_id') vectorStoreId: string,
+    @Param('file_id') fileId: string,
+    @CurrentCaller() { accountId }: Caller,
+  ): Promise<SerializedBody> {
+    const text = await this.entries.content(accountId, vectorStoreId, fileId);
+    const page = { object: 'vector_store.file_content.page', data: [{ type: 'text', text }], has_more: false };
+    return SerializedBody.json(withCode({ ...page, next_page: null }));
+  }
+
+  /** Puts several files into the vector store. */
+  @Post('file_batches')
+  @Route({ operation: VECTOR_STORE_FILE_OPERATIONS.addFileBatch, cost: 'free', answer: 'native' })
+  @HttpCode(200)
+  async addBatch(
+    @Param('vector_store_id') vectorStoreId: string,
+    @Body() body: unknown,
+    @CurrentCaller() { accountId }: Caller,
+  ): Promise<SerializedBody> {
+    const batch = await this.entries.addBatch({ accountId, vectorStoreId, files: readBatch(body) });
+    return SerializedBody.json(withCode(batchObject(batch)));
+  }
+
+  /** How far a batch is. */
+  @Get('file_batches/:batch_id')
+  @Route({ operation: VECTOR_STORE_FILE_OPERATIONS.readFileBatch, cost: 'free', answer: 'native' })
+  async readBatch(
+    @Param('vector_store_id') vectorStoreId: string,
+    @Param('batch_id') batchId: string,
+    @CurrentCaller() { accountId }: Caller,
+  ): Promise<SerializedBody> {
+    return SerializedBody.json(withCode(batchObject(await this.entries.findBatch(accountId, vectorStoreId, batchId))));
+  }
+
+  /** Leaves out what is not indexed yet. */
+  @Post('file_batches/:batch_id/cancel')
+  @Route({ operation: VECTOR_STORE_FILE_OPERATIONS.cancelFileBatch, cost: 'free', answer: 'native' })
+  @HttpCode(200)
+  async cancelBatch(
+    @Param('vector_store_id') vectorStoreId: string,
+    @Param('batch_id') batchId: string,
+    @CurrentCaller() { accountId }: Caller,
+  ): Promise<SerializedBody> {
+    const batch = await this.entries.cancelBatch(accountId, vectorStoreId, batchId);
+    return SerializedBody.json(withCode(batchObject(batch)));
+  }
+
+  /** The files of a batch. */
+  @Get('file_batches/:batch_id/files')
+  @Route({ operation: VECTOR_STORE_FILE_OPERATIONS.listFileBatchFiles, cost: 'free', answer: 'native' })
+  async listBatch(
+    @Param('vector_store_id') vectorStoreId: string,
+    @Param('batch_id') batchId: string,
+    @Query() query: Queried,
+    @CurrentCaller() { accountId }: Caller,
+  ): Promise<SerializedBody> {
+    await this.entries.findBatch(accountId, vectorStoreId, batchId);
+    return this.#list(accountId, vectorStoreId, { ...readEntryQuery(query), batchId });
+  }
+
+  async #entry(accountId: string, vectorStoreId: string, fileId: string): Promise<SerializedBody> {
+    return SerializedBody.json(withCode(entryObject(await this.entries.find(accountId, vectorStoreId, fileId))));
+  }
+
+  async #list(accountId: string, vectorStoreId: string, query: EntryListQuery): Promise<SerializedBody> {
+    const { items, hasMore } = await this.entries.list(accountId, vectorStoreId, query);
+    return SerializedBody.json(withCode(listObject(items.map(entryObject), hasMore)));
+  }
+}
+
+const readEntryQuery = (query: Queried): EntryListQuery => ({
+  ...readListQuery(query, { limit: 20, limitMax: 100 }),
+  state: oneOf(query, 'filter', ENTRY_STATES),
+});

@@ -1,0 +1,159 @@
+import type { JsonObject } from '#contracts';
+import { inPath, inQuery, type OperationText } from '../../openapi/operation.js';
+import { ID, listOf, native, pageParameters, TIME } from '../uploads/uploads.openapi.js';
+import { CHUNKING, FILE_COUNTS, VECTOR_STORE_ID } from './vector-stores.openapi.js';
+
+const FILE_ID = inPath('file_id', 'The id of the file.');
+const BATCH_ID = inPath('batch_id', 'The id of the batch.');
+
+const ATTRIBUTES: JsonObject = {
+  type: 'object',
+  maxProperties: 16,
+  additionalProperties: { type: ['string', 'number', 'boolean'] },
+  description: 'What filters of a search compare.',
+};
+
+const STATUS: JsonObject = { type: 'string', enum: ['in_progress', 'completed', 'failed', 'cancelled'] };
+
+const ENTRY: JsonObject = {
+  id: ID,
+  object: { const: 'vector_store.file' },
+  usage_bytes: { type: 'integer' },
+  created_at: TIME,
+  vector_store_id: ID,
+  status: STATUS,
+  last_error: {
+    type: ['object', 'null'],
+    properties: {
+      code: { type: 'string', enum: ['unsupported_file', 'invalid_file', 'server_error'] },
+      message: { type: 'string' },
+    },
+  },
+  chunking_strategy: CHUNKING,
+  attributes: ATTRIBUTES,
+};
+
+const BATCH: JsonObject = {
+  id: ID,
+  object: { const: 'vector_store.files_batch' },
+  created_at: TIME,
+  vector_store_id: ID,
+  status: STATUS,
+  file_counts: FILE_COUNTS,
+};
+
+const NEW_ENTRY: JsonObject = {
+  type: 'object',
+  required: ['file_id'],
+  properties: { file_id: ID, attributes: ATTRIBUTES, chunking_strategy: CHUNKING },
+};
+
+const OF_STATUS = inQuery('filter', 'In this state.', STATUS);
+const BODY_ERRORS = ['invalid_parameter', 'missing_parameter', 'unknown_parameter', 'not_found', 'conflict'] as const;
+
+/** The operations on files of vector stores. */
+export const VECTOR_STORE_FILE_OPERATIONS = {
+  addVectorStoreFile: {
+    id: 'addVectorStoreFile',
+    tag: 'Vector stores',
+    summary: 'Put a file into a vector store',
+    parameters: [VECTOR_STORE_ID],
+    body: NEW_ENTRY,
+    answer: native(ENTRY),
+    errors: BODY_ERRORS,
+  },
+  listVectorStoreFiles: {
+    id: 'listVectorStoreFiles',
+    tag: 'Vector stores',
+    summary: 'List the files of a vector store',
+    parameters: [VECTOR_STORE_ID, ...pageParameters(20, 100), OF_STATUS],
+    answer: listOf(ENTRY),
+    errors: ['invalid_parameter', 'not_found'],
+  },
+  readVectorStoreFile: {
+    id: 'readVectorStoreFile',
+    tag: 'Vector stores',
+    summary: 'Read how a file of a vector store is',
+    parameters: [VECTOR_STORE_ID, FILE_ID],
+    answer: native(ENTRY),
+    errors: ['not_found'],
+  },
+  changeVectorStoreFile: {
+    id: 'changeVectorStoreFile',
+    tag: 'Vector stores',
+    summary: 'Give a file of a vector store other attributes',
+    parameters: [VECTOR_STORE_ID, FILE_ID],
+    body: { type: 'object', properties: { attributes: ATTRIBUTES } },
+    answer: native(ENTRY),
+    errors: BODY_ERRORS,
+  },
+  removeVectorStoreFile: {
+    id: 'removeVectorStoreFile',
+    tag: 'Vector stores',
+    summary: 'Take a file out of a vector store',
+    description: 'The file itself stays.',
+    parameters: [VECTOR_STORE_ID, FILE_ID],
+    answer: native({ id: ID, object: { const: 'vector_store.file.deleted' }, deleted: { const: true } }),
+    errors: ['not_found'],
+  },
+  readVectorStoreFileContent: {
+    id: 'readVectorStoreFileContent',
+    tag: 'Vector stores',
+    summary: 'Read the text of a file of a vector store',
+    description: 'The text in which the places of passages count.',
+    parameters: [VECTOR_STORE_ID, FILE_ID],
+    answer: native({
+      object: { const: 'vector_store.file_content.page' },
+      data: {
+        type: 'array',
+        items: { type: 'object', properties: { type: { const: 'text' }, text: { type: 'string' } } },
+      },
+      has_more: { const: false },
+      next_page: { type: 'null' },
+    }),
+    errors: ['not_found'],
+  },
+  addFileBatch: {
+    id: 'addFileBatch',
+    tag: 'Vector stores',
+    summary: 'Put several files into a vector store',
+    description: '`file_ids` with one strategy and the same attributes for all, or `files` with their own.',
+    parameters: [VECTOR_STORE_ID],
+    body: {
+      type: 'object',
+      properties: {
+        file_ids: { type: 'array', items: ID, minItems: 1, maxItems: 500 },
+        files: { type: 'array', items: NEW_ENTRY, minItems: 1, maxItems: 500 },
+        attributes: ATTRIBUTES,
+        chunking_strategy: CHUNKING,
+      },
+    },
+    answer: native(BATCH),
+    errors: BODY_ERRORS,
+  },
+  readFileBatch: {
+    id: 'readFileBatch',
+    tag: 'Vector stores',
+    summary: 'Read how far a batch is',
+    parameters: [VECTOR_STORE_ID, BATCH_ID],
+    answer: native(BATCH),
+    errors: ['not_found'],
+  },
+  cancelFileBatch: {
+    id: 'cancelFileBatch',
+    tag: 'Vector stores',
+    summary: 'Cancel a batch',
+    description: 'Files of it that are not indexed yet are left out.',
+    parameters: [VECTOR_STORE_ID, BATCH_ID],
+    answer: native(BATCH),
+    errors: ['not_found'],
+  },
+  listFileBatchFiles: {
+    id: 'listFileBatchFiles',
+    tag: 'Vector stores',
+    summary: 'List the files of a batch',
+    parameters: [VECTOR_STORE_ID, BATCH_ID, ...pageParameters(20, 100), OF_STATUS],
+    answer: listOf(ENTRY),
+    errors: ['invalid_parameter', 'not_found'],
+  },
+} satisfies Readonly<Record<string, OperationText>>;

@@ -1,0 +1,24 @@
+import type { CallInput } from '../../api/call';
+import { call } from '../../api/call';
+import { useMessages } from '../../messages/language';
+
+/** Leads to the identity provider, which leads back. */
+export function SingleSignOn({
+  name,
+  ask,
+  onFail,
+}: {
+  readonly name: string;
+  readonly ask: CallInput<'POST /sign-in/oidc'>['body'];
+  readonly onFail: (failure: Error) => void;
+}) {
+  const { signIn } = useMessages();
+  const go = () => {
+    call('POST /sign-in/oidc', { body: ask }).then(({ location: there }) => location.assign(there), onFail);
+  };
+  return (
+    <button type="button" className="button primary wide" onClick={go}>
+      {signIn.oidc(name)}
+    </button>
+  );
+}

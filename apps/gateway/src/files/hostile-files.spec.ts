@@ -1,0 +1,147 @@
+import { gzipSync } from 'node:zlib';
+import OpenAI, { toFile } from 'openai';
+import { eventually } from '#testing';
+import { startTestGateway, TEST_KEY, type TestGateway } from '../testing/test-gateway.js';
+import { docxSample, pdfSample, pptxSample, xlsxSample, zipSample } from './testing/document-samples.js';
+
+/** A Chinese text, and its bytes in GB18030. */
+const TEA = '龙井茶的产地是杭州西湖。春天采摘的茶叶味道最好，价格也最高。';
+const TEA_BYTES = Buffer.from(
+  'c1fabeaeb2e8b5c4b2fab5d8cac7babcd6ddcef7bafea1a3b4baccecb2c9d5aab5c4b2e8d2b6ceb6b5c0d7eebac3a3acbcdbb8f1d2b2d7eeb8dfa1a3',
+  'hex',
+);
+
+const BILLION_LAUGHS = `<?xml version="1.0"?><!DOCTYPE lolz [<!ENTITY lol "lol">${Array.from(
+  { length: 9 },
+  (_, index) => `<!ENTITY lol${index + 1} "${`&lol${index || ''};`.repeat(10)}">`,
+).join('')}]><w:document xmlns:w="w"><w:p><w:t>&lol9;</w:t></w:p></w:document>`;
+
+describe('Files that nobody can foresee', () => {
+  let gateway: TestGateway;
+  let client: OpenAI;
+  let storeId: string;
+  beforeAll(async () => {
+    gateway = await startTestGateway();
+    client = new OpenAI({ apiKey: TEST_KEY, baseURL: `${gateway.baseUrl}/v1`, maxRetries: 0 });
+    storeId = (await client.vectorStores.create({})).id;
+  });
+  afterAll(() => gateway.stop());
+
+  /** How it ended, and the text that was found in it. */
+  async function indexed(content: string | Buffer, name: string): Promise<{ error: string; text: string }> {
+    const file = await client.files.create({ file: await toFile(Buffer.from(content), name), purpose: 'assistants' });
+    const place = { vector_store_id: storeId };
+    await client.vectorStores.files.create(storeId, { file_id: file.id });
+    const ended = await eventually(
+      async () => {
+        const entry = await client.vectorStores.files.retrieve(file.id, place);
+        return entry.status === 'in_progress' ? null : entry;
+      },
+      { limitMs: 150_000, shows: () => name },
+    );
+    if (ended.status === 'failed')
+      return { error: `${ended.last_error?.code}: ${ended.last_error?.message}`, text: '' };
+    const text = await client.vectorStores.files.content(file.id, place);
+    return { error: '', text: text.data[0]?.text ?? '' };
+  }
+
+  it.each<[what: string, name: string, content: () => string | Buffer, error: RegExp]>([
+    ['empty', 'empty.txt', () => '', /invalid_file: There is no text/],
+    ['of spaces alone', 'spaces.txt', () => ' \n\t'.repeat(50), /invalid_file: There is no text/],
+    [
+      'a picture under another name',
+      'notes.txt',
+      () => Buffer.from('89504e470d0a1a0a0000000d', 'hex'),
+      /unsupported_file/,
+    ],
+    ['packed', 'notes.gz', () => gzipSync('hello'), /unsupported_file/],
+    [
+      'a program',
+      'tool.md',
+      () => Buffer.concat([Buffer.from('7f454c46', 'hex'), Buffer.alloc(64)]),
+      /unsupported_file/,
+    ],
+    [
+      'bytes without sense',
+      'noise.txt',
+      () => Buffer.from([...Array(512).keys()].map((n) => (n * 7) % 32)),
+      /unsupported_file/,
+    ],
+    [
+      'an old or encrypted Office file',
+      'a.docx',
+      () => Buffer.from('d0cf11e0a1b11ae1', 'hex'),
+      /unsupported_file: The file is encrypted/,
+    ],
+    ['a ZIP of something else', 'a.docx', () => zipSample({ 'readme.txt': 'hi' }), /unsupported_file/],
+    ['a ZIP cut short', 'a.docx', () => docxSample(['hello']).subarray(0, 80), /invalid_file: .*damaged/],
+    ['a PDF cut short', 'a.pdf', () => '%PDF-1.7\n1 0 obj', /invalid_file: .*damaged/],
+    [
+      'a PDF of 10,000 pages',
+      'long.pdf',
+      () => pdfSample(Array<string>(10_000).fill('x')),
+      /invalid_file: .*5000 pages/,
+    ],
+    [
+      'a bomb',
+      'bomb.docx',
+      () => zipSample({ 'word/document.xml': Buffer.concat([Buffer.from('<w:t>'), Buffer.alloc(230_000_000, 0x20)]) }),
+      /invalid_file: .*more than \d+ (bytes|characters)/,
+    ],
+    [
+      'a billion laughs',
+      'lol.docx',
+      () => zipSample({ 'word/document.xml': BILLION_LAUGHS }),
+      /invalid_file: .*entities/,
+    ],
+    [
+      'nested too deeply',
+      'deep.docx',
+      () => zipSample({ 'word/document.xml': '<a>'.repeat(100_000) }),
+      /invalid_file: .*nested deeper/,
+    ],
+    ['too long', 'long.txt', () => 'word '.repeat(1_100_000), /invalid_file: .*characters of text/],
+  ])('end as failed with a reason when they are %s', async (_what, name, content, error) => {
+    expect((await indexed(content(), name)).error).toMatch(error);
+  });
+
+  it.each<[what: string, name: string, content: () => string | Buffer, text: string]>([
+    ['UTF-16 with a mark', 'a.txt', () => Buffer.from('\uFEFFlighthouse keeper', 'utf16le'), 'lighthouse keeper'],
+    ['UTF-16 without one', 'a.txt', () => Buffer.from('lighthouse keeper', 'utf16le'), 'lighthouse keeper'],
+    ['GB18030', 'a.txt', () => TEA_BYTES, TEA],
+    [
+      'broken UTF-8',
+      'a.txt',
+      () => Buffer.concat([Buffer.from('keeper '.repeat(50)), Buffer.from([0xc3, 0x28])]),
+      'keeper',
+    ],
+    ['a PDF under another name', 'a.txt', () => pdfSample(['lighthouse keeper']), 'lighthouse keeper'],
+    ['plain text as .pdf', 'a.pdf', () => 'lighthouse keeper', 'lighthouse keeper'],
+    ['HTML', 'a.html', () => '<script>secret()</script><h1>Title</h1><p>keeper &amp; ship</p>', 'keeper & ship'],
+    ['CSV', 'a.csv', () => 'name,age\nIngrid,44', 'Ingrid,44'],
+    ['JSON', 'a.json', () => '{"keeper":"Ingrid"}', '{"keeper":"Ingrid"}'],
+    ['source code', 'a.ts', () => 'export const lighthouseKeeper = 1;', 'lighthouseKeeper'],
+    ['slides', 'a.pptx', () => pptxSample(['first slide', 'second slide']), 'first slide\nsecond slide'],
+    [
+      'a workbook',
+      'a.xlsx',
+      () =>
+        xlsxSample([
+          ['name', 'age'],
+          ['Ingrid', '44'],
+        ]),
+      'Ingrid\t44',
+    ],
+    ['NUL and halves of pairs', 'a.json', () => `${'keeper '.repeat(50)}\0 \uD800 ship`, 'ship'],
+  ])('are read by what their bytes say: %s', async (_what, name, content, text) => {
+    const found = await indexed(content(), name);
+    expect(found).toMatchObject({ error: '', text: expect.stringContaining(text) });
+    expect(found.text).not.toContain('secret()');
+  });
+
+  it('harm no other: the next file is found as before', async () => {
+    expect((await indexed('The harbour master counts herrings.', 'after.txt')).text).toContain('herrings');
+    const { data } = await client.vectorStores.search(storeId, { query: 'herring' });
+    expect(data.map(({ filename }) => filename)).toEqual(['after.txt']);
+  });
+});

@@ -1,0 +1,141 @@
+// Searching files: how long it takes among 10,000 passages of one account, and how well judged queries find their texts.
+import 'reflect-metadata';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { FileIndexer, FileSearch, FilesService } from '#features';
+import { createMediaStore, MediaStoreConfig } from '#media';
+import { Database, migrate, startEmbeddedPostgres } from '#platform';
+import { noFailpoints, readProcessConfig } from '#runtime';
+import { JUDGED_TEXTS } from './judged-searches.js';
+
+const PASSAGES = 10_000;
+const FILES = 20;
+const SEARCHES = 400;
+const P95_BAR_MS = 50;
+
+const folder = await mkdtemp(join(tmpdir(), 'bench-search-'));
+const postgres = await startEmbeddedPostgres(folder);
+await migrate(postgres.url);
+const database = new Database(postgres.url);
+const store = await createMediaStore(new MediaStoreConfig(), {
+  dataDirectory: folder,
+  publicBaseUrl: () => 'http://127.0.0.1',
+});
+const files = new FilesService(database, noFailpoints, { config: readProcessConfig({ FILES_PER_ACCOUNT: '100000' }) });
+const indexer = new FileIndexer(database, store, noFailpoints);
+const search = new FileSearch(database);
+const never = new AbortController().signal;
+
+try {
+  await measureTime();
+  await measureQuality();
+} finally {
+  await indexer.close();
+  await database.close();
+  await store.close();
+  await postgres.stop();
+  await rm(folder, { recursive: true, force: true });
+}
+
+async function addAccount(accountId: string): Promise<void> {
+  await database.query({ text: 'insert into account (id, name) values ($1, $1)', values: [accountId] });
+  await database.query({
+    text: `insert into api_key (id, account_id, name, prefix, key_hash) values ($1, $2, 'bench', 'sk', $3)`,
+    values: [`key_${accountId}`, accountId, Buffer.from(accountId)],
+  });
+}
+
+async function addFile(accountId: string, text: string): Promise<string> {
+  const { id, storeKey } = await files.begin({ accountId, apiKeyId: `key_${accountId}` });
+  const stored = await store.put(storeKey, Readable.from([Buffer.from(text)]), {
+    contentType: 'text/plain',
+    maxBytes: 64 * 1024 * 1024,
+  });
+  const upload = { filename: 'a.txt', purpose: 'assistants', contentType: 'text/plain', expiresAfterSeconds: null };
+  await files.keep(accountId, id, { ...upload, bytes: stored.bytes, sha256: stored.sha256 });
+  return id;
+}
+
+/** Words as frequent as those of a language: the n-th comes a n-th part as often as the first. */
+function wordsLikeALanguage(): () => string {
+  const vocabulary = Array.from(
+    { length: 30_000 },
+    (_, index) => `${'bcdfglmnprst'[index % 12]}${'aeiou'[index % 5]}${index.toString(36)}`,
+  );
+  let seed = 42;
+  return () => {
+    seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return vocabulary[Math.floor(Math.exp((seed / 2_147_483_648) * Math.log(vocabulary.length)))] ?? '';
+  };
+}
+
+async function measureTime(): Promise<void> {
+  const word = wordsLikeALanguage();
+  await addAccount('many');
+  const count = async (): Promise<number> =>
+    (await database.query<{ count: number }>({ text: 'select count(*)::integer as count from file_passage' })).rows[0]
+      ?.count ?? 0;
+  const begun = performance.now();
+  // Each passage repeats half of the one before: 1,600 new characters.
+  const characters = (PASSAGES / FILES) * 1_600;
+  while ((await count()) < PASSAGES) {
+    const parts: string[] = [];
+    for (let length = 0; length < characters; length += (parts.at(-1)?.length ?? 0) + 1) parts.push(word());
+    await addFile('many', parts.join(' '));
+    while (await indexer.indexNext());
+  }
+  const indexedSeconds = (performance.now() - begun) / 1000;
+  const passages = await count();
+  const times: number[] = [];
+  for (let nth = 0; nth < SEARCHES; nth += 1) {
+    const query = Array.from({ length: 2 + (nth % 9) }, word).join(' ');
+    const from = performance.now();
+    await search.search({ accountId: 'many', vectorStoreIds: 'default', query, limit: 20 }, never);
+    times.push(performance.now() - from);
+  }
+  const sorted = times.slice(SEARCHES / 10).sort((left, right) => left - right);
+  const percentile = (part: number): string => (sorted[Math.floor((sorted.length - 1) * part)] ?? 0).toFixed(1);
+  console.log(`\n| ${passages} passages, queries of 2 to 10 words | p50 ms | p95 ms | p99 ms | indexing, passages/s |`);
+  console.log('|---|---:|---:|---:|---:|');
+  console.log(
+    `| default vector store, 20 results | ${percentile(0.5)} | ${percentile(0.95)} | ${percentile(0.99)} | ${(passages / indexedSeconds).toFixed(0)} |`,
+  );
+  if (Number(percentile(0.95)) > P95_BAR_MS) process.exitCode = 1;
+}
+
+async function measureQuality(): Promise<void> {
+  await addAccount('judged');
+  const ids: string[] = [];
+  for (const { text } of JUDGED_TEXTS) ids.push(await addFile('judged', text));
+  while (await indexer.indexNext());
+  console.log('\n| queries | recall@1 | recall@5 | MRR |\n|---|---:|---:|---:|');
+  for (const [name, isWanted] of [
+    ['English, words of the text', (text: string, nth: number) => !isChinese(text) && nth === 0],
+    ['English, other words', (text: string, nth: number) => !isChinese(text) && nth === 1],
+    ['Chinese, words of the text', (text: string, nth: number) => isChinese(text) && nth === 0],
+    ['Chinese, other words', (text: string, nth: number) => isChinese(text) && nth === 1],
+    ['all', () => true],
+  ] as const) {
+    const ranks = await ranksOf(ids, isWanted);
+    const share = (most: number): string => (ranks.filter((rank) => rank <= most).length / ranks.length).toFixed(2);
+    const mrr = ranks.reduce((sum, rank) => sum + 1 / rank, 0) / ranks.length;
+    console.log(`| ${name} (${ranks.length}) | ${share(1)} | ${share(5)} | ${mrr.toFixed(2)} |`);
+  }
+}
+
+const isChinese = (text: string): boolean => /\p{Script=Han}/u.test(text);
+
+/** Which place the right text has for each query; infinite where it is not among ten. */
+async function ranksOf(ids: readonly string[], isWanted: (text: string, nth: number) => boolean): Promise<number[]> {
+  const ranks: number[] = [];
+  for (const [index, { text, queries }] of JUDGED_TEXTS.entries())
+    for (const [nth, query] of queries.entries()) {
+      if (!isWanted(text, nth)) continue;
+      const found = await search.search({ accountId: 'judged', vectorStoreIds: 'default', query, limit: 10 }, never);
+      const place = found.findIndex(({ fileId }) => fileId === ids[index]);
+      ranks.push(place < 0 ? Infinity : place + 1);
+    }
+  return ranks;
+}

@@ -1,0 +1,53 @@
+import { countWords, type WordCounts } from './count-words.js';
+import { cutPassages, type PassageSizes } from './cut-passages.js';
+import { readText } from './read-text.js';
+import { type IndexErrorCode, Unreadable } from './unreadable.js';
+
+/** A file as a thread takes it. */
+export interface FileToPrepare {
+  readonly bytes: Uint8Array;
+  readonly filename: string;
+  readonly sizes: PassageSizes;
+}
+
+/** A passage that is ready to be written. */
+export interface PreparedPassage {
+  readonly text: string;
+  readonly start: number;
+  readonly end: number;
+  /** From 1; null where files of its type have no pages. */
+  readonly page: number | null;
+}
+
+/** What a file comes to, or why it comes to nothing. */
+export type Prepared =
+  | { readonly kind: 'passages'; readonly passages: readonly PreparedPassage[]; readonly words: WordCounts }
+  | { readonly kind: 'unreadable'; readonly code: IndexErrorCode; readonly message: string };
+
+/** All that is done with the content of a file; runs in a thread of its own. */
+export default async function prepareFile({ bytes, filename, sizes }: FileToPrepare): Promise<Prepared> {
+  try {
+    const { text, pageStarts } = await readText(bytes, filename);
+    const passages = cutPassages(text, sizes).map(({ start, end }) => ({
+      text: text.slice(start, end),
+      start,
+      end,
+      page: pageStarts ? pageAt(pageStarts, start) : null,
+    }));
+    return { kind: 'passages', passages, words: countWords(passages.map((passage) => passage.text)) };
+  } catch (error) {
+    if (!(error instanceof Unreadable)) throw error;
+    return { kind: 'unreadable', code: error.code, message: error.message };
+  }
+}
+
+/** The last page that begins at or before the place. */
+function pageAt(pageStarts: readonly number[], place: number): number {
+  let [low, high] = [0, pageStarts.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((pageStarts[middle] ?? 0) <= place) low = middle + 1;
+    else high = middle;
+  }
+  return Math.max(1, low);
+}

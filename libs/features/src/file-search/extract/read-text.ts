@@ -1,0 +1,57 @@
+import { convert } from 'html-to-text';
+import { decodeText } from './decode-text.js';
+import { type ExtractedText, storable, TextWriter } from './extracted-text.js';
+import { extensionIn, formatOf } from './file-format.js';
+import { readOffice } from './read-office.js';
+import { readPdf } from './read-pdf.js';
+import { Unreadable } from './unreadable.js';
+
+const READ = 'Text, source code, Markdown, HTML, CSV, JSON, PDF, DOCX, PPTX and XLSX are.';
+const HTML_DEPTH_MAX = 500;
+
+/** The text of a file, of what it is by its bytes. @throws Unreadable */
+export async function readText(bytes: Uint8Array, filename: string): Promise<ExtractedText> {
+  const extracted = await extractedFrom(bytes, filename);
+  if (extracted.text.trim() !== '') return extracted;
+  throw new Unreadable(
+    'invalid_file',
+    'There is no text in the file. Pictures, scanned pages among them, are not read.',
+  );
+}
+
+async function extractedFrom(bytes: Uint8Array, filename: string): Promise<ExtractedText> {
+  const format = formatOf(bytes);
+  if (format === 'pdf') return readPdf(bytes);
+  if (format === 'text') return { text: plainText(bytes, filename) };
+  const office = format === 'zip' ? await readOffice(bytes) : null;
+  if (office) return office;
+  if (format === 'ole')
+    throw new Unreadable(
+      'unsupported_file',
+      `The file is encrypted, or in a form of Office from before 2007, which is not read. ${READ}`,
+    );
+  throw new Unreadable('unsupported_file', `The file is of a type that is not read (${format}). ${READ}`);
+}
+
+function plainText(bytes: Uint8Array, filename: string): string {
+  const decoded = storable(decodeText(bytes));
+  const isHtml =
+    ['html', 'htm', 'xhtml'].includes(extensionIn(filename)) || /^\s*<(!doctype\s+html|html)\b/i.test(decoded);
+  const writer = new TextWriter();
+  writer.write(isHtml ? textOfHtml(decoded) : decoded);
+  return writer.text();
+}
+
+const textOfHtml = (html: string): string =>
+  storable(
+    convert(html, {
+      wordwrap: false,
+      limits: { maxDepth: HTML_DEPTH_MAX },
+      selectors: [
+        { selector: 'a', options: { ignoreHref: true } },
+        { selector: 'img', format: 'skip' },
+        ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((selector) => ({ selector, options: { uppercase: false } })),
+        { selector: 'table', format: 'dataTable', options: { uppercaseHeaderCells: false } },
+      ],
+    }),
+  );

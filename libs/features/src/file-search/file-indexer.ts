@@ -1,0 +1,199 @@
+import { buffer } from 'node:stream/consumers';
+import { type MediaStore, MediaStoreError } from '#media';
+import { type Database, logger, type StatementRunner } from '#platform';
+import type { Failpoints } from '#runtime';
+import type { Prepared, PreparedPassage } from './extract/prepare-file.js';
+import { FilePreparer } from './file-preparer.js';
+import { mergeTerms, type TermPostings } from './merge-terms.js';
+import { packLengths } from './postings.js';
+import { type Language, Stemmer } from './stemmer.js';
+
+const log = logger('file-indexer');
+
+/** How long one attempt may take before another worker makes the next, in seconds. */
+const LEASE_SECONDS = 300;
+
+/** A file that ended its worker so often is given up. */
+const ATTEMPTS_MAX = 3;
+
+/** Rows of one statement. */
+const PASSAGES_AT_ONCE = 500;
+const TERMS_AT_ONCE = 5_000;
+
+/** Of the accounts that wait, the one with the fewest files at work comes first. */
+const CLAIM = `
+with waiting as (
+  select account_id, min(id) as id from file_index where state in ('waiting', 'working') and due_at <= now()
+  group by account_id
+), chosen as (
+  select i.id from waiting join file_index i on i.id = waiting.id
+  order by (select count(*) from file_index busy where busy.account_id = i.account_id and busy.state = 'working'), i.due_at
+  limit 1 for update of i skip locked
+)
+update file_index set state = 'working', attempt = attempt + 1, due_at = now() + $1 * interval '1 second'
+from chosen, uploaded_file f where file_index.id = chosen.id and f.id = file_index.file_id
+returning file_index.id::text as id, file_index.account_id as "accountId", attempt, chunk_tokens as "chunkTokens",
+  overlap_tokens as "overlapTokens", f.filename, f.store_key as "storeKey", f.state as "fileState"`;
+
+const COMPLETE = `
+update file_index set state = 'completed', ended_at = now(), language = $3, lengths = $4, terms = $5, stored_bytes = $6
+where id = $1 and attempt = $2 and state = 'working'`;
+
+const FAIL = `
+update file_index set state = 'failed', ended_at = now(), error_code = $3, error_message = $4
+where id = $1 and attempt = $2 and state = 'working'`;
+
+const AGAIN = `
+update file_index set state = 'waiting', due_at = now() + $3 * interval '1 second', attempt = attempt - $4
+where id = $1 and attempt = $2 and state = 'working'`;
+
+const ADD_PASSAGES = `
+insert into file_passage (index_id, nth, text, start_at, end_at, page)
+select $1, nth, text, start_at, end_at, page
+from unnest($2::integer[], $3::text[], $4::integer[], $5::integer[], $6::integer[]) as p (nth, text, start_at, end_at, page)`;
+
+const ADD_TERMS = `
+insert into file_term (account_id, term, index_id, postings)
+select $1, term, $2, postings from unnest($3::text[], $4::bytea[]) as t (term, postings)`;
+
+interface ClaimedIndex {
+  readonly id: string;
+  readonly accountId: string;
+  readonly attempt: number;
+  readonly chunkTokens: number;
+  readonly overlapTokens: number;
+  readonly filename: string;
+  readonly storeKey: string;
+  readonly fileState: string;
+}
+
+type Passages = Extract<Prepared, { kind: 'passages' }>;
+
+/** Makes the passages of files, one file at a time. The rows of `file_index` are its queue. */
+export class FileIndexer {
+  readonly #stemmer: Stemmer;
+  readonly #preparer: FilePreparer;
+  readonly #leaving = new AbortController();
+
+  constructor(
+    private readonly database: Database,
+    private readonly store: MediaStore,
+    private readonly failpoints: Failpoints,
+    preparer = new FilePreparer(),
+  ) {
+    this.#stemmer = new Stemmer(database);
+    this.#preparer = preparer;
+  }
+
+  /** Works on the next file that is due; false: there is none. */
+  async indexNext(): Promise<boolean> {
+    const { rows } = await this.database.query<ClaimedIndex>({ text: CLAIM, values: [LEASE_SECONDS] });
+    const claimed = rows[0];
+    if (!claimed) return false;
+    this.failpoints.reach('after-index-claim');
+    await this.#index(claimed).catch((error: unknown) => this.#postpone(claimed, error));
+    return true;
+  }
+
+  /** What is under way is given back, for the next attempt of whoever is there. */
+  async close(): Promise<void> {
+    this.#leaving.abort();
+    await this.#preparer.close();
+  }
+
+  async #index(claimed: ClaimedIndex): Promise<void> {
+    const { id, attempt, fileState, filename, storeKey, chunkTokens, overlapTokens } = claimed;
+    if (fileState !== 'ready') return this.#fail(claimed, 'invalid_file', 'The file was deleted.');
+    if (attempt > ATTEMPTS_MAX)
+      return this.#fail(
+        claimed,
+        'server_error',
+        `Reading the file did not come to an end in ${ATTEMPTS_MAX} attempts.`,
+      );
+    const bytes = await buffer(await this.store.open(storeKey, undefined, this.#leaving.signal));
+    const file = { bytes: new Uint8Array(bytes), filename, sizes: { chunkTokens, overlapTokens } };
+    const prepared = await this.#preparer.prepare(file, this.#leaving.signal);
+    if (prepared.kind === 'unreadable') return this.#fail(claimed, prepared.code, prepared.message);
+    const language = await this.#stemmer.languageOf(timesOf(prepared));
+    const stems = await this.#stemmer.termsOf([...prepared.words.spaced.keys()], language);
+    await this.#write(claimed, prepared, mergeTerms(prepared.words, stems), language);
+    log.info('file.indexed', { index: id, passages: prepared.passages.length });
+  }
+
+  /** All of it and its state at once, unless another attempt has begun. */
+  async #write(
+    { id, accountId, attempt }: ClaimedIndex,
+    { passages, words: { lengths } }: Passages,
+    terms: readonly TermPostings[],
+    language: Language,
+  ): Promise<void> {
+    const storedBytes = passages.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
+    const total = lengths.reduce((sum, length) => sum + length, 0);
+    await this.database.transaction(async (transaction) => {
+      const { rowCount } = await transaction.query({
+        text: COMPLETE,
+        values: [id, attempt, language, packLengths(lengths), total, storedBytes],
+      });
+      if (rowCount === 0) return;
+      await addPassages(transaction, id, passages);
+      this.failpoints.reach('after-passages-written');
+      await addTerms(transaction, accountId, id, terms);
+    });
+    this.failpoints.reach('after-indexed');
+  }
+
+  async #fail({ id, attempt }: ClaimedIndex, code: string, message: string): Promise<void> {
+    await this.database.query({ text: FAIL, values: [id, attempt, code, message] });
+    log.info('file.not_indexed', { index: id, code });
+  }
+
+  /** What is no fault of the file is tried again a little later. A file that is not in the store stays away. */
+  async #postpone(claimed: ClaimedIndex, error: unknown): Promise<void> {
+    const { id, attempt } = claimed;
+    log.warn('file.index_postponed', { index: id, attempt, error });
+    if (error instanceof MediaStoreError && error.code === 'not_found')
+      return this.#fail(claimed, 'server_error', 'The content of the file is missing.');
+    const isLeaving = this.#leaving.signal.aborted;
+    // An attempt that the end of its worker cut short does not count.
+    const values = [id, attempt, isLeaving ? 0 : 2 ** attempt, isLeaving ? 1 : 0];
+    await this.database.query({ text: AGAIN, values });
+  }
+}
+
+/** How often each word that a stemmer takes stands in the passages. */
+const timesOf = ({ words }: Passages): Map<string, number> =>
+  new Map(
+    [...words.spaced].map(([word, postings]) => [word, postings.reduce((sum, posting) => sum + (posting & 0xff), 0)]),
+  );
+
+async function addPassages(
+  transaction: StatementRunner,
+  indexId: string,
+  passages: readonly PreparedPassage[],
+): Promise<void> {
+  for (let from = 0; from < passages.length; from += PASSAGES_AT_ONCE) {
+    const some = passages.slice(from, from + PASSAGES_AT_ONCE);
+    const values = [
+      indexId,
+      some.map((_, index) => from + index),
+      some.map(({ text }) => text),
+      some.map(({ start }) => start),
+      some.map(({ end }) => end),
+      some.map(({ page }) => page),
+    ];
+    await transaction.query({ text: ADD_PASSAGES, values, limit: 'long' });
+  }
+}
+
+async function addTerms(
+  transaction: StatementRunner,
+  accountId: string,
+  indexId: string,
+  terms: readonly TermPostings[],
+): Promise<void> {
+  for (let from = 0; from < terms.length; from += TERMS_AT_ONCE) {
+    const some = terms.slice(from, from + TERMS_AT_ONCE);
+    const values = [accountId, indexId, some.map(({ term }) => term), some.map(({ postings }) => postings)];
+    await transaction.query({ text: ADD_TERMS, values, limit: 'long' });
+  }
+}

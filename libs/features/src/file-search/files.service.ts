@@ -1,0 +1,175 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { GatewayError } from '#contracts';
+import { Database, timeOrderedId } from '#platform';
+import { FAILPOINTS, type Failpoints, PLATFORM, type Platform } from '#runtime';
+import { DEFAULT_CHUNKING } from './chunking.js';
+import { type ListQuery, type ListPart, listPart } from './list-part.js';
+import { FILE_COLUMNS, FILE_IS_READY, SEARCHED_PURPOSES, type UploadedFile } from './uploaded-file.js';
+
+const MIB = 1024 * 1024;
+
+/** Bytes of an upload that never became ready are removed after so long, in minutes. */
+const ABANDONED_MINUTES = 60;
+
+const BEGIN = `
+insert into uploaded_file (id, account_id, api_key_id, filename, purpose, content_type, store_key, state, expires_at)
+values ($1, $2, $3, '', '', '', $4, 'uploading', now() + $5 * interval '1 minute')`;
+
+const COUNT = `
+insert into file_usage as u (account_id, files, bytes) values ($1, 1, $2)
+on conflict (account_id) do update set files = u.files + 1, bytes = u.bytes + $2
+returning files, bytes`;
+
+const KEEP = `
+update uploaded_file set state = 'ready', filename = $3, purpose = $4, content_type = $5, bytes = $6, sha256 = $7,
+  created_at = now(), expires_at = now() + $8 * interval '1 second'
+where id = $1 and account_id = $2 and state = 'uploading' and expires_at > now()
+returning ${FILE_COLUMNS}`;
+
+const INDEX = `
+insert into file_index (file_id, account_id, chunk_tokens, overlap_tokens) values ($1, $2, $3, $4)`;
+
+const DISCARD = `update uploaded_file set expires_at = now() where id = $1 and state = 'uploading'`;
+
+const FIND = `select ${FILE_COLUMNS} from uploaded_file where id = $2 and account_id = $1 and ${FILE_IS_READY}`;
+
+/** Its entries in vector stores go at once; passages and bytes are removed by the maintenance. */
+const REMOVE = `
+with gone as (
+  update uploaded_file set state = 'deleted', expires_at = now()
+  where id = $2 and account_id = $1 and ${FILE_IS_READY} returning id, account_id, bytes
+), counted as (
+  update file_usage u set files = u.files - 1, bytes = u.bytes - gone.bytes from gone where u.account_id = gone.account_id
+), entries as (
+  delete from vector_store_file e using gone where e.file_id = gone.id
+)
+select id from gone`;
+
+/** An upload whose bytes are on their way. */
+export interface BegunUpload {
+  readonly id: string;
+  readonly storeKey: string;
+}
+
+/** What is known of a file when its bytes are stored. */
+export interface StoredUpload {
+  readonly filename: string;
+  readonly purpose: string;
+  readonly contentType: string;
+  readonly bytes: number;
+  readonly sha256: string;
+  /** How long it is kept; null: as the settings say. */
+  readonly expiresAfterSeconds: number | null;
+}
+
+/** Which files. */
+export interface FileListQuery extends ListQuery {
+  readonly purpose: string | undefined;
+}
+
+/** The files of accounts: a row first, then the bytes, then one statement that makes the file visible and counts it. */
+@Injectable()
+export class FilesService {
+  readonly #settings: Platform['config']['files'];
+
+  constructor(
+    private readonly database: Database,
+    @Inject(FAILPOINTS) private readonly failpoints: Failpoints,
+    @Inject(PLATFORM) { config }: Pick<Platform, 'config'>,
+  ) {
+    this.#settings = config.files;
+  }
+
+  /** The largest file, in bytes. */
+  get maxBytes(): number {
+    return this.#settings.FILE_MAX_MB * MIB;
+  }
+
+  /** Notes that bytes are coming. @throws GatewayError `request_too_large`: the account may keep no more files. */
+  async begin({ accountId, apiKeyId }: { accountId: string; apiKeyId: string }): Promise<BegunUpload> {
+    const { rows } = await this.database.query<{ files: bigint; bytes: bigint }>({
+      text: 'select files, bytes from file_usage where account_id = $1',
+      values: [accountId],
+    });
+    this.#expectRoom({ files: (rows[0]?.files ?? 0n) + 1n, bytes: rows[0]?.bytes ?? 0n });
+    const id = timeOrderedId('file');
+    const storeKey = `uploads/${id}`;
+    await this.database.query({ text: BEGIN, values: [id, accountId, apiKeyId, storeKey, ABANDONED_MINUTES] });
+    this.failpoints.reach('after-upload-begun');
+    return { id, storeKey };
+  }
+
+  /** Makes a stored file visible. @throws GatewayError `request_too_large`: the account may not keep as much. */
+  async keep(accountId: string, id: string, upload: StoredUpload): Promise<UploadedFile> {
+    this.failpoints.reach('after-upload-stored');
+    const { filename, purpose, contentType, bytes, sha256, expiresAfterSeconds } = upload;
+    const defaultSeconds = this.#settings.FILE_RETENTION_DAYS * 86_400 || null;
+    return this.database.transaction(async (transaction) => {
+      const { rows: usage } = await transaction.query<{ files: bigint; bytes: bigint }>({
+        text: COUNT,
+        values: [accountId, bytes],
+      });
+      if (usage[0]) this.#expectRoom(usage[0]);
+      const values = [
+        id,
+        accountId,
+        filename,
+        purpose,
+        contentType,
+        bytes,
+        sha256,
+        expiresAfterSeconds ?? defaultSeconds,
+      ];
+      const { rows } = await transaction.query<UploadedFile>({ text: KEEP, values });
+      if (!rows[0]) throw new GatewayError('request_timeout', 'The upload took too long; send the file again.');
+      if (SEARCHED_PURPOSES.some((searched) => searched === purpose))
+        await transaction.query({
+          text: INDEX,
+          values: [id, accountId, DEFAULT_CHUNKING.chunkTokens, DEFAULT_CHUNKING.overlapTokens],
+        });
+      return rows[0];
+    });
+  }
+
+  /** Leaves the bytes of an upload that came to nothing to the maintenance. */
+  async discard(id: string): Promise<void> {
+    await this.database.query({ text: DISCARD, values: [id] });
+  }
+
+  /** @throws GatewayError `not_found`. */
+  async find(accountId: string, id: string): Promise<UploadedFile> {
+    const { rows } = await this.database.query<UploadedFile>({ text: FIND, values: [accountId, id] });
+    if (!rows[0]) throw noFile(id);
+    return rows[0];
+  }
+
+  /** @throws GatewayError `invalid_parameter`: `after` is no file of the account. */
+  list(accountId: string, { purpose, ...query }: FileListQuery): Promise<ListPart<UploadedFile>> {
+    const where = `account_id = $1 and ${FILE_IS_READY} and ($2::text is null or purpose = $2)`;
+    return listPart(this.database, {
+      select: `select ${FILE_COLUMNS} from uploaded_file where ${where}`,
+      values: [accountId, purpose ?? null],
+      key: 'id',
+      query,
+    });
+  }
+
+  /** @throws GatewayError `not_found`. */
+  async remove(accountId: string, id: string): Promise<void> {
+    const { rows } = await this.database.query({ text: REMOVE, values: [accountId, id] });
+    if (rows.length === 0) throw noFile(id);
+  }
+
+  #expectRoom({ files, bytes }: { files: bigint; bytes: bigint }): void {
+    const { FILES_PER_ACCOUNT, FILES_ACCOUNT_MB } = this.#settings;
+    if (files > BigInt(FILES_PER_ACCOUNT)) throw full(`An account may keep at most ${FILES_PER_ACCOUNT} files`);
+    if (bytes > BigInt(FILES_ACCOUNT_MB) * BigInt(MIB))
+      throw full(`The files of an account may have at most ${FILES_ACCOUNT_MB} MiB together`);
+  }
+}
+
+const full = (rule: string): GatewayError =>
+  new GatewayError('request_too_large', `${rule}: delete some that are no longer needed.`, { param: 'file' });
+
+const noFile = (id: string): GatewayError =>
+  new GatewayError('not_found', `There is no file "${id.slice(0, 80)}".`, { param: 'file_id' });

@@ -1,0 +1,42 @@
+/** What a file may be uploaded for, as the widely used interface names it. */
+export const FILE_PURPOSES = ['assistants', 'user_data', 'batch', 'fine-tune', 'vision', 'evals'] as const;
+export type FilePurpose = (typeof FILE_PURPOSES)[number];
+
+/** Files for these are indexed by themselves, and found without naming a vector store. */
+export const SEARCHED_PURPOSES: readonly FilePurpose[] = ['assistants', 'user_data'];
+
+/** A file of an account. */
+export interface UploadedFile {
+  readonly id: string;
+  readonly filename: string;
+  readonly purpose: string;
+  readonly contentType: string;
+  readonly bytes: bigint;
+  readonly storeKey: string;
+  readonly createdAt: Date;
+  readonly expiresAt: Date | null;
+}
+
+/** What is selected of one. */
+export const FILE_COLUMNS = `id, filename, purpose, content_type as "contentType", bytes, store_key as "storeKey",
+  created_at as "createdAt", expires_at as "expiresAt"`;
+
+/** Whether a file is there for its account. */
+export const FILE_IS_READY = `state = 'ready' and (expires_at is null or expires_at > now())`;
+
+const NAME_MAX = 255;
+
+/** A name without folders, control characters and what turns the direction of text; `file` where nothing is left. */
+export function cleanFilename(sent: string): string {
+  const last = sent.toWellFormed().normalize('NFC').split(/[/\\]/).at(-1) ?? '';
+  const shown = last.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '').trim();
+  const name = /^\.*$/.test(shown) ? 'file' : shown;
+  if (name.length <= NAME_MAX) return name;
+  const extension = /\.[^.]{1,16}$/.exec(name)?.[0] ?? '';
+  return (
+    name
+      .slice(0, NAME_MAX - extension.length)
+      .toWellFormed()
+      .replace(/\uFFFD$/, '') + extension
+  );
+}

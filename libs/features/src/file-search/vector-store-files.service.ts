@@ -1,0 +1,212 @@
+import { Injectable } from '@nestjs/common';
+import { type FileAttributes, GatewayError } from '#contracts';
+import { Database, type StatementRunner, timeOrderedId } from '#platform';
+import type { Chunking } from './chunking.js';
+import { type ListPart, listPart, type ListQuery } from './list-part.js';
+import { FILE_IS_READY } from './uploaded-file.js';
+import { COUNTS, ENTRY_STATE, type EntryState, type FileBatch, type StoreEntry } from './vector-store.js';
+
+/** The most files of a vector store. */
+const ENTRIES_MAX = 10_000;
+
+/** A file that is put into a vector store. */
+export interface NewEntry {
+  readonly fileId: string;
+  readonly attributes: FileAttributes;
+  readonly chunking: Chunking;
+}
+
+/** Which files go into which vector store. */
+export interface NewEntries {
+  readonly accountId: string;
+  readonly vectorStoreId: string;
+  readonly files: readonly NewEntry[];
+  readonly batchId: string | null;
+}
+
+/** Which entries. */
+export interface EntryListQuery extends ListQuery {
+  readonly state: EntryState | undefined;
+  readonly batchId?: string | undefined;
+}
+
+const LOCK_STORE = `
+select id from vector_store where account_id = $1 and id = $2 and (expires_at is null or expires_at > now()) for share`;
+
+const READY_FILES = `select id from uploaded_file where account_id = $1 and id = any($2) and ${FILE_IS_READY} for share`;
+
+/** Files that are cut the same way share their passages. One that failed by no fault of its own is tried again. */
+const ADD_INDEXES = `
+insert into file_index (file_id, account_id, chunk_tokens, overlap_tokens)
+select file_id, $1, chunk_tokens, overlap_tokens from unnest($2::text[], $3::integer[], $4::integer[])
+  as f (file_id, chunk_tokens, overlap_tokens) order by file_id
+on conflict (file_id, chunk_tokens, overlap_tokens) do update set
+  state = case when file_index.error_code = 'server_error' then 'waiting' else file_index.state end,
+  attempt = case when file_index.error_code = 'server_error' then 0 else file_index.attempt end,
+  error_code = nullif(file_index.error_code, 'server_error')`;
+
+const ADD_ENTRIES = `
+insert into vector_store_file (vector_store_id, file_id, index_id, batch_id, attributes)
+select $1, f.file_id, i.id, $2, f.attributes
+from unnest($3::text[], $4::integer[], $5::integer[], $6::jsonb[]) as f (file_id, chunk_tokens, overlap_tokens, attributes)
+join file_index i on i.file_id = f.file_id and i.chunk_tokens = f.chunk_tokens and i.overlap_tokens = f.overlap_tokens
+on conflict (vector_store_id, file_id) do update set index_id = excluded.index_id, batch_id = excluded.batch_id,
+  attributes = excluded.attributes, cancelled_at = null`;
+
+const ENTRIES = `
+select e.file_id as "fileId", e.vector_store_id as "vectorStoreId", e.created_at as "createdAt", e.attributes,
+  ${ENTRY_STATE} as state, i.error_code as "errorCode", i.error_message as "errorMessage",
+  i.chunk_tokens as "chunkTokens", i.overlap_tokens as "overlapTokens", i.stored_bytes as "usageBytes"
+from vector_store_file e join file_index i on i.id = e.index_id join vector_store s on s.id = e.vector_store_id
+where s.account_id = $1 and s.id = $2`;
+
+const CONTENT = `
+select p.text, p.start_at as start, p.end_at as end from vector_store_file e
+join vector_store s on s.id = e.vector_store_id join file_passage p on p.index_id = e.index_id
+where s.account_id = $1 and s.id = $2 and e.file_id = $3 order by p.nth`;
+
+const FIND_BATCH = `
+select b.id, b.vector_store_id as "vectorStoreId", b.created_at as "createdAt",
+  b.cancelled_at is not null as "isCancelled", sums.counts
+from file_batch b join vector_store s on s.id = b.vector_store_id cross join lateral (
+  select ${COUNTS} as counts from vector_store_file e join file_index i on i.id = e.index_id where e.batch_id = b.id
+) as sums where s.account_id = $1 and s.id = $2 and b.id = $3`;
+
+const CANCEL_BATCH = `
+with cancelled as (
+  update file_batch set cancelled_at = coalesce(cancelled_at, now()) where id = $1 returning id
+)
+update vector_store_file e set cancelled_at = now() from cancelled, file_index i
+where e.batch_id = cancelled.id and i.id = e.index_id and i.state in ('waiting', 'working')`;
+
+/** Which files are in which vector store. */
+@Injectable()
+export class VectorStoreFilesService {
+  constructor(private readonly database: Database) {}
+
+  /** @throws GatewayError `not_found`: the vector store, or a file. */
+  async add(entries: Omit<NewEntries, 'batchId'>): Promise<void> {
+    await this.database.transaction((transaction) => this.addAll(transaction, { ...entries, batchId: null }));
+  }
+
+  /** Adds files together. @throws GatewayError `not_found`: the vector store, or a file. */
+  async addBatch(entries: Omit<NewEntries, 'batchId'>): Promise<FileBatch> {
+    const { accountId, vectorStoreId } = entries;
+    const batchId = timeOrderedId('vsfb');
+    await this.database.transaction(async (transaction) => {
+      await expectStore(transaction, accountId, vectorStoreId);
+      const text = 'insert into file_batch (id, vector_store_id) values ($1, $2)';
+      await transaction.query({ text, values: [batchId, vectorStoreId] });
+      await this.addAll(transaction, { ...entries, batchId });
+    });
+    return this.findBatch(accountId, vectorStoreId, batchId);
+  }
+
+  /** As part of a transaction of others. */
+  async addAll(transaction: StatementRunner, { accountId, vectorStoreId, files, batchId }: NewEntries): Promise<void> {
+    await expectStore(transaction, accountId, vectorStoreId);
+    const unique = [...new Map(files.map((file) => [file.fileId, file])).values()];
+    const ids = unique.map(({ fileId }) => fileId);
+    const { rows: ready } = await transaction.query<{ id: string }>({ text: READY_FILES, values: [accountId, ids] });
+    const missing = ids.find((id) => !ready.some((file) => file.id === id));
+    if (missing !== undefined) throw noFile(missing);
+    const chunks = unique.map(({ chunking }) => chunking.chunkTokens);
+    const overlaps = unique.map(({ chunking }) => chunking.overlapTokens);
+    await transaction.query({ text: ADD_INDEXES, values: [accountId, ids, chunks, overlaps] });
+    const attributes = unique.map((file) => JSON.stringify(file.attributes));
+    await transaction.query({ text: ADD_ENTRIES, values: [vectorStoreId, batchId, ids, chunks, overlaps, attributes] });
+    await expectFits(transaction, vectorStoreId);
+  }
+
+  /** @throws GatewayError `not_found`. */
+  async find(accountId: string, vectorStoreId: string, fileId: string): Promise<StoreEntry> {
+    const values = [accountId, vectorStoreId, fileId];
+    const { rows } = await this.database.query<StoreEntry>({ text: `${ENTRIES} and e.file_id = $3`, values });
+    if (!rows[0]) throw noFile(fileId);
+    return rows[0];
+  }
+
+  list(accountId: string, vectorStoreId: string, query: EntryListQuery): Promise<ListPart<StoreEntry>> {
+    const { state, batchId, ...part } = query;
+    return listPart(this.database, {
+      select: `${ENTRIES} and ($3::text is null or ${ENTRY_STATE} = $3) and ($4::text is null or e.batch_id = $4)`,
+      values: [accountId, vectorStoreId, state ?? null, batchId ?? null],
+      key: 'e.file_id',
+      query: part,
+    });
+  }
+
+  /** @throws GatewayError `not_found`. */
+  async change(accountId: string, vectorStoreId: string, fileId: string, attributes: FileAttributes): Promise<void> {
+    const { rows } = await this.database.query({
+      text: `update vector_store_file e set attributes = $4::jsonb from vector_store s
+        where s.id = e.vector_store_id and s.account_id = $1 and s.id = $2 and e.file_id = $3 returning e.file_id`,
+      values: [accountId, vectorStoreId, fileId, JSON.stringify(attributes)],
+    });
+    if (rows.length === 0) throw noFile(fileId);
+  }
+
+  /** The file itself stays. @throws GatewayError `not_found`. */
+  async remove(accountId: string, vectorStoreId: string, fileId: string): Promise<void> {
+    const { rows } = await this.database.query({
+      text: `delete from vector_store_file e using vector_store s
+        where s.id = e.vector_store_id and s.account_id = $1 and s.id = $2 and e.file_id = $3 returning e.file_id`,
+      values: [accountId, vectorStoreId, fileId],
+    });
+    if (rows.length === 0) throw noFile(fileId);
+  }
+
+  /** The whole text of a file, which its passages hold together. @throws GatewayError `not_found`. */
+  async content(accountId: string, vectorStoreId: string, fileId: string): Promise<string> {
+    await this.find(accountId, vectorStoreId, fileId);
+    const { rows } = await this.database.query<{ text: string; start: number; end: number }>({
+      text: CONTENT,
+      values: [accountId, vectorStoreId, fileId],
+    });
+    let end = 0;
+    const parts = rows.map((passage) => {
+      const own = passage.text.slice(end - passage.start);
+      ({ end } = passage);
+      return own;
+    });
+    return parts.join('');
+  }
+
+  /** @throws GatewayError `not_found`. */
+  async findBatch(accountId: string, vectorStoreId: string, batchId: string): Promise<FileBatch> {
+    const { rows } = await this.database.query<FileBatch>({
+      text: FIND_BATCH,
+      values: [accountId, vectorStoreId, batchId],
+    });
+    if (!rows[0])
+      throw new GatewayError('not_found', `There is no batch "${batchId.slice(0, 80)}".`, { param: 'batch_id' });
+    return rows[0];
+  }
+
+  /** What is not indexed yet is left out of the vector store's searches. @throws GatewayError `not_found`. */
+  async cancelBatch(accountId: string, vectorStoreId: string, batchId: string): Promise<FileBatch> {
+    await this.findBatch(accountId, vectorStoreId, batchId);
+    await this.database.query({ text: CANCEL_BATCH, values: [batchId] });
+    return this.findBatch(accountId, vectorStoreId, batchId);
+  }
+}
+
+async function expectStore(transaction: StatementRunner, accountId: string, id: string): Promise<void> {
+  const { rows } = await transaction.query({ text: LOCK_STORE, values: [accountId, id] });
+  if (rows.length > 0) return;
+  throw new GatewayError('not_found', `There is no vector store "${id.slice(0, 80)}", or it has expired.`, {
+    param: 'vector_store_id',
+  });
+}
+
+async function expectFits(transaction: StatementRunner, vectorStoreId: string): Promise<void> {
+  const { rows } = await transaction.query<{ count: bigint }>({
+    text: 'select count(*) from vector_store_file where vector_store_id = $1',
+    values: [vectorStoreId],
+  });
+  if ((rows[0]?.count ?? 0n) > BigInt(ENTRIES_MAX))
+    throw new GatewayError('conflict', `A vector store may hold at most ${ENTRIES_MAX} files.`);
+}
+
+const noFile = (id: string): GatewayError =>
+  new GatewayError('not_found', `There is no file "${id.slice(0, 80)}".`, { param: 'file_id' });

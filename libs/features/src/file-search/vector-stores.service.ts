@@ -1,0 +1,100 @@
+import { Injectable } from '@nestjs/common';
+import { GatewayError } from '#contracts';
+import { Database, timeOrderedId } from '#platform';
+import { type ListPart, listPart, type ListQuery } from './list-part.js';
+import { type NewEntry, VectorStoreFilesService } from './vector-store-files.service.js';
+import { COUNTS, type VectorStore, type VectorStoreSettings } from './vector-store.js';
+
+/** The most vector stores of an account. */
+const STORES_MAX = 1_000;
+
+const SELECT = `
+select s.id, s.name, s.description, s.metadata, s.expires_after_days as "expiresAfterDays",
+  s.last_active_at as "lastActiveAt", s.created_at as "createdAt", s.expires_at as "expiresAt",
+  coalesce(s.expires_at <= now(), false) as "isExpired", sums.counts, sums.bytes as "usageBytes"
+from vector_store s cross join lateral (
+  select ${COUNTS} as counts, coalesce(sum(i.stored_bytes), 0)::bigint as bytes
+  from vector_store_file e join file_index i on i.id = e.index_id where e.vector_store_id = s.id
+) as sums where s.account_id = $1`;
+
+const CREATE = `
+insert into vector_store (id, account_id, name, description, metadata, expires_after_days, expires_at)
+select $1, $2, $3, $4, $5::jsonb, $6::integer, now() + $6::integer * interval '1 day'
+where (select count(*) from vector_store where account_id = $2) < $7::integer returning id`;
+
+const CHANGE = `
+update vector_store set name = case when $3::boolean then $4 else name end,
+  description = case when $5::boolean then $6 else description end, metadata = coalesce($7::jsonb, metadata),
+  expires_after_days = case when $8::boolean then $9::integer else expires_after_days end,
+  expires_at = case when $8::boolean then now() + $9::integer * interval '1 day' else expires_at end, last_active_at = now()
+where account_id = $1 and id = $2 and (expires_at is null or expires_at > now()) returning id`;
+
+/** The vector stores of accounts. */
+@Injectable()
+export class VectorStoresService {
+  constructor(
+    private readonly database: Database,
+    private readonly entries: VectorStoreFilesService,
+  ) {}
+
+  /** With its first files. @throws GatewayError `not_found`: one of them; `conflict`: there are too many stores. */
+  async create(accountId: string, settings: VectorStoreSettings, files: readonly NewEntry[]): Promise<VectorStore> {
+    const { name = null, description = null, metadata = {}, expiresAfterDays = null } = settings;
+    const id = timeOrderedId('vs');
+    await this.database.transaction(async (transaction) => {
+      const values = [id, accountId, name, description, JSON.stringify(metadata), expiresAfterDays, STORES_MAX];
+      const { rows } = await transaction.query({ text: CREATE, values });
+      if (rows.length === 0)
+        throw new GatewayError('conflict', `An account may have at most ${STORES_MAX} vector stores: delete some.`);
+      await this.entries.addAll(transaction, { accountId, vectorStoreId: id, files, batchId: null });
+    });
+    return this.find(accountId, id);
+  }
+
+  /** @throws GatewayError `not_found`. */
+  async find(accountId: string, id: string): Promise<VectorStore> {
+    const { rows } = await this.database.query<VectorStore>({
+      text: `${SELECT} and s.id = $2`,
+      values: [accountId, id],
+    });
+    if (!rows[0]) throw noStore(id);
+    return rows[0];
+  }
+
+  list(accountId: string, query: ListQuery): Promise<ListPart<VectorStore>> {
+    return listPart(this.database, { select: SELECT, values: [accountId], key: 's.id', query });
+  }
+
+  /** @throws GatewayError `not_found`. */
+  async change(accountId: string, id: string, settings: VectorStoreSettings): Promise<VectorStore> {
+    const { name, description, metadata, expiresAfterDays } = settings;
+    const { rows } = await this.database.query({
+      text: CHANGE,
+      values: [
+        accountId,
+        id,
+        name !== undefined,
+        name ?? null,
+        description !== undefined,
+        description ?? null,
+        metadata === undefined ? null : JSON.stringify(metadata),
+        expiresAfterDays !== undefined,
+        expiresAfterDays ?? null,
+      ],
+    });
+    if (rows.length === 0) throw noStore(id);
+    return this.find(accountId, id);
+  }
+
+  /** Its files stay. @throws GatewayError `not_found`. */
+  async remove(accountId: string, id: string): Promise<void> {
+    const text = 'delete from vector_store where account_id = $1 and id = $2 returning id';
+    const { rows } = await this.database.query({ text, values: [accountId, id], limit: 'long' });
+    if (rows.length === 0) throw noStore(id);
+  }
+}
+
+const noStore = (id: string): GatewayError =>
+  new GatewayError('not_found', `There is no vector store "${id.slice(0, 80)}", or it has expired.`, {
+    param: 'vector_store_id',
+  });

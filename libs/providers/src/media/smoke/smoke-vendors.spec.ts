@@ -1,0 +1,57 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { MediaProtocol } from '#contracts';
+import { FakeArkImage } from '../testing/fake-ark-image.js';
+import { FakeArkVideo } from '../testing/fake-ark-video.js';
+import { FakeDashscopeImage } from '../testing/fake-dashscope-image.js';
+import { FakeDashscopeVideo } from '../testing/fake-dashscope-video.js';
+import { FakeFal } from '../testing/fake-fal.js';
+import { FakeGateway } from '../testing/fake-gateway.js';
+import { FakeKling } from '../testing/fake-kling.js';
+import { FakeMinimax } from '../testing/fake-minimax.js';
+import { FakeVendor, type FakeProtocol } from '../testing/fake-vendor.js';
+import { FakeVidu } from '../testing/fake-vidu.js';
+import { FakeXaiImage } from '../testing/fake-xai-image.js';
+import { makeableModels } from '../served-models.js';
+import { runSmoke } from './run-smoke.js';
+
+type Taking = FakeProtocol & { readonly taken: readonly unknown[] };
+
+/** vertex-veo stands in its own spec, with its tokens and its bucket. */
+const VENDORS: readonly (readonly [MediaProtocol, () => Taking])[] = [
+  ['ark-image', () => new FakeArkImage()],
+  ['ark-video', () => new FakeArkVideo()],
+  ['dashscope-image', () => new FakeDashscopeImage()],
+  ['dashscope-video', () => new FakeDashscopeVideo()],
+  ['fal', () => new FakeFal()],
+  ['gateway', () => new FakeGateway()],
+  ['kling', () => new FakeKling()],
+  ['minimax', () => new FakeMinimax()],
+  ['vidu', () => new FakeVidu()],
+  ['xai-image', () => new FakeXaiImage()],
+];
+
+describe('npm run smoke with --spend', () => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'smoke-'));
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+
+  it.each(VENDORS)('makes one of each model of %s, and says when each is done', async (protocol, fake) => {
+    const vendor = await FakeVendor.start(fake());
+    const models = [...makeableModels(protocol).keys()];
+    const costs = { unit: 'USD', ...Object.fromEntries(models.map((model) => [model, 0.01])) };
+    const entry = { id: 'it', protocol, base_url: vendor.baseUrl, key: vendor.protocol.key, models: 'all', costs };
+    const file = join(folder, `${protocol}.yaml`);
+    await writeFile(file, JSON.stringify({ media_upstreams: [entry] }));
+    const lines: string[] = [];
+    const report = { say: (line: string) => void lines.push(line), record: () => undefined };
+    const exit = await runSmoke({ file, upstream: 'it', spend: '100' }, report, {}, { wait: async () => undefined });
+    await vendor.close();
+    expect([exit, lines.filter((line) => line.includes(': done after ')).length]).toEqual([0, models.length]);
+    expect(vendor.protocol.taken).toHaveLength(models.length);
+    expect(lines.join()).not.toContain(vendor.protocol.key);
+  });
+});

@@ -1,0 +1,171 @@
+import {
+  isJsonObject,
+  type JsonValue,
+  MEDIA_REASONS,
+  MediaFailure,
+  type MediaUpstream,
+  type Operation,
+  type OperationState,
+  type ProviderOutput,
+  type Started,
+  TASK_FAILURES,
+} from '#contracts';
+import type { VendorReply } from '../http/media-codec.js';
+import type { VendorHttp } from '../http/vendor-http.js';
+import type { ConnectedFake } from './connected-fake.js';
+import type { FakeProtocol } from './fake-vendor.js';
+import { type ContractCase, guarantee } from './contract-case.js';
+
+type Protocols = FakeProtocol & { readonly taken: readonly unknown[] };
+
+/** What may stand in the place of anything that a vendor sends. */
+const STRANGE: readonly JsonValue[] = [
+  null,
+  true,
+  0,
+  -1,
+  1.5,
+  1e308,
+  '',
+  '0',
+  'no word of ours',
+  'http://169.254.169.254/latest/meta-data',
+  'x'.repeat(20_000),
+  '\0',
+  [],
+  [null],
+  ['x'],
+  {},
+  { a: { b: [1] } },
+];
+
+/** What becomes of replies in which one thing is not as it should be: cases 15, 20, 24 and 44 at every place of every reply. */
+export function hostileContract<Protocol extends Protocols>(
+  contract: ContractCase<Protocol>,
+  connected: () => ConnectedFake<Protocol>,
+): void {
+  guarantee('15: takes an order for taken, refused or unknown, whichever part of the reply is strange', async () => {
+    const { replies } = await genuine(contract, connected());
+    const [start] = replies;
+    if (!start) throw new Error('no reply to a start was seen');
+    for (const body of variants(start.body)) {
+      const { order, call } = connected().prepare(contract.order);
+      const told = await outcomeOf(() => answering(connected(), { ...start, body }).start(order, call));
+      expect(problemOfStart(told)).toBeUndefined();
+      expect(call.noted().cost?.micros ?? 0n).toBeGreaterThanOrEqual(0n);
+    }
+  });
+
+  guarantee('15: knows after a reply with status 200 that names no order only that it may be taken', async () => {
+    const { replies } = await genuine(contract, connected());
+    const [start] = replies;
+    for (const body of [
+      {},
+      { code: 'NobodyKnows', message: 'x' },
+      { error: { code: 'NobodyKnows' } },
+      [],
+      'ok',
+      null,
+    ]) {
+      const { order, call } = connected().prepare(contract.order);
+      const told = await outcomeOf(() =>
+        answering(connected(), { ...(start as VendorReply), body }).start(order, call),
+      );
+      expect(told).toMatchObject({ kind: expect.stringMatching(/^(?:ambiguous|refused)$/) });
+    }
+  });
+
+  if (contract.codec.traits.style === 'task')
+    guarantee('15: ends work only by what a reply to a check says, whichever part of it is strange', async () => {
+      const { replies, operation } = await genuine(contract, connected());
+      for (const reply of replies.slice(1))
+        for (const body of variants(reply.body)) {
+          const { call } = connected().prepare(contract.order);
+          const others = replies.slice(replies.indexOf(reply) + 1);
+          const before = replies.slice(1, replies.indexOf(reply));
+          const upstream = answering(connected(), ...before, { ...reply, body }, ...others);
+          const told = await outcomeOf(() => upstream.check(operation, call));
+          expect(problemOfState(told)).toBeUndefined();
+        }
+    });
+}
+
+/** The replies to a start and to one check of it, as the fake gives them. */
+async function genuine<Protocol extends Protocols>(
+  { order: body, codec }: ContractCase<Protocol>,
+  { other, prepare }: ConnectedFake<Protocol>,
+): Promise<{ readonly replies: readonly VendorReply[]; readonly operation: Operation }> {
+  const replies: VendorReply[] = [];
+  const upstream = other({ onExchange: ({ reply }) => void replies.push(reply) });
+  const { order, call } = prepare(body);
+  const started = await upstream.start(order, call);
+  const operation = started.kind === 'operation' ? started.operation : {};
+  if (codec.traits.style === 'task') await upstream.check(operation, call);
+  return { replies, operation };
+}
+
+/** The upstream over a line on which these replies come, one after the other, and then the last of them again. */
+function answering({ other }: ConnectedFake<FakeProtocol>, ...replies: readonly VendorReply[]): MediaUpstream {
+  let asked = 0;
+  const exchange = (): Promise<VendorReply> => {
+    const reply = replies[Math.min(asked, replies.length - 1)];
+    asked += 1;
+    return reply ? Promise.resolve(reply) : Promise.reject(new Error('no reply'));
+  };
+  const http = { host: 'vendor.example', exchange, close: () => Promise.resolve() };
+  return other({ http: http as unknown as VendorHttp });
+}
+
+type Outcome = Started | OperationState | MediaFailure | Error;
+
+async function outcomeOf(call: () => Promise<Started | OperationState>): Promise<Outcome> {
+  return call().catch((error: unknown) => (error instanceof Error ? error : new Error(String(error))));
+}
+
+const SENTENCES: readonly string[] = Object.values(MEDIA_REASONS).map(({ sentence }) => sentence);
+
+function problemOfFailure(failure: Error, kinds: readonly string[]): string | undefined {
+  if (!(failure instanceof MediaFailure)) return `threw ${failure.stack ?? failure.message}`;
+  if (!kinds.includes(failure.kind)) return `is ${failure.kind}`;
+  return SENTENCES.some((known) => failure.publicReason.endsWith(known)) ? undefined : failure.publicReason;
+}
+
+function problemOfStart(told: Outcome): string | undefined {
+  if (told instanceof Error) return problemOfFailure(told, ['ambiguous', 'refused', 'unsupported', 'unfit', 'busy']);
+  if (!('kind' in told)) return 'is no start';
+  if (told.kind === 'finished') return problemOfOutputs(told.outputs);
+  const json = JSON.stringify(told.operation);
+  return json.length < 4_096 && !json.includes('null') ? undefined : `hands over ${json.slice(0, 200)}`;
+}
+
+function problemOfState(told: Outcome): string | undefined {
+  if (told instanceof Error) return problemOfFailure(told, ['unavailable', 'busy', 'unfit']);
+  if (!('state' in told)) return 'is no state';
+  if (told.state === 'succeeded') return problemOfOutputs(told.outputs);
+  if (told.state === 'failed')
+    return told.code in TASK_FAILURES && SENTENCES.includes(told.publicReason) ? undefined : told.publicReason;
+  const { progressPercent: progress = 0 } = told;
+  return progress >= 0 && progress < 100 ? undefined : `is ${progress} % done`;
+}
+
+function problemOfOutputs(outputs: readonly ProviderOutput[]): string | undefined {
+  const isSound = ({ url, seconds = 1, expiresAtMs = 0 }: ProviderOutput): boolean =>
+    typeof url === 'string' && url !== '' && url.length < 10_000 && seconds > 0 && Number.isFinite(expiresAtMs);
+  return outputs.length > 0 && outputs.every(isSound) ? undefined : `delivers ${JSON.stringify(outputs).slice(0, 200)}`;
+}
+
+/** The body with each of its parts, down to the last, replaced by each strange thing, or left out. */
+function* variants(body: JsonValue | undefined): Generator<JsonValue> {
+  for (const strange of STRANGE) yield strange;
+  if (Array.isArray(body)) {
+    for (const [index, part] of body.entries())
+      for (const variant of variants(part)) yield body.with(index, variant) as JsonValue;
+    return;
+  }
+  if (!isJsonObject(body)) return;
+  for (const [name, part] of Object.entries(body)) {
+    const { [name]: _left, ...rest } = body;
+    yield rest;
+    for (const variant of variants(part)) yield { ...rest, [name]: variant };
+  }
+}
