@@ -27,7 +27,7 @@ describe('A question about an uploaded file', () => {
     const upload = async (content: Uint8Array, name: string) =>
       openai.files.create({ file: await toFile(Buffer.from(content), name), purpose: 'assistants' });
     [{ id: fileId }] = await Promise.all([
-      upload(pdfSample(HARBOUR), 'harbour.pdf'),
+      upload(pdfSample([HARBOUR]), 'harbour.pdf'),
       upload(Buffer.from(TEA), 'tea.txt'),
     ]);
     // The model searches first, and cites the first thing that it was told.
