@@ -42,18 +42,18 @@ try {
 }
 
 /** Orders films, pictures and texts, some of them on days before; answers the id of a film. */
-async function work({ submit, send, waitForTask, database }: TestGateway): Promise<string> {
+async function work(busy: TestGateway): Promise<string> {
   const ids: string[] = [];
   for (const prompt of PROMPTS) {
     const film = { model: 'beta-2.5-preview', prompt, resolution: '480p', size: '16:9', duration: 5 };
-    ids.push(await submit('/v1/videos/generations', film));
+    ids.push(await busy.submit('/v1/videos/generations', film));
     const picture = { model: 'eta-image-2.0', prompt, size: '16:9', resolution: '1K' };
-    ids.push(await submit('/v1/images/generations', picture));
-    await send('POST', '/v1/responses', { model: 'vendor-5', input: prompt });
+    ids.push(await busy.submit('/v1/images/generations', picture));
+    await busy.send('POST', '/v1/responses', { model: 'vendor-5', input: prompt });
   }
-  for (const id of ids) await waitForTask(id, 120_000);
+  for (const id of ids) await busy.waitForTask(id, 120_000);
   // The days before, as the sums keep them.
-  await database.query({
+  await busy.database.query({
     text: `insert into usage_daily (account_id, day, model, api_key_id, kind, requests, amount_micros)
       select account_id, day - n, model, api_key_id, kind, requests * (1 + n % 5), amount_micros * (2 + (n * 7) % 11) / 4
       from usage_daily, generate_series(1, 29) n`,
