@@ -45,7 +45,7 @@ describe('The money that the console shows', () => {
   const entries = async () => {
     const all = [];
     for (let cursor: string | null = ''; cursor !== null;) {
-      const part = `/billing/entries?limit=500${cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`}`;
+      const part: string = `/billing/entries?limit=500${cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`}`;
       const { body } = await owner.call('GET /billing/entries', {}, part);
       all.push(...body.items);
       cursor = body.next_cursor;
