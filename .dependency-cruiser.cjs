@@ -70,7 +70,10 @@ module.exports = {
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
     exclude: { path: '/generated/' },
-    enhancedResolveOptions: { conditionNames: ['source', 'import', 'node', 'default'], exportsFields: ['exports'] },
+    enhancedResolveOptions: {
+      conditionNames: ['gateway-source', 'import', 'node', 'default'],
+      exportsFields: ['exports'],
+    },
     doNotFollow: { path: 'node_modules' },
   },
 };

@@ -13,7 +13,7 @@ const isTypescript = (url = '') => /\.ts(\?|$)/.test(url);
 export async function resolve(specifier, context, nextResolve) {
   const fromSource = isTypescript(context.parentURL) && specifier.startsWith('.');
   const name = fromSource ? specifier.replace(/\.js$/, '.ts') : specifier;
-  return nextResolve(name, { ...context, conditions: ['source', ...context.conditions] });
+  return nextResolve(name, { ...context, conditions: ['gateway-source', ...context.conditions] });
 }
 
 export async function load(url, context, nextLoad) {
