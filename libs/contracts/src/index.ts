@@ -257,7 +257,6 @@ export {
   type FileSearchStep,
   type FoundPage,
   type FoundPassage,
-  HOSTED_KINDS,
   type HostedKind,
   type ListedTool,
   type McpApprovalStep,

@@ -25,7 +25,7 @@ export { addToTopLevelObject } from './text/upstream/top-level-field.js';
 export { McpConnection } from './tools/mcp/mcp-connection.js';
 export { McpFailure } from './tools/mcp/mcp-failure.js';
 export type { McpResult } from './tools/mcp/mcp-result.js';
-export { type OpenTools, openTools, type ToolLimits } from './tools/open-tools.js';
+export { type OpenTools, openTools } from './tools/open-tools.js';
 export { ToolsConfig } from './tools/tools.config.js';
 export { sandboxSearch } from './tools/web-search/sandbox-search.js';
 export { type WebSearch, WebSearchFailure } from './tools/web-search/web-search.js';

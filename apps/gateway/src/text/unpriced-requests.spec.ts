@@ -23,9 +23,12 @@ const insist = (definition: JsonObject): JsonObject => ({
 const LONG_CACHE: JsonObject = { type: 'ephemeral', ttl: '1h' };
 
 const UNPRICED: readonly Unpriced[] = [
-  ...['web_search', 'web_search_preview', 'file_search', 'code_interpreter', 'image_generation'].map(
-    (type): Unpriced => ['responses', insist({ type }), 'tools[0]', type],
-  ),
+  ...['web_search', 'web_search_preview', 'code_interpreter', 'image_generation'].map((type): Unpriced => [
+    'responses',
+    insist({ type }),
+    'tools[0]',
+    type,
+  ]),
   ['responses', insist({ type: 'web_search_preview_2025_03_11' }), 'tools[0]', 'web_search_preview'],
   ['responses', tool({ type: 'computer_use_preview' }), 'tools[0]', 'computer_use_preview'],
   ['responses', tool({ type: 'a_tool_of_tomorrow' }), 'tools[0]', 'a_tool_of_tomorrow'],

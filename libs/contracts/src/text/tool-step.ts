@@ -1,8 +1,8 @@
+import type { FileAttributes } from '../file-search/passage.js';
 import type { JsonObject } from '../json.js';
 
 /** The kinds of tools that the gateway can run where the upstream does not. */
-export const HOSTED_KINDS = ['file_search', 'web_search', 'mcp'] as const;
-export type HostedKind = (typeof HOSTED_KINDS)[number];
+export type HostedKind = 'file_search' | 'web_search' | 'mcp';
 
 /** A place in an uploaded file that answers a search. */
 export interface FoundPassage {
@@ -12,7 +12,7 @@ export interface FoundPassage {
   readonly score: number;
   readonly text: string;
   /** What the caller keeps with the file. */
-  readonly attributes: JsonObject;
+  readonly attributes: FileAttributes;
   /** Where the passage stands in the text of the file, in characters. */
   readonly start: number;
   readonly end: number;

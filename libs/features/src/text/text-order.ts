@@ -1,11 +1,5 @@
 import type { JsonObject } from '#contracts';
-import type { Clock, ForwardedUrls } from '#platform';
-import type { LeavingLimits, TokenCounter } from '#providers';
-import type { TextBilling } from './text-billing.js';
-import type { TextRouter } from './text-router.js';
 import type { TextStyleCodec } from './text-style-codec.js';
-import type { TextUpstreams } from './text-upstreams.js';
-import type { HostedTools } from './hosted-tools/hosted-tools.js';
 
 /** A checked request of one style. */
 export interface TextOrder<Body> {
@@ -32,16 +26,4 @@ export interface TextOrder<Body> {
   readonly onToolsLeftOut?: (names: readonly string[]) => void;
   /** Told the finished native answer of a style that can be referred to; the end of a stream waits for it. */
   readonly remember?: (answer: JsonObject) => Promise<void>;
-}
-
-/** What text is answered with. */
-export interface TextParts {
-  readonly router: TextRouter;
-  readonly billing: TextBilling;
-  readonly upstreams: TextUpstreams;
-  readonly leaving: LeavingLimits;
-  readonly counter: () => Promise<TokenCounter>;
-  readonly clock: Clock;
-  readonly urls: ForwardedUrls;
-  readonly hosted: HostedTools;
 }

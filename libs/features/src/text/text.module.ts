@@ -9,6 +9,8 @@ import {
 import { createCooldowns, Cooldowns, ForwardedUrls, signals, systemClock } from '#platform';
 import { loadTokenCounter, type OpenTextProviders } from '#providers';
 import { PLATFORM, type Platform } from '#runtime';
+import { FileSearch } from '../file-search/file-search.js';
+import { FileSearchModule } from '../file-search/file-search.module.js';
 import { Reservations } from '../billing/ledger/reservations.js';
 import { LedgerModule } from '../billing/ledger/ledger.module.js';
 import { LimitsModule } from '../limits/limits.module.js';
@@ -64,7 +66,7 @@ class TextLifetime implements OnModuleInit, OnModuleDestroy {
 
 /** Answering text requests in every style over the upstreams there are. */
 @Module({
-  imports: [LedgerModule, LimitsModule, PricesModule],
+  imports: [FileSearchModule, LedgerModule, LimitsModule, PricesModule],
   providers: [
     Reservations,
     EmbeddingsRouter,
@@ -92,11 +94,12 @@ class TextLifetime implements OnModuleInit, OnModuleDestroy {
       // Chooses the clock, the tokenizer, and from the configuration whose URLs an upstream may fetch, and what the gateway
       // runs itself within which bounds.
       provide: TextService,
-      inject: [TextRouter, LedgerTextBilling, TextUpstreams, OPEN_PROVIDERS, PLATFORM],
+      inject: [TextRouter, LedgerTextBilling, TextUpstreams, FileSearch, OPEN_PROVIDERS, PLATFORM],
       useFactory: (
         router: TextRouter,
         billing: LedgerTextBilling,
         upstreams: TextUpstreams,
+        passages: FileSearch,
         { leaving, tools }: OpenTextProviders,
         { fetcher, config }: Platform,
       ) =>
@@ -108,7 +111,7 @@ class TextLifetime implements OnModuleInit, OnModuleDestroy {
           counter: loadTokenCounter,
           clock: systemClock,
           urls: new ForwardedUrls(fetcher, config.media.MEDIA_FETCH_ALLOW),
-          hosted: new HostedTools({ router, upstreams, open: tools, fetcher, passages: undefined }),
+          hosted: new HostedTools({ router, upstreams, open: tools, fetcher, passages }),
         }),
     },
   ],

@@ -49,18 +49,19 @@ upstreams:
  * Starts both. Call `stop` in `afterAll`.
  *
  * @param environment further variables, as an operator would set them.
- * @param upstream how long each upstream may say nothing, further settings of each, and further upstreams, in YAML.
+ * @param upstream how long each upstream may say nothing, further settings of each, and further upstreams, in YAML; and
+ * whether there are workers, which files are read by.
  */
 export async function startTextGateway(
   environment: Record<string, string> = {},
-  { idleSeconds = 30, settings = '', more = '' } = {},
+  { idleSeconds = 30, settings = '', more = '', workers = false } = {},
 ): Promise<TextGateway> {
   const vendor = await FakeTextVendor.start();
   const folder = await mkdtemp(join(tmpdir(), 'gateway-upstreams-'));
   const file = join(folder, 'upstreams.yaml');
   await writeFile(file, upstreams(vendor.baseUrl, idleSeconds, settings && `, ${settings}`) + more);
   const gateway = await startTestGateway({
-    workers: false,
+    workers,
     environment: { UPSTREAMS_FILE: file, VENDOR_KEY: 'sk-vendor', TEXT_RETRY_SECONDS: '0', ...environment },
   });
   return {

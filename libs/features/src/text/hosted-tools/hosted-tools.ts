@@ -34,8 +34,7 @@ export interface HostedToolsParts {
   readonly fetcher: SafeFetcher;
   readonly upstreams: TextUpstreams;
   readonly router: TextRouter;
-  /** Undefined where no files are kept. */
-  readonly passages: PassageSearch | undefined;
+  readonly passages: PassageSearch;
 }
 
 /** A planned request with what is known of it, and what it is paid with. */
@@ -142,8 +141,7 @@ export class HostedTools {
   }
 
   #canRun(kind: HostedKind, model: string): boolean {
-    if (kind === 'file_search') return this.#parts.passages !== undefined;
-    return kind === 'mcp' || this.#webSearch(model) !== undefined;
+    return kind !== 'web_search' || this.#webSearch(model) !== undefined;
   }
 
   /** What the sandbox answers with nothing set up needs no engine. */

@@ -1,4 +1,4 @@
-import type { HostedKind, JsonObject } from '#contracts';
+import type { HostedKind, SearchFilter } from '#contracts';
 
 interface Wish {
   /** Where it stands in the request, `tools[1]`; what stands below belongs to it. */
@@ -12,7 +12,7 @@ export interface FileSearchWish extends Wish {
   readonly stores: readonly string[] | 'default';
   /** The most passages of one search. */
   readonly limit: number;
-  readonly filters: JsonObject | undefined;
+  readonly filters: SearchFilter | undefined;
   readonly scoreThreshold: number | undefined;
 }
 

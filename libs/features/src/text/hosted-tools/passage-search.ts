@@ -1,4 +1,4 @@
-import type { FoundPassage, JsonObject } from '#contracts';
+import type { FoundPassage, SearchFilter } from '#contracts';
 
 /** One search of an account's files. */
 export interface PassageQuery {
@@ -8,7 +8,7 @@ export interface PassageQuery {
   readonly query: string;
   readonly limit: number;
   /** Comparisons of attributes, in the form of the files interface. */
-  readonly filters?: JsonObject | undefined;
+  readonly filters?: SearchFilter | undefined;
   /** 0 to 1. */
   readonly scoreThreshold?: number | undefined;
 }

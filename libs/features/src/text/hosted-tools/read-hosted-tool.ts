@@ -1,4 +1,4 @@
-import { GatewayError, isJsonObject, type JsonObject, toolName } from '#contracts';
+import { GatewayError, isJsonObject, type JsonObject, readSearchFilter, toolName } from '#contracts';
 import type { ApprovalRule, FileSearchWish, HostedWish, McpWish, WebSearchWish } from './hosted-wish.js';
 
 export const PASSAGES = 10;
@@ -80,7 +80,7 @@ function readFileSearch(tool: JsonObject, param: string): FileSearchWish {
     params: [param],
     stores: stores.length === 0 ? 'default' : stores,
     limit: wholeIn(tool['max_num_results'], `${param}.max_num_results`, MOST_FOUND) ?? PASSAGES,
-    filters: objectIn(tool['filters'], `${param}.filters`),
+    filters: tool['filters'] == null ? undefined : readSearchFilter(tool['filters'], `${param}.filters`),
     scoreThreshold: threshold ?? undefined,
   };
 }

@@ -36,7 +36,7 @@ export const withoutListed = <Tool>(
 };
 
 /** What an entry of a choice names, when it is a tool that the gateway could run. */
-export function referenceOf(sent: unknown): HostedReference | undefined {
+function referenceOf(sent: unknown): HostedReference | undefined {
   if (!isJsonObject(sent)) return undefined;
   const { type, server_label: label, name } = sent as JsonObject;
   const kind = typeof type === 'string' ? toolName(type).replace(/_preview$/, '') : '';

@@ -37,7 +37,7 @@ export interface Outcome {
 /** What runs tools for one request. */
 export interface RunnerParts {
   readonly accountId: string;
-  readonly passages: PassageSearch | undefined;
+  readonly passages: PassageSearch;
   readonly web: WebSearch | undefined;
   readonly servers: McpServers;
   readonly sources: Sources;
@@ -105,7 +105,6 @@ export class ToolRunner {
     signal: AbortSignal,
   ): Promise<Outcome> {
     const { passages: search, accountId, sources } = this.#parts;
-    if (!search) return refused(begun, 'Files cannot be searched here.');
     if (begun.query === '') return refused(begun, NO_QUERY);
     const { stores: vectorStoreIds, limit, filters, scoreThreshold } = wish;
     const query = { accountId, vectorStoreIds, query: begun.query, limit, filters, scoreThreshold };
