@@ -88,7 +88,7 @@ describe('The facts of the routes', () => {
     );
   });
 
-  it('take large bodies only where pictures are sent', () => {
+  it('take large bodies only where pictures or files are sent', () => {
     const large = where(({ method, facts }) => method !== 'GET' && facts.body !== 'fields' && facts.body !== 'unread');
     expect(large).toEqual(
       where(
@@ -96,7 +96,8 @@ describe('The facts of the routes', () => {
           (method === 'POST' && isTextStyle(facts.style) && !path.endsWith('/cancel')) ||
           (facts.style === 'console' && facts.cost === 'text') ||
           facts.cost === 'task' ||
-          path.endsWith('/quote'),
+          path.endsWith('/quote') ||
+          (method === 'POST' && path.endsWith('/v1/files')),
       ),
     );
   });
