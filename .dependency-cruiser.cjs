@@ -2,7 +2,7 @@
 const LAYERS = ['contracts', 'platform', 'media', 'sandbox-media', 'providers', 'runtime', 'features'];
 
 /** Test code: specs, the testing library, and what a module keeps in a folder `testing` for its own specs. */
-const TESTS = '\\.spec\\.ts$|^libs/testing/|^(apps|libs)/.+/testing/';
+const TESTS = '\\.spec\\.ts$|^libs/testing/|^apps/console/test/|^(apps|libs)/.+/testing/';
 
 const noUpwardImport = LAYERS.map((layer, index) => ({
   name: `${layer}-imports-only-below`,

@@ -90,7 +90,7 @@ export const routeFiles = (sources) =>
       .map(([file, source]) => {
         const controller = source.statements.find((node) => ts.isClassDeclaration(node)).name.text;
         const described = source.statements
-          .filter((node) => ts.isImportDeclaration(node) && /\.openapi\.js$/.test(node.moduleSpecifier.text))
+          .filter((node) => ts.isImportDeclaration(node) && node.moduleSpecifier.text.endsWith('.openapi.js'))
           .map((node) => `${file}: ${node.moduleSpecifier.text}`);
         return [...new Set([...filesNaming(sources, controller), ...described])];
       }),

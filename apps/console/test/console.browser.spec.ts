@@ -8,7 +8,6 @@ import {
   refusal,
   dress,
   enter,
-  layoutShift,
   loaded,
   openConsole,
   overhang,
@@ -23,8 +22,6 @@ const IMAGES = '/v1/images/generations';
 const PICTURE = { model: 'eta-image-2.0', prompt: 'a lighthouse', size: '1:1', resolution: '1K' };
 /** What hostile people would write if a page believed them. */
 const HOSTILE = `"><img src=x onerror=alert(1)><script>alert(2)</script>'&quot;`;
-/** Of the screen, as browsers count it. */
-const SHIFT_MAX = 0.02;
 const WIDTHS = { wide: 1280, narrow: 390 } as const;
 
 describeWithBrowser('The console in Chromium', (startBrowser) => {
@@ -259,8 +256,6 @@ describeWithBrowser('The console in Chromium', (startBrowser) => {
     const wrong: string[] = [];
     for (const path of pagesOf(gateway.accountId, taskId, failedTaskId)) {
       await show(path);
-      const shift = await layoutShift(page);
-      if (shift > SHIFT_MAX) wrong.push(`${path}: what was shown moved by ${shift.toFixed(3)}`);
       for (const look of looks) {
         const [theme, width] = look.split(' ') as ['light' | 'dark', keyof typeof WIDTHS];
         await dress(page, theme, WIDTHS[width]);

@@ -29,8 +29,8 @@ describeWithBrowser('What people come to the console for, in Chromium', (startBr
   let receiver: Server;
   let hook: string;
   const received: Received[] = [];
-  /** What the receiver answers next; then 204. */
-  const answers: number[] = [];
+  /** What the receiver answers now; the gateway tries again by itself, so it does not say how often. */
+  let answer = 204;
 
   beforeAll(async () => {
     receiver = createServer((request, response) => {
@@ -38,7 +38,7 @@ describeWithBrowser('What people come to the console for, in Chromium', (startBr
       request.on('data', (chunk: Buffer) => chunks.push(chunk));
       request.on('end', () => {
         received.push({ headers: request.headers as Record<string, string>, body: Buffer.concat(chunks).toString() });
-        response.writeHead(answers.shift() ?? 204).end('<b>not</b> taken');
+        response.writeHead(answer).end('<b>not</b> taken');
       });
     }).listen(0, '127.0.0.1');
     await once(receiver, 'listening');
@@ -83,21 +83,23 @@ describeWithBrowser('What people come to the console for, in Chromium', (startBr
       await page.locator('dialog .button.primary').click();
       await page.locator('dialog').waitFor({ state: 'detached' });
 
-      answers.push(500);
+      answer = 500;
       await gateway.waitForTask(await gateway.submit('/v1/images/generations', PICTURE));
-      await eventually(() => received.length === 1);
+      await eventually(() => received.length > 0);
       await show('/webhooks');
       const row = page.getByRole('region', { name: 'Deliveries' }).locator('tbody tr');
       await eventually(async () => {
         await show('/webhooks');
-        return (await row.getByText('500').count()) === 1;
+        return (await row.getByText('500').count()) > 0;
       });
       await row.first().getByRole('link').first().click();
-      await page.getByRole('region', { name: 'Attempts' }).getByText('500').waitFor();
+      await page.getByRole('region', { name: 'Attempts' }).getByText('500').first().waitFor();
+      const before = received.length;
+      answer = 204;
       await page.getByRole('button', { name: 'Send again' }).click();
       await page.getByText('It is on its way again.').waitFor();
-      await eventually(() => received.length === 2);
-      const [first, second] = received;
+      await eventually(() => received.length > before);
+      const [first, second] = [received[0], received.at(-1)];
       expect(second?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
       expect(new Webhook(secret).verify(second?.body ?? '', second?.headers ?? {})).toMatchObject({
         type: 'task.completed',
@@ -105,14 +107,14 @@ describeWithBrowser('What people come to the console for, in Chromium', (startBr
       await eventually(async () => {
         await page.reload();
         await loaded(page);
-        return (await page.getByRole('region', { name: 'Attempts' }).getByText('204').count()) === 1;
+        return (await page.getByRole('region', { name: 'Attempts' }).getByText('204').count()) > 0;
       });
 
       await show('/webhooks');
       await page.getByRole('button', { name: `Actions: ${hook}` }).click();
       await page.getByRole('menuitem', { name: 'Send a test' }).click();
       await page.getByText('A test is on its way').waitFor();
-      await eventually(() => received.length === 3);
+      await eventually(() => received.some(({ body }) => body.includes('webhook.test')));
       expect(await violations(page)).toEqual([]);
     },
     LONG_MS,

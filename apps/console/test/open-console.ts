@@ -126,30 +126,6 @@ export async function bareSentences(page: Page): Promise<string[]> {
 export const overhang = (page: Page): Promise<number> =>
   page.evaluate(() => Math.max(0, document.documentElement.scrollWidth - innerWidth));
 
-/** How far what a page showed first has moved since, as browsers count it (cumulative layout shift). */
-export const layoutShift = (page: Page): Promise<number> =>
-  page.evaluate(
-    () =>
-      new Promise<number>((resolve) => {
-        let sum = 0;
-        const add = (entries: PerformanceEntryList) => {
-          for (const entry of entries as (PerformanceEntry & { value: number; hadRecentInput: boolean })[]) {
-            if (!entry.hadRecentInput) sum += entry.value;
-          }
-        };
-        const observer = new PerformanceObserver((list) => add(list.getEntries()));
-        observer.observe({ type: 'layout-shift', buffered: true });
-        // Entries that were kept arrive before the second picture.
-        requestAnimationFrame(() =>
-          requestAnimationFrame(() => {
-            add(observer.takeRecords());
-            observer.disconnect();
-            resolve(sum);
-          }),
-        );
-      }),
-  );
-
 /** Plays a video until its first picture is shown; answers how wide that is, in pixels. */
 export const playedWidth = (video: Locator): Promise<number> =>
   video.evaluate(async (element: HTMLVideoElement) => {

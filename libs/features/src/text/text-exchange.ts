@@ -40,6 +40,8 @@ export interface Exchange {
   readonly requestId: string;
   /** The usage the upstream has told until now. */
   told(): TextUsage | undefined;
+  /** What the upstream has written and no event has told yet. */
+  heldBack(): string;
   onOver(whenOver: () => void): void;
   usageOf(told: TextUsage | undefined, produced: string): Promise<TextUsage>;
   settle(end: ExchangeEnd): void;
@@ -79,7 +81,6 @@ export class TextExchange implements Exchange {
     return this.#progress?.told();
   }
 
-  /** What the upstream has written and no event has told yet. */
   heldBack(): string {
     return this.#progress?.heldBack?.() ?? '';
   }

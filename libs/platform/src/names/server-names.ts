@@ -44,12 +44,7 @@ export class ServerNames {
   }
 
   /** For the option `lookup` of sockets, agents and pools. */
-  readonly lookup: LookupFunction = (host, options, done) => {
-    this.addressesOf(host).then(
-      (addresses) => answer(host, addresses, options, done),
-      (error: NodeJS.ErrnoException) => done(error, '', 0),
-    );
-  };
+  readonly lookup: LookupFunction = (host, options, done) => void this.tell(host, options, done);
 
   /** @throws Error with the code `ENOTFOUND` or `ETIMEDOUT`. */
   async addressesOf(host: string): Promise<readonly ResolvedAddress[]> {
@@ -63,6 +58,16 @@ export class ServerNames {
       const known = isMissing(error) ? undefined : this.last.get(host);
       return known ?? this.askSystem(host, error);
     }
+  }
+
+  private async tell(host: string, options: LookupOptions, done: Done): Promise<void> {
+    let addresses: readonly ResolvedAddress[];
+    try {
+      addresses = await this.addressesOf(host);
+    } catch (error) {
+      return done(error as NodeJS.ErrnoException, '', 0);
+    }
+    answer(host, addresses, options, done);
   }
 
   /** Of all that a short name may stand for, the first there is. A silent server is not asked for the others. */

@@ -1,5 +1,4 @@
 import { Cluster, Redis } from 'ioredis';
-import type { ResolvedAddress } from '../names/hosts-file.js';
 import { type ServerNames, serverNames } from '../names/server-names.js';
 import type { RedisAddress } from './redis-address.js';
 import { connectorBy } from './redis-connector.js';
@@ -83,18 +82,11 @@ function connectCluster(
     enableOfflineQueue,
     clusterRetryStrategy: retryStrategy,
     dnsLookup: (host, done) =>
-      void firstAddress(names, host).then(
-        ({ address, family }) => done(null, address, family),
-        (error: NodeJS.ErrnoException) => done(error, ''),
+      names.lookup(host, {}, (error, address, family) =>
+        done(error, typeof address === 'string' ? address : '', family),
       ),
     redisOptions: { ...redisOptions, ...loginOf(address) },
   });
-}
-
-async function firstAddress(names: ServerNames, host: string): Promise<ResolvedAddress> {
-  const [first] = await names.addressesOf(host);
-  if (!first) throw new Error(`ENOTFOUND ${host}`);
-  return first;
 }
 
 const retryStrategy = (attempt: number): number => Math.min(attempt * 100, RECONNECT_DELAY_MAX_MS);

@@ -201,7 +201,7 @@ describeWithRedis('the notifier on Redis', (redisUrl) => {
     const notifier = await createTaskNotifier(configOf({ REDIS_URL: 'redis://127.0.0.1:1' }), 'postgresql://unused');
     notifier.listen('image', { concurrency: 1 }, async () => undefined);
     notifier.notify('image', ['task_1']);
-    await notifier.close(100);
+    await expect(notifier.close(100)).resolves.toBeUndefined();
   });
 
   notifierContract(() =>

@@ -48,7 +48,7 @@ describe('Marks of sources in a text', () => {
       expect(read.citations.map((citation) => citation.text)).toEqual(stretches);
       for (const { start, end, text: words } of read.citations) expect(read.text.slice(start, end)).toBe(words);
     }
-    expect(readIn([...sent]).text).toBe(text);
+    expect(readIn(Array.from(sent)).text).toBe(text);
   });
 
   it('name the source that has the number', () => {

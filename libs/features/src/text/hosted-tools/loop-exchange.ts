@@ -120,6 +120,10 @@ export class LoopExchange implements Exchange {
     return this.#round?.exchange.told();
   }
 
+  heldBack(): string {
+    return this.#round?.exchange.heldBack() ?? '';
+  }
+
   onOver(whenOver: () => void): void {
     if (this.#isOver) whenOver();
     else this.#whenOver = whenOver;
@@ -147,7 +151,8 @@ function endOf(round: Round, end: ExchangeEnd): ExchangeEnd {
   if (round.usage) return { usage: round.usage, produced: round.produced, status, tools: round.uses };
   const isFree = end.isUnseen !== true && !end.usage && end.produced === '';
   if (isFree) return { ...end, tools: round.uses };
-  return { ...end, usage: round.exchange.told(), produced: round.produced, tools: round.uses };
+  const produced = round.produced + round.exchange.heldBack();
+  return { ...end, usage: round.exchange.told(), produced, tools: round.uses };
 }
 
 const NOTHING: TextUsage = {

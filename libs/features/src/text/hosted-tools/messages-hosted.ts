@@ -67,7 +67,7 @@ export const messagesHosted: HostedStyle<MessagesRequest> = {
       ...(servers && { mcp_servers: servers }),
       ...(choice && forced.length === 0 && { tool_choice: choice }),
     };
-    return { body: stripped as MessagesRequest, forced, only: undefined };
+    return { body: stripped, forced, only: undefined };
   },
   maxCalls: () => undefined,
   approvals: () => [],
