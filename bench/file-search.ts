@@ -15,6 +15,8 @@ const FILES = 20;
 const SEARCHES = 400;
 const P95_BAR_MS = 50;
 
+const isChinese = (text: string): boolean => /\p{Script=Han}/u.test(text);
+
 const folder = await mkdtemp(join(tmpdir(), 'bench-search-'));
 const postgres = await startEmbeddedPostgres(folder);
 await migrate(postgres.url);
@@ -124,8 +126,6 @@ async function measureQuality(): Promise<void> {
     console.log(`| ${name} (${ranks.length}) | ${share(1)} | ${share(5)} | ${mrr.toFixed(2)} |`);
   }
 }
-
-const isChinese = (text: string): boolean => /\p{Script=Han}/u.test(text);
 
 /** Which place the right text has for each query; infinite where it is not among ten. */
 async function ranksOf(ids: readonly string[], isWanted: (text: string, nth: number) => boolean): Promise<number[]> {
