@@ -183,4 +183,14 @@ describe('The files of an account', () => {
     await expect((await key(['generate'])).files.list()).rejects.toMatchObject({ status: 403 });
     expect((await (await key(['files'])).files.list()).data).toEqual([]);
   });
+
+  it('are not searched for a text request of a key whose scopes lack them', async () => {
+    const account = await api.newAccount({ unlimited: true });
+    const status = async (scopes: string[]): Promise<number> => {
+      const { key } = await api.newKey(account.id, { scopes });
+      const body = { model: 'vendor-5', input: 'What do our files say?', tools: [{ type: 'file_search' }] };
+      return (await api.withKey(key, '/v1/responses', 'POST', body)).status;
+    };
+    expect([await status(['generate']), await status(['generate', 'files'])]).toEqual([403, 200]);
+  });
 });

@@ -11,6 +11,8 @@ export interface TextOrder<Body> {
     readonly apiKeyId: string;
     /** Empty: every model is allowed. */
     readonly allowedModels: readonly string[];
+    /** What the key is limited to (`KEY_SCOPES`); empty: everything. */
+    readonly scopes: readonly string[];
   };
   readonly codec: TextStyleCodec<Body>;
   readonly model: string;

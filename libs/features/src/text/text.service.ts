@@ -1,6 +1,7 @@
 import { GatewayError, type CollectedReply, type RequestUses, requestUses, type TextReply } from '#contracts';
 import { type ForwardedUrls, nextTurn } from '#platform';
 import { countableText, type TokenCounter } from '#providers';
+import { expectScope } from '../accounts/key-scopes.js';
 import { ReplyCollector, producedText } from './collect-reply.js';
 import { countableRequest } from './countable-request.js';
 import { estimateInput } from './estimate-tokens.js';
@@ -217,6 +218,8 @@ export class TextService {
     if (isLarge(order)) await nextTurn();
     const asked = requestUses(codec.style, asJson(body as object));
     const plan = this.#hosted.plan(codec.style, body, asked, model);
+    // What a search cites is the account's files, as if they were read.
+    if (plan?.wishes.some(({ kind }) => kind === 'file_search')) expectScope(caller, 'files');
     const uses = plan?.uses ?? asked;
     const routes = this.#router.expectModel(model, uses.unpriced, codec.style);
     const resolvesNames = routes.some(({ upstream }) => upstream.fetchesUrls);
