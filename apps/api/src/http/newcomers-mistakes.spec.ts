@@ -35,10 +35,8 @@ describe('A request with a typical mistake', () => {
   });
 
   it.each([
-    ['POST', '/v1/files', 'send them inside the request'],
-    ['GET', '/v1/files/file_1', 'send them inside the request'],
-    ['POST', '/upload/v1beta/files', 'send them inside the request'],
-    ['POST', '/v1/uploads', 'send them inside the request'],
+    ['POST', '/upload/v1beta/files', 'POST /v1/files'],
+    ['POST', '/v1/uploads', 'POST /v1/files'],
     ['POST', '/v1/batches', 'send the requests one by one'],
     ['POST', '/v1/messages/batches', 'send the requests one by one'],
     ['POST', '/v1/conversations', 'previous_response_id'],
@@ -54,11 +52,8 @@ describe('A request with a typical mistake', () => {
     const headers = { authorization: `Bearer ${TEST_KEY}` };
     const body = new FormData();
     body.set('file', new Blob(['x']), 'x.txt');
-    const answer = await fetch(`${gateway.baseUrl}/v1/files`, { method: 'POST', headers, body });
-    expect([answer.status, await answer.text()]).toEqual([
-      404,
-      expect.stringContaining('send them inside the request'),
-    ]);
+    const answer = await fetch(`${gateway.baseUrl}/v1/uploads`, { method: 'POST', headers, body });
+    expect([answer.status, await answer.text()]).toEqual([404, expect.stringContaining('POST /v1/files')]);
   });
 
   it('shows strangers nothing of the admin API, and its holder the nearest route', async () => {

@@ -18,7 +18,7 @@ const TEXT_ELSEWHERE = /^(chat\/)?complet(e|ions?)$|^chat$|^generate(-?text)?$/;
 const NOT_OFFERED: readonly (readonly [RegExp, string])[] = [
   [
     /^(upload\/(v\d+(beta)?\/)?)?(files|uploads)(\/|$)/,
-    'No files are kept: send them inside the request, as base64 or as a public URL.',
+    'Files are uploaded whole, as multipart/form-data to POST /v1/files; or send them inside the request, as base64 or as a public URL.',
   ],
   [
     /^((messages\/)?batches|models\/[^/]*:batch\w+)(\/|$)/,
