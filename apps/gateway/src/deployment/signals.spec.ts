@@ -18,12 +18,13 @@ interface Dashboard {
 const OF_PROMETHEUS = new Set(['up']);
 /** Told by other processes of an installation: the exporters beside Postgres and Redis. */
 const OF_EXPORTERS = /^(redis|pg)_/;
-/** Have no sample until something fails, or a media upstream tells what it costs; this gateway has none of both. */
+/** Have no sample until something fails, or a media upstream has costs or an allowance; here is neither. */
 const SILENT_WHEN_WELL = new Set([
   'gateway_metrics_source_failures_total',
   'gateway_media_price_below_cost',
   'gateway_media_cost_worth_micros_total',
   'gateway_media_charged_micros_total',
+  'gateway_media_allowance_spent_total',
 ]);
 /** More values than there are models would mean that a label takes whatever a request brings. */
 const MOST_VALUES = 100;
