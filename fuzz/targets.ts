@@ -81,6 +81,17 @@ const GEMINI = {
   generation_config: { max_output_tokens: 16 },
   tools: [{ functionDeclarations: [{ name: 'f', parameters: SCHEMA }] }],
 };
+const STORE = {
+  name: 'harbour',
+  metadata: { Any: '1', any: '2' },
+  expires_after: { anchor: 'last_active_at', days: 7 },
+};
+const SEARCH = {
+  query: 'the keeper of the lighthouse',
+  filters: { type: 'and', filters: [{ type: 'eq', key: 'Year', value: 1871 }] },
+  max_num_results: 5,
+  ranking_options: { score_threshold: 0.2 },
+};
 const VERSION = { 'anthropic-version': '2023-06-01' };
 
 const post = (path: string, good: unknown, headers = {}): Target => ({ method: 'POST', path, good, headers });
@@ -109,4 +120,11 @@ export const TARGETS: readonly Target[] = [
   post('/v1/webhooks/endpoints/we_1/rotate-secret', {}),
   post('/v1/webhooks/signing-secret/rotate', {}),
   post('/v1/webhooks/deliveries/msg_1/resend', {}),
+  post('/v1/vector_stores', STORE),
+  post('/v1/vector_stores/vs_1', STORE),
+  post('/v1/vector_stores/vs_1/search', SEARCH),
+  post('/v1/vector_stores/vs_1/files', { file_id: 'file-1', attributes: { Year: 1871 } }),
+  post('/v1/vector_stores/vs_1/files/file-1', { attributes: { Year: 1871, year: 'that' } }),
+  post('/v1/vector_stores/vs_1/file_batches', { file_ids: ['file-1', 'file-2'] }),
+  post('/v1/vector_stores/vs_1/file_batches/vsfb_1/cancel', {}),
 ];
