@@ -68,14 +68,9 @@ const addressRequests = (url: string): readonly Request[] => [
 /** What the vendor would bill beyond tokens, or what belongs to its account and so to all tenants. */
 const UNPRICED: readonly Request[] = [
   asked('/v1/responses', { ...TEXT, service_tier: 'priority' }),
-  ...[
-    'web_search',
-    'image_generation',
-    'code_interpreter',
-    'file_search',
-    'computer_use_preview',
-    'a_tool_of_tomorrow',
-  ].map((type) => asked('/v1/responses', { ...TEXT, tools: [{ type }] })),
+  ...['web_search', 'image_generation', 'code_interpreter', 'computer_use_preview', 'a_tool_of_tomorrow'].map((type) =>
+    asked('/v1/responses', { ...TEXT, tools: [{ type }] }),
+  ),
   asked('/v1/responses', {
     model: MODEL,
     input: [{ role: 'user', content: [{ type: 'input_file', file_id: 'file_of_another_tenant' }] }],

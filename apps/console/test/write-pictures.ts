@@ -1,6 +1,6 @@
 // Writes the pictures of the documentation: pages of the console over a gateway with a day of work, as the tests open them.
 // `npm run console-pictures`.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium, type Page } from 'playwright-core';
@@ -68,6 +68,7 @@ async function picture(page: Page, path: string, theme: 'light' | 'dark', name: 
   await loaded(page);
   await page.waitForLoadState('networkidle');
   const png = await page.screenshot();
+  await mkdir(FOLDER, { recursive: true });
   await writeFile(join(FOLDER, `console-${name}.webp`), await toWebp(page, png));
 }
 
