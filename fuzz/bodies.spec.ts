@@ -34,13 +34,13 @@ describe('Hostile bodies', () => {
   it('get answers that a client can be blamed for, and stop nobody', async () => {
     const order = { baseUrl: hostile.gateway.baseUrl, keys: hostile.keys, count: BODIES, seed: 1 };
     // The first run loads what is loaded on first use. What a body does, it does every time; the rest is the machine.
-    const busyMs: number[] = [];
-    for (let run = 0; run < 3; run += 1) {
+    let busyMs = Number.POSITIVE_INFINITY;
+    for (let run = 0; run < 3 && busyMs >= yardstickMs(); run += 1) {
       const report = await fuzzBodies(order);
       expect(report).toMatchObject({ wrong: [], sent: BODIES });
-      busyMs.push(report.longestStop.busyMs);
+      busyMs = Math.min(busyMs, report.longestStop.busyMs);
     }
-    expect(Math.min(...busyMs)).toBeLessThan(yardstickMs());
+    expect(busyMs).toBeLessThan(yardstickMs());
   });
 
   const inline = (data: string): string =>
