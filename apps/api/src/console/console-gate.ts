@@ -55,9 +55,12 @@ export function consoleGate({ sessions, operators, platform }: GateParts): Reque
   };
 }
 
-function accessOf({ method, match }: Request): ConsoleAccess {
-  const path = match.pattern?.slice(CONSOLE_API.length);
-  return ACCESS[`${method === 'HEAD' ? 'GET' : method} ${path}`] ?? UNKNOWN;
+/** @throws GatewayError `permission_denied` for a route that is served and that the table does not name. */
+function accessOf({ method, match: { pattern } }: Request): ConsoleAccess {
+  if (!pattern?.startsWith(CONSOLE_API)) return UNKNOWN;
+  const access = ACCESS[`${method === 'HEAD' ? 'GET' : method} ${pattern.slice(CONSOLE_API.length)}`];
+  if (!access) throw new GatewayError('permission_denied', 'Nobody may use this route of the console.');
+  return access;
 }
 
 async function sessionOf(

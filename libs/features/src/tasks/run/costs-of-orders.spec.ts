@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { VendorCost } from '#contracts';
 import { pngSample } from '#testing';
 import { MediaUpstreams } from '../../media-upstreams/media-upstreams.js';
-import type { ClaimedTask } from '../task-row.js';
+import { attempt, order, orderTogether } from './testing/order-tasks.js';
 import { ScriptedUpstream } from './testing/scripted-upstream.js';
 import { openTaskBench, type TaskBench } from './testing/task-bench.js';
 
@@ -25,22 +25,6 @@ describe('What handing over costs', () => {
     second = new ScriptedUpstream(`second-${round}`);
     upstreams.exchange([first.routed()]);
   });
-
-  async function attempt(taskId: string): Promise<string> {
-    await bench.start.run(await bench.claim(taskId), never);
-    return (await bench.row(taskId)).state;
-  }
-  const order = async (): Promise<[taskId: string, state: string]> => {
-    const taskId = await bench.submit();
-    return [taskId, await attempt(taskId)];
-  };
-  /** Claims so many tasks, and then starts them at the same time. */
-  async function orderTogether(times: number): Promise<string[]> {
-    const claimed: ClaimedTask[] = [];
-    for (let turn = 0; turn < times; turn += 1) claimed.push(await bench.claim(await bench.submit()));
-    await Promise.all(claimed.map((task) => bench.start.run(task, never)));
-    return Promise.all(claimed.map(async ({ id }) => (await bench.row(id)).state));
-  }
 
   describe('at an upstream that answers with the files', () => {
     beforeEach(() => {
@@ -80,7 +64,7 @@ describe('What handing over costs', () => {
       const billing = { unit: 'image', variant: 'default', settle: 'per-output', quantity: 3 } as const;
       const parameters = { model: 'eta-image-2.0', prompt: 'a lighthouse', size: '1:1', resolution: '1K', n: 3 };
       const taskId = await bench.submit({ billing, parameters, holdMicros: 105_000n });
-      await attempt(taskId);
+      await attempt(bench, taskId);
       await bench.store.run(await bench.claim(taskId), never);
       const { rows } = await bench.database.query({
         text: `select status, amount_micros, quantity, cost_micros, cost_unit, cost_worth_micros from usage_record where task_id = $1`,
@@ -100,7 +84,7 @@ describe('What handing over costs', () => {
         if (told) call.note({ cost: told });
         return { kind: 'finished', outputs: [] };
       };
-      const [taskId] = await order();
+      const [taskId] = await order(bench);
       await bench.store.run(await bench.claim(taskId), never);
       const { rows } = await bench.database.query({
         text: 'select status, amount_micros, cost_micros, cost_worth_micros from usage_record where task_id = $1',
@@ -129,7 +113,7 @@ describe('What handing over costs', () => {
       ['what a month may cost', { spendPerMonthMicros: 1_200n }],
     ])('is never handed more, whoever hands over at the same time: %s', async (_, allowance) => {
       within(allowance);
-      const states = await orderTogether(6);
+      const states = await orderTogether(bench, 6);
       expect([first.taken.length, states.filter((state) => state === 'running').length]).toEqual([3, 3]);
       expect(await used()).toEqual([
         { orders: 3n, spend_micros: 1_200n },
@@ -142,7 +126,7 @@ describe('What handing over costs', () => {
       async (kind) => {
         within({ ordersPerDay: 1 });
         first.fail(kind);
-        await order();
+        await order(bench);
         expect(await used()).toEqual([
           { orders: 0n, spend_micros: 0n },
           { orders: 0n, spend_micros: 0n },
@@ -154,9 +138,9 @@ describe('What handing over costs', () => {
       within({ ordersPerDay: 1 });
       first.traits = { ...first.traits, repeatStart: 'idempotent' };
       first.fail('ambiguous');
-      const [taskId] = await order();
+      const [taskId] = await order(bench);
       first.onStart = async (asked) => first.take(asked);
-      expect(await attempt(taskId)).toBe('running');
+      expect(await attempt(bench, taskId)).toBe('running');
       expect(await used()).toEqual([
         { orders: 1n, spend_micros: 400n },
         { orders: 1n, spend_micros: 400n },
@@ -168,8 +152,8 @@ describe('What handing over costs', () => {
         first.routed({ limits: { allowance: { ordersPerDay: 1 } } }),
         second.routed({ priority: 1 }),
       ]);
-      await order();
-      const [, state] = await order();
+      await order(bench);
+      const [, state] = await order(bench);
       expect([state, first.taken.length, second.taken.length]).toEqual(['running', 1, 1]);
       upstreams.exchange([first.routed({ limits: { allowance: { ordersPerDay: 1 } } })]);
       expect((await bench.gate.claimLimits('image')).closed).toContain('eta-image-2.0');

@@ -4,7 +4,7 @@ import { type Database, signals } from '#platform';
 import { eventually, pngSample } from '#testing';
 import { MediaUpstreams } from '../../media-upstreams/media-upstreams.js';
 import { fleetSources } from '../../operations/fleet-sources.js';
-import type { ClaimedTask } from '../task-row.js';
+import { attempt, order, orderTogether } from './testing/order-tasks.js';
 import { ScriptedUpstream } from './testing/scripted-upstream.js';
 import { openTaskBench, type TaskBench } from './testing/task-bench.js';
 
@@ -40,21 +40,6 @@ describe('Offering an order to several upstreams', () => {
     upstreams.exchange([first.routed(), second.routed({ priority: 1 })]);
   });
 
-  async function attempt(taskId: string): Promise<string> {
-    await bench.start.run(await bench.claim(taskId), never);
-    return (await bench.row(taskId)).state;
-  }
-  const order = async (): Promise<[taskId: string, state: string]> => {
-    const taskId = await bench.submit();
-    return [taskId, await attempt(taskId)];
-  };
-  /** Claims so many tasks, and then starts them at the same time. */
-  async function orderTogether(times: number): Promise<string[]> {
-    const claimed: ClaimedTask[] = [];
-    for (let turn = 0; turn < times; turn += 1) claimed.push(await bench.claim(await bench.submit()));
-    await Promise.all(claimed.map((task) => bench.start.run(task, never)));
-    return Promise.all(claimed.map(async ({ id }) => (await bench.row(id)).state));
-  }
   const calls = async (taskId: string, times: number): Promise<{ upstream: string; outcome: string }[]> => {
     const text = 'select upstream, outcome from task_call where task_id = $1 order by id';
     return eventually(async () => {
@@ -67,7 +52,7 @@ describe('Offering an order to several upstreams', () => {
     'asks the next at once when one is certain not to have it: %s',
     async (kind) => {
       first.fail(kind);
-      const [taskId, state] = await order();
+      const [taskId, state] = await order(bench);
       expect([state, second.taken]).toEqual(['running', [taskId]]);
       expect(await bench.row(taskId)).toMatchObject({ provider: second.id, failures: 0 });
     },
@@ -75,7 +60,7 @@ describe('Offering an order to several upstreams', () => {
 
   it('counts orders by upstream and outcome, and what each upstream works on', async () => {
     first.fail('busy');
-    await order();
+    await order(bench);
     const counted = (await signals.mediaOrders.get()).values.map(({ labels, value }) => ({ ...labels, value }));
     expect(counted).toEqual(
       expect.arrayContaining([
@@ -93,28 +78,28 @@ describe('Offering an order to several upstreams', () => {
   it.each(['busy', 'unavailable', 'unfit'] as const)('waits when none has it, and blames nobody: %s', async (kind) => {
     first.fail(kind);
     second.fail(kind);
-    const [taskId] = await order();
+    const [taskId] = await order(bench);
     expect(await bench.row(taskId)).toMatchObject({ state: 'queued', failures: 0, start_intent_at: null });
   });
 
   it('tells the caller when all of them lack what the order needs, and asks none of them again', async () => {
     first.fail('unsupported');
     second.fail('unsupported');
-    const [taskId, state] = await order();
+    const [taskId, state] = await order(bench);
     expect([state, first.asked, second.asked]).toEqual(['failed', 1, 1]);
     expect(await bench.row(taskId)).toMatchObject({ charged_micros: 0n });
   });
 
   it('never asks another when one may have it', async () => {
     first.fail('ambiguous');
-    const [taskId, state] = await order();
+    const [taskId, state] = await order(bench);
     expect([state, second.asked]).toEqual(['submitting', 0]);
     expect(await bench.row(taskId)).toMatchObject({ provider: first.id, start_intent_at: expect.any(Date) });
   });
 
   it('asks nobody else for what one refuses, and tells the caller in our words', async () => {
     first.fail('refused', { param: 'size', vendor: { message: 'account 4711 may not' } });
-    const [taskId, state] = await order();
+    const [taskId, state] = await order(bench);
     expect([state, second.asked]).toEqual(['failed', 0]);
     expect((await bench.row(taskId)).error_message).not.toContain('4711');
   });
@@ -127,22 +112,22 @@ describe('Offering an order to several upstreams', () => {
       third.routed({ onlyAccounts: new Set(['acct_other']) }),
       second.routed({ priority: 5 }),
     ]);
-    await order();
+    await order(bench);
     expect([first.asked, third.asked, second.taken.length]).toEqual([0, 0, 1]);
   });
 
   it('leaves one that is busy for a model alone for that model only', async () => {
     upstreams.exchange([first.routed()]);
     first.fail('busy', { scope: 'model', retryAfterMs: 60_000 });
-    await order();
+    await order(bench);
     expect(await bench.gate.claimLimits('image')).toMatchObject({ closed: ['eta-image-2.0'] });
-    await order();
+    await order(bench);
     expect(first.asked).toBe(1);
     const other = {
       model: 'eta-image-2.0-pro',
       parameters: { ...bench.newTask().parameters, model: 'eta-image-2.0-pro' },
     };
-    await attempt(await bench.submit(other));
+    await attempt(bench, await bench.submit(other));
     expect(first.asked).toBe(2);
   });
 
@@ -152,7 +137,7 @@ describe('Offering an order to several upstreams', () => {
       second.routed({ models: new Set(['x']) }),
     ]);
     first.fail('busy', { retryAfterMs: 60_000 });
-    await order();
+    await order(bench);
     const waiting = await bench.submit();
     await bench.change(waiting, `lease_until = now() - interval '1 second'`);
     expect(await bench.transitions.claimDue('image', 10, await bench.gate.claimLimits('image'))).toEqual([]);
@@ -164,7 +149,7 @@ describe('Offering an order to several upstreams', () => {
 
   it('lets one that is away three times in a row rest, and asks it again with one order', async () => {
     first.fail('unavailable');
-    for (let turn = 0; turn < 4; turn += 1) await attempt(await asAccount('acct_other', turn));
+    for (let turn = 0; turn < 4; turn += 1) await attempt(bench, await asAccount('acct_other', turn));
     expect(first.asked).toBe(3);
     expect(second.taken).toHaveLength(4);
   });
@@ -174,10 +159,10 @@ describe('Offering an order to several upstreams', () => {
     async (kind) => {
       upstreams.exchange([first.routed()]);
       first.fail(kind);
-      for (let turn = 0; turn < 5; turn += 1) await order();
+      for (let turn = 0; turn < 5; turn += 1) await order(bench);
       expect(first.asked).toBe(3);
       first.onStart = async (taken) => first.take(taken);
-      expect(await attempt(await asAccount('acct_other', 1))).toBe('running');
+      expect(await attempt(bench, await asAccount('acct_other', 1))).toBe('running');
     },
   );
 
@@ -185,24 +170,24 @@ describe('Offering an order to several upstreams', () => {
     upstreams.exchange([first.routed()]);
     const take = first.onStart;
     first.onStart = () => Promise.reject(new MediaFailure('unfit', 'not_served', { vendor: { status: 403 } }));
-    await order();
-    await order();
+    await order(bench);
+    await order(bench);
     expect(first.asked).toBe(1);
     first.onStart = take;
-    expect(await attempt(await asAccount('acct_other', 1))).toBe('running');
+    expect(await attempt(bench, await asAccount('acct_other', 1))).toBe('running');
   });
 
   it('closes an upstream that will not serve a second account either', async () => {
     upstreams.exchange([first.routed(), second.routed({ priority: 1 })]);
     first.onStart = () => Promise.reject(new MediaFailure('unfit', 'not_served', { vendor: { status: 403 } }));
-    for (let turn = 0; turn < 2; turn += 1) await attempt(await asAccount('acct_other', turn));
-    await attempt(await asAccount('acct_third', 1));
+    for (let turn = 0; turn < 2; turn += 1) await attempt(bench, await asAccount('acct_other', turn));
+    await attempt(bench, await asAccount('acct_third', 1));
     expect(first.asked).toBe(2);
   });
 
   it('starts no more in a minute than the account may', async () => {
     upstreams.exchange([first.routed({ limits: { startsPerMinute: 5 } })]);
-    const states = await orderTogether(3);
+    const states = await orderTogether(bench, 3);
     expect(first.asked).toBe(1);
     expect(states.toSorted()).toEqual(['queued', 'queued', 'running']);
   });
@@ -212,7 +197,7 @@ describe('Offering an order to several upstreams', () => {
     const one = new ScriptedUpstream(`one-${round}`, account);
     const other = new ScriptedUpstream(`other-${round}`, account);
     upstreams.exchange([one.routed({ limits: { running: 3 } }), other.routed({ limits: { running: 3 } })]);
-    await orderTogether(8);
+    await orderTogether(bench, 8);
     expect(one.taken.length + other.taken.length).toBe(3);
   });
 
@@ -221,16 +206,16 @@ describe('Offering an order to several upstreams', () => {
     const added = `insert into upstream (id, kind, protocol, models, weight, priority, settings)
       values ('new', 'media', 'sandbox', '{}', 1, 0, '{}')`;
     await bench.database.query({ text: added });
-    const [taskId, state] = await order();
+    const [taskId, state] = await order(bench);
     expect([state, first.asked]).toEqual(['queued', 0]);
     await bench.database.query({ text: `delete from upstream where id = 'new'` });
-    await eventually(async () => (await attempt(taskId)) === 'running');
+    await eventually(async () => (await attempt(bench, taskId)) === 'running');
     expect(first.taken).toEqual([taskId]);
   });
 
   it('writes down every try, with what the vendor said', async () => {
     first.fail('unfit', { vendor: { status: 401, code: 'bad_key' } });
-    const [taskId] = await order();
+    const [taskId] = await order(bench);
     expect(await calls(taskId, 2)).toEqual([
       { upstream: first.id, outcome: 'unfit' },
       { upstream: second.id, outcome: 'taken' },
@@ -238,9 +223,9 @@ describe('Offering an order to several upstreams', () => {
   });
 
   it('keeps asking an upstream that drains about what it has, and gives it nothing new', async () => {
-    const [taskId] = await order();
+    const [taskId] = await order(bench);
     upstreams.exchange([first.routed({ isDraining: true }), second.routed()]);
-    await order();
+    await order(bench);
     expect([first.taken, second.taken.length]).toEqual([[taskId], 1]);
     expect(upstreams.byId(first.id)?.upstream).toBe(first);
   });
@@ -257,7 +242,7 @@ describe('Offering an order to several upstreams', () => {
         call.note({ cost: { micros: 12_000n, unit: 'USD' } });
         return { kind: 'finished', outputs: [{ role: 'output', contentType: 'image/jpeg', url }] };
       };
-      const [taskId, state] = await order();
+      const [taskId, state] = await order(bench);
       expect(state).toBe('storing');
       await bench.store.run(await bench.claim(taskId), never);
       expect(await bench.row(taskId)).toMatchObject({ state: 'completed', cost_micros: 12_000n, cost_unit: 'USD' });
@@ -276,14 +261,14 @@ describe('Offering an order to several upstreams', () => {
         maxBytes: 1_000_000,
       } as never);
       first.onStart = () => Promise.resolve({ kind: 'finished', outputs });
-      const [taskId] = await order();
+      const [taskId] = await order(bench);
       await bench.store.run(await bench.claim(taskId), never);
       expect(await bench.row(taskId)).toMatchObject({ state: 'storing', finished_at: null });
     });
 
     it('fails a task at once whose call was lost, and charges nothing', async () => {
       first.fail('ambiguous');
-      const [taskId] = await order();
+      const [taskId] = await order(bench);
       expect(await bench.row(taskId)).toMatchObject({
         state: 'failed',
         error_code: 'upstream_unknown',
@@ -294,9 +279,9 @@ describe('Offering an order to several upstreams', () => {
     it('repeats a lost call once where its operator said so', async () => {
       upstreams.exchange([first.routed({ lostCalls: 'repeat_once' })]);
       first.fail('ambiguous');
-      const [taskId, state] = await order();
+      const [taskId, state] = await order(bench);
       expect(state).toBe('queued');
-      expect(await attempt(taskId)).toBe('failed');
+      expect(await attempt(bench, taskId)).toBe('failed');
       expect(first.asked).toBe(2);
     });
   });

@@ -1,0 +1,48 @@
+import type { ModelLimits } from '#providers';
+import type { TextRequest, TextStyle, UnpricedUse } from '#contracts';
+import type { CallerPresence } from '../caller-presence.js';
+import type { TextRouter } from '../text-router.js';
+import type { ApprovalAnswer, HostedReference, HostedWish } from './hosted-wish.js';
+import type { LoopExchange } from './loop-exchange.js';
+import type { McpServers } from './mcp-servers.js';
+import type { LoopInput } from './round-input.js';
+import type { Sources } from './sources.js';
+import type { ToolWork } from './tool-work.js';
+
+/** A request whose tools the gateway runs. */
+export interface LoopOrder {
+  readonly accountId: string;
+  readonly style: TextStyle;
+  readonly stream: boolean;
+  readonly model: string;
+  /** The request without those tools. */
+  readonly request: TextRequest;
+  readonly wishes: readonly HostedWish[];
+  readonly forced: readonly HostedReference[];
+  readonly only: readonly HostedReference[] | undefined;
+  readonly approvals: readonly ApprovalAnswer[];
+  /** What it asks for besides, that the upstream must allow. */
+  readonly unpriced: readonly UnpricedUse[];
+  /** The most output of all rounds, as the caller limits it; undefined: as the model. */
+  readonly outputLimit: number | undefined;
+  /** The output that a round should have room for, and the least that is worth it. */
+  readonly wantedOutput: number;
+  readonly leastOutput: number;
+  /** What a round may think beside its limit. */
+  readonly outputBeside: number;
+  readonly input: LoopInput;
+  readonly modelLimits: ModelLimits;
+  readonly maxRounds: number;
+  readonly maxTokens: number;
+}
+
+/** What the loop works with. */
+export interface LoopParts {
+  readonly order: LoopOrder;
+  readonly exchange: LoopExchange;
+  readonly router: TextRouter;
+  readonly work: ToolWork;
+  readonly servers: McpServers;
+  readonly sources: Sources;
+  readonly caller: CallerPresence;
+}
