@@ -203,7 +203,7 @@ describe('The built image', () => {
       volumes: [...volumes('backup'), ...backups()],
     });
     assert.deepEqual(
-      [saved.code, /^Saved \d+ rows of \d+ tables and 2 files/.test(saved.output)],
+      [saved.code, /^Saved \d+ rows of \d+ tables and 2 files/m.test(saved.output)],
       [0, true],
       saved.output,
     );
