@@ -1,8 +1,8 @@
 # One image for every process; the command chooses which: api (default), video-worker, image-worker, maintenance-worker,
 # gateway (all in one, on a Postgres of yours), migrate, backup FOLDER, restore FOLDER or healthcheck.
 #
-# The base is pinned by `node scripts/pin-base-image.mjs`, which writes the digest behind the tag (docs/operations/deployment.md).
-ARG NODE_IMAGE=docker.io/library/node:24-slim
+# The base is Node 24.21.0 on Debian 12. `node scripts/pin-base-image.mjs` renews its digest (docs/operations/deployment.md).
+ARG NODE_IMAGE=docker.io/library/node:24-slim@sha256:0e0ff40c39bc087845bfb27465a0df4ea419520094bc35842ff83dd8cbe6f9b6
 
 FROM ${NODE_IMAGE} AS build
 WORKDIR /app

@@ -1,29 +1,23 @@
-import type { TextGateway } from '../apps/gateway/src/testing/text-vendor/text-gateway.js';
-import type { AgentRun } from './run-cli.js';
-import type { Step } from './scripted-session.js';
-
-const LIMIT_MS = 120_000;
+import { type Agent, LIMIT_MS, session } from './agent.js';
 
 /** What the vendor had said when its output limit was reached. */
 const CUT_WORDS = 'Half of a sentence that';
 
-/** What a client shows that says no more of it. */
-export const CUT_OFF = new RegExp(CUT_WORDS);
-
-/** Tests that a reply which the output limit cut off is told as one, and that the client ends as it does at its own vendor. */
-export function itIsCutOff(
-  gateway: () => TextGateway,
-  [{ tool }]: readonly [Step, ...Step[]],
-  told: RegExp,
-  session: () => Promise<AgentRun>,
-): void {
+/**
+ * Tests that a reply which the output limit cut off is told as one, and that the client ends as it does at its own vendor.
+ *
+ * @param told what the client shows of it; where it says no more, the words until then.
+ */
+export function itIsCutOff(agent: Agent, told = new RegExp(CUT_WORDS)): void {
   it(
     'ends when the output limit cuts off a reply, as it does at its own vendor',
     async () => {
-      const { vendor } = gateway();
+      const { vendor } = agent.gateway();
       vendor.script = ({ toolNames }) =>
-        toolNames.includes(tool) ? { reasoning: undefined, text: CUT_WORDS, call: undefined, isCut: true } : undefined;
-      const ended = await session();
+        toolNames.includes(agent.steps[0].tool)
+          ? { reasoning: undefined, text: CUT_WORDS, call: undefined, isCut: true }
+          : undefined;
+      const ended = await session(agent, 'messages', 'Look at the notes.');
       expect(ended.output).toMatch(told);
       expect(ended.code).not.toBeNull();
     },

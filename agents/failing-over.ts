@@ -1,17 +1,10 @@
 import { FakeTextVendor } from '../apps/gateway/src/testing/text-vendor/fake-text-vendor.js';
-import {
-  MODEL_OVER,
-  startTextGateway,
-  type TextGateway,
-  type Upstream,
-} from '../apps/gateway/src/testing/text-vendor/text-gateway.js';
-import type { AgentRun } from './run-cli.js';
-import { LAST_WORDS, scriptedSession, type Step } from './scripted-session.js';
+import { MODEL_OVER, startTextGateway, type Upstream } from '../apps/gateway/src/testing/text-vendor/text-gateway.js';
+import { type Agent, LIMIT_MS, session } from './agent.js';
+import { LAST_WORDS, scriptedSession } from './scripted-session.js';
 
 /** The turn in whose answer the first vendor is there for the last time. */
 const LAST_TURN = 5;
-
-const LIMIT_MS = 120_000;
 
 type Protocol = Exclude<Upstream, 'sandbox'>;
 
@@ -19,7 +12,7 @@ type Protocol = Exclude<Upstream, 'sandbox'>;
 export type Failover = readonly [Protocol, Protocol];
 
 /** From each protocol to another, each of them once on either side. */
-export const EVERY_FAILOVER: readonly Failover[] = [
+const EVERY_FAILOVER: readonly Failover[] = [
   ['responses', 'messages'],
   ['messages', 'gemini'],
   ['gemini', 'chat'],
@@ -27,11 +20,7 @@ export const EVERY_FAILOVER: readonly Failover[] = [
 ];
 
 /** Tests that a session goes on when its vendor fails in the middle and stays away: at another vendor, of another protocol. */
-export function itFailsOver(
-  failovers: readonly Failover[],
-  steps: readonly Step[],
-  session: (upstream: Upstream, gateway: TextGateway, prompt: string) => Promise<AgentRun & { readonly notes: string }>,
-): void {
+export function itFailsOver(agent: Agent, failovers = EVERY_FAILOVER): void {
   it.each(failovers)(
     'goes on at another vendor when its own fails in the middle: from %s to %s',
     async (upstream, protocol) => {
@@ -39,11 +28,11 @@ export function itFailsOver(
       const models = `models: { ${MODEL_OVER[upstream]}: vendor-second }`;
       const more = `  - { id: second, protocol: ${protocol}, base_url: "${second.baseUrl}", key: "\${VENDOR_KEY}", priority: 1, ${models} }\n`;
       const gateway = await startTextGateway({}, { idleSeconds: 10, more });
-      const script = scriptedSession(steps);
+      const script = scriptedSession(agent.steps);
       gateway.vendor.script = leaving(gateway.vendor, script);
       second.script = script;
       second.isStrict = true;
-      const { code, output, notes } = await session(upstream, gateway, 'Look at the notes and change them.');
+      const { code, output, notes } = await session(agent, upstream, 'Look at the notes and change them.', gateway);
       const answered = second.seen.length;
       await gateway.stop();
       await second.stop();

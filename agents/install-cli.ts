@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 /** A client as its maker publishes it. */
-interface AgentPackage {
+export interface AgentPackage {
   readonly name: string;
   readonly version: string;
   readonly command: string;

@@ -1,24 +1,11 @@
-import {
-  MODEL_OVER,
-  startTextGateway,
-  type TextGateway,
-  type Upstream,
-} from '../apps/gateway/src/testing/text-vendor/text-gateway.js';
-import { CUT_OFF, itIsCutOff } from './cut-off.js';
+import { MODEL_OVER, type TextGateway } from '../apps/gateway/src/testing/text-vendor/text-gateway.js';
+import type { SetUp } from './agent.js';
+import { describeAgent, itEndsOverSandbox, itLivesLong } from './agent-suite.js';
+import { itIsCutOff } from './cut-off.js';
 import { type Failover, itFailsOver } from './failing-over.js';
-import { describeWithCli } from './install-cli.js';
-import { type AgentRun, makePlace, NOTES, PICTURE, PICTURE_BASE64, runCli } from './run-cli.js';
-import {
-  BESIDE,
-  BINARY_OUTPUT,
-  LAST_WORDS,
-  LONG_WORDS,
-  RETURNED_BESIDE,
-  scriptedSession,
-  type Step,
-} from './scripted-session.js';
+import { NOTES, IMAGE } from './run-cli.js';
+import { BESIDE, BINARY_OUTPUT, LONG_WORDS, type Step, type Steps } from './scripted-session.js';
 
-const LIMIT_MS = 120_000;
 const OPENCODE = { name: 'opencode-ai', version: '1.18.33', command: 'opencode', setUp: 'postinstall.mjs' };
 
 /** Its providers, and the path that each wants behind the address of the gateway. */
@@ -30,7 +17,7 @@ const PROVIDERS = {
 } as const;
 type Provider = keyof typeof PROVIDERS;
 
-/** The upstream that fails in the middle with each provider, and the one that goes on. */
+/** The upstream that fails in the middle, or is left, with each provider, and the one that goes on. */
 const FAILOVERS = {
   '@ai-sdk/openai-compatible': ['chat', 'messages'],
   '@ai-sdk/openai': ['responses', 'chat'],
@@ -39,11 +26,11 @@ const FAILOVERS = {
 } as const satisfies Record<Provider, Failover>;
 
 const bash = (command: string): Step => ({ tool: 'bash', args: { command, description: 'Runs a command' } });
-const STEPS: readonly [Step, ...Step[]] = [
+const STEPS: Steps = [
   { tool: 'read', args: { filePath: NOTES } },
   bash(BINARY_OUTPUT),
   bash(`${LONG_WORDS}; printf 'changed\\n' > ${NOTES}`),
-  { tool: 'read', args: { filePath: PICTURE } },
+  { tool: 'read', args: { filePath: IMAGE } },
   { ...bash('echo one'), beside: bash(`echo ${BESIDE}`) },
   ...[6, 7, 8, 9, 10].map((turn) => bash(`echo turn ${turn}`)),
 ];
@@ -63,56 +50,21 @@ function settings(gateway: TextGateway, provider: Provider, model: string): stri
   });
 }
 
-describeWithCli(OPENCODE, (path) => {
-  let gateway: TextGateway;
-  beforeAll(async () => {
-    gateway = await startTextGateway({}, { idleSeconds: 10 });
-    gateway.vendor.isStrict = true;
+const setUp =
+  (provider: Provider): SetUp =>
+  (upstream, gateway) => ({
+    files: { 'work/opencode.json': settings(gateway, provider, MODEL_OVER[upstream]) },
+    environment: { OPENCODE_DISABLE_MODELS_FETCH: '1', OPENCODE_DISABLE_AUTOUPDATE: '1' },
+    asking: (prompt) => ['run', prompt],
+    resuming: (prompt) => ['run', '--continue', '--model', `gateway/${MODEL_OVER[upstream]}`, prompt],
   });
-  afterAll(() => gateway.stop());
 
-  async function session(provider: Provider, upstream: Upstream, prompt: string, at = gateway) {
-    const place = await makePlace();
-    await place.write('work/opencode.json', settings(at, provider, MODEL_OVER[upstream]));
-    const environment = { OPENCODE_DISABLE_MODELS_FETCH: '1', OPENCODE_DISABLE_AUTOUPDATE: '1' };
-    const ended: AgentRun = await runCli(path, ['run', prompt], place, environment);
-    const notes = await place.notes();
-    await place.remove();
-    return { ...ended, notes };
-  }
-
+describeAgent(OPENCODE, (open) => {
   describe.each(Object.keys(PROVIDERS) as Provider[])('with %s', (provider) => {
-    it.each(['responses', 'chat', 'messages', 'gemini'] as const)(
-      'lives through ten turns over a strict %s upstream',
-      async (upstream) => {
-        gateway.vendor.script = scriptedSession(STEPS);
-        const asked = gateway.vendor.seen.length;
-        const { code, output, notes } = await session(provider, upstream, 'Look at the notes and change them.');
-        expect([code, output]).toEqual([0, expect.stringContaining(LAST_WORDS)]);
-        expect(notes).toBe('changed\n');
-        expect(gateway.vendor.seen.slice(asked).some(({ text }) => text.includes(PICTURE_BASE64))).toBe(true);
-        expect(gateway.vendor.seen.slice(asked).some(({ text }) => RETURNED_BESIDE.test(text))).toBe(true);
-      },
-      LIMIT_MS,
-    );
-
-    itFailsOver([FAILOVERS[provider]], STEPS, (upstream, failing, prompt) =>
-      session(provider, upstream, prompt, failing),
-    );
-    itIsCutOff(
-      () => gateway,
-      STEPS,
-      CUT_OFF,
-      () => session(provider, 'messages', 'Look at the notes.'),
-    );
-
-    it(
-      'ends over the sandbox',
-      async () => {
-        const { code, output } = await session(provider, 'sandbox', 'Say hello.');
-        expect([code, output]).toEqual([0, expect.stringMatching(/\S/)]);
-      },
-      LIMIT_MS,
-    );
+    const agent = open(STEPS, setUp(provider));
+    itLivesLong(agent, [FAILOVERS[provider]]);
+    itFailsOver(agent, [FAILOVERS[provider]]);
+    itIsCutOff(agent);
+    itEndsOverSandbox(agent, 'Say hello.', /\S/);
   });
 });

@@ -22,9 +22,9 @@ export interface AgentRun {
 /** The file that sessions read and change. */
 export const NOTES = 'notes.txt';
 
-/** A picture that sessions look at, and how it stands in a request. */
-export const PICTURE = 'picture.png';
-export const PICTURE_BASE64 =
+/** An image that sessions look at, and how it stands in a request. */
+export const IMAGE = 'image.png';
+export const IMAGE_BASE64 =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==';
 const RUN_LIMIT_MS = 100_000;
 
@@ -33,7 +33,7 @@ export async function makePlace(): Promise<AgentPlace> {
   const [home, work] = [join(root, 'home'), join(root, 'work')];
   await Promise.all([mkdir(home), mkdir(work)]);
   await writeFile(join(work, NOTES), 'the first line\n');
-  await writeFile(join(work, PICTURE), Buffer.from(PICTURE_BASE64, 'base64'));
+  await writeFile(join(work, IMAGE), Buffer.from(IMAGE_BASE64, 'base64'));
   return {
     home,
     work,
@@ -46,12 +46,13 @@ export async function makePlace(): Promise<AgentPlace> {
   };
 }
 
-/** Runs a client until it ends, or ends it with all that it started. */
+/** Runs a client until it ends, or ends it with all that it started. At the `interruption` it is told to stop, as by a key. */
 export async function runCli(
   path: string,
   args: readonly string[],
   { home, work }: AgentPlace,
   environment: Readonly<Record<string, string>>,
+  interruption?: Promise<unknown>,
 ): Promise<AgentRun> {
   const child = spawn(path, args, {
     cwd: work,
@@ -72,7 +73,9 @@ export async function runCli(
     stream.setEncoding('utf8').on('data', (text: string) => {
       output += text;
     });
-  const timer = setTimeout(() => child.pid !== undefined && process.kill(-child.pid, 'SIGKILL'), RUN_LIMIT_MS);
+  const tell = (signal: NodeJS.Signals): void => void (child.pid !== undefined && process.kill(-child.pid, signal));
+  const timer = setTimeout(() => tell('SIGKILL'), RUN_LIMIT_MS);
+  void interruption?.then(() => tell('SIGINT'));
   try {
     const [code] = (await once(child, 'close')) as [number | null];
     return { code, output };

@@ -8,6 +8,8 @@ export interface Step {
   readonly beside?: Step;
 }
 
+export type Steps = readonly [Step, ...Step[]];
+
 /** What the vendor says when all steps are done. */
 export const LAST_WORDS = 'The session is over.';
 

@@ -62,7 +62,7 @@ export class Target {
       PORT: String(port),
       DATA_DIR: join(folder, 'data'),
       ADMIN_TOKEN,
-      // Pictures are made by the sandbox here, with prices of the price book's examples.
+      // Images are made by the sandbox here, with prices of the price book's examples.
       SANDBOX_SELLS: 'true',
       GATEWAY_API_KEY: 'sk-of-the-attack-run-0123456789',
       KEY_PEPPER: 'a-pepper-for-attacks-only',

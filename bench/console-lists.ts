@@ -1,6 +1,6 @@
 // Every list of the console, at the server and over its routes, over ten million records of usage and a million tasks, half of
 // them of the account that is looked at; the bar is 100 ms each. Records and tasks as arguments for fewer. Times grow with
-// what else the machine does; the processor time of Postgres does not.
+// what else the machine does, the slowest most; the processor time of Postgres does not.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -70,6 +70,7 @@ async function lists(person: ConsoleClient): Promise<List[]> {
     ['tasks, 2,000 down', 'GET /tasks', await deep('GET /tasks', '/tasks?')],
     ['tasks that failed', 'GET /tasks', '/tasks?status=failed'],
     ['tasks that were cancelled', 'GET /tasks', '/tasks?status=cancelled'],
+    ['tasks in progress', 'GET /tasks', '/tasks?status=in_progress'],
     ['tasks of a model', 'GET /tasks', '/tasks?model=model-2'],
     ['tasks of a model that failed', 'GET /tasks', '/tasks?model=model-10&status=failed'],
     ['tasks of a kind in a week', 'GET /tasks', `/tasks?type=video&from=${day(40)}&to=${day(33)}`],
@@ -91,6 +92,7 @@ async function lists(person: ConsoleClient): Promise<List[]> {
     ['ledger of an account', 'GET /admin/accounts/:account_id/entries', `/admin/accounts/${account}/entries`],
     ['all tasks', 'GET /admin/tasks', '/admin/tasks'],
     ['all tasks that failed', 'GET /admin/tasks', '/admin/tasks?status=failed'],
+    ['all tasks in progress', 'GET /admin/tasks', '/admin/tasks?status=in_progress'],
     ['all tasks of a model', 'GET /admin/tasks', '/admin/tasks?model=model-7'],
     ['all tasks of an account', 'GET /admin/tasks', '/admin/tasks?account_id=acct_7'],
     ['tasks that need attention', 'GET /admin/troubles', '/admin/troubles'],
@@ -119,7 +121,7 @@ async function measureAll(person: ConsoleClient, measured: readonly List[]): Pro
     });
     const cpuMs = (1_000 * (processorSeconds(postmaster).postgres - before)) / (REPEATS + 1);
     const [median = Number.NaN, slowest = Number.NaN] = [times[Math.floor(REPEATS / 2)], times.at(-1)];
-    const verdict = slowest < BAR_MS ? 'yes' : 'NO';
+    const verdict = slowest < BAR_MS ? 'yes' : median < BAR_MS ? 'median' : 'NO';
     const figures = [median.toFixed(1), slowest.toFixed(1), verdict, cpuMs.toFixed(0), loadavg()[0]?.toFixed(1)];
     console.log(`| ${name} | ${figures.join(' | ')} |`);
   }

@@ -1,13 +1,15 @@
-// Searching files: how long it takes among 10,000 passages of one account, and how well judged queries find their texts.
+// Searching files: how long it takes among 10,000 passages of one account, and how well judged queries find their texts;
+// by words alone, and by words and vectors together.
 import 'reflect-metadata';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { FileIndexer, FileSearch, FilesService } from '#features';
+import { FileIndexer, FileSearch, FilesService, MeaningSearch, PassageEmbedder, PassageVectors } from '#features';
 import { createMediaStore, MediaStoreConfig } from '#media';
 import { Database, migrate, startEmbeddedPostgres } from '#platform';
 import { noFailpoints, readProcessConfig } from '#runtime';
+import { benchEmbedder } from './bench-embedder.js';
 import { JUDGED_TEXTS } from './judged-searches.js';
 
 const PASSAGES = 10_000;
@@ -27,7 +29,13 @@ const store = await createMediaStore(new MediaStoreConfig(), {
 });
 const files = new FilesService(database, noFailpoints, { config: readProcessConfig({ FILES_PER_ACCOUNT: '100000' }) });
 const indexer = new FileIndexer(database, store, noFailpoints);
-const search = new FileSearch(database);
+const embedder = benchEmbedder();
+const vectors = new PassageVectors(database);
+const passageEmbedder = new PassageEmbedder(database, vectors, embedder);
+const SEARCHES_BY = [
+  ['words', new FileSearch(database)],
+  [`words and vectors (${embedder.model})`, new FileSearch(database, new MeaningSearch(vectors, embedder))],
+] as const;
 const never = new AbortController().signal;
 
 try {
@@ -90,21 +98,33 @@ async function measureTime(): Promise<void> {
   }
   const indexedSeconds = (performance.now() - begun) / 1000;
   const passages = await count();
+  const embedded = performance.now();
+  while (await passageEmbedder.embedNext());
+  const embeddedSeconds = (performance.now() - embedded) / 1000;
+  const rate = (seconds: number): string => (passages / seconds).toFixed(0);
+  console.log(`\nindexing ${rate(indexedSeconds)} passages/s, vectors ${rate(embeddedSeconds)} passages/s`);
+  console.log(`\n| ${passages} passages, queries of 2 to 10 words | p50 ms | p95 ms | p99 ms |\n|---|---:|---:|---:|`);
+  for (const [name, search] of SEARCHES_BY) await measureSearches(name, search, word);
+}
+
+async function measureSearches(name: string, search: FileSearch, word: () => string): Promise<void> {
   const times: number[] = [];
   for (let nth = 0; nth < SEARCHES; nth += 1) {
     const query = Array.from({ length: 2 + (nth % 9) }, word).join(' ');
     const from = performance.now();
-    await search.search({ accountId: 'many', vectorStoreIds: 'default', query, limit: 20 }, never);
+    await search.search({ ...ofAccount('many'), query, limit: 20 }, never);
     times.push(performance.now() - from);
   }
   const sorted = times.slice(SEARCHES / 10).sort((left, right) => left - right);
   const percentile = (part: number): string => (sorted[Math.floor((sorted.length - 1) * part)] ?? 0).toFixed(1);
-  console.log(`\n| ${passages} passages, queries of 2 to 10 words | p50 ms | p95 ms | p99 ms | indexing, passages/s |`);
-  console.log('|---|---:|---:|---:|---:|');
-  console.log(
-    `| default vector store, 20 results | ${percentile(0.5)} | ${percentile(0.95)} | ${percentile(0.99)} | ${(passages / indexedSeconds).toFixed(0)} |`,
-  );
-  if (Number(percentile(0.95)) > P95_BAR_MS) process.exitCode = 1;
+  console.log(`| ${name}, 20 results | ${percentile(0.5)} | ${percentile(0.95)} | ${percentile(0.99)} |`);
+  if (name === 'words' && Number(percentile(0.95)) > P95_BAR_MS) process.exitCode = 1;
+}
+
+/** All files of an account, which would pay for the vector of a query. */
+function ofAccount(accountId: string) {
+  const payer = { apiKeyId: `key_${accountId}`, requestId: 'bench' };
+  return { accountId, vectorStoreIds: 'default' as const, payer };
 }
 
 async function measureQuality(): Promise<void> {
@@ -112,7 +132,12 @@ async function measureQuality(): Promise<void> {
   const ids: string[] = [];
   for (const { text } of JUDGED_TEXTS) ids.push(await addFile('judged', text));
   while (await indexer.indexNext());
-  console.log('\n| queries | recall@1 | recall@5 | MRR |\n|---|---:|---:|---:|');
+  while (await passageEmbedder.embedNext());
+  for (const [by, search] of SEARCHES_BY) await measureRanks(by, search, ids);
+}
+
+async function measureRanks(by: string, search: FileSearch, ids: readonly string[]): Promise<void> {
+  console.log(`\n| queries, by ${by} | recall@1 | recall@5 | MRR |\n|---|---:|---:|---:|`);
   for (const [name, isWanted] of [
     ['English, words of the text', (text: string, nth: number) => !isChinese(text) && nth === 0],
     ['English, other words', (text: string, nth: number) => !isChinese(text) && nth === 1],
@@ -120,7 +145,7 @@ async function measureQuality(): Promise<void> {
     ['Chinese, other words', (text: string, nth: number) => isChinese(text) && nth === 1],
     ['all', () => true],
   ] as const) {
-    const ranks = await ranksOf(ids, isWanted);
+    const ranks = await ranksOf(search, ids, isWanted);
     const share = (most: number): string => (ranks.filter((rank) => rank <= most).length / ranks.length).toFixed(2);
     const mrr = ranks.reduce((sum, rank) => sum + 1 / rank, 0) / ranks.length;
     console.log(`| ${name} (${ranks.length}) | ${share(1)} | ${share(5)} | ${mrr.toFixed(2)} |`);
@@ -128,12 +153,16 @@ async function measureQuality(): Promise<void> {
 }
 
 /** Which place the right text has for each query; infinite where it is not among ten. */
-async function ranksOf(ids: readonly string[], isWanted: (text: string, nth: number) => boolean): Promise<number[]> {
+async function ranksOf(
+  search: FileSearch,
+  ids: readonly string[],
+  isWanted: (text: string, nth: number) => boolean,
+): Promise<number[]> {
   const ranks: number[] = [];
   for (const [index, { text, queries }] of JUDGED_TEXTS.entries())
     for (const [nth, query] of queries.entries()) {
       if (!isWanted(text, nth)) continue;
-      const found = await search.search({ accountId: 'judged', vectorStoreIds: 'default', query, limit: 10 }, never);
+      const found = await search.search({ ...ofAccount('judged'), query, limit: 10 }, never);
       const place = found.findIndex(({ fileId }) => fileId === ids[index]);
       ranks.push(place < 0 ? Infinity : place + 1);
     }

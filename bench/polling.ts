@@ -11,6 +11,7 @@ import { ProviderUpstream } from '#providers';
 import { type ProcessorSeconds, processorSecondsDuring } from './processor-time.js';
 import { addAccount, addTasks } from './task-rows.js';
 import { VendorInProcess } from './vendor-in-process.js';
+import { percentile, visibleAfter } from './visible-after.js';
 
 const OPEN_TASKS = [1_000, 10_000, 100_000] as const;
 /** The processor time of an idle worker, and that of looks at vendors that finish nothing. */
@@ -20,8 +21,6 @@ const COST_MS = 15_000;
 /** How many tasks their vendor finishes each second, and how many in all. */
 const DONE_PER_SECOND = 40;
 const DONE_TASKS = 600;
-/** How long the last of them may take to become visible. */
-const VISIBLE_WITHIN_MS = 30_000;
 
 const folder = mkdtempSync(join(tmpdir(), 'gateway-bench-'));
 const postgres = await startEmbeddedPostgres(folder);
@@ -82,7 +81,7 @@ async function measure(openTasks: number): Promise<string> {
   const beganMs = Date.now();
   for (const [index, taskId] of finishing.entries()) doneAt.set(taskId, beganMs + (index * 1000) / DONE_PER_SECOND);
   await sleep((finishing.length * 1000) / DONE_PER_SECOND);
-  const delays = await visibleAfter(doneAt);
+  const delays = await visibleAfter(database, doneAt);
   await worker.stop(5_000);
   const perLook = (used: number, whileIdle: number): string =>
     (((used - (whileIdle * COST_MS) / IDLE_MS) * 1_000_000) / looks).toFixed(0);
@@ -96,24 +95,4 @@ async function measure(openTasks: number): Promise<string> {
     ...[0.5, 0.95, 0.99].map((part) => `${(percentile(delays, part) / 1000).toFixed(1)} s`),
   ];
   return `| ${cells.join(' | ')} |`;
-}
-
-/** Milliseconds from the vendor's end to the commit that clients see, sorted; infinite for what stays unseen. */
-async function visibleAfter(doneAt: ReadonlyMap<string, number>): Promise<number[]> {
-  const deadline = Date.now() + VISIBLE_WITHIN_MS;
-  for (;;) {
-    const { rows: finished } = await database.query<{ id: string; finished_at: Date }>({
-      text: `select id, finished_at from task where state = 'completed'`,
-    });
-    if (finished.length === doneAt.size || Date.now() > deadline) {
-      const unseen = Array.from({ length: doneAt.size - finished.length }, () => Number.POSITIVE_INFINITY);
-      const seen = finished.map(({ id, finished_at: at }) => at.getTime() - (doneAt.get(id) ?? 0));
-      return [...seen, ...unseen].sort((first, second) => first - second);
-    }
-    await sleep(500);
-  }
-}
-
-function percentile(sorted: readonly number[], part: number): number {
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
 }

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { MediaProvider, Operation, OperationState } from '#contracts';
 import { pngSample } from '#testing';
 
-const PICTURE = pngSample({ width: 64, height: 64 });
+const IMAGE = pngSample({ width: 64, height: 64 });
 
 /** A vendor without a network: what it is asked costs nothing, so that only the gateway's own work is measured. */
 export class VendorInProcess implements MediaProvider {
@@ -28,10 +28,10 @@ export class VendorInProcess implements MediaProvider {
   async check(operation: Operation): Promise<OperationState> {
     this.checks += 1;
     if (Date.now() < this.doneAt(operation['task_id'] as string)) return { state: 'pending' };
-    return { state: 'succeeded', outputs: [{ role: 'output', contentType: 'image/png', url: 'bench:picture' }] };
+    return { state: 'succeeded', outputs: [{ role: 'output', contentType: 'image/png', url: 'bench:image' }] };
   }
 
   async open(): Promise<Readable> {
-    return Readable.from([PICTURE], { objectMode: false });
+    return Readable.from([IMAGE], { objectMode: false });
   }
 }

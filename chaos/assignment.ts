@@ -3,14 +3,10 @@ import type { Failpoint } from '#runtime';
 export const ROLES = ['api', 'image-worker', 'video-worker', 'maintenance-worker'] as const;
 export type Role = (typeof ROLES)[number];
 
-/** What a vendor does with a repeated order, as adapters state it. */
-export type RepeatStart = 'idempotent' | 'lookup' | 'unknown';
-
 /** What a process is to do besides its work; it may be told otherwise while it runs. */
 export interface Drill {
   /** Where it kills itself, and how likely each passage does so, 0 to 1; null: nowhere. */
   readonly crashAt: { readonly point: Failpoint; readonly chance: number } | null;
-  readonly repeatStart: RepeatStart;
 }
 
 /** What a process is told when it takes its place. */
@@ -18,7 +14,6 @@ export interface Assignment {
   readonly role: Role;
   /** The configuration of the gateway. */
   readonly environment: Readonly<Record<string, string>>;
-  readonly vendorUrl: string;
   /** How far its clock is off, in milliseconds. */
   readonly clockSkewMs: number;
   readonly drill: Drill;

@@ -3,7 +3,7 @@ import { scenario, survives } from './drills.js';
 
 describeWithRedis('The gateway under crashes, queues in Redis', () => {
   survives('redis', 4_520, [
-    scenario({ crash: 'after-start-intent', fault: 'none', repeatStart: 'lookup' }),
-    scenario({ crash: 'any moment', fault: 'Redis flushed', repeatStart: 'idempotent' }),
+    scenario({ crash: 'after-start-intent', fault: 'none', vendor: 'lookup' }),
+    scenario({ crash: 'any moment', fault: 'Redis flushed', vendor: 'idempotent' }),
   ]);
 });

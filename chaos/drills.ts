@@ -8,8 +8,8 @@ import type { Backend } from './services.js';
 const CRASHES = 2;
 
 /** The row of the matrix with these features. */
-export const scenario = (wanted: Pick<Scenario, 'crash' | 'fault' | 'repeatStart'>): Scenario => {
-  const keys = ['crash', 'fault', 'repeatStart'] as const;
+export const scenario = (wanted: Pick<Scenario, 'crash' | 'fault' | 'vendor'>): Scenario => {
+  const keys = ['crash', 'fault', 'vendor'] as const;
   const found = SCENARIOS.find((candidate) => keys.every((key) => candidate[key] === wanted[key]));
   if (!found) throw new Error(`there is no scenario ${JSON.stringify(wanted)}`);
   return found;
@@ -23,9 +23,9 @@ export function survives(backend: Backend, port: number, scenarios: readonly Sce
   });
   afterAll(() => ground.close(), 30_000);
 
-  it.each(scenarios.map((each) => [each.crash, each.fault, each.repeatStart, each] as const))(
+  it.each(scenarios.map((each) => [each.crash, each.fault, each.vendor, each] as const))(
     'loses nothing and orders nothing twice: crash %s, fault %s, vendor %s',
-    async (_crash, _fault, _repeatStart, each) => {
+    async (_crash, _fault, _vendor, each) => {
       const { failures } = await runScenario(ground, each, CRASHES);
       expect(failures).toEqual([]);
     },

@@ -9,6 +9,9 @@ const PROGRAM = 'dist/chaos/gateway-process.js';
 /** Processes that have loaded everything and wait for a place, so that the dead are replaced at once. */
 const SPARES = 2;
 
+/** How long one may take to end that was told to stop, in milliseconds: the longest call, and its files. */
+const LEAVING_MS = 60_000;
+
 /** How many processes may be away at once before no other is killed by chance. */
 const AWAY_MAX = 2;
 
@@ -26,6 +29,11 @@ interface Place {
 export class Fleet {
   /** How many processes were ended by SIGKILL, by us or by themselves. */
   crashes = 0;
+  /** How many were told to stop, and did. */
+  retired = 0;
+  /** One line for each process that was told to stop and did not do so in good order. */
+  readonly unclean: string[] = [];
+  private readonly leaving = new Set<ChildProcess>();
   private readonly places: Place[] = [];
   private readonly spares: ChildProcess[] = [];
   private stopped = false;
@@ -59,7 +67,7 @@ export class Fleet {
   }
 
   /**
-   * Tells every process its drill anew. A clock is only wrong from the start of a process, so one whose clock is to be
+   * Tells every process its drill again. A clock is only wrong from the start of a process, so one whose clock is to be
    * another is replaced, which does not count as a crash.
    */
   async update(): Promise<void> {
@@ -71,8 +79,39 @@ export class Fleet {
     await this.ready();
   }
 
+  /**
+   * Replaces every process by a new one, as a roll-out does: a new worker is at work before the old one is told to stop, and
+   * an API follows the one before it at its address. Resolves when all old ones have ended by themselves.
+   */
+  async rollOut(): Promise<void> {
+    for (const place of this.places) {
+      const { process: old, role, index } = place;
+      this.leaving.add(old);
+      old.once('exit', (code, signal) => this.left(old, role, code ?? signal));
+      if (role !== 'api') {
+        Object.assign(place, this.launch(role, index));
+        this.watch(index);
+        await this.ready();
+      } else place.ready = false;
+      old.kill('SIGTERM');
+      await this.ready();
+    }
+    await eventually(() => this.leaving.size === 0, {
+      limitMs: LEAVING_MS,
+      pauseMs: 50,
+      shows: () => `${this.leaving.size} processes that were told to stop go on; see ${this.logFile}`,
+    });
+  }
+
+  private left(old: ChildProcess, role: Role, how: number | string | null): void {
+    this.leaving.delete(old);
+    this.retired += 1;
+    if (how !== 0) this.unclean.push(`a ${role} that was told to stop ended with ${String(how)}`);
+  }
+
   stop(): void {
     this.stopped = true;
+    for (const old of this.leaving) old.kill('SIGKILL');
     for (const { process } of this.places) process.kill('SIGKILL');
     for (const spare of this.spares) spare.kill('SIGKILL');
   }
@@ -98,13 +137,13 @@ export class Fleet {
     place.ready = false;
     for (const stream of [process.stdout, process.stderr]) {
       stream?.on('data', (chunk: Buffer) => {
-        if (chunk.toString().includes('ready\n')) this.arrived(place, process);
+        if (place.process === process && chunk.toString().includes('ready\n')) this.arrived(place, process);
         appendFileSync(this.logFile, chunk);
       });
     }
     process.once('exit', (code, signal) => {
+      if (this.stopped || place.process !== process) return;
       place.ready = false;
-      if (this.stopped) return;
       if (signal === 'SIGKILL') this.crashes += 1;
       else appendFileSync(this.logFile, `${place.role} ended with ${String(code ?? signal)}\n`);
       // One that cannot start, for example while Postgres is down, is not tried again in a busy loop.

@@ -1,23 +1,32 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { POISON } from './poison.js';
+import { POISON } from './vendor/poison.js';
+import type { Order } from './vendor/vendor-kinds.js';
 
 /** The key of the account that pays for the chaos run. */
 export const CHAOS_KEY = 'sk-chaos-0123456789abcdef';
 
-/** What is ordered, in turn: mostly pictures, as there are more workers for them. */
-const ORDERS = [
-  { path: '/v1/images/generations', body: { model: 'eta-image-2.0', prompt: 'chaos' } },
-  { path: '/v1/images/generations', body: { model: 'eta-image-2.0', prompt: 'chaos' } },
-  {
-    path: '/v1/videos/generations',
-    body: { model: 'beta-2.5-preview', prompt: 'chaos', resolution: '480p', size: '16:9', duration: 5 },
-  },
-] as const;
+const NOTHING: Order = { path: '/v1/images/generations', body: {} };
 
 /** Of the first tasks one in so many is poison, where there is any. */
 const POISON_EVERY = 6;
 
-/** Submits tasks, several at a time, to whichever API answers, and remembers those it was promised. */
+/** What clients do to the gateway. */
+export interface LoadPlan {
+  readonly apiUrls: readonly string[];
+  readonly webhookUrl: string;
+  /** What is ordered, in turn. */
+  readonly orders: readonly Order[];
+  readonly perSecond: number;
+  /** So many promises are enough: what waits longer than its deadline proves nothing. */
+  readonly most: number;
+  /** How many tasks are poison. */
+  readonly poison: number;
+}
+
+/**
+ * Submits tasks, several at a time, to whichever API answers, and remembers those it was promised. Each has a prompt of its
+ * own, by which its order is known at any vendor.
+ */
 export class Load {
   /** Tasks whose submission was answered: none of them may be lost. */
   readonly promised = new Set<string>();
@@ -29,16 +38,10 @@ export class Load {
   private sent = 0;
   private readonly clients: Promise<void>[];
 
-  constructor(
-    private readonly apiUrls: readonly string[],
-    private readonly webhookUrl: string,
-    perSecond: number,
-    /** So many promises are enough: what waits longer than its deadline proves nothing. */
-    private readonly most: number,
-    /** How many tasks are poison. */
-    private readonly poison: number,
-  ) {
-    this.clients = Array.from({ length: 4 }, (_, index) => this.submitAgainAndAgain(index, (4 * 1000) / perSecond));
+  constructor(private readonly plan: LoadPlan) {
+    this.clients = Array.from({ length: 4 }, (_, index) =>
+      this.submitAgainAndAgain(index, (4 * 1000) / plan.perSecond),
+    );
   }
 
   async stop(): Promise<void> {
@@ -48,9 +51,10 @@ export class Load {
 
   private async submitAgainAndAgain(client: number, pauseMs: number): Promise<void> {
     for (let turn = client; this.running; turn += 1) {
-      const url = this.apiUrls[turn % this.apiUrls.length] ?? '';
-      const kind = turn % ORDERS.length;
-      if (this.promised.size < this.most) await this.submit(url, kind).catch(() => (this.unanswered += 1));
+      const { apiUrls, orders, most } = this.plan;
+      const url = apiUrls[turn % apiUrls.length] ?? '';
+      const kind = turn % orders.length;
+      if (this.promised.size < most) await this.submit(url, kind).catch(() => (this.unanswered += 1));
       await sleep(pauseMs * (0.5 + Math.random()));
     }
   }
@@ -65,13 +69,15 @@ export class Load {
 
   /** Orders one thing, remembers what it was promised, and shows the answer. */
   async order(url: string, kind = 0): Promise<Response> {
-    const { path, body: order } = ORDERS[kind] ?? ORDERS[0];
+    const { orders, poison, webhookUrl } = this.plan;
+    const { path, body: order } = orders[kind] ?? orders[0] ?? NOTHING;
     this.sent += 1;
-    const isPoison = this.sent % POISON_EVERY === 0 && this.sent <= this.poison * POISON_EVERY;
+    const isPoison = this.sent % POISON_EVERY === 0 && this.sent <= poison * POISON_EVERY;
+    const prompt = `${isPoison ? POISON : 'chaos'} ${this.sent}`;
     const answer = await fetch(url + path, {
       method: 'POST',
       headers: { 'content-type': 'application/json', authorization: `Bearer ${CHAOS_KEY}` },
-      body: JSON.stringify({ ...order, ...(isPoison && { prompt: POISON }), webhook_url: this.webhookUrl }),
+      body: JSON.stringify({ ...order, prompt, webhook_url: webhookUrl }),
       signal: AbortSignal.timeout(20_000),
     });
     if (answer.status !== 200) return answer;

@@ -70,8 +70,8 @@ async function runForm({ backend, store, firstPort }: (typeof FORMS)[number]): P
   }
 }
 
-function cellsOf({ crash, roles, fault, repeatStart }: Scenario): readonly [string, string, string] {
-  return [roles.length > 0 ? `${crash} (${roles.join(', ')})` : crash, fault, repeatStart];
+function cellsOf({ crash, roles, fault, vendor }: Scenario): readonly [string, string, string] {
+  return [roles.length > 0 ? `${crash} (${roles.join(', ')})` : crash, fault, vendor];
 }
 
 function lineOf({ backend, scenario, crashes, tasks, completed, failures, seconds, outages }: Row): string {

@@ -1,19 +1,27 @@
 import { join } from 'node:path';
 import { loadConfig, QueueConfig } from '#platform';
 import { createTaskNotifier } from '#runtime';
-import type { Assignment, RepeatStart, Role } from './assignment.js';
-import { FakeVendor } from './fake-vendor.js';
+import type { Assignment, Role } from './assignment.js';
 import { Fleet } from './fleet.js';
 import { CHAOS_KEY } from './load.js';
 import type { Ground } from './run-scenario.js';
 import type { Scenario } from './scenarios.js';
 import { type Backend, Services, type Store } from './services.js';
+import { ChaosVendor } from './vendor/chaos-vendor.js';
+import { ADMIN_TOKEN, UpstreamsUnderLoad } from './vendor/upstreams-under-load.js';
+import type { VendorKind } from './vendor/vendor-kinds.js';
 
 /** Beginning of all Redis keys of the run. */
 const PREFIX = '{chaos}';
 
 /** Tasks end after so many seconds whatever happens; those that wait for a vendor that cannot be asked end soon. */
-const DEADLINE_SECONDS = { idempotent: 45, lookup: 45, unknown: 20 } as const satisfies Record<RepeatStart, number>;
+const DEADLINE_SECONDS = {
+  idempotent: 45,
+  lookup: 45,
+  unknown: 20,
+  call: 45,
+  inline: 20,
+} as const satisfies Record<VendorKind, number>;
 
 /** The families allow minutes; a chaos run has seconds. */
 const SHORT_DEADLINES = `
@@ -29,30 +37,45 @@ create trigger chaos_shorten before insert on task for each row execute function
 const MEDIA = ['image', 'video'] as const;
 
 /** The processes of the gateway. The first two listen. */
-const PLACES = ['api', 'api', 'image-worker', 'image-worker', 'video-worker', 'maintenance-worker'] as const;
-/** Places whose clocks go wrong: both APIs and one of the image workers, so that it meets one whose clock is right. */
-const SKEWED = new Set([0, 1, 2]);
+const PLACES = [
+  'api',
+  'api',
+  'image-worker',
+  'image-worker',
+  'video-worker',
+  'video-worker',
+  'maintenance-worker',
+] as const;
+/** Places whose clocks go wrong: both APIs and one worker of each medium, so that it meets one whose clock is right. */
+const SKEWED = new Set([0, 1, 2, 4]);
 
 /** What of a scenario the processes have to know. */
-type Conditions = Pick<Scenario, 'crash' | 'roles' | 'repeatStart' | 'clockSkewMs'>;
-const AT_REST: Conditions = { crash: 'any moment', roles: [], repeatStart: 'idempotent' };
+type Conditions = Pick<Scenario, 'crash' | 'roles' | 'clockSkewMs'>;
+const AT_REST: Conditions = { crash: 'any moment', roles: [] };
 
 /** Of an API, some submissions must pass, or there would be nothing to lose. */
 const CRASH_CHANCE = { api: 0.3, others: 1 } as const;
 
-function drillOf(role: Role, { crash, roles, repeatStart }: Conditions): Assignment['drill'] {
+function drillOf(role: Role, { crash, roles }: Conditions): Assignment['drill'] {
   const chance = role === 'api' ? CRASH_CHANCE.api : CRASH_CHANCE.others;
-  const point = crash === 'any moment' || crash === 'inside start' ? null : crash;
-  return { crashAt: point !== null && roles.includes(role) ? { point, chance } : null, repeatStart };
+  const point = crash === 'any moment' || crash === 'inside start' || crash === 'roll-out' ? null : crash;
+  return { crashAt: point !== null && roles.includes(role) ? { point, chance } : null };
 }
 
-const environmentOf = (services: Services, vendor: FakeVendor, port: number): Record<string, string> => ({
+const environmentOf = (
+  services: Services,
+  vendor: ChaosVendor,
+  upstreams: UpstreamsUnderLoad,
+  port: number,
+): Record<string, string> => ({
   ...services.environment(),
+  ADMIN_TOKEN,
+  UPSTREAMS_FILE: upstreams.file,
   KEY_PEPPER: 'a-pepper-for-chaos-only',
   GATEWAY_API_KEY: CHAOS_KEY,
   QUEUE_PREFIX: PREFIX,
   TASK_LEASE_SECONDS: '2',
-  MEDIA_FETCH_ALLOW: `127.0.0.1:${vendor.port}`,
+  MEDIA_FETCH_ALLOW: `127.0.0.1:${vendor.port},${upstreams.tokenHost}`,
   LOG_LEVEL: 'warn',
   ...(port > 0 && { PORT: String(port) }),
 });
@@ -67,12 +90,13 @@ export async function openGround(
   const services = await Services.start(backend, store);
   await services.database.query({ text: SHORT_DEADLINES });
   let current = AT_REST;
-  const vendor = await FakeVendor.start(() => current.repeatStart === 'idempotent');
+  const vendor = await ChaosVendor.start();
   const ports = [firstPort, firstPort + 1];
+  const apiUrls = ports.map((port) => `http://127.0.0.1:${port}`);
+  const upstreams = await UpstreamsUnderLoad.open(join(services.folder, 'upstreams.json'), vendor, apiUrls);
   const fleet = new Fleet(logFile, (role, index) => ({
     role,
-    environment: environmentOf(services, vendor, PLACES[index] === 'api' ? (ports[index] ?? 0) : 0),
-    vendorUrl: vendor.url,
+    environment: environmentOf(services, vendor, upstreams, PLACES[index] === 'api' ? (ports[index] ?? 0) : 0),
     clockSkewMs: SKEWED.has(index) ? (current.clockSkewMs ?? 0) : 0,
     drill: drillOf(role, current),
   }));
@@ -84,20 +108,22 @@ export async function openGround(
     services,
     vendor,
     fleet,
-    apiUrls: ports.map((port) => `http://127.0.0.1:${port}`),
+    upstreams,
+    apiUrls,
     notifyAgain: (taskIds) => MEDIA.forEach((medium) => notifier.notify(medium, taskIds)),
     play: async (scenario) => {
       current = scenario;
-      await setDeadline(services, scenario.deadlineSeconds ?? DEADLINE_SECONDS[scenario.repeatStart]);
+      await setDeadline(services, scenario.deadlineSeconds ?? DEADLINE_SECONDS[scenario.vendor]);
       await fleet.update();
     },
     rest: async () => {
-      current = { ...AT_REST, repeatStart: current.repeatStart, clockSkewMs: current.clockSkewMs ?? 0 };
+      current = { ...AT_REST, clockSkewMs: current.clockSkewMs ?? 0 };
       await fleet.update();
     },
     close: async () => {
       fleet.stop();
       vendor.stop();
+      await upstreams.close();
       await notifier.close(0);
       await services.stop();
     },

@@ -1,17 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FakeVendor } from './fake-vendor.js';
-import type { Fleet } from './fleet.js';
 import { Load } from './load.js';
 import { costsOfOutage, noCosts, type OutageCosts } from './outage.js';
-import type { Scenario } from './scenarios.js';
-import type { Services } from './services.js';
+import type { Grounds, Scenario } from './scenarios.js';
+import { VENDORS } from './vendor/vendor-kinds.js';
 import { verify, type Verdict } from './verify.js';
 
-/** A gateway of several processes on real servers, with a fake vendor. */
-export interface Ground {
-  readonly services: Services;
-  readonly vendor: FakeVendor;
-  readonly fleet: Fleet;
+/** A gateway of several processes on real servers, with fake vendors. */
+export interface Ground extends Grounds {
   readonly apiUrls: readonly string[];
   /** Sends wake-ups for tasks again, long finished ones too. */
   readonly notifyAgain: (taskIds: readonly string[]) => void;
@@ -35,60 +30,87 @@ const TASKS_PER_SECOND = 10;
 const TASKS_PER_CRASH = { least: 3, most: 10 } as const;
 /** How often wake-ups are sent again, in milliseconds; a process is killed at every second turn, servers are disturbed at every eighth. */
 const TURN_MS = 250;
-const TURNS = { kill: 2, disturb: 8 } as const;
+const TURNS = { kill: 2, disturb: 8, rollOut: 8 } as const;
 /** How long crashes may take to come, and how long tasks may take to end after them, in milliseconds. */
 const CRASHING_MS = 180_000;
 const DRAINING_MS = 60_000;
 
 /** Lets processes crash `crashes` times under load, then lets everything come to rest, and looks at what is left. */
 export async function runScenario(ground: Ground, scenario: Scenario, crashes: number): Promise<Outcome> {
-  const { services, vendor, fleet } = ground;
+  const { services, vendor, fleet, upstreams } = ground;
   const beganMs = performance.now();
   await forget(ground);
   await ground.play(scenario);
   vendor.faultChance = scenario.vendorFaults;
-  const crashesBefore = fleet.crashes;
-  const most = crashes * TASKS_PER_CRASH.most;
-  // Each ends three processes, the first two of which they may end together.
-  const poison = scenario.crash === 'inside start' ? Math.max(1, crashes - 2) : 0;
-  const load = new Load(ground.apiUrls, `${vendor.url}/hook`, TASKS_PER_SECOND, most, poison);
   const outages = noCosts();
+  const { load, done } = await crashUnderLoad(ground, scenario, crashes, outages);
+  await ground.rest();
+  await upstreams.calm();
+  vendor.faultChance = 0;
+  await drain(ground, (scenario.deadlineSeconds ?? 0) * 1_000 + DRAINING_MS);
+  const verdict = await verify(services, vendor, load, isDeadly(scenario));
+  const failures = done < crashes ? [`only ${done} of ${crashes} crashes came in time`] : [];
+  failures.push(...verdict.failures, ...outages.failures, ...fleet.unclean.splice(0), ...needless(scenario, verdict));
+  const seconds = Math.round((performance.now() - beganMs) / 1000);
+  return { ...verdict, failures, crashes: done, seconds, outages: scenario.isOutage ? outages : null };
+}
+
+/** Answers what was ordered meanwhile, and how many processes ended. */
+async function crashUnderLoad(
+  ground: Ground,
+  scenario: Scenario,
+  crashes: number,
+  outages: OutageCosts,
+): Promise<{ readonly load: Load; readonly done: number }> {
+  const { fleet } = ground;
+  const load = loadOf(ground, scenario, crashes);
+  const before = fleet.crashes + fleet.retired;
   const deadline = Date.now() + CRASHING_MS;
-  const crashed = (): number => fleet.crashes - crashesBefore;
+  const crashed = (): number => fleet.crashes + fleet.retired - before;
   const enough = (): boolean => crashed() >= crashes && load.promised.size >= crashes * TASKS_PER_CRASH.least;
   for (let turn = 1; !enough() && Date.now() < deadline; turn += 1) {
     await sleep(TURN_MS);
     if (scenario.crash === 'any moment' && turn % TURNS.kill === 0) fleet.kill();
     if (turn % TURNS.disturb === 0) await disturb(ground, scenario, load, outages);
+    if (scenario.crash === 'roll-out' && turn % TURNS.rollOut === 0) await fleet.rollOut();
     ground.notifyAgain([...load.promised].slice(-20));
   }
   await load.stop();
-  const done = crashed();
-  await ground.rest();
-  vendor.faultChance = 0;
-  await drain(ground, (scenario.deadlineSeconds ?? 0) * 1_000 + DRAINING_MS);
-  const verdict = await verify(services, vendor, load, isDeadly(scenario));
-  const failures = done < crashes ? [`only ${done} of ${crashes} crashes came in time`] : [];
-  failures.push(...verdict.failures, ...outages.failures);
-  const seconds = Math.round((performance.now() - beganMs) / 1000);
-  return { ...verdict, failures, crashes: done, seconds, outages: scenario.isOutage ? outages : null };
+  return { load, done: crashed() };
+}
+
+function loadOf({ apiUrls, vendor }: Ground, { crash, vendor: kind }: Scenario, crashes: number): Load {
+  // A roll-out takes its time, and must meet work all along.
+  const isRollOut = crash === 'roll-out';
+  return new Load({
+    apiUrls,
+    webhookUrl: `${vendor.url}/hook`,
+    orders: VENDORS[kind].orders(vendor.imageUrl),
+    perSecond: isRollOut ? TASKS_PER_SECOND / 2 : TASKS_PER_SECOND,
+    most: isRollOut ? Number.POSITIVE_INFINITY : crashes * TASKS_PER_CRASH.most,
+    // Each ends three processes, the first two of which they may end together.
+    poison: crash === 'inside start' ? Math.max(1, crashes - 2) : 0,
+  });
+}
+
+/** Where nobody died, nothing may be lost with anybody. */
+function needless({ crash }: Scenario, { tasks, completed }: Verdict): string[] {
+  if (crash !== 'roll-out' || completed === tasks) return [];
+  return [`${tasks - completed} tasks were not completed although no process died`];
 }
 
 /** Nobody is killed meanwhile, and the dead were replaced, so that what requests cost is the outage's doing. */
-async function disturb(
-  { services, apiUrls, fleet }: Ground,
-  scenario: Scenario,
-  load: Load,
-  outages: OutageCosts,
-): Promise<void> {
-  const befall = async (): Promise<void> => scenario.disturb?.(services);
+async function disturb(ground: Ground, scenario: Scenario, load: Load, outages: OutageCosts): Promise<void> {
+  const { apiUrls, fleet } = ground;
+  const befall = async (): Promise<void> => scenario.disturb?.(ground);
   if (!scenario.isOutage) return befall();
   await fleet.ready();
   await costsOfOutage(apiUrls, load, befall, outages);
 }
 
 /** At a named place every task that gets there ends its process, each time. */
-const isDeadly = ({ crash }: Scenario): boolean => crash !== 'any moment' && crash !== 'inside start';
+const isDeadly = ({ crash }: Scenario): boolean =>
+  crash !== 'any moment' && crash !== 'inside start' && crash !== 'roll-out';
 
 /** Waits until every task has ended and every webhook was sent. */
 async function drain({ services: { database } }: Ground, longestMs: number): Promise<void> {
@@ -112,7 +134,7 @@ async function drain({ services: { database } }: Ground, longestMs: number): Pro
 /** Empties what the scenario before left; the ledger is append-only even for us, so accounts begin at its balance. */
 async function forget({ services: { database }, vendor }: Ground): Promise<void> {
   await database.query({
-    text: 'truncate task, task_poll, task_file, ledger_entry, webhook_delivery, usage_daily cascade',
+    text: 'truncate task, task_poll, task_file, taken_order, ledger_entry, webhook_delivery, usage_daily, upstream_limit cascade',
   });
   await database.query({ text: 'update account set available_micros = 0, held_micros = 0, used_micros = 0' });
   await database.query({ text: 'update api_key set held_micros = 0, used_micros = 0' });

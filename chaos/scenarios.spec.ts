@@ -2,14 +2,20 @@ import { CRASH_POINTS } from '#runtime';
 import { ROLES } from './assignment.js';
 import { SCENARIOS } from './scenarios.js';
 import type { Backend } from './services.js';
+import { VENDOR_KINDS } from './vendor/vendor-kinds.js';
 
 describe.each(['postgres', 'redis'] satisfies Backend[])('The crash matrix, queues in %s', (backend) => {
   const rows = SCENARIOS.filter(({ only }) => only === undefined || only === backend);
 
   it('has a row for every named crash point', () => {
     expect([...new Set(rows.map(({ crash }) => crash))].toSorted()).toEqual(
-      [...CRASH_POINTS, 'any moment', 'inside start'].toSorted(),
+      [...CRASH_POINTS, 'any moment', 'inside start', 'roll-out'].toSorted(),
     );
+  });
+
+  it.each(VENDOR_KINDS)('has a row of its own for vendors of the kind %s, calm and with wrong answers', (kind) => {
+    const own = rows.filter(({ vendor }) => vendor === kind);
+    expect(own.map(({ vendorFaults }) => vendorFaults > 0)).toEqual(expect.arrayContaining([true, false]));
   });
 
   it('lets every kind of process die at a named point', () => {

@@ -1,21 +1,34 @@
 import type { Failpoint } from '#runtime';
 import type { NetworkFault } from '#testing';
-import type { RepeatStart, Role } from './assignment.js';
+import type { Role } from './assignment.js';
+import type { Fleet } from './fleet.js';
 import type { Backend, Server, Services, Store } from './services.js';
+import type { ChaosVendor } from './vendor/chaos-vendor.js';
+import type { UpstreamsUnderLoad } from './vendor/upstreams-under-load.js';
+import { VENDOR_KINDS, type VendorKind } from './vendor/vendor-kinds.js';
+
+/** What a scenario happens to. */
+export interface Grounds {
+  readonly services: Services;
+  readonly vendor: ChaosVendor;
+  readonly upstreams: UpstreamsUnderLoad;
+  readonly fleet: Fleet;
+}
 
 /** One row of the crash matrix. */
 export interface Scenario {
   /**
    * Where processes kill themselves; or `any moment`: then one chosen by chance is killed twice a second, if no two are away;
-   * or `inside start`: then some of the tasks end every process that starts them.
+   * or `inside start`: then some of the tasks end every process that starts them; or `roll-out`: then nobody is killed, and all
+   * are replaced again and again.
    */
-  readonly crash: Failpoint | 'any moment' | 'inside start';
+  readonly crash: Failpoint | 'any moment' | 'inside start' | 'roll-out';
   /** Whose processes die at that place. */
   readonly roles: readonly Role[];
   /** What else goes wrong. */
   readonly fault: string;
-  /** What the vendor does with a repeated order. */
-  readonly repeatStart: RepeatStart;
+  /** Who makes what is ordered. */
+  readonly vendor: VendorKind;
   /** After how many seconds tasks end whatever happens, where that is not what the vendor needs. */
   readonly deadlineSeconds?: number;
   /** How likely each answer of the vendor is to go wrong. */
@@ -23,7 +36,7 @@ export interface Scenario {
   /** How far the clocks of the second image worker and of the APIs are off, in milliseconds. */
   readonly clockSkewMs?: number;
   /** What befalls the servers, every other second. */
-  readonly disturb?: (services: Services) => Promise<void>;
+  readonly disturb?: (grounds: Grounds) => Promise<void> | void;
   /** The disturbance is an outage: what requests cost meanwhile and how soon all is well after it has limits. */
   readonly isOutage?: true;
   /** It may only run where rules of the network hurt nobody else. */
@@ -35,13 +48,12 @@ export interface Scenario {
 }
 
 const WORKERS = ['image-worker', 'video-worker'] as const;
-const CALM = { fault: 'none', repeatStart: 'idempotent', vendorFaults: 0 } as const;
+const CALM = { fault: 'none', vendor: 'idempotent', vendorFaults: 0 } as const;
 const BAD_VENDOR = { fault: 'a fifth of the vendor’s answers wrong', vendorFaults: 0.2 } as const;
 /** Connections of before carry nothing; or new ones neither, for a while. */
 const SILENCES = ['half-open', 'black-hole'] as const;
 /** Besides, a media store can stop in the middle of an answer, crawl, or say that it has too much to do. */
 const STORE_FAULTS = [...SILENCES, 'stall', 'drip', 'overloaded'] as const;
-const KINDS = ['idempotent', 'lookup', 'unknown'] as const;
 
 const WORKER_POINTS = [
   'after-claim',
@@ -52,6 +64,10 @@ const WORKER_POINTS = [
   'after-file-copied',
   'after-settled',
 ] as const;
+/** Those on the way of an order whose call answers with the files: nothing is ever asked about it. */
+const CALL_POINTS = WORKER_POINTS.filter(
+  (point) => !['after-running', 'after-poll-claim', 'after-vendor-check', 'after-storing'].includes(point),
+);
 
 const at = (roles: readonly Role[], crash: Failpoint, changes: Partial<Scenario> = {}): Scenario => ({
   ...CALM,
@@ -60,6 +76,7 @@ const at = (roles: readonly Role[], crash: Failpoint, changes: Partial<Scenario>
   ...changes,
 });
 const anyMoment = (changes: Partial<Scenario>): Scenario => ({ ...CALM, crash: 'any moment', roles: [], ...changes });
+const rollOut = (changes: Partial<Scenario>): Scenario => ({ ...CALM, crash: 'roll-out', roles: [], ...changes });
 
 /** What there is besides where the server is needed only by one of the forms. */
 type Form = Pick<Scenario, 'only' | 'store'>;
@@ -68,7 +85,7 @@ const fromNetwork = (name: string, server: Server, fault: NetworkFault, form: Fo
     ...form,
     fault: `${name} ${fault}`,
     isOutage: true,
-    disturb: (services) => services.disturbNetwork(server, fault),
+    disturb: ({ services }) => services.disturbNetwork(server, fault),
   });
 const withoutPackets = (name: string, server: Server, form: Form = {}): Scenario =>
   anyMoment({
@@ -76,7 +93,7 @@ const withoutPackets = (name: string, server: Server, form: Form = {}): Scenario
     fault: `packets to ${name} dropped`,
     isOutage: true,
     needsOwnNetwork: true,
-    disturb: (services) => services.losePackets(server),
+    disturb: ({ services }) => services.losePackets(server),
   });
 
 /** Every crash point, every kind of vendor, and every fault of what the gateway stands on. */
@@ -84,25 +101,35 @@ export const SCENARIOS: readonly Scenario[] = [
   at(['api'], 'before-task-written'),
   at(['api'], 'after-task-written'),
   ...WORKER_POINTS.map((point) => at(WORKERS, point)),
-  ...KINDS.map((repeatStart) => at(WORKERS, 'after-start-intent', { repeatStart })),
-  ...KINDS.map((repeatStart) => at(WORKERS, 'after-vendor-start', { repeatStart })),
-  at(WORKERS, 'after-vendor-start', { ...BAD_VENDOR, repeatStart: 'lookup' }),
+  // With a file sent along, and with videos inside replies.
+  ...WORKER_POINTS.map((point) => at(WORKERS, point, { vendor: 'lookup' })),
+  ...WORKER_POINTS.map((point) => at(WORKERS, point, { vendor: 'inline' })),
+  ...CALL_POINTS.map((point) => at(WORKERS, point, { vendor: 'call' })),
+  ...VENDOR_KINDS.map((vendor) => at(WORKERS, 'after-start-intent', { vendor })),
+  ...VENDOR_KINDS.map((vendor) => at(WORKERS, 'after-vendor-start', { vendor })),
+  at(WORKERS, 'after-vendor-start', { ...BAD_VENDOR, vendor: 'lookup' }),
   at(['maintenance-worker'], 'after-delivery-claim'),
   at(['maintenance-worker'], 'after-delivery-sent'),
   { ...CALM, crash: 'inside start', roles: [], fault: 'some tasks are poison', deadlineSeconds: 150 },
   anyMoment({}),
-  ...KINDS.map((repeatStart) => anyMoment({ ...BAD_VENDOR, repeatStart })),
-  anyMoment({ fault: 'clocks ten minutes off', repeatStart: 'lookup', clockSkewMs: 600_000 }),
-  anyMoment({ fault: 'Postgres crashes', disturb: (services) => services.crashPostgres() }),
-  anyMoment({ fault: 'connections to Postgres cut', disturb: (services) => services.cutConnections() }),
-  anyMoment({ fault: 'media store cannot be written', disturb: (services) => services.losePictureFolder() }),
-  anyMoment({ fault: 'Redis crashes', only: 'redis', disturb: (services) => services.crashRedis() }),
-  anyMoment({ fault: 'Redis flushed', only: 'redis', disturb: (services) => services.flushRedis() }),
+  ...VENDOR_KINDS.map((vendor) => anyMoment({ ...BAD_VENDOR, vendor })),
+  anyMoment({ fault: 'clocks ten minutes off', vendor: 'lookup', clockSkewMs: 600_000 }),
+  anyMoment({
+    fault: 'the first upstream comes, is busy, away, unfit, drains and goes',
+    disturb: ({ upstreams }) => upstreams.changeTable(),
+  }),
+  ...(['idempotent', 'call', 'inline'] as const).map((vendor) => rollOut({ vendor })),
+  rollOut({ fault: 'each release has another upstreams file', disturb: ({ upstreams }) => upstreams.changeFile() }),
+  anyMoment({ fault: 'Postgres crashes', disturb: ({ services }) => services.crashPostgres() }),
+  anyMoment({ fault: 'connections to Postgres cut', disturb: ({ services }) => services.cutConnections() }),
+  anyMoment({ fault: 'media store cannot be written', disturb: ({ services }) => services.loseImageFolder() }),
+  anyMoment({ fault: 'Redis crashes', only: 'redis', disturb: ({ services }) => services.crashRedis() }),
+  anyMoment({ fault: 'Redis flushed', only: 'redis', disturb: ({ services }) => services.flushRedis() }),
   ...SILENCES.map((fault) => fromNetwork('Postgres', 'postgres', fault)),
   ...SILENCES.map((fault) => fromNetwork('Redis', 'redis', fault, { only: 'redis' })),
   ...STORE_FAULTS.map((fault) => fromNetwork('S3', 's3', fault, { only: 'postgres', store: 's3' })),
   withoutPackets('Postgres', 'postgres'),
   withoutPackets('Redis', 'redis', { only: 'redis' }),
   withoutPackets('S3', 's3', { only: 'postgres', store: 's3' }),
-  anyMoment({ fault: 'Redis silent', only: 'redis', disturb: (services) => services.slowRedis() }),
+  anyMoment({ fault: 'Redis silent', only: 'redis', disturb: ({ services }) => services.slowRedis() }),
 ];

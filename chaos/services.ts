@@ -131,7 +131,7 @@ export class Services {
   }
 
   /** The media folder cannot be written to for a second and a half. */
-  async losePictureFolder(): Promise<void> {
+  async loseImageFolder(): Promise<void> {
     const media = join(this.folder, 'data', 'media');
     const aside = `${media}-aside`;
     renameSync(media, aside);

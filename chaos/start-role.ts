@@ -1,5 +1,5 @@
-import { MediaUpstreams } from '#features';
-import { ProviderUpstream } from '#providers';
+import { MediaUpstreamRegistry, type MediaUpstreams } from '#features';
+import { type OpenMediaUpstreams, openTextProviders } from '#providers';
 import { type Failpoints, onPlatform, type Platform, runProcess, type RunningProcess, type Worker } from '#runtime';
 import { createApi } from '../apps/api/src/create-api.js';
 import { applyPrices, seed } from '../apps/api/src/seed.js';
@@ -8,23 +8,42 @@ import { createImageWorker } from '../apps/image-worker/src/image-worker.js';
 import { createMaintenanceWorker } from '../apps/maintenance-worker/src/create-maintenance-worker.js';
 import { createVideoWorker } from '../apps/video-worker/src/video-worker.js';
 import type { Assignment, Drill, Role } from './assignment.js';
-import { HttpVendorProvider } from './http-vendor.provider.js';
+import { openHurriedUpstreams } from './vendor/hurried-upstreams.js';
 import { skewClock } from './skew-clock.js';
 
-type Start = (platform: Platform, upstreams: MediaUpstreams) => Promise<RunningProcess>;
+type Start = (platform: Platform, media: OpenMediaUpstreams) => Promise<RunningProcess>;
 
 const START: Record<Role, Start> = {
-  api: async (platform) => {
-    const api = await createApi(platform);
+  api: async (platform, media) => {
+    const api = await createApi(platform, openTextProviders(), media);
     await applyPrices(platform, []);
     await seed(api, platform);
     const server = await serve(api, platform);
     return { ready: 'ready', banner: 'ready', stop: (graceMs) => server.stop(graceMs) };
   },
-  'image-worker': (platform, upstreams) => createImageWorker(platform, upstreams).then(begin),
-  'video-worker': (platform, upstreams) => createVideoWorker(platform, upstreams).then(begin),
+  'image-worker': (platform, media) => onUpstreams(platform, media, createImageWorker),
+  'video-worker': (platform, media) => onUpstreams(platform, media, createVideoWorker),
   'maintenance-worker': (platform) => createMaintenanceWorker(platform).then(begin),
 };
+
+/** A worker that follows the upstreams, as its program has it. */
+async function onUpstreams(
+  platform: Platform,
+  media: OpenMediaUpstreams,
+  create: (platform: Platform, upstreams: MediaUpstreams) => Promise<Worker>,
+): Promise<RunningProcess> {
+  const registry = new MediaUpstreamRegistry(platform.database, platform.sealer, media);
+  await registry.start();
+  const running = begin(await create(platform, registry.upstreams));
+  return {
+    ...running,
+    stop: async (graceMs) => {
+      await running.stop(graceMs);
+      await registry.close();
+      await media.close();
+    },
+  };
+}
 
 function begin(worker: Worker): RunningProcess {
   worker.start();
@@ -33,14 +52,12 @@ function begin(worker: Worker): RunningProcess {
 
 /** Becomes what the assignment says; `onDrill` is given the listener for later drills. */
 export async function startRole(
-  { role, environment, vendorUrl, clockSkewMs, drill }: Assignment,
+  { role, environment, clockSkewMs, drill }: Assignment,
   onDrill: (listen: (drill: Drill) => void) => void,
 ): Promise<void> {
-  const sandbox = new HttpVendorProvider(vendorUrl);
   let crashAt: Drill['crashAt'] = null;
   const practise = (next: Drill): void => {
     crashAt = next.crashAt;
-    sandbox.become(next.repeatStart);
   };
   practise(drill);
   onDrill(practise);
@@ -51,10 +68,10 @@ export async function startRole(
       if (crashAt?.point === point && Math.random() < crashAt.chance) process.kill(process.pid, 'SIGKILL');
     },
   };
-  const upstreams = MediaUpstreams.of(new ProviderUpstream(sandbox));
   await runProcess({
     name: role,
-    settings: {},
-    start: (config) => onPlatform(config, async (platform) => START[role]({ ...platform, failpoints }, upstreams)),
+    settings: { media: () => openHurriedUpstreams(environment['MEDIA_FETCH_ALLOW'] ?? '') },
+    start: (config, { media }) =>
+      onPlatform(config, async (platform) => START[role]({ ...platform, failpoints }, media)),
   });
 }

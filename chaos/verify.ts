@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { ReconciliationService } from '#features';
-import type { FakeVendor } from './fake-vendor.js';
 import type { Load } from './load.js';
 import type { Services } from './services.js';
+import type { ChaosVendor } from './vendor/chaos-vendor.js';
 
 /** How tasks may end in a chaos run: made, or given up for the vendor's reasons with the money released. */
 const EXPLAINED = new Set(['upstream_unknown', 'deadline_exceeded', 'upstream_error', 'processing_crashed']);
@@ -12,6 +12,9 @@ const LATE_SECONDS_MAX = 30;
 
 interface EndedTask {
   readonly id: string;
+  /** By which vendors know it. */
+  readonly prompt: string;
+  readonly provider: string | null;
   readonly state: string;
   readonly error_code: string | null;
   readonly last_failure: string | null;
@@ -56,20 +59,21 @@ select f.store_key, f.sha256, t.id from task t left join task_file f on f.task_i
 /** Looks for anything lost, doubled or unpaid. Call it when nothing moves any more. */
 export async function verify(
   services: Services,
-  vendor: FakeVendor,
+  vendor: ChaosVendor,
   load: Load,
   /** Whether any task may have been found to end processes; else only those that do. */
   anyIsDeadly: boolean,
 ): Promise<Verdict> {
   const { rows: tasks } = await services.database.query<EndedTask>({
-    text: 'select id, state, error_code, last_failure, extract(epoch from finished_at - deadline_at)::float8 as late_seconds from task',
+    text: `select id, parameters ->> 'prompt' as prompt, provider, state, error_code, last_failure,
+      extract(epoch from finished_at - deadline_at)::float8 as late_seconds from task`,
   });
   const known = new Set(tasks.map(({ id }) => id));
   const lost = [...load.promised].filter((taskId) => !known.has(taskId));
   const doubled = [...vendor.taken].filter(([, times]) => times > 1);
   const failures = [
     ...lost.map((taskId) => `${taskId} was promised and is lost`),
-    ...doubled.map(([taskId, times]) => `${taskId} was ordered ${times} times`),
+    ...doubled.map(([prompt, times]) => `${prompt} was ordered ${times} times`),
     ...tasks.flatMap((task) => judge(task, vendor)),
     ...tasks.flatMap((task) => judgeCrashes(task, load.poisonous, anyIsDeadly)),
     ...(await wrongMoney(services)),
@@ -109,7 +113,7 @@ async function missingFiles({ database, files: stored }: Services): Promise<stri
   return missing;
 }
 
-/** Files that no row knows would lie there for ever. */
+/** Files that no row knows would lie there forever. */
 async function strayFiles({ database, files }: Services, taskIds: readonly string[]): Promise<string[]> {
   const { rows } = await database.query<{ store_key: string }>({ text: 'select store_key from task_file' });
   const known = new Set(rows.map(({ store_key: key }) => key));
@@ -127,14 +131,22 @@ function judgeCrashes(
   return parked && !anyIsDeadly ? [`${id} is innocent and was given up`] : [];
 }
 
-function judge(task: EndedTask, vendor: FakeVendor): string[] {
+function judge(task: EndedTask, vendor: ChaosVendor): string[] {
   const { id, state, error_code: code, last_failure: reason, late_seconds: late } = task;
   if (state !== 'completed' && state !== 'failed') return [`${id} is still ${state} (${reason ?? 'no failure'})`];
-  const failures: string[] = [];
+  const failures = judgeMaker(task, vendor);
   if (state === 'failed' && !EXPLAINED.has(code ?? '')) failures.push(`${id} failed with ${code} (${reason})`);
   if (late !== null && late > LATE_SECONDS_MAX) failures.push(`${id} ended ${late.toFixed(0)} s after its deadline`);
-  if (state === 'completed' && !vendor.taken.has(id)) failures.push(`${id} is completed and was never ordered`);
   if (vendor.told.get(id) !== `task.${state}`)
     failures.push(`${id} is ${state}, its webhook said ${vendor.told.get(id)}`);
   return failures;
+}
+
+/** What is sold as made by a vendor was made by one. */
+function judgeMaker({ id, state, provider, prompt }: EndedTask, vendor: ChaosVendor): string[] {
+  const neverOrdered = state === 'completed' && !vendor.taken.has(prompt);
+  return [
+    ...(provider === 'sandbox' ? [`${id} was given to the sandbox`] : []),
+    ...(neverOrdered ? [`${id} is completed and was never ordered`] : []),
+  ];
 }

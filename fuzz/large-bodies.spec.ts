@@ -4,9 +4,9 @@ import { yardstickMs } from './yardstick.js';
 /** Those that what is stored or ordered waits for Postgres to take are in the long form alone, and still above its bar. */
 const NAMES = [
   'files, native, repeatable',
-  'pictures to chat',
-  'pictures to gemini',
-  'pictures to sandbox',
+  'images to chat',
+  'images to gemini',
+  'images to sandbox',
   'a text of Chinese to chat',
 ];
 

@@ -1,7 +1,7 @@
 import {
   BODY_BYTES,
   chat,
-  chatPicture,
+  chatImage,
   document,
   embeddings,
   FILE_CHARACTERS,
@@ -17,7 +17,7 @@ import {
   messages,
   MIB,
   MODEL_OVER,
-  picture,
+  image,
   remembered,
   responses,
   role,
@@ -39,7 +39,7 @@ export const LARGE_CASES: readonly LargeCase[] = [
     { type: 'text', text: '"gemini:' },
   ]),
   ...(['responses', 'chat', 'gemini', 'sandbox'] as const).map((protocol) =>
-    messages(`pictures to ${protocol}`, MODEL_OVER[protocol], () => files(picture)),
+    messages(`images to ${protocol}`, MODEL_OVER[protocol], () => files(image)),
   ),
   messages('documents to responses', MODEL_OVER.responses, () => files(document)),
   messages('a file that is none at its end', MODEL_OVER.messages, () =>
@@ -48,9 +48,9 @@ export const LARGE_CASES: readonly LargeCase[] = [
   messages('files with line ends', MODEL_OVER.messages, () =>
     files((data) => document(`${data.slice(0, 76)}\n`.repeat(FILE_CHARACTERS / 80))),
   ),
-  responses('pictures, native', MODEL_OVER.responses, () => files(inputImage)),
-  responses('pictures, native, stored', MODEL_OVER.responses, () => files(inputImage), { store: true }),
-  responses('pictures to messages, stored', MODEL_OVER.messages, () => files(inputImage), { store: true }),
+  responses('images, native', MODEL_OVER.responses, () => files(inputImage)),
+  responses('images, native, stored', MODEL_OVER.responses, () => files(inputImage), { store: true }),
+  responses('images to messages, stored', MODEL_OVER.messages, () => files(inputImage), { store: true }),
   responses('a text, native', MODEL_OVER.responses, () => text('all words '), { store: true }),
   responses('a text to chat', MODEL_OVER.chat, () => text('all words ')),
   responses('a text to the sandbox', MODEL_OVER.sandbox, () => text('all words ')),
@@ -134,8 +134,8 @@ export const LARGE_CASES: readonly LargeCase[] = [
         input: turns((place) => ({ role: role(place), content: 'hi' })),
       }),
   },
-  chat('chat: pictures, native', MODEL_OVER.chat, () => files(chatPicture)),
-  chat('chat: pictures to messages', MODEL_OVER.messages, () => files(chatPicture)),
+  chat('chat: images, native', MODEL_OVER.chat, () => files(chatImage)),
+  chat('chat: images to messages', MODEL_OVER.messages, () => files(chatImage)),
   chat('chat: a text, native', MODEL_OVER.chat, () => text('all words ')),
   chat('chat: a text to responses', MODEL_OVER.responses, () => text('all words ')),
   chat(
@@ -183,23 +183,23 @@ export const LARGE_CASES: readonly LargeCase[] = [
     headers: VERSION,
   },
   {
-    name: 'pictures of a task',
+    name: 'images of a task',
     path: '/v1/images/generations',
     body: () => json({ model: 'kappa-b-4.0', prompt: 'waves', image_urls: images() }),
   },
   {
-    name: 'a picture of a video',
+    name: 'an image of a video',
     path: '/v1/videos/generations',
     body: () => json({ model: 'beta-2.7', prompt: 'waves', image_urls: images().slice(0, 1) }),
   },
   {
-    name: 'tasks with pictures are listed',
+    name: 'tasks with images are listed',
     path: '/v1/images/generations',
     body: () => json({ model: 'kappa-b-4.0', prompt: 'waves', image_urls: images() }),
     next: () => ({ method: 'GET', path: '/v1/tasks' }),
   },
   {
-    name: 'pictures to be priced',
+    name: 'images to be priced',
     path: '/v1/quote',
     body: () => json({ model: 'kappa-b-4.0', prompt: 'waves', image_urls: images() }),
   },

@@ -40,7 +40,7 @@ export const document = (data: string) => ({
   type: 'document',
   source: { type: 'base64', media_type: 'application/pdf', data },
 });
-export const picture = (data: string) => ({ type: 'image', source: { type: 'base64', media_type: 'image/png', data } });
+export const image = (data: string) => ({ type: 'image', source: { type: 'base64', media_type: 'image/png', data } });
 export const inputImage = (data: string) => ({ type: 'input_image', image_url: `data:image/png;base64,${data}` });
 
 /** Bytes that begin as a PNG of 64 x 64 pixels. */
@@ -86,7 +86,7 @@ export const chat = (
   path: '/v1/chat/completions',
   body: () => json({ model, max_tokens: 8, messages: [{ role: 'user', content: content() }], ...more() }),
 });
-export const chatPicture = (data: string) => ({
+export const chatImage = (data: string) => ({
   type: 'image_url',
   image_url: { url: `data:image/png;base64,${data}` },
 });

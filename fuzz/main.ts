@@ -15,7 +15,7 @@ configureLog({ LOG_LEVEL: 'fatal' });
 const [count = BODIES, seed = 1] = process.argv.slice(2).map(Number);
 const services = await startTestServices();
 Object.assign(process.env, services.environment);
-// The sandbox draws in threads of its own; where TypeScript runs as it is it has none, and a film stops everybody for 100 ms.
+// The sandbox draws in threads of its own; where TypeScript runs as it is it has none, and a video stops everybody for 100 ms.
 const { gateway, keys } = await startHostileGateway({}, { vendor: new VendorInProcess(0, () => 0) });
 try {
   // What is loaded on first use is not to be counted.

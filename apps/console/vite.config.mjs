@@ -26,7 +26,7 @@ export default defineConfig({
           groups: [
             {
               name: 'forms',
-              test: /src\/components\/(charge|code-block|confirm|dialog|fields|link-dialog|list|secret|table|tile)|shell\/passkeys/,
+              test: /src\/components\/(charge|code-block|confirm|dialog|fields|link-dialog|list|secret|table|tile|day-range|spend-limits)|shell\/passkeys/,
             },
             {
               name: 'shared',

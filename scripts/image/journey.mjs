@@ -121,7 +121,7 @@ describe('The built image', () => {
     assert.equal((await image.run(['healthcheck'], unused)).code, 1);
   });
 
-  it('completes a picture and a film, whose files can be fetched, and answers a text', LIMIT, async () => {
+  it('completes an image and a video, whose files can be fetched, and answers a text', LIMIT, async () => {
     const orders = [
       ['/v1/images/generations', { model: 'eta-image-2.0', prompt: 'a lighthouse' }],
       [

@@ -15,7 +15,7 @@ export const REAL_TIME = {
     'within a second both replicas know, and not before its end it is over',
   ),
   'apps/gateway/src/worker-crash.spec.ts': waits(1, 'the moments at which a worker is killed'),
-  'chaos/fake-vendor.ts': waits(2, 'a vendor that stalls and shows orders late'),
+  'chaos/vendor/chaos-vendor.ts': waits(2, 'a vendor whose call lasts, and one that stalls'),
   'chaos/fleet.ts': waits(1, 'a process that cannot start is not started in a busy loop'),
   'chaos/load.ts': waits(1, 'the pace of customers'),
   'chaos/outage.ts': waits(2, 'the pace of customers, whose costs are measured'),

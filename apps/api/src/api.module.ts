@@ -22,6 +22,8 @@ import type { OpenMediaUpstreams, OpenTextProviders } from '#providers';
 import { PlatformModule, type Platform } from '#runtime';
 import { NewSessions } from './console/new-sessions.js';
 import { SessionAnswer } from './console/session-answer.js';
+import { BalanceView } from './console/balance-view.js';
+import { KeyFacts } from './console/key-facts.js';
 import { TaskLife } from './console/task-life.js';
 import { TaskStream } from './console/task-stream.js';
 import { UpstreamStandings } from './console/upstream-standings.js';
@@ -38,6 +40,7 @@ import { ChatController } from './routes/text/chat.controller.js';
 import { MessagesController } from './routes/text/messages.controller.js';
 import { ResponsesController } from './routes/text/responses.controller.js';
 import { TextAnswers } from './routes/text/text-answers.js';
+import { UpstreamsByKind } from './upstreams-by-kind.js';
 
 const MIB = 1024 * 1024;
 
@@ -63,11 +66,13 @@ const MIB = 1024 * 1024;
   controllers: [...new Set([...MOST_ASKED, ...CONTROLLERS])],
   providers: [
     Admission,
+    BalanceView,
     // The console hands its text requests to them.
     ChatController,
     MessagesController,
     ResponsesController,
     IdempotentRequests,
+    KeyFacts,
     KnownModels,
     ModelViews,
     NewSessions,
@@ -78,6 +83,7 @@ const MIB = 1024 * 1024;
     TaskLife,
     TaskStream,
     TextAnswers,
+    UpstreamsByKind,
     UpstreamStandings,
     { provide: DECLARED_ROUTES, useValue: declaredRoutes(CONTROLLERS) },
   ],

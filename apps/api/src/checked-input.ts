@@ -1,5 +1,5 @@
 import { type FieldError, GatewayError, type Micros, parseMicros } from '#contracts';
-import { ruleOf } from '#platform';
+import { fieldsOf, ruleOf } from '#platform';
 import { plainToInstance } from 'class-transformer';
 import { validateSync, type ValidationError } from 'class-validator';
 
@@ -16,7 +16,7 @@ export function checked<Input extends object>(inputClass: new () => Input, sent:
   }
   const input = plainToInstance(inputClass, sent, { exposeDefaultValues: true });
   const errors = validateSync(input, { whitelist: true, forbidNonWhitelisted: true, forbidUnknownValues: false });
-  const [first, ...rest] = errors.map(toFieldError);
+  const [first, ...rest] = errors.map((error) => toFieldError(error, inputClass));
   if (first) throw GatewayError.fromFields([first, ...rest]);
   return input;
 }
@@ -34,10 +34,11 @@ export function named<Body extends { readonly name?: string }>(body: Body): Body
   });
 }
 
-function toFieldError(error: ValidationError): FieldError {
+function toFieldError(error: ValidationError, inputClass: new () => object): FieldError {
   const { property, constraints = {}, value } = error;
   if ('whitelistValidation' in constraints) {
-    return { param: property, code: 'unknown_parameter', message: `${property} is not a field of this request.` };
+    const message = `${property} is not a field of this request: ${fieldsOf(inputClass).join(', ')}.`;
+    return { param: property, code: 'unknown_parameter', message };
   }
   if (value === undefined) {
     return { param: property, code: 'missing_parameter', message: `${property} is missing: it ${ruleOf(error)}.` };

@@ -3,6 +3,8 @@ import { AdminCatalogueController } from './console/admin-catalogue.controller.j
 import { AdminPeopleController } from './console/admin-people.controller.js';
 import { AdminConsoleTasksController } from './console/admin-tasks.controller.js';
 import { ConsoleKeysController } from './console/console-keys.controller.js';
+import { ConsoleUploadsController } from './console/uploads.controller.js';
+import { AdminMarginsController } from './console/admin-margins.controller.js';
 import { ConsoleMoneyController } from './console/console-money.controller.js';
 import { ConsolePeopleController } from './console/console-people.controller.js';
 import { ConsoleTasksController } from './console/console-tasks.controller.js';
@@ -60,6 +62,8 @@ const CONSOLE_CONTROLLERS = [
   ConsoleTextController,
   ConsoleTasksController,
   ConsoleMoneyController,
+  ConsoleUploadsController,
+  AdminMarginsController,
   ConsoleWebhooksController,
   ConsolePeopleController,
   AdminAccountsController,

@@ -203,6 +203,13 @@ const adminTask = createRoute({
   component: lazyRouteComponent(() => import('./pages/admin/task'), 'AdminTaskPage'),
 });
 
+const adminMargins = createRoute({
+  getParentRoute: () => shell,
+  path: '/admin/margins',
+  validateSearch: searchOf({ from: day, to: day, by: someOf(['day', 'upstream', 'model']) }),
+  component: lazyRouteComponent(() => import('./pages/admin/margins'), 'MarginsPage'),
+});
+
 const adminReconciliation = createRoute({
   getParentRoute: () => shell,
   path: '/admin/reconciliation',
@@ -242,6 +249,7 @@ export const router = createRouter({
       adminUpstream,
       adminTasks,
       adminTask,
+      adminMargins,
       adminReconciliation,
       adminAudit,
     ]),

@@ -1,9 +1,15 @@
 import { CATALOG, fieldTable } from '#contracts';
 import { fieldNotes } from '../src/messages/zh/field-notes.js';
+import { modelSummaries } from '../src/messages/zh/model-summaries.js';
 
-describe('The notes of the fields in Chinese', () => {
+describe('The words of the catalogue in Chinese', () => {
   it('are there for every note of the catalogue, and for nothing else', () => {
     const notes = CATALOG.flatMap((family) => fieldTable(family).flatMap(({ note }) => (note === '' ? [] : [note])));
     expect(Object.keys(fieldNotes).toSorted()).toEqual([...new Set(notes)].toSorted());
+  });
+
+  it('are there for what is said of every model of the catalogue', () => {
+    const missing = CATALOG.map(({ summary }) => summary).filter((summary) => !Object.hasOwn(modelSummaries, summary));
+    expect(missing).toEqual([]);
   });
 });

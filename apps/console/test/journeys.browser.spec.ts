@@ -13,7 +13,7 @@ const ADMIN_TOKEN = 'admin-token-for-tests';
 const VIEWER_TOKEN = 'viewer-token-for-tests';
 /** Of a test of many steps. */
 const LONG_MS = 180_000;
-const PICTURE = { model: 'eta-image-2.0', prompt: 'a lighthouse', size: '1:1', resolution: '1K' };
+const IMAGE = { model: 'eta-image-2.0', prompt: 'a lighthouse', size: '1:1', resolution: '1K' };
 
 /** What a receiver of webhooks was sent. */
 interface Received {
@@ -84,7 +84,7 @@ describeWithBrowser('What people come to the console for, in Chromium', (startBr
       await page.locator('dialog').waitFor({ state: 'detached' });
 
       answer = 500;
-      await gateway.waitForTask(await gateway.submit('/v1/images/generations', PICTURE));
+      await gateway.waitForTask(await gateway.submit('/v1/images/generations', IMAGE));
       await eventually(() => received.length > 0);
       await show('/webhooks');
       const row = page.getByRole('region', { name: 'Deliveries' }).locator('tbody tr');
@@ -302,12 +302,12 @@ describeWithBrowser('What people come to the console for, in Chromium', (startBr
 
   it('says what became of a task that hangs, once it is cancelled, and of files that are gone', async () => {
     const { page } = owner;
-    const id = await gateway.submit('/v1/images/generations', { ...PICTURE, prompt: '[sandbox:hang] waits' });
+    const id = await gateway.submit('/v1/images/generations', { ...IMAGE, prompt: '[sandbox:hang] waits' });
     await show(`/tasks/${id}`);
     await page.getByRole('button', { name: 'Cancel' }).click();
     await page.getByRole('dialog').locator('.button.danger').click();
     await page.locator('.page-head .status', { hasText: 'cancelled' }).waitFor();
-    const done = await gateway.submit('/v1/images/generations', PICTURE);
+    const done = await gateway.submit('/v1/images/generations', IMAGE);
     await gateway.waitForTask(done);
     await query(`update task set files_expire_at = now() - interval '1 second' where id = $1`, [done]);
     await query(`update task_file set expires_at = now() - interval '1 second' where task_id = $1`, [done]);

@@ -1,12 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
+import type { Browser, BrowserContext, Locator, Page, Route } from 'playwright-core';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 /** The rules whose outcome depends on colours and widths; the rest is the same in every theme and width. */
 const LOOK_RULES = ['color-contrast', 'target-size', 'scrollable-region-focusable'];
 const LOADED_MS = 40_000;
+/** In pixels. */
+export const WIDTHS = { wide: 1280, narrow: 390 } as const;
 /** Less than a test has, so that the step that never happens is named. */
 const STEP_MS = 40_000;
 
@@ -19,7 +21,7 @@ export interface Watched {
   readonly requests: string[];
 }
 
-/** A browser of one person, without motion so that pictures are final. Failed requests of tests are no complaint. */
+/** A browser of one person, without motion so that images are final. Failed requests of tests are no complaint. */
 export async function openConsole(
   browser: Browser,
   baseUrl: string,
@@ -84,9 +86,13 @@ export async function dress(page: Page, theme: 'light' | 'dark', width: number):
   await page.setViewportSize({ width, height: 900 });
   await page.evaluate(async (chosen) => {
     document.documentElement.dataset['theme'] = chosen;
-    // Until it is painted.
+    // Until it is painted. What goes on without an end, such as a task at work, is not waited for.
     await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
-    await Promise.all(document.getAnimations().map((animation) => animation.finished.catch(() => undefined)));
+    const ending = document.getAnimations().filter(({ effect, playState }) => {
+      const end = Number(effect?.getComputedTiming().endTime);
+      return playState === 'running' && Number.isFinite(end);
+    });
+    await Promise.all(ending.map((animation) => animation.finished.catch(() => undefined)));
   }, theme);
 }
 
@@ -122,11 +128,23 @@ export async function bareSentences(page: Page): Promise<string[]> {
   return bare.filter((text) => !/^(curl|JavaScript|Python|\d+p|.*-\d.*)$/.test(text));
 }
 
+/** Sentences of the page itself that are English: two words beside each other. Names of things and code are none. */
+export const englishSentences = (page: Page): Promise<string[]> =>
+  page.evaluate(() =>
+    [
+      ...document.querySelectorAll(
+        'nav a, .group-name, main h2, dt, legend, th[scope=col], .page-lead, .hint, main button',
+      ),
+    ]
+      .map((element) => element.textContent?.trim() ?? '')
+      .filter((text) => /[a-z]{3,} [a-z]{3,}/i.test(text) && !/[\u4e00-\u9fff]/.test(text)),
+  );
+
 /** How far the page reaches beyond the screen to the right, in pixels. */
 export const overhang = (page: Page): Promise<number> =>
   page.evaluate(() => Math.max(0, document.documentElement.scrollWidth - innerWidth));
 
-/** Plays a video until its first picture is shown; answers how wide that is, in pixels. */
+/** Plays a video until its first image is shown; answers how wide that is, in pixels. */
 export const playedWidth = (video: Locator): Promise<number> =>
   video.evaluate(async (element: HTMLVideoElement) => {
     element.muted = true;
@@ -134,6 +152,55 @@ export const playedWidth = (video: Locator): Promise<number> =>
     while (element.currentTime === 0) await new Promise((resolve) => element.requestVideoFrameCallback(resolve));
     return element.videoWidth;
   });
+
+/** Counts from the next load on how much of the page moves after it was painted, as browsers do. */
+export const watchShifts = (page: Page) =>
+  page.addInitScript(() => {
+    const shifts: number[] = [];
+    Object.assign(globalThis, { shifts });
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries() as (PerformanceEntry & { hadRecentInput: boolean; value: number })[])
+        if (!entry.hadRecentInput) shifts.push(entry.value);
+    }).observe({ type: 'layout-shift', buffered: true });
+  });
+
+/** The layout shift of the page since its load. */
+export const shiftOf = async (page: Page): Promise<number> => {
+  await painted(page);
+  return page.evaluate(() =>
+    (globalThis as unknown as { shifts: number[] }).shifts.reduce((sum, shift) => sum + shift, 0),
+  );
+};
+
+const painted = (page: Page) =>
+  page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+
+/**
+ * Has every page painted without its data first, and then answers the last question first: in the order in which most
+ * can move. Answers what ends that.
+ */
+export async function answerLastFirst(page: Page): Promise<() => Promise<void>> {
+  const held: Route[] = [];
+  let isReleasing = false;
+  const release = async (): Promise<void> => {
+    await page.locator('h1').first().waitFor();
+    while (held.length > 0) {
+      await painted(page);
+      await held.pop()?.fallback();
+    }
+  };
+  const hold = async (route: Route): Promise<void> => {
+    if (route.request().url().endsWith('/api/session')) return route.fallback();
+    held.push(route);
+    if (isReleasing) return;
+    isReleasing = true;
+    // A page that was left takes its questions along.
+    await release().catch(() => held.splice(0));
+    isReleasing = false;
+  };
+  await page.route('**/console/api/**', hold);
+  return () => page.unroute('**/console/api/**', hold);
+}
 
 /** Moves the focus by the keyboard until it is on what the selector names. @throws Error when it never gets there. */
 export async function tabTo(page: Page, selector: string, most = 80): Promise<void> {
@@ -144,6 +211,25 @@ export async function tabTo(page: Page, selector: string, most = 80): Promise<vo
     await page.keyboard.press('Tab');
   }
   throw new Error(`the keyboard does not reach ${selector}`);
+}
+
+/** What is wrong with the page as it stands in a look such as `dark narrow`, one line each. */
+export async function wrongLooks(
+  page: Page,
+  looks: readonly string[],
+  { isWhole }: { readonly isWhole: (look: string) => boolean },
+): Promise<string[]> {
+  const wrong: string[] = [];
+  for (const look of looks) {
+    const [theme, width] = look.split(' ') as ['light' | 'dark', keyof typeof WIDTHS];
+    await dress(page, theme, WIDTHS[width]);
+    const beyond = await overhang(page);
+    const found = await violations(page, { looksOnly: !isWhole(look) });
+    wrong.push(
+      ...[...found, ...(beyond > 0 ? [`${beyond} px beyond the screen`] : [])].map((each) => `${look}: ${each}`),
+    );
+  }
+  return wrong;
 }
 
 /** Every page that needs a session. */
@@ -168,6 +254,7 @@ export const pagesOf = (accountId: string, taskId: string, failedTaskId: string)
   '/admin/upstreams',
   '/admin/tasks',
   `/admin/tasks/${taskId}`,
+  '/admin/margins',
   '/admin/reconciliation',
   '/admin/audit',
 ];

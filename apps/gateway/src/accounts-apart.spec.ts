@@ -1,6 +1,6 @@
 import { startAdminGateway, type AdminGateway } from './testing/admin-gateway.js';
 
-const PICTURE = { model: 'eta-image-2.0', prompt: 'a lighthouse', size: '1:1', resolution: '1K' };
+const IMAGE = { model: 'eta-image-2.0', prompt: 'a lighthouse', size: '1:1', resolution: '1K' };
 
 /** What nobody has. */
 const NOBODYS_TASK = 'task_00000000000000000000000000';
@@ -19,7 +19,7 @@ describe('What belongs to an account', () => {
   const send = <Body>(key: string, method: string, path: string, body?: unknown, more: Record<string, string> = {}) =>
     api.gateway.send<Body>(method, path, body, { authorization: `Bearer ${key}`, ...more });
   const submit = async (key: string, more: Record<string, string> = {}): Promise<string> =>
-    (await send<{ data: [{ task_id: string }] }>(key, 'POST', '/v1/images/generations', PICTURE, more)).body.data[0]
+    (await send<{ data: [{ task_id: string }] }>(key, 'POST', '/v1/images/generations', IMAGE, more)).body.data[0]
       .task_id;
 
   it('is to another account as if it did not exist: a task, its events, its batch and its cancellation', async () => {

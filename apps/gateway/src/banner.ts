@@ -1,5 +1,8 @@
 import type { FirstKey } from '#features';
 
+/** How the sandbox is named among those who make what is sold. */
+export const SANDBOX = 'sandbox';
+
 /** What the banner tells. */
 export interface BannerFacts {
   readonly baseUrl: string;
@@ -10,8 +13,10 @@ export interface BannerFacts {
   readonly newAdminToken: string | null;
   readonly embedded: boolean;
   readonly dataDirectory: string;
-  /** Who makes texts, as UPSTREAMS_FILE names them; empty: the sandbox, unless upstreams stand in the database. */
-  readonly textUpstreams: readonly string[];
+  /** Ids of the upstreams that write texts, `sandbox` while it stands in for them; empty: no text is sold. */
+  readonly textMakers: readonly string[];
+  /** The same for images and videos. */
+  readonly mediaMakers: readonly string[];
 }
 
 /** A key at the moment when it is stored. */
@@ -25,7 +30,8 @@ export function banner({
   newAdminToken,
   embedded,
   dataDirectory,
-  textUpstreams,
+  textMakers,
+  mediaMakers,
 }: BannerFacts): string {
   const key = firstKey.key ?? '$GATEWAY_API_KEY';
   const keyLine = firstKey.key ?? sourceOfKey(firstKey);
@@ -39,17 +45,9 @@ export function banner({
   Console    ${console}${console.includes('#') ? '   (signs you in once, for 15 minutes)' : ''}
   API key    ${keyLine}${adminLine}
   Data       ${embedded ? `${dataDirectory} (embedded Postgres; queues and files there too)` : 'in the database and stores you configured'}
-  Models     ${makers(textUpstreams)}
+  Models     ${makers(textMakers, mediaMakers)}
 
-  A picture, a film, and how they stand:
-
-  curl -s ${baseUrl}/v1/images/generations -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" \\
-    -d '{"model":"eta-image-2.0","prompt":"a lighthouse at dusk","size":"16:9","resolution":"2K"}'
-
-  curl -s ${baseUrl}/v1/videos/generations -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" \\
-    -d '{"model":"beta-2.5-preview","prompt":"waves against a lighthouse","resolution":"480p","size":"16:9","duration":5}'
-
-  curl -s ${baseUrl}/v1/tasks/TASK_ID -H "Authorization: Bearer ${key}"
+${isSandboxAlone(mediaMakers) ? linesToPaste(baseUrl, key) : lineOfModels(baseUrl, key)}
 
   Ctrl-C stops it and keeps all data.
 `;
@@ -61,8 +59,32 @@ const sourceOfKey = ({ isChosen, prefix }: FirstKey): string =>
     ? `the one you chose in GATEWAY_API_KEY (${prefix}…); export it where you paste the lines below`
     : `the one printed at the first start (${prefix}…); lost it? npm run new-key prints another`;
 
+/** An image and a video that every gateway makes whose sandbox does. */
+const linesToPaste = (baseUrl: string, key: string): string => `  An image, a video, and how they stand:
+
+  curl -s ${baseUrl}/v1/images/generations -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" \\
+    -d '{"model":"eta-image-2.0","prompt":"a lighthouse at dusk","size":"16:9","resolution":"2K"}'
+
+  curl -s ${baseUrl}/v1/videos/generations -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" \\
+    -d '{"model":"beta-2.5-preview","prompt":"waves against a lighthouse","resolution":"480p","size":"16:9","duration":5}'
+
+  curl -s ${baseUrl}/v1/tasks/TASK_ID -H "Authorization: Bearer ${key}"`;
+
+const lineOfModels = (baseUrl: string, key: string): string => `  What can be ordered, and what it costs:
+
+  curl -s ${baseUrl}/v1/models -H "Authorization: Bearer ${key}"`;
+
+const isSandboxAlone = (ids: readonly string[]): boolean => ids.length === 1 && ids[0] === SANDBOX;
+
 /** Who makes what is sold. */
-function makers(textUpstreams: readonly string[]): string {
-  if (textUpstreams.length === 0) return 'made by the built-in sandbox: real files, not real models';
-  return `texts by ${textUpstreams.join(', ')}; pictures and films by the built-in sandbox: real files, not real models`;
+function makers(text: readonly string[], media: readonly string[]): string {
+  if (text.length === 0 && media.length === 0)
+    return 'none yet: name upstreams in UPSTREAMS_FILE, or set SANDBOX_SELLS=true to try everything without a vendor';
+  if (isSandboxAlone(text) && isSandboxAlone(media)) return `made by ${told([SANDBOX])}`;
+  return `texts by ${told(text)}; images and videos by ${told(media)}`;
+}
+
+function told(ids: readonly string[]): string {
+  if (ids.length === 0) return 'nobody yet';
+  return isSandboxAlone(ids) ? 'the built-in sandbox: real files, not real models' : ids.join(', ');
 }

@@ -46,7 +46,7 @@ describe('Every model of the catalogue, made by the sandbox', () => {
     }
   });
 
-  it('delivers the last frame as a picture of the size of the film when asked', async () => {
+  it('delivers the last frame as an image of the size of the video when asked', async () => {
     const task = await run('/v1/videos/generations', {
       model: 'alpha-2.0',
       prompt: 'x',
@@ -74,16 +74,16 @@ describe('Files behind URLs, checked before the vendor is called', () => {
   const ALPHA = { model: 'alpha-2.0', prompt: 'x' };
   const cases: readonly (readonly [string, () => JsonObject, RegExp])[] = [
     [
-      'a picture below 128 pixels',
+      'an image below 128 pixels',
       () => ({ ...ZETA, image_urls: [host.url('/png/100x400')] }),
       /image_urls\[0\].*100x400.*128/,
     ],
     [
-      'a picture beyond 1:4',
+      'an image beyond 1:4',
       () => ({ ...ZETA, image_urls: [host.url('/png/128x600')] }),
       /image_urls\[0\].*128x600.*0\.25 and 4/,
     ],
-    ['a page that is no picture', () => ({ ...ZETA, image_urls: [host.url('/html/0')] }), /image_urls\[0\]/],
+    ['a page that is no image', () => ({ ...ZETA, image_urls: [host.url('/html/0')] }), /image_urls\[0\]/],
     ['a file that is not there', () => ({ ...ZETA, image_urls: [host.url('/nothing')] }), /image_urls\[0\].*404/],
     [
       'an address that is not public',
@@ -145,7 +145,7 @@ describe('A refusal leaves nothing behind', () => {
     ['a body that is no object', 400, '/v1/videos/generations', [1], null],
     ['a body that is no JSON', 400, '/v1/videos/generations', '{"model":', null],
     [
-      'an inline picture that is not what it says',
+      'an inline image that is not what it says',
       400,
       '/v1/images/generations',
       { model: 'kappa-a-4-0', prompt: 'x', image_urls: [PNG_AS_JPEG] },

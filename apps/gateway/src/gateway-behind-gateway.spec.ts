@@ -13,8 +13,8 @@ import {
   type TestGateway,
 } from './testing/test-gateway.js';
 
-const FILM = { model: 'alpha-2.0', prompt: 'waves', duration: 4, resolution: '480p' };
-const PICTURE = { model: 'eta-image-2.0', prompt: 'a lighthouse' };
+const VIDEO = { model: 'alpha-2.0', prompt: 'waves', duration: 4, resolution: '480p' };
+const IMAGE = { model: 'eta-image-2.0', prompt: 'a lighthouse' };
 
 /** What a gateway took for one task. */
 interface Taken {
@@ -73,8 +73,8 @@ describe('A gateway that sells what another gateway makes', () => {
     return startTestGateway({ place, environment: { UPSTREAMS_FILE: file, MEDIA_FETCH_ALLOW: allowed } });
   }
 
-  const film = (words: string) => seller.submit('/v1/videos/generations', { ...FILM, prompt: `${words} waves` });
-  const picture = (fields: object) => seller.submit('/v1/images/generations', { ...PICTURE, ...fields });
+  const video = (words: string) => seller.submit('/v1/videos/generations', { ...VIDEO, prompt: `${words} waves` });
+  const image = (fields: object) => seller.submit('/v1/images/generations', { ...IMAGE, ...fields });
   const running = (taskId: string) =>
     eventually(async () => {
       const text = `select state from task where id = $1 and state = 'running'`;
@@ -99,13 +99,13 @@ describe('A gateway that sells what another gateway makes', () => {
   }
 
   it('ends what is refused and what is cancelled at both sides, and charges neither', async () => {
-    const refused = await seller.waitForTask(await picture({ prompt: '[sandbox:fail=content_policy] x' }));
+    const refused = await seller.waitForTask(await image({ prompt: '[sandbox:fail=content_policy] x' }));
     expect(refused).toMatchObject({
       status: 'failed',
       error: { code: 'content_policy' },
       usage: { amount: '0.000000' },
     });
-    const hanging = await film('[sandbox:hang]');
+    const hanging = await video('[sandbox:hang]');
     await running(hanging);
     await seller.send('POST', `/v1/tasks/${hanging}/cancel`);
     expect(await seller.waitForTask(hanging)).toMatchObject({ status: 'cancelled', usage: { amount: '0.000000' } });
@@ -118,8 +118,8 @@ describe('A gateway that sells what another gateway makes', () => {
 
   it('goes on after a restart with what the other has begun, and orders nothing twice', async () => {
     const [begun, pictured] = await Promise.all([
-      film('[sandbox:delay=2500]'),
-      picture({ image_urls: [host.url('/png/800x600')] }),
+      video('[sandbox:delay=2500]'),
+      image({ image_urls: [host.url('/png/800x600')] }),
     ]);
     await running(begun);
     await seller.stop();
@@ -131,10 +131,10 @@ describe('A gateway that sells what another gateway makes', () => {
   });
 
   it('waits for the other while it is away, and blames no task for it', async () => {
-    const begun = await film('[sandbox:delay=1500]');
+    const begun = await video('[sandbox:delay=1500]');
     await running(begun);
     road.set('refuse');
-    const begins = await picture({});
+    const begins = await image({});
     await eventually(async () => {
       const text = `select from task_call where task_id = $1 and outcome in ('unavailable', 'ambiguous')`;
       return (await seller.database.query({ text, values: [begins] })).rows.length >= 2;

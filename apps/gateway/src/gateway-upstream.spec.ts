@@ -15,7 +15,7 @@ import { startTestGateway, TEST_KEY, type TestGateway } from './testing/test-gat
 
 const signal = new AbortController().signal;
 
-/** A body that a model accepts: the example of its family, or the same with a picture where it needs one. */
+/** A body that a model accepts: the example of its family, or the same with an image where it needs one. */
 function requestOf(family: ModelFamily, model: string): ModelRequest {
   const body = { ...family.example, model, prompt: '[sandbox:hang] a heron' };
   try {
@@ -118,10 +118,10 @@ describe('protocol gateway, against a real gateway', () => {
     for (const failure of failures) expect(failure).toMatchObject({ kind: 'ambiguous' });
   });
 
-  it('follows a picture to its file, and tells what it cost', async () => {
+  it('follows an image to its file, and tells what it cost', async () => {
     const family = CATALOG.find(({ id }) => id === 'theta') as ModelFamily;
     const request = family.read({ model: 'theta-image-turbo', prompt: 'a lighthouse' });
-    const { operation, call } = await start(family, request, 'order-picture');
+    const { operation, call } = await start(family, request, 'order-image');
     const noted: unknown[] = [];
     const state = await ended(operation, { ...call, note: (facts) => void noted.push(facts) });
     expect(state).toMatchObject({ state: 'succeeded', outputs: [{ role: 'output', contentType: 'image/png' }] });

@@ -3,7 +3,7 @@ import { eventually } from '#testing';
 import { startTestGateway, TEST_KEY, type TestGateway } from './testing/test-gateway.js';
 import { spawnApp } from './testing/spawned-process.js';
 
-const PICTURE = { model: 'eta-image-2.0', prompt: 'a canary in a coal mine' };
+const IMAGE = { model: 'eta-image-2.0', prompt: 'a canary in a coal mine' };
 
 type Line = Record<string, unknown>;
 
@@ -44,7 +44,7 @@ describe('The log of a gateway at level info', () => {
   });
 
   it('tells the life of a task, step by step, with account, key, model, upstream and money', async () => {
-    const taskId = await gateway.submit('/v1/images/generations', PICTURE);
+    const taskId = await gateway.submit('/v1/images/generations', IMAGE);
     await gateway.waitForTask(taskId);
     await settled('task.completed');
     const story = linesOf('taskId', taskId).filter(({ event }) => String(event).startsWith('task.'));
@@ -73,7 +73,7 @@ describe('The log of a gateway at level info', () => {
 
   it('says why a task failed, and that it cost nothing', async () => {
     const taskId = await gateway.submit('/v1/images/generations', {
-      ...PICTURE,
+      ...IMAGE,
       prompt: '[sandbox:fail=content_policy]',
     });
     await gateway.waitForTask(taskId);
@@ -88,7 +88,7 @@ describe('The log of a gateway at level info', () => {
       [
         'POST',
         '/v1/images/generations',
-        PICTURE,
+        IMAGE,
         { status: 200, model: 'eta-image-2.0', hold: '0.035000', taskId: expect.stringMatching(/^task_/) as string },
       ],
       [

@@ -5,7 +5,7 @@ import { Agent, request } from 'undici';
 import { startTestGateway, TEST_KEY, type TestGateway, type TestGatewayOptions } from './testing/test-gateway.js';
 
 const ADMIN_TOKEN = 'an-admin-token-for-tests';
-const PICTURE = { model: 'eta-image-2.0', prompt: 'a lighthouse', size: '1:1', resolution: '1K' };
+const IMAGE = { model: 'eta-image-2.0', prompt: 'a lighthouse', size: '1:1', resolution: '1K' };
 const PRICE_MICROS = 35_000n;
 const RUNS = 4;
 
@@ -98,7 +98,7 @@ class Scene {
   }
 
   private async submit(key: string, prompt: string): Promise<void> {
-    const body = { ...PICTURE, prompt, n: prompt.includes('partial') ? 3 : 1 };
+    const body = { ...IMAGE, prompt, n: prompt.includes('partial') ? 3 : 1 };
     const answer = await this.send<{ data?: { task_id: string }[] }>('/v1/images/generations', body, key);
     const taskId = answer?.data?.[0]?.task_id;
     if (taskId) this.tasks.push(taskId);
@@ -204,7 +204,7 @@ function money(options: () => TestGatewayOptions): void {
         method: 'POST',
         dispatcher,
         headers: { authorization: `Bearer ${TEST_KEY}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ ...PICTURE, prompt: '[sandbox:delay=60000]' }),
+        body: JSON.stringify({ ...IMAGE, prompt: '[sandbox:delay=60000]' }),
       });
       await body.dump();
       return statusCode;

@@ -9,7 +9,7 @@ import { applyPrices } from '../../api/src/seed.js';
 import { type AdminGateway, startAdminGateway } from './testing/admin-gateway.js';
 import { TEST_KEY } from './testing/test-gateway.js';
 
-const PICTURE = { model: 'eta-image-2.0', prompt: 'a lighthouse' };
+const IMAGE = { model: 'eta-image-2.0', prompt: 'a lighthouse' };
 const MESSAGE = { model: 'vendor-haiku-4-5-20251001', max_tokens: 16, messages: [{ role: 'user', content: 'Hello' }] };
 const VERSION = { 'x-api-key': TEST_KEY, 'vendor-version': '2023-06-01' };
 
@@ -39,11 +39,11 @@ describe('A gateway with DATABASE_URL and no upstream', () => {
   });
 
   it('refuses before money is held, for good, in every style', async () => {
-    const picture = await api.gateway.send<Refusal>('POST', '/v1/images/generations', PICTURE);
-    expect([picture.status, picture.body.error.code]).toEqual([404, 'model_not_available']);
+    const image = await api.gateway.send<Refusal>('POST', '/v1/images/generations', IMAGE);
+    expect([image.status, image.body.error.code]).toEqual([404, 'model_not_available']);
     const message = await api.gateway.send<Refusal>('POST', '/v1/messages', MESSAGE, VERSION);
     expect([message.status, message.headers.get('x-should-retry')]).toEqual([404, 'false']);
-    const quote = await api.gateway.send('POST', '/v1/quote', PICTURE);
+    const quote = await api.gateway.send('POST', '/v1/quote', IMAGE);
     expect(quote.status).toBe(404);
     const { body } = await api.gateway.send<{ data: object }>('GET', '/v1/user/balance');
     expect(JSON.stringify(body)).toContain('10000');
@@ -66,10 +66,10 @@ describe('A gateway with DATABASE_URL whose sandbox may sell', () => {
   afterAll(() => api.gateway.stop());
 
   it('says so in every answer, at /readyz and in a metric, and stays ready', async () => {
-    const picture = await api.gateway.send('POST', '/v1/images/generations', PICTURE);
+    const image = await api.gateway.send('POST', '/v1/images/generations', IMAGE);
     const text = await api.gateway.send('POST', '/v1/messages', MESSAGE, VERSION);
     const stream = await api.gateway.send('POST', '/v1/messages', MESSAGE, VERSION);
-    for (const { status, headers } of [picture, text, stream])
+    for (const { status, headers } of [image, text, stream])
       expect([status, headers.get('x-gateway-sandbox')]).toEqual([200, 'true']);
     const [status, { reasons }] = await readiness(api);
     expect([status, reasons]).toEqual([200, [expect.stringMatching(/^sandbox: .*sold to customers/)]]);
@@ -192,7 +192,7 @@ prices:
     expect(await problemsOf(() => readPricesFile(path))).toEqual([
       'prices.yaml:3: prices[0].unit must be one of image',
       expect.stringMatching(/^prices\.yaml:3: prices\[0\]\.variant must be one of /),
-      'prices.yaml:9: prices[1].price should not exist',
+      'prices.yaml:9: prices[1].price is not a field here; there are model, unit, variant, amount, per_quantity, effective_from',
       'prices.yaml:7: prices[1].per_quantity must be a whole number from 1 to 1000000000',
       'prices.yaml:6: prices[1].amount must be a decimal such as "0.25", not below 0, with at most six places',
       expect.stringMatching(/^prices\.yaml:8: prices\[1\]\.effective_from must be a day or a moment/),

@@ -7,7 +7,7 @@ import type { TaskView } from '#contracts';
 import { eventually } from '#testing';
 import { spawnApp, type SpawnedProcess, spawnScript } from './testing/spawned-process.js';
 
-const PICTURE = { model: 'eta-image-2.0', prompt: 'a lighthouse', size: '16:9', resolution: '2K' };
+const IMAGE = { model: 'eta-image-2.0', prompt: 'a lighthouse', size: '16:9', resolution: '2K' };
 const KEY = 'sk-process-0123456789';
 
 async function ask<Body>(url: string, key: string, body?: object): Promise<Body> {
@@ -113,7 +113,7 @@ describe('The gateway as one process, nothing set but its folder and port', () =
     gateway = start();
     const [key = ''] = await gateway.waitFor(/sk-gw-[\w-]+/);
     await gateway.waitFor(/Ctrl-C stops it/);
-    const taskId = await submit(baseUrl, key, PICTURE);
+    const taskId = await submit(baseUrl, key, IMAGE);
     const first = await poll(baseUrl, key, taskId);
     expect(await gateway.end('SIGTERM')).toBe(0);
 
@@ -162,7 +162,7 @@ describe('The gateway as one process, nothing set but its folder and port', () =
   });
 
   it('finishes after the next start what was running when it was killed, and charges it once', async () => {
-    const taskId = await submit(baseUrl, KEY, { ...PICTURE, prompt: '[sandbox:delay=1500]' });
+    const taskId = await submit(baseUrl, KEY, { ...IMAGE, prompt: '[sandbox:delay=1500]' });
     await eventually(async () => {
       const { data } = await ask<{ data: TaskView }>(`${baseUrl}/v1/tasks/${taskId}`, KEY);
       return data.status === 'in_progress';
@@ -174,7 +174,7 @@ describe('The gateway as one process, nothing set but its folder and port', () =
   });
 
   it('stops in good order at Ctrl-C while a task runs, which goes on after the next start', async () => {
-    const taskId = await submit(baseUrl, KEY, { ...PICTURE, prompt: '[sandbox:delay=2500]' });
+    const taskId = await submit(baseUrl, KEY, { ...IMAGE, prompt: '[sandbox:delay=2500]' });
     expect(await gateway.end('SIGINT')).toBe(0);
     gateway = start({ GATEWAY_API_KEY: KEY });
     await gateway.waitFor(/Ctrl-C stops it/);

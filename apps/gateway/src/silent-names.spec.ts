@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { eventually, startNameServer, type TestNameServer } from '#testing';
 import { startTestGateway, type TestGateway } from './testing/test-gateway.js';
 
-const PICTURE = { model: 'eta-image-2.0', prompt: 'a lighthouse', size: '1:1', resolution: '1K' };
+const IMAGE = { model: 'eta-image-2.0', prompt: 'a lighthouse', size: '1:1', resolution: '1K' };
 const SILENT_HOSTS = 100;
 
 describe('Hosts whose name server never answers', () => {
@@ -50,14 +50,14 @@ describe('Hosts whose name server never answers', () => {
     const hosts = Array.from({ length: SILENT_HOSTS }, (_, index) => `http://h${index}.slow.test/hook`);
     await add('hostile', hosts);
     // The workers of images meet such a host too.
-    await gateway.submit('/v1/images/generations', { ...PICTURE, image_urls: ['http://ref.slow.test/a.png'] });
+    await gateway.submit('/v1/images/generations', { ...IMAGE, image_urls: ['http://ref.slow.test/a.png'] });
     await eventually(() => hostsAsked() > 0);
     await add('victim', [url]);
     await eventually(() => received.calls === 1);
     // The system's look-ups share a few threads of the process, and none of these may be held.
     await dns.lookup('localhost');
     expect(hostsAsked()).toBeLessThan(SILENT_HOSTS);
-    const taskId = await gateway.submit('/v1/images/generations', PICTURE);
+    const taskId = await gateway.submit('/v1/images/generations', IMAGE);
     expect(await gateway.waitForTask(taskId)).toMatchObject({ status: 'completed' });
   });
 });

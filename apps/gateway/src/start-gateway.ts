@@ -1,4 +1,5 @@
-import { type FilePrice, fleetSources, MediaUpstreamRegistry } from '#features';
+import type { INestApplicationContext } from '@nestjs/common';
+import { type FilePrice, fleetSources, MediaUpstreamRegistry, ModelsOnSale, TextUpstreams } from '#features';
 import { type ReservedPort } from '#platform';
 import type { OpenMediaUpstreams, OpenTextProviders } from '#providers';
 import { type Platform, publicBaseUrl, type RunningProcess, tellPeople, type Worker } from '#runtime';
@@ -10,7 +11,7 @@ import { watchUpstreams } from '../../api/src/watch-upstreams.js';
 import { createImageWorker } from '../../image-worker/src/image-worker.js';
 import { createMaintenanceWorker } from '../../maintenance-worker/src/create-maintenance-worker.js';
 import { createVideoWorker } from '../../video-worker/src/video-worker.js';
-import { banner, newKeyLine } from './banner.js';
+import { banner, type BannerFacts, newKeyLine, SANDBOX } from './banner.js';
 
 /** What was read and had before anything was opened. */
 export interface GatewaySettings {
@@ -54,7 +55,7 @@ export async function startGateway(
       newAdminToken: platform.adminToken.shownOnce,
       embedded: platform.embedded,
       dataDirectory: config.server.DATA_DIR,
-      textUpstreams: text.fromFile?.map(({ id }) => id) ?? [],
+      ...makersOf(api, registry),
     }),
     stop: async (graceMs) => {
       // Together, so that a slow client takes none of the time that the workers have for what they began.
@@ -62,5 +63,20 @@ export async function startGateway(
       await registry.close();
       await media.close();
     },
+  };
+}
+
+/** Who makes what is sold at this moment; upstreams of the database count like those of the file. */
+function makersOf(
+  api: INestApplicationContext,
+  { upstreams: media }: MediaUpstreamRegistry,
+): Pick<BannerFacts, 'textMakers' | 'mediaMakers'> {
+  const text = api.get(TextUpstreams, { strict: false });
+  const { sandboxSells } = api.get(ModelsOnSale, { strict: false });
+  const sandbox = sandboxSells ? [SANDBOX] : [];
+  const takingOrders = media.all.filter(({ isDraining = false, weight }) => !isDraining && weight > 0);
+  return {
+    textMakers: text.isSandbox ? sandbox : text.all.map(({ provider }) => provider.id),
+    mediaMakers: media.sandbox === 'idle' ? takingOrders.map(({ upstream }) => upstream.id) : sandbox,
   };
 }

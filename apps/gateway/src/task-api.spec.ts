@@ -2,8 +2,8 @@ import type { TaskView } from '#contracts';
 import { describeWithRedis, eventually } from '#testing';
 import { startTestGateway, TEST_KEY, type TestGateway, type TestGatewayOptions } from './testing/test-gateway.js';
 
-const PICTURE = { model: 'eta-image-2.0', prompt: 'a lighthouse', size: '1:1', resolution: '1K' };
-const slow = (delayMs: number) => ({ ...PICTURE, prompt: `[sandbox:delay=${delayMs}]` });
+const IMAGE = { model: 'eta-image-2.0', prompt: 'a lighthouse', size: '1:1', resolution: '1K' };
+const slow = (delayMs: number) => ({ ...IMAGE, prompt: `[sandbox:delay=${delayMs}]` });
 const IMAGES = '/v1/images/generations';
 const UNKNOWN = 'task_01M7X4NWG0C9AN03NSJMD0ZEA8';
 
@@ -91,7 +91,7 @@ function taskApi(options: () => TestGatewayOptions): void {
   });
 
   it('never tells a client that a task it saw in progress is only submitted, however often its start is tried again', async () => {
-    const taskId = await gateway.submit(IMAGES, { ...PICTURE, prompt: '[sandbox:flaky=2]' });
+    const taskId = await gateway.submit(IMAGES, { ...IMAGE, prompt: '[sandbox:flaky=2]' });
     const listed = new Set<string>();
     const following = readEvents(gateway, taskId);
     const listAll = async (): Promise<string> => {
@@ -136,7 +136,7 @@ function taskApi(options: () => TestGatewayOptions): void {
   });
 
   it('refuses to cancel what is finished, and names the charge', async () => {
-    const taskId = await gateway.submit(IMAGES, PICTURE);
+    const taskId = await gateway.submit(IMAGES, IMAGE);
     await gateway.waitForTask(taskId);
     const { status, body } = await gateway.send('POST', `/v1/tasks/${taskId}/cancel`);
     expect([status, body['message']]).toEqual([409, expect.stringMatching(/completed already; 0\.0\d+ USD/)]);
@@ -144,7 +144,7 @@ function taskApi(options: () => TestGatewayOptions): void {
 
   it('lists newest first, page by page, without a gap or a repetition', async () => {
     const submitted: string[] = [];
-    for (let count = 0; count < 5; count += 1) submitted.push(await gateway.submit(IMAGES, PICTURE));
+    for (let count = 0; count < 5; count += 1) submitted.push(await gateway.submit(IMAGES, IMAGE));
     const first = (await gateway.send<Page>('GET', '/v1/tasks?limit=3')).body;
     const second = (await gateway.send<Page>('GET', `/v1/tasks?limit=3&cursor=${first.next_cursor}`)).body;
     expect(first.has_more).toBe(true);
@@ -154,7 +154,7 @@ function taskApi(options: () => TestGatewayOptions): void {
   });
 
   it('narrows the list by status, type, model and time', async () => {
-    const failed = await gateway.submit(IMAGES, { ...PICTURE, prompt: '[sandbox:fail=content_policy]' });
+    const failed = await gateway.submit(IMAGES, { ...IMAGE, prompt: '[sandbox:fail=content_policy]' });
     const { created } = await gateway.waitForTask(failed);
     const page = async (query: string) => (await gateway.send<Page>('GET', `/v1/tasks?${query}`)).body.data;
     expect((await page('status=failed')).map(({ task_id }) => task_id)).toEqual([failed]);
@@ -178,7 +178,7 @@ function taskApi(options: () => TestGatewayOptions): void {
   });
 
   it('answers many tasks at once in the order asked, and names those it does not have', async () => {
-    const mine = [await gateway.submit(IMAGES, PICTURE), await gateway.submit(IMAGES, PICTURE)];
+    const mine = [await gateway.submit(IMAGES, IMAGE), await gateway.submit(IMAGES, IMAGE)];
     const { body } = await gateway.send<{ data: TaskView[]; not_found: string[] }>('POST', '/v1/tasks/batch', {
       task_ids: [mine[1], UNKNOWN, 'nonsense', mine[0]],
     });
@@ -220,8 +220,8 @@ describe('The task API without a worker', () => {
   afterAll(() => gateway.stop());
 
   it('tells each waiting task its place among those of its account', async () => {
-    const first = await gateway.submit(IMAGES, PICTURE);
-    const second = await gateway.submit(IMAGES, PICTURE);
+    const first = await gateway.submit(IMAGES, IMAGE);
+    const second = await gateway.submit(IMAGES, IMAGE);
     const places = await Promise.all(
       [first, second].map(async (taskId) => {
         const { body } = await gateway.send<{ data: TaskView }>('GET', `/v1/tasks/${taskId}`);
@@ -235,13 +235,13 @@ describe('The task API without a worker', () => {
   });
 
   it('cancels a task that no vendor has seen at once', async () => {
-    const taskId = await gateway.submit(IMAGES, PICTURE);
+    const taskId = await gateway.submit(IMAGES, IMAGE);
     const { status, body } = await gateway.send<{ data: TaskView }>('POST', `/v1/tasks/${taskId}/cancel`);
     expect([status, body.data.status, body.data.usage.amount]).toEqual([200, 'cancelled', '0.000000']);
   });
 
   it('sends waiting clients away when the process ends, instead of holding it up', async () => {
-    const taskId = await gateway.submit(IMAGES, PICTURE);
+    const taskId = await gateway.submit(IMAGES, IMAGE);
     const waiting = gateway.send<{ data: TaskView }>('GET', `/v1/tasks/${taskId}?wait=50`);
     await new Promise((resolve) => setTimeout(resolve, 200));
     const began = Date.now();

@@ -1,8 +1,8 @@
 import { describeWithRedis } from '#testing';
 import { startTestGateway, type TestGateway, type TestGatewayOptions } from './testing/test-gateway.js';
 
-const PICTURE = { model: 'eta-image-2.0', prompt: 'a lighthouse', size: '16:9', resolution: '2K' };
-const FILM = { model: 'beta-2.5-preview', prompt: 'waves', resolution: '480p', size: '16:9', duration: 5 };
+const IMAGE = { model: 'eta-image-2.0', prompt: 'a lighthouse', size: '16:9', resolution: '2K' };
+const VIDEO = { model: 'beta-2.5-preview', prompt: 'waves', resolution: '480p', size: '16:9', duration: 5 };
 
 /** Books of the first account after its top-up of 10,000 units. */
 async function booksOf(gateway: TestGateway) {
@@ -28,8 +28,8 @@ function taskPath(options: () => TestGatewayOptions): void {
   });
   afterAll(() => gateway.stop());
 
-  it('makes a picture of exactly the size ordered, charges it once, and serves its bytes', async () => {
-    const taskId = await gateway.submit('/v1/images/generations', PICTURE);
+  it('makes an image of exactly the size ordered, charges it once, and serves its bytes', async () => {
+    const taskId = await gateway.submit('/v1/images/generations', IMAGE);
     const task = await gateway.waitForTask(taskId);
     expect(task).toMatchObject({ status: 'completed', progress: 100, type: 'image', error: null });
     expect(task.usage).toEqual({ amount: '0.035000', unit: 'USD', quantity: 1, per: 'image', final: true });
@@ -43,18 +43,27 @@ function taskPath(options: () => TestGatewayOptions): void {
     ]);
   });
 
-  it('makes a film of exactly the length and size ordered, and serves parts of it', async () => {
-    const task = await gateway.waitForTask(await gateway.submit('/v1/videos/generations', FILM));
+  it('makes a video of exactly the length and size ordered, and serves parts of it', async () => {
+    const task = await gateway.waitForTask(await gateway.submit('/v1/videos/generations', VIDEO));
     const file = task.result?.videos?.[0];
     expect(file).toMatchObject({ width: 832, height: 480, duration: 5, content_type: 'video/mp4' });
     const part = await fetch(file?.url ?? '', { headers: { range: 'bytes=4-7' } });
     expect([part.status, await part.text()]).toEqual([206, 'ftyp']);
   });
 
+  it('makes a video of the image that another task made, at a link that only this machine reaches', async () => {
+    const made = await gateway.waitForTask(await gateway.submit('/v1/images/generations', IMAGE));
+    const image_urls = [made.result?.images?.[0]?.url];
+    const task = await gateway.waitForTask(
+      await gateway.submit('/v1/videos/generations', { model: VIDEO.model, image_urls }),
+    );
+    expect([task.status, task.error]).toEqual(['completed', null]);
+  });
+
   it('gives the whole hold back when the vendor refuses, and says why', async () => {
     const before = await booksOf(gateway);
     const taskId = await gateway.submit('/v1/images/generations', {
-      ...PICTURE,
+      ...IMAGE,
       prompt: '[sandbox:fail=content_policy]',
     });
     const task = await gateway.waitForTask(taskId);
@@ -67,12 +76,12 @@ function taskPath(options: () => TestGatewayOptions): void {
   });
 
   it('finishes a task whose vendor fails twice before it accepts', async () => {
-    const taskId = await gateway.submit('/v1/images/generations', { ...PICTURE, prompt: '[sandbox:flaky=2]' });
+    const taskId = await gateway.submit('/v1/images/generations', { ...IMAGE, prompt: '[sandbox:flaky=2]' });
     expect(await gateway.waitForTask(taskId)).toMatchObject({ status: 'completed' });
   });
 
-  it('charges only the pictures that were made', async () => {
-    const taskId = await gateway.submit('/v1/images/generations', { ...PICTURE, n: 3, prompt: '[sandbox:partial=2]' });
+  it('charges only the images that were made', async () => {
+    const taskId = await gateway.submit('/v1/images/generations', { ...IMAGE, n: 3, prompt: '[sandbox:partial=2]' });
     const task = await gateway.waitForTask(taskId);
     expect(task.result?.images).toHaveLength(2);
     expect(task.usage).toMatchObject({ amount: '0.070000', quantity: 2, final: true });
@@ -86,7 +95,7 @@ function taskPath(options: () => TestGatewayOptions): void {
   });
 
   it('finishes a task whose wake-up was never sent', async () => {
-    const taskId = await gateway.submit('/v1/images/generations', { ...PICTURE, prompt: '[sandbox:delay=60000]' });
+    const taskId = await gateway.submit('/v1/images/generations', { ...IMAGE, prompt: '[sandbox:delay=60000]' });
     await gateway.database.query({
       text: `insert into task select (jsonb_populate_record(t, '{"id":"task_01M7X4NWG0C9AN03NSJMD0ZEA8","state":"queued","parameters":{"prompt":"x","n":1,"size":"1:1","resolution":"1K","model":"eta-image-2.0"},"operation":null,"start_intent_at":null,"attempt":0}'::jsonb || jsonb_build_object('lease_until', now()))).* from task t where id = $1`,
       values: [taskId],

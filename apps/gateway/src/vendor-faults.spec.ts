@@ -4,7 +4,7 @@ import { TasksNeedingAttentionService } from '#features';
 import { eventually, pngSample } from '#testing';
 import { startTestGateway, type TestGateway } from './testing/test-gateway.js';
 
-const PICTURE = { model: 'eta-image-2.0', prompt: 'a lighthouse', size: '1:1', resolution: '1K' };
+const IMAGE = { model: 'eta-image-2.0', prompt: 'a lighthouse', size: '1:1', resolution: '1K' };
 const IMAGES = '/v1/images/generations';
 
 /** A vendor whose behaviour each test sets. It counts what it takes. */
@@ -50,7 +50,7 @@ class ScriptedVendor implements MediaProvider {
 
 const DONE: OperationState = {
   state: 'succeeded',
-  outputs: [{ role: 'output', contentType: 'image/png', url: 'scripted:picture' }],
+  outputs: [{ role: 'output', contentType: 'image/png', url: 'scripted:image' }],
 };
 
 /** Fails the first `times` calls. */
@@ -91,7 +91,7 @@ describe('A task and the faults of its vendor', () => {
   it('never sends an order again whose answer was lost, and releases the money at the deadline', async () => {
     vendor.repeatStart = 'unknown';
     vendor.onTaken = failing(1, () => new ProviderError('ambiguous', 'The connection was cut.'));
-    const taskId = await gateway.submit(IMAGES, PICTURE);
+    const taskId = await gateway.submit(IMAGES, IMAGE);
     await until(taskId, (row) => row?.last_failure === 'The connection was cut.');
     await gateway.database.query({ text: 'update task set deadline_at = now() where id = $1', values: [taskId] });
     expect(await gateway.waitForTask(taskId)).toMatchObject({
@@ -105,7 +105,7 @@ describe('A task and the faults of its vendor', () => {
   it('finds an order whose answer was lost at a vendor that can be searched', async () => {
     vendor.repeatStart = 'lookup';
     vendor.onTaken = failing(1, () => new ProviderError('ambiguous', 'The connection was cut.'));
-    const taskId = await gateway.submit(IMAGES, PICTURE);
+    const taskId = await gateway.submit(IMAGES, IMAGE);
     expect(await gateway.waitForTask(taskId)).toMatchObject({ status: 'completed' });
     expect(vendor.taken).toEqual([taskId]);
   });
@@ -114,7 +114,7 @@ describe('A task and the faults of its vendor', () => {
     vendor.repeatStart = 'lookup';
     vendor.onAsked = failing(1, () => new ProviderError('ambiguous', 'The connection was cut.'));
     const began = Date.now();
-    const taskId = await gateway.submit(IMAGES, PICTURE);
+    const taskId = await gateway.submit(IMAGES, IMAGE);
     expect(await gateway.waitForTask(taskId)).toMatchObject({ status: 'completed' });
     expect(vendor.taken).toEqual([taskId]);
     expect(Date.now() - began).toBeGreaterThan(vendor.findableAfterMs);
@@ -123,7 +123,7 @@ describe('A task and the faults of its vendor', () => {
   it('counts an error that nobody foresaw as lost, not as unsent', async () => {
     vendor.repeatStart = 'unknown';
     vendor.onTaken = failing(1, () => new TypeError('cannot read properties of undefined'));
-    const taskId = await gateway.submit(IMAGES, PICTURE);
+    const taskId = await gateway.submit(IMAGES, IMAGE);
     await until(taskId, (row) => row?.last_failure === 'The call broke off.');
     expect(vendor.taken).toEqual([taskId]);
   });
@@ -136,7 +136,7 @@ describe('A task and the faults of its vendor', () => {
       asked.push(Date.now());
       busy();
     };
-    const taskId = await gateway.submit(IMAGES, PICTURE);
+    const taskId = await gateway.submit(IMAGES, IMAGE);
     expect(await gateway.waitForTask(taskId)).toMatchObject({ status: 'completed' });
     expect(await stateOf(taskId)).toMatchObject({ failures: 0 });
     expect((asked[1] ?? 0) - (asked[0] ?? 0)).toBeGreaterThanOrEqual(390);
@@ -145,7 +145,7 @@ describe('A task and the faults of its vendor', () => {
   it('gives up a task that fails again and again for a reason of ours, releases its money, and shows it to operators', async () => {
     vendor.repeatStart = 'idempotent';
     vendor.onAsked = failing(100, () => new TypeError('a bug of an adapter'));
-    const taskId = await gateway.submit(IMAGES, PICTURE);
+    const taskId = await gateway.submit(IMAGES, IMAGE);
     const hasten = setInterval(() => {
       void gateway.database.query({
         text: `update task set lease_until = now() where lease_owner is null and lease_until > now()`,
@@ -162,14 +162,14 @@ describe('A task and the faults of its vendor', () => {
     vendor.repeatStart = 'idempotent';
     const answers = [{ state: 'contemplating' } as unknown, { state: 'pending', pollDelayMs: 20 }, DONE];
     vendor.checked = () => (answers.length > 1 ? answers.shift() : DONE) as OperationState;
-    const taskId = await gateway.submit(IMAGES, PICTURE);
+    const taskId = await gateway.submit(IMAGES, IMAGE);
     expect(await gateway.waitForTask(taskId)).toMatchObject({ status: 'completed' });
   });
 
   it('says honestly that a vendor cannot stop, and charges when it delivers', async () => {
     vendor.repeatStart = 'idempotent';
     vendor.checked = () => ({ state: 'pending', pollDelayMs: 50 });
-    const taskId = await gateway.submit(IMAGES, PICTURE);
+    const taskId = await gateway.submit(IMAGES, IMAGE);
     await until(taskId, (row) => row?.state === 'running');
     const { status, body } = await gateway.send('POST', `/v1/tasks/${taskId}/cancel`);
     expect([status, body['message']]).toEqual([409, expect.stringMatching(/cannot stop work.*charged if it succeeds/)]);
@@ -186,7 +186,7 @@ describe('A task and the faults of its vendor', () => {
     vendor.cancel = () => Promise.resolve('cancelled');
     vendor.onTaken = failing(1, () => new ProviderError('ambiguous', 'The connection was cut.'));
     vendor.checked = () => ({ state: 'pending', pollDelayMs: 50 });
-    const taskId = await gateway.submit(IMAGES, PICTURE);
+    const taskId = await gateway.submit(IMAGES, IMAGE);
     await until(taskId, (row) => row?.last_failure === 'The connection was cut.');
     const { status, body } = await gateway.send<{ data: TaskView }>('POST', `/v1/tasks/${taskId}/cancel`);
     expect([status, body.data.status, body.data.usage.amount]).toEqual([200, 'cancelled', '0.000000']);

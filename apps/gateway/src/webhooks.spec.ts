@@ -6,7 +6,7 @@ import type { TaskView } from '#contracts';
 import { eventually } from '#testing';
 import { startTestGateway, type TestGateway } from './testing/test-gateway.js';
 
-const PICTURE = { model: 'eta-image-2.0', prompt: 'a lighthouse', size: '1:1', resolution: '1K' };
+const IMAGE = { model: 'eta-image-2.0', prompt: 'a lighthouse', size: '1:1', resolution: '1K' };
 const IMAGES = '/v1/images/generations';
 
 interface Received {
@@ -88,12 +88,12 @@ describe('Webhooks', () => {
     (await gateway.send<{ data: { secret: string } }>('GET', '/v1/webhooks/signing-secret')).body.data.secret;
 
   it.each([
-    ['the body', '/in-body', (url: string) => gateway.send('POST', IMAGES, { ...PICTURE, webhook_url: url })],
+    ['the body', '/in-body', (url: string) => gateway.send('POST', IMAGES, { ...IMAGE, webhook_url: url })],
     [
       'the header',
       '/in-header',
       (url: string) =>
-        gateway.send('POST', IMAGES, PICTURE, { 'x-api-key': 'sk-test-0123456789abcdef', 'x-webhook-url': url }),
+        gateway.send('POST', IMAGES, IMAGE, { 'x-api-key': 'sk-test-0123456789abcdef', 'x-webhook-url': url }),
     ],
   ])('tells the address named in %s, signed, when the money is final', async (_place, path, submit) => {
     expect((await submit(address + path)).status).toBe(200);
@@ -114,9 +114,9 @@ describe('Webhooks', () => {
       event_types: ['task.failed'],
     });
     const { id, secret } = body.data;
-    const completed = await gateway.submit(IMAGES, PICTURE);
+    const completed = await gateway.submit(IMAGES, IMAGE);
     await gateway.waitForTask(completed);
-    const failed = await gateway.submit(IMAGES, { ...PICTURE, prompt: '[sandbox:fail=content_policy]' });
+    const failed = await gateway.submit(IMAGES, { ...IMAGE, prompt: '[sandbox:fail=content_policy]' });
     const sent = await call('/failures');
     expect(new Webhook(secret).verify(sent.body, signed(sent))).toMatchObject({
       type: 'task.failed',
@@ -130,7 +130,7 @@ describe('Webhooks', () => {
 
   it('tries again under the same id with the same bytes until the receiver takes it, and logs every attempt', async () => {
     answers.set('/flaky', [500, 307]);
-    await gateway.submit(IMAGES, { ...PICTURE, webhook_url: `${address}/flaky` });
+    await gateway.submit(IMAGES, { ...IMAGE, webhook_url: `${address}/flaky` });
     const first = await call('/flaky');
     await hasten('/flaky', 1);
     const second = await call('/flaky', 2);
@@ -150,7 +150,7 @@ describe('Webhooks', () => {
     const before = await secretOf();
     const { body } = await gateway.send<{ data: { secret: string } }>('POST', '/v1/webhooks/signing-secret/rotate');
     expect(body.data.secret).not.toBe(before);
-    await gateway.submit(IMAGES, { ...PICTURE, webhook_url: `${address}/rotated` });
+    await gateway.submit(IMAGES, { ...IMAGE, webhook_url: `${address}/rotated` });
     const sent = await call('/rotated');
     for (const secret of [before, body.data.secret]) {
       expect(new Webhook(secret).verify(sent.body, signed(sent))).toEqual(event(sent));
@@ -210,7 +210,7 @@ describe('Webhooks', () => {
     ['webhook_url', 5],
     ['webhook_url', ''],
   ])('refuses %s %s before anything is charged', async (param, url) => {
-    const { status, body } = await gateway.send('POST', IMAGES, { ...PICTURE, webhook_url: url });
+    const { status, body } = await gateway.send('POST', IMAGES, { ...IMAGE, webhook_url: url });
     expect([status, body['error']]).toEqual([400, expect.objectContaining({ param })]);
   });
 

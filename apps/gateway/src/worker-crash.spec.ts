@@ -46,7 +46,7 @@ function survivesKills(redisUrl?: string): void {
     worker = start();
     const taskIds = await Promise.all(
       Array.from({ length: TASKS }, (_, index) =>
-        gateway.submit('/v1/images/generations', { model: 'eta-image-2.0', prompt: `picture ${index}` }),
+        gateway.submit('/v1/images/generations', { model: 'eta-image-2.0', prompt: `image ${index}` }),
       ),
     );
     // One kill as soon as it may have claimed something, one while vendors work, one while files are stored.

@@ -3,9 +3,13 @@ import {
   ReservationLedger,
   createWebhookSender,
   FileIndexer,
+  LowBalanceNotices,
   MaintenanceService,
+  PriceBook,
   ReconciliationService,
   RequestLedger,
+  SpendLimits,
+  StorageCharges,
   UsageDaysService,
   WebhookSender,
   WorkerHeartbeat,
@@ -15,7 +19,16 @@ import { MaintenanceWorker } from './maintenance-worker.js';
 
 /** All that the maintenance worker is made of. */
 @Module({
-  providers: [ReservationLedger, MaintenanceWorker, ReconciliationService, RequestLedger, UsageDaysService],
+  providers: [
+    ReservationLedger,
+    MaintenanceWorker,
+    PriceBook,
+    ReconciliationService,
+    RequestLedger,
+    SpendLimits,
+    StorageCharges,
+    UsageDaysService,
+  ],
 })
 export class MaintenanceWorkerModule {
   static register(platform: Platform): DynamicModule {
@@ -30,6 +43,7 @@ export class MaintenanceWorkerModule {
           provide: MaintenanceService,
           useValue: new MaintenanceService(database, store, config.retention, failpoints),
         },
+        { provide: LowBalanceNotices, useValue: new LowBalanceNotices(database, config.server.BALANCE_UNIT) },
         { provide: FileIndexer, useValue: new FileIndexer(database, store, failpoints) },
         { provide: WebhookSender, useValue: createWebhookSender(platform) },
         { provide: WorkerHeartbeat, useValue: new WorkerHeartbeat(database, identity, leaseMs) },

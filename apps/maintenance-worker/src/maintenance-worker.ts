@@ -3,9 +3,12 @@ import {
   FileIndexer,
   ReservationLedger,
   Loop,
+  LowBalanceNotices,
   MaintenanceService,
   ReconciliationService,
   RequestLedger,
+  SpendLimits,
+  StorageCharges,
   UsageDaysService,
   WebhookSender,
   WorkerHeartbeat,
@@ -18,13 +21,15 @@ const ROUND_MS = 30_000;
 const WEBHOOKS_MS = 250;
 /** How often files that wait to be indexed are looked for, in milliseconds. */
 const FILES_MS = 500;
+/** How often balances that have become low are looked for. */
+const BALANCES_MS = 5_000;
 /** How often holds of processes that died, days to sum up and a reconciliation that is due are looked for. */
 const BOOKS_MS = 60_000;
 
 /**
  * The worker that sends webhooks, makes files searchable, removes what has expired or is too old, makes the coming months' partitions, gives
- * back what dead processes were holding, sums up each day that is over and reconciles the books once a day. Any number
- * may run at once: they share the work.
+ * back what dead processes were holding, charges files that are kept, sums up each day that is over, tells accounts that little is
+ * left, and reconciles the books once a day. Any number may run at once: they share the work.
  */
 @Injectable()
 export class MaintenanceWorker implements Worker {
@@ -36,9 +41,12 @@ export class MaintenanceWorker implements Worker {
     reservations: ReservationLedger,
     reconciliation: ReconciliationService,
     usageDays: UsageDaysService,
+    limits: SpendLimits,
+    balances: LowBalanceNotices,
     private readonly webhooks: WebhookSender,
     private readonly heartbeat: WorkerHeartbeat,
     private readonly indexer: FileIndexer,
+    storage: StorageCharges,
   ) {
     this.loops = [
       new Loop('maintenance', ROUND_MS, () => maintenance.run()),
@@ -46,6 +54,12 @@ export class MaintenanceWorker implements Worker {
       new Loop('file-index', FILES_MS, () => indexer.indexNext()),
       new Loop('abandoned-holds', BOOKS_MS, async () => (await requests.releaseExpired()) > 0),
       new Loop('abandoned-reservations', BOOKS_MS, async () => (await reservations.closeExpired()) > 0),
+      new Loop('file-storage', BOOKS_MS, () => storage.chargeNext()),
+      new Loop('low-balances', BALANCES_MS, () => balances.tell()),
+      new Loop('spend-marks', BOOKS_MS, async () => {
+        await limits.mark();
+        return false;
+      }),
       new Loop('usage-days', BOOKS_MS, () => usageDays.closeDue()),
       new Loop('reconciliation', BOOKS_MS, async () => {
         await reconciliation.runWhenDue();

@@ -36,6 +36,7 @@ export const ERRORS = {
   invalid_api_key: kind(401, false, 'authentication_error', 'authentication_error', 'UNAUTHENTICATED'),
   insufficient_balance: UNPAID,
   insufficient_key_quota: UNPAID,
+  spend_limit_reached: UNPAID,
   model_not_allowed: FORBIDDEN,
   address_not_allowed: FORBIDDEN,
   permission_denied: FORBIDDEN,

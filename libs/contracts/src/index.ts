@@ -10,6 +10,7 @@ export type { KappaRequest } from './catalog/image-families/kappa.js';
 export type { ThetaRequest } from './catalog/image-families/theta.js';
 export {
   type Billing,
+  CONTENT_TYPES,
   type MeasuredReference,
   MEDIA,
   type MediaFormat,
@@ -56,6 +57,7 @@ export type {
   ConsolePerson,
   ConsoleWebhookEndpoint,
 } from './console/account.js';
+export type { AdminMargin, AdminMargins, AdminUpstream } from './console/admin-upstreams.js';
 export type {
   AdminAccount,
   AdminFunded,
@@ -65,27 +67,30 @@ export type {
   AdminReconciliation,
   AdminTask,
   AdminTaskDetails,
-  AdminUpstream,
 } from './console/admin.js';
 export { CONSOLE_ACCESS, type ConsoleAccess, type ConsoleApi } from './console/api.js';
 export { CONSOLE_VERSION, type ConsoleFailure, type ConsoleProblem } from './console/common.js';
 export type {
+  ConsoleBalance,
   ConsoleChargeLine,
   ConsoleEntry,
   ConsoleEntryExplained,
   ConsoleQuote,
+  ConsoleSpendLimit,
   ConsoleUsage,
   ConsoleUsageRecord,
 } from './console/money.js';
-export type { ConsoleOverview, ConsoleWarning } from './console/overview.js';
+export type { ConsoleWarning } from './console/overview.js';
 export type { ConsoleSession, SignInMethod } from './console/session.js';
 export type { ConsoleTask, ConsoleTaskDetails, ConsoleTaskEvent } from './console/tasks.js';
 export { type ErrorCode, ERRORS, type FieldError, GatewayError } from './errors.js';
 export type { FileAttributes, Passage } from './file-search/passage.js';
+export { type RankWeights, readRankWeights } from './file-search/rank-weights.js';
 export { passesFilter, readSearchFilter, type SearchFilter } from './file-search/search-filter.js';
 export { isJsonObject, type JsonObject, type JsonValue } from './json.js';
 export { type Book, type BookMove, entrySql, kindSql, LEDGER_KINDS, type LedgerKind } from './ledger/ledger.js';
 export {
+  failedBecause,
   MEDIA_REASONS,
   MediaFailure,
   type MediaFailureDetails,
@@ -160,6 +165,7 @@ export type {
 } from './text/chat-answer.js';
 export type { ChatMessage, ChatPart, ChatToolCall } from './text/chat-messages.js';
 export { CHAT_LIMITS, ChatRequest, type ChatTool } from './text/chat-request.js';
+export { otherConversation } from './text/conversation-fields.js';
 export type { EmbeddingsCall, EmbeddingsProvider, EmbeddingsReply } from './text/embeddings-provider.js';
 export { EMBEDDINGS_FIELDS, type EmbeddingsInput, EmbeddingsRequest } from './text/embeddings-request.js';
 export { carriesFile, isAddress } from './text/file-carriers.js';

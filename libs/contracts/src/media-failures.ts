@@ -1,4 +1,4 @@
-import type { TaskFailureCode } from './media-provider.js';
+import type { OperationState, TaskFailureCode } from './media-provider.js';
 
 /**
  * What became of a call to a media upstream that did not do what was asked.
@@ -17,7 +17,7 @@ export type MediaFailureScope = 'account' | 'model' | 'running';
 
 interface MediaReasonFacts {
   readonly code: TaskFailureCode;
-  readonly sentence: string;
+  readonly publicReason: string;
 }
 
 /**
@@ -25,28 +25,34 @@ interface MediaReasonFacts {
  * its prices or another customer's prompt, so they are only shown to operators.
  */
 export const MEDIA_REASONS = {
-  busy: { code: 'upstream_error', sentence: 'The vendor is busy.' },
-  away: { code: 'upstream_error', sentence: 'The vendor does not answer.' },
-  not_served: { code: 'upstream_error', sentence: 'The vendor does not serve this model at present.' },
-  wrong_key: { code: 'upstream_error', sentence: 'The vendor does not serve this model at present.' },
-  not_paid: { code: 'upstream_error', sentence: 'The vendor does not serve this model at present.' },
-  unanswered: { code: 'upstream_unknown', sentence: 'The vendor did not say whether it took the order.' },
-  prompt_refused: { code: 'content_policy', sentence: 'The vendor refused the prompt for its content.' },
-  reference_refused: { code: 'content_policy', sentence: 'The vendor refused a referenced file for its content.' },
-  face_refused: { code: 'content_policy', sentence: 'The vendor does not accept the face of a real person there.' },
-  content_refused: { code: 'content_policy', sentence: 'The vendor refused the content.' },
-  result_refused: { code: 'content_policy', sentence: 'The vendor made it and then withheld it for its content.' },
-  reference_unusable: { code: 'invalid_media', sentence: 'The vendor could not use a referenced file.' },
-  parameter_refused: { code: 'upstream_error', sentence: 'The vendor refused a parameter of the order.' },
-  not_possible: { code: 'upstream_error', sentence: 'The vendor cannot make this order.' },
-  work_failed: { code: 'upstream_error', sentence: 'The vendor could not make it.' },
-  work_stopped: { code: 'upstream_error', sentence: 'The vendor stopped the work.' },
-  work_expired: { code: 'upstream_error', sentence: 'The vendor did not finish in its own time.' },
-  work_lost: { code: 'upstream_error', sentence: 'The vendor no longer knows the work.' },
-  nothing_delivered: { code: 'upstream_error', sentence: 'The vendor said that it was done but delivered no file.' },
+  busy: { code: 'upstream_error', publicReason: 'The vendor is busy.' },
+  away: { code: 'upstream_error', publicReason: 'The vendor does not answer.' },
+  not_served: { code: 'upstream_error', publicReason: 'The vendor does not serve this model at present.' },
+  wrong_key: { code: 'upstream_error', publicReason: 'The vendor does not serve this model at present.' },
+  not_paid: { code: 'upstream_error', publicReason: 'The vendor does not serve this model at present.' },
+  unanswered: { code: 'upstream_unknown', publicReason: 'The vendor did not say whether it took the order.' },
+  prompt_refused: { code: 'content_policy', publicReason: 'The vendor refused the prompt for its content.' },
+  reference_refused: { code: 'content_policy', publicReason: 'The vendor refused a referenced file for its content.' },
+  face_refused: { code: 'content_policy', publicReason: 'The vendor does not accept the face of a real person there.' },
+  content_refused: { code: 'content_policy', publicReason: 'The vendor refused the content.' },
+  result_refused: { code: 'content_policy', publicReason: 'The vendor made it and then withheld it for its content.' },
+  reference_unusable: { code: 'invalid_media', publicReason: 'The vendor could not use a referenced file.' },
+  parameter_refused: { code: 'upstream_error', publicReason: 'The vendor refused a parameter of the order.' },
+  not_possible: { code: 'upstream_error', publicReason: 'The vendor cannot make this order.' },
+  work_failed: { code: 'upstream_error', publicReason: 'The vendor could not make it.' },
+  work_stopped: { code: 'upstream_error', publicReason: 'The vendor stopped the work.' },
+  work_expired: { code: 'upstream_error', publicReason: 'The vendor did not finish in its own time.' },
+  work_lost: { code: 'upstream_error', publicReason: 'The vendor no longer knows the work.' },
+  nothing_delivered: {
+    code: 'upstream_error',
+    publicReason: 'The vendor said that it was done but delivered no file.',
+  },
 } as const satisfies Record<string, MediaReasonFacts>;
 
 export type MediaReason = keyof typeof MEDIA_REASONS;
+
+/** The end of work that delivered nothing, in the words for its customer. */
+export const failedBecause = (reason: MediaReason): OperationState => ({ state: 'failed', ...MEDIA_REASONS[reason] });
 
 /** What a vendor said, for operators: its HTTP status, its code, its sentence without keys and links. */
 export interface VendorWords {
@@ -87,7 +93,7 @@ export class MediaFailure extends Error {
     details: MediaFailureDetails = {},
   ) {
     const place = details.reference ?? details.param;
-    const { code, sentence } = MEDIA_REASONS[reason];
+    const { code, publicReason: sentence } = MEDIA_REASONS[reason];
     const publicReason = place === undefined ? sentence : `${place}: ${sentence}`;
     super(publicReason, { cause: details.cause });
     this.name = 'MediaFailure';

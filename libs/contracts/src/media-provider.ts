@@ -29,7 +29,7 @@ export interface ProviderOutput {
   readonly contentType: string;
   /** Where the bytes are: a vendor link, or whatever the provider's own `open` understands. Never shown to a client. */
   readonly url: string;
-  /** How long a film is by the vendor's word, when it says so. */
+  /** How long a video is by the vendor's word, when it says so. */
   readonly seconds?: number;
   /** When the link dies, in Unix milliseconds, when the vendor says so. */
   readonly expiresAtMs?: number;

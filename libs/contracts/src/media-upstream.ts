@@ -179,6 +179,15 @@ export interface MediaUpstream {
    */
   check(operation: Operation, call: VendorCall): Promise<OperationState>;
 
+  /** How many files its checks may have kept in our store of work that came to nothing. Absent: none. */
+  mayKeep?(operation: Operation): number;
+
+  /**
+   * The vendor's own name of the work: no two orders of one vendor account have the same. Undefined where operations cannot be
+   * mixed up, for they say themselves whose they are.
+   */
+  nameOf?(operation: Operation): string | undefined;
+
   /** What an earlier `start` with the call's ticket created. Present exactly when `repeatStart` is `lookup`. */
   readonly find?: ((call: VendorCall) => Promise<Started | null>) | undefined;
 

@@ -71,7 +71,7 @@ export interface TaskFileView {
   readonly content_type: string;
   readonly width: number | null;
   readonly height: number | null;
-  /** Seconds; null for pictures. */
+  /** Seconds; null for images. */
   readonly duration: number | null;
   readonly bytes: number;
   readonly sha256: string;
@@ -125,5 +125,5 @@ export interface TaskJob {
   readonly taskId: string;
 }
 
-/** One queue for each medium, so that slow videos never delay pictures. */
+/** One queue for each medium, so that slow videos never delay images. */
 export type QueueName = Medium;

@@ -17,9 +17,12 @@ export { type ReconciliationReport, ReconciliationService } from './billing/ledg
 export { RecordsService } from './billing/ledger/records.service.js';
 export { RequestLedger } from './billing/ledger/request-ledger.js';
 export { ReservationLedger } from './billing/ledger/reservation-ledger.js';
+export { type SpendLimit, SpendLimits } from './billing/ledger/spend-limits.js';
+export { LowBalanceNotices } from './billing/low-balance-notices.js';
 export { applyPricesFile } from './billing/prices/apply-prices-file.js';
 export { checkPrices, type DatedPrice } from './billing/prices/check-prices.js';
 export { ModelsOnSale } from './billing/prices/models-on-sale.js';
+export { PriceBook } from './billing/prices/price-book.js';
 export { exportPrices, importPrices } from './billing/prices/price-commands.js';
 export { type ImportedPrices, PriceImport } from './billing/prices/price-import.js';
 export { type ListedPrice, PriceList } from './billing/prices/price-list.js';
@@ -28,7 +31,7 @@ export { belowCostText, PricesBelowCost } from './billing/prices/prices-below-co
 export { PricesService } from './billing/prices/prices.service.js';
 export { fieldName, type FilePrice, readPricesFile } from './billing/prices/read-prices-file.js';
 export { seedExamplePrices } from './billing/prices/seed-prices.js';
-export { MARGIN_GROUPS, MarginsService } from './billing/usage/margins.service.js';
+export { type Margin, MARGIN_GROUPS, MarginsService } from './billing/usage/margins.service.js';
 export { UsageDaysService } from './billing/usage/usage-days.service.js';
 export { USAGE_GROUPS, type UsageGroup, type UsageQuery } from './billing/usage/usage-sums.js';
 export { UsageModule } from './billing/usage/usage.module.js';
@@ -39,6 +42,7 @@ export { FileIndexer } from './file-search/file-indexer.js';
 export { FileSearch } from './file-search/file-search.js';
 export { FileSearchModule } from './file-search/file-search.module.js';
 export { type FileListQuery, FilesService } from './file-search/files.service.js';
+export { StorageCharges } from './file-search/storage-charges.js';
 export { cleanFilename, FILE_PURPOSES, type FilePurpose, type UploadedFile } from './file-search/uploaded-file.js';
 export {
   type EntryListQuery,
@@ -54,6 +58,10 @@ export {
   type VectorStoreSettings,
 } from './file-search/vector-store.js';
 export { VectorStoresService } from './file-search/vector-stores.service.js';
+export { MeaningSearch } from './file-search/vectors/meaning-search.js';
+export { PassageEmbedder } from './file-search/vectors/passage-embedder.js';
+export { PassageVectors } from './file-search/vectors/passage-vectors.js';
+export { type TextEmbedder } from './file-search/vectors/text-embedder.js';
 export { IdempotencyModule } from './idempotency/idempotency.module.js';
 export {
   type Attempt,

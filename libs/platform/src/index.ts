@@ -11,6 +11,7 @@ export { ConfigError, type Environment, loadConfig, loadEnvironmentFile } from '
 export { explainMisspelt, misspeltVariables } from './config/misspelt.js';
 export { readTogether, type SettingsOf, type SettingsReaders } from './config/read-together.js';
 export { ServerConfig } from './config/server.config.js';
+export { fieldsOf, unknownFieldRule } from './config/unknown-field.js';
 export { type ConfigClass, configClasses, Switch, Variable, variablesOf } from './config/variable.js';
 export { Cooldowns, type Probe } from './cooldowns/cooldowns.js';
 export { createCooldowns } from './cooldowns/create-cooldowns.js';

@@ -9,6 +9,7 @@ export {
 export { ProviderUpstream } from './media/provider-upstream.js';
 export { SandboxConfig } from './media/sandbox/sandbox.config.js';
 export { runSmoke } from './media/smoke/run-smoke.js';
+export { IsUpstreamKey } from './routed-entry.js';
 export { checkUpstream, fieldName, type UpstreamMistake } from './text/check-upstreams.js';
 export { knownLimits, type ModelLimits } from './text/model-limits.js';
 export {
@@ -18,7 +19,7 @@ export {
   openTextProviders,
 } from './text/open-text-providers.js';
 export { TextConfig } from './text/text.config.js';
-export { IsUpstreamKey, UpstreamEntry } from './text/upstream-entry.js';
+export { UpstreamEntry } from './text/upstream-entry.js';
 export { PROTOCOL_CODECS } from './text/upstream/protocol-codecs.js';
 export { countableText, loadTokenCounter, type TokenCounter } from './text/upstream/token-counter.js';
 export { addToTopLevelObject } from './text/upstream/top-level-field.js';

@@ -34,6 +34,9 @@ export function readUpstreamList<Entry>(
   throw new ConfigError(all.map(({ path, rule }) => `${file}:${lineOf(path)}: ${fieldName(path)} ${rule}`));
 }
 
+/** `$NAME`, as a shell would take it; only `${NAME}` is filled in here. */
+const WITHOUT_BRACES = /^\$([A-Z_][A-Z0-9_]*)$/;
+
 function fillAll(
   value: unknown,
   path: FieldPath,
@@ -42,6 +45,9 @@ function fillAll(
 ): unknown {
   if (typeof value === 'string') {
     const { text, missing } = fillReferences(value, environment);
+    const bare = WITHOUT_BRACES.exec(value)?.[1];
+    if (bare !== undefined)
+      mistakes.push({ path, rule: `holds the name of a variable without braces: write \${${bare}}` });
     for (const name of missing)
       mistakes.push({ path, rule: `names the environment variable ${name}, which is not set` });
     return text;

@@ -60,7 +60,7 @@ export interface Platform {
 export class PendingMigrationsError extends Error {
   constructor(readonly names: readonly string[]) {
     super(
-      `DATABASE_URL lacks ${names.length} migration(s) of this version (${names.join(', ')}): run "npm run migrate" first.`,
+      `DATABASE_URL lacks ${names.length} migration(s) of this version (the first is ${names[0]}): run "npm run migrate" first.`,
     );
     this.name = 'PendingMigrationsError';
   }

@@ -11,7 +11,7 @@ export interface Rectangle {
 /** Red, green and blue, 0 to 255 each. */
 export type Colour = readonly [red: number, green: number, blue: number];
 
-/** A picture of at most 256 colours: one byte a pixel, which is the place of its colour in the palette. */
+/** An image of at most 256 colours: one byte a pixel, which is the place of its colour in the palette. */
 export class Canvas {
   readonly pixels: Uint8Array;
   readonly #colours: Colour[] = [];

@@ -8,7 +8,7 @@ import { RenderPool } from './render-pool.js';
 import type { RenderRequest } from './render-request.js';
 
 const REQUEST: RenderRequest = {
-  kind: 'film',
+  kind: 'video',
   scene: {
     model: 'gamma-3.1-quality-official',
     prompt: 'A lighthouse',
@@ -20,7 +20,7 @@ const REQUEST: RenderRequest = {
     watermark: false,
     facts: [],
   },
-  film: { durationSeconds: 8, audibleSeconds: 8 },
+  video: { durationSeconds: 8, audibleSeconds: 8 },
 };
 
 /** Compiles the renderer as the build does, since threads load no TypeScript. */

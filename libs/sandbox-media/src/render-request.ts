@@ -1,4 +1,4 @@
-/** What a sandbox picture shows and what its colours are derived from. Plain JSON. */
+/** What a sandbox image shows and what its colours are derived from. Plain JSON. */
 export type SceneDescription = {
   readonly model: string;
   readonly prompt: string;
@@ -6,7 +6,7 @@ export type SceneDescription = {
   /** Which of several outputs this is, from 0. Each looks different. */
   readonly index: number;
   readonly count: number;
-  /** Pixels; even for films. */
+  /** Pixels; even for videos. */
   readonly width: number;
   readonly height: number;
   /** Whether a watermark stands in the lower right corner. */
@@ -15,17 +15,17 @@ export type SceneDescription = {
   readonly facts: readonly string[];
 };
 
-/** How long a sandbox film is, and how it sounds. Plain JSON. */
-export type FilmDescription = {
+/** How long a sandbox video is, and how it sounds. Plain JSON. */
+export type VideoDescription = {
   readonly durationSeconds: number;
-  /** How many seconds sound before silence; null for a film without an audio track. */
+  /** How many seconds sound before silence; null for a video without an audio track. */
   readonly audibleSeconds: number | null;
 };
 
 /** One file to render. Equal requests give equal bytes. */
 export type RenderRequest =
-  | { readonly kind: 'picture'; readonly scene: SceneDescription }
-  | { readonly kind: 'film' | 'last_frame'; readonly scene: SceneDescription; readonly film: FilmDescription };
+  | { readonly kind: 'image'; readonly scene: SceneDescription }
+  | { readonly kind: 'video' | 'last_frame'; readonly scene: SceneDescription; readonly video: VideoDescription };
 
-/** Stands in every picture and in the metadata of every file, so that nobody takes an output for a model's work. */
+/** Stands in every image and in the metadata of every file, so that nobody takes an output for a model's work. */
 export const SANDBOX_LABEL = 'SANDBOX OUTPUT - not a real model';

@@ -15,16 +15,16 @@ export interface CardLayout {
   readonly line: number;
   readonly margin: number;
   readonly headerHeight: number;
-  /** Top of a strip that is kept free of text for a film's motion; its height is `motionHeight`. */
+  /** Top of a strip that is kept free of text for a video's motion; its height is `motionHeight`. */
   readonly motionTop: number;
   readonly motionHeight: number;
 }
 
 /**
- * Paints what every sandbox picture shows: a background derived from the scene, the label, the prompt, model, size and seed,
+ * Paints what every sandbox image shows: a background derived from the scene, the label, the prompt, model, size and seed,
  * and further facts as far as there is room.
  *
- * @param motionHeight pixels to keep free for a film's moving parts; 0 for pictures.
+ * @param motionHeight pixels to keep free for a video's moving parts; 0 for images.
  */
 export function paintTitleCard(scene: SceneDescription, motionHeight: number): { canvas: Canvas; layout: CardLayout } {
   const { width, height } = scene;
@@ -53,7 +53,7 @@ export function paintTitleCard(scene: SceneDescription, motionHeight: number): {
   };
 }
 
-/** Horizontal stripes, each a gradient in steps that begin at whole macroblocks, so that films stay small. */
+/** Horizontal stripes, each a gradient in steps that begin at whole macroblocks, so that videos stay small. */
 function paintBackground(canvas: Canvas, hash: Uint8Array): void {
   const stripes = 3 + ((hash[0] ?? 0) % 3);
   const stripeHeight = Math.ceil(canvas.height / stripes / 16) * 16;
@@ -90,7 +90,7 @@ function writeLines(
   }
 }
 
-/** A framed word in the lower right corner, above the strip that a film's progress bar takes. */
+/** A framed word in the lower right corner, above the strip that a video's progress bar takes. */
 function paintWatermark(canvas: Canvas, scale: number): void {
   const line = lineHeight(scale);
   const width = textWidth(WATERMARK_TEXT, scale) + line;

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /**
  * What a network can do to a server's clients:
  * - `pass`: nothing. Connections that fell silent before stay so.
- * - `half-open`: connections of before take every byte and carry none, for ever; new ones work.
+ * - `half-open`: connections of before take every byte and carry none, forever; new ones work.
  * - `black-hole`: so do new ones, as long as it lasts.
  * - `refuse`: connections of before are reset, new ones at once.
  * - `slow`: every chunk comes 300 ms later.

@@ -1,4 +1,4 @@
-// Gives every test and every hook an end: the runner has none of its own, and a test that waits for ever would hold up
+// Gives every test and every hook an end: the runner has none of its own, and a test that waits forever would hold up
 // the whole run. Loaded into each worker before its first test file.
 import { addEventHandler } from 'jest-circus';
 

@@ -9,7 +9,6 @@ import {
   FundsService,
   KeysService,
   type KeyView,
-  PeopleService,
 } from '#features';
 import { amountOf, checked, named } from '../checked-input.js';
 import { ListQuery } from '../list-query.js';
@@ -20,6 +19,7 @@ import { actorOf } from './acting.js';
 import { CONSOLE_API } from './console-gate.js';
 import { type Answer, ConsoleRoutes, Reads, Writes } from './console-routes.js';
 import { ConsolePageQuery } from './console-tasks.controller.js';
+import { KeyFacts } from './key-facts.js';
 import { type AnswerOf, entryOf, keyOf, listOf, rowOf } from './views.js';
 
 class AccountsQuery extends ConsolePageQuery {
@@ -36,7 +36,7 @@ export class AdminAccountsController {
     private readonly funds: FundsService,
     private readonly keys: KeysService,
     private readonly entries: AccountEntriesService,
-    private readonly people: PeopleService,
+    private readonly facts: KeyFacts,
   ) {}
 
   @Reads('admin/accounts')
@@ -101,8 +101,8 @@ export class AdminAccountsController {
   @Reads('admin/accounts/:account_id/keys')
   async listKeys(@Param('account_id') id: string): Answer<'GET /admin/accounts/:account_id/keys'> {
     const rows = await this.keys.list(id);
-    const names = await this.people.namesOf(rows.flatMap(({ createdBy }) => createdBy ?? []));
-    return { items: rows.map((row) => keyOf(row, names, null)) };
+    const facts = await this.facts.of(rows);
+    return { items: rows.map((row) => keyOf(row, facts, null)) };
   }
 
   @Writes('admin/accounts/:account_id/keys')
@@ -131,7 +131,7 @@ export class AdminAccountsController {
   }
 
   private async view(row: KeyView): Promise<ConsoleKey> {
-    return keyOf(row, await this.people.namesOf(row.createdBy === null ? [] : [row.createdBy]), null);
+    return keyOf(row, await this.facts.of([row]), null);
   }
 
   private async book(kind: Funding['kind'], accountId: string, body: unknown, request: Request): Promise<AdminFunded> {

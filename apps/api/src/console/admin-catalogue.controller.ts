@@ -1,25 +1,17 @@
 import { Body, Controller, Param, Query, Req } from '@nestjs/common';
 import type { Request } from 'express';
-import {
-  type AdminOverview,
-  type AdminPrice,
-  GatewayError,
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-} from '#contracts';
+import type { AdminOverview, AdminPrice } from '#contracts';
 import {
   FleetStateService,
-  MediaUpstreamsService,
   PricePreview,
   PricesService,
   ReconciliationService,
   TasksNeedingAttentionService,
-  UpstreamsService,
   WorkersService,
 } from '#features';
 import { checked, positiveAmountOf } from '../checked-input.js';
 import { NewPriceBody, PriceQuery } from '../routes/admin/price.dto.js';
+import { upstreamSettings, UpstreamsByKind } from '../upstreams-by-kind.js';
 import { actorOf } from './acting.js';
 import { CONSOLE_API } from './console-gate.js';
 import { type Answer, ConsoleRoutes, Reads, Writes } from './console-routes.js';
@@ -33,8 +25,7 @@ export class AdminCatalogueController {
   constructor(
     private readonly prices: PricesService,
     private readonly previews: PricePreview,
-    private readonly text: UpstreamsService,
-    private readonly media: MediaUpstreamsService,
+    private readonly upstreams: UpstreamsByKind,
     private readonly standings: UpstreamStandings,
     private readonly fleet: FleetStateService,
     private readonly workers: WorkersService,
@@ -93,8 +84,8 @@ export class AdminCatalogueController {
 
   @Writes('admin/upstreams')
   async addUpstream(@Body() body: unknown, @Req() request: Request): Answer<'POST /admin/upstreams'> {
-    const { kind = 'text', ...settings } = jsonObject(body);
-    const { id } = await this.ofKind(kind).create(actorOf(request), settings);
+    const { kind = 'text', ...settings } = upstreamSettings(body);
+    const { id } = await this.upstreams.ofKind(kind).create(actorOf(request), settings);
     return this.standings.one(id);
   }
 
@@ -104,8 +95,8 @@ export class AdminCatalogueController {
     @Body() body: unknown,
     @Req() request: Request,
   ): Answer<'POST /admin/upstreams/:upstream_id'> {
-    const { kind: _kind, ...patch } = jsonObject(body);
-    await (await this.owning(id)).update(actorOf(request), id, patch);
+    const { kind: _kind, ...patch } = upstreamSettings(body);
+    await (await this.upstreams.owning(id)).update(actorOf(request), id, patch);
     return this.standings.one(id);
   }
 
@@ -114,19 +105,8 @@ export class AdminCatalogueController {
     @Param('upstream_id') id: string,
     @Req() request: Request,
   ): Answer<'POST /admin/upstreams/:upstream_id/remove'> {
-    await (await this.owning(id)).remove(actorOf(request), id);
+    await (await this.upstreams.owning(id)).remove(actorOf(request), id);
     return { id, removed: true };
-  }
-
-  private async owning(id: string): Promise<UpstreamsService | MediaUpstreamsService> {
-    return (await this.media.find(id)) ? this.media : this.text;
-  }
-
-  /** @throws GatewayError `invalid_parameter`. */
-  private ofKind(kind: JsonValue): UpstreamsService | MediaUpstreamsService {
-    if (kind === 'text') return this.text;
-    if (kind === 'media') return this.media;
-    throw new GatewayError('invalid_parameter', 'kind must be text or media.', { param: 'kind' });
   }
 }
 
@@ -140,10 +120,4 @@ function priceOf(body: unknown) {
     perQuantity: BigInt(price.per_quantity),
     effectiveFrom: price.effective_from === undefined ? null : new Date(price.effective_from),
   };
-}
-
-/** @throws GatewayError `invalid_parameter`. */
-function jsonObject(body: unknown): JsonObject {
-  if (isJsonObject(body)) return body as JsonObject;
-  throw new GatewayError('invalid_parameter', 'The body must be a JSON object.');
 }

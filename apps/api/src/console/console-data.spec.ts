@@ -5,7 +5,7 @@ import { startTestGateway, TEST_KEY, type TestGateway } from '../../../gateway/s
 import { createApi } from '../create-api.js';
 import { consoleLink } from '../seed.js';
 
-const PICTURE = { model: 'eta-image-2.0', prompt: 'a lighthouse at dusk', size: '1:1', resolution: '1K' };
+const IMAGE = { model: 'eta-image-2.0', prompt: 'a lighthouse at dusk', size: '1:1', resolution: '1K' };
 
 /** What no entry may be explained by. */
 const NO_LINE = { price_id: 'none', unit_price: '0', quantity: 0, amount: '-1' };
@@ -29,9 +29,9 @@ describe('What the console tells and does', () => {
   const ended = (id: string) => eventually(async () => ((await read(id)).is_final ? read(id) : null));
 
   it('prices a request before it runs, and says at which field one would be refused', async () => {
-    const { body: good } = await owner.call('POST /quote', PICTURE);
+    const { body: good } = await owner.call('POST /quote', IMAGE);
     expect([good.problems, good.quote?.quantity, good.quote?.per]).toEqual([[], 1, 'image']);
-    const refused = await owner.call('POST /quote', { ...PICTURE, resolution: '99K' });
+    const refused = await owner.call('POST /quote', { ...IMAGE, resolution: '99K' });
     expect([refused.status, refused.body.quote, refused.body.problems.map(({ field }) => field)]).toEqual([
       200,
       null,
@@ -42,16 +42,16 @@ describe('What the console tells and does', () => {
   });
 
   it('charges a run to the key of the console, exactly as it was quoted, and explains each entry', async () => {
-    const { body: quoted } = await owner.call('POST /quote', PICTURE);
+    const { body: quoted } = await owner.call('POST /quote', IMAGE);
     const before = (await owner.call('GET /billing')).body;
-    const task = await ended(await run(PICTURE));
+    const task = await ended(await run(IMAGE));
     expect([task.status, task.amount, task.key.name, task.prompt]).toEqual([
       'completed',
       quoted.quote?.amount,
       'Console',
-      PICTURE.prompt,
+      IMAGE.prompt,
     ]);
-    expect(task.request).toMatchObject(PICTURE);
+    expect(task.request).toMatchObject(IMAGE);
     expect(task.files[0]?.url).toContain('/files/');
     expect(task.timeline.map(({ event }) => event)).toEqual(
       expect.arrayContaining(['submitted', 'held', 'captured', 'completed']),
@@ -72,7 +72,7 @@ describe('What the console tells and does', () => {
       const answer = await fetch(`${gateway.baseUrl}/console/api/runs`, {
         method: 'POST',
         headers: { ...OWN_PAGE, cookie: owner.cookie, 'idempotency-key': 'one-click' },
-        body: JSON.stringify(PICTURE),
+        body: JSON.stringify(IMAGE),
       });
       return (await answer.json()) as { task_id: string };
     };
@@ -81,8 +81,8 @@ describe('What the console tells and does', () => {
   });
 
   it('finds tasks by state, model, key, day and words, a page at a time', async () => {
-    const done = await ended(await run({ ...PICTURE, prompt: 'A Red_Bicycle, 100% red' }));
-    await ended(await run({ ...PICTURE, prompt: 'a blue bicycle [sandbox:fail=content_policy]' }));
+    const done = await ended(await run({ ...IMAGE, prompt: 'A Red_Bicycle, 100% red' }));
+    await ended(await run({ ...IMAGE, prompt: 'a blue bicycle [sandbox:fail=content_policy]' }));
     const found = async (query: string) =>
       (await owner.call('GET /tasks', {}, `/tasks?${query}`)).body.items.map(({ id }) => id);
     expect(await found('text=red_bicycle')).toEqual([done.id]);
@@ -103,7 +103,7 @@ describe('What the console tells and does', () => {
   });
 
   it('follows open tasks in one stream until all of them have ended', async () => {
-    const ids = await Promise.all([run(PICTURE), run(PICTURE)]);
+    const ids = await Promise.all([run(IMAGE), run(IMAGE)]);
     const { text } = await owner.call('GET /tasks/events', {}, `/tasks/events?ids=${ids.join(',')}`);
     const told = text
       .match(/(?<=event: task\ndata: ).*/g)
@@ -178,8 +178,8 @@ describe('What the console tells and does', () => {
   });
 
   it('previews a price, adds it for later, tops up once for a reference, and names who did it in the audit', async () => {
-    const { per: unit, variant } = (await owner.call('POST /quote', PICTURE)).body.quote ?? {};
-    const price = { model: PICTURE.model, unit, variant, amount: '5' };
+    const { per: unit, variant } = (await owner.call('POST /quote', IMAGE)).body.quote ?? {};
+    const price = { model: IMAGE.model, unit, variant, amount: '5' };
     const { body: preview } = await owner.call('POST /admin/prices/preview', price);
     expect(parseMicros(preview.repriced)).toBeGreaterThan(parseMicros(preview.charged));
     expect(preview.accounts[0]?.account_id).toBe(gateway.accountId);

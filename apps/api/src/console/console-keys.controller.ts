@@ -1,12 +1,13 @@
 import { Body, Controller, Param, Req } from '@nestjs/common';
 import type { Request } from 'express';
 import { type ConsoleKey, GatewayError } from '#contracts';
-import { KEY_SCOPES, type KeySettings, KeysService, type KeyView, type OpenSession, PeopleService } from '#features';
+import { KEY_SCOPES, type KeySettings, KeysService, type KeyView, type OpenSession } from '#features';
 import { checked, named } from '../checked-input.js';
 import { KeyChange, NewKeyBody, Rotation, toKeySettings } from '../routes/admin/key.dto.js';
 import { accountCaller, actorOf } from './acting.js';
 import { CONSOLE_API, openSession } from './console-gate.js';
 import { type Answer, ConsoleRoutes, Reads, Writes } from './console-routes.js';
+import { KeyFacts } from './key-facts.js';
 import { keyOf } from './views.js';
 
 /** The keys of the account: all of them for its owners, their own for developers. */
@@ -15,7 +16,7 @@ import { keyOf } from './views.js';
 export class ConsoleKeysController {
   constructor(
     private readonly keys: KeysService,
-    private readonly people: PeopleService,
+    private readonly facts: KeyFacts,
   ) {}
 
   @Reads('keys')
@@ -23,8 +24,8 @@ export class ConsoleKeysController {
     const session = openSession(request);
     const rows = await this.keys.list(accountCaller(request).accountId);
     const seen = rows.filter((row) => mayTouch(session, row));
-    const names = await this.people.namesOf(seen.flatMap(({ createdBy }) => createdBy ?? []));
-    return { items: seen.map((row) => keyOf(row, names, session.user?.id ?? null)) };
+    const facts = await this.facts.of(seen);
+    return { items: seen.map((row) => keyOf(row, facts, session.user?.id ?? null)) };
   }
 
   @Reads('keys/:key_id')
@@ -85,8 +86,7 @@ export class ConsoleKeysController {
   }
 
   private async view(row: KeyView, request: Request): Promise<ConsoleKey> {
-    const names = await this.people.namesOf(row.createdBy === null ? [] : [row.createdBy]);
-    return keyOf(row, names, openSession(request).user?.id ?? null);
+    return keyOf(row, await this.facts.of([row]), openSession(request).user?.id ?? null);
   }
 }
 

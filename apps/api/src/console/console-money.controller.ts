@@ -1,9 +1,10 @@
-import { Controller, Param, Query, Req, Res } from '@nestjs/common';
-import { IsOptional, IsString, MaxLength } from 'class-validator';
+import { Body, Controller, Param, Query, Req, Res } from '@nestjs/common';
+import { IsOptional, IsString, MaxLength, ValidateIf } from 'class-validator';
 import type { Request, Response } from 'express';
 import { type ConsoleUsage, formatMicros, GatewayError } from '#contracts';
 import {
   AccountEntriesService,
+  AccountsService,
   BalanceService,
   KeysService,
   PricesService,
@@ -14,15 +15,25 @@ import { checked } from '../checked-input.js';
 import { daysOf, groupsOf, ListQuery, UsageListQuery, UsageSumsQuery } from '../list-query.js';
 import { csvOf, sendList } from '../send-list.js';
 import type { SerializedBody } from '../http/serialized-body.js';
-import { accountCaller } from './acting.js';
+import { toAccountSettings } from '../routes/admin/account.dto.js';
+import { isLimit } from '../routes/admin/request-limits.dto.js';
+import { accountCaller, actorOf } from './acting.js';
+import { BalanceView } from './balance-view.js';
 import { CONSOLE_API } from './console-gate.js';
-import { type Answer, ConsoleRoutes, Reads } from './console-routes.js';
+import { type Answer, ConsoleRoutes, Reads, Writes } from './console-routes.js';
 import { explained } from './explained-entry.js';
 import { type AnswerOf, entryOf, rowOf, usageRecordOf } from './views.js';
 
 class EntriesQuery extends ListQuery {
   @IsOptional() @IsString() @MaxLength(80) task_id?: string;
   @IsOptional() @IsString() @MaxLength(200) request_id?: string;
+}
+
+class NoticeBody {
+  @ValidateIf(isLimit)
+  @IsString()
+  @MaxLength(40)
+  low_balance!: string | null;
 }
 
 const SUMS = ['requests', 'failed_requests', 'amount_micros', 'quantity', 'input_tokens', 'output_tokens'] as const;
@@ -37,6 +48,8 @@ export class ConsoleMoneyController {
     private readonly entries: AccountEntriesService,
     private readonly keys: KeysService,
     private readonly prices: PricesService,
+    private readonly balance: BalanceView,
+    private readonly accounts: AccountsService,
   ) {}
 
   @Reads('usage')
@@ -71,8 +84,16 @@ export class ConsoleMoneyController {
   }
 
   @Reads('billing')
-  async balance(@Req() request: Request): Answer<'GET /billing'> {
-    return this.balances.whole(accountCaller(request).accountId).then(rowOf<AnswerOf<'GET /billing'>>);
+  async read(@Req() request: Request): Answer<'GET /billing'> {
+    return (await this.balance.of(accountCaller(request).accountId)).balance;
+  }
+
+  @Writes('billing/notice')
+  async notice(@Body() body: unknown, @Req() request: Request): Answer<'POST /billing/notice'> {
+    const { low_balance: below } = checked(NoticeBody, body);
+    const { accountId } = accountCaller(request);
+    await this.accounts.update(actorOf(request), accountId, toAccountSettings({ low_balance: below }));
+    return (await this.balance.of(accountId)).balance;
   }
 
   @Reads('billing/entries')

@@ -68,9 +68,12 @@ describe('The pages of the console', () => {
       ]),
     );
     expect(policy).not.toContain('unsafe');
-    const bucket = { MEDIA_S3_BUCKET: 'films', MEDIA_S3_ACCESS_KEY_ID: 'id', MEDIA_S3_SECRET_ACCESS_KEY: 'secret' };
-    expect(mediaOrigins(readProcessConfig(bucket))).toEqual(['https://films.s3.us-east-1.amazonaws.com']);
-    const own = { MEDIA_S3_ENDPOINT: 'http://minio:9000/x', MEDIA_S3_PUBLIC_BASE_URL: 'https://cdn.example.com/films' };
+    const bucket = { MEDIA_S3_BUCKET: 'videos', MEDIA_S3_ACCESS_KEY_ID: 'id', MEDIA_S3_SECRET_ACCESS_KEY: 'secret' };
+    expect(mediaOrigins(readProcessConfig(bucket))).toEqual(['https://videos.s3.us-east-1.amazonaws.com']);
+    const own = {
+      MEDIA_S3_ENDPOINT: 'http://minio:9000/x',
+      MEDIA_S3_PUBLIC_BASE_URL: 'https://cdn.example.com/videos',
+    };
     expect(mediaOrigins(readProcessConfig({ ...bucket, ...own }))).toEqual([
       'http://minio:9000',
       'https://cdn.example.com',

@@ -1,19 +1,19 @@
 import { Controller, Req } from '@nestjs/common';
 import type { Request } from 'express';
-import { type ConsoleOverview, type ConsoleWarning, formatMicros } from '#contracts';
+import { type ConsoleWarning, formatMicros } from '#contracts';
 import {
   AccountTasks,
   type AccountTasksQuery,
-  BalanceService,
   OverviewFacts,
   onlyOwnKey,
   UsageService,
   type WholeBalance,
 } from '#features';
 import { accountCaller } from './acting.js';
+import { BalanceView } from './balance-view.js';
 import { CONSOLE_API, openSession } from './console-gate.js';
 import { type Answer, ConsoleRoutes, Reads } from './console-routes.js';
-import { rowOf, taskOf } from './views.js';
+import { taskOf } from './views.js';
 
 const DAY_MS = 86_400_000;
 const DAYS = 7;
@@ -37,7 +37,7 @@ const dayAt = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 @ConsoleRoutes()
 export class OverviewController {
   constructor(
-    private readonly balances: BalanceService,
+    private readonly balances: BalanceView,
     private readonly usage: UsageService,
     private readonly tasks: AccountTasks,
     private readonly facts: OverviewFacts,
@@ -51,8 +51,8 @@ export class OverviewController {
     const days = { accountId, from: dayAt(Date.now() - (DAYS - 1) * DAY_MS), to };
     const maySeeTasks = openSession(request).permissions.has('tasks:read');
     const query = { ...EVERY, accountId, keyId: onlyOwnKey(caller) };
-    const [balance, sums, facts, latest] = await Promise.all([
-      this.balances.whole(accountId),
+    const [{ row, balance }, sums, facts, latest] = await Promise.all([
+      this.balances.of(accountId),
       this.usage.sums(days, ['day']),
       this.facts.of(accountId),
       maySeeTasks ? this.tasks.list(query, { limit: TASKS_SHOWN, cursor: null }) : { items: [] },
@@ -61,9 +61,9 @@ export class OverviewController {
     const count = (name: 'requests' | 'failed_requests'): number =>
       Number(sums.reduce((sum, row) => sum + row[name], 0n));
     const daysLeft =
-      balance.is_unlimited || spent <= 0n ? null : Number(balance.available_micros / (spent / BigInt(DAYS) || 1n));
+      row.is_unlimited || spent <= 0n ? null : Number(row.available_micros / (spent / BigInt(DAYS) || 1n));
     return {
-      balance: rowOf<ConsoleOverview['balance']>(balance),
+      balance,
       spent_today: formatMicros(sums.find(({ day }) => day === to)?.amount_micros ?? 0n),
       spent_7_days: formatMicros(spent),
       days_left: daysLeft,
@@ -71,7 +71,7 @@ export class OverviewController {
       failed_7_days: count('failed_requests'),
       open_tasks: facts.openTasks,
       latest_tasks: latest.items.map(taskOf),
-      warnings: warningsOf(balance, daysLeft, facts),
+      warnings: warningsOf(row, daysLeft, facts),
       checklist: { key: facts.hasKey, run: facts.hasRun, webhook: facts.hasWebhook },
     };
   }

@@ -38,7 +38,7 @@ export class PlaygroundController {
   }
 
   /** A request that would be refused is no failure of the quote: the form shows why, at its field. */
-  @Writes('quote', { cost: 'always', body: 'pictures' })
+  @Writes('quote', { cost: 'always', body: 'images' })
   async quote(@Body() body: unknown, @Req() request: Request): Answer<'POST /quote'> {
     try {
       return { quote: toQuote(await this.quotes.of(accountCaller(request), body)), problems: [] };
@@ -48,7 +48,7 @@ export class PlaygroundController {
     }
   }
 
-  @Writes('runs', { cost: 'task', body: 'pictures' })
+  @Writes('runs', { cost: 'task', body: 'images' })
   async run(@Req() request: Request, @Res({ passthrough: true }) response: Response): Answer<'POST /runs'> {
     const answer = await this.idempotent.answer(request, response, async () => {
       const family = familyNamedIn(request.body);

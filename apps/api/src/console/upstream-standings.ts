@@ -27,10 +27,15 @@ export class UpstreamStandings {
   ) {}
 
   async all(): Promise<AdminUpstream[]> {
-    const [text, media, calls] = await Promise.all([this.text.list(), this.media.list(), this.calls.read()]);
+    const [text, media, textCalls, mediaCalls] = await Promise.all([
+      this.text.list(),
+      this.media.list(),
+      this.calls.text(),
+      this.calls.media(),
+    ]);
     return [
-      ...text.map((view) => this.standing(view, 'text', calls)),
-      ...media.map((view) => this.standing(view, 'media', calls)),
+      ...text.map((view) => this.standing(view, 'text', textCalls)),
+      ...media.map((view) => this.standing(view, 'media', mediaCalls)),
     ];
   }
 
@@ -63,7 +68,7 @@ export class UpstreamStandings {
       health: {
         state: stateOf(enabled, problem, coolingMs),
         resumes_at: enabled && coolingMs > 0 ? new Date(Date.now() + coolingMs).toISOString() : null,
-        calls: kind === 'media' ? callsOf(lately) : null,
+        calls: callsOf(lately),
         last_error: lately?.last_error ? errorOf(lately.last_error) : null,
       },
     };

@@ -4,12 +4,13 @@ import {
   type ConsoleDelivery,
   type ConsoleEntry,
   type ConsoleKey,
+  type ConsoleSpendLimit,
   type ConsoleTask,
   type ConsoleUsageRecord,
   formatMicros,
   type TaskFileView,
 } from '#contracts';
-import type { AccountTask, KeyView, Page, WebhookDeliveryView } from '#features';
+import type { AccountTask, KeyView, Page, SpendLimit, WebhookDeliveryView } from '#features';
 import { viewOfRow } from '../row-view.js';
 
 /** Unix seconds as the console tells times. */
@@ -28,8 +29,29 @@ export const listOf = <Item>({ items, nextCursor }: Page<object>): { items: Item
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller names what the row is in the contract
 export const rowOf = <Item>(row: object): Item => viewOfRow(row) as Item;
 
-/** A key; `names`: of the users who made keys. `userId`: who looks. */
-export function keyOf(row: KeyView, names: ReadonlyMap<string, string>, userId: string | null): ConsoleKey {
+/** A limit with how far it is used. */
+export const spendLimitOf = ({
+  period,
+  limitMicros,
+  spentMicros,
+  heldMicros,
+  resetsAt,
+}: SpendLimit): ConsoleSpendLimit => ({
+  period,
+  limit: formatMicros(limitMicros),
+  spent: formatMicros(spentMicros),
+  held: formatMicros(heldMicros),
+  resets_at: resetsAt.toISOString(),
+});
+
+/** What is known about keys beside their rows: the names of the users who made them, and their limits. */
+export interface AboutKeys {
+  readonly names: ReadonlyMap<string, string>;
+  readonly limits: ReadonlyMap<string, readonly SpendLimit[]>;
+}
+
+/** A key. `userId`: who looks. */
+export function keyOf(row: KeyView, { names, limits }: AboutKeys, userId: string | null): ConsoleKey {
   const { createdBy, revokedAt, expiresAt } = row;
   return {
     id: row.id,
@@ -40,6 +62,7 @@ export function keyOf(row: KeyView, names: ReadonlyMap<string, string>, userId: 
     created_by: createdBy === null ? null : { id: createdBy, name: names.get(createdBy) ?? '' },
     is_own: createdBy !== null && createdBy === userId,
     quota: row.quotaMicros === null ? null : formatMicros(row.quotaMicros),
+    limits: (limits.get(row.id) ?? []).map(spendLimitOf),
     held: formatMicros(row.heldMicros),
     used: formatMicros(row.usedMicros),
     allowed_models: row.allowedModels,

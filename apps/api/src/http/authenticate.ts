@@ -6,6 +6,10 @@ import { whyNoKey } from './why-no-key.js';
 
 const KEY_HEADER = '"Authorization: Bearer <API_KEY>"';
 
+/** Where other services take their keys. */
+const KEY_IN_QUERY = /^(api[-_]?key|access_token|token)$/i;
+const KEY_HEADERS_ELSEWHERE = ['api-key', 'apikey', 'x-auth-token', 'x-token', 'token'];
+
 /**
  * Says who sent a request.
  *
@@ -24,5 +28,11 @@ export async function authenticate(request: Request, access: AccessService): Pro
 function noKey(request: Request): string {
   if (typeof request.query['key'] === 'string' && !request.headers.authorization)
     return `The API key was sent as ?key=, which only content-generation paths take: add the header ${KEY_HEADER}.`;
+  const elsewhere = Object.keys(request.query).find((name) => KEY_IN_QUERY.test(name));
+  if (elsewhere !== undefined && !request.headers.authorization)
+    return `The API key was sent in the address, which logs keep: add the header ${KEY_HEADER}.`;
+  const header = KEY_HEADERS_ELSEWHERE.find((name) => request.headers[name] !== undefined);
+  if (header !== undefined && !request.headers.authorization)
+    return `The API key was sent in the header ${header}, which is not read: add the header ${KEY_HEADER}.`;
   return whyNoKey(request, 'key', KEY_HEADER) ?? `No API key was sent: add the header ${KEY_HEADER}.`;
 }

@@ -34,7 +34,7 @@ interface Held {
 export type NoRoom = 'process' | 'account';
 
 /**
- * Bounds the memory of all request bodies that a process holds at once. Each body alone may be large, because pictures
+ * Bounds the memory of all request bodies that a process holds at once. Each body alone may be large, because images
  * travel inside; without this bound a few dozen callers together would take the process and everybody's streams with it.
  * A body counts twice, once as bytes and once as texts. An account may hold a quarter of the budget, and beyond that half
  * of what the other accounts leave, so that none can hold it all.

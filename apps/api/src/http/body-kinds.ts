@@ -20,9 +20,9 @@ export const BODY_KINDS = {
   unread: { announcedBytes: undefined, json: FIELDS },
   /** A file, which its handler writes to the store while it comes. */
   upload: { announcedBytes: undefined, json: FIELDS },
-  /** Fields with pictures in them. */
-  pictures: { announcedBytes: undefined, json: FIELDS },
-  /** Turns and tools that the caller shapes, with pictures in them. */
+  /** Fields with images in them. */
+  images: { announcedBytes: undefined, json: FIELDS },
+  /** Turns and tools that the caller shapes, with images in them. */
   conversation: { announcedBytes: undefined, json: CONVERSATION_JSON },
 } as const satisfies Readonly<Record<string, BodyLimits>>;
 

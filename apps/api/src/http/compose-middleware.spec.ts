@@ -42,6 +42,14 @@ describe('Middlewares in order', () => {
     expect(taken).toEqual(['first']);
   });
 
+  // A router that is left early passes null on: whoever then went past the rest would get by without a key.
+  it.each([null, 0, ''])('takes the next step after %j, which is no error to a router either', async (nothing) => {
+    const taken: string[] = [];
+    const leaving: RequestHandler = (_request, _response, next) => next(nothing);
+    expect(await passedOn(leaving, noting('last', taken))).toBeUndefined();
+    expect(taken).toEqual(['last']);
+  });
+
   it('stops at a step that answers by itself', () => {
     const next = (): never => {
       throw new Error('went on');

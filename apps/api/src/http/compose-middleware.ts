@@ -6,18 +6,19 @@ import type { NextFunction, Request, RequestHandler, Response } from 'express';
  */
 export function composeMiddleware(...steps: readonly RequestHandler[]): RequestHandler {
   return (request: Request, response: Response, goOn: NextFunction) => {
-    const take = (index: number): void => {
-      const step = steps[index];
+    let taken = 0;
+    const next = (failure?: unknown): void => {
+      if (failure) return goOn(failure);
+      const step = steps[taken];
       if (!step) return goOn();
+      taken += 1;
       try {
-        const working: unknown = step(request, response, (error?: unknown) =>
-          error === undefined ? take(index + 1) : goOn(error),
-        );
+        const working: unknown = step(request, response, next);
         if (working instanceof Promise) working.catch(goOn);
-      } catch (error) {
-        goOn(error);
+      } catch (thrown) {
+        goOn(thrown);
       }
     };
-    take(0);
+    next();
   };
 }

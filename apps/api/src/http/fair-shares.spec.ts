@@ -8,7 +8,7 @@ import { type AdminGateway, startAdminGateway } from '../../../gateway/src/testi
 
 const MIB = 1024 * 1024;
 const ORDER = { model: 'beta-2.5-preview', prompt: 'waves', resolution: '480p', size: '16:9', duration: 5 };
-const PICTURE = { model: 'eta-image-2.0', prompt: '[sandbox:delay=20000]', size: '1:1', resolution: '1K' };
+const IMAGE = { model: 'eta-image-2.0', prompt: '[sandbox:delay=20000]', size: '1:1', resolution: '1K' };
 const MESSAGE = { model: 'vendor-haiku-4-5-20251001', messages: [{ role: 'user', content: 'hello' }] };
 
 describe('What accounts share', () => {
@@ -167,12 +167,7 @@ describe('What accounts share', () => {
   it('lets an account hold so many waits and event streams open and no more', async () => {
     const key = keys[2] ?? '';
     const authorization = { authorization: `Bearer ${key}` };
-    const submitted = await api.withKey<{ data: { task_id: string }[] }>(
-      key,
-      '/v1/images/generations',
-      'POST',
-      PICTURE,
-    );
+    const submitted = await api.withKey<{ data: { task_id: string }[] }>(key, '/v1/images/generations', 'POST', IMAGE);
     const path = `/v1/tasks/${submitted.body.data[0]?.task_id}`;
     const leaving = new AbortController();
     const open = await Promise.all(

@@ -52,14 +52,14 @@ describe('Hostile clients', () => {
     await running.stop(0);
   });
 
-  it('are told before reading that a body is too large for a path that carries no pictures', async () => {
+  it('are told before reading that a body is too large for a path that carries no images', async () => {
     const task = (bytes: number) => JSON.stringify({ task_ids: ['x'.repeat(bytes)] });
     expect((await gateway.send('POST', '/v1/tasks/batch', task(2 * 1024 * 1024))).body).toMatchObject({
       code: 413,
       error: { code: 'request_too_large' },
     });
     expect((await gateway.send('POST', '/v1/tasks/batch', task(1_000))).status).not.toBe(413);
-    const picture = { model: 'eta-image-2.0', prompt: 'x'.repeat(2 * 1024 * 1024) };
-    expect((await gateway.send('POST', '/v1/images/generations', picture)).status).toBe(400);
+    const image = { model: 'eta-image-2.0', prompt: 'x'.repeat(2 * 1024 * 1024) };
+    expect((await gateway.send('POST', '/v1/images/generations', image)).status).toBe(400);
   });
 });

@@ -7,7 +7,7 @@ import { CONSOLE_API } from '../console/console-gate.js';
 import { consoleClient, OWN_PAGE } from '../../../gateway/src/testing/console-client.js';
 import { startTestGateway, TEST_KEY, type TestGateway } from '../../../gateway/src/testing/test-gateway.js';
 
-const PICTURE = { model: 'eta-image-2.0', prompt: 'a lighthouse', size: '1:1', resolution: '1K' };
+const IMAGE = { model: 'eta-image-2.0', prompt: 'a lighthouse', size: '1:1', resolution: '1K' };
 const TEXT = { model: 'vendor-5', input: 'Say something about lighthouses.' };
 const IMAGES = '/v1/images/generations';
 
@@ -29,7 +29,7 @@ describe('Idempotency-Key', () => {
   };
 
   it.each([
-    ['a task', IMAGES, PICTURE],
+    ['a task', IMAGES, IMAGE],
     ['a text', '/v1/responses', TEXT],
     ['a message', '/v1/messages', { model: 'vendor-haiku-4-5-20251001', messages: [{ role: 'user', content: 'hi' }] }],
   ])('gives the same answer again and charges %s once', async (_what, path, body) => {
@@ -48,12 +48,12 @@ describe('Idempotency-Key', () => {
 
   it('refuses the key for another body or another path', async () => {
     const key = randomUUID();
-    await send(IMAGES, PICTURE, key);
-    expect(await send(IMAGES, { ...PICTURE, prompt: 'a tower' }, key)).toMatchObject({
+    await send(IMAGES, IMAGE, key);
+    expect(await send(IMAGES, { ...IMAGE, prompt: 'a tower' }, key)).toMatchObject({
       status: 422,
       body: { error: { code: 'idempotency_mismatch', param: 'Idempotency-Key' } },
     });
-    expect((await send('/v1/images/edits', PICTURE, key)).status).toBe(422);
+    expect((await send('/v1/images/edits', IMAGE, key)).status).toBe(422);
   });
 
   const COSTLY = declaredRoutes(CONTROLLERS).filter(({ facts: { cost } }) => cost === 'task' || cost === 'text');
@@ -68,7 +68,7 @@ describe('Idempotency-Key', () => {
 
   it.each(COSTLY.map(({ path }) => path))('is looked at before all else at %s', async (path) => {
     const key = randomUUID();
-    await send(IMAGES, PICTURE, key);
+    await send(IMAGES, IMAGE, key);
     const headers = { ...(await opening(path)), 'idempotency-key': key };
     const answer = await gateway.send('POST', path.replace(':target', 'any:generateContent'), {}, headers);
     expect(answer.status).toBe(422);
@@ -76,7 +76,7 @@ describe('Idempotency-Key', () => {
 
   it('makes one task of many requests at once; the others hear of it, or that it is at work', async () => {
     const key = randomUUID();
-    const answers = await Promise.all(Array.from({ length: 20 }, () => send(IMAGES, PICTURE, key)));
+    const answers = await Promise.all(Array.from({ length: 20 }, () => send(IMAGES, IMAGE, key)));
     expect(new Set(answers.map(({ status }) => status)).has(200)).toBe(true);
     for (const { status, headers } of answers) {
       expect([200, 409]).toContain(status);
@@ -92,19 +92,19 @@ describe('Idempotency-Key', () => {
 
   it('frees the key when the request was refused, so that a mended one may use it', async () => {
     const key = randomUUID();
-    expect((await send(IMAGES, { ...PICTURE, size: 'huge' }, key)).status).toBe(400);
-    expect((await send(IMAGES, PICTURE, key)).status).toBe(200);
+    expect((await send(IMAGES, { ...IMAGE, size: 'huge' }, key)).status).toBe(400);
+    expect((await send(IMAGES, IMAGE, key)).status).toBe(200);
   });
 
   it('finds the task of an attempt that died before it could answer', async () => {
     const key = randomUUID();
-    const first = await send(IMAGES, PICTURE, key);
+    const first = await send(IMAGES, IMAGE, key);
     await run(
       `update idempotency_record set state = 'in_flight', response_body = null, locked_until = now() where key = $1`,
       key,
     );
     const tasks = await run<{ n: number }>('select count(*)::integer n from task');
-    expect(await send(IMAGES, PICTURE, key)).toMatchObject({ status: 200, body: first.body });
+    expect(await send(IMAGES, IMAGE, key)).toMatchObject({ status: 200, body: first.body });
     expect(await run<{ n: number }>('select count(*)::integer n from task')).toEqual(tasks);
   });
 
@@ -134,15 +134,15 @@ describe('Idempotency-Key', () => {
 
   it('replays to a key over its limit, and frees the keys of requests that the limit refused', async () => {
     const [key, refused] = [randomUUID(), randomUUID()];
-    const first = await send(IMAGES, PICTURE, key);
+    const first = await send(IMAGES, IMAGE, key);
     await run('update api_key set requests_per_minute = 1');
     await new Promise((resolve) => setTimeout(resolve, KEY_CACHE_MS + 200));
     const statuses: number[] = [];
-    for (let sent = 0; sent < 2; sent += 1) statuses.push((await send(IMAGES, PICTURE, refused)).status);
-    const [another, repeated] = [await send(IMAGES, PICTURE, randomUUID()), await send(IMAGES, PICTURE, key)];
+    for (let sent = 0; sent < 2; sent += 1) statuses.push((await send(IMAGES, IMAGE, refused)).status);
+    const [another, repeated] = [await send(IMAGES, IMAGE, randomUUID()), await send(IMAGES, IMAGE, key)];
     const records = await run("select 1 from idempotency_record where state = 'in_flight'");
     await run('update api_key set requests_per_minute = null');
-    await eventually(async () => (await send(IMAGES, PICTURE, randomUUID())).status === 200);
+    await eventually(async () => (await send(IMAGES, IMAGE, randomUUID())).status === 200);
     expect([statuses, another.status]).toEqual([[200, 200], 429]);
     expect(repeated).toMatchObject({ status: 200, body: first.body });
     expect(records).toEqual([]);
@@ -150,16 +150,16 @@ describe('Idempotency-Key', () => {
 
   it('forgets after 24 hours', async () => {
     const key = randomUUID();
-    await send(IMAGES, PICTURE, key);
+    await send(IMAGES, IMAGE, key);
     await run(`update idempotency_record set expires_at = now() where key = $1`, key);
-    expect((await send(IMAGES, { ...PICTURE, prompt: 'a tower' }, key)).status).toBe(200);
+    expect((await send(IMAGES, { ...IMAGE, prompt: 'a tower' }, key)).status).toBe(200);
   });
 
   it.each([
     ['with a space', 'two words'],
     ['of 256 characters', 'x'.repeat(256)],
   ])('refuses a key %s', async (_what, key) => {
-    const answer = await send(IMAGES, PICTURE, key);
+    const answer = await send(IMAGES, IMAGE, key);
     expect(answer).toMatchObject({ status: 400, body: { error: { param: 'Idempotency-Key' } } });
   });
 });

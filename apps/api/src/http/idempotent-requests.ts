@@ -127,7 +127,7 @@ export class IdempotentRequests {
 
   /**
    * Refusals free the key, since nothing happened. After an error of ours a task may have been written all the same:
-   * the next attempt looks. A text request was settled by then, so it starts anew. A key that an earlier attempt used is
+   * the next attempt looks. A text request was settled by then, so it starts again. A key that an earlier attempt used is
    * never freed: that one may still wake up, or have paid.
    */
   private async note(attempt: Attempt, { status, body }: Outcome, isTask: boolean): Promise<void> {

@@ -43,6 +43,9 @@ describe('A request with a typical mistake', () => {
     ['GET', '/v1/conversations/conv_1/items', 'previous_response_id'],
     ['POST', '/v1beta/cachedContents', 'marked for the caches of the vendors'],
     ['POST', '/v1/threads/runs', 'POST /v1/responses'],
+    ['POST', '/v1/images/generate', 'POST /v1/images/generations'],
+    ['POST', '/v1/images/variations', 'POST /v1/images/edits'],
+    ['POST', '/v1beta/models/vendor-5/generateContent', '{model}:generateContent'],
   ])('%s %s is told what to do where that is not offered', async (method, path, hint) => {
     const body = method === 'POST' ? { model: 'vendor-5' } : undefined;
     expect(await messageOf(method, path, body)).toEqual([404, expect.stringContaining(hint)]);
@@ -110,6 +113,31 @@ describe('A request with a typical mistake', () => {
     },
   );
 
+  it.each([
+    ['/v1/responses', { messages: [] }, /^input is required\. messages is the field of POST \/v1\/chat/],
+    ['/v1/responses/input_tokens', { contents: [] }, /^input is required, or .*\. contents is the field of POST/],
+    [
+      '/v1/chat/completions',
+      { input: 'hello' },
+      /^messages is required\. input is the field of POST \/v1\/responses\.$/,
+    ],
+    ['/v1/messages', { max_tokens: 9, contents: [] }, /^messages is required\. contents is the field of POST \/v1beta/],
+    [
+      '/v1beta/models/vendor-5:generateContent',
+      { messages: [] },
+      /^contents is required\. messages is the field of POST/,
+    ],
+  ])(
+    'to %s with the conversation in the field of another style is told where that is taken',
+    async (path, body, told) => {
+      const headers = { authorization: `Bearer ${TEST_KEY}`, 'vendor-version': '2023-06-01' };
+      expect(await messageOf('POST', path, { model: 'vendor-5', ...body }, headers)).toEqual([
+        400,
+        expect.stringMatching(told),
+      ]);
+    },
+  );
+
   const REFUSED_KEYS: [what: string, path: string, headers: Record<string, string>, message: string][] = [
     ['no key', '', {}, 'No API key was sent: add the header "Authorization: Bearer <API_KEY>".'],
     [
@@ -135,6 +163,30 @@ describe('A request with a typical mistake', () => {
       '',
       { authorization: `Bearer "${TEST_KEY}"` },
       'The API key was sent in quotation marks; send it without them.',
+    ],
+    [
+      'Bearer twice',
+      '',
+      { authorization: `Bearer Bearer ${TEST_KEY}` },
+      'The word Bearer stands twice before the API key; send it once.',
+    ],
+    [
+      'the name of a variable',
+      '',
+      { authorization: 'Bearer $GATEWAY_API_KEY' },
+      'The name of a variable was sent in place of the API key: in a shell, double quotation marks fill it in.',
+    ],
+    [
+      'the key in the header of another service',
+      '',
+      { 'api-key': TEST_KEY },
+      'The API key was sent in the header api-key, which is not read: add the header "Authorization: Bearer <API_KEY>".',
+    ],
+    [
+      'the key in a field of the address',
+      `?api_key=${TEST_KEY}`,
+      {},
+      'The API key was sent in the address, which logs keep: add the header "Authorization: Bearer <API_KEY>".',
     ],
     [
       'a key in the address',

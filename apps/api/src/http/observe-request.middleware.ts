@@ -20,7 +20,7 @@ export function observeRequest(textModels: Pick<TextUpstreams, 'has'>): RequestH
     const startedAt = performance.now();
     openFacts(request.requestId);
     const { style } = request.match.facts;
-    signals.httpInFlight.inc({ style });
+    signals.httpInFlight.begin(style);
     const subject = {
       name: request.method,
       kind: 'server',
@@ -34,7 +34,7 @@ export function observeRequest(textModels: Pick<TextUpstreams, 'has'>): RequestH
       const route = routeOf(request);
       // A client that went away before the end is its own outcome, not a success.
       const code = response.writableFinished ? response.statusCode : 499;
-      signals.httpInFlight.dec({ style });
+      signals.httpInFlight.end(style);
       signals.httpDuration.observe({ method, route, style, status: `${Math.floor(code / 100)}xx` }, seconds);
       const named = modelIn(request);
       const model = named === undefined ? 'none' : isModel(named) ? named : 'other';

@@ -1,9 +1,9 @@
 import { eventually } from '#testing';
 import { startTestGateway, type TestGateway } from '../../../gateway/src/testing/test-gateway.js';
 
-const PICTURE = { model: 'eta-image-2.0', prompt: 'a lighthouse', size: '1:1', resolution: '1K' };
+const IMAGE = { model: 'eta-image-2.0', prompt: 'a lighthouse', size: '1:1', resolution: '1K' };
 const PATHS = {
-  media: ['/v1/images/generations', PICTURE],
+  media: ['/v1/images/generations', IMAGE],
   responses: ['/v1/responses', { model: 'vendor-5', input: 'hello' }],
   messages: ['/v1/messages', { model: 'vendor-haiku-4-5-20251001', messages: [{ role: 'user', content: 'hello' }] }],
   gemini: ['/v1beta/models/vendor-2.5-flash:generateContent', { contents: [{ parts: [{ text: 'hello' }] }] }],

@@ -49,7 +49,7 @@ const PAGE_POLICY = [
   "form-action 'self'",
 ].join('; ');
 
-/** Lets a page of ours load its own scripts, styles and pictures, and nothing from elsewhere. */
+/** Lets a page of ours load its own scripts, styles and images, and nothing from elsewhere. */
 export function allowOwnPage(response: Response): void {
   response.setHeader('content-security-policy', PAGE_POLICY);
 }

@@ -28,7 +28,7 @@ export class SerializedBody {
   /** Sends it with the status and headers that the response has. */
   sendWith(response: Response): void {
     const { bytes } = this;
-    // The time of a connection begins anew whenever something of what waits is read.
+    // The time of a connection begins again whenever something of what waits is read.
     if (bytes > LONG_BYTES) response.setTimeout(STALL_MS, () => response.destroy());
     response.writeHead(response.statusCode, { 'content-type': this.contentType, 'content-length': bytes });
     response.end(this.text);

@@ -33,10 +33,17 @@ const NOT_OFFERED: readonly (readonly [RegExp, string])[] = [
     'No caches are made by hand: prompts that begin alike are marked for the caches of the vendors by the gateway.',
   ],
   [
+    /^models\/[^/]+\/(stream)?generatecontent$|^models\/[^/]+\/counttokens$/,
+    'The method stands behind a colon: POST /v1beta/models/{model}:generateContent.',
+  ],
+  [/^images\/variations$/, 'There are no variations: send the image as a reference to POST /v1/images/edits.'],
+  [
     /^(assistants|threads)(\/|$)/,
     'There are no assistants and threads: send instructions, tools and previous_response_id to POST /v1/responses.',
   ],
 ];
+/** A word that begins alike is another form of it, such as generate for generations. */
+const SAME_BEGINNING = 6;
 const EVERY_ROUTE = 'GET /docs describes every route, GET /openapi.json for programs.';
 
 /** What is said of paths that nothing answers at: the route that was probably meant. */
@@ -90,5 +97,6 @@ function stepsBetween(asked: readonly string[], route: readonly string[]): numbe
 function slips(asked: string, known: string): number {
   if (known.startsWith('{')) return 0;
   const steps = distance(asked, known);
+  if (asked.length >= SAME_BEGINNING && known.startsWith(asked.slice(0, SAME_BEGINNING))) return steps;
   return steps <= Math.max(2, Math.floor(known.length / 3)) ? steps : Infinity;
 }

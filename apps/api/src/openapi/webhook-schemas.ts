@@ -22,7 +22,7 @@ export const WEBHOOK_SCHEMAS: JsonObject = {
     properties: {
       id: { type: 'string', description: 'The `webhook-id` of every attempt.' },
       object: { const: 'webhook_delivery' },
-      event_type: { enum: ['task.completed', 'task.failed', 'task.cancelled', 'webhook.test'] },
+      event_type: { enum: ['task.completed', 'task.failed', 'task.cancelled', 'balance.low', 'webhook.test'] },
       task_id: { type: ['string', 'null'] },
       endpoint_id: { type: ['string', 'null'] },
       url: { type: 'string' },

@@ -12,7 +12,7 @@ type Listener = (task: ConsoleTask, before: ConsoleTask | undefined) => void;
 
 /**
  * Follows open tasks over one stream for the whole tab, whatever parts of the page want to know of them. A hidden tab holds
- * no stream; when it is seen again the stream begins anew, and each stream begins with how every task stands.
+ * no stream; when it is seen again the stream begins again, and each stream begins with how every task stands.
  */
 class LiveTasks {
   private readonly wanted = new Map<string, number>();

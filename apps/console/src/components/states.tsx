@@ -58,7 +58,7 @@ export function Failure({
         <p>
           <strong className="strong">{title ?? messages.failures.title}</strong> {text}
         </p>
-        {own && own.message !== text && <ServersWords text={own.message} />}
+        {own && own.status !== null && own.message !== text && <ServersWords text={own.message} />}
         <p className="small-text">{moneyMoved ? messages.failures.moneyUnknown : messages.failures.noMoney}</p>
         <div className="row">
           {onRetry && (

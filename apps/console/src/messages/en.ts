@@ -24,6 +24,7 @@ export const en = {
   playground,
   /** What the catalogue says of fields, by its own English words. Here they are these words. */
   fieldNotes: {} as Readonly<Record<string, string>>,
+  modelSummaries: {} as Readonly<Record<string, string>>,
   models,
   money,
   webhooks,

@@ -2,6 +2,7 @@ import type { Messages } from './en';
 import { admin } from './zh/admin';
 import { common, failures, product, status } from './zh/common';
 import { fieldNotes } from './zh/field-notes';
+import { modelSummaries } from './zh/model-summaries';
 import { keys } from './zh/keys';
 import { money } from './zh/money';
 import { account, overview } from './zh/overview';
@@ -24,6 +25,7 @@ export const zh = {
   tasks,
   playground,
   fieldNotes,
+  modelSummaries,
   models,
   money,
   webhooks,

@@ -51,6 +51,7 @@ const GROUPS: readonly MenuGroup[] = [
       { to: '/admin/people', name: 'people', icon: 'account', needs: ['admin:accounts'] },
       { to: '/admin/prices', name: 'prices', icon: 'prices', needs: ['admin:read'] },
       { to: '/admin/upstreams', name: 'upstreams', icon: 'upstreams', needs: ['admin:read'] },
+      { to: '/admin/margins', name: 'margins', icon: 'usage', needs: ['admin:read'] },
       { to: '/admin/tasks', name: 'adminTasks', icon: 'tasks', needs: ['admin:read'] },
       { to: '/admin/reconciliation', name: 'reconciliation', icon: 'reconciliation', needs: ['admin:read'] },
       { to: '/admin/audit', name: 'audit', icon: 'audit', needs: ['admin:read'] },

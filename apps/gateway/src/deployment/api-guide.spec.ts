@@ -17,6 +17,7 @@ const PAGES = [
   'docs/api/media.md',
   'docs/api/text.md',
   'docs/api/files.md',
+  'docs/api/tools.md',
   'docs/api/webhooks.md',
   'docs/api/errors.md',
 ];

@@ -9,7 +9,7 @@ import { type SpawnedProcess, spawnApp } from '../testing/spawned-process.js';
 import { startTestGateway, TEST_KEY } from '../testing/test-gateway.js';
 
 const run = promisify(execFile);
-const PICTURE = { model: 'eta-image-2.0', prompt: 'a lighthouse' };
+const IMAGE = { model: 'eta-image-2.0', prompt: 'a lighthouse' };
 
 /** What a customer can see of an installation. */
 async function seenBy(baseUrl: string, key: string) {
@@ -51,7 +51,7 @@ describe('Backup and restore', () => {
     });
     try {
       for (let index = 0; index < 3; index += 1)
-        await old.waitForTask(await old.submit('/v1/images/generations', PICTURE));
+        await old.waitForTask(await old.submit('/v1/images/generations', IMAGE));
       const { config } = old.platform;
       await script('backup', backup, place(config.database.DATABASE_URL ?? '', config.server.DATA_DIR));
       const before = await seenBy(old.baseUrl, TEST_KEY);
@@ -91,7 +91,7 @@ describe('Backup and restore', () => {
     const [first, url] = await start(home);
     const [, key = ''] = await first.waitFor(/API key +(sk-\S+)/);
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-    await fetch(`${url}/v1/images/generations`, { method: 'POST', headers, body: JSON.stringify(PICTURE) });
+    await fetch(`${url}/v1/images/generations`, { method: 'POST', headers, body: JSON.stringify(IMAGE) });
     let before = await seenBy(url, key);
     while (before.checksums.length === 0) before = await seenBy(url, key);
     await script('backup', backup, environment(home));
@@ -114,7 +114,7 @@ describe('Backup and restore', () => {
       DATA_DIR: old.platform.config.server.DATA_DIR,
     });
     try {
-      await old.waitForTask(await old.submit('/v1/images/generations', PICTURE));
+      await old.waitForTask(await old.submit('/v1/images/generations', IMAGE));
       await script('backup', backup, place(old.platform.config.database.DATABASE_URL ?? ''));
       await expect(script('restore', backup, place(fresh.url))).rejects.toThrow(/The store is not empty/);
       const { rows } = await fresh.database.query<{ count: bigint }>({ text: 'select count(*) from account' });

@@ -53,7 +53,7 @@ class Balancer {
     return this.ready[this.turn % this.ready.length] ?? '';
   }
 
-  /** Asks every replica again and again, as a real one does, so that its picture is always a little old. */
+  /** Asks every replica again and again, as a real one does, so that its image is always a little old. */
   private async watch(): Promise<void> {
     while (!this.stopped.signal.aborted) {
       const urls = [...this.members].map(({ url }) => url).filter(Boolean);
@@ -121,10 +121,10 @@ async function send(
   return undefined;
 }
 
-const PICTURE = { model: 'eta-image-2.0', prompt: 'a lighthouse' };
-const FILM = { model: 'beta-2.5-preview', prompt: 'waves', resolution: '480p', size: '16:9', duration: 5 };
+const IMAGE = { model: 'eta-image-2.0', prompt: 'a lighthouse' };
+const VIDEO = { model: 'beta-2.5-preview', prompt: 'waves', resolution: '480p', size: '16:9', duration: 5 };
 
-/** Customers who send pictures, films, text and reads until told to stop. */
+/** Customers who send images, videos, text and reads until told to stop. */
 async function mixedLoad(balancer: Balancer, outcome: Outcome, stop: AbortSignal): Promise<void> {
   const submit = async (path: string, body: object): Promise<void> => {
     const answer = (await send(balancer, outcome, 'POST', path, body)) as { data: { task_id: string }[] } | undefined;
@@ -132,9 +132,9 @@ async function mixedLoad(balancer: Balancer, outcome: Outcome, stop: AbortSignal
     if (taskId) outcome.taskIds.push(taskId);
   };
   const customers: readonly (readonly [number, () => Promise<unknown>])[] = [
-    [700, () => submit('/v1/images/generations', PICTURE)],
-    [900, () => submit('/v1/images/generations', PICTURE)],
-    [4_000, () => submit('/v1/videos/generations', FILM)],
+    [700, () => submit('/v1/images/generations', IMAGE)],
+    [900, () => submit('/v1/images/generations', IMAGE)],
+    [4_000, () => submit('/v1/videos/generations', VIDEO)],
     [400, () => send(balancer, outcome, 'POST', '/v1/responses', { model: 'vendor-5', input: 'Say hello.' })],
     [250, () => send(balancer, outcome, 'GET', `/v1/tasks/${outcome.taskIds.at(-1) ?? ''}`)],
     [500, () => send(balancer, outcome, 'GET', '/v1/user/balance')],

@@ -121,20 +121,20 @@ describe('Dashboard and alerts', () => {
   });
 });
 
-/** Some of everything: pictures, a film, a refusal by the vendor, one by us, text in three styles, polls and reads. */
+/** Some of everything: images, a video, a refusal by the vendor, one by us, text in three styles, polls and reads. */
 async function mixedLoad(gateway: TestGateway): Promise<void> {
-  const picture = { model: 'eta-image-2.0', prompt: 'a lighthouse' };
-  const film = { model: 'beta-2.5-preview', prompt: 'waves', resolution: '480p', size: '16:9', duration: 5 };
+  const image = { model: 'eta-image-2.0', prompt: 'a lighthouse' };
+  const video = { model: 'beta-2.5-preview', prompt: 'waves', resolution: '480p', size: '16:9', duration: 5 };
   const taskIds = await Promise.all([
-    gateway.submit('/v1/images/generations', picture),
-    gateway.submit('/v1/images/generations', { ...picture, prompt: '[sandbox:fail=content_policy]' }),
-    gateway.submit('/v1/videos/generations', film),
+    gateway.submit('/v1/images/generations', image),
+    gateway.submit('/v1/images/generations', { ...image, prompt: '[sandbox:fail=content_policy]' }),
+    gateway.submit('/v1/videos/generations', video),
   ]);
   const say = 'Say hello.';
   const version = { 'x-api-key': TEST_KEY, 'vendor-version': '2023-06-01' };
   const message = { model: 'vendor-haiku-4-5-20251001', max_tokens: 16, messages: [{ role: 'user', content: say }] };
   await Promise.all([
-    gateway.send('POST', '/v1/images/generations', { ...picture, n: 99 }),
+    gateway.send('POST', '/v1/images/generations', { ...image, n: 99 }),
     gateway.send('POST', '/v1/responses', { model: 'vendor-5', input: say }),
     gateway.send('POST', '/v1/messages', message, version),
     gateway.send('POST', '/v1beta/models/vendor-2.5-flash:generateContent', {

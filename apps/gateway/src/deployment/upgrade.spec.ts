@@ -11,7 +11,7 @@ import { WebhookReceiver } from './testing/day-one/webhook-receiver.js';
 import {
   FIRST_RELEASE_SETTINGS,
   type FirstRelease,
-  firstReleasePicture,
+  firstReleaseImage,
   loadFirstRelease,
   type Seen,
 } from './testing/first-release/first-release.js';
@@ -44,9 +44,9 @@ describe('The data of the first release under the version of today', () => {
     // The customer's server moved to this test; nothing else is touched.
     const moved = { text: 'update webhook_endpoint set url = $1', values: [`http://${receiver.address}/hook`] };
     await database.database.query(moved);
-    const picture = join(folder, 'media/media', old.tasks.picture, '0.png');
-    await mkdir(join(picture, '..'), { recursive: true });
-    await writeFile(picture, firstReleasePicture());
+    const image = join(folder, 'media/media', old.tasks.image, '0.png');
+    await mkdir(join(image, '..'), { recursive: true });
+    await writeFile(image, firstReleaseImage());
     installation = await Installation.with({
       ...FIRST_RELEASE_SETTINGS,
       ...database.environment,
@@ -85,7 +85,7 @@ describe('The data of the first release under the version of today', () => {
   });
 
   it('opens a link that the first release gave out', async () => {
-    const link = old.first.tasks.find(({ task_id }) => task_id === old.tasks.picture)?.result?.images?.[0];
+    const link = old.first.tasks.find(({ task_id }) => task_id === old.tasks.image)?.result?.images?.[0];
     const { pathname, search } = new URL(link?.url ?? '');
     const bytes = Buffer.from(await (await fetch(installation.url + pathname + search)).arrayBuffer());
     expect(createHash('sha256').update(bytes).digest('hex')).toBe(link?.sha256);
@@ -109,7 +109,7 @@ describe('The data of the first release under the version of today', () => {
     });
   });
 
-  it('finishes the film that was being made and the one that waited, and announces new ones with the old secret', async () => {
+  it('finishes the video that was being made and the one that waited, and announces new ones with the old secret', async () => {
     for (const role of ROLES.filter((name) => name !== 'api')) await installation.start(role);
     const [running, waiting] = [await studio.finished(old.tasks.running), await studio.finished(old.tasks.waiting)];
     expect([running.status, waiting.status]).toEqual(['completed', 'completed']);
@@ -118,11 +118,11 @@ describe('The data of the first release under the version of today', () => {
     ]);
     expect((await studio.send<JsonObject>('GET', '/v1/user/balance')).body).toMatchObject({ remain_balance: 24.5 });
 
-    const picture = await first.submit('/v1/images/generations', {
+    const image = await first.submit('/v1/images/generations', {
       model: 'eta-image-2.0',
       prompt: 'after the upgrade',
     });
-    const event = await receiver.verified(old.webhookSecret, ({ data }) => data.task_id === picture);
+    const event = await receiver.verified(old.webhookSecret, ({ data }) => data.task_id === image);
     expect([event.type, event.data.status]).toEqual(['task.completed', 'completed']);
   });
 

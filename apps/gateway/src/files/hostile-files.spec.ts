@@ -49,7 +49,7 @@ describe('Files that nobody can foresee', () => {
     ['empty', 'empty.txt', () => '', /invalid_file: There is no text/],
     ['of spaces alone', 'spaces.txt', () => ' \n\t'.repeat(50), /invalid_file: There is no text/],
     [
-      'a picture under another name',
+      'an image under another name',
       'notes.txt',
       () => Buffer.from('89504e470d0a1a0a0000000d', 'hex'),
       /unsupported_file/,

@@ -29,7 +29,7 @@ describe('Postgres falls silent', () => {
         [],
       );
       expect(answered.filter(({ status, retryAfter }) => status === 503 && !(Number(retryAfter) > 0))).toEqual([]);
-      await outage.untilPicturesAreMade();
+      await outage.untilImagesAreMade();
       expect(await outage.readiness()).toMatchObject({ status: 200, says: 'ready' });
       expect(await outage.losses(answered)).toEqual([]);
     },

@@ -18,7 +18,7 @@ describeWithRedis('Redis falls silent', (redisUrl) => {
     expect(answered.filter(({ status, tookMs }) => ![200, 401].includes(status) || tookMs > REQUEST_LIMIT_MS)).toEqual(
       [],
     );
-    await outage.untilPicturesAreMade();
+    await outage.untilImagesAreMade();
     await outage.untilIt('ready');
     expect(await outage.losses(answered)).toEqual([]);
   });

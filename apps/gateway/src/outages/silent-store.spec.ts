@@ -24,7 +24,7 @@ describe('The media store falls silent', () => {
   afterEach(() => outage.close());
 
   it.each(FAULTS)('%s: requests are served, and what was made is stored once it is back', async (fault) => {
-    await outage.makesPictures();
+    await outage.makesImages();
     const answered = await outage.during(fault, async () => {
       if (fault === 'black-hole') await outage.untilDegraded('store: files cannot be written');
       const link = new URL(await outage.gateway.platform.store.url('media/none/0.png', { ttlSeconds: null }));
@@ -33,7 +33,7 @@ describe('The media store falls silent', () => {
       expect(file).toMatchObject(fault === 'black-hole' ? { status: 503, retryAfter: '2' } : {});
     });
     expect(answered.filter(({ status }) => ![200, 401].includes(status))).toEqual([]);
-    await outage.untilPicturesAreMade();
+    await outage.untilImagesAreMade();
     expect(await outage.losses(answered)).toEqual([]);
   });
 });

@@ -2,7 +2,7 @@ import type { JsonObject, ModelFamily } from '#contracts';
 import { pngSample } from '#testing';
 import type { MediaHost } from './media-host.js';
 
-const INLINE_PICTURE = `data:image/png;base64,${pngSample({ width: 800, height: 600 }).toString('base64')}`;
+const INLINE_IMAGE = `data:image/png;base64,${pngSample({ width: 800, height: 600 }).toString('base64')}`;
 
 /** What asks for a model as its family's example does, with files that the host has. */
 export function localRequest(host: MediaHost, family: ModelFamily, model: string): JsonObject {
@@ -13,7 +13,7 @@ export function localRequest(host: MediaHost, family: ModelFamily, model: string
 
 /** A family's own example, with its files moved to the media host; or into the request, where only https is taken. */
 function localExample(host: MediaHost, family: ModelFamily): JsonObject {
-  if (family.id === 'iota-edit') return { ...family.example, image_urls: [INLINE_PICTURE] };
+  if (family.id === 'iota-edit') return { ...family.example, image_urls: [INLINE_IMAGE] };
   const text = JSON.stringify(family.example)
     .replaceAll(/https:\/\/media\.example\.com\/[\w-]+\.(png|jpg)/g, (_, type: string) => host.url(`/${type}/800x600`))
     .replaceAll(/https:\/\/media\.example\.com\/[\w-]+\.mp4/g, host.url('/mp4/640x480x5'))

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
-import { filmSample, jpegSample, longs, pngSample, wavSample } from '#testing';
+import { videoSample, jpegSample, longs, pngSample, wavSample } from '#testing';
 
 /** A host of reference files, on a free port of this machine. Addresses say what the file is: `/png/800x600`, `/mp4/640x480x5`, `/wav/5`. */
 export interface MediaHost {
@@ -46,11 +46,11 @@ function fileOf(kind: string, [first = 0, second = 0, seconds = 0]: number[]): B
     case 'jpg':
       return jpegSample({ width: first, height: second });
     case 'mp4':
-      return filmSample({ width: first, height: second, sampleTable: longs(1, seconds, 1_000) });
+      return videoSample({ width: first, height: second, sampleTable: longs(1, seconds, 1_000) });
     case 'wav':
       return wavSample({ soundBytes: first * 16_000 });
     case 'html':
-      return Buffer.from('<!doctype html><title>Not a picture</title>');
+      return Buffer.from('<!doctype html><title>Not an image</title>');
     default:
       return undefined;
   }

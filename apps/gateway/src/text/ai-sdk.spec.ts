@@ -98,13 +98,13 @@ describe('The Vercel AI SDK', () => {
         expect(output).toEqual({ city: 'Paris' });
       });
 
-      it('sends a picture', async () => {
+      it('sends an image', async () => {
         const content = [
           { type: 'text' as const, text: 'What is this?' },
           { type: 'image' as const, image: Buffer.from(PIXEL, 'base64') },
         ];
         const { text } = await generateText({ ...ask(), messages: [{ role: 'user', content }] });
-        expect(text).toMatch(/1 picture|PNG picture of 1 x 1 pixels/);
+        expect(text).toMatch(/1 image|PNG image of 1 x 1 pixels/);
       });
     });
 

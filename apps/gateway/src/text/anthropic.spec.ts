@@ -96,14 +96,14 @@ describe.each(LIBRARIES)('The @anthropic-ai/sdk library %s', (_version, Library)
       expect(gateway.vendor.last.text).toContain(upstream === 'sandbox' ? '' : 'Hello Ada');
     });
 
-    it('sends a picture', async () => {
+    it('sends an image', async () => {
       const source = { type: 'base64' as const, media_type: 'image/png' as const, data: PIXEL };
       const content = [
         { type: 'text' as const, text: 'What is this?' },
         { type: 'image' as const, source },
       ];
       const message = await client.messages.create({ ...ask, messages: [{ role: 'user', content }] });
-      expect(textOf(message)).toMatch(/1 picture|PNG picture of 1 x 1 pixels/);
+      expect(textOf(message)).toMatch(/1 image|PNG image of 1 x 1 pixels/);
     });
 
     it('thinks when asked, and gets its proof of thinking back with the next turn', async () => {

@@ -101,13 +101,13 @@ describe('The openai library, in the chat completions style', () => {
       expect(completion.choices[0]?.message.parsed).toEqual({ city: 'Paris' });
     });
 
-    it('sends a picture', async () => {
+    it('sends an image', async () => {
       const content = [
         { type: 'text' as const, text: 'What is this?' },
         { type: 'image_url' as const, image_url: { url: PIXEL } },
       ];
       const completion = await client.chat.completions.create({ model, messages: [{ role: 'user', content }] });
-      expect(completion.choices[0]?.message.content).toMatch(/1 picture|PNG picture of 1 x 1 pixels/);
+      expect(completion.choices[0]?.message.content).toMatch(/1 image|PNG image of 1 x 1 pixels/);
     });
 
     it('keeps a conversation of several turns and the words of the developer', async () => {

@@ -115,6 +115,40 @@ describe.each(STYLES)('Reasoning that another vendor signed, in the %s style', (
   });
 });
 
+describe('Reasoning whose proof a client dropped', () => {
+  let gateway: TextGateway;
+  beforeAll(async () => {
+    gateway = await startTextGateway();
+  });
+  afterAll(() => gateway.stop());
+
+  const summary = [{ type: 'summary_text', text: 'deep' }];
+  const itemsSent = async (id: string): Promise<unknown> => {
+    const items: JsonObject[] = [
+      { role: 'user', content: 'x' },
+      { type: 'reasoning', id, summary },
+      { role: 'user', content: 'y' },
+    ];
+    await gateway.send('POST', '/v1/responses', { model: MODEL_OVER.responses, store: false, input: items });
+    return gateway.vendor.last.body['input'];
+  };
+
+  it('does not reach a vendor that never had it, by an id that the gateway gave', async () => {
+    expect(await itemsSent(`rs_${'0a'.repeat(12)}`)).toEqual([
+      { role: 'user', content: 'x' },
+      { role: 'user', content: 'y' },
+    ]);
+  });
+
+  it('goes back to the vendor that gave its id', async () => {
+    expect(await itemsSent(`rs_${'0a'.repeat(25)}`)).toContainEqual({
+      type: 'reasoning',
+      id: `rs_${'0a'.repeat(25)}`,
+      summary,
+    });
+  });
+});
+
 /** The model has another name at the vendor. */
 function modelOf(text: string): object {
   const { model } = JSON.parse(text) as { model?: string };

@@ -76,10 +76,10 @@ describe('The @google/genai library', () => {
       expect(calls).toMatchObject([{ name: 'get_weather', args: { city: 'Paris' } }]);
     });
 
-    it('sends a picture', async () => {
+    it('sends an image', async () => {
       const parts = [{ text: 'What is this?' }, { inlineData: { mimeType: 'image/png', data: PIXEL } }];
       const reply = await client.models.generateContent({ model, contents: [{ role: 'user', parts }] });
-      expect(reply.text).toMatch(/1 picture|PNG picture of 1 x 1 pixels/);
+      expect(reply.text).toMatch(/1 image|PNG image of 1 x 1 pixels/);
     });
 
     it('keeps a chat of several streamed turns', async () => {

@@ -172,8 +172,8 @@ describe('What a text request holds', () => {
 
     const refused = await ask();
     expect([refused.status, JSON.stringify(refused.body)]).toEqual([402, expect.stringContaining('owes')]);
-    const picture = { model: 'eta-image-2.0', prompt: HELLO };
-    expect((await gateway.send('POST', '/v1/images/generations', picture)).status).toBe(402);
+    const image = { model: 'eta-image-2.0', prompt: HELLO };
+    expect((await gateway.send('POST', '/v1/images/generations', image)).status).toBe(402);
 
     const topUp = { amount: '50', reference: 'pays' };
     const admin = { authorization: `Bearer ${ADMIN_TOKEN}` };

@@ -86,15 +86,15 @@ describe('LangChain', () => {
       });
     });
 
-    // One adapter sends pictures only to models whose names it knows, or that speak of vision.
+    // One adapter sends images only to models whose names it knows, or that speak of vision.
     const seeing = UPSTREAMS.filter((upstream) => adapter !== 'gemini (former)' || upstream === 'sandbox');
-    it.each(seeing)('sends a picture over %s', async (upstream) => {
+    it.each(seeing)('sends an image over %s', async (upstream) => {
       const content = [
         { type: 'text', text: 'What is this?' },
         { type: 'image_url', image_url: { url: PIXEL } },
       ];
       const { text } = await create[adapter](MODEL_OVER[upstream]).invoke([new HumanMessage({ content })]);
-      expect(text).toMatch(/1 picture|PNG picture of 1 x 1 pixels/);
+      expect(text).toMatch(/1 image|PNG image of 1 x 1 pixels/);
     });
 
     it('sees an error of the gateway', async () => {

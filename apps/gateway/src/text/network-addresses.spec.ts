@@ -26,7 +26,7 @@ const PRIVATE = [
   'http://redis/x',
 ];
 
-const pictures = (url: string): readonly (readonly [Style, JsonObject, string])[] => [
+const images = (url: string): readonly (readonly [Style, JsonObject, string])[] => [
   ['responses', items({ type: 'input_image', image_url: url }), 'input[0].content[0].image_url'],
   ['responses', items({ type: 'input_image', image_url: { url } }), 'input[0].content[0].image_url.url'],
   ['responses', items({ type: 'input_file', file_url: url }), 'input[0].content[0].file_url'],
@@ -102,7 +102,7 @@ async function ask(style: Style, model: string, added: JsonObject) {
 describe('An address that leads into a network', () => {
   it.each(PRIVATE)('is refused wherever a request names it, before anything goes on: %s', async (url) => {
     const asked = open.vendor.seen.length;
-    for (const [style, added, param] of pictures(url))
+    for (const [style, added, param] of images(url))
       for (const model of [MODEL_OVER[style], MODEL_OVER.chat]) {
         const { status, body } = await ask(style, model, added);
         expect([status, body.message]).toEqual([400, expect.stringContaining(param)]);
@@ -118,7 +118,7 @@ describe('An address that leads into a network', () => {
   });
 
   it('is told from a public one', async () => {
-    for (const [style, added] of pictures('https://cdn.example.com/x.png'))
+    for (const [style, added] of images('https://cdn.example.com/x.png'))
       expect([added, (await ask(style, MODEL_OVER[style], added)).status]).toEqual([added, 200]);
   });
 });

@@ -69,13 +69,13 @@ describe('The openai library', () => {
       expect(JSON.parse(call?.arguments ?? '')).toEqual({ city: 'Paris' });
     });
 
-    it('sends a picture', async () => {
+    it('sends an image', async () => {
       const content = [
         { type: 'input_text' as const, text: 'What is this?' },
         { type: 'input_image' as const, image_url: PIXEL, detail: 'auto' as const },
       ];
       const response = await client.responses.create({ model, input: [{ role: 'user', content }] });
-      expect(response.output_text).toMatch(/1 picture|PNG picture of 1 x 1 pixels/);
+      expect(response.output_text).toMatch(/1 image|PNG image of 1 x 1 pixels/);
     });
 
     it('gets JSON of the schema it asked for', async () => {

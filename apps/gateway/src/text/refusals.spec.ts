@@ -49,12 +49,16 @@ describe.each(STYLES)('A refusal in the %s style', (style) => {
   });
 });
 
-it('A limit names a time to wait although the upstream that limits its rate names none', async () => {
+it.each([
+  [429, 429, '5', 4_000],
+  [503, 503, '1', 0],
+  [529, 503, '1', 0],
+])('%d names a time to wait although the upstream names none', async (theirs, told, seconds, atLeastMs) => {
   const { path, body } = textRequest('responses', { key: gateway.key, model: MODEL_OVER.chat, stream: true });
   const served = async () => (await gateway.send('POST', path, { ...body, stream: false })).status === 200;
   await eventually(served);
-  Object.assign(gateway.vendor, { fault: 'refusal', refusal: { status: 429 }, faultyRequests: 1 });
+  Object.assign(gateway.vendor, { fault: 'refusal', refusal: { status: theirs }, faultyRequests: 1 });
   const { status, headers } = await gateway.send('POST', path, body);
-  expect([status, headers.get('retry-after')]).toEqual([429, '5']);
-  expect(Number(headers.get('retry-after-ms'))).toBeGreaterThan(4_000);
+  expect([status, headers.get('retry-after')]).toEqual([told, seconds]);
+  expect(Number(headers.get('retry-after-ms'))).toBeGreaterThan(atLeastMs);
 });

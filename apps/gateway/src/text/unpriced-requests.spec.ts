@@ -99,7 +99,7 @@ const UNPRICED: readonly Unpriced[] = [
   ],
   [
     'gemini',
-    parts({ fileData: { fileUri: 'gs://bucket/film.mp4' } }),
+    parts({ fileData: { fileUri: 'gs://bucket/video.mp4' } }),
     'contents[0].parts[0].fileData.fileUri',
     'fileUri',
   ],
@@ -184,6 +184,8 @@ describe('What the gateway has no price for', () => {
     async (style, { tools }, _param, allowed) => {
       const beside = { tools: [...(tools as JsonValue[]), OWN_TOOL[style]] };
       for (const protocol of PROTOCOLS) {
+        // The account has little: what the request before holds could be all of it.
+        await gateway.settled();
         const { status, headers } = await ask(gateway, style, MODEL_OVER[protocol], beside);
         expect([status, headers.get('x-gateway-tools-left-out')]).toEqual([200, allowed]);
         expect(gateway.vendor.last.body['tools']).toHaveLength(1);

@@ -19,7 +19,7 @@ const SAFE = Number.MAX_SAFE_INTEGER;
 const UINT32 = 4_294_967_295;
 const prompt = 'A heron lands.';
 const RATIOS = ['16:9', '9:16', '1:1', '4:3', '3:4'];
-const PICTURES = ['1:1', '4:3', '3:4', '16:9', '9:16', '3:2', '2:3'];
+const IMAGES = ['1:1', '4:3', '3:4', '16:9', '9:16', '3:2', '2:3'];
 
 const TABLES: readonly Table[] = [
   {
@@ -155,7 +155,7 @@ const TABLES: readonly Table[] = [
   {
     base: { model: 'eta-image-2.0-pro', prompt },
     defaults: { size: '1:1', resolution: '1K', n: 1 },
-    choices: { size: PICTURES, resolution: ['1K', '2K'] },
+    choices: { size: IMAGES, resolution: ['1K', '2K'] },
     whole: { n: [1, 6] },
     texts: { prompt: 800, negative_prompt: 500 },
     lists: { image_urls: [0, 32] },
@@ -163,7 +163,7 @@ const TABLES: readonly Table[] = [
   {
     base: { model: 'theta-image-turbo', prompt },
     defaults: { size: '1:1', resolution: '1K', prompt_extend: false },
-    choices: { size: PICTURES, resolution: ['1K', '2K'], n: [1] },
+    choices: { size: IMAGES, resolution: ['1K', '2K'], n: [1] },
     flags: ['prompt_extend'],
     texts: { prompt: 800 },
   },
@@ -193,7 +193,7 @@ const TABLES: readonly Table[] = [
       watermark: false,
     },
     choices: {
-      size: [...PICTURES, '21:9', '9:21', 'auto'],
+      size: [...IMAGES, '21:9', '9:21', 'auto'],
       resolution: ['1K', '2K', '4K'],
       optimize_prompt_options: ['standard', 'fast'],
       sequential_image_generation: ['disabled', 'auto'],

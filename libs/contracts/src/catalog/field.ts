@@ -51,7 +51,7 @@ export interface FlagField extends FieldBase {
 /** What may stand where a file is pointed at. */
 export interface FileSource {
   readonly medium: 'image' | 'video' | 'audio';
-  /** Picture types accepted as a data URI; empty where only URLs are. */
+  /** Image types accepted as a data URI; empty where only URLs are. */
   readonly inline: readonly InlineFormat[];
   /** Largest decoded size of a data URI, in bytes. */
   readonly maxInlineBytes: number;

@@ -8,7 +8,7 @@ import {
 } from './field.js';
 import { validatorsOf } from './field-validators.js';
 import type { JsonValue } from '../json.js';
-import { GENERAL_PICTURE_MAX_BYTES } from './reference-limits.js';
+import { GENERAL_IMAGE_MAX_BYTES } from './reference-limits.js';
 
 /** Longest text where the documents state no limit, in characters. */
 export const UNSTATED_TEXT_MAX = 32_768;
@@ -25,7 +25,7 @@ interface Options<Value extends JsonValue> {
 }
 
 interface FileOptions extends Options<string> {
-  /** Picture types accepted as a data URI. */
+  /** Image types accepted as a data URI. */
   readonly inline?: readonly InlineFormat[];
   /** Largest decoded size of a data URI, in bytes; 20 MB without it. */
   readonly maxInlineBytes?: number;
@@ -67,10 +67,10 @@ export const Whole = ({ min, max, ...options }: Options<number> & { readonly min
 /** True or false; "true" in quotes is refused. */
 export const Flag = (options: Options<boolean> = {}) => line({ kind: 'flag' }, options);
 
-/** A picture by public URL, or as a data URI where `inline` names picture types. */
+/** An image by public URL, or as a data URI where `inline` names image types. */
 export const ImageUrl = (options: FileOptions = {}) => file('image', options);
 
-/** Several pictures, in order. */
+/** Several images, in order. */
 export const ImageUrls = (options: FileOptions & ListOptions = {}) => files('image', options);
 
 /** Several videos by public URL, in order. */
@@ -109,7 +109,7 @@ const sourceOf = (
 ): FileSource => ({
   medium,
   inline: given.inline ?? [],
-  maxInlineBytes: given.maxInlineBytes ?? GENERAL_PICTURE_MAX_BYTES,
+  maxInlineBytes: given.maxInlineBytes ?? GENERAL_IMAGE_MAX_BYTES,
   httpsOnly: given.httpsOnly ?? false,
 });
 

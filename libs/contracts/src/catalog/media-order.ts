@@ -10,6 +10,18 @@ export type SubmissionPath = '/v1/videos/generations' | '/v1/images/generations'
 /** File types a reference may have, judged by its first bytes and never by its name. */
 export type MediaFormat = 'png' | 'jpeg' | 'webp' | 'gif' | 'mp4' | 'mov' | 'wav' | 'mp3';
 
+/** What files of each type are sent as. */
+export const CONTENT_TYPES: Readonly<Record<MediaFormat, string>> = {
+  png: 'image/png',
+  jpeg: 'image/jpeg',
+  webp: 'image/webp',
+  gif: 'image/gif',
+  mp4: 'video/mp4',
+  mov: 'video/quicktime',
+  wav: 'audio/wav',
+  mp3: 'audio/mpeg',
+};
+
 /** What a referenced file must be. Sides in pixels, ratio as width / height, lengths in seconds. All bounds inclusive. */
 export interface MediaLimits {
   readonly formats: readonly MediaFormat[];
@@ -78,7 +90,7 @@ export type OutputPlan =
       readonly size: OutputSize;
       readonly durationSeconds: number;
       readonly audio: boolean;
-      /** Whether the last frame is delivered as a picture of its own. */
+      /** Whether the last frame is delivered as an image of its own. */
       readonly lastFrame: boolean;
       readonly watermark: boolean;
     }

@@ -2,13 +2,13 @@ import type { MediaLimits } from './media-order.js';
 
 const MEGABYTE = 1024 * 1024;
 
-/** Largest picture where a family states no size of its own: that of D1 section 8, in bytes. */
-export const GENERAL_PICTURE_MAX_BYTES = 20 * MEGABYTE;
+/** Largest image where a family states no size of its own: that of D1 section 8, in bytes. */
+export const GENERAL_IMAGE_MAX_BYTES = 20 * MEGABYTE;
 
-/** Pictures of families that state no limits: the types and the size D1 names for input pictures (4.1 and section 8). */
-export const GENERAL_PICTURE = {
+/** Images of families that state no limits: the types and the size D1 names for input images (4.1 and section 8). */
+export const GENERAL_IMAGE = {
   formats: ['png', 'jpeg', 'webp', 'gif'],
-  maxBytes: GENERAL_PICTURE_MAX_BYTES,
+  maxBytes: GENERAL_IMAGE_MAX_BYTES,
 } as const satisfies MediaLimits;
 
 /** Videos of families that state no size or type: those the beta families state (D2 section 8). */

@@ -19,18 +19,15 @@ export const fileAt = (
   limits: MediaLimits,
 ): MediaReference[] => (source === undefined ? [] : [{ param, medium, role, source, limits }]);
 
-/** A picture of a list whose entries say what they are for. */
-interface PictureWithRole {
+/** An image of a list whose entries say what they are for. */
+interface ImageWithRole {
   readonly url: string;
   readonly role: 'first_frame' | 'last_frame' | 'reference_image';
 }
 
-/** The pictures of `image_with_roles`; none when the field is absent. */
-export const picturesWithRoles = (
-  pictures: readonly PictureWithRole[] | undefined,
-  limits: MediaLimits,
-): MediaReference[] =>
-  (pictures ?? []).map(({ url, role }, index) => ({
+/** The images of `image_with_roles`; none when the field is absent. */
+export const imagesWithRoles = (images: readonly ImageWithRole[] | undefined, limits: MediaLimits): MediaReference[] =>
+  (images ?? []).map(({ url, role }, index) => ({
     param: `image_with_roles[${index}].url`,
     medium: 'image',
     role: role === 'reference_image' ? 'reference' : role,

@@ -16,6 +16,7 @@ import type {
   ConsoleBalance,
   ConsolePrice,
   ConsoleQuote,
+  ConsoleSpendLimit,
   ConsoleUsageQuery,
   ConsoleUsage,
   ConsoleUsageRecord,
@@ -35,6 +36,7 @@ export interface ConsoleKey {
   readonly created_by: { readonly id: string; readonly name: string } | null;
   readonly is_own: boolean;
   readonly quota: Amount | null;
+  readonly limits: readonly ConsoleSpendLimit[];
   readonly held: Amount;
   readonly used: Amount;
   readonly allowed_models: readonly string[];
@@ -55,6 +57,8 @@ export interface ConsoleKey {
 export interface ConsoleKeySettings {
   name?: string;
   quota?: Amount | null;
+  daily_limit?: Amount | null;
+  monthly_limit?: Amount | null;
   allowed_models?: readonly string[];
   allowed_addresses?: readonly string[];
   scopes?: readonly string[];
@@ -163,7 +167,7 @@ export interface AccountApi {
   'POST /text/responses': Write<JsonObject, JsonObject>;
   'POST /text/chat/completions': Write<JsonObject, JsonObject>;
   'POST /text/messages': Write<JsonObject, JsonObject>;
-  /** A picture, film or sound as an input of a run; `data` in base64. Gone after a day. */
+  /** An image, video or sound as an input of a run; `data` in base64. Gone after a day. */
   'POST /uploads': Write<
     { content_type: string; data: string },
     { url: string; content_type: string; bytes: number; expires_at: Time }
@@ -173,6 +177,8 @@ export interface AccountApi {
   'GET /usage/records': Read<ConsoleList<ConsoleUsageRecord>, ConsoleExportQuery & Omit<ConsoleUsageQuery, 'group_by'>>;
 
   'GET /billing': Read<ConsoleBalance>;
+  /** Below what balance the endpoints of the account are told; null: never. */
+  'POST /billing/notice': Write<{ low_balance: Amount | null }, ConsoleBalance>;
   'GET /billing/entries': Read<
     ConsoleList<ConsoleEntry>,
     ConsoleExportQuery & { readonly task_id?: string; readonly request_id?: string }

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../json.js';
 import type { AccountRole, OperatorConsoleRole } from './access.js';
 import type { ConsoleKey, ConsoleKeySettings } from './account.js';
+import type { AdminMargins, AdminMarginsQuery, AdminUpstream } from './admin-upstreams.js';
 import type {
   Amount,
   ConsoleExportQuery,
@@ -27,6 +28,9 @@ export interface AdminAccount {
   readonly max_running_tasks: number | null;
   readonly requests_per_minute: number | null;
   readonly tokens_per_minute: number | null;
+  readonly daily_limit: Amount | null;
+  readonly monthly_limit: Amount | null;
+  readonly low_balance: Amount | null;
   readonly created_at: Time;
   readonly disabled_at: Time | null;
 }
@@ -39,6 +43,9 @@ export interface AdminAccountSettings {
   max_running_tasks?: number | null;
   requests_per_minute?: number | null;
   tokens_per_minute?: number | null;
+  daily_limit?: Amount | null;
+  monthly_limit?: Amount | null;
+  low_balance?: Amount | null;
   disabled?: boolean;
 }
 
@@ -96,39 +103,6 @@ export interface AdminPricePreview {
   }[];
   /** The price in force now; null when there is none. */
   readonly current: AdminPrice | null;
-}
-
-/** An upstream with how it does. Its settings are those of UPSTREAMS_FILE; its key is never shown. */
-export interface AdminUpstream {
-  readonly id: string;
-  readonly kind: 'text' | 'media';
-  readonly source: 'file' | 'database';
-  readonly settings: JsonObject;
-  readonly enabled: boolean;
-  readonly key_set: boolean;
-  readonly key_ends_with: string | null;
-  readonly problem: string | null;
-  readonly created_at: Time | null;
-  readonly updated_at: Time | null;
-  readonly health: {
-    /** `off`: not enabled. `problem`: says why. `cooling_down`: takes nothing until `resumes_at`. */
-    readonly state: 'serving' | 'cooling_down' | 'off' | 'problem';
-    readonly resumes_at: Time | null;
-    /** Calls that ended within the last 5 minutes; null where the gateway keeps no journal of them. */
-    readonly calls: {
-      readonly ended: number;
-      readonly succeeded: number;
-      readonly p50_ms: number | null;
-      readonly p95_ms: number | null;
-    } | null;
-    /** The newest failure of a call. */
-    readonly last_error: {
-      readonly time: Time;
-      readonly status: number | null;
-      readonly code: string | null;
-      readonly message: string | null;
-    } | null;
-  };
 }
 
 /** A task as operators see it: how it stands, never what was asked for or made. */
@@ -288,6 +262,7 @@ export interface AdminApi {
   /** `full`: reads every entry again. Answers the report. */
   'POST /admin/reconciliations': Write<{ full?: boolean }, AdminReconciliation>;
   'GET /admin/audit': Read<ConsoleList<AdminAuditRecord>, ConsoleExportQuery & { readonly subject_id?: string }>;
+  'GET /admin/margins': Read<AdminMargins, AdminMarginsQuery>;
   'GET /admin/people': Read<ConsoleList<AdminPerson>, ConsoleListQuery>;
   /** With `account_id` into that account, else as an operator. `link` stands in this answer and never again. */
   'POST /admin/people/invitations': Write<

@@ -10,6 +10,20 @@ export interface ConsoleBalance {
   readonly used: Amount;
   readonly owed: Amount;
   readonly is_unlimited: boolean;
+  /** Its webhook endpoints are told once when less than this is left; null: never. */
+  readonly low_balance: Amount | null;
+  /** What the account may spend in a day and in a month. */
+  readonly limits: readonly ConsoleSpendLimit[];
+}
+
+/** A limit that begins again with each day or month of UTC. */
+export interface ConsoleSpendLimit {
+  readonly period: 'day' | 'month';
+  readonly limit: Amount;
+  /** Of work that has ended since the period began, and by open work. */
+  readonly spent: Amount;
+  readonly held: Amount;
+  readonly resets_at: Time;
 }
 
 /** A price as people read it: `amount` for each `per_quantity` of `unit`. */

@@ -14,7 +14,7 @@ export interface ConsoleFile {
   readonly content_type: string;
   readonly width: number | null;
   readonly height: number | null;
-  /** Seconds; null for pictures. */
+  /** Seconds; null for images. */
   readonly duration: number | null;
   readonly bytes: number;
 }

@@ -1,6 +1,7 @@
 import { getMetadataStorage, ValidateBy } from 'class-validator';
 import type { ErrorCode, FieldError } from '../errors.js';
 import { isJsonObject } from '../json.js';
+import { otherConversation } from './conversation-fields.js';
 import { KnownNames } from './known-names.js';
 
 /** A rule for each character of a long text, to be checked a piece at a time. */
@@ -102,7 +103,7 @@ export function checkFields(type: BodyClass<unknown>, value: object, path: strin
     const sent = body[name];
     const param = path === '' ? name : `${path}.${name}`;
     if (sent !== undefined && sent !== null) check(sent, param, report);
-    else if (required) report(param, 'missing_parameter', missing(param));
+    else if (required) report(param, 'missing_parameter', `${missing(param)}${otherConversation(param, body)}`);
   }
 }
 

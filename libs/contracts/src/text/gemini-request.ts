@@ -36,7 +36,7 @@ class FunctionResponse {
   @Optional(text({ min: 1 })) id?: string;
   @Required(text({ min: 1 })) name!: string;
   @Optional(jsonObject()) response?: JsonObject;
-  /** Pictures and files that belong to the response. */
+  /** Images and files that belong to the response. */
   @Optional((value, param, report) => listOf(object(Part))(value, param, report)) parts?: Part[];
 }
 

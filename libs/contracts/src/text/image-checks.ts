@@ -1,10 +1,10 @@
 import { MAX_URL_LENGTH } from '../catalog/file-source.js';
 import type { FieldCheck, Report } from './body-check.js';
 
-/** Largest inline picture, in decoded bytes (D1 section 8: 20 MB). */
+/** Largest inline image, in decoded bytes (D1 section 8: 20 MB). */
 export const MAX_INLINE_IMAGE_BYTES = 20 * 1024 * 1024;
 
-/** Picture formats a request may carry (D1 4.1). */
+/** Image formats a request may carry (D1 4.1). */
 export const IMAGE_MEDIA_TYPES = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'] as const;
 
 const DATA_PREFIX = /^data:image\/(jpeg|png|gif|webp);base64,/;
@@ -24,7 +24,7 @@ function checkSize(bytes: number, param: string, report: Report): void {
     report(
       param,
       'request_too_large',
-      `${param} holds ${bytes} bytes; a picture may hold at most 20 MB (20971520 bytes).`,
+      `${param} holds ${bytes} bytes; an image may hold at most 20 MB (20971520 bytes).`,
     );
 }
 
@@ -44,7 +44,7 @@ export function webAddress(): FieldCheck {
   };
 }
 
-/** A picture as D1 4.1 wants it: a public http(s) URL, or a data URI with its whole prefix. */
+/** An image as D1 4.1 wants it: a public http(s) URL, or a data URI with its whole prefix. */
 export function imageAddress(): FieldCheck {
   const address = webAddress();
   return (value, param, report) => {
@@ -64,7 +64,7 @@ export function imageAddress(): FieldCheck {
   };
 }
 
-/** The base64 of an inline picture or document, without a prefix. */
+/** The base64 of an inline image or document, without a prefix. */
 export function base64Data(): FieldCheck {
   return (value, param, report) => {
     if (typeof value !== 'string' || value === '')

@@ -83,7 +83,7 @@ describe('text bodies that D1 allows are accepted', () => {
     ['4.1 a field set to null', 'responses', { temperature: null, tools: null, previous_response_id: null }],
     ['4.1 an item type only a vendor knows', 'responses', { input: [{ type: 'web_search_call', id: 'ws_1' }] }],
     [
-      '4.1 a picture of exactly 20 MB',
+      '4.1 an image of exactly 20 MB',
       'responses',
       { input: [user({ type: 'input_image', image_url: png(20 * 1024 * 1024 - 2) })] },
     ],
@@ -152,7 +152,7 @@ describe('text bodies that break a rule are refused with the field at fault', ()
       'input[0].content[0].text',
     ],
     [
-      'a bare base64 picture',
+      'a bare base64 image',
       'responses',
       { input: [user({ type: 'input_image', image_url: 'AAAA' })] },
       'input[0].content[0].image_url',
@@ -229,7 +229,7 @@ describe('text bodies that break a rule are refused with the field at fault', ()
     expect(paramsOf(style, change)).toContain(param);
   });
 
-  it('names a picture over 20 MB as too large', () => {
+  it('names an image over 20 MB as too large', () => {
     const input = [user({ type: 'input_image', image_url: png(20 * 1024 * 1024 + 3) })];
     expect(checkBody(ResponsesRequest, { ...RESPONSES, input })).toMatchObject([
       { param: 'input[0].content[0].image_url', code: 'request_too_large' },

@@ -2,7 +2,7 @@ import type { JsonObject } from '../json.js';
 import type { TextStyle } from './text-style.js';
 import type { HostedKind } from './tool-step.js';
 
-/** A picture or document: at a public address, or inline as base64. */
+/** An image or document: at a public address, or inline as base64. */
 export type MediaSource =
   | { readonly kind: 'url'; readonly url: string }
   | { readonly kind: 'inline'; readonly mediaType: string; readonly base64: string };

@@ -164,7 +164,7 @@ class UseFinder {
     this.#modalities(config['responseModalities'], 'responseModalities', 'generationConfig.responseModalities');
   }
 
-  /** Pictures and speech have prices of their own. */
+  /** Images and speech have prices of their own. */
   #modalities(sent: unknown, name: string, param: string): void {
     const modalities: readonly unknown[] = Array.isArray(sent) ? sent : [];
     if (modalities.some((modality) => String(modality).toUpperCase() !== 'TEXT')) this.#use('fields', name, param);
@@ -214,7 +214,7 @@ class UseFinder {
   }
 
   #isCallersData(name: string, isCall: boolean): boolean {
-    // What a function returned, which the gemini style keeps apart from pictures in `parts`.
+    // What a function returned, which the gemini style keeps apart from images in `parts`.
     const isResult = name === 'response' && this.#style === 'gemini';
     return isResult || (isCall && name === 'input') || CALLERS_DATA.has(name);
   }

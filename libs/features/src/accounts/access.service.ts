@@ -109,10 +109,18 @@ export class AccessService {
   }
 }
 
+/** Slips that show in the first letters of what was sent, and what is said of them; nothing of it is repeated. */
+const SLIPS: readonly (readonly [RegExp, string])[] = [
+  [/^["'“]/, 'The API key was sent in quotation marks; send it without them.'],
+  [/^Bearer\s/i, 'The word Bearer stands twice before the API key; send it once.'],
+  [
+    /^(\$\{?\w+\}?|\{\{.*|<.*>)$/,
+    'The name of a variable was sent in place of the API key: in a shell, double quotation marks fill it in.',
+  ],
+];
+
 const whyUnknown = (presented: string): string =>
-  /^["'“]/.test(presented)
-    ? 'The API key was sent in quotation marks; send it without them.'
-    : 'The API key is not valid: it is unknown, or was revoked.';
+  SLIPS.find(([slip]) => slip.test(presented))?.[1] ?? 'The API key is not valid: it is unknown, or was revoked.';
 
 const toCaller = (row: CallerRow): Caller => ({
   accountId: row.account_id,

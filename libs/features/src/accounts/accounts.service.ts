@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { GatewayError, wireNames } from '#contracts';
+import { GatewayError, type Micros, wireNames } from '#contracts';
 import { type Account, Database, type ModelTransaction, timeOrderedId } from '#platform';
 import type { Page, PageRequest } from '../paging/page.js';
 import { idOfCursor, pageById } from '../paging/page-by-id.js';
@@ -12,6 +12,11 @@ export interface AccountSettings {
   readonly name?: string | undefined;
   readonly unlimited?: boolean | undefined;
   readonly priority?: number | undefined;
+  /** What it may spend in a day and in a month of UTC. */
+  readonly dailyLimitMicros?: Micros | null | undefined;
+  readonly monthlyLimitMicros?: Micros | null | undefined;
+  /** Its endpoints are told once when less than this is left. */
+  readonly lowBalanceMicros?: Micros | null | undefined;
   readonly maxRunningTasks?: number | null | undefined;
   readonly requestsPerMinute?: number | null | undefined;
   readonly tokensPerMinute?: number | null | undefined;
@@ -81,6 +86,8 @@ export async function lock(transaction: ModelTransaction, id: string): Promise<A
 /** An account that is disabled again keeps the time when it first was. */
 const columnsOf = ({ disabled, ...settings }: AccountSettings, disabledAt: Date | null) => ({
   ...given(settings),
+  // Who asks again is told again.
+  ...(settings.lowBalanceMicros !== undefined && { lowBalanceNoticedAt: null }),
   ...(disabled !== undefined && { disabledAt: disabled ? (disabledAt ?? new Date()) : null }),
 });
 

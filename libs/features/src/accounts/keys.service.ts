@@ -23,6 +23,9 @@ export interface NewKey {
 export interface KeySettings {
   readonly name?: string | undefined;
   readonly quotaMicros?: Micros | null | undefined;
+  /** What it may spend in a day and in a month of UTC. */
+  readonly dailyLimitMicros?: Micros | null | undefined;
+  readonly monthlyLimitMicros?: Micros | null | undefined;
   readonly allowedModels?: readonly string[] | undefined;
   readonly allowedAddresses?: readonly string[] | undefined;
   readonly scopes?: readonly string[] | undefined;

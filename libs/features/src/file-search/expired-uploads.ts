@@ -3,7 +3,7 @@ import type { MediaStore } from '#media';
 import { type Database, logger } from '#platform';
 import type { Failpoints } from '#runtime';
 import { DEFAULT_CHUNKING } from './chunking.js';
-import { SEARCHED_PURPOSES } from './uploaded-file.js';
+import { METERED, SEARCHED_PURPOSES } from './uploaded-file.js';
 
 const log = logger('maintenance');
 
@@ -20,7 +20,7 @@ with gone as (
     order by expires_at limit $1 for update skip locked
   ) returning id, account_id, bytes
 ), counted as (
-  update file_usage u set files = u.files - sums.files, bytes = u.bytes - sums.bytes
+  update file_usage u set ${METERED}, files = u.files - sums.files, bytes = u.bytes - sums.bytes
   from (select account_id, count(*) as files, sum(bytes) as bytes from gone group by account_id) as sums
   where u.account_id = sums.account_id
 ), entries as (

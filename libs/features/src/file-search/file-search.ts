@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { type Passage, passesFilter, type SearchFilter } from '#contracts';
+import { type Passage, passesFilter, type RankWeights, type SearchFilter } from '#contracts';
 import { Database } from '#platform';
 import { type Match, rankPassages, type RankedPassage } from './rank-passages.js';
-import { type SearchedIndex, type SearchedStores, searchScope } from './search-scope.js';
+import { expectLiveStores, type SearchedIndex, type SearchedStores, searchScope } from './search-scope.js';
+import { MeaningSearch } from './vectors/meaning-search.js';
+import { fuseRanks } from './vectors/fuse-ranks.js';
 import { type Language, Stemmer } from './stemmer.js';
 import { wordsOf } from './words.js';
 
@@ -18,9 +20,17 @@ export interface FileSearchRequest {
   readonly filters?: SearchFilter | undefined;
   /** 0 to 1: passages below are left out. */
   readonly scoreThreshold?: number | undefined;
+  /** What words and meaning count, where both are compared; each the same when it is left out. */
+  readonly weights?: RankWeights | undefined;
+  /** Who pays for the vector of the query, and the name of its bill. Without them words alone are compared. */
+  readonly payer?: { readonly apiKeyId: string; readonly requestId: string } | undefined;
 }
 
 const QUERY_CHARACTERS_MAX = 4_096;
+
+/** How many passages by words and by meaning are ranked together. */
+const RANKED_TOGETHER = 100;
+const EQUAL_WEIGHTS: RankWeights = { words: 1, meaning: 1 };
 
 /** The most words of a query that count. */
 const QUERY_WORDS_MAX = 64;
@@ -48,14 +58,24 @@ interface PassageRow {
 export class FileSearch {
   readonly #stemmer: Stemmer;
 
-  constructor(private readonly database: Database) {
+  /** @param meaning left out: words alone are compared. */
+  constructor(
+    private readonly database: Database,
+    private readonly meaning?: MeaningSearch,
+  ) {
     this.#stemmer = new Stemmer(database);
+  }
+
+  /** @throws GatewayError `not_found` naming a vector store that the account does not have, at `param`. */
+  async expectStores(accountId: string, stores: readonly string[], param: string): Promise<void> {
+    await expectLiveStores(this.database, accountId, stores, param);
   }
 
   /**
    * The best passages, best first.
    *
-   * @throws GatewayError `not_found` naming a vector store that the account does not have.
+   * @throws GatewayError `not_found` naming a vector store that the account does not have; what no money for the vector
+   * of the query is refused with.
    */
   async search(request: FileSearchRequest, signal: AbortSignal): Promise<readonly Passage[]> {
     const { accountId, vectorStoreIds, filters, limit, scoreThreshold = 0 } = request;
@@ -63,9 +83,21 @@ export class FileSearch {
     const searched = filters ? all.filter(({ attributes }) => passesFilter(filters, attributes)) : all;
     signal.throwIfAborted();
     if (searched.length === 0) return [];
-    const ranked = await this.#byWords(request, searched, limit);
+    const ranked = await this.#ranked(request, searched);
     signal.throwIfAborted();
-    return this.#withTexts(ranked.filter(({ score }) => score >= scoreThreshold));
+    return this.#withTexts(ranked.filter(({ score }) => score >= scoreThreshold).slice(0, limit));
+  }
+
+  async #ranked(request: FileSearchRequest, searched: readonly SearchedIndex[]): Promise<readonly RankedPassage[]> {
+    const { limit, weights = EQUAL_WEIGHTS, query, accountId, payer } = request;
+    const isCompared = payer && weights.meaning > 0 && this.meaning?.canSearch(searched);
+    if (!isCompared) return this.#byWords(request, searched, limit);
+    const order = { accountId, ...payer, texts: [query.slice(0, QUERY_CHARACTERS_MAX)] };
+    const [byWords, byMeaning] = await Promise.all([
+      this.#byWords(request, searched, RANKED_TOGETHER),
+      this.meaning?.search(order, searched, RANKED_TOGETHER),
+    ]);
+    return byMeaning ? fuseRanks(byWords, byMeaning, weights) : byWords;
   }
 
   async #byWords(

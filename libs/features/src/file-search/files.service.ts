@@ -4,7 +4,7 @@ import { Database, timeOrderedId } from '#platform';
 import { FAILPOINTS, type Failpoints, PLATFORM, type Platform } from '#runtime';
 import { DEFAULT_CHUNKING } from './chunking.js';
 import { type ListQuery, type ListPart, listPart } from './list-part.js';
-import { FILE_COLUMNS, FILE_IS_READY, SEARCHED_PURPOSES, type UploadedFile } from './uploaded-file.js';
+import { FILE_COLUMNS, FILE_IS_READY, METERED, SEARCHED_PURPOSES, type UploadedFile } from './uploaded-file.js';
 
 const MIB = 1024 * 1024;
 
@@ -16,8 +16,10 @@ insert into uploaded_file (id, account_id, api_key_id, filename, purpose, conten
 values ($1, $2, $3, '', '', '', $4, 'uploading', now() + $5 * interval '1 minute')`;
 
 const COUNT = `
-insert into file_usage as u (account_id, files, bytes) values ($1, 1, $2)
-on conflict (account_id) do update set files = u.files + 1, bytes = u.bytes + $2
+insert into file_usage as u (account_id, files, bytes, api_key_id)
+values ($1, 1, $2, (select api_key_id from uploaded_file where id = $3))
+on conflict (account_id) do update set ${METERED}, files = u.files + 1, bytes = u.bytes + $2,
+  api_key_id = excluded.api_key_id
 returning files, bytes`;
 
 const KEEP = `
@@ -39,7 +41,7 @@ with gone as (
   update uploaded_file set state = 'deleted', expires_at = now()
   where id = $2 and account_id = $1 and ${FILE_IS_READY} returning id, account_id, bytes
 ), counted as (
-  update file_usage u set files = u.files - 1, bytes = u.bytes - gone.bytes from gone where u.account_id = gone.account_id
+  update file_usage u set ${METERED}, files = u.files - 1, bytes = u.bytes - gone.bytes from gone where u.account_id = gone.account_id
 ), entries as (
   delete from vector_store_file e using gone where e.file_id = gone.id
 )
@@ -86,14 +88,18 @@ export class FilesService {
   }
 
   /** Notes that bytes are coming. @throws GatewayError `request_too_large`: the account may keep no more files. */
-  async begin({ accountId, apiKeyId }: { accountId: string; apiKeyId: string }): Promise<BegunUpload> {
+  async begin(
+    { accountId, apiKeyId }: { accountId: string; apiKeyId: string },
+    /** Of the name in the store, where links to the file are given out: `.png`. */
+    extension = '',
+  ): Promise<BegunUpload> {
     const { rows } = await this.database.query<{ files: bigint; bytes: bigint }>({
       text: 'select files, bytes from file_usage where account_id = $1',
       values: [accountId],
     });
     this.#expectRoom({ files: (rows[0]?.files ?? 0n) + 1n, bytes: rows[0]?.bytes ?? 0n });
     const id = timeOrderedId('file');
-    const storeKey = `uploads/${id}`;
+    const storeKey = `uploads/${id}${extension}`;
     await this.database.query({ text: BEGIN, values: [id, accountId, apiKeyId, storeKey, ABANDONED_MINUTES] });
     this.failpoints.reach('after-upload-begun');
     return { id, storeKey };
@@ -107,7 +113,7 @@ export class FilesService {
     return this.database.transaction(async (transaction) => {
       const { rows: usage } = await transaction.query<{ files: bigint; bytes: bigint }>({
         text: COUNT,
-        values: [accountId, bytes],
+        values: [accountId, bytes, id],
       });
       if (usage[0]) this.#expectRoom(usage[0]);
       const values = [

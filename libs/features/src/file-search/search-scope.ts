@@ -56,11 +56,21 @@ export async function searchScope(
     const values = [accountId, DEFAULT_CHUNKING.chunkTokens, DEFAULT_CHUNKING.overlapTokens];
     return (await database.query<SearchedIndex>({ text: OF_ACCOUNT, values })).rows;
   }
+  await expectLiveStores(database, accountId, stores, 'vector_store_ids');
+  return (await database.query<SearchedIndex>({ text: OF_STORES, values: [accountId, stores] })).rows;
+}
+
+/** Notes that they are used. @throws GatewayError `not_found` naming one that the account does not have. */
+export async function expectLiveStores(
+  database: StatementRunner,
+  accountId: string,
+  stores: readonly string[],
+  param: string,
+): Promise<void> {
   const { rows: live } = await database.query<{ id: string }>({ text: LIVE_STORES, values: [accountId, stores] });
   const missing = stores.find((id) => !live.some((store) => store.id === id));
   if (missing !== undefined)
     throw new GatewayError('not_found', `There is no vector store "${missing.slice(0, 80)}", or it has expired.`, {
-      param: 'vector_store_ids',
+      param,
     });
-  return (await database.query<SearchedIndex>({ text: OF_STORES, values: [accountId, stores] })).rows;
 }

@@ -24,6 +24,9 @@ export const FILE_COLUMNS = `id, filename, purpose, content_type as "contentType
 /** Whether a file is there for its account. */
 export const FILE_IS_READY = `state = 'ready' and (expires_at is null or expires_at > now())`;
 
+/** Set with each change of the bytes of `file_usage` (`u`): how long there were as many as before. */
+export const METERED = `byte_seconds = u.byte_seconds + u.bytes * extract(epoch from now() - u.metered_at), metered_at = now()`;
+
 const NAME_MAX = 255;
 
 /** A name without folders, control characters and what turns the direction of text; `file` where nothing is left. */

@@ -11,6 +11,8 @@ const STORE_FAILURE_RETRY_MS = 2_000;
 /** Headers that tell a client how its limits stand. */
 export type LimitHeaders = Readonly<Record<string, string>>;
 
+const NO_HEADERS: LimitHeaders = {};
+
 interface Limit {
   readonly name: 'requests' | 'tokens' | 'free-requests';
   readonly perMinute: number;
@@ -39,6 +41,7 @@ export class RateLimits {
    * be reached and the configuration says to refuse then.
    */
   async admit({ apiKeyId, requestsPerMinute, tokensPerMinute }: Caller): Promise<LimitHeaders> {
+    if (requestsPerMinute === null && tokensPerMinute === null) return NO_HEADERS;
     const standings: string[] = [];
     const policies: string[] = [];
     for (const limit of limitsOf(requestsPerMinute, tokensPerMinute)) {
@@ -50,7 +53,7 @@ export class RateLimits {
       const isOver = limit.name === 'requests' ? count.points > limit.perMinute : count.points >= limit.perMinute;
       if (isOver) throw refusal(limit, count);
     }
-    return standings.length === 0 ? {} : headersOf(policies, standings);
+    return standings.length === 0 ? NO_HEADERS : headersOf(policies, standings);
   }
 
   /**
@@ -61,7 +64,7 @@ export class RateLimits {
   async admitFree(accountId: string): Promise<LimitHeaders> {
     const limit: Limit = { name: 'free-requests', perMinute: this.freePerMinute };
     const count = await this.count(accountId, limit.name, 1);
-    if (!count) return {};
+    if (!count) return NO_HEADERS;
     if (count.points > limit.perMinute) throw refusal(limit, count);
     return headersOf([policy(limit)], [standing(limit, count)]);
   }

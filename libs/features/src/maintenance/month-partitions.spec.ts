@@ -85,7 +85,7 @@ describe('Months of records that nobody keeps any longer', () => {
     expect(await kept()).toEqual([stays]);
   });
 
-  it('stay for ever when the limit is 0', async () => {
+  it('stay forever when the limit is 0', async () => {
     await ensure(OLDER);
     const stays = await record(OLDER);
     expect(await months.dropOlder('usage_record', 0)).toEqual([]);
@@ -109,7 +109,7 @@ describe('Months of records that nobody keeps any longer', () => {
       expect(await dropping).toEqual([]);
       return longest;
     });
-    // Without a limit they would wait for the reader's end, which waits for the drop: for ever. The rest is for busy machines.
+    // Without a limit they would wait for the reader's end, which waits for the drop: forever. The rest is for busy machines.
     expect(longestMs).toBeLessThan(DROP_LIMIT_MS + 20_000);
     expect(await months.dropOlder('usage_record', DAYS)).toEqual([partitionOf(OLD)]);
   });

@@ -71,6 +71,7 @@ export const ROW_RETENTION: readonly RowRetention[] = [
   old('reconciliation_report', 'started_at', 'AUDIT_RETENTION_DAYS'),
   old('task_call', 'ended_at', 'AUDIT_RETENTION_DAYS'),
   old('task_event', 'created_at', 'AUDIT_RETENTION_DAYS'),
+  old('taken_order', 'created_at', 'AUDIT_RETENTION_DAYS'),
   old('upstream_orphan', 'resolved_at', 'AUDIT_RETENTION_DAYS'),
   TASK_CONTENT,
 ];

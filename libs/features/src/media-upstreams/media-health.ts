@@ -160,7 +160,7 @@ export class MediaHealth {
       : Math.min(COOLDOWN_MS.longest, COOLDOWN_MS.first * 2 ** this.cooldowns.cooldownsOf(name));
   }
 
-  /** True when it is this order that probes, and nobody let it cool down anew meanwhile. */
+  /** True when it is this order that probes, and nobody let it cool down again meanwhile. */
   private isProbe({ probes }: MediaAdmission, name: string): boolean {
     return probes.some((probe) => probe.name === name && this.cooldowns.holds(probe));
   }

@@ -40,7 +40,7 @@ describe('The numbers of media upstreams', () => {
     expect([await resting(other.id), await closed(MODEL), await closed('theta-image-turbo')]).toEqual([0, 1, 0]);
   });
 
-  it('forget an upstream that left, so that it does not seem to rest for ever', async () => {
+  it('forget an upstream that left, so that it does not seem to rest forever', async () => {
     const { upstreams, health, metrics } = watch();
     health.wasUnfit(both[0], unpaid('account'), admission);
     metrics.show();

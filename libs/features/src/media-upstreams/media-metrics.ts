@@ -41,7 +41,7 @@ export class MediaMetrics implements OnModuleInit {
 
   private readonly shown = new Set<string>();
 
-  /** An upstream that makes nothing any more must not look as if it rested for ever. */
+  /** An upstream that makes nothing any more must not look as if it rested forever. */
   private forgetLeft(ids: ReadonlySet<string>): void {
     for (const upstream of this.shown)
       if (!ids.has(upstream)) signals.mediaCoolingDown.remove({ upstream, medium: this.medium });

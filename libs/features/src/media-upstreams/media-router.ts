@@ -39,7 +39,7 @@ export class MediaRouter {
   /**
    * Refuses an order that nobody can make, before money is held for it.
    *
-   * @throws GatewayError `model_not_found`: no upstream of the account makes the model; `unsupported_parameter`: those that
+   * @throws GatewayError `model_not_available`: no upstream of the account makes the model; `unsupported_parameter`: those that
    * do lack what the order asks for.
    */
   expectMaker(order: PlannedOrder, accountId: string): void {
@@ -69,6 +69,6 @@ export class MediaRouter {
 }
 
 const unmade = (model: string): GatewayError =>
-  new GatewayError('model_not_found', `No upstream of this gateway makes the model "${model}" at present.`, {
+  new GatewayError('model_not_available', `No upstream of this gateway makes the model "${model}" at present.`, {
     param: 'model',
   });

@@ -85,7 +85,14 @@ describe('The media upstreams of a process', () => {
       vendorAccount: 'leaving',
       ticket: { upstream: 'leaving', model: 'm' },
     });
-    await bench.transitions.setRunning(task, 'leaving', { order: 1 }, { firstCheckMs: 60_000, costs: {} });
+    await bench.transitions.setRunning(task, {
+      provider: 'leaving',
+      vendorAccount: 'leaving',
+      name: undefined,
+      operation: { order: 1 },
+      firstCheckMs: 60_000,
+      costs: {},
+    });
     await database.query({ text: `update upstream set deleted_at = now() - interval '1 hour'` });
     await followed.refresh();
     await followed.refresh();

@@ -50,7 +50,7 @@ interface Stored {
  * Keeps the media upstreams of this process equal to UPSTREAMS_FILE and the table `upstream` together, so that a change by
  * an operator reaches every process without a restart. The file wins where both name an id. One that is switched off or
  * removed drains: it gets nothing new, and is asked on about what it has. The sandbox makes media only where neither names
- * any upstream; a disabled one is one too, so that switching the last one off never sells test pictures.
+ * any upstream; a disabled one is one too, so that switching the last one off never sells test images.
  */
 @Injectable()
 export class MediaUpstreamRegistry {

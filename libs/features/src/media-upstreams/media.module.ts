@@ -19,7 +19,7 @@ class MediaLifetime implements OnModuleInit, OnModuleDestroy {
   }
 }
 
-/** Who makes films and pictures. */
+/** Who makes videos and images. */
 @Module({
   providers: [LeavingUpstreams, MediaLifetime, MediaUpstreamRegistry],
   exports: [LeavingUpstreams, MediaUpstreamRegistry, MediaRouter, MediaUpstreams],

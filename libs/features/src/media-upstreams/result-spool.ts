@@ -1,4 +1,4 @@
-import type { Medium, ProviderOutput, ResultSpool } from '#contracts';
+import type { MediaUpstream, Medium, Operation, ProviderOutput, ResultSpool } from '#contracts';
 import { copyToStore, type CopiedFile, type MediaStore } from '#media';
 import { storeKeyOf, typeOfFile } from '../tasks/run/result-files.js';
 
@@ -27,6 +27,16 @@ export function keptFile({ url }: ProviderOutput, taskId: string, ordinal: numbe
   if (!url.startsWith(KEPT)) return undefined;
   const file = JSON.parse(url.slice(KEPT.length)) as CopiedFile;
   return file.key === storeKeyOf(taskId, ordinal, file.contentType) ? file : undefined;
+}
+
+/**
+ * What checks may have kept of work that came to nothing: its files lie in our store, and no row knows of them. Null where
+ * there can be none.
+ */
+export function perhapsKept(upstream: MediaUpstream | undefined, operation: Operation): ProviderOutput[] | null {
+  const most = upstream?.mayKeep?.(operation) ?? 0;
+  const contentType = `${upstream?.traits.checksBring ?? 'video'}/*`;
+  return most > 0 ? Array.from({ length: most }, () => ({ role: 'output', contentType, url: KEPT })) : null;
 }
 
 /** Of a call that brings no files. */

@@ -11,6 +11,16 @@ import { MediaUpstreams, type RoutedUpstream } from './media-upstreams.js';
 const LEAST_WAIT_MS = 250;
 const SPREAD = 4;
 
+/** A wait for the next start that is shorter is over before the other processes know of it, in milliseconds. */
+const WORTH_A_PAUSE_MS = 1_000;
+
+/** Why an order waits that no upstream was asked to take, for operators. */
+export const WAITS = {
+  closed: 'Every upstream of this model is closed for now: it cools down after failures, or was asked to wait.',
+  full: 'The upstream works on as many orders as its limits allow.',
+  spent: 'The allowance of the upstream is spent.',
+} as const;
+
 /** How long an account is left alone whose running orders are as many as it may have, in milliseconds. */
 const FULL_PAUSE_MS = 1_000;
 
@@ -30,6 +40,13 @@ export interface ClaimLimits {
 
 /** Leave to hand over one order, or how long to wait for it in milliseconds. */
 export type StartLeave = { readonly admission: MediaAdmission } | { readonly waitMs: number };
+
+/** Why an order waits, and for how long in milliseconds; nobody is to blame for it. */
+export interface StartWait {
+  readonly reason: string;
+  readonly delayMs: number;
+  readonly counts: false;
+}
 
 const OPEN: ClaimLimits = { closed: [], most: {} };
 
@@ -84,23 +101,24 @@ export class StartGate {
     if (startsPerMinute === undefined) return { admission };
     const { vendorAccount } = routed.upstream;
     const { calls, waitMs } = await this.limits.take(vendorAccount, 'start', 1, startsPerMinute / 60);
+    // Also behind the last start that it leaves: else each start would cost every worker a claim in vain.
+    if (calls === 0 || waitMs >= WORTH_A_PAUSE_MS) await this.limits.pause(vendorAccount, 'start', waitMs);
     if (calls > 0) return { admission };
     this.health.released(admission);
-    await this.limits.pause(vendorAccount, 'start', waitMs);
     return { waitMs: spread(waitMs) };
   }
 
-  /** The account works on as many orders as it may, or the upstream's allowance is spent. @returns how long to wait, in milliseconds. */
-  async full({ routed }: Candidate, why: 'full' | SpentAllowance): Promise<number> {
+  /** The account works on as many orders as it may, or the upstream's allowance is spent. @returns why and how long to wait. */
+  async full({ routed }: Candidate, why: 'full' | SpentAllowance): Promise<StartWait> {
     const { id: upstream, vendorAccount } = routed.upstream;
     if (why === 'full') {
       await this.limits.pause(vendorAccount, 'start', FULL_PAUSE_MS);
-      return spread(FULL_PAUSE_MS);
+      return { reason: WAITS.full, delayMs: spread(FULL_PAUSE_MS), counts: false };
     }
     signals.mediaAllowanceSpent.inc({ upstream });
     const waitMs = Math.min(why.spentMs, SPENT_PAUSE_MS);
     await this.limits.pause(vendorAccount, `spent ${upstream}`, waitMs);
-    return spread(waitMs);
+    return { reason: WAITS.spent, delayMs: spread(waitMs), counts: false };
   }
 }
 

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '#platform';
+import { bucketMs } from '../text/text-calls.js';
 
 /** How the calls of one upstream went within the last five minutes. */
 export interface CallsLately {
@@ -29,13 +30,50 @@ from (
 ) call
 group by upstream`;
 
-/** How calls of media upstreams went lately, at all replicas. */
+/** The bucket in which a share of the calls has ended, counted from the quickest. */
+const bucketAt = (share: number): string => `min(bucket) filter (where so_far >= ${share} * total)`;
+
+const TEXT_LATELY = `
+with counted as (
+  select upstream, bucket, sum(calls) as calls, coalesce(sum(calls) filter (where succeeded), 0) as succeeded
+  from text_call_minute where minute > now() - interval '5 minutes' group by upstream, bucket
+), running as (
+  select *, sum(calls) over (partition by upstream order by bucket) as so_far, sum(calls) over (partition by upstream) as total
+  from counted
+), summed as (
+  select upstream, sum(calls)::integer as ended, sum(succeeded)::integer as succeeded,
+    ${bucketAt(0.5)} as p50_bucket, ${bucketAt(0.95)} as p95_bucket
+  from running group by upstream
+)
+select s.*, case when f.upstream is not null then
+  jsonb_build_object('time', f.failed_at, 'status', null, 'code', f.code, 'message', f.message) end as last_error
+from summed s left join text_call_failure f on f.upstream = s.upstream and f.failed_at > now() - interval '5 minutes'`;
+
+interface TextRow extends Pick<CallsLately, 'ended' | 'succeeded' | 'last_error'> {
+  readonly upstream: string;
+  readonly p50_bucket: number;
+  readonly p95_bucket: number;
+}
+
+/** How calls of upstreams went lately, at all replicas. Times of texts are until the reply was there, or began to come. */
 @Injectable()
 export class LatestCalls {
   constructor(private readonly database: Database) {}
 
-  async read(): Promise<ReadonlyMap<string, CallsLately>> {
+  /** By the ids of media upstreams. */
+  async media(): Promise<ReadonlyMap<string, CallsLately>> {
     const { rows } = await this.database.query<CallsLately & { upstream: string }>({ text: LATELY });
     return new Map(rows.map(({ upstream, ...calls }) => [upstream, calls]));
+  }
+
+  /** By the ids of text upstreams. Seconds behind, and times at most a tenth too long. */
+  async text(): Promise<ReadonlyMap<string, CallsLately>> {
+    const { rows } = await this.database.query<TextRow & Record<string, unknown>>({ text: TEXT_LATELY });
+    return new Map(
+      rows.map(({ upstream, ended, succeeded, last_error, p50_bucket, p95_bucket }) => [
+        upstream,
+        { ended, succeeded, last_error, p50_ms: bucketMs(p50_bucket), p95_ms: bucketMs(p95_bucket) },
+      ]),
+    );
   }
 }

@@ -93,6 +93,7 @@ export class TaskRemediesService {
       });
       const earlier = await findEarlier(transaction, task, refund);
       if (earlier) return { result: answer(earlier.id, earlier.amount_micros, before, true), change: null };
+      if (charged === 0n) throw neverCharged();
       const amount = refund.amountMicros ?? charged - before;
       if (amount <= 0n || amount > charged - before) throw tooMuch();
       if (beyondBooks(amount, account.availableMicros)) throw tooMuch();
@@ -168,6 +169,9 @@ async function findEarlier(
     param: 'reference',
   });
 }
+
+const neverCharged = (): GatewayError =>
+  new GatewayError('conflict', 'The task was not charged: there is nothing to give back.', { param: 'amount' });
 
 const tooMuch = (): GatewayError =>
   new GatewayError('conflict', 'The amount is more than what the task was charged and has not been given back.', {

@@ -59,13 +59,15 @@ export class TaskSearchService {
       return text.replace('?', `$${values.length}`);
     });
     const where = conditions.map((condition) => ` and ${condition}`).join('');
+    // No ended task has an open status, and all would be read to learn so.
+    const mayBeEnded = search.status === null || isEndedStatus(search.status);
     values.push(page.limit + 1);
     const limit = `$${values.length}`;
     const text = `
       with open as materialized (
         select id from task where finished_at is null${where}
       ), ended as (
-        select id from task where finished_at is not null${where} order by id desc limit ${limit}
+        select id from task where ${mayBeEnded} and finished_at is not null${where} order by id desc limit ${limit}
       )
       select ${OPERATOR_TASK_COLUMNS} from task
       where id = any(array(select id from (select id from open union all select id from ended) found order by id desc limit ${limit}))
@@ -85,8 +87,10 @@ function conditionsOf(search: TaskSearch, cursor: string | null): [string, unkno
     ['api_key_id = ?', search.keyId],
     ['model = ?', search.model],
     ['medium = ?', search.medium],
-    [`(${PUBLIC_STATUS_SQL}) = ?`, search.status],
-    ['state = ?', search.state ?? endedState(search.status)],
+    // Said twice, as state and as status, the planner would expect far too few.
+    [`(${PUBLIC_STATUS_SQL}) = ?`, isEndedStatus(search.status) ? null : search.status],
+    ['state = ?', isEndedStatus(search.status) ? search.status : null],
+    ['state = ?', search.state],
     ['error_code = ?', search.errorCode],
     // The path names no key, because each vendor has its own.
     [`operation @@ ?::jsonpath`, search.vendorId === null ? null : `$.** == ${JSON.stringify(search.vendorId)}`],
@@ -99,5 +103,5 @@ function conditionsOf(search: TaskSearch, cursor: string | null): [string, unkno
 }
 
 /** The status of an ended task is its state, which has an index. */
-const endedState = (status: PublicTaskStatus | null): TaskState | null =>
-  status === 'completed' || status === 'failed' || status === 'cancelled' ? status : null;
+const isEndedStatus = (status: PublicTaskStatus | null): boolean =>
+  status === 'completed' || status === 'failed' || status === 'cancelled';

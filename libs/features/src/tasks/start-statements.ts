@@ -53,7 +53,7 @@ const endOf = (period: 'day' | 'month'): string =>
 
 /**
  * $1 upstream, $2 cost of the order in micros, $3 most orders of a day, $4 most micros of a day, $5 and $6 of a month; null: as many
- * as there are. Behind `LOCK_VENDOR_ACCOUNT`. Milliseconds until an allowance begins anew that has no room for the order; null: all have.
+ * as there are. Behind `LOCK_VENDOR_ACCOUNT`. Milliseconds until an allowance begins again that has no room for the order; null: all have.
  */
 export const SPENT_ALLOWANCE = `
 select max(ceil(extract(epoch from p.ends_at - now()) * 1000))::float8 as spent_ms
@@ -77,22 +77,29 @@ where t.id = $3 and t.provider = $1 and a.upstream = $1
   and a.period in (to_char(t.start_intent_at at time zone 'utc', 'YYYY-MM-DD'), to_char(t.start_intent_at at time zone 'utc', 'YYYY-MM'))`;
 
 /**
- * $1 task id, $2 attempt, $3 operation, $4 provider, $5 first poll in ms, $6 to $10 as `costValues`. The vendor took
- * the order. A wish to cancel that came meanwhile is carried out at the first poll.
+ * $1 task id, $2 attempt, $3 operation, $4 provider, $5 first poll in ms, $6 to $10 as `costValues`, $11 hash of the vendor's
+ * name of the work, or null. The vendor took the order. A wish to cancel that came meanwhile is carried out at the first poll.
+ * `is_anothers`: the vendor has given that name before, to another order, so that its files are perhaps not of this one.
  */
 export const SET_RUNNING = `
-with transitioned as (
+with mine as (
+  select id from task where id = $1 and attempt = $2 and state = 'submitting'
+), named as (
+  insert into taken_order (name_hash, task_id) select $11::bytea, id from mine where $11::bytea is not null
+  on conflict (name_hash) do nothing
+  returning task_id
+), transitioned as (
   update task set state = 'running', operation = $3, provider = $4, lease_owner = null, lease_until = null,
     running_at = now(), lapses = 0, sudden_lapses = 0, version = version + 1, cost_micros = $6::bigint, cost_unit = $7,
     cost_worth_micros = $8::bigint, cost_is_reported = $9, configured_worth_micros = $10::bigint
-  where id = $1 and attempt = $2 and state = 'submitting'
+  where id = $1 and attempt = $2 and state = 'submitting' and ($11::bytea is null or exists (select from named))
   returning id, cancel_requested_at is not null as cancel_requested
 ), scheduled as (
   insert into task_poll (task_id, provider, operation, next_poll_at, cancel_requested)
   select id, $4, $3, now() + $5::integer * interval '1 millisecond', cancel_requested from transitioned
   on conflict (task_id) do nothing
 )
-select id from transitioned`;
+select (select id from transitioned) as id, $11::bytea is not null and not exists (select from named) as is_anothers from mine`;
 
 /**
  * $1 task id, $2 attempt, $3 outputs, $4 provider, $5 to $9 as `costValues`. The vendor answered the order with its

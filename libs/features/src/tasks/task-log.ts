@@ -31,6 +31,7 @@ const fieldsOf = ({
 
 const claimed = eventLogger('generation', 'task.claimed');
 const started = eventLogger('generation', 'task.started');
+const waiting = eventLogger('generation', 'task.waiting');
 const stored = eventLogger('generation', 'task.stored');
 const ENDS = {
   completed: eventLogger('generation', 'task.completed'),
@@ -42,6 +43,16 @@ const ENDS = {
 export const taskLog = {
   /** A worker took the task for its next step. */
   claimed: (task: ClaimedTask): void => claimed({ ...fieldsOf(task), step: task.state, attempt: task.attempt }),
+
+  /** Its step is tried again, after a failed try or because no upstream takes it for now. */
+  waiting: (task: TaskRow, { reason, delayMs }: { readonly reason: string; readonly delayMs: number }): void =>
+    waiting({
+      ...fieldsOf(task),
+      upstream: task.provider ?? undefined,
+      attempt: task.attempt,
+      reason,
+      waitMs: Math.round(delayMs),
+    }),
 
   /** Its vendor has it. */
   started: (task: ClaimedTask, upstream: string, operation: Operation): void =>

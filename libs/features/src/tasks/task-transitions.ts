@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { JsonObject, Medium, Operation, ProviderOutput, StateBefore, VendorCost } from '#contracts';
 import { Database, retryOnConnectionError } from '#platform';
 import { type TaskSignals } from '#runtime';
@@ -35,11 +36,28 @@ export interface Retry {
   readonly counts: boolean;
 }
 
+/** A line says why a task waits, unless another worker has it by now. */
+function noted(task: TaskRow, retry: Retry, changed: boolean): boolean {
+  if (changed) taskLog.waiting(task, retry);
+  return changed;
+}
+
 const orLost = (recorded: boolean): IntentOutcome => (recorded ? 'recorded' : 'lost');
 /** What an order costs: as the vendor told, and as its operator configured it. */
 export interface KnownCosts {
   readonly reported?: VendorCost | undefined;
   readonly configured?: VendorCost | undefined;
+}
+
+/** An order that a vendor took. */
+export interface TakenWork {
+  readonly provider: string;
+  readonly vendorAccount: string;
+  /** The vendor's own; undefined where operations cannot be mixed up. */
+  readonly name: string | undefined;
+  readonly operation: Operation;
+  readonly firstCheckMs: number;
+  readonly costs: KnownCosts;
 }
 
 /** Micros of the cost, its unit, what it is worth if the vendor told it, whether the vendor told it, what the configured one is worth. */
@@ -124,14 +142,22 @@ export class TaskTransitions {
     return this.transitioned('record_start_end', statements.RECORD_START_END, [task.id, task.attempt]);
   }
 
-  setRunning(
-    task: TaskRow,
-    provider: string,
-    operation: Operation,
-    { firstCheckMs, costs }: { firstCheckMs: number; costs: KnownCosts },
-  ): Promise<boolean> {
-    const values = [task.id, task.attempt, operation, provider, Math.round(firstCheckMs), ...costValues(costs)];
-    return this.changed(task.id, this.transitioned('set_running', starts.SET_RUNNING, values));
+  /** `anothers`: the vendor had given the name to another order before, and the task is as it was. */
+  async setRunning(
+    { id, attempt }: TaskRow,
+    { provider, vendorAccount, name, operation, firstCheckMs, costs }: TakenWork,
+  ): Promise<'running' | 'anothers' | 'lost'> {
+    const hash = name === undefined ? null : createHash('sha256').update(`${vendorAccount}\n${name}`).digest();
+    const values = [id, attempt, operation, provider, Math.round(firstCheckMs), ...costValues(costs), hash];
+    const [taken] = await this.run<{ id: string | null; is_anothers: boolean }>(
+      'set_running',
+      starts.SET_RUNNING,
+      values,
+    );
+    if (taken?.is_anothers === true) return 'anothers';
+    if (!taken?.id) return 'lost';
+    this.signals.publish([id]);
+    return 'running';
   }
 
   /** The vendor answered with the files at once. */
@@ -162,13 +188,14 @@ export class TaskTransitions {
   }
 
   /** Only when the vendor certainly did not take the order. */
-  requeue(task: TaskRow, retry: Retry): Promise<boolean> {
-    return this.changed(task.id, this.transitioned('requeue', statements.REQUEUE, retryValues(task, retry)));
+  async requeue(task: TaskRow, retry: Retry): Promise<boolean> {
+    const requeued = this.transitioned('requeue', statements.REQUEUE, retryValues(task, retry));
+    return noted(task, retry, await this.changed(task.id, requeued));
   }
 
   /** The same step again, which still knows of an earlier start. */
-  retryLater(task: TaskRow, retry: Retry): Promise<boolean> {
-    return this.transitioned('retry_later', statements.RETRY_LATER, retryValues(task, retry));
+  async retryLater(task: TaskRow, retry: Retry): Promise<boolean> {
+    return noted(task, retry, await this.transitioned('retry_later', statements.RETRY_LATER, retryValues(task, retry)));
   }
 
   awaitDeadline(task: TaskRow, reason: string): Promise<boolean> {

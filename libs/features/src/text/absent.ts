@@ -7,6 +7,7 @@ type Loose<T> = T extends unknown
 /** Drops fields that are null or undefined, so that an absent optional field is really absent. */
 export function withoutAbsent<T extends object>(value: Loose<T>): T {
   const kept: Record<string, unknown> = {};
-  for (const [name, entry] of Object.entries(value)) if (entry !== null && entry !== undefined) kept[name] = entry;
+  const fields = value as Readonly<Record<string, unknown>>;
+  for (const name of Object.keys(fields)) if (fields[name] != null) kept[name] = fields[name];
   return kept as T;
 }

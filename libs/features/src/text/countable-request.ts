@@ -14,8 +14,8 @@ const UNREAD = new Set([
   'thoughtSignature',
 ]);
 
-const PICTURES = new Set(['image', 'image_url', 'input_image']);
-const PICTURE: UserPart = { type: 'image', source: { kind: 'url', url: '' } };
+const IMAGES = new Set(['image', 'image_url', 'input_image']);
+const IMAGE: UserPart = { type: 'image', source: { kind: 'url', url: '' } };
 
 /**
  * The request to count the tokens of: as it would be told to an upstream of another interface, and where that has no
@@ -49,7 +49,7 @@ function* partsIn(value: unknown): Generator<UserPart> {
   if (typeof value === 'string') yield asText(value);
   else if (Array.isArray(value)) for (const entry of value) yield* partsIn(entry);
   else if (isJsonObject(value)) {
-    if (typeof value['type'] === 'string' && PICTURES.has(value['type'])) yield PICTURE;
+    if (typeof value['type'] === 'string' && IMAGES.has(value['type'])) yield IMAGE;
     for (const [name, entry] of Object.entries(value)) if (!UNREAD.has(name)) yield* partsIn(entry);
   }
 }

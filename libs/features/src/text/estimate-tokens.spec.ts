@@ -1,6 +1,6 @@
 import { estimateInput } from './estimate-tokens.js';
 
-/** As long as a picture, without a blank in it. */
+/** As long as an image, without a blank in it. */
 const LONG = 'A'.repeat(300_000);
 const AS_TEXT = 100_000;
 
@@ -34,7 +34,7 @@ describe('The estimate of input tokens', () => {
     ['responses, in an object', { type: 'input_image', image_url: { url: `data:image/png;base64,${LONG}` } }],
     ['messages', { type: 'image', source: { type: 'base64', media_type: 'image/jpeg', data: LONG } }],
     ['gemini', { inlineData: { mimeType: 'image/webp', data: LONG } }],
-  ])('counts a picture of %s as one picture', (_style, block) => {
+  ])('counts an image of %s as one image', (_style, block) => {
     expect(estimate({ blocks: [block] })).toBeLessThan(1_600);
   });
 
@@ -47,20 +47,20 @@ describe('The estimate of input tokens', () => {
     ['a file by its address', { type: 'input_file', file_url: 'https://a.test/x' }, 200_000],
     ['a file by its id', { type: 'input_file', file_id: 'file_1' }, 200_000],
     ['a file of gemini', { fileData: { fileUri: 'https://a.test/x' } }, 200_000],
-    ['a film by its address', { type: 'video_url', video_url: { url: 'https://a.test/x' } }, 200_000],
+    ['a video by its address', { type: 'video_url', video_url: { url: 'https://a.test/x' } }, 200_000],
     ['a recording by its address', { type: 'audio', audio_url: 'https://a.test/x' }, 200_000],
-    ['a film of gemini', { fileData: { mimeType: 'video/mp4', fileUri: 'https://a.test/x' } }, 200_000],
+    ['a video of gemini', { fileData: { mimeType: 'video/mp4', fileUri: 'https://a.test/x' } }, 200_000],
     ['a cache', { cachedContent: 'cachedContents/x' }, 200_000],
-    ['a film by its address and nothing else', { type: 'video', url: 'https://a.test/x' }, 200_000],
-    ['a film of a list of addresses', { type: 'video', video: ['https://a.test/x'] }, 200_000],
-    ['a film in place of its bytes', { type: 'input_video', data: 'https://a.test/x' }, 200_000],
+    ['a video by its address and nothing else', { type: 'video', url: 'https://a.test/x' }, 200_000],
+    ['a video of a list of addresses', { type: 'video', video: ['https://a.test/x'] }, 200_000],
+    ['a video in place of its bytes', { type: 'input_video', data: 'https://a.test/x' }, 200_000],
     ['a file in place of its bytes', { type: 'a_file_of_tomorrow', file_data: ' https://a.test/x' }, 200_000],
     ['a sound in place of its bytes', { input_audio: { data: 'https://a.test/x', format: 'mp3' } }, 200_000],
-    ['a picture by its address', { type: 'input_image', image_url: 'https://a.test/x' }, 1_500],
-    ['a picture by its address in an object', { type: 'input_image', image_url: { url: 'https://a.test/x' } }, 1_500],
-    ['a picture by its id', { type: 'input_image', file_id: 'file_1' }, 1_500],
-    ['a picture of messages', { type: 'image', source: { type: 'url', url: 'https://a.test/x' } }, 1_500],
-    ['a picture of gemini', { fileData: { mimeType: 'image/png', fileUri: 'gs://x' } }, 1_500],
+    ['an image by its address', { type: 'input_image', image_url: 'https://a.test/x' }, 1_500],
+    ['an image by its address in an object', { type: 'input_image', image_url: { url: 'https://a.test/x' } }, 1_500],
+    ['an image by its id', { type: 'input_image', file_id: 'file_1' }, 1_500],
+    ['an image of messages', { type: 'image', source: { type: 'url', url: 'https://a.test/x' } }, 1_500],
+    ['an image of gemini', { fileData: { mimeType: 'image/png', fileUri: 'gs://x' } }, 1_500],
   ])('holds the worst of %s, however short it is written', (_what, block, tokens) => {
     expect(estimate({ blocks: [block] })).toBeGreaterThanOrEqual(tokens);
     expect(estimate({ blocks: [block] })).toBeLessThan(tokens + 200);

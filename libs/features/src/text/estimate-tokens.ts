@@ -38,7 +38,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** About how many input tokens a request has. */
 export interface InputEstimate {
-  /** Text and pictures, for streams that must name a number before it is known. */
+  /** Text and images, for streams that must name a number before it is known. */
   readonly shownTokens: number;
   /** The most there may be, for the hold. */
   readonly heldTokens: number;
@@ -49,14 +49,14 @@ export interface InputEstimate {
 /** What has been found in a body. */
 interface Found {
   textTokens: number;
-  pictures: number;
+  images: number;
   /** Of files inside the body. */
   fileBytes: number;
   /** True: something is read from elsewhere, and may be of any length. */
   refers: boolean;
 }
 
-const isPictureType = (type: unknown): boolean => typeof type === 'string' && type.startsWith('image/');
+const isImageType = (type: unknown): boolean => typeof type === 'string' && type.startsWith('image/');
 /** Enough of a text to see whether it is an address. */
 const LONGEST_SCHEME = 64;
 
@@ -75,23 +75,23 @@ const FILE_OBJECT = /^(url|(input_)?(image|video|audio|file|document|media)(_url
 /** Takes note of what an object refers to. `holder` is the type of the block around it. */
 function findReferences(fields: Fields, holder: unknown, found: Found): void {
   const { type } = fields;
-  const isPicture =
+  const isImage =
     [type, holder].some((name) => name === 'image' || name === 'input_image') ||
-    isPictureType(fields['mimeType'] ?? fields['mime_type']);
+    isImageType(fields['mimeType'] ?? fields['mime_type']);
   if (FILE_NAMES.some((name) => isSet(fields[name])) || (FILE_OBJECT.test(String(type)) && isAddressed(fields))) {
-    if (isPicture) found.pictures += 1;
+    if (isImage) found.images += 1;
     else found.refers = true;
   }
 }
 
 function findInline(value: string, mediaType: string | undefined, found: Found): void {
-  if (isPictureType(mediaType)) found.pictures += 1;
+  if (isImageType(mediaType)) found.images += 1;
   else if (mediaType === undefined || mediaType.startsWith('text/'))
     found.textTokens += Buffer.byteLength(value) / BYTES_PER_TOKEN;
   else found.fileBytes += Math.ceil(value.length / BASE64_PER_BYTE);
 }
 
-/** The media type of a field that holds a picture or a file, in any of the styles; undefined for text. */
+/** The media type of a field that holds an image or a file, in any of the styles; undefined for text. */
 function mediaTypeOf(field: string, value: string, fields: Fields): string | undefined {
   const { media_type: snake, mimeType: camel, mime_type: snakeCamel, format } = fields;
   if (field === 'data') {
@@ -110,11 +110,11 @@ const isLinked = (value: unknown): boolean =>
 
 /** True for a field that names what is read from elsewhere, of which it takes note. */
 function isLink(field: string, value: unknown, holderType: unknown, found: Found): boolean {
-  const isPicture = field === 'image_url' && isLinked(value);
-  const isFile = !isPicture && (LINKED_FILES.test(field) || carriesFile(field, holderType)) && isLinked(value);
+  const isImage = field === 'image_url' && isLinked(value);
+  const isFile = !isImage && (LINKED_FILES.test(field) || carriesFile(field, holderType)) && isLinked(value);
   found.refers ||= isFile;
-  if (isPicture) found.pictures += 1;
-  return isFile || isPicture;
+  if (isImage) found.images += 1;
+  return isFile || isImage;
 }
 
 function findInFields(fields: Fields, mayHoldMedia: boolean, holder: unknown, found: Found): void {
@@ -140,7 +140,7 @@ const isPlain = (bytes: Uint8Array): boolean =>
   bytes.length <= SMALL_BODY_BYTES && !SIGNS_OF_MEDIA.standIn(asBuffer(bytes));
 
 /**
- * About how many input tokens a body has. A picture counts as the most one may cost, a file inside the body a token for
+ * About how many input tokens a body has. An image counts as the most one may cost, a file inside the body a token for
  * each of its bytes, and whatever is read from elsewhere as all that the model can read.
  *
  * @param bytes the body as it was sent; undefined when it holds more than that, because references in it were resolved.
@@ -150,13 +150,13 @@ export function estimateInput(body: unknown, bytes: Uint8Array | undefined, limi
     const tokens = Math.ceil(bytes.length / BYTES_PER_TOKEN);
     return { shownTokens: tokens, heldTokens: tokens, hasFiles: false };
   }
-  const found: Found = { textTokens: 0, pictures: 0, fileBytes: 0, refers: false };
+  const found: Found = { textTokens: 0, images: 0, fileBytes: 0, refers: false };
   find(body, true, undefined, found);
-  const pictures = found.pictures * limits.imageTokens;
-  const media = found.refers ? limits.contextTokens : Math.min(limits.contextTokens, pictures + found.fileBytes);
+  const images = found.images * limits.imageTokens;
+  const media = found.refers ? limits.contextTokens : Math.min(limits.contextTokens, images + found.fileBytes);
   return {
-    shownTokens: Math.ceil(found.textTokens + Math.min(limits.contextTokens, pictures)),
+    shownTokens: Math.ceil(found.textTokens + Math.min(limits.contextTokens, images)),
     heldTokens: Math.ceil(found.textTokens + media),
-    hasFiles: found.refers || found.fileBytes > 0 || found.pictures > 0,
+    hasFiles: found.refers || found.fileBytes > 0 || found.images > 0,
   };
 }

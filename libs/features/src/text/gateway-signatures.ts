@@ -9,11 +9,14 @@ import {
 import { asBuffer } from './as-buffer.js';
 import { Signs } from './signs.js';
 
+/** Whose proofs there are: vendors', by their protocol, and the gateway's own (`carriedResults`). */
+const SIGNERS = [...TEXT_PROTOCOLS, 'gateway'] as const;
+
 /** How the gateway marks a vendor's proof in an answer of another style. No vendor's own proof holds a colon. */
-const MARK = new RegExp(`^(${TEXT_PROTOCOLS.join('|')}):`);
+const MARK = new RegExp(`^(${SIGNERS.join('|')}):`);
 
 /** What a body with such a mark, or with the empty signature of a vendor that gives none, holds somewhere. */
-const SIGNS = new Signs([...TEXT_PROTOCOLS.map((protocol) => `"${protocol}:`), '"signature":""', '"signature": ""']);
+const SIGNS = new Signs([...SIGNERS.map((signer) => `"${signer}:`), '"signature":""', '"signature": ""']);
 
 /** What a body of the style holds somewhere when it says back any reasoning: names of fields, which no escape can hide. */
 const REASONING: Readonly<Record<TextStyle, Signs>> = {
@@ -22,6 +25,16 @@ const REASONING: Readonly<Record<TextStyle, Signs>> = {
   gemini: new Signs(['hought']),
   chat: new Signs(['reasoning_details', 'thought_signature']),
 };
+
+/**
+ * An id that the gateway gave to reasoning of another vendor. Some clients drop its proof when their model changes, and keep
+ * the id, which a vendor then looks for in vain.
+ */
+const OWN_ID = /^rs_[0-9a-f]{24}$/;
+const OWN_IDS = { beginning: new Signs(['"rs_']), anywhere: /"rs_[0-9a-f]{24}"/ };
+
+const holdsOwnId = (bytes: Buffer): boolean =>
+  OWN_IDS.beginning.standIn(bytes) && OWN_IDS.anywhere.test(bytes.toString('latin1'));
 
 /** Larger bodies are not searched for a sign. */
 const SEARCHED_BYTES = 1024 * 1024;
@@ -34,11 +47,14 @@ export function withoutForeignReasoning(style: TextStyle, native: NativeBody): N
   if (native.kind === 'rewritten') return { kind: 'rewritten', body: CLEANERS[style](native.body) };
   const bytes = asBuffer(native.bytes);
   // Looking through a large body takes longer than looking through what it says.
-  if (bytes.length <= SEARCHED_BYTES && !(REASONING[style].standIn(bytes) && SIGNS.standIn(bytes))) return native;
+  if (bytes.length <= SEARCHED_BYTES && !mayBeForeign(style, bytes)) return native;
   const body = native.parsed();
   const cleaned = CLEANERS[style](body);
   return cleaned === body ? native : { kind: 'rewritten', body: cleaned };
 }
+
+const mayBeForeign = (style: TextStyle, bytes: Buffer): boolean =>
+  (REASONING[style].standIn(bytes) && SIGNS.standIn(bytes)) || (style === 'responses' && holdsOwnId(bytes));
 
 /** The same body when nothing in it is foreign. */
 type Cleaner = (body: JsonObject) => JsonObject;
@@ -83,8 +99,12 @@ function withOwnProof(item: JsonObject, style: TextStyle, field: string): JsonOb
   return proof === undefined ? undefined : { ...item, [field]: proof };
 }
 
-const cleanItem = (item: JsonObject): JsonObject | undefined =>
-  item['type'] === 'reasoning' ? withOwnProof(item, 'responses', 'encrypted_content') : item;
+function cleanItem(item: JsonObject): JsonObject | undefined {
+  if (item['type'] !== 'reasoning') return item;
+  const { id, encrypted_content: proof } = item;
+  if (typeof proof === 'string') return withOwnProof(item, 'responses', 'encrypted_content');
+  return typeof id === 'string' && OWN_ID.test(id) ? undefined : item;
+}
 
 function cleanBlock(block: JsonObject): JsonObject | undefined {
   if (block['type'] === 'thinking') return withOwnProof(block, 'messages', 'signature');

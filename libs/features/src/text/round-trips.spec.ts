@@ -12,6 +12,7 @@ import {
   type TextStyle,
   type UserPart,
 } from '#contracts';
+import { wellFormedJson } from '#platform';
 import { PROTOCOL_CODECS } from '#providers';
 import { chatStyle } from './chat/chat-style.js';
 import { geminiEventStyle } from './gemini/gemini-style.js';
@@ -73,6 +74,9 @@ const LEAST: TextRequest = {
 const written = (protocol: TextStyle, request: Partial<TextRequest>): JsonObject =>
   PROTOCOL_CODECS[protocol].write({ ...LEAST, ...request }, 'm', { marksPromptCache: false });
 
+/** The body as its bytes say it. */
+const sent = (body: JsonObject): JsonObject => JSON.parse(wellFormedJson(JSON.stringify(body))) as JsonObject;
+
 /** The body in which a client of the style has the conversation, the answers as the gateway gave them. */
 function bodyOf(style: TextStyle, { system, rounds }: Conversation): JsonObject {
   const { turns, replayed } = STYLES[style];
@@ -117,7 +121,17 @@ function roundsOf({ turns }: Pick<TextRequest, 'turns'>): Round[] {
   return rounds;
 }
 
-const joined = (texts: readonly string[]): string => texts.join('').replaceAll(/\s+/g, '');
+const joined = (texts: readonly string[]): string => sendable(texts.join('').replaceAll(/\s+/g, ''));
+
+/** The text as it is sent where it is translated. */
+const sendable = (text: string): string => text.toWellFormed().replaceAll('\0', '\uFFFD');
+
+const sendableStrings = (_key: string, value: unknown): unknown =>
+  typeof value === 'string' ? sendable(value) : value;
+
+/** The words of a reply, those that refuse too: on the way back they are a text. */
+const wordsOf = (parts: Round['answered']): string[] =>
+  parts.flatMap((part) => (part.type === 'text' || part.type === 'refusal' ? [part.text] : []));
 
 /** What any two interfaces can both say of a round, and in no finer order than the coarser of them has. */
 function heard({ said, answered }: Round) {
@@ -131,13 +145,15 @@ function heard({ said, answered }: Round) {
     media: sources.toSorted(),
     results: results.map(({ callId, content, isError }) => {
       const text = joined(content.flatMap((part) => (part.type === 'text' ? [part.text] : []))).replaceAll(
-        '[picturebelow]',
+        '[imagebelow]',
         '',
       );
       return [callId, text.replace(/^Error:/, ''), isError || text.startsWith('Error:')] as const;
     }),
-    answered: joined(answered.flatMap((part) => (part.type === 'text' ? [part.text] : []))),
-    calls: answered.flatMap((part) => (part.type === 'call' ? [[part.id, part.name, JSON.parse(part.arguments)]] : [])),
+    answered: joined(wordsOf(answered)),
+    calls: answered.flatMap((part) =>
+      part.type === 'call' ? [[part.id, part.name, argumentsIn(part.arguments)]] : [],
+    ),
   };
 }
 
@@ -154,10 +170,19 @@ function thoughts({ answered }: Round, style: TextStyle, protocol: TextStyle): r
     // In a chat message there is one text, so that of several texts that are proven each for itself one proof is left.
     if (style === 'chat' && protocol === 'gemini' && answered[place + 1]?.type !== 'call') return [];
     const proof = protocol === 'chat' ? '' : (part.signature ?? '').replace(/^\w+:/, '');
-    return [[protocol === 'gemini' ? '' : part.text, proof] as const];
+    return [[protocol === 'gemini' ? '' : sendable(part.text), proof] as const];
   });
   return proven.toSorted((one, other) => one.join(' ').localeCompare(other.join(' ')));
 }
+
+/** Whether reasoning leads to a text without words, of which a chat message has no trace, so that its proof may move. */
+const provesNothing = ({ answered }: Round): boolean =>
+  answered.some(({ type }, place) => {
+    const next = answered[place + 1];
+    return type === 'reasoning' && next?.type === 'text' && next.text.trim() === '';
+  });
+
+const argumentsIn = (json: string): unknown => JSON.parse(JSON.stringify(JSON.parse(json), sendableStrings));
 
 const PAIRS = TEXT_STYLES.flatMap((style) => TEXT_STYLES.map((protocol) => [style, protocol] as const));
 
@@ -166,19 +191,20 @@ describe('A conversation keeps every part that both ends can say', () => {
     fc.assert(
       fc.property(conversations(protocol), (conversation) => {
         const { rounds, system } = conversation;
+        const isLoose = style === 'chat' && protocol === 'gemini';
+        const proofs = (read: readonly Round[]) =>
+          read.map((round, place) =>
+            isLoose && rounds[place] && provesNothing(rounds[place]) ? [] : thoughts(round, style, protocol),
+          );
         const request = read(style, bodyOf(style, conversation));
         expect(roundsOf(request).map(heard)).toEqual(rounds.map(heard));
-        expect(roundsOf(request).map((round) => thoughts(round, style, protocol))).toEqual(
-          rounds.map((round) => thoughts(round, style, protocol)),
-        );
-        const told = read(protocol, written(protocol, request));
+        expect(proofs(roundsOf(request))).toEqual(proofs(rounds));
+        const told = read(protocol, sent(written(protocol, request)));
         expect(joined(told.system)).toBe(joined(system));
         expect(roundsOf(told).map(heard)).toEqual(rounds.map(heard));
-        expect(roundsOf(told).map((round) => thoughts(round, style, protocol))).toEqual(
-          rounds.map((round) => thoughts(round, style, protocol)),
-        );
+        expect(proofs(roundsOf(told))).toEqual(proofs(rounds));
       }),
-      { numRuns: 30 },
+      { numRuns: 1000 },
     );
   });
 });

@@ -158,7 +158,7 @@ describe('A content-generation stream', () => {
     );
   });
 
-  it('counts thoughts beside the output, and pictures apart', () => {
+  it('counts thoughts beside the output, and images apart', () => {
     expect(
       geminiAnswer({ blocks: [], finish: { type: 'finish', reason: 'stop', usage: USAGE } }, 'm', 'r'),
     ).toMatchObject({

@@ -85,6 +85,18 @@ describe('TextRouter', () => {
     },
   );
 
+  it('asks first where a conversation goes on, and the others when that upstream fails or is no more', async () => {
+    const first = new ScriptedVendor('first');
+    const second = new ScriptedVendor('second');
+    const ask = async (goesOnAt: string): Promise<string> => {
+      const vendors = [[first, { priority: 0 }] as const, [second, { priority: 1 }] as const];
+      return (await router(vendors, undefined, { goesOnAt }).call()).upstreamId;
+    };
+    expect([await ask('second'), await ask('first'), await ask('gone')]).toEqual(['second', 'first', 'first']);
+    second.failures.push('overloaded');
+    expect(await ask('second')).toBe('first');
+  });
+
   it('asks again after a pause while the budget of time lasts, then tells the last failure', async () => {
     const passing = new ScriptedVendor('passing', ['overloaded', 'overloaded']);
     const { clock, call } = router([[passing, {}]]);

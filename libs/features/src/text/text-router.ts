@@ -1,6 +1,15 @@
-import { ERRORS, GatewayError, type TextCall, type TextReply, type TextStyle, type UnpricedUse } from '#contracts';
+import {
+  type ErrorCode,
+  ERRORS,
+  GatewayError,
+  type TextCall,
+  type TextReply,
+  type TextStyle,
+  type UnpricedUse,
+} from '#contracts';
 import { type Clock, logger, observeUpstream } from '#platform';
 import { type TextRoute, type TextUpstream, type TextUpstreams, toolsLeftOut } from './text-upstreams.js';
+import type { TextCalls } from './text-calls.js';
 import { type Admission, FREELY, type UpstreamHealth } from './upstream-health.js';
 
 const log = logger('text');
@@ -27,10 +36,29 @@ export interface RoutedReply {
 /** Everything of a call that does not depend on the upstream, and whose it is. */
 export interface RoutableCall extends Omit<TextCall, 'upstreamModel'> {
   readonly accountId: string;
+  /** The id of the upstream that is asked first, because it knows the conversation already. */
+  readonly goesOnAt?: string | undefined;
 }
 
 /** Upstreams that failed this request already: however often it asks, each counts one failure. */
 type Failed = Set<TextUpstream>;
+
+const firstAt = (routes: readonly TextRoute[], upstreamId: string | undefined): readonly TextRoute[] => {
+  const known =
+    upstreamId === undefined ? undefined : routes.find(({ upstream }) => upstream.provider.id === upstreamId);
+  return known ? [known, ...routes.filter((route) => route !== known)] : routes;
+};
+
+/** Failures that callers are told to wait for. */
+const PASSING: ReadonlySet<ErrorCode> = new Set(['rate_limit_exceeded', 'overloaded']);
+
+/** Counts how calls ended. */
+export type CallCount = Pick<TextCalls, 'ended'>;
+const UNCOUNTED: CallCount = { ended: () => undefined };
+
+/** A failure that is the upstream's own. */
+const faultIn = (failure: GatewayError | undefined): GatewayError | undefined =>
+  failure && ERRORS[failure.code].retryable ? failure : undefined;
 
 /** A request no other upstream would take either is told to the caller at once. */
 const mayWorkElsewhere = (error: GatewayError): boolean =>
@@ -45,10 +73,21 @@ export class TextRouter {
   readonly #health: UpstreamHealth;
   readonly #clock: Clock;
   readonly #retryBudgetMs: number;
+  readonly #calls: CallCount;
 
-  /** @param retryBudgetMs how long a request may look for an upstream that works. */
-  constructor(upstreams: TextUpstreams, health: UpstreamHealth, clock: Clock, retryBudgetMs: number) {
+  /**
+   * @param retryBudgetMs how long a request may look for an upstream that works.
+   * @param calls is told how each call ended.
+   */
+  constructor(
+    upstreams: TextUpstreams,
+    health: UpstreamHealth,
+    clock: Clock,
+    retryBudgetMs: number,
+    calls: CallCount = UNCOUNTED,
+  ) {
     this.#retryBudgetMs = retryBudgetMs;
+    this.#calls = calls;
     this.#upstreams = upstreams;
     this.#health = health;
     this.#clock = clock;
@@ -84,7 +123,7 @@ export class TextRouter {
 
   /** Asks each upstream of the model once; the error of the last when none replied. */
   async #askAll(call: RoutableCall, failed: Failed, signal: AbortSignal): Promise<RoutedReply | GatewayError> {
-    const routes = this.#upstreams.routes(call.model, call.unpriced, call.style);
+    const routes = firstAt(this.#upstreams.routes(call.model, call.unpriced, call.style), call.goesOnAt);
     let last: GatewayError | undefined;
     for (const route of routes) {
       const admission = await this.#health.admits(route.upstream, call.accountId);
@@ -106,9 +145,9 @@ export class TextRouter {
     });
   }
 
-  /** A limit is never told without a time to wait: where the upstream named none, it is the cooldown it was sent to. */
+  /** Neither is told without a time to wait: where the upstream named none, it is the cooldown it was sent to. */
   #timed(error: GatewayError, { model, accountId }: RoutableCall): GatewayError {
-    if (error.code !== 'rate_limit_exceeded' || error.retryAfterMs !== undefined) return error;
+    if (!PASSING.has(error.code) || error.retryAfterMs !== undefined) return error;
     const retryAfterMs = this.#restOf(this.#upstreams.routes(model), accountId);
     return new GatewayError(error.code, error.publicMessage, { log: error.message, cause: error, retryAfterMs });
   }
@@ -129,34 +168,39 @@ export class TextRouter {
     const { upstream } = route;
     const { accountId } = call;
     const { provider } = upstream;
+    const startedAt = performance.now();
     try {
       const reply = await observeUpstream(provider.id, 'text', () =>
         provider.call({ upstreamModel: route.upstreamModel, ...call }, signal),
       );
+      const tookMs = performance.now() - startedAt;
       this.#health.answered(upstream, accountId, admission);
-      if (!call.stream) this.#health.completed(upstream, accountId);
+      if (!call.stream) this.#completed(upstream, accountId, tookMs);
       return {
         reply,
         upstreamId: provider.id,
         toolsLeftOut: call.unpriced ? toolsLeftOut(route, call.unpriced, call.style) : [],
-        ended: (failure) => this.#ended(upstream, accountId, failed, failure),
+        ended: (failure) => {
+          if (call.stream) this.#calls.ended(provider.id, tookMs, faultIn(failure));
+          this.#ended(upstream, accountId, failed, failure);
+        },
       };
     } catch (error) {
       const isTold = !signal.aborted && error instanceof GatewayError && ERRORS[error.code].retryable;
+      if (isTold) this.#calls.ended(provider.id, performance.now() - startedAt, error);
       if (isTold && !failed.has(upstream)) {
         failed.add(upstream);
         this.#health.failed(upstream, accountId, error, admission);
       } else this.#health.released(admission);
       if (signal.aborted || !(error instanceof GatewayError) || !mayWorkElsewhere(error)) throw error;
-      log.warn('upstream.failed', {
-        requestId: call.requestId,
-        upstream: provider.id,
-        model: call.model,
-        code: error.code,
-        detail: error.message,
-      });
+      logFailure(call, provider.id, error);
       return error;
     }
+  }
+
+  #completed(upstream: TextUpstream, accountId: string, tookMs: number): void {
+    this.#health.completed(upstream, accountId);
+    this.#calls.ended(upstream.provider.id, tookMs);
   }
 
   /** A reply that breaks in its middle is a failure like one that never begins. */
@@ -168,3 +212,9 @@ export class TextRouter {
     }
   }
 }
+
+const logFailure = (
+  { requestId, model }: RoutableCall,
+  upstream: string,
+  { code, message: detail }: GatewayError,
+): void => log.warn('upstream.failed', { requestId, upstream, model, code, detail });

@@ -133,7 +133,7 @@ export class TextStream {
     this.#heldUpMs += performance.now() - since;
   }
 
-  /** Reads for nobody, but not for ever. */
+  /** Reads for nobody, but not forever. */
   #readOn(bytes: number): void {
     this.#bytesLeft += bytes;
     if (this.#bytesLeft > this.#parts.maxBytesLeft) this.#parts.caller.stop();

@@ -45,7 +45,7 @@ export interface TextStyleCodec<Body> {
   /**
    * The body for an upstream of the same style; `bytes` as they are unless something in them is the gateway's own.
    *
-   * @param bytes undefined when `body` is no longer what the caller sent, so that it must be written anew.
+   * @param bytes undefined when `body` is no longer what the caller sent, so that it must be written again.
    * @param limit the most output the hold covers, to be added; undefined when the caller set a limit.
    */
   native(body: Body, bytes: Uint8Array | undefined, limit: number | undefined): NativeBody;

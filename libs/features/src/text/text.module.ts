@@ -10,6 +10,12 @@ import { createCooldowns, Cooldowns, ForwardedUrls, signals, systemClock } from 
 import { loadTokenCounter, type OpenTextProviders } from '#providers';
 import { PLATFORM, type Platform } from '#runtime';
 import { FileSearch } from '../file-search/file-search.js';
+import { MeaningSearch } from '../file-search/vectors/meaning-search.js';
+import { PassageEmbedder } from '../file-search/vectors/passage-embedder.js';
+import { PassageVectors } from '../file-search/vectors/passage-vectors.js';
+import { TEXT_EMBEDDER } from '../file-search/vectors/text-embedder.js';
+import { Loop } from '../tasks/run/loop.js';
+import { MeteredEmbedder } from './embeddings/metered-embedder.js';
 import { FileSearchModule } from '../file-search/file-search.module.js';
 import { Reservations } from '../billing/ledger/reservations.js';
 import { LedgerModule } from '../billing/ledger/ledger.module.js';
@@ -21,6 +27,7 @@ import { EmbeddingsService } from './embeddings/embeddings.service.js';
 import { ItemStore } from './item-store.js';
 import { HostedTools } from './hosted-tools/hosted-tools.js';
 import { LedgerTextBilling } from './ledger-text-billing.js';
+import { TextCalls } from './text-calls.js';
 import { TextRouter } from './text-router.js';
 import { TextService } from './text.service.js';
 import { OPEN_PROVIDERS } from './text-tokens.js';
@@ -28,9 +35,14 @@ import { TextUpstreams } from './text-upstreams.js';
 import { UpstreamHealth } from './upstream-health.js';
 import { UpstreamRegistry } from './upstream-registry.js';
 
+/** How often files that wait for vectors are looked for, in milliseconds. */
+const VECTORS_MS = 1_000;
+
 /** Knows the upstreams before the first request; settles what is left and closes their connections after the last. */
 @Injectable()
 class TextLifetime implements OnModuleInit, OnModuleDestroy {
+  private readonly vectors = new Loop('file-vectors', VECTORS_MS, () => this.embedder.embedNext());
+
   constructor(
     private readonly text: TextService,
     private readonly embeddings: EmbeddingsService,
@@ -39,17 +51,22 @@ class TextLifetime implements OnModuleInit, OnModuleDestroy {
     private readonly cooldowns: Cooldowns,
     private readonly upstreams: TextUpstreams,
     private readonly health: UpstreamHealth,
+    private readonly embedder: PassageEmbedder,
+    private readonly calls: TextCalls,
     @Inject(PLATFORM) private readonly platform: Platform,
   ) {}
 
   async onModuleInit(): Promise<void> {
     await this.registry.start();
     this.platform.metrics.add({ name: 'upstreams', collect: () => this.showResting() });
+    if (this.platform.config.files.FILE_EMBEDDING_MODEL !== undefined) this.vectors.start();
   }
 
   async onModuleDestroy(): Promise<void> {
+    await this.vectors.stop();
     await Promise.all([this.text.close(), this.embeddings.close()]);
     await this.reservations.close();
+    await this.calls.write();
     await Promise.all([this.registry.close(), this.cooldowns.close()]);
   }
 
@@ -71,9 +88,15 @@ class TextLifetime implements OnModuleInit, OnModuleDestroy {
     Reservations,
     EmbeddingsRouter,
     EmbeddingsService,
+    FileSearch,
     ItemStore,
     LedgerTextBilling,
+    MeaningSearch,
+    MeteredEmbedder,
     ModelsOnSale,
+    PassageEmbedder,
+    PassageVectors,
+    TextCalls,
     TextLifetime,
     UpstreamHealth,
     UpstreamRegistry,
@@ -86,10 +109,15 @@ class TextLifetime implements OnModuleInit, OnModuleDestroy {
     {
       // Chooses the clock, and from the settings of the upstreams how long failed ones are asked again.
       provide: TextRouter,
-      inject: [TextUpstreams, UpstreamHealth, OPEN_PROVIDERS],
-      useFactory: (upstreams: TextUpstreams, health: UpstreamHealth, { retryBudgetMs }: OpenTextProviders) =>
-        new TextRouter(upstreams, health, systemClock, retryBudgetMs),
+      inject: [TextUpstreams, UpstreamHealth, OPEN_PROVIDERS, TextCalls],
+      useFactory: (
+        upstreams: TextUpstreams,
+        health: UpstreamHealth,
+        { retryBudgetMs }: OpenTextProviders,
+        calls: TextCalls,
+      ) => new TextRouter(upstreams, health, systemClock, retryBudgetMs, calls),
     },
+    { provide: TEXT_EMBEDDER, useExisting: MeteredEmbedder },
     {
       // Chooses the clock, the tokenizer, and from the configuration whose URLs an upstream may fetch, and what the gateway
       // runs itself within which bounds.
@@ -118,7 +146,9 @@ class TextLifetime implements OnModuleInit, OnModuleDestroy {
   exports: [
     Cooldowns,
     EmbeddingsService,
+    FileSearch,
     ModelsOnSale,
+    TextCalls,
     TextService,
     TextUpstreams,
     ItemStore,

@@ -224,6 +224,7 @@ export class TextService {
     const routes = this.#router.expectModel(model, uses.unpriced, codec.style);
     const resolvesNames = routes.some(({ upstream }) => upstream.fetchesUrls);
     if (uses.urls.length > 0) await checkRequestUrls(this.#urls, uses.urls, resolvesNames);
+    if (plan) await this.#hosted.expectStores(plan, caller.accountId);
     return { uses, plan };
   }
 

@@ -15,8 +15,9 @@ import { geminiEventStyle } from './gemini/gemini-style.js';
 import { messagesStyle } from './messages/messages-style.js';
 import { responsesStyle } from './responses/responses-style.js';
 import { CHAT_EXAMPLES } from './testing/chat-examples.js';
+import { PROOF } from './testing/reasoning-examples.js';
 import type { Example } from './testing/translation-example.js';
-import { PROOF, TRANSLATION_EXAMPLES } from './testing/translation-examples.js';
+import { TRANSLATION_EXAMPLES } from './testing/translation-examples.js';
 import type { TextStyleCodec } from './text-style-codec.js';
 import { ASKED_PROTOCOLS, type Translation, TRANSLATED_FEATURES } from './translations.js';
 

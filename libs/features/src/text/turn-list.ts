@@ -1,4 +1,13 @@
-import { GatewayError, type AssistantPart, type ImagePart, type TextPart, type Turn, type UserPart } from '#contracts';
+import {
+  GatewayError,
+  type AssistantPart,
+  type ImagePart,
+  type ResultPart,
+  type TextPart,
+  type Turn,
+  type UserPart,
+} from '#contracts';
+import { unpackResults } from './hosted-tools/carried-results.js';
 
 interface Result {
   readonly callId: string;
@@ -11,20 +20,27 @@ export class TurnList {
   readonly #system: string[] = [];
   readonly #turns: { role: Turn['role']; parts: (UserPart | AssistantPart)[] }[] = [];
   readonly #callNames = new Map<string, string>();
+  /** What the gateway's own tools came to in the assistant's last turn; it stands behind that. */
+  #carried: ResultPart[] = [];
 
   /** What the system says: in front of the conversation while it has no turn, and then where it stands. */
   system(text: string): void {
+    this.#answerCarried();
     if (this.#turns.length === 0) this.#system.push(text);
     else this.#turns.push({ role: 'system', parts: [{ type: 'text', text }] });
   }
 
   /** Neighbouring user parts stay apart from results, which have a form of their own in most protocols. */
   user(parts: readonly UserPart[]): void {
-    if (parts.length > 0) this.#turns.push({ role: 'user', parts: [...parts] });
+    if (parts.length === 0) return;
+    this.#answerCarried();
+    this.#turns.push({ role: 'user', parts: [...parts] });
   }
 
   /** Neighbouring assistant parts are one turn: text and the calls it ends in belong together. */
-  assistant(parts: readonly AssistantPart[]): void {
+  assistant(sent: readonly AssistantPart[]): void {
+    const { said: parts, results } = unpackResults(sent);
+    this.#carried.push(...results);
     if (parts.length === 0) return;
     for (const part of parts) if (part.type === 'call') this.#callNames.set(part.id, part.name);
     const last = this.#turns.at(-1);
@@ -45,10 +61,8 @@ export class TurnList {
       throw new GatewayError('invalid_parameter', `${param} answers a tool call that no earlier turn makes.`, {
         param,
       });
-    const last = this.#turns.at(-1);
-    const part: UserPart = { type: 'result', name, ...result };
-    if (last?.role === 'user' && last.parts.every((other) => other.type === 'result')) last.parts.push(part);
-    else this.#turns.push({ role: 'user', parts: [part] });
+    this.#answerCarried();
+    this.#addResult({ type: 'result', name, ...result });
   }
 
   /** The calls with this function name that no result has answered yet, oldest first. */
@@ -62,7 +76,18 @@ export class TurnList {
 
   /** The conversation, and what the system says in front of it. */
   conversation(): { readonly system: readonly string[]; readonly turns: readonly Turn[] } {
+    this.#answerCarried();
     return { system: this.#system, turns: this.#turns as readonly Turn[] };
+  }
+
+  #addResult(part: ResultPart): void {
+    const last = this.#turns.at(-1);
+    if (last?.role === 'user' && last.parts.every((other) => other.type === 'result')) last.parts.push(part);
+    else this.#turns.push({ role: 'user', parts: [part] });
+  }
+
+  #answerCarried(): void {
+    for (const part of this.#carried.splice(0)) this.#addResult(part);
   }
 }
 

@@ -92,7 +92,7 @@ describe('UpstreamHealth', () => {
     expect(await isOpen(health)).toBe(true);
   });
 
-  it('counts failures in a row: one reply that came to its end begins anew, one that only began does not', async () => {
+  it('counts failures in a row: one reply that came to its end begins again, one that only began does not', async () => {
     const { health } = watch();
     fail(health, 2);
     health.answered(a, ADA, FREELY);
@@ -120,7 +120,7 @@ describe('UpstreamHealth', () => {
     expect(await isOpen(health)).toBe(true);
   });
 
-  it('begins anew for an upstream whose settings were changed', () => {
+  it('begins again for an upstream whose settings were changed', () => {
     const { health } = watch();
     fail(health, 3);
     expect(health.admits({ ...a, healthName: 'a@changed' }, ADA)).toBe(FREELY);

@@ -193,7 +193,7 @@ export class UpstreamHealth {
     return { probes };
   }
 
-  /** By name, those whose cooldown is still the one they were claimed for: somebody may have let it cool down anew meanwhile. */
+  /** By name, those whose cooldown is still the one they were claimed for: somebody may have let it cool down again meanwhile. */
   #heldProbes({ probes }: Admission): ReadonlyMap<string, Probe> {
     return new Map(probes.filter((probe) => this.#cooldowns.holds(probe)).map((probe) => [probe.name, probe]));
   }

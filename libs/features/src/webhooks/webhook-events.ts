@@ -1,5 +1,5 @@
 /** What endpoints can be told about. A test call has a type of its own and always arrives. */
-export const WEBHOOK_EVENTS = ['task.completed', 'task.failed', 'task.cancelled'] as const;
+export const WEBHOOK_EVENTS = ['task.completed', 'task.failed', 'task.cancelled', 'balance.low'] as const;
 export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number];
 
 /** The type of a test call. */

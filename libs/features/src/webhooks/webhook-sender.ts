@@ -52,7 +52,7 @@ const RESTING = {
   longest: 600,
   /** A delivery to a resting receiver is given up at this age: a little more than all attempts would take. */
   givenUpAfter: 28 * 3_600,
-  /** A receiver that nothing was sent to for so long begins anew. */
+  /** A receiver that nothing was sent to for so long begins again. */
   forgottenAfter: 48 * 3_600,
 } as const;
 const FORGET_EVERY_MS = 600_000;
@@ -70,7 +70,7 @@ interface Outcome {
 
 /**
  * Sends webhooks: at least once each, under a stable id, signed by every secret that is in force. Each attempt goes
- * through the safe fetcher, which judges the address anew.
+ * through the safe fetcher, which judges the address again.
  */
 export class WebhookSender {
   private readonly calls = new ReceiverCalls();

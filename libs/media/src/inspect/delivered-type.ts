@@ -17,7 +17,7 @@ const TYPES: readonly (readonly [fits: (beginning: Buffer) => boolean, type: str
 ];
 
 /**
- * The content type of a picture or film by its first `TYPE_BYTES` bytes, whatever its sender calls it. Undefined: it is
+ * The content type of an image or video by its first `TYPE_BYTES` bytes, whatever its sender calls it. Undefined: it is
  * neither.
  */
 export const deliveredType = (beginning: Buffer): string | undefined => TYPES.find(([fits]) => fits(beginning))?.[1];

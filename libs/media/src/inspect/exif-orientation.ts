@@ -6,7 +6,7 @@ const DIRECTORY_ENTRY_BYTES = 12;
 /** How many entries of the first directory are looked at; cameras write a dozen. */
 const MAX_ENTRIES = 64;
 
-/** True for the EXIF orientations that show a picture turned by a quarter: 5 to 8. */
+/** True for the EXIF orientations that show an image turned by a quarter: 5 to 8. */
 export const turnsSideways = (orientation: number): boolean => orientation >= 5;
 
 /** The orientation, 1 to 8, from the body of a JPEG's APP1 segment; nothing when it holds none. */

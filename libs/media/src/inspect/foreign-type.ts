@@ -1,17 +1,17 @@
 /** Types that users often give by mistake, told by their first bytes; the words continue "the file is …". */
 const SIGNATURES: readonly (readonly [bytes: string, name: string])[] = [
   ['%PDF-', 'a PDF document'],
-  ['\u001aE\u00df\u00a3', 'a WebM or Matroska film'],
+  ['\u001aE\u00df\u00a3', 'a WebM or Matroska video'],
   ['OggS', 'an Ogg file'],
   ['fLaC', 'a FLAC file'],
-  ['II*\0', 'a TIFF picture'],
-  ['MM\0*', 'a TIFF picture'],
+  ['II*\0', 'a TIFF image'],
+  ['MM\0*', 'a TIFF image'],
   ['PK\u0003\u0004', 'a ZIP archive'],
   ['\u001f\u008b', 'gzip data'],
 ];
 
 const PATTERNS: readonly (readonly [pattern: RegExp, name: string])[] = [
-  [/^RIFF.{4}AVI /s, 'an AVI film'],
+  [/^RIFF.{4}AVI /s, 'an AVI video'],
   [/^\s*<(?:!doctype html|html|head|body)/i, 'a web page'],
   [/^\s*(?:<\?xml[^>]*>\s*)?(?:<!--[^>]*>\s*)?<svg/i, 'an SVG drawing'],
   [/^\s*[[{]/, 'text or JSON'],

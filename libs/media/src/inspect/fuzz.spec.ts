@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import {
   atBest,
-  filmSample,
+  videoSample,
   gifSample,
   id3Sample,
   jpegSample,
@@ -44,7 +44,7 @@ const SEEDS: readonly Buffer[] = [
   gifSample({ width: 10, height: 10 }),
   webpSample({ width: 10, height: 10 }),
   jpegSample({ width: 10, height: 10, orientation: 6 }),
-  filmSample(),
+  videoSample(),
   wavSample({ soundBytes: 100 }),
   mp3Sample([32, 64, 32, 320]),
   Buffer.concat([id3Sample(50), mp3Sample([32, 32])]),
@@ -54,7 +54,7 @@ const SEEDS: readonly Buffer[] = [
 function mutated(random: () => number): Buffer {
   const pick = (count: number): number => Math.floor(random() * count);
   const file = Buffer.from(SEEDS[pick(SEEDS.length)] ?? Buffer.alloc(0));
-  // Most structure stands at the front, and for films at the end.
+  // Most structure stands at the front, and for videos at the end.
   const place = (): number => (random() < 0.7 ? pick(Math.min(file.length, 1_500)) : pick(file.length));
   for (let changes = 1 + pick(6); changes > 0; changes -= 1) {
     const offset = place();

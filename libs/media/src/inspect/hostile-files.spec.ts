@@ -1,6 +1,6 @@
 import { deflateSync } from 'node:zlib';
 import {
-  filmSample,
+  videoSample,
   id3Sample,
   isoBox,
   jpegSample,
@@ -55,8 +55,8 @@ class CountedSource extends BlockSource {
 const HUGE = 0xffff_ffff;
 const TAIL = isoBox('mdat', Buffer.alloc(64));
 
-/** A header of a fragmented film and one fragment whose run claims so many samples. */
-function fragmentedFilm(samples: number, fragments = 1): Buffer {
+/** A header of a fragmented video and one fragment whose run claims so many samples. */
+function fragmentedVideo(samples: number, fragments = 1): Buffer {
   const header = isoBox('tfhd', longs(0x02_00_08, 1, 512));
   const run = isoBox('trun', longs(0, samples));
   const fragment = Buffer.concat([
@@ -84,24 +84,24 @@ const CMOV = isoBox(
   isoBox('cmvd', longs(5e7), deflateSync(Buffer.alloc(5e7))),
 );
 
-/** What each file claims, and what the reader must say about it. Most of them stop common media libraries for ever. */
+/** What each file claims, and what the reader must say about it. Most of them stop common media libraries forever. */
 const HOSTILE: readonly (readonly [claim: string, file: () => Buffer, expected: object])[] = [
   [
     '4 billion samples in one run of the length table',
-    () => filmSample({ sampleTable: longs(1, HUGE, 1) }),
+    () => videoSample({ sampleTable: longs(1, HUGE, 1) }),
     { durationSeconds: HUGE / 1_000 },
   ],
   [
     '4 billion runs in the length table',
-    () => filmSample({ sampleTable: longs(HUGE, 5, 1_000) }),
+    () => videoSample({ sampleTable: longs(HUGE, 5, 1_000) }),
     { durationSeconds: 5 },
   ],
-  ['a clock of 0 units a second', () => filmSample({ timescale: 0 }), { code: 'malformed' }],
-  ['4 billion samples in a fragment', () => fragmentedFilm(HUGE), { medium: 'video' }],
-  ['100 million samples in a fragment', () => fragmentedFilm(1e8), { medium: 'video' }],
-  ['100,000 fragments', () => fragmentedFilm(1, 100_000), { code: 'budget' }],
-  ['2,000 tracks', () => filmSample({ tracks: 2_000 }), { code: 'malformed' }],
-  ['a movie header of 3 MB', () => filmSample({ moreBoxes: [isoBox('free', Buffer.alloc(3e6))] }), { code: 'budget' }],
+  ['a clock of 0 units a second', () => videoSample({ timescale: 0 }), { code: 'malformed' }],
+  ['4 billion samples in a fragment', () => fragmentedVideo(HUGE), { medium: 'video' }],
+  ['100 million samples in a fragment', () => fragmentedVideo(1e8), { medium: 'video' }],
+  ['100,000 fragments', () => fragmentedVideo(1, 100_000), { code: 'budget' }],
+  ['2,000 tracks', () => videoSample({ tracks: 2_000 }), { code: 'malformed' }],
+  ['a movie header of 3 MB', () => videoSample({ moreBoxes: [isoBox('free', Buffer.alloc(3e6))] }), { code: 'budget' }],
   [
     'a movie header of 4 GB',
     () => Buffer.concat([mp4Brands(), longs(0xffff_fff0), Buffer.from('moov'), TAIL]),

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import {
-  filmSample,
+  videoSample,
   gifSample,
   id3Sample,
   isoBox,
@@ -21,13 +21,13 @@ const fixture = (name: string): Buffer => readFileSync(new URL(`fixtures/${name}
 
 describe('the header reader agrees with ffprobe', () => {
   it.each([
-    ['picture.png', 'png'],
+    ['image.png', 'png'],
     ['baseline.jpg', 'jpeg'],
-    ['picture.gif', 'gif'],
+    ['image.gif', 'gif'],
     ['lossy.webp', 'webp'],
     ['lossless.webp', 'webp'],
     ['extended.webp', 'webp'],
-  ])('about the picture %s', async (name, format) => {
+  ])('about the image %s', async (name, format) => {
     expect(await inspect(fixture(name))).toEqual({ medium: 'image', format, width: 100, height: 70 });
   });
 
@@ -40,7 +40,7 @@ describe('the header reader agrees with ffprobe', () => {
     ['one-index.mp4', { format: 'mp4', width: 96, height: 64, durationSeconds: 2.5, hasAudio: false }],
     ['index-per-fragment.mp4', { format: 'mp4', width: 96, height: 64, durationSeconds: 2.5, hasAudio: false }],
     ['quicktime.mov', { format: 'mov', width: 96, height: 64, durationSeconds: 2.5, hasAudio: false }],
-  ])('about the film %s', async (name, expected) => {
+  ])('about the video %s', async (name, expected) => {
     const { durationSeconds, ...rest } = expected;
     expect(await inspect(fixture(name))).toMatchObject({
       medium: 'video',
@@ -64,14 +64,14 @@ describe('the header reader agrees with ffprobe', () => {
   });
 
   it.each([
-    ['film.webm', 'is a WebM or Matroska film'],
-    ['sound-only.mp4', 'has no picture track'],
+    ['video.webm', 'is a WebM or Matroska video'],
+    ['sound-only.mp4', 'has no image track'],
   ])('that %s is none of the supported types', async (name, message) => {
     await expect(inspect(fixture(name))).rejects.toMatchObject({ code: 'unsupported', message });
   });
 });
 
-describe('pictures', () => {
+describe('images', () => {
   const SIZE = { width: 1_000, height: 700 };
 
   it.each([
@@ -122,9 +122,9 @@ describe('pictures', () => {
   });
 });
 
-describe('films', () => {
+describe('videos', () => {
   it('are measured by the samples that their header lists', async () => {
-    expect(await inspect(filmSample())).toMatchObject({ width: 640, height: 360, durationSeconds: 5 });
+    expect(await inspect(videoSample())).toMatchObject({ width: 640, height: 360, durationSeconds: 5 });
   });
 
   it('that lost their end are refused, wherever they were cut', async () => {
@@ -140,7 +140,7 @@ describe('films', () => {
   it('with a box that runs to the end of the file are read', async () => {
     const open = isoBox('mdat', Buffer.alloc(40));
     open.writeUInt32BE(0, 0);
-    expect(await inspect(Buffer.concat([filmSample(), open]))).toMatchObject({ durationSeconds: 5 });
+    expect(await inspect(Buffer.concat([videoSample(), open]))).toMatchObject({ durationSeconds: 5 });
   });
 });
 

@@ -26,7 +26,7 @@ const READERS: readonly (readonly [
 const BEGINNING_BYTES = 256;
 
 /**
- * Tells type, size and length of a picture, film or sound by its own bytes; names and content types do not count.
+ * Tells type, size and length of an image, video or sound by its own bytes; names and content types do not count.
  * Reads headers only and decodes nothing. Loops run over bytes that were read, never over counts that the file claims,
  * so a hostile file costs milliseconds.
  *
@@ -47,7 +47,7 @@ export async function inspectMedia(source: ByteSource): Promise<MediaHeader> {
 
 function sane(header: MediaHeader): MediaHeader {
   if (header.medium !== 'audio' && (header.width === 0 || header.height === 0))
-    throw malformed('its header names no picture size');
+    throw malformed('its header names no image size');
   if (header.medium !== 'image' && !(header.durationSeconds > 0 && Number.isFinite(header.durationSeconds)))
     throw malformed('its header names no length');
   return header;

@@ -3,7 +3,7 @@ import { type FieldError, GatewayError } from '#contracts';
 /** One referenced file and the rule it broke, worded for the caller; `param` is where it stands in the request. */
 export interface BrokenMediaRule {
   readonly param: string;
-  /** A sentence that names the rule and what was found: "the picture is 100x700 pixels; each side must be at least 128." */
+  /** A sentence that names the rule and what was found: "the image is 100x700 pixels; each side must be at least 128." */
   readonly rule: string;
 }
 

@@ -1,12 +1,12 @@
 import type { ByteSource } from './byte-source.js';
 import { type Box, BoxFields, readBoxHeader } from './iso-boxes.js';
-import type { FilmHeader } from './media-header.js';
+import type { VideoHeader } from './media-header.js';
 import { cutOff, malformed, MediaUnreadable } from './media-unreadable.js';
 import { fragmentTime } from './movie-fragment.js';
 import { joined, lengthOf, NO_TIME, type TimeSpan } from './time-span.js';
 import { isFragmented, type MovieHeader, readMovieHeader, type Track } from './movie-header.js';
 
-/** A movie header of an hour-long film has some hundred kilobytes. */
+/** A movie header of an hour-long video has some hundred kilobytes. */
 const MAX_MOVIE_HEADER_BYTES = 2 * 1024 * 1024;
 
 /** Headers of fragments and indexes are far smaller; larger ones are not worth reading. */
@@ -22,7 +22,7 @@ const FIRST_BOXES = new Set(['ftyp', 'moov', 'mdat', 'wide', 'free', 'skip', 'pn
 const QUICKTIME_BRAND = 'qt  ';
 const MP4_BRANDS = /^(?:isom|iso[2-9a]|mp4[12]|avc1|M4V |MSNV|dash|f4v |hvc1|av01|cmfc)$/;
 
-/** Brands of sound, still pictures and phone formats that share the container. */
+/** Brands of sound, still images and phone formats that share the container. */
 const OTHER_BRANDS = /^(?:M4A |M4B |heic|heix|mif1|msf1|avif|avis|3g)/;
 
 export const isIsoMedia = (beginning: Buffer): boolean => FIRST_BOXES.has(beginning.toString('latin1', 4, 8));
@@ -30,7 +30,7 @@ export const isIsoMedia = (beginning: Buffer): boolean => FIRST_BOXES.has(beginn
 /** What a walk over the top-level boxes found. */
 interface Layout {
   /** Files from before brands existed are QuickTime. */
-  format: FilmHeader['format'];
+  format: VideoHeader['format'];
   movie: Buffer | undefined;
   fragmented: boolean;
   /** The contents of the `moof` boxes that no index covers. */
@@ -40,20 +40,20 @@ interface Layout {
 }
 
 /**
- * Reads an MP4 or QuickTime film: a walk over the top-level boxes, wherever the movie header is, then the header itself,
- * and for fragmented films the index or the last fragments. Compressed movie headers are refused.
+ * Reads an MP4 or QuickTime video: a walk over the top-level boxes, wherever the movie header is, then the header itself,
+ * and for fragmented videos the index or the last fragments. Compressed movie headers are refused.
  */
-export async function readIsoMedia(source: ByteSource): Promise<FilmHeader> {
+export async function readIsoMedia(source: ByteSource): Promise<VideoHeader> {
   const layout = await walk(source);
   if (!layout.movie) throw malformed('it has no movie header');
   const movie = readMovieHeader(layout.movie);
-  const picture = movie.tracks.find(({ kind }) => kind === 'vide');
-  if (!picture) throw new MediaUnreadable('unsupported', 'has no picture track');
+  const image = movie.tracks.find(({ kind }) => kind === 'vide');
+  if (!image) throw new MediaUnreadable('unsupported', 'has no image track');
   const durationSeconds = Math.max(trackSeconds(movie.tracks), await fragmentSeconds(source, layout, movie));
   return {
     medium: 'video',
     format: layout.format,
-    ...shownSize(picture),
+    ...shownSize(image),
     durationSeconds,
     hasAudio: movie.tracks.some(({ kind }) => kind === 'soun'),
   };
@@ -96,7 +96,7 @@ async function readWhole(source: ByteSource, box: Box, maxBytes: number): Promis
   return source.read(box.start, box.end);
 }
 
-function formatOf(brands: Buffer): FilmHeader['format'] {
+function formatOf(brands: Buffer): VideoHeader['format'] {
   const major = brands.toString('latin1', 0, 4);
   if (major === QUICKTIME_BRAND) return 'mov';
   // Compatible brands stand behind the major brand and its version.
@@ -106,7 +106,7 @@ function formatOf(brands: Buffer): FilmHeader['format'] {
   if (!OTHER_BRANDS.test(major) && all.some((brand) => MP4_BRANDS.test(brand))) return 'mp4';
   throw new MediaUnreadable(
     'unsupported',
-    `is neither an MP4 nor a QuickTime film (its brand is ${JSON.stringify(major)})`,
+    `is neither an MP4 nor a QuickTime video (its brand is ${JSON.stringify(major)})`,
   );
 }
 

@@ -1,9 +1,9 @@
 import type { ByteSource } from './byte-source.js';
 import { exifOrientation, turnsSideways } from './exif-orientation.js';
-import type { PictureHeader } from './media-header.js';
+import type { ImageHeader } from './media-header.js';
 import { malformed } from './media-unreadable.js';
 
-/** Real pictures have a few dozen segments before the frame header, even with a colour profile in many parts. */
+/** Real images have a few dozen segments before the frame header, even with a colour profile in many parts. */
 const MAX_SEGMENTS = 1_024;
 
 /** How much of an EXIF segment is looked at; the orientation stands in its first directory. */
@@ -15,7 +15,7 @@ export const isJpeg = (beginning: Buffer): boolean =>
   beginning[0] === 0xff && beginning[1] === 0xd8 && beginning[2] === 0xff;
 
 /** Walks the segments of a JPEG to its frame header, taking the EXIF orientation on the way. */
-export async function readJpeg(source: ByteSource): Promise<PictureHeader> {
+export async function readJpeg(source: ByteSource): Promise<ImageHeader> {
   let position = 2;
   let orientation = 1;
   for (let count = 0; count < MAX_SEGMENTS; count += 1) {
@@ -55,7 +55,7 @@ const endsHeader = (marker: number): boolean => marker >= 0xd8 && marker <= 0xda
 const isFrameHeader = (marker: number): boolean =>
   marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc;
 
-function shown(width: number, height: number, orientation: number): PictureHeader {
+function shown(width: number, height: number, orientation: number): ImageHeader {
   const size = turnsSideways(orientation) ? { width: height, height: width } : { width, height };
   return { medium: 'image', format: 'jpeg', ...size };
 }

@@ -1,20 +1,20 @@
 import type { MediaFormat } from '#contracts';
 
-/** What a picture's header says. Sides in pixels as shown, with the EXIF orientation applied; each at least 1. */
-export interface PictureHeader {
+/** What an image's header says. Sides in pixels as shown, with the EXIF orientation applied; each at least 1. */
+export interface ImageHeader {
   readonly medium: 'image';
   readonly format: Extract<MediaFormat, 'png' | 'jpeg' | 'webp' | 'gif'>;
   readonly width: number;
   readonly height: number;
 }
 
-/** What a film's header says. Sides in pixels as shown, rotation applied, pixels taken as square. */
-export interface FilmHeader {
+/** What a video's header says. Sides in pixels as shown, rotation applied, pixels taken as square. */
+export interface VideoHeader {
   readonly medium: 'video';
   readonly format: Extract<MediaFormat, 'mp4' | 'mov'>;
   readonly width: number;
   readonly height: number;
-  /** Length of the longest picture or sound track after edits; above 0. */
+  /** Length of the longest image or sound track after edits; above 0. */
   readonly durationSeconds: number;
   readonly hasAudio: boolean;
 }
@@ -28,4 +28,4 @@ export interface SoundHeader {
 }
 
 /** What the header of a file says. Headers can lie: good for limits, never for billing. */
-export type MediaHeader = PictureHeader | FilmHeader | SoundHeader;
+export type MediaHeader = ImageHeader | VideoHeader | SoundHeader;

@@ -1,19 +1,19 @@
 import { type Box, BoxFields, childBoxes, findBox, requireBox } from './iso-boxes.js';
 import { malformed } from './media-unreadable.js';
 
-/** Real films have a handful. */
+/** Real videos have a handful. */
 const MAX_TRACKS = 32;
 
-/** One track of a film. */
+/** One track of a video. */
 export interface Track {
   readonly id: number;
-  /** `vide` for pictures, `soun` for sound; anything else does not matter here. */
+  /** `vide` for images, `soun` for sound; anything else does not matter here. */
   readonly kind: string;
   /** Units of its clock in one second. */
   readonly timescale: number;
   /** Length after edits, from the header alone; 0 when the header does not say. */
   readonly seconds: number;
-  /** Stored picture size in pixels; 0 for other tracks. */
+  /** Stored image size in pixels; 0 for other tracks. */
   readonly width: number;
   readonly height: number;
   /** Whether it is shown turned by a quarter. */
@@ -23,7 +23,7 @@ export interface Track {
 /** What the movie header (`moov`) says. */
 export interface MovieHeader {
   readonly tracks: readonly Track[];
-  /** Length that the header of a fragmented film claims; 0 when it does not. */
+  /** Length that the header of a fragmented video claims; 0 when it does not. */
   readonly fragmentedSeconds: number;
   /** Default sample length of each track in fragments, in units of the track's clock. */
   readonly defaultSampleDurations: ReadonlyMap<number, number>;
@@ -66,7 +66,7 @@ function readTrack(movie: Buffer, track: Box, movieTimescale: number): Track {
     kind,
     timescale,
     seconds: mediaSeconds > 0 ? editedSeconds(movie, track, movieTimescale) || mediaSeconds : 0,
-    ...(kind === 'vide' ? pictureSize(movie, samples) : { width: 0, height: 0 }),
+    ...(kind === 'vide' ? imageSize(movie, samples) : { width: 0, height: 0 }),
     sideways: isSideways(header),
   };
 }
@@ -99,12 +99,12 @@ function editedSeconds(movie: Buffer, track: Box, movieTimescale: number): numbe
 }
 
 /** Stored size from the first sample description. */
-function pictureSize(movie: Buffer, samples: Box | undefined): { width: number; height: number } {
+function imageSize(movie: Buffer, samples: Box | undefined): { width: number; height: number } {
   const fields = new BoxFields(movie, requireBox(movie, samples ?? { start: 0, end: 0 }, 'stsd'));
   return { width: fields.short(40), height: fields.short(42) };
 }
 
-/** The first row of the track's matrix is where the picture's right side points: up or down when it is turned. */
+/** The first row of the track's matrix is where the image's right side points: up or down when it is turned. */
 function isSideways(header: BoxFields): boolean {
   const matrix = header.version === 1 ? 52 : 40;
   return Math.abs(header.signedLong(matrix + 4)) > Math.abs(header.signedLong(matrix));

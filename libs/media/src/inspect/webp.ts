@@ -1,12 +1,12 @@
 import type { ByteSource } from './byte-source.js';
-import type { PictureHeader } from './media-header.js';
+import type { ImageHeader } from './media-header.js';
 import { malformed } from './media-unreadable.js';
 
 export const isWebp = (beginning: Buffer): boolean =>
   beginning.toString('latin1', 0, 4) === 'RIFF' && beginning.toString('latin1', 8, 12) === 'WEBP';
 
 /** Reads the size from the first chunk of a WebP: lossy, lossless or extended. */
-export async function readWebp(source: ByteSource): Promise<PictureHeader> {
+export async function readWebp(source: ByteSource): Promise<ImageHeader> {
   const header = await source.read(0, 30);
   const [width, height] = sizeOf(header, header.toString('latin1', 12, 16));
   return { medium: 'image', format: 'webp', width, height };

@@ -9,13 +9,13 @@ import { isoBox, movieSample, mp4Brands, pngSample, wavSample } from '#testing';
 import { checkReference, checkReferences } from './check-references.js';
 
 const MEBIBYTE = 1024 * 1024;
-const PICTURE: MediaLimits = { formats: ['png', 'jpeg'], maxBytes: MEBIBYTE, minSidePixels: 128 };
-const FILM: MediaLimits = { formats: ['mp4', 'mov'], maxBytes: 8 * MEBIBYTE, minSeconds: 2, maxSeconds: 10 };
+const IMAGE: MediaLimits = { formats: ['png', 'jpeg'], maxBytes: MEBIBYTE, minSidePixels: 128 };
+const VIDEO: MediaLimits = { formats: ['mp4', 'mov'], maxBytes: 8 * MEBIBYTE, minSeconds: 2, maxSeconds: 10 };
 const SOUND: MediaLimits = { formats: ['wav', 'mp3'], maxBytes: MEBIBYTE, maxSeconds: 15 };
 
-const GOOD_PICTURE = pngSample({ width: 640, height: 480 });
+const GOOD_IMAGE = pngSample({ width: 640, height: 480 });
 /** Its header stands behind 3 MB of data, so that it takes further requests to find it. */
-const LATE_FILM = Buffer.concat([mp4Brands(), isoBox('mdat', Buffer.alloc(3 * MEBIBYTE)), movieSample()]);
+const LATE_VIDEO = Buffer.concat([mp4Brands(), isoBox('mdat', Buffer.alloc(3 * MEBIBYTE)), movieSample()]);
 
 let host: Server;
 let hostUrl: string;
@@ -38,8 +38,8 @@ beforeAll(async () => {
 beforeEach(() => {
   asked = [];
   files = new Map([
-    ['picture.png', GOOD_PICTURE],
-    ['late.mp4', LATE_FILM],
+    ['image.png', GOOD_IMAGE],
+    ['late.mp4', LATE_VIDEO],
   ]);
   respond = (request, response) => sendRange(request, response, files.get(request.url?.slice(1) ?? ''));
 });
@@ -61,19 +61,15 @@ function sendRange(request: IncomingMessage, response: ServerResponse, file: Buf
   response.end(file.subarray(start, end));
 }
 
-const reference = (source: string, limits: MediaLimits = PICTURE, param = 'image_urls[0]'): MediaReference => ({
+const reference = (source: string, limits: MediaLimits = IMAGE, param = 'image_urls[0]'): MediaReference => ({
   param,
-  medium: limits === FILM ? 'video' : limits === SOUND ? 'audio' : 'image',
+  medium: limits === VIDEO ? 'video' : limits === SOUND ? 'audio' : 'image',
   role: 'reference',
   source,
   limits,
 });
 
-const check = (
-  path: string,
-  limits: MediaLimits = PICTURE,
-  options: { timeoutMs?: number; signal?: AbortSignal } = {},
-) =>
+const check = (path: string, limits: MediaLimits = IMAGE, options: { timeoutMs?: number; signal?: AbortSignal } = {}) =>
   checkReference(reference(path.includes(':') ? path : hostUrl + path, limits), {
     fetcher,
     timeoutMs: 2_000,
@@ -89,22 +85,22 @@ const refusal = (rule: string) => ({
 const temporaryFiles = (): string[] => readdirSync(tmpdir()).filter((name) => name.startsWith('gateway-reference-'));
 
 describe('checking a remote reference', () => {
-  it('measures a picture with one request', async () => {
-    expect(await check('picture.png')).toEqual({
+  it('measures an image with one request', async () => {
+    expect(await check('image.png')).toEqual({
       param: 'image_urls[0]',
       medium: 'image',
       role: 'reference',
-      source: `${hostUrl}picture.png`,
+      source: `${hostUrl}image.png`,
       format: 'png',
-      bytes: GOOD_PICTURE.length,
+      bytes: GOOD_IMAGE.length,
       width: 640,
       height: 480,
     });
     expect(asked).toEqual(['bytes=0-65535']);
   });
 
-  it('finds a header at the end of a large film without reading what is before it', async () => {
-    expect(await check('late.mp4', FILM)).toMatchObject({ format: 'mp4', durationSeconds: 5 });
+  it('finds a header at the end of a large video without reading what is before it', async () => {
+    expect(await check('late.mp4', VIDEO)).toMatchObject({ format: 'mp4', durationSeconds: 5 });
     expect(asked).toHaveLength(2);
   });
 
@@ -113,9 +109,9 @@ describe('checking a remote reference', () => {
       response.writeHead(200, { 'content-length': file.length }).end(file);
     const unknown = (response: ServerResponse, file: Buffer) => response.writeHead(200).end(file);
     for (const send of [known, unknown]) {
-      respond = (request, response) => void send(response, files.get(request.url?.slice(1) ?? '') ?? GOOD_PICTURE);
-      expect(await check('late.mp4', FILM)).toMatchObject({ bytes: LATE_FILM.length, durationSeconds: 5 });
-      expect(await check('picture.png')).toMatchObject({ width: 640 });
+      respond = (request, response) => void send(response, files.get(request.url?.slice(1) ?? '') ?? GOOD_IMAGE);
+      expect(await check('late.mp4', VIDEO)).toMatchObject({ bytes: LATE_VIDEO.length, durationSeconds: 5 });
+      expect(await check('image.png')).toMatchObject({ width: 640 });
     }
     expect(temporaryFiles()).toEqual([]);
   });
@@ -135,11 +131,11 @@ describe('checking a remote reference', () => {
       (file: Buffer, _: IncomingMessage, response: ServerResponse) => response.writeHead(200).end(file),
     ],
   ])('refuses a file that is too large, %s', async (_case, send) => {
-    const large = Buffer.concat([GOOD_PICTURE, Buffer.alloc(MEBIBYTE)]);
+    const large = Buffer.concat([GOOD_IMAGE, Buffer.alloc(MEBIBYTE)]);
     respond = (request, response) => {
       send(large, request, response);
     };
-    await expect(check('picture.png')).rejects.toMatchObject({
+    await expect(check('image.png')).rejects.toMatchObject({
       code: 'invalid_media',
       publicMessage: expect.stringMatching(/^image_urls\[0\]: the file .*; at most 1 MB are allowed\.$/),
     });
@@ -152,21 +148,21 @@ describe('checking a remote reference', () => {
     [500, 'the file could not be fetched: its host answered 500.', 2],
   ])('tells the status %d of the host, and asks again only when that may help', async (status, rule, requests) => {
     respond = (_, response) => void response.writeHead(status).end();
-    await expect(check('picture.png')).rejects.toMatchObject(refusal(rule));
+    await expect(check('image.png')).rejects.toMatchObject(refusal(rule));
     expect(asked).toHaveLength(requests);
   });
 
   it('forgives a host one passing fault', async () => {
     respond = (request, response) => {
       if (asked.length === 1) response.destroy();
-      else sendRange(request, response, GOOD_PICTURE);
+      else sendRange(request, response, GOOD_IMAGE);
     };
-    expect(await check('picture.png')).toMatchObject({ width: 640 });
+    expect(await check('image.png')).toMatchObject({ width: 640 });
   });
 
   it('says when the host is too slow, unknown, or not public', async () => {
     respond = () => undefined;
-    await expect(check('picture.png', PICTURE, { timeoutMs: 60 })).rejects.toMatchObject(
+    await expect(check('image.png', IMAGE, { timeoutMs: 60 })).rejects.toMatchObject(
       refusal('the file could not be fetched: the host did not answer in time.'),
     );
     for (const url of [
@@ -187,21 +183,21 @@ describe('checking a remote reference', () => {
     [
       'another ETag',
       (request: IncomingMessage, response: ServerResponse) =>
-        sendRange(request, response, LATE_FILM, `"${asked.length}"`),
+        sendRange(request, response, LATE_VIDEO, `"${asked.length}"`),
     ],
     [
       'another length',
       (request: IncomingMessage, response: ServerResponse) =>
-        sendRange(request, response, Buffer.concat([LATE_FILM, Buffer.alloc(asked.length)])),
+        sendRange(request, response, Buffer.concat([LATE_VIDEO, Buffer.alloc(asked.length)])),
     ],
     [
       'no range any more',
       (request: IncomingMessage, response: ServerResponse) =>
-        void (asked.length % 2 ? sendRange(request, response, LATE_FILM) : response.end(LATE_FILM)),
+        void (asked.length % 2 ? sendRange(request, response, LATE_VIDEO) : response.end(LATE_VIDEO)),
     ],
   ])('refuses a file that changes while it is read: %s', async (_case, send) => {
     respond = send;
-    await expect(check('late.mp4', FILM)).rejects.toMatchObject(refusal('the file changed while it was read.'));
+    await expect(check('late.mp4', VIDEO)).rejects.toMatchObject(refusal('the file changed while it was read.'));
   });
 
   it.each([
@@ -212,13 +208,13 @@ describe('checking a remote reference', () => {
     ],
     ['a range of unknown size', { 'content-range': 'bytes 0-9/*' }, 'is answered with a range that was not asked for'],
   ])('refuses %s', async (_case, headers, rule) => {
-    respond = (_, response) => void response.writeHead(206, headers).end(GOOD_PICTURE);
-    await expect(check('picture.png')).rejects.toMatchObject(refusal(`the file ${rule}.`));
+    respond = (_, response) => void response.writeHead(206, headers).end(GOOD_IMAGE);
+    await expect(check('image.png')).rejects.toMatchObject(refusal(`the file ${rule}.`));
   });
 
   it('refuses a compressed answer', async () => {
-    respond = (_, response) => void response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(GOOD_PICTURE));
-    await expect(check('picture.png')).rejects.toMatchObject({ code: 'invalid_media' });
+    respond = (_, response) => void response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(GOOD_IMAGE));
+    await expect(check('image.png')).rejects.toMatchObject({ code: 'invalid_media' });
   });
 
   it('refuses a type that is not allowed', async () => {
@@ -230,10 +226,10 @@ describe('checking a remote reference', () => {
     files.set('page', Buffer.from('<!doctype html><title>Sign in</title>'));
     files.set('empty', Buffer.alloc(0));
     await expect(check('page')).rejects.toMatchObject(
-      refusal('the file is a web page; it must be a picture (png or jpeg).'),
+      refusal('the file is a web page; it must be an image (png or jpeg).'),
     );
     await expect(check('empty')).rejects.toMatchObject(
-      refusal('the file is empty; it must be a picture (png or jpeg).'),
+      refusal('the file is empty; it must be an image (png or jpeg).'),
     );
   });
 
@@ -241,7 +237,7 @@ describe('checking a remote reference', () => {
     const stopped = new Error('shutting down');
     const controller = new AbortController();
     respond = () => controller.abort(stopped);
-    await expect(check('picture.png', PICTURE, { signal: controller.signal })).rejects.toBe(stopped);
+    await expect(check('image.png', IMAGE, { signal: controller.signal })).rejects.toBe(stopped);
   });
 });
 

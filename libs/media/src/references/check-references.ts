@@ -1,5 +1,5 @@
 import type { MeasuredReference, MediaReference, TotalSecondsLimit } from '#contracts';
-import { mayPass, type SafeFetcher } from '#platform';
+import { mayPass, type SafeFetcher, withinTime } from '#platform';
 import { BufferSource, type ByteSource } from '../inspect/byte-source.js';
 import { decodeDataUri, isDataUri } from '../inspect/data-uri.js';
 import { BrokenRule, ruleOf } from './explain-failure.js';
@@ -9,10 +9,13 @@ import type { MediaHeader } from '../inspect/media-header.js';
 import { brokenRule, brokenTotalRule } from './media-rules.js';
 import { MediaUnreadable } from '../inspect/media-unreadable.js';
 import { openRemoteSource } from '../inspect/remote-source.js';
+import { openOwnFile, type OwnFiles } from '../store/stored-source.js';
 
 /** What checking remote files needs. */
 export interface MediaCheckDependencies {
   readonly fetcher: SafeFetcher;
+  /** Where files of our own lie. Absent: those are fetched like all others. */
+  readonly store?: OwnFiles | undefined;
   /** Longest time for one file, in milliseconds. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
@@ -109,7 +112,16 @@ async function measureRemote(
   dependencies: MediaCheckDependencies,
 ): Promise<MeasuredReference> {
   const { maxBytes } = reference.limits;
-  const source = await openRemoteSource(reference.source, { ...dependencies, maxBytes });
+  const { store, timeoutMs, signal: caller } = dependencies;
+  const key = store?.keyOf(reference.source);
+  if (!store || key === undefined)
+    return measureAndClose(reference, await openRemoteSource(reference.source, { ...dependencies, maxBytes }));
+  return withinTime(timeoutMs, caller, async (signal) =>
+    measureAndClose(reference, await openOwnFile(store, key, { maxBytes, signal })),
+  );
+}
+
+async function measureAndClose(reference: MediaReference, source: ByteSource): Promise<MeasuredReference> {
   try {
     return await measure(reference, source);
   } finally {

@@ -17,7 +17,7 @@ export function ruleOf(error: unknown, reference: MediaReference): string | unde
   if (!(error instanceof MediaUnreadable)) return undefined;
   if (error.code === 'too_large')
     return `the file ${error.message}; at most ${megabytes(limits.maxBytes)} are allowed.`;
-  const expected = `it must be a ${nounOf(medium)} (${alternatives(limits.formats)})`;
+  const expected = `it must be ${medium === 'video' ? 'a' : 'an'} ${nounOf(medium)} (${alternatives(limits.formats)})`;
   return error.code === 'unsupported' ? `the file ${error.message}; ${expected}.` : `the file ${error.message}.`;
 }
 

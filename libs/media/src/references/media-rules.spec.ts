@@ -7,8 +7,8 @@ const limits = (bounds: Partial<MediaLimits>): MediaLimits => ({
   maxBytes: 1,
   ...bounds,
 });
-const picture = (width: number, height: number) => ({ medium: 'image', format: 'png', width, height }) as const;
-const film = (durationSeconds: number) =>
+const image = (width: number, height: number) => ({ medium: 'image', format: 'png', width, height }) as const;
+const video = (durationSeconds: number) =>
   ({ medium: 'video', format: 'mp4', width: 640, height: 360, durationSeconds, hasAudio: false }) as const;
 const sound = (durationSeconds: number) => ({ medium: 'audio', format: 'mp3', durationSeconds }) as const;
 
@@ -33,14 +33,14 @@ describe('a rule that a file breaks is named with what was found and what is all
       'width divided by height must lie between 0.125 and 8, it is 8.03.',
     ],
   ])('size %j under %j', ([width = 0, height = 0], bounds, rule) => {
-    const sentence = `the picture is ${width}x${height} pixels; ${rule}`;
-    expect(brokenRule(picture(width, height), limits(bounds))).toBe(sentence);
-    expect(brokenRule({ ...film(5), width, height }, limits(bounds))).toBe(sentence.replace('picture', 'video'));
+    const sentence = `the image is ${width}x${height} pixels; ${rule}`;
+    expect(brokenRule(image(width, height), limits(bounds))).toBe(sentence);
+    expect(brokenRule({ ...video(5), width, height }, limits(bounds))).toBe(sentence.replace('image', 'video'));
   });
 
   it.each([
-    [film(1.8), { minSeconds: 2 }, 'the video lasts 1.8 s; it must last at least 2 s.'],
-    [film(10.2), { maxSeconds: 10 }, 'the video lasts 10.2 s; it may last at most 10 s.'],
+    [video(1.8), { minSeconds: 2 }, 'the video lasts 1.8 s; it must last at least 2 s.'],
+    [video(10.2), { maxSeconds: 10 }, 'the video lasts 10.2 s; it may last at most 10 s.'],
     [sound(30.26), { maxSeconds: 30 }, 'the audio file lasts 30.26 s; it may last at most 30 s.'],
     [sound(16), { formats: ['wav', 'png', 'mp4'] }, 'the file is mp3; it must be wav, png or mp4.'],
     [sound(16), { formats: ['wav'] }, 'the file is mp3; it must be wav.'],
@@ -51,18 +51,18 @@ describe('a rule that a file breaks is named with what was found and what is all
 
 describe('a file on the bound is kept', () => {
   it.each([
-    [picture(128, 128), { minSidePixels: 128 }],
-    [picture(4_096, 4_096), { maxSidePixels: 4_096 }],
-    [picture(480, 640), { minShortSidePixels: 480 }],
-    [picture(1_280, 720), { maxShortSidePixels: 720 }],
-    [picture(6_000, 6_000), { maxPixels: 36_000_000 }],
-    [picture(1_000, 3_000), { ratio: { min: 1 / 3, max: 3 } }],
-    [picture(3_000, 1_000), { ratio: { min: 1 / 3, max: 3 } }],
-    [film(2), { minSeconds: 2, maxSeconds: 10 }],
-    [film(10), { minSeconds: 2, maxSeconds: 10 }],
+    [image(128, 128), { minSidePixels: 128 }],
+    [image(4_096, 4_096), { maxSidePixels: 4_096 }],
+    [image(480, 640), { minShortSidePixels: 480 }],
+    [image(1_280, 720), { maxShortSidePixels: 720 }],
+    [image(6_000, 6_000), { maxPixels: 36_000_000 }],
+    [image(1_000, 3_000), { ratio: { min: 1 / 3, max: 3 } }],
+    [image(3_000, 1_000), { ratio: { min: 1 / 3, max: 3 } }],
+    [video(2), { minSeconds: 2, maxSeconds: 10 }],
+    [video(10), { minSeconds: 2, maxSeconds: 10 }],
     // Containers round to whole frames.
-    [film(1.95), { minSeconds: 2, maxSeconds: 10 }],
-    [film(10.05), { minSeconds: 2, maxSeconds: 10 }],
+    [video(1.95), { minSeconds: 2, maxSeconds: 10 }],
+    [video(10.05), { minSeconds: 2, maxSeconds: 10 }],
     [sound(1e6), {}],
   ])('%j under %j', (header, bounds) => {
     expect(brokenRule(header, limits(bounds))).toBeUndefined();

@@ -7,13 +7,8 @@ import type { MediaHeader } from '../inspect/media-header.js';
  */
 export const LENGTH_TOLERANCE_SECONDS = 0.1;
 
-const NOUNS = { image: 'picture', video: 'video', audio: 'audio file' } as const satisfies Record<
-  MediaReference['medium'],
-  string
->;
-
-/** What a reference should hold, as a noun: `picture`. */
-export const nounOf = (medium: MediaReference['medium']): string => NOUNS[medium];
+/** What a reference should hold, as a noun: `image`. */
+export const nounOf = (medium: MediaReference['medium']): string => (medium === 'audio' ? 'audio file' : medium);
 
 /** A list for sentences: `png, jpeg or webp`. */
 export function alternatives(words: readonly string[]): string {
@@ -35,7 +30,7 @@ export function brokenRule(header: MediaHeader, limits: MediaLimits): string | u
   );
 }
 
-/** Each bound on the picture size: what is measured, which way it is bounded, and how the rule is worded. */
+/** Each bound on the image size: what is measured, which way it is bounded, and how the rule is worded. */
 function brokenSizeRule(
   { width, height }: { width: number; height: number },
   noun: string,

@@ -33,7 +33,7 @@ beforeAll(async () => {
   });
   await new Promise<void>((resolve) => vendor.listen(0, '127.0.0.1', resolve));
   const host = `127.0.0.1:${(vendor.address() as AddressInfo).port}`;
-  vendorUrl = `http://${host}/film.mp4`;
+  vendorUrl = `http://${host}/video.mp4`;
   fetcher = new SafeFetcher({ allow: [host], silenceTimeoutMs: 1_000 });
 });
 
@@ -51,13 +51,13 @@ afterAll(async () => {
 const copy = (maxBytes = MEBIBYTE) =>
   copyToStore(
     { fetcher, url: vendorUrl, timeoutMs: 10_000 },
-    { store, place: () => ({ key: 'copy/film.mp4', contentType: 'video/mp4' }), maxBytes },
+    { store, place: () => ({ key: 'copy/video.mp4', contentType: 'video/mp4' }), maxBytes },
   );
 
-const stored = async (): Promise<Buffer> => buffer(await store.open('copy/film.mp4'));
+const stored = async (): Promise<Buffer> => buffer(await store.open('copy/video.mp4'));
 
 async function expectNothingKept(): Promise<void> {
-  await expect(store.open('copy/film.mp4')).rejects.toMatchObject({ code: 'not_found' });
+  await expect(store.open('copy/video.mp4')).rejects.toMatchObject({ code: 'not_found' });
   expect(await readdir(join(folder, 'media', '.partial'))).toEqual([]);
 }
 
@@ -73,11 +73,11 @@ function cutAfter(
 }
 
 describe('copying a remote file into the store', () => {
-  afterEach(() => store.delete('copy/film.mp4'));
+  afterEach(() => store.delete('copy/video.mp4'));
 
   it('gives length and checksum of exactly its bytes', async () => {
     answer = (_, response) => response.end(FILE);
-    expect(await copy()).toMatchObject({ key: 'copy/film.mp4', bytes: FILE.length });
+    expect(await copy()).toMatchObject({ key: 'copy/video.mp4', bytes: FILE.length });
     expect((await stored()).equals(FILE)).toBe(true);
   });
 
@@ -96,7 +96,7 @@ describe('copying a remote file into the store', () => {
     expect(asked).toEqual(['whole', 'bytes=150000-', 'bytes=250000-']);
   });
 
-  it('begins anew when the file changed meanwhile, and never mixes the two', async () => {
+  it('begins again when the file changed meanwhile, and never mixes the two', async () => {
     const other = randomBytes(FILE.length);
     answer = (_, response, times) => {
       const headers = { etag: times === 1 ? '"v1"' : '"v2"', 'content-length': FILE.length };
@@ -108,7 +108,7 @@ describe('copying a remote file into the store', () => {
     expect(asked).toEqual(['whole', 'bytes=150000-', 'whole']);
   });
 
-  it('begins anew when the host knows no ranges', async () => {
+  it('begins again when the host knows no ranges', async () => {
     answer = (_, response, times) => {
       if (times === 1) cutAfter(response, FILE.subarray(0, 150_000), { 'content-length': FILE.length });
       else response.end(FILE);

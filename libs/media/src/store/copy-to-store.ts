@@ -36,13 +36,13 @@ export interface CopiedFile extends StoredFile {
   readonly contentType: string;
 }
 
-/** How often a remote file is begun anew when it cannot be continued. */
+/** How often a remote file is begun again when it cannot be continued. */
 const ATTEMPTS = 3;
 const FIRST_PAUSE_MS = 250;
 
 /**
  * Streams a file into the store with bounded memory, and answers its length and checksum. A remote file that is cut is
- * continued where it broke off when its host allows that safely, else begun anew. The store keeps the file whole or not
+ * continued where it broke off when its host allows that safely, else begun again. The store keeps the file whole or not
  * at all, so after any failure the same call may simply be made again.
  *
  * @throws MediaStoreError as `MediaStore.put`; `length_mismatch` when the host sends another length than it announced.

@@ -24,7 +24,7 @@ export async function createMediaStore(
   const baseUrl = typeof publicBaseUrl === 'function' ? publicBaseUrl : () => publicBaseUrl;
   const signer = new LinkSigner(await linkSecrets(config, dataDirectory), now);
   if (config.MEDIA_S3_BUCKET === undefined)
-    return LocalMediaStore.create({ folder: join(dataDirectory, 'media'), publicBaseUrl: baseUrl, signer });
+    return LocalMediaStore.create({ folder: join(dataDirectory, 'media'), publicBaseUrl: baseUrl, signer, now });
   // Loaded only when used: the S3 client takes a quarter of a second to import.
   const { S3MediaStore } = await import('./s3-media-store.js');
   return new S3MediaStore({ ...s3Settings(config, config.MEDIA_S3_BUCKET), gatewayBaseUrl: baseUrl, signer });

@@ -32,6 +32,18 @@ export function readLink(request: IncomingMessage & { originalUrl?: string }, si
   return { key, expiresAt: verdict.expiresAt };
 }
 
+/** The key of a link that begins as the gateway's own do, while it is valid. */
+export function keyOfLink(link: string, baseUrl: string, signer: LinkSigner): string | undefined {
+  if (!link.startsWith(`${baseUrl.replace(/\/$/, '')}${FILES_PATH}`)) return undefined;
+  try {
+    const { key, query } = splitLink(link);
+    return signer.verify(key, query).kind === 'valid' ? key : undefined;
+  } catch {
+    // Not a key: whatever it is, it is no link of ours.
+    return undefined;
+  }
+}
+
 function splitLink(address: string): { key: string; query: URLSearchParams } {
   try {
     const url = new URL(address, 'http://gateway');

@@ -18,7 +18,7 @@ import type { MediaStore } from './media-store.js';
 
 const FILE = randomBytes(200_000);
 const KEY = 'results/task_01/0.mp4';
-const FILM = { contentType: 'video/mp4', maxBytes: 1_000_000 };
+const VIDEO = { contentType: 'video/mp4', maxBytes: 1_000_000 };
 
 let folder: string;
 let store: MediaStore;
@@ -42,7 +42,7 @@ beforeAll(async () => {
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  await store.put(KEY, Readable.from([FILE]), FILM);
+  await store.put(KEY, Readable.from([FILE]), VIDEO);
 });
 
 afterAll(async () => {
@@ -71,14 +71,14 @@ describe('the local media store without its folder', () => {
   ])('says that it is away while the folder is %s, so that writing is tried again', async (_how, spoil) => {
     await rename(media(), aside());
     await spoil();
-    const put = store.put('lost/film.mp4', Readable.from([FILE]), FILM);
+    const put = store.put('lost/video.mp4', Readable.from([FILE]), VIDEO);
     await expect(put).rejects.toMatchObject({ code: 'unavailable' });
   });
 });
 
 describe('the local media store keeps files whole', () => {
   it('answers with length and checksum, and the bytes come back unchanged', async () => {
-    const stored = await store.put('a/b/c.png', Readable.from([FILE.subarray(0, 7), FILE.subarray(7)]), FILM);
+    const stored = await store.put('a/b/c.png', Readable.from([FILE.subarray(0, 7), FILE.subarray(7)]), VIDEO);
     const sha256 = createHash('sha256').update(FILE).digest('hex');
     expect(stored).toEqual({ key: 'a/b/c.png', bytes: FILE.length, sha256 });
     expect((await buffer(await store.open('a/b/c.png'))).equals(FILE)).toBe(true);
@@ -90,8 +90,8 @@ describe('the local media store keeps files whole', () => {
   });
 
   it('replaces a file of the same key', async () => {
-    await store.put('twice.png', Readable.from(['first']), FILM);
-    await store.put('twice.png', Readable.from(['second']), FILM);
+    await store.put('twice.png', Readable.from(['first']), VIDEO);
+    await store.put('twice.png', Readable.from(['second']), VIDEO);
     expect(String(await buffer(await store.open('twice.png')))).toBe('second');
   });
 
@@ -99,7 +99,7 @@ describe('the local media store keeps files whole', () => {
     const place = await mkdtemp(join(tmpdir(), 'media-store-empty-'));
     const fresh = await createMediaStore(new MediaStoreConfig(), { dataDirectory: place, publicBaseUrl: baseUrl });
     expect([await fresh.healthy(), await fresh.isEmpty()]).toEqual([true, true]);
-    await fresh.put(KEY, Readable.from([FILE]), FILM);
+    await fresh.put(KEY, Readable.from([FILE]), VIDEO);
     expect(await fresh.isEmpty()).toBe(false);
     await fresh.delete(KEY);
     expect(await fresh.isEmpty()).toBe(true);
@@ -107,7 +107,7 @@ describe('the local media store keeps files whole', () => {
   });
 
   it('refuses one byte more than allowed and keeps nothing', async () => {
-    const put = store.put('big.png', Readable.from([FILE]), { ...FILM, maxBytes: FILE.length - 1 });
+    const put = store.put('big.png', Readable.from([FILE]), { ...VIDEO, maxBytes: FILE.length - 1 });
     await expect(put).rejects.toMatchObject({ code: 'too_large' });
     await expect(store.open('big.png')).rejects.toMatchObject({ code: 'not_found' });
     expect(await partialFiles()).toEqual([]);
@@ -115,7 +115,7 @@ describe('the local media store keeps files whole', () => {
 
   it.each([-1, 1])('refuses a length that differs from the announced one by %d', async (difference) => {
     const expectedBytes = FILE.length + difference;
-    await expect(store.put('odd.png', Readable.from([FILE]), { ...FILM, expectedBytes })).rejects.toMatchObject({
+    await expect(store.put('odd.png', Readable.from([FILE]), { ...VIDEO, expectedBytes })).rejects.toMatchObject({
       code: 'length_mismatch',
     });
     await expect(store.open('odd.png')).rejects.toMatchObject({ code: 'not_found' });
@@ -128,7 +128,7 @@ describe('the local media store keeps files whole', () => {
         throw new Error('cut');
       })(),
     );
-    await expect(store.put('cut.png', cut, FILM)).rejects.toThrow('cut');
+    await expect(store.put('cut.png', cut, VIDEO)).rejects.toThrow('cut');
     expect(await partialFiles()).toEqual([]);
   });
 
@@ -137,7 +137,7 @@ describe('the local media store keeps files whole', () => {
     const hashes = Array.from({ length: 80 }, () => promisify(pbkdf2)('a', 'b', 20_000, 64, 'sha512'));
     for (let round = 0; round < 80; round += 1) {
       const body = new Readable({ read: () => body.destroy(new Error('cut')) });
-      await expect(store.put('cut.png', body, FILM)).rejects.toThrow('cut');
+      await expect(store.put('cut.png', body, VIDEO)).rejects.toThrow('cut');
     }
     await Promise.all(hashes);
     expect(await partialFiles()).toEqual([]);
@@ -145,7 +145,7 @@ describe('the local media store keeps files whole', () => {
 
   it('stops on a signal and keeps nothing', async () => {
     const endless = new Readable({ read: () => undefined });
-    const put = store.put('stop.png', endless, { ...FILM, signal: abortAfter(20) });
+    const put = store.put('stop.png', endless, { ...VIDEO, signal: abortAfter(20) });
     await expect(put).rejects.toMatchObject({ name: 'AbortError' });
     expect(endless.destroyed).toBe(true);
     expect(await partialFiles()).toEqual([]);
@@ -154,11 +154,11 @@ describe('the local media store keeps files whole', () => {
   it('says when the disk is full', async () => {
     const full = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
     const body = new Readable({ read: () => body.destroy(full) });
-    await expect(store.put('full.png', body, FILM)).rejects.toMatchObject({ code: 'no_space' });
+    await expect(store.put('full.png', body, VIDEO)).rejects.toMatchObject({ code: 'no_space' });
   });
 
   it('deletes a file and its empty folder, and deleting again succeeds', async () => {
-    await store.put('gone/file.png', Readable.from(['x']), FILM);
+    await store.put('gone/file.png', Readable.from(['x']), VIDEO);
     await store.delete('gone/file.png');
     await store.delete('gone/file.png');
     await expect(store.open('gone/file.png')).rejects.toMatchObject({ code: 'not_found' });
@@ -167,7 +167,7 @@ describe('the local media store keeps files whole', () => {
 
   it('survives deletes of the same folder while it writes', async () => {
     const work = Array.from({ length: 40 }, async (_, index) => {
-      await store.put(`race/${index}.png`, Readable.from(['x']), FILM);
+      await store.put(`race/${index}.png`, Readable.from(['x']), VIDEO);
       await store.delete(`race/${index}.png`);
     });
     await expect(Promise.all(work)).resolves.toHaveLength(40);
@@ -192,6 +192,18 @@ describe('the local media store keeps files whole', () => {
     await createMediaStore(new MediaStoreConfig(), { dataDirectory: folder, publicBaseUrl: baseUrl });
     expect(await partialFiles()).toEqual(['new']);
     await rm(join(partial, 'new'));
+  });
+
+  it('clears what other processes left half-written while it runs on, once it is a day old', async () => {
+    const left = join(folder, 'media', '.partial', 'left');
+    await writeFile(left, 'x');
+    const putAt = async (hours: number): Promise<string[]> => {
+      nowMs = Date.now() + hours * 3_600_000;
+      await store.put('later.png', Readable.from(['x']), VIDEO);
+      return partialFiles();
+    };
+    expect([await putAt(2), await putAt(25)]).toEqual([['left'], []]);
+    nowMs = Date.now();
   });
 });
 

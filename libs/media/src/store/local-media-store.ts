@@ -8,7 +8,7 @@ import { pipeline } from 'node:stream/promises';
 import { makeDataFolder } from '#platform';
 import { ByteMeter } from './byte-meter.js';
 import { sendLocalFile } from './local-file-answer.js';
-import { checkTtl, readLink } from './file-link.js';
+import { checkTtl, keyOfLink, readLink } from './file-link.js';
 import type { LinkSigner } from './link-signer.js';
 import { checkMediaKey } from './media-key.js';
 import {
@@ -27,6 +27,8 @@ export interface LocalMediaStoreOptions {
   /** Where clients reach this gateway, for example `http://127.0.0.1:3000`; asked for each link. */
   readonly publicBaseUrl: () => string;
   readonly signer: LinkSigner;
+  /** Current time in milliseconds; the system clock when it is left out. */
+  readonly now?: (() => number) | undefined;
 }
 
 /** Holds files that are still being written; its leading dot keeps it out of reach of every key. */
@@ -35,12 +37,20 @@ const PARTIAL_FOLDER = '.partial';
 /** A partial file this old was left by a process that died. */
 const STALE_PARTIAL_MS = 24 * 3_600_000;
 
+/** How often they are looked for, when something is written. */
+const LOOK_MS = 3_600_000;
+
 /** Files in a folder, with links that this gateway signs and answers itself. Safe for several processes on one folder. */
 export class LocalMediaStore implements MediaStore {
+  private readonly now: () => number;
+  private lookedAt = 0;
+
   private constructor(
     private readonly root: string,
     private readonly options: LocalMediaStoreOptions,
-  ) {}
+  ) {
+    this.now = options.now ?? Date.now;
+  }
 
   /** Makes the folder and clears what killed processes left half-written more than a day ago. */
   static async create(options: LocalMediaStoreOptions): Promise<LocalMediaStore> {
@@ -53,6 +63,8 @@ export class LocalMediaStore implements MediaStore {
   async put(key: string, body: Readable, options: PutOptions): Promise<StoredFile> {
     const partial = join(this.partialFolder, randomUUID());
     const meter = new ByteMeter(options);
+    // What other processes left since this one started. A folder that cannot be read is told by the writing itself.
+    if (this.now() - this.lookedAt > LOOK_MS) await this.removeStalePartials().catch(() => undefined);
     let closed: Promise<void> | undefined;
     try {
       const target = this.pathOf(key);
@@ -82,6 +94,18 @@ export class LocalMediaStore implements MediaStore {
       const file = await open(this.pathOf(key), 'r');
       const stream = file.createReadStream(range && { start: range.start, end: range.end - 1 });
       return signal ? addAbortSignal(signal, stream) : stream;
+    } catch (error) {
+      throw asStoreError(error);
+    }
+  }
+
+  keyOf(link: string): string | undefined {
+    return keyOfLink(link, this.options.publicBaseUrl(), this.options.signer);
+  }
+
+  async size(key: string): Promise<number> {
+    try {
+      return (await stat(this.pathOf(key))).size;
     } catch (error) {
       throw asStoreError(error);
     }
@@ -153,10 +177,11 @@ export class LocalMediaStore implements MediaStore {
   }
 
   private async removeStalePartials(): Promise<void> {
+    this.lookedAt = this.now();
     for (const name of await readdir(this.partialFolder)) {
       const path = join(this.partialFolder, name);
       const age = await stat(path).then(
-        (entry) => Date.now() - entry.mtimeMs,
+        (entry) => this.now() - entry.mtimeMs,
         () => 0,
       );
       if (age > STALE_PARTIAL_MS) await rm(path, { force: true });

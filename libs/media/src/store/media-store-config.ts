@@ -139,7 +139,7 @@ export class MediaStoreConfig {
 
   @Variable({
     description:
-      'Addresses that may be fetched although they are not public, divided by commas: CIDR ranges (10.1.0.0/16) or host:port (media.local:9000).',
+      'Addresses that may be fetched although they are not public, divided by commas: CIDR ranges (10.1.0.0/16, on ports 80 and 443) or host:port (media.local:9000).',
   })
   @CommaSeparated()
   @IsAllowList()

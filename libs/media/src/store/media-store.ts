@@ -60,6 +60,12 @@ export interface MediaStore {
    */
   open(key: string, range?: ByteRange, signal?: AbortSignal): Promise<Readable>;
 
+  /** The key that a link to this gateway leads to; undefined for every other address, and for a link that is over or forged. */
+  keyOf(link: string): string | undefined;
+
+  /** How many bytes the file has. @throws MediaStoreError `not_found`, `invalid_key` or `unavailable`. */
+  size(key: string): Promise<number>;
+
   /** Removes the file; removing one that does not exist succeeds. @throws MediaStoreError `invalid_key` or `unavailable`. */
   delete(key: string): Promise<void>;
 

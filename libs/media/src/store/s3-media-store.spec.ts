@@ -12,7 +12,7 @@ import { MediaStoreConfig } from './media-store-config.js';
 import type { MediaStore } from './media-store.js';
 
 const MEBIBYTE = 1024 * 1024;
-const FILM = { contentType: 'video/mp4', maxBytes: 64 * MEBIBYTE };
+const VIDEO = { contentType: 'video/mp4', maxBytes: 64 * MEBIBYTE };
 
 let s3: S3Server;
 let store: MediaStore;
@@ -70,7 +70,7 @@ it('an S3 store is empty until a file is stored, whatever health checks write', 
   const away = await storeWith({ ...changes, MEDIA_S3_BUCKET: 'nowhere' });
   try {
     expect([await fresh.healthy(), await fresh.isEmpty()]).toEqual([true, true]);
-    await fresh.put('results/task_01/0.mp4', Readable.from(['film']), FILM);
+    await fresh.put('results/task_01/0.mp4', Readable.from(['video']), VIDEO);
     expect(await fresh.isEmpty()).toBe(false);
     await expect(away.isEmpty()).rejects.toMatchObject({ name: 'MediaStoreError' });
   } finally {
@@ -83,7 +83,7 @@ describe('the S3 media store keeps files whole', () => {
     'of %d bytes: length, checksum and bytes agree',
     async (length) => {
       const file = randomBytes(length);
-      const stored = await store.put('sizes/file.mp4', inPieces(file), { ...FILM, expectedBytes: length });
+      const stored = await store.put('sizes/file.mp4', inPieces(file), { ...VIDEO, expectedBytes: length });
       const sha256 = createHash('sha256').update(file).digest('hex');
       expect(stored).toEqual({ key: 'sizes/file.mp4', bytes: length, sha256 });
       expect((await buffer(await store.open('sizes/file.mp4'))).equals(file)).toBe(true);
@@ -91,13 +91,13 @@ describe('the S3 media store keeps files whole', () => {
   );
 
   it('and gives parts of them', async () => {
-    await store.put('part.mp4', Readable.from(['0123456789']), FILM);
+    await store.put('part.mp4', Readable.from(['0123456789']), VIDEO);
     expect(String(await buffer(await store.open('part.mp4', { start: 2, end: 5 })))).toBe('234');
   });
 
   it('under keys of every allowed character', async () => {
     const key = 'AZaz09_-.x/_under-score.v1.2/0.mp4';
-    await store.put(key, Readable.from(['x']), FILM);
+    await store.put(key, Readable.from(['x']), VIDEO);
     expect((await ask(await store.url(key, { ttlSeconds: 60 }))).status).toBe(200);
   });
 
@@ -118,12 +118,12 @@ describe('the S3 media store keeps files whole', () => {
     'x'.repeat(513),
     'x'.repeat(201),
   ])('refuses the key %j, as the local form does', async (key) => {
-    await expect(store.put(key, Readable.from(['x']), FILM)).rejects.toMatchObject({ code: 'invalid_key' });
+    await expect(store.put(key, Readable.from(['x']), VIDEO)).rejects.toMatchObject({ code: 'invalid_key' });
     await expect(store.url(key, { ttlSeconds: 60 })).rejects.toMatchObject({ code: 'invalid_key' });
   });
 
   it.each([1_000, 12 * MEBIBYTE])('refuses one byte more than %d and keeps nothing', async (maxBytes) => {
-    const put = store.put('large.mp4', inPieces(randomBytes(maxBytes + 1)), { ...FILM, maxBytes });
+    const put = store.put('large.mp4', inPieces(randomBytes(maxBytes + 1)), { ...VIDEO, maxBytes });
     await expect(put).rejects.toMatchObject({ code: 'too_large' });
     await expect(store.open('large.mp4')).rejects.toMatchObject({ code: 'not_found' });
   });
@@ -131,7 +131,7 @@ describe('the S3 media store keeps files whole', () => {
   it.each([1_000, 12 * MEBIBYTE])(
     'refuses a length other than the announced %d and keeps nothing',
     async (expectedBytes) => {
-      const put = store.put('short.mp4', inPieces(randomBytes(expectedBytes - 1)), { ...FILM, expectedBytes });
+      const put = store.put('short.mp4', inPieces(randomBytes(expectedBytes - 1)), { ...VIDEO, expectedBytes });
       await expect(put).rejects.toMatchObject({ code: 'length_mismatch' });
       await expect(store.open('short.mp4')).rejects.toMatchObject({ code: 'not_found' });
     },
@@ -144,19 +144,19 @@ describe('the S3 media store keeps files whole', () => {
         throw new Error('cut');
       })(),
     );
-    await expect(store.put('cut.mp4', cut, FILM)).rejects.toThrow('cut');
+    await expect(store.put('cut.mp4', cut, VIDEO)).rejects.toThrow('cut');
     await expect(store.open('cut.mp4')).rejects.toMatchObject({ code: 'not_found' });
   });
 
   it('stops on a signal', async () => {
     const endless = new Readable({ read: () => undefined });
-    const put = store.put('stop.mp4', endless, { ...FILM, signal: abortAfter(30) });
+    const put = store.put('stop.mp4', endless, { ...VIDEO, signal: abortAfter(30) });
     await expect(put).rejects.toMatchObject({ name: 'AbortError' });
     expect(endless.destroyed).toBe(true);
   });
 
   it('deletes, and deleting again succeeds', async () => {
-    await store.put('gone.mp4', Readable.from(['x']), FILM);
+    await store.put('gone.mp4', Readable.from(['x']), VIDEO);
     await store.delete('gone.mp4');
     await store.delete('gone.mp4');
     await expect(store.open('gone.mp4')).rejects.toMatchObject({ code: 'not_found' });
@@ -170,7 +170,7 @@ describe('the S3 media store keeps files whole', () => {
     ]);
     for (const useless of [away, locked]) {
       expect(await useless.healthy()).toBe(false);
-      const put = useless.put('x.mp4', Readable.from(['x']), FILM);
+      const put = useless.put('x.mp4', Readable.from(['x']), VIDEO);
       await expect(put).rejects.toMatchObject({ code: 'unavailable' });
       await useless.close();
     }
@@ -179,10 +179,10 @@ describe('the S3 media store keeps files whole', () => {
 
 describe('a presigned link', () => {
   const FILE = randomBytes(50_000);
-  beforeAll(() => store.put('film.mp4', inPieces(FILE), FILM));
+  beforeAll(() => store.put('video.mp4', inPieces(FILE), VIDEO));
 
   it('gives the file, with its type and ranges', async () => {
-    const url = await store.url('film.mp4', { ttlSeconds: 60 });
+    const url = await store.url('video.mp4', { ttlSeconds: 60 });
     const full = await ask(url);
     expect(full).toMatchObject({ status: 200, headers: { 'content-type': 'video/mp4' } });
     expect(full.body.equals(FILE)).toBe(true);
@@ -192,10 +192,10 @@ describe('a presigned link', () => {
   });
 
   it('is refused when forged, longer-lived than signed, or expired', async () => {
-    const url = await store.url('film.mp4', { ttlSeconds: 1 });
+    const url = await store.url('video.mp4', { ttlSeconds: 1 });
     expect((await ask(url.replace(/Signature=.{8}/, 'Signature=00000000'))).status).toBe(403);
     expect((await ask(url.replace('Expires=1&', 'Expires=9999&'))).status).toBe(403);
-    expect((await ask(url.replace('film.mp4', 'gone.mp4'))).status).toBe(403);
+    expect((await ask(url.replace('video.mp4', 'gone.mp4'))).status).toBe(403);
     await new Promise((resolve) => setTimeout(resolve, 2_100));
     expect((await ask(url)).status).toBe(403);
   });
@@ -204,7 +204,7 @@ describe('a presigned link', () => {
 describe('a bucket that falls silent', () => {
   let proxy: FaultProxy;
   let distant: MediaStore;
-  const small = (name: string) => distant.put(name, Readable.from(['small']), FILM);
+  const small = (name: string) => distant.put(name, Readable.from(['small']), VIDEO);
   beforeEach(async () => {
     proxy = await FaultProxy.start(s3.endpoint);
     distant = await storeWith({ MEDIA_S3_ENDPOINT: proxy.urlOf(s3.endpoint).replace(/\/$/, '') });
@@ -222,7 +222,7 @@ describe('a bucket that falls silent', () => {
   });
 
   it('fails a read whose answer stops in the middle', async () => {
-    await distant.put('long.mp4', Readable.from([randomBytes(100_000)]), FILM);
+    await distant.put('long.mp4', Readable.from([randomBytes(100_000)]), VIDEO);
     proxy.set('stall');
     await expect(distant.open('long.mp4').then(buffer)).rejects.toThrow();
   });
@@ -237,7 +237,7 @@ describe('a bucket that falls silent', () => {
   it('fails every call in time when it never ends a TLS handshake, and leaves no connection behind', async () => {
     const silent = await startSilentHandshake();
     const secure = await storeWith({ MEDIA_S3_ENDPOINT: `https://127.0.0.1:${silent.port}` });
-    const never = secure.put('never.mp4', Readable.from(['small']), FILM);
+    const never = secure.put('never.mp4', Readable.from(['small']), VIDEO);
     const ended = await Promise.allSettled([secure.open('any.mp4'), secure.delete('any.mp4'), secure.isEmpty(), never]);
     const unavailable = { status: 'rejected', reason: expect.objectContaining({ code: 'unavailable' }) as unknown };
     expect(ended).toEqual(ended.map(() => expect.objectContaining(unavailable) as unknown));
@@ -262,7 +262,7 @@ describe('a link that stays', () => {
   });
 
   it('otherwise is the same from every replica and redirects to a fresh presigned link', async () => {
-    await store.put('stays.mp4', Readable.from(['kept']), FILM);
+    await store.put('stays.mp4', Readable.from(['kept']), VIDEO);
     const url = await store.url('stays.mp4', { ttlSeconds: null });
     expect(await (await storeWith()).url('stays.mp4', { ttlSeconds: null })).toBe(url);
     const redirect = await ask(url);

@@ -15,7 +15,7 @@ import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { abortAfter, serverNames, withinTime } from '#platform';
 import { ByteMeter } from './byte-meter.js';
 import { HandshakeAgent } from './handshake-agent.js';
-import { checkTtl, noSuchFile, readLink } from './file-link.js';
+import { checkTtl, keyOfLink, noSuchFile, readLink } from './file-link.js';
 import type { LinkSigner } from './link-signer.js';
 import { checkMediaKey } from './media-key.js';
 import {
@@ -154,6 +154,23 @@ export class S3MediaStore implements MediaStore {
     throw new MediaStoreError('unavailable', 'the bucket answered without a body');
   }
 
+  keyOf(link: string): string | undefined {
+    return keyOfLink(link, this.options.gatewayBaseUrl(), this.options.signer);
+  }
+
+  async size(key: string): Promise<number> {
+    checkMediaKey(key);
+    try {
+      const head = new HeadObjectCommand({ Bucket: this.options.bucket, Key: key });
+      const { ContentLength = 0 } = await withinTime(CALL_LIMIT_MS, undefined, (abortSignal) =>
+        this.client.send(head, { abortSignal }),
+      );
+      return ContentLength;
+    } catch (error) {
+      throw asStoreError(error);
+    }
+  }
+
   async delete(key: string): Promise<void> {
     checkMediaKey(key);
     try {
@@ -219,13 +236,11 @@ export class S3MediaStore implements MediaStore {
 
   private async exists(key: string): Promise<boolean> {
     try {
-      const head = new HeadObjectCommand({ Bucket: this.options.bucket, Key: key });
-      await withinTime(CALL_LIMIT_MS, undefined, (abortSignal) => this.client.send(head, { abortSignal }));
+      await this.size(key);
       return true;
     } catch (error) {
-      const failure = asStoreError(error);
-      if (failure.code === 'not_found') return false;
-      throw failure;
+      if (error instanceof MediaStoreError && error.code === 'not_found') return false;
+      throw error;
     }
   }
 

@@ -19,7 +19,7 @@ export interface BatcherOptions<Item = unknown> {
   readonly pauseMs?: number;
   /** The most items that may wait; further ones are refused. Absent: any number. */
   readonly maxWaiting?: number;
-  /** The longest an item may wait, in milliseconds; then it is refused, since its caller has most likely left. Absent: for ever. */
+  /** The longest an item may wait, in milliseconds; then it is refused, since its caller has most likely left. Absent: forever. */
   readonly maxWaitMs?: number;
   /** True for errors that one item of a run causes: then each item runs alone. Absent: an error is that of all. */
   readonly isItemFault?: (error: unknown) => boolean;
@@ -101,7 +101,7 @@ export class Batcher<Item, Result> {
     if (this.waiting.length > 0) this.schedule();
   }
 
-  /** However long the runs under way take: those who wait behind them must not wait for ever. */
+  /** However long the runs under way take: those who wait behind them must not wait forever. */
   private refuseInTime(): void {
     const [oldest] = this.waiting;
     const { maxWaitMs } = this.options;

@@ -36,8 +36,14 @@ function nearest(name: string, candidates: readonly string[]): string | undefine
   const near = candidates
     .map((candidate) => ({ candidate, slips: slipsBetween(written, plain(candidate)) }))
     .filter(({ candidate, slips }) => slips <= slipsAllowed(candidate));
-  return near.toSorted((one, other) => one.slips - other.slips)[0]?.candidate;
+  return near.toSorted((one, other) => one.slips - other.slips)[0]?.candidate ?? candidates.find(isCutShort(name));
 }
+
+/** Its last words are missing: DATABASE_POOL for DATABASE_POOL_SIZE. One word alone is many programs'. */
+const isCutShort =
+  (name: string) =>
+  (candidate: string): boolean =>
+    name.includes('_') && candidate.startsWith(`${name.toUpperCase()}_`);
 
 /** Short names lie near many words. */
 const slipsAllowed = ({ length }: string): number => (length <= 8 ? 1 : length <= 14 ? 2 : 3);

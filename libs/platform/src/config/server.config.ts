@@ -34,7 +34,20 @@ export class ServerConfig {
     example: 'https://gateway.example.com',
   })
   @IsOptional()
-  @IsUrl({ protocols: ['http', 'https'], require_protocol: true, require_tld: false })
+  @IsUrl(
+    {
+      protocols: ['http', 'https'],
+      require_protocol: true,
+      require_tld: false,
+      allow_query_components: false,
+      allow_fragments: false,
+      disallow_auth: true,
+    },
+    {
+      message:
+        '$property must be a full address that begins with http:// or https://, without a password, query or fragment',
+    },
+  )
   PUBLIC_BASE_URL?: string;
 
   @Variable({
@@ -91,7 +104,7 @@ export class ServerConfig {
   @Max(600)
   SHUTDOWN_GRACE_SECONDS = 25;
 
-  @Variable({ description: 'Largest request body; pictures may be sent inside one.', unit: 'MiB, 1 to 512' })
+  @Variable({ description: 'Largest request body; images may be sent inside one.', unit: 'MiB, 1 to 512' })
   @Type(() => Number)
   @IsInt()
   @Min(1)

@@ -166,7 +166,7 @@ export class Cooldowns {
     if (cooldown?.isShared) this.#tell(name, (store) => store.releaseProbe(name, prober));
   }
 
-  /** The probe succeeded: all replicas may use it again, unless it cools down anew or somebody else probes it by now. */
+  /** The probe succeeded: all replicas may use it again, unless it cools down again or somebody else probes it by now. */
   recovered(probe: Probe): void {
     if (this.holds(probe)) this.#end(probe.name, probe.prober);
   }
@@ -183,7 +183,7 @@ export class Cooldowns {
     this.#store?.close();
   }
 
-  /** The store forgets its own; those that only this replica knows would stay for ever. */
+  /** The store forgets its own; those that only this replica knows would stay forever. */
   #forget(): void {
     const before = this.#now() - FORGET_AFTER_MS;
     for (const [name, { coolingUntil }] of this.#known) if (coolingUntil < before) this.#known.delete(name);

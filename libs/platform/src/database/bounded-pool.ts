@@ -46,7 +46,7 @@ const introduce = (client: unknown): unknown => (client as BoundedClient).introd
 type Acquired = (error: Error | undefined, client: PoolClient | undefined, done: (release?: unknown) => void) => void;
 
 /**
- * A pool on which nobody waits for ever. A statement without an answer takes its connection with it, and those idle
+ * A pool on which nobody waits forever. A statement without an answer takes its connection with it, and those idle
  * ones that were not heard of since it began: what cut it off has most likely cut them off too. When nobody at all
  * was answered meanwhile, the circuit opens: everybody is refused at once, while one connection of its own looks for
  * the server.

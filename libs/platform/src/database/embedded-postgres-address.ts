@@ -42,7 +42,7 @@ export function readRemembered(folder: string): Remembered | undefined {
   if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8')) as Remembered;
   if (!existsSync(clusterOf(folder))) return undefined;
   throw new EmbeddedPostgresError(
-    `DATA_DIR ${folder} has a database but no ${file}, which holds its password: restore the file, or remove the folder to start anew.`,
+    `DATA_DIR ${folder} has a database but no ${file}, which holds its password: restore the file, or remove the folder to start again.`,
   );
 }
 

@@ -192,7 +192,7 @@ class PostgresServer {
         return await this.control('start', '-w', '-t', seconds, '-l', startupLog, '-o', this.serverOptions());
       } catch (error) {
         const output = existsSync(startupLog) ? readFileSync(startupLog, 'utf8') : String(error);
-        // A taken port is chosen anew; children of a killed server need a moment to notice and leave.
+        // A taken port is chosen again; children of a killed server need a moment to notice and leave.
         const passing = /address already in use|pre-existing shared memory|is another postmaster/i.test(output);
         if (!passing || attempt === 5) throw this.explain('Starting Postgres', error, output);
         await sleep(500);

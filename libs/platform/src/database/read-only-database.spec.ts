@@ -6,7 +6,7 @@ import { Database } from './database.js';
 const HEALED_WITHIN_MS = 45_000;
 const POOL_SIZE = 3;
 
-/** Sessions that began while it is on only read for ever, as those on a standby do that the name of the server led to. */
+/** Sessions that began while it is on only read forever, as those on a standby do that the name of the server led to. */
 const onlyReads = (value: 'on' | 'off') => ({
   text: `do $$ begin execute format('alter database %I set default_transaction_read_only = ${value}', current_database()); end $$`,
 });

@@ -20,7 +20,7 @@ describe('A server behind TLS that falls silent in the handshake', () => {
     );
 
   // The server never ends a handshake: without a limit of ours these would wait for the end of the test.
-  it('ends a statement instead of holding it up for ever, and later ones too', async () => {
+  it('ends a statement instead of holding it up forever, and later ones too', async () => {
     const database = new Database(`postgresql://nobody@127.0.0.1:${silent.port}/nothing?sslmode=no-verify`);
     const ask = (): Promise<unknown> => database.query({ text: 'select 1' });
     expect(isConnectionError(await failureOf(ask))).toBe(true);

@@ -43,7 +43,7 @@ describe('The health of a process', () => {
     expect(await health.ready()).toMatchObject({ parts: { store: { ok: false, reason: 'no answer within 2 s' } } });
   });
 
-  it('is not ready while it starts, and asks anew once it has', async () => {
+  it('is not ready while it starts, and asks again once it has', async () => {
     const health = new Health([fit]);
     health.starting();
     expect(await health.ready()).toMatchObject({

@@ -77,7 +77,7 @@ describe('the log never shows', () => {
       'the connection that a driver hangs on its error',
       { error: Object.assign(new Error('lost'), { client: { secretKey: SECRET } }) },
     ],
-    ['bytes', { picture: Buffer.from(SECRET) }],
+    ['bytes', { image: Buffer.from(SECRET) }],
     [
       'what an error repeats',
       { error: new Error(`GET https://x.example/?key=${SECRET}`, { cause: { password: SECRET } }) },

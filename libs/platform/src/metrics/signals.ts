@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram } from 'prom-client';
+import { InFlight } from './in-flight.js';
 import { metricsRegistry } from './registry.js';
 
 /**
@@ -9,7 +10,7 @@ import { metricsRegistry } from './registry.js';
 
 /** Seconds; from the quickest poll to the longest a client waits for one answer. */
 const REQUEST_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];
-/** Seconds; from an instant picture to the deadline of the slowest film. */
+/** Seconds; from an instant image to the deadline of the slowest video. */
 const TASK_BUCKETS = [0.25, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1_200, 3_600];
 
 const counter = <Label extends string>(name: string, help: string, labelNames: readonly Label[]): Counter<Label> =>
@@ -41,7 +42,7 @@ export const signals = {
     'model',
     'code',
   ]),
-  httpInFlight: gauge('gateway_http_requests_in_flight', 'Requests that are being answered now.', ['style']),
+  httpInFlight: new InFlight('gateway_http_requests_in_flight', 'Requests that are being answered now.', 'style'),
 
   /** `outcome`: answered, failed, busy (too much was asked of it), or refused (for what the request holds). */
   upstreamDuration: histogram(
@@ -61,9 +62,11 @@ export const signals = {
     [],
   ),
 
-  upstreamInFlight: gauge('gateway_upstream_requests_in_flight', 'Calls to upstreams that wait for an answer.', [
+  upstreamInFlight: new InFlight(
+    'gateway_upstream_requests_in_flight',
+    'Calls to upstreams that wait for an answer.',
     'upstream',
-  ]),
+  ),
   upstreamCoolingDown: gauge(
     'gateway_upstream_cooling_down',
     '1 while a text upstream gets no requests of some account, or only one that probes it, after failures; else 0.',
@@ -77,7 +80,7 @@ export const signals = {
 
   mediaOrders: counter(
     'gateway_media_orders_total',
-    'Calls that handed an order to a media upstream, by what became of them; `ambiguous`: nobody knows whether it was taken.',
+    'Calls that handed an order to a media upstream, by what became of them; `ambiguous`: nobody knows whether it was taken; `mixed_up`: the vendor gave it the name of another order.',
     ['upstream', 'outcome'],
   ),
   mediaCoolingDown: gauge(

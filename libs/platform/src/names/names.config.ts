@@ -1,5 +1,5 @@
 import { Transform } from 'class-transformer';
-import { IsArray, IsOptional, ValidateBy } from 'class-validator';
+import { IsOptional, ValidateBy } from 'class-validator';
 import { isIP } from 'node:net';
 import { Variable } from '../config/variable.js';
 
@@ -22,7 +22,6 @@ export class NamesConfig {
   @Transform(({ value }: { value: unknown }) =>
     typeof value === 'string' ? value.split(',').flatMap((entry) => entry.trim() || []) : value,
   )
-  @IsArray()
   @ValidateBy({
     name: 'areNameServers',
     validator: {

@@ -79,7 +79,7 @@ describe("The names of this process' own servers", () => {
     expect(await lookedUp('nobody.invalid', {})).toEqual([expect.objectContaining({ code: 'ENOTFOUND' }), '', 0]);
   });
 
-  it('are found where they were before while their name server is silent, and anew when it answers again', async () => {
+  it('are found where they were before while their name server is silent, and again when it answers again', async () => {
     await addressesOf('known.test');
     server.isSilent = true;
     const askedBefore = nameServer.asked.length;

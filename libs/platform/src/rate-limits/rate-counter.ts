@@ -25,7 +25,7 @@ const BUSY_KEYS_MAX = 10_000;
 export interface RateCount {
   /** Points so far, those just added included. */
   readonly points: number;
-  /** Time until the window ends and the count begins anew. */
+  /** Time until the window ends and the count begins again. */
   readonly resetsInMs: number;
 }
 

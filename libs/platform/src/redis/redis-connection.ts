@@ -4,7 +4,7 @@ import type { RedisAddress } from './redis-address.js';
 import { connectorBy } from './redis-connector.js';
 
 const COMMAND_TIMEOUT_MS = 2_000;
-/** A connection that is not made within this is given up and tried anew, in milliseconds. */
+/** A connection that is not made within this is given up and tried again, in milliseconds. */
 const CONNECT_TIMEOUT_MS = 2_000;
 /** How long a blocking command asks Redis to wait before it answers that there is nothing, in seconds. */
 export const BLOCKING_WAIT_SECONDS = 3;

@@ -159,7 +159,7 @@ export class SafeFetcher {
    * @throws FetchFailed when the network fails, also while the body is read.
    */
   async get(address: string, options: SafeGetOptions): Promise<SafeAnswer> {
-    // A limit on the whole: limits on silence alone would let a body drip for ever.
+    // A limit on the whole: limits on silence alone would let a body drip forever.
     const signal = abortAfter(options.timeoutMs, options.signal);
     let url = this.checkUrl(address);
     for (let hops = 0; ; hops += 1) {

@@ -16,7 +16,7 @@ export async function observeUpstream<Result>(
   attributes: Readonly<Record<string, string | number>> = {},
 ): Promise<Result> {
   const startedAt = performance.now();
-  signals.upstreamInFlight.inc({ upstream });
+  signals.upstreamInFlight.begin(upstream);
   let outcome = 'failed';
   try {
     const subject = {
@@ -31,7 +31,7 @@ export async function observeUpstream<Result>(
     outcome = outcomeOf(error);
     throw error;
   } finally {
-    signals.upstreamInFlight.dec({ upstream });
+    signals.upstreamInFlight.end(upstream);
     signals.upstreamDuration.observe({ upstream, operation, outcome }, (performance.now() - startedAt) / 1000);
   }
 }

@@ -81,7 +81,11 @@ describe('media_upstreams of UPSTREAMS_FILE', () => {
     ['exceptions without all', GOOD.replace('models: all', 'models: { alpha-2.0: a }'), /except needs models: all/],
     ['costs without a unit', GOOD.replace('unit: USD, ', ''), /:11: .*costs\.unit must be 1 to 16 letters/],
     ['a cost that is no number', GOOD.replace('0.025', 'cheap'), /:11: .*costs\.alpha-2\.0\.480p must be a number/],
-    ['an unknown field', GOOD.replace('priority: 2', 'prority: 2'), /:18: .*prority should not exist/],
+    [
+      'an unknown field',
+      GOOD.replace('priority: 2', 'prority: 2'),
+      /:18: .*prority is not a field here; did you mean priority\?/,
+    ],
     ['an empty list', 'media_upstreams: []', /:1: media_upstreams must be a list/],
   ])('names file, line, field and rule of %s', (_, text, expected) => {
     expect(problemsOf(text)).toEqual([expect.stringMatching(expected)]);

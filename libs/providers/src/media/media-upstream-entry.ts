@@ -9,7 +9,6 @@ import {
   IsObject,
   IsOptional,
   IsString,
-  IsUrl,
   Matches,
   Max,
   Min,
@@ -18,17 +17,12 @@ import {
   ValidateNested,
 } from 'class-validator';
 import { type JsonObject, type JsonValue, MEDIA_PROTOCOLS, type MediaProtocol } from '#contracts';
-import { BASE_URL, IsUpstreamKey } from '../text/upstream-entry.js';
+import { IsUpstreamAddress, IsUpstreamName, RoutedEntry } from '../routed-entry.js';
 import { AMOUNT_RULE, partsOf } from './vendor-costs.js';
 
 /** How referenced files are handed to a vendor that takes them in more than one form. */
 export const REFERENCE_WAYS = ['url', 'inline'] as const;
 export type ReferenceWay = (typeof REFERENCE_WAYS)[number];
-
-const IsUpstreamName = (): PropertyDecorator =>
-  Matches(/^[a-z0-9][a-z0-9._-]{0,62}$/, {
-    message: '$property must be 1 to 63 of the characters a-z, 0-9, ".", "_" and "-"',
-  });
 
 const Rate = (): PropertyDecorator => (target, property) => {
   IsOptional()(target, property);
@@ -99,27 +93,19 @@ export class MediaModelEntry {
 }
 
 /** One upstream of media, in UPSTREAMS_FILE and in the admin API alike. */
-export class MediaUpstreamEntry {
-  /** Names the upstream in rows, logs and metrics. */
-  @IsUpstreamName()
-  id!: string;
-
+export class MediaUpstreamEntry extends RoutedEntry {
   @IsIn(MEDIA_PROTOCOLS)
   protocol!: MediaProtocol;
 
   /** Absent: the protocol's own address, where it has one. A region is an address. */
   @IsOptional()
-  @IsUrl(BASE_URL, { message: '$property must be an http or https address without credentials, query or fragment' })
+  @IsUpstreamAddress()
   base_url?: string;
 
   /** What the vendor's limits belong to: entries of one account share limits and rests. Absent: the entry's own id. */
   @IsOptional()
   @IsUpstreamName()
   vendor_account?: string;
-
-  @IsOptional()
-  @IsUpstreamKey()
-  key?: string;
 
   /** In UPSTREAMS_FILE instead of `key`: the key file of a service account, read at start. */
   @IsOptional()
@@ -140,18 +126,6 @@ export class MediaUpstreamEntry {
   @IsArray()
   @IsString({ each: true })
   except?: string[];
-
-  /** Lower numbers are asked first. */
-  @IsInt()
-  @Min(0)
-  @Max(1_000)
-  priority = 0;
-
-  /** Share of the orders within its priority; 0 takes it out of service. */
-  @IsNumber()
-  @Min(0)
-  @Max(1_000)
-  weight = 1;
 
   /** Only these customers' accounts reach it; empty: all. */
   @IsArray()
@@ -176,7 +150,7 @@ export class MediaUpstreamEntry {
   lost_calls: 'fail' | 'repeat_once' = 'fail';
 
   /**
-   * `unit`, and for each model what the vendor takes for a second or a picture: a number, or one for each price variant. `rates`: what
+   * `unit`, and for each model what the vendor takes for a second or an image: a number, or one for each price variant. `rates`: what
    * one of a vendor's units is worth in the unit of balances.
    */
   @IsObject()

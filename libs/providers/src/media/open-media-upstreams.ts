@@ -48,7 +48,7 @@ export interface ConfiguredMediaUpstream {
   readonly lostCalls: 'fail' | 'repeat_once';
   /** Whether its orders carry an address that the vendor may call. */
   readonly callbacks?: boolean;
-  /** What one second or picture of a price variant costs by its entry; undefined where nothing is configured. */
+  /** What one second or image of a price variant costs by its entry; undefined where nothing is configured. */
   readonly costOfUnit?: (model: string, variant: string) => VendorCost | undefined;
 }
 

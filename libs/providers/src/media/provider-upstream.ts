@@ -33,7 +33,7 @@ export class ProviderUpstream implements MediaUpstream {
     private readonly costs?: VendorCosts,
   ) {}
 
-  // What a provider has is read anew each time, as its traits are.
+  // What a provider has is read again each time, as its traits are.
   get find(): MediaUpstream['find'] {
     const find = this.provider.find?.bind(this.provider);
     return find && (({ ticket, signal }) => sorted(() => this.found(find(taskOf(ticket), signal))));
@@ -57,7 +57,7 @@ export class ProviderUpstream implements MediaUpstream {
     return this.name.vendor_account ?? this.name.id;
   }
 
-  /** Read anew each time: a provider may change what it says of itself. */
+  /** Read again each time: a provider may change what it says of itself. */
   get traits(): UpstreamTraits {
     const { repeatStart, startTimeoutMs, findableAfterMs } = this.provider;
     return {

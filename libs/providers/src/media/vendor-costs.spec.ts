@@ -1,7 +1,7 @@
 import type { JsonValue } from '#contracts';
 import { partsOf, VendorCosts } from './vendor-costs.js';
 
-const film = (duration: number, resolution = '720p') => ({ model: 'alpha-2.0', parameters: { duration, resolution } });
+const video = (duration: number, resolution = '720p') => ({ model: 'alpha-2.0', parameters: { duration, resolution } });
 
 describe('What an upstream costs by its entry', () => {
   it.each<[said: JsonValue | undefined, parts: bigint | undefined]>([
@@ -27,14 +27,14 @@ describe('What an upstream costs by its entry', () => {
 
   it('counts seconds by price variant in whole micros, halves rounded up', () => {
     const costs = new VendorCosts({ unit: 'USD', 'alpha-2.0': { '480p': 0.025, '720p': 0.0550001 } }, 'USD');
-    expect(costs.ofOrder(film(5))).toEqual({ micros: 275_001n, unit: 'USD', worthMicros: 275_001n });
-    expect(costs.ofOrder(film(4, '480p'))).toEqual({ micros: 100_000n, unit: 'USD', worthMicros: 100_000n });
+    expect(costs.ofOrder(video(5))).toEqual({ micros: 275_001n, unit: 'USD', worthMicros: 275_001n });
+    expect(costs.ofOrder(video(4, '480p'))).toEqual({ micros: 100_000n, unit: 'USD', worthMicros: 100_000n });
     expect(costs.ofUnit('alpha-2.0', '720p')).toMatchObject({ micros: 55_000n });
   });
 
   it('knows nothing of what is not configured', () => {
     const costs = new VendorCosts({ unit: 'USD', 'alpha-2.0': { '480p': 0.025 } }, 'USD');
-    expect([costs.ofOrder(film(5)), costs.ofUnit('alpha-2.0-fast', '480p')]).toEqual([undefined, undefined]);
+    expect([costs.ofOrder(video(5)), costs.ofUnit('alpha-2.0-fast', '480p')]).toEqual([undefined, undefined]);
   });
 
   it('turns one unit into another by the configured rate alone', () => {

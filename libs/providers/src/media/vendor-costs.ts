@@ -55,7 +55,7 @@ export class VendorCosts {
     return billing && this.of(order.model, billing.variant, BigInt(billing.quantity));
   }
 
-  /** What one second or picture of a price variant costs by the entry. */
+  /** What one second or image of a price variant costs by the entry. */
   ofUnit(model: string, variant: string): VendorCost | undefined {
     return this.of(model, variant, 1n);
   }

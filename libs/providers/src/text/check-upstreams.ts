@@ -1,7 +1,7 @@
 import { plainToInstance } from 'class-transformer';
 import { validateSync, type ValidationError } from 'class-validator';
-import { isJsonObject } from '#contracts';
-import { ruleOf } from '#platform';
+import { familyOf, isJsonObject } from '#contracts';
+import { fieldsOf, ruleOf, unknownFieldRule } from '#platform';
 import { ModelLimitsEntry, UpstreamsFile, type UpstreamEntry } from './upstream-entry.js';
 
 /** Where a field stands: `['upstreams', 1, 'base_url']`. */
@@ -60,9 +60,12 @@ function mistakesOf(error: ValidationError, above: FieldPath): UpstreamMistake[]
   const path = [...above, /^\d+$/.test(property) ? Number(property) : property];
   const isUnknown = constraints !== undefined && 'whitelistValidation' in constraints;
   const own =
-    constraints === undefined ? [] : [{ path, rule: isUnknown ? 'should not exist' : ruleOf(error), isUnknown }];
+    constraints === undefined ? [] : [{ path, rule: isUnknown ? unknownRule(error) : ruleOf(error), isUnknown }];
   return [...own, ...(children ?? []).flatMap((child) => mistakesOf(child, path))];
 }
+
+const unknownRule = ({ target, property }: ValidationError): string =>
+  unknownFieldRule(property, fieldsOf(target?.constructor as new () => object));
 
 /** What only shows when the entries are seen together, or inside their model lists. */
 function mistakesTogether(entries: readonly UpstreamEntry[]): UpstreamMistake[] {
@@ -96,6 +99,7 @@ function mistakesInModels(entry: UpstreamEntry, path: FieldPath): UpstreamMistak
     ...mistakesInLimits(entry, path),
     ...(isNone ? [{ path: [...path, 'models'], rule: 'must name at least one model' }] : []),
     ...mistakesInNames(models, [...path, 'models']),
+    ...names.flatMap((model) => notText(model, [...path, 'models', model])),
     ...mistakesInNames(embeddingModels, [...path, 'embedding_models']),
     ...(embeddings.length > 0 && protocol !== 'chat'
       ? [{ path: [...path, 'embedding_models'], rule: 'needs the protocol "chat"' }]
@@ -104,6 +108,13 @@ function mistakesInModels(entry: UpstreamEntry, path: FieldPath): UpstreamMistak
       .filter((name) => Object.hasOwn(models, name))
       .map((name) => ({ path: [...path, 'embedding_models', name], rule: 'is one of the models that write text' })),
   ];
+}
+
+/** Requests for text never reach a model of images or videos. */
+function notText(model: string, path: FieldPath): UpstreamMistake[] {
+  const family = familyOf(model);
+  if (!family) return [];
+  return [{ path, rule: `makes ${family.medium}s and writes no text: it belongs under media_upstreams` }];
 }
 
 const mistakesInNames = (models: Readonly<Record<string, string>>, path: FieldPath): UpstreamMistake[] =>

@@ -4,7 +4,7 @@ export interface ModelLimits {
   readonly maxOutputTokens: number;
   /** The most that can be read, which a file of unknown length may fill. */
   readonly contextTokens: number;
-  /** What a picture may cost. */
+  /** What an image may cost. */
   readonly imageTokens: number;
 }
 

@@ -61,11 +61,25 @@ describe('readUpstreamsFile', () => {
       GOOD.replace('https://', 'https://me:secret@'),
       /^upstreams\.yaml:5: upstreams\[0\]\.base_url must be an http or https address without credentials/,
     ],
-    ['a misspelt field', `${GOOD}    wieght: 2\n`, /^upstreams\.yaml:9: upstreams\[0\]\.wieght should not exist/],
+    [
+      'a misspelt field',
+      `${GOOD}    wieght: 2\n`,
+      /^upstreams\.yaml:9: upstreams\[0\]\.wieght is not a field here; did you mean weight\?/,
+    ],
     [
       'no models',
       GOOD.replace('{ vendor-5: their-model }', '{}'),
       /^upstreams\.yaml:7: upstreams\[0\]\.models must name/,
+    ],
+    [
+      'a model of videos',
+      GOOD.replace('{ vendor-5: their-model }', '{ alpha-2.0: their-model }'),
+      /^upstreams\.yaml:7: upstreams\[0\]\.models\.alpha-2\.0 makes videos and writes no text: it belongs under media_upstreams/,
+    ],
+    [
+      'a variable without braces',
+      GOOD.replace('${SECRET}', '$SECRET'),
+      /^upstreams\.yaml:6: upstreams\[0\]\.key holds the name of a variable without braces: write \$\{SECRET\}/,
     ],
     ['a quoted number', `${GOOD}    weight: "2"\n`, /^upstreams\.yaml:9: upstreams\[0\]\.weight must/],
     [

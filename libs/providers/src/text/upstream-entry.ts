@@ -8,7 +8,6 @@ import {
   IsNumber,
   IsObject,
   IsOptional,
-  IsUrl,
   Matches,
   Max,
   Min,
@@ -16,27 +15,12 @@ import {
   ValidateNested,
 } from 'class-validator';
 import { LACKING_TOOLS, type LackingTools, TEXT_PROTOCOLS, type TextProtocol, type UpstreamPolicy } from '#contracts';
+import { IsUpstreamAddress, RoutedEntry } from '../routed-entry.js';
 
 const LIMIT_FIELDS = ['max_tokens', 'max_completion_tokens'] as const;
 
 /** Who fetches the URLs in requests: the vendor from its own network, or a server in the operator's. */
 export const FETCHES_URLS = ['vendor', 'self'] as const;
-
-/** What an address of an upstream may be. */
-export const BASE_URL = {
-  protocols: ['http', 'https'],
-  require_protocol: true,
-  require_tld: false,
-  disallow_auth: true,
-  allow_query_components: false,
-  allow_fragments: false,
-};
-
-/** A key goes into a header, where a line break would fail every request. */
-export const IsUpstreamKey = (): PropertyDecorator =>
-  Matches(/^[\x21-\x7e]{1,8192}$/, {
-    message: '$property must be 1 to 8192 printable ASCII characters without spaces',
-  });
 
 /** How long an upstream may take, in seconds. */
 export class UpstreamTimeoutsEntry {
@@ -154,7 +138,7 @@ export class ModelLimitsEntry {
   @Max(MOST_TOKENS)
   context_tokens?: number;
 
-  /** What a picture costs at most. */
+  /** What an image costs at most. */
   @IsOptional()
   @IsInt()
   @Min(1)
@@ -163,27 +147,16 @@ export class ModelLimitsEntry {
 }
 
 /** One upstream, in UPSTREAMS_FILE and in the admin API alike. */
-export class UpstreamEntry {
-  /** Names the upstream in logs and usage records. */
-  @Matches(/^[a-z0-9][a-z0-9._-]{0,62}$/, {
-    message: '$property must be 1 to 63 of the characters a-z, 0-9, ".", "_" and "-"',
-  })
-  id!: string;
-
+export class UpstreamEntry extends RoutedEntry {
   @IsIn(TEXT_PROTOCOLS)
   protocol!: TextProtocol;
 
   /**
    * Address that the protocol's paths are appended to, version included, for example `https://api.vendor.example/v1`.
-   * It may be a private one: operators run models of their own. A secret in it would be shown, so it holds none.
    */
   @ValidateIf((entry: UpstreamEntry) => entry.protocol !== 'sandbox')
-  @IsUrl(BASE_URL, { message: '$property must be an http or https address without credentials, query or fragment' })
+  @IsUpstreamAddress()
   base_url!: string;
-
-  @IsOptional()
-  @IsUpstreamKey()
-  key?: string;
 
   /** Public model name to the upstream's own name for it. */
   @IsObject()
@@ -192,18 +165,6 @@ export class UpstreamEntry {
   /** Public name of an embedding model to the upstream's own: it is asked for them at `/embeddings`. Of the chat protocol only. */
   @IsObject()
   embedding_models: Record<string, string> = {};
-
-  /** Share of the requests within its priority; 0 takes it out of service. */
-  @IsNumber()
-  @Min(0)
-  @Max(1_000)
-  weight = 1;
-
-  /** Lower numbers are asked first. */
-  @IsInt()
-  @Min(0)
-  @Max(1_000)
-  priority = 0;
 
   @ValidateNested({ message: '$property must be an object' })
   @Type(() => UpstreamTimeoutsEntry)

@@ -11,7 +11,7 @@ const write = (protocol: Protocol, change: Partial<TextRequest>): JsonObject =>
   PROTOCOL_CODECS[protocol].write({ ...PLAIN, ...change }, 'upstream-name', {});
 
 describe('A request that says nearly everything is written', () => {
-  it('as a chat completion: pictures of results follow as a user message, and no vendor’s proof is sent', () => {
+  it('as a chat completion: images of results follow as a user message, and no vendor’s proof is sent', () => {
     expect(write('chat', RICH)).toEqual({
       model: 'upstream-name',
       messages: [
@@ -31,7 +31,7 @@ describe('A request that says nearly everything is written', () => {
             { id: 'call_1', type: 'function', function: { name: 'get_weather', arguments: '{"city":"Paris"}' } },
           ],
         },
-        { role: 'tool', tool_call_id: 'call_1', content: '22 degrees\n[picture below]' },
+        { role: 'tool', tool_call_id: 'call_1', content: '22 degrees\n[image below]' },
         {
           role: 'user',
           content: [

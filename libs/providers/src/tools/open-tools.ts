@@ -1,5 +1,6 @@
 import { ConfigError, loadConfig } from '#platform';
 import { type OpenWebSearch, openWebSearch } from './web-search/engines.js';
+import { WEB_SEARCH_ENGINES } from './web-search/web-search.js';
 import { ToolsConfig } from './tools.config.js';
 
 /** How much of the tools that the gateway runs one request, and one account, may have. Times in milliseconds. */
@@ -37,6 +38,11 @@ export function openTools(config: ToolsConfig = loadConfig(ToolsConfig)): OpenTo
 }
 
 function engineOf({ WEB_SEARCH_ENGINE: engine, WEB_SEARCH_URL: url, WEB_SEARCH_KEY: key }: ToolsConfig) {
+  const settingWithoutEngine = key !== undefined ? 'WEB_SEARCH_KEY' : url !== undefined ? 'WEB_SEARCH_URL' : undefined;
+  if (engine === undefined && settingWithoutEngine !== undefined)
+    throw new ConfigError([
+      `${settingWithoutEngine} is set, so WEB_SEARCH_ENGINE must say whose it is: ${WEB_SEARCH_ENGINES.join(', ')}`,
+    ]);
   if (engine === undefined) return undefined;
   if (engine === 'searxng' && url === undefined)
     throw new ConfigError(['WEB_SEARCH_ENGINE is searxng, so WEB_SEARCH_URL must say where it answers']);

@@ -1,7 +1,7 @@
 import { Variable } from '#platform';
 import { Type } from 'class-transformer';
 import { IsIn, IsInt, IsNotEmpty, IsOptional, IsUrl, Matches, Max, Min } from 'class-validator';
-import { BASE_URL } from '../text/upstream-entry.js';
+import { BASE_URL } from '../routed-entry.js';
 import { WEB_SEARCH_ENGINES, type WebSearchEngineName } from './web-search/web-search.js';
 
 /** Who runs a tool that both the upstream and the gateway could run. */

@@ -1,6 +1,6 @@
 import { Type } from 'class-transformer';
-import { IsInt, Max, Min } from 'class-validator';
-import { Variable } from '#platform';
+import { IsInt, IsNotEmpty, IsOptional, Max, MaxLength, Min } from 'class-validator';
+import { Switch, Variable } from '#platform';
 
 /** What accounts may keep of their own files. */
 export class FilesConfig {
@@ -30,11 +30,28 @@ export class FilesConfig {
 
   @Variable({
     description: 'How long an uploaded file is kept whose upload does not say (`expires_after`).',
-    unit: 'days, 0 to 36500; 0 keeps them for ever',
+    unit: 'days, 0 to 36500; 0 keeps them forever',
   })
   @Type(() => Number)
   @IsInt()
   @Min(0)
   @Max(36_500)
   FILE_RETENTION_DAYS = 0;
+
+  @Variable({
+    description:
+      'The model of an upstream (`embedding_models`) that makes vectors of passages and of questions, so that a search compares meanings besides words. Without it, or while no upstream offers it, words alone are compared. Another model makes all vectors again.',
+    example: 'text-embedding-3-small',
+  })
+  @IsOptional()
+  @IsNotEmpty()
+  @MaxLength(128)
+  FILE_EMBEDDING_MODEL?: string;
+
+  @Variable({
+    description:
+      'Who pays for the vectors of passages and of questions: `true` the operator; `false` the account, at the price of the model.',
+  })
+  @Switch()
+  FILE_EMBEDDINGS_FREE = false;
 }

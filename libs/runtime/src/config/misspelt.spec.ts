@@ -15,6 +15,8 @@ describe('A misspelt variable', () => {
     ['GATEWAY_APIKEY', 'GATEWAY_API_KEY'],
     ['LOGLEVEL', 'LOG_LEVEL'],
     ['SHUTDOWN_GRACE_SECOND', 'SHUTDOWN_GRACE_SECONDS'],
+    ['DATABASE_POOL', 'DATABASE_POOL_SIZE'],
+    ['DATABASE', undefined],
   ])('%s is taken for %s', (name, meant) => {
     expect(misspeltVariables({ [name]: '4' })).toEqual(meant === undefined ? [] : [{ name, meant }]);
   });

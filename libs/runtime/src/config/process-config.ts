@@ -75,6 +75,10 @@ export function readProcessConfig(environment?: Environment): ProcessConfig {
   if (isServerRead && config.database.DATABASE_URL && !config.server.KEY_PEPPER) {
     problems.push('KEY_PEPPER must be set when DATABASE_URL is: every replica needs the same one (it is not set)');
   }
+  const { ADMIN_TOKEN: admin } = config.server;
+  if (admin !== undefined && admin === config.ops.OPS_VIEWER_TOKEN) {
+    problems.push('OPS_VIEWER_TOKEN must differ from ADMIN_TOKEN: who may only look would be an operator');
+  }
   const missing = missingOfSingleSignOn(config.singleSignOn);
   if (missing !== undefined) problems.push(missing);
   if (problems.length > 0) throw new ConfigError(problems);

@@ -2,10 +2,10 @@ import { Type } from 'class-transformer';
 import { IsInt, Max, Min } from 'class-validator';
 import { Variable } from '#platform';
 
-const DAYS = 'days, 0 to 36500; 0 keeps them for ever';
+const DAYS = 'days, 0 to 36500; 0 keeps them forever';
 const MAX_DAYS = 36_500;
 
-/** How long what grows with use is kept. Ledger and sums by day stay for ever. */
+/** How long what grows with use is kept. Ledger and sums by day stay forever. */
 export class RetentionConfig {
   @Variable({
     description:

@@ -170,7 +170,7 @@ class BullmqListening implements Listening {
       this.worker.cancelAllJobs('The process is ending.');
       await within(this.allDone(), LAST_MOMENT_MS);
     }
-    // BullMQ would wait for ever for handlers that ignore their signal, and for a server that is away.
+    // BullMQ would wait forever for handlers that ignore their signal, and for a server that is away.
     const byForce = this.running.size > 0 || !(await answers(this.store));
     await within(this.worker.close(byForce), LAST_MOMENT_MS);
   }

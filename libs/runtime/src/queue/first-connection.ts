@@ -8,7 +8,7 @@ interface PoolOfQueue<Client> {
 
 /**
  * The pool, on which the first connection always comes and answers. BullMQ asks once whether the schema is there, before
- * anything else, and remembers the answer for ever: if it was that the server could not be reached, its queue would stay
+ * anything else, and remembers the answer forever: if it was that the server could not be reached, its queue would stay
  * dead until the process ends. So this one question is asked until it is answered; all others may fail as they do.
  */
 export function withSureFirstConnection<Client, Pool extends PoolOfQueue<Client>>(pool: Pool): Pool {

@@ -159,7 +159,7 @@ export class LosslessDecoder {
     if (type !== 1 && type !== 2) throw new Error(`macroblock type ${type} is outside the subset`);
     this.counts.copied++;
     const fromAbove = type === 1;
-    if (fromAbove ? row === 0 : column === 0) throw new Error('copies from outside the picture');
+    if (fromAbove ? row === 0 : column === 0) throw new Error('copies from outside the image');
     reader.expect(fromAbove ? 2 : 1, reader.golomb(), 'intra_chroma_pred_mode');
     reader.expect(0, reader.golomb(), 'mb_qp_delta');
     const few = this.#meanOfNeighbours(macroblock, column, row) < 2;

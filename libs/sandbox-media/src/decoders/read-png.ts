@@ -57,8 +57,7 @@ function readChunks(file: Buffer): Chunk[] {
 }
 
 function unfilter(filtered: Uint8Array, width: number, height: number): Uint8Array {
-  if (filtered.length !== (width + 1) * height)
-    throw new Error('the picture data has another size than the header says');
+  if (filtered.length !== (width + 1) * height) throw new Error('the image data has another size than the header says');
   const pixels = new Uint8Array(width * height);
   for (let y = 0; y < height; y++) {
     const row = filtered.subarray(y * (width + 1), (y + 1) * (width + 1));

@@ -17,7 +17,7 @@ const LEVELS = [
 ] as const;
 
 /**
- * The lowest level (times ten, as it is written into the stream) that allows a film of this size and speed.
+ * The lowest level (times ten, as it is written into the stream) that allows a video of this size and speed.
  * A side may be as long as the square root of eight times the frame's macroblocks.
  *
  * @throws RangeError when not even level 5.2 (4096x2304 at 56 frames a second) allows it.

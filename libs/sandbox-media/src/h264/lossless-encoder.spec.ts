@@ -60,7 +60,7 @@ describe('LosslessEncoder', () => {
     [176, 144],
     [250, 66],
     [320, 242],
-  ])('gives back every sample of random pictures and random changes at %i x %i', (width, height) => {
+  ])('gives back every sample of random images and random changes at %i x %i', (width, height) => {
     const next = numbersFrom(width * 1000 + height);
     const encoder = new LosslessEncoder({ width, height, framesPerSecond: 24 });
     const decoder = new LosslessDecoder(encoder.sequenceParameterSet);

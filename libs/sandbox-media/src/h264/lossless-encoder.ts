@@ -2,7 +2,7 @@ import { BitWriter } from './bit-writer.js';
 import { nalUnit } from './nal-unit.js';
 import {
   FRAME_NUMBER_BITS,
-  type FilmFormat,
+  type VideoFormat,
   macroblocks,
   pictureParameterSet,
   sequenceParameterSet,
@@ -23,13 +23,13 @@ const INTER_TYPES = 5;
 const COEFFICIENTS_OF_RAW = 16;
 
 /**
- * A lossless H.264 encoder for synthetic pictures. It needs no transform and no rate control, because each macroblock
+ * A lossless H.264 encoder for synthetic images. It needs no transform and no rate control, because each macroblock
  * (16x16 pixels) is one of three things:
  *
  * - **skipped** (P_Skip): equal to the frame before. An unchanged frame costs about twelve bytes.
  * - **copied** (Intra_16x16 without residual): every row repeats the row above the square, or every column the column
  *   left of it. Flat areas and straight edges cost about ten bits.
- * - **raw** (I_PCM): 384 bytes of samples, so that any picture can be coded. The worst frame is width * height * 1.5 bytes.
+ * - **raw** (I_PCM): 384 bytes of samples, so that any image can be coded. The worst frame is width * height * 1.5 bytes.
  *
  * The deblocking filter is off, so a decoder returns exactly the samples that went in.
  */
@@ -43,14 +43,14 @@ export class LosslessEncoder {
   #frameNumber = 0;
 
   /** @throws RangeError when a side is odd or the size is beyond level 5.2. */
-  constructor(format: FilmFormat) {
+  constructor(format: VideoFormat) {
     this.sequenceParameterSet = sequenceParameterSet(format);
     this.#wide = macroblocks(format.width);
     this.#high = macroblocks(format.height);
     this.#coefficients = new Uint8Array(this.#wide * this.#high);
   }
 
-  /** Codes a frame that depends on no other. The first frame of a film must be one. */
+  /** Codes a frame that depends on no other. The first frame of a video must be one. */
   encodeKeyFrame(frame: YuvFrame): Uint8Array {
     this.#frameNumber = 0;
     const writer = new BitWriter(65_536);
@@ -80,7 +80,7 @@ export class LosslessEncoder {
     return nalUnit('dependentSlice', writer.trailingBits().toBytes());
   }
 
-  /** ITU-T H.264, 7.3.3: one slice covers the whole picture. */
+  /** ITU-T H.264, 7.3.3: one slice covers the whole image. */
   #writeSliceHeader(writer: BitWriter, keyFrame: boolean): void {
     writer
       .unsignedExpGolomb(0) // first_mb_in_slice

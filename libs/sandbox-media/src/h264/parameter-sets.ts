@@ -2,8 +2,8 @@ import { BitWriter } from './bit-writer.js';
 import { lowestLevel } from './level.js';
 import { nalUnit } from './nal-unit.js';
 
-/** The picture size in pixels (both sides even) and the constant frame rate of a film. */
-export interface FilmFormat {
+/** The image size in pixels (both sides even) and the constant frame rate of a video. */
+export interface VideoFormat {
   readonly width: number;
   readonly height: number;
   readonly framesPerSecond: number;
@@ -25,9 +25,9 @@ export const macroblocks = (pixels: number): number => Math.ceil(pixels / 16);
  *
  * @throws RangeError when a side is odd (colour is stored at half resolution) or no level allows the size.
  */
-export function sequenceParameterSet(format: FilmFormat): Uint8Array {
+export function sequenceParameterSet(format: VideoFormat): Uint8Array {
   const { width, height, framesPerSecond } = format;
-  if (width % 2 !== 0 || height % 2 !== 0) throw new RangeError(`a film of ${width}x${height} needs even sides`);
+  if (width % 2 !== 0 || height % 2 !== 0) throw new RangeError(`a video of ${width}x${height} needs even sides`);
   const wide = macroblocks(width);
   const high = macroblocks(height);
   const writer = new BitWriter()
@@ -92,7 +92,7 @@ function writeVideoUsability(writer: BitWriter, framesPerSecond: number): void {
     .unsignedExpGolomb(1); // max_dec_frame_buffering
 }
 
-/** The picture parameter set: CAVLC coding, one slice a picture, deblocking controlled by each slice (7.3.2.2). */
+/** The image parameter set: CAVLC coding, one slice an image, deblocking controlled by each slice (7.3.2.2). */
 export function pictureParameterSet(): Uint8Array {
   const writer = new BitWriter()
     .unsignedExpGolomb(0) // pic_parameter_set_id

@@ -12,7 +12,7 @@ export interface Plane {
 
 /**
  * A frame in the colours of video: brightness (luma, 16 to 235) and two colour differences (chroma, 16 to 240) at half
- * resolution, after BT.709. Right and bottom padding repeat the picture's edge.
+ * resolution, after BT.709. Right and bottom padding repeat the image's edge.
  */
 export class YuvFrame {
   readonly luma: Plane;

@@ -3,7 +3,7 @@ import { box, fixedPoint16, fullBox, latin1, uint16, uint32, utf8, zeros } from 
 import { aacSampleEntry, avcSample, avcSampleEntry } from './sample-entries.js';
 import { handlerBox, IDENTITY_MATRIX, MOVIE_TIMESCALE, type Track, trackBox } from './track.js';
 
-/** A coded film: parameter sets and frames are NAL units, the first frame is the only key frame. */
+/** A coded video: parameter sets and frames are NAL units, the first frame is the only key frame. */
 export interface CodedVideo {
   readonly width: number;
   readonly height: number;
@@ -27,7 +27,7 @@ const METADATA_TEXT = 1;
 
 /**
  * Writes an MP4 file whose index stands before its data, so that players start while the rest arrives
- * (ISO/IEC 14496-12). The film's length is exactly that of its frames; longer sound is cut there.
+ * (ISO/IEC 14496-12). The video's length is exactly that of its frames; longer sound is cut there.
  *
  * @param metadata texts under `Title`, `Software`, `Description` and `Comment`.
  * @throws RangeError on any other metadata keyword.

@@ -12,7 +12,7 @@ const DESCRIPTORS = { elementaryStream: 3, decoderConfiguration: 4, decoderSpeci
 const AAC = 0x40;
 const AUDIO_STREAM = 0x15;
 
-/** The `avc1` entry: picture size and the parameter sets a decoder starts with (ISO/IEC 14496-15, 5.4.2). */
+/** The `avc1` entry: image size and the parameter sets a decoder starts with (ISO/IEC 14496-15, 5.4.2). */
 export function avcSampleEntry(video: {
   readonly width: number;
   readonly height: number;

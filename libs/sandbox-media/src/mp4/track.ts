@@ -3,7 +3,7 @@ import { box, bytes, fixedPoint16, fullBox, latin1, uint16, uint32, zeros } from
 /** Ticks a second of the movie's own clock. */
 export const MOVIE_TIMESCALE = 90_000;
 
-/** Shows pictures as they are: no rotation, no scaling. The last column has thirty bits after the point. */
+/** Shows images as they are: no rotation, no scaling. The last column has thirty bits after the point. */
 export const IDENTITY_MATRIX = uint32(0x1_0000, 0, 0, 0, 0x1_0000, 0, 0, 0, 0x4000_0000);
 
 const UNDETERMINED_LANGUAGE = 0x55c4;

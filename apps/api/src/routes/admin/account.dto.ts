@@ -10,7 +10,8 @@ import {
   MinLength,
   ValidateIf,
 } from 'class-validator';
-import { isGiven, RequestLimits } from './request-limits.dto.js';
+import type { Micros } from '#contracts';
+import { isGiven, isLimit, limitOf, RequestLimits } from './request-limits.dto.js';
 
 /** A change of an account; absent fields stay as they are, null lifts a limit. */
 export class AccountChange extends RequestLimits {
@@ -31,6 +32,11 @@ export class AccountChange extends RequestLimits {
   @Min(-100)
   @Max(100)
   priority?: number;
+
+  /** Its webhook endpoints are told when less than this is left. */
+  @ValidateIf(isLimit)
+  @IsString()
+  low_balance?: string | null;
 
   @ValidateIf(isGiven)
   @IsBoolean()
@@ -61,10 +67,25 @@ export class FundingBody {
   note?: string;
 }
 
-/** The settings of an account in the words of the code. */
+/** The settings of an account in the words of the code. @throws GatewayError `invalid_parameter`: a limit is no amount from 0. */
 export const toAccountSettings = <Sent extends AccountChange>({
   max_running_tasks: maxRunningTasks,
   requests_per_minute: requestsPerMinute,
   tokens_per_minute: tokensPerMinute,
+  daily_limit: dailyLimit,
+  monthly_limit: monthlyLimit,
+  low_balance: lowBalance,
   ...settings
-}: Sent) => ({ ...settings, maxRunningTasks, requestsPerMinute, tokensPerMinute });
+}: Sent) => ({
+  ...settings,
+  maxRunningTasks,
+  requestsPerMinute,
+  tokensPerMinute,
+  dailyLimitMicros: limitOf(dailyLimit, 'daily_limit'),
+  monthlyLimitMicros: limitOf(monthlyLimit, 'monthly_limit'),
+  lowBalanceMicros: lowBalanceOf(lowBalance),
+});
+
+/** Null where there is nothing to be told of. */
+const lowBalanceOf = (sent: string | null | undefined): Micros | null | undefined =>
+  limitOf(sent, 'low_balance') === 0n ? null : limitOf(sent, 'low_balance');

@@ -8,6 +8,7 @@ const REFERENCE: JsonObject = {
   description: 'Names the payment or the case; the same reference again changes nothing.',
 };
 const LIMIT: JsonObject = { type: ['integer', 'null'], description: 'Null: no limit.' };
+const AMOUNT_LIMIT: JsonObject = { type: ['string', 'null'], description: 'Decimal text; null: no limit.' };
 const TEXTS: JsonObject = { type: 'array', items: TEXT };
 const TIME: JsonObject = { type: 'string', format: 'date-time' };
 
@@ -25,11 +26,19 @@ const ACCOUNT: JsonObject = {
   max_running_tasks: LIMIT,
   requests_per_minute: LIMIT,
   tokens_per_minute: LIMIT,
+  daily_limit: AMOUNT_LIMIT,
+  monthly_limit: AMOUNT_LIMIT,
+  low_balance: {
+    type: ['string', 'null'],
+    description: 'Decimal text: endpoints are told when less is left. Null: never.',
+  },
   disabled: { type: 'boolean' },
 };
 const KEY: JsonObject = {
   name: TEXT,
-  quota: { type: ['string', 'null'], description: 'Decimal text; null: no limit.' },
+  quota: AMOUNT_LIMIT,
+  daily_limit: AMOUNT_LIMIT,
+  monthly_limit: AMOUNT_LIMIT,
   allowed_models: TEXTS,
   allowed_addresses: TEXTS,
   requests_per_minute: LIMIT,

@@ -3,7 +3,7 @@ import type { TestGateway } from '../../../../gateway/src/testing/test-gateway.j
 
 const KEY = 'sk-of-an-upstream-0123456789';
 const IMAGES = '/v1/images/generations';
-const PICTURE = { model: 'eta-image-2.0', prompt: 'a lighthouse', size: '1:1', resolution: '1K' };
+const IMAGE = { model: 'eta-image-2.0', prompt: 'a lighthouse', size: '1:1', resolution: '1K' };
 
 describe('The admin API', () => {
   let api: AdminGateway;
@@ -48,7 +48,7 @@ describe('The admin API', () => {
     const keyPath = `/keys/${key.id}`;
     changes.push(
       ['account.created', () => newAccount()],
-      ['account.updated', () => admin('PATCH', accountPath, { name: 'Film studio' })],
+      ['account.updated', () => admin('PATCH', accountPath, { name: 'Video studio' })],
       ['account.top_up', () => admin('POST', `${accountPath}/top-ups`, { amount: '5', reference: 'invoice-1' })],
       [
         'account.adjustment',
@@ -83,9 +83,9 @@ describe('The admin API', () => {
       ['upstream.updated', () => admin('PATCH', '/upstreams/audited', { enabled: false, key: `${KEY}2` })],
       ['upstream.deleted', () => admin('DELETE', '/upstreams/audited')],
     );
-    const open = await gateway.submit(IMAGES, { ...PICTURE, prompt: '[sandbox:delay=60000]' });
-    const made = await gateway.submit(IMAGES, PICTURE);
-    const failed = await gateway.submit(IMAGES, { ...PICTURE, prompt: '[sandbox:fail=upstream_error]' });
+    const open = await gateway.submit(IMAGES, { ...IMAGE, prompt: '[sandbox:delay=60000]' });
+    const made = await gateway.submit(IMAGES, IMAGE);
+    const failed = await gateway.submit(IMAGES, { ...IMAGE, prompt: '[sandbox:fail=upstream_error]' });
     await gateway.waitForTask(made);
     await gateway.waitForTask(failed);
     await gateway.database.query({

@@ -14,8 +14,7 @@ import {
   ValidateIf,
 } from 'class-validator';
 import { isAddressBlock, KEY_SCOPES, type KeySettings } from '#features';
-import { positiveAmountOf } from '../../checked-input.js';
-import { isGiven, isLimit, RequestLimits } from './request-limits.dto.js';
+import { isGiven, isLimit, limitOf, RequestLimits } from './request-limits.dto.js';
 
 const LIST_MAX = 200;
 const OVERLAP_SECONDS_MAX = 30 * 86_400;
@@ -92,12 +91,14 @@ export class Rotation {
   overlap_seconds = 86_400;
 }
 
-/** @throws GatewayError `invalid_parameter`: the quota is no amount from 0. */
+/** @throws GatewayError `invalid_parameter`: the quota or a limit is no amount from 0. */
 export function toKeySettings(body: KeyChange): KeySettings {
   const { quota, expires_at: expiresAt } = body;
   return {
     name: body.name,
-    quotaMicros: typeof quota === 'string' ? positiveAmountOf(quota, 'quota') : quota,
+    quotaMicros: limitOf(quota, 'quota'),
+    dailyLimitMicros: limitOf(body.daily_limit, 'daily_limit'),
+    monthlyLimitMicros: limitOf(body.monthly_limit, 'monthly_limit'),
     allowedModels: body.allowed_models,
     allowedAddresses: body.allowed_addresses,
     scopes: body.scopes,

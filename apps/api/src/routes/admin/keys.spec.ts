@@ -3,7 +3,7 @@ import { eventually } from '#testing';
 import { startAdminGateway, type AdminGateway } from '../../../../gateway/src/testing/admin-gateway.js';
 import type { TestGateway } from '../../../../gateway/src/testing/test-gateway.js';
 
-const PICTURE = { model: 'eta-image-2.0', prompt: 'a lighthouse', size: '1:1', resolution: '1K' };
+const IMAGE = { model: 'eta-image-2.0', prompt: 'a lighthouse', size: '1:1', resolution: '1K' };
 
 describe('API keys in the hands of operators', () => {
   let api: AdminGateway;
@@ -57,7 +57,7 @@ describe('API keys in the hands of operators', () => {
   it('keeps to the models, addresses and end of a key', async () => {
     const { id } = await newAccount({ unlimited: true });
     const models = await newKey(id, { allowed_models: ['beta-2.7'] });
-    const submitted = await withKey(models.key, '/v1/images/generations', 'POST', PICTURE);
+    const submitted = await withKey(models.key, '/v1/images/generations', 'POST', IMAGE);
     expect(submitted).toMatchObject({ status: 403, body: { error: { code: 'model_not_allowed' } } });
     const elsewhere = await newKey(id, { allowed_addresses: ['203.0.113.0/24'] });
     expect((await withKey(elsewhere.key, '/v1/tasks/x')).status).toBe(403);
@@ -101,7 +101,7 @@ describe('API keys in the hands of operators', () => {
       const [whole, own] = [await newKey(id), await newKey(id, { scopes: ['generate', 'tasks:read', 'tasks:cancel'] })];
       const headers = { 'idempotency-key': 'the-same' };
       const submit = async (key: string) => {
-        const answer = await gateway.send<{ data: [{ task_id: string }] }>('POST', '/v1/images/generations', PICTURE, {
+        const answer = await gateway.send<{ data: [{ task_id: string }] }>('POST', '/v1/images/generations', IMAGE, {
           authorization: `Bearer ${key}`,
           ...headers,
         });
@@ -127,7 +127,7 @@ describe('API keys in the hands of operators', () => {
       expect((await withKey(whole.key, `/v1/tasks/${mine}`)).status).toBe(200);
       await admin('PATCH', `/keys/${own.id}`, { scopes: ['tasks:read', 'account'] });
       while ((await withKey(own.key, `/v1/tasks/${theirs}`)).status !== 200);
-      expect((await withKey(own.key, '/v1/images/generations', 'POST', PICTURE)).status).toBe(403);
+      expect((await withKey(own.key, '/v1/images/generations', 'POST', IMAGE)).status).toBe(403);
     });
 
     it('does not let it go on from stored responses without the scope for them', async () => {
@@ -147,7 +147,7 @@ describe('API keys in the hands of operators', () => {
     const { key, id: keyId } = await newKey(id, { quota: '0.07' });
     const statuses: number[] = [];
     for (let sent = 0; sent < 3; sent += 1) {
-      statuses.push((await withKey(key, '/v1/images/generations', 'POST', PICTURE)).status);
+      statuses.push((await withKey(key, '/v1/images/generations', 'POST', IMAGE)).status);
     }
     expect(statuses).toEqual([200, 200, 402]);
     expect(await admin('PATCH', `/keys/${keyId}`, { quota: '0.01' })).toMatchObject({ status: 409 });

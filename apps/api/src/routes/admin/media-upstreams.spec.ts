@@ -6,8 +6,8 @@ import { eventually } from '#testing';
 import { type AdminGateway, startAdminGateway } from '../../../../gateway/src/testing/admin-gateway.js';
 
 const KEY = 'key-of-the-vendor-0123456789-wxyz';
-const PICTURE = { model: 'eta-image-2.0', prompt: 'a lighthouse' };
-const OTHER_PICTURE = { model: 'theta-image-turbo', prompt: 'a lighthouse' };
+const IMAGE = { model: 'eta-image-2.0', prompt: 'a lighthouse' };
+const OTHER_IMAGE = { model: 'theta-image-turbo', prompt: 'a lighthouse' };
 
 /** Makes one model by the sandbox, as an operator may say. */
 const studio = (change: object = {}) => ({
@@ -45,13 +45,13 @@ describe('Media upstreams in the admin API', () => {
   };
 
   it('say which models are made: the rest is listed as not available and refused before money is held', async () => {
-    expect(await Promise.all([isAvailable(PICTURE.model), isAvailable(OTHER_PICTURE.model)])).toEqual([true, true]);
+    expect(await Promise.all([isAvailable(IMAGE.model), isAvailable(OTHER_IMAGE.model)])).toEqual([true, true]);
     expect((await api.admin('POST', '/upstreams', studio())).status).toBe(200);
-    expect(await Promise.all([isAvailable(PICTURE.model), isAvailable(OTHER_PICTURE.model)])).toEqual([true, false]);
+    expect(await Promise.all([isAvailable(IMAGE.model), isAvailable(OTHER_IMAGE.model)])).toEqual([true, false]);
     const before = await balance();
-    expect(await order(OTHER_PICTURE)).toMatchObject({
+    expect(await order(OTHER_IMAGE)).toMatchObject({
       status: 404,
-      body: { error: { code: 'model_not_found', param: 'model' } },
+      body: { error: { code: 'model_not_available', param: 'model' } },
     });
     expect(await balance()).toEqual(before);
   });
@@ -60,12 +60,12 @@ describe('Media upstreams in the admin API', () => {
     const models = { 'alpha-2.0': 'seedance-2' };
     await api.admin('POST', '/upstreams', studio({ protocol: 'ark-video', key: KEY, models }));
     const before = await balance();
-    const film = {
+    const video = {
       model: 'alpha-2.0',
       prompt: 'waves',
       image_with_roles: [{ url: 'https://media.example.com/last.png', role: 'last_frame' }],
     };
-    expect(await order(film, '/v1/videos/generations')).toMatchObject({
+    expect(await order(video, '/v1/videos/generations')).toMatchObject({
       status: 400,
       body: { error: { code: 'unsupported_parameter', param: expect.stringContaining('image_with_roles') } },
     });
@@ -74,8 +74,8 @@ describe('Media upstreams in the admin API', () => {
 
   it('are never joined by the sandbox, not even where the only one is switched off', async () => {
     await api.admin('POST', '/upstreams', studio({ enabled: false }));
-    for (const body of [PICTURE, OTHER_PICTURE]) expect(await order(body)).toMatchObject({ status: 404 });
-    expect(await isAvailable(PICTURE.model)).toBe(false);
+    for (const body of [IMAGE, OTHER_IMAGE]) expect(await order(body)).toMatchObject({ status: 404 });
+    expect(await isAvailable(IMAGE.model)).toBe(false);
   });
 
   it('are changed field by field, and shown without their key', async () => {
@@ -117,11 +117,11 @@ describe('Media upstreams in the admin API', () => {
     ['removed', () => api.admin('DELETE', '/upstreams/studio')],
   ])('take nothing new when they are %s, and finish what they have', async (_, leave) => {
     await api.admin('POST', '/upstreams', studio());
-    const taskId = await eventually(() => taken({ ...PICTURE, prompt: '[sandbox:delay=1500] a lighthouse' }));
+    const taskId = await eventually(() => taken({ ...IMAGE, prompt: '[sandbox:delay=1500] a lighthouse' }));
     // Workers look once a second on their own.
     await eventually(async () => (await providerOf(taskId)) === 'studio');
     await leave();
-    expect(await order(PICTURE)).toMatchObject({ status: 404, body: { error: { code: 'model_not_found' } } });
+    expect(await order(IMAGE)).toMatchObject({ status: 404, body: { error: { code: 'model_not_available' } } });
     const task: TaskView = await api.gateway.waitForTask(taskId);
     expect(task).toMatchObject({ status: 'completed', usage: { final: true } });
     expect(await providerOf(taskId)).toBe('studio');
@@ -133,11 +133,11 @@ describe('Media upstreams in the admin API', () => {
     const unvalued = { unit: 'CNY', 'theta-image-turbo': 0.1 };
     const models = { 'theta-image-turbo': 'theta-image-turbo' };
     await api.admin('POST', '/upstreams', studio({ id: 'studio-blind', models, costs: unvalued }));
-    const pictures = await eventually(() => taken({ ...PICTURE, n: 3 }));
-    const other = await eventually(() => taken(OTHER_PICTURE));
-    const charged = (await api.gateway.waitForTask(pictures)).usage.amount;
+    const images = await eventually(() => taken({ ...IMAGE, n: 3 }));
+    const other = await eventually(() => taken(OTHER_IMAGE));
+    const charged = (await api.gateway.waitForTask(images)).usage.amount;
     const alone = (await api.gateway.waitForTask(other)).usage.amount;
-    await api.admin('POST', `/tasks/${pictures}/refund`, { reference: 'r-1', reason: 'late', amount: '0.010000' });
+    await api.admin('POST', `/tasks/${images}/refund`, { reference: 'r-1', reason: 'late', amount: '0.010000' });
     const { data } = (await api.admin('GET', '/margins')).body;
     const earned = parseMicros(charged) - 10_000n;
     expect(data).toEqual(
@@ -149,7 +149,7 @@ describe('Media upstreams in the admin API', () => {
           tasks: 1,
           completed_tasks: 1,
           earned: formatMicros(earned),
-          // 3 pictures of 0.1234567 CNY at 0.14 each.
+          // 3 images of 0.1234567 CNY at 0.14 each.
           costs: [{ unit: 'CNY', amount: '0.370370' }],
           cost: '0.051852',
           tasks_without_cost: 0,
@@ -181,7 +181,7 @@ describe('Media upstreams in the admin API', () => {
 
   it('are told of when a price does not cover what they cost', async () => {
     await api.admin('POST', '/upstreams', studio({ costs: { unit: 'USD', 'eta-image-2.0': 0.02 } }));
-    await eventually(() => taken(PICTURE));
+    await eventually(() => taken(IMAGE));
     const price = { model: 'eta-image-2.0', unit: 'image', variant: 'default' };
     const low = { code: 'price-below-cost', ...price, upstream: 'studio', price: '0.019999', cost: '0.020000' };
     const added = await api.admin('POST', '/prices', { ...price, amount: '0.019999' });
@@ -231,9 +231,9 @@ describe('Media upstreams of UPSTREAMS_FILE', () => {
   });
 
   it('make nothing for other accounts than those that they are for', async () => {
-    expect(await api.gateway.send('POST', '/v1/images/generations', PICTURE)).toMatchObject({
+    expect(await api.gateway.send('POST', '/v1/images/generations', IMAGE)).toMatchObject({
       status: 404,
-      body: { error: { code: 'model_not_found' } },
+      body: { error: { code: 'model_not_available' } },
     });
   });
 });

@@ -2,7 +2,7 @@ import { eventually } from '#testing';
 import { startAdminGateway, type AdminGateway } from '../../../../gateway/src/testing/admin-gateway.js';
 import type { TestGateway } from '../../../../gateway/src/testing/test-gateway.js';
 
-const PICTURE = { model: 'eta-image-2.0', prompt: 'a lighthouse', size: '1:1', resolution: '1K' };
+const IMAGE = { model: 'eta-image-2.0', prompt: 'a lighthouse', size: '1:1', resolution: '1K' };
 
 describe('What operators read: prices, lists, usage and books', () => {
   let api: AdminGateway;
@@ -84,7 +84,7 @@ describe('What operators read: prices, lists, usage and books', () => {
     it('explains each price to the holder of the key, sums it, and shows nobody else', async () => {
       const { id } = await newAccount({ unlimited: true });
       const { key } = await newKey(id);
-      const submitted = await withKey<{ data: { task_id: string }[] }>(key, '/v1/images/generations', 'POST', PICTURE);
+      const submitted = await withKey<{ data: { task_id: string }[] }>(key, '/v1/images/generations', 'POST', IMAGE);
       const taskId = submitted.body.data[0]?.task_id ?? '';
       await waitUntilUsed(gateway, taskId);
       const records = await withKey(key, '/v1/usage/records');

@@ -3,8 +3,8 @@ import { eventually } from '#testing';
 import { startAdminGateway, type AdminGateway } from '../../../../gateway/src/testing/admin-gateway.js';
 import type { TestGateway } from '../../../../gateway/src/testing/test-gateway.js';
 
-const PICTURE = { model: 'eta-image-2.0', prompt: 'a lighthouse', size: '1:1', resolution: '1K' };
-const FAILING = { ...PICTURE, prompt: '[sandbox:fail=upstream_error]' };
+const IMAGE = { model: 'eta-image-2.0', prompt: 'a lighthouse', size: '1:1', resolution: '1K' };
+const FAILING = { ...IMAGE, prompt: '[sandbox:fail=upstream_error]' };
 const IMAGES = '/v1/images/generations';
 
 interface Found {
@@ -43,8 +43,8 @@ describe('What operators do for tasks', () => {
   const balanced = async (): Promise<unknown> => (await api.admin('POST', '/reconciliations?full=true', {})).body.data;
 
   it('finds a task by each thing that may be known of it, and no other', async () => {
-    const taskId = await submitAndWait(PICTURE);
-    const other = await submitAndWait({ ...PICTURE, model: 'eta-image-2.0-pro' });
+    const taskId = await submitAndWait(IMAGE);
+    const other = await submitAndWait({ ...IMAGE, model: 'eta-image-2.0-pro' });
     await gateway.database.query({
       text: `update task set operation = '{"job": {"id": "job-\\"17"}, "region": "eu"}' where id = $1`,
       values: [taskId],
@@ -84,8 +84,8 @@ describe('What operators do for tasks', () => {
   });
 
   it('finds open and ended tasks in one list, part by part, each once', async () => {
-    await gateway.submit(IMAGES, { ...PICTURE, prompt: '[sandbox:delay=60000]' });
-    await submitAndWait(PICTURE);
+    await gateway.submit(IMAGES, { ...IMAGE, prompt: '[sandbox:delay=60000]' });
+    await submitAndWait(IMAGE);
     const seen: string[] = [];
     let cursor: string | null = '';
     while (cursor !== null) {
@@ -99,7 +99,7 @@ describe('What operators do for tasks', () => {
   });
 
   it('tells the whole life of a task', async () => {
-    const taskId = await submitAndWait({ ...PICTURE, prompt: '[sandbox:flaky=1]' });
+    const taskId = await submitAndWait({ ...IMAGE, prompt: '[sandbox:flaky=1]' });
     const { body } = await api.admin<{ timeline: { event: string }[]; entries: object[]; usage: object[] }>(
       'GET',
       `/tasks/${taskId}`,
@@ -126,7 +126,7 @@ describe('What operators do for tasks', () => {
   });
 
   it('cancels the task of a customer', async () => {
-    const taskId = await gateway.submit(IMAGES, { ...PICTURE, prompt: '[sandbox:delay=60000]' });
+    const taskId = await gateway.submit(IMAGES, { ...IMAGE, prompt: '[sandbox:delay=60000]' });
     const answer = await api.admin('POST', `/tasks/${taskId}/cancel`, { reason: 'asked by mail' });
     expect(answer).toMatchObject({ status: 200, body: { data: { status: 'cancelled' } } });
     const audit = await api.admin('GET', `/audit?subject_id=${taskId}`);
@@ -134,7 +134,7 @@ describe('What operators do for tasks', () => {
   });
 
   it('gives money back in parts, once for each reference and never more than was charged', async () => {
-    const taskId = await submitAndWait(PICTURE);
+    const taskId = await submitAndWait(IMAGE);
     const before = await balance();
     const refund = (body: object) => api.admin('POST', `/tasks/${taskId}/refund`, { reason: 'blurred', ...body });
     expect(await refund({ amount: '0.035001', reference: 'r-0' })).toMatchObject({ status: 409 });
@@ -169,7 +169,10 @@ describe('What operators do for tasks', () => {
   it('gives nothing back for a task that was not charged', async () => {
     const taskId = await submitAndWait(FAILING);
     const answer = await api.admin('POST', `/tasks/${taskId}/refund`, { reference: 'r-2', reason: 'x' });
-    expect(answer).toMatchObject({ status: 409, body: { error: { param: 'amount' } } });
+    expect(answer).toMatchObject({
+      status: 409,
+      body: { error: { param: 'amount', message: 'The task was not charged: there is nothing to give back.' } },
+    });
   });
 
   it('sends a failed task again as a new one, once, with a hold of its own', async () => {
@@ -208,7 +211,7 @@ describe('What operators do for tasks', () => {
     });
 
   it('shows the webhook deliveries of all accounts, and sends one again', async () => {
-    const taskId = await submitAndWait(PICTURE);
+    const taskId = await submitAndWait(IMAGE);
     const url = 'http://127.0.0.1:1/hook';
     await gateway.database.query({
       text: `insert into webhook_delivery (id, account_id, task_id, event_type, url, payload, state, finished_at)

@@ -47,6 +47,21 @@ describe('Upstreams in the admin API', () => {
   });
   const ask = (model = MODEL) => api.gateway.send('POST', '/v1/responses', { model, input: 'Hello' });
 
+  it('tell how they did in the last minutes', async () => {
+    await api.admin('POST', '/upstreams', settings({ id: 'watched' }));
+    expect((await ask()).status).toBe(200);
+    const health = await eventually(async () => {
+      const { data } = (await api.admin<{ health: { calls: { ended: number } } }>('GET', '/upstreams/watched')).body;
+      return data.health.calls.ended > 0 ? data.health : null;
+    });
+    expect(health).toMatchObject({
+      state: 'serving',
+      resumes_at: null,
+      calls: { ended: 1, succeeded: 1 },
+      last_error: null,
+    });
+  });
+
   it('are asked for what costs more than tokens only while their policy lists it', async () => {
     const searching = () =>
       api.gateway.send('POST', '/v1/responses', { model: MODEL, input: 'Hello', tools: [{ type: 'web_search' }] });

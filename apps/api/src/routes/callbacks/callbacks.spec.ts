@@ -9,7 +9,7 @@ import { json } from 'node:stream/consumers';
 import { eventually } from '#testing';
 import { startTestGateway, type TestGateway } from '../../../../gateway/src/testing/test-gateway.js';
 
-/** A vendor that takes orders, works on them for ever, and is told where it may call. */
+/** A vendor that takes orders, works on them forever, and is told where it may call. */
 class Vendor {
   /** By its own name of the model. */
   readonly callbackUrls = new Map<string, string>();

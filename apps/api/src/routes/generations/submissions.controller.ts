@@ -11,7 +11,7 @@ import { SANDBOX_HEADER } from '../../sandbox-header.js';
 import { SUBMISSION_OPERATIONS } from './submissions.openapi.js';
 import { submissionContext, submitted } from './submitted.js';
 
-/** Orders for films and pictures (D2, D3): each is answered with its task handle, and fetched by polling the task. */
+/** Orders for videos and images (D2, D3): each is answered with its task handle, and fetched by polling the task. */
 @Controller('v1')
 @UseGuards(ApiKeyGuard)
 @Routes({ style: 'image', scope: 'generate' })
@@ -27,7 +27,7 @@ export class SubmissionsController {
     operation: SUBMISSION_OPERATIONS.generateVideo,
     style: 'video',
     cost: 'task',
-    body: 'pictures',
+    body: 'images',
     answer: 'native',
   })
   @HttpCode(200)
@@ -40,7 +40,7 @@ export class SubmissionsController {
 
   /** Image generation (D3). */
   @Post('images/generations')
-  @Route({ operation: SUBMISSION_OPERATIONS.generateImage, cost: 'task', body: 'pictures', answer: 'native' })
+  @Route({ operation: SUBMISSION_OPERATIONS.generateImage, cost: 'task', body: 'images', answer: 'native' })
   @HttpCode(200)
   generateImages(
     @Req() request: Request,
@@ -51,7 +51,7 @@ export class SubmissionsController {
 
   /** Image editing (D3). */
   @Post('images/edits')
-  @Route({ operation: SUBMISSION_OPERATIONS.editImage, cost: 'task', body: 'pictures', answer: 'native' })
+  @Route({ operation: SUBMISSION_OPERATIONS.editImage, cost: 'task', body: 'images', answer: 'native' })
   @HttpCode(200)
   editImage(
     @Req() request: Request,

@@ -8,6 +8,7 @@ const SUBMISSION_ERRORS: readonly ErrorCode[] = [
   'invalid_media',
   'insufficient_balance',
   'insufficient_key_quota',
+  'spend_limit_reached',
   'model_not_allowed',
   'model_not_found',
   'idempotency_in_flight',

@@ -2,7 +2,7 @@ import { eventually } from '#testing';
 import { startAdminGateway, type AdminGateway } from '../../../../gateway/src/testing/admin-gateway.js';
 import type { TestGateway } from '../../../../gateway/src/testing/test-gateway.js';
 
-const PICTURE = { model: 'eta-image-2.0', prompt: 'a lighthouse', size: '1:1', resolution: '1K' };
+const IMAGE = { model: 'eta-image-2.0', prompt: 'a lighthouse', size: '1:1', resolution: '1K' };
 
 interface Entry {
   readonly id: string;
@@ -45,7 +45,7 @@ describe('The ledger of an account', () => {
     return { id, key: (await api.newKey(id)).key };
   }
 
-  async function picture(key: string, body: object = PICTURE): Promise<string> {
+  async function image(key: string, body: object = IMAGE): Promise<string> {
     const submitted = await api.withKey<{ data: [{ task_id: string }] }>(key, '/v1/images/generations', 'POST', body);
     const [{ task_id }] = submitted.body.data;
     await eventually(async () => {
@@ -57,7 +57,7 @@ describe('The ledger of an account', () => {
 
   it('tells each movement with the lines of the price, the hold as well as what settled it', async () => {
     const { key, id } = await funded();
-    const task_id = await picture(key);
+    const task_id = await image(key);
     const { data } = await entries(key);
     expect(data.map(({ kind, amount }) => [kind, amount])).toEqual([
       ['capture', '0.035000'],
@@ -76,8 +76,8 @@ describe('The ledger of an account', () => {
 
   it('explains a release by the failed work, and a refund by what was refunded', async () => {
     const { key } = await funded();
-    const failed = await picture(key, { ...PICTURE, prompt: '[sandbox:fail=content_policy]' });
-    const made = await picture(key);
+    const failed = await image(key, { ...IMAGE, prompt: '[sandbox:fail=content_policy]' });
+    const made = await image(key);
     await api.admin('POST', `/tasks/${made}/refund`, { reference: 'sorry', reason: 'wrong colour' });
     const [refund] = (await entries(key)).data;
     expect(refund).toMatchObject({ kind: 'refund', task_id: made, usage: { status: 'refunded', amount: '-0.035000' } });
@@ -104,7 +104,7 @@ describe('The ledger of an account', () => {
 
   it('goes through everything page by page, each entry once', async () => {
     const { key } = await funded();
-    for (let made = 0; made < 2; made += 1) await picture(key);
+    for (let made = 0; made < 2; made += 1) await image(key);
     const whole = (await entries(key)).data.map(({ id }) => id);
     const seen: string[] = [];
     let cursor: string | null = '';
@@ -119,7 +119,7 @@ describe('The ledger of an account', () => {
 
   it('shows no account what another did, neither as a list nor by task or request', async () => {
     const [one, other] = [await funded(), await funded()];
-    const task_id = await picture(one.key);
+    const task_id = await image(one.key);
     const [entry] = (await entries(one.key)).data;
     expect((await entries(other.key)).data.map(({ kind }) => kind)).toEqual(['top_up']);
     expect((await entries(other.key, `?task_id=${task_id}`)).data).toEqual([]);

@@ -52,7 +52,7 @@ export class GoogleModelsController {
       name: `models/${id}`,
       version: '1',
       displayName: id,
-      description: 'Text from text and pictures, with tools, at once or as a stream.',
+      description: 'Text from text and images, with tools, at once or as a stream.',
       inputTokenLimit: contextTokens,
       outputTokenLimit: maxOutputTokens,
       supportedGenerationMethods: GEMINI_METHODS,

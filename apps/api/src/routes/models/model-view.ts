@@ -102,7 +102,7 @@ const mediaFacts = (family: ModelFamily): Facts => ({
 const textFacts = (id: string): Facts => ({
   kind: 'text',
   paths: ['/v1/responses', '/v1/chat/completions', '/v1/messages', `/v1beta/models/${id}:generateContent`],
-  summary: 'Text from text and pictures, with tools, at once or as a stream.',
+  summary: 'Text from text and images, with tools, at once or as a stream.',
   modes: ['text'],
   fields: [],
   rules: [],

@@ -7,7 +7,7 @@ import { startTestGateway, type TestGateway } from '../../../../gateway/src/test
 
 const TOKENS = { admin: 'admin-token-for-tests', viewer: 'viewer-token-for-tests' } as const;
 const IMAGES = '/v1/images/generations';
-const PICTURE = { model: 'eta-image-2.0', prompt: 'a lighthouse', size: '1:1', resolution: '1K' };
+const IMAGE = { model: 'eta-image-2.0', prompt: 'a lighthouse', size: '1:1', resolution: '1K' };
 /** What hostile customers and vendors would have said by a page that believes them. */
 const HOSTILE = `"><img src=x onerror=alert(1)><script>alert(2)</script>'&quot;\u202Egnp.exe`;
 const SIZES = { wide: { width: 1280, height: 900 }, narrow: { width: 390, height: 844 } } as const;
@@ -77,7 +77,7 @@ describeWithBrowser('The console of operators in Chromium', (startBrowser) => {
   }
 
   async function makeTask(prompt = 'a lighthouse'): Promise<string> {
-    const taskId = await gateway.submit(IMAGES, { ...PICTURE, prompt });
+    const taskId = await gateway.submit(IMAGES, { ...IMAGE, prompt });
     await gateway.waitForTask(taskId);
     return taskId;
   }
@@ -137,9 +137,9 @@ describeWithBrowser('The console of operators in Chromium', (startBrowser) => {
       for (const [name, path] of Object.entries(paths)) {
         await page.goto(gateway.baseUrl + path);
         await page.evaluate('document.querySelectorAll("details").forEach((one) => { one.open = true; })');
-        const picture = join(folder, `${name}-${size}-${colorScheme}.png`);
-        await page.screenshot({ path: picture, fullPage: true });
-        expect((await readFile(picture)).byteLength).toBeGreaterThan(5_000);
+        const image = join(folder, `${name}-${size}-${colorScheme}.png`);
+        await page.screenshot({ path: image, fullPage: true });
+        expect((await readFile(image)).byteLength).toBeGreaterThan(5_000);
         expect([name, await page.evaluate<number>('document.documentElement.scrollWidth')]).toEqual([
           name,
           viewport.width,
@@ -215,7 +215,7 @@ describeWithBrowser('The console of operators in Chromium', (startBrowser) => {
     await page.getByText('Give the money back').click();
     expect(await page.textContent('.problem')).toContain('more than what the task was charged');
 
-    const slow = await gateway.submit(IMAGES, { ...PICTURE, prompt: '[sandbox:delay=60000]' });
+    const slow = await gateway.submit(IMAGES, { ...IMAGE, prompt: '[sandbox:delay=60000]' });
     await open(`/ops/tasks/${slow}`, 'Cancel');
     await page.getByText('Cancel the task').click();
     expect(await page.textContent('.notice')).toBe('The task was told to stop.');

@@ -8,14 +8,14 @@ import { startTestGateway, type TestGateway } from '../../../../gateway/src/test
 const ADMIN = 'admin-token-for-tests';
 /** Many times what a step of the browser takes. */
 const STEP_MS = 60_000;
-const PICTURE = { model: 'eta-image-2.0', prompt: 'a lighthouse' };
+const IMAGE = { model: 'eta-image-2.0', prompt: 'a lighthouse' };
 
 /** Wake-ups in every state: one fails, one is answered, one is being answered, one waits. */
 async function notifyInEveryState(gateway: TestGateway): Promise<Record<string, string>> {
   const { notifier } = gateway.platform;
   const states = { failed: '', completed: '', active: '', waiting: '' };
   for (const state of Object.keys(states) as (keyof typeof states)[]) {
-    states[state] = await gateway.submit('/v1/images/generations', PICTURE);
+    states[state] = await gateway.submit('/v1/images/generations', IMAGE);
   }
   notifier.listen('image', { concurrency: 3 }, async (taskId, signal) => {
     if (taskId === states.failed) throw new Error('the vendor was away');
@@ -25,16 +25,16 @@ async function notifyInEveryState(gateway: TestGateway): Promise<Record<string, 
   const image = notifier.queues().find(({ name }) => name === 'image');
   // Two of the four hold a place each and the third place is free again: fill it, so that the next wake-up waits.
   await eventually(async () => (await image?.getJobCountByTypes('completed', 'failed')) === 2);
-  states.active = await gateway.submit('/v1/images/generations', PICTURE);
+  states.active = await gateway.submit('/v1/images/generations', IMAGE);
   await eventually(async () => (await image?.getJobCountByTypes('active')) === 3);
-  states.waiting = await gateway.submit('/v1/images/generations', PICTURE);
+  states.waiting = await gateway.submit('/v1/images/generations', IMAGE);
   await eventually(async () => (await image?.getJobCountByTypes('waiting')) === 1);
   return states;
 }
 
 /** A task row in each of its states, made from one that was submitted. */
 async function makeTaskInEveryState(gateway: TestGateway): Promise<void> {
-  const taskId = await gateway.submit('/v1/images/generations', PICTURE);
+  const taskId = await gateway.submit('/v1/images/generations', IMAGE);
   await gateway.database.query({
     text: `insert into task select (jsonb_populate_record(t, jsonb_build_object(
         'id', 'task_01ZZZZZZZZZZZZZZZZZZZZZZZ' || number, 'state', wanted,
@@ -68,7 +68,7 @@ describeWithBrowser('The pages of operators in Chromium', (startBrowser) => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  /** A picture of the page as it is now, big enough to show more than an empty one. */
+  /** An image of the page as it is now, big enough to show more than an empty one. */
   async function screenshot(name: string): Promise<void> {
     const path = join(folder, `${name}.png`);
     await page.screenshot({ path, fullPage: true });

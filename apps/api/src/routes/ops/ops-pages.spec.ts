@@ -150,8 +150,8 @@ describe('The pages of operators', () => {
         headers: { cookie, 'sec-fetch-site': 'same-origin', accept: 'text/html', ...headers },
         body: new URLSearchParams(fields),
       });
-    const PICTURE = { model: 'eta-image-2.0', prompt: 'a secret prompt' };
-    const submit = (): Promise<string> => gateway.submit('/v1/images/generations', PICTURE);
+    const IMAGE = { model: 'eta-image-2.0', prompt: 'a secret prompt' };
+    const submit = (): Promise<string> => gateway.submit('/v1/images/generations', IMAGE);
 
     it('opens on an overview after the sign-in, which tells what needs attention', async () => {
       const signedIn = await visit('/ops/sign-in', { method: 'POST', body: new URLSearchParams({ token: VIEWER }) });

@@ -14,7 +14,7 @@ export class QuoteController {
 
   /** Takes any body of the video and image endpoints, refuses what they refuse, and moves no money. */
   @Post()
-  @Route({ operation: QUOTE, cost: 'free', body: 'pictures' })
+  @Route({ operation: QUOTE, cost: 'free', body: 'images' })
   @HttpCode(200)
   quote(@CurrentCaller() caller: Caller, @Body() body: unknown): Promise<QuoteView> {
     return this.quotes.of(caller, body);

@@ -1,6 +1,6 @@
 import { Controller, HttpCode, Post, Req, Res, UseGuards } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { GatewayError, isJsonObject, RESPONSES_LIMITS, ResponsesRequest } from '#contracts';
+import { GatewayError, isJsonObject, otherConversation, RESPONSES_LIMITS, ResponsesRequest } from '#contracts';
 import {
   type Caller,
   checkedBody,
@@ -120,8 +120,10 @@ export class ResponsesController {
   private async conversation(sent: unknown, caller: Caller, response: Response): Promise<ResponsesRequest> {
     const isAbsent = isJsonObject(sent) && sent['input'] == null;
     const body = await checkedBody(ResponsesRequest, isAbsent ? { ...sent, input: '' } : sent);
-    if (isAbsent && !body.previous_response_id)
-      throw new GatewayError('missing_parameter', 'input is required, or previous_response_id.', { param: 'input' });
+    if (isAbsent && !body.previous_response_id) {
+      const rule = `input is required, or previous_response_id.${otherConversation('input', sent)}`;
+      throw new GatewayError('missing_parameter', rule, { param: 'input' });
+    }
     if (refersToStored(body)) expectScope(caller, 'responses');
     if (isAbsent) body.input = [];
     return (await resolveReferences(body, caller.accountId, this.items, this.room.of(response, caller.accountId))).body;

@@ -100,7 +100,7 @@ export const STORED_RESPONSE_OPERATIONS = {
     tag: 'Text',
     summary: 'List what a stored response was made from',
     description:
-      'Its own input, and in front of it the conversation that it went on from, as far as it is stored. Pictures and sealed reasoning are shown when `include` names them. A page holds up to 1 MiB of items, or one longer item; `has_more` says that there are more.',
+      'Its own input, and in front of it the conversation that it went on from, as far as it is stored. Images and sealed reasoning are shown when `include` names them. A page holds up to 1 MiB of items, or one longer item; `has_more` says that there are more.',
     parameters: [
       ID,
       inQuery('limit', 'Items of one page.', { type: 'integer', minimum: 1, maximum: 100, default: 20 }),

@@ -7,6 +7,7 @@ const TEXT_ERRORS: readonly ErrorCode[] = [
   'missing_parameter',
   'insufficient_balance',
   'insufficient_key_quota',
+  'spend_limit_reached',
   'model_not_allowed',
   'model_not_found',
   'request_too_large',

@@ -3,6 +3,8 @@ import {
   GatewayError,
   isIdentifier,
   isJsonObject,
+  type RankWeights,
+  readRankWeights,
   readSearchFilter,
   type SearchFilter,
 } from '#contracts';
@@ -177,6 +179,7 @@ export interface SearchBody {
   readonly limit: number;
   readonly filters: SearchFilter | undefined;
   readonly scoreThreshold: number | undefined;
+  readonly weights: RankWeights | undefined;
 }
 
 /** @throws GatewayError naming the field. */
@@ -193,7 +196,7 @@ export function readSearch(body: unknown): SearchBody {
     queries: queries as string[],
     limit: wholeNumber(limit, 'max_num_results', 1, RESULTS_MAX),
     filters: filters === undefined || filters === null ? undefined : readSearchFilter(filters, 'filters'),
-    scoreThreshold: thresholdOf(fields['ranking_options']),
+    ...rankingOf(fields['ranking_options']),
   };
 }
 
@@ -202,14 +205,16 @@ const isQuery = (text: unknown): boolean =>
 
 const RANKERS = ['auto', 'none', 'default-2024-11-15'];
 
-function thresholdOf(sent: unknown): number | undefined {
-  if (sent === undefined || sent === null) return undefined;
-  const { ranker = 'auto', score_threshold: threshold = 0 } = fieldsOf(
-    sent,
-    ['ranker', 'score_threshold'],
-    'ranking_options',
-  );
-  if (!RANKERS.some((known) => known === ranker)) throw wrong('ranking_options.ranker', `one of ${RANKERS.join(', ')}`);
-  if (typeof threshold === 'number' && threshold >= 0 && threshold <= 1) return threshold;
-  throw wrong('ranking_options.score_threshold', 'a number from 0 to 1');
+function rankingOf(sent: unknown): Pick<SearchBody, 'scoreThreshold' | 'weights'> {
+  if (sent === undefined || sent === null) return { scoreThreshold: undefined, weights: undefined };
+  const at = 'ranking_options';
+  const {
+    ranker = 'auto',
+    score_threshold: threshold = 0,
+    hybrid_search: hybrid,
+  } = fieldsOf(sent, ['ranker', 'score_threshold', 'hybrid_search'], at);
+  if (!RANKERS.some((known) => known === ranker)) throw wrong(`${at}.ranker`, `one of ${RANKERS.join(', ')}`);
+  if (!(typeof threshold === 'number' && threshold >= 0 && threshold <= 1))
+    throw wrong(`${at}.score_threshold`, 'a number from 0 to 1');
+  return { scoreThreshold: threshold, weights: readRankWeights(hybrid, `${at}.hybrid_search`) };
 }

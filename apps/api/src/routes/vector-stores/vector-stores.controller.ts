@@ -73,16 +73,19 @@ export class VectorStoresController {
   async search(
     @Param('vector_store_id') id: string,
     @Body() body: unknown,
-    @CurrentCaller() { accountId }: Caller,
+    @CurrentCaller() { accountId, apiKeyId }: Caller,
     @Req() request: Request,
   ): Promise<SerializedBody> {
-    const { queries, limit, filters, scoreThreshold } = readSearch(body);
+    const { queries, ...how } = readSearch(body);
     const leaving = new AbortController();
     request.once('close', () => leaving.abort());
-    const asked = { accountId, vectorStoreIds: [id], limit, filters, scoreThreshold };
     const found: Passage[] = [];
-    for (const query of queries) found.push(...(await this.fileSearch.search({ ...asked, query }, leaving.signal)));
-    return SerializedBody.json(withCode(resultsObject(queries, bestOf(found, limit))));
+    for (const [nth, query] of queries.entries()) {
+      const payer = { apiKeyId, requestId: `${request.requestId}.q${nth + 1}` };
+      const asked = { accountId, vectorStoreIds: [id], ...how, query, payer };
+      found.push(...(await this.fileSearch.search(asked, leaving.signal)));
+    }
+    return SerializedBody.json(withCode(resultsObject(queries, bestOf(found, how.limit))));
   }
 }
 

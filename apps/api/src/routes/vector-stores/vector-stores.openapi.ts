@@ -148,6 +148,14 @@ export const VECTOR_STORE_OPERATIONS = {
           properties: {
             ranker: { type: 'string', enum: ['auto', 'none', 'default-2024-11-15'] },
             score_threshold: { type: 'number', minimum: 0, maximum: 1, default: 0 },
+            hybrid_search: {
+              type: 'object',
+              description: 'What meaning and words count, where both are compared.',
+              properties: {
+                embedding_weight: { type: 'number', minimum: 0, maximum: 1_000 },
+                text_weight: { type: 'number', minimum: 0, maximum: 1_000 },
+              },
+            },
           },
         },
         rewrite_query: { const: false },

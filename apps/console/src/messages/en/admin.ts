@@ -94,6 +94,23 @@ export const admin = {
     calls: 'Timeline',
     raw: 'Entries, usage and deliveries',
   },
+  margins: {
+    title: 'Costs and margins',
+    lead: 'What the work of media upstreams brought, beside what their vendors took for it.',
+    none: 'No upstream was handed work in these days.',
+    upstream: 'Upstream',
+    tasks: 'Tasks',
+    completed: 'Completed',
+    earned: 'Earned',
+    vendorTook: 'Vendors took',
+    cost: 'Cost',
+    margin: 'Margin',
+    sums: 'Sums',
+    withoutCost: (count: number) =>
+      count === 1
+        ? 'Nobody knows what 1 completed task cost: its upstream names no cost, and none is configured.'
+        : `Nobody knows what ${count} completed tasks cost: their upstreams name no cost, and none is configured.`,
+  },
   reconciliation: {
     title: 'Reconciliation',
     none: 'The books were not proved yet.',

@@ -11,7 +11,7 @@ export const overview = {
   seeAll: 'See all',
   start: 'First steps',
   step: {
-    run: 'Make a film or a picture',
+    run: 'Make a video or an image',
     key: 'Make a key for your program',
     webhook: 'Be told when a task ends',
   },

@@ -18,6 +18,7 @@ export const shell = {
     prices: 'Prices',
     upstreams: 'Upstreams',
     adminTasks: 'All tasks',
+    margins: 'Costs and margins',
     reconciliation: 'Reconciliation',
     audit: 'Audit',
     queues: 'Queues',

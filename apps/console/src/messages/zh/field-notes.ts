@@ -69,7 +69,7 @@ export const fieldNotes: Readonly<Record<string, string>> = {
   'Shorter optimisation, slightly weaker.': '优化更快，效果略弱。',
   'Seconds; 1080p lasts 5 only.': '秒；1080p 只能为 5。',
   'End frame.': '尾帧。',
-  '1 image: start picture; 2 images: first then last frame.': '1 张图片：起始画面；2 张图片：先首帧后尾帧。',
+  '1 image: start image; 2 images: first then last frame.': '1 张图片：起始画面；2 张图片：先首帧后尾帧。',
   'Dialogue and sound effects; false gives a silent video.': '对白与音效；false 为无声视频。',
   'Action and camera; appearance comes from the reference images.': '动作与镜头；外观来自参考图片。',
   'Reference images: PNG, JPEG or WebP, at most 50 MB each.': '参考图片：PNG、JPEG 或 WebP，每张最大 50 MB。',
@@ -83,7 +83,7 @@ export const fieldNotes: Readonly<Record<string, string>> = {
   'The model has no n: it makes exactly 1 image. Taken only as 1, for clients that always send it.':
     '此模型没有 n，恰好生成 1 张图片。为总是发送此项的客户端保留，只接受 1。',
   'What to change, in Chinese or English.': '要修改什么，中文或英文。',
-  'The picture to edit; only the first is used.': '要编辑的图片，只使用第一张。',
+  'The image to edit; only the first is used.': '要编辑的图片，只使用第一张。',
   'Aspect ratio; auto takes that of the reference image and needs image_urls.':
     '宽高比；auto 采用参考图片的比例，需要 image_urls。',
   'Number of images, charged in advance; with image_urls, 15 together.':

@@ -38,7 +38,11 @@ export const playground = {
   notSet: '未设置',
   urlsHint: (most: number) => (most === 1 ? '一个链接或一个文件。' : `每行一个链接，或添加文件。最多 ${most} 个。`),
   addFile: '添加文件',
-  linksHint: (most: number) => (most === 1 ? '一个链接。' : `每行一个链接。最多 ${most} 个。`),
+  uploadsHint: (most: number) =>
+    most === 1
+      ? '一个链接，或一个文件；文件会以链接形式保存一天。'
+      : `每行一个链接，或添加文件；文件会以链接形式保存一天。最多 ${most} 个。`,
+  uploading: '正在上传…',
   unreadableFile: '无法读取该文件。',
   addEntry: '添加一项',
   run: '运行',

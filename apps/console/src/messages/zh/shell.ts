@@ -20,6 +20,7 @@ export const shell = {
     prices: '价格',
     upstreams: '上游',
     adminTasks: '所有任务',
+    margins: '成本与利润',
     reconciliation: '对账',
     audit: '审计',
     queues: '队列',

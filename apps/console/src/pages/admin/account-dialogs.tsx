@@ -104,11 +104,17 @@ export function EditAccountDialog({ of: account, onClose }: OfAccount) {
     requests: text(account.requests_per_minute),
     tokens: text(account.tokens_per_minute),
     tasks: text(account.max_running_tasks),
+    daily: account.daily_limit ?? '',
+    monthly: account.monthly_limit ?? '',
     unlimited: account.unlimited,
     disabled: account.disabled_at !== null,
   });
   const change = useChange('POST /admin/accounts/:account_id', TOUCHED);
-  const field = (name: 'name' | 'priority' | 'requests' | 'tokens' | 'tasks', label: string, type = 'number') => (
+  const field = (
+    name: 'name' | 'priority' | 'requests' | 'tokens' | 'tasks' | 'daily' | 'monthly',
+    label: string,
+    type = 'number',
+  ) => (
     <TextField
       label={label}
       type={type}
@@ -133,6 +139,8 @@ export function EditAccountDialog({ of: account, onClose }: OfAccount) {
               requests_per_minute: numberOrNull(draft.requests),
               tokens_per_minute: numberOrNull(draft.tokens),
               max_running_tasks: numberOrNull(draft.tasks),
+              daily_limit: draft.daily.trim() === '' ? null : draft.daily.trim(),
+              monthly_limit: draft.monthly.trim() === '' ? null : draft.monthly.trim(),
               unlimited: draft.unlimited,
               disabled: draft.disabled,
             },
@@ -143,6 +151,8 @@ export function EditAccountDialog({ of: account, onClose }: OfAccount) {
     >
       {field('name', common.name, 'text')}
       {field('priority', admin.priority)}
+      {field('daily', keys.dailyLimit, 'text')}
+      {field('monthly', keys.monthlyLimit, 'text')}
       {field('requests', keys.requestsPerMinute)}
       {field('tokens', keys.tokensPerMinute)}
       {field('tasks', keys.maxRunningTasks)}

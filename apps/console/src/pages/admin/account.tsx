@@ -55,6 +55,7 @@ function Actions({ of: account }: { readonly of: AdminAccount }) {
 function AccountFacts({ of: account }: { readonly of: AdminAccount }) {
   const { admin, common, keys } = useMessages();
   const limit = (value: number | null) => value ?? common.unlimited;
+  const amount = (value: string | null) => (value === null ? common.unlimited : <Money amount={value} form="full" />);
   return (
     <Card title={common.details}>
       <Facts
@@ -69,6 +70,8 @@ function AccountFacts({ of: account }: { readonly of: AdminAccount }) {
           [admin.used, <Money key="used" amount={account.used} form="full" />],
           [admin.owed, <Money key="owed" amount={account.owed} form="full" />],
           [admin.priority, account.priority],
+          [keys.dailyLimit, amount(account.daily_limit)],
+          [keys.monthlyLimit, amount(account.monthly_limit)],
           [keys.requestsPerMinute, limit(account.requests_per_minute)],
           [keys.tokensPerMinute, limit(account.tokens_per_minute)],
           [keys.maxRunningTasks, limit(account.max_running_tasks)],

@@ -84,7 +84,7 @@ export function Health({ of: { health, problem } }: { readonly of: Pick<AdminUps
         </span>
       )}
       {problem !== null && <span className="break">{problem}</span>}
-      {calls && calls.ended > 0 && (
+      {calls.ended > 0 && (
         <span className="muted small-text">
           {words.calls(calls.ended)}, {words.succeeded(formatShare(calls.succeeded / calls.ended, language))}
           {calls.p50_ms !== null && `, ${words.median} ${formatCount(calls.p50_ms, language)} ms`}

@@ -5,12 +5,14 @@ import { useMay, useRead } from '../../api/queries';
 import { Icon } from '../../components/icons';
 import { ListCard } from '../../components/list';
 import { Notice, Page } from '../../components/page';
+import { SpendLimits } from '../../components/spend-limits';
 import { Empty, Loaded } from '../../components/states';
 import { Tile } from '../../components/tile';
 import type { Column } from '../../components/table';
 import { Money, None, Time } from '../../components/values';
 import { useMessages } from '../../messages/language';
 import { shortId } from '../../format/number';
+import { LowBalance } from './low-balance';
 import { Change, useKindName } from './entry-parts';
 
 const route = getRouteApi('/shell/billing');
@@ -48,6 +50,8 @@ export function BillingPage() {
               )}
             </div>
             <p className="muted small-text">{billing.lower}</p>
+            <SpendLimits of={data.limits} />
+            <LowBalance of={data} />
           </div>
         )}
       </Loaded>

@@ -16,6 +16,8 @@ export interface KeyDraft {
   readonly models: readonly string[];
   readonly addresses: string;
   readonly quota: string;
+  readonly dailyLimit: string;
+  readonly monthlyLimit: string;
   readonly requestsPerMinute: string;
   readonly tokensPerMinute: string;
   readonly maxRunningTasks: string;
@@ -27,6 +29,8 @@ const EMPTY: KeyDraft = {
   models: [],
   addresses: '',
   quota: '',
+  dailyLimit: '',
+  monthlyLimit: '',
   requestsPerMinute: '',
   tokensPerMinute: '',
   maxRunningTasks: '',
@@ -40,6 +44,9 @@ const PRESETS = {
 
 const text = (value: string | number | null): string => (value === null ? '' : String(value));
 
+const limitOf = (key: ConsoleKey, wanted: 'day' | 'month'): string =>
+  key.limits.find(({ period }) => period === wanted)?.limit ?? '';
+
 /** The draft of a key that is there. */
 export const draftOf = (key: ConsoleKey): KeyDraft => ({
   name: key.name,
@@ -47,6 +54,8 @@ export const draftOf = (key: ConsoleKey): KeyDraft => ({
   models: key.allowed_models,
   addresses: key.allowed_addresses.join('\n'),
   quota: text(key.quota),
+  dailyLimit: limitOf(key, 'day'),
+  monthlyLimit: limitOf(key, 'month'),
   requestsPerMinute: text(key.requests_per_minute),
   tokensPerMinute: text(key.tokens_per_minute),
   maxRunningTasks: text(key.max_running_tasks),
@@ -54,10 +63,14 @@ export const draftOf = (key: ConsoleKey): KeyDraft => ({
 
 const numberOrNull = (value: string): number | null => (value.trim() === '' ? null : Number(value));
 
+const amountOrNull = (value: string): string | null => (value.trim() === '' ? null : value.trim());
+
 /** What the server is told. */
 export const settingsOf = (draft: KeyDraft): ConsoleKeySettings & { name: string } => ({
   name: draft.name.trim(),
-  quota: draft.quota.trim() === '' ? null : draft.quota.trim(),
+  quota: amountOrNull(draft.quota),
+  daily_limit: amountOrNull(draft.dailyLimit),
+  monthly_limit: amountOrNull(draft.monthlyLimit),
   allowed_models: draft.models,
   allowed_addresses: draft.addresses.split(/[\s,]+/).filter((each) => each !== ''),
   requests_per_minute: numberOrNull(draft.requestsPerMinute),
@@ -158,6 +171,10 @@ function Limits({
   readonly about: (field: string) => string | undefined;
 }) {
   const { keys } = useMessages();
+  const amounts = [
+    ['dailyLimit', 'daily_limit', keys.dailyLimit],
+    ['monthlyLimit', 'monthly_limit', keys.monthlyLimit],
+  ] as const;
   const numbers = [
     ['requestsPerMinute', 'requests_per_minute', keys.requestsPerMinute],
     ['tokensPerMinute', 'tokens_per_minute', keys.tokensPerMinute],
@@ -167,6 +184,17 @@ function Limits({
     <details>
       <summary>{keys.limits}</summary>
       <div className="stack folded-body">
+        {amounts.map(([field, wire, label]) => (
+          <TextField
+            key={field}
+            label={label}
+            hint={keys.spendLimitHint}
+            error={about(wire)}
+            inputMode="decimal"
+            value={draft[field]}
+            onChange={(event) => change({ [field]: event.target.value })}
+          />
+        ))}
         {numbers.map(([field, wire, label]) => (
           <TextField
             key={field}

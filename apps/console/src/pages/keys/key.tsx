@@ -3,6 +3,7 @@ import { useState } from 'react';
 import type { ConsoleKey } from '../../api/types';
 import { useRead } from '../../api/queries';
 import { Card, Facts, Notice, Page } from '../../components/page';
+import { SpendLimits } from '../../components/spend-limits';
 import { Loaded } from '../../components/states';
 import { Status } from '../../components/status';
 import { Id, Money, Time } from '../../components/values';
@@ -72,6 +73,7 @@ function KeyFacts({ of: key }: { readonly of: ConsoleKey }) {
             ...(key.kind === 'api' ? [[keys.prefix, <code key="prefix">{key.prefix}…</code>] as const] : []),
             [keys.used, <Money key="used" amount={key.used} form="full" />],
             [keys.quota, key.quota === null ? common.unlimited : <Money key="quota" amount={key.quota} form="full" />],
+            ...(key.limits.length > 0 ? [[keys.limits, <SpendLimits key="limits" of={key.limits} />] as const] : []),
             [keys.models, key.allowed_models.length === 0 ? keys.allModels : key.allowed_models.join(', ')],
             [keys.addresses, key.allowed_addresses.length === 0 ? common.any : key.allowed_addresses.join(', ')],
             [keys.requestsPerMinute, orUnlimited(key.requests_per_minute)],

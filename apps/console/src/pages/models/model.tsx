@@ -12,14 +12,14 @@ import { UnitText } from './price-text';
 const route = getRouteApi('/shell/models/$model');
 
 export function ModelPage() {
-  const { models } = useMessages();
+  const { models, modelSummaries } = useMessages();
   const { model: id } = route.useParams();
   const mayRun = useMay('tasks:run');
   const query = useRead('GET /models/:model', { params: { model: id } });
   return (
     <Page
       title={id}
-      lead={query.data?.summary}
+      lead={query.data && (modelSummaries[query.data.summary] ?? query.data.summary)}
       actions={
         mayRun && (
           <Link className="button primary" to="/playground" search={{ model: id }}>

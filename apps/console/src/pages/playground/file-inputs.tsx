@@ -1,6 +1,8 @@
 import { useState } from 'react';
 import type { JsonObject, JsonValue, ModelField } from '../../api/types';
+import { useChange } from '../../api/queries';
 import { Field } from '../../components/fields';
+import { useFailureText } from '../../components/states';
 import { Icon } from '../../components/icons';
 import { useMessages } from '../../messages/language';
 import { textOf } from './form-values';
@@ -14,7 +16,7 @@ interface FileInputsProps {
   readonly error?: string | undefined;
 }
 
-/** How a schema writes the types of pictures that may stand in the request itself. */
+/** How a schema writes the types of images that may stand in the request itself. */
 const INLINE_TYPES = /data:image\/\(([^)]+)\)/;
 
 const isInline = (url: string): boolean => url.startsWith('data:');
@@ -31,7 +33,8 @@ export function FileInputs({ field, label, note, value, onChange, error }: FileI
   const files = urls.filter(isInline);
   const set = (next: readonly string[]) => onChange(next.length === 0 ? undefined : isList ? [...next] : next[0]);
   const add = (file: string) => set(most === 1 ? [file] : [...links.filter(Boolean), ...files, file]);
-  const hint = types.length > 0 ? playground.urlsHint(most) : playground.linksHint(most);
+  const addLink = (link: string) => set(most === 1 ? [link] : [...links.filter(Boolean), link, ...files]);
+  const hint = types.length > 0 ? playground.urlsHint(most) : playground.uploadsHint(most);
   return (
     <Field label={label} hint={[note, hint].filter(Boolean).join(' ')} error={error}>
       {(control) => (
@@ -53,7 +56,11 @@ export function FileInputs({ field, label, note, value, onChange, error }: FileI
             />
           )}
           <InlineFiles files={files} onRemove={(file) => set(urls.filter((url) => url !== file))} />
-          {types.length > 0 && <FilePicker types={types} onPicked={add} />}
+          {types.length > 0 ? (
+            <FilePicker types={types} onPicked={add} />
+          ) : (
+            <Uploader types={linkedTypes(field.name)} onUploaded={addLink} />
+          )}
         </>
       )}
     </Field>
@@ -88,6 +95,71 @@ function InlineFiles({
   ));
 }
 
+/** What a field takes by its name; all kinds where that does not tell. */
+function linkedTypes(name: string): readonly string[] {
+  const kinds = ['image', 'video', 'audio'].filter((kind) => name.includes(kind));
+  return (kinds.length > 0 ? kinds : ['image', 'video', 'audio']).map((kind) => `${kind}/*`);
+}
+
+/** Puts a file of this machine at a link, for models that take links alone. */
+function Uploader({
+  types,
+  onUploaded,
+}: {
+  readonly types: readonly string[];
+  readonly onUploaded: (url: string) => void;
+}) {
+  const { playground } = useMessages();
+  const failureText = useFailureText();
+  const upload = useChange('POST /uploads');
+  const pick = async (file: File): Promise<void> => {
+    const data = (await readDataUrl(file)).replace(/^[^,]*,/, '');
+    const { url } = await upload.mutateAsync({ body: { content_type: file.type, data } });
+    onUploaded(url);
+  };
+  return (
+    <>
+      <FileButton
+        types={types}
+        label={upload.isPending ? playground.uploading : playground.addFile}
+        onFile={(file) => void pick(file).catch(() => undefined)}
+      />
+      {upload.error && (
+        <p className="field-error" role="alert">
+          {failureText(upload.error)}
+        </p>
+      )}
+    </>
+  );
+}
+
+function FileButton({
+  types,
+  label,
+  onFile,
+}: {
+  readonly types: readonly string[];
+  readonly label: string;
+  readonly onFile: (file: File) => void;
+}) {
+  return (
+    <label className="button small upload">
+      <Icon name="plus" size={14} />
+      {label}
+      <input
+        type="file"
+        className="visually-hidden"
+        accept={types.join(',')}
+        onChange={(event) => {
+          const file = event.target.files?.[0];
+          event.target.value = '';
+          if (file) onFile(file);
+        }}
+      />
+    </label>
+  );
+}
+
 function FilePicker({
   types,
   onPicked,
@@ -107,20 +179,7 @@ function FilePicker({
     );
   return (
     <>
-      <label className="button small upload">
-        <Icon name="plus" size={14} />
-        {playground.addFile}
-        <input
-          type="file"
-          className="visually-hidden"
-          accept={types.join(',')}
-          onChange={(event) => {
-            const file = event.target.files?.[0];
-            event.target.value = '';
-            if (file) void pick(file);
-          }}
-        />
-      </label>
+      <FileButton types={types} label={playground.addFile} onFile={(file) => void pick(file)} />
       {isUnreadable && (
         <p className="field-error" role="alert">
           {playground.unreadableFile}

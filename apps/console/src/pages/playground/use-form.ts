@@ -42,7 +42,7 @@ export function useForm(model: ConsoleModel) {
 const firstValues = (model: ConsoleModel, prompt: string): FormValues =>
   Object.keys(readDraft()).length === 0 && topFields(model).some(({ name }) => name === 'prompt') ? { prompt } : {};
 
-/** Fills the form from the task that the address names, once: to run it again, or to go on from its picture. */
+/** Fills the form from the task that the address names, once: to run it again, or to go on from its image. */
 function useRepeated(model: ConsoleModel, setAll: (change: (before: FormValues) => FormValues) => void): void {
   const { again, frame, seed } = route.useSearch();
   const navigate = route.useNavigate();
@@ -71,7 +71,7 @@ function requestOf({ request }: ConsoleTaskDetails, isNewSeed: boolean): FormVal
   return Object.fromEntries(given);
 }
 
-/** The first picture of a task, in the field of the model that takes one. */
+/** The first image of a task, in the field of the model that takes one. */
 function frameOf(model: ConsoleModel, task: ConsoleTaskDetails): FormValues {
   const url = task.files.find((file) => file.url !== null)?.url;
   const field = topFields(model).find(({ name }) => name === 'first_frame_image' || name === 'image_urls');

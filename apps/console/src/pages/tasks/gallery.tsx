@@ -18,7 +18,7 @@ function stepOf(key: string, tiles: readonly HTMLElement[]): number | null {
   return { ArrowRight: 1, ArrowLeft: -1, ArrowDown: perRow, ArrowUp: -perRow }[key] ?? null;
 }
 
-/** Tasks as pictures. Arrows move between them, Space plays, Enter opens. */
+/** Tasks as images. Arrows move between them, Space plays, Enter opens. */
 export function Gallery({ items, label }: { readonly items: readonly ConsoleTask[]; readonly label: string }) {
   const grid = useRef<HTMLUListElement>(null);
   const [current, setCurrent] = useState(0);

@@ -3,7 +3,7 @@ import { lazy, Suspense, useState } from 'react';
 import { pathOf } from '../../api/call';
 import { useRead } from '../../api/queries';
 import type { ConsoleUsage, ConsoleUsageRecord, ConsoleUsageSum } from '../../api/types';
-import { TextField } from '../../components/fields';
+import { type DayRange, DayRangeFilters } from '../../components/day-range';
 import { Icon } from '../../components/icons';
 import { ListCard } from '../../components/list';
 import { Card, Page } from '../../components/page';
@@ -63,57 +63,18 @@ export function UsagePage() {
   );
 }
 
-interface Range {
-  readonly from: string;
-  readonly to: string;
-}
-
-function Filters({ range, by }: { readonly range: Range; readonly by: string }) {
+function Filters({ range, by }: { readonly range: DayRange; readonly by: string }) {
   const { money, common } = useMessages();
   const navigate = route.useNavigate();
-  const names = { day: money.usage.day, model: common.model, key: common.key };
-  const set = (part: Partial<Range & { by: string }>) =>
-    void navigate({ search: (before) => ({ ...before, ...part }), replace: true });
-  const chosen = by.split(',');
   return (
-    <form className="filters" aria-label={common.filter} onSubmit={(event) => event.preventDefault()}>
-      <TextField
-        label={common.from}
-        type="date"
-        max={range.to}
-        value={range.from}
-        onChange={(event) => event.target.value && set({ from: event.target.value })}
-      />
-      <TextField
-        label={common.to}
-        type="date"
-        min={range.from}
-        value={range.to}
-        onChange={(event) => event.target.value && set({ to: event.target.value })}
-      />
-      <fieldset className="field">
-        <legend>{money.usage.by}</legend>
-        <div className="row parts">
-          {PARTS.map((part) => (
-            <label key={part} className="check">
-              <input
-                type="checkbox"
-                checked={chosen.includes(part)}
-                disabled={chosen.length === 1 && chosen.includes(part)}
-                onChange={(event) =>
-                  set({
-                    by: PARTS.filter((each) => (each === part ? event.target.checked : chosen.includes(each))).join(
-                      ',',
-                    ),
-                  })
-                }
-              />
-              <span>{names[part]}</span>
-            </label>
-          ))}
-        </div>
-      </fieldset>
-    </form>
+    <DayRangeFilters
+      range={range}
+      parts={PARTS}
+      names={{ day: money.usage.day, model: common.model, key: common.key }}
+      chosen={by.split(',')}
+      splitBy={money.usage.by}
+      onChange={(part) => void navigate({ search: (before) => ({ ...before, ...part }), replace: true })}
+    />
   );
 }
 
@@ -182,7 +143,7 @@ function Sums({ data, by }: { readonly data: ConsoleUsage; readonly by: readonly
   );
 }
 
-function Records({ range }: { readonly range: Range }) {
+function Records({ range }: { readonly range: DayRange }) {
   const { messages, language } = useLanguage();
   const { money, common } = messages;
   const columns: Column<ConsoleUsageRecord>[] = [

@@ -12,7 +12,7 @@ const HEALED_WITHIN_MS = 40_000;
 /** How long each outage lasts: longer than every limit of a single wait. */
 const OUTAGE_MS = 6_000;
 
-const PICTURE = { model: 'eta-image-2.0', prompt: 'a quiet street' };
+const IMAGE = { model: 'eta-image-2.0', prompt: 'a quiet street' };
 
 /** What falls silent without ending its connections; then it says nothing to new ones either. */
 export const FAULTS = ['half-open', 'black-hole'] as const satisfies NetworkFault[];
@@ -77,7 +77,7 @@ export class Outage {
    * them `meanwhile`; then the network works again.
    */
   async during(fault: NetworkFault, meanwhile: () => Promise<unknown> = async () => undefined): Promise<Timed[]> {
-    const known = taskIdOf(await this.submitPicture());
+    const known = taskIdOf(await this.submitImage());
     this.proxy.set(fault);
     const asking = this.askThrough(known);
     await meanwhile();
@@ -86,9 +86,9 @@ export class Outage {
     return answered;
   }
 
-  /** A picture that is ordered now is made, soon after the outage. */
-  async untilPicturesAreMade(): Promise<void> {
-    await this.until('pictures', () => this.makesPictures());
+  /** An image that is ordered now is made, soon after the outage. */
+  async untilImagesAreMade(): Promise<void> {
+    await this.until('images', () => this.makesImages());
   }
 
   /** The process goes on serving, and says what is amiss. */
@@ -110,7 +110,7 @@ export class Outage {
     return { status, says: body['status'] === 'degraded' && reasons.length === 0 ? 'ready' : body['status'], reasons };
   }
 
-  /** Waits until everything has ended; answers the accepted pictures that were not made, and all money that does not add up. */
+  /** Waits until everything has ended; answers the accepted images that were not made, and all money that does not add up. */
   async losses(answered: readonly Timed[]): Promise<unknown[]> {
     const accepted = answered.filter(({ what, status }) => what.startsWith('POST /v1/images') && status === 200);
     await this.until('tasks end', async () => {
@@ -128,21 +128,21 @@ export class Outage {
     return lost;
   }
 
-  async makesPictures(): Promise<boolean> {
-    const submitted = await this.submitPicture();
+  async makesImages(): Promise<boolean> {
+    const submitted = await this.submitImage();
     if (submitted.status !== 200) return false;
     const task = await this.gateway.waitForTask(taskIdOf(submitted), HEALED_WITHIN_MS).catch(() => null);
     return task?.status === 'completed';
   }
 
-  private submitPicture(): Promise<Timed> {
-    return this.ask('POST', '/v1/images/generations', PICTURE);
+  private submitImage(): Promise<Timed> {
+    return this.ask('POST', '/v1/images/generations', IMAGE);
   }
 
   private async askThrough(knownTask: string): Promise<Timed[]> {
     const untilMs = performance.now() + OUTAGE_MS;
     const kinds = [
-      () => this.submitPicture(),
+      () => this.submitImage(),
       () => this.ask('GET', `/v1/tasks/${knownTask}`),
       () => this.ask('GET', '/v1/tasks'),
       () => this.ask('GET', '/v1/balance'),

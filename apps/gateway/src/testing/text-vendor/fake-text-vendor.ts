@@ -20,7 +20,9 @@ import {
 import { decide, type VendorRequest, type VendorScript, type VendorWords } from './vendor-script.js';
 
 /** What becomes of a request that holds a certain text: refused like that, or its connection cut. */
-export type SpoiledRequest = { readonly status: number; readonly body: object | string } | 'cut';
+export type SpoiledRequest =
+  | { readonly status: number; readonly body: object | string; readonly headers?: Readonly<Record<string, string>> }
+  | 'cut';
 
 /** What came in, for assertions. */
 export interface SeenRequest {
@@ -44,14 +46,14 @@ const NAMED_FAILURE =
 const CHAT_FAILURE = 'data: {"error":{"type":"overloaded_error","message":"Overloaded","code":503}}\n\n';
 const GEMINI_FAILURE = 'data: {"error":{"code":503,"message":"Overloaded","status":"UNAVAILABLE"}}\r\n\r\n';
 
-function understand(path: string, body: never): Exchange | undefined {
+function understand(path: string, body: never, vectorOf: FakeTextVendor['vectorOf']): Exchange | undefined {
   if (path.endsWith('/chat/completions')) {
     const events = (script: VendorScript): string[] => streamChat(script, body);
     return { protocol: 'chat', request: readChat(body), whole: wholeChat, events, failure: CHAT_FAILURE };
   }
   if (path.endsWith('/embeddings')) {
     const request = { ...readChat({ messages: [] }), text: path };
-    return { protocol: 'chat', request, whole: () => wholeEmbeddings(body), events: () => [], failure: '' };
+    return { protocol: 'chat', request, whole: () => wholeEmbeddings(body, vectorOf), events: () => [], failure: '' };
   }
   if (path.endsWith('/responses'))
     return {
@@ -81,6 +83,8 @@ export class FakeTextVendor {
   /** How many of the next requests suffer the fault; the others are served. */
   faultyRequests = Number.POSITIVE_INFINITY;
   refusal: VendorRefusal = { status: 503 };
+  /** What it reports inside a stream with the fault `error-in-stream`, instead of its overload. */
+  report: string | undefined;
   /** Further headers of every reply. */
   headers: Readonly<Record<string, string>> = {};
   /** Requests that hold a text, and what becomes of them whatever the fault is. */
@@ -93,6 +97,8 @@ export class FakeTextVendor {
   gate: { readonly at: 'start' | 'middle' | 'end'; readonly opened: Promise<void> } | undefined;
   /** Changes the JSON of whole replies, and of each event, on its way out. */
   rewrite: (json: string) => string = (json) => json;
+  /** The vector of a text; undefined: one that says nothing. */
+  vectorOf: ((text: string) => readonly number[]) | undefined;
   /** What it says instead of its usual words; undefined for a request that gets those. */
   script: (request: VendorRequest) => VendorWords | undefined = () => undefined;
   readonly seen: SeenRequest[] = [];
@@ -144,7 +150,7 @@ export class FakeTextVendor {
     const path = request.url ?? '';
     const body = JSON.parse(text) as Record<string, unknown>;
     this.seen.push({ path, headers: request.headers, text, body });
-    const exchange = understand(path, body as never);
+    const exchange = understand(path, body as never, this.vectorOf);
     if (!exchange) return void response.writeHead(404).end('{}');
     response.setHeader('x-request-id', 'vendor-req-1');
     for (const [name, value] of Object.entries(this.headers)) response.setHeader(name, value);
@@ -189,7 +195,7 @@ export class FakeTextVendor {
       response.write(event);
       if (this.pauseMs > 0) await sleep(this.pauseMs);
     }
-    await failStream(fault, all[sent] ?? '', failure, response);
+    await failStream(fault, all[sent] ?? '', this.report ?? failure, response);
   }
 }
 
@@ -205,7 +211,7 @@ function refuseBroken(message: string | undefined, response: ServerResponse): bo
 function spoil(spoiled: SpoiledRequest | undefined, response: ServerResponse): boolean {
   if (spoiled === 'cut') response.destroy();
   else if (spoiled) {
-    response.writeHead(spoiled.status, { 'content-type': 'application/json' });
+    response.writeHead(spoiled.status, { 'content-type': 'application/json', ...spoiled.headers });
     response.end(typeof spoiled.body === 'string' ? spoiled.body : JSON.stringify(spoiled.body));
   }
   return spoiled !== undefined;

@@ -3,6 +3,8 @@ interface Block {
   readonly text?: string;
   readonly signature?: string;
   readonly data?: string;
+  readonly id?: string;
+  readonly tool_use_id?: string;
   readonly source?: { readonly type?: string; readonly media_type?: string };
 }
 
@@ -27,8 +29,13 @@ interface Body {
 /** What this vendor signs its reasoning with. */
 const PROOF = /^(proof|sealed)/;
 
+/** What one protocol documents as the proof of a call that another model made; its own client says it of old calls. */
+const NO_PROOF = 'skip_thought_signature_validator';
+
+const CALL_ID = /^[a-zA-Z0-9_-]+$/;
+
 const PDF = new Set(['application/pdf']);
-const PICTURES = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp']);
+const IMAGES = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp']);
 
 const blocksOf = ({ content }: Turn): readonly Block[] => (Array.isArray(content) ? (content as readonly Block[]) : []);
 
@@ -46,11 +53,13 @@ function brokenByMessages({ messages = [], thinking }: Body): string | undefined
 
 /** What a block of each type must be, and the sentence that refuses another. */
 const BLOCK_RULES: Readonly<Record<string, readonly [(block: Block) => boolean, string]>> = {
-  text: [({ text }) => text !== '', 'messages: text content blocks must be non-empty'],
+  text: [({ text = '' }) => text.trim() !== '', 'messages: text content blocks must contain non-whitespace text'],
+  tool_use: [({ id = '' }) => CALL_ID.test(id), 'messages: tool_use.id: String should match a pattern'],
+  tool_result: [({ tool_use_id: id = '' }) => CALL_ID.test(id), 'messages: tool_use_id: String should match a pattern'],
   thinking: [({ signature = '' }) => PROOF.test(signature), 'messages: Invalid `signature` in `thinking` block'],
   redacted_thinking: [({ data = '' }) => PROOF.test(data), 'messages: Invalid `data` in `redacted_thinking` block'],
   document: [({ source }) => isBase64Of(source, PDF), "messages: Input should be 'application/pdf'"],
-  image: [({ source }) => isBase64Of(source, PICTURES), 'messages: Input should be a picture'],
+  image: [({ source }) => isBase64Of(source, IMAGES), 'messages: Input should be an image'],
 };
 
 const isBase64Of = (source: Block['source'], types: ReadonlySet<string>): boolean =>
@@ -82,7 +91,9 @@ function brokenByGemini({ contents = [] }: Body): string | undefined {
   const proofs = contents.flatMap(({ parts }) =>
     parts.flatMap(({ thoughtSignature: proof }) => (proof ? [proof] : [])),
   );
-  return proofs.every((proof) => PROOF.test(proof)) ? undefined : 'Thought signature is not valid.';
+  return proofs.every((proof) => PROOF.test(proof) || proof === NO_PROOF)
+    ? undefined
+    : 'Thought signature is not valid.';
 }
 
 const RULES = {

@@ -49,7 +49,8 @@ upstreams:
  * Starts both. Call `stop` in `afterAll`.
  *
  * @param environment further variables, as an operator would set them.
- * @param upstream how long each upstream may say nothing, further settings of each, and further upstreams, in YAML; and
+ * @param upstream how long each upstream may say nothing, further settings of each, and further upstreams, in YAML,
+ * where VENDOR_URL is that of the vendor; and
  * whether there are workers, which files are read by.
  */
 export async function startTextGateway(
@@ -59,7 +60,8 @@ export async function startTextGateway(
   const vendor = await FakeTextVendor.start();
   const folder = await mkdtemp(join(tmpdir(), 'gateway-upstreams-'));
   const file = join(folder, 'upstreams.yaml');
-  await writeFile(file, upstreams(vendor.baseUrl, idleSeconds, settings && `, ${settings}`) + more);
+  const further = more.replaceAll('VENDOR_URL', vendor.baseUrl);
+  await writeFile(file, upstreams(vendor.baseUrl, idleSeconds, settings && `, ${settings}`) + further);
   const gateway = await startTestGateway({
     workers,
     environment: { UPSTREAMS_FILE: file, VENDOR_KEY: 'sk-vendor', TEXT_RETRY_SECONDS: '0', ...environment },

@@ -78,7 +78,7 @@ function wordsFor(request: VendorRequest): VendorWords {
     return { reasoning, text: '', call: { id: 'call_v1', name: called, args: argumentsIn(request.text) } };
   if (request.json) return { reasoning, text: '{"city":"Paris"}', call: undefined };
   if (request.result !== undefined) return { reasoning, text: `The tool said ${request.result}`, call: undefined };
-  const seen = request.images > 0 ? `I see ${request.images} picture(s). ` : '';
+  const seen = request.images > 0 ? `I see ${request.images} image(s). ` : '';
   return { reasoning, text: `${seen}Vendor heard: ${request.text}`, call: undefined };
 }
 

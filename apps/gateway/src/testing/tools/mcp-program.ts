@@ -21,7 +21,7 @@ async function freePort(): Promise<number> {
 }
 
 const PROGRAMS = {
-  /** Has an echo, a sum, a picture, long work; over streamable HTTP, or as servers were asked before (SSE). */
+  /** Has an echo, a sum, an image, long work; over streamable HTTP, or as servers were asked before (SSE). */
   everything: ['@modelcontextprotocol/server-everything', 'dist/index.js', 'streamableHttp'],
   'everything-sse': ['@modelcontextprotocol/server-everything', 'dist/index.js', 'sse'],
   budget: ['@modelcontextprotocol/server-budget-allocator', 'dist/index.js', ''],

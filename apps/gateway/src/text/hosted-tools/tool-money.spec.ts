@@ -20,6 +20,9 @@ const SEARCH_MICROS = 5_000n;
 const ROUND_MICROS = 70n;
 const ROUNDS = 3;
 
+/** As good as the first for the same model. */
+const SECOND_UPSTREAM = `  - { id: chat-2, protocol: chat, base_url: "VENDOR_URL", key: k, models: { ${MODEL_OVER.chat}: second } }\n`;
+
 describe('The money of tools that the gateway runs', () => {
   let engine: FakeEngine;
   let gateway: TextGateway;
@@ -29,7 +32,7 @@ describe('The money of tools that the gateway runs', () => {
     engine = await startFakeEngine();
     gateway = await startTextGateway(
       { WEB_SEARCH_ENGINE: 'searxng', WEB_SEARCH_URL: engine.baseUrl, TOOLS_MAX_ROUNDS: String(ROUNDS) },
-      { idleSeconds: 30 },
+      { idleSeconds: 30, more: SECOND_UPSTREAM },
     );
     await gateway.database.query({
       text: `insert into price (id, model, unit, amount_micros, per_quantity, effective_from, created_by)
@@ -44,7 +47,7 @@ describe('The money of tools that the gateway runs', () => {
         ? { reasoning: undefined, text: '', call }
         : { reasoning: undefined, text: 'At 17:42.【1】', call: undefined };
     };
-    // The price book is read anew after some seconds.
+    // The price book is read again after some seconds.
     await eventually(async () => {
       searches = 1;
       await ask();
@@ -130,6 +133,17 @@ describe('The money of tools that the gateway runs', () => {
     const all = await eventually(async () => ((await rows()).length === rounds ? rows() : null));
     const made = all.reduce((sum, row) => sum + (unitsOf(row)['web_search_call'] ?? 0), 0);
     expect(made).toBe(calls);
+  });
+
+  it('is spent at one upstream by all rounds of a request, which knows the conversation', async () => {
+    for (let nth = 0; nth < 8; nth += 1) {
+      searches = ROUNDS - 1;
+      const before = gateway.vendor.seen.length;
+      expect((await ask()).status).toBe(200);
+      const models = gateway.vendor.seen.slice(before).map(({ body: { model } }) => model);
+      expect(models).toHaveLength(ROUNDS);
+      expect(new Set(models).size).toBe(1);
+    }
   });
 
   it('is kept for what was done when a later round fails', async () => {

@@ -1,8 +1,8 @@
 import { Choice, ImageUrls, Resolution, Text, Whole } from '../fields.js';
 import { defineFamily } from '../model-family.js';
-import { GENERAL_PICTURE } from '../reference-limits.js';
+import { GENERAL_IMAGE } from '../reference-limits.js';
 import { filesAt } from '../references.js';
-import { fixedSize, IMAGE_DEADLINE_SECONDS, PICTURE_PIXELS } from './picture-pixels.js';
+import { fixedSize, IMAGE_DEADLINE_SECONDS, IMAGE_PIXELS } from './image-pixels.js';
 
 const MODELS = ['eta-image-2.0', 'eta-image-2.0-pro'] as const;
 const SIZES = ['1:1', '4:3', '3:4', '16:9', '9:16', '3:2', '2:3'] as const;
@@ -43,11 +43,11 @@ export const eta = defineFamily(EtaRequest, {
   modes: ['text-to-image', 'image-to-image'],
   mode: (sent) => (sent.image_urls ? 'image-to-image' : 'text-to-image'),
   rules: [],
-  references: (order) => filesAt('image_urls', order.image_urls, 'image', 'reference', GENERAL_PICTURE),
+  references: (order) => filesAt('image_urls', order.image_urls, 'image', 'reference', GENERAL_IMAGE),
   output: (order) => ({
     medium: 'image',
     count: order.n,
-    size: fixedSize(PICTURE_PIXELS[order.size][order.resolution]),
+    size: fixedSize(IMAGE_PIXELS[order.size][order.resolution]),
     watermark: false,
   }),
   unit: 'image',

@@ -1,8 +1,8 @@
 import { Choice, ImageUrls, Text, Whole } from '../fields.js';
 import { defineFamily } from '../model-family.js';
-import { GENERAL_PICTURE } from '../reference-limits.js';
+import { GENERAL_IMAGE } from '../reference-limits.js';
 import { fileAt } from '../references.js';
-import { DAY_SECONDS, IMAGE_DEADLINE_SECONDS } from './picture-pixels.js';
+import { DAY_SECONDS, IMAGE_DEADLINE_SECONDS } from './image-pixels.js';
 
 const MODELS = ['iota-1.0-edit-reseller'] as const;
 
@@ -19,7 +19,7 @@ export class IotaEditRequest {
     min: 1,
     inline: ['png', 'jpeg', 'webp', 'gif'],
     httpsOnly: true,
-    note: 'The picture to edit; only the first is used.',
+    note: 'The image to edit; only the first is used.',
   })
   image_urls!: string[];
 
@@ -30,7 +30,7 @@ export class IotaEditRequest {
 export const iotaEdit = defineFamily(IotaEditRequest, {
   id: 'iota-edit',
   source: 'D3 4.4',
-  summary: 'Up to 10 edited versions of a picture.',
+  summary: 'Up to 10 edited versions of an image.',
   example: {
     model: 'iota-1.0-edit-reseller',
     prompt: 'Make it night.',
@@ -48,7 +48,7 @@ export const iotaEdit = defineFamily(IotaEditRequest, {
       applies: (sent) => sent.image_urls !== undefined && sent.image_urls.length > 1,
     },
   ],
-  references: (order) => fileAt('image_urls[0]', order.image_urls[0], 'image', 'reference', GENERAL_PICTURE),
+  references: (order) => fileAt('image_urls[0]', order.image_urls[0], 'image', 'reference', GENERAL_IMAGE),
   output: (order) => ({
     medium: 'image',
     count: order.n,

@@ -1,6 +1,6 @@
 import { Choice, Text, Whole } from '../fields.js';
 import { defineFamily } from '../model-family.js';
-import { DAY_SECONDS, fixedSize, IMAGE_DEADLINE_SECONDS, PICTURE_PIXELS } from './picture-pixels.js';
+import { DAY_SECONDS, fixedSize, IMAGE_DEADLINE_SECONDS, IMAGE_PIXELS } from './image-pixels.js';
 
 const MODELS = ['iota-1.0-reseller'] as const;
 const SIZES = ['1:1', '16:9', '9:16', '3:2', '2:3'] as const;
@@ -36,7 +36,7 @@ export const iota = defineFamily(IotaRequest, {
   output: (order) => ({
     medium: 'image',
     count: order.n,
-    size: fixedSize(PICTURE_PIXELS[order.size]['1K']),
+    size: fixedSize(IMAGE_PIXELS[order.size]['1K']),
     watermark: false,
   }),
   unit: 'image',

@@ -12,8 +12,8 @@ import {
   Whole,
 } from '../fields.js';
 import { defineFamily, need, refuse } from '../model-family.js';
-import { GENERAL_AUDIO, GENERAL_PICTURE, GENERAL_VIDEO } from '../reference-limits.js';
-import { filesAt, picturesWithRoles, ratioSource } from '../references.js';
+import { GENERAL_AUDIO, GENERAL_IMAGE, GENERAL_VIDEO } from '../reference-limits.js';
+import { filesAt, imagesWithRoles, ratioSource } from '../references.js';
 import { isVisible } from '../../unicode-text.js';
 import { VIDEO_DEADLINE_SECONDS, videoOutput } from './video-output.js';
 import { videoSize, videoSizeLike } from './video-pixels.js';
@@ -81,15 +81,15 @@ export class AlphaRequest {
 }
 
 /** True when something to look at is given, so that prompt may be missing and adaptive has a ratio to take. */
-const hasPicture = (sent: Partial<AlphaRequest>) =>
+const hasImage = (sent: Partial<AlphaRequest>) =>
   sent.image_urls !== undefined || sent.image_with_roles !== undefined || sent.video_urls !== undefined;
 
 const imageRole = (order: AlphaRequest) =>
   order.image_urls?.length === 1 && !order.video_urls && !order.audio_urls ? 'first_frame' : 'reference';
 
 const references = (order: AlphaRequest): MediaReference[] => [
-  ...filesAt('image_urls', order.image_urls, 'image', imageRole(order), GENERAL_PICTURE),
-  ...picturesWithRoles(order.image_with_roles, GENERAL_PICTURE),
+  ...filesAt('image_urls', order.image_urls, 'image', imageRole(order), GENERAL_IMAGE),
+  ...imagesWithRoles(order.image_with_roles, GENERAL_IMAGE),
   ...filesAt('video_urls', order.video_urls, 'video', 'reference', {
     ...GENERAL_VIDEO,
     minShortSidePixels: 480,
@@ -132,7 +132,7 @@ export const alpha = defineFamily(AlphaRequest, {
     need(
       'prompt',
       'prompt is required for text-to-video: send prompt, or reference images or videos.',
-      (sent) => !hasPicture(sent) && !isVisible(sent.prompt),
+      (sent) => !hasImage(sent) && !isVisible(sent.prompt),
     ),
     // D2 section 7, item 1.
     refuse(
@@ -155,7 +155,7 @@ export const alpha = defineFamily(AlphaRequest, {
     refuse(
       'audio_urls',
       'audio_urls must accompany reference images or videos: add image_urls or video_urls.',
-      (sent) => sent.audio_urls !== undefined && !hasPicture(sent),
+      (sent) => sent.audio_urls !== undefined && !hasImage(sent),
     ),
     refuse(
       'resolution',
@@ -165,7 +165,7 @@ export const alpha = defineFamily(AlphaRequest, {
     refuse(
       'size',
       'size adaptive takes the ratio of an input image or video: add one, or choose a ratio.',
-      (sent) => sent.size === 'adaptive' && !hasPicture(sent),
+      (sent) => sent.size === 'adaptive' && !hasImage(sent),
     ),
   ],
   references,

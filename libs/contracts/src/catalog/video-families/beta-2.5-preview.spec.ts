@@ -24,7 +24,7 @@ describe('beta-2.5-preview (D2 4.6)', () => {
     });
   });
 
-  it('takes one picture as the first frame, and then fills in no size', () => {
+  it('takes one image as the first frame, and then fills in no size', () => {
     const { mode, parameters } = read(IMAGE);
     expect(mode).toBe('image-to-video');
     expect(parameters).not.toHaveProperty('size');
@@ -49,7 +49,7 @@ describe('beta-2.5-preview (D2 4.6)', () => {
     ['audio true', { ...TEXT, audio: true }],
     ['own audio', { ...TEXT, audio_url: 'https://example.com/song.mp3' }],
     ['a PNG data URI', { ...IMAGE, image_urls: ['data:image/png;base64,iVBORw0KGgo='] }],
-    ['a prompt with a picture', { ...IMAGE, prompt: 'It moves.' }],
+    ['a prompt with an image', { ...IMAGE, prompt: 'It moves.' }],
   ])('accepts %s', (_case, body) => {
     expect(read(body).model).toBe('beta-2.5-preview');
   });
@@ -64,12 +64,8 @@ describe('beta-2.5-preview (D2 4.6)', () => {
     ['a quoted flag', { ...TEXT, watermark: 'true' }, 'watermark'],
     ['no prompt in text mode', { model: TEXT.model }, 'prompt'],
     ['a blank prompt in text mode', { ...TEXT, prompt: ' \n' }, 'prompt'],
-    ['no picture in the list', { ...IMAGE, image_urls: [] }, 'image_urls'],
-    [
-      'two pictures',
-      { ...IMAGE, image_urls: ['https://example.com/a.png', 'https://example.com/b.png'] },
-      'image_urls',
-    ],
+    ['no image in the list', { ...IMAGE, image_urls: [] }, 'image_urls'],
+    ['two images', { ...IMAGE, image_urls: ['https://example.com/a.png', 'https://example.com/b.png'] }, 'image_urls'],
     ['a JPEG data URI', { ...IMAGE, image_urls: ['data:image/jpeg;base64,/9j/'] }, 'image_urls[0]'],
     ['a file that is no URL', { ...IMAGE, image_urls: ['first.png'] }, 'image_urls[0]'],
     ['a negative prompt of 501 characters', { ...TEXT, negative_prompt: '水'.repeat(501) }, 'negative_prompt'],

@@ -1,6 +1,6 @@
 import { AudioUrl, Choice, Flag, ImageUrls, Resolution, Text, Whole } from '../fields.js';
 import { defineFamily, need, refuse } from '../model-family.js';
-import { GENERAL_AUDIO, GENERAL_PICTURE } from '../reference-limits.js';
+import { GENERAL_AUDIO, GENERAL_IMAGE } from '../reference-limits.js';
 import { fileAt, filesAt } from '../references.js';
 import { isVisible } from '../../unicode-text.js';
 import { VIDEO_DEADLINE_SECONDS, videoOutput } from './video-output.js';
@@ -75,7 +75,7 @@ export const beta25Preview = defineFamily(Beta25PreviewRequest, {
   rules: [
     need(
       'prompt',
-      'prompt is required in text mode: send prompt, or image_urls with one picture.',
+      'prompt is required in text mode: send prompt, or image_urls with one image.',
       (sent) => !sent.image_urls && !isVisible(sent.prompt),
     ),
     // D2 section 7, item 5. `audio` false is refused by its field; "image_urls in text mode" cannot be: the field is the mode.
@@ -91,7 +91,7 @@ export const beta25Preview = defineFamily(Beta25PreviewRequest, {
     ),
   ],
   references: (order) => [
-    ...filesAt('image_urls', order.image_urls, 'image', 'first_frame', GENERAL_PICTURE),
+    ...filesAt('image_urls', order.image_urls, 'image', 'first_frame', GENERAL_IMAGE),
     ...fileAt('audio_url', order.audio_url, 'audio', 'soundtrack', { ...GENERAL_AUDIO, minSeconds: 3, maxSeconds: 30 }),
   ],
   output: (order) =>

@@ -1,6 +1,6 @@
 import { AudioUrl, Choice, Flag, ImageUrls, Resolution, Text, Whole } from '../fields.js';
 import { defineFamily, need, refuse } from '../model-family.js';
-import { GENERAL_AUDIO, GENERAL_PICTURE } from '../reference-limits.js';
+import { GENERAL_AUDIO, GENERAL_IMAGE } from '../reference-limits.js';
 import { fileAt, filesAt } from '../references.js';
 import { isVisible } from '../../unicode-text.js';
 import { VIDEO_DEADLINE_SECONDS, videoOutput } from './video-output.js';
@@ -95,12 +95,12 @@ export const beta26 = defineFamily(Beta26Request, {
   rules: [
     need(
       'prompt',
-      'prompt is required in text mode: send prompt, or image_urls with one picture.',
+      'prompt is required in text mode: send prompt, or image_urls with one image.',
       (sent) => !sent.image_urls && !sent.template && !isVisible(sent.prompt),
     ),
     need(
       'image_urls',
-      'image_urls is required with template: send exactly one picture.',
+      'image_urls is required with template: send exactly one image.',
       (sent) => sent.template !== undefined && sent.image_urls === undefined,
     ),
     // D2 section 7, item 6; 480p is refused by its field.
@@ -118,7 +118,7 @@ export const beta26 = defineFamily(Beta26Request, {
     },
   ],
   references: (order) => [
-    ...filesAt('image_urls', order.image_urls, 'image', 'first_frame', GENERAL_PICTURE),
+    ...filesAt('image_urls', order.image_urls, 'image', 'first_frame', GENERAL_IMAGE),
     ...fileAt('audio_url', order.audio_url, 'audio', 'soundtrack', { ...GENERAL_AUDIO, maxSeconds: order.duration }),
   ],
   output: (order) =>

@@ -1,8 +1,8 @@
 import { AudioUrl, Choice, Flag, ImageUrl, ObjectList, Resolution, Text, VideoUrls, Whole } from '../fields.js';
 import type { MediaReference } from '../media-order.js';
 import { defineFamily, need, refuse } from '../model-family.js';
-import { BETA_VIDEO, GENERAL_AUDIO, GENERAL_PICTURE } from '../reference-limits.js';
-import { fileAt, filesAt, picturesWithRoles } from '../references.js';
+import { BETA_VIDEO, GENERAL_AUDIO, GENERAL_IMAGE } from '../reference-limits.js';
+import { fileAt, filesAt, imagesWithRoles } from '../references.js';
 import { VIDEO_DEADLINE_SECONDS, videoOutput } from './video-output.js';
 import { videoSize, videoSizeLike } from './video-pixels.js';
 
@@ -70,7 +70,7 @@ const firstFrames = ({ image_with_roles: images = [] }: Partial<Beta27R2vRequest
   images.filter((image) => image.role === 'first_frame').length;
 
 const references = (order: Beta27R2vRequest): MediaReference[] => [
-  ...picturesWithRoles(order.image_with_roles, GENERAL_PICTURE),
+  ...imagesWithRoles(order.image_with_roles, GENERAL_IMAGE),
   ...filesAt('video_urls', order.video_urls, 'video', 'reference', { ...BETA_VIDEO, minSeconds: 1, maxSeconds: 30 }),
   ...(order.image_with_roles ?? []).flatMap((image, index) =>
     fileAt(`image_with_roles[${index}].reference_voice`, image.reference_voice, 'audio', 'voice', GENERAL_AUDIO),

@@ -12,8 +12,8 @@ import {
 } from '../fields.js';
 import type { MediaReference } from '../media-order.js';
 import { defineFamily, need, refuse } from '../model-family.js';
-import { BETA_VIDEO, GENERAL_AUDIO, GENERAL_PICTURE } from '../reference-limits.js';
-import { fileAt, filesAt, picturesWithRoles, ratioSource } from '../references.js';
+import { BETA_VIDEO, GENERAL_AUDIO, GENERAL_IMAGE } from '../reference-limits.js';
+import { fileAt, filesAt, imagesWithRoles, ratioSource } from '../references.js';
 import { isVisible } from '../../unicode-text.js';
 import { VIDEO_DEADLINE_SECONDS, videoOutput } from './video-output.js';
 import { videoSize, videoSizeLike } from './video-pixels.js';
@@ -90,9 +90,9 @@ function modeOf(sent: Partial<Beta27Request>) {
 }
 
 const references = (order: Beta27Request): MediaReference[] => [
-  ...filesAt('image_urls', order.image_urls?.slice(0, 1), 'image', 'first_frame', GENERAL_PICTURE),
-  ...fileAt('image_urls[1]', order.image_urls?.[1], 'image', 'last_frame', GENERAL_PICTURE),
-  ...picturesWithRoles(order.image_with_roles, GENERAL_PICTURE),
+  ...filesAt('image_urls', order.image_urls?.slice(0, 1), 'image', 'first_frame', GENERAL_IMAGE),
+  ...fileAt('image_urls[1]', order.image_urls?.[1], 'image', 'last_frame', GENERAL_IMAGE),
+  ...imagesWithRoles(order.image_with_roles, GENERAL_IMAGE),
   ...fileAt('video_urls[0]', order.video_urls?.[0], 'video', 'reference', {
     ...BETA_VIDEO,
     minSeconds: 2,

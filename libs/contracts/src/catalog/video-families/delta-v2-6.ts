@@ -1,6 +1,6 @@
 import { Choice, Flag, ImageUrls, Text } from '../fields.js';
 import { defineFamily, refuse } from '../model-family.js';
-import { GENERAL_PICTURE } from '../reference-limits.js';
+import { GENERAL_IMAGE } from '../reference-limits.js';
 import { fileAt } from '../references.js';
 import { VIDEO_DEADLINE_SECONDS, videoOutput } from './video-output.js';
 import { videoSize, videoSizeLike } from './video-pixels.js';
@@ -80,8 +80,8 @@ export const deltaV26 = defineFamily(DeltaV26Request, {
     ),
   ],
   references: (order) => [
-    ...fileAt('image_urls[0]', order.image_urls?.[0], 'image', 'first_frame', GENERAL_PICTURE),
-    ...fileAt('image_urls[1]', order.image_urls?.[1], 'image', 'last_frame', GENERAL_PICTURE),
+    ...fileAt('image_urls[0]', order.image_urls?.[0], 'image', 'first_frame', GENERAL_IMAGE),
+    ...fileAt('image_urls[1]', order.image_urls?.[1], 'image', 'last_frame', GENERAL_IMAGE),
   ],
   output: (order) => {
     const resolution = RESOLUTION_OF[order.mode];

@@ -1,6 +1,6 @@
 import { Choice, Flag, ImageUrl, Resolution, Text } from '../fields.js';
 import { defineFamily, refuse } from '../model-family.js';
-import { GENERAL_PICTURE } from '../reference-limits.js';
+import { GENERAL_IMAGE } from '../reference-limits.js';
 import { fileAt, ratioSource } from '../references.js';
 import type { MediaReference } from '../media-order.js';
 import { VIDEO_DEADLINE_SECONDS, videoOutput } from './video-output.js';
@@ -41,8 +41,8 @@ export class Epsilon02Request {
 }
 
 const references = (order: Epsilon02Request): MediaReference[] => [
-  ...fileAt('first_frame_image', order.first_frame_image, 'image', 'first_frame', GENERAL_PICTURE),
-  ...fileAt('last_frame_image', order.last_frame_image, 'image', 'last_frame', GENERAL_PICTURE),
+  ...fileAt('first_frame_image', order.first_frame_image, 'image', 'first_frame', GENERAL_IMAGE),
+  ...fileAt('last_frame_image', order.last_frame_image, 'image', 'last_frame', GENERAL_IMAGE),
 ];
 
 export const epsilon02 = defineFamily(Epsilon02Request, {

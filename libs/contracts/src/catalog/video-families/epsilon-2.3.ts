@@ -1,6 +1,6 @@
 import { Choice, Flag, ImageUrl, Resolution, Text } from '../fields.js';
 import { defineFamily, need, refuse } from '../model-family.js';
-import { GENERAL_PICTURE } from '../reference-limits.js';
+import { GENERAL_IMAGE } from '../reference-limits.js';
 import { fileAt } from '../references.js';
 import { VIDEO_DEADLINE_SECONDS, videoOutput } from './video-output.js';
 import { videoSize, videoSizeLike } from './video-pixels.js';
@@ -63,7 +63,7 @@ export const epsilon23 = defineFamily(Epsilon23Request, {
       (sent) => sent.model === 'epsilon-2.3-Fast' && sent.first_frame_image === undefined,
     ),
   ],
-  references: (order) => fileAt('first_frame_image', order.first_frame_image, 'image', 'first_frame', GENERAL_PICTURE),
+  references: (order) => fileAt('first_frame_image', order.first_frame_image, 'image', 'first_frame', GENERAL_IMAGE),
   output: (order) =>
     videoOutput(
       order.first_frame_image

@@ -1,6 +1,6 @@
 import { Choice, Flag, ImageUrl, Resolution, Text, Whole } from '../fields.js';
 import { defineFamily, refuse } from '../model-family.js';
-import { GENERAL_PICTURE } from '../reference-limits.js';
+import { GENERAL_IMAGE } from '../reference-limits.js';
 import { fileAt } from '../references.js';
 import { VIDEO_DEADLINE_SECONDS, videoOutput } from './video-output.js';
 import { videoSize } from './video-pixels.js';
@@ -92,8 +92,8 @@ export const gamma = defineFamily(GammaRequest, {
     },
   ],
   references: (order) => [
-    ...fileAt('first_frame_image', order.first_frame_image, 'image', 'first_frame', GENERAL_PICTURE),
-    ...fileAt('last_frame_image', order.last_frame_image, 'image', 'last_frame', GENERAL_PICTURE),
+    ...fileAt('first_frame_image', order.first_frame_image, 'image', 'first_frame', GENERAL_IMAGE),
+    ...fileAt('last_frame_image', order.last_frame_image, 'image', 'last_frame', GENERAL_IMAGE),
   ],
   // Images are padded or cropped to aspect_ratio, so they do not change the size.
   output: (order) =>

@@ -67,7 +67,7 @@ export function videoSize(resolution: VideoResolution, ratio: string): OutputSiz
   return { kind: 'fixed', ...size };
 }
 
-/** The ratio of a referenced picture or video, at the area that the resolution has in 16:9. */
+/** The ratio of a referenced image or video, at the area that the resolution has in 16:9. */
 export function videoSizeLike(param: string, resolution: VideoResolution): OutputSize {
   const { width, height } = sizesOf(resolution)['16:9'];
   return { kind: 'like-reference', param, pixels: width * height, multipleOf: 2 };

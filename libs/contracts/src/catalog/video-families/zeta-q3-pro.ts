@@ -1,6 +1,6 @@
 import { Choice, Flag, ImageUrls, Resolution, Text, Whole } from '../fields.js';
 import { defineFamily, need, refuse } from '../model-family.js';
-import { GENERAL_PICTURE } from '../reference-limits.js';
+import { GENERAL_IMAGE } from '../reference-limits.js';
 import { fileAt } from '../references.js';
 import { isVisible } from '../../unicode-text.js';
 import { VIDEO_DEADLINE_SECONDS, videoOutput } from './video-output.js';
@@ -27,7 +27,7 @@ export class ZetaQ3ProRequest {
   @Choice(RATIOS, { note: 'Text mode only.' })
   aspect_ratio?: (typeof RATIOS)[number];
 
-  @ImageUrls({ max: 2, note: '1 image: start picture; 2 images: first then last frame.' })
+  @ImageUrls({ max: 2, note: '1 image: start image; 2 images: first then last frame.' })
   image_urls?: string[];
 
   @Flag({ default: true, note: 'Dialogue and sound effects; false gives a silent video.' })
@@ -40,7 +40,7 @@ export class ZetaQ3ProRequest {
 export const zetaQ3Pro = defineFamily(ZetaQ3ProRequest, {
   id: 'zeta-q3-pro',
   source: 'D2 4.11',
-  summary: 'Videos with sound from a text, a start picture, or a first and a last frame.',
+  summary: 'Videos with sound from a text, a start image, or a first and a last frame.',
   example: { model: 'zeta-q3-pro', prompt: 'Two friends talk at a bus stop.', aspect_ratio: '9:16', duration: 8 },
   medium: 'video',
   path: '/v1/videos/generations',
@@ -53,7 +53,7 @@ export const zetaQ3Pro = defineFamily(ZetaQ3ProRequest, {
   rules: [
     need(
       'prompt',
-      'prompt is required in text mode: send prompt, or image_urls with one or two pictures.',
+      'prompt is required in text mode: send prompt, or image_urls with one or two images.',
       (sent) => !sent.image_urls && !isVisible(sent.prompt),
     ),
     // D2 section 7, item 9; more than two images are refused by their field.
@@ -64,8 +64,8 @@ export const zetaQ3Pro = defineFamily(ZetaQ3ProRequest, {
     ),
   ],
   references: (order) => [
-    ...fileAt('image_urls[0]', order.image_urls?.[0], 'image', 'first_frame', GENERAL_PICTURE),
-    ...fileAt('image_urls[1]', order.image_urls?.[1], 'image', 'last_frame', GENERAL_PICTURE),
+    ...fileAt('image_urls[0]', order.image_urls?.[0], 'image', 'first_frame', GENERAL_IMAGE),
+    ...fileAt('image_urls[1]', order.image_urls?.[1], 'image', 'last_frame', GENERAL_IMAGE),
   ],
   // The document shows no default of aspect_ratio; 16:9 is that of its sibling family (D2 4.12).
   output: (order) =>

@@ -26,6 +26,8 @@ export interface WholeBalance {
   readonly used_micros: bigint;
   readonly owed_micros: bigint;
   readonly is_unlimited: boolean;
+  /** Below this the account is told; null: never. */
+  readonly low_balance_micros: bigint | null;
 }
 
 interface AccountRow {
@@ -46,7 +48,8 @@ interface KeyRow {
 const READ_ACCOUNT = `
 select available_micros, used_micros, owed_micros, unlimited from account where id = $1 and disabled_at is null`;
 const READ_WHOLE = `
-select available_micros, held_micros, used_micros, owed_micros, unlimited as is_unlimited from account where id = $1`;
+select available_micros, held_micros, used_micros, owed_micros, unlimited as is_unlimited, low_balance_micros from account
+where id = $1`;
 const READ_KEY = `select k.quota_micros, k.held_micros, k.used_micros, k.expires_at, a.owed_micros
 from api_key k join account a on a.id = k.account_id where k.id = $1`;
 

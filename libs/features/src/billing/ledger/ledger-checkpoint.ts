@@ -38,7 +38,7 @@ on conflict (hold_id) do update set open_micros = h.open_micros + excluded.open_
 const MOVE = `
 insert into ledger_checkpoint (entry_id) values ($1) on conflict (single) do update set entry_id = excluded.entry_id`;
 
-/** Sums up the proved entries behind `sinceId` up to `nextId`; 0 begins anew. */
+/** Sums up the proved entries behind `sinceId` up to `nextId`; 0 begins again. */
 export async function moveCheckpoint(transaction: StatementRunner, sinceId: bigint, nextId: bigint): Promise<void> {
   if (sinceId === 0n) await transaction.query({ text: 'delete from ledger_sum', limit: 'hour' });
   if (sinceId === 0n) await transaction.query({ text: 'delete from ledger_open_hold', limit: 'hour' });

@@ -5,6 +5,7 @@ import { BalanceService } from './balance.service.js';
 import { LedgerService } from './ledger.service.js';
 import { ReconciliationService } from './reconciliation.service.js';
 import { RequestLedger } from './request-ledger.js';
+import { SpendLimits } from './spend-limits.js';
 
 const SERVICES = [
   AccountEntriesService,
@@ -13,6 +14,7 @@ const SERVICES = [
   LedgerService,
   ReconciliationService,
   RequestLedger,
+  SpendLimits,
 ];
 
 /** The money of the accounts. */

@@ -13,7 +13,8 @@ import { collectDebts } from './debts.js';
 import { OpenHolds } from './open-holds.js';
 import { inDebt, insufficientBalance, insufficientKeyQuota, lostAttempt } from './payment-refusals.js';
 import { EXPIRED_HOLDS, HOLD_REQUESTS, SETTLE_REQUESTS } from './request-statements.js';
-import { type RequestUsage, toEndingRow } from './request-usage.js';
+import { LOST_REQUEST, type RequestUsage, toEndingRow } from './request-usage.js';
+import { SpendLimits } from './spend-limits.js';
 
 const log = logger('ledger');
 
@@ -87,7 +88,10 @@ export class RequestLedger {
 
   private readonly open: OpenHolds;
 
+  private readonly limits: SpendLimits;
+
   constructor(private readonly database: Database) {
+    this.limits = new SpendLimits(database);
     this.open = new OpenHolds(database, HOLD_EXPIRES_SECONDS, HOLD_RENEWAL_MS);
     const bounds = { maxItems: 64, maxRunsInFlight: 2 };
     // Only what was not begun may be refused; an ending must be written however many wait.
@@ -102,7 +106,7 @@ export class RequestLedger {
   /**
    * Puts money aside and answers how much. A second hold of the same request changes nothing.
    *
-   * @throws GatewayError `insufficient_balance`, `insufficient_key_quota`, `overloaded`, `idempotency_in_flight` (another
+   * @throws GatewayError `insufficient_balance`, `insufficient_key_quota`, `spend_limit_reached`, `overloaded`, `idempotency_in_flight` (another
    * attempt has taken over): nothing was held.
    */
   async hold(hold: RequestHold): Promise<Micros> {
@@ -112,9 +116,8 @@ export class RequestLedger {
     if (held.outcome === 'debt' && (await collectDebts(this.database, hold.accountId)) === 0n)
       held = resultOf(await this.holds.add(hold));
     if (held.outcome === 'lost') throw lostAttempt();
-    if (held.outcome === 'quota') throw insufficientKeyQuota();
     if (held.outcome === 'debt') throw inDebt(hold.accountId);
-    if (held.outcome === 'balance') throw insufficientBalance(hold.accountId, hold.amountMicros);
+    if (held.outcome !== 'held') throw await this.refusalOf(held.outcome, hold);
     this.open.add(hold.requestId);
     return held.heldMicros;
   }
@@ -150,6 +153,13 @@ export class RequestLedger {
     for (const { request_id: requestId } of rows) if (await this.tryToRelease(requestId)) released += 1;
     if (released > 0) log.warn('holds.released', { holds: released });
     return released;
+  }
+
+  /** What does not cover the hold: a limit that begins again some day, the quota of the key, or the balance. */
+  private async refusalOf(outcome: 'quota' | 'balance', hold: RequestHold): Promise<Error> {
+    const { accountId, apiKeyId, amountMicros, leastMicros = amountMicros } = hold;
+    const reached = await this.limits.refusal(accountId, apiKeyId, leastMicros);
+    return reached ?? (outcome === 'quota' ? insufficientKeyQuota() : insufficientBalance(accountId, amountMicros));
   }
 
   private async tryToRelease(requestId: string): Promise<boolean> {
@@ -260,19 +270,6 @@ export class RequestLedger {
 
 /** Outcomes that asking again alone would not change. */
 const FINAL: ReadonlySet<HoldOutcome['outcome']> = new Set(['held', 'lost', 'debt']);
-
-/** What is known of a request whose process died: nothing. */
-const LOST_REQUEST: RequestUsage = {
-  model: 'unknown',
-  upstream: null,
-  status: 'failed',
-  lines: [],
-  inputTokens: 0,
-  cachedInputTokens: 0,
-  outputTokens: 0,
-  reasoningTokens: 0,
-  durationMs: 0,
-};
 
 const toHoldRow = (hold: RequestHold): Record<string, unknown> => ({
   request_id: hold.requestId,

@@ -1,6 +1,13 @@
 import { entrySql } from '#contracts';
 import { RENEW_RIGHTS } from '../../idempotency/idempotency-statements.js';
 
+/** What the account's limits of the day and the month leave, and what those of a key and its quota do; null: all. */
+export const ACCOUNT_ROOM =
+  'spend_room(a.id, null, a.used_micros, a.held_micros, a.daily_limit_micros, a.monthly_limit_micros)';
+export const KEY_ROOM =
+  'spend_room(k.account_id, k.id, k.used_micros, k.held_micros, k.daily_limit_micros, k.monthly_limit_micros)';
+export const KEY_SPARE = `least(k.quota_micros - k.held_micros - k.used_micros, ${KEY_ROOM})`;
+
 /**
  * Holds money for requests that answer at once, in one statement and one commit. The requests of one key are accepted
  * together or not at all, and so are those of one account; each comes back as `held`, `quota`, `balance` or `debt` (its
@@ -19,14 +26,13 @@ with incoming as (
     request_id text, account_id text, api_key_id text, amount_micros bigint, least_micros bigint,
     expires_seconds integer, idempotency_key text)
 ), locked as (
-  select a.id, case when not a.unlimited then a.available_micros end as spare,
+  select a.id, least(case when not a.unlimited then a.available_micros end, ${ACCOUNT_ROOM}) as spare,
     not a.unlimited and a.owed_micros > 0 as in_debt
   from account a where a.id in (select account_id from incoming) and a.disabled_at is null
   order by a.id for no key update
 ), renewed as (${RENEW_RIGHTS}
 ), locked_key as (
-  select k.id, k.account_id, k.quota_micros - k.held_micros - k.used_micros as spare,
-    least(l.spare, k.quota_micros - k.held_micros - k.used_micros) as most
+  select k.id, k.account_id, ${KEY_SPARE} as spare, least(l.spare, ${KEY_SPARE}) as most
   from api_key k join locked l on l.id = k.account_id
   where k.id in (select api_key_id from incoming) and not l.in_debt
   order by k.id for no key update of k
@@ -44,7 +50,8 @@ with incoming as (
   select account_id, sum(total)::bigint as total from covered group by account_id
 ), charged as (
   update account a set available_micros = a.available_micros - w.total, held_micros = a.held_micros + w.total
-  from wanted w where a.id = w.account_id and (a.unlimited or a.available_micros >= w.total)
+  from wanted w join locked l on l.id = w.account_id
+  where a.id = w.account_id and (a.unlimited or a.available_micros >= w.total) and (l.spare is null or l.spare >= w.total)
   returning a.id
 ), keyed as (
   update api_key k set held_micros = k.held_micros + c.total

@@ -65,3 +65,16 @@ export const toEndingRow = ({
   reasoning_tokens: usage.reasoningTokens,
   duration_ms: Math.round(usage.durationMs),
 });
+
+/** What is known of a request whose process died: nothing. */
+export const LOST_REQUEST: RequestUsage = {
+  model: 'unknown',
+  upstream: null,
+  status: 'failed',
+  lines: [],
+  inputTokens: 0,
+  cachedInputTokens: 0,
+  outputTokens: 0,
+  reasoningTokens: 0,
+  durationMs: 0,
+};

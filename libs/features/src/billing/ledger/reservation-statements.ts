@@ -1,5 +1,5 @@
 import { entrySql, kindSql } from '#contracts';
-import { EXPLAIN_AND_SUM } from './request-statements.js';
+import { ACCOUNT_ROOM, EXPLAIN_AND_SUM, KEY_SPARE } from './request-statements.js';
 
 /**
  * Puts a reservation aside for a key: what is wanted, but at most one `share`th of what the account and the key's quota
@@ -9,11 +9,11 @@ import { EXPLAIN_AND_SUM } from './request-statements.js';
  */
 export const OPEN_RESERVATION = `
 with locked as (
-  select a.id, case when not a.unlimited then a.available_micros end as spare
+  select a.id, least(case when not a.unlimited then a.available_micros end, ${ACCOUNT_ROOM}) as spare
   from account a where a.id = $2 and a.disabled_at is null and (a.unlimited or a.owed_micros = 0) for no key update
 ), sized as (
   select k.id, k.account_id,
-    least($4::bigint, l.spare / $6::bigint, (k.quota_micros - k.held_micros - k.used_micros) / $6::bigint) as amount
+    least($4::bigint, l.spare / $6::bigint, ${KEY_SPARE} / $6::bigint) as amount
   from api_key k join locked l on l.id = k.account_id where k.id = $3 and k.revoked_at is null for no key update of k
 ), granted as (
   select * from sized where amount >= $5::bigint

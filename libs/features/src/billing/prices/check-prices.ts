@@ -1,4 +1,6 @@
 import { familyOf, isJsonObject, type Micros, nearestName, MODEL_IDS, parseMicros, TOOL_UNITS } from '#contracts';
+import { unknownFieldRule } from '#platform';
+import { STORAGE_MODEL, STORAGE_UNIT } from './storage-price.js';
 import { TOKEN_UNITS } from './text-tariff.js';
 
 /** A price with the moment from which it is in force. */
@@ -27,6 +29,7 @@ export interface CheckedPrices {
 
 const FIELDS = new Set(['model', 'unit', 'variant', 'amount', 'per_quantity', 'effective_from']);
 const PER_QUANTITY_MAX = 1_000_000_000;
+const FILE_FIELDS = ['prices', 'effective_from'];
 const ENTRIES_MAX = 10_000;
 const DATE = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2}))?$/;
 
@@ -40,7 +43,7 @@ export function checkPrices(sent: unknown): CheckedPrices {
   if (!isJsonObject(sent) || !Array.isArray(list) || list.length === 0 || list.length > ENTRIES_MAX)
     return { prices: [], mistakes: [{ path: ['prices'], rule: `must be a list of 1 to ${ENTRIES_MAX} prices` }] };
   for (const name of Object.keys(sent))
-    if (name !== 'prices' && name !== 'effective_from') mistakes.push({ path: [name], rule: 'should not exist' });
+    if (!FILE_FIELDS.includes(name)) mistakes.push({ path: [name], rule: unknownFieldRule(name, FILE_FIELDS) });
   const seen = new Set<string>();
   const prices = list.flatMap((entry: unknown, index) => {
     const reader = new PriceReader(entry, ['prices', index], sent['effective_from'], mistakes);
@@ -70,7 +73,8 @@ class PriceReader {
   read(): DatedPrice | undefined {
     const before = this.mistakes.length;
     if (!isJsonObject(this.entry)) this.wrong([], 'must be an object with model, unit and amount');
-    for (const name of Object.keys(this.fields)) if (!FIELDS.has(name)) this.wrong([name], 'should not exist');
+    for (const name of Object.keys(this.fields))
+      if (!FIELDS.has(name)) this.wrong([name], unknownFieldRule(name, [...FIELDS]));
     const model = this.model();
     const { unit, variant } = this.soldAs(model);
     const perQuantity = this.perQuantity();
@@ -91,11 +95,11 @@ class PriceReader {
     return '';
   }
 
-  /** A film or a picture is sold in the unit and the variants of its family; every other model by tokens. */
+  /** A video or an image is sold in the unit and the variants of its family, files by what lies; all else by tokens. */
   private soldAs(model: string): { unit: string; variant: string } {
     const { unit, variant = 'default' } = this.fields;
     const family = familyOf(model);
-    const units = family ? [family.unit] : [...TOKEN_UNITS, ...TOOL_UNITS];
+    const units = unitsOf(model, family?.unit);
     if (model !== '' && !units.some((known) => known === unit)) {
       const near = family ? null : nearestName(model, MODEL_IDS);
       this.wrong(
@@ -122,7 +126,7 @@ class PriceReader {
     const micros = amountIn(this.fields['amount']);
     if (micros === undefined)
       this.wrong(['amount'], 'must be a decimal such as "0.25", not below 0, with at most six places');
-    else if (!unit.endsWith('token') && micros % perQuantity !== 0n)
+    else if (!unit.endsWith('token') && unit !== STORAGE_UNIT && micros % perQuantity !== 0n)
       this.wrong(['amount'], `for one ${unit} must be a whole number of millionths`);
     return micros ?? 0n;
   }
@@ -138,6 +142,11 @@ class PriceReader {
       );
     return date;
   }
+}
+
+function unitsOf(model: string, ofFamily: string | undefined): readonly string[] {
+  if (ofFamily !== undefined) return [ofFamily];
+  return model === STORAGE_MODEL ? [STORAGE_UNIT] : [...TOKEN_UNITS, ...TOOL_UNITS];
 }
 
 function amountIn(written: unknown): Micros | undefined {

@@ -62,7 +62,7 @@ export class PricesService {
   }
 
   /**
-   * @throws GatewayError `invalid_parameter`: the date has passed, or seconds and pictures would cost fractions of a
+   * @throws GatewayError `invalid_parameter`: the date has passed, or seconds and images would cost fractions of a
    * micro; `conflict`: another price begins at the same moment.
    */
   async add(operator: Operator, price: NewPrice): Promise<PriceView> {

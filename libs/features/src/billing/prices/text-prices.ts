@@ -38,7 +38,7 @@ export class TextPrices {
     return isInputOnly ? this.inputTariffs : this.tariffs;
   }
 
-  /** Read anew when it lacks the model. */
+  /** Read again when it lacks the model. */
   private async listWith(model: string, isInputOnly: boolean): Promise<PricesInForce> {
     const list = await this.prices.inForce();
     const isKnown = list === this.list && this.tariffsOf(isInputOnly).has(model);

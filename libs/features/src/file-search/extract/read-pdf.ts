@@ -6,7 +6,7 @@ const PAGES_MAX = 5_000;
 
 type Document = Awaited<ReturnType<typeof getDocumentProxy>>;
 
-/** The text layer of a PDF, page by page. Pictures of pages are not read. @throws Unreadable */
+/** The text layer of a PDF, page by page. Images of pages are not read. @throws Unreadable */
 export async function readPdf(bytes: Uint8Array): Promise<ExtractedText> {
   const document = await opened(bytes);
   if (document.numPages > PAGES_MAX) throw tooMuch(`more than ${PAGES_MAX} pages`);

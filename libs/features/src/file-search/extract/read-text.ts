@@ -13,10 +13,7 @@ const HTML_DEPTH_MAX = 500;
 export async function readText(bytes: Uint8Array, filename: string): Promise<ExtractedText> {
   const extracted = await extractedFrom(bytes, filename);
   if (extracted.text.trim() !== '') return extracted;
-  throw new Unreadable(
-    'invalid_file',
-    'There is no text in the file. Pictures, scanned pages among them, are not read.',
-  );
+  throw new Unreadable('invalid_file', 'There is no text in the file. Images, scanned pages among them, are not read.');
 }
 
 async function extractedFrom(bytes: Uint8Array, filename: string): Promise<ExtractedText> {

@@ -167,7 +167,7 @@ describe('Asking a vendor how its work goes', () => {
     const wish = await bench.database.transaction(async (transaction) => {
       await transaction.query({
         text: SET_RUNNING,
-        values: [taskId, attempt, { order: 1 }, 'sandbox', 300, null, null, null, false, null],
+        values: [taskId, attempt, { order: 1 }, 'sandbox', 300, null, null, null, false, null, null],
       });
       const waiting = bench.database.query({ text: REQUEST_CANCEL, values: [taskId, 'acct_bench'] });
       await untilBlocked(bench.database);

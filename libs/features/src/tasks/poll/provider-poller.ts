@@ -6,7 +6,7 @@ import { Loop } from '../run/loop.js';
 import type { DuePoll } from './poll-schedule.js';
 import { ABANDON_GRACE_MS, endedWithin } from '../run/step-limit.js';
 import type { RoutedUpstream } from '../../media-upstreams/media-upstreams.js';
-import { resultSpool } from '../../media-upstreams/result-spool.js';
+import { perhapsKept, resultSpool } from '../../media-upstreams/result-spool.js';
 import { bareTicket, notedCall } from '../../media-upstreams/vendor-call.js';
 import { ownDelayMs, POLLING } from './polling-pace.js';
 import { storableState, storableText, waitMsOf } from './vendor-answers.js';
@@ -223,7 +223,7 @@ export class ProviderPoller {
   }
 
   private failed(poll: DuePoll, code: TaskFailureCode, reason: string): Promise<void> {
-    const task = { id: poll.taskId, outputs: null };
+    const task = { id: poll.taskId, outputs: perhapsKept(this.routed.upstream, poll.operation) };
     return this.ended(poll, this.parts.settlement.failUnclaimed(task, ['running'], code, reason));
   }
 
@@ -262,7 +262,7 @@ export class ProviderPoller {
   private async askFailed(pending: PendingPoll, error: unknown): Promise<void> {
     if (pending.abandoned) return;
     const { taskId, provider } = pending.poll;
-    log.warn('upstream.check_failed', { taskId, provider, error });
+    log.warn('upstream.check_failed', { taskId, upstream: provider, error });
     if (error instanceof MediaFailure && error.kind === 'refused')
       return this.failed(pending.poll, error.code, storableText(error.publicReason));
     const retryAfterMs = error instanceof MediaFailure ? waitMsOf(error.retryAfterMs) : undefined;

@@ -1,6 +1,8 @@
 import { eventually } from '#testing';
 import { DeadlineKeeper } from './deadline-keeper.js';
+import { MediaUpstreams } from '../../media-upstreams/media-upstreams.js';
 import { FakeVendor } from './testing/fake-vendor.js';
+import { ScriptedUpstream } from './testing/scripted-upstream.js';
 import { openTaskBench, type TaskBench } from './testing/task-bench.js';
 
 const FINAL: ReadonlySet<string> = new Set(['completed', 'failed', 'cancelled']);
@@ -47,5 +49,22 @@ describe('The deadline of a task', () => {
     // The stored type is read from the bytes, so each image type is a possible key.
     const keys = [0, 1].flatMap((ordinal) => ['png', 'jpg', 'webp', 'gif'].map((type) => `${ordinal}.${type}`));
     expect(rows).toEqual(keys.map((key) => ({ store_key: `media/${taskId}/${key}`, soon: true })));
+  });
+
+  it('notes the videos that a check may have kept of work whose end nobody heard of', async () => {
+    const taskId = await bench.submit();
+    await bench.start.run(await bench.claim(taskId), new AbortController().signal);
+    await bench.change(taskId, `provider = 'inline', deadline_at = now()`);
+    const upstream = Object.assign(new ScriptedUpstream('inline'), { mayKeep: () => 2 });
+    upstream.traits = { ...upstream.traits, checksBring: 'video' };
+    keeper = new DeadlineKeeper('image', bench.transitions, bench.settlement, MediaUpstreams.of(upstream));
+    keeper.start();
+    expect(await ended(taskId)).toBe('failed');
+    const { rows } = await bench.database.query<{ store_key: string }>({
+      text: 'select store_key from task_file where task_id = $1',
+      values: [taskId],
+    });
+    const keys = ['0.mp4', '0.mov', '1.mp4', '1.mov'].map((name) => `media/${taskId}/${name}`);
+    expect(rows.map(({ store_key: key }) => key)).toEqual(keys);
   });
 });

@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Medium } from '#contracts';
 import { logger } from '#platform';
 import { MediaUpstreams } from '../../media-upstreams/media-upstreams.js';
+import { perhapsKept } from '../../media-upstreams/result-spool.js';
 import { bareTicket, notedCall } from '../../media-upstreams/vendor-call.js';
 import { Loop } from './loop.js';
 import { SettleTaskService } from '../settle/settle-task.service.js';
@@ -18,7 +19,7 @@ const BATCH = 100;
 /** The longest a vendor is given to stop work that nobody waits for any more, in milliseconds. */
 const CANCEL_TIMEOUT_MS = 10_000;
 
-/** Ends tasks whose time is up, whatever they wait for, so that no hold stays for ever. */
+/** Ends tasks whose time is up, whatever they wait for, so that no hold stays forever. */
 @Injectable()
 export class DeadlineKeeper {
   private readonly loop: Loop;
@@ -43,7 +44,7 @@ export class DeadlineKeeper {
   private async failOverdue(): Promise<boolean> {
     const overdue = await this.transitions.pastDeadline(this.medium, BATCH);
     const ended = await Promise.all(overdue.map((task) => this.tryToFail(task)));
-    // Tasks that will not end are met again at the next round; without a pause they would be met for ever.
+    // Tasks that will not end are met again at the next round; without a pause they would be met forever.
     return overdue.length === BATCH && ended.includes(true);
   }
 
@@ -66,8 +67,13 @@ export class DeadlineKeeper {
           'The vendor never confirmed that it took the order. It was not sent again, and nothing was charged.',
         ] as const)
       : (['deadline_exceeded', 'The task did not finish within its time limit; nothing was charged.'] as const);
-    const ended = await this.settlement.failUnclaimed(task, [task.state], code, message);
+    const ended = await this.settlement.failUnclaimed(this.withKept(task), [task.state], code, message);
     if (ended) await this.stopVendor(task);
+  }
+
+  private withKept(task: OverdueTask): OverdueTask {
+    if (task.outputs || !task.operation) return task;
+    return { ...task, outputs: perhapsKept(this.upstreams.byId(task.provider ?? '')?.upstream, task.operation) };
   }
 
   /** Best effort: work that nobody will fetch may still cost the gateway money. */

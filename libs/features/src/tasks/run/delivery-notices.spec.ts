@@ -2,11 +2,11 @@ import type { OutputPlan } from '#contracts';
 import { deliveryNotices } from './delivery-notices.js';
 import type { SettledFile } from './result-files.js';
 
-const film = (seconds: number, role: SettledFile['role'] = 'output'): SettledFile =>
+const video = (seconds: number, role: SettledFile['role'] = 'output'): SettledFile =>
   ({ role, durationMs: seconds * 1000 }) as SettledFile;
-const picture = { role: 'output', durationMs: null } as SettledFile;
+const image = { role: 'output', durationMs: null } as SettledFile;
 const size = { kind: 'fixed', width: 1, height: 1 } as const;
-const FILMS: OutputPlan = {
+const VIDEOS: OutputPlan = {
   medium: 'video',
   count: 2,
   size,
@@ -15,28 +15,28 @@ const FILMS: OutputPlan = {
   lastFrame: false,
   watermark: false,
 };
-const PICTURES: OutputPlan = { medium: 'image', count: 3, size, watermark: false };
+const IMAGES: OutputPlan = { medium: 'image', count: 3, size, watermark: false };
 
 describe('What the owner of a task is told of its results', () => {
   it.each<[what: string, plan: OutputPlan, files: SettledFile[], told: string[]]>([
-    ['nothing when all is as ordered', PICTURES, [picture, picture, picture], []],
-    ['nothing when a film is a frame longer', FILMS, [film(5.04), film(5)], []],
+    ['nothing when all is as ordered', IMAGES, [image, image, image], []],
+    ['nothing when a video is a frame longer', VIDEOS, [video(5.04), video(5)], []],
     [
       'how many files are missing',
-      PICTURES,
-      [picture],
+      IMAGES,
+      [image],
       ['The vendor delivered 1 of 3 files; the missing ones are not charged.'],
     ],
     [
-      'not to count a last frame as a film',
-      FILMS,
-      [film(5), film(0, 'last_frame')],
+      'not to count a last frame as a video',
+      VIDEOS,
+      [video(5), video(0, 'last_frame')],
       ['The vendor delivered 1 of 2 files; the missing ones are not charged.'],
     ],
     [
-      'that a film is longer than what is charged',
-      FILMS,
-      [film(6), film(5)],
+      'that a video is longer than what is charged',
+      VIDEOS,
+      [video(6), video(5)],
       ['The video lasts 6 s; 5 s were ordered and are charged.'],
     ],
   ])('is %s', (_, plan, files, told) => {

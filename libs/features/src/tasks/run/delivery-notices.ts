@@ -1,7 +1,7 @@
 import type { OutputPlan } from '#contracts';
 import type { SettledFile } from './result-files.js';
 
-/** How much longer than ordered a film may be before its owner is told, in seconds: encoders round up to a frame. */
+/** How much longer than ordered a video may be before its owner is told, in seconds: encoders round up to a frame. */
 const LONGER_SECONDS = 0.5;
 
 /** What the owner of a finished task is told of a result that is not what was ordered. */

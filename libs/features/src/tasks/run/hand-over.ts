@@ -9,9 +9,11 @@ import type { KnownCosts, Retry } from '../task-transitions.js';
 import type { CallOutcome } from '../../media-upstreams/call-journal.js';
 import type { MediaAdmission } from '../../media-upstreams/media-health.js';
 import type { Candidate } from '../../media-upstreams/media-router.js';
+import { WAITS } from '../../media-upstreams/start-gate.js';
 import { referenceFiles } from '../../media-upstreams/reference-files.js';
 import { resultSpool } from '../../media-upstreams/result-spool.js';
 import { type NotedCall, notedCall } from '../../media-upstreams/vendor-call.js';
+import { failureFields } from './failure-fields.js';
 import { HandedOver } from './handed-over.js';
 import { StepAbandoned, withinLimit } from './step-limit.js';
 import { WorkerParts } from './worker-parts.js';
@@ -123,13 +125,12 @@ export class HandOver {
     const { gate, fetcher, store, storeLimits } = this.parts;
     const { maxBytes } = storeLimits;
     const leave = await gate.enter(candidate, { model: task.model, accountId: task.account_id });
-    if ('waitMs' in leave) return { reason: 'The vendor is busy.', delayMs: leave.waitMs, counts: false };
+    if ('waitMs' in leave) return { reason: WAITS.closed, delayMs: leave.waitMs, counts: false };
     const { admission } = leave;
     const intended = await this.intend(task, candidate);
     if (intended !== 'recorded') this.parts.health.released(admission);
     if (intended === 'lost') return 'over';
-    if (intended === 'full' || typeof intended === 'object')
-      return { reason: 'The vendor is busy.', delayMs: await gate.full(candidate, intended), counts: false };
+    if (intended === 'full' || typeof intended === 'object') return gate.full(candidate, intended);
     this.parts.failpoints.reach('after-start-intent');
     const files = referenceFiles(order.references, { fetcher, accountId: task.account_id, signal });
     const spool = resultSpool(task, { store, maxBytes, signal });
@@ -210,7 +211,7 @@ export class HandOver {
     this.note(offer, kind, failure);
     const taken = takeOf(candidate);
     if (taken && kind !== 'ambiguous') await this.parts.transitions.giveBackAllowance(task, taken);
-    log.warn('upstream.start_failed', { taskId: task.id, provider: upstream.id, kind, reason, error: failure.cause });
+    log.warn('upstream.start_failed', { ...failureFields(task, upstream.id, failure), reason, error: failure.cause });
     switch (kind) {
       case 'busy':
         health.released(admission);

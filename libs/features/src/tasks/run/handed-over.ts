@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { MediaUpstream, Operation, Started } from '#contracts';
-import { logger } from '#platform';
+import { logger, signals } from '#platform';
 import type { RoutedUpstream } from '../../media-upstreams/media-upstreams.js';
 import { bareTicket, notedCall } from '../../media-upstreams/vendor-call.js';
 import { storableOperation } from '../poll/vendor-answers.js';
@@ -24,23 +24,42 @@ export class HandedOver {
 
   /** The upstream has it: the row is told, or, when the task has moved on, that there is work which nobody waits for. */
   async started(task: ClaimedTask, { upstream }: RoutedUpstream, started: Started, costs: KnownCosts): Promise<void> {
-    const { transitions, failpoints, notifier } = this.parts;
+    const { transitions, notifier } = this.parts;
     if (started.kind === 'finished') {
       if (await transitions.setFinished(task, upstream.id, started.outputs, costs))
         notifier.notify(task.medium, [task.id]);
       else log.warn('upstream.finished_late', { taskId: task.id, provider: upstream.id });
       return;
     }
-    const operation = storableOperation(started.operation);
-    const { firstCheckMs } = upstream.traits;
-    if (await transitions.setRunning(task, upstream.id, operation, { firstCheckMs, costs })) {
-      taskLog.started(task, upstream.id, operation);
+    await this.taken(task, upstream, storableOperation(started.operation), costs);
+  }
+
+  private async taken(task: ClaimedTask, upstream: MediaUpstream, operation: Operation, costs: KnownCosts) {
+    const { transitions, failpoints } = this.parts;
+    const { id: provider, vendorAccount, traits } = upstream;
+    const name = upstream.nameOf?.(operation);
+    const work = { provider, vendorAccount, name, operation, firstCheckMs: traits.firstCheckMs, costs };
+    const outcome = await transitions.setRunning(task, work);
+    if (outcome === 'anothers') return this.mixedUp(task, provider, operation);
+    if (outcome === 'running') {
+      taskLog.started(task, provider, operation);
       failpoints.reach('after-running');
       return;
     }
-    log.warn('upstream.orphaned', { taskId: task.id, provider: upstream.id });
-    const unwanted = await transitions.recordOrphan(task.id, upstream.id, operation);
+    log.warn('upstream.orphaned', { taskId: task.id, provider });
+    const unwanted = await transitions.recordOrphan(task.id, provider, operation);
     if (unwanted) await this.stopOrphan(task, upstream, operation);
+  }
+
+  /** What stands behind the name is perhaps another customer's: it is handed to nobody but whoever was given the name first. */
+  private async mixedUp(task: ClaimedTask, provider: string, operation: Operation): Promise<void> {
+    signals.mediaOrders.inc({ upstream: provider, outcome: 'mixed_up' });
+    log.error('upstream.order_mixed_up', { taskId: task.id, provider, operation });
+    await this.parts.settlement.fail(
+      task,
+      'upstream_error',
+      'The vendor mixed this order up with another one. It was not made, and nothing was charged.',
+    );
   }
 
   /**

@@ -129,7 +129,7 @@ describe('Attempts that end without a word', () => {
     await bench.database.query({ text: 'delete from worker' });
   });
 
-  it('begin anew with each step: the files of a task do not pay for its start', async () => {
+  it('begin again with each step: the files of a task do not pay for its start', async () => {
     const taskId = await bench.submit();
     await dieTogether(taskId);
     await bench.start.run(await bench.claim(taskId), never);

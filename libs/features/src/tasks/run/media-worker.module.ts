@@ -53,7 +53,7 @@ import { CALL_GRACE_MS, CONCURRENCY, LEASE_MS, MEDIUM, STORE_LIMITS, WorkerParts
 export class MediaWorkerModule {
   /** @param concurrency how many steps it works on at once. */
   static register(medium: Medium, concurrency: number, platform: Platform, upstreams: MediaUpstreams): DynamicModule {
-    const { config, database, fetcher, taskSignals } = platform;
+    const { config, database, fetcher, store, taskSignals } = platform;
     const id = workerId(medium);
     const lookMs = config.media.MEDIA_INSPECT_TIMEOUT_SECONDS * 1000;
     const leaseMs = config.worker.TASK_LEASE_SECONDS * 1000;
@@ -71,7 +71,7 @@ export class MediaWorkerModule {
         { provide: Cooldowns, useValue: createCooldowns(config.queue, database, platform.embedded) },
         { provide: MediaUpstreams, useValue: upstreams },
         { provide: MediaRouter, useValue: new MediaRouter(upstreams) },
-        { provide: ReferenceCheck, useValue: new ReferenceCheck(fetcher, lookMs) },
+        { provide: ReferenceCheck, useValue: new ReferenceCheck(fetcher, lookMs, store) },
         { provide: TaskTransitions, useValue: new TaskTransitions(database, taskSignals, id, leaseMs) },
         { provide: WorkerHeartbeat, useValue: new WorkerHeartbeat(database, identity, leaseMs) },
       ],

@@ -1,5 +1,5 @@
 import type { MeasuredReference, ModelFamily } from '#contracts';
-import { checkReferences } from '#media';
+import { checkReferences, type MediaStore } from '#media';
 import type { SafeFetcher } from '#platform';
 import type { TaskRow } from '../task-row.js';
 
@@ -9,6 +9,7 @@ export class ReferenceCheck {
     private readonly fetcher: SafeFetcher,
     /** The longest look at one file, in milliseconds. */
     private readonly fileTimeoutMs: number,
+    private readonly store: MediaStore,
   ) {}
 
   /** @throws InvalidMedia naming the file and the rule it broke. */
@@ -19,6 +20,7 @@ export class ReferenceCheck {
   ): Promise<MeasuredReference[]> {
     return checkReferences(family.references(parameters), family.totalSeconds(parameters), {
       fetcher: this.fetcher,
+      store: this.store,
       timeoutMs: this.fileTimeoutMs,
       signal,
       accountId,

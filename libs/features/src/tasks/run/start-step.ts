@@ -19,6 +19,7 @@ import { WorkerParts } from './worker-parts.js';
 import { storableText, waitMsOf } from '../poll/vendor-answers.js';
 import type { Candidate } from '../../media-upstreams/media-router.js';
 import type { RoutedUpstream } from '../../media-upstreams/media-upstreams.js';
+import { WAITS } from '../../media-upstreams/start-gate.js';
 import { bareTicket, notedCall } from '../../media-upstreams/vendor-call.js';
 import { HandedOver } from './handed-over.js';
 import { HANDOVER_MS, HandOver, type StartAttempt, type StepAside } from './hand-over.js';
@@ -107,7 +108,7 @@ export class StartStep {
       return;
     }
     const waitMs = handOver.closedMs(makers.candidates, task.model);
-    if (waitMs > 0) return handOver.later(task, { reason: 'The vendor is busy.', delayMs: waitMs, counts: false });
+    if (waitMs > 0) return handOver.later(task, { reason: WAITS.closed, delayMs: waitMs, counts: false });
     const order = await this.prepare(step, planned);
     if (order) await handOver.offer(step, order, makers.candidates);
   }

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import type { ProviderOutput } from '#contracts';
 import { type MediaStore, MediaStoreConfig } from '#media';
 import { RemoteStatus, SafeFetcher } from '#platform';
-import { filmSample, jpegSample, pngSample } from '#testing';
+import { videoSample, jpegSample, pngSample } from '#testing';
 import { storeLimitsOf } from './store-limits.js';
 import { StoreStep } from './store-step.js';
 import { MediaUpstreams } from '../../media-upstreams/media-upstreams.js';
@@ -31,7 +31,7 @@ describe('Storing what a vendor made', () => {
 
   it.each([
     ['nothing at all', []],
-    ['a last frame without its film', [LAST_FRAME]],
+    ['a last frame without its video', [LAST_FRAME]],
   ])('charges nothing when the vendor says that it is done and delivers %s', async (_, outputs) => {
     const billing = { unit: 'image', variant: 'default', settle: 'as-held', quantity: 1 } as const;
     const taskId = await bench.submit({ billing });
@@ -120,10 +120,10 @@ describe('Storing what a vendor made', () => {
   });
 
   it.each([
-    ['a film', () => filmSample()],
+    ['a video', () => videoSample()],
     ['a web page', () => Buffer.from('<!doctype html><title>Sign in</title>')],
     ['nothing', () => Buffer.alloc(0)],
-  ])('does not deliver %s as a picture', async (_, bytes) => {
+  ])('does not deliver %s as an image', async (_, bytes) => {
     const taskId = await stored(bytes());
     expect(await bench.row(taskId)).toMatchObject({ state: 'storing', failures: 1, charged_micros: null });
     expect(await filesOf(taskId)).toEqual([]);

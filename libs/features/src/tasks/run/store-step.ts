@@ -156,9 +156,15 @@ export class StoreStep {
   private async copyFailed(task: TaskRow, error: unknown): Promise<void> {
     const { transitions, settlement } = this.parts;
     const ours = (error instanceof MediaStoreError && OURS.has(error.code)) || isTimeUp(error);
-    log.warn('task.copy_failed', { taskId: task.id, attempt: task.attempt, error });
+    const reason = error instanceof Error ? error.message : String(error);
+    log.warn('task.copy_failed', {
+      taskId: task.id,
+      upstream: task.provider ?? undefined,
+      attempt: task.attempt,
+      reason,
+      error,
+    });
     if (ours || task.failures + 1 < MAX_FAILURES) {
-      const reason = error instanceof Error ? error.message : String(error);
       await transitions.retryLater(task, { reason, delayMs: backoffDelayMs(Math.min(task.failures, 4)), counts: true });
     } else {
       await settlement.fail(task, 'storage_failed', 'The finished files could not be stored; nothing was charged.');

@@ -149,6 +149,6 @@ describe('A worker', () => {
     });
     expect(suspects.map((taskId) => beside.get(taskId))).toEqual([1, 1]);
     await eventually(async () => (await Promise.all(others.map(stateOf))).every((state) => state === 'running'));
-    expect(worker.inHand).toBe(0);
+    await eventually(() => worker.inHand === 0);
   });
 });

@@ -11,7 +11,7 @@ import { SETTLE_TASK } from './settle-statement.js';
 /** How a task succeeded. */
 export interface Completion {
   readonly chargeMicros: Micros;
-  /** Units delivered: seconds of film or pictures. */
+  /** Units delivered: seconds of video or images. */
   readonly quantity: number;
   readonly files: readonly SettledFile[];
   /** Seconds the files stay; null: for good. */

@@ -1,4 +1,5 @@
 import { entrySql } from '#contracts';
+import { ACCOUNT_ROOM, KEY_ROOM } from '../../billing/ledger/request-statements.js';
 import { RENEW_RIGHTS } from '../../idempotency/idempotency-statements.js';
 import type { NewTask } from './new-task.js';
 
@@ -8,7 +9,8 @@ import type { NewTask } from './new-task.js';
  * Set-based: all tasks of one account in the batch are accepted together or not at all. Each comes back with whether it
  * was, and with what its account has left (`spare`, null where nothing limits it). Accounts are locked in the order of their ids, so two batches cannot wait for each other. A key's quota is
  * guarded by a check constraint, which fails the whole statement; tasks of keys with a quota therefore go alone. A task of a
- * request that may be repeated, and that another attempt has taken over from, is `lost`. An account in debt begins nothing.
+ * request that may be repeated, and that another attempt has taken over from, is `lost`. An account in debt begins nothing, and
+ * what a limit of the day or the month of the account or of one of the keys does not cover is refused like what the balance does not.
  */
 export const SUBMIT_TASKS = `
 with incoming as (
@@ -18,7 +20,7 @@ with incoming as (
     quantity integer, price_id text, hold_micros bigint, priority smallint, deadline_seconds integer, webhook_url text,
     idempotency_key text)
 ), locked as (
-  select a.id, case when not a.unlimited then a.available_micros end as spare,
+  select a.id, least(case when not a.unlimited then a.available_micros end, ${ACCOUNT_ROOM}) as spare,
     not a.unlimited and a.owed_micros > 0 as in_debt
   from account a where a.id in (select account_id from incoming) and a.disabled_at is null
   order by a.id for no key update
@@ -27,10 +29,18 @@ with incoming as (
   select * from incoming where idempotency_key is null or request_id in (select request_id from renewed)
 ), wanted as (
   select account_id, sum(hold_micros)::bigint as total from rightful group by account_id
+), limited_key as (
+  select k.id, k.account_id, ${KEY_ROOM} as room from api_key k join locked l on l.id = k.account_id
+  where k.id in (select api_key_id from rightful) and (k.daily_limit_micros is not null or k.monthly_limit_micros is not null)
+  order by k.id for no key update of k
+), at_limit as (
+  select k.account_id from limited_key k join rightful r on r.api_key_id = k.id
+  group by k.id, k.account_id, k.room having k.room < sum(r.hold_micros)
 ), charged as (
   update account a set available_micros = a.available_micros - w.total, held_micros = a.held_micros + w.total
   from locked l join wanted w on w.account_id = l.id
   where a.id = l.id and not l.in_debt and (a.unlimited or a.available_micros >= w.total)
+    and (l.spare is null or l.spare >= w.total) and l.id not in (select account_id from at_limit)
   returning a.id
 ), key_wanted as (
   select api_key_id, sum(hold_micros)::bigint as total from rightful

@@ -19,6 +19,7 @@ import {
   insufficientKeyQuota,
   lostAttempt,
 } from '../../billing/ledger/payment-refusals.js';
+import { SpendLimits } from '../../billing/ledger/spend-limits.js';
 import { writeLongTexts } from '../long-texts.js';
 import type { NewTask } from './new-task.js';
 import { SUBMIT_TASKS, toSubmitRow } from './submit-statement.js';
@@ -80,6 +81,7 @@ class NotAccepted extends Error {
 export class TaskWriter {
   private readonly batches: Batcher<WrittenTask, PromiseSettledResult<boolean>>;
   private readonly longBatches: Batcher<WrittenTask, PromiseSettledResult<boolean>>;
+  private readonly limits: SpendLimits;
 
   constructor(
     private readonly database: Database,
@@ -88,6 +90,7 @@ export class TaskWriter {
     /** How long a database that is away is tried again, in milliseconds. */
     @Optional() private readonly retryMs = REQUEST_RETRY_MS,
   ) {
+    this.limits = new SpendLimits(database);
     this.batches = new Batcher((tasks) => this.writeBatch(tasks), BATCHES);
     this.longBatches = new Batcher((tasks) => this.writeBatch(tasks), LONG_BATCHES);
   }
@@ -96,16 +99,22 @@ export class TaskWriter {
    * Holds the price and writes the task in one commit, then wakes a worker. A wake-up that gets lost costs only time:
    * the sweeper finds the row.
    *
-   * @throws GatewayError `insufficient_balance`, `insufficient_key_quota`, `overloaded`, `idempotency_in_flight` (another
+   * @throws GatewayError `insufficient_balance`, `insufficient_key_quota`, `spend_limit_reached`, `overloaded`, `idempotency_in_flight` (another
    * attempt has taken over): nothing was written.
    */
   async write(task: PaidTask): Promise<void> {
     const written = writtenTask(task);
     const isLong = hasLongTexts(task);
     const accepted = task.keyHasQuota && !isLong ? await this.writeAlone(written) : await this.writeTogether(written);
-    if (!accepted) throw insufficientBalance(task.accountId, task.holdMicros);
+    if (!accepted) throw await this.refusalOf(task);
     this.failpoints.reach('after-task-written');
     this.notifier.notify(task.medium satisfies Medium, [task.id]);
+  }
+
+  /** Why the money of the account, or a limit of it or of its key, does not cover the task. */
+  private async refusalOf({ accountId, apiKeyId, holdMicros }: NewTask): Promise<Error> {
+    const reached = await this.limits.refusal(accountId, apiKeyId, holdMicros);
+    return reached ?? insufficientBalance(accountId, holdMicros);
   }
 
   private async writeTogether(task: WrittenTask): Promise<boolean> {

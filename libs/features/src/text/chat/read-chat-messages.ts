@@ -73,14 +73,14 @@ function readPart(part: ChatPart, param: string): TextPart | ImagePart | FilePar
 function readAssistant(message: ChatMessage, param: string): AssistantPart[] {
   if (message.function_call) throw cannotTranslate(`${param}.function_call`, 'the former form of tool_calls');
   if (message.audio) throw cannotTranslate(`${param}.audio`, 'speech of an earlier turn');
-  const { content } = message;
-  const said = content == null || content === '' ? (message.refusal ?? '') : content;
+  const { content, refusal } = message;
   const calls = (message.tool_calls ?? []).map((call, index) => readCall(call, `${param}.tool_calls[${index}]`));
-  return withReasoning(message, readSaid(said, `${param}.content`), calls);
+  const said = [...readSaid(content ?? '', `${param}.content`), ...readSaid(refusal ?? '', `${param}.refusal`)];
+  return withReasoning(message, said, calls);
 }
 
 function readSaid(content: Content, param: string): TextPart[] {
-  return content === '' ? [] : textParts(content, param, 'a picture or file in an assistant message');
+  return content === '' ? [] : textParts(content, param, 'an image or file in an assistant message');
 }
 
 function readCall(call: ChatToolCall, param: string): CallPart {
@@ -103,6 +103,6 @@ function textParts(content: Content, param: string, otherwise: string): TextPart
 }
 
 const plainText = (content: Content, param: string): string =>
-  textParts(content, param, 'a picture or file in a system message')
+  textParts(content, param, 'an image or file in a system message')
     .map(({ text }) => text)
     .join('\n');

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ERRORS, type EmbeddingsReply, GatewayError, textModelElsewhere } from '#contracts';
 import { logger, observeUpstream } from '#platform';
+import { TextCalls } from '../text-calls.js';
 import { type TextUpstream, TextUpstreams } from '../text-upstreams.js';
 import { type Admission, UpstreamHealth } from '../upstream-health.js';
 
@@ -34,10 +35,12 @@ export interface RoutedEmbeddings {
 export class EmbeddingsRouter {
   readonly #upstreams: TextUpstreams;
   readonly #health: UpstreamHealth;
+  readonly #calls: TextCalls;
 
-  constructor(upstreams: TextUpstreams, health: UpstreamHealth) {
+  constructor(upstreams: TextUpstreams, health: UpstreamHealth, calls: TextCalls) {
     this.#upstreams = upstreams;
     this.#health = health;
+    this.#calls = calls;
   }
 
   /** @throws GatewayError `model_not_found` where no upstream offers embeddings under this name. */
@@ -86,18 +89,22 @@ export class EmbeddingsRouter {
     // It may have been exchanged while its admission was asked for.
     if (!offered || !this.#upstreams.all.includes(upstream)) return this.#gone(admission);
     const { accountId } = call;
+    const { provider } = offered;
+    const startedAt = performance.now();
     try {
-      const { provider } = offered;
       const reply = await observeUpstream(provider.id, 'text', () =>
         provider.embed({ upstreamModel, ...call }, signal),
       );
       this.#health.answered(upstream, accountId, admission);
       this.#health.completed(upstream, accountId);
+      this.#calls.ended(provider.id, performance.now() - startedAt);
       return { reply, upstreamId: provider.id };
     } catch (error) {
       const isFailure = error instanceof GatewayError && ERRORS[error.code].retryable;
-      if (isFailure) this.#health.failed(upstream, accountId, error, admission);
-      else this.#health.released(admission);
+      if (isFailure) {
+        this.#calls.ended(provider.id, performance.now() - startedAt, error);
+        this.#health.failed(upstream, accountId, error, admission);
+      } else this.#health.released(admission);
       if (!isFailure) throw error;
       log.warn('upstream.failed', { requestId: call.requestId, upstream: offered.provider.id, code: error.code });
       return error;

@@ -39,9 +39,9 @@ function readFunctionResponse(
   // Ids are optional in this style: without one the oldest open call of that name is meant.
   const callId = id ?? turns.unansweredCalls(name)[0] ?? '';
   const isError = response !== undefined && Object.keys(response).length === 1 && 'error' in response;
-  const pictures = parts.map((part, index) => readResultPart(part, `${param}.functionResponse.parts[${index}]`));
+  const images = parts.map((part, index) => readResultPart(part, `${param}.functionResponse.parts[${index}]`));
   turns.result(
-    { callId, content: [{ type: 'text', text: returnedText(response) }, ...pictures], isError },
+    { callId, content: [{ type: 'text', text: returnedText(response) }, ...images], isError },
     `${param}.functionResponse`,
   );
 }
@@ -56,7 +56,7 @@ function returnedText(response: JsonObject = {}): string {
 function readResultPart(part: GeminiPart, param: string): ImagePart {
   const read = readUserPart(part, param);
   if (read.type === 'image') return read;
-  throw cannotTranslate(param, 'a part of a function response that is no picture');
+  throw cannotTranslate(param, 'a part of a function response that is no image');
 }
 
 function readModelPart(part: GeminiPart, param: string): AssistantPart[] {

@@ -56,10 +56,10 @@ export function readGeminiRequest(body: GeminiRequest, model: string, stream: bo
 
 type Config = NonNullable<GeminiRequest['generationConfig']>;
 
-/** How speech and pictures are to be made. */
+/** How speech and images are to be made. */
 const MADE_OTHERWISE = [
   ['speechConfig', 'a spoken answer'],
-  ['imageConfig', 'an answer in pictures'],
+  ['imageConfig', 'an answer in images'],
 ] as const satisfies readonly (readonly [keyof Config, string])[];
 
 function readSystem(sent: GeminiRequest['systemInstruction']): string[] {

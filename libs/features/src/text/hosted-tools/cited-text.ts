@@ -47,7 +47,7 @@ export class CitedText {
     return this.#hold(rest, rest.length, events);
   }
 
-  /** What is left when the text block ends. The next one begins anew. */
+  /** What is left when the text block ends. The next one begins again. */
   end(): TextEvent[] {
     const events: TextEvent[] = [];
     this.#write(this.#held, events);

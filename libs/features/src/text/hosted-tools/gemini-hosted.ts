@@ -14,9 +14,11 @@ function readFileSearch(sent: JsonObject, param: string): HostedWish {
     kind: 'file_search',
     params: [param],
     stores: stores.length === 0 ? 'default' : stores.map((name) => name.replace(/^fileSearchStores\//, '')),
+    storesParam: `${param}.fileSearchStoreNames`,
     limit: wholeIn(sent['topK'], `${param}.topK`, 50) ?? PASSAGES,
     filters: undefined,
     scoreThreshold: undefined,
+    weights: undefined,
   };
 }
 

@@ -90,6 +90,13 @@ export class HostedTools {
     };
   }
 
+  /** @throws GatewayError `not_found` for a vector store that the account does not have, naming its place. */
+  async expectStores({ wishes }: ToolPlan<unknown>, accountId: string): Promise<void> {
+    for (const wish of wishes)
+      if (wish.kind === 'file_search' && wish.stores !== 'default')
+        await this.#parts.passages.expectStores(accountId, wish.stores, wish.storesParam);
+  }
+
   /** @throws GatewayError `unsupported_parameter` for what no other protocol can say. */
   begin<Body>(planned: PlannedOrder<Body>, caller: CallerPresence): BegunLoop {
     const { open, fetcher, router, passages } = this.#parts;
@@ -109,7 +116,8 @@ export class HostedTools {
     const { limits } = open;
     const servers = new McpServers(fetcher, accountId, this.#lists, 2 * limits.workMs);
     const sources = new Sources();
-    const runner = new ToolRunner({ accountId, passages, web: this.#webSearch(model), servers, sources });
+    const payer = { accountId, apiKeyId, requestId };
+    const runner = new ToolRunner({ ...payer, passages, web: this.#webSearch(model), servers, sources });
     const calls = Math.min(limits.calls, plan.maxCalls ?? limits.calls);
     const work = new ToolWork(runner, this.#shares, { accountId, calls, workMs: limits.workMs }, caller);
     const loopOrder: LoopOrder = {

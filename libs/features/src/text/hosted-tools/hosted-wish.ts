@@ -1,4 +1,4 @@
-import type { HostedKind, SearchFilter } from '#contracts';
+import type { HostedKind, RankWeights, SearchFilter } from '#contracts';
 
 interface Wish {
   /** Where it stands in the request, `tools[1]`; what stands below belongs to it. */
@@ -10,10 +10,13 @@ export interface FileSearchWish extends Wish {
   readonly kind: 'file_search';
   /** `default`: all files of the account. */
   readonly stores: readonly string[] | 'default';
+  /** Where the request names them. */
+  readonly storesParam: string;
   /** The most passages of one search. */
   readonly limit: number;
   readonly filters: SearchFilter | undefined;
   readonly scoreThreshold: number | undefined;
+  readonly weights: RankWeights | undefined;
 }
 
 /** A search of the web. */

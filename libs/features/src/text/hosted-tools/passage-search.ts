@@ -1,4 +1,4 @@
-import type { FoundPassage, SearchFilter } from '#contracts';
+import type { FoundPassage, RankWeights, SearchFilter } from '#contracts';
 
 /** One search of an account's files. */
 export interface PassageQuery {
@@ -11,10 +11,15 @@ export interface PassageQuery {
   readonly filters?: SearchFilter | undefined;
   /** 0 to 1. */
   readonly scoreThreshold?: number | undefined;
+  readonly weights?: RankWeights | undefined;
+  /** Who pays for the vector of the query, where one is made, and the name of its bill. */
+  readonly payer: { readonly apiKeyId: string; readonly requestId: string };
 }
 
 /** What searches uploaded files. */
 export interface PassageSearch {
   /** The nearest passages, best first. */
   search(query: PassageQuery, signal: AbortSignal): Promise<readonly FoundPassage[]>;
+  /** @throws GatewayError `not_found` naming a vector store that the account does not have, at `param`. */
+  expectStores(accountId: string, stores: readonly string[], param: string): Promise<void>;
 }

@@ -1,4 +1,4 @@
-import { GatewayError, isJsonObject, type JsonObject, readSearchFilter, toolName } from '#contracts';
+import { GatewayError, isJsonObject, type JsonObject, readRankWeights, readSearchFilter, toolName } from '#contracts';
 import type { ApprovalRule, FileSearchWish, HostedWish, McpWish, WebSearchWish } from './hosted-wish.js';
 
 export const PASSAGES = 10;
@@ -79,9 +79,11 @@ function readFileSearch(tool: JsonObject, param: string): FileSearchWish {
     kind: 'file_search',
     params: [param],
     stores: stores.length === 0 ? 'default' : stores,
+    storesParam: `${param}.vector_store_ids`,
     limit: wholeIn(tool['max_num_results'], `${param}.max_num_results`, MOST_FOUND) ?? PASSAGES,
     filters: tool['filters'] == null ? undefined : readSearchFilter(tool['filters'], `${param}.filters`),
     scoreThreshold: threshold ?? undefined,
+    weights: readRankWeights(ranking?.['hybrid_search'], `${param}.ranking_options.hybrid_search`),
   };
 }
 

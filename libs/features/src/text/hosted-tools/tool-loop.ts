@@ -13,6 +13,7 @@ import {
 } from '#contracts';
 import { newTextId } from '../text-id.js';
 import type { RoutableCall, RoutedReply } from '../text-router.js';
+import { carriedResults } from './carried-results.js';
 import { CitedText } from './cited-text.js';
 import type { McpWish } from './hosted-wish.js';
 import { type Round, sumOf } from './loop-exchange.js';
@@ -158,6 +159,8 @@ export class ToolLoop {
       isTranslated: true,
       headers: {},
       unpriced: order.unpriced,
+      // Its proofs of reasoning, and what it keeps of the conversation, are worth something there alone.
+      goesOnAt: this.#routed?.upstreamId,
       onReply: (progress) => round.exchange.follow(progress),
     };
     const routed = await router.call(call, caller.signal);
@@ -209,6 +212,8 @@ export class ToolLoop {
     exchange.endRound(caller.hasLeft ? 'aborted' : 'completed');
     const last = this.#lastReason(finish, reply, waits);
     if (last !== undefined) {
+      const carried = reply.hasClientCalls ? carriedResults(order.style, reply.parts, results) : undefined;
+      if (carried !== undefined) yield [{ type: 'signature', signature: carried }];
       yield [{ ...finish, reason: last, usage: this.#usage }];
       return undefined;
     }

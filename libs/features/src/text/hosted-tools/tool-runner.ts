@@ -37,6 +37,8 @@ export interface Outcome {
 /** What runs tools for one request. */
 export interface RunnerParts {
   readonly accountId: string;
+  readonly apiKeyId: string;
+  readonly requestId: string;
   readonly passages: PassageSearch;
   readonly web: WebSearch | undefined;
   readonly servers: McpServers;
@@ -49,6 +51,7 @@ const LONGEST_FOUND = 6_000;
 /** Runs the tools of one request. Whatever goes wrong is told to the model, and to the caller in the step. */
 export class ToolRunner {
   readonly #parts: RunnerParts;
+  #searches = 0;
 
   constructor(parts: RunnerParts) {
     this.#parts = parts;
@@ -104,11 +107,13 @@ export class ToolRunner {
     begun: FileSearchStep,
     signal: AbortSignal,
   ): Promise<Outcome> {
-    const { passages: search, accountId, sources } = this.#parts;
+    const { passages: search, accountId, apiKeyId, requestId, sources } = this.#parts;
     if (begun.query === '') return refused(begun, NO_QUERY);
-    const { stores: vectorStoreIds, limit, filters, scoreThreshold } = wish;
-    const query = { accountId, vectorStoreIds, query: begun.query, limit, filters, scoreThreshold };
-    const passages = await search.search(query, signal);
+    const { stores: vectorStoreIds, limit, filters, scoreThreshold, weights } = wish;
+    this.#searches += 1;
+    const payer = { apiKeyId, requestId: `${requestId}.q${this.#searches}` };
+    const how = { limit, filters, scoreThreshold, weights, payer };
+    const passages = await search.search({ accountId, vectorStoreIds, query: begun.query, ...how }, signal);
     const shown = passages.map(
       (passage) => `${markOf(sources.passage(passage))} ${passage.filename}\n${passage.text.slice(0, LONGEST_FOUND)}`,
     );

@@ -111,7 +111,7 @@ const told = (content: string | readonly ResponsesBlock[]): string =>
 function toldBlock(block: ResponsesBlock): string {
   switch (block.type) {
     case 'input_image':
-      return '[picture]';
+      return '[image]';
     case 'input_file':
       return `[file ${block.filename ?? ''}]`;
     case 'input_audio':

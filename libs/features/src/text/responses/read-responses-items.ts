@@ -120,7 +120,7 @@ function readAssistantText(content: Content, param: string): AssistantPart[] {
   if (content === '') return [];
   return readBlocks(content, param).map((part, index) => {
     if (part.type === 'text') return part;
-    throw cannotTranslate(`${param}[${index}]`, 'a picture or file in an assistant turn');
+    throw cannotTranslate(`${param}[${index}]`, 'an image or file in an assistant turn');
   });
 }
 

@@ -24,7 +24,7 @@ export function replayResponse(response: JsonObject, startingAfter: number | und
   if (startingAfter !== undefined && startingAfter >= events.length)
     throw new GatewayError(
       'invalid_parameter',
-      `starting_after must be from 0 to ${events.length - 1}, the numbers of this stream's events. A stored response is told anew, each text in one piece, with numbers of its own; leave starting_after out to read all of it.`,
+      `starting_after must be from 0 to ${events.length - 1}, the numbers of this stream's events. A stored response is told again, each text in one piece, with numbers of its own; leave starting_after out to read all of it.`,
       { param: 'starting_after' },
     );
   const from = startingAfter === undefined ? 0 : startingAfter + 1;

@@ -15,7 +15,7 @@ export const INCLUDABLE = [
 export type Includable = (typeof INCLUDABLE)[number];
 
 /**
- * A stored item as lists show it: with its type, id and status, a message's content as parts. Pictures and sealed
+ * A stored item as lists show it: with its type, id and status, a message's content as parts. Images and sealed
  * reasoning are long, and shown to those who ask for them.
  */
 export function writeInputItem({ id, item }: InputItem, include: readonly Includable[]): JsonObject {
@@ -33,7 +33,7 @@ export function writeInputItem({ id, item }: InputItem, include: readonly Includ
 function messageItem(item: JsonObject, id: string, include: readonly Includable[]): JsonObject {
   const { content } = item;
   const parts = Array.isArray(content) ? (content as readonly JsonValue[]) : textParts(content, item['role']);
-  const shown = include.includes('message.input_image.image_url') ? parts : parts.map(withoutPicture);
+  const shown = include.includes('message.input_image.image_url') ? parts : parts.map(withoutImage);
   return { status: 'completed', ...item, id, type: 'message', content: shown };
 }
 
@@ -44,5 +44,5 @@ function textParts(content: JsonValue | undefined, role: JsonValue | undefined):
     : [{ type: 'input_text', text: content }];
 }
 
-const withoutPicture = (part: JsonValue): JsonValue =>
+const withoutImage = (part: JsonValue): JsonValue =>
   isJsonObject(part) && part['type'] === 'input_image' ? { ...part, image_url: null } : part;

@@ -45,6 +45,11 @@ const ECHO_DEFAULTS = {
 
 type EchoedField = keyof typeof ECHO_DEFAULTS;
 
+const ECHOED = Object.entries(ECHO_DEFAULTS);
+
+/** Whatever of a request its response says back. */
+const SAID_BACK = [...Object.keys(ECHO_DEFAULTS), 'tools', 'text', 'reasoning'];
+
 /** What a response may say back of its request, in characters: several events of a stream repeat it. */
 const ECHO_CHARACTERS_MAX = 1024 * 1024;
 
@@ -52,7 +57,8 @@ const ECHO_CHARACTERS_MAX = 1024 * 1024;
 export function expectShortEcho(body: ResponsesRequest): void {
   const sent = asJson(body);
   let left = ECHO_CHARACTERS_MAX;
-  for (const param of [...Object.keys(ECHO_DEFAULTS), 'tools', 'text', 'reasoning']) {
+  for (const param of SAID_BACK) {
+    if (sent[param] == null) continue;
     left = charactersLeft(sent[param], left);
     if (left < 0)
       throw new GatewayError(
@@ -65,8 +71,9 @@ export function expectShortEcho(body: ResponsesRequest): void {
 
 function echoedFields(body: ResponsesRequest): Pick<Echo, EchoedField> {
   const sent = asJson(body);
-  const entries = Object.entries(ECHO_DEFAULTS).map(([name, absent]) => [name, sent[name] ?? absent] as const);
-  return Object.fromEntries(entries) as Pick<Echo, EchoedField>;
+  const echoed: Record<string, unknown> = {};
+  for (const [name, absent] of ECHOED) echoed[name] = sent[name] ?? absent;
+  return echoed as Pick<Echo, EchoedField>;
 }
 
 /** The fields of a response that are known before it begins: its identity, and the request said back. */
@@ -78,12 +85,13 @@ export function echoRequest({ body, model, createdSeconds }: ReplyContext<Respon
     model,
     background: false,
     error: null,
-    ...echoedFields(body),
     max_output_tokens: body.max_output_tokens ?? body.max_completion_tokens ?? body.max_tokens ?? null,
     reasoning: { effort: body.reasoning?.effort ?? null, summary: body.reasoning?.summary ?? null },
     service_tier: 'default',
     text: { format: { type: 'text' }, ...(body.text ? asJson(body.text) : {}) },
     tools: (body.tools ?? []).map((tool) => withoutTokens(nativeTool(tool))),
+    // Last: in front of other fields a spread costs ten times as much.
+    ...echoedFields(body),
   };
 }
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '#contracts';
 import type { Example } from './translation-example.js';
-import { FOREIGN_PROOF, PROOF } from './translation-examples.js';
+import { FOREIGN_PROOF, PROOF } from './reasoning-examples.js';
 
 const PNG = 'data:image/png;base64,iVBORw0KGgo=';
 const SCHEMA: JsonObject = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
@@ -23,7 +23,7 @@ const reasoned = (signature: string): JsonObject => {
   };
 };
 const text: JsonObject = { type: 'text', text: 'one' };
-const picture = (url: string): JsonObject => ({ type: 'image_url', image_url: { url } });
+const image = (url: string): JsonObject => ({ type: 'image_url', image_url: { url } });
 
 /** What a chat completion says with each feature. */
 export const CHAT_EXAMPLES: Readonly<Record<string, Example>> = {
@@ -32,9 +32,9 @@ export const CHAT_EXAMPLES: Readonly<Record<string, Example>> = {
     given: result('y'),
     added: { messages: [...(result('y')['messages'] as JsonObject[]), { role: 'system', content: 'Be long.' }] },
   },
-  'several texts and pictures in one message': { added: content(text, picture(PNG), { type: 'text', text: 'two' }) },
-  'picture by URL': { added: content(picture('https://a.example/1.png')) },
-  'picture inline': { added: content(picture(PNG)) },
+  'several texts and images in one message': { added: content(text, image(PNG), { type: 'text', text: 'two' }) },
+  'image by URL': { added: content(image('https://a.example/1.png')) },
+  'image inline': { added: content(image(PNG)) },
   'PDF inline': { added: file('application/pdf', 'JVBERi0=') },
   'text file': { added: file('text/plain', Buffer.from('plain words').toString('base64')) },
   sound: { added: content({ type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }) },
@@ -58,7 +58,7 @@ export const CHAT_EXAMPLES: Readonly<Record<string, Example>> = {
   'tool that the vendor runs, offered beside others': { added: SEARCH },
   'tool that the vendor runs, insisted on': { added: { ...SEARCH, tool_choice: 'required' } },
   'calls and results of earlier turns': { added: result('y') },
-  'picture in a result': { given: result([text]), added: result([text, picture(PNG)]) },
+  'image in a result': { given: result([text]), added: result([text, image(PNG)]) },
   'reasoning that the same vendor proved': { given: { messages: CALLED }, added: reasoned(PROOF) },
   'reasoning that another vendor proved': { given: { messages: CALLED }, added: reasoned(FOREIGN_PROOF) },
   'NUL and halves of characters': { added: { messages: [{ role: 'user', content: 'a\0\ud83d' }] } },
@@ -79,7 +79,7 @@ export const CHAT_EXAMPLES: Readonly<Record<string, Example>> = {
   'reasoning as the model sees fit': { added: { enable_thinking: true } },
   'level of reasoning': { added: { reasoning: { effort: 'high' } } },
   'odds of words': { added: { logprobs: true, top_logprobs: 3 } },
-  'answer in pictures or sound': { added: { modalities: ['text', 'audio'] } },
+  'answer in images or sound': { added: { modalities: ['text', 'audio'] } },
   'name of the end user': { added: { user: 'user-7' } },
   'key of the prompt cache': { added: { prompt_cache_key: 'k' } },
   'storing, and how long a prompt cache is kept': { added: { store: true, prompt_cache_retention: '24h' } },

@@ -10,11 +10,14 @@ import type {
   UserPart,
 } from '#contracts';
 
+/** What a model may say: its reply, in which it may refuse. */
+export type Answered = TextPart | CallPart | ReasoningPart | { readonly type: 'refusal'; readonly text: string };
+
 /** What a user says, and what the model answers to it. */
 export interface Round {
   readonly said: readonly UserPart[];
   /** From an upstream, with its proofs. */
-  readonly answered: readonly (TextPart | CallPart | ReasoningPart)[];
+  readonly answered: readonly Answered[];
 }
 
 /** A conversation with one upstream. */
@@ -24,14 +27,37 @@ export interface Conversation {
 }
 
 /** Any characters but blank lines, with which some interfaces put texts together. */
-const words = fc
+const plain = fc
   .string({ unit: 'grapheme', minLength: 1, maxLength: 20 })
   .map((text) => text.replaceAll(/[\p{C}\p{Z}]+/gu, ' ').trim())
   .filter((text) => text !== '' && !text.startsWith('Error'));
 
-const text = words.map((said): TextPart => ({ type: 'text', text: said }));
+/** What commands print and programs cut: halves of characters, NUL, what ends a line or begins a file, what JSON escapes. */
+const odd = fc.constantFrom(
+  '\ud83d',
+  '\ude00',
+  '\0',
+  '\u2028',
+  '\ufeff',
+  '\u202e',
+  '"',
+  '\\',
+  '\u007f',
+  '\ud83d\ude00',
+);
 
-const picture = fc.oneof(
+const words = fc.oneof(
+  { weight: 3, arbitrary: plain },
+  { weight: 1, arbitrary: fc.tuple(plain, odd, plain).map(([before, strange, after]) => before + strange + after) },
+);
+
+/** Words, or none. */
+const perhaps = fc.oneof({ weight: 4, arbitrary: words }, { weight: 1, arbitrary: fc.constantFrom('', ' ', '\n\n') });
+
+const text = words.map((said): TextPart => ({ type: 'text', text: said }));
+const perhapsText = perhaps.map((said): TextPart => ({ type: 'text', text: said }));
+
+const image = fc.oneof(
   fc
     .nat(99)
     .map((number): ImagePart => ({ type: 'image', source: { kind: 'url', url: `https://a.example/${number}.png` } })),
@@ -57,24 +83,25 @@ const args = fc.dictionary(
 /** A piece of an answer: reasoning, or none, and what it led to. */
 const step = fc.record({
   thought: fc.option(fc.tuple(words, fc.stringMatching(/^[A-Za-z0-9]{1,9}$/)), { nil: undefined }),
-  did: fc.oneof(words, fc.record({ name: fc.stringMatching(/^[a-z]{2,8}_[a-z]{2,8}$/), args })),
+  did: fc.oneof(perhaps, fc.record({ name: fc.stringMatching(/^[a-z]{2,8}_[a-z]{2,8}$/), args })),
 });
 
-/** What a function returned: texts, perhaps a picture, or a failure. */
+/** What a function returned: texts, perhaps an image, or a failure. */
 const returned = fc.record({
-  texts: fc.array(text, { minLength: 1, maxLength: 2 }),
-  pictures: fc.array(picture, { maxLength: 1 }),
+  texts: fc.array(perhapsText, { minLength: 1, maxLength: 2 }),
+  images: fc.array(image, { maxLength: 1 }),
   isError: fc.boolean(),
 });
 
 const round = fc.record({
   opening: text,
-  said: fc.array(fc.oneof(text, picture, document), { maxLength: 3 }),
+  said: fc.array(fc.oneof(perhapsText, image, document), { maxLength: 3 }),
   steps: fc.array(step, { minLength: 1, maxLength: 3 }),
+  refusal: fc.option(words, { freq: 4, nil: undefined }),
   returned: fc.array(returned, { minLength: 3, maxLength: 3 }),
 });
 
-/** Conversations with an upstream of a protocol: texts, pictures, files, calls with their results and proven reasoning. */
+/** Conversations with an upstream of a protocol: texts, images, files, calls with their results and proven reasoning. */
 export const conversations = (protocol: TextStyle): fc.Arbitrary<Conversation> =>
   fc
     .record({ system: fc.array(words, { maxLength: 2 }), rounds: fc.array(round, { minLength: 1, maxLength: 3 }) })
@@ -85,7 +112,7 @@ type Drawn = typeof round extends fc.Arbitrary<infer Value> ? Value : never;
 /** Calls get ids of their own, and the next round begins with what they returned. */
 function connected(drawn: readonly Drawn[], protocol: TextStyle): Round[] {
   let results: ResultPart[] = [];
-  return drawn.map(({ opening, said, steps, returned: outputs }, place) => {
+  return drawn.map(({ opening, said, steps, refusal, returned: outputs }, place) => {
     const before = results;
     results = [];
     const answered = steps.flatMap(({ thought, did }, index) => {
@@ -96,7 +123,7 @@ function connected(drawn: readonly Drawn[], protocol: TextStyle): Round[] {
           type: 'result',
           callId: id,
           name: did.name,
-          content: [...output.texts, ...output.pictures],
+          content: [...output.texts, ...output.images],
           isError: output.isError,
         });
       const part: TextPart | CallPart =
@@ -105,8 +132,16 @@ function connected(drawn: readonly Drawn[], protocol: TextStyle): Round[] {
           : { type: 'call', id, name: did.name, arguments: JSON.stringify(did.args) };
       return [...(thought ? reasoning(thought, index, protocol) : []), part];
     });
-    return { said: [...before, opening, ...said], answered };
+    return { said: [...before, opening, ...said], answered: [...answered, ...ending(steps, refusal)] };
   });
+}
+
+const leadsSomewhere = (did: Drawn['steps'][number]['did']): boolean => typeof did !== 'string' || did.trim() !== '';
+
+/** A refusal; or words, where the answer would say and do nothing. */
+function ending(steps: Drawn['steps'], refusal: string | undefined): Answered[] {
+  if (refusal !== undefined) return [{ type: 'refusal', text: refusal }];
+  return steps.some(({ did }) => leadsSomewhere(did)) ? [] : [{ type: 'text', text: 'Yes.' }];
 }
 
 /** Vendors of the chat interface reason once, in front of the answer, and prove nothing. */

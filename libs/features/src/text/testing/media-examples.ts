@@ -11,7 +11,7 @@ export const parts = (...all: JsonObject[]): JsonObject => ({ contents: [{ role:
 
 /** Messages that hold more than words. */
 export const MEDIA_EXAMPLES: Readonly<Record<string, Examples>> = {
-  'several texts and pictures in one message': {
+  'several texts and images in one message': {
     responses: {
       added: input(
         { type: 'input_text', text: 'a' },
@@ -30,20 +30,20 @@ export const MEDIA_EXAMPLES: Readonly<Record<string, Examples>> = {
       added: parts({ text: 'a' }, { inlineData: { mimeType: 'image/png', data: PNG } }, { text: 'b' }),
     },
   },
-  'picture by URL': {
+  'image by URL': {
     responses: { added: input({ type: 'input_image', image_url: 'https://a.example/1.png' }) },
     messages: { added: blocks({ type: 'image', source: { type: 'url', url: 'https://a.example/1.png' } }) },
     gemini: { added: parts({ fileData: { fileUri: 'https://a.example/1.png' } }) },
   },
-  'picture inline': {
+  'image inline': {
     responses: { added: input({ type: 'input_image', image_url: `data:image/png;base64,${PNG}` }) },
     messages: { added: blocks({ type: 'image', source: { type: 'base64', media_type: 'image/png', data: PNG } }) },
     gemini: { added: parts({ inlineData: { mimeType: 'image/png', data: PNG } }) },
   },
-  'picture of a kind that one vendor alone reads (HEIC)': {
+  'image of a kind that one vendor alone reads (HEIC)': {
     gemini: { added: parts({ inlineData: { mimeType: 'image/heic', data: PNG } }) },
   },
-  'picture by file id': {
+  'image by file id': {
     responses: { added: input({ type: 'input_image', file_id: 'file-1' }) },
     messages: { added: blocks({ type: 'image', source: { type: 'file', file_id: 'file_1' } }) },
   },

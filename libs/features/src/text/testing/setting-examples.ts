@@ -83,8 +83,8 @@ export const SETTING_EXAMPLES: Readonly<Record<string, Examples>> = {
     responses: { added: { top_logprobs: 3, include: ['message.output_text.logprobs'] } },
     gemini: { added: config({ responseLogprobs: true, logprobs: 3 }) },
   },
-  'answer in pictures or sound': { gemini: { added: config({ responseModalities: ['TEXT', 'IMAGE'] }) } },
-  'voice, and shape of pictures': { gemini: { added: config({ speechConfig: { languageCode: 'en-US' } }) } },
+  'answer in images or sound': { gemini: { added: config({ responseModalities: ['TEXT', 'IMAGE'] }) } },
+  'voice, and shape of images': { gemini: { added: config({ speechConfig: { languageCode: 'en-US' } }) } },
   'cache made elsewhere, container': {
     messages: { added: { container: 'container_1' } },
     gemini: { added: { cachedContent: 'cachedContents/1' } },

@@ -17,7 +17,7 @@ import { mapKappa } from './map-kappa.js';
 const MODEL = 'seedream-4-0-250828';
 const LINK_LIFE_MS = 24 * 60 * 60_000;
 
-/** Pictures of Volcengine Ark and BytePlus ModelArk: one long request that answers the files (vendors.md 4). */
+/** Images of Volcengine Ark and BytePlus ModelArk: one long request that answers the files (vendors.md 4). */
 export const arkImageCodec: MediaCodec = {
   protocol: 'ark-image',
   traits: {
@@ -42,7 +42,7 @@ export const arkImageCodec: MediaCodec = {
   readStart: finished,
   readFailure: readArkFailure,
 
-  // The list of films proves the key as well, and costs nothing.
+  // The list of videos proves the key as well, and costs nothing.
   verification: { method: 'GET', path: '/contents/generations/tasks?page_num=1&page_size=1' },
   readCost: costOf,
 };
@@ -65,8 +65,7 @@ const errorOf = (item: JsonValue | undefined): JsonValue | undefined =>
   isJsonObject(item) ? item['error'] : undefined;
 
 function undelivered(ordinal: number, item: JsonValue): UndeliveredOutput {
-  const { code, sentence } = MEDIA_REASONS[arkFailureReason(errorOf(item))];
-  return { ordinal, code, publicReason: sentence };
+  return { ordinal, ...MEDIA_REASONS[arkFailureReason(errorOf(item))] };
 }
 
 function nothingDelivered(item: JsonValue | undefined): MediaFailure {

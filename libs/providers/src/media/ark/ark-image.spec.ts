@@ -7,7 +7,7 @@ import { arkImageCodec } from './ark-image.codec.js';
 
 const ORDER = { model: 'kappa-a-4-0', prompt: 'A dog in three seasons.' };
 const GROUP = { ...ORDER, n: 3, image_urls: ['https://media.example.com/dog.jpg'] };
-const PICTURE = { url: 'https://ark-content.example.com/0.jpeg' };
+const IMAGE = { url: 'https://ark-content.example.com/0.jpeg' };
 const WITHHELD = { error: { code: 'OutputImageSensitiveContentDetected', message: 'The words of Ark' } };
 
 mediaUpstreamContract({
@@ -16,12 +16,12 @@ mediaUpstreamContract({
   order: ORDER,
   alwaysSent: { watermark: false, sequential_image_generation: 'disabled', response_format: 'url' },
   elsewhere: {
-    22: '28 and 29 in this file: a withheld picture is a missing one',
+    22: '28 and 29 in this file: a withheld image is a missing one',
     28: 'in this file',
     29: 'in this file',
     30: 'refusals: an empty reply of status 200',
-    31: 'it makes pictures',
-    32: 'the label is in the one file of each picture',
+    31: 'it makes images',
+    32: 'the label is in the one file of each image',
     40: 'in this file',
   },
   withFiles: GROUP,
@@ -31,12 +31,12 @@ mediaUpstreamContract({
     ['a spend limit', arkRefusal(429, 'SetLimitExceeded'), { kind: 'unfit', reason: 'not_paid' }],
     ['a refused prompt', arkRefusal(400, 'InputTextSensitiveContentDetected'), { kind: 'refused' }],
     [
-      'a withheld picture',
+      'a withheld image',
       arkRefusal(400, 'OutputImageSensitiveContentDetected'),
       { kind: 'refused', reason: 'result_refused' },
     ],
     [
-      'no picture in a reply of status 200',
+      'no image in a reply of status 200',
       { body: { data: [WITHHELD] } },
       { kind: 'refused', reason: 'result_refused' },
     ],
@@ -53,7 +53,7 @@ describe('ark-image', () => {
     return started;
   };
 
-  it('28: hands over the pictures in their order, with the end of their links', async () => {
+  it('28: hands over the images in their order, with the end of their links', async () => {
     const started = await startWith(GROUP);
     expect(started).toMatchObject({ kind: 'finished' });
     expect('outputs' in started && started.outputs.map(({ url }) => url)).toEqual(
@@ -62,15 +62,15 @@ describe('ark-image', () => {
     expect(started).toMatchObject({ outputs: [{ expiresAtMs: (1_800_000_000 + 86_400) * 1_000 }, {}, {}] });
   });
 
-  it('40: notes how many pictures are billed', async () => {
+  it('40: notes how many images are billed', async () => {
     const fake = await connectFake(arkImageCodec, () => new FakeArkImage());
     const { call } = await fake.start(GROUP);
     await fake.close();
     expect(call.noted().cost).toEqual({ micros: 3_000_000n, unit: 'images' });
   });
 
-  it('29: says which pictures are missing, and why', async () => {
-    expect(await startWith(GROUP, [PICTURE, WITHHELD, PICTURE])).toMatchObject({
+  it('29: says which images are missing, and why', async () => {
+    expect(await startWith(GROUP, [IMAGE, WITHHELD, IMAGE])).toMatchObject({
       outputs: [{}, {}],
       missing: [{ ordinal: 1, code: 'content_policy' }],
     });

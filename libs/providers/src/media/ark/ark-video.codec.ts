@@ -1,8 +1,7 @@
 import {
+  failedBecause,
   isJsonObject,
   type JsonObject,
-  MEDIA_REASONS,
-  type MediaReason,
   type Operation,
   type OperationState,
   type ProviderOutput,
@@ -18,7 +17,7 @@ const LINK_LIFE_MS = 24 * 60 * 60_000;
 
 const taskPath = ({ id }: Operation): string => `${TASKS}/${encodeURIComponent(id as string)}`;
 
-/** Films of Volcengine Ark and BytePlus ModelArk (vendors.md 3). */
+/** Videos of Volcengine Ark and BytePlus ModelArk (vendors.md 3). */
 export const arkVideoCodec: MediaCodec = {
   protocol: 'ark-video',
   traits: {
@@ -38,7 +37,7 @@ export const arkVideoCodec: MediaCodec = {
     ['alpha-2.0-fast', 'dreamina-seedance-2-0-fast-260128'],
   ]),
   authorization: (key) => ({ authorization: `Bearer ${key}` }),
-  // Films are taken by link only.
+  // Videos are taken by link only.
   referenceForm: ({ medium }, way) => (medium === 'video' ? 'url' : (way ?? 'sent')),
 
   callback: { field: 'callback_url' },
@@ -49,6 +48,7 @@ export const arkVideoCodec: MediaCodec = {
     return { kind: 'operation', operation: { id, lastFrame: parameters['return_last_frame'] === true } };
   },
 
+  nameOf: ({ id }) => id as string,
   writeCheck: (operation) => ({ method: 'GET', path: taskPath(operation) }),
   readCheck: stateOf,
   readFailure: readArkFailure,
@@ -69,29 +69,24 @@ function stateOf(body: JsonObject, operation: Operation): ReadState | undefined 
     case 'succeeded':
       return delivered(body, operation);
     case 'failed':
-      return failed(arkFailureReason(body['error']));
+      return failedBecause(arkFailureReason(body['error']));
     case 'cancelled':
-      return failed('work_stopped');
+      return failedBecause('work_stopped');
     case 'expired':
-      return failed('work_expired');
+      return failedBecause('work_expired');
     default:
       return typeof status === 'string' ? { state: 'strange', word: status } : undefined;
   }
 }
 
-function failed(reason: MediaReason): OperationState {
-  const { code, sentence } = MEDIA_REASONS[reason];
-  return { state: 'failed', code, publicReason: sentence };
-}
-
 function delivered(body: JsonObject, { lastFrame }: Operation): OperationState {
   const content = isJsonObject(body['content']) ? body['content'] : {};
-  const { video_url: film, last_frame_url: frame } = content;
-  if (typeof film !== 'string') return failed('nothing_delivered');
+  const { video_url: video, last_frame_url: frame } = content;
+  if (typeof video !== 'string') return failedBecause('nothing_delivered');
   const { updated_at: updatedAt, duration } = body;
   const life = typeof updatedAt === 'number' ? { expiresAtMs: updatedAt * 1_000 + LINK_LIFE_MS } : {};
   const seconds = typeof duration === 'number' ? { seconds: duration } : {};
-  const outputs: ProviderOutput[] = [{ role: 'output', contentType: 'video/mp4', url: film, ...seconds, ...life }];
+  const outputs: ProviderOutput[] = [{ role: 'output', contentType: 'video/mp4', url: video, ...seconds, ...life }];
   if (lastFrame === true && typeof frame === 'string')
     outputs.push({ role: 'last_frame', contentType: 'image/png', url: frame, ...life });
   return { state: 'succeeded', outputs };

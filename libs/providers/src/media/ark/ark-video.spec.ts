@@ -16,9 +16,9 @@ mediaUpstreamContract({
   order: ORDER,
   alwaysSent: { ratio: '16:9', generate_audio: false, return_last_frame: false },
   elsewhere: {
-    29: 'an order makes one film',
-    30: 'states: an end without a film',
-    31: 'states: a film with its last frame',
+    29: 'an order makes one video',
+    30: 'states: an end without a video',
+    31: 'states: a video with its last frame',
     32: 'the family sells no label',
   },
   withFiles: {
@@ -41,7 +41,7 @@ mediaUpstreamContract({
     ['a trial that is used up', arkRefusal(429, 'QuotaExceeded', 'Your free trial is used up'), { kind: 'unfit' }],
     ['a spend limit', arkRefusal(429, 'SetLimitExceeded'), { kind: 'unfit', reason: 'not_paid' }],
     ['a named wait', { ...busy(), headers: { 'retry-after': '3' } }, { kind: 'busy', retryAfterMs: 3_000 }],
-    ['a wrong key', arkRefusal(401, 'AuthenticationError'), { kind: 'unfit' }],
+    ['a wrong key', arkRefusal(401, 'AuthenticationError'), { kind: 'unfit', reason: 'wrong_key' }],
     ['an overdue account', arkRefusal(403, 'AccountOverdueError'), { kind: 'unfit', reason: 'not_paid' }],
     ['a model that is not opened', arkRefusal(404, 'ModelNotOpen'), { kind: 'unfit', scope: 'model' }],
     [
@@ -55,7 +55,7 @@ mediaUpstreamContract({
       { kind: 'refused', reason: 'face_refused' },
     ],
     [
-      'a refused picture',
+      'a refused image',
       arkRefusal(400, 'InputImageSensitiveContentDetected.PolicyViolation'),
       { kind: 'refused', reason: 'reference_refused' },
     ],
@@ -65,7 +65,7 @@ mediaUpstreamContract({
     ['queued work', says({ status: 'queued' }), { state: 'pending' }],
     ['running work', says({ status: 'running' }), { state: 'pending' }],
     [
-      'a film, its length and the end of its link',
+      'a video, its length and the end of its link',
       says({}),
       {
         state: 'succeeded',
@@ -73,7 +73,7 @@ mediaUpstreamContract({
           {
             role: 'output',
             contentType: 'video/mp4',
-            url: 'https://ark-content.example.com/film.mp4?sign=1',
+            url: 'https://ark-content.example.com/video.mp4?sign=1',
             seconds: 5,
             expiresAtMs: (1_800_000_060 + 86_400) * 1_000,
           },
@@ -81,13 +81,13 @@ mediaUpstreamContract({
       },
     ],
     [
-      'a film with its last frame when that was ordered',
+      'a video with its last frame when that was ordered',
       says({}),
       { outputs: [expect.objectContaining({ role: 'output' }), expect.objectContaining({ role: 'last_frame' })] },
       { ...ORDER, return_last_frame: true },
     ],
-    ['an end without a film', says({ content: {} }), { state: 'failed', code: 'upstream_error' }],
-    ['a withheld film', failsWith('OutputVideoSensitiveContentDetected'), { state: 'failed', code: 'content_policy' }],
+    ['an end without a video', says({ content: {} }), { state: 'failed', code: 'upstream_error' }],
+    ['a withheld video', failsWith('OutputVideoSensitiveContentDetected'), { state: 'failed', code: 'content_policy' }],
     ['a refused prompt', failsWith('InputTextSensitiveContentDetected'), { state: 'failed', code: 'content_policy' }],
     ['a failure', failsWith('InternalServiceError'), { state: 'failed', code: 'upstream_error' }],
     [

@@ -23,7 +23,7 @@ export function mapAlpha(order: PlannedOrder, model: string, file: FileAddress):
 
 const ROLES = { first_frame: 'first_frame', last_frame: 'last_frame' } as const;
 
-/** Pictures, films and sounds in the order in which a prompt counts them. */
+/** Images, videos and sounds in the order in which a prompt counts them. */
 const files = ({ references }: PlannedOrder, file: FileAddress): JsonObject[] =>
   references.map(({ param, medium, role }) => {
     const url = file(param);

@@ -11,7 +11,7 @@ export function mapKappa(order: PlannedOrder, model: string, file: FileAddress):
   return {
     model,
     prompt: asked.prompt,
-    // A token leaves the shape to the model, which takes it from the picture.
+    // A token leaves the shape to the model, which takes it from the image.
     size: output.size.kind === 'fixed' ? `${output.size.width}x${output.size.height}` : asked.resolution,
     ...(images.length > 0 && { image: images }),
     sequential_image_generation: sequence,

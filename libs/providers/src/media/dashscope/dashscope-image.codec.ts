@@ -12,11 +12,11 @@ import {
 import type { MediaCodec } from '../http/media-codec.js';
 import { DASHSCOPE } from './dashscope.js';
 import { readDashscopeFailure } from './dashscope-failures.js';
-import { mapEta, mapTheta } from './map-pictures.js';
+import { mapEta, mapTheta } from './map-images.js';
 
 const GENERATION = '/api/v1/services/aigc/multimodal-generation/generation';
 
-/** Pictures of Alibaba Cloud Model Studio: one long request that answers the files (vendors.md 6). */
+/** Images of Alibaba Cloud Model Studio: one long request that answers the files (vendors.md 6). */
 export const dashscopeImageCodec: MediaCodec = {
   protocol: 'dashscope-image',
   traits: {
@@ -55,19 +55,17 @@ function finished(body: JsonObject, order: MediaOrder): Started | undefined {
   if (typeof code === 'string' && code !== '') throw readDashscopeFailure({ status: 200, headers: {}, body }, 'start');
   const choices = isJsonObject(output) ? output['choices'] : undefined;
   if (!Array.isArray(choices)) return undefined;
-  const outputs = choices.flatMap(picturesIn);
+  const outputs = choices.flatMap(imagesIn);
   if (outputs.length === 0) throw new MediaFailure('refused', 'nothing_delivered', { vendor: { status: 200 } });
-  const { code: failure, sentence } = MEDIA_REASONS.nothing_delivered;
   const missing = Array.from({ length: Math.max(0, order.output.count - outputs.length) }, (_, index) => ({
     ordinal: outputs.length + index,
-    code: failure,
-    publicReason: sentence,
+    ...MEDIA_REASONS.nothing_delivered,
   }));
   return { kind: 'finished', outputs, ...(missing.length > 0 && { missing }) };
 }
 
-/** Several pictures come as several choices, or as several parts of one. */
-function picturesIn(choice: JsonValue): ProviderOutput[] {
+/** Several images come as several choices, or as several parts of one. */
+function imagesIn(choice: JsonValue): ProviderOutput[] {
   const message = isJsonObject(choice) ? choice['message'] : undefined;
   const content = isJsonObject(message) ? message['content'] : undefined;
   return (Array.isArray(content) ? content : []).flatMap((part) => {

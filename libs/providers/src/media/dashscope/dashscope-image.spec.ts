@@ -5,7 +5,7 @@ import { mediaUpstreamContract } from '../testing/media-upstream-contract.js';
 import { dashscopeImageCodec } from './dashscope-image.codec.js';
 
 const ORDER = { model: 'eta-image-2.0', prompt: 'A lighthouse at dusk.', n: 3, size: '16:9', resolution: '2K' };
-const PICTURES = ['a', 'b', 'c', 'd'].map((name) => `https://media.example.com/${name}.png`);
+const IMAGES = ['a', 'b', 'c', 'd'].map((name) => `https://media.example.com/${name}.png`);
 
 mediaUpstreamContract({
   codec: dashscopeImageCodec,
@@ -13,16 +13,16 @@ mediaUpstreamContract({
   order: ORDER,
   alwaysSent: { parameters: { prompt_extend: true, watermark: false } },
   elsewhere: {
-    22: '28 and 29 in this file: a withheld picture is a missing one',
+    22: '28 and 29 in this file: a withheld image is a missing one',
     28: 'in this file',
     29: 'in this file',
-    30: 'refusals: no picture in a reply of status 200',
-    31: 'it makes pictures',
-    32: 'the label is in the one file of each picture',
+    30: 'refusals: no image in a reply of status 200',
+    31: 'it makes images',
+    32: 'the label is in the one file of each image',
     40: '28 in this file',
   },
-  withFiles: { ...ORDER, image_urls: PICTURES.slice(0, 3) },
-  lacks: [['more than three pictures', { ...ORDER, image_urls: PICTURES }, 'image_urls']],
+  withFiles: { ...ORDER, image_urls: IMAGES.slice(0, 3) },
+  lacks: [['more than three images', { ...ORDER, image_urls: IMAGES }, 'image_urls']],
   refusals: [
     ['a rate of the model', dashscopeRefusal(429, 'Throttling'), { kind: 'busy', scope: 'model' }],
     ['an overdue account', dashscopeRefusal(400, 'Arrearage'), { kind: 'unfit', reason: 'not_paid' }],
@@ -33,12 +33,12 @@ mediaUpstreamContract({
     ],
     ['a parameter it does not take', dashscopeRefusal(400, 'InvalidParameter'), { kind: 'unsupported' }],
     [
-      'a withheld picture in a reply of status 200',
+      'a withheld image in a reply of status 200',
       dashscopeRefusal(200, 'DataInspectionFailed', 'Output data may contain inappropriate content.'),
       { kind: 'refused', reason: 'result_refused' },
     ],
     [
-      'no picture in a reply of status 200',
+      'no image in a reply of status 200',
       { body: { output: { choices: [] } } },
       { reason: 'nothing_delivered', kind: 'refused' },
     ],
@@ -49,7 +49,7 @@ describe('dashscope-image', () => {
   it.each([
     ['parts of one choice', undefined],
     ['choices', [0, 1, 2].map((number) => choiceOf([number]))],
-  ])('28: hands over pictures that come as %s in their order, and notes how many were billed', async (_, choices) => {
+  ])('28: hands over images that come as %s in their order, and notes how many were billed', async (_, choices) => {
     const fake = await connectFake(dashscopeImageCodec, () => new FakeDashscopeImage());
     fake.vendor.protocol.choices = choices;
     const { started, call } = await fake.start(ORDER);
@@ -60,7 +60,7 @@ describe('dashscope-image', () => {
     expect(call.noted().cost).toEqual({ micros: 3_000_000n, unit: 'images' });
   });
 
-  it('29: says which pictures are missing', async () => {
+  it('29: says which images are missing', async () => {
     const fake = await connectFake(dashscopeImageCodec, () => new FakeDashscopeImage());
     fake.vendor.protocol.choices = [choiceOf([0])];
     const { started } = await fake.start(ORDER);

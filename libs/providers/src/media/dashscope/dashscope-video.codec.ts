@@ -1,8 +1,7 @@
 import {
+  failedBecause,
   isJsonObject,
   type JsonObject,
-  MEDIA_REASONS,
-  type MediaReason,
   type Operation,
   type OperationState,
   type VendorCost,
@@ -18,7 +17,7 @@ const SYNTHESIS = '/api/v1/services/aigc/video-generation/video-synthesis';
 
 const taskPath = ({ id }: Operation): string => `/api/v1/tasks/${encodeURIComponent(id as string)}`;
 
-/** Films of Alibaba Cloud Model Studio (vendors.md 5). */
+/** Videos of Alibaba Cloud Model Studio (vendors.md 5). */
 export const dashscopeVideoCodec: MediaCodec = {
   ...codec(false),
   configured: ({ base_url: baseUrl }) => codec(isBeijing(baseUrl)),
@@ -52,7 +51,7 @@ function codec(hasTemplates: boolean): MediaCodec {
       ['beta-2.7-r2v', 'wan2.7-r2v'],
     ]),
     authorization: DASHSCOPE.authorization,
-    // Films and sounds are taken by link only.
+    // Videos and sounds are taken by link only.
     referenceForm: ({ medium }, way) => (medium === 'image' ? (way ?? 'sent') : 'url'),
 
     writeStart: (order, ticket, file) => ({
@@ -66,6 +65,7 @@ function codec(hasTemplates: boolean): MediaCodec {
       return id !== undefined ? { kind: 'operation', operation: { id } } : undefined;
     },
 
+    nameOf: ({ id }) => id as string,
     writeCheck: (operation) => ({ method: 'GET', path: taskPath(operation) }),
     readCheck: stateOf,
     readFailure: readDashscopeFailure,
@@ -89,23 +89,18 @@ function stateOf({ output, usage }: JsonObject): ReadState | undefined {
     case 'SUCCEEDED':
       return delivered(output, isJsonObject(usage) ? usage : {});
     case 'FAILED':
-      return failed(dashscopeFailureReason(output));
+      return failedBecause(dashscopeFailureReason(output));
     case 'CANCELED':
-      return failed('work_stopped');
+      return failedBecause('work_stopped');
     case 'UNKNOWN':
-      return failed('work_lost');
+      return failedBecause('work_lost');
     default:
       return typeof status === 'string' ? { state: 'strange', word: status } : undefined;
   }
 }
 
-function failed(reason: MediaReason): OperationState {
-  const { code, sentence } = MEDIA_REASONS[reason];
-  return { state: 'failed', code, publicReason: sentence };
-}
-
 function delivered({ video_url: url }: JsonObject, { output_video_duration: seconds }: JsonObject): OperationState {
-  if (typeof url !== 'string') return failed('nothing_delivered');
+  if (typeof url !== 'string') return failedBecause('nothing_delivered');
   const length = typeof seconds === 'number' ? { seconds } : {};
   return { state: 'succeeded', outputs: [{ role: 'output', contentType: 'video/mp4', url, ...length }] };
 }
@@ -116,7 +111,7 @@ function readCancel({ status }: VendorReply): 'cancelled' | 'too_late' | undefin
   return status === 400 || status === 404 || status === 409 ? 'too_late' : undefined;
 }
 
-/** What was billed: seconds of a resolution, those of a reference film too. */
+/** What was billed: seconds of a resolution, those of a reference video too. */
 function costOf({ usage }: JsonObject): VendorCost | undefined {
   const { duration, SR: lines } = isJsonObject(usage) ? usage : {};
   if (typeof duration !== 'number') return undefined;

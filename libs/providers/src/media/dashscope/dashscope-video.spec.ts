@@ -19,11 +19,11 @@ mediaUpstreamContract({
   order: ORDER,
   alwaysSent: { parameters: { prompt_extend: true, watermark: false } },
   elsewhere: {
-    28: 'an order makes one film',
-    29: 'an order makes one film',
-    30: 'states: an end without a film',
+    28: 'an order makes one video',
+    29: 'an order makes one video',
+    30: 'states: an end without a video',
     31: 'no model of it delivers a last frame',
-    32: 'the label is in the one film',
+    32: 'the label is in the one video',
   },
   withFiles: {
     ...ORDER,
@@ -43,7 +43,7 @@ mediaUpstreamContract({
       { ...OLDER, shot_type: 'multi', prompt_extend: false },
       'shot_type',
     ],
-    ['a silent film from a text', { ...OLDER, audio: false }, 'audio'],
+    ['a silent video from a text', { ...OLDER, audio: false }, 'audio'],
     ['a prompt that would be cut off', { ...OLDER, prompt: 'a'.repeat(1_501) }, 'prompt'],
     ['a negative prompt that would be cut off', { ...OLDER, negative_prompt: 'a'.repeat(501) }, 'negative_prompt'],
   ],
@@ -68,7 +68,7 @@ mediaUpstreamContract({
       { kind: 'refused', reason: 'prompt_refused' },
     ],
     [
-      'a refused picture',
+      'a refused image',
       dashscopeRefusal(400, 'InvalidParameter.DataInspection', 'Input image data may be inappropriate.'),
       { kind: 'refused', reason: 'reference_refused' },
     ],
@@ -81,7 +81,7 @@ mediaUpstreamContract({
     ['work under way', says({ task_status: 'RUNNING' }), { state: 'pending' }],
     ['suspended work', says({ task_status: 'SUSPENDED' }), { state: 'pending' }],
     [
-      'a film and its length',
+      'a video and its length',
       says({}),
       {
         state: 'succeeded',
@@ -89,15 +89,15 @@ mediaUpstreamContract({
           {
             role: 'output',
             contentType: 'video/mp4',
-            url: 'https://dashscope-result.example.com/film.mp4?Signature=1',
+            url: 'https://dashscope-result.example.com/video.mp4?Signature=1',
             seconds: 5,
           },
         ],
       },
     ],
-    ['an end without a film', says({ video_url: null }), { state: 'failed', code: 'upstream_error' }],
+    ['an end without a video', says({ video_url: null }), { state: 'failed', code: 'upstream_error' }],
     [
-      'a withheld film',
+      'a withheld video',
       failsWith('DataInspectionFailed', 'Output data may contain inappropriate content.'),
       { state: 'failed', publicReason: 'The vendor made it and then withheld it for its content.' },
     ],
@@ -126,7 +126,7 @@ describe('dashscope-video', () => {
     },
   );
 
-  it('orders the model for texts or the one for pictures, and refuses what a model of one kind does not make', () => {
+  it('orders the model for texts or the one for images, and refuses what a model of one kind does not make', () => {
     const framed = { ...ORDER, image_urls: [`${FILES}/first.png`] };
     expect(bodyOf(dashscopeVideoCodec, ORDER, 'wan2.7-*')).toMatchObject({ model: 'wan2.7-t2v' });
     expect(bodyOf(dashscopeVideoCodec, framed, 'wan2.7-*')).toMatchObject({ model: 'wan2.7-i2v' });
@@ -134,7 +134,7 @@ describe('dashscope-video', () => {
       model: 'wan2.7-i2v-2026-04-25',
     });
     expect(() => bodyOf(dashscopeVideoCodec, framed, 'wan2.7-t2v')).toThrow(/from a text only/);
-    expect(() => bodyOf(dashscopeVideoCodec, ORDER, 'wan2.7-i2v')).toThrow(/from pictures only/);
+    expect(() => bodyOf(dashscopeVideoCodec, ORDER, 'wan2.7-i2v')).toThrow(/from images only/);
   });
 
   it('leaves a random seed to the vendor', () => {
@@ -142,7 +142,7 @@ describe('dashscope-video', () => {
     expect(bodyOf(dashscopeVideoCodec, { ...OLDER, seed: 7 }, 'wan2.6-*')).toHaveProperty('parameters.seed', 7);
   });
 
-  it('sends pictures and voices of characters in the order in which a prompt counts them', () => {
+  it('sends images and voices of characters in the order in which a prompt counts them', () => {
     const body = {
       model: 'beta-2.7-r2v',
       prompt: 'The first image speaks to the second.',

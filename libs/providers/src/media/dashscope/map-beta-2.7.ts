@@ -2,7 +2,7 @@ import type { Beta27R2vRequest, Beta27Request, JsonObject, PlannedOrder } from '
 import { type FileAddress, NotMakeable } from '../http/media-codec.js';
 import { kindOf, wanModel, wanSeed } from './wan-model.js';
 
-/** Body of an order for beta-2.7: wan2.7 from a text, from frames, or on from a film (vendors.md 5.3). */
+/** Body of an order for beta-2.7: wan2.7 from a text, from frames, or on from a video (vendors.md 5.3). */
 export function mapBeta27(order: PlannedOrder, name: string, file: FileAddress): JsonObject {
   const asked = order.parameters as JsonObject & Beta27Request;
   const kind = kindOf(order);
@@ -20,7 +20,7 @@ export function mapBeta27(order: PlannedOrder, name: string, file: FileAddress):
     },
     parameters: {
       ...sharedParameters(asked),
-      // Elsewhere the shape follows the picture.
+      // Elsewhere the shape follows the image.
       ...(kind === 't2v' && { ratio: asked.size }),
     },
   };
@@ -34,7 +34,7 @@ export function mapBeta27R2v(order: PlannedOrder, name: string, file: FileAddres
     url: file(`image_with_roles[${index}].url`),
     ...(voice !== undefined && { reference_voice: file(`image_with_roles[${index}].reference_voice`) }),
   }));
-  const films = (asked.video_urls ?? []).map((_, index) => ({
+  const videos = (asked.video_urls ?? []).map((_, index) => ({
     type: 'reference_video',
     url: file(`video_urls[${index}]`),
   }));
@@ -44,8 +44,8 @@ export function mapBeta27R2v(order: PlannedOrder, name: string, file: FileAddres
     input: {
       prompt: asked.prompt,
       ...(asked.negative_prompt !== undefined && { negative_prompt: asked.negative_prompt }),
-      // A prompt counts pictures and films each in their order.
-      media: [...images, ...films],
+      // A prompt counts images and videos each in their order.
+      media: [...images, ...videos],
     },
     parameters: { ...sharedParameters(asked), ...(!framed && { ratio: asked.size }) },
   };

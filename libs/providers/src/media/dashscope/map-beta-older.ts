@@ -25,7 +25,7 @@ export const mapBeta26 =
       throw new NotMakeable('shot_type', 'shot_type multi needs prompt_extend here.');
     const kind = kindOf(order);
     if (kind === 't2v' && audio === false)
-      throw new NotMakeable('audio', 'audio false needs image_urls here: films from a text alone have sound.');
+      throw new NotMakeable('audio', 'audio false needs image_urls here: videos from a text alone have sound.');
     const made = body(order, name, asked, file, {
       ...(kind === 'i2v' && audio !== undefined && { audio }),
       ...(shots !== undefined && { shot_type: shots }),

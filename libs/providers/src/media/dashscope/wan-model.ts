@@ -1,16 +1,16 @@
 import type { PlannedOrder } from '#contracts';
 import { NotMakeable } from '../http/media-codec.js';
 
-/** What a model makes a film from: a text alone, or pictures and films too. */
+/** What a model makes a video from: a text alone, or images and videos too. */
 export type WanKind = 't2v' | 'i2v';
 
-/** The vendor has one model for films from a text and another for films from pictures; in an entry `*` stands for either. */
+/** The vendor has one model for videos from a text and another for videos from images; in an entry `*` stands for either. */
 export function wanModel(name: string, kind: WanKind): string {
   const other = kind === 't2v' ? 'i2v' : 't2v';
   if (name.includes(`-${other}`))
     throw new NotMakeable(
       undefined,
-      kind === 't2v' ? 'This model makes films from pictures only.' : 'This model makes films from a text only.',
+      kind === 't2v' ? 'This model makes videos from images only.' : 'This model makes videos from a text only.',
     );
   return name.replace('*', kind);
 }

@@ -6,7 +6,7 @@ import { mapBeta27, mapBeta27R2v } from './map-beta-2.7.js';
 import { mapDelta } from './map-delta.js';
 import { mapEpsilon } from './map-epsilon.js';
 import { mapGamma } from './map-gamma.js';
-import { mapEta, mapIota, mapIotaEdit, mapKappa, mapTheta } from './map-pictures.js';
+import { mapEta, mapIota, mapIotaEdit, mapKappa, mapTheta } from './map-images.js';
 import { mapZeta } from './map-zeta.js';
 
 const SEEDREAM = 'fal-ai/bytedance/seedream/v4';

@@ -35,7 +35,7 @@ export const falCodec: MediaCodec = {
   defaultBaseUrl: 'https://queue.fal.run',
   models: FAL_MODELS,
   authorization: (key) => ({ authorization: `Key ${key}` }),
-  // Pictures may come inline; films and sounds by link only.
+  // Images may come inline; videos and sounds by link only.
   referenceForm: ({ medium }, way) => (medium === 'image' ? (way ?? 'sent') : 'url'),
 
   // fal signs its calls with keys that it publishes; they need no proof, for nothing in them is believed.
@@ -54,6 +54,7 @@ export const falCodec: MediaCodec = {
   },
   readStart,
 
+  nameOf: ({ status }) => status as string,
   writeCheck: ({ status }) => ({ method: 'GET', path: status as string }),
   readCheck: stateOf,
   readFailure: readFalFailure,
@@ -105,7 +106,7 @@ function delivered(body: JsonObject, count: number): OperationState {
   const outputs: ProviderOutput[] = [];
   const missing: UndeliveredOutput[] = [];
   for (let ordinal = 0; ordinal < Math.max(count, files.length); ordinal += 1) {
-    // In its place stands a black picture.
+    // In its place stands a black image.
     const isWithheld = Array.isArray(withheld) && withheld[ordinal] === true;
     const output = isWithheld ? undefined : outputOf(files[ordinal], Array.isArray(images) ? 'image/png' : 'video/mp4');
     if (output) outputs.push(output);
@@ -128,8 +129,7 @@ function outputOf(file: JsonValue | undefined, usual: string): ProviderOutput | 
 }
 
 function undelivered(ordinal: number, isWithheld: boolean): UndeliveredOutput {
-  const { code, sentence } = MEDIA_REASONS[isWithheld ? 'result_refused' : 'nothing_delivered'];
-  return { ordinal, code, publicReason: sentence };
+  return { ordinal, ...MEDIA_REASONS[isWithheld ? 'result_refused' : 'nothing_delivered'] };
 }
 
 /** Accepted also while it runs: then the maker decides whether it stops. */

@@ -5,13 +5,13 @@ import type { FakeReply } from '../testing/fake-vendor.js';
 import { mediaUpstreamContract } from '../testing/media-upstream-contract.js';
 import { falCodec } from './fal.codec.js';
 
-const PICTURE = 'https://media.example.com/a.png';
+const IMAGE = 'https://media.example.com/a.png';
 const ORDER = { model: 'alpha-2.0', prompt: 'A heron lifts off.', duration: 5, resolution: '720p' };
 const KLING = { model: 'delta-v2-6', prompt: 'A street musician.', mode: 'pro' };
 const VEO = { model: 'gamma-3.1-fast-official', prompt: 'A paper boat.' };
 const HAILUO = { model: 'epsilon-02', prompt: 'A cat.' };
-const WAN = { model: 'beta-2.7-r2v', prompt: 'The first image waves.', image_with_roles: [{ url: PICTURE }] };
-const PICTURES = { model: 'kappa-a-4-0', prompt: 'A dog.', image_urls: [PICTURE], n: 3 };
+const WAN = { model: 'beta-2.7-r2v', prompt: 'The first image waves.', image_with_roles: [{ url: IMAGE }] };
+const IMAGES = { model: 'kappa-a-4-0', prompt: 'A dog.', image_urls: [IMAGE], n: 3 };
 
 const says = (status: string) => (fal: FakeFal) => {
   fal.status = status;
@@ -31,41 +31,41 @@ mediaUpstreamContract({
   },
   withFiles: {
     ...ORDER,
-    image_urls: [PICTURE, 'https://media.example.com/b.png'],
+    image_urls: [IMAGE, 'https://media.example.com/b.png'],
     video_urls: ['https://media.example.com/c.mp4'],
     audio_urls: ['https://media.example.com/d.mp3'],
   },
   lacks: [
     ['a last frame in the answer', { ...ORDER, return_last_frame: true }, 'return_last_frame'],
     ['tools', { ...ORDER, tools: [{ type: 'web_search' }] }, 'tools'],
-    ['an order without a prompt', { model: 'alpha-2.0', image_urls: [PICTURE] }, 'prompt'],
+    ['an order without a prompt', { model: 'alpha-2.0', image_urls: [IMAGE] }, 'prompt'],
     ['a watermark', { model: 'beta-2.7', prompt: 'A heron.', watermark: true }, 'watermark'],
     ['a seed beyond that of the model', { model: 'beta-2.7', prompt: 'A heron.', seed: 2_147_483_648 }, 'seed'],
     [
       'a first frame beside references',
-      { ...WAN, image_with_roles: [{ url: PICTURE, role: 'first_frame' }] },
+      { ...WAN, image_with_roles: [{ url: IMAGE, role: 'first_frame' }] },
       'image_with_roles',
     ],
     ['more seconds than with references', { ...WAN, duration: 11 }, 'duration'],
-    ['a template', { model: 'beta-2.6', image_urls: [PICTURE], template: 'hug' }, 'template'],
-    ['a silent film', { model: 'beta-2.6', prompt: 'A heron.', audio: false }, 'audio'],
+    ['a template', { model: 'beta-2.6', image_urls: [IMAGE], template: 'hug' }, 'template'],
+    ['a silent video', { model: 'beta-2.6', prompt: 'A heron.', audio: false }, 'audio'],
     ['a ratio', { model: 'beta-2.5-preview', prompt: 'A boat.', size: '4:3' }, 'size'],
-    ['several films', { ...VEO, sample_count: 2 }, 'sample_count'],
+    ['several videos', { ...VEO, sample_count: 2 }, 'sample_count'],
     ['five seconds', { ...VEO, duration: 5 }, 'duration'],
-    ['films without persons', { ...VEO, person_generation: 'disallow' }, 'person_generation'],
-    ['padding', { ...VEO, first_frame_image: PICTURE }, 'resize_mode'],
+    ['videos without persons', { ...VEO, person_generation: 'disallow' }, 'person_generation'],
+    ['padding', { ...VEO, first_frame_image: IMAGE }, 'resize_mode'],
     ['4K from a text', { ...VEO, resolution: '4K' }, 'resolution'],
     ['the grade std', { ...KLING, mode: 'std' }, 'mode'],
     ['512p from a text', { ...HAILUO, resolution: '512p' }, 'resolution'],
-    ['a last frame alone', { ...HAILUO, last_frame_image: PICTURE }, 'last_frame_image'],
+    ['a last frame alone', { ...HAILUO, last_frame_image: IMAGE }, 'last_frame_image'],
     ['quick optimisation', { ...HAILUO, fast_pretreatment: true }, 'fast_pretreatment'],
     [
       'a fourth reference',
-      { model: 'eta-image-2.0', prompt: 'A dog.', image_urls: [1, 2, 3, 4].map((n) => `${PICTURE}?${n}`) },
+      { model: 'eta-image-2.0', prompt: 'A dog.', image_urls: [1, 2, 3, 4].map((n) => `${IMAGE}?${n}`) },
       'image_urls',
     ],
-    ['the shape of the reference in 1K', { ...PICTURES, size: 'auto', resolution: '1K' }, 'size'],
-    ['a ratio of pictures', { model: 'iota-1.0-reseller', prompt: 'A dog.', size: '3:2' }, 'size'],
+    ['the shape of the reference in 1K', { ...IMAGES, size: 'auto', resolution: '1K' }, 'size'],
+    ['a ratio of images', { model: 'iota-1.0-reseller', prompt: 'A dog.', size: '3:2' }, 'size'],
   ],
   refusals: [
     ['a rate', falRefusal(429, 'Too many requests'), { kind: 'busy', scope: 'account' }],
@@ -75,7 +75,7 @@ mediaUpstreamContract({
       { kind: 'unfit', reason: 'not_paid' },
     ],
     ['a locked account', falRefusal(403, 'User is locked. Reason: Admin lock.'), { kind: 'unfit' }],
-    ['a wrong key', falRefusal(401, 'No user found for Key ID and Secret'), { kind: 'unfit' }],
+    ['a wrong key', falRefusal(401, 'No user found for Key ID and Secret'), { kind: 'unfit', reason: 'wrong_key' }],
     ['an endpoint that is gone', falRefusal(404, 'Application not found'), { kind: 'unfit', scope: 'model' }],
     ['refused content', falModelError(422, 'content_policy_violation'), { kind: 'refused', reason: 'content_refused' }],
     [
@@ -89,20 +89,20 @@ mediaUpstreamContract({
     ['work in the queue', says('IN_QUEUE'), { state: 'pending' }],
     ['work under way', says('IN_PROGRESS'), { state: 'pending' }],
     [
-      'a film',
+      'a video',
       says('COMPLETED'),
       {
         state: 'succeeded',
-        outputs: [{ role: 'output', contentType: 'video/mp4', url: 'https://v3.fal.media/files/film.mp4' }],
+        outputs: [{ role: 'output', contentType: 'video/mp4', url: 'https://v3.fal.media/files/video.mp4' }],
       },
     ],
     [
-      'how long a film is',
-      ends({ body: { video: { url: PICTURE, duration: 6.0 } } }),
+      'how long a video is',
+      ends({ body: { video: { url: IMAGE, duration: 6.0 } } }),
       { state: 'succeeded', outputs: [expect.objectContaining({ seconds: 6 })] },
     ],
     [
-      'an end without a film',
+      'an end without a video',
       ends({ body: { video: null } }),
       { state: 'failed', publicReason: 'The vendor said that it was done but delivered no file.' },
     ],
@@ -147,17 +147,17 @@ mediaUpstreamContract({
       { state: 'failed', publicReason: 'The vendor no longer knows the work.' },
     ],
     [
-      'pictures in their order',
+      'images in their order',
       says('COMPLETED'),
       {
         state: 'succeeded',
         outputs: [0, 1, 2].map((index) => expect.objectContaining({ url: `https://v3.fal.media/files/${index}.png` })),
       },
-      PICTURES,
+      IMAGES,
     ],
     [
-      'fewer pictures than were ordered, and one that was withheld',
-      ends({ body: { images: [{ url: PICTURE }, { url: PICTURE }], has_nsfw_concepts: [false, true] } }),
+      'fewer images than were ordered, and one that was withheld',
+      ends({ body: { images: [{ url: IMAGE }, { url: IMAGE }], has_nsfw_concepts: [false, true] } }),
       {
         state: 'succeeded',
         outputs: [expect.objectContaining({ contentType: 'image/png' })],
@@ -166,11 +166,11 @@ mediaUpstreamContract({
           expect.objectContaining({ ordinal: 2, code: 'upstream_error' }),
         ],
       },
-      PICTURES,
+      IMAGES,
     ],
     [
-      'nothing but withheld pictures',
-      ends({ body: { images: [{ url: PICTURE }], has_nsfw_concepts: [true] } }),
+      'nothing but withheld images',
+      ends({ body: { images: [{ url: IMAGE }], has_nsfw_concepts: [true] } }),
       { state: 'failed', code: 'content_policy' },
       { model: 'theta-image-turbo', prompt: 'A dog.' },
     ],
@@ -196,26 +196,26 @@ describe('fal', () => {
     ],
     [
       'frames',
-      { ...ORDER, model: 'alpha-2.0-fast', image_urls: [PICTURE] },
+      { ...ORDER, model: 'alpha-2.0-fast', image_urls: [IMAGE] },
       'bytedance/seedance-2.0/fast/image-to-video',
-      { image_url: PICTURE },
+      { image_url: IMAGE },
     ],
     ['5 s of Hailuo, which makes 6', HAILUO, 'fal-ai/minimax/hailuo-02/standard/text-to-video', { duration: '6' }],
     [
       '1080p of Hailuo',
-      { ...HAILUO, resolution: '1080p', first_frame_image: PICTURE },
+      { ...HAILUO, resolution: '1080p', first_frame_image: IMAGE },
       'fal-ai/minimax/hailuo-02/pro/image-to-video',
-      { image_url: PICTURE },
+      { image_url: IMAGE },
     ],
     ['a text for Veo', VEO, 'fal-ai/veo3.1/fast', { duration: '8s', auto_fix: false, generate_audio: false }],
     [
       'frames in 4K',
-      { ...VEO, resolution: '4K', first_frame_image: PICTURE, last_frame_image: PICTURE, resize_mode: 'crop' },
+      { ...VEO, resolution: '4K', first_frame_image: IMAGE, last_frame_image: IMAGE, resize_mode: 'crop' },
       'fal-ai/veo3.1/fast/first-last-frame-to-video',
       { resolution: '4k' },
     ],
     [
-      'a film to continue',
+      'a video to continue',
       { model: 'beta-2.7', video_urls: ['https://media.example.com/c.mp4'] },
       'fal-ai/wan/v2.7/image-to-video',
       { video_url: 'https://media.example.com/c.mp4' },
@@ -233,8 +233,8 @@ describe('fal', () => {
       { audio: true, duration: 5 },
     ],
     [
-      'a group of pictures',
-      PICTURES,
+      'a group of images',
+      IMAGES,
       'fal-ai/bytedance/seedream/v4/edit',
       { max_images: 3, num_images: 1, image_size: { width: 2048, height: 2048 } },
     ],

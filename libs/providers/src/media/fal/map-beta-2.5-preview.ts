@@ -5,7 +5,7 @@ import { refuseLackingOfWan, refusePromptOfWan } from './wan.js';
 
 const RATIOS: readonly string[] = ['16:9', '9:16', '1:1'];
 
-/** Wan 2.5 preview at fal. Its films always have sound. */
+/** Wan 2.5 preview at fal. Its videos always have sound. */
 export const mapBeta25Preview: FalMapping = (order, file) => {
   const asked = order.parameters as JsonObject & Beta25PreviewRequest;
   const image = fileAs(order, 'first_frame', file);

@@ -3,7 +3,7 @@ import { chosenSeed, fileAs, present, refuseIf } from '../http/mapping.js';
 import type { FalMapping } from './fal-mapping.js';
 import { refuseLackingOfWan, refusePromptOfWan } from './wan.js';
 
-/** Wan 2.6 at fal. Its films always have sound. */
+/** Wan 2.6 at fal. Its videos always have sound. */
 export const mapBeta26: FalMapping = (order, file) => {
   const asked = order.parameters as JsonObject & Beta26Request;
   const image = fileAs(order, 'first_frame', file);

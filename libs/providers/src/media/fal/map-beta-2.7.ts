@@ -3,18 +3,18 @@ import { fileAs, present, referencesOf, refuseIf } from '../http/mapping.js';
 import type { FalMapping } from './fal-mapping.js';
 import { refuseLackingOfWan } from './wan.js';
 
-/** Longest film with references, in seconds. */
+/** Longest video with references, in seconds. */
 const MAX_REFERENCE_SECONDS = 10;
 
-/** Wan 2.7 at fal: from a text, from frames, or as the continuation of a film. */
+/** Wan 2.7 at fal: from a text, from frames, or as the continuation of a video. */
 export const mapBeta27: FalMapping = (order, file) => {
   const asked = order.parameters as JsonObject & Beta27Request;
   const first = fileAs(order, 'first_frame', file);
   const last = fileAs(order, 'last_frame', file);
-  const film = referencesOf(order, 'video', file)?.[0];
+  const video = referencesOf(order, 'video', file)?.[0];
   refuseLackingOfWan(asked);
   refuseIf(
-    last !== undefined && first === undefined && film === undefined,
+    last !== undefined && first === undefined && video === undefined,
     'image_with_roles',
     'image_with_roles needs a first_frame beside the last_frame here.',
   );
@@ -29,7 +29,7 @@ export const mapBeta27: FalMapping = (order, file) => {
   });
   if (order.mode === 'text-to-video')
     return { endpoint: 'text-to-video', input: { ...input, aspect_ratio: asked.size } };
-  const frames = { image_url: first, end_image_url: last, video_url: film };
+  const frames = { image_url: first, end_image_url: last, video_url: video };
   return { endpoint: 'image-to-video', input: present({ ...input, ...frames }) };
 };
 

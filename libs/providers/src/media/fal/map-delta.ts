@@ -16,7 +16,7 @@ export const mapDelta: FalMapping = (order, file) => {
     negative_prompt: asked.negative_prompt ?? '',
   };
   if (first === undefined) return { endpoint: 'text-to-video', input: { ...input, aspect_ratio: asked.aspect_ratio } };
-  // The ratio follows the picture, as the family says.
+  // The ratio follows the image, as the family says.
   const frames = { start_image_url: first, end_image_url: fileAs(order, 'last_frame', file) };
   return { endpoint: 'image-to-video', input: present({ ...input, ...frames }) };
 };

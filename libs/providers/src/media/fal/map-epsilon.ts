@@ -26,7 +26,7 @@ export const mapEpsilon: FalMapping = (order, file) => {
       prompt: asked.prompt,
       prompt_optimizer: asked.prompt_optimizer,
       duration: grade === 'standard' ? String(asked.duration === 5 ? 6 : asked.duration) : undefined,
-      // Only Hailuo 02 takes it, from pictures.
+      // Only Hailuo 02 takes it, from images.
       resolution:
         asked.model === 'epsilon-02' && grade === 'standard' && first !== undefined
           ? asked.resolution.toUpperCase()

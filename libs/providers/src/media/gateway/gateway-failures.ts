@@ -1,4 +1,4 @@
-import { isJsonObject, MEDIA_REASONS, type MediaFailure, type MediaReason, type OperationState } from '#contracts';
+import { failedBecause, isJsonObject, type MediaFailure, type MediaReason, type OperationState } from '#contracts';
 import { failureBy, type FailureRule } from '../http/failure-rules.js';
 import type { VendorReply, Verb } from '../http/media-codec.js';
 
@@ -54,7 +54,4 @@ const REASONS: Readonly<Record<string, MediaReason>> = {
 };
 
 /** How a task that the other gateway gave up looks here. */
-export function failedTask(code: unknown): OperationState {
-  const { code: ours, sentence } = MEDIA_REASONS[REASONS[String(code)] ?? 'work_failed'];
-  return { state: 'failed', code: ours, publicReason: sentence };
-}
+export const failedTask = (code: unknown): OperationState => failedBecause(REASONS[String(code)] ?? 'work_failed');

@@ -58,6 +58,7 @@ export const gatewayCodec: MediaCodec = {
     return { kind: 'operation', operation: { taskId, medium: order.medium, count: order.output.count } };
   },
 
+  nameOf: ({ taskId }) => taskId as string,
   writeCheck: (operation) => ({ method: 'GET', path: taskPath(operation) }),
   readCheck: (body, operation) => stateOf(viewIn(body), operation),
   readFailure: readGatewayFailure,

@@ -16,7 +16,7 @@ mediaUpstreamContract({
   alwaysSent: {},
   elsewhere: {
     30: 'states: an end without a file',
-    31: 'states: a film with its last frame',
+    31: 'states: a video with its last frame',
     32: 'the other gateway delivers what was ordered',
   },
   withFiles: {
@@ -34,7 +34,7 @@ mediaUpstreamContract({
     ],
     ['an overload', gatewayRefusal(503, 'overloaded'), { kind: 'unavailable' }],
     ['the same order under way', gatewayRefusal(409, 'idempotency_in_flight'), { kind: 'ambiguous' }],
-    ['a wrong key', gatewayRefusal(401, 'invalid_api_key'), { kind: 'unfit' }],
+    ['a wrong key', gatewayRefusal(401, 'invalid_api_key'), { kind: 'unfit', reason: 'wrong_key' }],
     ['an empty balance', gatewayRefusal(402, 'insufficient_balance'), { kind: 'unfit', reason: 'not_paid' }],
     ['a model that is not sold', gatewayRefusal(404, 'model_not_found'), { kind: 'unfit', scope: 'model' }],
     ['what it cannot make', gatewayRefusal(400, 'unsupported_parameter', '', 'tools'), { kind: 'unsupported' }],
@@ -45,7 +45,7 @@ mediaUpstreamContract({
     ['waiting work', says({ status: 'submitted', result: null }), { state: 'pending' }],
     ['work under way', says({ status: 'in_progress', progress: 100 }), { state: 'pending', progressPercent: 99 }],
     [
-      'a film, its length and the end of its link',
+      'a video, its length and the end of its link',
       says({}),
       {
         state: 'succeeded',
@@ -61,13 +61,13 @@ mediaUpstreamContract({
       },
     ],
     [
-      'a film with its last frame when that was ordered',
+      'a video with its last frame when that was ordered',
       says({}),
       { outputs: [expect.objectContaining({ role: 'output' }), expect.objectContaining({ role: 'last_frame' })] },
       { ...ORDER, return_last_frame: true },
     ],
     [
-      'fewer pictures than were ordered',
+      'fewer images than were ordered',
       says({ result: { images: [{ url: 'https://gateway.example.com/1', content_type: 'image/png' }] } }),
       { state: 'succeeded', missing: [expect.objectContaining({ ordinal: 1 })] },
       { model: 'eta-image-2.0', prompt: 'two herons', n: 2 },

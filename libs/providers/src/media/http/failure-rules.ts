@@ -35,7 +35,9 @@ const COMMON: readonly FailureRule[] = [
   { when: ({ status }) => status === 429, kind: 'busy', reason: 'busy' },
   { when: ({ status }) => status >= 500, kind: 'unavailable', reason: 'away' },
   { when: ({ status }) => status === 402, kind: 'unfit', reason: 'not_paid' },
-  { when: ({ status }) => status === 401 || status === 403, kind: 'unfit', reason: 'not_served' },
+  // No order can make a key wrong, so this closes the upstream for everybody at once; 403 may mean one account's files or words.
+  { when: ({ status }) => status === 401, kind: 'unfit', reason: 'wrong_key' },
+  { when: ({ status }) => status === 403, kind: 'unfit', reason: 'not_served' },
   // A question that was refused says nothing about the work.
   { when: ({ verb }) => verb !== 'start', kind: 'unavailable', reason: 'away' },
   { when: ({ status }) => status === 404, kind: 'unfit', reason: 'not_served', scope: 'model' },

@@ -21,9 +21,10 @@ import type { ServedModel } from '../served-models.js';
 import { AuthorizedHttp } from './authorized-http.js';
 import { asFailure, failedStart, unverified } from './call-failures.js';
 import { keyCredentials } from './credentials.js';
+import type { InlineFiles } from './inline-files.js';
 import { NotMakeable, type ReadWork, type VendorReply, type VendorRequest, type Verb } from './media-codec.js';
 import { withCallback } from './callback-field.js';
-import { soundStart, soundState } from './sound-outputs.js';
+import { fetchableStart, fetchableState } from './fetchable-outputs.js';
 import { addressAtPlan, handedFiles } from './reference-forms.js';
 import { ToldOnce } from './told-once.js';
 import { VendorFiles } from './vendor-files.js';
@@ -121,7 +122,7 @@ export class HttpMediaUpstream implements MediaUpstream {
       const started = this.exchanges.read(reply, (body) => codec.readStart(body, order), call);
       if (started === undefined)
         throw new MediaFailure('ambiguous', 'unanswered', { vendor: { status: reply.status } });
-      return soundStart(started, codec);
+      return fetchableStart(started, codec);
     });
   }
 
@@ -131,13 +132,23 @@ export class HttpMediaUpstream implements MediaUpstream {
       try {
         const request = codec.writeCheck?.(operation);
         if (!request) throw new MediaFailure('refused', 'work_lost');
-        return await this.work(request, 'check', (body) => codec.readCheck?.(body, operation), call);
+        const read: ReadWork = (body) => codec.readCheck?.(body, operation);
+        return await this.work(request, 'check', read, call, this.files.inlineFiles(call.spool, operation));
       } catch (error) {
         // The vendor does not know the work any more, or says for good that it is not to be had.
         if (!(error instanceof MediaFailure) || error.kind !== 'refused') throw error;
         return { state: 'failed', code: error.code, publicReason: error.publicReason };
       }
     });
+  }
+
+  mayKeep(operation: Operation): number {
+    const { traits, inlineFiles } = this.parts.codec;
+    return traits.checksBring === undefined ? 0 : (inlineFiles?.count(operation) ?? 0);
+  }
+
+  nameOf(operation: Operation): string | undefined {
+    return this.parts.codec.nameOf?.(operation);
   }
 
   async refresh(operation: Operation, call: VendorCall): Promise<readonly ProviderOutput[]> {
@@ -177,12 +188,18 @@ export class HttpMediaUpstream implements MediaUpstream {
   }
 
   /** What became of taken work, by one question or by two. @throws MediaFailure */
-  private async work(request: VendorRequest, verb: Verb, read: ReadWork, call: VendorCall): Promise<OperationState> {
-    const reply = await this.asked(request, verb, call);
+  private async work(
+    request: VendorRequest,
+    verb: Verb,
+    read: ReadWork,
+    call: VendorCall,
+    files?: InlineFiles,
+  ): Promise<OperationState> {
+    const reply = await this.asked(request, verb, call, files);
     const state = this.exchanges.read(reply, read, call);
     if (state === undefined) throw new MediaFailure('unavailable', 'away', { vendor: { status: reply.status } });
     if (state.state === 'elsewhere') return this.work(state.request, 'result', state.read, call);
-    if (state.state !== 'strange') return soundState(state, this.parts.codec);
+    if (state.state !== 'strange') return fetchableState(state, this.parts.codec);
     this.told.strangeState(state.word);
     return { state: 'pending' };
   }
@@ -212,9 +229,8 @@ export class HttpMediaUpstream implements MediaUpstream {
   }
 
   /** The reply to a question, which may be put again. @throws MediaFailure */
-  private async asked(request: VendorRequest, verb: Verb, call: VendorCall): Promise<VendorReply> {
+  private async asked(request: VendorRequest, verb: Verb, call: VendorCall, files?: InlineFiles): Promise<VendorReply> {
     const { codec } = this.parts;
-    const files = verb === 'check' ? this.files.inlineFiles(call.spool) : undefined;
     const limits = { timeoutMs: codec.traits.checkTimeoutMs, fresh: false, files };
     const reply = await this.exchanges.send(request, call, limits).catch((error: unknown) => {
       throw asFailure(error, call.signal);

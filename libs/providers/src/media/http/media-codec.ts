@@ -109,6 +109,8 @@ export interface MediaCodec {
   writeStart(order: PlannedOrder, ticket: Ticket, file: FileAddress): VendorRequest;
   /** @throws MediaFailure for a refusal inside a reply of status 200. */
   readStart(body: JsonObject, order: MediaOrder): Started | undefined;
+  /** What the vendor calls the work, different for all orders of an account. Present with `writeCheck`. */
+  nameOf?(operation: Operation): string;
   /** Absent, with `readCheck`, for protocols that answer the files at once. */
   writeCheck?(operation: Operation): VendorRequest;
   readCheck?(body: JsonObject, operation: Operation): ReadState | undefined;
@@ -127,8 +129,8 @@ export interface MediaCodec {
   /** Whether a refusal of a find says that there is no such work. */
   isNotThere?(reply: VendorReply): boolean;
 
-  /** The name of the fields of a reply to a check whose text is a finished file in base64. */
-  readonly inlineFiles?: string;
+  /** The name of the fields of a reply to a check whose text is a finished file in base64, and how many were ordered. */
+  readonly inlineFiles?: { readonly field: string; count(operation: Operation): number };
   /** Where a finished file is fetched with the credentials; undefined when it is not to be had so. */
   fileAddress?(url: string): string | undefined;
 

@@ -1,16 +1,5 @@
-import { type MeasuredReference, MediaFailure, type MediaFormat, type MediaOrder, type VendorCall } from '#contracts';
+import { CONTENT_TYPES, type MeasuredReference, MediaFailure, type MediaOrder, type VendorCall } from '#contracts';
 import { type FileAddress, NotMakeable, type PlannedReference, type ReferenceForm } from './media-codec.js';
-
-const CONTENT_TYPES: Readonly<Record<MediaFormat, string>> = {
-  png: 'image/png',
-  jpeg: 'image/jpeg',
-  webp: 'image/webp',
-  gif: 'image/gif',
-  mp4: 'video/mp4',
-  mov: 'video/quicktime',
-  wav: 'audio/wav',
-  mp3: 'audio/mpeg',
-};
 
 type FormOf = (reference: PlannedReference) => ReferenceForm;
 

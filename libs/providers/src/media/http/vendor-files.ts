@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { type ProviderOutput, type ResultSpool, type VendorCall } from '#contracts';
+import { type Operation, type ProviderOutput, type ResultSpool, type VendorCall } from '#contracts';
 import { RemoteStatus, type SafeFetcher } from '#platform';
 import type { Credentials } from './credentials.js';
 import type { InlineFiles } from './inline-files.js';
@@ -7,6 +7,12 @@ import type { MediaCodec } from './media-codec.js';
 
 /** The longest download, in milliseconds; whoever asks for it bounds it further. */
 const DOWNLOAD_MS = 30 * 60_000;
+
+/** What nobody ordered is read to its end, so that the rest of the reply is, and kept nowhere. */
+async function dropped(bytes: Readable): Promise<string> {
+  for await (const _chunk of bytes) continue;
+  return '';
+}
 
 /** Finished files that are no links: in replies, or in a store that wants the vendor's credentials. */
 export class VendorFiles {
@@ -23,15 +29,17 @@ export class VendorFiles {
   }
 
   /** What becomes of the files in the reply to one check: one file at a time, whichever check it belongs to. */
-  inlineFiles(spool: ResultSpool): InlineFiles | undefined {
-    const { inlineFiles: field } = this.codec;
-    if (field === undefined) return undefined;
+  inlineFiles(spool: ResultSpool, operation: Operation): InlineFiles | undefined {
+    const { inlineFiles } = this.codec;
+    if (inlineFiles === undefined) return undefined;
+    const ordered = inlineFiles.count(operation);
     let ordinal = 0;
     return {
-      field,
+      field: inlineFiles.field,
       keep: (bytes) => {
         const place = ordinal;
         ordinal += 1;
+        if (place >= ordered) return dropped(bytes);
         const kept = this.keeping.then(() => spool.keep(place, bytes));
         this.keeping = kept.catch(() => undefined);
         return kept;

@@ -1,8 +1,7 @@
 import {
+  failedBecause,
   isJsonObject,
   type JsonObject,
-  MEDIA_REASONS,
-  type MediaReason,
   type Operation,
   type OperationState,
   type PlannedOrder,
@@ -19,12 +18,12 @@ import { mapDelta } from './map-delta.js';
 
 /** A task is asked about under the path that it was ordered at. */
 const FROM_TEXT = '/v1/videos/text2video';
-const FROM_PICTURES = '/v1/videos/image2video';
+const FROM_IMAGES = '/v1/videos/image2video';
 const LINK_LIFE_MS = 30 * 24 * 60 * 60_000;
 
-const pathOf = ({ references }: PlannedOrder): string => (references.length > 0 ? FROM_PICTURES : FROM_TEXT);
+const pathOf = ({ references }: PlannedOrder): string => (references.length > 0 ? FROM_IMAGES : FROM_TEXT);
 
-/** Films of Kling (vendors.md 8). */
+/** Videos of Kling (vendors.md 8). */
 export const klingCodec: MediaCodec = {
   protocol: 'kling',
   traits: {
@@ -57,6 +56,7 @@ export const klingCodec: MediaCodec = {
     return started(data, pathOf(order), order.output.watermark);
   },
 
+  nameOf: ({ id }) => id as string,
   writeCheck: ({ path, id }) => question(path as string, id as string),
   readCheck: (body, operation) => stateOf(dataIn(body, 'check'), operation),
   readFailure: readKlingFailure,
@@ -104,15 +104,10 @@ function stateOf(data: JsonObject | undefined, operation: Operation): ReadState 
     case 'succeed':
       return delivered(data, operation);
     case 'failed':
-      return failed(klingFailureReason(typeof sentence === 'string' ? sentence : ''));
+      return failedBecause(klingFailureReason(typeof sentence === 'string' ? sentence : ''));
     default:
       return typeof status === 'string' ? { state: 'strange', word: status } : undefined;
   }
-}
-
-function failed(reason: MediaReason): OperationState {
-  const { code, sentence } = MEDIA_REASONS[reason];
-  return { state: 'failed', code, publicReason: sentence };
 }
 
 function delivered(
@@ -121,7 +116,7 @@ function delivered(
 ): OperationState {
   const videos = isJsonObject(result) && Array.isArray(result['videos']) ? result['videos'] : [];
   const outputs = videos.flatMap((video): ProviderOutput[] => {
-    // Where a label was ordered, only the film that carries it is handed over.
+    // Where a label was ordered, only the video that carries it is handed over.
     const url = isJsonObject(video) ? video[watermark === true ? 'watermark_url' : 'url'] : undefined;
     if (!isJsonObject(video) || typeof url !== 'string' || url === '') return [];
     const seconds = Number(video['duration']);
@@ -135,7 +130,7 @@ function delivered(
       },
     ];
   });
-  return outputs.length > 0 ? { state: 'succeeded', outputs } : failed('nothing_delivered');
+  return outputs.length > 0 ? { state: 'succeeded', outputs } : failedBecause('nothing_delivered');
 }
 
 /** What was taken from the resource package, in its units: a decimal number in a text. */

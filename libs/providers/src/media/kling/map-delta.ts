@@ -16,7 +16,7 @@ export function mapDelta(order: PlannedOrder, model: string, file: FileAddress):
     ...(avoided !== undefined && { negative_prompt: avoided }),
     mode: asked.mode,
     duration: String(asked.duration),
-    // The shape follows a picture; sound belongs to the grade pro, and silence is the vendor's default.
+    // The shape follows an image; sound belongs to the grade pro, and silence is the vendor's default.
     ...(first === undefined && { aspect_ratio: asked.aspect_ratio }),
     ...(first !== undefined && { image: first }),
     ...(last !== undefined && { image_tail: last }),

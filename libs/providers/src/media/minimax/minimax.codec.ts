@@ -1,8 +1,7 @@
 import {
+  failedBecause,
   isJsonObject,
   type JsonObject,
-  MEDIA_REASONS,
-  type MediaReason,
   type OperationState,
   type Started,
   type Verified,
@@ -22,7 +21,7 @@ import {
 const MAX_CHALLENGE = 1_000;
 const QUERY = '/v1/query/video_generation?task_id=';
 
-/** Films of MiniMax Hailuo: order, question, and a second question for the file (vendors.md 9). */
+/** Videos of MiniMax Hailuo: order, question, and a second question for the file (vendors.md 9). */
 export const minimaxCodec: MediaCodec = {
   protocol: 'minimax',
   traits: {
@@ -31,7 +30,7 @@ export const minimaxCodec: MediaCodec = {
     repeatStart: 'unknown',
     startTimeoutMs: 60_000,
     findableAfterMs: 0,
-    // A film of 6 s takes minutes.
+    // A video of 6 s takes minutes.
     firstCheckMs: 30_000,
     checkEveryMs: 10_000,
     checkTimeoutMs: 10_000,
@@ -59,6 +58,7 @@ export const minimaxCodec: MediaCodec = {
   }),
   readStart,
 
+  nameOf: ({ id }) => id as string,
   writeCheck: ({ id }) => ({ method: 'GET', path: QUERY + encodeURIComponent(id as string) }),
   readCheck: stateOf,
   readFailure: readMinimaxFailure,
@@ -79,7 +79,7 @@ function readStart(body: JsonObject): Started | undefined {
 function stateOf(body: JsonObject): ReadState | undefined {
   const { status } = body;
   // Why it failed stands where a refused question would say so.
-  if (status === 'Fail') return failed(minimaxFailureReason(body));
+  if (status === 'Fail') return failedBecause(minimaxFailureReason(body));
   const failure = failureInside(body, 'check');
   if (failure) throw failure;
   switch (status) {
@@ -94,10 +94,10 @@ function stateOf(body: JsonObject): ReadState | undefined {
   }
 }
 
-/** The film is a file, whose link has to be asked for. */
+/** The video is a file, whose link has to be asked for. */
 function filed(body: JsonObject): ReadState {
   const file = vendorId(body['file_id']);
-  if (file === undefined) return failed('nothing_delivered');
+  if (file === undefined) return failedBecause('nothing_delivered');
   const request = { method: 'GET', path: `/v1/files/retrieve?file_id=${encodeURIComponent(file)}` } as const;
   return { state: 'elsewhere', request, read: delivered };
 }
@@ -107,13 +107,8 @@ function delivered(body: JsonObject): OperationState {
   if (failure) throw failure;
   const file = isJsonObject(body['file']) ? body['file'] : {};
   const url = file['download_url'];
-  if (typeof url !== 'string' || url === '') return failed('nothing_delivered');
+  if (typeof url !== 'string' || url === '') return failedBecause('nothing_delivered');
   return { state: 'succeeded', outputs: [{ role: 'output', contentType: 'video/mp4', url }] };
-}
-
-function failed(reason: MediaReason): OperationState {
-  const { code, sentence } = MEDIA_REASONS[reason];
-  return { state: 'failed', code, publicReason: sentence };
 }
 
 function verified({ status, body }: VendorReply): Verified | undefined {

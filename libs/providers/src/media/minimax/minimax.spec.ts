@@ -25,10 +25,10 @@ mediaUpstreamContract({
   order: ORDER,
   alwaysSent: { prompt_optimizer: true, aigc_watermark: false },
   elsewhere: {
-    28: 'an order makes one film',
-    29: 'an order makes one film',
+    28: 'an order makes one video',
+    29: 'an order makes one video',
     31: 'no model of it delivers a last frame',
-    32: 'the label is in the one film that it makes',
+    32: 'the label is in the one video that it makes',
   },
   withFiles: FRAMES,
   lacks: [
@@ -66,7 +66,7 @@ mediaUpstreamContract({
     ['waiting work', says({ status: 'Queueing' }), { state: 'pending' }],
     ['work under way', says({ status: 'Processing' }), { state: 'pending' }],
     [
-      'a film',
+      'a video',
       says({}),
       {
         state: 'succeeded',
@@ -88,7 +88,7 @@ mediaUpstreamContract({
       files(minimaxRefusal(2013)),
       { state: 'failed', publicReason: 'The vendor no longer knows the work.' },
     ],
-    ['a withheld film', failsWith(1027), { state: 'failed', code: 'content_policy' }],
+    ['a withheld video', failsWith(1027), { state: 'failed', code: 'content_policy' }],
     ['a refused prompt', failsWith(1026), { state: 'failed', code: 'content_policy' }],
     ['a failure', failsWith(0), { state: 'failed', code: 'upstream_error' }],
   ],
@@ -107,7 +107,7 @@ describe('minimax', () => {
     ['5 s', ORDER, { duration: 6, resolution: '768P' }],
     ['10 s', { ...ORDER, duration: 10 }, { duration: 10 }],
     [
-      'a film in small from a frame',
+      'a video in small from a frame',
       { ...ORDER, resolution: '512p', first_frame_image: FIRST },
       { resolution: '512P' },
     ],

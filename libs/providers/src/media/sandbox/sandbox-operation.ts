@@ -7,7 +7,7 @@ import {
   ProviderError,
   type ProviderOutput,
 } from '#contracts';
-import type { FilmDescription, RenderRequest, SceneDescription } from '#sandbox-media';
+import type { VideoDescription, RenderRequest, SceneDescription } from '#sandbox-media';
 import { type PixelSize, resolveOutputSize } from './output-size.js';
 import { readPromptDirectives, type SandboxFailure } from './prompt-directives.js';
 
@@ -22,31 +22,34 @@ export type SandboxOperation = {
   readonly delivered: number;
   /** The first output; the others differ in `index`. */
   readonly scene: SceneDescription;
-  /** Null for pictures. */
-  readonly film: FilmDescription | null;
+  /** Null for images. */
+  readonly video: VideoDescription | null;
   readonly lastFrame: boolean;
 };
 
-/** Parameters that a picture shows in another place, or that say nothing about the wish. */
+/** Parameters that an image shows in another place, or that say nothing about the wish. */
 const SHOWN_ELSEWHERE = new Set(['model', 'prompt', 'seed', 'n', 'watermark']);
 const MAX_FACT_CHARACTERS = 200;
 /** The longest side of H.264 level 5.2: 543 macroblocks (ITU-T H.264, A.3.1). */
-const MAX_FILM_SIDE_PIXELS = 8_688;
+const MAX_VIDEO_SIDE_PIXELS = 8_688;
 const URL_SCHEME = 'sandbox:';
+/** How the first releases wrote what rows still hold. */
+type OlderNames = { readonly film?: VideoDescription | null };
+const OLDER_KINDS: Readonly<Record<string, RenderRequest['kind']>> = { picture: 'image', film: 'video' };
 
 /**
  * Turns an order into an operation.
  *
  * @param pretendedWorkMs how long the work takes unless a test word says otherwise.
  * @throws RangeError when the output is to be shaped like a reference that was not measured.
- * @throws ProviderError `final`, `invalid_media` when a film shaped like its reference would be too long and thin.
+ * @throws ProviderError `final`, `invalid_media` when a video shaped like its reference would be too long and thin.
  */
 export function describeOperation(order: MediaOrder, startedAtMs: number, pretendedWorkMs: number): SandboxOperation {
   const { output, parameters, references } = order;
   const prompt = promptOf(order);
   const words = readPromptDirectives(prompt);
   const size = resolveOutputSize(output.size, references);
-  if (output.medium === 'video') refuseImpossibleFilm(size);
+  if (output.medium === 'video') refuseImpossibleVideo(size);
   const delivered = Math.min(output.count, words.deliverAtMost ?? output.count);
   return {
     provider: 'sandbox',
@@ -64,7 +67,7 @@ export function describeOperation(order: MediaOrder, startedAtMs: number, preten
       watermark: output.watermark,
       facts: [order.mode, ...references.map(describeReference), ...describeParameters(parameters)],
     },
-    film:
+    video:
       output.medium === 'image'
         ? null
         : {
@@ -75,10 +78,10 @@ export function describeOperation(order: MediaOrder, startedAtMs: number, preten
   };
 }
 
-function refuseImpossibleFilm({ width, height }: PixelSize): void {
-  if (Math.max(width, height) <= MAX_FILM_SIDE_PIXELS) return;
-  const rule = `a side is at most ${MAX_FILM_SIDE_PIXELS} pixels. Use a reference that is closer to a square.`;
-  throw new ProviderError('final', `A film of ${width}x${height} pixels cannot be made: ${rule}`, {
+function refuseImpossibleVideo({ width, height }: PixelSize): void {
+  if (Math.max(width, height) <= MAX_VIDEO_SIDE_PIXELS) return;
+  const rule = `a side is at most ${MAX_VIDEO_SIDE_PIXELS} pixels. Use a reference that is closer to a square.`;
+  throw new ProviderError('final', `A video of ${width}x${height} pixels cannot be made: ${rule}`, {
     code: 'invalid_media',
   });
 }
@@ -86,15 +89,16 @@ function refuseImpossibleFilm({ width, height }: PixelSize): void {
 /** @throws ProviderError `final` when the operation was not made by the sandbox. */
 export function readOperation(operation: Operation): SandboxOperation {
   if (operation['provider'] !== 'sandbox') throw new ProviderError('final', 'The operation is not one of the sandbox.');
-  return operation as SandboxOperation;
+  const { film, ...written } = operation as SandboxOperation & OlderNames;
+  return film === undefined ? written : { ...written, video: film };
 }
 
 /** The files of a finished operation, each with an address from which alone it can be rendered. */
-export function outputsOf({ scene, film, lastFrame, delivered }: SandboxOperation): ProviderOutput[] {
+export function outputsOf({ scene, video, lastFrame, delivered }: SandboxOperation): ProviderOutput[] {
   return Array.from({ length: delivered }, (_, index) => ({ ...scene, index })).flatMap((scene) => {
-    if (!film) return [providerOutput('output', 'image/png', { kind: 'picture', scene })];
-    const outputs = [providerOutput('output', 'video/mp4', { kind: 'film', scene, film })];
-    if (lastFrame) outputs.push(providerOutput('last_frame', 'image/png', { kind: 'last_frame', scene, film }));
+    if (!video) return [providerOutput('output', 'image/png', { kind: 'image', scene })];
+    const outputs = [providerOutput('output', 'video/mp4', { kind: 'video', scene, video })];
+    if (lastFrame) outputs.push(providerOutput('last_frame', 'image/png', { kind: 'last_frame', scene, video }));
     return outputs;
   });
 }
@@ -102,7 +106,10 @@ export function outputsOf({ scene, film, lastFrame, delivered }: SandboxOperatio
 /** @throws ProviderError `final` when the output was not made by the sandbox. */
 export function readOutput({ url }: ProviderOutput): RenderRequest {
   if (!url.startsWith(URL_SCHEME)) throw new ProviderError('final', 'The output is not one of the sandbox.');
-  return JSON.parse(Buffer.from(url.slice(URL_SCHEME.length), 'base64url').toString('utf8')) as RenderRequest;
+  const text = Buffer.from(url.slice(URL_SCHEME.length), 'base64url').toString('utf8');
+  const { film, ...written } = JSON.parse(text) as RenderRequest & OlderNames;
+  const kind = OLDER_KINDS[written.kind as string] ?? written.kind;
+  return { ...written, kind, ...(film ? { video: film } : {}) } as RenderRequest;
 }
 
 /** The prompt of an order, which is optional where images lead. */
@@ -122,7 +129,7 @@ function seedOf({ parameters, taskId }: MediaOrder): number {
   return createHash('sha256').update(taskId).digest().readUInt32BE();
 }
 
-/** A given soundtrack sounds as long as it is, at most to the film's end; what is missing stays silent (D2 4.6). */
+/** A given soundtrack sounds as long as it is, at most to the video's end; what is missing stays silent (D2 4.6). */
 function audibleSeconds(durationSeconds: number, references: readonly MeasuredReference[]): number {
   const soundtrack = references.find(({ role }) => role === 'soundtrack');
   return Math.min(durationSeconds, soundtrack?.durationSeconds ?? durationSeconds);

@@ -2,6 +2,7 @@ import { buffer } from 'node:stream/consumers';
 import type { MeasuredReference, MediaOrder, OperationState, OutputPlan, ProviderOutput } from '#contracts';
 import { readPng, readTracks } from '#sandbox-media';
 import { providerContract } from '../provider-contract.js';
+import { outputsOf, readOperation, readOutput } from './sandbox-operation.js';
 import { SandboxConfig } from './sandbox.config.js';
 import { SandboxProvider } from './sandbox.provider.js';
 
@@ -81,12 +82,12 @@ providerContract({
 });
 
 describe('the sandbox makes what was ordered', () => {
-  it('renders a picture of the exact size', async () => {
+  it('renders an image of the exact size', async () => {
     const [file = Buffer.of()] = await sandbox().files(orderOf(IMAGE));
     expect(readPng(file)).toMatchObject({ width: 2048, height: 1152 });
   });
 
-  it('renders a film of the exact size and length, with sound', async () => {
+  it('renders a video of the exact size and length, with sound', async () => {
     const [file = Buffer.of()] = await sandbox().files(orderOf(VIDEO));
     expect(readTracks(file)).toMatchObject([
       { kind: 'vide', width: 832, height: 480, shownSeconds: 5 },
@@ -94,12 +95,12 @@ describe('the sandbox makes what was ordered', () => {
     ]);
   });
 
-  it('renders a silent film without an audio track', async () => {
+  it('renders a silent video without an audio track', async () => {
     const [file = Buffer.of()] = await sandbox().files(orderOf({ ...VIDEO, audio: false }));
     expect(readTracks(file)).toHaveLength(1);
   });
 
-  it('adds the last frame as a picture when it was ordered', async () => {
+  it('adds the last frame as an image when it was ordered', async () => {
     const order = orderOf({ ...VIDEO, lastFrame: true });
     const { deliver, files } = sandbox();
     expect(await deliver(order)).toMatchObject([
@@ -128,11 +129,11 @@ describe('the sandbox makes what was ordered', () => {
     });
   });
 
-  it('plays a soundtrack shorter than the film to its end, then silence', async () => {
+  it('plays a soundtrack shorter than the video to its end, then silence', async () => {
     const soundtrack = { param: 'audio_url', medium: 'audio', role: 'soundtrack', source: '', format: 'wav' } as const;
     const references = [{ ...soundtrack, bytes: 9, durationSeconds: 3 }];
     const operation = await sandbox().provider.start(orderOf(VIDEO, '', { references }), signal);
-    expect(operation).toMatchObject({ film: { durationSeconds: 5, audibleSeconds: 3 } });
+    expect(operation).toMatchObject({ video: { durationSeconds: 5, audibleSeconds: 3 } });
   });
 
   it('gives the same bytes for the same request and seed, whatever the task', async () => {
@@ -211,6 +212,46 @@ describe('the sandbox pretends to work', () => {
   });
 });
 
+describe('the sandbox goes on with what older releases began', () => {
+  const scene = {
+    model: 'm',
+    prompt: 'p',
+    seed: 1,
+    index: 0,
+    count: 1,
+    width: 64,
+    height: 64,
+    watermark: false,
+    facts: [],
+  };
+  const older = (request: object): ProviderOutput => ({
+    role: 'output',
+    contentType: 'image/png',
+    url: `sandbox:${Buffer.from(JSON.stringify(request)).toString('base64url')}`,
+  });
+
+  it('an operation whose row says `film`', () => {
+    const begun = {
+      provider: 'sandbox',
+      startedAtMs: 0,
+      workMs: 0,
+      failure: null,
+      delivered: 1,
+      scene,
+      lastFrame: false,
+    };
+    const film = { durationSeconds: 1, audibleSeconds: null };
+    expect(outputsOf(readOperation({ ...begun, film }))).toEqual(outputsOf(readOperation({ ...begun, video: film })));
+    expect(outputsOf(readOperation({ ...begun, film: null }))).toMatchObject([{ contentType: 'image/png' }]);
+  });
+
+  it('an output whose address says `picture` or `film`', () => {
+    const film = { durationSeconds: 1, audibleSeconds: null };
+    expect(readOutput(older({ kind: 'picture', scene }))).toEqual({ kind: 'image', scene });
+    expect(readOutput(older({ kind: 'film', scene, film }))).toEqual({ kind: 'video', scene, video: film });
+  });
+});
+
 describe('the sandbox refuses what is not its own', () => {
   it('an operation of another vendor', async () => {
     await expect(sandbox().provider.check({ vendorTaskId: '1' }, signal)).rejects.toMatchObject({ kind: 'final' });
@@ -221,7 +262,7 @@ describe('the sandbox refuses what is not its own', () => {
     await expect(sandbox().provider.open(output, signal)).rejects.toMatchObject({ kind: 'final' });
   });
 
-  it('a film so long and thin that no player shows it', async () => {
+  it('a video so long and thin that no player shows it', async () => {
     const size = { kind: 'like-reference', param: PHOTO.param, pixels: 1280 * 720, multipleOf: 2 } as const;
     const thin = orderOf({ ...VIDEO, size }, '', { references: [{ ...PHOTO, width: 9000, height: 30 }] });
     await expect(sandbox().provider.start(thin, signal)).rejects.toMatchObject({

@@ -65,7 +65,7 @@ export class SandboxProvider implements MediaProvider {
     return { state: 'succeeded', outputs: outputsOf(sandboxOperation) };
   }
 
-  /** Renders the file anew on each call; the bytes are always the same. */
+  /** Renders the file again on each call; the bytes are always the same. */
   async open(output: ProviderOutput, signal: AbortSignal): Promise<Readable> {
     const file = await this.renderPool.render(readOutput(output), signal);
     return Readable.from([file], { objectMode: false });

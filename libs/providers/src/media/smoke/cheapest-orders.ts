@@ -7,13 +7,13 @@ export interface CheapOrder {
   readonly cost: VendorCost | undefined;
 }
 
-/** Picture for models that make nothing from a text alone. */
-const PICTURE = 'https://upload.wikimedia.org/wikipedia/commons/thumb/a/a9/Example.jpg/480px-Example.jpg';
-/** Shorter films are not made by every vendor. */
+/** Image for models that make nothing from a text alone. */
+const IMAGE = 'https://upload.wikimedia.org/wikipedia/commons/thumb/a/a9/Example.jpg/480px-Example.jpg';
+/** Shorter videos are not made by every vendor. */
 const LEAST_SECONDS = 4;
 const PROMPT = 'A paper boat on a calm lake.';
 
-/** One small order for each model that an upstream makes from a text, or from a public picture. */
+/** One small order for each model that an upstream makes from a text, or from a public image. */
 export function cheapestOrders({ upstream, models }: ConfiguredMediaUpstream, only?: string): CheapOrder[] {
   return [...(models ?? [])]
     .filter((model) => only === undefined || model === only)
@@ -54,8 +54,8 @@ function bodiesFor(family: ModelFamily, model: string): JsonObject[] {
   const small: JsonObject = { model, prompt: PROMPT, ...(Object.fromEntries(least) as JsonObject) };
   return [
     small,
-    { ...small, image_urls: [PICTURE] },
-    { ...small, first_frame_image: PICTURE },
+    { ...small, image_urls: [IMAGE] },
+    { ...small, first_frame_image: IMAGE },
     { ...family.example, model },
   ];
 }

@@ -8,7 +8,7 @@ import {
   parseMicros,
   type VendorCall,
 } from '#contracts';
-import { ConfigError, type Environment } from '#platform';
+import { ConfigError, type Environment, type SafeFetcher } from '#platform';
 import { TextConfig } from '../../text/text.config.js';
 import type { Exchange } from '../http/vendor-exchanges.js';
 import { type ConfiguredMediaUpstream, openMediaUpstreams } from '../open-media-upstreams.js';
@@ -37,12 +37,14 @@ export interface SmokeReport {
 /** What tests replace. */
 export interface SmokeTools {
   readonly wait: (ms: number) => Promise<unknown>;
+  /** Reaches tokens and buckets; closed when all is done. Absent: only public addresses are reached. */
+  readonly fetcher?: SafeFetcher;
 }
 
 /** 0: all is well. 1: something failed. 2: the configuration is wrong. */
 export type SmokeExit = 0 | 1 | 2;
 
-/** The longest a film may take, in milliseconds. */
+/** The longest a video may take, in milliseconds. */
 const MOST_MS = 30 * 60_000;
 
 interface Around {
@@ -65,7 +67,10 @@ export async function runSmoke(
   try {
     readFileSync(options.file);
     const text = Object.assign(new TextConfig(), { UPSTREAMS_FILE: options.file });
-    const opened = openMediaUpstreams({ text, onExchange, isReached: true }, environment);
+    const opened = openMediaUpstreams(
+      { text, onExchange, isReached: true, ...(tools.fetcher && { fetcher: tools.fetcher }) },
+      environment,
+    );
     const entry = opened.fromFile?.find(({ id }) => id === options.upstream);
     if (!entry) {
       report.say(`${options.file} has no media upstream "${options.upstream}".`);

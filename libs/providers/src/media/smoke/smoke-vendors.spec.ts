@@ -2,15 +2,18 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { MediaProtocol } from '#contracts';
+import { SafeFetcher } from '#platform';
 import { FakeArkImage } from '../testing/fake-ark-image.js';
 import { FakeArkVideo } from '../testing/fake-ark-video.js';
 import { FakeDashscopeImage } from '../testing/fake-dashscope-image.js';
 import { FakeDashscopeVideo } from '../testing/fake-dashscope-video.js';
 import { FakeFal } from '../testing/fake-fal.js';
 import { FakeGateway } from '../testing/fake-gateway.js';
+import { FakeGoogleTokens } from '../testing/fake-google-tokens.js';
 import { FakeKling } from '../testing/fake-kling.js';
 import { FakeMinimax } from '../testing/fake-minimax.js';
 import { FakeVendor, type FakeProtocol } from '../testing/fake-vendor.js';
+import { FakeVertex } from '../testing/fake-vertex.js';
 import { FakeVidu } from '../testing/fake-vidu.js';
 import { FakeXaiImage } from '../testing/fake-xai-image.js';
 import { makeableModels } from '../served-models.js';
@@ -18,7 +21,6 @@ import { runSmoke } from './run-smoke.js';
 
 type Taking = FakeProtocol & { readonly taken: readonly unknown[] };
 
-/** vertex-veo stands in its own spec, with its tokens and its bucket. */
 const VENDORS: readonly (readonly [MediaProtocol, () => Taking])[] = [
   ['ark-image', () => new FakeArkImage()],
   ['ark-video', () => new FakeArkVideo()],
@@ -38,6 +40,39 @@ describe('npm run smoke with --spend', () => {
     folder = await mkdtemp(join(tmpdir(), 'smoke-'));
   });
   afterAll(() => rm(folder, { recursive: true }));
+
+  it('makes one of each model of vertex-veo, with a token, and shows neither it nor the key', async () => {
+    const vendor = await FakeVendor.start(new FakeVertex());
+    const google = await FakeGoogleTokens.start(vendor.protocol.key);
+    const models = [...makeableModels('vertex-veo').keys()];
+    const costs = { unit: 'USD', ...Object.fromEntries(models.map((model) => [model, 0.01])) };
+    const entry = {
+      id: 'veo',
+      protocol: 'vertex-veo',
+      base_url: vendor.baseUrl,
+      key: google.key,
+      models: 'all',
+      costs,
+    };
+    const file = join(folder, 'vertex-veo.yaml');
+    await writeFile(file, JSON.stringify({ media_upstreams: [entry] }));
+    const lines: string[] = [];
+    const records: unknown[] = [];
+    const report = {
+      say: (line: string) => void lines.push(line),
+      record: (_: string, exchange: unknown) => void records.push(exchange),
+    };
+    const fetcher = new SafeFetcher({ allow: ['127.0.0.0/8'], ports: 'any', maxRedirects: 0 });
+    const options = { file, upstream: 'veo', spend: '100', record: true };
+    const exit = await runSmoke(options, report, {}, { wait: async () => undefined, fetcher });
+    const secrets = [google.key, vendor.protocol.key];
+    await vendor.close();
+    await google.close();
+    expect([exit, lines.filter((line) => line.includes(': done after ')).length]).toEqual([0, models.length]);
+    expect(lines.join('\n')).toContain('file 0: 7 bytes in the reply');
+    const shown = JSON.stringify([lines, records]);
+    for (const secret of secrets) expect(shown).not.toContain(secret);
+  });
 
   it.each(VENDORS)('makes one of each model of %s, and says when each is done', async (protocol, fake) => {
     const vendor = await FakeVendor.start(fake());

@@ -24,9 +24,9 @@ export function callingContract<Protocol extends Protocols>(
     const { open } = upstream;
     const signal = new AbortController().signal;
     const links = [
-      'http://127.0.0.1:1/film.mp4',
+      'http://127.0.0.1:1/video.mp4',
       'https://169.254.169.254/',
-      `${vendor.origin}/film.mp4`,
+      `${vendor.origin}/video.mp4`,
       'file:///etc/passwd',
     ];
     for (const url of open ? links : [])

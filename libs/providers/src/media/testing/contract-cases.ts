@@ -107,7 +107,7 @@ const EXAMPLES: Readonly<Record<number, (expected: ExpectedState) => boolean>> =
   27: ({ progressPercent }) => progressPercent !== undefined,
   28: ({ outputs = [] }) => outputs.filter(({ role }) => role !== 'last_frame').length > 1,
   29: ({ missing = [] }) => missing.length > 0,
-  30: ({ publicReason = '' }) => publicReason === MEDIA_REASONS.nothing_delivered.sentence,
+  30: ({ publicReason = '' }) => publicReason === MEDIA_REASONS.nothing_delivered.publicReason,
   31: ({ outputs = [] }) => outputs.some(({ role }) => role === 'last_frame'),
 };
 

@@ -23,7 +23,7 @@ export function checkingContract<Protocol extends Protocols>(
     });
 
   guarantee('23: tells only our own sentences of failed work', async () => {
-    const known: readonly string[] = Object.values(MEDIA_REASONS).map(({ sentence }) => sentence);
+    const known: readonly string[] = Object.values(MEDIA_REASONS).map(({ publicReason }) => publicReason);
     for (const [, script, , ordered = body] of states) {
       const { running, upstream, vendor } = connected();
       const { operation, call } = await running(ordered);
@@ -57,7 +57,7 @@ function questionsContract<Protocol extends Protocols>(
     const { running, upstream } = connected();
     const { operation, call } = await running(body);
     const state = await upstream.check(unknown(operation), call);
-    expect(state).toMatchObject({ state: 'failed', publicReason: MEDIA_REASONS.work_lost.sentence });
+    expect(state).toMatchObject({ state: 'failed', publicReason: MEDIA_REASONS.work_lost.publicReason });
   });
 
   guarantee.each<Fault>(['garbage', 'html', 'huge', 'cut-early', { status: 500, body: {} }, { status: 401, body: {} }])(

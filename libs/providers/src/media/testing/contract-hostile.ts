@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import {
   isJsonObject,
   type JsonValue,
@@ -44,6 +45,7 @@ export function hostileContract<Protocol extends Protocols>(
   contract: ContractCase<Protocol>,
   connected: () => ConnectedFake<Protocol>,
 ): void {
+  secretsContract(contract, connected);
   guarantee('15: takes an order for taken, refused or unknown, whichever part of the reply is strange', async () => {
     const { replies } = await genuine(contract, connected());
     const [start] = replies;
@@ -90,6 +92,27 @@ export function hostileContract<Protocol extends Protocols>(
     });
 }
 
+function secretsContract<Protocol extends Protocols>(
+  contract: ContractCase<Protocol>,
+  connected: () => ConnectedFake<Protocol>,
+): void {
+  guarantee('10: passes the key on from no part of any reply', async () => {
+    const { key } = connected().vendor.protocol;
+    const { replies, operation } = await genuine(contract, connected());
+    for (const [place, reply] of replies.entries())
+      for (const changed of withSecret(reply, key)) {
+        const { order, call } = connected().prepare(contract.order);
+        const before = replies.slice(1, place);
+        const upstream = answering(connected(), ...(place === 0 ? [] : before), changed);
+        const told = await outcomeOf(() =>
+          place === 0 ? upstream.start(order, call) : upstream.check(operation, call),
+        );
+        const all = [told, told instanceof MediaFailure ? told.vendor : null, call.noted()];
+        expect(inspect(all, { depth: 20 })).not.toContain(key);
+      }
+  });
+}
+
 /** The replies to a start and to one check of it, as the fake gives them. */
 async function genuine<Protocol extends Protocols>(
   { order: body, codec }: ContractCase<Protocol>,
@@ -122,7 +145,7 @@ async function outcomeOf(call: () => Promise<Started | OperationState>): Promise
   return call().catch((error: unknown) => (error instanceof Error ? error : new Error(String(error))));
 }
 
-const SENTENCES: readonly string[] = Object.values(MEDIA_REASONS).map(({ sentence }) => sentence);
+const SENTENCES: readonly string[] = Object.values(MEDIA_REASONS).map(({ publicReason }) => publicReason);
 
 function problemOfFailure(failure: Error, kinds: readonly string[]): string | undefined {
   if (!(failure instanceof MediaFailure)) return `threw ${failure.stack ?? failure.message}`;
@@ -154,18 +177,26 @@ function problemOfOutputs(outputs: readonly ProviderOutput[]): string | undefine
   return outputs.length > 0 && outputs.every(isSound) ? undefined : `delivers ${JSON.stringify(outputs).slice(0, 200)}`;
 }
 
+/** The reply with a secret in the place of each of its parts, in an error, and in its headers. */
+function* withSecret(reply: VendorReply, secret: string): Generator<VendorReply> {
+  for (const body of variants(reply.body, [secret, `https://vendor.example/${secret}`])) yield { ...reply, body };
+  const error = { code: secret, message: secret, status: secret, request_id: secret };
+  for (const status of [400, 401, 429, 500])
+    yield { status, headers: { 'x-request-id': secret }, body: { ...error, error } };
+}
+
 /** The body with each of its parts, down to the last, replaced by each strange thing, or left out. */
-function* variants(body: JsonValue | undefined): Generator<JsonValue> {
-  for (const strange of STRANGE) yield strange;
+function* variants(body: JsonValue | undefined, things: readonly JsonValue[] = STRANGE): Generator<JsonValue> {
+  yield* things;
   if (Array.isArray(body)) {
     for (const [index, part] of body.entries())
-      for (const variant of variants(part)) yield body.with(index, variant) as JsonValue;
+      for (const variant of variants(part, things)) yield body.with(index, variant) as JsonValue;
     return;
   }
   if (!isJsonObject(body)) return;
   for (const [name, part] of Object.entries(body)) {
     const { [name]: _left, ...rest } = body;
     yield rest;
-    for (const variant of variants(part)) yield { ...rest, [name]: variant };
+    for (const variant of variants(part, things)) yield { ...rest, [name]: variant };
   }
 }

@@ -62,6 +62,15 @@ function refusalsContract<Protocol extends Protocols>(
   { codec, order: body, refusals }: ContractCase<Protocol>,
   connected: () => ConnectedFake<Protocol>,
 ): void {
+  if (codec.traits.style === 'task')
+    guarantee('8: hands over the name that the vendor gave the work, another for each order', async () => {
+      const { upstream, running } = connected();
+      const names = [];
+      for (let order = 0; order < 3; order += 1) names.push(upstream.nameOf((await running(body)).operation));
+      expect(names).toEqual([expect.any(String), expect.any(String), expect.any(String)]);
+      expect(new Set(names).size).toBe(3);
+    });
+
   if (codec.traits.repeatStart === 'idempotent')
     guarantee('45: is taken once, though two processes send it', async () => {
       const { upstream, other, prepare, vendor } = connected();
@@ -91,7 +100,7 @@ function refusalsContract<Protocol extends Protocols>(
   });
 
   guarantee("23: never tells a client the vendor's words", async () => {
-    const known: readonly string[] = Object.values(MEDIA_REASONS).map(({ sentence }) => sentence);
+    const known: readonly string[] = Object.values(MEDIA_REASONS).map(({ publicReason }) => publicReason);
     for (const [, reply] of refusals) {
       const { publicReason } = await failedStart(connected(), body, reply);
       expect(known.some((sentence) => publicReason.endsWith(sentence))).toBe(true);

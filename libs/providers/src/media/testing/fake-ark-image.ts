@@ -18,7 +18,7 @@ const FIELDS = new Set([
 const MIN_PIXELS = 921_600;
 const MAX_PIXELS = 16_777_216;
 
-/** Ark's image API: answers the pictures, or what its script says. */
+/** Ark's image API: answers the images, or what its script says. */
 export class FakeArkImage implements FakeProtocol {
   readonly basePath = '/api/v3';
   readonly key = 'ark-test-key-0123456789';
@@ -38,14 +38,14 @@ export class FakeArkImage implements FakeProtocol {
     const problem = problemOf(body);
     if (problem) return arkRefusal(400, 'InvalidParameter', problem);
     this.taken.push(body);
-    const data = this.data ?? pictures(body);
+    const data = this.data ?? images(body);
     return {
       body: { model: body['model'] ?? '', created: 1_800_000_000, data, usage: { generated_images: data.length } },
     };
   }
 }
 
-function pictures(order: JsonObject): JsonValue[] {
+function images(order: JsonObject): JsonValue[] {
   const options = order['sequential_image_generation_options'] as { max_images?: number } | undefined;
   const count = order['sequential_image_generation'] === 'auto' ? (options?.max_images ?? 15) : 1;
   return Array.from({ length: count }, (_, index) =>

@@ -68,7 +68,7 @@ export class FakeArkVideo implements FakeProtocol {
       model: order['model'] as string,
       status: 'succeeded',
       content: {
-        video_url: 'https://ark-content.example.com/film.mp4?sign=1',
+        video_url: 'https://ark-content.example.com/video.mp4?sign=1',
         ...(order['return_last_frame'] === true && {
           last_frame_url: 'https://ark-content.example.com/last.png?sign=1',
         }),

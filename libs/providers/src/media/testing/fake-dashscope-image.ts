@@ -40,7 +40,7 @@ export class FakeDashscopeImage implements FakeProtocol {
   }
 }
 
-/** A choice with the pictures of these numbers. */
+/** A choice with the images of these numbers. */
 export const choiceOf = (numbers: readonly number[]): JsonObject => ({
   finish_reason: 'stop',
   message: {

@@ -14,15 +14,15 @@ interface WanFields {
 const TEXTS = ['prompt', 'negative_prompt'];
 const COMMON = ['duration', 'prompt_extend', 'watermark', 'seed'];
 const OLDER_TEXT: WanFields = { input: [...TEXTS, 'audio_url'], parameters: [...COMMON, 'size', 'shot_type'] };
-const OLDER_PICTURE: WanFields = {
+const OLDER_IMAGE: WanFields = {
   input: [...TEXTS, 'img_url', 'audio_url', 'template'],
   parameters: [...COMMON, 'resolution', 'shot_type', 'audio'],
 };
 const MODELS: Readonly<Record<string, WanFields>> = {
   'wan2.5-t2v-preview': OLDER_TEXT,
-  'wan2.5-i2v-preview': OLDER_PICTURE,
+  'wan2.5-i2v-preview': OLDER_IMAGE,
   'wan2.6-t2v': OLDER_TEXT,
-  'wan2.6-i2v': OLDER_PICTURE,
+  'wan2.6-i2v': OLDER_IMAGE,
   'wan2.7-t2v': { input: [...TEXTS, 'audio_url'], parameters: [...COMMON, 'resolution', 'ratio'] },
   'wan2.7-i2v': {
     input: [...TEXTS, 'media'],
@@ -36,7 +36,7 @@ const MODELS: Readonly<Record<string, WanFields>> = {
   },
 };
 
-/** Which files go together in one film of wan2.7 (vendors.md 5.3). */
+/** Which files go together in one video of wan2.7 (vendors.md 5.3). */
 const MEDIA_SETS = new Set([
   'first_frame',
   'driving_audio+first_frame',
@@ -98,7 +98,7 @@ function finished(id: string, order: JsonObject, script: JsonObject): JsonObject
       task_id: id,
       task_status: 'SUCCEEDED',
       submit_time: '2026-11-20 10:00:00.000',
-      video_url: 'https://dashscope-result.example.com/film.mp4?Signature=1',
+      video_url: 'https://dashscope-result.example.com/video.mp4?Signature=1',
       ...script,
     },
     usage: { duration, output_video_duration: duration, SR: 720, video_count: 1 },

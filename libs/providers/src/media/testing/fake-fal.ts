@@ -118,14 +118,14 @@ function problemOf(endpoint: string, order: JsonObject): FakeReply | undefined {
   return missing && falModelError(422, 'missing', `${endpoint}: ${missing[0]} is missing`);
 }
 
-/** Films and sounds are fetched by fal; pictures may come inline. */
+/** Videos and sounds are fetched by fal; images may come inline. */
 const isLinked = (name: string, value: JsonValue): boolean =>
   !/^(?:.+_)?(?:video|audio)_urls?$/.test(name) ||
   [value].flat().every((url) => typeof url === 'string' && /^https?:/.test(url));
 
 function made(endpoint: string, order: JsonObject): JsonObject {
   if (endpoint.includes('video') || endpoint.includes('veo'))
-    return { video: { url: 'https://v3.fal.media/files/film.mp4', content_type: 'video/mp4', file_size: 1 } };
+    return { video: { url: 'https://v3.fal.media/files/video.mp4', content_type: 'video/mp4', file_size: 1 } };
   const count = Number(order['max_images'] ?? 1) * Number(order['num_images'] ?? 1);
   const images = Array.from({ length: count }, (_, index) => ({
     url: `https://v3.fal.media/files/${index}.png`,

@@ -43,9 +43,9 @@ export class FakeGateway implements FakeProtocol {
 
   private viewOf({ model, return_last_frame: lastFrame }: JsonObject): JsonObject {
     const file = { url: 'https://gateway.example.com/files/1', expires_at: 1_800_000_000 };
-    const film = { ...file, content_type: 'video/mp4', duration: 5 };
-    const isPicture = typeof model === 'string' && familyOf(model)?.medium === 'image';
-    const files = isPicture ? { images: [{ ...file, content_type: 'image/png' }] } : { videos: [film] };
+    const video = { ...file, content_type: 'video/mp4', duration: 5 };
+    const isImage = typeof model === 'string' && familyOf(model)?.medium === 'image';
+    const files = isImage ? { images: [{ ...file, content_type: 'image/png' }] } : { videos: [video] };
     return {
       status: 'completed',
       model: model ?? '',

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { OAuth2Client } from 'google-auth-library';
 
 const KEY_ID = 'key-1';
-const EMAIL = 'films@p-1.iam.gserviceaccount.com';
+const EMAIL = 'videos@p-1.iam.gserviceaccount.com';
 
 /** Google's token endpoint for one service account. The official library judges every assertion. */
 export class FakeGoogleTokens {

@@ -93,7 +93,7 @@ const finished = (id: string, order: JsonObject): JsonObject => ({
     videos: [
       {
         id: 'video-1',
-        url: 'https://kling-result.example.com/film.mp4?sign=1',
+        url: 'https://kling-result.example.com/video.mp4?sign=1',
         watermark_url: 'https://kling-result.example.com/labelled.mp4?sign=1',
         duration: order['duration'] ?? '5',
       },
@@ -112,7 +112,7 @@ function problemOf(path: string, order: JsonObject): string | undefined {
   return togetherProblem(order);
 }
 
-/** Sound and a last picture are of the grade pro, and exclude each other. */
+/** Sound and a last image are of the grade pro, and exclude each other. */
 function togetherProblem({ mode, sound, image_tail: last }: JsonObject): string | undefined {
   if (mode !== 'pro' && (sound === 'on' || last !== undefined)) return 'mode must be pro';
   return sound === 'on' && last !== undefined ? 'sound and image_tail exclude each other' : undefined;
@@ -124,7 +124,7 @@ const isOneOf =
     typeof value === 'string' && values.includes(value);
 
 /** A link, or base64 without a prefix. */
-const isPicture = (value: JsonValue | undefined): boolean =>
+const isImage = (value: JsonValue | undefined): boolean =>
   typeof value === 'string' && /^(?:https?:\/\/\S+|[A-Za-z0-9+/]+=*)$/.test(value);
 
 const RULES: Readonly<Record<string, (value: JsonValue | undefined) => boolean>> = {
@@ -133,7 +133,7 @@ const RULES: Readonly<Record<string, (value: JsonValue | undefined) => boolean>>
   duration: isOneOf('5', '10'),
   aspect_ratio: isOneOf('16:9', '9:16', '1:1'),
   sound: isOneOf('on', 'off'),
-  image: isPicture,
-  image_tail: isPicture,
+  image: isImage,
+  image_tail: isImage,
   watermark_info: (value) => isJsonObject(value) && typeof value['enabled'] === 'boolean',
 };

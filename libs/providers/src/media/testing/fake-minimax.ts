@@ -79,7 +79,7 @@ export const minimaxRefusal = (code: number, sentence = 'no words'): FakeReply =
 
 type Rule = (value: JsonValue | undefined, order: JsonObject) => boolean;
 
-const isPicture: Rule = (frame) =>
+const isImage: Rule = (frame) =>
   frame === undefined ||
   (typeof frame === 'string' && /^(?:https?:|data:image\/(?:jpeg|png|webp);base64,)/.test(frame));
 const isOfHailuo02: Rule = (_, order) =>
@@ -95,8 +95,8 @@ const RULES: Readonly<Record<string, Rule>> = {
       ? isOfHailuo02(resolution, order) && order['last_frame_image'] === undefined
       : resolution === '768P' || resolution === '1080P',
   first_frame_image: (first, order) =>
-    isPicture(first, order) && (first !== undefined || order['model'] !== 'MiniMax-Hailuo-2.3-Fast'),
-  last_frame_image: (last, order) => last === undefined || (isPicture(last, order) && isOfHailuo02(last, order)),
+    isImage(first, order) && (first !== undefined || order['model'] !== 'MiniMax-Hailuo-2.3-Fast'),
+  last_frame_image: (last, order) => last === undefined || (isImage(last, order) && isOfHailuo02(last, order)),
   fast_pretreatment: (fast, order) => fast === undefined || order['last_frame_image'] === undefined,
 };
 

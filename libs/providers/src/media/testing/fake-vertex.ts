@@ -22,7 +22,7 @@ const PARAMETERS = new Set([
 ]);
 const INSTANCE = new Set(['prompt', 'image', 'lastFrame', 'referenceImages', 'video']);
 
-/** Veo on Vertex AI: takes orders, and says of each what its script says. Also the bucket that finished films go to. */
+/** Veo on Vertex AI: takes orders, and says of each what its script says. Also the bucket that finished videos go to. */
 export class FakeVertex implements FakeProtocol {
   readonly basePath = '';
   readonly key = 'ya29.vertex-test-token-0123456789';
@@ -37,7 +37,7 @@ export class FakeVertex implements FakeProtocol {
   }
 
   answer({ path, body }: FakeRequest): FakeReply {
-    if (path.startsWith('/storage/v1/b/')) return { body: 'the film' };
+    if (path.startsWith('/storage/v1/b/')) return { body: 'the video' };
     const [, model, verb] = MODELS.exec(path) ?? [];
     if (verb === 'predictLongRunning') return this.take(model ?? '', body);
     const { operationName: name } = body;
@@ -68,7 +68,7 @@ function finished(order: JsonObject): JsonObject {
     mimeType: 'video/mp4',
     ...(typeof storageUri === 'string'
       ? { gcsUri: `${storageUri}123/sample_${index}.mp4` }
-      : { bytesBase64Encoded: Buffer.from(`film ${index}`).toString('base64') }),
+      : { bytesBase64Encoded: Buffer.from(`video ${index}`).toString('base64') }),
   }));
   return { '@type': 'type.googleapis.com/cloud.ai.large_models.vision.GenerateVideoResponse', videos };
 }
@@ -85,7 +85,7 @@ function problemOf({ instances, parameters, ...more }: JsonObject): string | und
   const wrong = Object.entries(RULES).find(([name, rule]) => name in parameters && !rule(parameters[name]));
   if (wrong) return `${wrong[0]} is not valid`;
   if (typeof instance['prompt'] !== 'string') return 'prompt is missing';
-  return [instance['image'], instance['lastFrame']].every(isPicture) ? undefined : 'image is not valid';
+  return [instance['image'], instance['lastFrame']].every(isImage) ? undefined : 'image is not valid';
 }
 
 const isOneOf =
@@ -109,7 +109,7 @@ const RULES: Readonly<Record<string, (value: JsonValue | undefined) => boolean>>
 };
 
 /** Bytes with their type; addresses of the web are not taken. */
-const isPicture = (value: JsonValue | undefined): boolean => {
+const isImage = (value: JsonValue | undefined): boolean => {
   if (value === undefined) return true;
   const { bytesBase64Encoded: bytes, mimeType } = isJsonObject(value) ? value : {};
   return typeof bytes === 'string' && bytes !== '' && isOneOf('image/png', 'image/jpeg')(mimeType);

@@ -2,8 +2,8 @@ import type { JsonObject, JsonValue } from '#contracts';
 import type { FakeProtocol, FakeReply, FakeRequest } from './fake-vendor.js';
 import { CREATED, CREDITS, refused, SUCCEEDED } from './vidu-replies.js';
 
-/** How many pictures each kind of order takes (platform.vidu.com: text, image, start-end and reference to video). */
-const PICTURES: Readonly<Record<string, readonly [least: number, most: number]>> = {
+/** How many images each kind of order takes (platform.vidu.com: text, image, start-end and reference to video). */
+const IMAGES: Readonly<Record<string, readonly [least: number, most: number]>> = {
   text2video: [0, 0],
   img2video: [1, 1],
   'start-end2video': [2, 2],
@@ -52,7 +52,7 @@ export class FakeVidu implements FakeProtocol {
   answer({ method, path, body }: FakeRequest): FakeReply {
     if (path.startsWith('/ent/v2/credits')) return { body: this.credits };
     const kind = path.replace('/ent/v2/', '');
-    if (method === 'POST' && kind in PICTURES) return this.take(kind, body);
+    if (method === 'POST' && kind in IMAGES) return this.take(kind, body);
     const [, id, question] = /^\/ent\/v2\/tasks\/(\d+)\/(creations|cancel)$/.exec(path) ?? [];
     const order = id?.startsWith(ID) ? this.taken[Number(id.slice(ID.length)) - 1] : undefined;
     if (!order) return viduRefusal(404, 'TaskNotFound');
@@ -84,7 +84,7 @@ export const viduRefusal = (status: number, reason: string, message?: string): F
 type Rule = (value: JsonValue | undefined, order: JsonObject, kind: string) => boolean;
 
 const isReference = (kind: string): boolean => kind === 'reference2video';
-const isPicture = (image: JsonValue): boolean =>
+const isImage = (image: JsonValue): boolean =>
   typeof image === 'string' && /^(?:https?:|data:image\/(?:jpeg|jpg|png|webp);base64,)/.test(image);
 const within = (value: JsonValue, least: number, most: number): boolean =>
   typeof value === 'number' && value >= least && value <= most;
@@ -99,8 +99,8 @@ const RULES: Readonly<Record<string, Rule>> = {
     prompt.length <= 5_000 &&
     (prompt !== '' || (images !== undefined && !isReference(kind))),
   images: (images = [], _, kind) => {
-    const [least, most] = PICTURES[kind] ?? [0, 0];
-    return Array.isArray(images) && within(images.length, least, most) && images.every(isPicture);
+    const [least, most] = IMAGES[kind] ?? [0, 0];
+    return Array.isArray(images) && within(images.length, least, most) && images.every(isImage);
   },
   aspect_ratio: (ratio, _, kind) =>
     ratio === undefined || (oneOf(RATIOS, ratio) && (kind === 'text2video' || isReference(kind))),

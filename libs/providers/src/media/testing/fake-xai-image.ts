@@ -5,7 +5,7 @@ const FIELDS = new Set(['model', 'prompt', 'n', 'aspect_ratio', 'resolution', 'r
 const EDIT_FIELDS = new Set([...FIELDS, 'image', 'images']);
 const RATIOS = new Set(['1:1', '16:9', '9:16', '4:3', '3:4', '3:2', '2:3', '2:1', '1:2', 'auto']);
 
-/** xAI's image API: answers the pictures, or what its script says. `size` is refused there (vendors.md 11). */
+/** xAI's image API: answers the images, or what its script says. `size` is refused there (vendors.md 11). */
 export class FakeXaiImage implements FakeProtocol {
   readonly basePath = '/v1';
   readonly key = 'xai-test-key-0123456789';
@@ -29,7 +29,7 @@ export class FakeXaiImage implements FakeProtocol {
     const problem = problemOf(body, edits);
     if (problem) return xaiRefusal(422, problem);
     this.taken.push(body);
-    return { body: { data: this.data ?? pictures(body), usage: { cost_in_usd_ticks: this.ticks } } };
+    return { body: { data: this.data ?? images(body), usage: { cost_in_usd_ticks: this.ticks } } };
   }
 }
 
@@ -39,7 +39,7 @@ export const xaiRefusal = (status: number, sentence: string): FakeReply => ({
   body: { code: 'Client specified an invalid argument', error: sentence },
 });
 
-const pictures = ({ n, response_format: format }: JsonObject): JsonValue[] =>
+const images = ({ n, response_format: format }: JsonObject): JsonValue[] =>
   Array.from({ length: Number(n ?? 1) }, (_, index) => ({
     ...(format === 'b64_json' ? { b64_json: 'ZmlsZQ==' } : { url: `https://imgen.example.com/${index}.jpeg` }),
     mime_type: 'image/jpeg',

@@ -55,7 +55,7 @@ const TEXT = {
 
 describe('@ai-sdk/alibaba, as a judge of the fake of Model Studio', () => {
   it('46: finishes an order against it', async () => {
-    expect(await judged('wan2.7-t2v', TEXT)).toMatch(/film\.mp4/);
+    expect(await judged('wan2.7-t2v', TEXT)).toMatch(/video\.mp4/);
   });
 
   it.each([
@@ -76,7 +76,7 @@ describe('@ai-sdk/alibaba, as a judge of the fake of Model Studio', () => {
 
   it.each([
     [
-      'a film from a text',
+      'a video from a text',
       'wan2.7-t2v',
       TEXT,
       {
@@ -92,7 +92,7 @@ describe('@ai-sdk/alibaba, as a judge of the fake of Model Studio', () => {
       },
     ],
     [
-      'a film of the older shape from a picture',
+      'a video of the older shape from an image',
       'wan2.6-i2v',
       {
         image: { type: 'url', url: 'https://media.example.com/a.png' },
@@ -114,13 +114,13 @@ describe('@ai-sdk/alibaba, as a judge of the fake of Model Studio', () => {
       },
     ],
     [
-      'a film of the older shape from a text',
+      'a video of the older shape from a text',
       'wan2.5-t2v-preview',
       { resolution: '832x480', duration: 5, options: { promptExtend: true, watermark: false } },
       { model: 'beta-2.5-preview', prompt: PROMPT, resolution: '480p', duration: 5 },
     ],
     [
-      'a film with characters',
+      'a video with characters',
       'wan2.7-r2v',
       {
         aspectRatio: '1:1',

@@ -40,12 +40,12 @@ async function judged<Id extends Endpoint>(
 }
 
 describe('@fal-ai/client, as a judge of the fake of fal', () => {
-  it('46: finishes a film against it', async () => {
+  it('46: finishes a video against it', async () => {
     const { data } = await judged(ENDPOINT, INPUT);
-    expect(data.video.url).toMatch(/film\.mp4/);
+    expect(data.video.url).toMatch(/video\.mp4/);
   });
 
-  it('46: finishes pictures against it', async () => {
+  it('46: finishes images against it', async () => {
     const { data } = await judged('fal-ai/z-image/turbo', { prompt: 'A heron.', num_images: 2 });
     expect(data.images.map(({ url }) => url)).toEqual([
       expect.stringMatching(/0\.png/),
@@ -62,8 +62,8 @@ describe('@fal-ai/client, as a judge of the fake of fal', () => {
     await expect(judged(ENDPOINT, INPUT, { fal, mostMs: 100 })).rejects.toThrow(/\S/);
   });
 
-  it('46: finds no film when the fake says "video" as "film"', async () => {
-    const { data } = await judged(ENDPOINT, INPUT, { fal: mutated(new FakeFal(), '"video"', '"film"') });
+  it('46: finds no video when the fake says "video" as "clip"', async () => {
+    const { data } = await judged(ENDPOINT, INPUT, { fal: mutated(new FakeFal(), '"video"', '"clip"') });
     expect(data.video).toBeUndefined();
   });
 

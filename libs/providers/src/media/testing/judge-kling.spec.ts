@@ -40,7 +40,7 @@ async function judged(kling: FakeKling): Promise<string | undefined> {
 
 describe('kling-api, as a judge of the fake of Kling', () => {
   it('46: finishes an order against it, with a token of its own', async () => {
-    expect(await judged(new FakeKling())).toMatch(/film\.mp4/);
+    expect(await judged(new FakeKling())).toMatch(/video\.mp4/);
   });
 
   it.each([
@@ -54,7 +54,7 @@ describe('kling-api, as a judge of the fake of Kling', () => {
   it.each([
     ['"task_result"', '"result"'],
     ['"url"', '"link"'],
-  ])('46: finds no film when the fake says %s as %s', async (from, to) => {
+  ])('46: finds no video when the fake says %s as %s', async (from, to) => {
     expect(await judged(mutated(new FakeKling(), from, to))).toBeUndefined();
   });
 

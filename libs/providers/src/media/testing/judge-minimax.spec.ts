@@ -7,7 +7,7 @@ import { mutated, ourBody, shared } from './judging.js';
 
 const FIRST = 'https://media.example.com/first.png';
 
-/** The client's film, by the link that it was given. */
+/** The client's video, by the link that it was given. */
 async function judged(minimax: FakeMinimax): Promise<string> {
   const vendor = await FakeVendor.start(minimax);
   try {

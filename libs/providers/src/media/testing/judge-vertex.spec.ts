@@ -76,7 +76,7 @@ const OURS = {
   resize_mode: 'crop',
 };
 
-/** What we send when the picture was read. */
+/** What we send when the image was read. */
 const ours = (body: JsonObject, storageUri?: string): JsonObject | undefined =>
   vertexVeo({ project: 'p-1', region: 'us-central1', ...(storageUri !== undefined && { storageUri }) }).writeStart(
     orderOfBody(body),
@@ -128,7 +128,7 @@ describe('@google/genai, as a judge of the fake of Vertex AI', () => {
           personGeneration: 'dont_allow',
           negativePrompt: 'snow',
           enhancePrompt: true,
-          outputGcsUri: 'gs://films/veo/',
+          outputGcsUri: 'gs://videos/veo/',
         },
       });
       operation = await operations.getVideosOperation({ operation });
@@ -136,13 +136,13 @@ describe('@google/genai, as a judge of the fake of Vertex AI', () => {
     });
 
   it('46: finishes an order against it', async () => {
-    expect(await asked(new FakeVertex())).toBe('gs://films/veo/123/sample_0.mp4');
+    expect(await asked(new FakeVertex())).toBe('gs://videos/veo/123/sample_0.mp4');
   });
 
   it.each([
     ['"response"', '"result"'],
     ['"gcsUri"', '"uri"'],
-  ])('46: finds no film when the fake says %s as %s', async (from, to) => {
+  ])('46: finds no video when the fake says %s as %s', async (from, to) => {
     expect(await asked(mutated(new FakeVertex(), from, to))).toBeUndefined();
   });
 
@@ -150,7 +150,7 @@ describe('@google/genai, as a judge of the fake of Vertex AI', () => {
     const vertex = new FakeVertex();
     await asked(vertex);
     const { resize_mode: _onlyElsewhere, ...order } = OURS;
-    const { instances, parameters } = ours(order, 'gs://films/veo/') as { instances: object[]; parameters: object };
+    const { instances, parameters } = ours(order, 'gs://videos/veo/') as { instances: object[]; parameters: object };
     expect({ instances, parameters: { ...parameters, resizeMode: undefined } }).toEqual(vertex.taken[0]);
   });
 });

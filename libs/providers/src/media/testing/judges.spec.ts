@@ -38,7 +38,7 @@ async function judged(ark: FakeArkVideo): Promise<{ url: string | undefined }> {
 
 describe('@ai-sdk/bytedance, as a judge of the fake of Ark', () => {
   it('46: finishes an order against it', async () => {
-    expect(await judged(new FakeArkVideo())).toEqual({ url: expect.stringMatching(/film\.mp4/) });
+    expect(await judged(new FakeArkVideo())).toEqual({ url: expect.stringMatching(/video\.mp4/) });
   });
 
   it.each([
@@ -74,7 +74,7 @@ describe('@ai-sdk/bytedance, as a judge of the fake of Ark', () => {
   });
 });
 
-const PICTURE = {
+const IMAGE = {
   n: 1,
   seed: undefined,
   files: undefined,
@@ -89,7 +89,7 @@ describe('@ai-sdk/bytedance, as a judge of the fake of Ark images', () => {
     try {
       const model = createByteDance({ baseURL: vendor.baseUrl, apiKey: ark.key }).image('seedream-4-0-250828');
       const { images } = await model.doGenerate({
-        ...PICTURE,
+        ...IMAGE,
         prompt: 'A heron.',
         size: '2048x2048',
         providerOptions: {
@@ -132,7 +132,7 @@ describe('@ai-sdk/xai, as a judge of the fake of xAI', () => {
     const vendor = await FakeVendor.start(xai);
     try {
       const model = createXai({ baseURL: vendor.baseUrl, apiKey: xai.key }).image('grok-imagine-image');
-      const asked = { ...PICTURE, n: 2, aspectRatio: '16:9', prompt: 'A heron.', providerOptions: {} } as const;
+      const asked = { ...IMAGE, n: 2, aspectRatio: '16:9', prompt: 'A heron.', providerOptions: {} } as const;
       return (await model.doGenerate(asked)).images.length;
     } finally {
       await vendor.close();

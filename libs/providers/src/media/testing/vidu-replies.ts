@@ -34,7 +34,7 @@ export const SUCCEEDED: JsonObject = {
   creations: [
     {
       id: '1',
-      url: 'https://prod-ss-vidu.example.com/film.mp4?Signature=1',
+      url: 'https://prod-ss-vidu.example.com/video.mp4?Signature=1',
       cover_url: 'https://prod-ss-vidu.example.com/cover.jpg?Signature=1',
       watermarked_url: 'https://prod-ss-vidu.example.com/marked.mp4?Signature=1',
     },

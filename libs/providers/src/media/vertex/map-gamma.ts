@@ -13,8 +13,8 @@ export function mapGamma(order: PlannedOrder, storageUri: string | undefined, fi
     instances: [
       {
         prompt: asked.prompt,
-        ...(first !== undefined && { image: picture(file('first_frame_image')) }),
-        ...(last !== undefined && { lastFrame: picture(file('last_frame_image')) }),
+        ...(first !== undefined && { image: image(file('first_frame_image')) }),
+        ...(last !== undefined && { lastFrame: image(file('last_frame_image')) }),
       },
     ],
     parameters: {
@@ -34,8 +34,8 @@ export function mapGamma(order: PlannedOrder, storageUri: string | undefined, fi
   };
 }
 
-/** Pictures are taken as bytes only. In a plan the caller's own words stand for them. */
-function picture(file: string): JsonObject {
+/** Images are taken as bytes only. In a plan the caller's own words stand for them. */
+function image(file: string): JsonObject {
   const [start = '', mimeType = 'image/png'] = DATA_URI.exec(file) ?? [];
   return { bytesBase64Encoded: file.slice(start.length), mimeType };
 }

@@ -1,11 +1,11 @@
 import type { JsonObject } from '#contracts';
 
-/** Where a project makes films. */
+/** Where a project makes videos. */
 export interface VertexSettings {
   /** Absent: that of the service account. */
   readonly project?: string;
   readonly region: string;
-  /** A bucket for finished films, which keeps the replies small. */
+  /** A bucket for finished videos, which keeps the replies small. */
   readonly storageUri?: string;
   /** Where buckets are read. */
   readonly storageEndpoint: string;

@@ -1,9 +1,9 @@
 import {
+  failedBecause,
   isJsonObject,
   type JsonObject,
   type JsonValue,
   MEDIA_REASONS,
-  type MediaReason,
   type Operation,
   type OperationState,
   type ProviderOutput,
@@ -19,7 +19,7 @@ const OPERATION = /^(projects\/[\w:.-]+\/locations\/[\w-]+\/publishers\/google\/
 const NOBODYS = '00000000-0000-4000-8000-000000000000';
 const INLINE = 'bytesBase64Encoded';
 
-/** Films of Veo on Google Vertex AI (vendors.md 7), for any project. */
+/** Videos of Veo on Google Vertex AI (vendors.md 7), for any project. */
 export const vertexVeoCodec: MediaCodec = {
   ...vertexVeo({ ...vertexSettings({}), project: 'PROJECT' }),
   settingsMistakes: vertexSettingsMistakes,
@@ -49,7 +49,7 @@ export function vertexVeo({ project, region, storageUri, storageEndpoint }: Part
       findableAfterMs: 0,
       firstCheckMs: 20_000,
       checkEveryMs: 10_000,
-      // Without a bucket a reply holds the films themselves.
+      // Without a bucket a reply holds the videos themselves.
       checkTimeoutMs: storageUri === undefined ? 60_000 : 10_000,
       ...(storageUri === undefined && { checksBring: 'video' as const }),
     },
@@ -73,10 +73,11 @@ export function vertexVeo({ project, region, storageUri, storageEndpoint }: Part
         ? { kind: 'operation', operation: { name, count: output.count } }
         : undefined,
 
+    nameOf: ({ name }) => name as string,
     writeCheck: ({ name }) => question(name as string),
     readCheck: stateOf,
     readFailure: readVertexFailure,
-    inlineFiles: INLINE,
+    inlineFiles: { field: INLINE, count: ({ count }) => Number(count) },
     fileAddress: (url) => bucketAddress(url, storageEndpoint ?? ''),
 
     // Nobody's operation: whoever may ask is told that there is none.
@@ -95,24 +96,17 @@ function question(operationName: string): VendorRequest {
 
 function stateOf({ done, error, response }: JsonObject, operation: Operation): ReadState {
   if (done !== true) return { state: 'pending' };
-  if (isJsonObject(error)) return failed(vertexFailureReason(error));
+  if (isJsonObject(error)) return failedBecause(vertexFailureReason(error));
   return delivered(isJsonObject(response) ? response : {}, Number(operation['count']));
 }
 
-function failed(reason: MediaReason): OperationState {
-  const { code, sentence } = MEDIA_REASONS[reason];
-  return { state: 'failed', code, publicReason: sentence };
-}
-
-/** Films that are withheld are missing from a reply that says it is done. */
+/** Videos that are withheld are missing from a reply that says it is done. */
 function delivered({ videos }: JsonObject, ordered: number): OperationState {
   const outputs = (Array.isArray(videos) ? videos : []).flatMap(outputOf);
-  if (outputs.length === 0) return failed('result_refused');
-  const { code, sentence } = MEDIA_REASONS.result_refused;
+  if (outputs.length === 0) return failedBecause('result_refused');
   const missing = Array.from({ length: Math.max(0, ordered - outputs.length) }, (_, index) => ({
     ordinal: outputs.length + index,
-    code,
-    publicReason: sentence,
+    ...MEDIA_REASONS.result_refused,
   }));
   return { state: 'succeeded', outputs, ...(missing.length > 0 && { missing }) };
 }

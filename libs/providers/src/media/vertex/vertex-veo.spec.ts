@@ -23,20 +23,20 @@ const says = (operation: FakeVertex['operation']) => (vertex: FakeVertex) => {
 const failsWith = (code: number, message: string) => says({ response: null, error: { code, message } });
 
 mediaUpstreamContract({
-  codec: withToken('gs://films/veo/'),
+  codec: withToken('gs://videos/veo/'),
   fake: () => new FakeVertex(),
   order: ORDER,
   alwaysSent: { parameters: { generateAudio: false, sampleCount: 1 } },
   elsewhere: {
     24: 'it has two states, done and not done',
     28: '33 in this file',
-    30: 'states: an end without a film',
+    30: 'states: an end without a video',
     31: 'no model of it delivers a last frame',
     32: 'the families sell no label',
     33: 'in this file, and http/inline-files.spec.ts',
   },
   withFiles: { ...FRAMED, last_frame_image: 'https://media.example.com/last.png' },
-  lacks: [['a film of five seconds', { ...ORDER, duration: 5 }, 'duration']],
+  lacks: [['a video of five seconds', { ...ORDER, duration: 5 }, 'duration']],
   refusals: [
     ['a rate of the model', vertexRefusal(429, 'RESOURCE_EXHAUSTED'), { kind: 'busy', scope: 'model' }],
     ['a project without rights', vertexRefusal(403, 'PERMISSION_DENIED'), { kind: 'unfit', reason: 'not_served' }],
@@ -56,16 +56,16 @@ mediaUpstreamContract({
   states: [
     ['work under way', says({ done: false, response: null }), { state: 'pending' }],
     [
-      'a film in the bucket',
+      'a video in the bucket',
       says({}),
       {
         state: 'succeeded',
-        outputs: [{ role: 'output', contentType: 'video/mp4', url: 'gs://films/veo/123/sample_0.mp4' }],
+        outputs: [{ role: 'output', contentType: 'video/mp4', url: 'gs://videos/veo/123/sample_0.mp4' }],
       },
     ],
     [
-      'fewer films than were ordered',
-      says({ response: { videos: [{ gcsUri: 'gs://films/veo/1.mp4' }], raiMediaFilteredCount: 2 } }),
+      'fewer videos than were ordered',
+      says({ response: { videos: [{ gcsUri: 'gs://videos/veo/1.mp4' }], raiMediaFilteredCount: 2 } }),
       {
         state: 'succeeded',
         missing: [
@@ -76,7 +76,7 @@ mediaUpstreamContract({
       { ...ORDER, sample_count: 3 },
     ],
     [
-      'an end without a film',
+      'an end without a video',
       says({ response: { raiMediaFilteredCount: 1, raiMediaFilteredReasons: ['word'] } }),
       { state: 'failed', code: 'content_policy' },
     ],
@@ -90,7 +90,7 @@ mediaUpstreamContract({
 });
 
 describe('vertex-veo', () => {
-  it('33: hands films that stand in the reply to the spool, each whole and at its place', async () => {
+  it('33: hands videos that stand in the reply to the spool, each whole and at its place', async () => {
     const fake = await connectFake(withToken(), () => new FakeVertex());
     const { operation, call } = await fake.running({ ...ORDER, sample_count: 3 });
     const kept: string[] = [];
@@ -102,11 +102,27 @@ describe('vertex-veo', () => {
     };
     const state = await fake.upstream.check(operation, { ...call, spool });
     await fake.close();
-    expect(kept).toEqual(['film 0', 'film 1', 'film 2']);
+    expect(kept).toEqual(['video 0', 'video 1', 'video 2']);
     expect(state).toMatchObject({ outputs: [{ url: 'kept:0' }, { url: 'kept:1' }, { url: 'kept:2' }] });
   });
 
-  it('leaves the work alone when the spool cannot take a film', async () => {
+  it('keeps no more videos than were ordered, however many stand in the reply', async () => {
+    const fake = await connectFake(withToken(), () => new FakeVertex());
+    const { operation, call } = await fake.running(ORDER);
+    const videos = Array.from({ length: 50 }, () => ({ mimeType: 'video/mp4', bytesBase64Encoded: 'ZmlsbQ==' }));
+    fake.vendor.protocol.operation = { response: { videos: videos } };
+    const kept: number[] = [];
+    const keep = async (ordinal: number, bytes: Parameters<typeof call.spool.keep>[1]) => {
+      await buffer(bytes);
+      return `kept:${kept.push(ordinal) - 1}`;
+    };
+    const state = await fake.upstream.check(operation, { ...call, spool: { keep } });
+    await fake.close();
+    expect(kept).toEqual([0]);
+    expect(state).toMatchObject({ state: 'succeeded', outputs: [{ url: 'kept:0' }] });
+  });
+
+  it('leaves the work alone when the spool cannot take a video', async () => {
     const fake = await connectFake(withToken(), () => new FakeVertex());
     const { operation, call } = await fake.running(ORDER);
     const spool = { keep: () => Promise.reject(new Error('the store is full')) };
@@ -122,21 +138,21 @@ describe('vertex-veo', () => {
     await fake.close();
   });
 
-  it('works with a service account from the order to the film in the bucket, and shows its key nowhere', async () => {
+  it('works with a service account from the order to the video in the bucket, and shows its key nowhere', async () => {
     const google = await FakeGoogleTokens.start(new FakeVertex().key);
-    const fake = await connectFake(withToken('gs://films/veo/'), () => new FakeVertex());
-    const settings = { storage_uri: 'gs://films/veo/', storage_endpoint: fake.vendor.origin };
+    const fake = await connectFake(withToken('gs://videos/veo/'), () => new FakeVertex());
+    const settings = { storage_uri: 'gs://videos/veo/', storage_endpoint: fake.vendor.origin };
     const codec = vertexVeoCodec.configured?.({ settings } as never, google.key) ?? vertexVeoCodec;
     const upstream = fake.other({ codec, key: google.key });
     const { order, call } = fake.prepare(ORDER);
     const started = await upstream.start(order, call);
     const state = 'operation' in started ? await upstream.check(started.operation, call) : started;
-    const [film] = 'outputs' in state ? state.outputs : [];
-    if (!film || !upstream.open) throw new Error('no film');
-    expect((await buffer(await upstream.open(film, { signal: call.signal }))).toString()).toBe('"the film"');
+    const [video] = 'outputs' in state ? state.outputs : [];
+    if (!video || !upstream.open) throw new Error('no video');
+    expect((await buffer(await upstream.open(video, { signal: call.signal }))).toString()).toBe('"the video"');
     expect(await upstream.verify(call)).toEqual({ ok: true });
     const last = fake.vendor.requests.find(({ method }) => method === 'GET');
-    expect([last?.path, last?.query.get('alt')]).toEqual(['/storage/v1/b/films/o/veo%2F123%2Fsample_0.mp4', 'media']);
+    expect([last?.path, last?.query.get('alt')]).toEqual(['/storage/v1/b/videos/o/veo%2F123%2Fsample_0.mp4', 'media']);
     expect(google.accepted).toHaveLength(1);
     expect(JSON.stringify(fake.vendor.requests)).not.toContain(google.key);
     await fake.close();

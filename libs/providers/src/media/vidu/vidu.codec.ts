@@ -1,8 +1,7 @@
 import {
+  failedBecause,
   isJsonObject,
   type JsonObject,
-  MEDIA_REASONS,
-  type MediaReason,
   type Operation,
   type OperationState,
   type VendorCost,
@@ -16,7 +15,7 @@ import { readViduFailure, viduFailureReason } from './vidu-failures.js';
 
 const taskPath = ({ id }: Operation): string => `/ent/v2/tasks/${encodeURIComponent(id as string)}`;
 
-/** Films of Vidu Q3 (vendors.md 10). */
+/** Videos of Vidu Q3 (vendors.md 10). */
 export const viduCodec: MediaCodec = {
   protocol: 'vidu',
   traits: {
@@ -51,6 +50,7 @@ export const viduCodec: MediaCodec = {
     return id === undefined ? undefined : { kind: 'operation', operation: { id } };
   },
 
+  nameOf: ({ id }) => id as string,
   writeCheck: (operation) => ({ method: 'GET', path: `${taskPath(operation)}/creations` }),
   readCheck: stateOf,
   readFailure: readViduFailure,
@@ -77,7 +77,7 @@ function stateOf(body: JsonObject): ReadState | undefined {
     case 'success':
       return delivered(body);
     case 'failed':
-      return failed(viduFailureReason(body['err_code']));
+      return failedBecause(viduFailureReason(body['err_code']));
     default:
       return typeof state === 'string' ? { state: 'strange', word: state } : undefined;
   }
@@ -86,13 +86,8 @@ function stateOf(body: JsonObject): ReadState | undefined {
 function delivered({ creations }: JsonObject): OperationState {
   const [first] = Array.isArray(creations) ? creations : [];
   const url = isJsonObject(first) ? first['url'] : undefined;
-  if (typeof url !== 'string' || url === '') return failed('nothing_delivered');
+  if (typeof url !== 'string' || url === '') return failedBecause('nothing_delivered');
   return { state: 'succeeded', outputs: [{ role: 'output', contentType: 'video/mp4', url }] };
-}
-
-function failed(reason: MediaReason): OperationState {
-  const { code, sentence } = MEDIA_REASONS[reason];
-  return { state: 'failed', code, publicReason: sentence };
 }
 
 /** Only a task that still waits is stopped; any other is a 400. */

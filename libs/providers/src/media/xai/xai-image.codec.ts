@@ -16,7 +16,7 @@ import { readXaiFailure } from './xai-failures.js';
 const MODEL = 'grok-imagine-image';
 const EDIT = 'iota-1.0-edit-reseller';
 
-/** Pictures of xAI: one long request that answers the files (vendors.md 11). */
+/** Images of xAI: one long request that answers the files (vendors.md 11). */
 export const xaiImageCodec: MediaCodec = {
   protocol: 'xai-image',
   traits: {
@@ -63,7 +63,7 @@ function finished({ data }: JsonObject): Started | undefined {
   return { kind: 'finished', outputs, ...(missing.length > 0 && { missing }) };
 }
 
-/** Undefined for a picture that was withheld: it comes with status 200, and sometimes with a link to nothing. */
+/** Undefined for an image that was withheld: it comes with status 200, and sometimes with a link to nothing. */
 function outputOf(item: JsonValue): ProviderOutput | undefined {
   if (!isJsonObject(item) || item['respect_moderation'] === false) return undefined;
   const { url, mime_type: type } = item;
@@ -71,10 +71,7 @@ function outputOf(item: JsonValue): ProviderOutput | undefined {
   return { role: 'output', contentType: typeof type === 'string' ? type : 'image/jpeg', url };
 }
 
-function withheld(ordinal: number): UndeliveredOutput {
-  const { code, sentence } = MEDIA_REASONS.result_refused;
-  return { ordinal, code, publicReason: sentence };
-}
+const withheld = (ordinal: number): UndeliveredOutput => ({ ordinal, ...MEDIA_REASONS.result_refused });
 
 function costOf({ usage }: JsonObject): VendorCost | undefined {
   const ticks = isJsonObject(usage) ? usage['cost_in_usd_ticks'] : undefined;

@@ -12,12 +12,12 @@ mediaUpstreamContract({
   order: ORDER,
   alwaysSent: { response_format: 'url' },
   elsewhere: {
-    22: '28 and 29 in this file: a withheld picture is a missing one',
+    22: '28 and 29 in this file: a withheld image is a missing one',
     28: '29 in this file',
     29: 'in this file',
-    30: 'refusals: only withheld pictures',
-    31: 'it makes pictures',
-    32: 'the label is in the one file of each picture',
+    30: 'refusals: only withheld images',
+    31: 'it makes images',
+    32: 'the label is in the one file of each image',
     40: '29 in this file',
   },
   withFiles: {
@@ -47,12 +47,12 @@ mediaUpstreamContract({
       { kind: 'refused' },
     ],
     ['a field it does not take', xaiRefusal(422, 'n must be 1 to 10'), { kind: 'unsupported' }],
-    ['only withheld pictures', { body: { data: [WITHHELD] } }, { kind: 'refused', reason: 'result_refused' }],
+    ['only withheld images', { body: { data: [WITHHELD] } }, { kind: 'refused', reason: 'result_refused' }],
   ],
 });
 
 describe('xai-image', () => {
-  it('29: says which pictures were withheld, and notes what they cost', async () => {
+  it('29: says which images were withheld, and notes what they cost', async () => {
     const fake = await connectFake(xaiImageCodec, () => new FakeXaiImage());
     fake.vendor.protocol.data = [WITHHELD, { url: 'https://imgen.example.com/1.jpeg' }];
     const { started, call } = await fake.start(ORDER);
@@ -64,7 +64,7 @@ describe('xai-image', () => {
     await fake.close();
   });
 
-  it.each([Number.MAX_SAFE_INTEGER, -1])('takes pictures whose stated cost cannot be kept: %d', async (ticks) => {
+  it.each([Number.MAX_SAFE_INTEGER, -1])('takes images whose stated cost cannot be kept: %d', async (ticks) => {
     const fake = await connectFake(xaiImageCodec, () => new FakeXaiImage());
     fake.vendor.protocol.ticks = ticks;
     const { started, call } = await fake.start(ORDER);

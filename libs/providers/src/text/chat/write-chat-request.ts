@@ -21,6 +21,7 @@ import type { ProtocolOptions } from '../upstream/protocol-codec.js';
 import { reasoningEffort, wantsNoReasoning } from '../upstream/reasoning-budget.js';
 import { offeredTools } from '../upstream/offered-tools.js';
 import { ownSignature } from '../upstream/signatures.js';
+import { toldArguments } from '../upstream/told-call.js';
 import { withSystemInFront } from '../upstream/system-in-front.js';
 
 /** Writes the canonical request as a chat completions body. Streams always ask for usage. */
@@ -88,7 +89,7 @@ function writeTurnBetween(
   const results = before === undefined || before.role === 'assistant' ? resultsFrom(turns, place) : [];
   return [
     ...results.map(writeResult),
-    // A tool message holds text only, so the pictures of a result follow as a user message.
+    // A tool message holds text only, so the images of a result follow as a user message.
     ...writeUser(results.flatMap((result) => result.content.filter((part) => part.type === 'image'))),
     ...(turn.role === 'system'
       ? writeSystem(turn.parts.map(({ text }) => text))
@@ -106,10 +107,7 @@ function resultsFrom(turns: readonly Turn[], place: number): ResultPart[] {
 const writeResult = ({ callId, content, isError }: ResultPart): JsonObject => ({
   role: 'tool',
   tool_call_id: callId,
-  content: failedText(
-    content.map((part) => (part.type === 'text' ? part.text : '[picture below]')).join('\n'),
-    isError,
-  ),
+  content: failedText(content.map((part) => (part.type === 'text' ? part.text : '[image below]')).join('\n'), isError),
 });
 
 const writeUser = (parts: readonly UserPart[]): JsonObject[] =>
@@ -175,7 +173,7 @@ function writeAssistant(parts: readonly AssistantPart[], options: ProtocolOption
   const text = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('');
   const calls = parts.flatMap((part) =>
     part.type === 'call'
-      ? [{ id: part.id, type: 'function', function: { name: part.name, arguments: part.arguments } }]
+      ? [{ id: part.id, type: 'function', function: { name: part.name, arguments: toldArguments(part.arguments) } }]
       : [],
   );
   return present({

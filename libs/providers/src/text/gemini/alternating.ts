@@ -8,7 +8,7 @@ const partsOf = (content: JsonValue): readonly JsonValue[] | undefined =>
 
 /**
  * The contents with neighbours of a role put together, since the interface wants roles to alternate; the same list where
- * they do. Client libraries send a picture that a function returned as a content of its own.
+ * they do. Client libraries send an image that a function returned as a content of its own.
  */
 export function alternating(contents: readonly JsonValue[]): readonly JsonValue[] {
   if (!contents.some((content, place) => place > 0 && areOne(contents[place - 1], content))) return contents;

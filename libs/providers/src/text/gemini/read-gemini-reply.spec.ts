@@ -72,7 +72,7 @@ describe('A content-generation stream', () => {
       ],
     ],
     [
-      'brings a picture, which other styles show as Markdown',
+      'brings an image, which other styles show as Markdown',
       [chunk([{ inlineData: { mimeType: 'image/png', data: 'AAAA' } }]), LAST],
       [{ type: 'text', text: '![image](data:image/png;base64,AAAA)' }, STOP],
     ],

@@ -76,7 +76,7 @@ function readPart(part: Part): TextEvent[] {
     return [...proof, { type: 'call', id: callId, name }, { type: 'arguments', json: JSON.stringify(args) }];
   }
   if (part.inlineData) {
-    // The other styles have no picture in a reply; as a Markdown picture it is at least not lost.
+    // The other styles have no image in a reply; as a Markdown image it is at least not lost.
     const { mimeType = 'image/png', data = '' } = part.inlineData;
     return [...proof, { type: 'text', text: `![image](data:${mimeType};base64,${data})` }];
   }

@@ -117,22 +117,27 @@ function writeResult(part: ResultPart): JsonObject[] {
   // The fields that this interface has for what a function returned, and for its failure.
   const plain = Object.keys(object).length > 0 ? object : { output: text };
   const response = part.isError && !('error' in plain) ? { error: text } : plain;
-  const pictures = part.content.flatMap((piece) => (piece.type === 'image' ? [writeMedia(piece.source)] : []));
-  return [{ functionResponse: { id: part.callId, name: part.name, response } }, ...pictures];
+  const images = part.content.flatMap((piece) => (piece.type === 'image' ? [writeMedia(piece.source)] : []));
+  return [{ functionResponse: { id: part.callId, name: part.name, response } }, ...images];
 }
 
-/** A proof stands on the part it belongs to: the call or text that follows it. */
+/** A proof stands on the part it belongs to: the call or text that follows it, else a text without words, as this vendor sends it. */
 function writeModelParts(parts: readonly AssistantPart[]): JsonObject[] {
   let proof: string | undefined;
-  return parts.flatMap((part) => {
+  const alone = (): JsonObject[] => (proof === undefined ? [] : [{ text: '', thoughtSignature: proof }]);
+  const written = parts.flatMap((part) => {
     if (part.type === 'reasoning') {
-      proof = ownSignature('gemini', part) ?? proof;
-      return [];
+      const own = ownSignature('gemini', part);
+      if (own === undefined) return [];
+      const earlier = alone();
+      proof = own;
+      return earlier;
     }
-    const written = present({ ...writeModelPart(part), thoughtSignature: proof });
+    const proven = present({ ...writeModelPart(part), thoughtSignature: proof });
     proof = undefined;
-    return [written];
+    return [proven];
   });
+  return [...written, ...alone()];
 }
 
 function writeModelPart(part: Exclude<AssistantPart, { type: 'reasoning' }>): Record<string, JsonValue> {

@@ -20,6 +20,7 @@ import { nonEmpty, present } from '../upstream/present.js';
 import type { ProtocolOptions } from '../upstream/protocol-codec.js';
 import { reasoningBudget, wantsNoReasoning } from '../upstream/reasoning-budget.js';
 import { ownSignature } from '../upstream/signatures.js';
+import { toldCallId } from '../upstream/told-call.js';
 import { withSystemInFront } from '../upstream/system-in-front.js';
 
 /** The smallest budget the interface accepts. */
@@ -121,14 +122,14 @@ function resultsFirst(content: readonly JsonObject[]): JsonObject[] {
   return [...content.filter(isResult), ...content.filter((block) => !isResult(block))];
 }
 
-/** The interface takes no empty text. */
-const isSaid = (part: UserPart): boolean => part.type !== 'text' || part.text !== '';
+/** The interface takes no text that is empty or blank. */
+const isSaid = (part: UserPart): boolean => part.type !== 'text' || /\S/.test(part.text);
 
-const PICTURE_TYPES = /^image\/(jpeg|png|gif|webp)$/;
+const IMAGE_TYPES = /^image\/(jpeg|png|gif|webp)$/;
 
 function writeImage({ source }: ImagePart): JsonObject {
   if (source.kind === 'url') return { type: 'image', source: { type: 'url', url: source.url } };
-  if (!PICTURE_TYPES.test(source.mediaType)) throw cannotSay('image', `a picture of the type "${source.mediaType}"`);
+  if (!IMAGE_TYPES.test(source.mediaType)) throw cannotSay('image', `an image of the type "${source.mediaType}"`);
   return { type: 'image', source: { type: 'base64', media_type: source.mediaType, data: source.base64 } };
 }
 
@@ -157,16 +158,23 @@ function writeUserPart(part: UserPart): JsonObject {
 function writeResult(part: ResultPart): JsonObject {
   return present({
     type: 'tool_result',
-    tool_use_id: part.callId,
+    tool_use_id: toldCallId('messages', part.callId),
     content: part.content.filter(isSaid).map(writePart),
     is_error: part.isError ? true : undefined,
   });
 }
 
 function writeAssistantPart(part: AssistantPart): JsonObject[] {
-  if (part.type === 'text') return part.text === '' ? [] : [{ type: 'text', text: part.text }];
+  if (part.type === 'text') return isSaid(part) ? [{ type: 'text', text: part.text }] : [];
   if (part.type === 'call')
-    return [{ type: 'tool_use', id: part.id, name: part.name, input: parsedObject(part.arguments) }];
+    return [
+      {
+        type: 'tool_use',
+        id: toldCallId('messages', part.id),
+        name: part.name,
+        input: parsedObject(part.arguments),
+      },
+    ];
   const signature = ownSignature('messages', part);
   if (signature === undefined) return [];
   return part.text === ''

@@ -19,6 +19,7 @@ import { nonEmpty, present } from '../upstream/present.js';
 import type { ProtocolOptions } from '../upstream/protocol-codec.js';
 import { reasoningEffort, wantsNoReasoning } from '../upstream/reasoning-budget.js';
 import { ownSignature } from '../upstream/signatures.js';
+import { toldArguments, toldCallId } from '../upstream/told-call.js';
 
 /** Writes the canonical request as a responses body. The conversation is sent whole, so nothing is stored upstream. */
 export function writeResponsesRequest(request: TextRequest, model: string, options: ProtocolOptions): JsonObject {
@@ -84,7 +85,9 @@ function writePart(part: TextPart | ImagePart): JsonObject {
 
 function writeUser(parts: readonly UserPart[]): JsonObject[] {
   const results = parts.flatMap((part) =>
-    part.type === 'result' ? [{ type: 'function_call_output', call_id: part.callId, output: writeOutput(part) }] : [],
+    part.type === 'result'
+      ? [{ type: 'function_call_output', call_id: toldCallId('responses', part.callId), output: writeOutput(part) }]
+      : [],
   );
   const content = parts.flatMap((part) => (part.type === 'result' ? [] : [writeUserPart(part)]));
   return content.length > 0 ? [...results, { type: 'message', role: 'user', content }] : results;
@@ -115,7 +118,14 @@ function writeAssistantPart(part: AssistantPart): JsonObject[] {
       },
     ];
   if (part.type === 'call')
-    return [{ type: 'function_call', call_id: part.id, name: part.name, arguments: part.arguments }];
+    return [
+      {
+        type: 'function_call',
+        call_id: toldCallId('responses', part.id),
+        name: part.name,
+        arguments: toldArguments(part.arguments),
+      },
+    ];
   const signature = ownSignature('responses', part);
   if (signature === undefined) return [];
   const summary = part.text === '' ? [] : [{ type: 'summary_text', text: part.text }];

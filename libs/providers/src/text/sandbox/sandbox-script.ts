@@ -89,19 +89,19 @@ function unnamed(allowed: readonly FunctionTool[], request: TextRequest): readon
 }
 
 async function describeImage({ source }: ImagePart): Promise<string> {
-  if (source.kind === 'url') return `a picture at ${quoted(source.url)}, which the sandbox does not fetch`;
+  if (source.kind === 'url') return `an image at ${quoted(source.url)}, which the sandbox does not fetch`;
   try {
     const header = await inspectMedia(new BufferSource(await decodedBase64(source.base64)));
     if (header.medium === 'image')
-      return `a ${header.format.toUpperCase()} picture of ${header.width} x ${header.height} pixels`;
+      return `a ${header.format.toUpperCase()} image of ${header.width} x ${header.height} pixels`;
   } catch {
     // Said below: what cannot be read is named as such.
   }
-  return `a file declared as ${source.mediaType} that is no picture the sandbox can read`;
+  return `a file declared as ${source.mediaType} that is no image the sandbox can read`;
 }
 
 function describeResult({ name, content, isError }: ResultPart): string {
-  const text = content.map((part) => (part.type === 'text' ? part.text : '[picture]')).join(' ');
+  const text = content.map((part) => (part.type === 'text' ? part.text : '[image]')).join(' ');
   return `The tool ${name} ${isError ? 'failed with' : 'returned'}: ${quoted(text)}.`;
 }
 

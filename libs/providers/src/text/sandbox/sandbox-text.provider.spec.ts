@@ -40,7 +40,7 @@ describe('The sandbox writer', () => {
     expect(await pieces(saying('Hello there'))).toEqual(events);
   });
 
-  it('counts tokens of input, output, pictures and reasoning', async () => {
+  it('counts tokens of input, output, images and reasoning', async () => {
     const events = await reply({ ...RICH, tools: [], reasoning: { visible: true } });
     const finish = events.at(-1);
     expect(finish).toMatchObject({ type: 'finish', usage: { imageInputTokens: 3 * 765, source: 'upstream' } });
@@ -103,10 +103,10 @@ describe('The sandbox writer', () => {
 
   it('says what a tool returned and what it saw', async () => {
     const text = textOf(await reply({ ...RICH, tools: [TOOL] }));
-    expect(text).toContain('The tool get_weather returned: 22 degrees [picture].');
+    expect(text).toContain('The tool get_weather returned: 22 degrees [image].');
     const image = { type: 'image' as const, source: { kind: 'url' as const, url: 'https://a.example/1.png' } };
     const seen = textOf(await reply({ turns: [{ role: 'user', parts: [image] }] }));
-    expect(seen).toContain('a picture at https://a.example/1.png, which the sandbox does not fetch');
+    expect(seen).toContain('an image at https://a.example/1.png, which the sandbox does not fetch');
   });
 
   it('fills a schema, and writes JSON when any will do', async () => {

@@ -17,7 +17,7 @@ export const PLAIN: TextRequest = {
 /** The arguments of a tool, or the shape of an answer. */
 export const SCHEMA = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
 
-/** A request that says nearly everything: two system prompts, a picture, a tool, its call with proof, and its result. */
+/** A request that says nearly everything: two system prompts, an image, a tool, its call with proof, and its result. */
 export const RICH: TextRequest = {
   ...PLAIN,
   stream: true,

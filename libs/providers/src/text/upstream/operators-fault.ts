@@ -25,7 +25,7 @@ const MODEL_REASON = /^model_not_(found|available|supported)$/i;
  * the caller's.
  */
 const OPERATORS_SENTENCE =
-  /^((Please )?(pass a valid |Incorrect |Invalid |The |Your )?(x-)?api[ _-]?key\b|Your credit balance|You exceeded your current quota|User location is not supported|(This|Your) (organization|account|project|workspace) (has been|has|is|does not|must)|Insufficient (Balance|credits|quota)|Generative Language API has not been used|Method doesn't allow unregistered callers|Requests (to|from) this (API|region)|Country, region, or territory not supported|Project \S+ does not have access)/i;
+  /^((Please )?(pass a valid |Incorrect |Invalid |The |Your )?(x-)?api[ _-]?key\b|Your credit balance|You exceeded your current quota|You have reached your specified API usage limits|Key limit exceeded|Gemini API free tier is not available|User location is not supported|(This|Your)( newly created)? (organization|account|project|workspace|team)( \S+)? (has been|has|is|does not|must)|Insufficient (Balance|credits|quota)|Generative Language API has not been used|Method doesn't allow unregistered callers|Requests (to|from) this (API|region)|Country, region, or territory not supported|Project \S+ does not have access)/i;
 
 /** Larger bodies are not searched for a sentence; it is then believed to be the caller's own. */
 const MAX_SEARCHED_BYTES = 1024 * 1024;

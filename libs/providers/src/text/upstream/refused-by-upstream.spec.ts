@@ -37,6 +37,31 @@ const OPERATORS: readonly (readonly [string, unknown])[] = [
   ],
 ];
 
+/** How servers say that a conversation is too long, most of them without a word for machines. */
+const TOO_LONG = [
+  'prompt is too long: 2 tokens > 1 maximum',
+  'Input is too long for requested model.',
+  'The input token count exceeds the maximum number of tokens allowed 1.',
+  "This model's maximum context length is 1 tokens. However, your messages resulted in 2 tokens.",
+  "This endpoint's maximum context length is 1 tokens. However, you requested about 2 tokens.",
+  "This model's maximum prompt length is 1 but the request contains 2 tokens.",
+  'the request exceeds the available context size (1 tokens), try increasing it',
+  'Prompt contains 2 tokens and 0 draft tokens, too large for model with 1 maximum context length',
+  'Your input exceeds the context window of this model. Please adjust your input and try again.',
+  "Requested token count exceeds the model's maximum context length of 1 tokens.",
+  "The input (2 tokens) is longer than the model's context length (1 tokens).",
+];
+
+/** Bodies of servers that put their sentence elsewhere than in `error.message`. */
+const ELSEWHERE: readonly unknown[] = [
+  { code: 'Client specified an invalid argument', error: 'The field is wrong.' },
+  { detail: 'The field is wrong.' },
+  { detail: [{ loc: ['body', 'x'], msg: 'The field is wrong.', type: 'missing' }] },
+  { object: 'error', message: { detail: [{ msg: 'The field is wrong.' }] }, type: 'invalid_request_error', code: null },
+  { object: 'error', message: 'The field is wrong.', type: 'BadRequestError', code: 400 },
+  [{ error: { code: 400, status: 'INVALID_ARGUMENT', message: 'The field is wrong.' } }],
+];
+
 describe('A refusal by an upstream', () => {
   it.each(OPERATORS)('is a failure of the upstream, told without its words, when the cause is %s', (_cause, body) => {
     const error = refused(400, body);
@@ -121,9 +146,58 @@ describe('A refusal by an upstream', () => {
       { error: { code: 400, status: 'INVALID_ARGUMENT', message: 'The input token count (2) exceeds 1.' } },
       'context_length_exceeded',
     ],
+    ...TOO_LONG.map((message): [{ error: object }, string] => [{ error: { message } }, 'context_length_exceeded']),
+    [{ error: { type: 'exceed_context_size_error', message: 'No.' } }, 'context_length_exceeded'],
   ])('keeps the code that agents act on: %j', (body, upstreamCode) => {
     expect(refused(400, body)).toMatchObject({ code: 'invalid_parameter', upstreamCode });
     expect(reportedFailure(body.error)).toMatchObject({ code: 'invalid_parameter' });
+  });
+
+  it.each(ELSEWHERE)("is told in the upstream's words wherever they stand: %j", (body) => {
+    expect(refused(422, body)).toMatchObject({ code: 'invalid_parameter', publicMessage: 'The field is wrong.' });
+  });
+
+  it('by a limit that the request alone is too large for has no code that clients wait on', () => {
+    const message = 'Request too large for m: Limit 1, Requested 2.';
+    const error = refused(429, { error: { message, code: 'rate_limit_exceeded' } });
+    expect(error).toMatchObject({ code: 'request_too_large', publicMessage: message });
+    expect(error.upstreamCode).toBeUndefined();
+  });
+
+  it.each([
+    ['0.04s', 40],
+    ['37s', 37_000],
+    ['37.2s', 37_200],
+    ['soon', undefined],
+    ['-3s', undefined],
+    ['99999s', undefined],
+  ])('waits as long as it says in its body: %s', (retryDelay, waitMs) => {
+    const details = [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay }];
+    const message = 'You exceeded your current quota, please check your plan.';
+    const error = refused(429, { error: { code: 429, status: 'RESOURCE_EXHAUSTED', message, details } });
+    expect([error.code, error.retryAfterMs]).toEqual(['rate_limit_exceeded', waitMs]);
+  });
+
+  it('by a server that has no capacity is an overload', () => {
+    expect(refused(498, { error: { message: 'Flex tier capacity exceeded.' } }).code).toBe('overloaded');
+  });
+
+  it.each([
+    [400, 'invalid_parameter'],
+    [401, 'upstream_error'],
+    [402, 'upstream_error'],
+    [404, 'not_found'],
+    [408, 'upstream_timeout'],
+    [413, 'request_too_large'],
+    [429, 'rate_limit_exceeded'],
+    [500, 'upstream_error'],
+    [503, 'overloaded'],
+    [504, 'upstream_timeout'],
+    [529, 'overloaded'],
+    [200, 'upstream_error'],
+  ])('that is reported inside a reply by a number is what the status would have been: %d', (number, code) => {
+    expect(reportedFailure({ code: number, message: 'No.' }).code).toBe(code);
+    expect(reportedFailure({ code: String(number), message: 'No.' }).code).toBe(code);
   });
 
   it('tells neither the key nor the account nor the address of the operator', () => {

@@ -1,6 +1,7 @@
 import { GatewayError, type ErrorCode } from '#contracts';
 import { isOperatorsFault, type RefusedRequest } from './operators-fault.js';
 import type { ReplyHead } from './reply-head.js';
+import { toldCode } from './told-code.js';
 import { parseRefusal, refusalOf, type UpstreamRefusal } from './upstream-refusal.js';
 
 /** Longest wait an upstream may ask for, in milliseconds; beyond it the number is taken for nonsense. */
@@ -15,19 +16,28 @@ function header({ headers }: ReplyHead, name: string): string | undefined {
 export const upstreamRequestId = (reply: ReplyHead): string | undefined =>
   header(reply, 'x-request-id') ?? header(reply, 'request-id');
 
-/** How long an upstream asks callers to wait, in milliseconds: `retry-after-ms`, or `retry-after` as seconds or date. */
-export function retryAfterMs(reply: ReplyHead): number | undefined {
+/**
+ * How long an upstream asks callers to wait, in milliseconds: `retry-after-ms`, or `retry-after` as seconds or date, or
+ * what the body says.
+ */
+export function retryAfterMs(
+  reply: ReplyHead,
+  { waitMs = Number.NaN }: Partial<UpstreamRefusal> = {},
+): number | undefined {
   const milliseconds = Number(header(reply, 'retry-after-ms') ?? Number.NaN);
   const after = header(reply, 'retry-after');
   const seconds = Number(after ?? Number.NaN) * 1000;
   const date = Date.parse(after ?? '') - Date.now();
-  const wait = [milliseconds, seconds, date].find((value) => Number.isFinite(value));
-  return wait === undefined || wait < 0 || wait > MAX_RETRY_AFTER_MS ? undefined : Math.ceil(wait);
+  return usableWait([milliseconds, seconds, date, waitMs].find((value) => Number.isFinite(value)));
 }
+
+const usableWait = (wait: number | undefined): number | undefined =>
+  wait === undefined || wait < 0 || wait > MAX_RETRY_AFTER_MS ? undefined : Math.ceil(wait);
 
 const FAILURES: Readonly<Record<number, readonly [ErrorCode, string]>> = {
   408: ['upstream_timeout', 'The upstream took too long.'],
   429: ['rate_limit_exceeded', 'The upstream is limiting its rate.'],
+  498: ['overloaded', 'The upstream is overloaded.'],
   503: ['overloaded', 'The upstream is overloaded.'],
   504: ['upstream_timeout', 'The upstream took too long.'],
   529: ['overloaded', 'The upstream is overloaded.'],
@@ -43,26 +53,18 @@ const CALLERS_STATUS: Readonly<Record<number, ErrorCode>> = {
 };
 
 /** Statuses of the 400s that say nothing about the request. */
-const NOT_OF_THE_REQUEST: ReadonlySet<number> = new Set([408, 425, 429]);
+const NOT_OF_THE_REQUEST: ReadonlySet<number> = new Set([408, 425, 429, 498, 499]);
+
+/** Words for machines with which the operator's account is at its end. */
+const USED_UP = /^(insufficient_quota|billing_\w+|quota_exceeded)$/i;
 
 /** One request alone is larger than the account's limit: waiting would not help, and nobody else is limited by it. */
 const TOO_LARGE_FOR_THE_LIMIT = /^Request too large/i;
 
-/** How vendors without a code say that a conversation is too long. */
-const TOO_LONG =
-  /^(prompt is too long|The input token count|This model's maximum context length|input length and `max_tokens` exceed context limit)/i;
-const FILTERED = /^Output blocked by content filtering policy/i;
-
-function upstreamCodeOf({ code, message = '' }: UpstreamRefusal): string | undefined {
-  if (code !== undefined) return code;
-  if (TOO_LONG.test(message)) return 'context_length_exceeded';
-  return FILTERED.test(message) ? 'content_filter' : undefined;
-}
-
 /** A refusal that the request itself caused, in the upstream's words. */
 function callersFault(status: number, refusal: UpstreamRefusal, log: string): GatewayError {
   const { message = 'The upstream refused the request as invalid.', param } = refusal;
-  const upstreamCode = upstreamCodeOf(refusal);
+  const upstreamCode = toldCode(refusal);
   return new GatewayError(CALLERS_STATUS[status] ?? 'invalid_parameter', message, {
     log,
     ...(param === undefined ? {} : { param }),
@@ -76,6 +78,17 @@ function isCallersFault(status: number, refusal: UpstreamRefusal, request: Refus
   return !isOperatorsFault(status, refusal, request);
 }
 
+/** Clients wait on the code of a limit, which a request that alone is too large never gets below. */
+function refusedRequest(status: number, refusal: UpstreamRefusal, log: string): GatewayError {
+  return status === 429 ? callersFault(413, { ...refusal, code: undefined }, log) : callersFault(status, refusal, log);
+}
+
+/** A quota that is used up does not come back by waiting, whatever status says so. */
+function failureOf(status: number, { reasons }: UpstreamRefusal): readonly [ErrorCode, string] {
+  const isUsedUp = status === 429 && reasons.some((reason) => USED_UP.test(reason));
+  return (isUsedUp ? undefined : FAILURES[status]) ?? ['upstream_error', 'The upstream failed.'];
+}
+
 /**
  * A refusal by status. What the caller's request caused is told once, in the upstream's words and with its code; what the
  * gateway's own configuration caused (key, model name, account) is a failure of the upstream to the caller, and the log
@@ -87,9 +100,9 @@ export function refusedByUpstream(reply: ReplyHead, body: string, request?: Refu
   const { status } = reply;
   const refusal = parseRefusal(body);
   const log = `upstream answered ${status} ${refusal.reasons.join(' ')}`.trimEnd();
-  if (isCallersFault(status, refusal, request)) return callersFault(status === 429 ? 413 : status, refusal, log);
-  const [code, message] = FAILURES[status] ?? ['upstream_error', 'The upstream failed.'];
-  const wait = retryAfterMs(reply);
+  if (isCallersFault(status, refusal, request)) return refusedRequest(status, refusal, log);
+  const [code, message] = failureOf(status, refusal);
+  const wait = retryAfterMs(reply, refusal);
   return new GatewayError(code, message, wait === undefined ? { log } : { log, retryAfterMs: wait });
 }
 
@@ -99,23 +112,35 @@ const CALLERS_REASONS: readonly (readonly [RegExp, number])[] = [
   [/^(not_found_error|NOT_FOUND|\w+_not_found)$/i, 404],
   [/^(permission_error|PERMISSION_DENIED)$/i, 403],
   [
-    /^(invalid_request_error|invalid_prompt|invalid_request|INVALID_ARGUMENT|FAILED_PRECONDITION|context_length_exceeded|content_filter|content_policy_violation|invalid_image\w*|image_\w+|invalid_base64_image|unsupported_image_media_type|empty_image_file|failed_to_download_image|image_file_\w+|vector_store_timeout|external_connector_error|tool_user_error|bio_policy)$/i,
+    /^(invalid_request_error|invalid_prompt|invalid_request|INVALID_ARGUMENT|FAILED_PRECONDITION|context_length_exceeded|exceed_context_size_error|content_filter|content_policy_violation|invalid_image\w*|image_\w+|invalid_base64_image|unsupported_image_media_type|empty_image_file|failed_to_download_image|image_file_\w+|vector_store_timeout|external_connector_error|tool_user_error|bio_policy)$/i,
     400,
   ],
 ];
+
+/** Words for machines of failures inside a reply that the upstream itself had. */
+const REPORTS: readonly (readonly [RegExp, readonly [ErrorCode, string]])[] = [
+  [/overloaded|UNAVAILABLE/, ['overloaded', 'The upstream is overloaded.']],
+  [/rate_limit|RESOURCE_EXHAUSTED/, ['rate_limit_exceeded', 'The upstream is limiting its rate.']],
+  [/timeout|DEADLINE/, ['upstream_timeout', 'The upstream took too long.']],
+];
+const REPLYING = ['upstream_error', 'The upstream failed while it was replying.'] as const;
+
+/** The status that the words for machines stand for, or the sentence where a conversation is too long. */
+function statusSaid(refusal: UpstreamRefusal): number | undefined {
+  const said = CALLERS_REASONS.find(([pattern]) => refusal.reasons.some((reason) => pattern.test(reason)))?.[1];
+  return said ?? (toldCode(refusal) === 'context_length_exceeded' ? 400 : undefined);
+}
 
 /** A failure that the upstream reports inside a reply it had begun. */
 export function reportedFailure(error: unknown): GatewayError {
   const refusal = refusalOf(error);
   const reasons = refusal.reasons.join(' ');
   const log = `upstream reported: ${reasons}`;
-  const status = CALLERS_REASONS.find(([pattern]) => refusal.reasons.some((reason) => pattern.test(reason)))?.[1];
-  if (status !== undefined && !isOperatorsFault(status, refusal)) return callersFault(status, refusal, log);
-  if (/overloaded|UNAVAILABLE/.test(reasons))
-    return new GatewayError('overloaded', 'The upstream is overloaded.', { log });
-  if (/rate_limit|RESOURCE_EXHAUSTED/.test(reasons))
-    return new GatewayError('rate_limit_exceeded', 'The upstream is limiting its rate.', { log });
-  if (/timeout|DEADLINE/.test(reasons))
-    return new GatewayError('upstream_timeout', 'The upstream took too long.', { log });
-  return new GatewayError('upstream_error', 'The upstream failed while it was replying.', { log });
+  const status = refusal.status ?? statusSaid(refusal);
+  const isRequests = status !== undefined && isCallersFault(status, refusal, undefined);
+  if (isRequests) return refusedRequest(status, refusal, log);
+  const told = REPORTS.find(([pattern]) => pattern.test(reasons))?.[1];
+  const [code, message] = FAILURES[status ?? 0] ?? told ?? REPLYING;
+  const wait = usableWait(refusal.waitMs);
+  return new GatewayError(code, message, wait === undefined ? { log } : { log, retryAfterMs: wait });
 }

@@ -3,7 +3,7 @@ import { GatewayError } from '#contracts';
 /** One event of a stream: the text of its `data:` lines. Its type, where it matters, stands inside the data as well. */
 export type EventData = string;
 
-/** Longest event an upstream may send, in bytes: a picture of 20 MB as base64 fits. */
+/** Longest event an upstream may send, in bytes: an image of 20 MB as base64 fits. */
 const MAX_EVENT_BYTES = 48 * 1024 * 1024;
 
 /** Where the last whole event of the bytes ends; -1 when none does. */

@@ -56,9 +56,9 @@ describe('The token counter', () => {
     expect(turns).toBeGreaterThan(3);
   });
 
-  it('counts the pictures of a request apart', async () => {
-    const picture = { type: 'image', source: { kind: 'url', url: 'https://a.example/b.png' } } as const;
-    const request = { ...asking('x'), turns: [{ role: 'user' as const, parts: [picture, picture] }] };
+  it('counts the images of a request apart', async () => {
+    const image = { type: 'image', source: { kind: 'url', url: 'https://a.example/b.png' } } as const;
+    const request = { ...asking('x'), turns: [{ role: 'user' as const, parts: [image, image] }] };
     expect((await counter.countRequest(request)).imageTokens).toBe(1_530);
   });
 });

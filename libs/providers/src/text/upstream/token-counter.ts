@@ -4,7 +4,7 @@ import { jsonPieces, nextTurn } from '#platform';
 /** What a message costs beyond its text: role and separators. */
 const TOKENS_PER_TURN = 4;
 
-/** Pictures are charged by size; without looking inside, each counts as a picture of 1024 x 1024. */
+/** Images are charged by size; without looking inside, each counts as an image of 1024 x 1024. */
 const TOKENS_PER_IMAGE = 765;
 
 /** Counts tokens with a real tokenizer, in time proportional to the text whatever the text is. */
@@ -13,7 +13,7 @@ export interface TokenCounter {
   count(text: string): number;
   /** Tokens of a text of any length, while other work runs in between. */
   countLong(text: string): Promise<number>;
-  /** Input tokens of a whole request: prompts, turns, tools, pictures. Other work runs in between. */
+  /** Input tokens of a whole request: prompts, turns, tools, images. Other work runs in between. */
   countRequest(request: TextRequest): Promise<{ readonly inputTokens: number; readonly imageTokens: number }>;
 }
 
@@ -88,8 +88,8 @@ function createCounter(countTokens: CountTokens): TokenCounter {
     },
     countLong,
     countRequest: async (request) => {
-      const pictures = mediaOf(request.turns).filter(({ type }) => type === 'image' || type === 'file');
-      const imageTokens = pictures.length * TOKENS_PER_IMAGE;
+      const images = mediaOf(request.turns).filter(({ type }) => type === 'image' || type === 'file');
+      const imageTokens = images.length * TOKENS_PER_IMAGE;
       let inputTokens = (request.turns.length + request.system.length) * TOKENS_PER_TURN + imageTokens;
       for (const text of countableText(request)) inputTokens += await countLong(text);
       return { inputTokens, imageTokens };

@@ -8,10 +8,10 @@ export interface McpResult {
 
 /** How much of what a tool says goes on to the model, in characters. */
 const MAX_CHARACTERS = 100_000;
-const MAX_PICTURES = 8;
+const MAX_IMAGES = 8;
 
-/** The pictures that every vendor reads. */
-const PICTURES = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
+/** The images that every vendor reads. */
+const IMAGES = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
 /** A part of a result as the protocol has it; the client library has checked its shape. */
@@ -33,7 +33,7 @@ interface SentResult {
 }
 
 /**
- * The result of `tools/call`, texts cut to what a model can be given and pictures kept that it can see.
+ * The result of `tools/call`, texts cut to what a model can be given and images kept that it can see.
  *
  * @param secrets what a server may say back, and nobody is to read in an answer.
  */
@@ -41,12 +41,12 @@ export function readMcpResult(sent: SentResult, secrets: readonly string[]): Mcp
   const open = (text: string): string => secrets.reduce((words, secret) => words.replaceAll(secret, '***'), text);
   const content: (TextPart | ImagePart)[] = [];
   let left = MAX_CHARACTERS;
-  let pictures = 0;
+  let images = 0;
   for (const part of sent.content ?? []) {
-    const picture = pictures < MAX_PICTURES ? pictureOf(part) : undefined;
-    if (picture) {
-      pictures += 1;
-      content.push(picture);
+    const image = images < MAX_IMAGES ? imageOf(part) : undefined;
+    if (image) {
+      images += 1;
+      content.push(image);
       continue;
     }
     const text = open(wordsOf(part));
@@ -62,9 +62,9 @@ export function readMcpResult(sent: SentResult, secrets: readonly string[]): Mcp
 const cut = (text: string, left: number): string =>
   text.length <= left ? text : `${text.slice(0, left)}\n[The rest is left out: the tool returned more than is read.]`;
 
-function pictureOf({ type, data, mimeType }: McpContent): ImagePart | undefined {
+function imageOf({ type, data, mimeType }: McpContent): ImagePart | undefined {
   if (type !== 'image' || typeof data !== 'string' || typeof mimeType !== 'string') return undefined;
-  if (!PICTURES.has(mimeType) || data.length % 4 !== 0 || !BASE64.test(data)) return undefined;
+  if (!IMAGES.has(mimeType) || data.length % 4 !== 0 || !BASE64.test(data)) return undefined;
   return { type: 'image', source: { kind: 'inline', mediaType: mimeType, base64: data } };
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { JsonObject, TaskView } from '#contracts';
 import { Client, eventually } from './client.js';
 import { ROLES } from './installation.js';
-import { adminOf, PICTURE, type Step, type Story } from './story.js';
+import { adminOf, IMAGE, type Step, type Story } from './story.js';
 
 /** Keys change hands, the records are read, and the whole moves to another place. */
 export function operatingSteps(step: Step, story: Story): void {
@@ -84,12 +84,12 @@ function movingSteps(step: Step, story: Story): void {
     expect(await seenBy(story.admin, story.customer)).toEqual(before);
   });
   step('opens the files there', async () => {
-    const there = await story.customer.data<TaskView>('GET', `/v1/tasks/${story.picture.task_id}`);
+    const there = await story.customer.data<TaskView>('GET', `/v1/tasks/${story.image.task_id}`);
     const image = there.result?.images?.[0];
     expect((await (await fetch(image?.url ?? '')).arrayBuffer()).byteLength).toBe(image?.bytes);
   });
-  step('makes a picture there, and announces it with the secret of before', async () => {
-    const taskId = await story.customer.submit('/v1/images/generations', PICTURE);
+  step('makes an image there, and announces it with the secret of before', async () => {
+    const taskId = await story.customer.submit('/v1/images/generations', IMAGE);
     expect((await story.customer.finished(taskId)).status).toBe('completed');
     await story.receiver.verified(story.webhookSecret, ({ data }) => data.task_id === taskId);
   });

@@ -1,11 +1,11 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { JsonObject, TaskView } from '#contracts';
 import { eventually, type Envelope } from './client.js';
-import { FILM, micros, PICTURE, type Step, type Story } from './story.js';
+import { VIDEO, micros, IMAGE, type Step, type Story } from './story.js';
 
 const PNG_SIGNATURE = '89504e470d0a1a0a';
 
-/** Pictures, films and text, each paid for and delivered. */
+/** Images, videos and text, each paid for and delivered. */
 export function sellingSteps(step: Step, story: Story): void {
   step('adds a webhook endpoint and keeps its secret', async () => {
     const url = `http://${story.receiver.address}/hook`;
@@ -13,12 +13,12 @@ export function sellingSteps(step: Step, story: Story): void {
     story.webhookSecret = made.secret;
     expect(story.webhookSecret).toMatch(/^whsec_/);
   });
-  step('orders a picture, waits for it and pays what was quoted', async () => {
-    story.picture = await story.customer.finished(await story.customer.submit('/v1/images/generations', PICTURE));
-    expect(story.picture).toMatchObject({ status: 'completed', usage: { amount: story.quoted, final: true } });
+  step('orders an image, waits for it and pays what was quoted', async () => {
+    story.image = await story.customer.finished(await story.customer.submit('/v1/images/generations', IMAGE));
+    expect(story.image).toMatchObject({ status: 'completed', usage: { amount: story.quoted, final: true } });
   });
-  step('downloads the picture without a key: a PNG of the ordered size', async () => {
-    const image = story.picture.result?.images?.[0];
+  step('downloads the image without a key: a PNG of the ordered size', async () => {
+    const image = story.image.result?.images?.[0];
     const bytes = Buffer.from(await (await fetch(image?.url ?? '')).arrayBuffer());
     expect(bytes.subarray(0, 8).toString('hex')).toBe(PNG_SIGNATURE);
     expect([bytes.readUInt32BE(16), bytes.readUInt32BE(20), bytes.length]).toEqual([1024, 1024, image?.bytes]);
@@ -27,14 +27,14 @@ export function sellingSteps(step: Step, story: Story): void {
   step('verifies the webhook that announced it, and refuses a changed one', async () => {
     const event = await story.receiver.verified(
       story.webhookSecret,
-      ({ data }) => data.task_id === story.picture.task_id,
+      ({ data }) => data.task_id === story.image.task_id,
     );
-    expect([event.type, event.data.result]).toEqual(['task.completed', story.picture.result]);
+    expect([event.type, event.data.result]).toEqual(['task.completed', story.image.result]);
   });
-  step('orders a film and downloads a part of it', async () => {
-    story.film = await story.customer.finished(await story.customer.submit('/v1/videos/generations', FILM));
-    expect(story.film).toMatchObject({ status: 'completed', usage: { amount: '0.250000', final: true } });
-    const part = await fetch(story.film.result?.videos?.[0]?.url ?? '', { headers: { range: 'bytes=4-7' } });
+  step('orders a video and downloads a part of it', async () => {
+    story.video = await story.customer.finished(await story.customer.submit('/v1/videos/generations', VIDEO));
+    expect(story.video).toMatchObject({ status: 'completed', usage: { amount: '0.250000', final: true } });
+    const part = await fetch(story.video.result?.videos?.[0]?.url ?? '', { headers: { range: 'bytes=4-7' } });
     expect([part.status, await part.text()]).toEqual([206, 'ftyp']);
   });
   orderSteps(step, story);
@@ -46,13 +46,13 @@ function orderSteps(step: Step, story: Story): void {
   step('pays once for a request that is repeated with its Idempotency-Key', async () => {
     const key = { 'idempotency-key': randomUUID() };
     const send = () =>
-      story.customer.send<Envelope<{ task_id: string }[]>>('POST', '/v1/images/generations', PICTURE, key);
+      story.customer.send<Envelope<{ task_id: string }[]>>('POST', '/v1/images/generations', IMAGE, key);
     const [first, again] = [await send(), await send()];
     expect([again.body, again.headers.get('idempotent-replayed')]).toEqual([first.body, 'true']);
     await story.customer.finished(first.body.data[0]?.task_id ?? '');
   });
-  step('charges nothing for a picture that failed, and says why', async () => {
-    const order = { ...PICTURE, prompt: '[sandbox:fail=content_policy] no' };
+  step('charges nothing for an image that failed, and says why', async () => {
+    const order = { ...IMAGE, prompt: '[sandbox:fail=content_policy] no' };
     const failed = await story.customer.finished(await story.customer.submit('/v1/images/generations', order));
     expect(failed).toMatchObject({
       status: 'failed',
@@ -60,8 +60,8 @@ function orderSteps(step: Step, story: Story): void {
       usage: { amount: '0.000000' },
     });
   });
-  step('cancels a film and gets the money back', async () => {
-    const order = { ...FILM, prompt: '[sandbox:delay=3600000] a slow tide' };
+  step('cancels a video and gets the money back', async () => {
+    const order = { ...VIDEO, prompt: '[sandbox:delay=3600000] a slow tide' };
     const slow = await story.customer.submit('/v1/videos/generations', order);
     await story.customer.data('POST', `/v1/tasks/${slow}/cancel`);
     expect(await story.customer.finished(slow)).toMatchObject({ status: 'cancelled', usage: { amount: '0.000000' } });
@@ -69,7 +69,7 @@ function orderSteps(step: Step, story: Story): void {
   step('lists tasks and reads several at once', async () => {
     const tasks = await story.customer.data<TaskView[]>('GET', '/v1/tasks?limit=100');
     expect(tasks.map(({ status }) => status)).toEqual(['cancelled', 'failed', 'completed', 'completed', 'completed']);
-    const ids = [story.picture.task_id, story.film.task_id];
+    const ids = [story.image.task_id, story.video.task_id];
     expect(await story.customer.data('POST', '/v1/tasks/batch', { task_ids: ids })).toMatchObject([
       { task_id: ids[0] },
       { task_id: ids[1] },
@@ -143,7 +143,7 @@ async function usageAddsUp({ customer }: Story): Promise<void> {
   });
   for (const record of records) expect([record, total(record.lines)]).toEqual([record, micros(record.amount)]);
   const sums = await customer.data<{ amount: string }[]>('GET', '/v1/usage?group_by=model');
-  // Two pictures, one film, and four texts.
+  // Two images, one video, and four texts.
   expect([total(sums), total(records) > 330_000n]).toEqual([total(records), true]);
 }
 

@@ -3,15 +3,15 @@ import { join } from 'node:path';
 import type { JsonObject } from '#contracts';
 import { Client } from './client.js';
 import { ROLES } from './installation.js';
-import { adminOf, FILM, PICTURE, PRICES_FILE, type Step, type Story } from './story.js';
+import { adminOf, VIDEO, IMAGE, PRICES_FILE, type Step, type Story } from './story.js';
 
 const TEXT_MODELS = ['vendor-5', 'vendor-haiku-4-5-20251001', 'vendor-2.5-flash'];
 
 /** What the operator wants to sell, as the list of prices says it. */
-const priceList = (amountOfPicture: string): string => `
+const priceList = (amountOfImage: string): string => `
 effective_from: 2026-01-01
 prices:
-  - { model: eta-image-2.0, unit: image, variant: default, amount: '${amountOfPicture}' }
+  - { model: eta-image-2.0, unit: image, variant: default, amount: '${amountOfImage}' }
   - { model: beta-2.5-preview, unit: second, variant: 480p, amount: '0.05' }
 ${TEXT_MODELS.map(
   (model) => `
@@ -72,9 +72,9 @@ function priceSteps(step: Step, story: Story): void {
   step('sells at the prices of its list and at no others', async () => {
     const inForce = await story.admin.data<{ model: string; amount: string }[]>('GET', '/admin/v1/prices');
     expect([...new Set(inForce.map(({ model }) => model))].toSorted()).toEqual(
-      [PICTURE.model, FILM.model, ...TEXT_MODELS].toSorted(),
+      [IMAGE.model, VIDEO.model, ...TEXT_MODELS].toSorted(),
     );
-    expect(inForce.find(({ model }) => model === PICTURE.model)).toMatchObject({ amount: '0.040000' });
+    expect(inForce.find(({ model }) => model === IMAGE.model)).toMatchObject({ amount: '0.040000' });
   });
   step('tells the models without a price at /readyz, and refuses them for good', async () => {
     const { body } = await story.admin.send<JsonObject>('GET', '/readyz');
@@ -124,20 +124,20 @@ function accountSteps(step: Step, story: Story): void {
     const { id } = await story.admin.data<{ id: string }>('POST', '/admin/v1/accounts', { name: 'Empty' });
     const { key } = await story.admin.data<{ key: string }>('POST', `/admin/v1/accounts/${id}/keys`, { name: 'poor' });
     const poor = new Client(story.place.installation.url, key);
-    expect((await poor.send('POST', '/v1/images/generations', PICTURE)).status).toBe(402);
+    expect((await poor.send('POST', '/v1/images/generations', IMAGE)).status).toBe(402);
   });
   step('lists the models with the prices of today', async () => {
     const models = await story.customer.data<{ id: string }[]>('GET', '/v1/models');
-    expect(models.map(({ id }) => id)).toEqual(expect.arrayContaining([PICTURE.model, ...TEXT_MODELS]));
-    const model = (await story.customer.send<JsonObject>('GET', `/v1/models/${PICTURE.model}`)).body;
+    expect(models.map(({ id }) => id)).toEqual(expect.arrayContaining([IMAGE.model, ...TEXT_MODELS]));
+    const model = (await story.customer.send<JsonObject>('GET', `/v1/models/${IMAGE.model}`)).body;
     expect(JSON.stringify(model)).toContain('"0.040000"');
   });
   step('names the field that a request has wrong', async () => {
-    const { status, body } = await story.customer.send('POST', '/v1/quote', { ...PICTURE, n: 99 });
+    const { status, body } = await story.customer.send('POST', '/v1/quote', { ...IMAGE, n: 99 });
     expect([status, body.error?.param]).toEqual([400, 'n']);
   });
   step('quotes a price and moves no money', async () => {
-    story.quoted = (await story.customer.data<{ amount: string }>('POST', '/v1/quote', PICTURE)).amount;
+    story.quoted = (await story.customer.data<{ amount: string }>('POST', '/v1/quote', IMAGE)).amount;
     expect(story.quoted).toBe('0.040000');
   });
 }

@@ -52,9 +52,9 @@ export interface Story extends Surroundings {
   accountId: string;
   keyId: string;
   webhookSecret: string;
-  picture: TaskView;
-  film: TaskView;
-  /** Decimal text of the quote for the picture. */
+  image: TaskView;
+  video: TaskView;
+  /** Decimal text of the quote for the image. */
   quoted: string;
 }
 
@@ -62,7 +62,7 @@ export interface Story extends Surroundings {
 export const settingsFor = (receiver: WebhookReceiver, folderInside: string): Readonly<Record<string, string>> => ({
   // The customer's server of the test stands at an address that is not public.
   MEDIA_FETCH_ALLOW: receiver.address,
-  // The pictures and films of this day are the sandbox's; a shop would name a vendor instead.
+  // The images and videos of this day are the sandbox's; a shop would name a vendor instead.
   SANDBOX_SELLS: 'true',
   PRICES_FILE: join(folderInside, PRICES_FILE),
   SANDBOX_IMAGE_MS: '50',
@@ -122,8 +122,8 @@ export const micros = (amount: unknown): bigint => BigInt(String(amount).replace
 /** One step of the day; steps build on each other, in their order. */
 export type Step = (name: string, take: () => Promise<void>) => unknown;
 
-export const PICTURE = { model: 'eta-image-2.0', prompt: 'a lighthouse at dusk', size: '1:1', resolution: '1K' };
-export const FILM = {
+export const IMAGE = { model: 'eta-image-2.0', prompt: 'a lighthouse at dusk', size: '1:1', resolution: '1K' };
+export const VIDEO = {
   model: 'beta-2.5-preview',
   prompt: 'waves against a lighthouse',
   resolution: '480p',

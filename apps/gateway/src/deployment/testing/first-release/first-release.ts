@@ -22,7 +22,7 @@ export interface Seen {
 export interface FirstRelease {
   readonly savedAt: string;
   readonly keys: Readonly<Record<'first' | 'studio', string>>;
-  readonly tasks: Readonly<Record<'picture' | 'film' | 'failed' | 'running' | 'waiting', string>>;
+  readonly tasks: Readonly<Record<'image' | 'video' | 'failed' | 'running' | 'waiting', string>>;
   readonly idempotent: {
     readonly path: string;
     readonly body: object;
@@ -44,8 +44,8 @@ export const FIRST_RELEASE_SETTINGS = {
   PUBLIC_BASE_URL: 'http://gateway.test',
 };
 
-/** The file of the task `picture`. */
-export const firstReleasePicture = (): Buffer => readFileSync(join(FOLDER, 'picture.png'));
+/** The file of the task `image`. */
+export const firstReleaseImage = (): Buffer => readFileSync(join(FOLDER, 'image.png'));
 
 /**
  * Fills an empty database with the data of the first release, on the schema of its day. All times are moved so that the

@@ -1,4 +1,4 @@
-// Makes database.sql, answers.json and picture.png: the data that the first release left behind, and what it answered about them.
+// Makes database.sql, answers.json and image.png: the data that the first release left behind, and what it answered about them.
 // README.md says how to run it. It is kept so that everybody can see what the data are; the files are never made again.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -70,8 +70,8 @@ async function until(taskId, wanted) {
 const submit = async (path, body, key) => (await call('POST', path, { key, body })).data[0].task_id;
 const isFinal = ({ usage }) => usage.final;
 
-const PICTURE = { model: 'eta-image-2.0', prompt: 'a lighthouse at dusk', size: '1:1' };
-const FILM = {
+const IMAGE = { model: 'eta-image-2.0', prompt: 'a lighthouse at dusk', size: '1:1' };
+const VIDEO = {
   model: 'beta-2.5-preview',
   prompt: 'waves against a lighthouse',
   resolution: '480p',
@@ -80,15 +80,15 @@ const FILM = {
 };
 const IDEMPOTENT = {
   path: '/v1/images/generations',
-  body: { ...PICTURE, prompt: 'the same lighthouse, ordered twice' },
+  body: { ...IMAGE, prompt: 'the same lighthouse, ordered twice' },
   headers: { 'idempotency-key': 'order-0001' },
 };
 
 const endpoint = await call('POST', '/v1/webhooks/endpoints', { body: { url: 'https://receiver.example.com/hook' } });
-const picture = await until(await submit('/v1/images/generations', PICTURE), isFinal);
-const film = await until(await submit('/v1/videos/generations', FILM), isFinal);
+const image = await until(await submit('/v1/images/generations', IMAGE), isFinal);
+const video = await until(await submit('/v1/videos/generations', VIDEO), isFinal);
 const failed = await until(
-  await submit('/v1/images/generations', { ...PICTURE, prompt: '[sandbox:fail=content_policy] no' }),
+  await submit('/v1/images/generations', { ...IMAGE, prompt: '[sandbox:fail=content_policy] no' }),
   isFinal,
 );
 const first = await call('POST', IDEMPOTENT.path, IDEMPOTENT);
@@ -105,20 +105,20 @@ await admin('POST', `/accounts/${studio.id}/top-ups`, { amount: '25.000000', ref
 const studioKey = await admin('POST', `/accounts/${studio.id}/keys`, { name: 'render farm', quota: '20.000000' });
 const running = await submit(
   '/v1/videos/generations',
-  { ...FILM, prompt: '[sandbox:delay=45000] tide' },
+  { ...VIDEO, prompt: '[sandbox:delay=45000] tide' },
   studioKey.key,
 );
 await (async () => {
   while ((await task(running, studioKey.key)).status !== 'in_progress') await sleep(50);
 })();
-const waiting = await submit('/v1/videos/generations', { ...FILM, prompt: 'a second tide' }, studioKey.key);
+const waiting = await submit('/v1/videos/generations', { ...VIDEO, prompt: 'a second tide' }, studioKey.key);
 // What is paid for text is written down a moment after the answer.
 while ((await call('GET', '/v1/usage/records')).data.filter(({ kind }) => kind === 'text').length < 2) await sleep(50);
 
 const accounts = await admin('GET', '/accounts');
 const answers = {
   keys: { first: KEY, studio: studioKey.key },
-  tasks: { picture, film, failed, running, waiting },
+  tasks: { image, video, failed, running, waiting },
   idempotent: { ...IDEMPOTENT, answer: replayed },
   stored,
   webhookSecret: endpoint.data.secret,
@@ -129,7 +129,7 @@ const answers = {
 gateway.kill('SIGTERM');
 await once(gateway, 'exit');
 answers.savedAt = new Date().toISOString();
-await copyFile(join(folder, 'files/media/media', picture, '0.png'), join(target, 'picture.png'));
+await copyFile(join(folder, 'files/media/media', image, '0.png'), join(target, 'image.png'));
 await writeFile(join(target, 'database.sql'), await dump());
 await writeFile(join(target, 'answers.json'), `${JSON.stringify(answers, null, 2)}\n`);
 await postgres.stop();

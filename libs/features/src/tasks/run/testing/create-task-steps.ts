@@ -40,7 +40,7 @@ export function createTaskSteps(platform: Platform, around: StepSurroundings) {
     new SettleTaskService(database, taskSignals, failpoints),
     new PollSchedule(database, notifier, taskSignals),
     limits,
-    new ReferenceCheck(fetcher, 10_000),
+    new ReferenceCheck(fetcher, 10_000, store),
     upstreams,
     new MediaRouter(upstreams),
     health,

@@ -6,6 +6,7 @@ import {
   type MediaFailureKind,
   type MediaOrder,
   type MediaUpstream,
+  type Operation,
   type OperationState,
   type Started,
   type UpstreamTraits,
@@ -30,6 +31,8 @@ export class ScriptedUpstream implements MediaUpstream {
   readonly taken: string[] = [];
   asked = 0;
   onStart: (order: MediaOrder, call: VendorCall) => Promise<Started> = async (order) => this.take(order);
+  /** The vendor's name of what it took; undefined: it has none. */
+  onName: (operation: Operation) => string | undefined = () => undefined;
   onPlan: () => CallPlan | CannotMake = () => ({ ticket: { upstream: this.id, model: 'm' }, slots: 1 });
   onCheck: (call: VendorCall) => Promise<OperationState> = async () => ({ state: 'pending' });
 
@@ -46,6 +49,10 @@ export class ScriptedUpstream implements MediaUpstream {
   /** From now on it fails so. */
   fail(kind: MediaFailureKind, details: MediaFailureDetails = {}): void {
     this.onStart = () => Promise.reject(new MediaFailure(kind, kind === 'busy' ? 'busy' : 'away', details));
+  }
+
+  nameOf(operation: Operation): string | undefined {
+    return this.onName(operation);
   }
 
   plan(): CallPlan | CannotMake {

@@ -22,7 +22,7 @@ import type { WorkerParts } from '../worker-parts.js';
 import { createTaskSteps } from './create-task-steps.js';
 import { refuseUnlistedTransitions } from './refuse-unlisted-transitions.js';
 
-/** What every task of the bench holds, in micros: one picture. */
+/** What every task of the bench holds, in micros: one image. */
 export const HOLD_MICROS = 35_000n;
 
 /** How long the bench's worker owns what it claims, in milliseconds. */

@@ -1,0 +1,72 @@
+import type { ReactNode } from 'react';
+import { useMessages } from '../messages/language';
+import { TextField } from './fields';
+
+/** Days, both included, such as `2026-11-20`. */
+export interface DayRange {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Chooses the days that a page is about, and what its sums are kept apart by. */
+export function DayRangeFilters({
+  range,
+  parts,
+  names,
+  chosen,
+  splitBy,
+  onChange,
+  children,
+}: {
+  readonly range: DayRange;
+  readonly parts: readonly string[];
+  readonly names: Readonly<Record<string, string>>;
+  readonly chosen: readonly string[];
+  /** Stands above the parts. */
+  readonly splitBy: string;
+  readonly onChange: (part: Partial<DayRange & { by: string }>) => void;
+  readonly children?: ReactNode;
+}) {
+  const { common } = useMessages();
+  return (
+    <form className="filters" aria-label={common.filter} onSubmit={(event) => event.preventDefault()}>
+      <TextField
+        label={common.from}
+        type="date"
+        max={range.to}
+        value={range.from}
+        onChange={(event) => event.target.value && onChange({ from: event.target.value })}
+      />
+      <TextField
+        label={common.to}
+        type="date"
+        min={range.from}
+        value={range.to}
+        onChange={(event) => event.target.value && onChange({ to: event.target.value })}
+      />
+      <fieldset className="field">
+        <legend>{splitBy}</legend>
+        <div className="row parts">
+          {parts.map((part) => (
+            <label key={part} className="check">
+              <input
+                type="checkbox"
+                checked={chosen.includes(part)}
+                disabled={chosen.length === 1 && chosen.includes(part)}
+                onChange={(event) =>
+                  onChange({
+                    by: parts
+                      .filter((each) => (each === part ? event.target.checked : chosen.includes(each)))
+                      .join(','),
+                  })
+                }
+              />
+              <span>{names[part]}</span>
+            </label>
+          ))}
+        </div>
+      </fieldset>
+      {children}
+    </form>
+  );
+}

@@ -1,0 +1,66 @@
+import { useState } from 'react';
+import { ApiError } from '../../api/api-error';
+import { useChange, useMay } from '../../api/queries';
+import type { ConsoleBalance } from '../../api/types';
+import { FormDialog } from '../../components/confirm-dialog';
+import { TextField } from '../../components/fields';
+import { Money } from '../../components/values';
+import { useMessages } from '../../messages/language';
+
+/** From what balance on the account is told, and where that is changed. */
+export function LowBalance({ of: balance }: { readonly of: Pick<ConsoleBalance, 'low_balance'> }) {
+  const { billing } = useMessages().money;
+  const [isEditing, setEditing] = useState(false);
+  const mayManage = useMay('billing:manage');
+  const { low_balance: below } = balance;
+  return (
+    <p className="muted small-text row">
+      {below === null ? (
+        billing.noticeNever
+      ) : (
+        <span>
+          {billing.noticeBelow} <Money amount={below} />
+        </span>
+      )}
+      {mayManage && (
+        <button
+          type="button"
+          className="button small"
+          aria-label={`${billing.noticeSet}: ${billing.notice}`}
+          onClick={() => setEditing(true)}
+        >
+          {billing.noticeSet}
+        </button>
+      )}
+      {isEditing && <NoticeDialog below={below} onClose={() => setEditing(false)} />}
+    </p>
+  );
+}
+
+function NoticeDialog({ below, onClose }: { readonly below: string | null; readonly onClose: () => void }) {
+  const { money, common } = useMessages();
+  const [amount, setAmount] = useState(below ?? '');
+  const change = useChange('POST /billing/notice', ['GET /billing', 'GET /overview']);
+  return (
+    <FormDialog
+      title={money.billing.notice}
+      submit={common.save}
+      isBusy={change.isPending}
+      failure={change.error}
+      onClose={onClose}
+      onSubmit={() =>
+        change.mutate({ body: { low_balance: amount.trim() === '' ? null : amount.trim() } }, { onSuccess: onClose })
+      }
+    >
+      <TextField
+        label={money.billing.available}
+        hint={money.billing.noticeHint}
+        error={change.error instanceof ApiError ? change.error.about('low_balance') : undefined}
+        inputMode="decimal"
+        autoFocus
+        value={amount}
+        onChange={(event) => setAmount(event.target.value)}
+      />
+    </FormDialog>
+  );
+}

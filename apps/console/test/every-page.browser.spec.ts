@@ -1,0 +1,176 @@
+import type { Browser, Page, Route } from 'playwright-core';
+import { describeWithBrowser, quickestOf } from '#testing';
+import { type ConsoleLinks, consoleLinks } from '../../gateway/src/testing/console-link.js';
+import { startTestGateway, type TestGateway } from '../../gateway/src/testing/test-gateway.js';
+import { heapAfterPages, keyToPaintMs, largestPaintMs, walk } from './bars.js';
+import {
+  answerLastFirst,
+  bareSentences,
+  dress,
+  englishSentences,
+  enter,
+  expectNoComplaint,
+  loaded,
+  openConsole,
+  overhang,
+  pagesOf,
+  prefer,
+  refusal,
+  shiftOf,
+  watchShifts,
+  type Watched,
+  WIDTHS,
+  wrongLooks,
+} from './open-console.js';
+
+const IMAGE = { model: 'eta-image-2.0', prompt: 'a lighthouse', size: '1:1', resolution: '1K' };
+/** The most that a page may move after it was painted, as browsers count it. */
+const MOST_SHIFT = 0.02;
+/** Of a test that opens every page. */
+const LONG_MS = 180_000;
+
+describeWithBrowser('Every page of the console, in Chromium', (startBrowser) => {
+  let gateway: TestGateway;
+  let links: ConsoleLinks;
+  let browser: Browser;
+  let owner: Watched;
+  let pages: string[];
+
+  beforeAll(async () => {
+    [browser, gateway] = await Promise.all([
+      startBrowser(),
+      startTestGateway({ environment: { ADMIN_TOKEN: 'admin-token-for-tests' } }),
+    ]);
+    links = await consoleLinks(gateway);
+    owner = await openConsole(browser, gateway.baseUrl);
+    const submit = (prompt: string) => gateway.submit('/v1/images/generations', { ...IMAGE, prompt });
+    const [made, failed] = await Promise.all([submit('a lighthouse'), submit('[sandbox:fail=content_policy] no')]);
+    await Promise.all([gateway.waitForTask(made), gateway.waitForTask(failed)]);
+    await enter(owner.page, await links.next());
+    pages = pagesOf(gateway.accountId, made, failed);
+  });
+  afterAll(async () => {
+    await browser.close();
+    await links.close();
+    await gateway.stop();
+  });
+  afterEach(() => expectNoComplaint(owner));
+
+  const show = async (path: string, page: Page = owner.page): Promise<void> => {
+    await page.goto(`${gateway.baseUrl}/console${path}`);
+    await loaded(page);
+  };
+  /** Answers every question of a page but who is signed in. */
+  const answering = async (answer: (route: Route) => Promise<void>): Promise<() => Promise<void>> => {
+    const handle = (route: Route) =>
+      route.request().url().endsWith('/api/session') ? route.fallback() : answer(route);
+    await owner.page.route('**/console/api/**', handle);
+    return () => owner.page.unroute('**/console/api/**', handle);
+  };
+
+  // Between them every page is looked at in every theme and width, and in both languages.
+  it.each([
+    ['en', ['dark narrow', 'light wide']],
+    ['zh', ['dark wide', 'light narrow']],
+  ] as const)(
+    'is accessible, as wide as the screen and at rest while it loads, in %s: %j',
+    async (language, looks) => {
+      const { page } = owner;
+      await prefer(page, { language });
+      await dress(page, 'light', language === 'en' ? WIDTHS.wide : WIDTHS.narrow);
+      await watchShifts(page);
+      const inOrder = await answerLastFirst(page);
+      const wrong: string[] = [];
+      for (const path of pages) {
+        // In the width of the last look.
+        await show(path);
+        const shift = await shiftOf(page);
+        if (shift > MOST_SHIFT) wrong.push(`${path} moves by ${shift.toFixed(3)} in ${language}`);
+        if (language === 'zh')
+          wrong.push(...(await englishSentences(page)).map((text) => `${path} says in English: ${text}`));
+        const found = await wrongLooks(page, looks, { isWhole: (look) => look === 'light wide' });
+        wrong.push(...found.map((each) => `${path} ${each}`));
+      }
+      await inOrder();
+      await dress(page, 'light', WIDTHS.wide);
+      await prefer(page, { language: 'en' });
+      expect(wrong).toEqual([]);
+    },
+    LONG_MS,
+  );
+
+  it(
+    'says what failed in the place of what it cannot show, and keeps its heading and its menu',
+    async () => {
+      const { page } = owner;
+      await dress(page, 'dark', WIDTHS.narrow);
+      const again = await answering((route) => route.fulfill(refusal(500, 'internal_error', 'req_of_the_test')));
+      const wrong: string[] = [];
+      for (const path of pages) {
+        await page.goto(`${gateway.baseUrl}/console${path}`);
+        await page.locator('main [role=alert]').first().waitFor();
+        if ((await page.locator('nav a').count()) === 0) wrong.push(`${path} has no menu`);
+        if ((await page.locator('main h1').count()) !== 1) wrong.push(`${path} has no heading`);
+        if ((await overhang(page)) > 0) wrong.push(`${path} reaches beyond the screen`);
+      }
+      await again();
+      await dress(page, 'light', WIDTHS.wide);
+      expect(wrong).toEqual([]);
+    },
+    LONG_MS,
+  );
+
+  it(
+    'says what would be there where there is nothing yet',
+    async () => {
+      const { page } = owner;
+      const again = await answering(async (route) => {
+        const answer = await route.fetch();
+        const body = (await answer.json()) as { items?: unknown };
+        if (!Array.isArray(body.items)) return route.fulfill({ response: answer });
+        return route.fulfill({ json: { ...body, items: [], next_cursor: null } });
+      });
+      const lists = pages.filter((path) => !/\/(task_|acct_|beta)|^\/$|\/account$/.test(path));
+      const bare: string[] = [];
+      for (const path of lists) {
+        await show(path);
+        if ((await page.locator('main .empty, main .notice').count()) === 0) bare.push(path);
+      }
+      await again();
+      expect(bare).toEqual([]);
+    },
+    LONG_MS,
+  );
+
+  it('takes every sentence from the messages', async () => {
+    const { page } = owner;
+    await prefer(page, { pseudo: 'true' });
+    for (const path of ['/', '/playground', '/usage', '/billing', '/keys', '/webhooks', '/account', '/admin/margins']) {
+      await show(path);
+      expect([path, await bareSentences(page)]).toEqual([path, []]);
+    }
+    await prefer(page, { pseudo: 'false' });
+  });
+
+  it('shows its largest part within 2.5 s over a slow connection', async () => {
+    expect(await quickestOf(2_500, () => largestPaintMs(owner, `${gateway.baseUrl}/console/`))).toBeLessThan(2_500);
+  });
+
+  it('paints a key that is pressed within 100 ms', async () => {
+    await show('/playground?model=eta-image-2.0');
+    const prompt = owner.page.getByLabel('Prompt').first();
+    expect(await quickestOf(100, () => keyToPaintMs(owner.page, prompt))).toBeLessThanOrEqual(100);
+  });
+
+  it(
+    'needs no more memory after 200 pages than a third above that of the first 20',
+    async () => {
+      await show('/');
+      // The first round of the menu loads the code of the pages, which stays.
+      await walk(owner.page, 20);
+      const [early, late] = await heapAfterPages(owner, 20, 200);
+      expect(late / early).toBeLessThan(1.3);
+    },
+    LONG_MS,
+  );
+});

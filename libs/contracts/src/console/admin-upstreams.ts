@@ -1,0 +1,71 @@
+import type { JsonObject } from '../json.js';
+import type { Amount, Day, Time } from './common.js';
+
+/** An upstream with how it does. Its settings are those of UPSTREAMS_FILE; its key is never shown. */
+export interface AdminUpstream {
+  readonly id: string;
+  readonly kind: 'text' | 'media';
+  readonly source: 'file' | 'database';
+  readonly settings: JsonObject;
+  readonly enabled: boolean;
+  readonly key_set: boolean;
+  readonly key_ends_with: string | null;
+  readonly problem: string | null;
+  readonly created_at: Time | null;
+  readonly updated_at: Time | null;
+  readonly health: {
+    /** `off`: not enabled. `problem`: says why. `cooling_down`: takes nothing until `resumes_at`. */
+    readonly state: 'serving' | 'cooling_down' | 'off' | 'problem';
+    readonly resumes_at: Time | null;
+    /** Calls that ended within the last 5 minutes, at all replicas. Times of texts: until the reply was there, or began. */
+    readonly calls: {
+      readonly ended: number;
+      readonly succeeded: number;
+      readonly p50_ms: number | null;
+      readonly p95_ms: number | null;
+    };
+    /** The newest failure of a call. */
+    readonly last_error: {
+      readonly time: Time;
+      readonly status: number | null;
+      readonly code: string | null;
+      readonly message: string | null;
+    } | null;
+  };
+}
+
+/** What tasks brought and what they cost; what was not kept apart is null. */
+export interface AdminMargin {
+  readonly day: Day | null;
+  readonly upstream: string | null;
+  readonly model: string | null;
+  /** That the upstream was handed. */
+  readonly tasks: number;
+  readonly completed_tasks: number;
+  /** Charged, less what was refunded on these days. */
+  readonly earned: Amount;
+  /** What vendors took, each in a unit of its own. */
+  readonly costs: readonly { readonly unit: string; readonly amount: Amount }[];
+  /** All known costs in the unit of balances. */
+  readonly cost: Amount;
+  /** Completed tasks of which nobody knows what they cost. */
+  readonly tasks_without_cost: number;
+  /** Earned less cost; null while the cost of a completed task is not known. */
+  readonly margin: Amount | null;
+}
+
+export interface AdminMargins {
+  readonly from: Day;
+  readonly to: Day;
+  readonly items: readonly AdminMargin[];
+  /** Of all items. */
+  readonly total: Omit<AdminMargin, 'day' | 'upstream' | 'model' | 'costs'>;
+}
+
+/** Days from `from` to `to`, both included; the last 30 unless said, at most 366. */
+export interface AdminMarginsQuery {
+  readonly from?: Day;
+  readonly to?: Day;
+  /** Some of day, upstream, model, separated by commas; upstream and model unless said. */
+  readonly group_by?: string;
+}

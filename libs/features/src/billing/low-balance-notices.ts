@@ -1,0 +1,67 @@
+import { Database, logger, timeOrderedId } from '#platform';
+
+const log = logger('ledger');
+
+/** The most accounts that one round tells. */
+const BATCH = 100;
+
+/**
+ * $1 most accounts, $2 beginning of the ids of deliveries, $3 unit of balances. Notes each account that has fallen below what it
+ * wants to be told of, and writes its webhooks, in one commit: once for each fall. The event carries all that a mail needs,
+ * so that a receiver only has to send it.
+ */
+const NOTICE = `
+with low as (
+  select id from account where low_balance_micros is not null and low_balance_noticed_at is null
+    and not unlimited and disabled_at is null and available_micros < low_balance_micros
+  order by id limit $1 for no key update skip locked
+), noticed as (
+  update account a set low_balance_noticed_at = now() from low where a.id = low.id
+    and a.low_balance_noticed_at is null and a.available_micros < a.low_balance_micros
+  returning a.id, a.name, a.available_micros, a.held_micros, a.low_balance_micros
+), told as (
+  select n.id, n.name, (n.available_micros / 1000000.0)::numeric(30, 6)::text as available,
+    (n.held_micros / 1000000.0)::numeric(30, 6)::text as held,
+    (n.low_balance_micros / 1000000.0)::numeric(30, 6)::text as below,
+    coalesce((select jsonb_agg(jsonb_build_object('name', u.name, 'email', u.email, 'role', m.role) order by u.email)
+      from membership m join console_user u on u.id = m.user_id
+      where m.account_id = n.id and m.role in ('owner', 'finance') and u.email is not null and u.disabled_at is null), '[]') as people
+  from noticed n
+), written as (
+  insert into webhook_delivery (id, account_id, endpoint_id, event_type, url, payload, next_attempt_at)
+  select $2 || row_number() over (), t.id, e.id, 'balance.low', e.url,
+    jsonb_build_object('type', 'balance.low', 'timestamp', to_char(now() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+      'data', jsonb_build_object('account_id', t.id, 'account_name', t.name, 'available', t.available, 'held', t.held,
+        'low_balance', t.below, 'currency', $3::text, 'recipients', t.people,
+        'subject', 'The balance of ' || t.name || ' is low',
+        'text', t.available || ' ' || $3::text || ' are left to spend in the account ' || t.name || ', which asked to be told below '
+          || t.below || ' ' || $3::text || '. Open work holds ' || t.held || ' more. Requests are refused once nothing is left.'))::text,
+    now()
+  from told t join webhook_endpoint e on e.account_id = t.id and e.disabled_at is null
+    and (e.event_types = '{}' or 'balance.low' = any(e.event_types))
+)
+select id from noticed`;
+
+/** Whose balance is no longer low is told again the next time. */
+const RECOVER = `
+update account set low_balance_noticed_at = null where id = any(array(
+  select id from account where low_balance_micros is not null and low_balance_noticed_at is not null
+    and (unlimited or available_micros >= low_balance_micros) order by id limit $1 for no key update skip locked))`;
+
+/** Tells accounts once that their balance has fallen below what they named. */
+export class LowBalanceNotices {
+  constructor(
+    private readonly database: Database,
+    /** The unit of balances. */
+    private readonly currency: string,
+  ) {}
+
+  /** One round. True: there may be more to tell at once. */
+  async tell(): Promise<boolean> {
+    await this.database.query({ text: RECOVER, values: [BATCH] });
+    const values = [BATCH, timeOrderedId('msg'), this.currency];
+    const { rows } = await this.database.query<{ id: string }>({ text: NOTICE, values });
+    for (const { id } of rows) log.info('balance.low', { accountId: id });
+    return rows.length === BATCH;
+  }
+}

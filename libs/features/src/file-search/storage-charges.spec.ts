@@ -1,0 +1,146 @@
+import { createTestDatabase, type TestDatabase } from '#testing';
+import { ReconciliationService } from '../billing/ledger/reconciliation.service.js';
+import { RequestLedger } from '../billing/ledger/request-ledger.js';
+import { PriceBook } from '../billing/prices/price-book.js';
+import { checkPrices } from '../billing/prices/check-prices.js';
+import { StorageCharges } from './storage-charges.js';
+
+const MIB = 1024 * 1024;
+/** 0.1 for a GiB-day. */
+const PRICE = { amount: 100_000n, per: 1_024n };
+
+describe('The price of files that are kept', () => {
+  let test: TestDatabase;
+  let ledger: RequestLedger;
+  beforeAll(async () => {
+    test = await createTestDatabase();
+    ledger = new RequestLedger(test.database);
+  });
+  afterAll(() => test.remove());
+
+  const charges = (): StorageCharges => new StorageCharges(test.database, ledger, new PriceBook(test.database));
+  const chargeAll = async (by = charges()): Promise<void> => {
+    while (await by.chargeNext());
+  };
+
+  /** An account whose files, so many MiB, have lain for a day and a half. */
+  async function keeper(id: string, mib: number, balanceMicros: bigint): Promise<string> {
+    await test.database.query({
+      text: `insert into account (id, name, available_micros) values ($1, $1, $2)`,
+      values: [id, 0n],
+    });
+    await test.database.query({
+      text: `insert into api_key (id, account_id, name, prefix, key_hash) values ($1, $2, 'k', 'sk', $3)`,
+      values: [`key_${id}`, id, Buffer.from(id)],
+    });
+    await test.database.query({
+      text: `with paid as (update account set available_micros = $2 where id = $1)
+        insert into ledger_entry (account_id, kind, debit, credit, amount_micros)
+        values ($1, 'top_up', 'funding', 'available', $2)`,
+      values: [id, balanceMicros],
+    });
+    await test.database.query({
+      text: `insert into file_usage (account_id, files, bytes, metered_at, closed_on, api_key_id)
+        values ($1, 1, $2, now() - interval '36 hours', (now() at time zone 'utc')::date - 1, $3)`,
+      values: [id, mib * MIB, `key_${id}`],
+    });
+    return id;
+  }
+  const nextDay = (): Promise<unknown> =>
+    test.database.query({
+      text: `update file_usage set closed_on = closed_on - 1, metered_at = metered_at - interval '1 day'`,
+    });
+  const records = async (id: string) =>
+    (
+      await test.database.query<{ amount: bigint; owed: bigint; lines: Record<string, unknown>[] }>({
+        text: `select amount_micros as amount, owed_micros as owed, lines from usage_record
+          where account_id = $1 and model = 'file-storage' order by created_at`,
+        values: [id],
+      })
+    ).rows;
+  async function expectExact(): Promise<void> {
+    expect((await new ReconciliationService(test.database).run())?.findings).toEqual([]);
+  }
+
+  it('is nothing while there is none, and nothing later for that time', async () => {
+    const id = await keeper('free', 1_000, 10n ** 9n);
+    await chargeAll();
+    await test.database.query({
+      text: `insert into price (id, model, unit, amount_micros, per_quantity, effective_from, created_by)
+        values ('price_s', 'file-storage', 'storage_mb_day', $1, $2, now() - interval '1 day', 'test')`,
+      values: [PRICE.amount, PRICE.per],
+    });
+    await chargeAll();
+    expect(await records(id)).toEqual([]);
+  });
+
+  it('is charged once a day, held first, and explained in a line by which the amount can be counted again', async () => {
+    const id = await keeper('payer', 2_048, 10n ** 9n);
+    await Promise.all([chargeAll(), chargeAll()]);
+    const [record, ...others] = await records(id);
+    expect(others).toEqual([]);
+    // 2,048 MiB for a day and a half.
+    expect(record?.amount).toBe(300_000n);
+    expect(record?.lines).toEqual([
+      expect.objectContaining({
+        unit: 'storage_mb_day',
+        quantity: 3_072,
+        per_quantity: '1024',
+        amount_micros: '300000',
+      }),
+    ]);
+    const { rows } = await test.database.query<{ kind: string; amount: bigint }>({
+      text: `select kind, amount_micros as amount from ledger_entry where account_id = $1 and request_id is not null order by id`,
+      values: [id],
+    });
+    expect(rows).toEqual([
+      { kind: 'hold', amount: 300_000n },
+      { kind: 'capture', amount: 300_000n },
+    ]);
+    await nextDay();
+    await chargeAll();
+    expect((await records(id)).map(({ amount }) => amount)).toEqual([300_000n, 200_000n]);
+    await expectExact();
+  });
+
+  it('is charged once by whoever goes on after a crash between the charge and its note', async () => {
+    const id = await keeper('crashed', 1_024, 10n ** 9n);
+    const dying = new RequestLedger(test.database);
+    const capture = dying.capture.bind(dying);
+    dying.capture = async (order) => {
+      await capture(order);
+      throw new Error('died');
+    };
+    await expect(chargeAll(new StorageCharges(test.database, dying, new PriceBook(test.database)))).rejects.toThrow(
+      'died',
+    );
+    await chargeAll();
+    expect((await records(id)).map(({ amount }) => amount)).toEqual([150_000n]);
+    await expectExact();
+  });
+
+  it('becomes a debt where the balance does not cover it', async () => {
+    const id = await keeper('poor', 1_024, 1_000n);
+    await chargeAll();
+    expect((await records(id)).map(({ amount, owed }) => [amount, owed])).toEqual([[150_000n, 149_000n]]);
+    await nextDay();
+    await chargeAll();
+    // An account in debt begins nothing that costs; what lay stays due.
+    expect(await records(id)).toHaveLength(1);
+    const { rows } = await test.database.query<{ due: bigint }>({
+      text: 'select due_mb_days as due from file_usage where account_id = $1',
+      values: [id],
+    });
+    expect(rows).toEqual([{ due: 1_024n }]);
+    await expectExact();
+  });
+
+  it('is set like every price, for a thousand and more units', () => {
+    const price = { model: 'file-storage', unit: 'storage_mb_day', amount: '0.1', per_quantity: 1_024 };
+    const read = (entry: object) => checkPrices({ effective_from: '2026-12-01', prices: [entry] });
+    expect(read(price).mistakes).toEqual([]);
+    expect(read(price).prices).toMatchObject([{ amountMicros: PRICE.amount, perQuantity: PRICE.per }]);
+    expect(read({ ...price, unit: 'input_token' }).mistakes).toHaveLength(1);
+    expect(read({ ...price, model: 'vendor-5' }).mistakes).toHaveLength(1);
+  });
+});

@@ -1,0 +1,125 @@
+import { Injectable } from '@nestjs/common';
+import { GatewayError, type Micros } from '#contracts';
+import { Database, logger, timeOrderedId } from '#platform';
+import { RequestLedger } from '../billing/ledger/request-ledger.js';
+import type { PriceLine } from '../billing/ledger/request-usage.js';
+import { PriceBook, type PriceInForce } from '../billing/prices/price-book.js';
+import { STORAGE_MODEL, STORAGE_UNIT } from '../billing/prices/storage-price.js';
+import { METERED } from './uploaded-file.js';
+
+const log = logger('file-storage');
+
+const MIB_DAY = 1024 * 1024 * 86_400;
+
+/**
+ * Closes the days of one account: whole MiB-days become due, the rest stays. What is still due from before is charged
+ * first. $1 the bytes times seconds of one MiB-day, $2 a request id.
+ */
+const CLOSE = `
+with open as (
+  select account_id from file_usage
+  where closed_on < (now() at time zone 'utc')::date order by closed_on limit 1 for update skip locked
+), metered as (
+  update file_usage u set ${METERED} from open where u.account_id = open.account_id
+  returning u.account_id, u.byte_seconds, u.due_request_id, u.due_mb_days, u.api_key_id
+)
+select account_id as "accountId", api_key_id as "apiKeyId", due_request_id as "dueRequestId",
+  coalesce(nullif(due_mb_days, 0), floor(byte_seconds / $1))::bigint as "mbDays" from metered`;
+
+const NOTE_DUE = `
+update file_usage set due_request_id = $2, due_mb_days = $3::bigint, byte_seconds = byte_seconds - $3::bigint * $4::numeric
+where account_id = $1 and due_request_id is null returning account_id`;
+
+const PAID = `
+update file_usage set due_request_id = null, due_mb_days = 0 where account_id = $1 and due_request_id = $2`;
+
+const CLOSED = `
+update file_usage set closed_on = (now() at time zone 'utc')::date where account_id = $1`;
+
+const FREE = `
+update file_usage set byte_seconds = 0, metered_at = now(), closed_on = (now() at time zone 'utc')::date
+where closed_on < (now() at time zone 'utc')::date and due_request_id is null`;
+
+interface OpenDays {
+  readonly accountId: string;
+  readonly apiKeyId: string | null;
+  readonly dueRequestId: string | null;
+  readonly mbDays: bigint;
+}
+
+/**
+ * Charges accounts for the files that they keep, once for each day of UTC. What lay is noted with its request id before
+ * it is held and charged, so that whoever goes on after a crash charges the same and only once. While there is no price
+ * it is free, and stays free.
+ */
+@Injectable()
+export class StorageCharges {
+  constructor(
+    private readonly database: Database,
+    private readonly ledger: RequestLedger,
+    private readonly prices: PriceBook,
+  ) {}
+
+  /** Charges the next account whose day is over; false: there is none. */
+  async chargeNext(): Promise<boolean> {
+    const price = (await this.prices.inForce()).find(STORAGE_MODEL, STORAGE_UNIT, 'default');
+    if (!price || price.amountMicros === 0n) {
+      await this.database.query({ text: FREE, values: [] });
+      return false;
+    }
+    const due = await this.#due();
+    if (!due) return false;
+    try {
+      if (due.mbDays > 0n && due.apiKeyId !== null) await this.#charge(due, due.apiKeyId, price);
+    } catch (error) {
+      // An account in debt, or closed: what is due stays due, and is asked for again tomorrow.
+      if (!(error instanceof GatewayError)) throw error;
+      log.warn('storage.not_charged', { accountId: due.accountId, code: error.code });
+    }
+    await this.database.query({ text: CLOSED, values: [due.accountId] });
+    return true;
+  }
+
+  /** What is charged next, under its name. */
+  async #due(): Promise<OpenDays | undefined> {
+    return this.database.transaction(async (transaction) => {
+      const { rows } = await transaction.query<OpenDays>({ text: CLOSE, values: [MIB_DAY] });
+      const [open] = rows;
+      if (!open || open.dueRequestId !== null || open.mbDays === 0n) return open;
+      const dueRequestId = timeOrderedId('storage');
+      await transaction.query({ text: NOTE_DUE, values: [open.accountId, dueRequestId, open.mbDays, MIB_DAY] });
+      return { ...open, dueRequestId };
+    });
+  }
+
+  async #charge({ accountId, dueRequestId, mbDays }: OpenDays, apiKeyId: string, price: PriceInForce): Promise<void> {
+    const requestId = dueRequestId ?? '';
+    const line = lineOf(mbDays, price);
+    const { amountMicros } = line;
+    // What the balance lacks becomes a debt: the space was used.
+    const hold = { accountId, apiKeyId, requestId, amountMicros, leastMicros: 0n };
+    const heldMicros = await this.ledger.hold(hold);
+    await this.ledger.capture({ requestId, chargeMicros: amountMicros, heldMicros, usage: usageOf(line) });
+    await this.database.query({ text: PAID, values: [accountId, requestId] });
+  }
+}
+
+/** Rounded half up to a whole micro, as every line. */
+function lineOf(mbDays: bigint, price: PriceInForce): PriceLine & { readonly amountMicros: Micros } {
+  const { id: priceId, variant, amountMicros: priceMicros, perQuantity } = price;
+  const amountMicros = (2n * mbDays * priceMicros + perQuantity) / (2n * perQuantity);
+  const quantity = Number(mbDays);
+  return { priceId, unit: STORAGE_UNIT, variant, priceMicros, perQuantity, quantity, amountMicros, source: 'counted' };
+}
+
+const usageOf = (line: PriceLine) => ({
+  model: STORAGE_MODEL,
+  upstream: null,
+  status: 'completed' as const,
+  lines: [line],
+  inputTokens: 0,
+  cachedInputTokens: 0,
+  outputTokens: 0,
+  reasoningTokens: 0,
+  durationMs: 0,
+});

@@ -1,0 +1,103 @@
+import { GatewayError } from '#contracts';
+import { createTestDatabase, type TestDatabase } from '#testing';
+import { PassageEmbedder } from './passage-embedder.js';
+import { PassageVectors } from './passage-vectors.js';
+import type { EmbeddingOrder } from './text-embedder.js';
+
+const PASSAGES = 150;
+const BATCH = 64;
+
+describe('The vectors of a file with many passages', () => {
+  let test: TestDatabase;
+  let orders: EmbeddingOrder[] = [];
+  let failure: GatewayError | undefined;
+  const fake = {
+    model: 'first-model' as string | undefined,
+    embed: (order: EmbeddingOrder) => {
+      if (failure && orders.length > 0) return Promise.reject(failure);
+      orders.push(order);
+      return Promise.resolve(order.texts.map((text) => Float32Array.of(text.length % 2 === 0 ? 1 : -1, 0)));
+    },
+  };
+  const embedder = (): PassageEmbedder => new PassageEmbedder(test.database, new PassageVectors(test.database), fake);
+  const run = async (by = embedder()): Promise<void> => {
+    while (await by.embedNext());
+  };
+  beforeAll(async () => {
+    test = await createTestDatabase();
+    await test.database.query({ text: `insert into account (id, name) values ('acct', 'acct')` });
+    await test.database.query({
+      text: `insert into api_key (id, account_id, name, prefix, key_hash) values ('key', 'acct', 'key', 'sk', '\\x00')`,
+    });
+    await test.database.query({
+      text: `insert into uploaded_file (id, account_id, api_key_id, filename, purpose, content_type, store_key, state)
+        values ('file', 'acct', 'key', 'a.txt', 'assistants', 'text/plain', 'uploads/file', 'ready')`,
+    });
+    await test.database.query({
+      text: `with made as (insert into file_index (file_id, account_id, chunk_tokens, overlap_tokens, state)
+          values ('file', 'acct', 800, 400, 'completed') returning id)
+        insert into file_passage (index_id, nth, text, start_at, end_at)
+        select made.id, nth, repeat('x', nth + 1), 0, 1 from made, generate_series(0, $1::integer - 1) as nth`,
+      values: [PASSAGES],
+    });
+  });
+  afterAll(() => test.remove());
+  beforeEach(() => {
+    orders = [];
+    failure = undefined;
+  });
+
+  const state = async () => {
+    const text = `select embedding_model as model, vector_attempt as attempt, vector_due_at > now() as rests,
+      (select count(*)::integer from passage_vector) as vectors from file_index`;
+    return (await test.database.query({ text })).rows[0];
+  };
+  const due = (): Promise<unknown> => test.database.query({ text: 'update file_index set vector_due_at = now()' });
+  const asked = (): number => orders.reduce((sum, { texts }) => sum + texts.length, 0);
+
+  it('are made in batches by whose key the file was uploaded, and those of a broken attempt are not made again', async () => {
+    failure = new GatewayError('upstream_error', 'The upstream failed.');
+    await run();
+    expect(await state()).toEqual({ model: null, attempt: 1, rests: true, vectors: BATCH });
+    failure = undefined;
+    await due();
+    await run();
+    expect(await state()).toMatchObject({ model: 'first-model', attempt: 2, vectors: PASSAGES });
+    expect(asked()).toBe(PASSAGES);
+    expect(new Set(orders.map(({ apiKeyId, accountId }) => `${accountId} ${apiKeyId}`))).toEqual(new Set(['acct key']));
+    expect(new Set(orders.map(({ requestId }) => requestId)).size).toBe(orders.length);
+  });
+
+  it('are made again by another model, and once', async () => {
+    fake.model = 'second-model';
+    await run();
+    await run();
+    expect(await state()).toMatchObject({ model: 'second-model', attempt: 1, vectors: PASSAGES });
+    expect(asked()).toBe(PASSAGES);
+  });
+
+  it('are not asked for while no upstream offers the model, and no attempt is counted that an operator must mend', async () => {
+    fake.model = undefined;
+    await run();
+    expect(await state()).toMatchObject({ model: 'second-model' });
+    fake.model = 'third-model';
+    failure = new GatewayError('model_not_priced', 'No price.');
+    orders.push({ requestId: '', accountId: '', apiKeyId: '', texts: [] });
+    await run();
+    expect(await state()).toEqual({ model: null, attempt: 0, rests: true, vectors: 0 });
+  });
+
+  it('are given to nobody once their file is gone in the middle', async () => {
+    failure = undefined;
+    await due();
+    const embed = fake.embed;
+    fake.embed = async (order) => {
+      await test.database.query({ text: 'delete from file_index' });
+      return embed(order);
+    };
+    await run();
+    fake.embed = embed;
+    const { rows } = await test.database.query({ text: 'select 1 from passage_vector' });
+    expect(rows).toEqual([]);
+  });
+});

@@ -1,0 +1,113 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { PGlite } from '@electric-sql/pglite';
+import { vector } from '@electric-sql/pglite-pgvector';
+import { PGLiteSocketServer } from '@electric-sql/pglite-socket';
+import { Database, DatabaseConfig, loadConfig } from '#platform';
+import { createTestDatabase, PATIENT_WITH_POSTGRES } from '#testing';
+import { PassageVectors, type VectorHolder } from './passage-vectors.js';
+
+interface Place {
+  readonly database: Database;
+  remove(): Promise<void>;
+}
+
+const MIGRATIONS = 'prisma/migrations';
+
+/** A Postgres with pgvector: the real one compiled for this process, because no package brings a server with it. */
+async function withPgvector(): Promise<Place> {
+  const postgres = await PGlite.create({ extensions: { vector } });
+  for (const name of (await readdir(MIGRATIONS, { withFileTypes: true })).filter((entry) => entry.isDirectory()))
+    await postgres.exec(await readFile(join(MIGRATIONS, name.name, 'migration.sql'), 'utf8'));
+  const server = new PGLiteSocketServer({ db: postgres, host: '127.0.0.1', port: 0, maxConnections: 4 });
+  await server.start();
+  const url = `postgresql://postgres@${server.getServerConn()}/postgres`;
+  const settings = { DATABASE_URL: url, ...PATIENT_WITH_POSTGRES, DATABASE_POOL_SIZE: '2' };
+  const database = new Database(url, loadConfig(DatabaseConfig, settings));
+  const remove = async (): Promise<void> => {
+    await database.close();
+    await server.stop();
+    await postgres.close();
+  };
+  return { database, remove };
+}
+
+const unit = (...values: number[]): Float32Array => Float32Array.from(values, (value) => value / Math.hypot(...values));
+
+const VECTORS = [unit(1, 0.1, 0, 0), unit(0.8, -0.6, 0.1, 0), unit(0, 0, 1, 0.2), unit(-1, 0, 0.1, 0)];
+const QUERY = unit(1, 0, 0.05, 0);
+
+describe.each([
+  ['as bytes', createTestDatabase],
+  ['in pgvector', withPgvector],
+] as const)('Vectors of passages that are kept %s', (kept, open) => {
+  let place: Place;
+  let vectors: PassageVectors;
+  beforeAll(async () => {
+    place = await open();
+    vectors = new PassageVectors(place.database);
+    const { database } = place;
+    await database.query({ text: `insert into account (id, name) values ('acct', 'acct')` });
+    await database.query({
+      text: `insert into api_key (id, account_id, name, prefix, key_hash) values ('key', 'acct', 'key', 'sk', '\\x00')`,
+    });
+    await database.query({
+      text: `insert into uploaded_file (id, account_id, api_key_id, filename, purpose, content_type, store_key, state)
+        values ('file', 'acct', 'key', 'a.txt', 'assistants', 'text/plain', 'uploads/file', 'ready')`,
+    });
+  });
+  afterAll(() => place.remove());
+
+  /** An index whose passages have these vectors. */
+  async function index(tokens: number, added: readonly Float32Array[]): Promise<VectorHolder> {
+    const { rows } = await place.database.query<{ id: string }>({
+      text: `insert into file_index (file_id, account_id, chunk_tokens, overlap_tokens, vector_model, vector_attempt)
+        values ('file', 'acct', $1, 0, 'a-model', 1) returning id::text as id`,
+      values: [tokens],
+    });
+    const holder = { indexId: rows[0]?.id ?? '', model: 'a-model', attempt: 1, leaseSeconds: 60 };
+    expect(await vectors.add(holder, [...added.keys()], added)).toBe(true);
+    return holder;
+  }
+  const placesOf = async (indexes: readonly string[], query = QUERY): Promise<readonly number[]> =>
+    (await vectors.nearest(indexes, query, 3)).map(({ nth }) => nth);
+  const stored = async (): Promise<unknown> => {
+    // The column of pgvector may not be there.
+    const text = `select count(embedding)::integer as bytes,
+      count(to_jsonb(p) ->> 'vector')::integer as vectors from passage_vector p`;
+    return (await place.database.query({ text })).rows[0];
+  };
+
+  it('are found by how near they are, among those of the indexes that are searched alone', async () => {
+    const { indexId } = await index(100, VECTORS);
+    const other = await index(101, VECTORS.toReversed());
+    expect(await placesOf([indexId])).toEqual([0, 1, 2]);
+    expect(await placesOf([other.indexId])).toEqual([3, 2, 1]);
+    const [first] = await vectors.nearest([indexId], QUERY, 1);
+    expect(first?.similarity).toBeCloseTo(0.9938, 3);
+    // A model that changed its ways has vectors of another length, which are none that can be compared.
+    expect(await placesOf([indexId], unit(1, 0))).toEqual([]);
+  });
+
+  it('are moved to pgvector where the database has got it, and are found as before', async () => {
+    const before = await stored();
+    expect(before).toEqual({ bytes: 8, vectors: 0 });
+    while (await vectors.adopt());
+    expect(await stored()).toEqual(kept === 'in pgvector' ? { bytes: 0, vectors: 8 } : before);
+    const { indexId } = await index(102, VECTORS);
+    expect(await placesOf([indexId])).toEqual([0, 1, 2]);
+    expect(await placesOf([indexId], unit(1, 0))).toEqual([]);
+    expect(await stored()).toEqual(kept === 'in pgvector' ? { bytes: 0, vectors: 12 } : { bytes: 12, vectors: 0 });
+  });
+
+  it('are not written by an attempt that another one has taken over from', async () => {
+    const holder = await index(103, []);
+    expect(await vectors.add({ ...holder, attempt: 0 }, [0], VECTORS.slice(0, 1))).toBe(false);
+    expect(await placesOf([holder.indexId])).toEqual([]);
+  });
+
+  it('go with their index', async () => {
+    await place.database.query({ text: 'delete from file_index' });
+    expect(await stored()).toEqual({ bytes: 0, vectors: 0 });
+  });
+});

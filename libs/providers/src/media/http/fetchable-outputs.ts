@@ -1,0 +1,37 @@
+import { failedBecause, MediaFailure, type OperationState, type ProviderOutput, type Started } from '#contracts';
+import type { MediaCodec } from './media-codec.js';
+
+/** Longer than any signed link. */
+const MAX_URL = 8_192;
+
+/** Whether a file can be fetched at all: by a link, from where the vendor keeps it behind its key, or from our own spool. */
+function isFetchable({ url }: ProviderOutput, codec: MediaCodec): boolean {
+  if (url.length > MAX_URL || !URL.canParse(url)) return false;
+  if (url.startsWith('kept:')) return codec.inlineFiles !== undefined;
+  return /^https?:/i.test(url) || codec.fileAddress?.(url) !== undefined;
+}
+
+/** The files that can be fetched, each without what is no length and no time. */
+const fetchableOutputs = (outputs: readonly ProviderOutput[], codec: MediaCodec): ProviderOutput[] =>
+  outputs
+    .filter((output) => isFetchable(output, codec))
+    .map(({ seconds = 0, expiresAtMs = 0, ...output }) => ({
+      ...output,
+      ...(Number.isFinite(seconds) && seconds > 0 && { seconds }),
+      ...(Number.isSafeInteger(expiresAtMs) && expiresAtMs > 0 && { expiresAtMs }),
+    }));
+
+/** The start without files that nobody can fetch. @throws MediaFailure `refused`: none is left. */
+export function fetchableStart(started: Started, codec: MediaCodec): Started {
+  if (started.kind === 'operation') return started;
+  const outputs = fetchableOutputs(started.outputs, codec);
+  if (outputs.length === 0) throw new MediaFailure('refused', 'nothing_delivered');
+  return { ...started, outputs };
+}
+
+/** The state without files that nobody can fetch; with none, the work has failed. */
+export function fetchableState<State extends OperationState>(state: State, codec: MediaCodec): State | OperationState {
+  if (state.state !== 'succeeded') return state;
+  const outputs = fetchableOutputs(state.outputs, codec);
+  return outputs.length > 0 ? { ...state, outputs } : failedBecause('nothing_delivered');
+}

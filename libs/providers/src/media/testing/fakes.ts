@@ -1,0 +1,8 @@
+/** The fakes of vendors that a client library or a page of the vendor has judged, for who tests a whole gateway on them. */
+export { FakeArkVideo } from './fake-ark-video.js';
+export { FakeGateway } from './fake-gateway.js';
+export { FakeGoogleTokens } from './fake-google-tokens.js';
+export { FakeKling, klingRefusal } from './fake-kling.js';
+export { type FakeProtocol, type FakeReply, type FakeRequest, FakeVendor } from './fake-vendor.js';
+export { FakeVertex } from './fake-vertex.js';
+export { FakeXaiImage } from './fake-xai-image.js';

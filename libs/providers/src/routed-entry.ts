@@ -1,0 +1,50 @@
+import { IsInt, IsNumber, IsOptional, IsUrl, Matches, Max, Min } from 'class-validator';
+
+/** The name of an upstream, or of what several share. */
+export const IsUpstreamName = (): PropertyDecorator =>
+  Matches(/^[a-z0-9][a-z0-9._-]{0,62}$/, {
+    message: '$property must be 1 to 63 of the characters a-z, 0-9, ".", "_" and "-"',
+  });
+
+/** What an address of an upstream may be. */
+export const BASE_URL = {
+  protocols: ['http', 'https'],
+  require_protocol: true,
+  require_tld: false,
+  disallow_auth: true,
+  allow_query_components: false,
+  allow_fragments: false,
+};
+
+/** It may be a private address: operators run models of their own. A secret in it would be shown, so it holds none. */
+export const IsUpstreamAddress = (): PropertyDecorator =>
+  IsUrl(BASE_URL, { message: '$property must be an http or https address without credentials, query or fragment' });
+
+/** A key goes into a header, where a line break would fail every request. */
+export const IsUpstreamKey = (): PropertyDecorator =>
+  Matches(/^[\x21-\x7e]{1,8192}$/, {
+    message: '$property must be 1 to 8192 printable ASCII characters without spaces',
+  });
+
+/** What every upstream says of itself, whatever it makes: its name, its key, and its place in the routing. */
+export class RoutedEntry {
+  /** Names the upstream in rows, logs and metrics. */
+  @IsUpstreamName()
+  id!: string;
+
+  @IsOptional()
+  @IsUpstreamKey()
+  key?: string;
+
+  /** Lower numbers are asked first. */
+  @IsInt()
+  @Min(0)
+  @Max(1_000)
+  priority = 0;
+
+  /** Share of the work within its priority; 0 takes it out of service. */
+  @IsNumber()
+  @Min(0)
+  @Max(1_000)
+  weight = 1;
+}

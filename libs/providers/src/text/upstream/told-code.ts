@@ -1,0 +1,33 @@
+import type { UpstreamRefusal } from './upstream-refusal.js';
+
+/** How the sentences of servers begin that a conversation is too long for. */
+const TOO_LONG = [
+  'prompt is too long',
+  'prompt exceeds max length',
+  String.raw`prompt contains \d+ tokens`,
+  'input is too long for',
+  'input length and `max_tokens` exceed context limit',
+  'the input token count',
+  String.raw`the input \(\d+ tokens\) is longer than`,
+  "this (model|endpoint)'s maximum (context|prompt) length",
+  'the request exceeds the available context size',
+  'your (input|request) exceed(s|ed) (the context window|model token limit)',
+  'requested token count exceeds',
+  'invalid params, context window exceeds limit',
+  '`inputs` tokens \\+ `max_new_tokens` must be',
+  'range of input length should be',
+];
+
+/** Words for machines of single servers, by the word that clients know. */
+const SAME: readonly (readonly [RegExp, string])[] = [[/^exceed_context_size_error$/i, 'context_length_exceeded']];
+
+const SENTENCES: readonly (readonly [RegExp, string])[] = [
+  [new RegExp(`^(${TOO_LONG.join('|')})`, 'i'), 'context_length_exceeded'],
+  [/^Output blocked by content filtering policy/i, 'content_filter'],
+];
+
+/** The word that agents act on: the upstream's own, or the one that its sentence stands for. */
+export function toldCode({ code, reasons, message = '' }: UpstreamRefusal): string | undefined {
+  const meant = SAME.find(([pattern]) => reasons.some((reason) => pattern.test(reason)))?.[1];
+  return meant ?? code ?? SENTENCES.find(([pattern]) => pattern.test(message))?.[1];
+}

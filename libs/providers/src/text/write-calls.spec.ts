@@ -1,0 +1,62 @@
+import type { JsonObject, TextRequest } from '#contracts';
+import { PLAIN } from './testing/text-requests.js';
+import { PROTOCOL_CODECS } from './upstream/protocol-codecs.js';
+
+const write = (protocol: keyof typeof PROTOCOL_CODECS, change: Partial<TextRequest>): JsonObject =>
+  PROTOCOL_CODECS[protocol].write({ ...PLAIN, ...change }, 'upstream-name', { marksPromptCache: false });
+
+describe('A call of an earlier turn, whose vendor was another', () => {
+  const turnsOf = (id: string, json = '{}'): TextRequest['turns'] => [
+    { role: 'assistant', parts: [{ type: 'call', id, name: 'f', arguments: json }] },
+    { role: 'user', parts: [{ type: 'result', callId: id, name: 'f', content: [], isError: false }] },
+  ];
+  const idsIn = (protocol: keyof typeof PROTOCOL_CODECS, id: string): readonly (string | undefined)[] =>
+    [
+      ...JSON.stringify(write(protocol, { turns: turnsOf(id) })).matchAll(
+        /"(?:call_id|tool_call_id|tool_use_id|id)":"([^"]*)"/g,
+      ),
+    ].map(([, found]) => found);
+  const LONG = `chatcmpl-tool-${'0'.repeat(90)}`;
+
+  it.each([
+    ['messages', 'functions.bash:0'],
+    ['messages', LONG],
+    ['responses', LONG],
+  ] as const)('has an id that a %s vendor takes, and its result the same: %s', (protocol, id) => {
+    const [call, result, ...others] = idsIn(protocol, id);
+    expect([result, others, idsIn(protocol, id)[0]]).toEqual([call, [], call]);
+    expect(call).toMatch(/^[a-zA-Z0-9_-]{1,64}$/);
+    expect(idsIn(protocol, `${id}1`)[0]).not.toBe(call);
+  });
+
+  it.each([
+    ['messages', 'toolu_01-A'],
+    ['responses', 'functions.bash:0'],
+    ['chat', 'functions.bash:0'],
+    ['chat', LONG],
+  ] as const)('keeps its id where a %s vendor may have given it: %s', (protocol, id) => {
+    expect(idsIn(protocol, id)).toEqual([id, id]);
+  });
+
+  it.each(['chat', 'responses'] as const)('has arguments that a %s vendor can read, though it had none', (protocol) => {
+    expect(JSON.stringify(write(protocol, { turns: turnsOf('c', '') }))).toContain('"arguments":"{}"');
+  });
+});
+
+describe('A text that says nothing', () => {
+  it.each(['', ' ', '\n\n'])('is left out for a messages vendor, which refuses it: %j', (nothing) => {
+    const text = { type: 'text' as const, text: nothing };
+    const call = { type: 'call' as const, id: 'c', name: 'f', arguments: '{}' };
+    const result = { type: 'result' as const, callId: 'c', name: 'f', content: [text], isError: false };
+    const turns: TextRequest['turns'] = [
+      { role: 'user', parts: [{ type: 'text', text: 'x' }, text] },
+      { role: 'assistant', parts: [text, call] },
+      { role: 'user', parts: [result, text] },
+    ];
+    expect(write('messages', { turns })['messages']).toEqual([
+      { role: 'user', content: [{ type: 'text', text: 'x' }] },
+      { role: 'assistant', content: [{ type: 'tool_use', id: 'c', name: 'f', input: {} }] },
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'c', content: [] }] },
+    ]);
+  });
+});
