@@ -36,6 +36,7 @@ mediaUpstreamContract({
     ['the same order under way', gatewayRefusal(409, 'idempotency_in_flight'), { kind: 'ambiguous' }],
     ['a wrong key', gatewayRefusal(401, 'invalid_api_key'), { kind: 'unfit', reason: 'wrong_key' }],
     ['an empty balance', gatewayRefusal(402, 'insufficient_balance'), { kind: 'unfit', reason: 'not_paid' }],
+    ['a limit of the day', gatewayRefusal(402, 'spend_limit_reached'), { kind: 'unfit', reason: 'not_paid' }],
     ['a model that is not sold', gatewayRefusal(404, 'model_not_found'), { kind: 'unfit', scope: 'model' }],
     ['what it cannot make', gatewayRefusal(400, 'unsupported_parameter', '', 'tools'), { kind: 'unsupported' }],
     ['a wrong file', gatewayRefusal(400, 'invalid_media', '', 'image_urls[0]'), { kind: 'refused' }],
