@@ -192,8 +192,8 @@ export const TASK_OPERATIONS = {
     [TASK_ID],
     [...OF_TASK, 'insufficient_balance', 'insufficient_key_quota'],
   ),
-  adminListTroubles: read(
-    'adminListTroubles',
+  adminListTasksNeedingAttention: read(
+    'adminListTasksNeedingAttention',
     'What needs an operator: parked tasks, unconfirmed starts, orphans',
     OBJECT,
   ),
