@@ -35,7 +35,7 @@ const TURNS = { kill: 2, disturb: 8, rollOut: 8 } as const;
 const CRASHING_MS = 180_000;
 const DRAINING_MS = 60_000;
 
-/** Lets processes crash `crashes` times under load, then lets everything come to rest, and looks at what is left. */
+/** Lets processes crash `crashes` times under load, then waits until nothing is under way, and checks what is left. */
 export async function runScenario(ground: Ground, scenario: Scenario, crashes: number): Promise<Outcome> {
   const { services, vendor, fleet, upstreams } = ground;
   const beganMs = performance.now();

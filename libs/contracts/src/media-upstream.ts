@@ -161,7 +161,7 @@ export interface UpstreamTraits {
 /** One configured account with a vendor that makes media. Any process may call it about any operation. */
 export interface MediaUpstream {
   readonly id: string;
-  /** What the vendor's limits belong to; upstreams of one account share limits and rests. */
+  /** What the vendor's limits belong to; upstreams of one account share limits and cooldowns. */
   readonly vendorAccount: string;
   readonly protocol: MediaProtocol;
   readonly traits: UpstreamTraits;

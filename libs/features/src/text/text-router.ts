@@ -140,9 +140,13 @@ export class TextRouter {
   }
 
   #allRest(routes: readonly TextRoute[], accountId: string): GatewayError {
-    return new GatewayError('overloaded', 'Every upstream of this model is resting after failures; try again soon.', {
-      retryAfterMs: this.#restOf(routes, accountId),
-    });
+    return new GatewayError(
+      'overloaded',
+      'Every upstream of this model is cooling down after failures; try again soon.',
+      {
+        retryAfterMs: this.#restOf(routes, accountId),
+      },
+    );
   }
 
   /** Neither is told without a time to wait: where the upstream named none, it is the cooldown it was sent to. */

@@ -7,7 +7,7 @@ export interface StoredCooldown {
   /** Until the cooldown is over; 0 or less when it is. */
   readonly coolingMs: number;
   /** How often it has cooled down since it last worked. */
-  readonly rests: number;
+  readonly cooldowns: number;
   /** Until the claim of whoever probes it lapses; 0 or less when nobody does. */
   readonly probeMs: number;
   /** Whose claim was the last since it began to cool down; null when there was none. */
@@ -17,7 +17,7 @@ export interface StoredCooldown {
 /** Which cooldown is to end. */
 export interface EndedCooldown {
   /** How often it had cooled down. */
-  readonly rests: number;
+  readonly cooldowns: number;
   /** The claim of the probe that succeeded; null when no probe of this one is what ends it. */
   readonly prober: string | null;
 }

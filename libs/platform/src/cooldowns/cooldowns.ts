@@ -12,14 +12,14 @@ import {
 
 const log = logger('cooldowns');
 
-/** How often the cooldowns of other replicas are looked at, in milliseconds. */
-const LOOK_MS = 500;
+/** How often this replica's cooldowns are compared with those of the store, in milliseconds. */
+const COMPARE_EVERY_MS = 500;
 
 /** A shorter cooldown stays with this replica: it would be over before the others heard of it. */
-const SHARED_FROM_MS = 2 * LOOK_MS;
+const SHARED_FROM_MS = 2 * COMPARE_EVERY_MS;
 
-/** Comparisons that fail in a row before somebody is told: the first ones may only be early, or unlucky. */
-const FAILURES_TO_TELL = 4;
+/** Comparisons that fail in a row before the log says so: the first ones may only be early, or unlucky. */
+const FAILURES_TO_LOG = 4;
 
 /** A request waits no longer for its claim to probe, in milliseconds; after that this replica decides alone. */
 const CLAIM_TIMEOUT_MS = 250;
@@ -30,7 +30,7 @@ const CLOSE_TIMEOUT_MS = 1_000;
 /** `half_open`: the cooldown is over, and a single request may find out whether it works again. */
 export type CooldownState = 'available' | 'cooling_down' | 'half_open';
 
-/** Leave to find out whether one works whose cooldown is over. */
+/** Permission to try an upstream whose cooldown is over. */
 export interface Probe {
   readonly name: string;
   /** Names this claim alone. */
@@ -49,7 +49,7 @@ interface Claim {
 /** Times in Unix milliseconds of this replica's clock. */
 interface Cooldown {
   coolingUntil: number;
-  rests: number;
+  cooldowns: number;
   probeUntil: number;
   /** Whether the store knows of it, or is about to. */
   isShared: boolean;
@@ -84,7 +84,7 @@ export class Cooldowns {
     this.#store = store;
     this.#claimTimeoutMs = claimTimeoutMs;
     if (!store) return;
-    this.#timer = setInterval(() => this.#compare(store), LOOK_MS).unref();
+    this.#timer = setInterval(() => this.#compare(store), COMPARE_EVERY_MS).unref();
     this.#compare(store);
   }
 
@@ -114,18 +114,18 @@ export class Cooldowns {
 
   /** How often it has cooled down since it last worked. */
   cooldownsOf(name: string): number {
-    return this.#known.get(name)?.rests ?? 0;
+    return this.#known.get(name)?.cooldowns ?? 0;
   }
 
   /** Lets it cool down: here at once, elsewhere within a second. Of two cooldowns at a time the longer holds. */
   coolDown(name: string, coolingMs: number): void {
     const now = this.#now();
-    const { coolingUntil = 0, rests = 0, isShared: wasShared = false } = this.#known.get(name) ?? {};
+    const { coolingUntil = 0, cooldowns = 0, isShared: wasShared = false } = this.#known.get(name) ?? {};
     const until = Math.max(coolingUntil, now + coolingMs);
     const isShared = wasShared || coolingMs >= SHARED_FROM_MS;
     this.#known.set(name, {
       coolingUntil: until,
-      rests: coolingUntil > now ? rests : rests + 1,
+      cooldowns: coolingUntil > now ? cooldowns : cooldowns + 1,
       probeUntil: 0,
       isShared,
     });
@@ -194,8 +194,8 @@ export class Cooldowns {
     const cooldown = this.#known.get(name);
     this.#known.delete(name);
     if (!cooldown?.isShared) return;
-    const { rests } = cooldown;
-    this.#tell(name, (store) => store.clear(name, { prober, rests }));
+    const { cooldowns } = cooldown;
+    this.#tell(name, (store) => store.clear(name, { prober, cooldowns }));
   }
 
   #now(): number {
@@ -247,9 +247,9 @@ export class Cooldowns {
     const now = this.#now();
     this.#dropLapsed(listed, number);
     const own = [...this.#known].filter(([, { isShared }]) => !isShared);
-    const shared = listed.map(({ name, coolingMs, rests, probeMs }): [string, Cooldown] => [
+    const shared = listed.map(({ name, coolingMs, cooldowns, probeMs }): [string, Cooldown] => [
       name,
-      { coolingUntil: now + coolingMs, rests, probeUntil: now + probeMs, isShared: true },
+      { coolingUntil: now + coolingMs, cooldowns, probeUntil: now + probeMs, isShared: true },
     ]);
     this.#known = new Map([...own, ...shared]);
   }
@@ -267,12 +267,12 @@ export class Cooldowns {
   }
 
   #noteSuccess(): void {
-    if (this.#failures >= FAILURES_TO_TELL) log.info('cooldowns.shared_again');
+    if (this.#failures >= FAILURES_TO_LOG) log.info('cooldowns.shared_again');
     this.#failures = 0;
   }
 
   #noteFailure(error: unknown): void {
     this.#failures += 1;
-    if (this.#failures === FAILURES_TO_TELL) log.warn('cooldowns.not_shared', { error });
+    if (this.#failures === FAILURES_TO_LOG) log.warn('cooldowns.not_shared', { error });
   }
 }

@@ -192,8 +192,8 @@ export const TASK_OPERATIONS = {
     [TASK_ID],
     [...OF_TASK, ...UNPAID_CODES],
   ),
-  adminListTroubles: read(
-    'adminListTroubles',
+  adminListTasksNeedingAttention: read(
+    'adminListTasksNeedingAttention',
     'What needs an operator: parked tasks, unconfirmed starts, orphans',
     OBJECT,
   ),

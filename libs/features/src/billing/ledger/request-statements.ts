@@ -177,4 +177,4 @@ where request_id = any(array(select request_id from request_hold where request_i
 
 /** Holds whose request must be dead. $1 the most to answer. */
 export const EXPIRED_HOLDS = `
-select request_id from request_hold where expires_at <= now() and not is_allowance order by expires_at limit $1`;
+select request_id from request_hold where expires_at <= now() and not is_reservation order by expires_at limit $1`;
