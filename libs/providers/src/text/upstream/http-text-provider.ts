@@ -82,7 +82,7 @@ export class HttpTextProvider implements TextProvider {
     }
     const reply = await http.post(path, headers, body, signal);
     if (reply.status !== 200) throw this.#refusal(reply, await readText(reply, signal, MAX_REFUSAL_BYTES), request);
-    if (!isOfType(reply, 'text/event-stream')) {
+    if (!isPlain(reply, 'text/event-stream')) {
       reply.body.destroy();
       throw ofAnotherType(reply);
     }
@@ -111,7 +111,7 @@ export class HttpTextProvider implements TextProvider {
   }
 
   /** @throws GatewayError `upstream_error` where a reply of a strange shape would end in a TypeError. */
-  #understood(read: () => readonly TextEvent[]): readonly TextEvent[] {
+  #understood<Read>(read: () => Read): Read {
     try {
       return read();
     } catch (error) {
@@ -166,7 +166,7 @@ export class HttpTextProvider implements TextProvider {
     const taker = {
       take: (bytes: Buffer) => unlessEmpty(decode(splitter.push(bytes))),
       rest: () => unlessEmpty(decode(splitter.rest())),
-      end: () => unlessEmpty(decoder.end()),
+      end: () => unlessEmpty(this.#understood(() => decoder.end())),
     };
     return new BodyReader(reply.body, taker, (error) => brokenBy(error, signal));
   }
@@ -176,14 +176,14 @@ export class HttpTextProvider implements TextProvider {
     const splitter = new EventSplitter();
     const relay = (frames: Buffer): Buffer | undefined => {
       if (frames.length === 0) return undefined;
-      tap.see(frames);
+      this.#understood(() => tap.see(frames));
       return rename(frames);
     };
     const taker = {
       take: (bytes: Buffer) => relay(splitter.push(bytes)),
       rest: () => relay(splitter.rest()),
       end: () => {
-        tap.end();
+        this.#understood(() => tap.end());
         return undefined;
       },
     };
@@ -244,18 +244,20 @@ function streamRenamer({ model, upstreamModel }: TextCall): (events: Buffer) => 
     events.includes(value) ? Buffer.from(events.toString('utf8').replace(named, `"$1"$2${shown}`)) : events;
 }
 
-const isOfType = ({ headers }: ReplyHead, expected: string): boolean =>
-  String(headers['content-type'] ?? '').includes(expected);
+/** Of the expected type, and not compressed, which nobody asked for. */
+const isPlain = ({ headers }: ReplyHead, expected: string): boolean =>
+  String(headers['content-type'] ?? '').includes(expected) &&
+  String(headers['content-encoding'] ?? 'identity') === 'identity';
 
 const ofAnotherType = ({ headers }: ReplyHead): GatewayError =>
   new GatewayError('upstream_error', 'The upstream answered with something that is not part of its protocol.', {
-    log: `content-type ${String(headers['content-type'] ?? '')}`,
+    log: `content-type ${String(headers['content-type'] ?? '')}, content-encoding ${String(headers['content-encoding'] ?? '')}`,
   });
 
 /** A whole reply is JSON; of a refusal only the beginning is worth reading. */
 function acceptJson(head: ReplyHead): number {
   if (head.status !== 200) return MAX_REFUSAL_BYTES;
-  if (!isOfType(head, 'json')) throw ofAnotherType(head);
+  if (!isPlain(head, 'json')) throw ofAnotherType(head);
   return MAX_REPLY_BYTES;
 }
 
