@@ -43,14 +43,16 @@ export function readGatewayFailure(reply: VendorReply, verb: Verb): MediaFailure
   return failureBy(RULES, reply, error, verb, typeof param === 'string' ? { param } : {});
 }
 
-const REASONS: Readonly<Record<string, MediaReason>> = {
-  cancelled: 'work_stopped',
-  content_policy: 'result_refused',
-  deadline_exceeded: 'work_expired',
-  invalid_media: 'reference_unusable',
-  nothing_delivered: 'nothing_delivered',
-  task_not_found: 'work_lost',
-};
+const REASONS: ReadonlyMap<string, MediaReason> = new Map(
+  Object.entries({
+    cancelled: 'work_stopped',
+    content_policy: 'result_refused',
+    deadline_exceeded: 'work_expired',
+    invalid_media: 'reference_unusable',
+    nothing_delivered: 'nothing_delivered',
+    task_not_found: 'work_lost',
+  } as const),
+);
 
 /** How a task that the other gateway gave up looks here. */
-export const failedTask = (code: unknown): OperationState => failedBecause(REASONS[String(code)] ?? 'work_failed');
+export const failedTask = (code: unknown): OperationState => failedBecause(REASONS.get(String(code)) ?? 'work_failed');

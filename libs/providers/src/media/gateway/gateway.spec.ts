@@ -43,6 +43,11 @@ mediaUpstreamContract({
     ['a wrong value', gatewayRefusal(400, 'invalid_parameter', '', 'duration'), { kind: 'refused' }],
   ],
   states: [
+    [
+      'a failure in a word that every object has',
+      says({ status: 'failed', result: null, error: { code: 'constructor', message: 'x' } }),
+      { state: 'failed', code: 'upstream_error' },
+    ],
     ['waiting work', says({ status: 'submitted', result: null }), { state: 'pending' }],
     ['work under way', says({ status: 'in_progress', progress: 100 }), { state: 'pending', progressPercent: 99 }],
     [
