@@ -32,18 +32,24 @@ export function useFailureText(): (failure: Error) => string {
   };
 }
 
+/** What trying again would not change. */
+const isSettled = (failure: ApiError | null): boolean => failure?.status === 403 || failure?.status === 404;
+
 /** A failure with its request id, whether money moved, and a way on. */
 export function Failure({
   of: failure,
   title,
   onRetry,
   moneyMoved = false,
+  mayCost = true,
 }: {
   readonly of: Error;
   readonly title?: string;
   readonly onRetry?: () => void;
   /** True where the call could have spent something and nobody knows whether it did. */
   readonly moneyMoved?: boolean;
+  /** False where nobody would think of money. */
+  readonly mayCost?: boolean;
 }) {
   const messages = useMessages();
   const text = useFailureText()(failure);
@@ -59,9 +65,11 @@ export function Failure({
           <strong className="strong">{title ?? messages.failures.title}</strong> {text}
         </p>
         {own && own.status !== null && own.message !== text && <ServersWords text={own.message} />}
-        <p className="small-text">{moneyMoved ? messages.failures.moneyUnknown : messages.failures.noMoney}</p>
+        {mayCost && (
+          <p className="small-text">{moneyMoved ? messages.failures.moneyUnknown : messages.failures.noMoney}</p>
+        )}
         <div className="row">
-          {onRetry && (
+          {onRetry && !isSettled(own) && (
             <button type="button" className="button small" onClick={onRetry}>
               {messages.common.tryAgain}
             </button>

@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react';
-import { sendRaw } from '../../api/call';
+import { callRaw } from '../../api/call';
 import { queryClient } from '../../api/queries';
 import type { ConsoleModel, JsonObject, JsonValue } from '../../api/types';
 import { CodeBlock } from '../../components/code-block';
@@ -168,7 +168,7 @@ function useTextStream() {
     setFailure(null);
     setAnswer(NOTHING_SAID);
     try {
-      const response = await sendRaw(
+      const response = await callRaw(
         STYLES[style].route,
         { body },
         { signal: controller.signal, idempotencyKey: crypto.randomUUID() },
