@@ -40,16 +40,13 @@ export function Failure({
   of: failure,
   title,
   onRetry,
-  moneyMoved = false,
-  mayCost = true,
+  money = 'still',
 }: {
   readonly of: Error;
   readonly title?: string;
   readonly onRetry?: () => void;
-  /** True where the call could have spent something and nobody knows whether it did. */
-  readonly moneyMoved?: boolean;
-  /** False where nobody would think of money. */
-  readonly mayCost?: boolean;
+  /** Whether none moved, nobody knows whether the call spent some, or nobody would think of it. */
+  readonly money?: 'still' | 'unknown' | 'unthought';
 }) {
   const messages = useMessages();
   const text = useFailureText()(failure);
@@ -65,8 +62,8 @@ export function Failure({
           <strong className="strong">{title ?? messages.failures.title}</strong> {text}
         </p>
         {own && own.status !== null && own.message !== text && <ServersWords text={own.message} />}
-        {mayCost && (
-          <p className="small-text">{moneyMoved ? messages.failures.moneyUnknown : messages.failures.noMoney}</p>
+        {money !== 'unthought' && (
+          <p className="small-text">{money === 'still' ? messages.failures.noMoney : messages.failures.moneyUnknown}</p>
         )}
         <div className="row">
           {onRetry && !isSettled(own) && (

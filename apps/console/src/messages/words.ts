@@ -100,9 +100,13 @@ export async function speak(language: Language): Promise<Messages> {
 /** A page that is shown before its words are there waits for them. */
 function withPageWords(core: typeof en, language: Language): Messages {
   const messages = { ...core };
+  // React shows a component that waited again as if it were still waiting: what was waited for is asked in the same way.
+  const waited = new Set<WordFile>();
   for (const [name, file] of Object.entries(FILE_OF)) {
     const get = () => {
-      const words = there.get(keyOf(language, file)) ?? use(load(language, file));
+      const known = waited.has(file) ? undefined : there.get(keyOf(language, file));
+      if (!known) waited.add(file);
+      const words = known ?? use(load(language, file));
       return words[name as keyof typeof words];
     };
     Object.defineProperty(messages, name, { get });

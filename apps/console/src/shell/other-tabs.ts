@@ -1,11 +1,13 @@
+import { ApiError } from '../api/api-error';
 import { sendRaw } from '../api/call';
 import { queryClient, type Session, sessionQuery } from '../api/queries';
+import { onStored, writeStored } from '../preferences/stored';
 
 /** All tabs share one cookie: what one of them does to the session is done to all. */
-const channel = new BroadcastChannel('console.session');
+const CHANGE = 'session.change';
 
 /** Has the other tabs look again who is signed in. */
-export const tellOtherTabs = (): void => channel.postMessage('changed');
+export const tellOtherTabs = (): void => writeStored(CHANGE, String(Date.now()));
 
 /** Whether a session is of whom the pages show now: the same person or key, in the same account. */
 export function isSamePerson(session: Session): boolean {
@@ -22,12 +24,11 @@ export function followOtherTabs(enter: (session: Session) => void): () => void {
   const look = async (): Promise<void> => {
     try {
       enter((await (await sendRaw('GET /session', {}, {})).json()) as Session);
-    } catch {
+    } catch (failure) {
+      const isOver = failure instanceof ApiError && failure.status === 401;
       // A new document: nothing of the session stays in memory.
-      if (queryClient.getQueryData(sessionQuery.queryKey)) location.assign('/console/sign-in');
+      if (isOver && queryClient.getQueryData(sessionQuery.queryKey)) location.assign('/console/sign-in');
     }
   };
-  const heard = () => void look();
-  channel.addEventListener('message', heard);
-  return () => channel.removeEventListener('message', heard);
+  return onStored(CHANGE, () => void look());
 }

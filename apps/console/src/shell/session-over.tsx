@@ -1,9 +1,13 @@
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { onInterruption } from '../api/call';
 import { queryClient, type Session, sessionQuery } from '../api/queries';
+import { readyWords } from '../messages/words';
 import { followOtherTabs, isSamePerson } from './other-tabs';
 
-const SessionWindow = lazy(() => import('./session-window'));
+const SessionWindow = lazy(async () => {
+  const [window] = await Promise.all([import('./session-window'), readyWords('signIn')]);
+  return window;
+});
 
 /** A call that waits for a session. */
 interface Waiting {

@@ -47,7 +47,7 @@ export function Shell() {
         </header>
         <main className="page" id="content" ref={main} tabIndex={-1}>
           <ReloadNotice />
-          {failure && <Failure of={failure} title={messages.shell.signOutFailed} mayCost={false} />}
+          {failure && <Failure of={failure} title={messages.shell.signOutFailed} money="unthought" />}
           <Content />
         </main>
       </div>

@@ -51,7 +51,7 @@ export const shell = {
   reloadNow: 'Reload',
   sandbox: 'Sandbox: real files that say they are no real model’s. Nothing here costs real money.',
   sessionOver: 'Your session is over',
-  sessionOverText: 'Sign in again and go on where you are: nothing that you typed is lost.',
+  sessionOverText: 'Sign in again, here or in another tab, and go on where you are: nothing that you typed is lost.',
   signOutFailed: 'You are still signed in: the gateway could not be reached.',
   proofTitle: 'Is it you?',
   proofText: 'This change needs proof that is at most 15 minutes old.',

@@ -53,7 +53,7 @@ export const shell = {
   reloadNow: '重新加载',
   sandbox: '沙盒：文件是真的，但会注明不是真实模型的作品。这里不花真钱。',
   sessionOver: '会话已结束',
-  sessionOverText: '重新登录后可从此处继续，已输入的内容不会丢失。',
+  sessionOverText: '在此处或其他标签页重新登录后即可继续，已输入的内容不会丢失。',
   signOutFailed: '您仍处于登录状态：无法连接网关。',
   proofTitle: '请验证身份',
   proofText: '此更改需要 15 分钟内的身份验证。',

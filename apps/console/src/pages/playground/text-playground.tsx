@@ -149,7 +149,7 @@ function Answer({ answer, failure }: { readonly answer: TextAnswer | null; reado
           {playground.usage(formatCount(answer.usage.input, language), formatCount(answer.usage.output, language))}
         </p>
       )}
-      {failure && <Failure of={failure} moneyMoved={answer !== null && answer.text !== ''} />}
+      {failure && <Failure of={failure} money={answer !== null && answer.text !== '' ? 'unknown' : 'still'} />}
     </div>
   );
 }

@@ -24,7 +24,7 @@ export function ByInvitation({
   if (failure) {
     return (
       <>
-        <Failure of={failure} title={signIn.linkFailed} mayCost={false} />
+        <Failure of={failure} title={signIn.linkFailed} money="unthought" />
         <p>
           {signIn.invitationAgain} <a href="/console/sign-in">{signIn.title}</a>
         </p>
@@ -61,7 +61,7 @@ function InvitationForm({
         {provider !== null && (
           <>
             <SingleSignOn name={provider} ask={{ invitation: code }} onFail={setFailure} />
-            {failure && <Failure of={failure} mayCost={false} />}
+            {failure && <Failure of={failure} money="unthought" />}
             <p className="muted">{signIn.orPassword}</p>
           </>
         )}

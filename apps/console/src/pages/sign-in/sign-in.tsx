@@ -88,7 +88,7 @@ function ByLink({ code, onEnter }: { readonly code: string; readonly onEnter: (s
           </p>
         </Notice>
       ) : (
-        <Failure of={failure} mayCost={false} />
+        <Failure of={failure} money="unthought" />
       )}
       <Ways to={undefined} onEnter={onEnter} />
     </>

@@ -24,19 +24,22 @@ export function Ways({
   const ways = useRead('GET /sign-in', {});
   return (
     <Loaded query={ways} height={260}>
-      {(methods) => <WayForms methods={methods} to={to} refusal={refusal} onEnter={onEnter} />}
+      {(methods) => (
+        <WayForms methods={methods} back={to === undefined ? {} : { to }} refusal={refusal} onEnter={onEnter} />
+      )}
     </Loaded>
   );
 }
 
 function WayForms({
   methods,
-  to,
+  back,
   refusal,
   onEnter,
 }: {
   readonly methods: SignInMethods;
-  readonly to: string | undefined;
+  /** Where a way through another site comes back to. */
+  readonly back: { readonly to?: string };
   readonly refusal: ReactNode;
   readonly onEnter: (session: Session) => void;
 }) {
@@ -49,15 +52,13 @@ function WayForms({
   return (
     <div className="stack">
       {!failure && refusal}
-      {methods.oidc !== null && (
-        <SingleSignOn name={methods.oidc} ask={to === undefined ? {} : { to }} onFail={setFailure} />
-      )}
+      {methods.oidc !== null && <SingleSignOn name={methods.oidc} ask={back} onFail={setFailure} />}
       {isPasskeyShown && (
         <button type="button" className="button wide" onClick={() => void signInByPasskey().then(onEnter, setFailure)}>
           {signIn.passkey}
         </button>
       )}
-      {failure && <Failure of={failure} mayCost={false} />}
+      {failure && <Failure of={failure} money="unthought" />}
       {methods.password && <PasswordForm onEnter={onEnter} />}
       {methods.api_key && (
         <Folded title={signIn.byKey} isOpen={!methods.password}>
