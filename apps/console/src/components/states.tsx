@@ -32,18 +32,21 @@ export function useFailureText(): (failure: Error) => string {
   };
 }
 
+/** What trying again would not change. */
+const isSettled = (failure: ApiError | null): boolean => failure?.status === 403 || failure?.status === 404;
+
 /** A failure with its request id, whether money moved, and a way on. */
 export function Failure({
   of: failure,
   title,
   onRetry,
-  moneyMoved = false,
+  money = 'still',
 }: {
   readonly of: Error;
   readonly title?: string;
   readonly onRetry?: () => void;
-  /** True where the call could have spent something and nobody knows whether it did. */
-  readonly moneyMoved?: boolean;
+  /** Whether none moved, nobody knows whether the call spent some, or nobody would think of it. */
+  readonly money?: 'still' | 'unknown' | 'unthought';
 }) {
   const messages = useMessages();
   const text = useFailureText()(failure);
@@ -59,9 +62,11 @@ export function Failure({
           <strong className="strong">{title ?? messages.failures.title}</strong> {text}
         </p>
         {own && own.status !== null && own.message !== text && <ServersWords text={own.message} />}
-        <p className="small-text">{moneyMoved ? messages.failures.moneyUnknown : messages.failures.noMoney}</p>
+        {money !== 'unthought' && (
+          <p className="small-text">{money === 'still' ? messages.failures.noMoney : messages.failures.moneyUnknown}</p>
+        )}
         <div className="row">
-          {onRetry && (
+          {onRetry && !isSettled(own) && (
             <button type="button" className="button small" onClick={onRetry}>
               {messages.common.tryAgain}
             </button>
