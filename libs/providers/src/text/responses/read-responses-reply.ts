@@ -78,7 +78,7 @@ const PART_BREAK = '\n\n';
 interface OpenItem {
   readonly isCall: boolean;
   /** Whether any piece of it has been told. */
-  told: boolean;
+  hasPieces: boolean;
 }
 
 /** Reads a responses stream. Of items that interleave, one is told as it comes and the others whole when they are done. */
@@ -88,7 +88,7 @@ export class ResponsesStreamDecoder implements StreamDecoder {
   /** The items that began while another was open: their places in the output, and what has come of them. */
   readonly #waiting = new Map<number | undefined, string>();
   #response: Response | undefined;
-  #told: TextUsage | undefined;
+  #reportedUsage: TextUsage | undefined;
 
   push(data: EventData): readonly TextEvent[] {
     if (data === '[DONE]') return [];
@@ -109,10 +109,10 @@ export class ResponsesStreamDecoder implements StreamDecoder {
       case 'response.completed':
       case 'response.incomplete':
         this.#response = event.response ?? {};
-        this.#told = readUsage(this.#response.usage);
+        this.#reportedUsage = readUsage(this.#response.usage);
         return [];
       case 'response.failed':
-        this.#told = readUsage(event.response?.usage);
+        this.#reportedUsage = readUsage(event.response?.usage);
         throw reportedFailure(event.response?.error);
       case 'error':
         throw reportedFailure(event.error ?? event);
@@ -127,8 +127,8 @@ export class ResponsesStreamDecoder implements StreamDecoder {
     return [finishEvent(this.#response, called)];
   }
 
-  told(): TextUsage | undefined {
-    return this.#told;
+  reportedUsage(): TextUsage | undefined {
+    return this.#reportedUsage;
   }
 
   heldBack(): string {
@@ -141,14 +141,14 @@ export class ResponsesStreamDecoder implements StreamDecoder {
       this.#waiting.set(index, waiting + eventText(piece));
       return [];
     }
-    const open = (this.#open ??= { isCall: false, told: false });
+    const open = (this.#open ??= { isCall: false, hasPieces: false });
     if (piece.type === 'arguments' && !open.isCall) return [];
-    open.told = true;
+    open.hasPieces = true;
     return [piece];
   }
 
   #beginPart(event: StreamEvent): TextEvent[] {
-    return this.#open?.told ? this.#grow(event, { type: 'reasoning', text: PART_BREAK }) : [];
+    return this.#open?.hasPieces ? this.#grow(event, { type: 'reasoning', text: PART_BREAK }) : [];
   }
 
   #openItem({ item, output_index: index }: StreamEvent): TextEvent[] {
@@ -158,7 +158,7 @@ export class ResponsesStreamDecoder implements StreamDecoder {
       this.#waiting.set(index, '');
       return [];
     }
-    this.#open = { isCall, told: false };
+    this.#open = { isCall, hasPieces: false };
     return isCall ? [callEvent(item)] : [];
   }
 
@@ -168,7 +168,7 @@ export class ResponsesStreamDecoder implements StreamDecoder {
     const open = this.#open;
     if (this.#waiting.delete(index) || !open) return readItem(item);
     this.#open = undefined;
-    if (open.told) return readProof(item);
+    if (open.hasPieces) return readProof(item);
     return open.isCall ? [argumentsEvent(item)] : readItem(item);
   }
 }
