@@ -71,15 +71,15 @@ export async function runProcess<Readers extends SettingsReaders>(plan: ProcessP
     const { ready, port, banner } = running;
     const address = port === undefined ? undefined : `${config.server.HOST}:${port}`;
     announce('process', 'process.started', { ready, address, port, node: process.version });
-    if (banner !== undefined) tellPeople(config, banner);
+    if (banner !== undefined) printForPeople(config, banner);
   } catch (error) {
-    tellFailure(error, inWords);
+    reportFailure(error, inWords);
     process.exit(1);
   }
 }
 
 /** Says something to the person who started the process, apart from the lines for collectors. */
-export function tellPeople({ log: { LOG_FORMAT } }: Pick<ProcessConfig, 'log'>, text: string): void {
+export function printForPeople({ log: { LOG_FORMAT } }: Pick<ProcessConfig, 'log'>, text: string): void {
   (LOG_FORMAT === 'json' ? process.stderr : process.stdout).write(`${text}\n`);
 }
 
@@ -125,7 +125,7 @@ function stopOnSignal(name: string, running: RunningProcess, tracing: Tracing): 
   process.on('SIGHUP', (signal) => void stop(signal));
 }
 
-function tellFailure(error: unknown, inWords: boolean): void {
+function reportFailure(error: unknown, inWords: boolean): void {
   const problems = [...problemsOf(error), ...misspeltVariables().map(explainMisspelt)];
   if (inWords) process.stderr.write(`${problems.join('\n')}\n`);
   else log.fatal('process.start_failed', { problems });

@@ -33,7 +33,7 @@ export interface TextCall {
 /** What is known of a reply before it is over; may be asked at any time, also when it broke off. */
 export interface ReplyProgress {
   /** The usage that was told until now; undefined while none was. Its output may be 0, or too small. */
-  readonly told: () => TextUsage | undefined;
+  readonly reportedUsage: () => TextUsage | undefined;
   /** What the upstream has written and nobody was told yet, for counting; absent where nothing is held back. */
   readonly heldBack?: () => string;
   /** True: the models behind it may reason without being asked, and show nothing of it. */

@@ -57,7 +57,7 @@ export class LowBalanceNotices {
   ) {}
 
   /** One round. True: there may be more to tell at once. */
-  async tell(): Promise<boolean> {
+  async send(): Promise<boolean> {
     await this.database.query({ text: RECOVER, values: [BATCH] });
     const values = [BATCH, timeOrderedId('msg'), this.currency];
     const { rows } = await this.database.query<{ id: string }>({ text: NOTICE, values });

@@ -19,7 +19,7 @@ const log = logger('upstreams');
 export const OPEN_MEDIA_UPSTREAMS = Symbol('OpenMediaUpstreams');
 
 /** How often the database is asked for changes, in milliseconds: with reading them, the longest until all replicas follow. */
-const LOOK_MS = 1_000;
+const RELOAD_EVERY_MS = 1_000;
 /** How long calls under way may go on over connections that were replaced, in milliseconds. */
 const REPLACED_MS = 600_000;
 
@@ -57,7 +57,7 @@ export class MediaUpstreamRegistry {
   private readonly file: ReadonlyMap<string, RoutedUpstream>;
   private readonly stored = new Map<string, Stored>();
   private readonly replaced = new Map<RoutedUpstream, NodeJS.Timeout>();
-  private readonly looking = new Loop('media-upstreams', LOOK_MS, async () => {
+  private readonly reloading = new Loop('media-upstreams', RELOAD_EVERY_MS, async () => {
     await this.refresh();
     return false;
   });
@@ -84,7 +84,7 @@ export class MediaUpstreamRegistry {
   async start(): Promise<void> {
     await this.refresh();
     this.publish();
-    this.looking.start();
+    this.reloading.start();
   }
 
   /** Takes over what has changed. Calls under way keep the upstream that they have. */
@@ -101,7 +101,7 @@ export class MediaUpstreamRegistry {
 
   /** Closes every connection, when the calls on it are done. The sandbox is closed by whoever opened it. */
   async close(): Promise<void> {
-    await this.looking.stop();
+    await this.reloading.stop();
     for (const timer of this.replaced.values()) clearTimeout(timer);
     const stored = [...this.stored.values()].flatMap(({ routed }) => routed ?? []);
     const all = [...this.file.values(), ...stored, ...this.replaced.keys()];

@@ -39,11 +39,11 @@ type ExchangeResult = Omit<TextSettlement, 'usage'>;
 export interface Exchange {
   readonly requestId: string;
   /** The usage the upstream has told until now. */
-  told(): TextUsage | undefined;
+  reportedUsage(): TextUsage | undefined;
   /** What the upstream has written and no event has told yet. */
   heldBack(): string;
   onOver(whenOver: () => void): void;
-  usageOf(told: TextUsage | undefined, produced: string): Promise<TextUsage>;
+  usageOf(reported: TextUsage | undefined, produced: string): Promise<TextUsage>;
   settle(end: ExchangeEnd): void;
 }
 
@@ -77,8 +77,8 @@ export class TextExchange implements Exchange {
   }
 
   /** The usage the upstream has told until now. */
-  told(): TextUsage | undefined {
-    return this.#progress?.told();
+  reportedUsage(): TextUsage | undefined {
+    return this.#progress?.reportedUsage();
   }
 
   heldBack(): string {
@@ -95,8 +95,10 @@ export class TextExchange implements Exchange {
    * What a reply used: what its upstream told, or a count of ours where it told nothing. A told output of 0 is believed
    * only where nothing went out, a told input of 0 never.
    */
-  async usageOf(told: TextUsage | undefined, produced: string): Promise<TextUsage> {
-    return told && isBelieved(told, produced) ? told : this.#due({ usage: told, produced, status: 'completed' });
+  async usageOf(reported: TextUsage | undefined, produced: string): Promise<TextUsage> {
+    return reported && isBelieved(reported, produced)
+      ? reported
+      : this.#due({ usage: reported, produced, status: 'completed' });
   }
 
   /**
@@ -130,8 +132,8 @@ export class TextExchange implements Exchange {
 }
 
 /** An empty reply whose input was told is believed too: reading is work. */
-const isBelieved = (told: TextUsage, produced: string): boolean =>
-  told.inputTokens > 0 && (told.outputTokens > 0 || produced === '');
+const isBelieved = (reported: TextUsage, produced: string): boolean =>
+  reported.inputTokens > 0 && (reported.outputTokens > 0 || produced === '');
 
 /** Nothing used is no charge. */
 const charged = (usage: TextUsage | undefined, result: ExchangeResult): TextSettlement => ({

@@ -144,7 +144,7 @@ export class TextRouter {
       'overloaded',
       'Every upstream of this model is cooling down after failures; try again soon.',
       {
-        retryAfterMs: this.#restOf(routes, accountId),
+        retryAfterMs: this.#soonestMs(routes, accountId),
       },
     );
   }
@@ -152,12 +152,12 @@ export class TextRouter {
   /** Neither is told without a time to wait: where the upstream named none, it is the cooldown it was sent to. */
   #timed(error: GatewayError, { model, accountId }: RoutableCall): GatewayError {
     if (!PASSING.has(error.code) || error.retryAfterMs !== undefined) return error;
-    const retryAfterMs = this.#restOf(this.#upstreams.routes(model), accountId);
+    const retryAfterMs = this.#soonestMs(this.#upstreams.routes(model), accountId);
     return new GatewayError(error.code, error.publicMessage, { log: error.message, cause: error, retryAfterMs });
   }
 
   /** How long until the account may ask one of these again, in milliseconds, a second at least. */
-  #restOf(routes: readonly TextRoute[], accountId: string): number {
+  #soonestMs(routes: readonly TextRoute[], accountId: string): number {
     return Math.max(1_000, Math.min(...routes.map(({ upstream }) => this.#health.coolingMs(upstream, accountId))));
   }
 
@@ -190,9 +190,9 @@ export class TextRouter {
         },
       };
     } catch (error) {
-      const isTold = !signal.aborted && error instanceof GatewayError && ERRORS[error.code].retryable;
-      if (isTold) this.#calls.ended(provider.id, performance.now() - startedAt, error);
-      if (isTold && !failed.has(upstream)) {
+      const isUpstreamsFault = !signal.aborted && error instanceof GatewayError && ERRORS[error.code].retryable;
+      if (isUpstreamsFault) this.#calls.ended(provider.id, performance.now() - startedAt, error);
+      if (isUpstreamsFault && !failed.has(upstream)) {
         failed.add(upstream);
         this.#health.failed(upstream, accountId, error, admission);
       } else this.#health.released(admission);

@@ -76,7 +76,12 @@ export class TextService {
       const end = isOpen && caller.hasLeft && !this.#readingOn.isClosing;
       exchange.settle(
         end
-          ? { usage: exchange.told(), produced: producedText(collector.blocks), status: 'aborted', isUnseen: true }
+          ? {
+              usage: exchange.reportedUsage(),
+              produced: producedText(collector.blocks),
+              status: 'aborted',
+              isUnseen: true,
+            }
           : endWithoutReply(error, caller, exchange),
       );
       throw error;

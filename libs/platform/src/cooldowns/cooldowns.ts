@@ -70,7 +70,7 @@ export class Cooldowns {
   /** The latest probe that this replica claimed of each, as long as nobody else is known to have let it cool down or probed it since. */
   readonly #claimed = new Map<string, Claim>();
   /** What the store was not told yet: the latest change of each. */
-  readonly #untold = new Map<string, (store: CooldownStore) => Promise<void>>();
+  readonly #unshared = new Map<string, (store: CooldownStore) => Promise<void>>();
   readonly #timer: NodeJS.Timeout | undefined;
   #comparing: Promise<void> | undefined;
   /** Comparisons that failed in a row. */
@@ -131,7 +131,7 @@ export class Cooldowns {
     });
     this.#claimed.delete(name);
     this.#forget();
-    if (isShared) this.#tell(name, (store) => store.coolDown(name, Math.max(0, until - this.#now())));
+    if (isShared) this.#share(name, (store) => store.coolDown(name, Math.max(0, until - this.#now())));
   }
 
   /**
@@ -163,7 +163,7 @@ export class Cooldowns {
     this.#claimed.delete(name);
     const cooldown = this.#known.get(name);
     if (cooldown) cooldown.probeUntil = 0;
-    if (cooldown?.isShared) this.#tell(name, (store) => store.releaseProbe(name, prober));
+    if (cooldown?.isShared) this.#share(name, (store) => store.releaseProbe(name, prober));
   }
 
   /** The probe succeeded: all replicas may use it again, unless it cools down again or somebody else probes it by now. */
@@ -195,7 +195,7 @@ export class Cooldowns {
     this.#known.delete(name);
     if (!cooldown?.isShared) return;
     const { cooldowns } = cooldown;
-    this.#tell(name, (store) => store.clear(name, { prober, cooldowns }));
+    this.#share(name, (store) => store.clear(name, { prober, cooldowns }));
   }
 
   #now(): number {
@@ -204,7 +204,7 @@ export class Cooldowns {
 
   async #claim({ name, prober }: Probe, known: Cooldown): Promise<{ result: ProbeClaim; isShared: boolean }> {
     // What the store was not told of yet, it cannot decide.
-    if (!this.#store || !known.isShared || this.#untold.has(name)) return { result: 'won', isShared: false };
+    if (!this.#store || !known.isShared || this.#unshared.has(name)) return { result: 'won', isShared: false };
     try {
       const result = await within(this.#store.claimProbe(name, prober), this.#claimTimeoutMs);
       // Somebody else probes, or the cooldown was lengthened: how long is learned at once.
@@ -216,9 +216,9 @@ export class Cooldowns {
     }
   }
 
-  #tell(name: string, change: (store: CooldownStore) => Promise<void>): void {
+  #share(name: string, change: (store: CooldownStore) => Promise<void>): void {
     if (!this.#store) return;
-    this.#untold.set(name, change);
+    this.#unshared.set(name, change);
     this.#compare(this.#store);
   }
 
@@ -232,15 +232,15 @@ export class Cooldowns {
 
   async #exchange(store: CooldownStore): Promise<void> {
     do {
-      for (const [name, change] of this.#untold) {
+      for (const [name, change] of this.#unshared) {
         await change(store);
-        if (this.#untold.get(name) === change) this.#untold.delete(name);
+        if (this.#unshared.get(name) === change) this.#unshared.delete(name);
       }
       const number = (this.#lists += 1);
       const listed = await store.list();
       // A change that came meanwhile is newer than the list.
-      if (this.#untold.size === 0) this.#adopt(listed, number);
-    } while (this.#untold.size > 0);
+      if (this.#unshared.size === 0) this.#adopt(listed, number);
+    } while (this.#unshared.size > 0);
   }
 
   #adopt(listed: readonly StoredCooldown[], number: number): void {

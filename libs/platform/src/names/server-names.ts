@@ -44,7 +44,7 @@ export class ServerNames {
   }
 
   /** For the option `lookup` of sockets, agents and pools. */
-  readonly lookup: LookupFunction = (host, options, done) => void this.tell(host, options, done);
+  readonly lookup: LookupFunction = (host, options, done) => void this.resolve(host, options, done);
 
   /** @throws Error with the code `ENOTFOUND` or `ETIMEDOUT`. */
   async addressesOf(host: string): Promise<readonly ResolvedAddress[]> {
@@ -60,7 +60,7 @@ export class ServerNames {
     }
   }
 
-  private async tell(host: string, options: LookupOptions, done: Done): Promise<void> {
+  private async resolve(host: string, options: LookupOptions, done: Done): Promise<void> {
     let addresses: readonly ResolvedAddress[];
     try {
       addresses = await this.addressesOf(host);

@@ -5,7 +5,7 @@ import { TASK_SIGNALS, type TaskSignals } from '#runtime';
 const log = logger('task-watch');
 
 /** How often the rows of watched tasks are looked at in case a signal was lost, in milliseconds. */
-const LOOK_MS = 3_000;
+const CHECK_EVERY_MS = 3_000;
 
 const VERSIONS = 'select id, version from task where id = any($1)';
 
@@ -94,7 +94,7 @@ export class TaskWatch {
     });
     return setInterval(() => {
       this.look().catch((error: unknown) => log.warn('task-watch.look_failed', { error }));
-    }, LOOK_MS).unref();
+    }, CHECK_EVERY_MS).unref();
   }
 
   private noticeAll(taskId: string): void {

@@ -107,7 +107,7 @@ export class ProviderPoller {
     const due = await this.takeDue(wanted);
     if (due.length === 0) return false;
     // One clock for all of them: what is taken together is asked together.
-    const signal = this.patience();
+    const signal = this.checkSignal();
     const begun = due.map((held): PendingPoll => ({
       ...held,
       polls: held.polls + 1,
@@ -189,7 +189,7 @@ export class ProviderPoller {
     const { upstream } = this.routed;
     try {
       // A wish to cancel was put to the vendor first, and took of the time of the others.
-      const signal = cancelRequested ? this.patience() : pending.signal;
+      const signal = cancelRequested ? this.checkSignal() : pending.signal;
       const { call, facts } = notedCall(signal, bareTicket(upstream, taskId), this.carries(taskId, signal));
       const state = storableState(await upstream.check(operation, call));
       return { state, cost: facts.cost };
@@ -205,7 +205,7 @@ export class ProviderPoller {
     return medium ? { spool: resultSpool({ id, medium }, { store, maxBytes: storeLimits.maxBytes, signal }) } : {};
   }
 
-  private patience(): AbortSignal {
+  private checkSignal(): AbortSignal {
     return abortAfter(this.timeoutMs);
   }
 

@@ -207,7 +207,7 @@ export class HandOver {
     }
     const failure = unforeseen ? new MediaFailure('ambiguous', 'unanswered', { cause: error }) : error;
     const { kind } = failure;
-    const { code, reason } = unforeseen ? BROKE_OFF : toldOf(failure);
+    const { code, reason } = unforeseen ? BROKE_OFF : publicFailureOf(failure);
     this.note(offer, kind, failure);
     const taken = takeOf(candidate);
     if (taken && kind !== 'ambiguous') await this.parts.transitions.giveBackAllowance(task, taken);
@@ -286,7 +286,7 @@ const takeOf = ({ routed: { upstream, limits }, plan }: Candidate): AllowanceTak
   limits.allowance && { upstream: upstream.id, allowance: limits.allowance, costMicros: plan.cost?.micros ?? 0n };
 
 /** What the caller is told. The words of a provider that is part of the gateway are our own. */
-function toldOf(failure: MediaFailure): { code: TaskFailureCode; reason: string } {
+function publicFailureOf(failure: MediaFailure): { code: TaskFailureCode; reason: string } {
   const { cause } = failure;
   const { code, publicReason } = cause instanceof ProviderError ? cause : failure;
   return { code, reason: storableText(publicReason) };

@@ -46,11 +46,11 @@ export function withoutSecrets(failure: MediaFailure, secrets: readonly string[]
   const { kind, reason, scope, retryAfterMs, param, reference, vendor, cause } = failure;
   const { message } = vendor;
   if (message === undefined || !secrets.some((secret) => message.includes(secret))) return failure;
-  const told = secrets.reduce((text, secret) => text.replaceAll(secret, HIDDEN), message);
+  const cleaned = secrets.reduce((text, secret) => text.replaceAll(secret, HIDDEN), message);
   return new MediaFailure(kind, reason, {
     scope,
     cause,
-    vendor: { ...vendor, message: told },
+    vendor: { ...vendor, message: cleaned },
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...(param !== undefined && { param }),
     ...(reference !== undefined && { reference }),

@@ -28,7 +28,7 @@ import { fetchableStart, fetchableState } from './fetchable-outputs.js';
 import { takenNow, unlessFresh } from './fresh-work.js';
 import { addressAtPlan, handedFiles } from './reference-forms.js';
 import { badEndOf } from './state-words.js';
-import { ToldOnce } from './told-once.js';
+import { UpstreamWarnings } from './upstream-warnings.js';
 import { VendorFiles } from './vendor-files.js';
 import { type Noting, VendorExchanges, type VendorExchangesParts } from './vendor-exchanges.js';
 import { type VendorHttp } from './vendor-http.js';
@@ -56,15 +56,15 @@ export class HttpMediaUpstream implements MediaUpstream {
   readonly readCallback?: MediaUpstream['readCallback'];
   private readonly exchanges: VendorExchanges;
   private readonly files: VendorFiles;
-  private readonly told: ToldOnce;
+  private readonly warnings: UpstreamWarnings;
 
   constructor(private readonly parts: HttpMediaUpstreamParts) {
     const { codec, key, fetcher, http } = parts;
     const credentials = codec.credentials?.(key, { fetcher }) ?? keyCredentials(key, codec);
     this.files = new VendorFiles(codec, credentials, fetcher);
     this.open = this.files.open;
-    this.told = new ToldOnce(parts.id);
-    this.exchanges = new VendorExchanges(parts, new AuthorizedHttp(http, credentials), this.told);
+    this.warnings = new UpstreamWarnings(parts.id);
+    this.exchanges = new VendorExchanges(parts, new AuthorizedHttp(http, credentials), this.warnings);
     if (parts.codec.writeCancel)
       this.cancel = (operation, call) => this.observed('cancel', () => this.stop(operation, call));
     if (codec.readCallback) this.readCallback = (request) => codec.readCallback?.(request, key) ?? 'forged';
@@ -205,7 +205,7 @@ export class HttpMediaUpstream implements MediaUpstream {
     if (state === undefined) throw this.exchanges.unread(reply, verb, call);
     if (state.state === 'elsewhere') return this.work(state.request, 'result', state.read, call);
     if (state.state !== 'strange') return fetchableState(state, this.parts.codec);
-    this.told.strangeState(state.word);
+    this.warnings.unknownState(state.word);
     return badEndOf(state.word) ?? { state: 'pending' };
   }
 

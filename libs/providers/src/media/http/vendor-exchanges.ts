@@ -3,7 +3,7 @@ import type { AuthorizedHttp } from './authorized-http.js';
 import { refusedBy, withoutSecrets } from './call-failures.js';
 import type { MediaCodec, VendorReply, VendorRequest, Verb } from './media-codec.js';
 import { statedCost } from './stated-cost.js';
-import type { ToldOnce } from './told-once.js';
+import type { UpstreamWarnings } from './upstream-warnings.js';
 import type { ExchangeLimits } from './vendor-http.js';
 import type { VendorCosts } from '../vendor-costs.js';
 import { notableSkewMs, requestIdOf } from './vendor-words.js';
@@ -31,7 +31,7 @@ export class VendorExchanges {
   constructor(
     private readonly parts: VendorExchangesParts,
     private readonly line: AuthorizedHttp,
-    private readonly told: ToldOnce,
+    private readonly warnings: UpstreamWarnings,
   ) {}
 
   async send(request: VendorRequest, call: Noting, limits: Omit<ExchangeLimits, 'signal'>): Promise<VendorReply> {
@@ -44,7 +44,7 @@ export class VendorExchanges {
       ...(requestId !== undefined && { requestId }),
       ...(clockSkewMs !== undefined && { clockSkewMs }),
     });
-    if (clockSkewMs !== undefined) this.told.clockSkew(clockSkewMs);
+    if (clockSkewMs !== undefined) this.warnings.clockSkew(clockSkewMs);
     return reply;
   }
 

@@ -131,7 +131,7 @@ export class ChatStreamDecoder implements StreamDecoder {
     return [...this.#proof(), ...this.#calls.held(), this.#finish(this.#reason)];
   }
 
-  told(): TextUsage | undefined {
+  reportedUsage(): TextUsage | undefined {
     return this.#usage;
   }
 

@@ -21,7 +21,7 @@ import type { ProtocolOptions } from '../upstream/protocol-codec.js';
 import { reasoningEffort, wantsNoReasoning } from '../upstream/reasoning-budget.js';
 import { offeredTools } from '../upstream/offered-tools.js';
 import { ownSignature } from '../upstream/signatures.js';
-import { toldArguments } from '../upstream/told-call.js';
+import { argumentsAsJson } from '../upstream/call-fields.js';
 import { withSystemInFront } from '../upstream/system-in-front.js';
 
 /** Writes the canonical request as a chat completions body. Streams always ask for usage. */
@@ -173,7 +173,7 @@ function writeAssistant(parts: readonly AssistantPart[], options: ProtocolOption
   const text = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('');
   const calls = parts.flatMap((part) =>
     part.type === 'call'
-      ? [{ id: part.id, type: 'function', function: { name: part.name, arguments: toldArguments(part.arguments) } }]
+      ? [{ id: part.id, type: 'function', function: { name: part.name, arguments: argumentsAsJson(part.arguments) } }]
       : [],
   );
   return present({

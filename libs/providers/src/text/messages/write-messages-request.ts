@@ -20,7 +20,7 @@ import { nonEmpty, present } from '../upstream/present.js';
 import type { ProtocolOptions } from '../upstream/protocol-codec.js';
 import { reasoningBudget, wantsNoReasoning } from '../upstream/reasoning-budget.js';
 import { ownSignature } from '../upstream/signatures.js';
-import { toldCallId } from '../upstream/told-call.js';
+import { acceptedCallId } from '../upstream/call-fields.js';
 import { withSystemInFront } from '../upstream/system-in-front.js';
 
 /** The smallest budget the interface accepts. */
@@ -158,7 +158,7 @@ function writeUserPart(part: UserPart): JsonObject {
 function writeResult(part: ResultPart): JsonObject {
   return present({
     type: 'tool_result',
-    tool_use_id: toldCallId('messages', part.callId),
+    tool_use_id: acceptedCallId('messages', part.callId),
     content: part.content.filter(isSaid).map(writePart),
     is_error: part.isError ? true : undefined,
   });
@@ -170,7 +170,7 @@ function writeAssistantPart(part: AssistantPart): JsonObject[] {
     return [
       {
         type: 'tool_use',
-        id: toldCallId('messages', part.id),
+        id: acceptedCallId('messages', part.id),
         name: part.name,
         input: parsedObject(part.arguments),
       },

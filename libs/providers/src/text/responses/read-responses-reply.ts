@@ -77,7 +77,7 @@ const PART_BREAK = '\n\n';
 interface OpenItem {
   readonly isCall: boolean;
   /** Whether any piece of it has been told. */
-  told: boolean;
+  hasPieces: boolean;
 }
 
 /** Reads a responses stream. Of items that interleave, one is told as it comes and the others whole when they are done. */
@@ -87,7 +87,7 @@ export class ResponsesStreamDecoder implements StreamDecoder {
   /** The items that began while another was open: their places in the output, and what has come of them. */
   readonly #waiting = new Map<number | undefined, string>();
   #response: Response | undefined;
-  #told: TextUsage | undefined;
+  #reportedUsage: TextUsage | undefined;
 
   push(data: EventData): readonly TextEvent[] {
     if (data === '[DONE]') return [];
@@ -108,10 +108,10 @@ export class ResponsesStreamDecoder implements StreamDecoder {
       case 'response.completed':
       case 'response.incomplete':
         this.#response = event.response ?? {};
-        this.#told = atLeast(this.#told, readUsage(this.#response.usage));
+        this.#reportedUsage = atLeast(this.#reportedUsage, readUsage(this.#response.usage));
         return [];
       case 'response.failed':
-        this.#told = atLeast(this.#told, readUsage(event.response?.usage));
+        this.#reportedUsage = atLeast(this.#reportedUsage, readUsage(event.response?.usage));
         throw reportedFailure(event.response?.error);
       case 'error':
         throw reportedFailure(event.error ?? event);
@@ -123,11 +123,11 @@ export class ResponsesStreamDecoder implements StreamDecoder {
   end(): readonly TextEvent[] {
     if (!this.#response) throw brokenOff();
     const called = this.#called || (this.#response.output ?? []).some((item) => item.type === 'function_call');
-    return [finishEvent(this.#response, called, this.#told)];
+    return [finishEvent(this.#response, called, this.#reportedUsage)];
   }
 
-  told(): TextUsage | undefined {
-    return this.#told;
+  reportedUsage(): TextUsage | undefined {
+    return this.#reportedUsage;
   }
 
   heldBack(): string {
@@ -140,14 +140,14 @@ export class ResponsesStreamDecoder implements StreamDecoder {
       this.#waiting.set(index, waiting + eventText(piece));
       return [];
     }
-    const open = (this.#open ??= { isCall: false, told: false });
+    const open = (this.#open ??= { isCall: false, hasPieces: false });
     if (piece.type === 'arguments' && !open.isCall) return [];
-    open.told = true;
+    open.hasPieces = true;
     return [piece];
   }
 
   #beginPart(event: StreamEvent): TextEvent[] {
-    return this.#open?.told ? this.#grow(event, { type: 'reasoning', text: PART_BREAK }) : [];
+    return this.#open?.hasPieces ? this.#grow(event, { type: 'reasoning', text: PART_BREAK }) : [];
   }
 
   #openItem({ item, output_index: index }: StreamEvent): TextEvent[] {
@@ -157,7 +157,7 @@ export class ResponsesStreamDecoder implements StreamDecoder {
       this.#waiting.set(index, '');
       return [];
     }
-    this.#open = { isCall, told: false };
+    this.#open = { isCall, hasPieces: false };
     return isCall ? [callEvent(item)] : [];
   }
 
@@ -167,7 +167,7 @@ export class ResponsesStreamDecoder implements StreamDecoder {
     const open = this.#open;
     if (this.#waiting.delete(index) || !open) return readItem(item);
     this.#open = undefined;
-    if (open.told) return readProof(item);
+    if (open.hasPieces) return readProof(item);
     return open.isCall ? [argumentsEvent(item)] : readItem(item);
   }
 }

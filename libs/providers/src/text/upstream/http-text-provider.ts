@@ -126,7 +126,7 @@ export class HttpTextProvider implements TextProvider {
     const answer = parseReply(text);
     const events = this.#understood(() => this.#upstream.codec.read(answer));
     const usage = events.find((event) => event.type === 'finish')?.usage;
-    call.onReply?.({ told: () => usage, mayReasonUnasked: this.#upstream.codec.mayReasonUnasked });
+    call.onReply?.({ reportedUsage: () => usage, mayReasonUnasked: this.#upstream.codec.mayReasonUnasked });
     if (!relay) return { kind: 'whole', events };
     const produced = usage?.outputTokens ? '' : events.map(eventText).join('');
     const json = renameModel(text.trim(), call);
@@ -138,14 +138,18 @@ export class HttpTextProvider implements TextProvider {
     const { mayReasonUnasked } = codec;
     if (!relay) {
       const decoder = codec.decoder();
-      call.onReply?.({ told: () => decoder.told(), heldBack: () => decoder.heldBack?.() ?? '', mayReasonUnasked });
+      call.onReply?.({
+        reportedUsage: () => decoder.reportedUsage(),
+        heldBack: () => decoder.heldBack?.() ?? '',
+        mayReasonUnasked,
+      });
       const events = await primed(this.#events(reply, decoder, signal), (batch) =>
         batch.some(({ type }) => type !== 'start'),
       );
       return { kind: 'events', events };
     }
     const tap = new RelayTap(codec);
-    call.onReply?.({ told: () => tap.told(), mayReasonUnasked });
+    call.onReply?.({ reportedUsage: () => tap.reportedUsage(), mayReasonUnasked });
     const frames = await primed(this.#frames(call, reply, tap, signal), () => {
       // Before anything else was said, another upstream may still answer, and an HTTP status can tell of it.
       if (tap.failure) throw withoutSecrets(tap.failure, this.#secrets);

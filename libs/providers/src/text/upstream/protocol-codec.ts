@@ -34,7 +34,7 @@ export interface StreamDecoder {
    */
   end(): readonly TextEvent[];
   /** The usage told until now, never less than what was told before; undefined while none was. */
-  told(): TextUsage | undefined;
+  reportedUsage(): TextUsage | undefined;
   /** What the upstream has written and no event has told yet, for counting; absent where nothing is held back. */
   heldBack?(): string;
 }

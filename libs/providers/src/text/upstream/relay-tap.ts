@@ -67,18 +67,18 @@ export class RelayTap {
   }
 
   /** The usage told until now. */
-  told(): TextUsage | undefined {
+  reportedUsage(): TextUsage | undefined {
     try {
       this.#readLatest();
     } catch {
       // What an event says of the usage is told before it says of a failure, which reaches the caller by itself.
     }
-    return this.#ending.told();
+    return this.#ending.reportedUsage();
   }
 
   /** `produced` is left out only where a whole reply told its output, so that nothing needs to be counted. */
   outcome(): RelayOutcome {
-    const usage = this.told();
+    const usage = this.reportedUsage();
     const tellsOutput = this.#isOver && usage !== undefined && usage.outputTokens > 0;
     if (!tellsOutput) this.#readHeld();
     return { usage, produced: tellsOutput ? '' : this.#produced, failure: this.#failure };
