@@ -69,7 +69,7 @@ export async function startTextGateway(
   });
   if (!reservations)
     await gateway.database.query({
-      text: 'alter table request_hold add constraint each_request_its_own check (not is_allowance)',
+      text: 'alter table request_hold add constraint each_request_its_own check (not is_reservation)',
     });
   return {
     ...gateway,

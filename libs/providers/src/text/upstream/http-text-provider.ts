@@ -21,6 +21,7 @@ import type { RefusedRequest } from './operators-fault.js';
 import type { ReplyHead } from './reply-head.js';
 import { refusedByUpstream, upstreamRequestId } from './refused-by-upstream.js';
 import { eventData, EventSplitter } from './server-sent-events.js';
+import { inOwnNames, type ToldRequest, withToldNames } from './told-names.js';
 import { replaceTopLevelString } from './top-level-field.js';
 import {
   MAX_REPLY_BYTES,
@@ -49,6 +50,13 @@ export interface HttpUpstream {
   readonly policy?: UpstreamPolicy;
 }
 
+/** What an upstream is sent. */
+interface Asked {
+  readonly body: RequestBytes;
+  /** What the caller calls its functions; undefined where body and reply pass through as they are. */
+  readonly ownNames?: ToldRequest['ownNames'];
+}
+
 /** A vendor behind HTTP, in any of the protocols. A request of the vendor's own protocol passes through byte for byte. */
 export class HttpTextProvider implements TextProvider {
   readonly #upstream: HttpUpstream;
@@ -71,14 +79,16 @@ export class HttpTextProvider implements TextProvider {
   async call(call: TextCall, signal: AbortSignal): Promise<TextReply> {
     const { codec, http, key, policy = REFUSE_UNPRICED } = this.#upstream;
     const passesThrough = call.style === codec.protocol && call.isTranslated !== true;
-    const body = passesThrough ? await nativeBytes(this.#native(call, policy), call) : await this.#translated(call);
+    const { body, ownNames } = passesThrough
+      ? { body: await nativeBytes(this.#native(call, policy), call) }
+      : await this.#translated(call);
     const headers = { ...codec.headers(key), ...(passesThrough ? permittedHeaders(call.headers, policy) : {}) };
     const request = { upstreamModel: call.upstreamModel, sent: body };
     const path = codec.path(call.upstreamModel, call.stream);
     if (!call.stream) {
       const reply = await http.exchange(path, headers, body, { signal, accept: acceptJson });
       if (reply.status !== 200) throw this.#refusal(reply, reply.text, request);
-      return identified(reply, this.#readBody(call, reply.text, passesThrough));
+      return identified(reply, this.#readBody(call, reply.text, ownNames));
     }
     const reply = await http.post(path, headers, body, signal);
     if (reply.status !== 200) throw this.#refusal(reply, await readText(reply, signal, MAX_REFUSAL_BYTES), request);
@@ -86,18 +96,19 @@ export class HttpTextProvider implements TextProvider {
       reply.body.destroy();
       throw ofAnotherType(reply);
     }
-    return identified(reply, await this.#readStream(call, reply, passesThrough, signal));
+    return identified(reply, await this.#readStream(call, reply, ownNames, signal));
   }
 
   /** Each step of a long conversation takes some ten milliseconds. */
-  async #translated(call: TextCall): Promise<RequestBytes> {
+  async #translated(call: TextCall): Promise<Asked> {
     const { codec, options, policy = REFUSE_UNPRICED } = this.#upstream;
     const asked = call.request();
-    const request = call.isTranslated === true ? permittedRequest(asked, policy) : asked;
+    const permitted = call.isTranslated === true ? permittedRequest(asked, policy) : asked;
+    const { request, ownNames } = withToldNames(permitted, codec.protocol);
     if (request.turns.length > MANY_TURNS) await nextTurn();
     const body = codec.write(request, call.upstreamModel, options);
     if (request.turns.length > MANY_TURNS) await nextTurn();
-    return jsonBytes(body, wellFormedJson);
+    return { body: await jsonBytes(body, wellFormedJson), ownNames };
   }
 
   #native(call: TextCall, policy: UpstreamPolicy): NativeBody {
@@ -122,28 +133,33 @@ export class HttpTextProvider implements TextProvider {
     }
   }
 
-  #readBody(call: TextCall, text: string, relay: boolean): TextReply {
+  #readBody(call: TextCall, text: string, ownNames: Asked['ownNames']): TextReply {
     const answer = parseReply(text);
     const events = this.#understood(() => this.#upstream.codec.read(answer));
     const usage = events.find((event) => event.type === 'finish')?.usage;
     call.onReply?.({ reportedUsage: () => usage, mayReasonUnasked: this.#upstream.codec.mayReasonUnasked });
-    if (!relay) return { kind: 'whole', events };
+    if (ownNames) return { kind: 'whole', events: inOwnNames(events, ownNames) };
     const produced = usage?.outputTokens ? '' : events.map(eventText).join('');
     const json = renameModel(text.trim(), call);
     return { kind: 'body', json, answer: () => answer, outcome: () => ({ usage, produced, failure: undefined }) };
   }
 
-  async #readStream(call: TextCall, reply: UpstreamReply, relay: boolean, signal: AbortSignal): Promise<TextReply> {
+  async #readStream(
+    call: TextCall,
+    reply: UpstreamReply,
+    ownNames: Asked['ownNames'],
+    signal: AbortSignal,
+  ): Promise<TextReply> {
     const { codec } = this.#upstream;
     const { mayReasonUnasked } = codec;
-    if (!relay) {
+    if (ownNames) {
       const decoder = codec.decoder();
       call.onReply?.({
         reportedUsage: () => decoder.reportedUsage(),
         heldBack: () => decoder.heldBack?.() ?? '',
         mayReasonUnasked,
       });
-      const events = await primed(this.#events(reply, decoder, signal), (batch) =>
+      const events = await primed(this.#events(reply, decoder, ownNames, signal), (batch) =>
         batch.some(({ type }) => type !== 'start'),
       );
       return { kind: 'events', events };
@@ -158,19 +174,24 @@ export class HttpTextProvider implements TextProvider {
     return { kind: 'stream', frames, answer: () => tap.answer, outcome: () => tap.outcome() };
   }
 
-  #events(reply: UpstreamReply, decoder: StreamDecoder, signal: AbortSignal): BodyReader<readonly TextEvent[]> {
+  #events(
+    reply: UpstreamReply,
+    decoder: StreamDecoder,
+    ownNames: ToldRequest['ownNames'],
+    signal: AbortSignal,
+  ): BodyReader<readonly TextEvent[]> {
     const splitter = new EventSplitter();
     const decode = (frames: Buffer): readonly TextEvent[] =>
       this.#understood(() => {
         // A loop: `flatMap` looks up how to make an array, and makes two, for every token.
         const events: TextEvent[] = [];
         for (const data of eventData(frames.toString('utf8'))) events.push(...decoder.push(data));
-        return events;
+        return inOwnNames(events, ownNames);
       });
     const taker = {
       take: (bytes: Buffer) => unlessEmpty(decode(splitter.push(bytes))),
       rest: () => unlessEmpty(decode(splitter.rest())),
-      end: () => unlessEmpty(this.#understood(() => decoder.end())),
+      end: () => unlessEmpty(inOwnNames(this.#understood(() => decoder.end()), ownNames)),
     };
     return new BodyReader(reply.body, taker, (error) => brokenBy(error, signal));
   }
