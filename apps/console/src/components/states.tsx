@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useState } from 'react';
+import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
 import { useMessages } from '../messages/language';
 import { ApiError } from '../api/api-error';
 import { CopyButton } from './copy-button';
@@ -35,6 +35,13 @@ export function useFailureText(): (failure: Error) => string {
 /** What trying again would not change. */
 const isSettled = (failure: ApiError | null): boolean => failure?.status === 403 || failure?.status === 404;
 
+/** Leads the keyboard to the field that the server refused, where the failure stands in its form. */
+function useRefusedField(notice: RefObject<HTMLElement | null>, failure: Error): void {
+  useEffect(() => {
+    notice.current?.closest('form')?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus();
+  }, [notice, failure]);
+}
+
 /** A failure with its request id, whether money moved, and a way on. */
 export function Failure({
   of: failure,
@@ -51,9 +58,11 @@ export function Failure({
   const messages = useMessages();
   const text = useFailureText()(failure);
   const own = failure instanceof ApiError ? failure : null;
+  const notice = useRef<HTMLDivElement>(null);
+  useRefusedField(notice, failure);
   const copied = own ? [own.code, own.message, own.requestId].filter(Boolean).join('\n') : failure.message;
   return (
-    <div className="notice bad" role="alert">
+    <div className="notice bad" role="alert" ref={notice}>
       <span className="notice-sign" aria-hidden="true">
         ✕
       </span>
