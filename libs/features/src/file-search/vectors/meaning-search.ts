@@ -8,7 +8,7 @@ import { type EmbeddingOrder, TEXT_EMBEDDER, type TextEmbedder } from './text-em
 
 const log = logger('file-vectors');
 
-/** What only whoever pays can mend. */
+/** Failures that only the paying account can fix. */
 const PAYERS: ReadonlySet<ErrorCode> = new Set(['insufficient_balance', 'insufficient_key_quota']);
 
 /** Finds passages whose vectors are near that of a query. */
