@@ -3,7 +3,7 @@ import type { FirstKey } from '#features';
 /** How the sandbox is named among those who make what is sold. */
 export const SANDBOX = 'sandbox';
 
-/** What the banner tells. */
+/** What the banner shows. */
 export interface BannerFacts {
   readonly baseUrl: string;
   /** Where people look and click; with a code that signs its owner in, where the gateway made itself a database. */

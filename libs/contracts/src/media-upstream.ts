@@ -201,7 +201,7 @@ export interface MediaUpstream {
   readonly cancel?: ((operation: Operation, call: VendorCall) => Promise<'cancelled' | 'too_late'>) | undefined;
 
   /**
-   * What is answered to a callback. `forged`: whoever sent it does not hold the key. Absent: callbacks of this vendor carry no proof
+   * What is answered to a callback. `forged`: its sender does not hold the key. Absent: callbacks of this vendor carry no proof
    * and want no answer.
    */
   readonly readCallback?: ((request: CallbackRequest) => 'forged' | { readonly reply: JsonObject }) | undefined;

@@ -56,7 +56,7 @@ export interface Platform {
   close(graceMs: number): Promise<void>;
 }
 
-/** The database is older than this version; `npm run migrate` mends it. */
+/** The database is older than this version; `npm run migrate` fixes it. */
 export class PendingMigrationsError extends Error {
   constructor(readonly names: readonly string[]) {
     super(

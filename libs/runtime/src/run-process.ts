@@ -25,7 +25,7 @@ export interface RunningProcess {
   readonly ready: string;
   /** The port it listens on; absent when it serves nobody. */
   readonly port?: number;
-  /** What to tell the person who started it. */
+  /** Text for the person who started it. */
   readonly banner?: string;
   /** Stops it: running work reaches a safe point within `graceMs`, nothing is lost after that either. */
   stop(graceMs: number): Promise<void>;
@@ -65,7 +65,7 @@ export async function runProcess<Readers extends SettingsReaders>(plan: ProcessP
     const tracing = await startTracing(config.tracing, name);
     const endAtOnce = exitOnSignal();
     const running = await plan.start(config, settings as unknown as SettingsOf<Readers>);
-    // Whoever reads that it is ready may stop it at once.
+    // The reader of the line that says it is ready may stop it at once.
     stopOnSignal(name, running, tracing);
     endAtOnce();
     const { ready, port, banner } = running;
@@ -78,12 +78,12 @@ export async function runProcess<Readers extends SettingsReaders>(plan: ProcessP
   }
 }
 
-/** Says something to the person who started the process, apart from the lines for collectors. */
+/** Prints for the person who started the process: to standard error when standard output carries log lines as JSON. */
 export function printForPeople({ log: { LOG_FORMAT } }: Pick<ProcessConfig, 'log'>, text: string): void {
   (LOG_FORMAT === 'json' ? process.stderr : process.stdout).write(`${text}\n`);
 }
 
-/** A mistake in it is told with all the others. */
+/** A mistake in it is reported later, together with all the others. */
 function readLogConfig(): LogConfig {
   try {
     return loadConfig(LogConfig);

@@ -37,7 +37,7 @@ export const need = <Request>(
   breaks: (sent: Partial<Request>) => boolean,
 ): Rule<Request> => ({ param, message, code: 'missing_parameter', breaks });
 
-/** Something the caller is told although the request is accepted. */
+/** A notice to the caller of a request that is accepted nevertheless. */
 export interface Notice<Request> {
   readonly message: string;
   /** A field that is left out of the order because the document says that it is ignored here. */

@@ -142,7 +142,7 @@ export class ChatRequest {
     ({ type: 'enabled' } & EnabledThinking) | { type: 'disabled' } | null;
   @Optional(flag()) enable_thinking?: boolean | null;
   @Optional(tokens(0)) thinking_budget?: number | null;
-  /** What a server of one's own is told beside the conversation; some switch reasoning here. */
+  /** Variables of the prompt template of a self-hosted server; some switch reasoning here. */
   @Optional(jsonObject()) chat_template_kwargs?: JsonObject | null;
   /** Forms of the reply that a server of one's own enforces, and words that it may not or shall use. */
   @Optional(anything) guided_json?: JsonValue;

@@ -11,7 +11,7 @@ export const callbackPath = (upstreamId: string, token: string): string => `/cal
 
 const ownerOf = (upstreamId: string): string => `vendor callback ${upstreamId}`;
 
-/** The addresses that vendors are given, one for each order: nobody can make one up, and none tells which task it is of. */
+/** The addresses that vendors are given, one for each order: nobody can guess one, and none reveals its task. */
 @Injectable()
 export class CallbackAddresses {
   private hasWarned = false;

@@ -67,7 +67,7 @@ export class MediaUpstreamRegistry {
     private readonly database: Database,
     private readonly sealer: SecretSealer,
     @Inject(OPEN_MEDIA_UPSTREAMS) private readonly providers: OpenMediaUpstreams,
-    /** Whether what the sandbox makes may be sold; whoever only works on tasks makes what was sold. */
+    /** Whether what the sandbox makes may be sold; a process that only works on tasks makes what was sold. */
     @Inject(SANDBOX_MAY_SELL) private readonly sandboxMaySell = true,
     /** What it keeps equal. */
     readonly upstreams: MediaUpstreams = new MediaUpstreams(),
@@ -99,7 +99,7 @@ export class MediaUpstreamRegistry {
     return this.stored.get(id)?.problem;
   }
 
-  /** Closes every connection, when the calls on it are done. The sandbox is closed by whoever opened it. */
+  /** Closes every connection, when the calls on it are done. The sandbox is closed by its opener. */
   async close(): Promise<void> {
     await this.reloading.stop();
     for (const timer of this.replaced.values()) clearTimeout(timer);

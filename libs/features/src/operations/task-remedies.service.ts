@@ -113,7 +113,7 @@ export class TaskRemediesService {
 
   /**
    * Sends a failed task again as a new one with a hold of its own, at the price of the first. What failed stays as its
-   * owner was told. One that was sent again is not sent twice: the answer names the task that was made then, unless that failed as well.
+   * owner knows it. One that was sent again is not sent twice: the answer names the task that was made then, unless that failed as well.
    *
    * @throws GatewayError `task_not_found`; `conflict`: it did not fail, or what was asked for is not kept any more;
    * one of `UNPAID_CODES`.

@@ -26,7 +26,7 @@ export interface CountingFacts {
 }
 
 /**
- * What a reply used whose upstream did not tell all of it. What was told counts as told; what went out is counted; and of
+ * What a reply used whose upstream did not report all of it. What was reported counts; what went out is counted; and of
  * a reply whose caller did not stay, what nobody can know is what was held: the input of files, and an output that may
  * have been reasoned unseen.
  */
@@ -47,7 +47,7 @@ export async function dueUsage(end: CountedEnd, facts: CountingFacts): Promise<T
   };
 }
 
-/** An output told in the middle of a reply grows behind the text; the one told at its end is the bill. */
+/** An output reported in the middle of a reply grows behind the text; the one reported at its end is final. */
 function dueOutput({ usage: reported, produced, isUnseen = false }: CountedEnd, facts: CountingFacts) {
   const counted = facts.counter.count(produced);
   const reportedTokens = reported?.outputTokens ?? 0;
@@ -58,7 +58,7 @@ function dueOutput({ usage: reported, produced, isUnseen = false }: CountedEnd, 
   return { seenTokens, hiddenTokens, isReported: seenTokens === reportedTokens };
 }
 
-/** The most tokens of reasoning that may not have been shown or told. */
+/** The most tokens of reasoning that may have been neither shown nor reported. */
 function hiddenMost({ progress, request }: CountingFacts): number {
   if (!progress) return Number.POSITIVE_INFINITY;
   try {

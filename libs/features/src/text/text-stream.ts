@@ -61,7 +61,7 @@ export class TextStream {
   }
 
   /**
-   * Finds an upstream and waits for its first event, so that a failure can still be told by an HTTP status.
+   * Finds an upstream and waits for its first event, so that a failure can still be an HTTP status.
    *
    * @throws GatewayError when no upstream could reply; nothing is charged.
    */
@@ -211,7 +211,7 @@ export class TextStream {
   }
 
   /**
-   * For a reply that broke: what was told and what went out is charged, whoever broke it. Where it was the caller, or the
+   * For a reply that broke: what was reported and what went out is charged, whichever side broke it. Where it was the caller, or the
    * upstream had to wait for the caller, what was not seen of its work is charged as well.
    */
   #settleRest(): void {

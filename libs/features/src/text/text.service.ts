@@ -131,7 +131,7 @@ export class TextService {
     return this.#readingOn.finish(limitMs);
   }
 
-  /** From now on whoever leaves was cut off by us, and pays for what was delivered and no more. */
+  /** A caller who leaves from now on was cut off by us, and pays for what was delivered and no more. */
   stopReading(): Promise<void> {
     return this.#readingOn.close();
   }
@@ -204,7 +204,7 @@ export class TextService {
     const { exchange, open } = this.#hosted.begin({ order, ...planned, ...money }, caller);
     this.#readOn(order, caller, exchange);
     const context = contextOf(order, planned.input.shownTokens);
-    return { context, exchange, route: () => telling(order, open()) };
+    return { context, exchange, route: () => reportToolsLeftOut(order, open()) };
   }
 
   /** Once the caller has left, the upstream is read on for its usage, within bounds. */
@@ -239,7 +239,7 @@ export class TextService {
     exchange: TextExchange,
     signal: AbortSignal,
   ): Promise<RoutedReply> {
-    const routed = await telling(order, this.#router.call(call, signal));
+    const routed = await reportToolsLeftOut(order, this.#router.call(call, signal));
     exchange.repliedBy(routed.upstreamId, routed.reply.upstreamRequestId);
     return routed;
   }
@@ -284,8 +284,8 @@ function wrapped(wrap: () => string): string {
   }
 }
 
-/** Tells the order which offered tools the upstream was asked without. */
-async function telling(
+/** Reports to the order which offered tools the upstream was asked without. */
+async function reportToolsLeftOut(
   { onToolsLeftOut }: Pick<TextOrder<unknown>, 'onToolsLeftOut'>,
   routing: Promise<RoutedReply>,
 ): Promise<RoutedReply> {

@@ -23,7 +23,7 @@ const log = logger('webhooks');
 const SENDING = {
   /** The most calls under way at once in one process. */
   inFlight: 200,
-  /** Above so many, only accounts with few calls under way get another, so that there is room for whoever comes next. */
+  /** Above so many, only accounts with few calls under way get another, so that there is room for the next account. */
   inFlightOfBusy: 150,
   /** How many calls are few. */
   few: 4,

@@ -63,7 +63,7 @@ export class LocalMediaStore implements MediaStore {
   async put(key: string, body: Readable, options: PutOptions): Promise<StoredFile> {
     const partial = join(this.partialFolder, randomUUID());
     const meter = new ByteMeter(options);
-    // What other processes left since this one started. A folder that cannot be read is told by the writing itself.
+    // What other processes left since this one started. A folder that cannot be read makes the write fail, which reports it.
     if (this.now() - this.sweptAtMs > SWEEP_EVERY_MS) await this.removeStalePartials().catch(() => undefined);
     let closed: Promise<void> | undefined;
     try {

@@ -42,7 +42,7 @@ interface Claim {
   readonly prober: string;
   /** False: the store was not asked. */
   readonly isShared: boolean;
-  /** How many lists had been asked for before it was won: only a later one tells what became of it. */
+  /** How many lists had been asked for before it was won: only a later one shows what became of it. */
   readonly lists: number;
 }
 
@@ -58,7 +58,7 @@ interface Cooldown {
 /**
  * Who cools down after failures, as all replicas know it. Questions are answered from a copy, which is compared with the
  * store in the background: nobody waits for the store but the one request that claims a probe, and that for a quarter of
- * a second at most. While the store is away the copy alone decides; what happened meanwhile is told when it is back.
+ * a second at most. While the store is away the copy alone decides; what happened meanwhile is stored when it is back.
  */
 export class Cooldowns {
   readonly #clock: Clock;
@@ -69,7 +69,7 @@ export class Cooldowns {
   #known = new Map<string, Cooldown>();
   /** The latest probe that this replica claimed of each, as long as nobody else is known to have let it cool down or probed it since. */
   readonly #claimed = new Map<string, Claim>();
-  /** What the store was not told yet: the latest change of each. */
+  /** Changes that the store does not have yet: the latest of each. */
   readonly #unshared = new Map<string, (store: CooldownStore) => Promise<void>>();
   readonly #timer: NodeJS.Timeout | undefined;
   #comparing: Promise<void> | undefined;
@@ -156,7 +156,7 @@ export class Cooldowns {
     return this.#claimed.get(name)?.prober === prober;
   }
 
-  /** The probe told nothing: another request may be it. */
+  /** The probe had no result: another request may be the probe. */
   releaseProbe(probe: Probe): void {
     if (!this.holds(probe)) return;
     const { name, prober } = probe;
@@ -176,7 +176,7 @@ export class Cooldowns {
     this.#end(name, null);
   }
 
-  /** Tells what is left to tell, if the store can be reached, and lets go of it. */
+  /** Stores the changes that are left, if the store can be reached, and closes it. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     await within(this.#comparing ?? Promise.resolve(), CLOSE_TIMEOUT_MS).catch(() => undefined);
@@ -203,7 +203,7 @@ export class Cooldowns {
   }
 
   async #claim({ name, prober }: Probe, known: Cooldown): Promise<{ result: ProbeClaim; isShared: boolean }> {
-    // What the store was not told of yet, it cannot decide.
+    // The store cannot decide on a cooldown that it does not have yet.
     if (!this.#store || !known.isShared || this.#unshared.has(name)) return { result: 'won', isShared: false };
     try {
       const result = await within(this.#store.claimProbe(name, prober), this.#claimTimeoutMs);
@@ -222,7 +222,7 @@ export class Cooldowns {
     this.#compare(this.#store);
   }
 
-  /** One comparison at a time; what comes meanwhile is told by it. */
+  /** One comparison at a time; it stores what changes meanwhile, too. */
   #compare(store: CooldownStore): void {
     this.#comparing ??= this.#exchange(store)
       .then(() => this.#noteSuccess())

@@ -46,7 +46,7 @@ export async function parsedParts(bytes: Buffer, begin: number, places: readonly
 }
 
 /**
- * A text in one piece of memory: pieces that were only added would be put together by whoever reads the text first, all at
+ * A text in one piece of memory: pieces that were only added would be put together by the first reader of the text, all at
  * once. Most long texts are files in base64, whose bytes are the text.
  */
 async function decoded(bytes: Buffer, start: number, end: number, turns: Turns): Promise<string> {

@@ -2,7 +2,7 @@ import { logger } from './logger.js';
 
 const log = logger('process');
 
-/** The same warning, for example of each client of one library, is told once. */
+/** The same warning, for example of each client of one library, is logged once. */
 const logged = new Set<string>();
 
 /**

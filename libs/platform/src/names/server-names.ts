@@ -19,7 +19,7 @@ const SYSTEM_LIMIT_MS = 2_000;
 const KNOWN_NAMES = 1_000;
 
 /**
- * Finds the addresses of our own servers (Postgres, Redis, the store, upstreams) for whoever opens a connection.
+ * Finds the addresses of our own servers (Postgres, Redis, the store, upstreams) for the code that opens a connection.
  *
  * The system's own look-up holds a thread for as long as a name server is silent, and there are two such threads for all
  * names: two vendors whose names cannot be found would keep the database from being found. So names are asked for

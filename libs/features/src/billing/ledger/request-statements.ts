@@ -101,7 +101,7 @@ export const EXPLAIN_AND_SUM = `explained as (
 
 /**
  * Ends requests: hold, charge, balances, ledger, usage record and daily sums, in one statement and one commit. The row
- * of the hold is the guard: whoever deletes it settles, anyone later finds nothing and moves nothing. Accounts are
+ * of the hold is the guard: the statement that deletes it settles, any later one finds nothing and moves nothing. Accounts are
  * locked before it, as everywhere.
  *
  * A charge within the hold is taken from it. What goes beyond is taken from what account and key have to spare; what

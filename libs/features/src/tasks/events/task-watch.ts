@@ -93,7 +93,7 @@ export class TaskWatch {
       for (const taskId of changed === 'all' ? this.watched.keys() : changed) this.noticeAll(taskId);
     });
     return setInterval(() => {
-      this.look().catch((error: unknown) => log.warn('task-watch.look_failed', { error }));
+      this.check().catch((error: unknown) => log.warn('task-watch.check_failed', { error }));
     }, CHECK_EVERY_MS).unref();
   }
 
@@ -101,7 +101,7 @@ export class TaskWatch {
     for (const watcher of this.watched.get(taskId) ?? []) watcher.notice();
   }
 
-  private async look(): Promise<void> {
+  private async check(): Promise<void> {
     if (this.watched.size === 0) return;
     const values = [[...this.watched.keys()]];
     const { rows } = await this.database.query<{ id: string; version: number }>({

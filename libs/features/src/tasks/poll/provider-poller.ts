@@ -68,7 +68,7 @@ export class ProviderPoller {
     throw new Error(`the upstream ${this.upstreamId} is not configured any more`);
   }
 
-  /** The longest that one poll, and telling the vendor to stop, may take. */
+  /** The longest that one poll, and asking the vendor to stop, may take. */
   private get timeoutMs(): number {
     return Math.max(this.parts.leaseMs * POLLING.timeoutShare, this.routed.upstream.traits.checkTimeoutMs);
   }
@@ -227,7 +227,7 @@ export class ProviderPoller {
     return this.ended(poll, this.parts.settlement.failUnclaimed(task, ['running'], code, reason));
   }
 
-  /** Whoever ended the task before us may have done so before the schedule had its row. */
+  /** A task that something else has ended may have been ended before the schedule had its row. */
   private async ended({ taskId }: DuePoll, settled: Promise<boolean>): Promise<void> {
     if (!(await settled)) await this.parts.schedule.drop(taskId);
   }

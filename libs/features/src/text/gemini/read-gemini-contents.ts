@@ -72,7 +72,7 @@ function readModelPart(part: GeminiPart, param: string, turns: TurnList): Assist
   throw cannotTranslate(param, 'this kind of part in a model turn');
 }
 
-/** Endings by which an address tells what it leads to. */
+/** Endings of addresses that show the type of the file. */
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
   png: 'image/png',
   jpg: 'image/jpeg',

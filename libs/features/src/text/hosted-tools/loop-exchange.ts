@@ -129,7 +129,7 @@ export class LoopExchange implements Exchange {
     else this.#whenOver = whenOver;
   }
 
-  /** What the loop tells is the sum of rounds that were counted already. */
+  /** The loop reports the sum of rounds that were counted already. */
   async usageOf(reported: TextUsage | undefined, produced: string): Promise<TextUsage> {
     return reported ?? (await this.#round?.exchange.usageOf(reported, produced)) ?? NOTHING;
   }

@@ -71,7 +71,7 @@ function compactedJson(answer: JsonObject, items: readonly ResponsesItem[]): str
   );
 }
 
-/** An item as the transcript tells it. */
+/** An item as the transcript has it. */
 function transcribeItem(item: ResponsesItem, index: number): string {
   switch (item.type) {
     case 'function_call':

@@ -59,7 +59,7 @@ export function readResponsesRequest(body: ResponsesRequest, model: string, stre
   });
 }
 
-/** Hardly any vendor of another interface tells them. */
+/** Hardly any vendor of another interface returns them. */
 function expectNoOdds({ top_logprobs: odds, include }: ResponsesRequest): void {
   if (odds) throw cannotTranslate('top_logprobs', 'the odds of words');
   if (include?.includes(LOGPROBS)) throw cannotTranslate('include', 'the odds of words');

@@ -54,7 +54,7 @@ export type PlannedReference = Pick<MediaReference, 'param' | 'medium' | 'role' 
 export type Verb = 'start' | 'check' | 'result' | 'find' | 'cancel' | 'verify';
 
 /**
- * What a reply says of taken work. `strange`: a word that the vendor never told us; the work goes on, and the word is logged
+ * What a reply says of taken work. `strange`: an undocumented word; the work goes on, and the word is logged
  * once. `elsewhere`: the work has ended, and what came of it stands in the reply to another question.
  */
 export type ReadState =

@@ -5,14 +5,14 @@ const log = logger('upstreams');
 const MAX_STATES = 16;
 const MAX_WORD = 64;
 
-/** What an operator is told of one upstream, each thing once. */
+/** Warnings about one upstream for its operator, each logged once. */
 export class UpstreamWarnings {
   private hasWarnedOfSkew = false;
   private readonly states = new Set<string>();
 
   constructor(private readonly upstream: string) {}
 
-  /** A word for the state of work that the vendor never told us. */
+  /** An undocumented word for the state of work. */
   unknownState(word: string): void {
     const state = word.slice(0, MAX_WORD);
     if (this.states.has(state) || this.states.size >= MAX_STATES) return;

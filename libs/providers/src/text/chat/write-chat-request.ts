@@ -63,7 +63,7 @@ function writeEffort({ reasoning, turns }: TextRequest, options: ProtocolOptions
   return sendsOwn && hasCallsThoughtElsewhere(turns) ? undefined : reasoningEffort(reasoning);
 }
 
-/** Whether another vendor reasoned before calls: told to reason, some vendors want reasoning of their own before every call. */
+/** Whether another vendor reasoned before calls: when asked to reason, some vendors want reasoning of their own before every call. */
 function hasCallsThoughtElsewhere(turns: readonly Turn[]): boolean {
   return turns.some(({ parts }) => {
     const proofs = parts.flatMap((part) => (part.type === 'reasoning' && part.signature !== undefined ? [part] : []));

@@ -57,7 +57,7 @@ const FINISH_REASONS: Record<string, FinishReason> = {
   refusal: 'content-filter',
 };
 
-/** Input here leaves cached tokens out, ours holds them. Undefined when the upstream did not tell its output. */
+/** Input here leaves cached tokens out, ours holds them. Undefined when the upstream did not report its output. */
 function readUsage(usage: Usage): TextUsage | undefined {
   const cached = usage.cache_read_input_tokens ?? 0;
   const written = usage.cache_creation_input_tokens ?? 0;
@@ -140,7 +140,7 @@ export class MessagesStreamDecoder implements StreamDecoder {
     return this.#reportedUsage;
   }
 
-  /** An output that is not told yet is 0, which nobody believes who has seen text. */
+  /** An output that is not reported yet is 0, which is not believed once text has come. */
   #note(): void {
     this.#reportedUsage = atLeast(this.#reportedUsage, readUsage({ output_tokens: 0, ...withoutNull(this.#usage) }));
   }

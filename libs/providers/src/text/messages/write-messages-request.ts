@@ -73,7 +73,7 @@ function thinkingBudget({ reasoning, maxOutputTokens, toolChoice }: TextRequest)
   return room < MIN_THINKING_TOKENS ? undefined : room;
 }
 
-/** Whether the model's last turn calls without having thought: told to think, the interface refuses to go on from it. */
+/** Whether the model's last turn calls without having thought: when asked to think, the interface refuses to go on from it. */
 function isUnthoughtCall(messages: readonly JsonObject[]): boolean {
   const last = messages.findLast(({ role }) => role === 'assistant');
   const types = ((last?.['content'] ?? []) as readonly JsonObject[]).map(({ type }) => type);

@@ -73,14 +73,14 @@ const DELTAS: Readonly<Record<string, (delta: string) => TextEvent>> = {
 /** What stands between two parts of a summary when they become one text. */
 const PART_BREAK = '\n\n';
 
-/** The item whose pieces are told as they come. */
+/** The item whose pieces are passed on as they come. */
 interface OpenItem {
   readonly isCall: boolean;
-  /** Whether any piece of it has been told. */
+  /** Whether any piece of it has been passed on. */
   hasPieces: boolean;
 }
 
-/** Reads a responses stream. Of items that interleave, one is told as it comes and the others whole when they are done. */
+/** Reads a responses stream. Of items that interleave, one is passed on as it comes and the others whole when they are done. */
 export class ResponsesStreamDecoder implements StreamDecoder {
   #called = false;
   #open: OpenItem | undefined;

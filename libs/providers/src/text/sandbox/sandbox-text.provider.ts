@@ -115,7 +115,7 @@ export class SandboxTextProvider implements TextProvider {
   }
 }
 
-/** The sandbox knows its whole bill before the first word; what it tells before the last one is the input. */
+/** The sandbox knows its whole bill before the first word; what it reports before the last one is the input. */
 function usageIn(events: readonly TextEvent[]): TextUsage | undefined {
   const finish = events.at(-1);
   return finish?.type === 'finish' && finish.usage

@@ -167,7 +167,7 @@ export class HttpTextProvider implements TextProvider {
     const tap = new RelayTap(codec);
     call.onReply?.({ reportedUsage: () => tap.reportedUsage(), mayReasonUnasked });
     const frames = await primed(this.#frames(call, reply, tap, signal), () => {
-      // Before anything else was said, another upstream may still answer, and an HTTP status can tell of it.
+      // Before anything else was said, another upstream may still answer, and it can still be an HTTP status.
       if (tap.failure) throw withoutSecrets(tap.failure, this.#secrets);
       return true;
     });

@@ -43,7 +43,7 @@ const FAILURES: Readonly<Record<number, readonly [ErrorCode, string]>> = {
   529: ['overloaded', 'The upstream is overloaded.'],
 };
 
-/** Statuses of the 400s that are told as what they are. All others become 400, which no client library repeats. */
+/** Statuses of the 400s that are passed on as they are. All others become 400, which no client library repeats. */
 const CALLERS_STATUS: Readonly<Record<number, ErrorCode>> = {
   403: 'permission_denied',
   404: 'not_found',
@@ -90,7 +90,7 @@ function failureOf(status: number, { reasons }: UpstreamRefusal): readonly [Erro
 }
 
 /**
- * A refusal by status. What the caller's request caused is told once, in the upstream's words and with its code; what the
+ * A refusal by status. What the caller's request caused is reported once, in the upstream's words and with its code; what the
  * gateway's own configuration caused (key, model name, account) is a failure of the upstream to the caller, and the log
  * names the upstream's reason, never its sentence.
  *

@@ -1,6 +1,6 @@
 import type { TextRequest, Turn } from '#contracts';
 
-/** What a vendor is told that takes what the system says only in front of the conversation. */
+/** The conversation for a vendor that takes system messages only in front of it. */
 interface SystemInFront {
   readonly system: readonly string[];
   readonly turns: readonly Exclude<Turn, { role: 'system' }>[];
