@@ -5,7 +5,7 @@ import { FakeTextVendor } from './testing/text-vendor/fake-text-vendor.js';
 const ADMIN_TOKEN = 'an-admin-token-for-tests';
 const KEY = 'sk-test-0123456789abcdef';
 /** How long the failing upstream asks to be left alone. */
-const REST_MS = 6_000;
+const REST_MS = 15_000;
 /** The longest until a failing upstream is left alone everywhere. */
 const SHARED_WITHIN_MS = 1_500;
 
