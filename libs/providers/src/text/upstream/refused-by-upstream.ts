@@ -1,6 +1,6 @@
 import { GatewayError, type ErrorCode } from '#contracts';
 import { isOperatorsFault, type RefusedRequest } from './operators-fault.js';
-import type { ReplyHead } from './reply-head.js';
+import type { ReplyHead } from '../../http/reply-head.js';
 import { toldCode } from './told-code.js';
 import { parseRefusal, refusalOf, type UpstreamRefusal } from './upstream-refusal.js';
 
