@@ -37,9 +37,9 @@ console.log(
   `\nAn idle worker uses ${perSecond(idle.own)} of CPU a second and ${perSecond(idle.postgres)} of Postgres; costs of looks are on top of it.\n`,
 );
 console.log(
-  '| open tasks | looks/s | each task every | CPU µs per look: worker | Postgres | done to visible p50 | p95 | p99 |',
+  '| open tasks | looks/s | each task every | CPU µs per look: worker | Postgres | done to seen p50 | p95 | to visible p50 | p95 | p99 |',
 );
-console.log('|---:|---:|---:|---:|---:|---:|---:|---:|');
+console.log('|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|');
 for (const openTasks of OPEN_TASKS) console.log(await measure(openTasks));
 await platform.close(1_000);
 await postgres.stop();
@@ -81,7 +81,7 @@ async function measure(openTasks: number): Promise<string> {
   const beganMs = Date.now();
   for (const [index, taskId] of finishing.entries()) doneAt.set(taskId, beganMs + (index * 1000) / DONE_PER_SECOND);
   await sleep((finishing.length * 1000) / DONE_PER_SECOND);
-  const delays = await visibleAfter(database, doneAt);
+  const { seen, visible } = await visibleAfter(database, doneAt);
   await worker.stop(5_000);
   const perLook = (used: number, whileIdle: number): string =>
     (((used - (whileIdle * COST_MS) / IDLE_MS) * 1_000_000) / looks).toFixed(0);
@@ -92,7 +92,8 @@ async function measure(openTasks: number): Promise<string> {
     `${(openTasks / looksPerSecond).toFixed(1)} s`,
     perLook(cost.own, idle.own),
     perLook(cost.postgres, idle.postgres),
-    ...[0.5, 0.95, 0.99].map((part) => `${(percentile(delays, part) / 1000).toFixed(1)} s`),
+    ...[0.5, 0.95].map((part) => `${(percentile(seen, part) / 1000).toFixed(1)} s`),
+    ...[0.5, 0.95, 0.99].map((part) => `${(percentile(visible, part) / 1000).toFixed(1)} s`),
   ];
   return `| ${cells.join(' | ')} |`;
 }

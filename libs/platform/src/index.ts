@@ -1,6 +1,6 @@
 export { Batcher, type BatcherOptions } from './batching/batcher.js';
 export { type Clock, systemClock } from './clock/clock.js';
-export { abortAfter, withinTime } from './clock/time-limit.js';
+export { abortAfter, timeIsUp, withinTime } from './clock/time-limit.js';
 export { nextTurn, Turns } from './clock/turns.js';
 export { within } from './clock/within.js';
 export { parseYamlFile } from './config/checked-yaml.js';

@@ -22,12 +22,15 @@ export async function withinTime<Result>(
   }
 }
 
+/** Why something ended that may take so many milliseconds. */
+export const timeIsUp = (milliseconds: number): DOMException =>
+  new DOMException(`Not done within ${milliseconds} ms`, 'TimeoutError');
+
 function limited(
   milliseconds: number,
   signal: AbortSignal | undefined,
 ): { signal: AbortSignal; timer: NodeJS.Timeout } {
   const timeout = new AbortController();
-  const reason = (): DOMException => new DOMException(`Not done within ${milliseconds} ms`, 'TimeoutError');
-  const timer = setTimeout(() => timeout.abort(reason()), milliseconds).unref();
+  const timer = setTimeout(() => timeout.abort(timeIsUp(milliseconds)), milliseconds).unref();
   return { signal: signal ? AbortSignal.any([signal, timeout.signal]) : timeout.signal, timer };
 }

@@ -6,6 +6,8 @@ export const POLLING = {
   batch: 500,
   /** The most polls under way at once in one process. */
   inFlight: 1_000,
+  /** The most polls begun without letting other work of the process go on. */
+  inOneGo: 32,
   /** The pause when little was due. */
   idleMs: 100,
   /** After so long without an answer a poll gets the lease, so that nobody else asks meanwhile. */

@@ -177,6 +177,32 @@ describe('Asking a vendor how its work goes', () => {
     expect(await scheduled(taskId)).toEqual([{ cancel_requested: true }]);
   });
 
+  it('lets other work go on while many polls are due at once', async () => {
+    await poller.stop(1_000);
+    const due = 5 * POLLING.inOneGo;
+    await bench.database.query({
+      text: `insert into task_poll (task_id, provider, operation, next_poll_at)
+        select 'task_due_' || place, 'sandbox', '{}', now() from generate_series(1, $1::integer) as place`,
+      values: [due],
+    });
+    const inOneGo = [0];
+    vendor.check = async () => {
+      inOneGo[0] = (inOneGo[0] ?? 0) + 1;
+      return { state: 'pending' };
+    };
+    const asked = (): number => inOneGo.reduce((sum, count) => sum + count, 0);
+    const otherWork = (): void => {
+      inOneGo.unshift(0);
+      if (asked() < due) setImmediate(otherWork);
+    };
+    otherWork();
+    poller = new ProviderPoller(vendor.id, bench.parts);
+    poller.start();
+    await eventually(() => asked() >= due);
+    await bench.database.query({ text: `delete from task_poll where task_id like 'task_due_%'` });
+    expect(Math.max(...inOneGo)).toBeLessThanOrEqual(POLLING.inOneGo);
+  });
+
   it('forgets a task that ended before its question was answered', async () => {
     const taskId = await running();
     await bench.settlement.failUnclaimed({ id: taskId, outputs: null }, ['running'], 'deadline_exceeded', 'Too late.');

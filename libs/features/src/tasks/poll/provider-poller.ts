@@ -1,5 +1,6 @@
+import { setMaxListeners } from 'node:events';
 import { MediaFailure, type OperationState, type ResultSpool, type TaskFailureCode, type VendorCost } from '#contracts';
-import { abortAfter, logger, signals } from '#platform';
+import { abortAfter, logger, nextTurn, signals } from '#platform';
 import { askToStop } from '../cancel/ask-to-stop.js';
 import { type HeldPoll, LeasedPolls } from './leased-polls.js';
 import { Loop } from '../run/loop.js';
@@ -8,6 +9,7 @@ import { ABANDON_GRACE_MS, endedWithin } from '../run/step-limit.js';
 import type { RoutedUpstream } from '../../media-upstreams/media-upstreams.js';
 import { perhapsKept, resultSpool } from '../../media-upstreams/result-spool.js';
 import { bareTicket, notedCall } from '../../media-upstreams/vendor-call.js';
+import { type PendingPoll, pendingPoll } from './pending-poll.js';
 import { ownDelayMs, POLLING } from './polling-pace.js';
 import { storableState, storableText, waitMsOf } from './vendor-answers.js';
 import type { WorkerParts } from '../run/worker-parts.js';
@@ -31,20 +33,6 @@ export type ProviderPollerParts = Pick<
   | 'store'
   | 'storeLimits'
 >;
-
-const nothing = (): void => undefined;
-
-/** One poll of an operation. */
-interface PendingPoll extends HeldPoll {
-  readonly signal: AbortSignal;
-  answered: boolean;
-  /** Set once the poll got the lease: its claim no longer says when the next poll comes. */
-  leased: Promise<void> | null;
-  /** Gives up the place of a poll that does not end. */
-  leave: () => void;
-  /** It did not end in its time: what it still says decides nothing. */
-  abandoned: boolean;
-}
 
 /** Asks one vendor how its operations go. A poll that hangs holds up neither the other polls nor other vendors. */
 export class ProviderPoller {
@@ -108,18 +96,20 @@ export class ProviderPoller {
     if (due.length === 0) return false;
     // One clock for all of them: what is taken together is asked together.
     const signal = this.checkSignal();
-    const begun = due.map((held): PendingPoll => ({
-      ...held,
-      polls: held.polls + 1,
-      signal,
-      answered: false,
-      leased: null,
-      leave: nothing,
-      abandoned: false,
-    }));
-    for (const pending of begun) pending.leave = this.slots.fill(this.ask(pending));
+    const begun: PendingPoll[] = [];
+    for (const held of due) {
+      // What vendors have finished goes on in between: thousands of polls that all fit would keep it waiting for seconds.
+      if (begun.length % POLLING.inOneGo === POLLING.inOneGo - 1) await nextTurn();
+      begun.push(this.begin(held, signal));
+    }
     setTimeout(() => this.leaseSlow(begun), POLLING.slowMs).unref();
     return due.length === wanted;
+  }
+
+  private begin(held: HeldPoll, signal: AbortSignal): PendingPoll {
+    const pending = pendingPoll(held, signal);
+    pending.leave = this.slots.fill(this.ask(pending));
+    return pending;
   }
 
   /** Half of what is wanted comes from either side while both have enough, so that neither waits for the other to be done. */
@@ -205,8 +195,11 @@ export class ProviderPoller {
     return medium ? { spool: resultSpool({ id, medium }, { store, maxBytes: storeLimits.maxBytes, signal }) } : {};
   }
 
+  /** Each of the polls that share it listens to it, which Node would take for a leak. */
   private checkSignal(): AbortSignal {
-    return abortAfter(this.timeoutMs);
+    const signal = abortAfter(this.timeoutMs);
+    setMaxListeners(0, signal);
+    return signal;
   }
 
   /** True when the vendor stopped and the task has ended. The wish stands while the vendor gives no answer to it. */

@@ -1,5 +1,5 @@
 import { createServer, type Server, type Socket } from 'node:net';
-import { once } from 'node:events';
+import { getEventListeners, once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { parseExactly } from './exact-json.js';
 import { NoReply, VendorHttp } from './vendor-http.js';
@@ -24,6 +24,32 @@ describe('VendorHttp', () => {
     const failure: unknown = await http.exchange({ method: 'POST', path: '/orders', body }, {}, LIMITS).catch((e) => e);
     expect(failure).toBeInstanceOf(NoReply);
     expect(failure).toMatchObject({ sent: false });
+    await http.close();
+    server.close();
+  });
+
+  it('ends an exchange in its time, and leaves nothing behind on the signal of its caller', async () => {
+    const { url, server } = await lineThat((socket) => socket.on('error', () => undefined));
+    const http = new VendorHttp(url);
+    const { signal } = new AbortController();
+    const exchange = http.exchange({ method: 'GET', path: '/orders/1' }, {}, { signal, timeoutMs: 50, fresh: true });
+    const failure: unknown = await exchange.catch((error: unknown) => error);
+    expect(failure).toMatchObject({ sent: true, cause: { name: 'TimeoutError' } });
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+    await http.close();
+    server.close();
+  });
+
+  it('tells the status of a reply that is too long to be read', async () => {
+    const { url, server } = await lineThat((socket) => {
+      socket.on('error', () => undefined);
+      const bytes = 5 * 1024 * 1024;
+      socket.write(`HTTP/1.1 404 Not Found\r\ncontent-length: ${bytes}\r\n\r\n`);
+      socket.write(Buffer.alloc(bytes, ' '));
+    });
+    const http = new VendorHttp(url);
+    const reply = await http.exchange({ method: 'GET', path: '/orders/1' }, {}, LIMITS);
+    expect(reply).toMatchObject({ status: 404, body: undefined });
     await http.close();
     server.close();
   });

@@ -1,7 +1,9 @@
 import { Readable } from 'node:stream';
 import { type Dispatcher, Client, Pool } from 'undici';
 import type { JsonValue } from '#contracts';
-import { abortAfter, serverNames } from '#platform';
+import { serverNames, withinTime } from '#platform';
+import { ReplyTooLarge } from '../../http/reply-too-large.js';
+import { wholeReply } from '../../http/whole-reply.js';
 import { parseExactly } from './exact-json.js';
 import { type InlineFiles, withoutFiles } from './inline-files.js';
 import type { VendorReply, VendorRequest } from './media-codec.js';
@@ -59,8 +61,9 @@ export class VendorHttp {
   async exchange(
     request: VendorRequest,
     headers: Readonly<Record<string, string>>,
-    { signal, timeoutMs, fresh, files }: ExchangeLimits,
+    limits: ExchangeLimits,
   ): Promise<VendorReply> {
+    const { fresh, files } = limits;
     const line: Dispatcher = fresh
       ? new Client(this.origin, {
           connect: { timeout: CONNECT_TIMEOUT_MS, lookup: serverNames.lookup },
@@ -69,9 +72,9 @@ export class VendorHttp {
         })
       : this.connections;
     const body = request.body && Buffer.from(JSON.stringify(request.body));
-    const sending = { done: false };
+    const sending = { done: body === undefined };
     try {
-      const reply = await line.request({
+      const sent = {
         method: request.method,
         path: this.pathOf(request.path),
         headers: {
@@ -81,12 +84,11 @@ export class VendorHttp {
           ...headers,
         },
         body: body ? Readable.from(pieces(body, sending), { objectMode: false }) : null,
-        signal: abortAfter(timeoutMs, signal),
-      });
-      return { status: reply.statusCode, headers: reply.headers, body: await readJson(reply.body, files) };
+      };
+      return await (files ? replyWithoutFiles(line, sent, files, limits) : plainReply(line, sent, limits));
     } catch (error) {
       if (error instanceof RangeError) throw error;
-      throw new NoReply(body === undefined || sending.done, error);
+      throw new NoReply(sending.done, error);
     } finally {
       if (fresh) void line.destroy();
     }
@@ -112,26 +114,45 @@ async function* pieces(body: Buffer, sending: { done: boolean }): AsyncGenerator
   }
 }
 
-async function readJson(
-  body: Dispatcher.ResponseData['body'],
-  files: InlineFiles | undefined,
-): Promise<JsonValue | undefined> {
-  const text = files ? await withoutFiles(body, files, MAX_REPLY_BYTES) : await wholeText(body);
+async function plainReply(
+  line: Dispatcher,
+  request: Dispatcher.DispatchOptions,
+  { signal, timeoutMs }: ExchangeLimits,
+): Promise<VendorReply> {
   try {
-    return text === undefined ? undefined : parseExactly(text);
-  } catch {
-    return undefined;
+    const { status, headers, text } = await wholeReply(line, request, { signal, timeoutMs, accept });
+    return { status, headers, body: parsed(text) };
+  } catch (error) {
+    if (error instanceof ReplyTooLarge && error.head) return { ...error.head, body: undefined };
+    throw error;
   }
 }
 
-async function wholeText(body: AsyncIterable<Buffer>): Promise<string | undefined> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of body) {
-    bytes += chunk.length;
-    // Leaving the loop closes the body.
-    if (bytes > MAX_REPLY_BYTES) return undefined;
-    chunks.push(chunk);
+const accept = (): number => MAX_REPLY_BYTES;
+
+const replyWithoutFiles = (
+  line: Dispatcher,
+  request: Dispatcher.RequestOptions,
+  files: InlineFiles,
+  { signal: caller, timeoutMs }: ExchangeLimits,
+): Promise<VendorReply> =>
+  withinTime(timeoutMs, caller, async (signal) => {
+    const { statusCode, headers, body } = await line.request({ ...request, signal });
+    // Whoever reads it meets its failure; without a listener, one that nobody reads would end the process.
+    body.on('error', () => undefined);
+    try {
+      const text = await withoutFiles(body, files, MAX_REPLY_BYTES);
+      return { status: statusCode, headers, body: text === undefined ? undefined : parsed(text) };
+    } finally {
+      // What is left unread would keep its connection for good.
+      body.destroy();
+    }
+  });
+
+function parsed(json: string): JsonValue | undefined {
+  try {
+    return parseExactly(json);
+  } catch {
+    return undefined;
   }
-  return Buffer.concat(chunks).toString('utf8');
 }

@@ -5,7 +5,7 @@ import type { HttpUpstream } from './http-text-provider.js';
 import { refusedByUpstream, upstreamRequestId } from './refused-by-upstream.js';
 import { reportedUsage } from './reported-usage.js';
 import { replaceTopLevelString } from './top-level-field.js';
-import { ReplyTooLarge } from './reply-too-large.js';
+import { ReplyTooLarge } from '../../http/reply-too-large.js';
 import { MAX_REPLY_BYTES, readText, type RequestBytes, type UpstreamReply } from './upstream-http.js';
 import { withoutSecrets } from './without-secrets.js';
 

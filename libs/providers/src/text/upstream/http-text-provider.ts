@@ -18,7 +18,7 @@ import { primed } from './primed.js';
 import type { ProtocolCodec, ProtocolOptions, StreamDecoder } from './protocol-codec.js';
 import { RelayTap } from './relay-tap.js';
 import type { RefusedRequest } from './operators-fault.js';
-import type { ReplyHead } from './reply-head.js';
+import type { ReplyHead } from '../../http/reply-head.js';
 import { refusedByUpstream, upstreamRequestId } from './refused-by-upstream.js';
 import { eventData, EventSplitter } from './server-sent-events.js';
 import { inOwnNames, type ToldRequest, withToldNames } from './told-names.js';

@@ -1,7 +1,7 @@
 import { GatewayError, type ErrorCode } from '#contracts';
 import { isOperatorsFault, type RefusedRequest } from './operators-fault.js';
-import type { ReplyHead } from './reply-head.js';
 import { publicCode } from './public-code.js';
+import type { ReplyHead } from '../../http/reply-head.js';
 import { parseRefusal, refusalOf, type UpstreamRefusal } from './upstream-refusal.js';
 
 /** Longest wait an upstream may ask for, in milliseconds; beyond it the number is taken for nonsense. */

@@ -2,9 +2,9 @@ import { Readable } from 'node:stream';
 import { type Dispatcher, Pool } from 'undici';
 import { GatewayError } from '#contracts';
 import { type ServerNames, serverNames } from '#platform';
-import type { ReplyHead } from './reply-head.js';
-import { ReplyTooLarge } from './reply-too-large.js';
-import { type AcceptHead, type WholeReply, WholeReplyHandler } from './whole-reply.js';
+import type { ReplyHead } from '../../http/reply-head.js';
+import { ReplyTooLarge } from '../../http/reply-too-large.js';
+import { type WholeReply, wholeReply, type WholeReplyLimits } from '../../http/whole-reply.js';
 
 /** How long an upstream may take, in milliseconds. */
 export interface UpstreamTimeouts {
@@ -93,15 +93,12 @@ export class UpstreamHttp {
     path: string,
     headers: Record<string, string>,
     body: RequestBytes,
-    { signal, accept }: { readonly signal: AbortSignal; readonly accept: AcceptHead },
+    limits: WholeReplyLimits,
   ): Promise<WholeReply> {
     try {
-      return await new Promise<WholeReply>((resolve, reject) => {
-        const handler = new WholeReplyHandler(accept, signal, resolve, reject);
-        this.#connections.dispatch(this.#posting(path, headers, body), handler);
-      });
+      return await wholeReply(this.#connections, this.#posting(path, headers, body), limits);
     } catch (error) {
-      signal.throwIfAborted();
+      limits.signal.throwIfAborted();
       throw networkFailure(error);
     }
   }

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
+import { timeIsUp } from '#platform';
 import type { ReplyHead } from './reply-head.js';
 import { ReplyTooLarge } from './reply-too-large.js';
 
@@ -11,35 +12,63 @@ export interface WholeReply extends ReplyHead {
 /** Looks at the head of an answer: how much is read of its body, in bytes. @throws GatewayError to read nothing of it. */
 export type AcceptHead = (head: ReplyHead) => number;
 
-type Settle = (reply: WholeReply) => void;
+/** Bounds of one exchange. */
+export interface WholeReplyLimits {
+  readonly signal: AbortSignal;
+  readonly accept: AcceptHead;
+  /** For the whole exchange, in milliseconds; absent: the signal alone ends it. */
+  readonly timeoutMs?: number;
+}
+
+/**
+ * Sends a request and reads its answer whole.
+ *
+ * @throws ReplyTooLarge; what `accept` throws; the reason of `signal`, or a `TimeoutError`; undici's reason for no reply.
+ */
+export const wholeReply = (
+  line: Dispatcher,
+  request: Dispatcher.DispatchOptions,
+  limits: WholeReplyLimits,
+): Promise<WholeReply> =>
+  new Promise((resolve, reject) => {
+    line.dispatch(request, new WholeReplyHandler(limits, resolve, reject));
+  });
 
 /**
  * Collects one answer as undici reads it. Its own `request` makes a stream of each body, which for a whole reply costs as
- * much as all else that is done with it.
+ * much as all else that is done with it; so does a signal for the time limit, so that this has a timer.
  */
-export class WholeReplyHandler implements Dispatcher.DispatchHandler {
+class WholeReplyHandler implements Dispatcher.DispatchHandler {
   readonly #accept: AcceptHead;
   readonly #signal: AbortSignal;
-  readonly #settle: Settle;
+  readonly #settle: (reply: WholeReply) => void;
   readonly #fail: (error: unknown) => void;
   readonly #chunks: Buffer[] = [];
+  readonly #timer: NodeJS.Timeout | undefined;
   #controller: Dispatcher.DispatchController | undefined;
+  #leaving: { readonly reason: Error } | undefined;
   #status = 0;
   #headers: IncomingHttpHeaders = {};
   #bytes = 0;
   #maxBytes = 0;
 
-  constructor(accept: AcceptHead, signal: AbortSignal, settle: Settle, fail: (error: unknown) => void) {
+  constructor(
+    { signal, accept, timeoutMs }: WholeReplyLimits,
+    settle: (reply: WholeReply) => void,
+    fail: (error: unknown) => void,
+  ) {
     this.#accept = accept;
     this.#signal = signal;
     this.#settle = settle;
     this.#fail = fail;
-    signal.addEventListener('abort', this.#leave);
+    signal.addEventListener('abort', this.#aborted);
+    if (timeoutMs !== undefined) this.#timer = setTimeout(() => this.#leave(timeIsUp(timeoutMs)), timeoutMs).unref();
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    if (this.#signal.aborted) this.#leave();
+    if (this.#signal.aborted) this.#aborted();
+    else if (this.#leaving) controller.abort(this.#leaving.reason);
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
@@ -55,7 +84,7 @@ export class WholeReplyHandler implements Dispatcher.DispatchHandler {
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#bytes += chunk.length;
     if (this.#bytes <= this.#maxBytes) this.#chunks.push(chunk);
-    else controller.abort(new ReplyTooLarge());
+    else controller.abort(new ReplyTooLarge({ status: this.#status, headers: this.#headers }));
   }
 
   onResponseEnd(): void {
@@ -73,13 +102,18 @@ export class WholeReplyHandler implements Dispatcher.DispatchHandler {
     return (others.length === 0 ? first : Buffer.concat(this.#chunks)).toString('utf8');
   }
 
-  /** The caller has left, perhaps before there was a connection to send on. */
-  readonly #leave = (): void => {
-    this.#controller?.abort(this.#signal.reason as Error);
-    if (!this.#controller) this.#fail(this.#signal.reason);
-  };
+  readonly #aborted = (): void => this.#leave(this.#signal.reason as Error);
+
+  /** The caller has left, or the time is up, perhaps before there was a connection to send on. */
+  #leave(reason: Error): void {
+    this.#leaving = { reason };
+    if (this.#controller) return this.#controller.abort(reason);
+    this.#end();
+    this.#fail(reason);
+  }
 
   #end(): void {
-    this.#signal.removeEventListener('abort', this.#leave);
+    clearTimeout(this.#timer);
+    this.#signal.removeEventListener('abort', this.#aborted);
   }
 }
