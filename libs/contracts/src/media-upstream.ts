@@ -73,7 +73,10 @@ export interface ReferenceFile {
   readonly reference: MeasuredReference;
   /** An address that the vendor can fetch: the caller's if it is public, else a signed link to our checked copy. */
   url(): Promise<string>;
+  /** What was checked: bytes that came otherwise a second time are refused. */
   bytes(): Promise<Buffer>;
+  /** Whether its link is one of ours that leads nowhere from outside, so that only its bytes can be handed over. */
+  readonly isOursAlone?: boolean;
 }
 
 /** The files that an order refers to, by where they stand in the request. */

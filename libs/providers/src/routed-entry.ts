@@ -24,7 +24,7 @@ export const IsUpstreamAddress = (): PropertyDecorator =>
 export const IsUpstreamKey = (): PropertyDecorator =>
   Matches(/^(?!["'])[\x21-\x7e]{1,8192}$/, {
     message:
-      '$property must be the key alone: 1 to 8192 printable ASCII characters without quotation marks around them, spaces and line breaks',
+      '$property must be 1 to 8192 printable ASCII characters, without spaces, line breaks and quotation marks around them',
   });
 
 /** What every upstream says of itself, whatever it makes: its name, its key, and its place in the routing. */

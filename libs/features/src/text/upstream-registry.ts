@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Database, logger, SecretSealer } from '#platform';
 import {
+  accessFingerprint,
   checkUpstream,
   fieldName,
   type OpenTextProvider,
@@ -58,7 +59,11 @@ export class UpstreamRegistry {
     @Inject(SANDBOX_MAY_SELL) private readonly sandboxMaySell = true,
   ) {
     const entries = providers.fromFile ?? [];
-    this.#file = new Map(entries.map((entry) => [entry.id, { ...providers.open(entry), healthName: entry.id }]));
+    // What was wrong with an earlier key or address says nothing of this one.
+    const healthName = ({ id, key, base_url: url }: UpstreamEntry): string => `${id}@${accessFingerprint(key, url)}`;
+    this.#file = new Map(
+      entries.map((entry) => [entry.id, { ...providers.open(entry), healthName: healthName(entry) }]),
+    );
   }
 
   /** The entries of UPSTREAMS_FILE. */

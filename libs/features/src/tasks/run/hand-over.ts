@@ -132,7 +132,7 @@ export class HandOver {
     if (intended === 'lost') return 'over';
     if (intended === 'full' || typeof intended === 'object') return gate.full(candidate, intended);
     this.parts.failpoints.reach('after-start-intent');
-    const files = referenceFiles(order.references, { fetcher, accountId: task.account_id, signal });
+    const files = referenceFiles(order.references, { fetcher, store, accountId: task.account_id, signal });
     const spool = resultSpool(task, { store, maxBytes, signal });
     const { upstream, callbacks } = candidate.routed;
     const callbackUrl = callbacks ? this.parts.callbacks.of(upstream.id, task.id) : undefined;
