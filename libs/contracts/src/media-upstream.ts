@@ -161,7 +161,7 @@ export interface UpstreamTraits {
 /** One configured account with a vendor that makes media. Any process may call it about any operation. */
 export interface MediaUpstream {
   readonly id: string;
-  /** What the vendor's limits belong to; upstreams of one account share limits and rests. */
+  /** What the vendor's limits belong to; upstreams of one account share limits and cooldowns. */
   readonly vendorAccount: string;
   readonly protocol: MediaProtocol;
   readonly traits: UpstreamTraits;
@@ -201,7 +201,7 @@ export interface MediaUpstream {
   readonly cancel?: ((operation: Operation, call: VendorCall) => Promise<'cancelled' | 'too_late'>) | undefined;
 
   /**
-   * What is answered to a callback. `forged`: whoever sent it does not hold the key. Absent: callbacks of this vendor carry no proof
+   * What is answered to a callback. `forged`: its sender does not hold the key. Absent: callbacks of this vendor carry no proof
    * and want no answer.
    */
   readonly readCallback?: ((request: CallbackRequest) => 'forged' | { readonly reply: JsonObject }) | undefined;

@@ -194,7 +194,7 @@ describe('Leaving', () => {
 
   it('keeps the books exact through all of it', async () => {
     await eventually(async () => {
-      const { rows } = await gateway.database.query({ text: 'select 1 from request_hold where not is_allowance' });
+      const { rows } = await gateway.database.query({ text: 'select 1 from request_hold where not is_reservation' });
       return rows.length === 0;
     });
     expect((await new ReconciliationService(gateway.database).run({ full: true }))?.findings).toEqual([]);

@@ -17,7 +17,7 @@ import { OPEN_PROVIDERS } from './text-tokens.js';
 const log = logger('upstreams');
 
 /** How often the database is asked for changes, in milliseconds: with reading them, the longest until all replicas follow. */
-const LOOK_MS = 1_000;
+const RELOAD_EVERY_MS = 1_000;
 
 const REVISIONS = `select id, ${REVISION} as revision from upstream where kind = 'text'`;
 const READ = `select ${UPSTREAM_COLUMNS} from upstream where kind = 'text' and id = any($1)`;
@@ -43,7 +43,7 @@ export class UpstreamRegistry {
   readonly #file: ReadonlyMap<string, OpenUpstream>;
   readonly #stored = new Map<string, Stored>();
   readonly #retiring = new Set<OpenUpstream>();
-  readonly #looking = new Loop('upstreams', LOOK_MS, async () => {
+  readonly #reloading = new Loop('upstreams', RELOAD_EVERY_MS, async () => {
     await this.refresh();
     return false;
   });
@@ -70,7 +70,7 @@ export class UpstreamRegistry {
   async start(): Promise<void> {
     await this.refresh();
     this.#publish();
-    this.#looking.start();
+    this.#reloading.start();
   }
 
   /** Takes over what has changed. Running requests keep the upstream they have. */
@@ -87,7 +87,7 @@ export class UpstreamRegistry {
 
   /** Closes every connection, also those that still work. */
   async close(): Promise<void> {
-    await this.#looking.stop();
+    await this.#reloading.stop();
     const stored = [...this.#stored.values()].flatMap(({ open }) => open ?? []);
     await Promise.all([...this.#file.values(), ...stored, ...this.#retiring].map((upstream) => upstream.close()));
   }

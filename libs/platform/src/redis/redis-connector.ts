@@ -25,7 +25,7 @@ export function connectorBy({ lookup }: ServerNames) {
     override async connect(): Promise<Socket> {
       const { host = 'localhost', port = 6379, tls } = this.#place;
       this.connecting = true;
-      // The client may be told to disconnect before it has connected.
+      // The client may be asked to disconnect before it has connected.
       await Promise.resolve();
       if (!this.connecting) throw new Error('Connection is closed.');
       const socket = tls ? connectSecurely({ host, port, lookup, ...tls }) : connectPlain({ host, port, lookup });

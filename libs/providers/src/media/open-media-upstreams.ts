@@ -58,7 +58,7 @@ export interface OpenMediaUpstreams {
   readonly fromFile: readonly MediaUpstreamEntry[] | undefined;
   /** The built-in maker of test files, for every model. */
   readonly sandbox: ConfiguredMediaUpstream;
-  /** Opens an upstream; it connects when it is first asked. Whoever opens it closes it. */
+  /** Opens an upstream; it connects when it is first asked. Its opener closes it. */
   open(entry: MediaUpstreamEntry): ConfiguredMediaUpstream;
   /** Closes the sandbox, and what upstreams share. */
   close(): Promise<void>;

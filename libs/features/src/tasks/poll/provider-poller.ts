@@ -68,7 +68,7 @@ export class ProviderPoller {
     throw new Error(`the upstream ${this.upstreamId} is not configured any more`);
   }
 
-  /** The longest that one poll, and telling the vendor to stop, may take. */
+  /** The longest that one poll, and asking the vendor to stop, may take. */
   private get timeoutMs(): number {
     return Math.max(this.parts.leaseMs * POLLING.timeoutShare, this.routed.upstream.traits.checkTimeoutMs);
   }
@@ -107,7 +107,7 @@ export class ProviderPoller {
     const due = await this.takeDue(wanted);
     if (due.length === 0) return false;
     // One clock for all of them: what is taken together is asked together.
-    const signal = this.patience();
+    const signal = this.checkSignal();
     const begun = due.map((held): PendingPoll => ({
       ...held,
       polls: held.polls + 1,
@@ -189,7 +189,7 @@ export class ProviderPoller {
     const { upstream } = this.routed;
     try {
       // A wish to cancel was put to the vendor first, and took of the time of the others.
-      const signal = cancelRequested ? this.patience() : pending.signal;
+      const signal = cancelRequested ? this.checkSignal() : pending.signal;
       const { call, facts } = notedCall(signal, bareTicket(upstream, taskId), this.carries(taskId, signal));
       const state = storableState(await upstream.check(operation, call));
       return { state, cost: facts.cost };
@@ -205,7 +205,7 @@ export class ProviderPoller {
     return medium ? { spool: resultSpool({ id, medium }, { store, maxBytes: storeLimits.maxBytes, signal }) } : {};
   }
 
-  private patience(): AbortSignal {
+  private checkSignal(): AbortSignal {
     return abortAfter(this.timeoutMs);
   }
 
@@ -227,7 +227,7 @@ export class ProviderPoller {
     return this.ended(poll, this.parts.settlement.failUnclaimed(task, ['running'], code, reason));
   }
 
-  /** Whoever ended the task before us may have done so before the schedule had its row. */
+  /** A task that something else has ended may have been ended before the schedule had its row. */
   private async ended({ taskId }: DuePoll, settled: Promise<boolean>): Promise<void> {
     if (!(await settled)) await this.parts.schedule.drop(taskId);
   }

@@ -150,7 +150,7 @@ export class StoreStep {
   }
 
   /**
-   * A store that is full, away, or has lost what was just written is ours to mend: the work is paid for at the vendor, so
+   * A store that is full, away, or has lost what was just written is our failure: the work is paid for at the vendor, so
    * it is tried until the deadline. Anything else a few times.
    */
   private async copyFailed(task: TaskRow, error: unknown): Promise<void> {

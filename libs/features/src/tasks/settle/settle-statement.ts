@@ -1,6 +1,6 @@
 import { entrySql } from '#contracts';
 
-/** What was configured is of the parts that were delivered; what a vendor told stands whatever came of the order. */
+/** What was configured is of the parts that were delivered; what a vendor reported stands whatever came of the order. */
 const ofWhatCame = (column: string): string =>
   `case when $2 = 'completed' then round(${column}::numeric * $6::bigint / quantity)::bigint end`;
 

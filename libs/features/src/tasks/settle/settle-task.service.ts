@@ -16,7 +16,7 @@ export interface Completion {
   readonly files: readonly SettledFile[];
   /** Seconds the files stay; null: for good. */
   readonly resultTtlSeconds: number | null;
-  /** What the owner is told of the results. */
+  /** Notices to the owner about the results. */
   readonly notices: readonly string[];
 }
 
