@@ -13,7 +13,6 @@ const UNPAID = {
 let gateway: TextGateway;
 beforeAll(async () => {
   gateway = await startTextGateway();
-  await gateway.spareMoney();
 });
 afterAll(() => gateway.stop());
 

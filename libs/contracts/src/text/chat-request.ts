@@ -53,7 +53,8 @@ class AllowedChoice {
   @Required(object(AllowedTools)) allowed_tools!: AllowedTools;
 }
 
-const TOOL_CHOICE_WORDS = ['auto', 'none', 'required'] as const;
+/** `any` is one vendor's word for `required`. */
+const TOOL_CHOICE_WORDS = ['auto', 'none', 'required', 'any'] as const;
 
 export type ChatToolChoice =
   | (typeof TOOL_CHOICE_WORDS)[number]
@@ -67,6 +68,11 @@ const toolChoice: FieldCheck = (value, param, report) => {
 };
 
 class PlainFormat {}
+
+class JsonFormat {
+  /** Where some vendors take the schema of the answer. */
+  @Optional(jsonObject()) schema?: JsonObject | null;
+}
 
 class JsonSchema {
   @Required(text({ min: 1 })) name!: string;
@@ -126,9 +132,10 @@ export class ChatRequest {
   /** The former form of tools. */
   @Optional(listOf(object(FunctionDefinition))) functions?: FunctionDefinition[] | null;
   @Optional(
-    variants({ text: PlainFormat, json_object: PlainFormat, json_schema: SchemaFormat }, { others: 'pass-through' }),
+    variants({ text: PlainFormat, json_object: JsonFormat, json_schema: SchemaFormat }, { others: 'pass-through' }),
   )
-  response_format?: { type: 'text' } | { type: 'json_object' } | ({ type: 'json_schema' } & SchemaFormat) | null;
+  response_format?:
+    { type: 'text' } | ({ type: 'json_object' } & JsonFormat) | ({ type: 'json_schema' } & SchemaFormat) | null;
   @Optional(choice(REASONING_EFFORTS)) reasoning_effort?: ReasoningEffort | null;
   @Optional(object(ReasoningOptions)) reasoning?: ReasoningOptions | null;
   @Optional(variants({ enabled: EnabledThinking, disabled: NoOptions }, { others: 'pass-through' })) thinking?:

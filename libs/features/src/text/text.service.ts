@@ -251,12 +251,13 @@ export class TextService {
     caller: CallerPresence,
   ): Promise<string> {
     const answer = reply.answer();
+    const json = wrapped(() => order.codec.wrap(reply.json, answer, order.sentBody));
     const { usage, produced } = reply.outcome();
     exchange.settle({ usage, produced, status: endOf(caller) });
     const remembered = rememberWith(order.remember, order.requestId);
     remembered.note(answer);
     await remembered.done();
-    return order.codec.wrap(reply.json, answer, order.sentBody);
+    return json;
   }
 
   async #collect(reply: TextReply, collector: ReplyCollector, exchange: Exchange): Promise<CollectedReply> {
@@ -271,6 +272,17 @@ export class TextService {
 }
 
 const endOf = (caller: CallerPresence): 'aborted' | 'completed' => (caller.hasLeft ? 'aborted' : 'completed');
+
+/** @throws GatewayError `upstream_error` where a reply of a strange shape would end in a TypeError. */
+function wrapped(wrap: () => string): string {
+  try {
+    return wrap();
+  } catch (cause) {
+    throw new GatewayError('upstream_error', 'The upstream sent something that is not part of its protocol.', {
+      cause,
+    });
+  }
+}
 
 /** Reports to the order which offered tools the upstream was asked without. */
 async function reportToolsLeftOut(

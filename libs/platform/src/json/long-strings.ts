@@ -3,8 +3,11 @@ import { nextTurn, Turns } from '../clock/turns.js';
 import type { StringPlace } from './json-scan.js';
 import { parsedJson, textOf } from './json-text.js';
 
-/** How much of a long text is decoded at once. */
-const PIECE_BYTES = 256 * 1024;
+/**
+ * How much of a long text is decoded at once. Strings of more than some 100 KiB live apart from all others and stay until
+ * the collector looks at everything; what is made on the way would add up to several bodies.
+ */
+const PIECE_BYTES = 64 * 1024;
 
 const BACKSLASH = 0x5c;
 /** `\u` and four digits, less the first character. */

@@ -56,6 +56,16 @@ describe('media_upstreams of UPSTREAMS_FILE', () => {
   });
 
   it.each<[string, string, RegExp]>([
+    [
+      'a vendor without https',
+      GOOD.replace('protocol: ark-video', 'protocol: ark-video\n    base_url: http://ark.cn-beijing.volces.com/api/v3'),
+      /:5: media_upstreams\[0\]\.base_url must begin with https/,
+    ],
+    [
+      'a key in quotation marks',
+      GOOD.replace('key: ${SECRET}', `key: '"\${SECRET}"'`),
+      /:5: media_upstreams\[0\]\.key must be the key alone: .* without quotation marks/,
+    ],
     ['an unknown protocol', GOOD.replace('ark-video', 'soap'), /:4: media_upstreams\[0\]\.protocol must be one of/],
     [
       'a misspelt model',

@@ -36,6 +36,9 @@ export interface VendorReply {
   readonly body: JsonValue | undefined;
 }
 
+/** Whether a status says that all went well: 200, and 202 or 204 where nothing needs to be said. */
+export const isDone = (status: number): boolean => status >= 200 && status < 300;
+
 /** Where a vendor finds a referenced file, by the file's place in the request. */
 export type FileAddress = (param: string) => string;
 

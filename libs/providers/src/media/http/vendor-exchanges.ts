@@ -68,6 +68,13 @@ export class VendorExchanges {
     return this.hidden(failure);
   }
 
+  /** Why an answer of status 200 to a question says nothing of the work: only too many questions are worth a word of their own. */
+  unread(reply: VendorReply, verb: Verb, call: Noting): MediaFailure {
+    const failure = this.refused(reply, verb, call);
+    if (failure.kind === 'busy') return failure;
+    return new MediaFailure('unavailable', 'away', { vendor: { status: reply.status } });
+  }
+
   private hidden(failure: MediaFailure): MediaFailure {
     return withoutSecrets(failure, [this.parts.key, ...this.line.secrets()]);
   }

@@ -19,6 +19,7 @@ import { mediaAddress } from '../upstream/media-address.js';
 import { nonEmpty, present } from '../upstream/present.js';
 import type { ProtocolOptions } from '../upstream/protocol-codec.js';
 import { reasoningEffort, wantsNoReasoning } from '../upstream/reasoning-budget.js';
+import { objectSchema } from '../upstream/object-schema.js';
 import { offeredTools } from '../upstream/offered-tools.js';
 import { ownSignature } from '../upstream/signatures.js';
 import { argumentsAsJson } from '../upstream/call-fields.js';
@@ -46,7 +47,10 @@ export function writeChatRequest(request: TextRequest, model: string, options: P
     user: request.user,
     reasoning_effort: writeEffort(request, options),
     response_format: writeFormat(request.format),
-    tools: tools?.map((tool) => ({ type: 'function', function: present({ ...tool }) })),
+    tools: tools?.map((tool) => ({
+      type: 'function',
+      function: present({ ...tool, ...(tool.parameters && { parameters: objectSchema(tool.parameters) }) }),
+    })),
     tool_choice: tools && writeToolChoice(request.toolChoice),
     parallel_tool_calls: tools && !request.parallelToolCalls ? false : undefined,
   });

@@ -1,6 +1,6 @@
 import { eventText, type FinishReason, type JsonObject, type TextEvent, type TextUsage } from '#contracts';
 import { brokenOff, parseReply } from '../upstream/codec-failures.js';
-import { reportedUsage } from '../upstream/reported-usage.js';
+import { atLeast, reportedUsage } from '../upstream/reported-usage.js';
 import type { StreamDecoder } from '../upstream/protocol-codec.js';
 import { reportedFailure } from '../upstream/refused-by-upstream.js';
 import type { EventData } from '../upstream/server-sent-events.js';
@@ -56,8 +56,7 @@ function finishReason(response: Response, called: boolean): FinishReason {
   return called ? 'tool-calls' : 'stop';
 }
 
-function finishEvent(response: Response, called: boolean): TextEvent {
-  const usage = readUsage(response.usage);
+function finishEvent(response: Response, called: boolean, usage: TextUsage | undefined): TextEvent {
   return { type: 'finish', reason: finishReason(response, called), ...(usage ? { usage } : {}) };
 }
 
@@ -109,10 +108,10 @@ export class ResponsesStreamDecoder implements StreamDecoder {
       case 'response.completed':
       case 'response.incomplete':
         this.#response = event.response ?? {};
-        this.#reportedUsage = readUsage(this.#response.usage);
+        this.#reportedUsage = atLeast(this.#reportedUsage, readUsage(this.#response.usage));
         return [];
       case 'response.failed':
-        this.#reportedUsage = readUsage(event.response?.usage);
+        this.#reportedUsage = atLeast(this.#reportedUsage, readUsage(event.response?.usage));
         throw reportedFailure(event.response?.error);
       case 'error':
         throw reportedFailure(event.error ?? event);
@@ -124,7 +123,7 @@ export class ResponsesStreamDecoder implements StreamDecoder {
   end(): readonly TextEvent[] {
     if (!this.#response) throw brokenOff();
     const called = this.#called || (this.#response.output ?? []).some((item) => item.type === 'function_call');
-    return [finishEvent(this.#response, called)];
+    return [finishEvent(this.#response, called, this.#reportedUsage)];
   }
 
   reportedUsage(): TextUsage | undefined {
@@ -205,5 +204,5 @@ export function readResponsesReply(answer: JsonObject): readonly TextEvent[] {
   if (response.status === 'failed' || response.error) throw reportedFailure(response.error);
   const output = response.output ?? [];
   const called = output.some((item) => item.type === 'function_call');
-  return [...output.flatMap(readItem), finishEvent(response, called)];
+  return [...output.flatMap(readItem), finishEvent(response, called, readUsage(response.usage))];
 }

@@ -14,6 +14,7 @@ import type {
 import { cannotSay, nativeHostedTools } from '../upstream/codec-failures.js';
 import { failedText } from '../upstream/failed-text.js';
 import { mediaAddress } from '../upstream/media-address.js';
+import { objectSchema } from '../upstream/object-schema.js';
 import { offeredTools } from '../upstream/offered-tools.js';
 import { nonEmpty, present } from '../upstream/present.js';
 import type { ProtocolOptions } from '../upstream/protocol-codec.js';
@@ -28,7 +29,7 @@ export function writeResponsesRequest(request: TextRequest, model: string, optio
     type: 'function',
     name,
     description: description ?? null,
-    parameters: parameters ?? { type: 'object', properties: {} },
+    parameters: objectSchema(parameters),
     strict: strict ?? false,
   }));
   const tools = nonEmpty([...functions, ...nativeHostedTools(request.hostedTools, 'responses', options)]);
