@@ -6,7 +6,7 @@ export const SANDBOX = 'sandbox';
 /** What the banner shows. */
 export interface BannerFacts {
   readonly baseUrl: string;
-  /** Where people look and click; with a code that signs its owner in, where the gateway made itself a database. */
+  /** The address of the console; with a code that signs its owner in, where the gateway runs its own database. */
   readonly console: string;
   readonly firstKey: FirstKey;
   /** The admin token when it was just made. */

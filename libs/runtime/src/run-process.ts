@@ -3,7 +3,7 @@ import {
   ConfigError,
   configureLog,
   explainMisspelt,
-  hearOtherVoices,
+  logProcessEvents,
   isConnectionError,
   loadConfig,
   loadEnvironmentFile,
@@ -59,7 +59,7 @@ export async function runProcess<Readers extends SettingsReaders>(plan: ProcessP
     const logConfig = readLogConfig();
     inWords &&= logConfig.LOG_FORMAT !== 'json';
     configureLog(logConfig, undefined, name);
-    hearOtherVoices();
+    logProcessEvents();
     const { platform: config, ...settings } = readTogether({ ...plan.settings, platform: () => readProcessConfig() });
     for (const misspelt of misspeltVariables()) log.warn('config.misspelt', { hint: explainMisspelt(misspelt) });
     const tracing = await startTracing(config.tracing, name);
