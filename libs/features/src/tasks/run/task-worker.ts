@@ -29,10 +29,10 @@ const MAX_ASIDE = 1_000;
 const STOPPING_SHARE = 0.8;
 
 /**
-* Works on the tasks of one medium. A wake-up only says that there may be work: what is claimed is what is due and fairest,
-* not the task that it names. A sweep twice a second finds tasks whose wake-up was lost.
+ * Works on the tasks of one medium. A wake-up only says that there may be work: what is claimed is what is due and fairest,
+ * not the task that it names. A sweep twice a second finds tasks whose wake-up was lost.
  *
-* A task whose attempts ended without a result may be what kills processes. It is run while this process works on no other
+ * A task whose attempts ended without a result may be what kills processes. It is run while this process works on no other
  * task, so that it takes none along.
  */
 @Injectable()

@@ -191,7 +191,13 @@ export class HttpTextProvider implements TextProvider {
     const taker = {
       take: (bytes: Buffer) => unlessEmpty(decode(splitter.push(bytes))),
       rest: () => unlessEmpty(decode(splitter.rest())),
-      end: () => unlessEmpty(inOwnNames(this.#understood(() => decoder.end()), ownNames)),
+      end: () =>
+        unlessEmpty(
+          inOwnNames(
+            this.#understood(() => decoder.end()),
+            ownNames,
+          ),
+        ),
     };
     return new BodyReader(reply.body, taker, (error) => brokenBy(error, signal));
   }
