@@ -5,7 +5,15 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { FileIndexer, FileSearch, FilesService, MeaningSearch, PassageEmbedder, PassageVectors } from '#features';
+import {
+  FileIndexer,
+  FileSearch,
+  FilesService,
+  MeaningSearch,
+  PassageEmbedder,
+  PassageVectors,
+  PriceBook,
+} from '#features';
 import { createMediaStore, MediaStoreConfig } from '#media';
 import { Database, migrate, startEmbeddedPostgres } from '#platform';
 import { noFailpoints, readProcessConfig } from '#runtime';
@@ -27,7 +35,8 @@ const store = await createMediaStore(new MediaStoreConfig(), {
   dataDirectory: folder,
   publicBaseUrl: () => 'http://127.0.0.1',
 });
-const files = new FilesService(database, noFailpoints, { config: readProcessConfig({ FILES_PER_ACCOUNT: '100000' }) });
+const config = readProcessConfig({ FILES_PER_ACCOUNT: '100000' });
+const files = new FilesService(database, noFailpoints, { config }, new PriceBook(database));
 const indexer = new FileIndexer(database, store, noFailpoints);
 const embedder = benchEmbedder();
 const vectors = new PassageVectors(database);

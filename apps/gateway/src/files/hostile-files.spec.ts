@@ -11,6 +11,18 @@ const TEA_BYTES = Buffer.from(
   'hex',
 );
 
+/** A Japanese sentence, and its bytes in Shift JIS. */
+const JAPANESE = '日本語のテストです。';
+const JAPANESE_BYTES = Buffer.from('93fa967b8cea82cc83658358836782c582b78142', 'hex');
+
+const EXTERNAL_ENTITY = `<?xml version="1.0"?><!DOCTYPE d [<!ENTITY file SYSTEM "file:///etc/passwd">]>
+<w:document xmlns:w="w"><w:p><w:t>&file;</w:t></w:p></w:document>`;
+
+/** A PDF whose tree of pages holds itself. */
+const PAGE_LOOP = pdfSample(['x']).toString('latin1').replace('4 0 R]', '2 0 R]');
+
+const NO_CELLS = Array<string[]>(1_000).fill(Array<string>(1_000).fill(''));
+
 const BILLION_LAUGHS = `<?xml version="1.0"?><!DOCTYPE lolz [<!ENTITY lol "lol">${Array.from(
   { length: 9 },
   (_, index) => `<!ENTITY lol${index + 1} "${`&lol${index || ''};`.repeat(10)}">`,
@@ -100,6 +112,17 @@ describe('Files that nobody can foresee', () => {
       () => zipSample({ 'word/document.xml': '<a>'.repeat(100_000) }),
       /invalid_file: .*nested deeper/,
     ],
+    [
+      'a text that asks for another file',
+      'entity.docx',
+      () => zipSample({ 'word/document.xml': EXTERNAL_ENTITY }),
+      /invalid_file: .*entities/,
+    ],
+    ['a ZIP that leaves its folder', 'slip.docx', () => zipSample({ '../../evil': 'x' }), /invalid_file: .*damaged/],
+    ['a PDF whose pages hold themselves', 'loop.pdf', () => PAGE_LOOP, /invalid_file: .*damaged/],
+    ['a page of a million elements in each other', 'deep.html', () => '<div>'.repeat(1_000_000), /nested deeper/],
+    ['a workbook of a million empty cells', 'empty.xlsx', () => xlsxSample(NO_CELLS), /invalid_file: There is no text/],
+    ['one line of 20 MB', 'line.csv', () => Buffer.alloc(20_000_000, 'abc,'), /invalid_file: .*characters of text/],
     ['too long', 'long.txt', () => 'word '.repeat(1_100_000), /invalid_file: .*characters of text/],
   ])('end as failed with a reason when they are %s', async (_what, name, content, error) => {
     expect((await indexed(content(), name)).error).toMatch(error);
@@ -109,6 +132,15 @@ describe('Files that nobody can foresee', () => {
     ['UTF-16 with a mark', 'a.txt', () => Buffer.from('\uFEFFlighthouse keeper', 'utf16le'), 'lighthouse keeper'],
     ['UTF-16 without one', 'a.txt', () => Buffer.from('lighthouse keeper', 'utf16le'), 'lighthouse keeper'],
     ['GB18030', 'a.txt', () => TEA_BYTES, TEA],
+    ['Chinese in UTF-16 without a mark', 'a.txt', () => Buffer.from(TEA, 'utf16le'), TEA],
+    ['Shift JIS', 'a.txt', () => Buffer.concat(Array<Buffer>(20).fill(JAPANESE_BYTES)), JAPANESE],
+    ['JSON nested 100,000 deep', 'deep.json', () => `${'['.repeat(100_000)}"keeper"`, '[[['],
+    [
+      'a table',
+      'table.html',
+      () => '<table><tr><th>name<th>age<tr><td colspan=99999999 rowspan=99999999>Ingrid<td>44</table>',
+      'name\tage\t\nIngrid\t44',
+    ],
     [
       'broken UTF-8',
       'a.txt',

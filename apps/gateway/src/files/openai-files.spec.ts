@@ -90,6 +90,18 @@ describe('The official client library', () => {
     expect(text.data[0]?.text).toBe(TEA);
   });
 
+  it('says which of the files of a request there is not', async () => {
+    const [file, store] = [await upload(HARBOUR, 'harbour.txt'), await client.vectorStores.create({})];
+    const wrong = (param: string): object => ({ status: 404, error: { param } });
+    const file_ids = [file.id, 'file-none'];
+    await expect(client.vectorStores.create({ file_ids })).rejects.toMatchObject(wrong('file_ids[1]'));
+    const { files, fileBatches } = client.vectorStores;
+    await expect(fileBatches.create(store.id, { file_ids })).rejects.toMatchObject(wrong('file_ids[1]'));
+    const each = { files: file_ids.map((file_id) => ({ file_id })) };
+    await expect(fileBatches.create(store.id, each)).rejects.toMatchObject(wrong('files[1].file_id'));
+    await expect(files.create(store.id, { file_id: 'file-none' })).rejects.toMatchObject(wrong('file_id'));
+  });
+
   it('changes and deletes vector stores and their files', async () => {
     const file = await upload(HARBOUR, 'harbour.txt');
     const store = await client.vectorStores.create({

@@ -6,6 +6,7 @@ import { createMediaStore, type MediaStore, MediaStoreConfig } from '#media';
 import { Database, type Statement } from '#platform';
 import { type Failpoint, FILE_CRASH_POINTS, noFailpoints, readProcessConfig } from '#runtime';
 import { createTestDatabase, type TestDatabase } from '#testing';
+import { PriceBook } from '../billing/prices/price-book.js';
 import { ExpiredUploads } from './expired-uploads.js';
 import { FileIndexer } from './file-indexer.js';
 import { FilePreparer } from './file-preparer.js';
@@ -66,7 +67,7 @@ describe('A process that dies while it has a file', () => {
 
   /** Uploads, indexes and deletes a file, as far as it gets. */
   async function live(database: Database, reach: { reach(point: Failpoint): void }): Promise<void> {
-    const files = new FilesService(database, reach, { config });
+    const files = new FilesService(database, reach, { config }, new PriceBook(database));
     const { id, storeKey } = await files.begin(OWNER);
     const put = { contentType: 'text/plain', maxBytes: 1_000 };
     const { bytes, sha256 } = await store.put(storeKey, Readable.from([Buffer.from(TEXT)]), put);
@@ -100,7 +101,7 @@ describe('A process that dies while it has a file', () => {
     const indexer = new FileIndexer(test.database, store, noFailpoints, preparer);
     while (await indexer.indexNext());
     expect(await count(`file_index where state in ('waiting', 'working')`)).toBe(0);
-    const files = new FilesService(test.database, noFailpoints, { config });
+    const files = new FilesService(test.database, noFailpoints, { config }, new PriceBook(test.database));
     const query = { limit: 10, order: 'asc', after: undefined, purpose: undefined } as const;
     for (const { id } of (await files.list(OWNER.accountId, query)).items) await files.remove(OWNER.accountId, id);
     await new ExpiredUploads(test.database, store, noFailpoints).remove(10);

@@ -2,6 +2,9 @@ import { Inject, Injectable } from '@nestjs/common';
 import { GatewayError } from '#contracts';
 import { Database, timeOrderedId } from '#platform';
 import { FAILPOINTS, type Failpoints, PLATFORM, type Platform } from '#runtime';
+import { nothingLeft } from '../billing/ledger/payment-refusals.js';
+import { PriceBook } from '../billing/prices/price-book.js';
+import { STORAGE_MODEL, STORAGE_UNIT } from '../billing/prices/storage-price.js';
 import { DEFAULT_CHUNKING } from './chunking.js';
 import { type ListQuery, type ListPart, listPart } from './list-part.js';
 import { FILE_COLUMNS, FILE_IS_READY, METERED, SEARCHED_PURPOSES, type UploadedFile } from './uploaded-file.js';
@@ -10,6 +13,10 @@ const MIB = 1024 * 1024;
 
 /** Bytes of an upload that never became ready are removed after so long, in minutes. */
 const ABANDONED_MINUTES = 60;
+
+const ROOM = `
+select a.available_micros <= 0 and not a.unlimited as "isEmpty", coalesce(u.files, 0) as files, coalesce(u.bytes, 0) as bytes
+from account a left join file_usage u on u.account_id = a.id where a.id = $1`;
 
 const BEGIN = `
 insert into uploaded_file (id, account_id, api_key_id, filename, purpose, content_type, store_key, state, expires_at)
@@ -78,6 +85,7 @@ export class FilesService {
     private readonly database: Database,
     @Inject(FAILPOINTS) private readonly failpoints: Failpoints,
     @Inject(PLATFORM) { config }: Pick<Platform, 'config'>,
+    private readonly prices: PriceBook,
   ) {
     this.#settings = config.files;
   }
@@ -87,17 +95,24 @@ export class FilesService {
     return this.#settings.FILE_MAX_MB * MIB;
   }
 
-  /** Notes that bytes are coming. @throws GatewayError `request_too_large`: the account may keep no more files. */
+  /**
+   * Notes that bytes are coming.
+   *
+   * @throws GatewayError `request_too_large`: the account may keep no more files; `insufficient_balance`: keeping one costs
+   * money, and it has none.
+   */
   async begin(
     { accountId, apiKeyId }: { accountId: string; apiKeyId: string },
     /** Of the name in the store, where links to the file are given out: `.png`. */
     extension = '',
   ): Promise<BegunUpload> {
-    const { rows } = await this.database.query<{ files: bigint; bytes: bigint }>({
-      text: 'select files, bytes from file_usage where account_id = $1',
+    const { rows } = await this.database.query<{ isEmpty: boolean; files: bigint; bytes: bigint }>({
+      text: ROOM,
       values: [accountId],
     });
-    this.#expectRoom({ files: (rows[0]?.files ?? 0n) + 1n, bytes: rows[0]?.bytes ?? 0n });
+    const { isEmpty = true, files = 0n, bytes = 0n } = rows[0] ?? {};
+    this.#expectRoom({ files: files + 1n, bytes });
+    if (isEmpty && (await this.#costsMoney())) throw nothingLeft(accountId);
     const id = timeOrderedId('file');
     const storeKey = `uploads/${id}${extension}`;
     await this.database.query({ text: BEGIN, values: [id, accountId, apiKeyId, storeKey, ABANDONED_MINUTES] });
@@ -164,6 +179,11 @@ export class FilesService {
   async remove(accountId: string, id: string): Promise<void> {
     const { rows } = await this.database.query({ text: REMOVE, values: [accountId, id] });
     if (rows.length === 0) throw noFile(id);
+  }
+
+  async #costsMoney(): Promise<boolean> {
+    const price = (await this.prices.inForce()).find(STORAGE_MODEL, STORAGE_UNIT, 'default');
+    return price !== undefined && price.amountMicros > 0n;
   }
 
   #expectRoom({ files, bytes }: { files: bigint; bytes: bigint }): void {

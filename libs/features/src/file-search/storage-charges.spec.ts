@@ -1,8 +1,10 @@
+import { noFailpoints, readProcessConfig } from '#runtime';
 import { createTestDatabase, type TestDatabase } from '#testing';
 import { ReconciliationService } from '../billing/ledger/reconciliation.service.js';
 import { RequestLedger } from '../billing/ledger/request-ledger.js';
 import { PriceBook } from '../billing/prices/price-book.js';
 import { checkPrices } from '../billing/prices/check-prices.js';
+import { FilesService } from './files.service.js';
 import { StorageCharges } from './storage-charges.js';
 
 const MIB = 1024 * 1024;
@@ -133,6 +135,18 @@ describe('The price of files that are kept', () => {
     });
     expect(rows).toEqual([{ due: 1_024n }]);
     await expectExact();
+  });
+
+  it('lets an account keep no more files that has nothing left, unless its requests cost it nothing', async () => {
+    const config = readProcessConfig({});
+    const files = new FilesService(test.database, noFailpoints, { config }, new PriceBook(test.database));
+    const begin = async (id: string): Promise<string> =>
+      (await files.begin({ accountId: id, apiKeyId: `key_${id}` })).id;
+    expect(await begin(await keeper('wealthy', 1, 1_000n))).toMatch(/^file/);
+    const id = await keeper('empty', 1, 0n);
+    await expect(begin(id)).rejects.toMatchObject({ code: 'insufficient_balance' });
+    await test.database.query({ text: 'update account set unlimited = true where id = $1', values: [id] });
+    expect(await begin(id)).toMatch(/^file/);
   });
 
   it('is set like every price, for a thousand and more units', () => {

@@ -12,6 +12,8 @@ const ENTRIES_MAX = 10_000;
 /** A file that is put into a vector store. */
 export interface NewEntry {
   readonly fileId: string;
+  /** Where the request names it: `file_ids[0]`. */
+  readonly param: string;
   readonly attributes: FileAttributes;
   readonly chunking: Chunking;
 }
@@ -108,8 +110,9 @@ export class VectorStoreFilesService {
     const unique = [...new Map(files.map((file) => [file.fileId, file])).values()];
     const ids = unique.map(({ fileId }) => fileId);
     const { rows: ready } = await transaction.query<{ id: string }>({ text: READY_FILES, values: [accountId, ids] });
-    const missing = ids.find((id) => !ready.some((file) => file.id === id));
-    if (missing !== undefined) throw noFile(missing);
+    const known = new Set(ready.map(({ id }) => id));
+    const missing = unique.find(({ fileId }) => !known.has(fileId));
+    if (missing) throw noFile(missing.fileId, missing.param);
     const chunks = unique.map(({ chunking }) => chunking.chunkTokens);
     const overlaps = unique.map(({ chunking }) => chunking.overlapTokens);
     await transaction.query({ text: ADD_INDEXES, values: [accountId, ids, chunks, overlaps] });
@@ -208,5 +211,5 @@ async function expectFits(transaction: StatementRunner, vectorStoreId: string): 
     throw new GatewayError('conflict', `A vector store may hold at most ${ENTRIES_MAX} files.`);
 }
 
-const noFile = (id: string): GatewayError =>
-  new GatewayError('not_found', `There is no file "${id.slice(0, 80)}".`, { param: 'file_id' });
+const noFile = (id: string, param = 'file_id'): GatewayError =>
+  new GatewayError('not_found', `There is no file "${id.slice(0, 80)}".`, { param });

@@ -71,6 +71,7 @@ export const UPLOAD_OPERATIONS = {
       'unknown_parameter',
       'request_too_large',
       'request_timeout',
+      'insufficient_balance',
       'unsupported_media_type',
       'idempotency_mismatch',
       'overloaded',

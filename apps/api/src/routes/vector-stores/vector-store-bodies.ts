@@ -62,7 +62,10 @@ export function readNewStore(body: unknown): NewStore {
   const fields = fieldsOf(body, ['name', 'description', 'metadata', 'expires_after', 'file_ids', 'chunking_strategy']);
   const chunking = chunkingOf(fields['chunking_strategy'], 'chunking_strategy');
   const ids = fields['file_ids'] === undefined ? [] : idsOf(fields['file_ids'], 'file_ids', 0);
-  return { settings: settingsOf(fields), files: ids.map((fileId) => ({ fileId, attributes: {}, chunking })) };
+  return {
+    settings: settingsOf(fields),
+    files: ids.map((fileId, index) => ({ fileId, param: `file_ids[${index}]`, attributes: {}, chunking })),
+  };
 }
 
 /** @throws GatewayError naming the field. */
@@ -152,6 +155,7 @@ export function readEntry(body: unknown, at = ''): NewEntry {
   if (!isIdentifier(fileId)) throw wrong(`${prefix}file_id`, 'the id of a file');
   return {
     fileId,
+    param: `${prefix}file_id`,
     attributes: attributesOf(fields['attributes'], `${prefix}attributes`),
     chunking: chunkingOf(fields['chunking_strategy'], `${prefix}chunking_strategy`),
   };
@@ -170,7 +174,12 @@ export function readBatch(body: unknown): readonly NewEntry[] {
   }
   const chunking = chunkingOf(fields['chunking_strategy'], 'chunking_strategy');
   const attributes = attributesOf(fields['attributes']);
-  return idsOf(ids, 'file_ids', 1).map((fileId) => ({ fileId, attributes, chunking }));
+  return idsOf(ids, 'file_ids', 1).map((fileId, index) => ({
+    fileId,
+    param: `file_ids[${index}]`,
+    attributes,
+    chunking,
+  }));
 }
 
 /** What a search asks for. */

@@ -6,6 +6,14 @@ export const insufficientBalance = (accountId: string, amountMicros: bigint): Ga
     log: `account ${accountId} cannot hold ${amountMicros} micros`,
   });
 
+/** 402: the account has nothing left for what would cost money every day. */
+export const nothingLeft = (accountId: string): GatewayError =>
+  new GatewayError(
+    'insufficient_balance',
+    'The balance of the account is used up, and files cost money every day that they are kept.',
+    { log: `account ${accountId} has nothing left` },
+  );
+
 /** 402: the account owes for earlier requests, which comes before anything new. */
 export const inDebt = (accountId: string): GatewayError =>
   new GatewayError(

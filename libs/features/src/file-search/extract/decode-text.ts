@@ -13,9 +13,28 @@ const CONTROLS_MAX = 0.02;
 /** Texts in UTF-8, UTF-16 (with a mark or without), GB18030 and what else can be recognised by its bytes. */
 export function decodeText(bytes: Uint8Array): string {
   const text = decoded(bytes);
-  if (controlShare(text.slice(0, SAMPLE_BYTES)) > CONTROLS_MAX)
-    throw new Unreadable('unsupported_file', 'The file is of no type that is read: its bytes are no text.');
-  return text;
+  if (controlShare(text.slice(0, SAMPLE_BYTES)) <= CONTROLS_MAX) return text;
+  const inPairs = pairedText(bytes);
+  if (inPairs !== null) return inPairs;
+  throw new Unreadable('unsupported_file', 'The file is of no type that is read: its bytes are no text.');
+}
+
+/** Any character but those that hardly a text holds, and noise mostly does. */
+const COMMON = /[\p{ASCII}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{P}]/gu;
+
+/** Below this share of common characters, bytes that are read in pairs are no text. */
+const COMMON_MIN = 0.95;
+
+/** UTF-16 without a mark in letters that hold no zeros, as Chinese ones; null where it is none. */
+function pairedText(bytes: Uint8Array): string | null {
+  if (bytes.length % 2 === 1) return null;
+  for (const encoding of ['utf-16le', 'utf-16be']) {
+    const sample = decodedAs(encoding, bytes.subarray(0, SAMPLE_BYTES)) ?? '';
+    const common = sample.match(COMMON)?.length ?? 0;
+    if (sample !== '' && common / sample.length > COMMON_MIN && controlShare(sample) <= CONTROLS_MAX)
+      return decodedAs(encoding, bytes);
+  }
+  return null;
 }
 
 function decoded(bytes: Uint8Array): string {

@@ -30,13 +30,22 @@ async function opened(bytes: Uint8Array): Promise<Document> {
 }
 
 async function writePage(document: Document, page: number, writer: TextWriter): Promise<void> {
-  const opened = await document.getPage(page);
-  const { items } = await opened.getTextContent();
-  for (const item of items) {
+  for (const item of await itemsOf(document, page)) {
     if (!('str' in item)) continue;
     writer.write(storable(item.str));
     if (item.hasEOL) writer.endLine();
   }
   writer.endLine();
-  opened.cleanup();
+}
+
+/** @throws Unreadable, also for a tree of pages that holds itself. */
+async function itemsOf(document: Document, page: number) {
+  try {
+    const opened = await document.getPage(page);
+    const { items } = await opened.getTextContent();
+    opened.cleanup();
+    return items;
+  } catch {
+    throw broken('a PDF');
+  }
 }

@@ -1,13 +1,12 @@
-import { convert } from 'html-to-text';
 import { decodeText } from './decode-text.js';
 import { type ExtractedText, storable, TextWriter } from './extracted-text.js';
 import { extensionIn, formatOf } from './file-format.js';
+import { textOfHtml } from './read-html.js';
 import { readOffice } from './read-office.js';
 import { readPdf } from './read-pdf.js';
 import { Unreadable } from './unreadable.js';
 
 const READ = 'Text, source code, Markdown, HTML, CSV, JSON, PDF, DOCX, PPTX and XLSX are.';
-const HTML_DEPTH_MAX = 500;
 
 /** The text of a file, of what it is by its bytes. @throws Unreadable */
 export async function readText(bytes: Uint8Array, filename: string): Promise<ExtractedText> {
@@ -35,20 +34,6 @@ function plainText(bytes: Uint8Array, filename: string): string {
   const isHtml =
     ['html', 'htm', 'xhtml'].includes(extensionIn(filename)) || /^\s*<(!doctype\s+html|html)\b/i.test(decoded);
   const writer = new TextWriter();
-  writer.write(isHtml ? textOfHtml(decoded) : decoded);
+  writer.write(isHtml ? storable(textOfHtml(decoded)) : decoded);
   return writer.text();
 }
-
-const textOfHtml = (html: string): string =>
-  storable(
-    convert(html, {
-      wordwrap: false,
-      limits: { maxDepth: HTML_DEPTH_MAX },
-      selectors: [
-        { selector: 'a', options: { ignoreHref: true } },
-        { selector: 'img', format: 'skip' },
-        ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((selector) => ({ selector, options: { uppercase: false } })),
-        { selector: 'table', format: 'dataTable', options: { uppercaseHeaderCells: false } },
-      ],
-    }),
-  );

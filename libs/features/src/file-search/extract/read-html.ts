@@ -1,0 +1,55 @@
+import { convert, type FormatCallback } from 'html-to-text';
+import { tooMuch } from './unreadable.js';
+
+/** How deep elements are read, and how deep they may lie at all: from some ten thousand on, parsing takes for ever. */
+const READ_DEPTH = 500;
+const DEPTH_MAX = 5_000;
+
+/** Elements that have no end, or whose end another begins. */
+const ENDLESS = new Set(
+  'area base br col dd dt embed hr img input li link meta optgroup option p param source tbody td tfoot th thead tr track wbr'.split(
+    ' ',
+  ),
+);
+
+const TAG = /<(\/?)([a-z][^\s/>]*)/gi;
+
+/** @throws Unreadable */
+function expectShallow(html: string): void {
+  let depth = 0;
+  for (const [, slash, name = ''] of html.matchAll(TAG)) {
+    if (ENDLESS.has(name.toLowerCase())) continue;
+    depth = slash ? Math.max(0, depth - 1) : depth + 1;
+    if (depth > DEPTH_MAX) throw tooMuch(`elements nested deeper than ${DEPTH_MAX}`);
+  }
+}
+
+/** The cells of a row stand behind each other: to lay them out in columns takes time that grows with the square of their number. */
+const cell: FormatCallback = (element, walk, builder) => {
+  walk(element.children, builder);
+  builder.addLiteral('\t');
+};
+
+const row: FormatCallback = (element, walk, builder) => {
+  builder.openBlock({ leadingLineBreaks: 1 });
+  walk(element.children, builder);
+  builder.closeBlock({ trailingLineBreaks: 1 });
+};
+
+/** The words of a page, without those that nobody reads on it. @throws Unreadable */
+export function textOfHtml(html: string): string {
+  expectShallow(html);
+  return convert(html, {
+    wordwrap: false,
+    limits: { maxDepth: READ_DEPTH },
+    formatters: { cell, row },
+    selectors: [
+      { selector: 'a', options: { ignoreHref: true } },
+      { selector: 'img', format: 'skip' },
+      ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((selector) => ({ selector, options: { uppercase: false } })),
+      { selector: 'table', format: 'block' },
+      { selector: 'tr', format: 'row' },
+      ...['td', 'th'].map((selector) => ({ selector, format: 'cell' })),
+    ],
+  });
+}
