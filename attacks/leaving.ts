@@ -5,6 +5,8 @@ import { PLAIN, type Plan } from './hostile-vendor.js';
 import { type Protocol, PROTOCOLS } from './wire-formats.js';
 
 /** Much hidden thinking, told only at the very end. */
+/** What a gateway that is too slow at the moment answers, in one style or another. */
+const BUSY = new Set([408, 503, 529]);
 const COSTLY: Plan = { ...PLAIN, count: { input: 3_000, output: 900, reasoning: 800 }, countAfterMs: 700 };
 
 interface Moment {
@@ -56,7 +58,7 @@ async function leaveOnce(scene: Scene, style: Style, protocol: Protocol, moment:
   // On a machine that is too slow at the moment it is asked again.
   const stayed = await eventually(
     () =>
-      send(target.url, stays.key, textRequest(style, protocol, stream)).then((it) => (it.status === 503 ? null : it)),
+      send(target.url, stays.key, textRequest(style, protocol, stream)).then((it) => (BUSY.has(it.status) ? null : it)),
     { pauseMs: 500 },
   );
   if (stayed.status !== 200) throw new Error(`${style} over ${protocol} answered ${stayed.status}: ${stayed.text}`);
