@@ -10,7 +10,7 @@ const PROGRAM = 'dist/chaos/gateway-process.js';
 const SPARES = 2;
 
 /** How long one may take to end that was told to stop, in milliseconds: the longest call, and its files. */
-const LEAVING_MS = 60_000;
+const LEAVING_MS = 200_000;
 
 /** How many processes may be away at once before no other is killed by chance. */
 const AWAY_MAX = 2;
@@ -60,7 +60,7 @@ export class Fleet {
   /** Resolves when every process says that it is ready. */
   async ready(): Promise<void> {
     await eventually(() => this.places.every(({ ready }) => ready), {
-      limitMs: 60_000,
+      limitMs: 200_000,
       pauseMs: 20,
       shows: () => `see ${this.logFile}`,
     });

@@ -8,7 +8,6 @@ export const REAL_TIME = {
   'apps/api/src/http/hostile-clients.spec.ts': waits(1, 'a client leaves after a second if it is not sent away'),
   'apps/api/src/http/idempotency.spec.ts': waits(1, 'a request more would be one too many for the limit under test'),
   'apps/gateway/src/deployment/replicas.spec.ts': waits(2, 'the pace of customers and of a balancer'),
-  'apps/gateway/src/task-api.spec.ts': waits(1, 'nothing tells from outside that a client has begun to wait'),
   'apps/gateway/src/text/slow-upstreams.spec.ts': waits(1, 'what came before the silence is on its way'),
   'apps/gateway/src/upstreams.spec.ts': waits(
     1,

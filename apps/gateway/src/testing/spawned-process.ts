@@ -42,7 +42,12 @@ export function spawnScript(
   noteProcess(child.pid);
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
-  child.once('close', () => keepLog(output));
+  // Its last words may come after its end.
+  let isSilent = false;
+  child.once('close', () => {
+    isSilent = true;
+    keepLog(output);
+  });
   const exit = once(child, 'exit').then(([code]) => code as number | null);
   return {
     child,
@@ -51,8 +56,7 @@ export function spawnScript(
       eventually(
         () => {
           const match = pattern.exec(output);
-          if (!match && child.exitCode !== null)
-            throw new Error(`${script.join(' ')} never wrote ${pattern}: ${output}`);
+          if (!match && isSilent) throw new Error(`${script.join(' ')} never wrote ${pattern}: ${output}`);
           return match;
         },
         { limitMs: WAIT_MS, pauseMs: 20, shows: () => `${script.join(' ')} never wrote ${pattern}: ${output}` },

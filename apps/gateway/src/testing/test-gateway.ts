@@ -89,11 +89,14 @@ export interface TestGateway {
   submit(path: string, body: unknown): Promise<string>;
   /** Polls until the task is final. @throws Error after `limitMs`, 100 s unless given. */
   waitForTask(taskId: string, limitMs?: number): Promise<TaskView>;
+  /** Waits until a request has come that is not answered. */
+  untilAsked(): Promise<void>;
   /** Waits until every request is answered, or the gateway has seen that who asked has left. */
   untilAnswered(): Promise<void>;
   /** Every route of the running server: method and path. */
   routes(): [method: string, path: string][];
-  stop(): Promise<void>;
+  /** Gives running requests up to `graceMs`, 1 s unless given, then cuts what is left. */
+  stop(graceMs?: number): Promise<void>;
 }
 
 /** The sandbox answers at once in tests, unless a prompt asks for a delay. */
@@ -133,10 +136,11 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
     accountId: FIRST_ACCOUNT_ID,
     platform,
     database: platform.database,
+    untilAsked: async () => void (await eventually(() => requests.inHand > 0)),
     untilAnswered: async () => void (await eventually(() => requests.inHand === 0)),
     routes: () => routesOf(api.getHttpAdapter().getInstance()),
-    stop: async () => {
-      await server.stop(1_000);
+    stop: async (graceMs = 1_000) => {
+      await server.stop(graceMs);
       await Promise.all(workers.map((worker) => worker.stop(2_000)));
       await registry.close();
       await media.close();

@@ -72,7 +72,7 @@ const reference = (source: string, limits: MediaLimits = IMAGE, param = 'image_u
 const check = (path: string, limits: MediaLimits = IMAGE, options: { timeoutMs?: number; signal?: AbortSignal } = {}) =>
   checkReference(reference(path.includes(':') ? path : hostUrl + path, limits), {
     fetcher,
-    timeoutMs: 2_000,
+    timeoutMs: 60_000,
     ...options,
   });
 
@@ -249,7 +249,7 @@ describe('checking several references', () => {
     });
   const TOTAL = { param: 'audio_urls', medium: 'audio', maxSeconds: 15 } as const;
   const checkAll = (references: MediaReference[]) =>
-    checkReferences(references, [TOTAL], { fetcher, timeoutMs: 2_000 });
+    checkReferences(references, [TOTAL], { fetcher, timeoutMs: 60_000 });
 
   it('keeps their order and reads at most four at once', async () => {
     let [open, most] = [0, 0];

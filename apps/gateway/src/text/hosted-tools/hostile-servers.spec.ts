@@ -27,15 +27,15 @@ describe('A hostile server of tools', () => {
   });
 
   let nth = 0;
-  /** Each time another address, so that no list is known from before. */
-  const ask = () =>
+  /** Each time another address, so that no list is known from before. Seconds are for what never comes. */
+  const ask = (timeout: number) =>
     gateway.send<Answer>('POST', '/v1/responses', {
       model: MODEL_OVER.chat,
       input: 'please weigh it with {}',
       tools: [
         {
           type: 'remote_mcp',
-          remote_mcp: { url: `http://${server.address}/mcp?nth=${(nth += 1)}`, auth_token: TOKEN, timeout: 1 },
+          remote_mcp: { url: `http://${server.address}/mcp?nth=${(nth += 1)}`, auth_token: TOKEN, timeout },
         },
       ],
     });
@@ -45,7 +45,7 @@ describe('A hostile server of tools', () => {
     async (does) => {
       server.hostility = { at: 'list', does };
       const asked = gateway.vendor.seen.length;
-      const { status, body } = await ask();
+      const { status, body } = await ask(1);
       expect(status).toBe(400);
       expect(body.error?.param).toBe('tools[0]');
       expect(body.error?.message).toMatch(/^tools\[0\]: the server "[\w-]+" did not list its tools: /);
@@ -58,7 +58,7 @@ describe('A hostile server of tools', () => {
 
   it.each(HOSTILITIES)('that %s when it runs a tool spoils that tool alone, and the model is told', async (does) => {
     server.hostility = { at: 'call', does };
-    const { status, body } = await ask();
+    const { status, body } = await ask(5);
     expect(status).toBe(200);
     const call = body.output.find(({ type }) => type === 'mcp_call');
     expect(call).toMatchObject({ name: 'weigh', status: 'failed', output: null });
@@ -96,7 +96,7 @@ describe('A hostile server of tools', () => {
 
   it('that is well again is used, and its token stands in nothing that is kept', async () => {
     server.hostility = undefined;
-    const { status, body } = await ask();
+    const { status, body } = await ask(5);
     expect(status).toBe(200);
     expect(body.output.map(({ type }) => type)).toEqual(['mcp_list_tools', 'mcp_call', 'message']);
     const { rows } = await gateway.database.query<{ found: boolean }>({

@@ -27,6 +27,8 @@ const LIMIT_DEFAULT = 20;
 const LIMIT_MAX = 100;
 /** The last moment an id can name, in seconds: 2^48 milliseconds. */
 const SECONDS_MAX = Math.floor(2 ** 48 / 1000) - 1;
+/** How far an id may be from the time at which its task was written, which is the one that is shown: another clock. */
+const SLACK_SECONDS = 3_600;
 
 const PARAMETERS = ['limit', 'cursor', 'status', 'type', 'model', 'created_after', 'created_before'] as const;
 type Parameter = (typeof PARAMETERS)[number];
@@ -65,27 +67,32 @@ select ${TASK_COLUMNS} from task
 where account_id = $1 and id < $2 and id >= $3 and ($4::text is null or ${PUBLIC_STATUS_SQL} = $4)
   and ($5::text is null or medium = $5) and ($6::text is null or model = $6)
   and ($8::text is null or api_key_id = $8)
+  and created_at >= to_timestamp($9::float8) and created_at < coalesce(to_timestamp($10::float8), 'infinity')
 order by id desc limit $7`;
 
-/** One task more than the page holds shows whether there is another page. Ids carry their time, so times narrow the ids. */
+/** One task more than the page holds shows whether there is another page. Ids carry nearly the time, and so narrow what is read. */
 export function tasksPage(accountId: string, query: TaskListQuery, apiKeyId: string | null): Statement {
-  const newest = query.createdBefore === null ? 'task_~' : earliestId(query.createdBefore + 1);
+  const { createdAfter, createdBefore } = query;
+  const newest = createdBefore === null ? 'task_~' : earliestId(createdBefore + 1 + SLACK_SECONDS);
   const before = query.cursor !== null && query.cursor < newest ? query.cursor : newest;
   const values = [
     accountId,
     before,
-    earliestId(query.createdAfter ?? 0),
+    earliestId((createdAfter ?? 0) - SLACK_SECONDS),
     query.status,
     query.medium,
     query.model,
     query.limit + 1,
     apiKeyId,
+    createdAfter ?? 0,
+    createdBefore === null ? null : createdBefore + 1,
   ];
   return { name: 'tasks_page', text: TASKS_PAGE, values };
 }
 
 /** The smallest id a task of that second can have. */
-const earliestId = (unixSeconds: number): string => `task_${encodeTime(unixSeconds * 1000, 10)}`;
+const earliestId = (unixSeconds: number): string =>
+  `task_${encodeTime(Math.min(Math.max(unixSeconds, 0), SECONDS_MAX) * 1000, 10)}`;
 
 function textOf(name: Parameter, value: unknown): string | null {
   if (value === undefined) return null;

@@ -38,7 +38,7 @@ interface Running {
   readonly output: () => string;
 }
 
-const READY_MS = 60_000;
+const READY_MS = 200_000;
 
 /** One place where the gateway runs: its settings and its processes, worked only as an operator could. */
 export class Installation {
@@ -81,11 +81,15 @@ export class Installation {
     const opsPort = await freePort();
     const child = this.launch(role, [], { ...this.settings, OPS_PORT: String(opsPort) });
     const running = { role, child, output: collect(child) };
+    // A process may be gone before its last words have come.
+    const silent = once(child, 'close');
     this.processes.push(running);
     const deadline = Date.now() + READY_MS;
     while (!(await isReady(`http://127.0.0.1:${opsPort}/readyz`))) {
-      if (hasEnded(child)) this.processes.splice(this.processes.indexOf(running), 1);
-      if (hasEnded(child) || Date.now() > deadline) throw new Error(`${role} is not ready: ${running.output()}`);
+      const isOver = hasEnded(child);
+      if (isOver) this.processes.splice(this.processes.indexOf(running), 1);
+      if (isOver) await silent;
+      if (isOver || Date.now() > deadline) throw new Error(`${role} is not ready: ${running.output()}`);
       await sleep(50);
     }
   }
