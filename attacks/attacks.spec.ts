@@ -1,4 +1,4 @@
-import { freePort } from '../bench/measure.js';
+import { freePort } from '#testing';
 import { MONEY_ATTACKS } from './leaving.js';
 import { tableOf } from './report.js';
 import { runAttacks } from './run-attacks.js';
@@ -13,5 +13,5 @@ describe('A gateway under attack', () => {
     const broken = rows.filter(({ breaches }) => breaches.length > 0);
     if (broken.length > 0) throw new Error(tableOf(broken));
     expect(rows).toHaveLength(ATTACKS.length);
-  }, 300_000);
+  }, 600_000);
 });

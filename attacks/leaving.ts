@@ -113,7 +113,7 @@ const hugeLimits: Attack = {
   },
 };
 
-/** Leaves a stream and repeats it under its Idempotency-Key: whoever reads it whole in the end has paid for it. */
+/** Leaves a stream and repeats it under its Idempotency-Key: a client that reads it whole in the end has paid for it. */
 const repeatedStream: Attack = {
   name: 'leave: repeated under the same key',
   run: async ({ target, vendor, tenant }): Promise<Outcome> => {

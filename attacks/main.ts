@@ -2,7 +2,7 @@
 // the attacks whose names hold a word.
 import 'reflect-metadata';
 import { configureLog } from '#platform';
-import { freePort } from '../bench/measure.js';
+import { freePort } from '#testing';
 import { type Row, tableOf } from './report.js';
 import { ATTACKS, runAttacks } from './run-attacks.js';
 import type { Backend } from './target.js';

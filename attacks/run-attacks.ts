@@ -11,7 +11,7 @@ import { type Backend, Target } from './target.js';
 import { Victim } from './victim.js';
 import { WEBHOOK_ATTACKS } from './webhooks.js';
 
-/** In this order: what takes most from a process comes late, what closes doors on this address last. */
+/** In this order: what takes most from a process comes late, what gets this address refused last. */
 export const ATTACKS: readonly Attack[] = [
   ...SMUGGLING_ATTACKS,
   ...MONEY_ATTACKS,

@@ -95,7 +95,7 @@ async function lists(person: ConsoleClient): Promise<List[]> {
     ['all tasks in progress', 'GET /admin/tasks', '/admin/tasks?status=in_progress'],
     ['all tasks of a model', 'GET /admin/tasks', '/admin/tasks?model=model-7'],
     ['all tasks of an account', 'GET /admin/tasks', '/admin/tasks?account_id=acct_7'],
-    ['tasks that need attention', 'GET /admin/troubles', '/admin/troubles'],
+    ['tasks that need attention', 'GET /admin/tasks-needing-attention', '/admin/tasks-needing-attention'],
     ['prices', 'GET /admin/prices', '/admin/prices'],
     ['upstreams', 'GET /admin/upstreams', '/admin/upstreams'],
     ['reports of the reconciliation', 'GET /admin/reconciliations', '/admin/reconciliations'],

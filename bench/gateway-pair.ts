@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { Database } from '#platform';
-import { freePort, startServer } from './measure.js';
+import { freePort } from '#testing';
+import { startServer } from './measure.js';
 import { BENCH_KEY, gatewayEnvironment, startBenchServices } from './services.js';
 
 /** What both servers are asked to take. */

@@ -1,5 +1,6 @@
 // Submissions that all pay from one account, against the same spread over 64 accounts: holds must not queue up.
-import { type Contender, freePort, measure, printTable, startServer } from './measure.js';
+import { freePort } from '#testing';
+import { type Contender, measure, printTable, startServer } from './measure.js';
 import { BENCH_BODY } from './gateway-pair.js';
 import { gatewayEnvironment, startBenchServices } from './services.js';
 

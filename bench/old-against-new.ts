@@ -7,7 +7,8 @@ import { join, resolve } from 'node:path';
 import { Database } from '#platform';
 import type autocannon from 'autocannon';
 import { BENCH_BODY } from './gateway-pair.js';
-import { freePort, measure, printTable, startServer } from './measure.js';
+import { freePort } from '#testing';
+import { measure, printTable, startServer } from './measure.js';
 import { BENCH_KEY, type BenchServices, gatewayEnvironment, startBenchServices } from './services.js';
 import { writeTextPrices } from './text-prices.js';
 

@@ -4,7 +4,8 @@ import { Redis } from 'ioredis';
 import { MediaUpstreams, MediaWorker, MediaWorkerModule } from '#features';
 import { createWorker, openPlatform, readProcessConfig } from '#runtime';
 import { ProviderUpstream } from '#providers';
-import { freePort, startServer } from './measure.js';
+import { freePort } from '#testing';
+import { startServer } from './measure.js';
 import { BENCH_KEY, gatewayEnvironment, startBenchServices } from './services.js';
 import { VendorInProcess } from './vendor-in-process.js';
 

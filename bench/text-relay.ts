@@ -4,7 +4,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Database } from '#platform';
-import { freePort, measure, printTable, startServer, type Contender } from './measure.js';
+import { freePort } from '#testing';
+import { measure, printTable, startServer, type Contender } from './measure.js';
 import { BENCH_KEY, gatewayEnvironment, startBenchServices } from './services.js';
 import { writeTextPrices } from './text-prices.js';
 

@@ -2,7 +2,8 @@
 import 'reflect-metadata';
 import { request } from 'node:http';
 import { openPlatform, readProcessConfig } from '#runtime';
-import { freePort, startServer } from './measure.js';
+import { freePort } from '#testing';
+import { startServer } from './measure.js';
 import { BENCH_KEY, gatewayEnvironment, startBenchServices } from './services.js';
 import { addAccount, addTasks } from './task-rows.js';
 

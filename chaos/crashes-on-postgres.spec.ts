@@ -1,7 +1,7 @@
 import { scenario, survives } from './drills.js';
 
 describe('The gateway under crashes, queues in Postgres', () => {
-  survives('postgres', 4_500, [
+  survives('postgres', [
     scenario({ crash: 'after-task-written', fault: 'none', vendor: 'idempotent' }),
     scenario({ crash: 'after-vendor-start', fault: 'none', vendor: 'lookup' }),
     scenario({ crash: 'after-vendor-check', fault: 'none', vendor: 'inline' }),

@@ -15,11 +15,11 @@ export const scenario = (wanted: Pick<Scenario, 'crash' | 'fault' | 'vendor'>): 
   return found;
 };
 
-/** The tests of some scenarios over one kind of queue, on ports from `port` on. */
-export function survives(backend: Backend, port: number, scenarios: readonly Scenario[]): void {
+/** The tests of some scenarios over one kind of queue. */
+export function survives(backend: Backend, scenarios: readonly Scenario[]): void {
   let ground: Ground & { close(): Promise<void> };
   beforeAll(async () => {
-    ground = await openGround(backend, logFileOf(tmpdir(), backend), port);
+    ground = await openGround(backend, logFileOf(tmpdir(), backend));
   });
   afterAll(() => ground.close(), 30_000);
 
@@ -29,6 +29,6 @@ export function survives(backend: Backend, port: number, scenarios: readonly Sce
       const { failures } = await runScenario(ground, each, CRASHES);
       expect(failures).toEqual([]);
     },
-    250_000,
+    600_000,
   );
 }

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import type { Message } from './assignment.js';
 
 const told = once(process, 'message');
-// Whoever started it has gone.
+// The process that started this one has gone.
 process.on('disconnect', () => process.exit(0));
 const { startRole } = await import('./start-role.js');
 const [first] = (await told) as [Message];

@@ -17,7 +17,7 @@ export interface LoadPlan {
   /** What is ordered, in turn. */
   readonly orders: readonly Order[];
   readonly perSecond: number;
-  /** So many promises are enough: what waits longer than its deadline proves nothing. */
+  /** So many promises are enough for a while: what waits longer than its deadline proves nothing. */
   readonly most: number;
   /** How many tasks are poison. */
   readonly poison: number;
@@ -36,12 +36,19 @@ export class Load {
   unanswered = 0;
   private running = true;
   private sent = 0;
+  private most: number;
   private readonly clients: Promise<void>[];
 
   constructor(private readonly plan: LoadPlan) {
+    this.most = plan.most;
     this.clients = Array.from({ length: 4 }, (_, index) =>
       this.submitAgainAndAgain(index, (4 * 1000) / plan.perSecond),
     );
+  }
+
+  /** Lets as many promises more be made, once those before have ended without what they were made for. */
+  goOn(): void {
+    this.most = this.promised.size + this.plan.most;
   }
 
   async stop(): Promise<void> {
@@ -51,10 +58,10 @@ export class Load {
 
   private async submitAgainAndAgain(client: number, pauseMs: number): Promise<void> {
     for (let turn = client; this.running; turn += 1) {
-      const { apiUrls, orders, most } = this.plan;
+      const { apiUrls, orders } = this.plan;
       const url = apiUrls[turn % apiUrls.length] ?? '';
       const kind = turn % orders.length;
-      if (this.promised.size < most) await this.submit(url, kind).catch(() => (this.unanswered += 1));
+      if (this.promised.size < this.most) await this.submit(url, kind).catch(() => (this.unanswered += 1));
       await sleep(pauseMs * (0.5 + Math.random()));
     }
   }

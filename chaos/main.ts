@@ -12,10 +12,10 @@ import type { Backend, Store } from './services.js';
 
 /** The forms of a gateway, and where its APIs listen. */
 const FORMS = [
-  { backend: 'redis', store: 'folder', firstPort: 4_300 },
-  { backend: 'postgres', store: 'folder', firstPort: 4_310 },
-  { backend: 'postgres', store: 's3', firstPort: 4_320 },
-] as const satisfies readonly { backend: Backend; store: Store; firstPort: number }[];
+  { backend: 'redis', store: 'folder' },
+  { backend: 'postgres', store: 'folder' },
+  { backend: 'postgres', store: 's3' },
+] as const satisfies readonly { backend: Backend; store: Store }[];
 /** How many processes die in each row, unless told otherwise. */
 const CRASHES = 12;
 
@@ -45,7 +45,7 @@ const rows: Row[] = [];
 for (const form of FORMS) if (!isBackend || form.backend === chosen) await runForm(form);
 printMatrix();
 
-async function runForm({ backend, store, firstPort }: (typeof FORMS)[number]): Promise<void> {
+async function runForm({ backend, store }: (typeof FORMS)[number]): Promise<void> {
   const scenarios = SCENARIOS.filter(
     (scenario) =>
       (scenario.only ?? backend) === backend &&
@@ -55,7 +55,7 @@ async function runForm({ backend, store, firstPort }: (typeof FORMS)[number]): P
   );
   if (scenarios.length === 0) return;
   const logFile = logFileOf(tmpdir(), `${backend}-${store}`);
-  const ground = await openGround(backend, logFile, firstPort, store);
+  const ground = await openGround(backend, logFile, store);
   console.log(`Queues in ${backend}, files in ${store}; the processes write to ${logFile}.`);
   try {
     for (const scenario of scenarios) {

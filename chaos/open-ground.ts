@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { loadConfig, QueueConfig } from '#platform';
 import { createTaskNotifier } from '#runtime';
+import { freePort } from '#testing';
 import type { Assignment, Role } from './assignment.js';
 import { Fleet } from './fleet.js';
 import { CHAOS_KEY } from './load.js';
@@ -84,14 +85,13 @@ const environmentOf = (
 export async function openGround(
   backend: Backend,
   logFile: string,
-  firstPort: number,
   store: Store = 'folder',
 ): Promise<Ground & { close(): Promise<void> }> {
   const services = await Services.start(backend, store);
   await services.database.query({ text: SHORT_DEADLINES });
   let current = AT_REST;
   const vendor = await ChaosVendor.start();
-  const ports = [firstPort, firstPort + 1];
+  const ports = [await freePort(), await freePort()];
   const apiUrls = ports.map((port) => `http://127.0.0.1:${port}`);
   const upstreams = await UpstreamsUnderLoad.open(join(services.folder, 'upstreams.json'), vendor, apiUrls);
   const fleet = new Fleet(logFile, (role, index) => ({

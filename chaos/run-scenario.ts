@@ -28,14 +28,17 @@ export interface Outcome extends Verdict {
 const TASKS_PER_SECOND = 10;
 /** How many tasks are promised for each crash: so many at least, that there is something to lose, and so many at most. */
 const TASKS_PER_CRASH = { least: 3, most: 10 } as const;
-/** How often wake-ups are sent again, in milliseconds; a process is killed at every second turn, servers are disturbed at every eighth. */
+/**
+ * How often wake-ups are sent again, in milliseconds; a process is killed at every second turn, servers are disturbed at
+ * every eighth. After 45 s, the longest deadline, all tasks have ended: on a machine too slow for them others follow.
+ */
 const TURN_MS = 250;
-const TURNS = { kill: 2, disturb: 8, rollOut: 8 } as const;
+const TURNS = { kill: 2, disturb: 8, rollOut: 8, goOn: 180 } as const;
 /** How long crashes may take to come, and how long tasks may take to end after them, in milliseconds. */
 const CRASHING_MS = 180_000;
 const DRAINING_MS = 60_000;
 
-/** Lets processes crash `crashes` times under load, then lets everything come to rest, and looks at what is left. */
+/** Lets processes crash `crashes` times under load, then waits until nothing is under way, and checks what is left. */
 export async function runScenario(ground: Ground, scenario: Scenario, crashes: number): Promise<Outcome> {
   const { services, vendor, fleet, upstreams } = ground;
   const beganMs = performance.now();
@@ -73,6 +76,7 @@ async function crashUnderLoad(
     if (scenario.crash === 'any moment' && turn % TURNS.kill === 0) fleet.kill();
     if (turn % TURNS.disturb === 0) await disturb(ground, scenario, load, outages);
     if (scenario.crash === 'roll-out' && turn % TURNS.rollOut === 0) await fleet.rollOut();
+    if (turn % TURNS.goOn === 0) load.goOn();
     ground.notifyAgain([...load.promised].slice(-20));
   }
   await load.stop();

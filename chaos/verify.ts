@@ -7,7 +7,7 @@ import type { ChaosVendor } from './vendor/chaos-vendor.js';
 /** How tasks may end in a chaos run: made, or given up for the vendor's reasons with the money released. */
 const EXPLAINED = new Set(['upstream_unknown', 'deadline_exceeded', 'upstream_error', 'processing_crashed']);
 
-/** How late a task may end in seconds: whoever is to end it at its deadline may be dead at that moment. */
+/** How late a task may end in seconds: the worker that is to end it at its deadline may be dead at that moment. */
 const LATE_SECONDS_MAX = 30;
 
 interface EndedTask {

@@ -11,7 +11,7 @@ export interface SenderOrder {
   readonly keys: readonly string[];
   readonly count: number;
   readonly seed: number;
-  /** Shared: the seed that each connection is at, for whoever wants to know what was on its way. */
+  /** Shared: the seed that each connection is at, for reports of what was being sent. */
   readonly onTheirWay?: Int32Array;
 }
 

@@ -11,13 +11,17 @@ const NAMES = [
 ];
 
 describe('Bodies of nearly the largest size', () => {
-  it('are answered whichever way they take, and stop nobody', async () => {
-    const reports = await sendLargeBodies(NAMES);
-    expect(reports.map(({ name, status }) => ({ name, status }))).toEqual(NAMES.map((name) => ({ name, status: 200 })));
-    const bar = yardstickMs();
-    const slow = reports.filter(({ busyMs }) => busyMs > bar).map(({ name }) => name);
-    // What a neighbour or the collector did to one is not there when it is sent again; what is ours is.
-    const again = slow.length === 0 ? [] : await sendLargeBodies(slow);
-    expect(again.filter(({ busyMs }) => busyMs > yardstickMs())).toEqual([]);
-  }, 300_000);
+  it.each(NAMES)(
+    'are answered, and stop nobody: %s',
+    async (name) => {
+      const reports = await sendLargeBodies([name]);
+      expect(reports).toEqual([expect.objectContaining({ name, status: 200 })]);
+      const bar = yardstickMs();
+      const isSlow = reports.some(({ busyMs }) => busyMs > bar);
+      // What a neighbour or the collector did to one is not there when it is sent again; what is ours is.
+      const again = isSlow ? await sendLargeBodies([name]) : [];
+      expect(again.filter(({ busyMs }) => busyMs > yardstickMs())).toEqual([]);
+    },
+    300_000,
+  );
 });

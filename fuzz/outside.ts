@@ -1,4 +1,4 @@
-// A thread for all that is not the gateway: the vendors behind it, and whoever sends it large bodies.
+// A thread for all that is not the gateway: the vendors behind it, and the clients that send it large bodies.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';

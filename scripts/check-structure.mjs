@@ -3,6 +3,7 @@
 // The first column is what there was on the day of the first measurement, 2026-11-22.
 import { readFileSync } from 'node:fs';
 import { anyTypes, envelopesByHand, factories, fixedSleeps, pathTables } from './structure/code-rows.mjs';
+import { deadLinks } from './structure/dead-links.mjs';
 import {
   familyFiles,
   ledgerKindFiles,
@@ -73,6 +74,7 @@ const ROWS = [
   { name: 'factories', was: 42, most: 10, counts: 'factories of providers', find: () => factories(sources()) },
   { name: 'sleeps', was: 18, most: 0, counts: 'fixed sleeps in specs and chaos', find: () => fixedSleeps(sources()) },
   { name: 'readme', was: 185, most: 90, counts: 'lines of README.md', find: () => linesOf('README.md') },
+  { name: 'links', was: 0, most: 0, counts: 'dead links and paths in documents', find: deadLinks },
   { name: 'stray-files', was: 6, most: 0, counts: 'stray files', find: strayFiles },
 ];
 

@@ -16,7 +16,7 @@ mkdirSync(CACHE, { recursive: true });
 /** Jest loads a test file under an address with a query. */
 const isTypescript = (url = '') => /\.ts(\?|$)/.test(url);
 
-/** The library doors (#contracts, ...) lead to sources, and `./x.js` means `./x.ts` inside the sources. */
+/** The names of libraries (#contracts, ...) lead to sources, and `./x.js` means `./x.ts` inside the sources. */
 export async function resolve(specifier, context, nextResolve) {
   const fromSource = isTypescript(context.parentURL) && specifier.startsWith('.');
   const name = fromSource ? specifier.replace(/\.js$/, '.ts') : specifier;

@@ -30,7 +30,7 @@ export default defineConfig({
             },
             {
               name: 'shared',
-              test: /node_modules\/(?!uplot)|src\/(api|components|format|preferences|shell(?!\/(search-|shortcuts-|proof-window))|messages\/(en|language|pseudo))/,
+              test: /node_modules\/(?!uplot)|src\/(api|components|format|preferences|shell(?!\/(search-|shortcuts-|proof-window|session-window))|messages\/(en\.ts|en\/(common|shell)|language|words))/,
             },
           ],
         },

@@ -188,7 +188,7 @@ function refusalOf(first: Exclude<FirstUpstream, 'open'>, { fake }: Desk): FakeR
   return { busy: BUSY, away: AWAY, unfit: fake.unauthorized }[first];
 }
 
-/** What the fake says to whoever has its key. */
+/** What the fake answers a caller with its key. */
 function answerOf({ fake }: Desk, request: FakeRequest): FakeReply {
   if (fake.authenticate) return fake.authenticate(request, Date.now()) ?? fake.answer(request);
   return request.headers[fake.keyHeader.name] === fake.keyHeader.value ? fake.answer(request) : fake.unauthorized;

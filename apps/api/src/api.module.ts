@@ -44,7 +44,7 @@ import { UpstreamsByKind } from './upstreams-by-kind.js';
 
 const MIB = 1024 * 1024;
 
-/** The routes of the API over the features that they hand requests to. */
+/** The routes of the API, and the features that they call. */
 @Module({
   imports: [
     AccessModule,
@@ -62,7 +62,7 @@ const MIB = 1024 * 1024;
     UsageModule,
     WebhooksModule,
   ],
-  // The router goes through the routes in this order.
+  // The router tries the routes in this order.
   controllers: [...new Set([...MOST_ASKED, ...CONTROLLERS])],
   providers: [
     Admission,

@@ -34,7 +34,7 @@ import { OperatorAccess } from './routes/ops/operator-access.js';
 import { opsPages } from './routes/ops/ops-pages.js';
 import { opsServicesOf } from './routes/ops/ops-services.js';
 
-/** Below these stand a router of its own, and what only operators may call, known or not. */
+/** Routers of their own stand below these; of what is below `ADMIN`, only operators learn what exists. */
 const OPS = '/ops';
 const ADMIN = '/admin/v1';
 const CONSOLE = '/console';

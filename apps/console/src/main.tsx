@@ -7,21 +7,12 @@ import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { createRoot } from 'react-dom/client';
 import { onInterruption } from './api/call';
-import { queryClient, sessionQuery } from './api/queries';
+import { queryClient } from './api/queries';
 import { LanguageProvider, loadFirstLanguage } from './messages/language';
 import { router } from './router';
 import { needReload } from './shell/reload-notice';
 
-onInterruption({
-  reloadRequired: needReload,
-  signInRequired: () => {
-    // The first look for a session leads to the sign-in by itself; this is a session that ended under the reader's hands.
-    if (!queryClient.getQueryData(sessionQuery.queryKey)) return;
-    const { publicHref } = router.state.location;
-    queryClient.clear();
-    void router.navigate({ to: '/sign-in', search: { to: publicHref } });
-  },
-});
+onInterruption({ reloadRequired: needReload });
 
 const place = document.getElementById('root');
 if (!place) throw new Error('index.html has lost its root');

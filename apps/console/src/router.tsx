@@ -6,19 +6,32 @@ import {
   Outlet,
   redirect,
 } from '@tanstack/react-router';
+import type { ComponentType } from 'react';
 import { ApiError } from './api/api-error';
 import { queryClient, sessionQuery } from './api/queries';
 import { day, oneOf, parseSearch, searchOf, someOf, stringifySearch, words } from './api/search';
+import { readyWords, type WordFile } from './messages/words';
 import { Crashed, NotFound } from './shell/last-resort';
 import { Shell } from './shell/shell';
 
-const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound, errorComponent: Crashed });
+/** A page that is loaded when it is first shown, together with the words that it needs. */
+const page = <Name extends string>(
+  load: () => Promise<Readonly<Record<Name, ComponentType>>>,
+  name: Name,
+  ...words: readonly WordFile[]
+) =>
+  lazyRouteComponent(async () => {
+    const [{ [name]: Page }] = await Promise.all([load(), readyWords(...words)]);
+    return { default: Page };
+  });
+
+const root = createRootRoute({ component: Outlet, errorComponent: Crashed });
 
 const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
   validateSearch: searchOf({ to: words, error: words }),
-  component: lazyRouteComponent(() => import('./pages/sign-in/sign-in'), 'SignInPage'),
+  component: page(() => import('./pages/sign-in/sign-in'), 'SignInPage', 'signIn'),
 });
 
 /** Every page that needs a session. Who has none is led to the sign-in and back. */
@@ -43,7 +56,7 @@ const shell = createRoute({
 const overview = createRoute({
   getParentRoute: () => shell,
   path: '/',
-  component: lazyRouteComponent(() => import('./pages/overview'), 'OverviewPage'),
+  component: page(() => import('./pages/overview'), 'OverviewPage', 'overview', 'tasks', 'money'),
 });
 
 const TASK_STATUSES = ['submitted', 'in_progress', 'completed', 'failed', 'cancelled'] as const;
@@ -54,7 +67,7 @@ const playground = createRoute({
   // The fields of the model's form stand in the address too; the form reads those it knows.
   validateSearch: (raw: Record<string, unknown>): Record<string, string> & { model?: string } =>
     Object.fromEntries(Object.entries(raw).filter((entry): entry is [string, string] => typeof entry[1] === 'string')),
-  component: lazyRouteComponent(() => import('./pages/playground/playground'), 'PlaygroundPage'),
+  component: page(() => import('./pages/playground/playground'), 'PlaygroundPage', 'playground', 'tasks', 'money'),
 });
 
 const tasks = createRoute({
@@ -72,116 +85,116 @@ const tasks = createRoute({
     task: words,
     compare: words,
   }),
-  component: lazyRouteComponent(() => import('./pages/tasks/tasks'), 'TasksPage'),
+  component: page(() => import('./pages/tasks/tasks'), 'TasksPage', 'tasks', 'money'),
 });
 
 const task = createRoute({
   getParentRoute: () => shell,
   path: '/tasks/$taskId',
-  component: lazyRouteComponent(() => import('./pages/tasks/task'), 'TaskPage'),
+  component: page(() => import('./pages/tasks/task'), 'TaskPage', 'tasks', 'money'),
 });
 
 const usage = createRoute({
   getParentRoute: () => shell,
   path: '/usage',
   validateSearch: searchOf({ from: day, to: day, by: someOf(['day', 'model', 'key']) }),
-  component: lazyRouteComponent(() => import('./pages/usage/usage'), 'UsagePage'),
+  component: page(() => import('./pages/usage/usage'), 'UsagePage', 'money', 'tasks'),
 });
 
 const billing = createRoute({
   getParentRoute: () => shell,
   path: '/billing',
   validateSearch: searchOf({ task_id: words, request_id: words }),
-  component: lazyRouteComponent(() => import('./pages/billing/billing'), 'BillingPage'),
+  component: page(() => import('./pages/billing/billing'), 'BillingPage', 'money'),
 });
 
 const billingEntry = createRoute({
   getParentRoute: () => shell,
   path: '/billing/entries/$entryId',
-  component: lazyRouteComponent(() => import('./pages/billing/entry'), 'EntryPage'),
+  component: page(() => import('./pages/billing/entry'), 'EntryPage', 'money'),
 });
 
 const keys = createRoute({
   getParentRoute: () => shell,
   path: '/keys',
   validateSearch: searchOf({ create: oneOf(['true']) }),
-  component: lazyRouteComponent(() => import('./pages/keys/keys'), 'KeysPage'),
+  component: page(() => import('./pages/keys/keys'), 'KeysPage', 'keys'),
 });
 
 const key = createRoute({
   getParentRoute: () => shell,
   path: '/keys/$keyId',
-  component: lazyRouteComponent(() => import('./pages/keys/key'), 'KeyPage'),
+  component: page(() => import('./pages/keys/key'), 'KeyPage', 'keys'),
 });
 
 const webhooks = createRoute({
   getParentRoute: () => shell,
   path: '/webhooks',
   validateSearch: searchOf({ task_id: words }),
-  component: lazyRouteComponent(() => import('./pages/webhooks/webhooks'), 'WebhooksPage'),
+  component: page(() => import('./pages/webhooks/webhooks'), 'WebhooksPage', 'webhooks'),
 });
 
 const delivery = createRoute({
   getParentRoute: () => shell,
   path: '/webhooks/deliveries/$deliveryId',
-  component: lazyRouteComponent(() => import('./pages/webhooks/delivery'), 'DeliveryPage'),
+  component: page(() => import('./pages/webhooks/delivery'), 'DeliveryPage', 'webhooks'),
 });
 
 const models = createRoute({
   getParentRoute: () => shell,
   path: '/models',
   validateSearch: searchOf({ kind: oneOf(['video', 'image', 'text', 'embedding']), name: words }),
-  component: lazyRouteComponent(() => import('./pages/models/models'), 'ModelsPage'),
+  component: page(() => import('./pages/models/models'), 'ModelsPage', 'playground', 'money'),
 });
 
 const model = createRoute({
   getParentRoute: () => shell,
   path: '/models/$model',
-  component: lazyRouteComponent(() => import('./pages/models/model'), 'ModelPage'),
+  component: page(() => import('./pages/models/model'), 'ModelPage', 'playground', 'money'),
 });
 
 const account = createRoute({
   getParentRoute: () => shell,
   path: '/account',
-  component: lazyRouteComponent(() => import('./pages/account/account'), 'AccountPage'),
+  component: page(() => import('./pages/account/account'), 'AccountPage', 'overview'),
 });
 
 const adminAccounts = createRoute({
   getParentRoute: () => shell,
   path: '/admin/accounts',
   validateSearch: searchOf({ name: words }),
-  component: lazyRouteComponent(() => import('./pages/admin/accounts'), 'AccountsPage'),
+  component: page(() => import('./pages/admin/accounts'), 'AccountsPage', 'admin'),
 });
 
 const adminAccount = createRoute({
   getParentRoute: () => shell,
   path: '/admin/accounts/$accountId',
-  component: lazyRouteComponent(() => import('./pages/admin/account'), 'AdminAccountPage'),
+  component: page(() => import('./pages/admin/account'), 'AdminAccountPage', 'admin', 'keys', 'money'),
 });
 
 const adminPeople = createRoute({
   getParentRoute: () => shell,
   path: '/admin/people',
-  component: lazyRouteComponent(() => import('./pages/admin/people'), 'PeoplePage'),
+  component: page(() => import('./pages/admin/people'), 'PeoplePage', 'admin', 'overview'),
 });
 
 const adminPrices = createRoute({
   getParentRoute: () => shell,
   path: '/admin/prices',
   validateSearch: searchOf({ model: words, history: oneOf(['true']) }),
-  component: lazyRouteComponent(() => import('./pages/admin/prices'), 'PricesPage'),
+  component: page(() => import('./pages/admin/prices'), 'PricesPage', 'admin', 'money'),
 });
 
 const adminUpstreams = createRoute({
   getParentRoute: () => shell,
   path: '/admin/upstreams',
-  component: lazyRouteComponent(() => import('./pages/admin/upstreams'), 'UpstreamsPage'),
+  component: page(() => import('./pages/admin/upstreams'), 'UpstreamsPage', 'admin'),
 });
 
 const adminUpstream = createRoute({
   getParentRoute: () => shell,
   path: '/admin/upstreams/$upstreamId',
-  component: lazyRouteComponent(() => import('./pages/admin/upstream'), 'UpstreamPage'),
+  component: page(() => import('./pages/admin/upstream'), 'UpstreamPage', 'admin'),
 });
 
 const adminTasks = createRoute({
@@ -194,34 +207,37 @@ const adminTasks = createRoute({
     account_id: words,
     error_code: words,
   }),
-  component: lazyRouteComponent(() => import('./pages/admin/tasks'), 'AdminTasksPage'),
+  component: page(() => import('./pages/admin/tasks'), 'AdminTasksPage', 'admin', 'tasks'),
 });
 
 const adminTask = createRoute({
   getParentRoute: () => shell,
   path: '/admin/tasks/$taskId',
-  component: lazyRouteComponent(() => import('./pages/admin/task'), 'AdminTaskPage'),
+  component: page(() => import('./pages/admin/task'), 'AdminTaskPage', 'admin', 'tasks', 'money'),
 });
 
 const adminMargins = createRoute({
   getParentRoute: () => shell,
   path: '/admin/margins',
   validateSearch: searchOf({ from: day, to: day, by: someOf(['day', 'upstream', 'model']) }),
-  component: lazyRouteComponent(() => import('./pages/admin/margins'), 'MarginsPage'),
+  component: page(() => import('./pages/admin/margins'), 'MarginsPage', 'admin', 'money'),
 });
 
 const adminReconciliation = createRoute({
   getParentRoute: () => shell,
   path: '/admin/reconciliation',
-  component: lazyRouteComponent(() => import('./pages/admin/reconciliation'), 'ReconciliationPage'),
+  component: page(() => import('./pages/admin/reconciliation'), 'ReconciliationPage', 'admin'),
 });
 
 const adminAudit = createRoute({
   getParentRoute: () => shell,
   path: '/admin/audit',
   validateSearch: searchOf({ subject_id: words }),
-  component: lazyRouteComponent(() => import('./pages/admin/audit'), 'AuditPage'),
+  component: page(() => import('./pages/admin/audit'), 'AuditPage', 'admin'),
 });
+
+/** Every other address: only who is signed in learns that it leads nowhere. */
+const nowhere = createRoute({ getParentRoute: () => shell, path: '$', component: NotFound });
 
 export const router = createRouter({
   routeTree: root.addChildren([
@@ -252,6 +268,7 @@ export const router = createRouter({
       adminMargins,
       adminReconciliation,
       adminAudit,
+      nowhere,
     ]),
   ]),
   basepath: '/console',

@@ -17,6 +17,8 @@ const PROMPTS = [
   'a paper boat crossing a puddle',
 ] as const;
 const WEBP_QUALITY = 0.85;
+const MOST_LOOKS = 20;
+const LOOK_EVERY_MS = 700;
 const SIZE = { width: 1280, height: 800 };
 
 const services = await startBenchServices();
@@ -67,9 +69,32 @@ async function image(page: Page, path: string, theme: 'light' | 'dark', name: st
   await page.setViewportSize(SIZE);
   await loaded(page);
   await page.waitForLoadState('networkidle');
-  const png = await page.screenshot();
+  await videosAtRest(page);
+  const png = await stillOf(page);
   await mkdir(FOLDER, { recursive: true });
   await writeFile(join(FOLDER, `console-${name}.webp`), await toWebp(page, png));
+}
+
+/** An image of the page once nothing on it moves: the player of a video turns its wheel for a while after it is ready. */
+async function stillOf(page: Page): Promise<Buffer> {
+  let png = await page.screenshot();
+  for (let look = 0; look < MOST_LOOKS; look += 1) {
+    await page.waitForTimeout(LOOK_EVERY_MS);
+    const next = await page.screenshot();
+    if (next.equals(png)) return next;
+    png = next;
+  }
+  throw new Error(`${page.url()} does not come to rest`);
+}
+
+/** Waits until every video shows its first image, and its player no sign of loading any more. */
+async function videosAtRest(page: Page): Promise<void> {
+  await page.waitForFunction(() =>
+    [...document.querySelectorAll<HTMLVideoElement>('video[src]')].every(
+      ({ readyState, networkState }) =>
+        readyState >= HTMLMediaElement.HAVE_CURRENT_DATA && networkState === HTMLMediaElement.NETWORK_IDLE,
+    ),
+  );
 }
 
 /** The browser itself encodes: a tenth of the bytes. */

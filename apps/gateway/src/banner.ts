@@ -3,10 +3,10 @@ import type { FirstKey } from '#features';
 /** How the sandbox is named among those who make what is sold. */
 export const SANDBOX = 'sandbox';
 
-/** What the banner tells. */
+/** What the banner shows. */
 export interface BannerFacts {
   readonly baseUrl: string;
-  /** Where people look and click; with a code that signs its owner in, where the gateway made itself a database. */
+  /** The address of the console; with a code that signs its owner in, where the gateway runs its own database. */
   readonly console: string;
   readonly firstKey: FirstKey;
   /** The admin token when it was just made. */
@@ -80,11 +80,11 @@ const isSandboxAlone = (ids: readonly string[]): boolean => ids.length === 1 && 
 function makers(text: readonly string[], media: readonly string[]): string {
   if (text.length === 0 && media.length === 0)
     return 'none yet: name upstreams in UPSTREAMS_FILE, or set SANDBOX_SELLS=true to try everything without a vendor';
-  if (isSandboxAlone(text) && isSandboxAlone(media)) return `made by ${told([SANDBOX])}`;
-  return `texts by ${told(text)}; images and videos by ${told(media)}`;
+  if (isSandboxAlone(text) && isSandboxAlone(media)) return `made by ${nameMakers([SANDBOX])}`;
+  return `texts by ${nameMakers(text)}; images and videos by ${nameMakers(media)}`;
 }
 
-function told(ids: readonly string[]): string {
+function nameMakers(ids: readonly string[]): string {
   if (ids.length === 0) return 'nobody yet';
   return isSandboxAlone(ids) ? 'the built-in sandbox: real files, not real models' : ids.join(', ');
 }

@@ -1,4 +1,4 @@
 import '#node-version';
 
-// Loaded after the look at the version: an older Node cannot even link what it imports.
+// Loaded after the check of the version: an older Node cannot even link what it imports.
 await import('./run-gateway.js');

@@ -1,10 +1,9 @@
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TaskView } from '#contracts';
-import { eventually } from '#testing';
+import { eventually, freePort } from '#testing';
 import { spawnApp, type SpawnedProcess, spawnScript } from './testing/spawned-process.js';
 
 const IMAGE = { model: 'eta-image-2.0', prompt: 'a lighthouse', size: '16:9', resolution: '2K' };
@@ -30,16 +29,6 @@ async function submit(baseUrl: string, key: string, body: object): Promise<strin
   const { data } = await ask<{ data: [{ task_id: string }] }>(`${baseUrl}/v1/images/generations`, key, body);
   return data[0].task_id;
 }
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() =>
-        typeof address === 'object' && address ? resolve(address.port) : reject(new Error('no port')),
-      );
-    });
-  });
 
 const ROLES = ['gateway', 'api', 'image-worker', 'video-worker', 'maintenance-worker'] as const;
 const SCRIPTS = [['scripts/migrate.mjs'], ['scripts/backup.mjs', 'NEW_FOLDER']] as const;

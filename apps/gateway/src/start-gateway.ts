@@ -2,7 +2,7 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { type FilePrice, fleetSources, MediaUpstreamRegistry, ModelsOnSale, TextUpstreams } from '#features';
 import { type ReservedPort } from '#platform';
 import type { OpenMediaUpstreams, OpenTextProviders } from '#providers';
-import { type Platform, publicBaseUrl, type RunningProcess, tellPeople, type Worker } from '#runtime';
+import { type Platform, printForPeople, publicBaseUrl, type RunningProcess, type Worker } from '#runtime';
 import { createApi } from '../../api/src/create-api.js';
 import { applyPrices, consoleLink, seed } from '../../api/src/seed.js';
 import { serve } from '../../api/src/serve.js';
@@ -13,7 +13,7 @@ import { createMaintenanceWorker } from '../../maintenance-worker/src/create-mai
 import { createVideoWorker } from '../../video-worker/src/video-worker.js';
 import { banner, type BannerFacts, newKeyLine, SANDBOX } from './banner.js';
 
-/** What was read and had before anything was opened. */
+/** The checked settings, and the port that is reserved before anything is opened. */
 export interface GatewaySettings {
   readonly text: OpenTextProviders;
   readonly media: OpenMediaUpstreams;
@@ -32,7 +32,7 @@ export async function startGateway(
   await applyPrices(platform, prices, text);
   const firstKey = await seed(api, platform);
   // Shown as soon as it is stored: only its hash is known from now on, whatever becomes of this start.
-  if (firstKey.key) tellPeople(config, newKeyLine(firstKey.key));
+  if (firstKey.key) printForPeople(config, newKeyLine(firstKey.key));
   await watchSales(api, platform);
   watchUpstreams(api, platform);
   const registry = new MediaUpstreamRegistry(platform.database, platform.sealer, media);
@@ -66,7 +66,7 @@ export async function startGateway(
   };
 }
 
-/** Who makes what is sold at this moment; upstreams of the database count like those of the file. */
+/** The upstreams that make what is sold at this moment; those of the database count like those of the file. */
 function makersOf(
   api: INestApplicationContext,
   { upstreams: media }: MediaUpstreamRegistry,

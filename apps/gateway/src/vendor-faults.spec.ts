@@ -102,6 +102,25 @@ describe('A task and the faults of its vendor', () => {
     expect(vendor.taken).toEqual([taskId]);
   });
 
+  it('stops an order whose answer was lost as soon as its owner wants that: its vendor cannot be asked to', async () => {
+    vendor.repeatStart = 'unknown';
+    vendor.onTaken = failing(1, () => new ProviderError('ambiguous', 'The connection was cut.'));
+    const taskId = await gateway.submit(IMAGES, IMAGE);
+    await until(taskId, (row) => row?.last_failure === 'The connection was cut.');
+    const { status, body } = await gateway.send('POST', `/v1/tasks/${taskId}/cancel`);
+    expect([status, body]).toMatchObject([
+      200,
+      {
+        data: {
+          status: 'cancelled',
+          cancellation: { outcome: 'cancelled' },
+          usage: { amount: '0.000000', final: true },
+        },
+      },
+    ]);
+    expect(vendor.taken).toEqual([taskId]);
+  });
+
   it('finds an order whose answer was lost at a vendor that can be searched', async () => {
     vendor.repeatStart = 'lookup';
     vendor.onTaken = failing(1, () => new ProviderError('ambiguous', 'The connection was cut.'));

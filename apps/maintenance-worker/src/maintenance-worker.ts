@@ -28,7 +28,7 @@ const BOOKS_MS = 60_000;
 
 /**
  * The worker that sends webhooks, makes files searchable, removes what has expired or is too old, makes the coming months' partitions, gives
- * back what dead processes were holding, charges files that are kept, sums up each day that is over, tells accounts that little is
+ * back what dead processes were holding, charges files that are kept, sums up each day that is over, notifies accounts that little is
  * left, and reconciles the books once a day. Any number may run at once: they share the work.
  */
 @Injectable()
@@ -55,7 +55,7 @@ export class MaintenanceWorker implements Worker {
       new Loop('abandoned-holds', BOOKS_MS, async () => (await requests.releaseExpired()) > 0),
       new Loop('abandoned-reservations', BOOKS_MS, async () => (await reservations.closeExpired()) > 0),
       new Loop('file-storage', BOOKS_MS, () => storage.chargeNext()),
-      new Loop('low-balances', BALANCES_MS, () => balances.tell()),
+      new Loop('low-balances', BALANCES_MS, () => balances.send()),
       new Loop('spend-marks', BOOKS_MS, async () => {
         await limits.mark();
         return false;

@@ -65,6 +65,11 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
+/** What is refused until whoever pays does something: tops up, raises a limit, or waits for one to begin again. */
+export const UNPAID_CODES: readonly ErrorCode[] = (Object.keys(ERRORS) as ErrorCode[]).filter(
+  (code) => ERRORS[code].status === UNPAID.status,
+);
+
 /** One wrong field: which, what rule it broke and what is allowed. */
 export interface FieldError {
   readonly param: string;

@@ -6,7 +6,7 @@ import type { OperationState, TaskFailureCode } from './media-provider.js';
  * - `busy`: too much is asked of it; nothing was taken, and `scope` says what is full.
  * - `unavailable`: it is away, and nothing was taken.
  * - `unfit`: its key, balance or contract does not allow the order; nothing was taken, and an operator has to look at it.
- * - `refused`: it does not make this order, and no other vendor is asked: the caller is told.
+ * - `refused`: it does not make this order, and no other vendor is asked: the caller gets the reason.
  * - `unsupported`: it cannot make this order, but another vendor may.
  * - `ambiguous`: it may or may not have taken the order.
  */
@@ -21,7 +21,7 @@ interface MediaReasonFacts {
 }
 
 /**
- * Everything that a client is ever told about a vendor's refusal or failed work. A vendor's own words may name its accounts,
+ * Everything that a client ever reads about a vendor's refusal or failed work. A vendor's own words may name its accounts,
  * its prices or another customer's prompt, so they are only shown to operators.
  */
 export const MEDIA_REASONS = {

@@ -73,7 +73,10 @@ export interface ReferenceFile {
   readonly reference: MeasuredReference;
   /** An address that the vendor can fetch: the caller's if it is public, else a signed link to our checked copy. */
   url(): Promise<string>;
+  /** What was checked: bytes that came otherwise a second time are refused. */
   bytes(): Promise<Buffer>;
+  /** Whether its link is one of ours that leads nowhere from outside, so that only its bytes can be handed over. */
+  readonly isOursAlone?: boolean;
 }
 
 /** The files that an order refers to, by where they stand in the request. */
@@ -161,7 +164,7 @@ export interface UpstreamTraits {
 /** One configured account with a vendor that makes media. Any process may call it about any operation. */
 export interface MediaUpstream {
   readonly id: string;
-  /** What the vendor's limits belong to; upstreams of one account share limits and rests. */
+  /** What the vendor's limits belong to; upstreams of one account share limits and cooldowns. */
   readonly vendorAccount: string;
   readonly protocol: MediaProtocol;
   readonly traits: UpstreamTraits;
@@ -201,7 +204,7 @@ export interface MediaUpstream {
   readonly cancel?: ((operation: Operation, call: VendorCall) => Promise<'cancelled' | 'too_late'>) | undefined;
 
   /**
-   * What is answered to a callback. `forged`: whoever sent it does not hold the key. Absent: callbacks of this vendor carry no proof
+   * What is answered to a callback. `forged`: its sender does not hold the key. Absent: callbacks of this vendor carry no proof
    * and want no answer.
    */
   readonly readCallback?: ((request: CallbackRequest) => 'forged' | { readonly reply: JsonObject }) | undefined;

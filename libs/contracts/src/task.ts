@@ -110,7 +110,7 @@ export interface TaskView {
 }
 
 /**
- * What became of a wish to cancel. `requested`: the vendor is being told. `too_late`: it had finished or could not stop
+ * What became of a request to cancel. `requested`: the vendor is being asked to stop. `too_late`: it had finished or could not stop
  * any more. `unsupported`: it cannot stop work. After the last two the task goes on, and counts like any other.
  */
 export interface TaskCancellation {

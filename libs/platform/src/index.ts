@@ -60,7 +60,7 @@ export { withLogContext } from './log/log-context.js';
 export { LogConfig } from './log/log.config.js';
 export { announce, configureLog, eventLogger, logger } from './log/logger.js';
 export { NestLogger } from './log/nest-logger.js';
-export { hearOtherVoices } from './log/other-voices.js';
+export { logProcessEvents } from './log/process-events.js';
 export { type MetricSource, MetricsPage } from './metrics/metrics-page.js';
 export { signals } from './metrics/signals.js';
 export { NameResolver } from './names/name-resolver.js';

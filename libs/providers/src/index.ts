@@ -1,3 +1,4 @@
+export { accessFingerprint } from './access-fingerprint.js';
 export { checkMediaUpstream } from './media/check-media-upstreams.js';
 export { MediaUpstreamEntry } from './media/media-upstream-entry.js';
 export {

@@ -20,10 +20,11 @@ export const BASE_URL = {
 export const IsUpstreamAddress = (): PropertyDecorator =>
   IsUrl(BASE_URL, { message: '$property must be an http or https address without credentials, query or fragment' });
 
-/** A key goes into a header, where a line break would fail every request. */
+/** A key goes into a header, where a line break would fail every request. Quotation marks come from files that keep them. */
 export const IsUpstreamKey = (): PropertyDecorator =>
-  Matches(/^[\x21-\x7e]{1,8192}$/, {
-    message: '$property must be 1 to 8192 printable ASCII characters without spaces',
+  Matches(/^(?!["'])[\x21-\x7e]{1,8192}$/, {
+    message:
+      '$property must be 1 to 8192 printable ASCII characters, without spaces, line breaks and quotation marks around them',
   });
 
 /** What every upstream says of itself, whatever it makes: its name, its key, and its place in the routing. */

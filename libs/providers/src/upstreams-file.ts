@@ -29,9 +29,31 @@ export function readUpstreamList<Entry>(
     ? Object.fromEntries(Object.entries(value).filter(([name]) => !others.some((other) => other === name)))
     : value;
   const { checked, mistakes } = check(fillAll(own, [], unfilled, environment));
-  const all = [...unfilled, ...mistakes];
+  const all = [...unfilled, ...mistakes, ...idsOfBoth(value, list, lineOf)];
   if (all.length === 0) return checked;
   throw new ConfigError(all.map(({ path, rule }) => `${file}:${lineOf(path)}: ${fieldName(path)} ${rule}`));
+}
+
+/** An upstream of text and one of media under one id: whoever changes or looks for one of them would find the other. */
+function idsOfBoth(value: unknown, list: UpstreamList, lineOf: (path: FieldPath) => number): UpstreamMistake[] {
+  const others = LISTS.filter((name) => name !== list).flatMap((name) => placesOfIds(value, name));
+  return placesOfIds(value, list).flatMap(({ id, path }) => {
+    const other = others.find((one) => one.id === id);
+    if (!other) return [];
+    return [{ path, rule: `"${id}" is the id of an upstream on line ${lineOf(other.path)} too: give each its own` }];
+  });
+}
+
+interface PlaceOfId {
+  readonly id: string;
+  readonly path: FieldPath;
+}
+
+function placesOfIds(value: unknown, list: UpstreamList): PlaceOfId[] {
+  const entries = isJsonObject(value) ? value[list] : undefined;
+  return (Array.isArray(entries) ? entries : []).flatMap((entry: unknown, index) =>
+    isJsonObject(entry) && typeof entry['id'] === 'string' ? [{ id: entry['id'], path: [list, index, 'id'] }] : [],
+  );
 }
 
 /** `$NAME`, as a shell would take it; only `${NAME}` is filled in here. */

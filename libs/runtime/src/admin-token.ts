@@ -6,7 +6,7 @@ import { makeDataFolder, type ServerConfig } from '#platform';
 
 const FILE = 'admin-token.sha256';
 
-/** Tells a secret to whoever started the process, at the one moment when it is known. */
+/** Shows a secret to the person who started the process, at the one moment when it is known. */
 export type ShowSecret = (line: string) => void;
 
 /** What opens the admin API. Only its hash is known, except for the one moment when it is made. */
@@ -35,7 +35,7 @@ export class AdminToken {
  * DATA_DIR, where `renewAdminToken` may put another while it runs; any other gateway has none and keeps its admin API
  * shut.
  *
- * @param showSecret is told a new token as soon as it is stored.
+ * @param showSecret gets a new token as soon as it is stored.
  */
 export async function loadAdminToken(
   { ADMIN_TOKEN, DATA_DIR }: Pick<ServerConfig, 'ADMIN_TOKEN' | 'DATA_DIR'>,

@@ -23,7 +23,7 @@ export {
 } from './platform.module.js';
 export { createTaskNotifier } from './queue/create-task-notifier.js';
 export type { WakeupQueue, Listening, TaskNotifier } from './queue/task-notifier.js';
-export { type RunningProcess, runProcess, tellPeople } from './run-process.js';
+export { printForPeople, type RunningProcess, runProcess } from './run-process.js';
 export type { TaskSignals } from './task-signals/task-signals.js';
 export { withDatabase } from './with-database.js';
 export { createWorker, type Worker, workerId } from './worker.js';

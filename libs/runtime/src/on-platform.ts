@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ProcessConfig } from './config/process-config.js';
 import { openPlatform, type Platform } from './platform.js';
-import { type RunningProcess, tellPeople } from './run-process.js';
+import { type RunningProcess, printForPeople } from './run-process.js';
 
 /**
  * Opens the platform and starts a process on it, which is ready only when its start is over. Stopping begins with not
@@ -12,7 +12,7 @@ export async function onPlatform(
   config: ProcessConfig,
   start: (platform: Platform) => Promise<RunningProcess>,
 ): Promise<RunningProcess> {
-  const platform = await openPlatform(config, (secret) => tellPeople(config, secret));
+  const platform = await openPlatform(config, (secret) => printForPeople(config, secret));
   platform.health.starting();
   try {
     const running = await start(platform);

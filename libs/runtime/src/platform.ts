@@ -56,7 +56,7 @@ export interface Platform {
   close(graceMs: number): Promise<void>;
 }
 
-/** The database is older than this version; `npm run migrate` mends it. */
+/** The database is older than this version; `npm run migrate` fixes it. */
 export class PendingMigrationsError extends Error {
   constructor(readonly names: readonly string[]) {
     super(
@@ -106,7 +106,7 @@ async function openWith(
   }
 }
 
-const tellOfWait = (wait: PostgresWait): void => log.warn('postgres.awaited', { ...wait });
+const logWait = (wait: PostgresWait): void => log.warn('postgres.awaited', { ...wait });
 
 /** What was opened first. */
 interface Groundwork {
@@ -122,7 +122,7 @@ async function openOn(
 ): Promise<Platform> {
   const databaseUrl = postgres?.url ?? config.database.DATABASE_URL ?? '';
   if (postgres) await migrate(databaseUrl);
-  else await waitForPostgres(databaseUrl, config.database.START_WAIT_SECONDS, tellOfWait);
+  else await waitForPostgres(databaseUrl, config.database.START_WAIT_SECONDS, logWait);
   const database = new Database(databaseUrl, config.database);
   const pending = await pendingMigrations(database);
   if (pending.length > 0) throw new PendingMigrationsError(pending);

@@ -3,7 +3,7 @@ import {
   ConfigError,
   configureLog,
   explainMisspelt,
-  hearOtherVoices,
+  logProcessEvents,
   isConnectionError,
   loadConfig,
   loadEnvironmentFile,
@@ -25,7 +25,7 @@ export interface RunningProcess {
   readonly ready: string;
   /** The port it listens on; absent when it serves nobody. */
   readonly port?: number;
-  /** What to tell the person who started it. */
+  /** Text for the person who started it. */
   readonly banner?: string;
   /** Stops it: running work reaches a safe point within `graceMs`, nothing is lost after that either. */
   stop(graceMs: number): Promise<void>;
@@ -59,31 +59,31 @@ export async function runProcess<Readers extends SettingsReaders>(plan: ProcessP
     const logConfig = readLogConfig();
     inWords &&= logConfig.LOG_FORMAT !== 'json';
     configureLog(logConfig, undefined, name);
-    hearOtherVoices();
+    logProcessEvents();
     const { platform: config, ...settings } = readTogether({ ...plan.settings, platform: () => readProcessConfig() });
     for (const misspelt of misspeltVariables()) log.warn('config.misspelt', { hint: explainMisspelt(misspelt) });
     const tracing = await startTracing(config.tracing, name);
     const endAtOnce = exitOnSignal();
     const running = await plan.start(config, settings as unknown as SettingsOf<Readers>);
-    // Whoever reads that it is ready may stop it at once.
+    // The reader of the line that says it is ready may stop it at once.
     stopOnSignal(name, running, tracing);
     endAtOnce();
     const { ready, port, banner } = running;
     const address = port === undefined ? undefined : `${config.server.HOST}:${port}`;
     announce('process', 'process.started', { ready, address, port, node: process.version });
-    if (banner !== undefined) tellPeople(config, banner);
+    if (banner !== undefined) printForPeople(config, banner);
   } catch (error) {
-    tellFailure(error, inWords);
+    reportFailure(error, inWords);
     process.exit(1);
   }
 }
 
-/** Says something to the person who started the process, apart from the lines for collectors. */
-export function tellPeople({ log: { LOG_FORMAT } }: Pick<ProcessConfig, 'log'>, text: string): void {
+/** Prints for the person who started the process: to standard error when standard output carries log lines as JSON. */
+export function printForPeople({ log: { LOG_FORMAT } }: Pick<ProcessConfig, 'log'>, text: string): void {
   (LOG_FORMAT === 'json' ? process.stderr : process.stdout).write(`${text}\n`);
 }
 
-/** A mistake in it is told with all the others. */
+/** A mistake in it is reported later, together with all the others. */
 function readLogConfig(): LogConfig {
   try {
     return loadConfig(LogConfig);
@@ -125,7 +125,7 @@ function stopOnSignal(name: string, running: RunningProcess, tracing: Tracing): 
   process.on('SIGHUP', (signal) => void stop(signal));
 }
 
-function tellFailure(error: unknown, inWords: boolean): void {
+function reportFailure(error: unknown, inWords: boolean): void {
   const problems = [...problemsOf(error), ...misspeltVariables().map(explainMisspelt)];
   if (inWords) process.stderr.write(`${problems.join('\n')}\n`);
   else log.fatal('process.start_failed', { problems });

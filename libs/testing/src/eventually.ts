@@ -1,8 +1,8 @@
 // Not the global one, which tests may have put a controllable one in place of.
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Less than the two minutes that a test has, so that the condition is named and not only the test. */
-const LIMIT_MS = 50_000;
+/** Less than the five minutes that a test has, so that the condition is named and not only the test. */
+const LIMIT_MS = 100_000;
 const PAUSE_MS = 10;
 
 /** How long to wait for a condition. */

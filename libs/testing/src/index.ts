@@ -2,6 +2,7 @@ export { atBest, quickestOf } from './at-best.js';
 export { ControllableClock } from './controllable-clock.js';
 export { eventually } from './eventually.js';
 export { FaultProxy, type NetworkFault } from './fault-proxy.js';
+export { freePort } from './free-ports.js';
 export { gifSample, jpegSample, jpegSegment, pngSample, webpSample } from './media-samples/image-samples.js';
 export { id3Sample, mp3Sample, wavSample } from './media-samples/sound-samples.js';
 export { videoSample, isoBox, longs, movieSample, mp4Brands } from './media-samples/video-samples.js';

@@ -1,4 +1,4 @@
-import { createSocket, type Socket } from 'node:dgram';
+import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, isIPv6, type Server } from 'node:net';
 
@@ -27,25 +27,28 @@ export interface TestNameServer {
   close(): void;
 }
 
-/**
- * A real name server on UDP and TCP. `answer` tells what it says: null is "no such name", `silent` nothing at all.
- */
-export async function startNameServer(answer: (name: string) => NameAnswer | null | 'silent'): Promise<TestNameServer> {
+/** What a test's name server says about a name: null is "no such name", `silent` nothing at all. */
+type Said = NameAnswer | null | 'silent';
+
+/** A real name server on UDP and TCP. `answer` tells what it says, and may take its time. */
+export async function startNameServer(answer: (name: string) => Said | Promise<Said>): Promise<TestNameServer> {
   const asked: string[] = [];
   const server = createServer((socket) => {
     socket.on('error', () => undefined);
-    socket.on('data', (data) => {
-      const reply = replyTo(data.subarray(2), answer, [], true);
+    const respond = async (data: Buffer): Promise<void> => {
+      const reply = await replyTo(data.subarray(2), answer, [], true);
       if (reply) socket.end(Buffer.concat([number16(reply.length), reply]));
-    });
+    };
+    socket.on('data', (data) => void respond(data));
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const socket = createSocket('udp4');
-  socket.on('message', (query, from) => {
-    const reply = replyTo(query, answer, asked, false);
+  const respond = async (query: Buffer, from: RemoteInfo): Promise<void> => {
+    const reply = await replyTo(query, answer, asked, false);
     if (reply) socket.send(reply, from.port, from.address);
-  });
+  };
+  socket.on('message', (query, from) => void respond(query, from));
   socket.bind(port, '127.0.0.1');
   await once(socket, 'listening');
   return { address: `127.0.0.1:${port}`, asked, close: () => closeBoth(socket, server) };
@@ -56,15 +59,15 @@ function closeBoth(socket: Socket, server: Server): void {
   server.close();
 }
 
-function replyTo(
+async function replyTo(
   query: Buffer,
-  answerOf: (name: string) => NameAnswer | null | 'silent',
+  answerOf: (name: string) => Said | Promise<Said>,
   asked: string[],
   isTcp: boolean,
-): Buffer | null {
+): Promise<Buffer | null> {
   const { name, type, end } = question(query);
   asked.push(name);
-  const answer = answerOf(name);
+  const answer = await answerOf(name);
   if (answer === 'silent' || (answer?.silentFor && TYPES[answer.silentFor] === type)) return null;
   if (isTcp && answer?.truncated === 'then silent') return null;
   return encode(query.subarray(0, 2), query.subarray(12, end), answer, type, !isTcp && answer?.truncated !== undefined);

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { freePort } from './free-ports.js';
 import { noteProcess } from './run-folder.js';
 import { createInterface } from 'node:readline';
 
@@ -42,13 +42,4 @@ async function saysReady(server: ChildProcess): Promise<boolean> {
     return true;
   }
   return false;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

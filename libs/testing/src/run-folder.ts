@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { PORTS_FOLDER } from './free-ports.js';
 
 const WATCHDOG = fileURLToPath(new URL('watchdog.mjs', import.meta.url));
 /** Processes of the run, one empty file each, named by their ids. */
@@ -13,7 +14,7 @@ const PROCESSES = 'processes';
  * process of the run and removes its folder.
  */
 export function watchOver(folder: string): void {
-  mkdirSync(join(folder, PROCESSES));
+  for (const notes of [PROCESSES, PORTS_FOLDER]) mkdirSync(join(folder, notes));
   process.env['TMPDIR'] = folder;
   // Its own session, so that Ctrl-C does not reach it; its input ends when we do.
   const watchdog = spawn(process.execPath, [WATCHDOG, folder], {

@@ -3,7 +3,7 @@
 import { addEventHandler } from 'jest-circus';
 
 /** Many times what the slowest of them needs: it ends what hangs, and judges nothing. */
-const LIMIT_MS = 120_000;
+const LIMIT_MS = 300_000;
 
 /** What `run` answers, or a failure after so long. */
 async function within(limitMs, run) {

@@ -18,7 +18,7 @@ import { invitationLink } from './console-people.controller.js';
 import { type Answer, ConsoleRoutes, Reads, Writes } from './console-routes.js';
 import { ConsolePageQuery } from './console-tasks.controller.js';
 
-class InvitationWish {
+class InvitationBody {
   @IsOptional()
   @IsString()
   @MaxLength(80)
@@ -63,7 +63,7 @@ export class AdminPeopleController {
 
   @Writes('admin/people/invitations')
   async invite(@Body() body: unknown, @Req() request: Request): Answer<'POST /admin/people/invitations'> {
-    const { account_id: accountId = null, role, email = null } = checked(InvitationWish, body);
+    const { account_id: accountId = null, role, email = null } = checked(InvitationBody, body);
     expectFit(accountId, role);
     const invitedBy = openSession(request).user?.name ?? 'An operator';
     const made = await this.invitations.create(actorOf(request), { accountId, role, email, invitedBy });

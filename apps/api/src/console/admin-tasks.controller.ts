@@ -87,8 +87,8 @@ export class AdminConsoleTasksController {
     return rowOf(await this.remedies.redrive(actorOf(request), id, reason));
   }
 
-  @Reads('admin/troubles')
-  async needingAttention(): Answer<'GET /admin/troubles'> {
+  @Reads('admin/tasks-needing-attention')
+  async needingAttention(): Answer<'GET /admin/tasks-needing-attention'> {
     return rowOf(await this.attention.list());
   }
 

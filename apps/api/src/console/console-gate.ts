@@ -20,7 +20,7 @@ declare module 'express-serve-static-core' {
 }
 
 const ACCESS: Readonly<Record<string, ConsoleAccess | undefined>> = CONSOLE_ACCESS;
-const LOOKING = new Set(['GET', 'HEAD']);
+const READ_METHODS = new Set(['GET', 'HEAD']);
 /** A path that nothing answers at: only who is signed in learns so. */
 const UNKNOWN: ConsoleAccess = { needs: 'session' };
 
@@ -43,7 +43,7 @@ export function consoleGate({ sessions, operators, platform }: GateParts): Reque
   return async (request: Request, response: Response, next: NextFunction) => {
     response.setHeader('cache-control', 'no-store');
     const access = accessOf(request);
-    if (!LOOKING.has(request.method)) expectOwnPage(request, new URL(publicBaseUrl(platform.config)).origin);
+    if (!READ_METHODS.has(request.method)) expectOwnPage(request, new URL(publicBaseUrl(platform.config)).origin);
     else if (request.get('x-console') !== undefined) expectVersion(request.get('x-console') ?? '');
     const session = await sessionOf(request, sessions, operators);
     if (session) {

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { parseMicros } from '#contracts';
 import { MaintenanceService, SpendLimits } from '#features';
-import { eventually, pngSample } from '#testing';
+import { eventually, freePort, pngSample } from '#testing';
 import { type ConsoleClient, consoleClient } from '../../../gateway/src/testing/console-client.js';
 import { consoleLinks } from '../../../gateway/src/testing/console-link.js';
 import { startTestGateway, type TestGateway } from '../../../gateway/src/testing/test-gateway.js';
@@ -12,16 +12,6 @@ const IMAGES = '/v1/images/generations';
 /** 0.035 each. */
 const IMAGE = { model: 'eta-image-2.0', prompt: 'a lighthouse', size: '1:1', resolution: '1K' };
 const ADMIN_TOKEN = 'an-admin-token-for-tests';
-
-/** A port that nothing listens at now. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 describe('Limits, notices and inputs in the console', () => {
   let gateway: TestGateway;

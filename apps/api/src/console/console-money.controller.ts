@@ -38,7 +38,7 @@ class NoticeBody {
 
 const SUMS = ['requests', 'failed_requests', 'amount_micros', 'quantity', 'input_tokens', 'output_tokens'] as const;
 
-/** What the account used, has and paid: the same rows as the public interface tells. */
+/** What the account used, has and paid: the same rows as the public interface shows. */
 @Controller(CONSOLE_API.slice(1))
 @ConsoleRoutes()
 export class ConsoleMoneyController {

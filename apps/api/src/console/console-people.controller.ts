@@ -9,7 +9,7 @@ import { accountCaller, actorOf } from './acting.js';
 import { CONSOLE_API, openSession } from './console-gate.js';
 import { type Answer, ConsoleRoutes, Reads, Writes } from './console-routes.js';
 
-class InvitationWish {
+class InvitationBody {
   @IsIn(ACCOUNT_ROLES)
   role!: AccountRole;
 
@@ -49,7 +49,7 @@ export class ConsolePeopleController {
 
   @Writes('people/invitations')
   async invite(@Body() body: unknown, @Req() request: Request): Answer<'POST /people/invitations'> {
-    const { role, email = null } = checked(InvitationWish, body);
+    const { role, email = null } = checked(InvitationBody, body);
     const { accountId } = accountCaller(request);
     const invitedBy = openSession(request).user?.name ?? 'An operator';
     const made = await this.invitations.create(actorOf(request), { accountId, role, email, invitedBy });

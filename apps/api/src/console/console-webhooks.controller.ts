@@ -23,7 +23,7 @@ class EndpointBody {
   event_types?: unknown;
 }
 
-/** Where the account is told about its tasks, and what was sent there. */
+/** Where webhooks of the account go, and what was sent there. */
 @Controller(CONSOLE_API.slice(1))
 @ConsoleRoutes()
 export class ConsoleWebhooksController {

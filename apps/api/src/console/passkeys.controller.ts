@@ -40,10 +40,10 @@ export class PasskeysController {
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Answer<'POST /sign-in/passkey'> {
-    const said = saidOf(checked(PasskeyAnswerBody, body));
+    const answer = answerOf(checked(PasskeyAnswerBody, body));
     const { ip: address, requestId } = request;
     const userId = await this.guesses.check({ address, requestId }, () =>
-      this.passkeys.userOf(this.party(), SIGN_IN, said),
+      this.passkeys.userOf(this.party(), SIGN_IN, answer),
     );
     if (userId === null) throw wrongCredentials('The gateway does not know this passkey, or 5 minutes have passed.');
     return this.newSessions.open('passkey', { userId }, request, response);
@@ -56,11 +56,11 @@ export class PasskeysController {
 
   @Writes('session/proof/passkey')
   async prove(@Body() body: unknown, @Req() request: Request): Answer<'POST /session/proof/passkey'> {
-    const said = saidOf(checked(PasskeyAnswerBody, body));
+    const answer = answerOf(checked(PasskeyAnswerBody, body));
     const { id: userId } = personOf(request);
     const { ip: address, requestId } = request;
     const proved = await this.guesses.check({ address, requestId }, () =>
-      this.passkeys.userOf(this.party(), { purpose: 'proof', userId }, said),
+      this.passkeys.userOf(this.party(), { purpose: 'proof', userId }, answer),
     );
     if (proved === null) throw wrongCredentials('That is no passkey of yours, or 5 minutes have passed.');
     await this.sessions.prove(openSession(request).id);
@@ -82,7 +82,7 @@ export class PasskeysController {
   @Writes('passkeys')
   async add(@Body() body: unknown, @Req() request: Request): Answer<'POST /passkeys'> {
     const sent = checked(NewPasskeyBody, body);
-    return toView(await this.passkeys.add(this.party(), personOf(request).id, { ...saidOf(sent), name: sent.name }));
+    return toView(await this.passkeys.add(this.party(), personOf(request).id, { ...answerOf(sent), name: sent.name }));
   }
 
   @Writes('passkeys/:passkey_id/remove')
@@ -99,7 +99,7 @@ export class PasskeysController {
   }
 }
 
-const saidOf = ({ challenge_id: challengeId, response }: PasskeyAnswerBody) => ({ challengeId, response });
+const answerOf = ({ challenge_id: challengeId, response }: PasskeyAnswerBody) => ({ challengeId, response });
 
 const toAnswer = ({ challengeId, options }: Awaited<ReturnType<PasskeysService['ask']>>) => ({
   challenge_id: challengeId,

@@ -58,7 +58,7 @@ export class SingleSignOnController {
     response.clearCookie(COOKIE, cookieOptions(request));
     const lead = (place: string): void => response.redirect(303, place);
     if (!away) return lead(refusedAs('sso'));
-    // As the provider was told: a path in PUBLIC_BASE_URL comes before ours.
+    // The address that the provider knows: a path in PUBLIC_BASE_URL comes before ours.
     const cameBackTo = new URL(`${publicBaseUrl(this.platform.config)}${request.originalUrl}`);
     const identity = await this.provider.finish(cameBackTo, away.checks);
     if (!identity) return lead(refusedAs('sso'));

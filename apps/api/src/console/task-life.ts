@@ -55,16 +55,16 @@ export class TaskLife {
 
 const timelineOf = ({ timeline }: TaskHistory): ConsoleTaskEvent[] =>
   timeline.flatMap(({ time, event, detail }) => {
-    const told = EVENTS[event];
-    return told ? [{ time: time.toISOString(), event: told, detail: detailOf(detail) }] : [];
+    const shown = EVENTS[event];
+    return shown ? [{ time: time.toISOString(), event: shown, detail: detailOf(detail) }] : [];
   });
 
 /** An amount, a code or an address. */
 function detailOf(detail: object | null): string | null {
   const { amount_micros, code, url } = (detail ?? {}) as Readonly<Record<string, unknown>>;
   if (typeof amount_micros === 'bigint') return formatMicros(amount_micros);
-  const told = code ?? url;
-  return typeof told === 'string' ? told : null;
+  const fact = code ?? url;
+  return typeof fact === 'string' ? fact : null;
 }
 
 /** A record of a task with what it has in common with all of them; who made it is the operators' business. */

@@ -81,7 +81,7 @@ export class UpstreamStandings {
 
   private mediaRestMs(id: string): number {
     const routed = this.mediaInService.byId(id);
-    return routed ? this.cooldowns.coolingMs(circuitOfVendor(routed.upstream.vendorAccount)) : 0;
+    return routed ? this.cooldowns.coolingMs(circuitOfVendor(routed)) : 0;
   }
 }
 

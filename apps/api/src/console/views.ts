@@ -13,7 +13,7 @@ import {
 import type { AccountTask, KeyView, Page, SpendLimit, WebhookDeliveryView } from '#features';
 import { viewOfRow } from '../row-view.js';
 
-/** Unix seconds as the console tells times. */
+/** Unix seconds as the ISO text that the console shows. */
 export const timeOf = (seconds: number): string => new Date(seconds * 1000).toISOString();
 const timeOrNull = (seconds: number | null): string | null => (seconds === null ? null : timeOf(seconds));
 const isoOrNull = (date: Date | null): string | null => date?.toISOString() ?? null;

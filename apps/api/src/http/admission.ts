@@ -5,7 +5,7 @@ import type { Response } from 'express';
 /** Paid work, free work, or work that only the share of its account bounds. */
 export type CountedAs = 'paid' | 'free' | 'shared';
 
-/** Lets work begin while its key and its account are within their limits, and tells the client how these stand. */
+/** Lets work begin while its key and its account are within their limits, and reports the limits in headers. */
 @Injectable()
 export class Admission {
   constructor(

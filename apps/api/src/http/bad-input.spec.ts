@@ -60,6 +60,20 @@ describe('What every request passes', () => {
     expect([answer.status, await answer.text()]).toEqual([415, expect.stringContaining('gzip')]);
   });
 
+  it('refuses bodies that are coded for the way by name, unless they come in chunks', async () => {
+    const sent = httpRequest(`${gateway.baseUrl}/v1/quote`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${TEST_KEY}`,
+        'content-type': 'application/json',
+        'transfer-encoding': 'gzip, chunked',
+      },
+    });
+    sent.end('{}');
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+    expect([answer.statusCode, await text(answer)]).toEqual([415, expect.stringContaining('gzip, chunked')]);
+  });
+
   const quote = (contentType: string, body: string | Uint8Array<ArrayBuffer>): Promise<Response> =>
     fetch(`${gateway.baseUrl}/v1/quote`, {
       method: 'POST',

@@ -16,7 +16,7 @@ const FIELDS: JsonBounds = { maxValues: 2_000, maxKeys: 1_000 };
 export const BODY_KINDS = {
   /** A list of fields. */
   fields: { announcedBytes: 1024 * 1024, json: FIELDS },
-  /** What nobody looks at, so that whoever sends it needs no key. */
+  /** A body that nothing reads, so that its sender needs no key. */
   unread: { announcedBytes: undefined, json: FIELDS },
   /** A file, which its handler writes to the store while it comes. */
   upload: { announcedBytes: undefined, json: FIELDS },

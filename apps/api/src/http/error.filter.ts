@@ -54,7 +54,7 @@ function logFailure(error: GatewayError, request: Request): void {
   noteFacts(requestId, { code: error.code });
   if (error.status < 500) log.debug('request.refused', fields);
   else if (error.code === 'internal_error') log.error('request.failed', { ...fields, error: error.cause ?? error });
-  // Foreseen, so where it was thrown tells nobody anything; its cause, if it has one, is named in `detail`.
+  // Foreseen, so a stack would explain nothing; its cause, if it has one, is named in `detail`.
   else log.warn('request.failed', { ...fields, detail: error.message, cause: causeOf(error) });
 }
 

@@ -2,7 +2,7 @@ import { GatewayError } from '#contracts';
 import type { NextFunction, Request, Response } from 'express';
 
 /**
- * Refuses a method that a known path does not have with 405, before its key and its body are looked at, and tells with
+ * Refuses a method that a known path does not have with 405, before its key and its body are read, and says with
  * `Allow` which methods it has. OPTIONS is answered with them.
  */
 export function expectMethod({ method, match }: Request, response: Response, next: NextFunction): void {

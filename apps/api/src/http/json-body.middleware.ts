@@ -60,6 +60,7 @@ const isJson = (type: string | undefined): boolean =>
 function expectPlainJson({
   'content-type': type,
   'content-encoding': encoding = 'identity',
+  'transfer-encoding': coding = 'chunked',
 }: IncomingHttpHeaders): void {
   if (!isJson(type)) throw unsupported(`Content-Type must be application/json, not "${type?.slice(0, 100)}".`);
   const charset = type === undefined ? undefined : /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(type)?.[1];
@@ -67,6 +68,8 @@ function expectPlainJson({
     throw unsupported(`Bodies are read as UTF-8, not as "${charset.slice(0, 100)}".`);
   if (encoding.toLowerCase() !== 'identity')
     throw unsupported(`Bodies are read as they are, without Content-Encoding "${encoding.slice(0, 100)}".`);
+  if (coding.toLowerCase() !== 'chunked')
+    throw unsupported(`Bodies are read as they are, without Transfer-Encoding "${coding.slice(0, 100)}".`);
 }
 
 const unsupported = (message: string): GatewayError => new GatewayError('unsupported_media_type', message);

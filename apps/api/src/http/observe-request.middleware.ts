@@ -39,7 +39,12 @@ export function observeRequest(textModels: Pick<TextUpstreams, 'has'>): RequestH
       const named = modelIn(request);
       const model = named === undefined ? 'none' : isModel(named) ? named : 'other';
       signals.httpRequests.inc({ route, style, model, code });
-      tell(request, { route, code, model: named === undefined ? undefined : model, ms: Math.round(seconds * 1000) });
+      logRequest(request, {
+        route,
+        code,
+        model: named === undefined ? undefined : model,
+        ms: Math.round(seconds * 1000),
+      });
       span?.updateName(`${method} ${route}`);
       span?.setAttributes({
         'http.route': route,
@@ -67,7 +72,7 @@ interface Answered {
 }
 
 /** Writes the one line of a request. */
-function tell(request: Request, { route, code: status, model, ms }: Answered): void {
+function logRequest(request: Request, { route, code: status, model, ms }: Answered): void {
   const { requestId, method, caller, match } = request;
   const { upstream, amount, hold, code, taskId = taskIn(request) } = takeFacts(requestId);
   if (match.facts.isQuiet) return;

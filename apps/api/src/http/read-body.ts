@@ -57,7 +57,8 @@ function received(
   scan: JsonScan,
 ): Promise<BodyBytes> {
   return new Promise((resolve, reject) => {
-    const arriving = new ArrivingBody(answer, accountId, bounds, scan);
+    const announced = Number(request.headers['content-length'] ?? 0);
+    const arriving = new ArrivingBody(answer, accountId, bounds, scan, announced);
     let restAt = AT_ONCE_BYTES;
     const take = (chunk: Buffer): void => {
       arriving.take(chunk);
@@ -89,7 +90,7 @@ function received(
 
 /** A body on its way: held until it is refused. */
 class ArrivingBody {
-  readonly body = new BodyBytes();
+  readonly body: BodyBytes;
   /** All that came, held or not. */
   bytes = 0;
   refusal: GatewayError | undefined;
@@ -99,7 +100,10 @@ class ArrivingBody {
     private readonly accountId: string,
     private readonly bounds: BodyBounds,
     private readonly scan: JsonScan,
-  ) {}
+    announcedBytes: number,
+  ) {
+    this.body = new BodyBytes(Math.min(announcedBytes, bounds.maxBytes));
+  }
 
   take(chunk: Buffer): void {
     this.bytes += chunk.length;

@@ -9,7 +9,7 @@ declare module 'express-serve-static-core' {
 }
 
 /**
- * Names every request and tells the client under both header names that libraries read. Log lines of a request name it
+ * Gives every request an id and returns it under both header names that libraries read. Log lines of a request name it
  * themselves: a context that follows every promise costs more than a tenth of a request.
  */
 export function requestId(request: Request, response: Response, next: NextFunction): void {

@@ -4,13 +4,13 @@ import type { NextFunction, Request, Response } from 'express';
 import helmet from 'helmet';
 
 /**
- * What browsers are told about every answer: nothing may be run or framed, types are not guessed. Files may be shown
+ * The security headers of every response: nothing may be run or framed, types are not guessed. Files may be shown
  * by other sites, because their links are made for that.
  */
 const POLICY = helmet({
   contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
   crossOriginResourcePolicy: { policy: 'cross-origin' },
-  // Whether the gateway is reached over HTTPS only is known to whoever ends TLS in front of it.
+  // Only the proxy that ends TLS in front of the gateway knows whether it is reached over HTTPS alone.
   strictTransportSecurity: false,
   xDnsPrefetchControl: false,
   xDownloadOptions: false,

@@ -4,7 +4,7 @@ import { GatewayError } from '#contracts';
 const PAUSE_SECONDS = 10;
 /** What it must come at on the average, pauses aside, in bytes a second: a poor mobile connection is faster. */
 const LEAST_BYTES_PER_SECOND = 8 * 1024;
-const LOOK_EVERY_MS = 1_000;
+const MEASURE_EVERY_MS = 1_000;
 
 /** What a sender may be behind: all it sent beyond the rate counts for one pause, and no more. */
 const CREDIT_MAX_BYTES = PAUSE_SECONDS * LEAST_BYTES_PER_SECOND;
@@ -29,11 +29,11 @@ export class SendingRate {
   watch(bytes: () => number, tooSlow: (refusal: GatewayError) => void): () => void {
     const sender = { credit: CREDIT_MAX_BYTES, seenBytes: 0, seenAtMs: performance.now(), bytes, tooSlow };
     this.#senders.add(sender);
-    this.#timer ??= setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
+    this.#timer ??= setInterval(() => this.#measure(), MEASURE_EVERY_MS).unref();
     return () => void this.#senders.delete(sender);
   }
 
-  #look(): void {
+  #measure(): void {
     if (this.#senders.size === 0) {
       clearInterval(this.#timer);
       this.#timer = undefined;

@@ -4,8 +4,8 @@ import type { MakeRoom } from '#features';
 import { BodyBudget, noRoomFor, UNCOUNTED_BYTES } from './body-budget.js';
 
 /**
- * Room for what a small request refers to: a stored conversation weighs what a body of its length does, whoever asks for
- * it, and however slowly its answer is read.
+ * Room for what a small request refers to: a stored conversation weighs what a body of its length does, for
+ * every caller and however slowly its answer is read.
  */
 @Injectable()
 export class StoredRoom {

@@ -38,13 +38,14 @@ export interface CallExtras {
 interface Interruptions {
   /** Resolves once the person has proved who is there; rejects when they would not. */
   proof: () => Promise<void>;
-  signInRequired: () => void;
+  /** Resolves once the person has signed in again; rejects where there was no session, or somebody else signed in. */
+  signIn: () => Promise<void>;
   reloadRequired: () => void;
 }
 
 const interruptions: Interruptions = {
   proof: () => Promise.reject(new Error('nobody can give proof yet')),
-  signInRequired: () => undefined,
+  signIn: () => Promise.reject(new Error('nobody was signed in')),
   reloadRequired: () => undefined,
 };
 
@@ -62,7 +63,8 @@ export function pathOf(path: string, params: Readonly<Record<string, string>> = 
 }
 
 /**
- * Calls a route of the console. When proof is needed the person is asked for it, and the call is repeated.
+ * Calls a route of the console. When proof is needed, or the session is over, the person is asked for it where they are, and
+ * the call is repeated: nothing that was typed is lost.
  * @throws ApiError with what the server refused, or that it could not be reached
  */
 export async function call<Route extends ConsoleRoute>(
@@ -70,25 +72,27 @@ export async function call<Route extends ConsoleRoute>(
   input: CallInput<Route>,
   extras: CallExtras = {},
 ): Promise<Answer<Route>> {
-  try {
-    return await send(route, input, extras);
-  } catch (failure) {
-    if (!(failure instanceof ApiError) || failure.code !== 'proof_required') throw failure;
-    await interruptions.proof();
-    return send(route, input, extras);
-  }
+  return (await (await callRaw(route, input, extras)).json()) as Answer<Route>;
 }
 
-async function send<Route extends ConsoleRoute>(
+/** The response itself, for streams. @throws ApiError as `call` does */
+export async function callRaw<Route extends ConsoleRoute>(
   route: Route,
   input: CallInput<Route>,
   extras: CallExtras,
-): Promise<Answer<Route>> {
-  const response = await sendRaw(route, input, extras);
-  return (await response.json()) as Answer<Route>;
+): Promise<Response> {
+  try {
+    return await sendRaw(route, input, extras);
+  } catch (failure) {
+    if (!(failure instanceof ApiError)) throw failure;
+    if (failure.code === 'sign_in_required') await interruptions.signIn().catch(() => Promise.reject(failure));
+    else if (failure.code === 'proof_required') await interruptions.proof();
+    else throw failure;
+    return callRaw(route, input, extras);
+  }
 }
 
-/** The response itself, for streams. @throws ApiError as `call` does, without asking for proof */
+/** The response to one request, whatever it needs. @throws ApiError with what the server refused */
 export async function sendRaw<Route extends ConsoleRoute>(
   route: Route,
   input: CallInput<Route>,
@@ -113,7 +117,6 @@ export async function sendRaw<Route extends ConsoleRoute>(
   });
   if (response.ok) return response;
   const failure = await failureOf(response);
-  if (failure.code === 'sign_in_required') interruptions.signInRequired();
   if (failure.code === 'reload_required') interruptions.reloadRequired();
   throw failure;
 }

@@ -31,8 +31,9 @@ export function Dialog({
     const dialog = reference.current;
     const opener = document.activeElement;
     dialog?.showModal();
-    // The browser would put it on the button that closes.
-    dialog?.querySelector<HTMLElement>('.dialog-body :is(input, select, textarea)')?.focus();
+    // The browser would put it on the button that closes: first comes what is asked for, else what this is about.
+    const field = dialog?.querySelector<HTMLElement>('.dialog-body :is(input, select, textarea)');
+    (field ?? dialog?.querySelector<HTMLElement>('h2'))?.focus();
     return () => {
       dialog?.close();
       // Removing an open dialog does not give the focus back by itself.
@@ -42,7 +43,9 @@ export function Dialog({
   const content = (
     <>
       <div className="dialog-head">
-        <h2 id={id}>{title}</h2>
+        <h2 id={id} tabIndex={-1}>
+          {title}
+        </h2>
         {mayLeave && (
           <button type="button" className="icon-button" aria-label={messages.common.close} onClick={onClose}>
             <Icon name="close" />

@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useState } from 'react';
+import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
 import { useMessages } from '../messages/language';
 import { ApiError } from '../api/api-error';
 import { CopyButton } from './copy-button';
@@ -32,25 +32,37 @@ export function useFailureText(): (failure: Error) => string {
   };
 }
 
+/** What trying again would not change. */
+const isSettled = (failure: ApiError | null): boolean => failure?.status === 403 || failure?.status === 404;
+
+/** Leads the keyboard to the field that the server refused, where the failure stands in its form. */
+function useRefusedField(notice: RefObject<HTMLElement | null>, failure: Error): void {
+  useEffect(() => {
+    notice.current?.closest('form')?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus();
+  }, [notice, failure]);
+}
+
 /** A failure with its request id, whether money moved, and a way on. */
 export function Failure({
   of: failure,
   title,
   onRetry,
-  moneyMoved = false,
+  money = 'still',
 }: {
   readonly of: Error;
   readonly title?: string;
   readonly onRetry?: () => void;
-  /** True where the call could have spent something and nobody knows whether it did. */
-  readonly moneyMoved?: boolean;
+  /** Whether none moved, nobody knows whether the call spent some, or nobody would think of it. */
+  readonly money?: 'still' | 'unknown' | 'unthought';
 }) {
   const messages = useMessages();
   const text = useFailureText()(failure);
   const own = failure instanceof ApiError ? failure : null;
+  const notice = useRef<HTMLDivElement>(null);
+  useRefusedField(notice, failure);
   const copied = own ? [own.code, own.message, own.requestId].filter(Boolean).join('\n') : failure.message;
   return (
-    <div className="notice bad" role="alert">
+    <div className="notice bad" role="alert" ref={notice}>
       <span className="notice-sign" aria-hidden="true">
         ✕
       </span>
@@ -59,9 +71,11 @@ export function Failure({
           <strong className="strong">{title ?? messages.failures.title}</strong> {text}
         </p>
         {own && own.status !== null && own.message !== text && <ServersWords text={own.message} />}
-        <p className="small-text">{moneyMoved ? messages.failures.moneyUnknown : messages.failures.noMoney}</p>
+        {money !== 'unthought' && (
+          <p className="small-text">{money === 'still' ? messages.failures.noMoney : messages.failures.moneyUnknown}</p>
+        )}
         <div className="row">
-          {onRetry && (
+          {onRetry && !isSettled(own) && (
             <button type="button" className="button small" onClick={onRetry}>
               {messages.common.tryAgain}
             </button>

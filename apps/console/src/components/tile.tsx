@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 
-/** A number with its name; linked by whoever wraps it. */
+/** A number with its name; linked by the component that wraps it. */
 export const Tile = ({
   label,
   value,

@@ -65,3 +65,13 @@ export function Id({
 
 /** What stands where there is nothing to tell. */
 export const None = () => <span className="muted">–</span>;
+
+/** An e-mail address in a table; a long one is cut, and whole under the pointer. */
+export const Email = ({ of: email }: { readonly of: string | null }) =>
+  email === null ? (
+    <None />
+  ) : (
+    <span className="clipped" title={email}>
+      {email}
+    </span>
+  );

@@ -1,10 +1,6 @@
 import { createContext, type ReactNode, use, useEffect, useMemo, useState } from 'react';
 import { readStored, writeStored } from '../preferences/stored';
-import { en, type Messages } from './en';
-import { pseudo } from './pseudo';
-
-export const LANGUAGES = ['en', 'zh'] as const;
-export type Language = (typeof LANGUAGES)[number];
+import { type Language, type Messages, speak } from './words';
 
 /** Every sentence of the console, the language that they are in, and how to change it. */
 interface LanguageChoice {
@@ -24,16 +20,10 @@ function firstLanguage(): Language {
   return navigator.languages.find((each) => /^(en|zh)/.test(each))?.startsWith('zh') ? 'zh' : 'en';
 }
 
-/** English is at hand; the other language is loaded when it is needed. */
-async function loadMessages(language: Language): Promise<Messages> {
-  if (readStored('pseudo') === 'true') return pseudo(en);
-  return language === 'en' ? en : (await import('./zh')).zh;
-}
-
 /** The first language with its messages, before anything is shown. */
 export async function loadFirstLanguage(): Promise<{ language: Language; messages: Messages }> {
   const language = firstLanguage();
-  return { language, messages: await loadMessages(language) };
+  return { language, messages: await speak(language) };
 }
 
 export function LanguageProvider({
@@ -52,7 +42,7 @@ export function LanguageProvider({
       ...shown,
       choose: (language: Language) => {
         writeStored('language', language);
-        void loadMessages(language).then((messages) => setShown({ language, messages }));
+        void speak(language).then((messages) => setShown({ language, messages }));
       },
     }),
     [shown],

@@ -1,5 +1,3 @@
-import type { Messages } from './en';
-
 type Tree = string | ((...values: never[]) => unknown) | { readonly [name: string]: Tree };
 
 /** Forty percent longer, and recognisable: a test sees with it which sentences are not in the messages, and what breaks. */
@@ -16,5 +14,5 @@ function change(tree: Tree): Tree {
   return Object.fromEntries(Object.entries(tree).map(([name, value]) => [name, change(value)]));
 }
 
-/** The messages of a language that nobody speaks, for tests. */
-export const pseudo = (messages: Messages): Messages => change(messages) as Messages;
+/** Words of a language that nobody speaks, for tests. */
+export const pseudo = <Words extends object>(words: Words): Words => change(words as Tree) as Words;

@@ -1,33 +1,5 @@
-import type { Messages } from './en';
-import { admin } from './zh/admin';
+import type { en } from './en';
 import { common, failures, product, status } from './zh/common';
-import { fieldNotes } from './zh/field-notes';
-import { modelSummaries } from './zh/model-summaries';
-import { keys } from './zh/keys';
-import { money } from './zh/money';
-import { account, overview } from './zh/overview';
-import { models, playground } from './zh/playground';
-import { roles, shell, signIn } from './zh/shell';
-import { tasks } from './zh/tasks';
-import { webhooks } from './zh/webhooks';
+import { roles, shell } from './zh/shell';
 
-export const zh = {
-  product,
-  common,
-  status,
-  failures,
-  shell,
-  signIn,
-  roles,
-  overview,
-  account,
-  keys,
-  tasks,
-  playground,
-  fieldNotes,
-  modelSummaries,
-  models,
-  money,
-  webhooks,
-  admin,
-} satisfies Messages;
+export const zh = { product, common, status, failures, shell, roles } satisfies typeof en;

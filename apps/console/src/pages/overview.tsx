@@ -72,13 +72,13 @@ function Numbers({ data }: { readonly data: ConsoleOverview }) {
           note={isHeld ? overview.held(formatHeadline(balance.held, currency)) : lasts}
         />
       </Link>
-      <Link to="/usage" className="tile-around">
+      <Link to="/usage" search={{ from: dayAgo(0), to: dayAgo(0) }} className="tile-around">
         <Tile label={overview.today} value={<Money amount={data.spent_today} form="headline" />} />
       </Link>
-      <Link to="/usage" className="tile-around">
+      <Link to="/usage" search={{ from: dayAgo(6), to: dayAgo(0) }} className="tile-around">
         <Tile label={overview.week} value={<Money amount={data.spent_7_days} form="headline" />} />
       </Link>
-      <Link to="/usage" className="tile-around">
+      <Link to="/usage" search={{ from: dayAgo(6), to: dayAgo(0) }} className="tile-around">
         <Tile
           label={overview.success}
           value={

@@ -19,3 +19,10 @@ export function writeStored(name: string, value: string | null): void {
     // Private windows of some browsers refuse to keep anything.
   }
 }
+
+/** Calls back whenever another tab keeps another text under a name. Answers what ends that. */
+export function onStored(name: string, change: () => void): () => void {
+  const heard = ({ key }: StorageEvent) => key === PREFIX + name && change();
+  addEventListener('storage', heard);
+  return () => removeEventListener('storage', heard);
+}

@@ -1,11 +1,11 @@
 import { useSyncExternalStore } from 'react';
 
-let said = '';
+let said = { text: '', count: 0 };
 const listeners = new Set<() => void>();
 
-/** Has a screen reader say something when it has finished its sentence. */
+/** Has a screen reader say something when it has finished its sentence; the same again is said again. */
 export function announce(text: string): void {
-  said = text;
+  said = { text, count: said.count + 1 };
   for (const listener of listeners) listener();
 }
 
@@ -16,10 +16,10 @@ const subscribe = (listener: () => void) => {
 
 /** The one place of the page that is read out when it changes. */
 export function LiveRegion() {
-  const text = useSyncExternalStore(subscribe, () => said);
+  const { text, count } = useSyncExternalStore(subscribe, () => said);
   return (
     <div className="visually-hidden" aria-live="polite" data-testid="live">
-      {text}
+      <span key={count}>{text}</span>
     </div>
   );
 }

@@ -1,18 +1,39 @@
 import { type ErrorComponentProps, Link } from '@tanstack/react-router';
+import { useSession } from '../api/queries';
+import { Notice, Page } from '../components/page';
 import { Failure } from '../components/states';
 import { useMessages } from '../messages/language';
 
 /** An address that leads nowhere. */
 export function NotFound() {
-  const { failures, shell } = useMessages();
+  const { failures } = useMessages();
   return (
-    <div className="page">
-      <h1>{failures.notFoundTitle}</h1>
-      <p className="muted">{failures.notFoundText}</p>
-      <p>
-        <Link to="/">{shell.pages.overview}</Link>
-      </p>
-    </div>
+    <Page title={failures.notFoundTitle} lead={failures.notFoundText}>
+      <ToOverview />
+    </Page>
+  );
+}
+
+/** A page that the reader's role does not open. */
+export function NotForRole() {
+  const { failures, roles: names } = useMessages();
+  const { roles } = useSession();
+  return (
+    <Page title={failures.notForRoleTitle}>
+      <Notice tone="info">{failures.notForRoleText(roles.map((role) => names[role]).join(', '))}</Notice>
+      <ToOverview />
+    </Page>
+  );
+}
+
+function ToOverview() {
+  const { shell } = useMessages();
+  return (
+    <p>
+      <Link to="/" className="button">
+        {shell.pages.overview}
+      </Link>
+    </p>
   );
 }
 

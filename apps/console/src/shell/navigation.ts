@@ -1,6 +1,6 @@
 import type { ConsoleSession } from '../api/types';
 import type { IconName } from '../components/icons';
-import type { Messages } from '../messages/en';
+import type { Messages } from '../messages/words';
 
 type Permission = ConsoleSession['permissions'][number];
 
@@ -66,3 +66,11 @@ export const menuFor = (permissions: ConsoleSession['permissions']): MenuGroup[]
     ...group,
     pages: group.pages.filter(({ needs }) => needs.some((need) => permissions.includes(need))),
   })).filter(({ pages }) => pages.length > 0);
+
+/** Whether somebody with these permissions may open the page at a path, which may stand below one of the menu. */
+export function mayOpen(path: string, permissions: ConsoleSession['permissions']): boolean {
+  const page = GROUPS.flatMap(({ pages }) => pages)
+    .filter(({ to }) => path === to || (to !== '/' && path.startsWith(`${to}/`)))
+    .at(0);
+  return page === undefined || page.to === '/' || page.needs.some((need) => permissions.includes(need));
+}

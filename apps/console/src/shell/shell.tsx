@@ -1,13 +1,16 @@
-import { Link, Outlet, useRouterState } from '@tanstack/react-router';
+import { Link, Outlet, useMatches, useRouterState } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { useRead, useSession } from '../api/queries';
 import { BrandMark, Icon } from '../components/icons';
+import { Failure } from '../components/states';
 import { Money } from '../components/values';
 import { useMessages } from '../messages/language';
 import { LiveRegion } from './announce';
-import { type MenuPage, menuFor } from './navigation';
+import { NotForRole } from './last-resort';
+import { mayOpen, type MenuPage, menuFor } from './navigation';
 import { ProofDialog } from './proof-dialog';
 import { ReloadNotice } from './reload-notice';
+import { SessionOver } from './session-over';
 import { useShortcuts } from './shortcuts';
 import { useTaskAnnouncements } from './task-announcements';
 import { UserMenu } from './user-menu';
@@ -21,6 +24,7 @@ const BALANCE_EVERY_MS = 30_000;
 export function Shell() {
   const messages = useMessages();
   const [window, setWindow] = useState<'search' | 'shortcuts' | null>(null);
+  const [failure, setFailure] = useState<Error | null>(null);
   const main = useFocusOnNewPage();
   useShortcuts({ onSearch: () => setWindow('search'), onHelp: () => setWindow('shortcuts') });
   useTaskAnnouncements();
@@ -39,21 +43,30 @@ export function Shell() {
             <kbd aria-hidden="true">/</kbd>
           </button>
           <Balance />
-          <UserMenu onShortcuts={() => setWindow('shortcuts')} />
+          <UserMenu onShortcuts={() => setWindow('shortcuts')} onFailure={setFailure} />
         </header>
         <main className="page" id="content" ref={main} tabIndex={-1}>
           <ReloadNotice />
-          <Outlet />
+          {failure && <Failure of={failure} title={messages.shell.signOutFailed} money="unthought" />}
+          <Content />
         </main>
       </div>
       <LiveRegion />
       <ProofDialog />
+      <SessionOver />
       <Suspense>
         {window === 'search' && <SearchDialog onClose={close} />}
         {window === 'shortcuts' && <ShortcutsDialog onClose={close} />}
       </Suspense>
     </div>
   );
+}
+
+/** The page of the address, where the role of the reader opens it. */
+function Content() {
+  const { permissions } = useSession();
+  const path = useMatches({ select: (matches) => matches.at(-1)?.pathname ?? '/' });
+  return mayOpen(path.replace(/^\/console(?=\/|$)/, ''), permissions) ? <Outlet /> : <NotForRole />;
 }
 
 /** Moves the focus to the content when another page is shown, as a browser does for a document. */
@@ -72,8 +85,15 @@ function useFocusOnNewPage() {
 function Side() {
   const messages = useMessages();
   const { permissions } = useSession();
+  const side = useRef<HTMLDivElement>(null);
+  const path = useRouterState({ select: ({ location }) => location.pathname });
+  // On narrow screens the menu is a row that scrolls: the page that is shown must be in sight.
+  useEffect(() => {
+    const current = side.current?.querySelector<HTMLElement>('[aria-current=page]');
+    if (current) side.current?.scrollTo({ left: current.offsetLeft - side.current.clientWidth / 3 });
+  }, [path]);
   return (
-    <div className="side">
+    <div className="side" ref={side}>
       <nav aria-label={messages.shell.menu}>
         <Link to="/" className="brand" aria-label={messages.product}>
           <BrandMark />

@@ -1,15 +1,25 @@
 import { useNavigate } from '@tanstack/react-router';
-import { call } from '../api/call';
+import { ApiError } from '../api/api-error';
+import { sendRaw } from '../api/call';
 import { queryClient, sessionQuery, useChange, useSession } from '../api/queries';
 import { Icon } from '../components/icons';
 import { Menu, MenuChoice, MenuItem } from '../components/menu';
-import { LANGUAGES, useLanguage } from '../messages/language';
+import { useLanguage } from '../messages/language';
+import { LANGUAGES } from '../messages/words';
 import { chooseTheme, THEMES, useTheme } from '../preferences/theme';
+import { tellOtherTabs } from './other-tabs';
 
 /** Each language in its own words. */
 const LANGUAGE_NAMES = { en: 'English', zh: '中文' } as const;
 
-export function UserMenu({ onShortcuts }: { readonly onShortcuts: () => void }) {
+export function UserMenu({
+  onShortcuts,
+  onFailure,
+}: {
+  readonly onShortcuts: () => void;
+  /** The person is still signed in. */
+  readonly onFailure: (failure: Error) => void;
+}) {
   const { messages, language, choose } = useLanguage();
   const session = useSession();
   const theme = useTheme();
@@ -35,7 +45,7 @@ export function UserMenu({ onShortcuts }: { readonly onShortcuts: () => void }) 
       ))}
       <hr />
       <MenuItem onChoose={onShortcuts}>{words.shortcuts}</MenuItem>
-      <SignOut />
+      <SignOut onFailure={onFailure} />
     </Menu>
   );
 }
@@ -48,6 +58,7 @@ function Accounts() {
   if (memberships.length < 2) return null;
   const show = async (accountId: string) => {
     const session = await change.mutateAsync({ body: { account_id: accountId } });
+    tellOtherTabs();
     queryClient.clear();
     queryClient.setQueryData(sessionQuery.queryKey, session);
     await navigate({ to: '/' });
@@ -68,10 +79,16 @@ function Accounts() {
   );
 }
 
-function SignOut() {
+function SignOut({ onFailure }: { readonly onFailure: (failure: Error) => void }) {
   const { messages } = useLanguage();
   const signOut = async () => {
-    await call('POST /session/sign-out', { body: {} }).catch(() => undefined);
+    try {
+      await sendRaw('POST /session/sign-out', { body: {} }, {});
+    } catch (failure) {
+      const isOver = failure instanceof ApiError && failure.status === 401;
+      if (!isOver) return onFailure(failure as Error);
+    }
+    tellOtherTabs();
     // A new document: nothing of this session stays in memory.
     location.assign('/console/sign-in');
   };

@@ -1,13 +1,11 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { once } from 'node:events';
 import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { ERRORS, type ErrorCode } from '#contracts';
-import { describeWithPython } from '#testing';
+import { describeWithPython, freePort } from '#testing';
 import { startTestGateway, TEST_KEY, type TestGateway } from '../testing/test-gateway.js';
 
 const run = promisify(execFile);
@@ -116,14 +114,5 @@ describe('The guide to the API', () => {
     expect(rows.toSorted(byCode)).toEqual(known.toSorted(byCode));
   });
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 const byCode = (one: { code: string }, other: { code: string }): number => one.code.localeCompare(other.code);

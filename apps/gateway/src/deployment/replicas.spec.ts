@@ -226,7 +226,7 @@ describeWithRedis('A fleet of replicas over one Redis and one Postgres', (redisU
       fleet.push(...(await Promise.all(apps.slice(index, index + 2).map(start))));
     }
     balancer.start();
-    await eventually(() => balancer.next() !== '', { limitMs: 60_000 });
+    await eventually(() => balancer.next() !== '');
 
     const outcome: Outcome = { taskIds: [], failures: [], requests: 0, closedConnections: 0 };
     const load = mixedLoad(balancer, outcome, stopLoad.signal);
@@ -235,7 +235,7 @@ describeWithRedis('A fleet of replicas over one Redis and one Postgres', (redisU
     await load;
 
     const open = 'select count(*) from task where finished_at is null';
-    await eventually(async () => (await count(open)) === 0, { limitMs: 30_000, pauseMs: 200 });
+    await eventually(async () => (await count(open)) === 0, { pauseMs: 200 });
 
     expect(outcome.failures).toEqual([]);
     expect(outcome.closedConnections).toBeLessThanOrEqual(FLEET.api * 2);
@@ -249,5 +249,5 @@ describeWithRedis('A fleet of replicas over one Redis and one Postgres', (redisU
       accepted,
     );
     expect(await count('select sum(held_micros) as count from account')).toBe(0);
-  }, 180_000);
+  }, 600_000);
 });

@@ -147,7 +147,7 @@ describe('A search of files with an upstream of embeddings', () => {
     expect((await search('lighthouse', { hybrid_search: { embedding_weight: 0, text_weight: 1 } })).data).toHaveLength(
       1,
     );
-    await gateway.setBalance(0n, true);
+    await gateway.spareMoney();
   });
 });
 

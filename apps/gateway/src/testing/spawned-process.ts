@@ -8,7 +8,7 @@ export interface SpawnedProcess {
   readonly child: ChildProcess;
   /** Everything it wrote so far. */
   output(): string;
-  /** Resolves when its output matches. @throws Error with the output when it exits first or 60 s pass. */
+  /** Resolves when its output matches. @throws Error with the output when it exits first or 200 s pass. */
   waitFor(pattern: RegExp): Promise<RegExpExecArray>;
   /** Sends a signal and resolves with the exit code, or null when the signal itself ended it. */
   end(signal: NodeJS.Signals): Promise<number | null>;
@@ -16,7 +16,7 @@ export interface SpawnedProcess {
   exited(): Promise<number | null>;
 }
 
-const WAIT_MS = 60_000;
+const WAIT_MS = 200_000;
 
 /** Log lines, not what is said to people, join the log of the test run, which is searched for secrets. */
 function keepLog(output: string): void {

@@ -87,7 +87,7 @@ export interface TestGateway {
   ): Promise<TestAnswer<Body>>;
   /** Submits a task that must be accepted, and answers its id. */
   submit(path: string, body: unknown): Promise<string>;
-  /** Polls until the task is final. @throws Error after `limitMs`, 50 s unless given. */
+  /** Polls until the task is final. @throws Error after `limitMs`, 100 s unless given. */
   waitForTask(taskId: string, limitMs?: number): Promise<TaskView>;
   /** Waits until every request is answered, or the gateway has seen that who asked has left. */
   untilAnswered(): Promise<void>;
@@ -211,7 +211,7 @@ function createClient(baseUrl: string): Pick<TestGateway, 'baseUrl' | 'send' | '
       if (status !== 200 || !taskId) throw new Error(`${path} answered ${status}: ${JSON.stringify(answer)}`);
       return taskId;
     },
-    waitForTask: (taskId, limitMs = 50_000) =>
+    waitForTask: (taskId, limitMs = 100_000) =>
       eventually(
         async () => {
           const { body } = await send<{ data: TaskView }>('GET', `/v1/tasks/${taskId}`);

@@ -28,7 +28,6 @@ describe('A client that leaves', () => {
       { SANDBOX_WORD_MS: String(WORD_MS), TEXT_LEFT_READ_SECONDS: '0.3' },
       { idleSeconds: 30 },
     );
-    await gateway.spareMoney();
   });
   afterAll(() => gateway.stop());
 
@@ -78,7 +77,6 @@ describe('A client that leaves', () => {
         const output = record.lines.find(({ unit }) => unit === 'output_token');
         expect(output?.quantity).toBeGreaterThan(0);
         expect(record.amount).toBeGreaterThan(0n);
-        await gateway.spareMoney();
         vendor.gate = undefined;
       },
     );
@@ -112,7 +110,6 @@ describe('A client that leaves', () => {
           status: 'cancelled',
           lines: expect.arrayContaining([expect.objectContaining({ source: 'held' })]),
         });
-        await gateway.spareMoney();
         vendor.gate = undefined;
       },
     );

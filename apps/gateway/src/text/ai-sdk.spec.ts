@@ -14,11 +14,20 @@ const CITY = jsonSchema<{ city: string }>({
 });
 const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
+/** A name of a function that the vendors of a style take and those of another do not. */
+const NAMES: Readonly<Record<Style, string>> = {
+  responses: '1st-tool',
+  chat: '1st-tool',
+  messages: 'n'.repeat(100),
+  gemini: 'files:read.all',
+};
+
 describe('The Vercel AI SDK', () => {
   let gateway: TextGateway;
   let models: Record<Style, (model: string) => LanguageModel>;
   beforeAll(async () => {
     gateway = await startTextGateway();
+    gateway.vendor.isStrict = true;
     const apiKey = gateway.key;
     const openai = createOpenAI({ apiKey, baseURL: `${gateway.baseUrl}/v1` });
     models = {
@@ -74,6 +83,20 @@ describe('The Vercel AI SDK', () => {
         const streamed = streamText({ ...ask(), tools, stopWhen, prompt: 'Use get_weather for Paris' });
         await streamed.consumeStream();
         expect(await streamed.text).toContain('22 degrees in Paris');
+      });
+
+      it('calls a function by a name that other vendors refuse, and sends back what it returned', async () => {
+        const named = { [NAMES[style]]: tools.get_weather };
+        const prompt = 'What is the weather?';
+        const called = await generateText({ ...ask(), tools: named, toolChoice: 'required', prompt });
+        expect(called.toolCalls.map(({ toolName }) => toolName)).toEqual([NAMES[style]]);
+        const messages = [{ role: 'user' as const, content: prompt }, ...called.response.messages];
+        const { text } = await generateText({ ...ask(), tools: named, messages });
+        expect(text).toContain('22 degrees');
+        const { fullStream } = streamText({ ...ask(), tools: named, toolChoice: 'required', prompt });
+        const names = new Set<string>();
+        for await (const part of fullStream) if (part.type === 'tool-call') names.add(part.toolName);
+        expect([...names]).toEqual([NAMES[style]]);
       });
 
       it('keeps a conversation of several turns', async () => {

@@ -19,7 +19,7 @@ describe('A busy key', () => {
   let gateway: TextGateway;
   let before: Books;
   beforeAll(async () => {
-    gateway = await startTextGateway();
+    gateway = await startTextGateway({}, { reservations: true });
     before = await books();
   });
   afterAll(() => gateway.stop());

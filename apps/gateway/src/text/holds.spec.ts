@@ -81,7 +81,7 @@ describe('What a text request holds', () => {
     });
 
     it('is a 400 that names the field when it names a limit beyond all sense', async () => {
-      await gateway.setBalance(0n, true);
+      await gateway.spareMoney();
       for (const limit of [9_007_199_254_740_991, 1e300]) {
         const more =
           style === 'gemini'

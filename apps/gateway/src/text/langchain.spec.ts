@@ -28,6 +28,7 @@ describe('LangChain', () => {
   let create: Record<Adapter, (model: string) => Model>;
   beforeAll(async () => {
     gateway = await startTextGateway();
+    gateway.vendor.isStrict = true;
     const { baseUrl, key: apiKey } = gateway;
     create = {
       responses: (model) =>

@@ -31,11 +31,19 @@ function closedGate(at: Moment): { at: Moment; opened: Promise<void>; open: () =
 }
 
 describe('Leaving', () => {
+  /** The one that is asked now; `hasty` soon gives up what nobody reads, where `patient` waits for its end. */
   let gateway: TextGateway;
+  let patient: TextGateway;
+  let hasty: TextGateway;
   beforeAll(async () => {
-    gateway = await startTextGateway({ TEXT_LEFT_READ_SECONDS: '0.25', SANDBOX_WORD_MS: '5' }, { idleSeconds: 30 });
+    const started = (seconds: string) =>
+      startTextGateway({ TEXT_LEFT_READ_SECONDS: seconds, SANDBOX_WORD_MS: '5' }, { idleSeconds: 30 });
+    [patient, hasty] = await Promise.all([started('60'), started('0.25')]);
   });
-  afterAll(() => gateway.stop());
+  beforeEach(() => {
+    gateway = patient;
+  });
+  afterAll(() => Promise.all([patient.stop(), hasty.stop()]));
   afterEach(() => {
     gateway.vendor.gate = undefined;
     gateway.vendor.fault = 'none';
@@ -113,6 +121,7 @@ describe('Leaving', () => {
       it.each(MOMENTS.flatMap((at) => [true, false].map((stream) => ({ at, stream }))))(
         'costs no less although the usage never comes: $at, streamed $stream',
         async ({ at, stream }) => {
+          gateway = hasty;
           const question = { style, model: MODEL_OVER[upstream], stream };
           const stayed = await stay(question);
           const left = await leave(question, at, false);
@@ -137,6 +146,7 @@ describe('Leaving', () => {
   });
 
   it('charges reasoning that nobody saw up to the hold', async () => {
+    gateway = hasty;
     const question = {
       style: 'responses' as const,
       model: MODEL_OVER.responses,
@@ -149,6 +159,7 @@ describe('Leaving', () => {
   });
 
   it('charges the input that the first event told, however soon the caller leaves', async () => {
+    gateway = hasty;
     gateway.vendor.rewrite = (json) => json.replaceAll(/"input_tokens":\d+/g, '"input_tokens":30000');
     const question = { style: 'messages' as const, model: MODEL_OVER.messages, stream: true };
     const left = await leave(question, 'middle', false);
@@ -157,7 +168,6 @@ describe('Leaving', () => {
 
   it('holds no more places than there are, and charges the hold where there is none', async () => {
     const small = await startTextGateway({ TEXT_LEFT_READS: '0' }, { idleSeconds: 30 });
-    const before = gateway;
     gateway = small;
     const question = {
       style: 'responses' as const,
@@ -166,7 +176,7 @@ describe('Leaving', () => {
       more: { max_output_tokens: 300 },
     };
     const left = await leave(question, 'start', false);
-    gateway = before;
+    gateway = patient;
     await small.stop();
     expect(left.output).toBe(300n);
   });
@@ -193,10 +203,9 @@ describe('Leaving', () => {
   });
 
   it('keeps the books exact through all of it', async () => {
-    await eventually(async () => {
-      const { rows } = await gateway.database.query({ text: 'select 1 from request_hold where not is_allowance' });
-      return rows.length === 0;
-    });
-    expect((await new ReconciliationService(gateway.database).run({ full: true }))?.findings).toEqual([]);
+    for (const each of [patient, hasty]) {
+      await each.settled();
+      expect((await new ReconciliationService(each.database).run({ full: true }))?.findings).toEqual([]);
+    }
   });
 });

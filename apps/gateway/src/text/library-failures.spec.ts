@@ -88,7 +88,6 @@ describe('An application whose upstream fails', () => {
   const realFetch = globalThis.fetch;
   beforeAll(async () => {
     gateway = await startTextGateway();
-    await gateway.spareMoney();
     globalThis.fetch = (...request) => {
       requests += 1;
       return realFetch(...request);

@@ -13,7 +13,6 @@ const UNPAID = {
 let gateway: TextGateway;
 beforeAll(async () => {
   gateway = await startTextGateway();
-  await gateway.spareMoney();
 });
 afterAll(() => gateway.stop());
 
@@ -44,8 +43,8 @@ describe.each(STYLES)('A refusal in the %s style', (style) => {
     const refusal = { status: 429, headers: { 'retry-after': '2' } };
     Object.assign(gateway.vendor, { refusal, faultyRequests: 1 });
     expect(told((await ask(MODEL[style], true)).headers)).toEqual(['true', '2', '2000']);
-    const resting = (await ask(MODEL[style], false)).headers;
-    expect(told(resting)).toEqual(['true', '2', expect.stringMatching(/^(1\d|20)\d\d$/)]);
+    const coolingDown = (await ask(MODEL[style], false)).headers;
+    expect(told(coolingDown)).toEqual(['true', '2', expect.stringMatching(/^(1\d|20)\d\d$/)]);
   });
 });
 

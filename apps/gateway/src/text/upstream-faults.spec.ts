@@ -89,7 +89,6 @@ let patient: TextGateway;
 let hasty: TextGateway;
 beforeAll(async () => {
   [patient, hasty] = await Promise.all([startTextGateway(), startTextGateway({}, { idleSeconds: 0.5 })]);
-  await Promise.all([patient.spareMoney(), hasty.spareMoney()]);
 });
 beforeEach(() => {
   gateway = patient;

@@ -41,7 +41,7 @@ function wrongDataUri(value: string, source: FileSource): string | null {
   if (digits <= 0) return 'must carry data after the prefix data:image/…;base64,';
   if (Math.floor((digits * 3) / 4) > source.maxInlineBytes)
     return `must hold at most ${source.maxInlineBytes / 1024 / 1024} MB of decoded data`;
-  // Through a long one nobody looks at once; whoever decodes it finds what is wrong with it.
+  // A long one is not checked whole here; the step that decodes it finds what is wrong with it.
   if (digits > LONG_DIGITS) return null;
   return NOT_BASE64.test(value.slice(start, value.length - padding))
     ? 'must carry plain base64 after the prefix'

@@ -37,7 +37,7 @@ export const need = <Request>(
   breaks: (sent: Partial<Request>) => boolean,
 ): Rule<Request> => ({ param, message, code: 'missing_parameter', breaks });
 
-/** Something the caller is told although the request is accepted. */
+/** A notice to the caller of a request that is accepted nevertheless. */
 export interface Notice<Request> {
   readonly message: string;
   /** A field that is left out of the order because the document says that it is ignored here. */
@@ -170,12 +170,12 @@ function reader<Request extends { model: string }, Mode extends string, Sold ext
     if (first) throw GatewayError.fromFields([first, ...others]);
 
     const mode = definition.mode(request);
-    const told = notices.filter((notice) => notice.applies(request));
+    const applying = notices.filter((notice) => notice.applies(request));
     const filled: Record<string, JsonObject[string]> = { ...fill(sent, mode) };
-    for (const { drops } of told) if (drops) delete filled[drops];
+    for (const { drops } of applying) if (drops) delete filled[drops];
     const parameters = sets ? { ...filled, ...(sets(filled as JsonObject & Request) as JsonObject) } : filled;
     const model = sent['model'] as string;
-    return { model, family: id, medium, path, mode, parameters, notices: told.map(({ message }) => message) };
+    return { model, family: id, medium, path, mode, parameters, notices: applying.map(({ message }) => message) };
   };
 }
 

@@ -10,7 +10,7 @@ const schemaName = (family: ModelFamily): string => family.table.name;
 const reference = (family: ModelFamily) => `#/components/schemas/${schemaName(family)}`;
 
 /**
- * The schema of a submission body, for OpenAPI 3.1: one schema per family, told apart by `model`.
+ * The schema of a submission body, for OpenAPI 3.1: one schema per family, distinguished by `model`.
  * It refers to `componentSchemas`.
  */
 export function submissionSchema(path: SubmissionPath): JsonObject {
@@ -32,7 +32,7 @@ export function submissionSchema(path: SubmissionPath): JsonObject {
 export const componentSchemas = (): Record<string, JsonObject> =>
   Object.fromEntries(CATALOG.map((family: ModelFamily) => [schemaName(family), familySchema(family)] as const));
 
-/** JSON Schema (2020-12) of the bodies a family accepts. Refusals that look at several fields are told in words. */
+/** JSON Schema (2020-12) of the bodies a family accepts. Rules over several fields stand in its description. */
 export function familySchema(family: ModelFamily): JsonObject {
   const rules = family.rules.map(({ message }) => `- ${message}`);
   return {

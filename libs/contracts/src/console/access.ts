@@ -31,7 +31,7 @@ export const CONSOLE_PERMISSIONS = {
   'balance:read': ['viewer', 'developer', 'finance', 'owner', 'key'],
   /** Every movement of the account's money. */
   'ledger:read': ['finance', 'owner', 'key'],
-  /** When the account is told that little is left. */
+  /** Below what balance the account gets `balance.low`. */
   'billing:manage': ['finance', 'owner'],
   'webhooks:manage': ['developer', 'owner', 'key'],
   /** Keys that the person made. */

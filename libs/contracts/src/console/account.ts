@@ -89,7 +89,7 @@ export interface ConsoleModel {
   }[];
 }
 
-/** Where an account is told about its tasks. */
+/** An address that gets the webhooks of an account. */
 export interface ConsoleWebhookEndpoint {
   readonly id: string;
   readonly url: string;
@@ -177,7 +177,7 @@ export interface AccountApi {
   'GET /usage/records': Read<ConsoleList<ConsoleUsageRecord>, ConsoleExportQuery & Omit<ConsoleUsageQuery, 'group_by'>>;
 
   'GET /billing': Read<ConsoleBalance>;
-  /** Below what balance the endpoints of the account are told; null: never. */
+  /** Below what balance the endpoints of the account get `balance.low`; null: never. */
   'POST /billing/notice': Write<{ low_balance: Amount | null }, ConsoleBalance>;
   'GET /billing/entries': Read<
     ConsoleList<ConsoleEntry>,

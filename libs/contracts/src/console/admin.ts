@@ -253,7 +253,7 @@ export interface AdminApi {
     { entry_id: string; amount: Amount; replayed: boolean }
   >;
   'POST /admin/tasks/:task_id/redrive': Write<{ reason?: string }, { task_id: string }>;
-  'GET /admin/troubles': Read<{
+  'GET /admin/tasks-needing-attention': Read<{
     parked: readonly JsonObject[];
     unconfirmed: readonly JsonObject[];
     orphans: readonly JsonObject[];

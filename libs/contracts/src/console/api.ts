@@ -115,7 +115,7 @@ export const CONSOLE_ACCESS: Readonly<Record<ConsoleRoute, ConsoleAccess>> = {
   'POST /admin/tasks/:task_id/cancel': needs('admin:write'),
   'POST /admin/tasks/:task_id/refund': proved('admin:write'),
   'POST /admin/tasks/:task_id/redrive': needs('admin:write'),
-  'GET /admin/troubles': needs('admin:read'),
+  'GET /admin/tasks-needing-attention': needs('admin:read'),
   'GET /admin/reconciliations': needs('admin:read'),
   'POST /admin/reconciliations': needs('admin:write'),
   'GET /admin/audit': needs('admin:read'),

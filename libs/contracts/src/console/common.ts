@@ -31,7 +31,7 @@ export interface ConsoleFailure {
   };
 }
 
-/** The version of this interface: pages that name a lower one are told `reload_required`. */
+/** The version of this interface: pages that name a lower one get `reload_required`. */
 export const CONSOLE_VERSION = 1;
 
 /** One field that breaks a rule, or a rule that looks at several fields and names the first. */

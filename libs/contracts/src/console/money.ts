@@ -10,7 +10,7 @@ export interface ConsoleBalance {
   readonly used: Amount;
   readonly owed: Amount;
   readonly is_unlimited: boolean;
-  /** Its webhook endpoints are told once when less than this is left; null: never. */
+  /** Its webhook endpoints get `balance.low` once when less than this is left; null: never. */
   readonly low_balance: Amount | null;
   /** What the account may spend in a day and in a month. */
   readonly limits: readonly ConsoleSpendLimit[];

@@ -113,7 +113,7 @@ const ERRORS_MAX = 100;
 /**
  * The broken rules of a body, at most 100, in the order of the class's fields; empty when the body is of the class's shape.
  *
- * @param later told the rules of long texts, which are then not checked here.
+ * @param later receives the rules of long texts, which are then not checked here.
  */
 export function checkBody(
   type: BodyClass<unknown>,

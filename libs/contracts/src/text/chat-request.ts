@@ -53,7 +53,8 @@ class AllowedChoice {
   @Required(object(AllowedTools)) allowed_tools!: AllowedTools;
 }
 
-const TOOL_CHOICE_WORDS = ['auto', 'none', 'required'] as const;
+/** `any` is one vendor's word for `required`. */
+const TOOL_CHOICE_WORDS = ['auto', 'none', 'required', 'any'] as const;
 
 export type ChatToolChoice =
   | (typeof TOOL_CHOICE_WORDS)[number]
@@ -67,6 +68,11 @@ const toolChoice: FieldCheck = (value, param, report) => {
 };
 
 class PlainFormat {}
+
+class JsonFormat {
+  /** Where some vendors take the schema of the answer. */
+  @Optional(jsonObject()) schema?: JsonObject | null;
+}
 
 class JsonSchema {
   @Required(text({ min: 1 })) name!: string;
@@ -126,16 +132,17 @@ export class ChatRequest {
   /** The former form of tools. */
   @Optional(listOf(object(FunctionDefinition))) functions?: FunctionDefinition[] | null;
   @Optional(
-    variants({ text: PlainFormat, json_object: PlainFormat, json_schema: SchemaFormat }, { others: 'pass-through' }),
+    variants({ text: PlainFormat, json_object: JsonFormat, json_schema: SchemaFormat }, { others: 'pass-through' }),
   )
-  response_format?: { type: 'text' } | { type: 'json_object' } | ({ type: 'json_schema' } & SchemaFormat) | null;
+  response_format?:
+    { type: 'text' } | ({ type: 'json_object' } & JsonFormat) | ({ type: 'json_schema' } & SchemaFormat) | null;
   @Optional(choice(REASONING_EFFORTS)) reasoning_effort?: ReasoningEffort | null;
   @Optional(object(ReasoningOptions)) reasoning?: ReasoningOptions | null;
   @Optional(variants({ enabled: EnabledThinking, disabled: NoOptions }, { others: 'pass-through' })) thinking?:
     ({ type: 'enabled' } & EnabledThinking) | { type: 'disabled' } | null;
   @Optional(flag()) enable_thinking?: boolean | null;
   @Optional(tokens(0)) thinking_budget?: number | null;
-  /** What a server of one's own is told beside the conversation; some switch reasoning here. */
+  /** Variables of the prompt template of a self-hosted server; some switch reasoning here. */
   @Optional(jsonObject()) chat_template_kwargs?: JsonObject | null;
   /** Forms of the reply that a server of one's own enforces, and words that it may not or shall use. */
   @Optional(anything) guided_json?: JsonValue;

@@ -15,7 +15,7 @@ export interface EmbeddingsCall {
 export interface EmbeddingsReply {
   /** The upstream's own JSON object, under the caller's name of the model; null when it is larger than is read. */
   readonly json: string | null;
-  /** What it told of its input; undefined when it told nothing that can be believed. */
+  /** The usage that it reported of its input; undefined when it reported nothing credible. */
   readonly usage: TextUsage | undefined;
   readonly upstreamRequestId: string | undefined;
 }

@@ -1,4 +1,4 @@
-/** Whoever reads an address leaves tabs and line breaks out, wherever they stand. */
+/** URL parsers drop tabs and line breaks, wherever they stand. */
 const BREAKS = /[\t\r\n]/g;
 const WEB = /^\s*(https?|ftp|file|ws|wss|gopher):/i;
 

@@ -8,7 +8,7 @@ export type FinishReason = 'stop' | 'stop-sequence' | 'length' | 'tool-calls' | 
 
 /**
  * Where the numbers come from: the upstream's own bill; our tokenizer because the upstream gave none; or what was held,
- * because the caller left before the upstream could tell.
+ * because the caller left before the upstream reported it.
  */
 export type UsageSource = 'upstream' | 'counted' | 'held';
 
@@ -33,7 +33,7 @@ export type TextEvent =
   /** What the upstream calls this reply, and what it already knows of the input. */
   | { readonly type: 'start'; readonly inputTokens?: number }
   | { readonly type: 'text'; readonly text: string }
-  /** Words with which the model declines, where the vendor tells them from others. */
+  /** Words with which the model declines, where the vendor marks them as such. */
   | { readonly type: 'refusal'; readonly text: string }
   | { readonly type: 'reasoning'; readonly text: string }
   /** The vendor's proof. It closes an open reasoning block; with none open it is sealed reasoning, a block of its own. */
@@ -68,7 +68,7 @@ export interface CollectedReply {
   readonly finish: FinishEvent;
 }
 
-/** What an event adds to the text that is counted when the upstream tells no usage: words, thoughts, arguments of calls. */
+/** What an event adds to the text that is counted when the upstream reports no usage: words, thoughts, arguments of calls. */
 export function eventText(event: TextEvent): string {
   if (event.type === 'text' || event.type === 'reasoning' || event.type === 'refusal') return event.text;
   return event.type === 'arguments' ? event.json : '';

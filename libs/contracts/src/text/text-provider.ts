@@ -16,7 +16,7 @@ export interface TextCall {
   readonly upstreamModel: string;
   /** The checked request; a request of the upstream's own protocol is never read this far. */
   readonly request: () => TextRequest;
-  /** True: the request is told in the gateway's own words even to an upstream of its style, for the body lacks what was added. */
+  /** True: the body is written anew even for an upstream of its own style, because the caller's lacks what the gateway added. */
   readonly isTranslated?: boolean;
   /** The caller's body in its own style, ready to pass through. */
   readonly native: () => NativeBody;
@@ -32,9 +32,9 @@ export interface TextCall {
 
 /** What is known of a reply before it is over; may be asked at any time, also when it broke off. */
 export interface ReplyProgress {
-  /** The usage that was told until now; undefined while none was. Its output may be 0, or too small. */
-  readonly told: () => TextUsage | undefined;
-  /** What the upstream has written and nobody was told yet, for counting; absent where nothing is held back. */
+  /** The usage that was reported until now; undefined while none was. Its output may be 0, or too small. */
+  readonly reportedUsage: () => TextUsage | undefined;
+  /** What the upstream has written and no event has delivered yet, for counting; absent where nothing is held back. */
   readonly heldBack?: () => string;
   /** True: the models behind it may reason without being asked, and show nothing of it. */
   readonly mayReasonUnasked: boolean;
@@ -54,11 +54,11 @@ export type NativeBody =
 
 /** What became of a reply that passed through unread. */
 export interface RelayOutcome {
-  /** What was told until now; absent when nothing was. */
+  /** The usage that was reported until now; absent when none was. */
   readonly usage: TextUsage | undefined;
-  /** The text, reasoning and arguments that went out, for counting; empty when `usage` tells an output. */
+  /** The text, reasoning and arguments that went out, for counting; empty when `usage` has an output. */
   readonly produced: string;
-  /** The failure that the upstream's own bytes end with, so that nothing may be added; undefined when they tell of none. */
+  /** The failure that the upstream's own bytes end with, so that nothing may be added; undefined when they report none. */
   readonly failure: GatewayError | undefined;
 }
 

@@ -67,7 +67,7 @@ export interface FunctionTool {
   /** JSON Schema of the arguments. */
   readonly parameters?: JsonObject;
   readonly strict?: boolean;
-  /** Of a tool that the gateway runs itself, which no vendor is told. */
+  /** Of a tool that the gateway runs itself; never sent to a vendor. */
   readonly runHere?: HostedKind;
 }
 

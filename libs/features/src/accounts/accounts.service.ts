@@ -15,7 +15,7 @@ export interface AccountSettings {
   /** What it may spend in a day and in a month of UTC. */
   readonly dailyLimitMicros?: Micros | null | undefined;
   readonly monthlyLimitMicros?: Micros | null | undefined;
-  /** Its endpoints are told once when less than this is left. */
+  /** Its endpoints get `balance.low` once when less than this is left. */
   readonly lowBalanceMicros?: Micros | null | undefined;
   readonly maxRunningTasks?: number | null | undefined;
   readonly requestsPerMinute?: number | null | undefined;
@@ -86,7 +86,7 @@ export async function lock(transaction: ModelTransaction, id: string): Promise<A
 /** An account that is disabled again keeps the time when it first was. */
 const columnsOf = ({ disabled, ...settings }: AccountSettings, disabledAt: Date | null) => ({
   ...given(settings),
-  // Who asks again is told again.
+  // Setting the limit again arms the notice again.
   ...(settings.lowBalanceMicros !== undefined && { lowBalanceNoticedAt: null }),
   ...(disabled !== undefined && { disabledAt: disabled ? (disabledAt ?? new Date()) : null }),
 });

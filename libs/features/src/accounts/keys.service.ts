@@ -7,7 +7,7 @@ import { lock } from './accounts.service.js';
 import { AuditedChanges, type Change, type Operator } from './audit.js';
 import { given } from './given.js';
 
-/** What is never told of a key. */
+/** The columns of a key that are never shown. */
 const HIDDEN = { keyHash: true, previousKeyHash: true } as const;
 
 /** A key as operators see it: never the key itself, and never its hash. */

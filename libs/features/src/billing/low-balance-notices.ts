@@ -2,12 +2,12 @@ import { Database, logger, timeOrderedId } from '#platform';
 
 const log = logger('ledger');
 
-/** The most accounts that one round tells. */
+/** The most accounts that one round notifies. */
 const BATCH = 100;
 
 /**
  * $1 most accounts, $2 beginning of the ids of deliveries, $3 unit of balances. Notes each account that has fallen below what it
- * wants to be told of, and writes its webhooks, in one commit: once for each fall. The event carries all that a mail needs,
+ * set, and writes its webhooks, in one commit: once for each fall. The event carries all that a mail needs,
  * so that a receiver only has to send it.
  */
 const NOTICE = `
@@ -42,13 +42,13 @@ with low as (
 )
 select id from noticed`;
 
-/** Whose balance is no longer low is told again the next time. */
+/** An account whose balance is no longer low is notified again the next time. */
 const RECOVER = `
 update account set low_balance_noticed_at = null where id = any(array(
   select id from account where low_balance_micros is not null and low_balance_noticed_at is not null
     and (unlimited or available_micros >= low_balance_micros) order by id limit $1 for no key update skip locked))`;
 
-/** Tells accounts once that their balance has fallen below what they named. */
+/** Notifies accounts once that their balance has fallen below the limit they set. */
 export class LowBalanceNotices {
   constructor(
     private readonly database: Database,
@@ -56,8 +56,8 @@ export class LowBalanceNotices {
     private readonly currency: string,
   ) {}
 
-  /** One round. True: there may be more to tell at once. */
-  async tell(): Promise<boolean> {
+  /** One round. True: more accounts may be due at once. */
+  async send(): Promise<boolean> {
     await this.database.query({ text: RECOVER, values: [BATCH] });
     const values = [BATCH, timeOrderedId('msg'), this.currency];
     const { rows } = await this.database.query<{ id: string }>({ text: NOTICE, values });

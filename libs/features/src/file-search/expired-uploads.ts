@@ -7,7 +7,7 @@ import { METERED, SEARCHED_PURPOSES } from './uploaded-file.js';
 
 const log = logger('maintenance');
 
-/** Files that the store would not remove rest so long, in milliseconds. */
+/** How long files that the store would not remove are left before the next try, in milliseconds. */
 const UNREMOVABLE = { max: 10_000, ttl: 600_000 } as const;
 
 /** How long an expired vector store is still shown, in days. */

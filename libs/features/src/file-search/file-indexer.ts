@@ -95,7 +95,7 @@ export class FileIndexer {
     return true;
   }
 
-  /** What is under way is given back, for the next attempt of whoever is there. */
+  /** Files under way are given back, for the next attempt of any process. */
   async close(): Promise<void> {
     this.#leaving.abort();
     await this.#preparer.close();

@@ -46,7 +46,7 @@ where account_id = $1 and key = $2 and request_id = $3 and state = 'in_flight'`;
 /**
  * The part of a statement that takes money: renews the right of those attempts in `incoming` that still have it, behind
  * the lock of their account (`locked`), and answers their request ids. What is not answered must not pay: another
- * attempt has taken over. The row is changed and not only locked, so that whoever takes over at this very moment sees
+ * attempt has taken over. The row is changed and not only locked, so that an attempt that takes over at this very moment sees
  * the renewal and lets be.
  */
 export const RENEW_RIGHTS = `

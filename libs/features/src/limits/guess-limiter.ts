@@ -43,7 +43,7 @@ interface Address {
 
 /** A guess as it is logged. */
 export interface Guess {
-  /** As Express tells it, so that TRUSTED_PROXIES counts. */
+  /** As Express reports it, so that TRUSTED_PROXIES counts. */
   readonly address: string | undefined;
   readonly requestId?: string;
 }

@@ -59,7 +59,7 @@ export class OpenTasks {
   private read(accountId: string, known: OpenCount | undefined): Promise<OpenCount> {
     const reading = this.count(accountId, known).finally(() => this.readings.delete(accountId));
     this.readings.set(accountId, reading);
-    // Whoever waits for it meets its failure; who does not, asks again with the next request.
+    // The requests that wait for it get its failure; later ones ask again.
     reading.catch(() => undefined);
     return reading;
   }

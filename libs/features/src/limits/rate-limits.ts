@@ -8,7 +8,7 @@ const log = logger('limits');
 /** How long to wait before another try while counts cannot be reached, in milliseconds. */
 const STORE_FAILURE_RETRY_MS = 2_000;
 
-/** Headers that tell a client how its limits stand. */
+/** Headers that report to a client how its limits stand. */
 export type LimitHeaders = Readonly<Record<string, string>>;
 
 const NO_HEADERS: LimitHeaders = {};

@@ -4,7 +4,7 @@ import { Database, logger } from '#platform';
 
 const log = logger('maintenance');
 
-/** Files that the store would not remove rest so long, in milliseconds, and stand in nobody's way meanwhile. */
+/** How long files that the store would not remove are left, in milliseconds, so that others are removed before the next try. */
 const UNREMOVABLE = { max: 10_000, ttl: 600_000 } as const;
 
 type Outcome = 'removed' | 'kept' | 'store away';

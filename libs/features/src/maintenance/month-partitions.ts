@@ -64,7 +64,7 @@ export class MonthPartitions {
 
   /**
    * Drops the months of a table that are entirely older than `days`; 0 drops none. Answers the names of what went. A
-   * month whose table is in use stays until a later round: whoever reads or writes is never held up for longer than
+   * month whose table is in use stays until a later round: readers and writers are never held up for longer than
    * `DROP_LIMIT_MS`.
    */
   async dropOlder(table: PartitionedTable, days: number): Promise<string[]> {

@@ -11,10 +11,10 @@ export const callbackPath = (upstreamId: string, token: string): string => `/cal
 
 const ownerOf = (upstreamId: string): string => `vendor callback ${upstreamId}`;
 
-/** The addresses that vendors are given, one for each order: nobody can make one up, and none tells which task it is of. */
+/** The addresses that vendors are given, one for each order: nobody can guess one, and none reveals its task. */
 @Injectable()
 export class CallbackAddresses {
-  private told = false;
+  private hasWarned = false;
 
   constructor(
     private readonly sealer: SecretSealer,
@@ -24,8 +24,8 @@ export class CallbackAddresses {
   /** Where an upstream may say that something happened to a task; undefined: it cannot reach us. */
   of(upstreamId: string, taskId: string): string | undefined {
     if (this.baseUrl === undefined) {
-      if (!this.told) log.warn('upstream.no_callbacks', { upstream: upstreamId, needs: 'PUBLIC_BASE_URL' });
-      this.told = true;
+      if (!this.hasWarned) log.warn('upstream.no_callbacks', { upstream: upstreamId, needs: 'PUBLIC_BASE_URL' });
+      this.hasWarned = true;
       return undefined;
     }
     const token = this.sealer.seal(taskId, ownerOf(upstreamId)).toString('base64url');

@@ -14,7 +14,7 @@ const MAX_QUIET = 10_000;
 const MAX_TOKEN = 512;
 
 /** To whom something was said, and how. */
-export interface HeardCallback extends Pick<CallbackRequest, 'method' | 'query' | 'headers'> {
+export interface ReceivedCallback extends Pick<CallbackRequest, 'method' | 'query' | 'headers'> {
   readonly upstream: string;
   readonly token: string;
   /** Read only for vendors that want an answer to it. */
@@ -42,13 +42,13 @@ export class VendorCallbacksService {
   }
 
   /** @returns what the vendor is answered. @throws GatewayError `not_found`: no address of ours, or not who it was given to. */
-  async hear(heard: HeardCallback): Promise<JsonObject> {
-    const { upstream, token } = heard;
+  async receive(received: ReceivedCallback): Promise<JsonObject> {
+    const { upstream, token } = received;
     const taskId = token.length > MAX_TOKEN ? undefined : taskOfCallback(this.sealer, upstream, token);
-    if (taskId === undefined) throw unheard('unknown');
-    const reply = await this.replyTo(heard);
-    if (reply === 'forged') throw unheard('forged');
-    await this.askSoon(upstream, taskId);
+    if (taskId === undefined) throw notAccepted('unknown');
+    const reply = await this.replyTo(received);
+    if (reply === 'forged') throw notAccepted('forged');
+    await this.pollSoon(upstream, taskId);
     return reply;
   }
 
@@ -59,7 +59,7 @@ export class VendorCallbacksService {
     query,
     headers,
     body,
-  }: HeardCallback): Promise<'forged' | JsonObject> {
+  }: ReceivedCallback): Promise<'forged' | JsonObject> {
     const read = this.upstreams.byId(upstream)?.upstream.readCallback;
     if (!read) return {};
     const path = this.prefix + callbackPath(upstream, token);
@@ -67,7 +67,7 @@ export class VendorCallbacksService {
     return answer === 'forged' ? answer : answer.reply;
   }
 
-  private async askSoon(upstream: string, taskId: string): Promise<void> {
+  private async pollSoon(upstream: string, taskId: string): Promise<void> {
     if (this.quiet.has(taskId)) return signals.vendorCallbacks.inc({ outcome: 'repeated' });
     this.quiet.set(taskId, true);
     const { rowCount } = await this.database.query({ name: 'ask_now', text: ASK_NOW, values: [taskId, upstream] });
@@ -77,7 +77,7 @@ export class VendorCallbacksService {
 }
 
 /** Nobody learns whether an address was wrong or a signature. */
-function unheard(outcome: 'unknown' | 'forged'): GatewayError {
+function notAccepted(outcome: 'unknown' | 'forged'): GatewayError {
   signals.vendorCallbacks.inc({ outcome });
   return new GatewayError('not_found', 'There is nothing at this address.');
 }

@@ -177,14 +177,15 @@ export class MediaHealth {
   }
 }
 
-/** The names of the circuits of a vendor account and of one of its models; no upstream of text is named so. */
-/** The cooldown of a whole vendor account. */
-export const circuitOfVendor = (vendorAccount: string): string => `media ${vendorAccount}`;
+/** The name of the circuit of a whole vendor account; no upstream of text is named so. */
+export const circuitOfVendor = ({ healthName, upstream }: RoutedUpstream): string =>
+  `media ${healthName ?? upstream.vendorAccount}`;
 
-const sharedNames = ({ upstream }: RoutedUpstream, model: string): [whole: string, ofModel: string] => [
-  circuitOfVendor(upstream.vendorAccount),
-  `media ${upstream.vendorAccount} ${model}`,
-];
+/** The same, and that of one of its models, as the vendor calls it: another name is another model. */
+function sharedNames(routed: RoutedUpstream, model: string): [whole: string, ofModel: string] {
+  const whole = circuitOfVendor(routed);
+  return [whole, `${whole} ${model}=${routed.vendorModel?.(model) ?? model}`];
+}
 
 /** What the name of one account's own circuit ends with. */
 const ownPart = (accountId: string): string => `|${accountId}`;

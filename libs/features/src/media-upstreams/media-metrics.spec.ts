@@ -22,30 +22,30 @@ describe('The numbers of media upstreams', () => {
     return { upstreams, health, metrics: new MediaMetrics(upstreams, health, 'image', platform) };
   }
 
-  const resting = async (upstream: string): Promise<number | undefined> =>
+  const coolingDown = async (upstream: string): Promise<number | undefined> =>
     (await signals.mediaCoolingDown.get()).values.find(({ labels }) => labels.upstream === upstream)?.value;
   const closed = async (model: string): Promise<number | undefined> =>
     (await signals.mediaClosed.get()).values.find(({ labels }) => labels.model === model)?.value;
   const unpaid = (scope: 'account' | 'model') => new MediaFailure('unfit', 'not_paid', { scope });
   const admission = { model: MODEL, accountId: 'acct', probes: [] };
 
-  it('say which upstream rests, and that a model is closed only when all of its upstreams do', async () => {
+  it('say which upstream cools down, and that a model is closed only when all of its upstreams do', async () => {
     const { health, metrics } = watch();
     health.wasUnfit(both[0], unpaid('account'), admission);
     metrics.show();
-    expect([await resting(one.id), await resting(other.id), await closed(MODEL)]).toEqual([1, 0, 0]);
+    expect([await coolingDown(one.id), await coolingDown(other.id), await closed(MODEL)]).toEqual([1, 0, 0]);
     health.wasUnfit(both[1], unpaid('model'), admission);
     metrics.show();
     // The other one makes its other models.
-    expect([await resting(other.id), await closed(MODEL), await closed('theta-image-turbo')]).toEqual([0, 1, 0]);
+    expect([await coolingDown(other.id), await closed(MODEL), await closed('theta-image-turbo')]).toEqual([0, 1, 0]);
   });
 
-  it('forget an upstream that left, so that it does not seem to rest forever', async () => {
+  it('forget an upstream that left, so that it does not seem to cool down forever', async () => {
     const { upstreams, health, metrics } = watch();
     health.wasUnfit(both[0], unpaid('account'), admission);
     metrics.show();
     upstreams.exchange([both[1]]);
     metrics.show();
-    expect([await resting(one.id), await resting(other.id)]).toEqual([undefined, 0]);
+    expect([await coolingDown(one.id), await coolingDown(other.id)]).toEqual([undefined, 0]);
   });
 });

@@ -6,7 +6,7 @@ import { MEDIUM } from '../tasks/run/worker-parts.js';
 import { MediaHealth } from './media-health.js';
 import { MediaUpstreams } from './media-upstreams.js';
 
-/** Tells which upstreams of a worker's medium rest after failures, and which models nobody makes meanwhile. */
+/** Exports which upstreams of a worker's medium cool down after failures, and which models have no upstream meanwhile. */
 @Injectable()
 export class MediaMetrics implements OnModuleInit {
   private readonly models: readonly string[];
@@ -41,7 +41,7 @@ export class MediaMetrics implements OnModuleInit {
 
   private readonly shown = new Set<string>();
 
-  /** An upstream that makes nothing any more must not look as if it rested forever. */
+  /** An upstream that makes nothing any more must not look as if it cooled down forever. */
   private forgetLeft(ids: ReadonlySet<string>): void {
     for (const upstream of this.shown)
       if (!ids.has(upstream)) signals.mediaCoolingDown.remove({ upstream, medium: this.medium });

@@ -19,7 +19,7 @@ const log = logger('upstreams');
 export const OPEN_MEDIA_UPSTREAMS = Symbol('OpenMediaUpstreams');
 
 /** How often the database is asked for changes, in milliseconds: with reading them, the longest until all replicas follow. */
-const LOOK_MS = 1_000;
+const RELOAD_EVERY_MS = 1_000;
 /** How long calls under way may go on over connections that were replaced, in milliseconds. */
 const REPLACED_MS = 600_000;
 
@@ -57,7 +57,7 @@ export class MediaUpstreamRegistry {
   private readonly file: ReadonlyMap<string, RoutedUpstream>;
   private readonly stored = new Map<string, Stored>();
   private readonly replaced = new Map<RoutedUpstream, NodeJS.Timeout>();
-  private readonly looking = new Loop('media-upstreams', LOOK_MS, async () => {
+  private readonly reloading = new Loop('media-upstreams', RELOAD_EVERY_MS, async () => {
     await this.refresh();
     return false;
   });
@@ -67,7 +67,7 @@ export class MediaUpstreamRegistry {
     private readonly database: Database,
     private readonly sealer: SecretSealer,
     @Inject(OPEN_MEDIA_UPSTREAMS) private readonly providers: OpenMediaUpstreams,
-    /** Whether what the sandbox makes may be sold; whoever only works on tasks makes what was sold. */
+    /** Whether what the sandbox makes may be sold; a process that only works on tasks makes what was sold. */
     @Inject(SANDBOX_MAY_SELL) private readonly sandboxMaySell = true,
     /** What it keeps equal. */
     readonly upstreams: MediaUpstreams = new MediaUpstreams(),
@@ -84,7 +84,7 @@ export class MediaUpstreamRegistry {
   async start(): Promise<void> {
     await this.refresh();
     this.publish();
-    this.looking.start();
+    this.reloading.start();
   }
 
   /** Takes over what has changed. Calls under way keep the upstream that they have. */
@@ -99,9 +99,9 @@ export class MediaUpstreamRegistry {
     return this.stored.get(id)?.problem;
   }
 
-  /** Closes every connection, when the calls on it are done. The sandbox is closed by whoever opened it. */
+  /** Closes every connection, when the calls on it are done. The sandbox is closed by its opener. */
   async close(): Promise<void> {
-    await this.looking.stop();
+    await this.reloading.stop();
     for (const timer of this.replaced.values()) clearTimeout(timer);
     const stored = [...this.stored.values()].flatMap(({ routed }) => routed ?? []);
     const all = [...this.file.values(), ...stored, ...this.replaced.keys()];

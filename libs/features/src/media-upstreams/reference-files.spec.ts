@@ -1,24 +1,76 @@
 import { Readable } from 'node:stream';
 import type { MeasuredReference } from '#contracts';
-import type { SafeFetcher } from '#platform';
-import { referenceFiles } from './reference-files.js';
+import { FetchFailed, type SafeFetcher } from '#platform';
+import { pngSample } from '#testing';
+import { referenceFiles, type ReferenceFileSources } from './reference-files.js';
+
+const CHECKED = pngSample({ width: 640, height: 480 });
+const { signal } = new AbortController();
+
+const reference = (source: string): MeasuredReference => ({
+  param: 'image_urls[0]',
+  medium: 'image',
+  role: 'reference',
+  source,
+  format: 'png',
+  bytes: CHECKED.length,
+  width: 640,
+  height: 480,
+});
 
 describe('The files of an order', () => {
-  it('are read no further than they were checked, however long they have become', async () => {
-    const checked = {
-      param: 'image_urls[0]',
-      source: 'https://media.example.com/a.png',
-      bytes: 7,
-    } as MeasuredReference;
-    const bounds: number[] = [];
-    const get: SafeFetcher['get'] = (_, { maxBytes }) => {
-      bounds.push(maxBytes ?? Number.POSITIVE_INFINITY);
-      return Promise.resolve({ status: 200, headers: {}, body: Readable.from([Buffer.alloc(7)]) } as never);
+  const bounds: number[] = [];
+  let answers: (() => Buffer)[] = [];
+  beforeEach(() => {
+    bounds.length = 0;
+  });
+
+  const get: SafeFetcher['get'] = async (_, { maxBytes }) => {
+    bounds.push(maxBytes ?? Number.POSITIVE_INFINITY);
+    const bytes = (answers.length > 1 ? answers.shift() : answers[0])?.() ?? Buffer.alloc(0);
+    return { status: 200, headers: {}, body: Readable.from([bytes]) } as never;
+  };
+  const store: ReferenceFileSources['store'] = {
+    keyOf: (link) => (link.includes('/files/') ? 'own.png' : undefined),
+    size: () => Promise.resolve(CHECKED.length),
+    open: (_key, range) => Promise.resolve(Readable.from([CHECKED.subarray(range?.start, range?.end)])),
+  };
+  const fileAt = (source: string) => {
+    const sources = { fetcher: { get } as SafeFetcher, store, accountId: 'acct_1', signal };
+    return referenceFiles([reference(source)], sources).get('image_urls[0]');
+  };
+
+  it('are read once and no further than they were checked, however long they have become', async () => {
+    answers = [() => CHECKED];
+    const file = fileAt('https://media.example.com/a.png');
+    expect(await file.bytes()).toEqual(CHECKED);
+    await file.bytes();
+    expect(bounds).toEqual([CHECKED.length]);
+  });
+
+  it.each<[string, Buffer]>([
+    ['larger', pngSample({ width: 6_400, height: 4_800 })],
+    ['cut', CHECKED.subarray(0, 20)],
+    ['no image', Buffer.from('<!doctype html><title>Sign in</title>')],
+    ['empty', Buffer.alloc(0)],
+  ])('are handed to nobody when their host answers with another file the second time: %s', async (_, other) => {
+    answers = [() => other];
+    await expect(fileAt('https://media.example.com/a.png').bytes()).rejects.toThrow();
+  });
+
+  it('are asked for again after a passing fault of their host', async () => {
+    const cut = (): Buffer => {
+      throw new FetchFailed('connection_failed', 'the connection was cut');
     };
-    const { signal } = new AbortController();
-    const files = referenceFiles([checked], { fetcher: { get } as SafeFetcher, accountId: 'acct_1', signal });
-    await files.get(checked.param).bytes();
-    await files.get(checked.param).bytes();
-    expect(bounds).toEqual([7]);
+    answers = [cut, () => CHECKED];
+    expect(await fileAt('https://media.example.com/a.png').bytes()).toEqual(CHECKED);
+  });
+
+  it('of our own are read from the store, and handed over as bytes where their link leads nowhere from outside', async () => {
+    answers = [];
+    const local = fileAt('http://127.0.0.1:3000/files/own.png');
+    expect([await local.bytes(), local.isOursAlone]).toEqual([CHECKED, true]);
+    expect(fileAt('https://gateway.example.com/files/own.png').isOursAlone).toBe(false);
+    expect(bounds).toEqual([]);
   });
 });

@@ -39,7 +39,7 @@ export interface ClaimLimits {
 }
 
 /** Leave to hand over one order, or how long to wait for it in milliseconds. */
-export type StartLeave = { readonly admission: MediaAdmission } | { readonly waitMs: number };
+export type StartPermit = { readonly admission: MediaAdmission } | { readonly waitMs: number };
 
 /** Why an order waits, and for how long in milliseconds; nobody is to blame for it. */
 export interface StartWait {
@@ -91,7 +91,7 @@ export class StartGate {
   }
 
   /** Takes one start of what the account's rate allows. */
-  async enter({ routed }: Candidate, order: { model: string; accountId: string }): Promise<StartLeave> {
+  async enter({ routed }: Candidate, order: { model: string; accountId: string }): Promise<StartPermit> {
     await this.limits.refresh();
     const closedMs = this.closedMs(routed, order.model);
     if (closedMs > 0) return { waitMs: spread(closedMs) };

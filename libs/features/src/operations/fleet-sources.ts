@@ -22,7 +22,7 @@ interface DueRow {
 const OPEN_STATES = (Object.keys(TASK_TRANSITIONS) as TaskState[]).filter((state) => !isFinal(state));
 
 /**
- * The numbers of the whole fleet, which every process would tell alike; one kind of process asks for them. Every count
+ * The numbers of the whole fleet, which every process would report alike; one kind of process asks for them. Every count
  * reads an index of what is open, so the price does not grow with history.
  */
 export function fleetSources(database: Database): MetricSource[] {

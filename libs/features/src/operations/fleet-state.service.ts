@@ -4,7 +4,7 @@ import { Database } from '#platform';
 import { encodeTime } from 'ulid';
 import { DUE_POLLS, DUE_TASKS, MONEY, OPEN_TASKS, WEBHOOKS } from './fleet-statements.js';
 
-/** How many failures of the last day are told apart, and how many deliveries are counted. */
+/** How many kinds of failure of the last day are listed, and how many deliveries are counted. */
 const FAILURES_READ = 5_000;
 export const FAILED_DELIVERIES_COUNTED = 1_000;
 const DAY_MS = 86_400_000;
@@ -42,7 +42,7 @@ select count(*)::integer as failed from (
 
 type MoneyRow = Readonly<Record<'available' | 'held' | 'used' | 'held_by_keys' | 'held_by_tasks', string>>;
 
-/** Sums up how the fleet stands, from the database alone: every replica tells the same. */
+/** Sums up how the fleet stands, from the database alone, so that every replica reports the same. */
 @Injectable()
 export class FleetStateService {
   constructor(

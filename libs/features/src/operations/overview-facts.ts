@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { encodeTime } from 'ulid';
 import { Database } from '#platform';
 
-/** What the first page of an account tells besides its money. */
+/** What the first page of an account shows besides its money. */
 export interface AccountFacts {
   readonly openTasks: number;
   /** A key that its holders made or were given. */

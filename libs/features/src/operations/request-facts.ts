@@ -1,7 +1,7 @@
 import { formatMicros, type Micros } from '#contracts';
 import { eventLogger } from '#platform';
 
-/** What the line about a request tells besides what HTTP shows. */
+/** What the log line about a request says besides what HTTP shows. */
 export interface RequestFacts {
   taskId?: string;
   upstream?: string;

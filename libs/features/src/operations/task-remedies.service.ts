@@ -6,6 +6,7 @@ import { beyondBooks, lockAccount } from '../billing/ledger/locked-account.js';
 import { AuditedChanges, type Operator } from '../accounts/audit.js';
 import { CancelTaskService } from '../tasks/cancel/cancel-task.service.js';
 import { insufficientBalance, insufficientKeyQuota } from '../billing/ledger/payment-refusals.js';
+import { SpendLimits } from '../billing/ledger/spend-limits.js';
 import { copyLongTexts } from '../tasks/long-texts.js';
 import { catalogFamily } from '../tasks/submit/catalog-family.js';
 import { SUBMIT_TASKS, toSubmitRow } from '../tasks/submit/submit-statement.js';
@@ -112,10 +113,10 @@ export class TaskRemediesService {
 
   /**
    * Sends a failed task again as a new one with a hold of its own, at the price of the first. What failed stays as its
-   * owner was told. One that was sent again is not sent twice: the answer names the task that was made then, unless that failed as well.
+   * owner knows it. One that was sent again is not sent twice: the answer names the task that was made then, unless that failed as well.
    *
    * @throws GatewayError `task_not_found`; `conflict`: it did not fail, or what was asked for is not kept any more;
-   * `insufficient_balance`, `insufficient_key_quota`.
+   * one of `UNPAID_CODES`.
    */
   async redrive(operator: Operator, taskId: string, reason: string | null): Promise<Redriven> {
     const { task, newTaskId, isNew } = await this.changes.runStatements(operator, async (transaction) => {
@@ -226,7 +227,10 @@ async function submitAgain(
   try {
     const statement = { text: SUBMIT_TASKS, values: [JSON.stringify([row])] };
     const { rows } = await transaction.query<{ accepted: boolean }>(statement);
-    if (!rows[0]?.accepted) throw insufficientBalance(task.account_id, task.hold_micros);
+    if (!rows[0]?.accepted) {
+      const reached = await new SpendLimits(transaction).refusal(task.account_id, task.api_key_id, task.hold_micros);
+      throw reached ?? insufficientBalance(task.account_id, task.hold_micros);
+    }
     await copyLongTexts(transaction, task.id, newTaskId);
   } catch (error) {
     throw brokeConstraint(error, 'api_key_within_quota') ? insufficientKeyQuota() : error;

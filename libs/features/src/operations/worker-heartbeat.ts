@@ -38,7 +38,7 @@ export class WorkerHeartbeat {
   constructor(
     private readonly database: Database,
     private readonly worker: WorkerIdentity,
-    /** Leases of tasks are this long; whoever takes one over must find its owner silent. */
+    /** Leases of tasks are this long; a worker that takes one over must find its owner silent. */
     leaseMs: number,
   ) {
     this.loop = new Loop('heartbeat', Math.min(BEAT_MS, leaseMs / 3), async () => {

@@ -6,7 +6,7 @@ import { hashOfCode } from './secret-code.js';
 /** What the answer to a challenge opens; it counts for nothing else. */
 export type ChallengePurpose = 'sign-in' | 'proof' | 'new-passkey';
 
-/** Whose challenge it is, and what for. `userId`: null where whoever answers is signed in. */
+/** Whose challenge it is, and what for. `userId`: null where the one who answers is signed in. */
 export interface ChallengeOwner {
   readonly purpose: ChallengePurpose;
   readonly userId: string | null;

@@ -88,11 +88,11 @@ export class IdentityProvider implements OnModuleDestroy {
       });
       const claims = tokens.claims();
       if (!claims) return null;
-      const told =
+      const allClaims =
         claims['email'] === undefined && configuration.serverMetadata().userinfo_endpoint !== undefined
           ? { ...claims, ...(await oidc.fetchUserInfo(configuration, tokens.access_token, claims.sub)) }
           : claims;
-      return identityOf(claims.iss, claims.sub, told);
+      return identityOf(claims.iss, claims.sub, allClaims);
     } catch (error) {
       log.info('console.single_sign_on_refused', { error });
       return null;
@@ -144,8 +144,8 @@ function secretAs(secret: string): oidc.ClientAuth {
 const hostAndPort = ({ hostname, port, protocol }: URL): string =>
   `${hostname}:${port === '' ? (protocol === 'https:' ? 443 : 80) : port}`;
 
-function identityOf(issuer: string, subject: string, told: Readonly<Record<string, unknown>>): ProvedIdentity {
-  const { name, email, email_verified: isVerified } = told;
+function identityOf(issuer: string, subject: string, claims: Readonly<Record<string, unknown>>): ProvedIdentity {
+  const { name, email, email_verified: isVerified } = claims;
   return {
     issuer,
     subject,

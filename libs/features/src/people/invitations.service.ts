@@ -14,7 +14,7 @@ const HOURS = 72;
 const OPEN_MAX = 100;
 
 /** Into which account (null: among the operators), as what. */
-export interface InvitationWish {
+export interface InvitationRequest {
   readonly accountId: string | null;
   readonly role: AccountRole | OperatorConsoleRole;
   readonly email: string | null;
@@ -66,13 +66,13 @@ export class InvitationsService {
   ) {}
 
   /** @throws GatewayError `not_found`: no such account; `conflict`: too many are open; `invalid_parameter`. */
-  create(operator: Operator, wish: InvitationWish): Promise<{ invitation: OpenInvitation; code: string }> {
-    const email = wish.email === null ? null : checkEmail(wish.email);
+  create(operator: Operator, requested: InvitationRequest): Promise<{ invitation: OpenInvitation; code: string }> {
+    const email = requested.email === null ? null : checkEmail(requested.email);
     const code = newSecretCode();
     const id = timeOrderedId('inv');
     const expiresAt = new Date(Date.now() + HOURS * 3_600_000);
     return this.changes.run(operator, async (transaction) => {
-      const { accountId, role, invitedBy } = wish;
+      const { accountId, role, invitedBy } = requested;
       if (accountId !== null) await lock(transaction, accountId);
       const open = await transaction.invitation.count({ where: { accountId, expiresAt: { gt: new Date() } } });
       if (open >= OPEN_MAX) throw new GatewayError('conflict', `At most ${OPEN_MAX} invitations may be open at once.`);

@@ -27,7 +27,7 @@ export interface AskedOfBrowser {
 }
 
 /** What a browser says. `response`: of WebAuthn, as JSON. */
-export interface SaidByBrowser {
+export interface PasskeyAnswer {
   readonly challengeId: string;
   readonly response: JsonObject;
 }
@@ -100,13 +100,13 @@ export class PasskeysService {
   async add(
     party: RelyingParty,
     userId: string,
-    said: SaidByBrowser & { readonly name: string },
+    answer: PasskeyAnswer & { readonly name: string },
   ): Promise<ListedPasskey> {
-    const name = said.name.trim();
+    const name = answer.name.trim();
     if (name === '' || name.length > NAME_CHARACTERS_MAX) {
       throw refused('name', `name must have 1 to ${NAME_CHARACTERS_MAX} characters.`);
     }
-    const made = await this.verifiedNew(party, { purpose: 'new-passkey', userId }, said);
+    const made = await this.verifiedNew(party, { purpose: 'new-passkey', userId }, answer);
     if (!made) throw refused('response', 'The passkey does not fit what was asked for, or 5 minutes have passed.');
     const { id: credentialId, publicKey, counter, transports = [] } = made;
     const { passkey } = await this.database.models();
@@ -140,12 +140,12 @@ export class PasskeysService {
   async userOf(
     party: RelyingParty,
     owner: ChallengeOwner,
-    { challengeId, response }: SaidByBrowser,
+    { challengeId, response }: PasskeyAnswer,
   ): Promise<string | null> {
     const expectedChallenge = this.challenges.open(challengeId, owner);
     const { id: credentialId } = response;
     if (typeof credentialId !== 'string') return null;
-    const said = response as unknown as AuthenticationResponseJSON;
+    const signed = response as unknown as AuthenticationResponseJSON;
     const { passkey } = await this.database.models();
     const known = await passkey.findUnique({
       where: { credentialId },
@@ -155,7 +155,7 @@ export class PasskeysService {
     if (owner.userId !== null && owner.userId !== known.userId) return null;
     const verified = await unlessWrong(() =>
       verifyAuthenticationResponse({
-        response: said,
+        response: signed,
         expectedChallenge,
         expectedOrigin: party.origin,
         expectedRPID: party.id,
@@ -175,7 +175,7 @@ export class PasskeysService {
     return rows.map(({ credentialId, transports }) => ({ id: credentialId, transports }));
   }
 
-  private async verifiedNew(party: RelyingParty, owner: ChallengeOwner, { challengeId, response }: SaidByBrowser) {
+  private async verifiedNew(party: RelyingParty, owner: ChallengeOwner, { challengeId, response }: PasskeyAnswer) {
     const expectedChallenge = this.challenges.open(challengeId, owner);
     if (expectedChallenge === null) return null;
     const said = response as unknown as RegistrationResponseJSON;

@@ -3,5 +3,5 @@ import { createHash, randomBytes } from 'node:crypto';
 /** 256 random bits for a link or a cookie. Shown once, never stored. */
 export const newSecretCode = (): string => randomBytes(32).toString('base64url');
 
-/** What is stored and looked up instead. Of 256 random bits a plain hash tells nothing. */
+/** What is stored and looked up instead. A plain hash of 256 random bits reveals nothing. */
 export const hashOfCode = (code: string): Buffer => createHash('sha256').update(code).digest();

@@ -5,7 +5,7 @@ export const MAX_FAILURES = 6;
 
 /**
  * After so many attempts that ended without a word a task is given up. Three are enough when each ended at once, before its
- * lease was renewed. Attempts that lived longer may have been ended by whoever replaces processes, so it takes more of those.
+ * lease was renewed. Attempts that lived longer may have been ended by a rolling update, so it takes more of those.
  */
 const MAX_LAPSES = { sudden: 3, any: 6 } as const;
 

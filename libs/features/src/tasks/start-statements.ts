@@ -138,6 +138,6 @@ with orphan as (
 )
 select finished_at is not null as unwanted from task where id in (select task_id from orphan)`;
 
-/** $1 task id, $2 operation. The vendor was told to stop it. */
+/** $1 task id, $2 operation. The vendor was asked to stop it. */
 export const RESOLVE_ORPHAN = `
 update upstream_orphan set resolved_at = now() where task_id = $1 and operation = $2::jsonb`;

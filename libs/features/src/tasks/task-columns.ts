@@ -1,6 +1,6 @@
 import type { TaskFileRow, TaskRow } from './task-row.js';
 
-/** The most waiting tasks that are counted to tell a place in the queue. */
+/** The most waiting tasks that are counted to find a place in the queue. */
 export const QUEUE_POSITION_MAX = 1_000;
 
 /** What a view needs of a row. Files are read only for tasks that can have them, the place only for those that wait. */

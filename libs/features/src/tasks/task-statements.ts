@@ -2,19 +2,19 @@
  * Every move of a task, as one guarded statement each. Zero rows back means that somebody else made a move first:
  * stop. Times are the database's own, so the clocks of replicas never matter.
  *
- * Claims add one to `attempt`, the fencing token: whoever held an older attempt can no longer write.
+ * Claims add one to `attempt`, the fencing token: a worker with an older attempt can no longer write.
  */
 
 /** A task that has lapsed so often is worked on alone. */
 export const LAPSES_ALONE = 2;
 
-/** Whether the last attempt ended without a word. A worker that was told to stop may be cut off: that is not the task's doing. */
+/** Whether the last attempt ended without a word. A worker that was asked to stop may be killed: that is not the task's fault. */
 const LAPSED = `(lease_owner is not null and step_began_at is not null
     and not exists (select from worker w where w.id = lease_owner and w.stopping_at is not null))`;
 
 /**
- * Whether it ended before the lease was renewed once, and not together with every other process that worked then: whoever
- * replaces a whole fleet at once is to blame for that.
+ * Whether it ended before the lease was renewed once, and not together with every other process that worked then: that is a
+ * restart of the whole fleet, and not the task's fault.
  */
 const SUDDEN = `(step_renewed_at is null and not coalesce((
       select max(o.seen_at) < least(max(w.seen_at) + interval '6 seconds', now() - $3::integer * interval '1 millisecond')

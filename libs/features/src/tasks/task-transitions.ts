@@ -43,7 +43,7 @@ function noted(task: TaskRow, retry: Retry, changed: boolean): boolean {
 }
 
 const orLost = (recorded: boolean): IntentOutcome => (recorded ? 'recorded' : 'lost');
-/** What an order costs: as the vendor told, and as its operator configured it. */
+/** What an order costs: as the vendor reported, and as its operator configured it. */
 export interface KnownCosts {
   readonly reported?: VendorCost | undefined;
   readonly configured?: VendorCost | undefined;
@@ -60,7 +60,7 @@ export interface TakenWork {
   readonly costs: KnownCosts;
 }
 
-/** Micros of the cost, its unit, what it is worth if the vendor told it, whether the vendor told it, what the configured one is worth. */
+/** Micros of the cost, its unit, what it is worth if the vendor reported it, whether the vendor reported it, what the configured one is worth. */
 function costValues({ reported, configured }: KnownCosts): unknown[] {
   const cost = reported ?? configured;
   return [
@@ -133,7 +133,7 @@ export class TaskTransitions {
     return this.transitioned('record_start_intent', starts.RECORD_START_INTENT, values).then(orLost);
   }
 
-  /** The upstream certainly did not take the order. Whoever dies before it leaves a little less of the allowance, never more. */
+  /** The upstream certainly did not take the order. A process that dies before this leaves a little less of the allowance, never more. */
   async giveBackAllowance(task: TaskRow, { upstream, costMicros }: AllowanceTake): Promise<void> {
     await this.run('give_back_allowance', starts.GIVE_BACK_ALLOWANCE, [upstream, costMicros, task.id]);
   }

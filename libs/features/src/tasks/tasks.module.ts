@@ -9,7 +9,7 @@ import { TasksNeedingAttentionService } from './read/tasks-needing-attention.ser
 import { SubmissionService } from './submit/submission.service.js';
 import { TaskWriter } from './submit/task-writer.js';
 
-/** Taking orders and telling how they stand. Needs the TextModule, which is global and knows what is on sale. */
+/** Takes orders and shows how they stand. Needs the TextModule, which is global and knows what is on sale. */
 @Module({
   imports: [PricesModule],
   providers: [

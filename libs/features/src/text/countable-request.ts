@@ -18,7 +18,7 @@ const IMAGES = new Set(['image', 'image_url', 'input_image']);
 const IMAGE: UserPart = { type: 'image', source: { kind: 'url', url: '' } };
 
 /**
- * The request to count the tokens of: as it would be told to an upstream of another interface, and where that has no
+ * The request to count the tokens of: as it would be written for an upstream of another interface, and where that has no
  * words for it, the words that stand in it. Its own vendor may well answer it.
  *
  * @throws GatewayError whatever `read` throws, `unsupported_parameter` apart.

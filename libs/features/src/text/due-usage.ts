@@ -26,15 +26,15 @@ export interface CountingFacts {
 }
 
 /**
- * What a reply used whose upstream did not tell all of it. What was told counts as told; what went out is counted; and of
+ * What a reply used whose upstream did not report all of it. What was reported counts; what went out is counted; and of
  * a reply whose caller did not stay, what nobody can know is what was held: the input of files, and an output that may
  * have been reasoned unseen.
  */
 export async function dueUsage(end: CountedEnd, facts: CountingFacts): Promise<TextUsage> {
-  const told = end.usage;
-  const input = told && told.inputTokens > 0 ? told : await countedInput(facts, end.isUnseen === true);
+  const reported = end.usage;
+  const input = reported && reported.inputTokens > 0 ? reported : await countedInput(facts, end.isUnseen === true);
   const output = dueOutput(end, facts);
-  const isTold = input === told && output.isTold;
+  const isReported = input === reported && output.isReported;
   const isHeld = output.hiddenTokens > 0 || input.source === 'held';
   return {
     inputTokens: input.inputTokens,
@@ -42,23 +42,23 @@ export async function dueUsage(end: CountedEnd, facts: CountingFacts): Promise<T
     cacheWriteTokens: input.cacheWriteTokens,
     imageInputTokens: input.imageInputTokens,
     outputTokens: output.seenTokens + output.hiddenTokens,
-    reasoningTokens: (told?.reasoningTokens ?? 0) + output.hiddenTokens,
-    source: isHeld ? 'held' : isTold ? 'upstream' : 'counted',
+    reasoningTokens: (reported?.reasoningTokens ?? 0) + output.hiddenTokens,
+    source: isHeld ? 'held' : isReported ? 'upstream' : 'counted',
   };
 }
 
-/** An output told in the middle of a reply grows behind the text; the one told at its end is the bill. */
-function dueOutput({ usage: told, produced, isUnseen = false }: CountedEnd, facts: CountingFacts) {
+/** An output reported in the middle of a reply grows behind the text; the one reported at its end is final. */
+function dueOutput({ usage: reported, produced, isUnseen = false }: CountedEnd, facts: CountingFacts) {
   const counted = facts.counter.count(produced);
-  const toldTokens = told?.outputTokens ?? 0;
-  const seenTokens = isUnseen ? Math.max(toldTokens, counted) : toldTokens || counted;
-  const isReasoningTold = (told?.reasoningTokens ?? 0) > 0;
+  const reportedTokens = reported?.outputTokens ?? 0;
+  const seenTokens = isUnseen ? Math.max(reportedTokens, counted) : reportedTokens || counted;
+  const isReasoningReported = (reported?.reasoningTokens ?? 0) > 0;
   const unspoken = Math.max(0, facts.held.outputTokens - seenTokens);
-  const hiddenTokens = isUnseen && !isReasoningTold ? Math.min(hiddenMost(facts), unspoken) : 0;
-  return { seenTokens, hiddenTokens, isTold: seenTokens === toldTokens };
+  const hiddenTokens = isUnseen && !isReasoningReported ? Math.min(hiddenMost(facts), unspoken) : 0;
+  return { seenTokens, hiddenTokens, isReported: seenTokens === reportedTokens };
 }
 
-/** The most tokens of reasoning that may not have been shown or told. */
+/** The most tokens of reasoning that may have been neither shown nor reported. */
 function hiddenMost({ progress, request }: CountingFacts): number {
   if (!progress) return Number.POSITIVE_INFINITY;
   try {

@@ -114,7 +114,7 @@ function cleanBlock(block: JsonObject): JsonObject | undefined {
 function cleanMessages(body: JsonObject): JsonObject {
   const cleaned = withItems(body, 'messages', (message) => withItems(message, 'content', cleanBlock));
   if (cleaned === body || !isUnthoughtCall(cleaned['messages'])) return cleaned;
-  // A vendor that is told to think refuses a turn of calls that begins without its thinking.
+  // A vendor that is asked to think refuses a turn of calls that begins without its thinking.
   const { thinking: _thinking, ...rest } = cleaned;
   return rest;
 }

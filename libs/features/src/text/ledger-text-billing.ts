@@ -68,7 +68,7 @@ export class LedgerTextBilling implements TextBilling<LedgerHold> {
         },
       );
     const payer = { accountId, apiKeyId, amountMicros };
-    // A request that may be repeated needs a hold of its own, by which a repeat tells whether it was paid.
+    // A request that may be repeated needs a hold of its own, by which a repeat finds out whether it was paid.
     const reserved = idempotencyKey === undefined ? this.#reservations.reserve(payer) : undefined;
     const leastMicros = reserved ? amountMicros : tariff.estimate(inputTokens, leastOutputTokens, tools);
     const heldMicros = reserved

@@ -6,7 +6,7 @@ const log = logger('text');
 
 /** How often counts are written, in milliseconds. */
 const WRITE_EVERY_MS = 5_000;
-/** Bucket n holds calls of at most this to the power of n milliseconds: what is told of times is at most so much too long. */
+/** Bucket n holds calls of at most this to the power of n milliseconds: a reported time is too long by at most this factor. */
 const BUCKET_RATIO = 1.1;
 const BUCKET_MAX = 200;
 /** Of the words of a failure, in characters. */

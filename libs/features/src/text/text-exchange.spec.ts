@@ -98,7 +98,7 @@ describe('TextExchange', () => {
     ['was told not to reason', { reasoning: { visible: false, effort: 'none' } }, true, { outputTokens: 4 }],
   ])('charges a caller who left what an upstream that %s may have done', async (_case, request, mayReason, due) => {
     const exchange = begin(request as TextRequest);
-    if (mayReason !== undefined) exchange.follow({ told: () => undefined, mayReasonUnasked: mayReason });
+    if (mayReason !== undefined) exchange.follow({ reportedUsage: () => undefined, mayReasonUnasked: mayReason });
     exchange.settle({ usage: undefined, produced: 'four', status: 'aborted', isUnseen: true });
     await nextTurn();
     await nextTurn();

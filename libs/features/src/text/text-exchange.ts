@@ -21,12 +21,12 @@ export interface ExchangeFacts {
 
 /** What is known of a reply when it is over, however it ended. */
 export interface ExchangeEnd {
-  /** The usage that was told, whole or until the end. */
+  /** The usage that the upstream reported, for the whole reply or until it broke. */
   readonly usage: TextUsage | undefined;
-  /** What went out, for counting when the usage tells no output. */
+  /** What went out, for counting when the usage has no output. */
   readonly produced: string;
   readonly status: TextSettlement['status'];
-  /** True: the upstream may have done more than was told and went out, because its caller did not stay for it. */
+  /** True: the upstream may have done more than was reported and delivered, because the caller left early. */
   readonly isUnseen?: boolean;
   /** The tools that the gateway ran for it. */
   readonly tools?: ToolUses;
@@ -35,15 +35,15 @@ export interface ExchangeEnd {
 /** How a reply ended, its usage apart. */
 type ExchangeResult = Omit<TextSettlement, 'usage'>;
 
-/** The money side of a request, as whoever writes the answer knows it. */
+/** The money side of a request, for the code that writes the answer. */
 export interface Exchange {
   readonly requestId: string;
-  /** The usage the upstream has told until now. */
-  told(): TextUsage | undefined;
-  /** What the upstream has written and no event has told yet. */
+  /** The usage that the upstream has reported until now. */
+  reportedUsage(): TextUsage | undefined;
+  /** What the upstream has written and no event has delivered yet. */
   heldBack(): string;
   onOver(whenOver: () => void): void;
-  usageOf(told: TextUsage | undefined, produced: string): Promise<TextUsage>;
+  usageOf(reported: TextUsage | undefined, produced: string): Promise<TextUsage>;
   settle(end: ExchangeEnd): void;
 }
 
@@ -76,9 +76,9 @@ export class TextExchange implements Exchange {
     this.#progress = progress;
   }
 
-  /** The usage the upstream has told until now. */
-  told(): TextUsage | undefined {
-    return this.#progress?.told();
+  /** The usage that the upstream has reported until now. */
+  reportedUsage(): TextUsage | undefined {
+    return this.#progress?.reportedUsage();
   }
 
   heldBack(): string {
@@ -92,15 +92,17 @@ export class TextExchange implements Exchange {
   }
 
   /**
-   * What a reply used: what its upstream told, or a count of ours where it told nothing. A told output of 0 is believed
-   * only where nothing went out, a told input of 0 never.
+   * What a reply used: what its upstream reported, or a count of ours where it reported nothing. An output of 0 is believed
+   * only where nothing went out, an input of 0 never.
    */
-  async usageOf(told: TextUsage | undefined, produced: string): Promise<TextUsage> {
-    return told && isBelieved(told, produced) ? told : this.#due({ usage: told, produced, status: 'completed' });
+  async usageOf(reported: TextUsage | undefined, produced: string): Promise<TextUsage> {
+    return reported && isBelieved(reported, produced)
+      ? reported
+      : this.#due({ usage: reported, produced, status: 'completed' });
   }
 
   /**
-   * Charges what was produced, after the answer has gone out; an answer of which nothing was told and nothing went out is
+   * Charges what was produced, after the answer has gone out; an answer of which nothing was reported and nothing went out is
    * free. Only the first call counts, so that every way out of a request may make it.
    */
   settle(end: ExchangeEnd): void {
@@ -129,9 +131,9 @@ export class TextExchange implements Exchange {
   }
 }
 
-/** An empty reply whose input was told is believed too: reading is work. */
-const isBelieved = (told: TextUsage, produced: string): boolean =>
-  told.inputTokens > 0 && (told.outputTokens > 0 || produced === '');
+/** An empty reply whose input was reported is believed too: reading is work. */
+const isBelieved = (reported: TextUsage, produced: string): boolean =>
+  reported.inputTokens > 0 && (reported.outputTokens > 0 || produced === '');
 
 /** Nothing used is no charge. */
 const charged = (usage: TextUsage | undefined, result: ExchangeResult): TextSettlement => ({

@@ -16,7 +16,7 @@ export interface TextOrder<Body> {
   };
   readonly codec: TextStyleCodec<Body>;
   readonly model: string;
-  /** What an upstream is told: references resolved. */
+  /** What an upstream gets: references resolved. */
   readonly body: Body;
   /** What the caller sent, which styles say back. */
   readonly sentBody: Body;

@@ -171,7 +171,7 @@ describe('TextRouter', () => {
     expect((await call()).upstreamId).toBe('a');
   });
 
-  it('lets an upstream rest whose streams break in their middle, and counts those of a whole one in between as good', async () => {
+  it('lets an upstream cool down whose streams break in their middle, and counts those of a whole one in between as good', async () => {
     const vendor = new ScriptedVendor('a');
     const { clock, call } = router([[vendor, {}]], undefined, { stream: true });
     const broken = new GatewayError('upstream_error', 'broke off');

@@ -27,7 +27,7 @@ export interface RoutedReply {
   /** The tools that the caller offered and the upstream was asked without, by name. */
   readonly toolsLeftOut: readonly string[];
   /**
-   * To be told how a streamed reply ended, where that says something of its upstream: well, or by a failure. Not of one
+   * To be called when a streamed reply has ended in a way that says something of its upstream: well, or by a failure. Not of one
    * that its caller left, or kept waiting.
    */
   readonly ended: (failure?: GatewayError) => void;
@@ -49,7 +49,7 @@ const firstAt = (routes: readonly TextRoute[], upstreamId: string | undefined): 
   return known ? [known, ...routes.filter((route) => route !== known)] : routes;
 };
 
-/** Failures that callers are told to wait for. */
+/** Failures that are answered with a time to wait. */
 const PASSING: ReadonlySet<ErrorCode> = new Set(['rate_limit_exceeded', 'overloaded']);
 
 /** Counts how calls ended. */
@@ -60,7 +60,7 @@ const UNCOUNTED: CallCount = { ended: () => undefined };
 const faultIn = (failure: GatewayError | undefined): GatewayError | undefined =>
   failure && ERRORS[failure.code].retryable ? failure : undefined;
 
-/** A request no other upstream would take either is told to the caller at once. */
+/** A request that no other upstream would take either is refused at once. */
 const mayWorkElsewhere = (error: GatewayError): boolean =>
   ERRORS[error.code].retryable || error.code === 'unsupported_parameter';
 
@@ -77,7 +77,7 @@ export class TextRouter {
 
   /**
    * @param retryBudgetMs how long a request may look for an upstream that works.
-   * @param calls is told how each call ended.
+   * @param calls records how each call ended.
    */
   constructor(
     upstreams: TextUpstreams,
@@ -140,20 +140,24 @@ export class TextRouter {
   }
 
   #allRest(routes: readonly TextRoute[], accountId: string): GatewayError {
-    return new GatewayError('overloaded', 'Every upstream of this model is resting after failures; try again soon.', {
-      retryAfterMs: this.#restOf(routes, accountId),
-    });
+    return new GatewayError(
+      'overloaded',
+      'Every upstream of this model is cooling down after failures; try again soon.',
+      {
+        retryAfterMs: this.#soonestMs(routes, accountId),
+      },
+    );
   }
 
-  /** Neither is told without a time to wait: where the upstream named none, it is the cooldown it was sent to. */
+  /** Both are answered with a time to wait: where the upstream named none, it is the cooldown that follows. */
   #timed(error: GatewayError, { model, accountId }: RoutableCall): GatewayError {
     if (!PASSING.has(error.code) || error.retryAfterMs !== undefined) return error;
-    const retryAfterMs = this.#restOf(this.#upstreams.routes(model), accountId);
+    const retryAfterMs = this.#soonestMs(this.#upstreams.routes(model), accountId);
     return new GatewayError(error.code, error.publicMessage, { log: error.message, cause: error, retryAfterMs });
   }
 
   /** How long until the account may ask one of these again, in milliseconds, a second at least. */
-  #restOf(routes: readonly TextRoute[], accountId: string): number {
+  #soonestMs(routes: readonly TextRoute[], accountId: string): number {
     return Math.max(1_000, Math.min(...routes.map(({ upstream }) => this.#health.coolingMs(upstream, accountId))));
   }
 
@@ -186,9 +190,9 @@ export class TextRouter {
         },
       };
     } catch (error) {
-      const isTold = !signal.aborted && error instanceof GatewayError && ERRORS[error.code].retryable;
-      if (isTold) this.#calls.ended(provider.id, performance.now() - startedAt, error);
-      if (isTold && !failed.has(upstream)) {
+      const isUpstreamsFault = !signal.aborted && error instanceof GatewayError && ERRORS[error.code].retryable;
+      if (isUpstreamsFault) this.#calls.ended(provider.id, performance.now() - startedAt, error);
+      if (isUpstreamsFault && !failed.has(upstream)) {
         failed.add(upstream);
         this.#health.failed(upstream, accountId, error, admission);
       } else this.#health.released(admission);

@@ -61,7 +61,7 @@ export class TextStream {
   }
 
   /**
-   * Finds an upstream and waits for its first event, so that a failure can still be told by an HTTP status.
+   * Finds an upstream and waits for its first event, so that a failure can still be an HTTP status.
    *
    * @throws GatewayError when no upstream could reply; nothing is charged.
    */
@@ -94,7 +94,7 @@ export class TextStream {
     } catch (error) {
       this.#settleRest();
       if (caller.hasLeft) throw error;
-      this.#tellEnd(toStreamFailure(error));
+      this.#reportEnd(toStreamFailure(error));
       await this.sendFailureTo(send, error);
     }
   }
@@ -176,7 +176,7 @@ export class TextStream {
     const { encoder, remembered, exchange } = this.#parts;
     if (!this.#finish)
       throw new GatewayError('upstream_error', 'The upstream broke off before its reply was complete.');
-    this.#tellEnd();
+    this.#reportEnd();
     const usage = await exchange.usageOf(this.#finish.usage, this.#produced);
     const last = this.#beforeFinish + encoder.write({ ...this.#finish, usage });
     exchange.settle({ usage, produced: '', status: this.#status('completed') });
@@ -194,15 +194,15 @@ export class TextStream {
 
   #endRelay(reply: RelayedStream): string {
     const { usage, produced, failure } = reply.outcome();
-    this.#tellEnd(failure);
+    this.#reportEnd(failure);
     // A failure that the upstream itself reports before it wrote anything costs nothing there.
-    const told = failure && produced === '' ? undefined : usage;
-    this.#parts.exchange.settle({ usage: told, produced, status: this.#status(failure ? 'failed' : 'completed') });
+    const reported = failure && produced === '' ? undefined : usage;
+    this.#parts.exchange.settle({ usage: reported, produced, status: this.#status(failure ? 'failed' : 'completed') });
     return this.#parts.encoder.end();
   }
 
   /** What a caller was part of, who left or kept the reply waiting, says nothing of the upstream. */
-  #tellEnd(failure?: GatewayError): void {
+  #reportEnd(failure?: GatewayError): void {
     if (!failure || (!this.#parts.caller.hasLeft && this.#heldUpMs < HELD_UP_MS)) this.#routed?.ended(failure);
   }
 
@@ -211,7 +211,7 @@ export class TextStream {
   }
 
   /**
-   * For a reply that broke: what was told and what went out is charged, whoever broke it. Where it was the caller, or the
+   * For a reply that broke: what was reported and what went out is charged, whichever side broke it. Where it was the caller, or the
    * upstream had to wait for the caller, what was not seen of its work is charged as well.
    */
   #settleRest(): void {
@@ -219,7 +219,7 @@ export class TextStream {
     const reply = this.#routed?.reply;
     const outcome = reply?.kind === 'stream' ? reply.outcome() : undefined;
     const { usage, produced } = outcome ?? {
-      usage: exchange.told(),
+      usage: exchange.reportedUsage(),
       produced: this.#produced + exchange.heldBack(),
     };
     if (isClosing()) return exchange.settle({ usage, produced, status: 'failed' });
@@ -235,5 +235,5 @@ export class TextStream {
 export function endWithoutReply(error: unknown, caller: CallerPresence, exchange: Exchange): ExchangeEnd {
   if (!caller.hasLeft) return { usage: undefined, produced: '', status: 'failed' };
   const isUnseen = error === caller.signal.reason;
-  return { usage: isUnseen ? exchange.told() : undefined, produced: '', status: 'aborted', isUnseen };
+  return { usage: isUnseen ? exchange.reportedUsage() : undefined, produced: '', status: 'aborted', isUnseen };
 }

@@ -17,7 +17,7 @@ export interface ReplyContext<Body> {
   readonly body: Body;
   /** Unix seconds at which the request came in. */
   readonly createdSeconds: number;
-  /** Shown until the upstream tells the real number. */
+  /** Shown until the upstream reports the real number. */
   readonly estimatedInputTokens: number;
   /** Told the native answer of a style that can be referred to later, before its end is written. */
   readonly onAnswer: (answer: JsonObject) => void;

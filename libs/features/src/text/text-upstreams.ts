@@ -145,7 +145,7 @@ export class TextUpstreams {
   }
 
   /**
-   * The route as it is now: with the upstream that took the place of its own, or undefined when there is none. Whoever
+   * The route as it is now: with the upstream that took the place of its own, or undefined when there is none. Code that
    * asks the upstream in the same turn of the event loop never meets one whose connections are closed.
    */
   current(

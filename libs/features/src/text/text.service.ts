@@ -76,7 +76,12 @@ export class TextService {
       const end = isOpen && caller.hasLeft && !this.#readingOn.isClosing;
       exchange.settle(
         end
-          ? { usage: exchange.told(), produced: producedText(collector.blocks), status: 'aborted', isUnseen: true }
+          ? {
+              usage: exchange.reportedUsage(),
+              produced: producedText(collector.blocks),
+              status: 'aborted',
+              isUnseen: true,
+            }
           : endWithoutReply(error, caller, exchange),
       );
       throw error;
@@ -126,7 +131,7 @@ export class TextService {
     return this.#readingOn.finish(limitMs);
   }
 
-  /** From now on whoever leaves was cut off by us, and pays for what was delivered and no more. */
+  /** A caller who leaves from now on was cut off by us, and pays for what was delivered and no more. */
   stopReading(): Promise<void> {
     return this.#readingOn.close();
   }
@@ -199,7 +204,7 @@ export class TextService {
     const { exchange, open } = this.#hosted.begin({ order, ...planned, ...money }, caller);
     this.#readOn(order, caller, exchange);
     const context = contextOf(order, planned.input.shownTokens);
-    return { context, exchange, route: () => telling(order, open()) };
+    return { context, exchange, route: () => reportToolsLeftOut(order, open()) };
   }
 
   /** Once the caller has left, the upstream is read on for its usage, within bounds. */
@@ -234,7 +239,7 @@ export class TextService {
     exchange: TextExchange,
     signal: AbortSignal,
   ): Promise<RoutedReply> {
-    const routed = await telling(order, this.#router.call(call, signal));
+    const routed = await reportToolsLeftOut(order, this.#router.call(call, signal));
     exchange.repliedBy(routed.upstreamId, routed.reply.upstreamRequestId);
     return routed;
   }
@@ -246,12 +251,13 @@ export class TextService {
     caller: CallerPresence,
   ): Promise<string> {
     const answer = reply.answer();
+    const json = wrapped(() => order.codec.wrap(reply.json, answer, order.sentBody));
     const { usage, produced } = reply.outcome();
     exchange.settle({ usage, produced, status: endOf(caller) });
     const remembered = rememberWith(order.remember, order.requestId);
     remembered.note(answer);
     await remembered.done();
-    return order.codec.wrap(reply.json, answer, order.sentBody);
+    return json;
   }
 
   async #collect(reply: TextReply, collector: ReplyCollector, exchange: Exchange): Promise<CollectedReply> {
@@ -267,8 +273,19 @@ export class TextService {
 
 const endOf = (caller: CallerPresence): 'aborted' | 'completed' => (caller.hasLeft ? 'aborted' : 'completed');
 
-/** Tells the order which offered tools the upstream was asked without. */
-async function telling(
+/** @throws GatewayError `upstream_error` where a reply of a strange shape would end in a TypeError. */
+function wrapped(wrap: () => string): string {
+  try {
+    return wrap();
+  } catch (cause) {
+    throw new GatewayError('upstream_error', 'The upstream sent something that is not part of its protocol.', {
+      cause,
+    });
+  }
+}
+
+/** Reports to the order which offered tools the upstream was asked without. */
+async function reportToolsLeftOut(
   { onToolsLeftOut }: Pick<TextOrder<unknown>, 'onToolsLeftOut'>,
   routing: Promise<RoutedReply>,
 ): Promise<RoutedReply> {

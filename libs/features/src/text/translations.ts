@@ -50,6 +50,16 @@ export const TRANSLATED_FEATURES: readonly TranslatedFeature[] = [
     { responses: 'ok', messages: 'ok', chat: 'ok' },
     'Stays there over chat (`translation.system_messages`) and responses; elsewhere it goes to the front.',
   ),
+  feature(
+    'system prompt alone',
+    { responses: 'ok', messages: 'ok', chat: 'ok' },
+    'Its last words are what is answered.',
+  ),
+  feature(
+    'conversation that the model begins',
+    everywhere('ok'),
+    'Where the user must speak first, a user turn of one dot stands in front.',
+  ),
   feature('several texts and images in one message', everywhere('ok')),
   feature('image by URL', everywhere('ok')),
   feature('image inline', everywhere('ok')),
@@ -66,7 +76,11 @@ export const TRANSLATED_FEATURES: readonly TranslatedFeature[] = [
   feature('citing of documents', { messages: 'refused' }),
   feature('sound', { responses: 'refused', gemini: 'refused', chat: ['refused', 'refused', 'ok'] }),
   feature('video, or a link that does not say what it leads to', { gemini: 'refused' }),
-  feature('functions', everywhere('ok')),
+  feature(
+    'functions',
+    everywhere('ok'),
+    'One whose name the vendor refuses is told under another; its calls come back under its own.',
+  ),
   feature('strict functions', {
     responses: ['ok', 'hint', 'hint'],
     messages: ['ok', 'ok', 'hint'],
@@ -113,7 +127,11 @@ export const TRANSLATED_FEATURES: readonly TranslatedFeature[] = [
   ),
   feature('reasoning that another vendor proved', everywhere('hint')),
   feature('NUL and halves of characters', everywhere('ok'), 'They become U+FFFD.'),
-  feature('JSON by a schema', everywhere('ok')),
+  feature(
+    'JSON by a schema',
+    everywhere('ok'),
+    'Over messages every object is closed, bounds stand in descriptions, and what cannot be enforced (objects of any keys, schemas that hold themselves) is asked for in words.',
+  ),
   feature('any JSON', { responses: 'ok', gemini: 'ok', chat: 'ok' }, 'Asked for in words where there is no switch.'),
   feature('one word of a list', { gemini: 'refused' }),
   feature('output limit', everywhere('ok')),

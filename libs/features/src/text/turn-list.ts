@@ -1,6 +1,7 @@
 import {
   GatewayError,
   type AssistantPart,
+  type CallPart,
   type ImagePart,
   type ResultPart,
   type TextPart,
@@ -11,15 +12,27 @@ import { unpackResults } from './hosted-tools/carried-results.js';
 
 interface Result {
   readonly callId: string;
+  /** What function returned, in a style whose ids are optional: where no call has the id, its oldest open call is meant. */
+  readonly name?: string;
   readonly content: readonly (TextPart | ImagePart)[];
   readonly isError: boolean;
+}
+
+/** A call of an earlier turn. */
+interface MadeCall {
+  /** Its own in the whole conversation: some vendors begin to count anew in every turn. */
+  readonly id: string;
+  readonly name: string;
+  isAnswered: boolean;
 }
 
 /** Gathers the turns of a conversation in order and pairs each function result with its call. */
 export class TurnList {
   readonly #system: string[] = [];
   readonly #turns: { role: Turn['role']; parts: (UserPart | AssistantPart)[] }[] = [];
-  readonly #callNames = new Map<string, string>();
+  readonly #callsById = new Map<string, MadeCall[]>();
+  readonly #callsByName = new Map<string, MadeCall[]>();
+  #calls = 0;
   /** What the gateway's own tools came to in the assistant's last turn; it stands behind that. */
   #carried: ResultPart[] = [];
 
@@ -42,12 +55,12 @@ export class TurnList {
     const { said: parts, results } = unpackResults(sent);
     this.#carried.push(...results);
     if (parts.length === 0) return;
-    for (const part of parts) if (part.type === 'call') this.#callNames.set(part.id, part.name);
+    const told = parts.map((part) => (part.type === 'call' ? { ...part, id: this.#addCall(part).id } : part));
     const last = this.#turns.at(-1);
     if (last?.role === 'assistant') {
-      dropRepeated(last.parts, parts);
-      last.parts.push(...parts);
-    } else this.#turns.push({ role: 'assistant', parts: [...parts] });
+      dropRepeated(last.parts, told);
+      last.parts.push(...told);
+    } else this.#turns.push({ role: 'assistant', parts: told });
   }
 
   /**
@@ -55,29 +68,46 @@ export class TurnList {
    *
    * @throws GatewayError `invalid_parameter` at `param` when no earlier turn holds the call.
    */
-  result(result: Result, param: string): void {
-    const name = this.#callNames.get(result.callId);
-    if (name === undefined)
+  result({ content, isError, ...answered }: Result, param: string): void {
+    const call = this.#answer(answered);
+    if (call === undefined)
       throw new GatewayError('invalid_parameter', `${param} answers a tool call that no earlier turn makes.`, {
         param,
       });
     this.#answerCarried();
-    this.#addResult({ type: 'result', name, ...result });
+    this.#addResult({ type: 'result', callId: call.id, name: call.name, content, isError });
   }
 
-  /** The calls with this function name that no result has answered yet, oldest first. */
-  unansweredCalls(name: string): string[] {
-    const parts = this.#turns.flatMap((turn) => turn.parts);
-    const answered = new Set(parts.map((part) => (part.type === 'result' ? part.callId : '')));
-    return parts.flatMap((part) =>
-      part.type === 'call' && part.name === name && !answered.has(part.id) ? [part.id] : [],
-    );
+  /** The id of the next call, in a style whose ids are optional. The same in every request, so that a prompt cache goes on. */
+  nextCallId(): string {
+    return `call_${this.#calls + 1}`;
   }
 
   /** The conversation, and what the system says in front of it. */
   conversation(): { readonly system: readonly string[]; readonly turns: readonly Turn[] } {
     this.#answerCarried();
-    return { system: this.#system, turns: this.#turns as readonly Turn[] };
+    if (this.#turns.length > 0) return { system: this.#system, turns: this.#turns as readonly Turn[] };
+    // Where nobody else speaks, every protocol still wants a turn to answer.
+    const last = this.#system.slice(-1).map((text) => ({ type: 'text' as const, text }));
+    return { system: this.#system.slice(0, -1), turns: last.length > 0 ? [{ role: 'system', parts: last }] : [] };
+  }
+
+  #addCall({ id: sent, name }: CallPart): MadeCall {
+    this.#calls += 1;
+    const sameId = listIn(this.#callsById, sent);
+    const call = { id: sameId.length === 0 ? sent : `${sent}_${this.#calls}`, name, isAnswered: false };
+    sameId.push(call);
+    listIn(this.#callsByName, name).push(call);
+    return call;
+  }
+
+  /** Of several calls with one id, the oldest is answered first. */
+  #answer({ callId, name }: Pick<Result, 'callId' | 'name'>): MadeCall | undefined {
+    const sameId = this.#callsById.get(callId);
+    const named = name === undefined ? undefined : this.#callsByName.get(name);
+    const call = sameId ? (oldestOpen(sameId) ?? sameId.at(-1)) : named && oldestOpen(named);
+    if (call) call.isAnswered = true;
+    return call;
   }
 
   #addResult(part: ResultPart): void {
@@ -87,8 +117,21 @@ export class TurnList {
   }
 
   #answerCarried(): void {
-    for (const part of this.#carried.splice(0)) this.#addResult(part);
+    for (const part of this.#carried.splice(0))
+      this.#addResult({ ...part, callId: this.#answer(part)?.id ?? part.callId });
   }
+}
+
+function listIn<Item>(lists: Map<string, Item[]>, key: string): Item[] {
+  const list = lists.get(key) ?? [];
+  lists.set(key, list);
+  return list;
+}
+
+/** Leaves out the answered ones in front of it, which are looked at no more; one stays. */
+function oldestOpen(calls: MadeCall[]): MadeCall | undefined {
+  while (calls.length > 1 && calls[0]?.isAnswered) calls.shift();
+  return calls.find(({ isAnswered }) => !isAnswered);
 }
 
 /** Thoughts that stand there without their proof, and come again with it: some clients keep both, others the proof alone. */

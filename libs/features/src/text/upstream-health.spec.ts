@@ -34,7 +34,7 @@ const isOpen = async (health: UpstreamHealth, account = ADA): Promise<boolean> =
   (await health.admits(a, account)) === FREELY;
 
 describe('UpstreamHealth', () => {
-  it('lets an upstream rest after three failures, admits one probe, and takes it back when that is answered', async () => {
+  it('lets an upstream cool down after three failures, admits one probe, and takes it back when that is answered', async () => {
     const { clock, health } = watch();
     for (let count = 0; count < 3; count += 1) health.failed(a, ADA, failure, await admitted(health));
     expect(health.admits(a, ADA)).toBeUndefined();
@@ -104,14 +104,14 @@ describe('UpstreamHealth', () => {
     expect(await isOpen(health)).toBe(false);
   });
 
-  it('rests as long as a rate limit asks, whatever requests that came before it succeed', () => {
+  it('cools down as long as a rate limit asks, whatever requests that came before it succeed', () => {
     const { health } = watch();
     health.failed(a, ADA, limited(42_000));
     health.answered(a, ADA, FREELY);
     expect(health.coolingMs(a, ADA)).toBe(42_000);
   });
 
-  it('keeps away from an upstream that another replica let rest', async () => {
+  it('keeps away from an upstream that another replica let cool down', async () => {
     const { clock, health, other } = watch();
     health.failed(a, ADA, limited(1_000));
     expect(other.admits(a, ADA)).toBeUndefined();
@@ -126,7 +126,7 @@ describe('UpstreamHealth', () => {
     expect(health.admits({ ...a, healthName: 'a@changed' }, ADA)).toBe(FREELY);
   });
 
-  it('rests for the account alone whose requests fail, and for all when those of three accounts do', async () => {
+  it('cools down for the account alone whose requests fail, and for all when those of three accounts do', async () => {
     const { health } = watch();
     for (const account of ['one', 'two']) fail(health, 3, account);
     expect([await isOpen(health, 'one'), await isOpen(health), health.isCoolingForAll(a)]).toEqual([
@@ -138,7 +138,7 @@ describe('UpstreamHealth', () => {
     expect([await isOpen(health), health.isCoolingForAll(a)]).toEqual([false, true]);
   });
 
-  it('does not rest for all because one account fails at several replicas, however often', async () => {
+  it('does not cool down for all because one account fails at several replicas, however often', async () => {
     const { clock, health, other } = watch();
     for (let round = 0; round < 4; round += 1) {
       for (const replica of [health, other]) fail(replica, 3, 'hostile');

@@ -58,7 +58,7 @@ export class UpstreamHealth {
 
   /**
    * Whether the account may ask it now: undefined when not. One that cooled down admits one probe at a time, which alone takes a
-   * moment. How the request ended is told with what this answered.
+   * moment. How the request ended is reported with what this returned.
    */
   admits(upstream: TextUpstream, accountId: string): Admission | undefined | Promise<Admission | undefined> {
     if (this.#cooldowns.isQuiet) return FREELY;
@@ -107,7 +107,7 @@ export class UpstreamHealth {
   }
 
   /**
-   * A request failed for a reason that may be the upstream's, before it was answered or after. To be told once for each
+   * A request failed for a reason that may be the upstream's, before it was answered or after. To be called once for each
    * request, however often it asked.
    */
   failed(upstream: TextUpstream, accountId: string, error: GatewayError, admission: Admission = FREELY): void {
@@ -122,7 +122,7 @@ export class UpstreamHealth {
     if (probe) this.#cooldowns.releaseProbe(probe);
   }
 
-  /** A request told nothing of the upstream, for example because the caller left: if it was the probe, another may be. */
+  /** A request showed nothing about the upstream, for example because the caller left: if it was the probe, another may be. */
   released({ probes }: Admission): void {
     for (const probe of probes) this.#cooldowns.releaseProbe(probe);
   }

@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Database, logger, SecretSealer } from '#platform';
 import {
+  accessFingerprint,
   checkUpstream,
   fieldName,
   type OpenTextProvider,
@@ -17,7 +18,7 @@ import { OPEN_PROVIDERS } from './text-tokens.js';
 const log = logger('upstreams');
 
 /** How often the database is asked for changes, in milliseconds: with reading them, the longest until all replicas follow. */
-const LOOK_MS = 1_000;
+const RELOAD_EVERY_MS = 1_000;
 
 const REVISIONS = `select id, ${REVISION} as revision from upstream where kind = 'text'`;
 const READ = `select ${UPSTREAM_COLUMNS} from upstream where kind = 'text' and id = any($1)`;
@@ -43,7 +44,7 @@ export class UpstreamRegistry {
   readonly #file: ReadonlyMap<string, OpenUpstream>;
   readonly #stored = new Map<string, Stored>();
   readonly #retiring = new Set<OpenUpstream>();
-  readonly #looking = new Loop('upstreams', LOOK_MS, async () => {
+  readonly #reloading = new Loop('upstreams', RELOAD_EVERY_MS, async () => {
     await this.refresh();
     return false;
   });
@@ -58,7 +59,11 @@ export class UpstreamRegistry {
     @Inject(SANDBOX_MAY_SELL) private readonly sandboxMaySell = true,
   ) {
     const entries = providers.fromFile ?? [];
-    this.#file = new Map(entries.map((entry) => [entry.id, { ...providers.open(entry), healthName: entry.id }]));
+    // What was wrong with an earlier key or address says nothing of this one.
+    const healthName = ({ id, key, base_url: url }: UpstreamEntry): string => `${id}@${accessFingerprint(key, url)}`;
+    this.#file = new Map(
+      entries.map((entry) => [entry.id, { ...providers.open(entry), healthName: healthName(entry) }]),
+    );
   }
 
   /** The entries of UPSTREAMS_FILE. */
@@ -70,7 +75,7 @@ export class UpstreamRegistry {
   async start(): Promise<void> {
     await this.refresh();
     this.#publish();
-    this.#looking.start();
+    this.#reloading.start();
   }
 
   /** Takes over what has changed. Running requests keep the upstream they have. */
@@ -87,7 +92,7 @@ export class UpstreamRegistry {
 
   /** Closes every connection, also those that still work. */
   async close(): Promise<void> {
-    await this.#looking.stop();
+    await this.#reloading.stop();
     const stored = [...this.#stored.values()].flatMap(({ open }) => open ?? []);
     await Promise.all([...this.#file.values(), ...stored, ...this.#retiring].map((upstream) => upstream.close()));
   }

@@ -126,7 +126,7 @@ export class ManagedUpstreams<Row extends ManagedRow, Entry extends FileEntry> {
   }
 
   /**
-   * A key that is set can be replaced but not learned: whoever could send it to another server would have it.
+   * A key that is set can be replaced but not read: otherwise an operator could send it to a server of their own.
    *
    * @throws GatewayError as `update`.
    */

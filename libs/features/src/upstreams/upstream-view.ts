@@ -17,7 +17,7 @@ export interface UpstreamView {
 }
 
 const SHOWN_CHARACTERS = 4;
-/** Of a shorter key the end would tell too much. */
+/** Of a shorter key the end would reveal too much. */
 const KEY_LENGTH_MIN = 16;
 
 /** The last characters of a key that is long enough to show some. */

@@ -9,7 +9,7 @@ insert into webhook_delivery (id, account_id, event_type, url, payload, attempts
 select 'w' || n, 'acct_' || n % $2, 'task.completed', 'http://h' || n || '.example/hook', '{}', 3, false,
   now() + interval '1 day' from generate_series($3::integer, $1::integer) as n`;
 const ADD_FAILED = `
-insert into webhook_receiver (account_id, receiver, failures, rests_until)
+insert into webhook_receiver (account_id, receiver, failures, cooling_until)
 select 'acct_' || n % $2, 'h' || n || '.example', 3, now() + interval '10 minutes'
 from generate_series($3::integer, $1::integer) as n`;
 const ADD_READY = `

@@ -55,10 +55,10 @@ const SHOWN = {
 
 type DeliveryRow = Pick<WebhookDelivery, keyof typeof SHOWN>;
 
-/** A receiver that rests is tried once at once: its owner says that it is back. One statement, so that both or neither happen. */
+/** A cooldown of the receiver ends with it: its owner says that it is back. One statement, so that both or neither happen. */
 const RESEND = `
-with roused as (
-  update webhook_receiver set rests_until = now() where account_id = $1 and rests_until > now()
+with reopened as (
+  update webhook_receiver set cooling_until = now() where account_id = $1 and cooling_until > now()
     and receiver = (select split_part(url, '/', 3) from webhook_delivery where account_id = $1 and id = $2)
 )
 update webhook_delivery set state = 'pending', ready = true, next_attempt_at = now(), finished_at = null

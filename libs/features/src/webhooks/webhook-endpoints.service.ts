@@ -17,7 +17,7 @@ export interface WebhookEndpointView {
   readonly id: string;
   readonly object: 'webhook_endpoint';
   readonly url: string;
-  /** What it is told about; empty: everything. */
+  /** The types of events that it gets; empty: all. */
   readonly event_types: readonly string[];
   readonly created: number;
   /** Shown once, when it was made. */
@@ -35,7 +35,7 @@ const SHOWN = { id: true, url: true, eventTypes: true, createdAt: true } as cons
 
 type EndpointRow = Pick<WebhookEndpoint, keyof typeof SHOWN>;
 
-/** Where an account wants to be told about all its tasks. */
+/** Webhook endpoints of an account, which get the events of all its tasks. */
 @Injectable()
 export class WebhookEndpointsService {
   constructor(

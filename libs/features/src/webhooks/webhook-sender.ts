@@ -23,7 +23,7 @@ const log = logger('webhooks');
 const SENDING = {
   /** The most calls under way at once in one process. */
   inFlight: 200,
-  /** Above so many, only accounts with few calls under way get another, so that there is room for whoever comes next. */
+  /** Above so many, only accounts with few calls under way get another, so that there is room for the next account. */
   inFlightOfBusy: 150,
   /** How many calls are few. */
   few: 4,
@@ -44,13 +44,13 @@ const SENDING = {
   replyTimeoutMs: 1_000,
 } as const;
 
-/** When receivers rest that do not answer. Times in seconds. */
-const RESTING = {
+/** How receivers that do not answer cool down. Times in seconds. */
+const COOLDOWN = {
   /** After so many calls in a row without an answer. */
   failures: 3,
   first: 5,
   longest: 600,
-  /** A delivery to a resting receiver is given up at this age: a little more than all attempts would take. */
+  /** A delivery to a receiver that cools down is given up at this age: a little more than all attempts would take. */
   givenUpAfter: 28 * 3_600,
   /** A receiver that nothing was sent to for so long begins again. */
   forgottenAfter: 48 * 3_600,
@@ -119,10 +119,10 @@ export class WebhookSender {
       served,
       Math.max(0, inFlightOfBusy - this.calls.total),
       few,
-      RESTING.failures,
-      RESTING.givenUpAfter,
+      COOLDOWN.failures,
+      COOLDOWN.givenUpAfter,
     ]);
-    const claimed = due.filter(({ rests }) => !rests);
+    const claimed = due.filter((delivery) => !delivery.cooling_down);
     if (claimed.length > 0) this.failpoints.reach('after-delivery-claim');
     for (const delivery of claimed) this.calls.begin(delivery, this.send(delivery));
     this.servedLast = claimed.toSorted((one, other) => one.turn - other.turn).at(-1)?.account_id ?? this.servedLast;
@@ -132,7 +132,7 @@ export class WebhookSender {
   private async forgetOldFailures(): Promise<void> {
     if (performance.now() < this.forgetAtMs) return;
     this.forgetAtMs = performance.now() + FORGET_EVERY_MS;
-    await this.run('forget_old_failures', FORGET_OLD_FAILURES, [RESTING.forgottenAfter]);
+    await this.run('forget_old_failures', FORGET_OLD_FAILURES, [COOLDOWN.forgottenAfter]);
   }
 
   /** Resolves when the calls under way are over. */
@@ -206,7 +206,7 @@ export class WebhookSender {
 
   private async countFailure(delivery: ClaimedDelivery, isSilent: boolean): Promise<void> {
     const { account_id: account, receiver, failures } = delivery;
-    const { failures: most, first, longest } = RESTING;
+    const { failures: most, first, longest } = COOLDOWN;
     if (isSilent) await this.run('count_failure', COUNT_FAILURE, [account, receiver, most, first, longest]);
     else if (failures > 0) await this.run('forget_failures', FORGET_FAILURES, [account, receiver]);
   }

@@ -108,13 +108,13 @@ describe('The share of webhooks that each account has', () => {
     expect(await states(ids)).toEqual(['delivered']);
   });
 
-  it('lets a receiver that does not answer rest, instead of calling it for every delivery', async () => {
+  it('lets a receiver that does not answer cool down, instead of calling it for every delivery', async () => {
     const ids = await add('unlucky', times(300, dead.url));
-    const restsUntil = async (): Promise<Date | undefined> => {
-      const text = `select rests_until from webhook_receiver where account_id = 'unlucky' and rests_until > now()`;
-      return (await platform.database.query<{ rests_until: Date }>({ text })).rows[0]?.rests_until;
+    const coolingUntil = async (): Promise<Date | undefined> => {
+      const text = `select cooling_until from webhook_receiver where account_id = 'unlucky' and cooling_until > now()`;
+      return (await platform.database.query<{ cooling_until: Date }>({ text })).rows[0]?.cooling_until;
     };
-    await eventually(async () => (await restsUntil()) !== undefined);
+    await eventually(async () => (await coolingUntil()) !== undefined);
     await eventually(async () => {
       const text = `select 1 from webhook_delivery where account_id = 'unlucky' and ready`;
       return (await platform.database.query({ text })).rows.length === 0;

@@ -13,8 +13,8 @@ export interface ClaimedDelivery {
   /** This attempt included. */
   readonly attempts: number;
   readonly created_at: Date;
-  /** The receiver did not answer lately and rests: the delivery went back to waiting and must not be sent. */
-  readonly rests: boolean;
+  /** The receiver did not answer lately and cools down: the delivery went back to waiting and must not be sent. */
+  readonly cooling_down: boolean;
   /** How often the receiver did not answer of late. */
   readonly failures: number;
   /** Where its account stood in the order of turns. */
@@ -58,13 +58,14 @@ const stepOverReceivers = (range: string): string => `
  * $1 most rows, $2 lease in ms, $3 most calls at once to one receiver of an account, $4 most calls at once of one account,
  * $5 the account that was served last, $6 to $9 side by side: accounts, a receiver of each that is being called, the calls
  * under way to it, the receiver of the account that was served last; $10 how many rows go to accounts that have more than
- * $11 calls under way; the rest is kept for accounts with few. $12 failures after which a receiver rests, $13 seconds
- * after which a delivery to a resting receiver is given up.
+ * $11 calls under way; the others are kept for accounts with few. $12 failures after which a receiver cools down, $13
+ * seconds after which a delivery to such a receiver is given up.
  *
- * Accounts take turns, and within each account its receivers, so that whoever has much to send delays only itself. Both
- * are found by stepping over the index of what is ready, as far as there is room: the cost depends neither on how much
- * waits nor on how much is ready. Among many accounts each gets few at a time. Deliveries to a receiver that rests go back to waiting, and answer \`rests\`; one that did
- * not answer lately gets one call at a time. Who dies with a claim leaves it to another when the lease is over.
+ * Accounts take turns, and within each account its receivers, so that an account with much to send delays only itself.
+ * Both are found by stepping over the index of what is ready, as far as there is room: the cost depends neither on how
+ * much waits nor on how much is ready. Among many accounts each gets few at a time. Deliveries to a receiver that cools
+ * down go back to waiting, and are returned with \`cooling_down\`; one that did not answer lately gets one call at a
+ * time. What a process that died had claimed is claimed by another when the lease is over.
  */
 export const CLAIM_DELIVERIES = `
 with calls as (
@@ -81,7 +82,7 @@ with calls as (
     from calls where calls.account_id = a.account_id) c
   where a.account_id is not null and $4::integer > c.busy
 ), receivers as (
-  select a.*, r.receiver, r.step, w.failures, coalesce(w.rests_until > now(), false) as rests, w.rests_until,
+  select a.*, r.receiver, r.step, w.failures, coalesce(w.cooling_until > now(), false) as cooling_down, w.cooling_until,
     case when w.failures >= $12::integer then 1 else $3::integer end - coalesce(c.calls, 0) as places
   from able a cross join lateral (
     select receiver, nth as step from (with recursive step as (${stepOverReceivers('> a.served')}) select * from step) later
@@ -90,7 +91,7 @@ with calls as (
   ) r
   -- The limit keeps the planner from reading the whole table for a few receivers.
   left join lateral (
-    select failures, rests_until from webhook_receiver
+    select failures, cooling_until from webhook_receiver
     where webhook_receiver.account_id = a.account_id and webhook_receiver.receiver = r.receiver limit 1) w on true
   left join calls c on c.account_id = a.account_id and c.receiver = r.receiver
   where r.receiver is not null
@@ -100,42 +101,42 @@ with calls as (
     select q.id, q.next_attempt_at, row_number() over (order by q.next_attempt_at) as nth_of_receiver from (
       select d.id, d.next_attempt_at from webhook_delivery d
       where ${READY} and d.account_id = r.account_id and ${RECEIVER} = r.receiver and d.next_attempt_at <= now()
-      order by d.next_attempt_at limit case when r.rests then 200 else greatest(r.places, 0) end
+      order by d.next_attempt_at limit case when r.cooling_down then 200 else greatest(r.places, 0) end
       for update skip locked) q
   ) p
 ), ranked as (
   select *, row_number() over (partition by account_id order by nth_of_receiver, step) as nth_of_account
-  from picked where not rests
+  from picked where not cooling_down
 ), ordered as (
   select *, row_number() over (order by nth_of_account, nth) as place from ranked where nth_of_account <= room
 ), chosen as (
-  select id, nth, failures, rests, rests_until from ordered
+  select id, nth, failures, cooling_down, cooling_until from ordered
   where place <= $1 and (place <= $10::integer or busy + nth_of_account <= $11::integer)
   union all
-  select id, nth, failures, rests, rests_until from picked where rests
+  select id, nth, failures, cooling_down, cooling_until from picked where cooling_down
 )
 update webhook_delivery d set ready = false,
-  attempts = case when c.rests then attempts else attempts + 1 end,
-  next_attempt_at = case when not c.rests then now() + $2::integer * interval '1 millisecond'
-    when d.created_at < now() - $13::integer * interval '1 second' then null else c.rests_until end,
-  state = case when c.rests and d.created_at < now() - $13::integer * interval '1 second' then 'failed' else state end,
-  finished_at = case when c.rests and d.created_at < now() - $13::integer * interval '1 second' then now() end
+  attempts = case when c.cooling_down then attempts else attempts + 1 end,
+  next_attempt_at = case when not c.cooling_down then now() + $2::integer * interval '1 millisecond'
+    when d.created_at < now() - $13::integer * interval '1 second' then null else c.cooling_until end,
+  state = case when c.cooling_down and d.created_at < now() - $13::integer * interval '1 second' then 'failed' else state end,
+  finished_at = case when c.cooling_down and d.created_at < now() - $13::integer * interval '1 second' then now() end
 from chosen c where d.id = any(array(select id from chosen)) and d.id = c.id
 returning d.id, d.account_id, d.endpoint_id, d.task_id, d.event_type, d.url, ${RECEIVER} as receiver, d.payload, d.attempts,
-  d.created_at, c.rests, coalesce(c.failures, 0) as failures, c.nth::integer as turn`;
+  d.created_at, c.cooling_down, coalesce(c.failures, 0) as failures, c.nth::integer as turn`;
 
 /**
- * $1 account, $2 receiver, $3 failures after which it rests, $4 the first rest in seconds, $5 the longest. Counts a call
- * without an answer; calls that began before a rest and end in it count for nothing.
+ * $1 account, $2 receiver, $3 failures after which it cools down, $4 the first cooldown in seconds, $5 the longest. Counts
+ * a call without an answer; calls that began before a cooldown and end in it count for nothing.
  */
 export const COUNT_FAILURE = `
-insert into webhook_receiver as w (account_id, receiver, failures, rests_until) values ($1, $2, 1, now())
+insert into webhook_receiver as w (account_id, receiver, failures, cooling_until) values ($1, $2, 1, now())
 on conflict (account_id, receiver) do update set
   failures = least(w.failures + 1, 1000),
-  rests_until = case when w.failures + 1 < $3::integer then now() else
+  cooling_until = case when w.failures + 1 < $3::integer then now() else
     now() + (0.9 + random() / 5) * least($5::integer, $4::integer * 2 ^ least(w.failures + 1 - $3::integer, 20))
       * interval '1 second' end
-where w.rests_until <= now()`;
+where w.cooling_until <= now()`;
 
 /** $1 account, $2 receiver. It answered. */
 export const FORGET_FAILURES = `delete from webhook_receiver where account_id = $1 and receiver = $2`;
@@ -143,7 +144,7 @@ export const FORGET_FAILURES = `delete from webhook_receiver where account_id = 
 /** $1 seconds. Forgets receivers that nothing was sent to for so long. */
 export const FORGET_OLD_FAILURES = `
 delete from webhook_receiver where (account_id, receiver) in (
-  select account_id, receiver from webhook_receiver where rests_until < now() - $1::integer * interval '1 second' limit 1000)`;
+  select account_id, receiver from webhook_receiver where cooling_until < now() - $1::integer * interval '1 second' limit 1000)`;
 
 /** $1 delivery id, $2 payload. */
 export const KEEP_PAYLOAD = `update webhook_delivery set payload = $2 where id = $1 and payload = ''`;

@@ -5,6 +5,6 @@ import { WebhookEndpointsService } from './webhook-endpoints.service.js';
 
 const SERVICES = [SigningSecretService, WebhookDeliveriesService, WebhookEndpointsService];
 
-/** Where accounts want to be told about their tasks, and what was told. Needs the LimitsModule, which is global. */
+/** Webhook endpoints of accounts and their deliveries. Needs the LimitsModule, which is global. */
 @Module({ providers: SERVICES, exports: SERVICES })
 export class WebhooksModule {}

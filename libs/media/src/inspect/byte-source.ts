@@ -70,7 +70,7 @@ export abstract class BlockSource implements ByteSource {
     return this.joined(firstBlock, endBlock).subarray(start - offset, last - offset);
   }
 
-  /** Keeps the first bytes of the file, which came with the answer that told its size. */
+  /** Keeps the first bytes of the file, which came with the response that gave its size. */
   protected keepBeginning(bytes: Buffer): void {
     this.charge(bytes.length);
     if (bytes.length === Math.min(BLOCK_BYTES, this.size)) this.blocks.set(0, bytes);

@@ -4,7 +4,7 @@ import { isJpeg } from './jpeg.js';
 import { isPng } from './png.js';
 import { isWebp } from './webp.js';
 
-/** How many first bytes of a file tell its type. */
+/** How many first bytes of a file show its type. */
 export const TYPE_BYTES = 16;
 
 const TYPES: readonly (readonly [fits: (beginning: Buffer) => boolean, type: string])[] = [

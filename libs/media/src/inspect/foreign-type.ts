@@ -1,4 +1,4 @@
-/** Types that users often give by mistake, told by their first bytes; the words continue "the file is …". */
+/** Types that users often give by mistake, recognised by their first bytes; the words continue "the file is …". */
 const SIGNATURES: readonly (readonly [bytes: string, name: string])[] = [
   ['%PDF-', 'a PDF document'],
   ['\u001aE\u00df\u00a3', 'a WebM or Matroska video'],
@@ -17,7 +17,7 @@ const PATTERNS: readonly (readonly [pattern: RegExp, name: string])[] = [
   [/^\s*[[{]/, 'text or JSON'],
 ];
 
-/** What a file of no supported type is, as far as its first bytes tell: `a web page`. */
+/** What a file of no supported type is, as far as its first bytes show: `a web page`. */
 export function foreignType(beginning: Buffer): string | undefined {
   const text = beginning.toString('latin1');
   const signature = SIGNATURES.find(([bytes]) => text.startsWith(bytes));

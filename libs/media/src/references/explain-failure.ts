@@ -6,7 +6,7 @@ import { MediaUnreadable } from '../inspect/media-unreadable.js';
 /** A limit that a readable file breaks; the message is the finished sentence. */
 export class BrokenRule extends Error {}
 
-/** What the caller is told about a file that cannot be had, read or taken; nothing when the failure is not the file's. */
+/** The sentence for the caller about a file that cannot be fetched, read or used; nothing when the failure is not the file's. */
 export function ruleOf(error: unknown, reference: MediaReference): string | undefined {
   const { medium, limits } = reference;
   if (error instanceof BrokenRule) return error.message;

@@ -2,7 +2,7 @@ import { Agent, type AgentOptions } from 'node:https';
 
 /**
  * Makes TLS connections whose handshake has an end too: the limits of the store's client stop at the connection beneath,
- * and then leave whoever waits to the limit of silence, once for each try.
+ * and then leave the waiting call to the limit of silence, once for each try.
  */
 export class HandshakeAgent extends Agent {
   /** @param limitMs the longest time for a connection, from its beginning to the end of its handshake, in milliseconds. */

@@ -8,7 +8,7 @@ const YEAR_SECONDS = 31_536_000;
 
 /**
  * Sends a file of the folder with Range, If-Range, ETag, 304 and HEAD. The browser may neither guess another type nor
- * run anything in it, and pages of any origin may show it: whoever has the link has the file.
+ * run anything in it, and pages of any origin may show it: the link alone is enough to have the file.
  *
  * @throws GatewayError `not_found`, `range_not_satisfiable` or `internal_error`, before anything was written.
  */

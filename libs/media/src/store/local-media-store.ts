@@ -38,12 +38,12 @@ const PARTIAL_FOLDER = '.partial';
 const STALE_PARTIAL_MS = 24 * 3_600_000;
 
 /** How often they are looked for, when something is written. */
-const LOOK_MS = 3_600_000;
+const SWEEP_EVERY_MS = 3_600_000;
 
 /** Files in a folder, with links that this gateway signs and answers itself. Safe for several processes on one folder. */
 export class LocalMediaStore implements MediaStore {
   private readonly now: () => number;
-  private lookedAt = 0;
+  private sweptAtMs = 0;
 
   private constructor(
     private readonly root: string,
@@ -63,8 +63,8 @@ export class LocalMediaStore implements MediaStore {
   async put(key: string, body: Readable, options: PutOptions): Promise<StoredFile> {
     const partial = join(this.partialFolder, randomUUID());
     const meter = new ByteMeter(options);
-    // What other processes left since this one started. A folder that cannot be read is told by the writing itself.
-    if (this.now() - this.lookedAt > LOOK_MS) await this.removeStalePartials().catch(() => undefined);
+    // What other processes left since this one started. A folder that cannot be read makes the write fail, which reports it.
+    if (this.now() - this.sweptAtMs > SWEEP_EVERY_MS) await this.removeStalePartials().catch(() => undefined);
     let closed: Promise<void> | undefined;
     try {
       const target = this.pathOf(key);
@@ -177,7 +177,7 @@ export class LocalMediaStore implements MediaStore {
   }
 
   private async removeStalePartials(): Promise<void> {
-    this.lookedAt = this.now();
+    this.sweptAtMs = this.now();
     for (const name of await readdir(this.partialFolder)) {
       const path = join(this.partialFolder, name);
       const age = await stat(path).then(

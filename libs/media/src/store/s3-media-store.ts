@@ -66,7 +66,7 @@ const KEPT_IDLE_MS = 4_000;
 const CONNECTIONS_MAX = 50;
 /** The longest a whole file may take to be taken in, in milliseconds. */
 const PUT_LIMIT_MS = 15 * 60_000;
-/** How often a call is made before it counts as failed: whoever asked comes again later. */
+/** How often a call is made before it counts as failed: its caller tries again later. */
 const ATTEMPTS = 2;
 
 const CONNECTIONS = {
@@ -256,7 +256,7 @@ export class S3MediaStore implements MediaStore {
     const stop = (): void => void upload.abort();
     signal?.addEventListener('abort', stop, { once: true });
     const flow = pipeline(body, meter, signal ? { signal } : {});
-    // Its failure is told by the meter, which the upload reads.
+    // Its failure reaches the caller through the meter, which the upload reads.
     flow.catch(() => undefined);
     try {
       await upload.done();

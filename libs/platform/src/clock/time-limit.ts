@@ -3,7 +3,7 @@
  * process alive.
  *
  * To be used instead of `AbortSignal.timeout`: Node 20 forgets such a signal when memory is collected while only an
- * `AbortSignal.any` of it is listened to, and whoever waits for that waits forever. This one is held by its timer.
+ * `AbortSignal.any` of it is listened to, and a wait for it never ends. This one is held by its timer.
  */
 export const abortAfter = (milliseconds: number, signal?: AbortSignal): AbortSignal =>
   limited(milliseconds, signal).signal;

@@ -50,8 +50,10 @@ export function loadConfig<Config extends object>(
 function describe(error: ValidationError, configClass: ConfigClass, given: Environment): string {
   const name = error.property;
   const value = given[name];
-  const told = `${name} ${ruleOf(error)}`;
-  if (value === undefined) return `${told} (it is not set)`;
+  const problem = `${name} ${ruleOf(error)}`;
+  if (value === undefined) return `${problem} (it is not set)`;
   const isSecret = variablesOf(configClass).get(name)?.secret;
-  return isSecret ? `${told} (what it holds is a secret and is not shown)` : `${told}, not ${JSON.stringify(value)}`;
+  return isSecret
+    ? `${problem} (what it holds is a secret and is not shown)`
+    : `${problem}, not ${JSON.stringify(value)}`;
 }

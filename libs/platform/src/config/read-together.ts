@@ -9,7 +9,7 @@ export type SettingsOf<Readers extends SettingsReaders> = {
 };
 
 /**
- * Runs every reader, so that the mistakes of all of them are told at once.
+ * Runs every reader, so that the mistakes of all of them are reported at once.
  *
  * @throws ConfigError with one line for each mistake.
  */

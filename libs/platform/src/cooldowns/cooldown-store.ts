@@ -7,17 +7,17 @@ export interface StoredCooldown {
   /** Until the cooldown is over; 0 or less when it is. */
   readonly coolingMs: number;
   /** How often it has cooled down since it last worked. */
-  readonly rests: number;
-  /** Until the claim of whoever probes it lapses; 0 or less when nobody does. */
+  readonly cooldowns: number;
+  /** Until the claim of its probe lapses; 0 or less when there is none. */
   readonly probeMs: number;
-  /** Whose claim was the last since it began to cool down; null when there was none. */
+  /** The probe with the last claim since it began to cool down; null when there was none. */
   readonly prober: string | null;
 }
 
 /** Which cooldown is to end. */
 export interface EndedCooldown {
   /** How often it had cooled down. */
-  readonly rests: number;
+  readonly cooldowns: number;
   /** The claim of the probe that succeeded; null when no probe of this one is what ends it. */
   readonly prober: string | null;
 }
@@ -38,7 +38,7 @@ export interface CooldownStore {
   coolDown(name: string, coolingMs: number): Promise<void>;
   /** Asks to be the only one that probes it, for `PROBE_LEASE_MS`. */
   claimProbe(name: string, prober: string): Promise<ProbeClaim>;
-  /** Gives a claim back that told nothing. A claim of somebody else stays. */
+  /** Gives back the claim of a probe without a result. A claim of another replica stays. */
   releaseProbe(name: string, prober: string): Promise<void>;
   /**
    * It works again. A newer cooldown, and one that somebody else probes, stays: with a `prober` whatever cools down or is probed by

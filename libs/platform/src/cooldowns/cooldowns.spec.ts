@@ -56,7 +56,7 @@ describe('Cooldowns of a single process', () => {
     expect(cooldowns.stateOf('a')).toBe('available');
   });
 
-  it('count rests that overlap as one, and keep the longest', () => {
+  it('count cooldowns that overlap as one, and keep the longest', () => {
     const clock = new ControllableClock();
     const cooldowns = new Cooldowns(clock);
     for (const ms of [1_000, 9_000, 2_000]) cooldowns.coolDown('a', ms);
@@ -101,7 +101,7 @@ function sharesCooldowns(open: (clock?: Clock) => Cooldowns): void {
   });
   afterAll(() => Promise.all([one.close(), other.close()]));
 
-  it('makes a rest of one replica the rest of the other within a second, though its clock is an hour ahead', async () => {
+  it('makes a cooldown of one replica that of the other within a second, though its clock is an hour ahead', async () => {
     const share = async (attempt: number): Promise<number> => {
       const upstream = `shared ${attempt}`;
       one.coolDown(upstream, 30_000);
@@ -133,7 +133,7 @@ function sharesCooldowns(open: (clock?: Clock) => Cooldowns): void {
     expect(await quickestOf(SHARED_WITHIN_MS, reopen)).toBeLessThan(SHARED_WITHIN_MS);
   });
 
-  it('lengthens the rests of both when the probe of either fails', async () => {
+  it('lengthens the cooldowns of both when the probe of either fails', async () => {
     one.coolDown('failing', 1_000);
     await until(() => other.stateOf('failing') === 'half_open');
     expect(await other.claimProbe('failing')).toBeDefined();
@@ -142,7 +142,7 @@ function sharesCooldowns(open: (clock?: Clock) => Cooldowns): void {
     expect([one.cooldownsOf('failing'), other.cooldownsOf('failing')]).toEqual([2, 2]);
   });
 
-  it('keeps a rest to one replica that would be over before the other heard of it', async () => {
+  it('keeps a cooldown to one replica that would be over before the other heard of it', async () => {
     one.coolDown('short', 900);
     expect(one.stateOf('short')).toBe('cooling_down');
     await pause(600);
@@ -161,14 +161,14 @@ function sharesCooldowns(open: (clock?: Clock) => Cooldowns): void {
   it.each([
     ['succeeds', (probe: Probe) => one.recovered(probe)],
     ['tells nothing', (probe: Probe) => one.releaseProbe(probe)],
-  ])('keeps a newer rest of the other replica when the late probe of the first %s', async (what, end) => {
+  ])('keeps a newer cooldown of the other replica when the late probe of the first %s', async (what, end) => {
     const upstream = `late ${what}`;
     one.coolDown(upstream, 1_000);
     await until(() => [one, other].every((replica) => replica.stateOf(upstream) === 'half_open'));
     const probe = given(await one.claimProbe(upstream));
     const third = open();
     other.coolDown(upstream, 30_000);
-    // It is in the store by now; the first one may not have looked since.
+    // It is in the store by now; the first one may not have read it since.
     await until(() => third.stateOf(upstream) === 'cooling_down');
     end(probe);
     await until(() => one.stateOf(upstream) === 'cooling_down');

@@ -12,14 +12,14 @@ import {
 
 const log = logger('cooldowns');
 
-/** How often the cooldowns of other replicas are looked at, in milliseconds. */
-const LOOK_MS = 500;
+/** How often this replica's cooldowns are compared with those of the store, in milliseconds. */
+const COMPARE_EVERY_MS = 500;
 
 /** A shorter cooldown stays with this replica: it would be over before the others heard of it. */
-const SHARED_FROM_MS = 2 * LOOK_MS;
+const SHARED_FROM_MS = 2 * COMPARE_EVERY_MS;
 
-/** Comparisons that fail in a row before somebody is told: the first ones may only be early, or unlucky. */
-const FAILURES_TO_TELL = 4;
+/** Comparisons that fail in a row before the log says so: the first ones may only be early, or unlucky. */
+const FAILURES_TO_LOG = 4;
 
 /** A request waits no longer for its claim to probe, in milliseconds; after that this replica decides alone. */
 const CLAIM_TIMEOUT_MS = 250;
@@ -30,7 +30,7 @@ const CLOSE_TIMEOUT_MS = 1_000;
 /** `half_open`: the cooldown is over, and a single request may find out whether it works again. */
 export type CooldownState = 'available' | 'cooling_down' | 'half_open';
 
-/** Leave to find out whether one works whose cooldown is over. */
+/** Permission to try an upstream whose cooldown is over. */
 export interface Probe {
   readonly name: string;
   /** Names this claim alone. */
@@ -42,14 +42,14 @@ interface Claim {
   readonly prober: string;
   /** False: the store was not asked. */
   readonly isShared: boolean;
-  /** How many lists had been asked for before it was won: only a later one tells what became of it. */
+  /** How many lists had been asked for before it was won: only a later one shows what became of it. */
   readonly lists: number;
 }
 
 /** Times in Unix milliseconds of this replica's clock. */
 interface Cooldown {
   coolingUntil: number;
-  rests: number;
+  cooldowns: number;
   probeUntil: number;
   /** Whether the store knows of it, or is about to. */
   isShared: boolean;
@@ -58,7 +58,7 @@ interface Cooldown {
 /**
  * Who cools down after failures, as all replicas know it. Questions are answered from a copy, which is compared with the
  * store in the background: nobody waits for the store but the one request that claims a probe, and that for a quarter of
- * a second at most. While the store is away the copy alone decides; what happened meanwhile is told when it is back.
+ * a second at most. While the store is away the copy alone decides; what happened meanwhile is stored when it is back.
  */
 export class Cooldowns {
   readonly #clock: Clock;
@@ -69,8 +69,8 @@ export class Cooldowns {
   #known = new Map<string, Cooldown>();
   /** The latest probe that this replica claimed of each, as long as nobody else is known to have let it cool down or probed it since. */
   readonly #claimed = new Map<string, Claim>();
-  /** What the store was not told yet: the latest change of each. */
-  readonly #untold = new Map<string, (store: CooldownStore) => Promise<void>>();
+  /** Changes that the store does not have yet: the latest of each. */
+  readonly #unshared = new Map<string, (store: CooldownStore) => Promise<void>>();
   readonly #timer: NodeJS.Timeout | undefined;
   #comparing: Promise<void> | undefined;
   /** Comparisons that failed in a row. */
@@ -84,7 +84,7 @@ export class Cooldowns {
     this.#store = store;
     this.#claimTimeoutMs = claimTimeoutMs;
     if (!store) return;
-    this.#timer = setInterval(() => this.#compare(store), LOOK_MS).unref();
+    this.#timer = setInterval(() => this.#compare(store), COMPARE_EVERY_MS).unref();
     this.#compare(store);
   }
 
@@ -114,24 +114,24 @@ export class Cooldowns {
 
   /** How often it has cooled down since it last worked. */
   cooldownsOf(name: string): number {
-    return this.#known.get(name)?.rests ?? 0;
+    return this.#known.get(name)?.cooldowns ?? 0;
   }
 
   /** Lets it cool down: here at once, elsewhere within a second. Of two cooldowns at a time the longer holds. */
   coolDown(name: string, coolingMs: number): void {
     const now = this.#now();
-    const { coolingUntil = 0, rests = 0, isShared: wasShared = false } = this.#known.get(name) ?? {};
+    const { coolingUntil = 0, cooldowns = 0, isShared: wasShared = false } = this.#known.get(name) ?? {};
     const until = Math.max(coolingUntil, now + coolingMs);
     const isShared = wasShared || coolingMs >= SHARED_FROM_MS;
     this.#known.set(name, {
       coolingUntil: until,
-      rests: coolingUntil > now ? rests : rests + 1,
+      cooldowns: coolingUntil > now ? cooldowns : cooldowns + 1,
       probeUntil: 0,
       isShared,
     });
     this.#claimed.delete(name);
     this.#forget();
-    if (isShared) this.#tell(name, (store) => store.coolDown(name, Math.max(0, until - this.#now())));
+    if (isShared) this.#share(name, (store) => store.coolDown(name, Math.max(0, until - this.#now())));
   }
 
   /**
@@ -156,14 +156,14 @@ export class Cooldowns {
     return this.#claimed.get(name)?.prober === prober;
   }
 
-  /** The probe told nothing: another request may be it. */
+  /** The probe had no result: another request may be the probe. */
   releaseProbe(probe: Probe): void {
     if (!this.holds(probe)) return;
     const { name, prober } = probe;
     this.#claimed.delete(name);
     const cooldown = this.#known.get(name);
     if (cooldown) cooldown.probeUntil = 0;
-    if (cooldown?.isShared) this.#tell(name, (store) => store.releaseProbe(name, prober));
+    if (cooldown?.isShared) this.#share(name, (store) => store.releaseProbe(name, prober));
   }
 
   /** The probe succeeded: all replicas may use it again, unless it cools down again or somebody else probes it by now. */
@@ -176,7 +176,7 @@ export class Cooldowns {
     this.#end(name, null);
   }
 
-  /** Tells what is left to tell, if the store can be reached, and lets go of it. */
+  /** Stores the changes that are left, if the store can be reached, and closes it. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     await within(this.#comparing ?? Promise.resolve(), CLOSE_TIMEOUT_MS).catch(() => undefined);
@@ -194,8 +194,8 @@ export class Cooldowns {
     const cooldown = this.#known.get(name);
     this.#known.delete(name);
     if (!cooldown?.isShared) return;
-    const { rests } = cooldown;
-    this.#tell(name, (store) => store.clear(name, { prober, rests }));
+    const { cooldowns } = cooldown;
+    this.#share(name, (store) => store.clear(name, { prober, cooldowns }));
   }
 
   #now(): number {
@@ -203,8 +203,8 @@ export class Cooldowns {
   }
 
   async #claim({ name, prober }: Probe, known: Cooldown): Promise<{ result: ProbeClaim; isShared: boolean }> {
-    // What the store was not told of yet, it cannot decide.
-    if (!this.#store || !known.isShared || this.#untold.has(name)) return { result: 'won', isShared: false };
+    // The store cannot decide on a cooldown that it does not have yet.
+    if (!this.#store || !known.isShared || this.#unshared.has(name)) return { result: 'won', isShared: false };
     try {
       const result = await within(this.#store.claimProbe(name, prober), this.#claimTimeoutMs);
       // Somebody else probes, or the cooldown was lengthened: how long is learned at once.
@@ -216,13 +216,13 @@ export class Cooldowns {
     }
   }
 
-  #tell(name: string, change: (store: CooldownStore) => Promise<void>): void {
+  #share(name: string, change: (store: CooldownStore) => Promise<void>): void {
     if (!this.#store) return;
-    this.#untold.set(name, change);
+    this.#unshared.set(name, change);
     this.#compare(this.#store);
   }
 
-  /** One comparison at a time; what comes meanwhile is told by it. */
+  /** One comparison at a time; it stores what changes meanwhile, too. */
   #compare(store: CooldownStore): void {
     this.#comparing ??= this.#exchange(store)
       .then(() => this.#noteSuccess())
@@ -232,24 +232,24 @@ export class Cooldowns {
 
   async #exchange(store: CooldownStore): Promise<void> {
     do {
-      for (const [name, change] of this.#untold) {
+      for (const [name, change] of this.#unshared) {
         await change(store);
-        if (this.#untold.get(name) === change) this.#untold.delete(name);
+        if (this.#unshared.get(name) === change) this.#unshared.delete(name);
       }
       const number = (this.#lists += 1);
       const listed = await store.list();
       // A change that came meanwhile is newer than the list.
-      if (this.#untold.size === 0) this.#adopt(listed, number);
-    } while (this.#untold.size > 0);
+      if (this.#unshared.size === 0) this.#adopt(listed, number);
+    } while (this.#unshared.size > 0);
   }
 
   #adopt(listed: readonly StoredCooldown[], number: number): void {
     const now = this.#now();
     this.#dropLapsed(listed, number);
     const own = [...this.#known].filter(([, { isShared }]) => !isShared);
-    const shared = listed.map(({ name, coolingMs, rests, probeMs }): [string, Cooldown] => [
+    const shared = listed.map(({ name, coolingMs, cooldowns, probeMs }): [string, Cooldown] => [
       name,
-      { coolingUntil: now + coolingMs, rests, probeUntil: now + probeMs, isShared: true },
+      { coolingUntil: now + coolingMs, cooldowns, probeUntil: now + probeMs, isShared: true },
     ]);
     this.#known = new Map([...own, ...shared]);
   }
@@ -267,12 +267,12 @@ export class Cooldowns {
   }
 
   #noteSuccess(): void {
-    if (this.#failures >= FAILURES_TO_TELL) log.info('cooldowns.shared_again');
+    if (this.#failures >= FAILURES_TO_LOG) log.info('cooldowns.shared_again');
     this.#failures = 0;
   }
 
   #noteFailure(error: unknown): void {
     this.#failures += 1;
-    if (this.#failures === FAILURES_TO_TELL) log.warn('cooldowns.not_shared', { error });
+    if (this.#failures === FAILURES_TO_LOG) log.warn('cooldowns.not_shared', { error });
   }
 }

@@ -9,26 +9,26 @@ import {
 } from './cooldown-store.js';
 
 const LIST = `
-select upstream as name, rests, extract(epoch from rest_until - now())::float8 * 1000 as "coolingMs",
+select upstream as name, cooldowns, extract(epoch from cooling_until - now())::float8 * 1000 as "coolingMs",
   case when probe_until > now() then extract(epoch from probe_until - now())::float8 * 1000 else 0 end as "probeMs",
   prober
-from upstream_cooldown where rest_until > now() - $1::float8 * interval '1 millisecond'`;
+from upstream_cooldown where cooling_until > now() - $1::float8 * interval '1 millisecond'`;
 
-const REST = `
+const COOL_DOWN = `
 with forgotten as (
-  delete from upstream_cooldown where upstream <> $1 and rest_until < now() - $3::float8 * interval '1 millisecond'
+  delete from upstream_cooldown where upstream <> $1 and cooling_until < now() - $3::float8 * interval '1 millisecond'
 )
-insert into upstream_cooldown as known (upstream, rest_until, rests)
+insert into upstream_cooldown as known (upstream, cooling_until, cooldowns)
 values ($1, now() + $2::float8 * interval '1 millisecond', 1)
 on conflict (upstream) do update set
-  rest_until = greatest(known.rest_until, excluded.rest_until),
-  rests = known.rests + (known.rest_until <= now())::integer,
+  cooling_until = greatest(known.cooling_until, excluded.cooling_until),
+  cooldowns = known.cooldowns + (known.cooling_until <= now())::integer,
   probe_until = '-infinity', prober = null`;
 
 const CLAIM = `
 with claimed as (
   update upstream_cooldown set probe_until = now() + $3::float8 * interval '1 millisecond', prober = $2
-  where upstream = $1 and rest_until <= now() and probe_until <= now() returning upstream
+  where upstream = $1 and cooling_until <= now() and probe_until <= now() returning upstream
 )
 select case
   when exists (select from claimed) then 'won'
@@ -40,9 +40,9 @@ update upstream_cooldown set probe_until = '-infinity', prober = null where upst
 
 const CLEAR = `
 delete from upstream_cooldown where upstream = $1
-  and case when $2::text is null then rests = $3 else prober = $2 or (rest_until <= now() and probe_until <= now()) end`;
+  and case when $2::text is null then cooldowns = $3 else prober = $2 or (cooling_until <= now() and probe_until <= now()) end`;
 
-/** Rests in Postgres, by its clock. */
+/** Cooldowns in Postgres, by its clock. */
 export class PostgresCooldownStore implements CooldownStore {
   constructor(private readonly database: Database) {}
 
@@ -52,7 +52,7 @@ export class PostgresCooldownStore implements CooldownStore {
   }
 
   async coolDown(name: string, coolingMs: number): Promise<void> {
-    await this.database.query({ text: REST, values: [name, coolingMs, FORGET_AFTER_MS] });
+    await this.database.query({ text: COOL_DOWN, values: [name, coolingMs, FORGET_AFTER_MS] });
   }
 
   async claimProbe(name: string, prober: string): Promise<ProbeClaim> {
@@ -65,8 +65,8 @@ export class PostgresCooldownStore implements CooldownStore {
     await this.database.query({ text: RELEASE, values: [name, prober] });
   }
 
-  async clear(name: string, { prober, rests }: EndedCooldown): Promise<void> {
-    await this.database.query({ text: CLEAR, values: [name, prober, rests] });
+  async clear(name: string, { prober, cooldowns }: EndedCooldown): Promise<void> {
+    await this.database.query({ text: CLEAR, values: [name, prober, cooldowns] });
   }
 
   close(): void {

@@ -22,13 +22,13 @@ const PRELUDE = `
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 local function parse(value)
-  local rest, rests, probe, prober = string.match(value or '', '^(%d+):(%d+):(%d+):(.*)$')
-  if not rest then return nil end
-  return { rest = tonumber(rest), rests = tonumber(rests), probe = tonumber(probe), prober = prober }
+  local cooling, cooldowns, probe, prober = string.match(value or '', '^(%d+):(%d+):(%d+):(.*)$')
+  if not cooling then return nil end
+  return { cooling = tonumber(cooling), cooldowns = tonumber(cooldowns), probe = tonumber(probe), prober = prober }
 end
 local function find(name) return parse(redis.call('HGET', KEYS[1], name)) end
 local function keep(name, it)
-  redis.call('HSET', KEYS[1], name, string.format('%.0f:%.0f:%.0f:%s', it.rest, it.rests, it.probe, it.prober))
+  redis.call('HSET', KEYS[1], name, string.format('%.0f:%.0f:%.0f:%s', it.cooling, it.cooldowns, it.probe, it.prober))
 end
 `;
 
@@ -38,26 +38,26 @@ const SCRIPTS = {
     local all = redis.call('HGETALL', KEYS[1])
     for i = 1, #all, 2 do
       local it = parse(all[i + 1])
-      if it and it.rest + ARGV[1] > now then
-        found[#found + 1] = { all[i], it.rest - now, it.rests, it.probe - now, it.prober }
+      if it and it.cooling + ARGV[1] > now then
+        found[#found + 1] = { all[i], it.cooling - now, it.cooldowns, it.probe - now, it.prober }
       end
     end
     return found`,
-  restCooldown: `${PRELUDE}
+  coolDown: `${PRELUDE}
     local name, till, forget = ARGV[1], now + ARGV[2], tonumber(ARGV[3])
-    local it = find(name) or { rest = 0, rests = 0 }
-    if it.rest <= now then it.rests = it.rests + 1 end
-    keep(name, { rest = math.max(it.rest, till), rests = it.rests, probe = 0, prober = '' })
+    local it = find(name) or { cooling = 0, cooldowns = 0 }
+    if it.cooling <= now then it.cooldowns = it.cooldowns + 1 end
+    keep(name, { cooling = math.max(it.cooling, till), cooldowns = it.cooldowns, probe = 0, prober = '' })
     local all = redis.call('HGETALL', KEYS[1])
     for i = 1, #all, 2 do
       local other = parse(all[i + 1])
-      if not other or other.rest + forget < now then redis.call('HDEL', KEYS[1], all[i]) end
+      if not other or other.cooling + forget < now then redis.call('HDEL', KEYS[1], all[i]) end
     end
     redis.call('PEXPIRE', KEYS[1], ARGV[4])`,
   claimCooldownProbe: `${PRELUDE}
     local it = find(ARGV[1])
     if not it then return 'open' end
-    if it.rest > now or it.probe > now then return 'lost' end
+    if it.cooling > now or it.probe > now then return 'lost' end
     it.probe, it.prober = now + ARGV[2], ARGV[3]
     keep(ARGV[1], it)
     return 'won'`,
@@ -69,24 +69,18 @@ const SCRIPTS = {
   clearCooldown: `${PRELUDE}
     local it = find(ARGV[1])
     if not it then return end
-    local ended = it.rests == tonumber(ARGV[3])
-    if ARGV[2] ~= '' then ended = it.prober == ARGV[2] or (it.rest <= now and it.probe <= now) end
+    local ended = it.cooldowns == tonumber(ARGV[3])
+    if ARGV[2] ~= '' then ended = it.prober == ARGV[2] or (it.cooling <= now and it.probe <= now) end
     if ended then redis.call('HDEL', KEYS[1], ARGV[1]) end`,
 } as const;
 
 declare module 'ioredis' {
   interface RedisCommander<Context> {
     listCooldowns(key: string, forgetMs: number): Result<[string, number, number, number, string][], Context>;
-    restCooldown(
-      key: string,
-      name: string,
-      coolingMs: number,
-      forgetMs: number,
-      expireMs: number,
-    ): Result<null, Context>;
+    coolDown(key: string, name: string, coolingMs: number, forgetMs: number, expireMs: number): Result<null, Context>;
     claimCooldownProbe(key: string, name: string, leaseMs: number, prober: string): Result<ProbeClaim, Context>;
     releaseCooldownProbe(key: string, name: string, prober: string): Result<null, Context>;
-    clearCooldown(key: string, name: string, prober: string, rests: number): Result<null, Context>;
+    clearCooldown(key: string, name: string, prober: string, cooldowns: number): Result<null, Context>;
   }
 }
 
@@ -103,17 +97,17 @@ export class RedisCooldownStore implements CooldownStore {
 
   async list(): Promise<readonly StoredCooldown[]> {
     const found = await this.#redis.listCooldowns(this.#key, FORGET_AFTER_MS);
-    return found.map(([name, coolingMs, rests, probeMs, prober]) => ({
+    return found.map(([name, coolingMs, cooldowns, probeMs, prober]) => ({
       name,
       coolingMs,
-      rests,
+      cooldowns,
       probeMs,
       prober: prober === '' ? null : prober,
     }));
   }
 
   async coolDown(name: string, coolingMs: number): Promise<void> {
-    await this.#redis.restCooldown(this.#key, name, Math.ceil(coolingMs), FORGET_AFTER_MS, EXPIRES_AFTER_MS);
+    await this.#redis.coolDown(this.#key, name, Math.ceil(coolingMs), FORGET_AFTER_MS, EXPIRES_AFTER_MS);
   }
 
   claimProbe(name: string, prober: string): Promise<ProbeClaim> {
@@ -124,8 +118,8 @@ export class RedisCooldownStore implements CooldownStore {
     await this.#redis.releaseCooldownProbe(this.#key, name, prober);
   }
 
-  async clear(name: string, { prober, rests }: EndedCooldown): Promise<void> {
-    await this.#redis.clearCooldown(this.#key, name, prober ?? '', rests);
+  async clear(name: string, { prober, cooldowns }: EndedCooldown): Promise<void> {
+    await this.#redis.clearCooldown(this.#key, name, prober ?? '', cooldowns);
   }
 
   close(): void {

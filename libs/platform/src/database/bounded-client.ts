@@ -100,7 +100,7 @@ export class BoundedClient extends Client {
   override end(): Promise<void>;
   override end(ended: (error?: Error) => void): void;
   override end(ended?: (error?: Error) => void): Promise<void> | void {
-    // A goodbye that the server does not answer would leave the socket, and whoever waits for its end.
+    // A goodbye that the server does not answer would leave the socket open, and its closing unresolved.
     const timer = setTimeout(() => this.#connection.stream.destroy(), GOODBYE_MS).unref();
     this.#connection.on('end', () => clearTimeout(timer));
     return ended === undefined ? super.end() : super.end(ended);
@@ -122,7 +122,7 @@ export class BoundedClient extends Client {
       // Behind a pooler that shares sessions, the next statement may be another's.
       if (rows[0]?.pid === processID) this.#processId = processID;
     } catch {
-      // A connection that broke says so to whoever uses it.
+      // A connection that broke rejects the statement that uses it.
     }
   }
 
@@ -165,7 +165,7 @@ export class BoundedClient extends Client {
     this.#startedMs = NEVER;
     this.#answeredMs = performance.now();
     this.#config.onAnswer?.();
-    // After whoever asked has been told.
+    // After the waiting statement has been rejected.
     if (this.#onlyReads && this.#answeredMs - this.#madeMs > READ_ONLY_KEPT_MS)
       setImmediate(() => this.discard(new Error('the server behind this connection only reads')));
   }

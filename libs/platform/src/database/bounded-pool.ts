@@ -76,7 +76,7 @@ export class BoundedPool extends Pool {
     this.on('connect', (client) => {
       this.#clients.add(client as unknown as BoundedClient);
       // A connection can break in the moment between being ready and being handed out, when nobody listens yet; an
-      // error without a listener would end the process. Whoever uses the connection learns of it from the next statement.
+      // error without a listener would end the process. The next statement on the connection fails with it.
       client.on('error', () => undefined);
     });
     this.on('remove', (client) => this.#clients.delete(client as unknown as BoundedClient));
@@ -149,14 +149,14 @@ export class BoundedPool extends Pool {
 
   #scheduleProbe(delayMs: number): void {
     this.#probe = setTimeout(() => {
-      void this.#look().finally(() => {
+      void this.#probeOnce().finally(() => {
         if (this.#silence && !this.ending) this.#scheduleProbe(PROBE_EVERY_MS);
       });
     }, delayMs).unref();
   }
 
   /** On a connection of its own: those of the pool may all be held by statements that wait. */
-  async #look(): Promise<void> {
+  async #probeOnce(): Promise<void> {
     const client = new BoundedClient({ ...this.#clientConfig, onSilence: () => undefined });
     client.on('error', () => undefined);
     try {

@@ -52,7 +52,7 @@ function codeOf(error: object): string | undefined {
 
 /**
  * How long a request repeats a statement, in milliseconds: with the wait for a turn before it and the last attempt it
- * stays below five seconds, after which its client is told to come again.
+ * stays below five seconds, after which its client gets 503 with a time to wait.
  */
 export const REQUEST_RETRY_MS = 2_400;
 

@@ -54,7 +54,7 @@ export class DatabaseConfig {
 
   @Variable({
     description:
-      'At a start: longest wait for Postgres to appear, told in one line a second; then the process exits with 1.',
+      'At a start: longest wait for Postgres to appear, logged in one line a second; then the process exits with 1.',
     unit: 'seconds, 0 to 3600',
   })
   @Type(() => Number)

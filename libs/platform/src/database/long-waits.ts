@@ -4,7 +4,7 @@ import { AnswerTimeoutError, type BoundedClient } from './bounded-client.js';
 const log = logger('database');
 
 /** How often statements that take long are looked after, in milliseconds. */
-const LOOK_MS = 1_000;
+const CHECK_EVERY_MS = 1_000;
 
 const IDLE_AMONG = `
 select asked.pid from unnest($1::integer[]) as asked (pid)
@@ -35,14 +35,14 @@ export class LongWaits {
     private readonly clients: ReadonlySet<BoundedClient>,
     private readonly afterMs: number,
   ) {
-    this.#timer = setInterval(() => void this.#look(), LOOK_MS).unref();
+    this.#timer = setInterval(() => void this.#check(), CHECK_EVERY_MS).unref();
   }
 
   stop(): void {
     clearInterval(this.#timer);
   }
 
-  async #look(): Promise<void> {
+  async #check(): Promise<void> {
     if (this.#isLooking) return;
     this.#isLooking = true;
     try {

@@ -32,7 +32,7 @@ export async function migrate(databaseUrl: string, folder: string = MIGRATIONS_F
     if ((await pendingMigrations(client, folder)).length === 0) return [];
     await client.query(`SET lock_timeout = ${LOCK_TIMEOUT_MS}`);
     await client.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
-    // Whoever held the lock before may have done the work.
+    // The process that held the lock before may have done the work.
     if ((await pendingMigrations(client, folder)).length === 0) return [];
     await forgetInterrupted(client);
     return await applyMigrations(databaseUrl, folder);

@@ -58,7 +58,7 @@ export function sendInPieces(connection: SendingConnection): void {
   };
   const begin = (): void => {
     isSending = true;
-    // A connection that broke tells whoever waits for its answer; what it was still to be told is told nobody.
+    // A connection that broke rejects the statements that wait for it; what was still to be sent is dropped.
     void drain()
       .catch(() => waiting.splice(0))
       .finally(() => (isSending = false));

@@ -10,7 +10,7 @@ export class PostgresAwayError extends Error {
   }
 }
 
-/** How often it is tried, and told, that Postgres is not there; also the longest that one try may take. In milliseconds. */
+/** How often a connection is tried and its failure reported; also the longest that one try may take. In milliseconds. */
 const TURN_MS = 1_000;
 
 /** One turn of the wait. */
@@ -19,20 +19,20 @@ export interface PostgresWait {
   readonly reason: string;
 }
 
-const tellInWords = ({ secondsLeft, reason }: PostgresWait): void =>
+const printWait = ({ secondsLeft, reason }: PostgresWait): void =>
   void process.stderr.write(`Waiting for Postgres (DATABASE_URL), ${secondsLeft} s left: ${reason}\n`);
 
 /**
- * Resolves once Postgres answers. Whoever starts beside it need not start after it: one line a second tells what is
+ * Resolves once Postgres answers, so that processes may be started beside it and not after it: one line a second says what is
  * waited for.
  *
- * @param tell told once a second; writes words to standard error unless a process with a log of its own says otherwise.
+ * @param report called once a second; writes words to standard error unless a process with a log of its own says otherwise.
  * @throws PostgresAwayError after `limitSeconds`, or at once when the server is there but refuses the address or the login.
  */
 export async function waitForPostgres(
   databaseUrl: string,
   limitSeconds: number,
-  tell: (wait: PostgresWait) => void = tellInWords,
+  report: (wait: PostgresWait) => void = printWait,
 ): Promise<void> {
   const deadline = Date.now() + limitSeconds * 1000;
   for (;;) {
@@ -49,7 +49,7 @@ export async function waitForPostgres(
         { cause: failure },
       );
     }
-    tell({ secondsLeft: Math.ceil(leftMs / 1000), reason: reasonOf(failure) });
+    report({ secondsLeft: Math.ceil(leftMs / 1000), reason: reasonOf(failure) });
     await sleep(Math.max(0, Math.min(turnEnds - Date.now(), leftMs)));
   }
 }

@@ -3,8 +3,11 @@ import { nextTurn, Turns } from '../clock/turns.js';
 import type { StringPlace } from './json-scan.js';
 import { parsedJson, textOf } from './json-text.js';
 
-/** How much of a long text is decoded at once. */
-const PIECE_BYTES = 256 * 1024;
+/**
+ * How much of a long text is decoded at once. Strings of more than some 100 KiB live apart from all others and stay until
+ * the collector looks at everything; what is made on the way would add up to several bodies.
+ */
+const PIECE_BYTES = 64 * 1024;
 
 const BACKSLASH = 0x5c;
 /** `\u` and four digits, less the first character. */
@@ -43,7 +46,7 @@ export async function parsedParts(bytes: Buffer, begin: number, places: readonly
 }
 
 /**
- * A text in one piece of memory: pieces that were only added would be put together by whoever reads the text first, all at
+ * A text in one piece of memory: pieces that were only added would be put together by the first reader of the text, all at
  * once. Most long texts are files in base64, whose bytes are the text.
  */
 async function decoded(bytes: Buffer, start: number, end: number, turns: Turns): Promise<string> {

@@ -2,7 +2,7 @@ import { Gauge } from 'prom-client';
 import { metricsRegistry } from './registry.js';
 
 /**
- * How many of something go on now, by one label. Counted here and told when the series are asked for: a gauge of
+ * How many of something go on now, by one label. Counted here and exported when the series are asked for: a gauge of
  * prom-client checks and hashes its labels at every change, which every request would pay four times.
  */
 export class InFlight<Label extends string> {

@@ -12,19 +12,19 @@ export interface NameResolverOptions {
   readonly tryMs?: number;
   /** The longest time for one name, all tries included. */
   readonly limitMs?: number;
+  /** How long one family of addresses is waited for when the other is known: there are servers that never answer for IPv6. */
+  readonly otherFamilyMs?: number;
   /** The most names of one share that are asked for at once. */
   readonly mostPerShare?: number;
   /** The most names that are asked for at once. */
   readonly most?: number;
 }
 
-const DEFAULTS = { tryMs: 1_000, limitMs: 2_500, mostPerShare: 16, most: 256 } as const;
+const DEFAULTS = { tryMs: 1_000, limitMs: 2_500, otherFamilyMs: 250, mostPerShare: 16, most: 256 } as const;
 const TRIES = 2;
 /** How many names of one share may wait for their turn, and for how long. */
 const WAITING_PER_SHARE = 256;
 const WAIT_MS = 2_500;
-/** When one family of addresses is known, the other gets this long: there are servers that never answer for IPv6. */
-const OTHER_FAMILY_MS = 250;
 /** How long an answer is believed, in milliseconds, whatever its time to live says. */
 const KNOWN_MS = { least: 1_000, most: 60_000 } as const;
 const UNKNOWN_MS = 5_000;
@@ -117,12 +117,13 @@ export class NameResolver {
 
   /** A resolver of its own for each name: it can be cancelled alone, and its questions leave from a port of their own. */
   private async bothFamilies(name: string): Promise<Found> {
-    const { servers, tryMs = DEFAULTS.tryMs, limitMs = DEFAULTS.limitMs } = this.options;
+    const { servers } = this.options;
+    const { tryMs, limitMs, otherFamilyMs } = { ...DEFAULTS, ...this.options };
     const resolver = new Resolver({ timeout: tryMs, tries: TRIES });
     if (servers) resolver.setServers(servers);
     const limits = [setTimeout(() => resolver.cancel(), limitMs)];
     const soon = (found: Found): Found => {
-      limits.push(setTimeout(() => resolver.cancel(), OTHER_FAMILY_MS));
+      limits.push(setTimeout(() => resolver.cancel(), otherFamilyMs));
       return found;
     };
     try {

@@ -19,7 +19,7 @@ const SYSTEM_LIMIT_MS = 2_000;
 const KNOWN_NAMES = 1_000;
 
 /**
- * Finds the addresses of our own servers (Postgres, Redis, the store, upstreams) for whoever opens a connection.
+ * Finds the addresses of our own servers (Postgres, Redis, the store, upstreams) for the code that opens a connection.
  *
  * The system's own look-up holds a thread for as long as a name server is silent, and there are two such threads for all
  * names: two vendors whose names cannot be found would keep the database from being found. So names are asked for
@@ -44,7 +44,7 @@ export class ServerNames {
   }
 
   /** For the option `lookup` of sockets, agents and pools. */
-  readonly lookup: LookupFunction = (host, options, done) => void this.tell(host, options, done);
+  readonly lookup: LookupFunction = (host, options, done) => void this.resolve(host, options, done);
 
   /** @throws Error with the code `ENOTFOUND` or `ETIMEDOUT`. */
   async addressesOf(host: string): Promise<readonly ResolvedAddress[]> {
@@ -60,7 +60,7 @@ export class ServerNames {
     }
   }
 
-  private async tell(host: string, options: LookupOptions, done: Done): Promise<void> {
+  private async resolve(host: string, options: LookupOptions, done: Done): Promise<void> {
     let addresses: readonly ResolvedAddress[];
     try {
       addresses = await this.addressesOf(host);

@@ -1,7 +1,7 @@
 import { Cluster, Redis } from 'ioredis';
 import { type ServerNames, serverNames } from '../names/server-names.js';
 import type { RedisAddress } from './redis-address.js';
-import { connectorBy } from './redis-connector.js';
+import { connectorBy, sentinelConnectorBy } from './redis-connector.js';
 
 const COMMAND_TIMEOUT_MS = 2_000;
 /** A connection that is not made within this is given up and tried again, in milliseconds. */
@@ -68,7 +68,12 @@ function connectServer(
   const place =
     address.kind === 'standalone'
       ? { ...address.hosts[0], Connector: connectorBy(names) }
-      : { sentinels: [...address.hosts], name: address.name, sentinelRetryStrategy: retryStrategy };
+      : {
+          sentinels: [...address.hosts],
+          name: address.name,
+          sentinelRetryStrategy: retryStrategy,
+          Connector: sentinelConnectorBy(names),
+        };
   return new Redis({ ...behaviour, ...place, ...loginOf(address), db: address.database, retryStrategy });
 }
 

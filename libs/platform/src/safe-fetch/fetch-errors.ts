@@ -10,7 +10,7 @@ export type FetchRefusedCode =
   | 'content_encoding'
   | 'too_large';
 
-/** The safe fetcher will not do it. The message may be shown to the owner of the URL: it never tells a resolved address. */
+/** The safe fetcher will not do it. The message may be shown to the owner of the URL: it never contains a resolved address. */
 export class FetchRefused extends Error {
   readonly code: FetchRefusedCode;
 

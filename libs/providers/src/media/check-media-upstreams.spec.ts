@@ -51,11 +51,28 @@ describe('media_upstreams of UPSTREAMS_FILE', () => {
     expect(peer && [...servedModels(peer).keys()]).toEqual(MODEL_IDS.filter((model) => model !== 'theta-image-turbo'));
   });
 
+  it('refuses the id of an upstream of text, and names both lines', () => {
+    const text = 'upstreams:\n  - id: peer\n    protocol: sandbox\n    models: { a: a }\n';
+    expect(problemsOf(text + GOOD)).toEqual([
+      expect.stringMatching(/:16: media_upstreams\[1\]\.id "peer" is the id of an upstream on line 2 too/),
+    ]);
+  });
+
   it('leaves a file alone that only lists upstreams of text', () => {
     expect(readMediaUpstreams('upstreams: [{ key: "${UNSET}" }]', 'f', {})).toBeUndefined();
   });
 
   it.each<[string, string, RegExp]>([
+    [
+      'a vendor without https',
+      GOOD.replace('protocol: ark-video', 'protocol: ark-video\n    base_url: http://ark.cn-beijing.volces.com/api/v3'),
+      /:5: media_upstreams\[0\]\.base_url must begin with https/,
+    ],
+    [
+      'a key in quotation marks',
+      GOOD.replace('key: ${SECRET}', `key: '"\${SECRET}"'`),
+      /:5: media_upstreams\[0\]\.key must be 1 to 8192 printable .* quotation marks around/,
+    ],
     ['an unknown protocol', GOOD.replace('ark-video', 'soap'), /:4: media_upstreams\[0\]\.protocol must be one of/],
     [
       'a misspelt model',

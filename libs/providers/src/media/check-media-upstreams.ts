@@ -82,7 +82,18 @@ function mistakesInAccess(entry: MediaUpstreamEntry, path: FieldPath): UpstreamM
       path: [...path, 'base_url'],
       rule: `must be there: protocol ${protocol} has no address of its own`,
     });
+  if (baseUrl !== undefined && isVendorInTheClear(baseUrl))
+    mistakes.push({ path: [...path, 'base_url'], rule: 'must begin with https: the key would be sent in the clear' });
   return mistakes;
+}
+
+/** The vendors' own sites; what an operator puts in front of them may speak http. */
+const VENDOR_SITES =
+  /(?:^|\.)(?:aliyuncs\.com|bytepluses\.com|fal\.run|googleapis\.com|klingai\.com|minimaxi?\.(?:com|io)|vidu\.(?:cn|com)|volces\.com|x\.ai)$/;
+
+function isVendorInTheClear(baseUrl: string): boolean {
+  const { protocol, hostname } = new URL(baseUrl);
+  return protocol === 'http:' && VENDOR_SITES.test(hostname);
 }
 
 function mistakesInKey(entry: MediaUpstreamEntry, codec: MediaCodec, path: FieldPath): UpstreamMistake[] {

@@ -102,7 +102,7 @@ export class MediaUpstreamEntry extends RoutedEntry {
   @IsUpstreamAddress()
   base_url?: string;
 
-  /** What the vendor's limits belong to: entries of one account share limits and rests. Absent: the entry's own id. */
+  /** What the vendor's limits belong to: entries of one account share limits and cooldowns. Absent: the entry's own id. */
   @IsOptional()
   @IsUpstreamName()
   vendor_account?: string;

@@ -4,6 +4,7 @@ import { ConfigError, loadConfig, type Environment, SafeFetcher, ServerConfig } 
 import { TextConfig } from '../text/text.config.js';
 import { readUpstreamList } from '../upstreams-file.js';
 import { type CallbackReach, checkMediaUpstreamsFile } from './check-media-upstreams.js';
+import { accessFingerprint } from '../access-fingerprint.js';
 import { keyOf } from './entry-key.js';
 import { HttpMediaUpstream } from './http/http-media-upstream.js';
 import type { Exchange } from './http/vendor-exchanges.js';
@@ -50,6 +51,10 @@ export interface ConfiguredMediaUpstream {
   readonly callbacks?: boolean;
   /** What one second or image of a price variant costs by its entry; undefined where nothing is configured. */
   readonly costOfUnit?: (model: string, variant: string) => VendorCost | undefined;
+  /** What its cooldowns are kept under: the vendor account as it is reached with this key at this address. Absent: the account. */
+  readonly healthName?: string;
+  /** The vendor's own name of a model. */
+  readonly vendorModel?: (model: string) => string | undefined;
 }
 
 /** What this process knows of media upstreams before it looks into the database. */
@@ -58,7 +63,7 @@ export interface OpenMediaUpstreams {
   readonly fromFile: readonly MediaUpstreamEntry[] | undefined;
   /** The built-in maker of test files, for every model. */
   readonly sandbox: ConfiguredMediaUpstream;
-  /** Opens an upstream; it connects when it is first asked. Whoever opens it closes it. */
+  /** Opens an upstream; it connects when it is first asked. Its opener closes it. */
   open(entry: MediaUpstreamEntry): ConfiguredMediaUpstream;
   /** Closes the sandbox, and what upstreams share. */
   close(): Promise<void>;
@@ -136,14 +141,17 @@ const PLAIN_PLACE = {
 
 function placeOf(entry: MediaUpstreamEntry): Omit<ConfiguredMediaUpstream, 'upstream'> {
   const { running, starts_per_minute: startsPerMinute, checks_per_second: checksPerSecond } = entry.limits;
+  const models = servedModels(entry);
   return {
-    models: new Set(servedModels(entry).keys()),
+    models: new Set(models.keys()),
+    vendorModel: (model) => models.get(model)?.name,
     priority: entry.priority,
     weight: entry.weight,
     onlyAccounts: new Set(entry.only_accounts),
     limits: { running, startsPerMinute, checksPerSecond, allowance: allowanceOf(entry.limits) },
     lostCalls: entry.lost_calls,
     callbacks: entry.callbacks,
+    healthName: `${entry.vendor_account ?? entry.id}@${accessFingerprint(keyOf(entry), entry.base_url)}`,
   };
 }
 

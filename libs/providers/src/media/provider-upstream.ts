@@ -89,7 +89,7 @@ export class ProviderUpstream implements MediaUpstream {
     return Promise.resolve({ ok: true });
   }
 
-  /** The provider belongs to whoever opened it. */
+  /** The provider is closed by its opener. */
   close(): Promise<void> {
     return Promise.resolve();
   }

@@ -60,7 +60,7 @@ export class VendorCosts {
     return this.of(model, variant, 1n);
   }
 
-  /** An amount that the vendor told, with what it is worth where that is known. */
+  /** An amount that the vendor reported, with what it is worth where that is known. */
   valued(cost: VendorCost): VendorCost {
     const rate = this.rateOf(cost.unit);
     return rate === undefined ? cost : { ...cost, worthMicros: rounded(cost.micros * rate, PARTS_PER_UNIT) };

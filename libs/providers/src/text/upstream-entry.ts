@@ -77,10 +77,10 @@ export class UpstreamPolicyEntry implements UpstreamPolicy {
 /** When an upstream of the chat protocol is sent the reasoning of earlier turns. */
 const REPLAYED_REASONING = ['with_calls', 'always', 'never'] as const;
 
-/** Whether an upstream is told that a caller wants no reasoning. */
+/** Whether it is passed on to an upstream that a caller wants no reasoning. */
 const NO_REASONING = ['told', 'left_out'] as const;
 
-/** Where an upstream of the chat protocol is told what the system says in the middle of a conversation. */
+/** Where system messages in the middle of a conversation go for an upstream of the chat protocol. */
 const SYSTEM_MESSAGES = ['in_place', 'in_front'] as const;
 
 /** How requests of other interfaces are put into words for an upstream. */
@@ -101,7 +101,7 @@ export class UpstreamTranslationEntry {
   reasoning: (typeof REPLAYED_REASONING)[number] = 'with_calls';
 
   /**
-   * Whether the vendor is told that a caller wants no reasoning: many models that reason know no word for it and refuse it.
+   * Whether it is passed on to the vendor that a caller wants no reasoning: many models that reason know no word for it and refuse it.
    * Unless it is set, `told` on the gemini protocol and where the caller of a responses upstream used its word; else `left_out`.
    */
   @IsOptional()
@@ -109,7 +109,7 @@ export class UpstreamTranslationEntry {
   no_reasoning?: (typeof NO_REASONING)[number];
 
   /**
-   * Chat protocol: where the vendor is told what the system says in the middle of a conversation. `in_front` for models whose
+   * Chat protocol: where system messages in the middle of a conversation go. `in_front` for models whose
    * templates take one system message, the first.
    */
   @IsIn(SYSTEM_MESSAGES)

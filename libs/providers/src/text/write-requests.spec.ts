@@ -206,6 +206,7 @@ describe('Words that came between a call and its result', () => {
   };
   const call = (id: string) => ({ type: 'call' as const, id, name: 'get_time', arguments: '{}' });
   const turns: TextRequest['turns'] = [
+    ...PLAIN.turns,
     { role: 'assistant', parts: [call('a'), call('b')] },
     { role: 'user', parts: [{ ...result, callId: 'a' }] },
     { role: 'user', parts: [{ type: 'text', text: 'Hurry' }] },
@@ -217,6 +218,7 @@ describe('Words that came between a call and its result', () => {
   it('follow the result in a chat, which refuses anything else', () => {
     const messages = write('chat', { turns })['messages'] as JsonObject[];
     expect(messages.map((message) => message['tool_call_id'] ?? message['role'])).toEqual([
+      'user',
       'assistant',
       'a',
       'b',
@@ -229,6 +231,7 @@ describe('Words that came between a call and its result', () => {
   it('follow the result in a message, which refuses anything else', () => {
     expect(write('messages', { turns })).toMatchObject({
       messages: [
+        { role: 'user' },
         { role: 'assistant' },
         { content: [{ tool_use_id: 'a' }, { tool_use_id: 'b' }, { type: 'text', text: 'Hurry' }] },
         { role: 'assistant' },

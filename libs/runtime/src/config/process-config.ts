@@ -38,7 +38,7 @@ export interface ProcessConfig {
 }
 
 /**
- * Reads and checks every slice, so that all mistakes are told at once.
+ * Reads and checks every slice, so that all mistakes are reported at once.
  *
  * @throws ConfigError with one line for each wrong variable.
  */

@@ -30,7 +30,7 @@ export class WorkerConfig {
 
   @Variable({
     description:
-      'How long calls of vendors that are under way may go on when a worker is told to stop; what they make is paid for. Other work has SHUTDOWN_GRACE_SECONDS.',
+      'How long calls of vendors that are under way may go on when a worker is asked to stop; what they make is paid for. Other work has SHUTDOWN_GRACE_SECONDS.',
     unit: 'seconds, 1 to 3600',
   })
   @Type(() => Number)

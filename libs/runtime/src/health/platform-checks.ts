@@ -10,7 +10,7 @@ export interface CheckedPlatform {
 }
 
 /**
- * The checks behind `/readyz` of every process. Reasons tell what to look at and nothing about where it is. Postgres alone
+ * The checks behind `/readyz` of every process. Reasons say what to check and nothing about where it is. Postgres alone
  * is needed: without the queue wake-ups are lost and tasks are found by the sweep, without the store results wait and are
  * tried again, and text needs neither.
  */

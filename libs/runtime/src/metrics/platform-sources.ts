@@ -4,7 +4,7 @@ import type { WakeupQueue, TaskNotifier } from '../queue/task-notifier.js';
 /** The states of wake-ups that mean something; finished ones are not kept. */
 const WAKEUP_STATES = ['waiting', 'active', 'delayed', 'failed'] as const;
 
-/** What every process can tell about itself and the queues it sends to. */
+/** What every process can measure of itself and the queues it sends to. */
 export function platformSources(database: Database, notifier: TaskNotifier, health: Health): MetricSource[] {
   signals.buildInfo.set({ version: VERSION }, 1);
   return [

@@ -1,22 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { Cooldowns, QueueConfig, RedisCooldownStore, systemClock } from '#platform';
-import { describeWithRedis, eventually } from '#testing';
+import { describeWithRedis, eventually, freePort } from '#testing';
 import { createTaskNotifier } from './create-task-notifier.js';
 import type { TaskNotifier } from './task-notifier.js';
 
-async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
-  await Promise.all(servers.map((server) => once(server, 'listening')));
-  const ports = servers.map((server) => (server.address() as AddressInfo).port);
-  await Promise.all(servers.map((server) => once(server.close(), 'close')));
-  return ports;
-}
+const freePorts = (count: number): Promise<number[]> => Promise.all(Array.from({ length: count }, freePort));
 
 /** Runs one command on one server. */
 async function ask(port: number, ...command: [string, ...string[]]): Promise<string> {

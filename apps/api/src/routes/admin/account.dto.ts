@@ -33,7 +33,7 @@ export class AccountChange extends RequestLimits {
   @Max(100)
   priority?: number;
 
-  /** Its webhook endpoints are told when less than this is left. */
+  /** Its webhook endpoints get `balance.low` when less than this is left. */
   @ValidateIf(isLimit)
   @IsString()
   low_balance?: string | null;
@@ -86,6 +86,6 @@ export const toAccountSettings = <Sent extends AccountChange>({
   lowBalanceMicros: lowBalanceOf(lowBalance),
 });
 
-/** Null where there is nothing to be told of. */
+/** Null switches the notice off. */
 const lowBalanceOf = (sent: string | null | undefined): Micros | null | undefined =>
   limitOf(sent, 'low_balance') === 0n ? null : limitOf(sent, 'low_balance');

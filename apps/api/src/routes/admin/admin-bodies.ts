@@ -30,7 +30,7 @@ const ACCOUNT: JsonObject = {
   monthly_limit: AMOUNT_LIMIT,
   low_balance: {
     type: ['string', 'null'],
-    description: 'Decimal text: endpoints are told when less is left. Null: never.',
+    description: 'Decimal text: endpoints get `balance.low` when less is left. Null: never.',
   },
   disabled: { type: 'boolean' },
 };

@@ -1,4 +1,4 @@
-import { type ErrorCode, type JsonObject, MEDIA, PUBLIC_STATUSES, TASK_TRANSITIONS } from '#contracts';
+import { type ErrorCode, type JsonObject, MEDIA, PUBLIC_STATUSES, TASK_TRANSITIONS, UNPAID_CODES } from '#contracts';
 import { ADMIN_BODIES } from './admin-bodies.js';
 import { envelope, inHeader, inPath, inQuery, type OperationText } from '../../openapi/operation.js';
 
@@ -190,10 +190,10 @@ export const TASK_OPERATIONS = {
     'adminRedriveTask',
     'Send a failed task again, as a new one with a hold of its own',
     [TASK_ID],
-    [...OF_TASK, 'insufficient_balance', 'insufficient_key_quota'],
+    [...OF_TASK, ...UNPAID_CODES],
   ),
-  adminListTroubles: read(
-    'adminListTroubles',
+  adminListTasksNeedingAttention: read(
+    'adminListTasksNeedingAttention',
     'What needs an operator: parked tasks, unconfirmed starts, orphans',
     OBJECT,
   ),

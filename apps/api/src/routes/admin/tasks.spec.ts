@@ -200,7 +200,11 @@ describe('What operators do for tasks', () => {
     const taskId = sent.body.data[0]?.task_id ?? '';
     await untilEnded(taskId);
     await api.admin('POST', `/accounts/${id}/adjustments`, { amount: '-0.01', reference: 'second' });
-    expect((await api.admin('POST', `/tasks/${taskId}/redrive`, {})).status).toBe(402);
+    const redrive = () => api.admin('POST', `/tasks/${taskId}/redrive`, {});
+    expect(await redrive()).toMatchObject({ status: 402, body: { error: { code: 'insufficient_balance' } } });
+    await api.admin('POST', `/accounts/${id}/top-ups`, { amount: '10', reference: 'third' });
+    await api.admin('PATCH', `/accounts/${id}`, { daily_limit: '0.01' });
+    expect(await redrive()).toMatchObject({ status: 402, body: { error: { code: 'spend_limit_reached' } } });
     expect((await api.admin('GET', `/tasks/${taskId}`)).body.data).toMatchObject({ task: { redriven_as: null } });
   });
 

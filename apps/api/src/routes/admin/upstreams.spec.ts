@@ -290,7 +290,7 @@ describe('Upstreams in the admin API', () => {
     expect((await ask()).status).toBe(200);
   });
 
-  it('are told in the metrics, with whether they rest', async () => {
+  it('show in the metrics, with whether they cool down', async () => {
     await api.admin('POST', '/upstreams', settings());
     vendor.fault = 'slow-429';
     await ask();

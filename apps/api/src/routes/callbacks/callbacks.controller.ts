@@ -22,6 +22,6 @@ export class CallbacksController {
   ): Promise<JsonObject> {
     const { method, headers, originalUrl } = request;
     const query = originalUrl.split('?', 2)[1] ?? '';
-    return this.callbacks.hear({ upstream, token, method, query, headers, body: () => callbackBody(request) });
+    return this.callbacks.receive({ upstream, token, method, query, headers, body: () => callbackBody(request) });
   }
 }

@@ -1,4 +1,4 @@
-import { type ErrorCode, familiesAt, submissionSchema, type SubmissionPath } from '#contracts';
+import { type ErrorCode, familiesAt, submissionSchema, type SubmissionPath, UNPAID_CODES } from '#contracts';
 import { inHeader, type OperationText, schemaOf } from '../../openapi/operation.js';
 
 const SUBMISSION_ERRORS: readonly ErrorCode[] = [
@@ -6,9 +6,7 @@ const SUBMISSION_ERRORS: readonly ErrorCode[] = [
   'missing_parameter',
   'unknown_parameter',
   'invalid_media',
-  'insufficient_balance',
-  'insufficient_key_quota',
-  'spend_limit_reached',
+  ...UNPAID_CODES,
   'model_not_allowed',
   'model_not_found',
   'idempotency_in_flight',

@@ -33,7 +33,7 @@ export interface UpstreamStanding {
   readonly circuit: UpstreamCircuit;
 }
 
-/** Everything that the overview tells. Null: the source gave no answer in time. */
+/** Everything that the overview shows. Null: the source did not answer in time. */
 export interface FleetView {
   readonly readiness: Readiness;
   readonly fleet: FleetState | null;

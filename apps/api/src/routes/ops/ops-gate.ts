@@ -4,7 +4,7 @@ import type { OperatorAccess, OperatorRole } from './operator-access.js';
 
 export const SESSION_COOKIE = 'gateway_operator';
 
-const LOOKING = new Set(['GET', 'HEAD']);
+const READ_METHODS = new Set(['GET', 'HEAD']);
 
 /**
  * Lets only signed-in operators pass. Pages lead strangers to the sign-in; anything else answers 401. Viewers may only
@@ -17,7 +17,7 @@ export function opsGate(access: OperatorAccess): RequestHandler {
     const role = access.read(cookieOf(request));
     if (role === null) return refuseStranger(request, response);
     response.locals['operatorRole'] = role;
-    if (LOOKING.has(request.method)) return next();
+    if (READ_METHODS.has(request.method)) return next();
     if (!isFromOwnPage(request)) return refuse(response, 'Changes come from these pages only.');
     if (role === 'viewer' && request.path !== '/sign-out') return refuse(response, 'You are signed in to look only.');
     next();
@@ -35,7 +35,7 @@ function isFromOwnPage({ headers }: Request): boolean {
 }
 
 function refuseStranger(request: Request, response: Response): void {
-  const wantsPage = LOOKING.has(request.method) && request.accepts(['json', 'html']) === 'html';
+  const wantsPage = READ_METHODS.has(request.method) && request.accepts(['json', 'html']) === 'html';
   if (wantsPage) response.redirect(303, '/ops/sign-in');
   else response.status(401).json({ code: 401, message: 'Sign in at /ops/sign-in first.' });
 }

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#contracts';
 import { isDataUri } from '#media';
 
-/** Inline files by their type alone: whoever asks has them, and repeating 60 MB would keep others waiting. */
+/** Inline files by their type alone: the caller has them, and repeating 60 MB would keep others waiting. */
 export function withFilesNamed(parameters: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, withFileNamed(value)]));
 }

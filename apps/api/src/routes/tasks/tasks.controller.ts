@@ -78,7 +78,7 @@ export class TasksController {
         ? await this.tasks.read(caller.accountId, taskId)
         : await this.waitFor(caller.accountId, taskId, seconds * 1000, response);
     if (preferenceApplied !== null) response.setHeader('preference-applied', preferenceApplied);
-    tellWhenToAsk(task, response);
+    setPollingHeaders(task, response);
     return SerializedBody.json(envelope(task));
   }
 
@@ -102,7 +102,7 @@ export class TasksController {
   ): Promise<TaskView> {
     await this.tasks.expectOwn(onlyOwnKey(caller), taskId);
     const task = await this.cancellation.cancel(caller.accountId, taskId, clientGone(response));
-    tellWhenToAsk(task, response);
+    setPollingHeaders(task, response);
     if (!task.usage.final) response.status(202);
     return task;
   }
@@ -111,7 +111,7 @@ export class TasksController {
 const statusChanged = (task: TaskView, first: TaskView): boolean => task.usage.final || task.status !== first.status;
 
 /** An answer about a task is never kept, and says when another will be worth asking for. */
-function tellWhenToAsk(task: TaskView, response: Response): void {
+function setPollingHeaders(task: TaskView, response: Response): void {
   response.setHeader('cache-control', 'no-store');
   if (!task.usage.final) response.setHeader('retry-after', retryAfterSeconds(task));
 }

@@ -76,7 +76,7 @@ export class ResponsesController {
         remember: (answer: Parameters<typeof responsesStyle.wrap>[1]) =>
           this.items.save({
             accountId,
-            // An upstream that was told the whole conversation says that it goes on from none.
+            // An upstream that got the whole conversation says that it goes on from none.
             response:
               previousResponseId === undefined ? answer : { ...answer, previous_response_id: previousResponseId },
             inputItems: ownItems,

@@ -54,7 +54,7 @@ export function readInputItemQuery(query: Query): InputItemQuery {
   };
 }
 
-/** Whether a stored response is told as a stream, and behind which event it begins. */
+/** Whether a stored response is sent as a stream, and behind which event it begins. */
 export interface ReplayQuery {
   readonly stream: boolean;
   readonly startingAfter: number | undefined;

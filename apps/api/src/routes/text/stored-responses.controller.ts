@@ -21,7 +21,7 @@ export class StoredResponsesController {
     private readonly room: StoredRoom,
   ) {}
 
-  /** A stored response; with `stream=true` as the events that tell it. */
+  /** A stored response; with `stream=true` as the events that it would have been streamed in. */
   @Get(':id')
   @Route({ operation: TEXT_OPERATIONS.readResponse, answer: 'native' })
   async read(

@@ -23,7 +23,7 @@ export class StreamWriter {
   /**
    * Writes the stream to its end.
    *
-   * @throws GatewayError when it failed before anything was written, so that an HTTP status can still tell it.
+   * @throws GatewayError when it failed before anything was written, so that it can still be an HTTP status.
    */
   async write(): Promise<void> {
     const heartbeat = setInterval(() => this.#beat(), HEARTBEAT_MS / 3);
@@ -34,7 +34,7 @@ export class StreamWriter {
     }
   }
 
-  /** False when it failed after a heartbeat had begun the answer; the failure is then told inside it. */
+  /** False when it failed after a heartbeat had begun the answer; the failure is then reported inside it. */
   async #open(): Promise<boolean> {
     try {
       await this.#stream.open();

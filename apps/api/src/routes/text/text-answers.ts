@@ -68,7 +68,7 @@ export class TextAnswers {
       if (!stream) return new SerializedBody(await this.text.answer(order, caller));
       await new StreamWriter(response, await this.text.stream(order, caller), this.text.stallMs).write();
     } catch (error) {
-      // Nobody is there to be told of it.
+      // The client has gone: there is nobody to answer.
       if (!caller.hasLeft) throw error;
     }
     return undefined;

@@ -1,13 +1,11 @@
-import { type ErrorCode, type JsonObject, SPECIFIED_TEXT_MODELS, type TextStyle } from '#contracts';
+import { type ErrorCode, type JsonObject, SPECIFIED_TEXT_MODELS, type TextStyle, UNPAID_CODES } from '#contracts';
 import { inHeader, inPath, inQuery, type OperationText, schemaOf } from '../../openapi/operation.js';
 import { STORED_RESPONSE_OPERATIONS } from './stored-responses.openapi.js';
 
 const TEXT_ERRORS: readonly ErrorCode[] = [
   'invalid_parameter',
   'missing_parameter',
-  'insufficient_balance',
-  'insufficient_key_quota',
-  'spend_limit_reached',
+  ...UNPAID_CODES,
   'model_not_allowed',
   'model_not_found',
   'request_too_large',

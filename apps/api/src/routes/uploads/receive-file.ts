@@ -75,7 +75,7 @@ function parserFor({ headers }: IncomingMessage): BusboyInstance {
 const tooLarge = (maxBytes: number): GatewayError =>
   new GatewayError('request_too_large', `A file may have at most ${maxBytes} bytes.`, { param: 'file' });
 
-/** A form on its way. The first thing that is wrong with it is what its sender is told, at its end. */
+/** A form while it is received. Of several mistakes the first is reported, once the form has ended. */
 class IncomingForm {
   readonly #fields = new Map<string, string>();
   #file: Promise<ReceivedFile> | undefined;

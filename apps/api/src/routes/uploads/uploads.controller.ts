@@ -135,7 +135,7 @@ export class UploadsController {
     { id, fields, ...file }: ReceivedFile,
   ): Promise<SerializedBody | undefined> {
     const upload = { ...file, ...readUploadFields(fields) };
-    // What a repeat is told by: the same content under the same name.
+    // A repeat is recognised by the same content under the same name.
     request.body = upload;
     return this.idempotent.answer(request, response, async () =>
       SerializedBody.json(withCode(fileObject(await this.files.keep(accountId, id, upload)))),

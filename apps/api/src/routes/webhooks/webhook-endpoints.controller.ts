@@ -5,7 +5,7 @@ import { ApiKeyGuard, CurrentCaller } from '../../http/api-key.guard.js';
 import { Route, Routes } from '../../http/route.js';
 import { WEBHOOK_OPERATIONS } from './webhooks.openapi.js';
 
-/** Endpoints that are told about every task of the account, and the secrets that sign what they get. */
+/** Endpoints that get the events of every task of the account, and the secrets that sign them. */
 @Controller('v1/webhooks')
 @UseGuards(ApiKeyGuard)
 @Routes({ style: 'account', scope: 'webhooks' })
@@ -52,7 +52,7 @@ export class WebhookEndpointsController {
     return this.endpoints.rotateSecret(caller.accountId, endpointId);
   }
 
-  /** Sends a test event; the delivery log tells what became of it. */
+  /** Sends a test event; the delivery log shows what became of it. */
   @Post('endpoints/:endpoint_id/test')
   @Route({ operation: WEBHOOK_OPERATIONS.testWebhookEndpoint, cost: 'free' })
   @HttpCode(200)

@@ -9,7 +9,7 @@ export const WEBHOOK_OPERATIONS = {
   addWebhookEndpoint: {
     id: 'addWebhookEndpoint',
     tag: 'Webhooks',
-    summary: 'Add an endpoint that is told about every task of the account',
+    summary: 'Add an endpoint that gets the events of every task of the account',
     description: 'The secret that signs its webhooks is in this answer and in no other.',
     body: {
       type: 'object',

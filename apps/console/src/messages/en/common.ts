@@ -79,6 +79,8 @@ export const failures = {
   wholeError: 'the whole error',
   noMoney: 'No money moved.',
   moneyUnknown: 'Look at your tasks before you try again: it may have been accepted.',
+  notForRoleTitle: 'This page is not for your role.',
+  notForRoleText: (roles: string) => `You are here as ${roles}. An owner or an operator can give you another role.`,
   notFoundTitle: 'There is no such page.',
   notFoundText: 'The address may have been shortened on its way here.',
   byCode: {

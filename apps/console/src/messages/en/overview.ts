@@ -18,7 +18,7 @@ export const overview = {
   done: 'done',
   warnings: {
     balance_low: 'The balance is getting low.',
-    balance_empty: 'The balance is spent: new work is refused.',
+    balance_empty: 'The balance is empty: new work is refused.',
     owing: 'The account owes something: the next top-up pays it first.',
     webhooks_failing: 'Webhooks could not be delivered.',
     keys_expiring: 'A key expires soon.',

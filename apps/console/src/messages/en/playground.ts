@@ -104,3 +104,7 @@ export const models = {
   lifetime: 'Links last',
   lifetimeStays: 'as long as the task',
 };
+
+/** What the catalogue says of fields, by its own English words. Here they are these words. */
+export const fieldNotes: Readonly<Record<string, string>> = {};
+export const modelSummaries: Readonly<Record<string, string>> = {};

@@ -50,6 +50,9 @@ export const shell = {
   reload: 'The gateway was updated. What you typed is kept.',
   reloadNow: 'Reload',
   sandbox: 'Sandbox: real files that say they are no real model’s. Nothing here costs real money.',
+  sessionOver: 'Your session is over',
+  sessionOverText: 'Sign in again, here or in another tab, and go on where you are: nothing that you typed is lost.',
+  signOutFailed: 'You are still signed in: the gateway could not be reached.',
   proofTitle: 'Is it you?',
   proofText: 'This change needs proof that is at most 15 minutes old.',
   proofPassword: 'Your password',
@@ -57,41 +60,9 @@ export const shell = {
   proofPasskey: 'Use a passkey',
   proofNone: 'This session cannot give proof. Sign in again with a password or a link.',
   prove: 'Continue',
-};
-
-export const signIn = {
-  title: 'Sign in',
-  byPassword: 'With a password',
-  email: 'E-mail',
-  password: 'Password',
-  go: 'Sign in',
-  passkey: 'Use a passkey',
-  oidc: (name: string) => `Continue with ${name}`,
-  refusals: {
-    sso: 'The identity provider did not let you in, or it took longer than ten minutes. Try again.',
-    'sso-not-invited':
-      'Nobody has invited you here yet. Take an invitation first: it is a link from an owner or an operator.',
-    'sso-other-address': 'The invitation is for another e-mail address than the one the identity provider knows.',
-    'sso-invitation-used': 'The invitation was taken already, or is older than 72 hours.',
-  } as Readonly<Record<string, string>> & { readonly sso: string },
-  orPassword: 'Or with a password:',
-  byKey: 'With an API key',
-  keyHint: 'Opens what the key may do, and no more.',
-  key: 'API key',
-  byToken: 'As an operator',
-  token: 'Operator token',
-  link: 'Opening the link…',
-  linkFailed: 'This link does not open anything any more.',
-  linkFailedHint:
-    'Links work once and for 15 minutes. An embedded gateway prints a new one at each start; npm run console-link prints one at any time.',
-  noWays: 'This gateway has no way to sign in yet: npm run console-link prints a link.',
-  invitation: (account: string) => `You are invited to ${account}`,
-  invitationOperator: 'You are invited to operate this gateway',
-  invitationRole: (role: string) => `You will be: ${role}.`,
-  name: 'Your name',
-  newPassword: 'A password',
-  newPasswordHint: 'At least 12 characters.',
-  accept: 'Accept the invitation',
+  announceStart: (model: string) => `${model} has started.`,
+  announceHalf: (model: string) => `${model} is half done.`,
+  announceEnd: (model: string, status: string) => `${model}: ${status}.`,
 };
 
 export const roles = {

@@ -74,8 +74,5 @@ export const tasks = {
     webhook_delivered: 'Webhook delivered',
     webhook_failed: 'Webhook failed',
   },
-  announceStart: (model: string) => `${model} has started.`,
-  announceHalf: (model: string) => `${model} is half done.`,
-  announceEnd: (model: string, status: string) => `${model}: ${status}.`,
   newRows: (count: number) => (count === 1 ? '1 new' : `${count} new`),
 };

@@ -81,6 +81,8 @@ export const failures = {
   wholeError: '完整错误信息',
   noMoney: '没有产生费用。',
   moneyUnknown: '请求可能已被接受：重试前请先查看任务。',
+  notForRoleTitle: '您的角色不能打开此页面。',
+  notForRoleText: (roles: string) => `您的角色：${roles}。所有者或运营者可以更改您的角色。`,
   notFoundTitle: '没有这个页面。',
   notFoundText: '地址可能在传递时被截断了。',
   byCode: {

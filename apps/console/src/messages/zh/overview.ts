@@ -20,7 +20,7 @@ export const overview = {
   done: '已完成',
   warnings: {
     balance_low: '余额偏低。',
-    balance_empty: '余额已用完：新的请求会被拒绝。',
+    balance_empty: '余额为零：新的请求会被拒绝。',
     owing: '账户有欠款：下次充值会先偿还。',
     webhooks_failing: '有回调未能送达。',
     keys_expiring: '有密钥即将到期。',

@@ -105,3 +105,6 @@ export const models = {
   lifetime: '链接有效期',
   lifetimeStays: '与任务相同',
 } satisfies typeof Models;
+
+export { fieldNotes } from './field-notes';
+export { modelSummaries } from './model-summaries';

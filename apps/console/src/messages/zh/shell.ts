@@ -1,4 +1,4 @@
-import type { roles as Roles, shell as Shell, signIn as SignIn } from '../en/shell';
+import type { roles as Roles, shell as Shell } from '../en/shell';
 
 export const shell = {
   skip: '跳到正文',
@@ -52,6 +52,9 @@ export const shell = {
   reload: '网关已更新，您输入的内容会保留。',
   reloadNow: '重新加载',
   sandbox: '沙盒：文件是真的，但会注明不是真实模型的作品。这里不花真钱。',
+  sessionOver: '会话已结束',
+  sessionOverText: '在此处或其他标签页重新登录后即可继续，已输入的内容不会丢失。',
+  signOutFailed: '您仍处于登录状态：无法连接网关。',
   proofTitle: '请验证身份',
   proofText: '此更改需要 15 分钟内的身份验证。',
   proofPassword: '您的密码',
@@ -59,41 +62,10 @@ export const shell = {
   proofPasskey: '使用通行密钥',
   proofNone: '此会话无法验证身份，请用密码或链接重新登录。',
   prove: '继续',
+  announceStart: (model: string) => `${model} 已开始。`,
+  announceHalf: (model: string) => `${model} 完成一半。`,
+  announceEnd: (model: string, status: string) => `${model}：${status}。`,
 } satisfies typeof Shell;
-
-export const signIn = {
-  title: '登录',
-  byPassword: '使用密码',
-  email: '电子邮箱',
-  password: '密码',
-  go: '登录',
-  passkey: '使用通行密钥',
-  oidc: (name: string) => `使用 ${name} 继续`,
-  refusals: {
-    sso: '身份提供方未让您登录，或用时超过十分钟。请重试。',
-    'sso-not-invited': '您尚未受到邀请。请先接受邀请：它是所有者或运营者发来的链接。',
-    'sso-other-address': '邀请的电子邮件地址与身份提供方所知的地址不同。',
-    'sso-invitation-used': '邀请已被使用，或已超过 72 小时。',
-  },
-  orPassword: '或使用密码：',
-  byKey: '使用 API 密钥',
-  keyHint: '权限与该密钥完全相同。',
-  key: 'API 密钥',
-  byToken: '以运营身份',
-  token: '运营令牌',
-  link: '正在打开链接…',
-  linkFailed: '此链接已失效。',
-  linkFailedHint:
-    '链接只能使用一次，15 分钟内有效。嵌入式网关每次启动都会打印新链接；npm run console-link 可随时打印一个。',
-  noWays: '此网关尚无登录方式：npm run console-link 会打印链接。',
-  invitation: (account: string) => `邀请您加入 ${account}`,
-  invitationOperator: '邀请您运营此网关',
-  invitationRole: (role: string) => `您的角色：${role}。`,
-  name: '您的姓名',
-  newPassword: '设置密码',
-  newPasswordHint: '至少 12 个字符。',
-  accept: '接受邀请',
-} satisfies typeof SignIn;
 
 export const roles = {
   viewer: '查看者',

@@ -76,8 +76,5 @@ export const tasks = {
     webhook_delivered: '回调已送达',
     webhook_failed: '回调失败',
   },
-  announceStart: (model: string) => `${model} 已开始。`,
-  announceHalf: (model: string) => `${model} 完成一半。`,
-  announceEnd: (model: string, status: string) => `${model}:${status}。`,
   newRows: (count: number) => `${count} 条新内容`,
 } satisfies typeof Tasks;

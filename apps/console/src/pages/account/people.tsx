@@ -9,7 +9,7 @@ import { Card } from '../../components/page';
 import { LinkDialog } from '../../components/link-dialog';
 import { Loaded } from '../../components/states';
 import { type Column, Table } from '../../components/table';
-import { None, Time } from '../../components/values';
+import { Email, Time } from '../../components/values';
 import { useMessages } from '../../messages/language';
 
 const ROLES = ['viewer', 'developer', 'finance', 'owner'] as const;
@@ -61,7 +61,7 @@ function People({
       head: account.name,
       cell: ({ name, is_self: isSelf }) => (isSelf ? `${name} (${account.you})` : name),
     },
-    { id: 'email', head: account.email, cell: ({ email }) => email ?? <None /> },
+    { id: 'email', head: account.email, cell: ({ email }) => <Email of={email} /> },
     { id: 'role', head: account.role, cell: ({ role }) => roles[role] },
     { id: 'seen', head: account.seen, cell: ({ seen_at: at }) => (at === null ? common.never : <Time at={at} />) },
     {
@@ -85,7 +85,7 @@ function Invitations({ of: invitations }: { readonly of: ConsolePeople['invitati
   const { account, roles } = useMessages();
   const withdraw = useChange('POST /people/invitations/:invitation_id/withdraw', ['GET /people']);
   const columns: Column<ConsolePeople['invitations'][number]>[] = [
-    { id: 'email', head: account.email, cell: ({ email }) => email ?? <None /> },
+    { id: 'email', head: account.email, cell: ({ email }) => <Email of={email} /> },
     { id: 'role', head: account.role, cell: ({ role }) => roles[role] },
     { id: 'by', head: account.invitedBy, cell: (each) => each.invited_by },
     { id: 'expires', head: account.expires, cell: ({ expires_at: at }) => <Time at={at} absolute /> },

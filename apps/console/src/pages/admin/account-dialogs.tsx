@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { ApiError } from '../../api/api-error';
 import type { ReadRoute } from '../../api/call';
+import { changesOf } from '../../api/changes';
 import { useChange } from '../../api/queries';
 import type { AdminAccount } from '../../api/types';
 import { FormDialog } from '../../components/confirm-dialog';
@@ -94,21 +95,37 @@ export function FundingDialog({
 }
 
 const numberOrNull = (value: string): number | null => (value.trim() === '' ? null : Number(value));
+const amountOrNull = (value: string): string | null => (value.trim() === '' ? null : value.trim());
 const text = (value: number | null): string => (value === null ? '' : String(value));
+
+const draftOf = (account: AdminAccount) => ({
+  name: account.name,
+  priority: String(account.priority),
+  requests: text(account.requests_per_minute),
+  tokens: text(account.tokens_per_minute),
+  tasks: text(account.max_running_tasks),
+  daily: account.daily_limit ?? '',
+  monthly: account.monthly_limit ?? '',
+  unlimited: account.unlimited,
+  disabled: account.disabled_at !== null,
+});
+
+const settingsOf = (draft: ReturnType<typeof draftOf>) => ({
+  name: draft.name,
+  priority: Number(draft.priority),
+  requests_per_minute: numberOrNull(draft.requests),
+  tokens_per_minute: numberOrNull(draft.tokens),
+  max_running_tasks: numberOrNull(draft.tasks),
+  daily_limit: amountOrNull(draft.daily),
+  monthly_limit: amountOrNull(draft.monthly),
+  unlimited: draft.unlimited,
+  disabled: draft.disabled,
+});
 
 export function EditAccountDialog({ of: account, onClose }: OfAccount) {
   const { admin, common, keys } = useMessages();
-  const [draft, setDraft] = useState({
-    name: account.name,
-    priority: String(account.priority),
-    requests: text(account.requests_per_minute),
-    tokens: text(account.tokens_per_minute),
-    tasks: text(account.max_running_tasks),
-    daily: account.daily_limit ?? '',
-    monthly: account.monthly_limit ?? '',
-    unlimited: account.unlimited,
-    disabled: account.disabled_at !== null,
-  });
+  const [before] = useState(() => draftOf(account));
+  const [draft, setDraft] = useState(before);
   const change = useChange('POST /admin/accounts/:account_id', TOUCHED);
   const field = (
     name: 'name' | 'priority' | 'requests' | 'tokens' | 'tasks' | 'daily' | 'monthly',
@@ -129,25 +146,10 @@ export function EditAccountDialog({ of: account, onClose }: OfAccount) {
       isBusy={change.isPending}
       failure={change.error}
       onClose={onClose}
-      onSubmit={() =>
-        change.mutate(
-          {
-            params: { account_id: account.id },
-            body: {
-              name: draft.name,
-              priority: Number(draft.priority),
-              requests_per_minute: numberOrNull(draft.requests),
-              tokens_per_minute: numberOrNull(draft.tokens),
-              max_running_tasks: numberOrNull(draft.tasks),
-              daily_limit: draft.daily.trim() === '' ? null : draft.daily.trim(),
-              monthly_limit: draft.monthly.trim() === '' ? null : draft.monthly.trim(),
-              unlimited: draft.unlimited,
-              disabled: draft.disabled,
-            },
-          },
-          { onSuccess: onClose },
-        )
-      }
+      onSubmit={() => {
+        const body = changesOf(settingsOf(before), settingsOf(draft));
+        change.mutate({ params: { account_id: account.id }, body }, { onSuccess: onClose });
+      }}
     >
       {field('name', common.name, 'text')}
       {field('priority', admin.priority)}

@@ -11,7 +11,7 @@ import { Page } from '../../components/page';
 import { Empty, Failure } from '../../components/states';
 import { Status } from '../../components/status';
 import type { Column } from '../../components/table';
-import { None, Time } from '../../components/values';
+import { Email, None, Time } from '../../components/values';
 import { useMessages } from '../../messages/language';
 import { ProofRefused } from '../../shell/proof-refused';
 
@@ -26,7 +26,7 @@ export function PeoplePage() {
   const change = useChange('POST /admin/people/:user_id', ['GET /admin/people', 'GET /admin/audit']);
   const columns: Column<AdminPerson>[] = [
     { id: 'name', head: common.name, cell: ({ name }) => name },
-    { id: 'email', head: account.email, cell: ({ email }) => email ?? <None /> },
+    { id: 'email', head: account.email, cell: ({ email }) => <Email of={email} /> },
     {
       id: 'state',
       head: common.state,

@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import type { ConsoleKey } from '../../api/types';
 import type { ReadRoute } from '../../api/call';
+import { changesOf } from '../../api/changes';
 import { useChange } from '../../api/queries';
 import { CodeBlock } from '../../components/code-block';
 import { Dialog } from '../../components/dialog';
@@ -53,13 +54,17 @@ export function CreateKeyDialog({ onClose }: { readonly onClose: () => void }) {
 export function EditKeyDialog({ of: key, onClose }: { readonly of: ConsoleKey; readonly onClose: () => void }) {
   const { keys, common } = useMessages();
   const [draft, setDraft] = useKeyDraft(key);
+  const [before] = useState(draft);
   const change = useChange('POST /keys/:key_id', TOUCHED);
   const failure = shown(change.error);
   return (
     <Dialog
       title={keys.edit}
       onClose={onClose}
-      onSubmit={() => change.mutate({ params: { key_id: key.id }, body: settingsOf(draft) }, { onSuccess: onClose })}
+      onSubmit={() => {
+        const body = changesOf(settingsOf(before), settingsOf(draft));
+        change.mutate({ params: { key_id: key.id }, body }, { onSuccess: onClose });
+      }}
       footer={
         <>
           <button type="button" className="button" onClick={onClose}>

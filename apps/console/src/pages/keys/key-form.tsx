@@ -180,8 +180,11 @@ function Limits({
     ['tokensPerMinute', 'tokens_per_minute', keys.tokensPerMinute],
     ['maxRunningTasks', 'max_running_tasks', keys.maxRunningTasks],
   ] as const;
+  const isRefused = [...amounts, ...numbers, ['', 'allowed_addresses']].some(
+    ([, wire = '']) => about(wire) !== undefined,
+  );
   return (
-    <details>
+    <details {...(isRefused && { open: true })}>
       <summary>{keys.limits}</summary>
       <div className="stack folded-body">
         {amounts.map(([field, wire, label]) => (

@@ -8,7 +8,7 @@ import { Loaded } from '../../components/states';
 import { Status } from '../../components/status';
 import { Id, Money, Time } from '../../components/values';
 import { useMessages } from '../../messages/language';
-import { KeyDialog } from './keys';
+import { KeyDialog, shownName } from './keys';
 
 const route = getRouteApi('/shell/keys/$keyId');
 
@@ -18,7 +18,7 @@ export function KeyPage() {
   const key = useRead('GET /keys/:key_id', { params: { key_id: keyId } });
   return (
     <Page
-      title={key.data ? nameOf(key.data, keys.consoleName) : keys.title}
+      title={key.data ? shownName(key.data, keys.consoleName) : keys.title}
       actions={key.data && <Actions of={key.data} />}
     >
       <Loaded query={key} height={360}>
@@ -27,8 +27,6 @@ export function KeyPage() {
     </Page>
   );
 }
-
-const nameOf = (key: ConsoleKey, consoleName: string): string => (key.kind === 'console' ? consoleName : key.name);
 
 function Actions({ of: key }: { readonly of: ConsoleKey }) {
   const { keys } = useMessages();

@@ -128,12 +128,16 @@ function useColumns(onDo: (doing: Doing) => void): Column<ConsoleKey>[] {
   ];
 }
 
+/** What a key is called: the one that runs of these pages are charged to has no name that somebody gave it. */
+export const shownName = ({ kind, name }: Pick<ConsoleKey, 'kind' | 'name'>, consoleName: string): string =>
+  kind === 'console' ? consoleName : name;
+
 function KeyName({ of: key }: { readonly of: ConsoleKey }) {
   const { keys } = useMessages();
   return (
     <>
       <Link to="/keys/$keyId" params={{ keyId: key.id }}>
-        {key.kind === 'console' ? keys.consoleName : key.name}
+        {shownName(key, keys.consoleName)}
       </Link>
       {key.kind === 'api' && (
         <>
@@ -149,7 +153,7 @@ export function KeyMenu({ of: key, onDo }: { readonly of: ConsoleKey; readonly o
   const { keys, common } = useMessages();
   if (key.state === 'revoked') return null;
   return (
-    <Menu label={`${common.actions}: ${key.name}`} button={<Icon name="more" />}>
+    <Menu label={`${common.actions}: ${shownName(key, keys.consoleName)}`} button={<Icon name="more" />}>
       <MenuItem onChoose={() => onDo({ what: 'edit', key })}>{keys.edit}</MenuItem>
       {key.kind === 'api' && (
         <>

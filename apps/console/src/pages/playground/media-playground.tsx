@@ -52,7 +52,10 @@ export function MediaPlayground({ model, select }: { readonly model: ConsoleMode
         <Fields model={model} values={form.values} onChange={form.set} problems={quote.data?.problems ?? []} />
         <RunRow quote={quote} isRunning={run.isPending} onReset={form.reset} />
         {run.error && (
-          <Failure of={run.error} moneyMoved={run.error instanceof ApiError && run.error.status === null} />
+          <Failure
+            of={run.error}
+            money={run.error instanceof ApiError && run.error.status === null ? 'unknown' : 'still'}
+          />
         )}
       </form>
       <div className="stack">

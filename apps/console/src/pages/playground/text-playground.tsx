@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react';
-import { sendRaw } from '../../api/call';
+import { callRaw } from '../../api/call';
 import { queryClient } from '../../api/queries';
 import type { ConsoleModel, JsonObject, JsonValue } from '../../api/types';
 import { CodeBlock } from '../../components/code-block';
@@ -149,7 +149,7 @@ function Answer({ answer, failure }: { readonly answer: TextAnswer | null; reado
           {playground.usage(formatCount(answer.usage.input, language), formatCount(answer.usage.output, language))}
         </p>
       )}
-      {failure && <Failure of={failure} moneyMoved={answer !== null && answer.text !== ''} />}
+      {failure && <Failure of={failure} money={answer !== null && answer.text !== '' ? 'unknown' : 'still'} />}
     </div>
   );
 }
@@ -168,7 +168,7 @@ function useTextStream() {
     setFailure(null);
     setAnswer(NOTHING_SAID);
     try {
-      const response = await sendRaw(
+      const response = await callRaw(
         STYLES[style].route,
         { body },
         { signal: controller.signal, idempotencyKey: crypto.randomUUID() },

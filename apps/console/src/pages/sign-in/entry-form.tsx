@@ -35,7 +35,7 @@ export function EntryForm({
       }}
     >
       {children}
-      {failure && <Failure of={failure} />}
+      {failure && <Failure of={failure} money="unthought" />}
       <button type="submit" className="button primary wide" disabled={!isReady || isBusy}>
         {submit}
       </button>

@@ -21,7 +21,16 @@ export function ByInvitation({
   useEffect(() => {
     call('POST /sign-in/invitation/preview', { body: { code } }).then(setPreview, setFailure);
   }, [code]);
-  if (failure) return <Failure of={failure} title={signIn.linkFailed} />;
+  if (failure) {
+    return (
+      <>
+        <Failure of={failure} title={signIn.linkFailed} money="unthought" />
+        <p>
+          {signIn.invitationAgain} <a href="/console/sign-in">{signIn.title}</a>
+        </p>
+      </>
+    );
+  }
   if (!preview) return <p role="status">{signIn.link}</p>;
   return <InvitationForm code={code} preview={preview} onEnter={onEnter} />;
 }
@@ -52,7 +61,7 @@ function InvitationForm({
         {provider !== null && (
           <>
             <SingleSignOn name={provider} ask={{ invitation: code }} onFail={setFailure} />
-            {failure && <Failure of={failure} />}
+            {failure && <Failure of={failure} money="unthought" />}
             <p className="muted">{signIn.orPassword}</p>
           </>
         )}

@@ -1,18 +1,15 @@
 import { getRouteApi, useRouter } from '@tanstack/react-router';
-import { type ReactNode, useEffect, useRef, useState } from 'react';
-import type { SignInMethods } from '../../api/types';
+import { useEffect, useRef, useState } from 'react';
 import { call } from '../../api/call';
-import { queryClient, type Session, sessionQuery, useRead } from '../../api/queries';
+import { queryClient, type Session, sessionQuery } from '../../api/queries';
 import { ApiError } from '../../api/api-error';
-import { EmailField, PasswordField, TextField } from '../../components/fields';
 import { BrandMark } from '../../components/icons';
 import { Notice } from '../../components/page';
-import { Failure, Loaded } from '../../components/states';
+import { Failure } from '../../components/states';
 import { useMessages } from '../../messages/language';
-import { EntryForm } from './entry-form';
+import { followOtherTabs, tellOtherTabs } from '../../shell/other-tabs';
 import { ByInvitation } from './invitation';
-import { SingleSignOn } from './single-sign-on';
-import { hasPasskeys, signInByPasskey } from '../../shell/passkeys';
+import { Ways } from './ways';
 
 const route = getRouteApi('/sign-in');
 
@@ -45,6 +42,11 @@ export function SignInPage() {
     queryClient.setQueryData(sessionQuery.queryKey, session);
     history.replace(insideOnly(to));
   };
+  const enterHere = (session: Session) => {
+    tellOtherTabs();
+    enter(session);
+  };
+  useEffect(() => followOtherTabs(enter));
   useEffect(() => {
     document.title = `${signIn.title} · ${product}`;
   }, [signIn.title, product]);
@@ -55,11 +57,11 @@ export function SignInPage() {
         {product}
       </h1>
       {taken?.kind === 'code' ? (
-        <ByLink key={taken.code} code={taken.code} onEnter={enter} />
+        <ByLink key={taken.code} code={taken.code} onEnter={enterHere} />
       ) : taken ? (
-        <ByInvitation key={taken.code} code={taken.code} onEnter={enter} />
+        <ByInvitation key={taken.code} code={taken.code} onEnter={enterHere} />
       ) : (
-        <Ways onEnter={enter} />
+        <Ways to={insideOnly(to)} refusal={<Refused />} onEnter={enterHere} />
       )}
     </main>
   );
@@ -86,67 +88,10 @@ function ByLink({ code, onEnter }: { readonly code: string; readonly onEnter: (s
           </p>
         </Notice>
       ) : (
-        <Failure of={failure} />
+        <Failure of={failure} money="unthought" />
       )}
-      <Ways onEnter={onEnter} />
+      <Ways to={undefined} onEnter={onEnter} />
     </>
-  );
-}
-
-function Ways({ onEnter }: { readonly onEnter: (session: Session) => void }) {
-  const ways = useRead('GET /sign-in', {});
-  return (
-    <Loaded query={ways} height={260}>
-      {(methods) => <WayForms methods={methods} onEnter={onEnter} />}
-    </Loaded>
-  );
-}
-
-function WayForms({
-  methods,
-  onEnter,
-}: {
-  readonly methods: SignInMethods;
-  readonly onEnter: (session: Session) => void;
-}) {
-  const { signIn } = useMessages();
-  const { to } = route.useSearch();
-  const [failure, setFailure] = useState<Error | null>(null);
-  const isPasskeyShown = methods.passkey && hasPasskeys();
-  const hasAny =
-    methods.password || isPasskeyShown || methods.oidc !== null || methods.api_key || methods.operator_token;
-  if (!hasAny) return <Notice tone="info">{signIn.noWays}</Notice>;
-  return (
-    <div className="stack">
-      {!failure && <Refused />}
-      {methods.oidc !== null && <SingleSignOn name={methods.oidc} ask={{ to: insideOnly(to) }} onFail={setFailure} />}
-      {isPasskeyShown && (
-        <button type="button" className="button wide" onClick={() => void signInByPasskey().then(onEnter, setFailure)}>
-          {signIn.passkey}
-        </button>
-      )}
-      {failure && <Failure of={failure} />}
-      {methods.password && <PasswordForm onEnter={onEnter} />}
-      {methods.api_key && (
-        <Folded title={signIn.byKey} isOpen={!methods.password}>
-          <SecretForm
-            label={signIn.key}
-            hint={signIn.keyHint}
-            send={(key) => call('POST /sign-in/key', { body: { key } })}
-            onEnter={onEnter}
-          />
-        </Folded>
-      )}
-      {methods.operator_token && (
-        <Folded title={signIn.byToken}>
-          <SecretForm
-            label={signIn.token}
-            send={(token) => call('POST /sign-in/operator', { body: { token } })}
-            onEnter={onEnter}
-          />
-        </Folded>
-      )}
-    </div>
   );
 }
 
@@ -155,67 +100,4 @@ function Refused() {
   const { refusals } = useMessages().signIn;
   const { error } = route.useSearch();
   return error !== undefined && <Notice tone="warn">{refusals[error] ?? refusals.sso}</Notice>;
-}
-
-const Folded = ({
-  title,
-  isOpen = false,
-  children,
-}: {
-  readonly title: string;
-  readonly isOpen?: boolean;
-  readonly children: ReactNode;
-}) => (
-  <details className="card folded" open={isOpen}>
-    <summary>{title}</summary>
-    <div className="card-body">{children}</div>
-  </details>
-);
-
-function PasswordForm({ onEnter }: { readonly onEnter: (session: Session) => void }) {
-  const { signIn } = useMessages();
-  const [email, setEmail] = useState('');
-  const [password, setPassword] = useState('');
-  return (
-    <section className="card">
-      <div className="card-body">
-        <EntryForm
-          send={() => call('POST /sign-in/password', { body: { email, password } })}
-          onEnter={onEnter}
-          submit={signIn.go}
-          isReady={email !== '' && password !== ''}
-        >
-          <EmailField label={signIn.email} value={email} onType={setEmail} />
-          <PasswordField label={signIn.password} value={password} onType={setPassword} />
-        </EntryForm>
-      </div>
-    </section>
-  );
-}
-
-function SecretForm({
-  label,
-  hint,
-  send,
-  onEnter,
-}: {
-  readonly label: string;
-  readonly hint?: string;
-  readonly send: (secret: string) => Promise<Session>;
-  readonly onEnter: (session: Session) => void;
-}) {
-  const { signIn } = useMessages();
-  const [secret, setSecret] = useState('');
-  return (
-    <EntryForm send={() => send(secret.trim())} onEnter={onEnter} submit={signIn.go} isReady={secret.trim() !== ''}>
-      <TextField
-        label={label}
-        hint={hint}
-        type="password"
-        autoComplete="off"
-        value={secret}
-        onChange={(event) => setSecret(event.target.value)}
-      />
-    </EntryForm>
-  );
 }

@@ -1,4 +1,4 @@
-import { useRef } from 'react';
+import { type RefObject, useEffect, useRef, useState } from 'react';
 import type { ConsoleFile, ConsoleTask } from '../../api/types';
 import { Icon } from '../../components/icons';
 import { formatBytes } from '../../format/number';
@@ -38,7 +38,7 @@ function MediaFile({
   if (!isVideo(file)) return <img src={file.url} alt={label} style={ratio} />;
   return (
     <video
-      src={file.url}
+      src={file.url + (task.poster ? '' : FIRST_IMAGE)}
       controls
       playsInline
       preload="metadata"
@@ -84,27 +84,55 @@ function play(video: HTMLVideoElement | null): void {
   video.play().catch(() => undefined);
 }
 
+/** How far outside of the screen a video begins to load. */
+const NEAR = '300px';
+/** Before this moment a video may be black; browsers that load only what they must paint nothing without it. */
+const FIRST_IMAGE = '#t=0.1';
+
+/** Whether an element has come near the screen; once it has, it stays so. */
+function useIsNear(element: RefObject<Element | null>): boolean {
+  const [isNear, setNear] = useState(false);
+  useEffect(() => {
+    if (isNear || !element.current) return;
+    const observer = new IntersectionObserver(
+      (entries) => entries.some((each) => each.isIntersecting) && setNear(true),
+      {
+        rootMargin: NEAR,
+      },
+    );
+    observer.observe(element.current);
+    return () => observer.disconnect();
+  }, [isNear, element]);
+  return isNear;
+}
+
 /** A still of a task that plays, without sound, while it is looked at. The box is there before what is in it. */
 export function Preview({ task }: { readonly task: ConsoleTask }) {
   const { messages } = useLanguage();
   const video = useRef<HTMLVideoElement>(null);
+  const isNear = useIsNear(video);
   const file = task.files.find(({ url, is_expired: isExpired }) => url !== null && !isExpired);
   if (!file?.url) return <p className="preview-words">{previewWords(task, messages.tasks)}</p>;
   if (!isVideo(file)) return <img src={task.poster?.url ?? file.url} alt="" loading="lazy" decoding="async" />;
   return (
-    <video
-      ref={video}
-      src={file.url}
-      muted
-      loop
-      playsInline
-      tabIndex={-1}
-      aria-hidden="true"
-      preload={task.poster ? 'none' : 'metadata'}
-      {...(task.poster && { poster: task.poster.url })}
-      onPointerEnter={() => play(video.current)}
-      onPointerLeave={() => video.current?.pause()}
-    />
+    <>
+      <video
+        ref={video}
+        {...(isNear && { src: file.url + (task.poster ? '' : FIRST_IMAGE) })}
+        muted
+        loop
+        playsInline
+        tabIndex={-1}
+        aria-hidden="true"
+        preload={task.poster ? 'none' : 'metadata'}
+        {...(task.poster && { poster: task.poster.url })}
+        onPointerEnter={() => play(video.current)}
+        onPointerLeave={() => video.current?.pause()}
+      />
+      <span className="preview-kind" aria-hidden="true">
+        <Icon name="playground" size={14} />
+      </span>
+    </>
   );
 }
 

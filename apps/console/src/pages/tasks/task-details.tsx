@@ -107,7 +107,7 @@ function TaskActions({ task }: { readonly task: ConsoleTaskDetails }) {
           )}
         </>
       )}
-      {mayRun && task.type === 'image' && task.status === 'completed' && (
+      {mayRun && task.type === 'image' && task.files.some(({ url, is_expired: isGone }) => url !== null && !isGone) && (
         <Link className="button" to="/playground" search={{ frame: task.id }}>
           {tasks.useAsFirstFrame}
         </Link>

@@ -1,7 +1,7 @@
-import { getRouteApi } from '@tanstack/react-router';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import { pathOf } from '../../api/call';
-import { useRead } from '../../api/queries';
+import { useMay, useRead } from '../../api/queries';
 import type { ConsoleUsage, ConsoleUsageRecord, ConsoleUsageSum } from '../../api/types';
 import { type DayRange, DayRangeFilters } from '../../components/day-range';
 import { Icon } from '../../components/icons';
@@ -22,7 +22,8 @@ const DEFAULT_DAYS = 29;
 const PARTS = ['day', 'model', 'key'] as const;
 
 export function UsagePage() {
-  const { money, common } = useMessages();
+  const { money, common, tasks } = useMessages();
+  const mayRun = useMay('tasks:run');
   const search = route.useSearch();
   const range = { from: search.from ?? dayAgo(DEFAULT_DAYS), to: search.to ?? dayAgo(0) };
   const by = search.by ?? 'day,model';
@@ -43,7 +44,17 @@ export function UsagePage() {
         {(data) =>
           data.items.length === 0 ? (
             <section className="card">
-              <Empty>{money.usage.empty}</Empty>
+              <Empty
+                action={
+                  mayRun && (
+                    <Link className="button primary" to="/playground" search={{}}>
+                      {tasks.makeOne}
+                    </Link>
+                  )
+                }
+              >
+                {money.usage.empty}
+              </Empty>
             </section>
           ) : (
             <Usage data={data} by={by.split(',')} />

@@ -15,12 +15,31 @@ interface Turn {
   readonly reasoning_content?: string;
 }
 
+interface Named {
+  readonly name?: string;
+}
+
+/** A tool of any protocol. */
+interface Tool extends Named {
+  readonly type?: string;
+  readonly function?: Named;
+  readonly functionDeclarations?: readonly Named[];
+}
+
+interface Schema {
+  readonly type?: string;
+  readonly additionalProperties?: unknown;
+  readonly properties?: Readonly<Record<string, Schema>>;
+}
+
 interface Body {
+  readonly tools?: readonly Tool[];
+  readonly output_config?: { readonly format?: { readonly schema: Schema } };
   readonly messages?: readonly Turn[];
   readonly input?: string | readonly { readonly type?: string; readonly encrypted_content?: string }[];
   readonly contents?: readonly {
     readonly role?: string;
-    readonly parts: readonly { readonly thoughtSignature?: string }[];
+    readonly parts: readonly { readonly text?: string; readonly thoughtSignature?: string }[];
   }[];
   readonly thinking?: { readonly type?: string };
   readonly reasoning_effort?: string;
@@ -39,17 +58,30 @@ const IMAGES = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp']);
 
 const blocksOf = ({ content }: Turn): readonly Block[] => (Array.isArray(content) ? (content as readonly Block[]) : []);
 
-function brokenByMessages({ messages = [], thinking }: Body): string | undefined {
+function brokenByMessages(body: Body): string | undefined {
+  const { messages = [], output_config: config } = body;
+  if (messages[0]?.role !== 'user') return 'messages: first message must use the "user" role';
+  if (config?.format && !isClosed(config.format.schema))
+    return "output_config.format.schema: For 'object' type, 'additionalProperties' must be explicitly set to false";
+  return (
+    brokenByThinking(body) ??
+    messages
+      .flatMap(blocksOf)
+      .map(brokenByBlock)
+      .find((broken) => broken !== undefined)
+  );
+}
+
+function brokenByThinking({ messages = [], thinking }: Body): string | undefined {
   const last = messages.findLast(({ role }) => role === 'assistant');
   const types = last ? blocksOf(last).map(({ type }) => type ?? '') : [];
   if (thinking?.type === 'enabled' && types.includes('tool_use') && !types[0]?.endsWith('thinking'))
     return 'messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`.';
-  for (const block of messages.flatMap(blocksOf)) {
-    const broken = brokenByBlock(block);
-    if (broken !== undefined) return broken;
-  }
   return undefined;
 }
+
+const isClosed = ({ type, additionalProperties, properties = {} }: Schema): boolean =>
+  (type !== 'object' || additionalProperties === false) && Object.values(properties).every(isClosed);
 
 /** What a block of each type must be, and the sentence that refuses another. */
 const BLOCK_RULES: Readonly<Record<string, readonly [(block: Block) => boolean, string]>> = {
@@ -86,8 +118,11 @@ function brokenByResponses({ input }: Body): string | undefined {
 }
 
 function brokenByGemini({ contents = [] }: Body): string | undefined {
-  if (contents.some(({ role }, place) => role === contents[place - 1]?.role))
+  if (contents.some(({ role }, place) => place > 0 && role === contents[place - 1]?.role))
     return 'Please ensure that roles alternate between user and model.';
+  if (contents[0]?.role === 'model') return 'Please ensure that the conversation begins with a user turn.';
+  if (contents.some(({ parts }) => parts.some((part) => part.text === '' && part.thoughtSignature === undefined)))
+    return 'Unable to submit request because it must have a text parameter.';
   const proofs = contents.flatMap(({ parts }) =>
     parts.flatMap(({ thoughtSignature: proof }) => (proof ? [proof] : [])),
   );
@@ -103,6 +138,24 @@ const RULES = {
   gemini: brokenByGemini,
 } as const;
 
+/** What names of functions each protocol takes. */
+const NAMES = {
+  messages: /^[a-zA-Z0-9_-]{1,128}$/,
+  chat: /^[a-zA-Z0-9_-]{1,64}$/,
+  responses: /^[a-zA-Z0-9_-]{1,64}$/,
+  gemini: /^[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}$/,
+} as const;
+
+function brokenByName(rule: RegExp, { tools = [] }: Body): string | undefined {
+  const named = tools.flatMap((tool) => [
+    tool,
+    ...(tool.function ? [tool.function] : []),
+    ...(tool.functionDeclarations ?? []),
+  ]);
+  const broken = named.find(({ name }) => name !== undefined && !rule.test(name));
+  return broken && `Invalid name of a function: "${broken.name}" does not match ${rule.source}.`;
+}
+
 /** The sentence with which a vendor that keeps to its own published rules refuses a body; undefined when it takes it. */
 export const brokenRule = (protocol: keyof typeof RULES, body: unknown): string | undefined =>
-  RULES[protocol](body as Body);
+  brokenByName(NAMES[protocol], body as Body) ?? RULES[protocol](body as Body);

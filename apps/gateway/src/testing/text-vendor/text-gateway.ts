@@ -21,16 +21,16 @@ export const UPSTREAMS = Object.keys(MODEL_OVER) as readonly Upstream[];
 export interface TextGateway extends TestGateway {
   readonly vendor: FakeTextVendor;
   readonly key: string;
-  /** Gives the account so little money that nothing is held beyond each request's own hold. */
+  /** Gives the account money without end, which it has at first: any number of requests may hold theirs at once. */
   spareMoney(): Promise<void>;
   /** Waits until every request is settled; answers when that was, to the microsecond, by the clock of the database. */
   settled(): Promise<string>;
-  /** Gives the account this balance, once the requests before have let go of what they held: it would come on top. */
-  setBalance(micros: bigint, unlimited?: boolean): Promise<void>;
+  /**
+   * Gives the account this balance, once the requests before have let go of what they held: it would come on top.
+   * A request without a limit may hold all of it until it is settled, which is after its answer.
+   */
+  setBalance(micros: bigint): Promise<void>;
 }
-
-/** Enough for a few requests at once; a reservation for busy keys would need far more. */
-const LITTLE_MICROS = 900_000n;
 
 /** The policy that lets everything pass, as an operator would write it. */
 export const ALLOW_EVERYTHING =
@@ -50,12 +50,13 @@ upstreams:
  *
  * @param environment further variables, as an operator would set them.
  * @param upstream how long each upstream may say nothing, further settings of each, and further upstreams, in YAML,
- * where VENDOR_URL is that of the vendor; and
- * whether there are workers, which files are read by.
+ * where VENDOR_URL is that of the vendor; whether there are workers, which files are read by; and whether money is
+ * reserved for a busy key. By default it is not: how much is held would depend on how fast a test asks, and what is
+ * reserved is given back only seconds after the last request.
  */
 export async function startTextGateway(
   environment: Record<string, string> = {},
-  { idleSeconds = 30, settings = '', more = '', workers = false } = {},
+  { idleSeconds = 30, settings = '', more = '', workers = false, reservations = false } = {},
 ): Promise<TextGateway> {
   const vendor = await FakeTextVendor.start();
   const folder = await mkdtemp(join(tmpdir(), 'gateway-upstreams-'));
@@ -66,22 +67,26 @@ export async function startTextGateway(
     workers,
     environment: { UPSTREAMS_FILE: file, VENDOR_KEY: 'sk-vendor', TEXT_RETRY_SECONDS: '0', ...environment },
   });
+  if (!reservations)
+    await gateway.database.query({
+      text: 'alter table request_hold add constraint each_request_its_own check (not is_reservation)',
+    });
   return {
     ...gateway,
     vendor,
     key: TEST_KEY,
     spareMoney: async () => {
-      const text = 'update account set available_micros = $2, unlimited = false where id = $1';
-      await gateway.database.query({ text, values: [gateway.accountId, LITTLE_MICROS] });
+      const text = 'update account set unlimited = true where id = $1';
+      await gateway.database.query({ text, values: [gateway.accountId] });
     },
     settled: () => {
       const text = `select clock_timestamp()::text as at where not exists (select 1 from account where held_micros <> 0)`;
       return eventually(async () => (await gateway.database.query<{ at: string }>({ text, values: [] })).rows[0]?.at);
     },
-    setBalance: async (micros, unlimited = false) => {
-      const text = `update account set available_micros = $2, unlimited = $3
+    setBalance: async (micros) => {
+      const text = `update account set available_micros = $2, unlimited = false
         where id = $1 and held_micros = 0 returning id`;
-      const values = [gateway.accountId, micros, unlimited];
+      const values = [gateway.accountId, micros];
       await eventually(async () => (await gateway.database.query({ text, values })).rows.length > 0);
     },
     stop: async () => {

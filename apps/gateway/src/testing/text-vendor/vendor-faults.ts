@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 
 /** A way to fail; each is done to every request until `fault` is set back. */
 export type VendorFault =
@@ -72,7 +72,7 @@ export async function failWhole(fault: VendorFault, json: string, response: Serv
   if (fault === 'huge-reply') return sendHuge(response, '"');
   response.setHeader('content-length', Buffer.byteLength(json));
   response.write(json.slice(0, json.length / 2));
-  await sleep(10);
+  await untilRead();
   response.destroy();
 }
 
@@ -84,6 +84,15 @@ async function sendHuge(response: ServerResponse, start: string): Promise<void> 
   response.end();
 }
 
+/** Turns of the event loop: in each, everybody in this process gets what has arrived for them. */
+const TURNS = 50;
+
+/** Lets what was written arrive on its own. Time alone does not: a loop that stood still meanwhile has read nothing. */
+async function untilRead(): Promise<void> {
+  await sleep(10);
+  for (let turn = 0; turn < TURNS; turn += 1) await nextTurn();
+}
+
 /** Ends a stream as the fault does; `next` is the event that would have followed. */
 export async function failStream(
   fault: VendorFault,
@@ -92,13 +101,13 @@ export async function failStream(
   response: ServerResponse,
 ): Promise<void> {
   if (!fails(fault)) return void response.end();
-  // What went before arrives on its own, so that the failure meets a reply that has begun.
-  await sleep(30);
+  // The failure meets a reply that has begun.
+  await untilRead();
   switch (fault) {
     case 'cut-after-headers':
     case 'cut-mid-event':
       if (fault === 'cut-mid-event') response.write(next.slice(0, next.length / 2));
-      await sleep(10);
+      await untilRead();
       response.destroy();
       break;
     case 'garbage':

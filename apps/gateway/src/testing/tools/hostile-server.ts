@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import type { JsonObject } from '#contracts';
 
-/** What a server does to whoever asks it, when it is asked for its tools or to run one. */
+/** What a server does to its client when it is asked for its tools or to run one. */
 export const HOSTILITIES = [
   'hangs',
   'floods',

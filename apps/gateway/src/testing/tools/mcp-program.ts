@@ -1,23 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { resolve } from 'node:path';
-import { eventually, noteProcess } from '#testing';
+import { eventually, freePort, noteProcess } from '#testing';
 
 /** A server of tools from the package registry, in a process of its own on a free port of this machine. */
 export interface McpProgram {
   /** `host:port`, as the allow list wants it. */
   readonly address: string;
   stop(): Promise<void>;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return typeof address === 'object' && address ? address.port : 0;
 }
 
 const PROGRAMS = {
@@ -36,7 +26,7 @@ export async function startMcpProgram(name: keyof typeof PROGRAMS): Promise<McpP
     stdio: 'ignore',
   });
   noteProcess(child.pid);
-  await eventually(() => isListening(port), { limitMs: 60_000, pauseMs: 50, shows: () => `${pack} never listened` });
+  await eventually(() => isListening(port), { pauseMs: 50, shows: () => `${pack} never listened` });
   return { address: `127.0.0.1:${port}`, stop: () => ended(child) };
 }
 

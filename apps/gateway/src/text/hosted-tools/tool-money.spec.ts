@@ -170,7 +170,7 @@ describe('The money of tools that the gateway runs', () => {
     const answer = await ask();
     expect(answer.status).toBe(402);
     expect(await rows()).toHaveLength(0);
-    await gateway.setBalance(0n, true);
+    await gateway.spareMoney();
   });
 
   it('is that of the rounds that were run when the caller leaves between them', async () => {

@@ -26,7 +26,7 @@ export interface WholeBalance {
   readonly used_micros: bigint;
   readonly owed_micros: bigint;
   readonly is_unlimited: boolean;
-  /** Below this the account is told; null: never. */
+  /** Below this the account gets `balance.low`; null: never. */
   readonly low_balance_micros: bigint | null;
 }
 

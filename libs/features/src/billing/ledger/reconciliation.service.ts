@@ -45,7 +45,7 @@ const LOCK_NOT_AVAILABLE = '55P03';
 const EVERY_HOURS = 24;
 const FULL_EVERY_DAYS = 7;
 
-/** What was proved is believed for a week, and not at all once something did not add up: old errors are told again. */
+/** What was proved is believed for a week, and not at all once something did not add up: old errors are reported again. */
 const MUST_BE_FULL = `
 select not coalesce((select balanced from reconciliation_report order by started_at desc limit 1), false)
   or not exists (
@@ -101,7 +101,7 @@ export class ReconciliationService {
   }
 }
 
-/** All of it in one snapshot, so that whoever books meanwhile neither waits nor is seen in part. */
+/** All of it in one snapshot, so that entries written meanwhile neither wait nor are seen in part. */
 async function reconcile(
   transaction: StatementRunner,
   settledId: bigint | null,
@@ -114,7 +114,7 @@ async function reconcile(
   const [must] = (await transaction.query<{ full: boolean }>({ text: MUST_BE_FULL })).rows;
   const isFull = full || checkpointId === null || must?.full !== false;
   const sinceId = isFull ? 0n : checkpointId;
-  const findings = await look(transaction, sinceId);
+  const findings = await runChecks(transaction, sinceId);
   const [counts] = (await transaction.query<ReportRow['counts']>({ text: COUNTS, values: [sinceId], limit: 'hour' }))
     .rows;
   if (findings.length === 0 && settledId !== null && settledId > sinceId)
@@ -126,7 +126,7 @@ async function reconcile(
   return toReport(saved);
 }
 
-async function look(transaction: StatementRunner, sinceId: bigint): Promise<Finding[]> {
+async function runChecks(transaction: StatementRunner, sinceId: bigint): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const { name, text, onlyFull } of RECONCILIATION_CHECKS) {
     if (onlyFull && sinceId > 0n) continue;

@@ -181,11 +181,11 @@ export class RequestLedger {
     const together = holds.length > 1 ? await this.tryTogether(holds, spare) : NOTHING_HELD;
     const outcomes: PromiseSettledResult<HoldOutcome>[] = [];
     for (const hold of holds) {
-      const told = together.get(hold.requestId);
+      const outcome = together.get(hold.requestId);
       const least = hold.leastMicros ?? hold.amountMicros;
       const isTooMuch = least > (spare.get(hold.accountId) ?? least);
-      const isFinal = told && (FINAL.has(told.outcome) || (told.outcome === 'balance' && isTooMuch));
-      const known = isFinal ? told : undefined;
+      const isFinal = outcome && (FINAL.has(outcome.outcome) || (outcome.outcome === 'balance' && isTooMuch));
+      const known = isFinal ? outcome : undefined;
       const [result] = known
         ? [{ status: 'fulfilled' as const, value: known }]
         : await Promise.allSettled([this.holdAlone(hold, spare)]);

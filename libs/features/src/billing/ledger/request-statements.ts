@@ -101,7 +101,7 @@ export const EXPLAIN_AND_SUM = `explained as (
 
 /**
  * Ends requests: hold, charge, balances, ledger, usage record and daily sums, in one statement and one commit. The row
- * of the hold is the guard: whoever deletes it settles, anyone later finds nothing and moves nothing. Accounts are
+ * of the hold is the guard: the statement that deletes it settles, any later one finds nothing and moves nothing. Accounts are
  * locked before it, as everywhere.
  *
  * A charge within the hold is taken from it. What goes beyond is taken from what account and key have to spare; what
@@ -177,4 +177,4 @@ where request_id = any(array(select request_id from request_hold where request_i
 
 /** Holds whose request must be dead. $1 the most to answer. */
 export const EXPIRED_HOLDS = `
-select request_id from request_hold where expires_at <= now() and not is_allowance order by expires_at limit $1`;
+select request_id from request_hold where expires_at <= now() and not is_reservation order by expires_at limit $1`;

@@ -16,7 +16,7 @@ export interface PriceLine {
   readonly source: UsageSource;
 }
 
-/** What the usage record of a text request tells. Token totals include their parts. */
+/** The usage record of a text request. Token totals include their parts. */
 export interface RequestUsage {
   readonly model: string;
   /** The upstream that answered; null when none did. */

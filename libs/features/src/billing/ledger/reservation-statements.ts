@@ -26,7 +26,7 @@ with locked as (
   insert into ledger_entry (account_id, api_key_id, request_id, kind, debit, credit, amount_micros)
   select account_id, id, $1, ${entrySql('hold')}, amount from granted
 )
-insert into request_hold (request_id, account_id, api_key_id, amount_micros, expires_at, is_allowance)
+insert into request_hold (request_id, account_id, api_key_id, amount_micros, expires_at, is_reservation)
 select $1, account_id, id, amount, now() + $7::integer * interval '1 second', true from granted
 returning amount_micros`;
 
@@ -85,7 +85,7 @@ with locked as (
   order by a.id for no key update
 ), freed as (
   delete from request_hold h using locked l
-  where h.request_id = any($1) and h.is_allowance and l.id = h.account_id
+  where h.request_id = any($1) and h.is_reservation and l.id = h.account_id
   returning h.request_id, h.account_id, h.api_key_id, h.amount_micros
 ), paid as (
   update account a set held_micros = a.held_micros - s.freed, available_micros = a.available_micros + s.freed
@@ -101,7 +101,7 @@ returning request_id`;
 /** $1 ids, $2 seconds. Answers those that still stand. Rows that are being charged live anyway until the next renewal. */
 export const RENEW_RESERVATIONS = `
 with standing as (
-  select request_id from request_hold where request_id = any($1) and is_allowance
+  select request_id from request_hold where request_id = any($1) and is_reservation
 ), renewed as (
   update request_hold set expires_at = now() + $2::integer * interval '1 second'
   where request_id = any(array(
@@ -111,4 +111,4 @@ select request_id from standing`;
 
 /** Reservations whose process must be dead. $1 the most to answer. */
 export const EXPIRED_RESERVATIONS = `
-select request_id from request_hold where expires_at <= now() and is_allowance order by expires_at limit $1`;
+select request_id from request_hold where expires_at <= now() and is_reservation order by expires_at limit $1`;

@@ -1,6 +1,6 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { formatMicros, GatewayError, type Micros } from '#contracts';
-import { Database } from '#platform';
+import { Database, type StatementRunner } from '#platform';
 
 /** A limit that begins again with each day or month of UTC, and how far it is used. */
 export interface SpendLimit {
@@ -62,7 +62,7 @@ const WORDS = { day: 'daily', month: 'monthly' } as const;
 /** What accounts and keys may spend in a day and in a month. The statements that hold money keep to it. */
 @Injectable()
 export class SpendLimits {
-  constructor(private readonly database: Database) {}
+  constructor(@Inject(Database) private readonly database: StatementRunner) {}
 
   /** The limits of accounts by their ids; those without any are left out. */
   ofAccounts(ids: readonly string[]): Promise<ReadonlyMap<string, readonly SpendLimit[]>> {
@@ -76,7 +76,8 @@ export class SpendLimits {
 
   /** Why the hold was refused, if it was for a limit: 402 that names it and when it begins again. */
   async refusal(accountId: string, apiKeyId: string, amountMicros: Micros): Promise<GatewayError | undefined> {
-    const [accounts, keys] = await Promise.all([this.ofAccounts([accountId]), this.ofKeys([apiKeyId])]);
+    const keys = await this.ofKeys([apiKeyId]);
+    const accounts = await this.ofAccounts([accountId]);
     const limits = [
       ...(keys.get(apiKeyId) ?? []).map((limit) => ({ limit, owner: 'this API key' })),
       ...(accounts.get(accountId) ?? []).map((limit) => ({ limit, owner: 'the account' })),

@@ -80,7 +80,7 @@ export class PriceBook {
     return this.notOlderThan(FRESH_MS);
   }
 
-  /** The prices read again, for whoever missed one in those of `inForce`. */
+  /** The prices read again, for a caller that missed one in those of `inForce`. */
   reread(): Promise<PricesInForce> {
     return this.notOlderThan(FRESH_FOR_MISSING_MS);
   }

@@ -3,7 +3,7 @@ import { GatewayError, type Micros, wireNames } from '#contracts';
 import { brokeConstraint, Database, type ModelTransaction, type Price, timeOrderedId } from '#platform';
 import { AuditedChanges, type Operator } from '../../accounts/audit.js';
 
-/** What is not told of a price. */
+/** The columns of a price that are not shown. */
 const HIDDEN = { createdAt: true } as const;
 
 /** A price as operators see it: `amountMicros` for each `perQuantity` of `unit`. */
@@ -22,7 +22,7 @@ export interface NewPrice {
 
 /** How far behind a date may lie and still count as now, in milliseconds. */
 const CLOCK_SLACK_MS = 60_000;
-/** The most prices that a history tells. */
+/** The most prices that a history lists. */
 const HISTORY_MAX = 10_000;
 /** The newest of each sort that has begun, which the models could only find by reading all. */
 const IN_FORCE = `
@@ -91,7 +91,7 @@ export class PricesService {
 /** Whether a price has begun is judged by the clock of the database. */
 async function timeOfDatabase(transaction: ModelTransaction): Promise<Date> {
   const [row] = await transaction.$queryRaw<{ now: Date }[]>`select now() as now`;
-  if (!row) throw new Error('the database did not tell its time');
+  if (!row) throw new Error('the database did not return its time');
   return row.now;
 }
 

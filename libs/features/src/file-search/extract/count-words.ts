@@ -13,7 +13,7 @@ export interface WordCounts {
   readonly unspaced: ReadonlyMap<string, readonly number[]>;
 }
 
-/** Times a passage has a word that are told apart. */
+/** Counts of a word in one passage above this are treated alike. */
 const TIMES_MAX = 255;
 
 /** @throws Unreadable: there are too many different words. */

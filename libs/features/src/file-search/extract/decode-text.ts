@@ -10,7 +10,7 @@ const CERTAINTY_MIN = 10;
 /** The share of control characters from which on bytes are no text. */
 const CONTROLS_MAX = 0.02;
 
-/** Texts in UTF-8, UTF-16 (with a mark or without), GB18030 and what else can be told by its bytes. */
+/** Texts in UTF-8, UTF-16 (with a mark or without), GB18030 and what else can be recognised by its bytes. */
 export function decodeText(bytes: Uint8Array): string {
   const text = decoded(bytes);
   if (controlShare(text.slice(0, SAMPLE_BYTES)) > CONTROLS_MAX)
@@ -26,7 +26,7 @@ function decoded(bytes: Uint8Array): string {
     const text = decodedAs(candidate, bytes);
     if (text !== null) return text;
   }
-  // What cannot be told is read with a sign for each byte that is none.
+  // What is not recognised is read as UTF-8 with a replacement character for each invalid byte.
   return new TextDecoder().decode(bytes);
 }
 

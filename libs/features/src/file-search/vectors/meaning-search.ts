@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type ErrorCode, GatewayError } from '#contracts';
+import { GatewayError, UNPAID_CODES } from '#contracts';
 import { logger } from '#platform';
 import type { RankedPassage } from '../rank-passages.js';
 import type { SearchedIndex } from '../search-scope.js';
@@ -7,9 +7,6 @@ import { PassageVectors } from './passage-vectors.js';
 import { type EmbeddingOrder, TEXT_EMBEDDER, type TextEmbedder } from './text-embedder.js';
 
 const log = logger('file-vectors');
-
-/** What only whoever pays can mend. */
-const PAYERS: ReadonlySet<ErrorCode> = new Set(['insufficient_balance', 'insufficient_key_quota']);
 
 /** Finds passages whose vectors are near that of a query. */
 @Injectable()
@@ -29,7 +26,7 @@ export class MeaningSearch {
    * The nearest passages, nearest first; undefined when no upstream made a vector of the query, so that words are all
    * there is.
    *
-   * @throws GatewayError `insufficient_balance` or `insufficient_key_quota`.
+   * @throws GatewayError one of `UNPAID_CODES`.
    */
   async search(
     order: EmbeddingOrder,
@@ -53,7 +50,7 @@ export class MeaningSearch {
     try {
       return (await this.embedder.embed(order))[0];
     } catch (error) {
-      if (!(error instanceof GatewayError) || PAYERS.has(error.code)) throw error;
+      if (!(error instanceof GatewayError) || UNPAID_CODES.includes(error.code)) throw error;
       log.warn('search.words_alone', { requestId: order.requestId, code: error.code });
       return undefined;
     }

@@ -48,7 +48,7 @@ describe('The vectors of a file with many passages', () => {
   });
 
   const state = async () => {
-    const text = `select embedding_model as model, vector_attempt as attempt, vector_due_at > now() as rests,
+    const text = `select embedding_model as model, vector_attempt as attempt, vector_due_at > now() as waits,
       (select count(*)::integer from passage_vector) as vectors from file_index`;
     return (await test.database.query({ text })).rows[0];
   };
@@ -58,7 +58,7 @@ describe('The vectors of a file with many passages', () => {
   it('are made in batches by whose key the file was uploaded, and those of a broken attempt are not made again', async () => {
     failure = new GatewayError('upstream_error', 'The upstream failed.');
     await run();
-    expect(await state()).toEqual({ model: null, attempt: 1, rests: true, vectors: BATCH });
+    expect(await state()).toEqual({ model: null, attempt: 1, waits: true, vectors: BATCH });
     failure = undefined;
     await due();
     await run();
@@ -84,7 +84,7 @@ describe('The vectors of a file with many passages', () => {
     failure = new GatewayError('model_not_priced', 'No price.');
     orders.push({ requestId: '', accountId: '', apiKeyId: '', texts: [] });
     await run();
-    expect(await state()).toEqual({ model: null, attempt: 0, rests: true, vectors: 0 });
+    expect(await state()).toEqual({ model: null, attempt: 0, waits: true, vectors: 0 });
   });
 
   it('are given to nobody once their file is gone in the middle', async () => {

@@ -6,11 +6,11 @@ import { withinLimit } from '../run/step-limit.js';
 
 const log = logger('generation');
 
-/** What came of telling a vendor to stop; `unanswered`: nobody knows yet. */
+/** What came of asking a vendor to stop; `unanswered`: nobody knows yet. */
 type CancelOutcome = 'cancelled' | 'too_late' | 'unsupported' | 'unanswered';
 
 /**
- * Tells a vendor to stop, and waits up to `timeoutMs` for what it says. Never throws: a vendor that cannot be told to stop can
+ * Asks a vendor to stop, and waits up to `timeoutMs` for its answer. Never throws: a vendor that cannot be asked to stop can
  * still be asked how it goes.
  */
 export async function askToStop(

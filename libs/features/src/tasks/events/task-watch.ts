@@ -5,7 +5,7 @@ import { TASK_SIGNALS, type TaskSignals } from '#runtime';
 const log = logger('task-watch');
 
 /** How often the rows of watched tasks are looked at in case a signal was lost, in milliseconds. */
-const LOOK_MS = 3_000;
+const CHECK_EVERY_MS = 3_000;
 
 const VERSIONS = 'select id, version from task where id = any($1)';
 
@@ -93,15 +93,15 @@ export class TaskWatch {
       for (const taskId of changed === 'all' ? this.watched.keys() : changed) this.noticeAll(taskId);
     });
     return setInterval(() => {
-      this.look().catch((error: unknown) => log.warn('task-watch.look_failed', { error }));
-    }, LOOK_MS).unref();
+      this.check().catch((error: unknown) => log.warn('task-watch.check_failed', { error }));
+    }, CHECK_EVERY_MS).unref();
   }
 
   private noticeAll(taskId: string): void {
     for (const watcher of this.watched.get(taskId) ?? []) watcher.notice();
   }
 
-  private async look(): Promise<void> {
+  private async check(): Promise<void> {
     if (this.watched.size === 0) return;
     const values = [[...this.watched.keys()]];
     const { rows } = await this.database.query<{ id: string; version: number }>({

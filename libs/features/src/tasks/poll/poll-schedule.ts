@@ -77,7 +77,7 @@ export class PollSchedule {
   async claim(provider: string, limit: number, holdMs: number): Promise<DuePoll[]> {
     const taken = this.taken.get(provider) ?? new TurnsTaken();
     this.taken.set(provider, taken);
-    const values = [provider, limit, holdMs, taken.lookFrom()];
+    const values = [provider, limit, holdMs, taken.searchFrom()];
     const rows = await this.run<PollRow>('claim_polls', statements.CLAIM_POLLS, values);
     if (rows[0]) taken.reached(rows[0].reached_at);
     return rows.map((row) => ({

@@ -14,7 +14,7 @@ export const POLLING = {
   slowMs: 500,
   /** The longest one poll may take, as a part of the lease, where the upstream needs no longer. */
   timeoutShare: 0.5,
-  /** The same for telling a vendor to stop. A poll comes behind it, and both fit into the lease. */
+  /** The same for asking a vendor to stop. A poll comes behind it, and both fit into the lease. */
   cancelTimeoutShare: 0.3,
   /** What a poll leaves of its lease for what follows from the answer. */
   reserveShare: 0.2,

@@ -56,7 +56,7 @@ export class ProviderPoller {
     throw new Error(`the upstream ${this.upstreamId} is not configured any more`);
   }
 
-  /** The longest that one poll, and telling the vendor to stop, may take. */
+  /** The longest that one poll, and asking the vendor to stop, may take. */
   private get timeoutMs(): number {
     return Math.max(this.parts.leaseMs * POLLING.timeoutShare, this.routed.upstream.traits.checkTimeoutMs);
   }
@@ -95,7 +95,7 @@ export class ProviderPoller {
     const due = await this.takeDue(wanted);
     if (due.length === 0) return false;
     // One clock for all of them: what is taken together is asked together.
-    const signal = this.patience();
+    const signal = this.checkSignal();
     const begun: PendingPoll[] = [];
     for (const held of due) {
       // What vendors have finished goes on in between: thousands of polls that all fit would keep it waiting for seconds.
@@ -179,7 +179,7 @@ export class ProviderPoller {
     const { upstream } = this.routed;
     try {
       // A wish to cancel was put to the vendor first, and took of the time of the others.
-      const signal = cancelRequested ? this.patience() : pending.signal;
+      const signal = cancelRequested ? this.checkSignal() : pending.signal;
       const { call, facts } = notedCall(signal, bareTicket(upstream, taskId), this.carries(taskId, signal));
       const state = storableState(await upstream.check(operation, call));
       return { state, cost: facts.cost };
@@ -196,7 +196,7 @@ export class ProviderPoller {
   }
 
   /** Each of the polls that share it listens to it, which Node would take for a leak. */
-  private patience(): AbortSignal {
+  private checkSignal(): AbortSignal {
     const signal = abortAfter(this.timeoutMs);
     setMaxListeners(0, signal);
     return signal;
@@ -220,7 +220,7 @@ export class ProviderPoller {
     return this.ended(poll, this.parts.settlement.failUnclaimed(task, ['running'], code, reason));
   }
 
-  /** Whoever ended the task before us may have done so before the schedule had its row. */
+  /** A task that something else has ended may have been ended before the schedule had its row. */
   private async ended({ taskId }: DuePoll, settled: Promise<boolean>): Promise<void> {
     if (!(await settled)) await this.parts.schedule.drop(taskId);
   }

@@ -11,20 +11,20 @@ describe('How far the turns of a vendor were taken', () => {
   });
 
   it('looks for every turn as long as none was taken', () => {
-    expect([taken.lookFrom(), taken.lookFrom()]).toEqual(['-infinity', '-infinity']);
+    expect([taken.searchFrom(), taken.searchFrom()]).toEqual(['-infinity', '-infinity']);
   });
 
   it('looks no further back than a second behind the last turn taken', () => {
-    taken.lookFrom();
+    taken.searchFrom();
     taken.reached(REACHED);
-    expect(taken.lookFrom()).toEqual(new Date('2026-11-21T12:00:09.000Z'));
+    expect(taken.searchFrom()).toEqual(new Date('2026-11-21T12:00:09.000Z'));
   });
 
   it('looks for every turn again each five seconds', () => {
-    taken.lookFrom();
+    taken.searchFrom();
     taken.reached(REACHED);
     nowMs = 5_000;
-    expect(taken.lookFrom()).toBe('-infinity');
-    expect(taken.lookFrom()).not.toBe('-infinity');
+    expect(taken.searchFrom()).toBe('-infinity');
+    expect(taken.searchFrom()).not.toBe('-infinity');
   });
 });

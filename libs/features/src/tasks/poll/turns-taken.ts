@@ -9,16 +9,16 @@ const ALL_TURNS_MS = 5_000;
  */
 export class TurnsTaken {
   private reachedAt: Date | undefined;
-  private lookedThroughMs = Number.NEGATIVE_INFINITY;
+  private searchedAllAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(private readonly nowMs: () => number = () => performance.now()) {}
 
   /** The earliest turn that the next claim is to look for. */
-  lookFrom(): Date | '-infinity' {
+  searchFrom(): Date | '-infinity' {
     const nowMs = this.nowMs();
-    if (this.reachedAt && nowMs - this.lookedThroughMs < ALL_TURNS_MS)
+    if (this.reachedAt && nowMs - this.searchedAllAtMs < ALL_TURNS_MS)
       return new Date(this.reachedAt.getTime() - STRAGGLERS_MS);
-    this.lookedThroughMs = nowMs;
+    this.searchedAllAtMs = nowMs;
     return '-infinity';
   }
 

@@ -67,7 +67,7 @@ where account_id = $1 and id < $2 and id >= $3 and ($4::text is null or ${PUBLIC
   and ($8::text is null or api_key_id = $8)
 order by id desc limit $7`;
 
-/** One task more than the page holds tells whether there is another page. Ids carry their time, so times narrow the ids. */
+/** One task more than the page holds shows whether there is another page. Ids carry their time, so times narrow the ids. */
 export function tasksPage(accountId: string, query: TaskListQuery, apiKeyId: string | null): Statement {
   const newest = query.createdBefore === null ? 'task_~' : earliestId(query.createdBefore + 1);
   const before = query.cursor !== null && query.cursor < newest ? query.cursor : newest;

@@ -19,7 +19,7 @@ describe('What handing over costs', () => {
   });
   afterAll(() => bench.close());
   beforeEach(() => {
-    // Of other names each time, so that no rest or pause of an earlier test counts.
+    // Of other names each time, so that no cooldown or pause of an earlier test counts.
     round += 1;
     first = new ScriptedUpstream(`first-${round}`);
     second = new ScriptedUpstream(`second-${round}`);

@@ -82,9 +82,9 @@ export class DeadlineKeeper {
     const upstream = this.upstreams.byId(provider)?.upstream;
     if (!upstream?.cancel) return;
     const limit = { step: 'cancel', limitMs: CANCEL_TIMEOUT_MS } as const;
-    const told = withinLimit(limit, async (limited) =>
+    const cancelling = withinLimit(limit, async (limited) =>
       upstream.cancel?.(operation, notedCall(limited, bareTicket(upstream, id)).call),
     );
-    await told.catch((error: unknown) => log.warn('upstream.cancel_failed', { taskId: id, provider, error }));
+    await cancelling.catch((error: unknown) => log.warn('upstream.cancel_failed', { taskId: id, provider, error }));
   }
 }

@@ -1,10 +1,10 @@
 import type { OutputPlan } from '#contracts';
 import type { SettledFile } from './result-files.js';
 
-/** How much longer than ordered a video may be before its owner is told, in seconds: encoders round up to a frame. */
+/** How much longer than ordered a video may be before its owner gets a notice, in seconds: encoders round up to a frame. */
 const LONGER_SECONDS = 0.5;
 
-/** What the owner of a finished task is told of a result that is not what was ordered. */
+/** The notices to the owner of a finished task whose result is not what was ordered. */
 export function deliveryNotices(plan: OutputPlan, files: readonly SettledFile[]): string[] {
   const outputs = files.filter(({ role }) => role === 'output');
   const notices: string[] = [];

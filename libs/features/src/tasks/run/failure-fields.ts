@@ -2,7 +2,7 @@ import type { MediaFailure } from '#contracts';
 import type { TaskRow } from '../task-row.js';
 
 /**
- * What a log line tells of a failed call: which upstream, at which try, what kind of failure (`why`, one of our own words), and
+ * What a log line says of a failed call: which upstream, at which try, what kind of failure (`why`, one of our own words), and
  * the vendor's status and code. Its sentence may repeat a prompt, so it stands in the task's timeline alone.
  */
 export const failureFields = (

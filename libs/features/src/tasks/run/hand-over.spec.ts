@@ -33,7 +33,7 @@ describe('Offering an order to several upstreams', () => {
   });
   afterAll(() => bench.close());
   beforeEach(() => {
-    // Of other names each time, so that no rest or pause of an earlier test counts.
+    // Of other names each time, so that no cooldown or pause of an earlier test counts.
     round += 1;
     first = new ScriptedUpstream(`first-${round}`);
     second = new ScriptedUpstream(`second-${round}`);
@@ -147,7 +147,7 @@ describe('Offering an order to several upstreams', () => {
   const asAccount = (accountId: string, turn: number): Promise<string> =>
     bench.submit(turn % 2 === 0 ? {} : { accountId, apiKeyId: `key_${accountId}` });
 
-  it('lets one that is away three times in a row rest, and asks it again with one order', async () => {
+  it('lets one that is away three times in a row cool down, and asks it again with one order', async () => {
     first.fail('unavailable');
     for (let turn = 0; turn < 4; turn += 1) await attempt(bench, await asAccount('acct_other', turn));
     expect(first.asked).toBe(3);
@@ -155,7 +155,7 @@ describe('Offering an order to several upstreams', () => {
   });
 
   it.each(['unavailable', 'ambiguous'] as const)(
-    'lets no account make an upstream rest for the others with orders that fail: %s',
+    'lets no account make an upstream cool down for the others with orders that fail: %s',
     async (kind) => {
       upstreams.exchange([first.routed()]);
       first.fail(kind);

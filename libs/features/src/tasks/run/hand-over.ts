@@ -132,7 +132,7 @@ export class HandOver {
     if (intended === 'lost') return 'over';
     if (intended === 'full' || typeof intended === 'object') return gate.full(candidate, intended);
     this.parts.failpoints.reach('after-start-intent');
-    const files = referenceFiles(order.references, { fetcher, accountId: task.account_id, signal });
+    const files = referenceFiles(order.references, { fetcher, store, accountId: task.account_id, signal });
     const spool = resultSpool(task, { store, maxBytes, signal });
     const { upstream, callbacks } = candidate.routed;
     const callbackUrl = callbacks ? this.parts.callbacks.of(upstream.id, task.id) : undefined;
@@ -192,7 +192,7 @@ export class HandOver {
     return 'over';
   }
 
-  /** What was thrown decides: whether another may be asked, the task waits, the caller is told, or nobody knows. */
+  /** What was thrown decides: whether another may be asked, the task waits or fails with the reason, or the outcome is unknown. */
   private async failed(offer: Offer, error: unknown): Promise<Offered> {
     const { step, candidate, admission } = offer;
     const { task } = step;
@@ -207,7 +207,7 @@ export class HandOver {
     }
     const failure = unforeseen ? new MediaFailure('ambiguous', 'unanswered', { cause: error }) : error;
     const { kind } = failure;
-    const { code, reason } = unforeseen ? BROKE_OFF : toldOf(failure);
+    const { code, reason } = unforeseen ? BROKE_OFF : publicFailureOf(failure);
     this.note(offer, kind, failure);
     const taken = takeOf(candidate);
     if (taken && kind !== 'ambiguous') await this.parts.transitions.giveBackAllowance(task, taken);
@@ -224,7 +224,7 @@ export class HandOver {
         return { reason, delayMs: backoffDelayMs(task.attempt - 1), counts: false };
       case 'unsupported':
         health.released(admission);
-        // Another may be able to; when there is none, the caller is told.
+        // Another may be able to; when there is none, the task fails with this reason.
         return { reason, delayMs: backoffDelayMs(task.attempt - 1), counts: false, isLacking: true };
       case 'refused':
         health.released(admission);
@@ -285,8 +285,8 @@ const costsOf = ({ noted, candidate }: Offer): KnownCosts => ({
 const takeOf = ({ routed: { upstream, limits }, plan }: Candidate): AllowanceTake | undefined =>
   limits.allowance && { upstream: upstream.id, allowance: limits.allowance, costMicros: plan.cost?.micros ?? 0n };
 
-/** What the caller is told. The words of a provider that is part of the gateway are our own. */
-function toldOf(failure: MediaFailure): { code: TaskFailureCode; reason: string } {
+/** Code and reason as the caller reads them. Only a provider that is part of the gateway is quoted. */
+function publicFailureOf(failure: MediaFailure): { code: TaskFailureCode; reason: string } {
   const { cause } = failure;
   const { code, publicReason } = cause instanceof ProviderError ? cause : failure;
   return { code, reason: storableText(publicReason) };

@@ -12,7 +12,7 @@ import { WorkerParts } from './worker-parts.js';
 
 const log = logger('generation');
 
-/** The longest telling a vendor to stop, in milliseconds. */
+/** The longest wait for a vendor that is asked to stop, in milliseconds. */
 const CANCEL_MS = 10_000;
 
 type HandedOverParts = Pick<WorkerParts, 'transitions' | 'settlement' | 'notifier' | 'failpoints'>;
@@ -22,7 +22,7 @@ type HandedOverParts = Pick<WorkerParts, 'transitions' | 'settlement' | 'notifie
 export class HandedOver {
   constructor(@Inject(WorkerParts) private readonly parts: HandedOverParts) {}
 
-  /** The upstream has it: the row is told, or, when the task has moved on, that there is work which nobody waits for. */
+  /** The upstream has it: noted in the row or, when the task has moved on, as an orphan, work that no task waits for. */
   async started(task: ClaimedTask, { upstream }: RoutedUpstream, started: Started, costs: KnownCosts): Promise<void> {
     const { transitions, notifier } = this.parts;
     if (started.kind === 'finished') {
@@ -51,7 +51,7 @@ export class HandedOver {
     if (unwanted) await this.stopOrphan(task, upstream, operation);
   }
 
-  /** What stands behind the name is perhaps another customer's: it is handed to nobody but whoever was given the name first. */
+  /** What stands behind the name is perhaps another customer's: it is handed to nobody but the task that was given the name first. */
   private async mixedUp(task: ClaimedTask, provider: string, operation: Operation): Promise<void> {
     signals.mediaOrders.inc({ upstream: provider, outcome: 'mixed_up' });
     log.error('upstream.order_mixed_up', { taskId: task.id, provider, operation });
@@ -64,7 +64,7 @@ export class HandedOver {
 
   /**
    * A call was lost whose vendor cannot say whether it took the order. What answers with its files cannot answer any more, so
-   * the caller is told at once, or the upstream is asked once more where its operator said so.
+   * the task fails at once, or the upstream is asked once more where its operator said so.
    */
   async lost(task: ClaimedTask, { upstream, lostCalls }: RoutedUpstream, reason: string): Promise<void> {
     const { transitions, settlement } = this.parts;
@@ -87,7 +87,7 @@ export class HandedOver {
     if (outcome === 'cancelled') await this.parts.transitions.resolveOrphan(task.id, operation);
   }
 
-  /** A vendor that answers after all has taken the order: the task is told while it is still this attempt's, else it is work that nobody wants. */
+  /** A vendor that answers after all has taken the order: noted in the task while it is still this attempt's, else as an orphan. */
   awaitLate(task: ClaimedTask, routed: RoutedUpstream, late: Promise<unknown>, costs: () => KnownCosts): void {
     late
       .then((started) => this.started(task, routed, started as Started, costs()))

@@ -55,7 +55,7 @@ export class MediaWorkerModule {
   static register(medium: Medium, concurrency: number, platform: Platform, upstreams: MediaUpstreams): DynamicModule {
     const { config, database, fetcher, store, taskSignals } = platform;
     const id = workerId(medium);
-    const lookMs = config.media.MEDIA_INSPECT_TIMEOUT_SECONDS * 1000;
+    const inspectTimeoutMs = config.media.MEDIA_INSPECT_TIMEOUT_SECONDS * 1000;
     const leaseMs = config.worker.TASK_LEASE_SECONDS * 1000;
     const identity = { id, role: `${medium}-worker`, concurrency } as const;
     return {
@@ -71,7 +71,7 @@ export class MediaWorkerModule {
         { provide: Cooldowns, useValue: createCooldowns(config.queue, database, platform.embedded) },
         { provide: MediaUpstreams, useValue: upstreams },
         { provide: MediaRouter, useValue: new MediaRouter(upstreams) },
-        { provide: ReferenceCheck, useValue: new ReferenceCheck(fetcher, lookMs, store) },
+        { provide: ReferenceCheck, useValue: new ReferenceCheck(fetcher, inspectTimeoutMs, store) },
         { provide: TaskTransitions, useValue: new TaskTransitions(database, taskSignals, id, leaseMs) },
         { provide: WorkerHeartbeat, useValue: new WorkerHeartbeat(database, identity, leaseMs) },
       ],

@@ -1,3 +1,4 @@
+import { failedBecause } from '#contracts';
 import { createWorker } from '#runtime';
 import { eventually } from '#testing';
 import { MediaUpstreams } from '../../media-upstreams/media-upstreams.js';
@@ -8,6 +9,9 @@ import { openTaskBench, type TaskBench } from './testing/task-bench.js';
 
 const QUEUED = 1_000;
 const STARTS = 6;
+/** So many go to their end. */
+const TO_THE_END = 24;
+const AT_ONCE = 3;
 
 describe('A vendor that starts five orders a minute', () => {
   const upstreams = new MediaUpstreams();
@@ -68,5 +72,57 @@ describe('A vendor that starts five orders a minute', () => {
     expect(most).toBeLessThanOrEqual(2);
     // A worker hears of the other's start within half a second.
     expect(all).toBeLessThanOrEqual(3 * starts);
+  });
+});
+
+describe('A vendor that works on three orders at once', () => {
+  const upstreams = new MediaUpstreams();
+  const vendor = new ScriptedUpstream('narrow');
+  const underWay = new Set<string>();
+  let mostUnderWay = 0;
+  let bench: TaskBench;
+  let workers: MediaWorker[] = [];
+  beforeAll(async () => {
+    bench = await openTaskBench(upstreams);
+    vendor.traits = { ...vendor.traits, firstCheckMs: 20, checkEveryMs: 20 };
+    vendor.onStart = async (order) => {
+      underWay.add(order.taskId);
+      mostUnderWay = Math.max(mostUnderWay, underWay.size);
+      return vendor.take(order);
+    };
+    // The vendor is done when it says so: only then has it room for another.
+    vendor.onCheck = async ({ ticket }) => {
+      underWay.delete(ticket['taskId'] as string);
+      return failedBecause('work_failed');
+    };
+    upstreams.exchange([vendor.routed({ limits: { running: AT_ONCE } })]);
+  });
+  afterAll(async () => {
+    await Promise.all(workers.map((worker) => worker.stop(200)));
+    await bench.close();
+  });
+
+  it('is given no fourth by two workers, and every order once, until none is left', async () => {
+    const tasks = await Promise.all(Array.from({ length: TO_THE_END }, () => bench.submit()));
+    const open = () => createWorker(MediaWorkerModule.register('image', 16, bench.platform, upstreams), MediaWorker);
+    workers = [await open(), await open()];
+    for (const worker of workers) worker.start();
+    await eventually(
+      async () => {
+        await bench.database.query({
+          text: `update upstream_limit set paused_until = now() where paused_until > now()`,
+        });
+        await bench.database.query({
+          text: `update task set lease_until = now() where state = 'queued' and lease_until > now()`,
+        });
+        const { rows } = await bench.database.query({ text: 'select from task where finished_at is null' });
+        return rows.length === 0;
+      },
+      { pauseMs: 100 },
+    );
+    expect(vendor.taken.toSorted()).toEqual(tasks.toSorted());
+    expect(mostUnderWay).toBe(AT_ONCE);
+    const { rows } = await bench.database.query({ text: 'select distinct held_micros from account' });
+    expect(rows).toEqual([{ held_micros: 0n }]);
   });
 });

@@ -66,7 +66,7 @@ export class StartStep {
 
   /**
    * Stops a task whose owner wants that, where no vendor can be asked to: none was called, or the one that was called
-   * cannot tell, and the call ended with its worker. To send the order again, only to have it stopped, could end more of them.
+   * cannot say, and the call ended with its worker. To send the order again, only to have it stopped, could end more of them.
    */
   async stopUnconfirmed(task: ClaimedTask): Promise<boolean> {
     if (!task.cancel_requested_at) return false;

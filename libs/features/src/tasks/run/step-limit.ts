@@ -13,7 +13,7 @@ export class StepAbandoned extends Error {
     /** What became of it after all. */
     readonly late: Promise<unknown>,
   ) {
-    super(`The step "${step}" did not end when it was told to.`);
+    super(`The step "${step}" did not end when it was aborted.`);
     this.name = 'StepAbandoned';
   }
 }
@@ -26,7 +26,7 @@ export interface StepLimit {
 }
 
 /**
- * Runs a step with a signal that aborts at its limit. Whoever waits is free again soon after the abort, even when the
+ * Runs a step with a signal that aborts at its limit. The waiting caller is free again soon after the abort, even when the
  * step never ends: it is abandoned then, and counted.
  *
  * @throws StepAbandoned; whatever the step throws.

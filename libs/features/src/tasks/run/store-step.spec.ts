@@ -92,13 +92,16 @@ describe('Storing what a vendor made', () => {
     expect(await bench.row(taskId)).toMatchObject({ state: 'completed' });
   });
 
-  it('asks the vendor for new links when the old ones are dead, and blames nobody', async () => {
+  it.each([
+    ['are dead', () => Promise.reject(new RemoteStatus(403))],
+    ['lead to a page', async () => Readable.from([Buffer.from('<!doctype html><title>Sign in</title>')])],
+  ])('asks the vendor for new links when the old ones %s, and blames nobody', async (_, behindOld) => {
     const upstream = new ScriptedUpstream('links');
     const fresh: ProviderOutput = { role: 'output', contentType: 'image/png', url: 'https://vendor.example/new' };
     const asked: unknown[] = [];
     Object.assign(upstream, {
       open: async ({ url }: ProviderOutput) => {
-        if (url !== fresh.url) throw new RemoteStatus(403);
+        if (url !== fresh.url) return behindOld();
         return Readable.from([pngSample({ width: 8, height: 8 })]);
       },
       refresh: async (operation: unknown) => {
@@ -127,6 +130,14 @@ describe('Storing what a vendor made', () => {
     const taskId = await stored(bytes());
     expect(await bench.row(taskId)).toMatchObject({ state: 'storing', failures: 1, charged_micros: null });
     expect(await filesOf(taskId)).toEqual([]);
+  });
+
+  it('says that the vendor delivered nothing when that goes on, and not that our store failed', async () => {
+    const taskId = await stored(Buffer.from('<!doctype html><title>Sign in</title>'));
+    await bench.change(taskId, 'failures = 20');
+    await bench.store.run(await bench.claim(taskId), never);
+    const row = await bench.row(taskId);
+    expect(row).toMatchObject({ state: 'failed', error_code: 'upstream_error', charged_micros: 0n });
   });
 
   it('stores no more files than were ordered, however many the vendor names', async () => {

@@ -1,14 +1,21 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { OutputPlan, ProviderOutput } from '#contracts';
-import { type CopiedFile, copyToStore, type FilePlace, inspectStoredFile, MediaStoreError } from '#media';
-import { logger, RemoteStatus } from '#platform';
+import {
+  type CopiedFile,
+  copyToStore,
+  type FilePlace,
+  inspectStoredFile,
+  MediaStoreError,
+  MediaUnreadable,
+} from '#media';
+import { FetchRefused, logger, RemoteStatus } from '#platform';
 import { catalogFamily } from '../submit/catalog-family.js';
 import type { ClaimedTask, TaskRow } from '../task-row.js';
 import { MAX_FAILURES } from '../attempts.js';
 import { backoffDelayMs } from '../backoff.js';
 import { chargeFor, deliveredQuantity } from '../settle/charge.js';
 import { deliveryNotices } from './delivery-notices.js';
-import { type SettledFile, storeKeyOf, typeOfFile } from './result-files.js';
+import { type SettledFile, storeKeyOf, typeOfFile, WrongMedium } from './result-files.js';
 import { keptFile } from '../../media-upstreams/result-spool.js';
 import { bareTicket, notedCall } from '../../media-upstreams/vendor-call.js';
 import { StepAbandoned, withinLimit } from './step-limit.js';
@@ -150,7 +157,7 @@ export class StoreStep {
   }
 
   /**
-   * A store that is full, away, or has lost what was just written is ours to mend: the work is paid for at the vendor, so
+   * A store that is full, away, or has lost what was just written is our failure: the work is paid for at the vendor, so
    * it is tried until the deadline. Anything else a few times.
    */
   private async copyFailed(task: TaskRow, error: unknown): Promise<void> {
@@ -166,6 +173,9 @@ export class StoreStep {
     });
     if (ours || task.failures + 1 < MAX_FAILURES) {
       await transitions.retryLater(task, { reason, delayMs: backoffDelayMs(Math.min(task.failures, 4)), counts: true });
+    } else if (isOfVendor(error)) {
+      const message = 'The vendor delivered no file that can be read; nothing was charged.';
+      await settlement.fail(task, 'upstream_error', message);
     } else {
       await settlement.fail(task, 'storage_failed', 'The finished files could not be stored; nothing was charged.');
     }
@@ -181,9 +191,14 @@ function withinOrder(plan: OutputPlan, outputs: readonly ProviderOutput[]): read
   return outputs.filter(({ role }) => (taken[role] += 1) <= most[role]);
 }
 
-/** What hosts say of a signed link whose time is over, or of a file that moved. */
+/** What hosts say of a signed link whose time is over, or of a file that moved; some show a page instead. */
 const DEAD: ReadonlySet<number> = new Set([401, 403, 404, 410]);
-const isDeadLink = (error: unknown): boolean => error instanceof RemoteStatus && DEAD.has(error.status);
+const isDeadLink = (error: unknown): boolean =>
+  error instanceof RemoteStatus ? DEAD.has(error.status) : error instanceof WrongMedium;
+
+/** What stands behind the link is no such file, or nothing that may be fetched: our store has no part in it. */
+const isOfVendor = (error: unknown): boolean =>
+  [FetchRefused, MediaUnreadable, RemoteStatus, WrongMedium].some((kind) => error instanceof kind);
 
 /** A store that hangs is one that is away. */
 const isTimeUp = (error: unknown): boolean =>

@@ -17,11 +17,11 @@ const log = logger('generation');
 
 /** How often a worker looks for due tasks that no wake-up announced, in milliseconds. */
 const SWEEP_MS = 500;
-/** How often it looks for a task that must be run alone. */
+/** How often it looks for a task that must be run alone, in milliseconds. */
 const SUSPECTS_MS = 1_000;
-/** How long such a task is left to workers that have nothing else to do. */
+/** How long such a task is left to workers that have nothing else to do, in milliseconds. */
 const LEFT_TO_IDLE_MS = 3_000;
-/** How long it is left to others while this process waits for calls that would die with it. */
+/** How long it is left to other processes while this one waits for calls that would die with it, in milliseconds. */
 const LEFT_TO_OTHERS_MS = 60_000;
 /** The most calls that a process waits for beside its slots; further ones keep theirs. */
 const MAX_ASIDE = 1_000;
@@ -29,10 +29,10 @@ const MAX_ASIDE = 1_000;
 const STOPPING_SHARE = 0.8;
 
 /**
- * Works on the tasks of one medium. A wake-up is only the permission to look: what is taken is whatever is due and fairest,
- * not the task that it names. A sweep twice a second finds what lost its wake-up.
+* Works on the tasks of one medium. A wake-up only says that there may be work: what is claimed is what is due and fairest,
+* not the task that it names. A sweep twice a second finds tasks whose wake-up was lost.
  *
- * A task whose attempts ended without a word may be what ends processes. It is run while this process works on no other
+* A task whose attempts ended without a result may be what kills processes. It is run while this process works on no other
  * task, so that it takes none along.
  */
 @Injectable()
@@ -42,7 +42,7 @@ export class TaskWorker {
   private readonly slots: WorkSlots;
   /** Steps that only wait for a vendor. */
   private readonly aside = new WorkSlots(MAX_ASIDE);
-  /** What ends the steps in slots, and those aside. */
+  /** Abort the steps in slots, and those aside. */
   private readonly endings = { slots: new Set<AbortController>(), aside: new Set<AbortController>() };
   private listening: Listening | undefined;
   private claiming: Promise<boolean> | undefined;
@@ -100,7 +100,7 @@ export class TaskWorker {
     for (const timer of timers) clearTimeout(timer);
     const givenBack = this.transitions.giveBack(this.medium);
     givenBack.catch((error: unknown) => log.warn('lease.give_back_failed', { error }));
-    // What could not be given back is anybody's when its lease is over.
+    // A task that could not be given back is free for any worker when its lease is over.
     await endedWithin(givenBack, ABANDON_GRACE_MS);
   }
 
@@ -199,7 +199,7 @@ export class TaskWorker {
   }
 
   /**
-   * Keeps the lease while the step runs; a step whose lease was lost is aborted, because somebody else has the task. So is
+   * Keeps the lease while the step runs; a step whose lease was lost is aborted, because another worker has the task. So is
    * one whose time is over, and the slot is free soon after, even when it does not stop.
    */
   private async advanceWithLease(task: ClaimedTask, lease: KeptLease, aside?: StepAside): Promise<void> {
@@ -226,7 +226,7 @@ export class TaskWorker {
     }
   }
 
-  /** From then on the work has the time that calls have when this process stops. */
+  /** From then on the work has the time that vendor calls have when this process stops. */
   private asideOf(ending: AbortController, aside: StepAside): StepAside {
     return () => {
       if (!this.endings.slots.delete(ending)) return;
@@ -235,7 +235,7 @@ export class TaskWorker {
     };
   }
 
-  /** Never throws: a task that cannot be put back is anybody's when its lease is over. */
+  /** Never throws: a task that cannot be put back is free for any worker when its lease is over. */
   private async overran(task: ClaimedTask): Promise<void> {
     const putBack = this.advance.overran(task);
     putBack.catch((error: unknown) => log.error('task.put_back_failed', { error }));

@@ -1,5 +1,7 @@
+import type { Database } from '#platform';
 import { FakeVendor } from './testing/fake-vendor.js';
 import { openTaskBench, type TaskBench } from './testing/task-bench.js';
+import { UpstreamLimits } from './upstream-limits.js';
 
 describe('What all workers together may ask of a vendor', () => {
   let bench: TaskBench;
@@ -8,32 +10,41 @@ describe('What all workers together may ask of a vendor', () => {
   });
   afterAll(() => bench.close());
 
-  /** Lets time pass for the rates. */
-  const later = (provider: string, ms: number) =>
-    bench.database.query({
-      text: `update upstream_limit set next_call_at = next_call_at - $2::integer * interval '1 millisecond' where provider = $1`,
-      values: [provider, ms],
+  interface Moment {
+    readonly take: () => ReturnType<UpstreamLimits['take']>;
+    /** Lets time pass for the rates. */
+    readonly later: (ms: number) => Promise<unknown>;
+  }
+
+  /** What is asked in one moment: inside a transaction the clock of the database stands still. */
+  const inOneMoment = (
+    account: string,
+    wanted: number,
+    perSecond: number,
+    ask: (moment: Moment) => Promise<void>,
+  ): Promise<void> =>
+    bench.database.transaction((stopped) => {
+      const limits = new UpstreamLimits(stopped as Database);
+      const text = `update upstream_limit set next_call_at = next_call_at - $2::integer * interval '1 millisecond' where provider = $1`;
+      return ask({
+        take: () => limits.take(account, 'start', wanted, perSecond),
+        later: (ms) => stopped.query({ text, values: [account, ms] }),
+      });
     });
 
-  it('grants a rate below one a second one call at a time, and says when the next comes', async () => {
-    const take = () => bench.limits.take('five-a-minute', 'start', 3, 5 / 60);
-    expect(await take()).toMatchObject({ calls: 1 });
-    const refused = await take();
-    expect(refused.calls).toBe(0);
-    expect(refused.waitMs).toBeGreaterThan(11_000);
-    expect(refused.waitMs).toBeLessThanOrEqual(12_000);
-    await later('five-a-minute', 12_000);
-    expect(await take()).toMatchObject({ calls: 1 });
-    await later('five-a-minute', 600_000);
-    expect(await take()).toMatchObject({ calls: 1 });
-  });
+  it('grants a rate below one a second one call at a time, and says when the next comes', () =>
+    inOneMoment('five-a-minute', 3, 5 / 60, async ({ take, later }) => {
+      expect(await take()).toMatchObject({ calls: 1 });
+      expect(await take()).toEqual({ calls: 0, waitMs: 12_000 });
+      await later(12_000);
+      expect(await take()).toMatchObject({ calls: 1 });
+      await later(600_000);
+      expect(await take()).toMatchObject({ calls: 1 });
+    }));
 
-  it('grants a second of calls at once where the rate allows several', async () => {
-    const take = () => bench.limits.take('ten-a-second', 'check', 30, 10);
-    expect(await take()).toMatchObject({ calls: 10 });
-    const { calls, waitMs } = await take();
-    expect(calls).toBe(0);
-    expect(waitMs).toBeGreaterThan(0);
-    expect(waitMs).toBeLessThanOrEqual(100);
-  });
+  it('grants a second of calls at once where the rate allows several', () =>
+    inOneMoment('ten-a-second', 30, 10, async ({ take }) => {
+      expect(await take()).toMatchObject({ calls: 10 });
+      expect(await take()).toEqual({ calls: 0, waitMs: 100 });
+    }));
 });

@@ -55,7 +55,7 @@ export class UpstreamLimits {
   async pause(account: string, call: UpstreamCall, pauseMs: number): Promise<void> {
     const left = await this.pausedMs(account, call);
     this.pauses.set(keyOf(account, call), Date.now() + Math.max(left, pauseMs));
-    // Hundreds of calls in flight hear the same answer; one of them tells the others.
+    // Hundreds of calls in flight get the same answer; the first of them pauses the others.
     if (left > pauseMs / 2) return;
     log.warn('upstream.paused', { account, call, pauseMs });
     await this.database.query({ text: PAUSE_UPSTREAM, values: [account, call, Math.round(pauseMs)] });

@@ -24,7 +24,7 @@ export const LEASE_MS = Symbol('lease');
 
 /** Injects the StoreLimits. */
 export const STORE_LIMITS = Symbol('store limits');
-/** Injects how long (a number of milliseconds) calls of vendors may go on when the process is told to stop. */
+/** Injects how long (a number of milliseconds) calls of vendors may go on when the process is stopped. */
 export const CALL_GRACE_MS = Symbol('call grace');
 
 /** What the steps and polls of one worker share. Each names those that it needs. */

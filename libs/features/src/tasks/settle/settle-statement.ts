@@ -1,6 +1,6 @@
 import { entrySql } from '#contracts';
 
-/** What was configured is of the parts that were delivered; what a vendor told stands whatever came of the order. */
+/** What was configured is of the parts that were delivered; what a vendor reported stands whatever came of the order. */
 const ofWhatCame = (column: string): string =>
   `case when $2 = 'completed' then round(${column}::numeric * $6::bigint / quantity)::bigint end`;
 
@@ -14,7 +14,7 @@ const ofWhatCame = (column: string): string =>
  *
  * $1 task id, $2 final state, $3 states it may leave, $4 attempt or null, $5 charge in micros, $6 delivered quantity,
  * $7 error code, $8 error message, $9 files as JSON, $10 seconds until the files expire or null, $11 usage record id,
- * $12 true: only while no vendor was called, $13 beginning of the ids of webhook deliveries, $14 notices to add.
+ * $12 true: only while no vendor was called, or nobody can be asked about the call and the task waits for its deadline, $13 beginning of the ids of webhook deliveries, $14 notices to add.
  *
  * The webhooks are written here too, so that none is sent before the money is final and none is forgotten after. What
  * they say is written when they are first sent; an address that stands twice gets one.
@@ -29,7 +29,7 @@ with transitioned as (
     files_expire_at = now() + $10::integer * interval '1 second', notices = notices || $14::text[],
     cancel_requested_at = case when $2 = 'cancelled' then coalesce(cancel_requested_at, now()) else cancel_requested_at end
   where id = $1 and state = any($3::text[]) and ($4::integer is null or attempt = $4)
-    and (not $12::boolean or start_intent_at is null)
+    and (not $12::boolean or start_intent_at is null or (lease_owner is null and lease_until >= deadline_at))
   returning *
 ), paid as (
   update account a set held_micros = a.held_micros - m.hold_micros, used_micros = a.used_micros + m.charged_micros,

@@ -16,7 +16,7 @@ export interface Completion {
   readonly files: readonly SettledFile[];
   /** Seconds the files stay; null: for good. */
   readonly resultTtlSeconds: number | null;
-  /** What the owner is told of the results. */
+  /** Notices to the owner about the results. */
   readonly notices: readonly string[];
 }
 
@@ -95,7 +95,10 @@ export class SettleTaskService {
     return this.end({ taskId, from, attempt: null, state: 'cancelled', error: null, completion: NOTHING });
   }
 
-  /** Stops a task that no vendor has seen, and gives the whole hold back. False: it is too late for that. */
+  /**
+   * Stops a task that no vendor has seen, or whose vendor can neither be asked nor told anything, and gives the whole hold
+   * back. False: it is too late for that.
+   */
   cancelUnstarted(taskId: string): Promise<boolean> {
     const from = ['queued', 'submitting'] as const;
     const [state, error, completion] = ['cancelled', null, NOTHING] as const;

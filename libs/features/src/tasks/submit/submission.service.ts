@@ -40,7 +40,7 @@ export interface PricedRequest {
   readonly quote: Quote;
 }
 
-/** Takes a request from its raw body to a paid task, refusing before a cent moves. */
+/** Takes a request from its raw body to a task with its hold; refusals come before money moves. */
 @Injectable()
 export class SubmissionService {
   constructor(
@@ -54,6 +54,8 @@ export class SubmissionService {
   /**
    * Checks, prices, holds and writes.
    *
+   * @param path which medium is ordered.
+   * @param sent the raw body.
    * @throws GatewayError 400, 402, 403, 404, or 409 when a repeat took over; nothing was written and nothing is charged.
    */
   async submit(
@@ -96,7 +98,11 @@ export class SubmissionService {
     return { taskId, notices, isMadeBySandbox: this.onSale.isMadeBySandbox(model) };
   }
 
-  /** Checks and prices a request without running it. */
+  /**
+   * Checks and prices a request without running it.
+   *
+   * @throws GatewayError 400, 403 `model_not_allowed`, 404 `model_not_available` or `model_not_priced`.
+   */
   async price(path: SubmissionPath, caller: Caller, body: unknown): Promise<PricedRequest> {
     const request = readModelRequest(path, body);
     if (caller.allowedModels.length > 0 && !caller.allowedModels.includes(request.model)) {

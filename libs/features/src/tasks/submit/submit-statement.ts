@@ -6,11 +6,19 @@ import type { NewTask } from './new-task.js';
 /**
  * Writes tasks, their holds and their ledger entries in one statement and one commit.
  *
- * Set-based: all tasks of one account in the batch are accepted together or not at all. Each comes back with whether it
- * was, and with what its account has left (`spare`, null where nothing limits it). Accounts are locked in the order of their ids, so two batches cannot wait for each other. A key's quota is
- * guarded by a check constraint, which fails the whole statement; tasks of keys with a quota therefore go alone. A task of a
- * request that may be repeated, and that another attempt has taken over from, is `lost`. An account in debt begins nothing, and
- * what a limit of the day or the month of the account or of one of the keys does not cover is refused like what the balance does not.
+ * Set-based: all tasks of one account in the batch are accepted together or not at all.
+ * - `$1`: the tasks as JSON, in the form of `toSubmitRow`.
+ * - A row for each of them: whether it was `accepted`; `lost` when another attempt of its repeatable request has taken
+ *   over; `in_debt`; and `spare`, the micros that its account has left (null where nothing limits it).
+ * - Accounts, then keys, are locked in the order of their ids, so that two batches cannot wait for each other.
+ * - A key's quota is guarded by a check constraint, which fails the whole statement; tasks of keys with a quota therefore
+ *   go alone.
+ * - An account in debt begins nothing. A task that the limit of the day or the month of its account or key does not cover
+ *   is refused like one that the balance does not cover.
+ *
+ * The steps: `incoming` tasks; accounts `locked` with their spare; `renewed` and `rightful` drop attempts that were taken
+ * over from; `wanted` sums by account; `at_limit` are accounts with a key beyond its limit; `charged` moves the balances,
+ * `keyed` those of the keys; `written` and `entered` are the rows of tasks and ledger.
  */
 export const SUBMIT_TASKS = `
 with incoming as (

@@ -24,7 +24,7 @@ export class ChatStream implements TextStreamEncoder {
   readonly #wantsUsage: boolean;
   /** Everything of a chunk that stands before its choices. */
   readonly #head: string;
-  /** What follows the choices: the usage is null until it is told, where it was asked for. */
+  /** What follows the choices: the usage is null until it is known, where it was asked for. */
   readonly #tail: string;
   #started = false;
   #relayed = false;

@@ -11,6 +11,7 @@ import {
 import { withoutAbsent } from '../absent.js';
 import { asJson } from '../json-object.js';
 import { cannotTranslate } from '../refusals.js';
+import { stopSequences } from '../stop-sequences.js';
 import { TurnList } from '../turn-list.js';
 import { readChatMessage } from './read-chat-messages.js';
 import { readReasoningRequest } from './read-reasoning-request.js';
@@ -37,7 +38,7 @@ export function readChatRequest(body: ChatRequest, model: string, stream: boolea
     topP: body.top_p,
     // -1 stands for all of them.
     topK: body.top_k != null && body.top_k > 0 ? body.top_k : undefined,
-    stopSequences: typeof body.stop === 'string' ? [body.stop] : (body.stop ?? []),
+    stopSequences: stopSequences(body.stop),
     seed: body.seed ?? body.random_seed,
     presencePenalty: body.presence_penalty,
     frequencyPenalty: body.frequency_penalty,
@@ -115,7 +116,7 @@ interface ReadToolChoice {
 function readToolChoice(sent: ChatRequest['tool_choice']): ReadToolChoice {
   if (sent == null || sent === 'auto') return { toolChoice: { mode: 'auto' } };
   if (sent === 'none') return { toolChoice: { mode: 'none' } };
-  if (sent === 'required') return { toolChoice: { mode: 'required', names: [] } };
+  if (sent === 'required' || sent === 'any') return { toolChoice: { mode: 'required', names: [] } };
   if (sent.type === 'function') return { toolChoice: { mode: 'required', names: [sent.function.name] } };
   if (sent.type !== 'allowed_tools') throw cannotTranslate('tool_choice', 'the choice of a tool that is no function');
   const { mode, tools } = sent.allowed_tools;
@@ -125,7 +126,8 @@ function readToolChoice(sent: ChatRequest['tool_choice']): ReadToolChoice {
 
 function readFormat(sent: ChatRequest['response_format']): OutputFormat {
   if (sent == null || sent.type === 'text') return { type: 'text' };
-  if (sent.type === 'json_object') return { type: 'json' };
+  if (sent.type === 'json_object')
+    return sent.schema ? { type: 'json-schema', name: 'output', schema: sent.schema } : { type: 'json' };
   if (sent.type !== 'json_schema')
     throw cannotTranslate('response_format', `a format of type "${(sent as { type: string }).type}"`);
   const { name, schema, strict } = sent.json_schema;

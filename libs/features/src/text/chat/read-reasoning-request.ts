@@ -20,7 +20,7 @@ function isOff(body: ChatRequest): boolean {
 const isOn = (body: ChatRequest): boolean =>
   [body.reasoning, body.thinking, body.enable_thinking, inTemplate(body)].some((said) => said != null);
 
-/** Reasoning is asked for in the words of several vendors. What was thought is told unless the caller wants it left out. */
+/** Reasoning is asked for in the words of several vendors. The reasoning is delivered unless the caller wants it left out. */
 export function readReasoningRequest(body: ChatRequest, model: string): ReasoningRequest | undefined {
   const effort = body.reasoning_effort ?? body.reasoning?.effort ?? undefined;
   if (isOff(body)) return { visible: false, ...(effort === 'none' ? { effort } : { budgetTokens: 0 }) };

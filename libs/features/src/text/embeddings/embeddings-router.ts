@@ -64,7 +64,8 @@ export class EmbeddingsRouter {
       last = outcome;
     }
     throw (
-      last ?? new GatewayError('overloaded', 'Every upstream of this model is resting after failures; try again soon.')
+      last ??
+      new GatewayError('overloaded', 'Every upstream of this model is cooling down after failures; try again soon.')
     );
   }
 

@@ -149,7 +149,7 @@ export class GeminiStream implements TextStreamEncoder {
     return this.#framing.fail(JSON.stringify({ error: nested }));
   }
 
-  /** What the end of the stream tells of the work of the gateway, and of what the text rests on. */
+  /** What the end of the stream adds: steps of the gateway's tools, and the sources that the text cites. */
   #work(event: TextEvent): string {
     if (event.type === 'citation') {
       const { before, block } = this.#said;
@@ -179,7 +179,7 @@ export class GeminiStream implements TextStreamEncoder {
       : this.#parts([{ text, thoughtSignature: proof }]);
   }
 
-  /** The proof of the reasoning before a part; whoever asks puts it on that part. */
+  /** The proof of the reasoning before a part, which the caller puts on that part. */
   #proof(): string | undefined {
     this.#thought = '';
     if (this.#proven.length === 0) return undefined;

@@ -11,7 +11,6 @@ import type {
 } from '#contracts';
 import { carriedReasoning } from './carried-reasoning.js';
 import { cannotTranslate } from '../refusals.js';
-import { newTextId } from '../text-id.js';
 import type { TurnList } from '../turn-list.js';
 
 /** Adds one content to the conversation. Clients send one model content per streamed chunk, so neighbours are merged. */
@@ -20,7 +19,7 @@ export function readGeminiContent(content: GeminiContent, param: string, turns: 
   const flush = (): void => turns.user(userParts.splice(0));
   content.parts.forEach((part, index) => {
     const place = `${param}.parts[${index}]`;
-    if (content.role === 'model') return turns.assistant(readModelPart(part, place));
+    if (content.role === 'model') return turns.assistant(readModelPart(part, place, turns));
     if (!part.functionResponse) {
       userParts.push(readUserPart(part, place));
       return;
@@ -36,12 +35,10 @@ function readFunctionResponse(
   param: string,
   turns: TurnList,
 ): void {
-  // Ids are optional in this style: without one the oldest open call of that name is meant.
-  const callId = id ?? turns.unansweredCalls(name)[0] ?? '';
   const isError = response !== undefined && Object.keys(response).length === 1 && 'error' in response;
   const images = parts.map((part, index) => readResultPart(part, `${param}.functionResponse.parts[${index}]`));
   turns.result(
-    { callId, content: [{ type: 'text', text: returnedText(response) }, ...images], isError },
+    { callId: id ?? '', name, content: [{ type: 'text', text: returnedText(response) }, ...images], isError },
     `${param}.functionResponse`,
   );
 }
@@ -59,12 +56,12 @@ function readResultPart(part: GeminiPart, param: string): ImagePart {
   throw cannotTranslate(param, 'a part of a function response that is no image');
 }
 
-function readModelPart(part: GeminiPart, param: string): AssistantPart[] {
+function readModelPart(part: GeminiPart, param: string, turns: TurnList): AssistantPart[] {
   const signature = part.thoughtSignature;
   const proof: ReasoningPart[] = signature === undefined ? [] : carriedReasoning(signature);
   if (part.functionCall) {
     const { id, name, args } = part.functionCall;
-    return [...proof, { type: 'call', id: id ?? newTextId('call_'), name, arguments: JSON.stringify(args ?? {}) }];
+    return [...proof, { type: 'call', id: id ?? turns.nextCallId(), name, arguments: JSON.stringify(args ?? {}) }];
   }
   if (part.thought) {
     const text = part.text ?? '';
@@ -75,7 +72,7 @@ function readModelPart(part: GeminiPart, param: string): AssistantPart[] {
   throw cannotTranslate(param, 'this kind of part in a model turn');
 }
 
-/** Endings by which an address tells what it leads to. */
+/** Endings of addresses that show the type of the file. */
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
   png: 'image/png',
   jpg: 'image/jpeg',

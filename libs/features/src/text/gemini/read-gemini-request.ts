@@ -15,6 +15,7 @@ import {
 import { withoutAbsent } from '../absent.js';
 import { asJson } from '../json-object.js';
 import { cannotTranslate } from '../refusals.js';
+import { stopSequences } from '../stop-sequences.js';
 import { TurnList } from '../turn-list.js';
 import { jsonSchemaOf } from './gemini-schema.js';
 import { readGeminiContent } from './read-gemini-contents.js';
@@ -47,7 +48,7 @@ export function readGeminiRequest(body: GeminiRequest, model: string, stream: bo
     temperature: config.temperature,
     topP: config.topP,
     topK: config.topK,
-    stopSequences: config.stopSequences ?? [],
+    stopSequences: stopSequences(config.stopSequences),
     seed: config.seed,
     presencePenalty: config.presencePenalty,
     frequencyPenalty: config.frequencyPenalty,

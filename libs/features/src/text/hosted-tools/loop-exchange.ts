@@ -116,8 +116,8 @@ export class LoopExchange implements Exchange {
     round?.exchange.settle({ usage: round.usage, produced: round.produced, status, tools: round.uses });
   }
 
-  told(): TextUsage | undefined {
-    return this.#round?.exchange.told();
+  reportedUsage(): TextUsage | undefined {
+    return this.#round?.exchange.reportedUsage();
   }
 
   heldBack(): string {
@@ -129,9 +129,9 @@ export class LoopExchange implements Exchange {
     else this.#whenOver = whenOver;
   }
 
-  /** What the loop tells is the sum of rounds that were counted already. */
-  async usageOf(told: TextUsage | undefined, produced: string): Promise<TextUsage> {
-    return told ?? (await this.#round?.exchange.usageOf(told, produced)) ?? NOTHING;
+  /** The loop reports the sum of rounds that were counted already. */
+  async usageOf(reported: TextUsage | undefined, produced: string): Promise<TextUsage> {
+    return reported ?? (await this.#round?.exchange.usageOf(reported, produced)) ?? NOTHING;
   }
 
   /** The end of the whole request. Of a round that was still open only what it alone used is charged. */
@@ -152,7 +152,7 @@ function endOf(round: Round, end: ExchangeEnd): ExchangeEnd {
   const isFree = end.isUnseen !== true && !end.usage && end.produced === '';
   if (isFree) return { ...end, tools: round.uses };
   const produced = round.produced + round.exchange.heldBack();
-  return { ...end, usage: round.exchange.told(), produced, tools: round.uses };
+  return { ...end, usage: round.exchange.reportedUsage(), produced, tools: round.uses };
 }
 
 const NOTHING: TextUsage = {

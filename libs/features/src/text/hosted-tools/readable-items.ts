@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type ResponsesItem } from '#contracts';
 import { asJson } from '../json-object.js';
 
-/** The items that tell of tools somebody else ran than the caller. */
+/** The items of tools that somebody else ran than the caller. */
 const STEPS = new Set([
   'file_search_call',
   'web_search_call',
@@ -14,7 +14,7 @@ const STEPS = new Set([
 /** How ids of the gateway's own steps end. */
 const OWN_ID = /_gw[0-9a-f]{24}$/;
 
-/** Whether an item tells of a tool that the gateway, or a vendor, ran. */
+/** Whether an item is of a tool that the gateway, or a vendor, ran. */
 export const isStepItem = ({ type }: { readonly type?: string | null | undefined }): boolean => STEPS.has(type ?? '');
 
 /** Whether it was the gateway, so that no vendor knows of it. */
@@ -43,7 +43,7 @@ function searchOf(item: JsonObject): ResponsesItem[] {
   return pair(textOf(id), name, JSON.stringify({ query }), texts.join('\n\n'));
 }
 
-/** A call of a server's tool that the caller did not approve, as the model is told of it. */
+/** A call of a server's tool that the caller did not approve, as the model reads it. */
 function declined(request: JsonObject, answers: ReadonlyMap<unknown, JsonObject>): ResponsesItem[] {
   const { id, name, arguments: json } = request;
   const answer = answers.get(id);
@@ -54,7 +54,7 @@ function declined(request: JsonObject, answers: ReadonlyMap<unknown, JsonObject>
 }
 
 /**
- * Items that tell of tools as calls of functions and what they returned, which every protocol can say. A search whose
+ * Items of tools, as calls of functions and what they returned, which every protocol can say. A search whose
  * results were not kept is left out: what came of it stands in the words behind it.
  */
 export function readableItems(

@@ -10,7 +10,7 @@ import type {
 } from './hosted-wish.js';
 import { readHostedTool } from './read-hosted-tool.js';
 
-/** Servers of one name get numbers, so that items of the answer tell them apart. */
+/** Servers of one name get numbers, so that items of the answer distinguish them. */
 export function withOwnLabels(wishes: readonly HostedWish[]): readonly HostedWish[] {
   const seen = new Map<string, number>();
   return wishes.map((wish) => {

@@ -109,7 +109,7 @@ const HOSTED: ReadonlySet<unknown> = new Set([
   'mcp_approval_request',
 ]);
 
-/** Whether a stored item tells of work that the gateway did. */
+/** Whether a stored item is of work that the gateway did. */
 export const isHostedItem = (item: JsonObject): item is JsonObject & ResponsesHostedItem => HOSTED.has(item['type']);
 
 /** An event without its type's number. */
@@ -136,7 +136,7 @@ function begunItem(item: ResponsesHostedItem): JsonObject {
 
 type Place = Readonly<Record<'item_id', string> & Record<'output_index', number>>;
 
-/** What tells the beginning of an item's work, in the order that strict readers demand. */
+/** The events that begin an item's work, in the order that strict readers demand. */
 export function beginningOf(item: ResponsesHostedItem, outputIndex: number): readonly StepEvent[] {
   const place: Place = { item_id: item.id, output_index: outputIndex };
   const added = { type: 'response.output_item.added', fields: { output_index: outputIndex, item: begunItem(item) } };
@@ -159,7 +159,7 @@ export function beginningOf(item: ResponsesHostedItem, outputIndex: number): rea
   }
 }
 
-/** What tells the end of an item's work. */
+/** The events that end an item's work. */
 export function endOf(item: ResponsesHostedItem, outputIndex: number): readonly StepEvent[] {
   const place: Place = { item_id: item.id, output_index: outputIndex };
   const done = {

@@ -22,7 +22,7 @@ export const firstInput = (input: LoopInput, offered: readonly OfferedTool[]): L
 });
 
 /**
- * What a round reads: all that the one before read and wrote, as its upstream told it, and what was added.
+ * What a round reads: all that the one before read and wrote, as its upstream sent it, and what was added.
  *
  * @param used by the round before; undefined: none was.
  */

@@ -36,7 +36,7 @@ export class RoundReply {
     this.#isFirst = parts.isFirst;
   }
 
-  /** What of a batch the caller is told. */
+  /** The events of a batch that the caller gets. */
   take(batch: readonly TextEvent[]): readonly TextEvent[] {
     return batch.flatMap((event) => this.#take(event));
   }

@@ -32,5 +32,5 @@ export class Sources {
 /** How a source is named in what the model reads, and how it names it. */
 export const markOf = (number: number): string => `【${number}】`;
 
-/** What the model is told of marks, wherever it is given some. */
+/** Explains the marks to the model, wherever it is given some. */
 export const HOW_TO_CITE = `Cite what you use: write its mark, such as ${markOf(1)}, directly behind the sentence that rests on it.`;

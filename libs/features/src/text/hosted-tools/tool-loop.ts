@@ -30,7 +30,7 @@ interface OpenRound {
 }
 
 /**
- * Asks the model, runs the tools that it calls, tells it what came of them, and asks again, until it answers, calls a
+ * Asks the model, runs the tools that it calls, sends it their results, and asks again, until it answers, calls a
  * function of the caller's, or a bound is reached. To its caller it is one reply.
  */
 export class ToolLoop {
@@ -40,7 +40,7 @@ export class ToolLoop {
   #input: LoopInput;
   #rounds = 0;
   #usage: TextUsage | undefined;
-  /** What is told before the first word of the model. */
+  /** Events before the first word of the model. */
   readonly #opening: TextEvent[] = [];
   #routed: RoutedReply | undefined;
 

@@ -27,7 +27,7 @@ export interface HostedCall {
   readonly arguments: string;
 }
 
-/** What came of it: the step as it is shown, and what the model is told. */
+/** What came of it: the step as it is shown, and the result for the model. */
 export interface Outcome {
   readonly step: ToolStep;
   readonly content: readonly (TextPart | ImagePart)[];
@@ -48,7 +48,7 @@ export interface RunnerParts {
 /** How much of one passage or page the model is given, in characters. */
 const LONGEST_FOUND = 6_000;
 
-/** Runs the tools of one request. Whatever goes wrong is told to the model, and to the caller in the step. */
+/** Runs the tools of one request. A failure becomes the result for the model, and is shown to the caller in the step. */
 export class ToolRunner {
   readonly #parts: RunnerParts;
   #searches = 0;

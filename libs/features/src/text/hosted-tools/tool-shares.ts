@@ -1,6 +1,6 @@
 /**
- * Places for tools that run, some for each account, so that one whose servers hang does not hold what others need. Whoever
- * finds none waits in line, as long as the signal lets them.
+ * Places for tools that run, some for each account, so that one whose servers hang does not hold what others need. A
+ * request that finds none waits in line until its signal aborts.
  */
 export class ToolShares {
   readonly #most: number;

@@ -28,7 +28,7 @@ export interface UsesPayer {
   used(unit: ToolUnit): void;
 }
 
-/** One call on its way: the steps that tell of it, and what it comes to. */
+/** One call under way: the steps that show it, and its result. */
 interface Job {
   readonly call: HostedCall;
   readonly begun: ReturnType<ToolRunner['begun']>;
@@ -77,7 +77,7 @@ export class ToolWork {
     return offered.kind === 'mcp' && needsApproval(offered.wish, offered.listed.name);
   }
 
-  /** The calls of one round: each is told when it begins and when it is over, in the order in which the model made them. */
+  /** The calls of one round: each is announced when it begins and when it is over, in the order in which the model made them. */
   async *run(calls: readonly HostedCall[], payer: UsesPayer): AsyncGenerator<readonly TextEvent[], WorkDone> {
     const waiting = calls.filter((call) => this.#waits(call));
     const began = performance.now();

@@ -10,7 +10,7 @@ import { messagesAnswer } from './write-messages-answer.js';
 /** Names that neighbouring interfaces have for `max_tokens`. They mean nothing here, and no upstream is to obey them. */
 const OTHER_LIMITS = ['max_tokens_to_sample', 'max_output_tokens', 'max_completion_tokens'] as const;
 
-/** The body with tools that the gateway ran told as functions; the same object when it has none. */
+/** The body with tools that the gateway ran as functions; the same object when it has none. */
 function withoutOwnSteps(body: MessagesRequest): MessagesRequest {
   const messages = readableMessages(body.messages, true);
   if (messages === body.messages) return body;

@@ -17,6 +17,7 @@ import { withoutAbsent } from '../absent.js';
 import { asJson } from '../json-object.js';
 import { readableMessages } from '../hosted-tools/readable-blocks.js';
 import { cannotTranslate } from '../refusals.js';
+import { stopSequences } from '../stop-sequences.js';
 import { TurnList } from '../turn-list.js';
 import { readMessagesBlocks } from './read-messages-blocks.js';
 
@@ -46,7 +47,7 @@ export function readMessagesRequest(body: MessagesRequest, model: string, stream
     temperature: body.temperature,
     topP: body.top_p,
     topK: body.top_k,
-    stopSequences: body.stop_sequences ?? [],
+    stopSequences: stopSequences(body.stop_sequences),
     user: body.metadata?.user_id,
   });
 }

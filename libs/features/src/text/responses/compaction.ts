@@ -33,7 +33,7 @@ export interface Compaction {
 export function compactionOf({ model, input, instructions }: ResponsesRequest): Compaction {
   const items: readonly ResponsesItem[] = typeof input === 'string' ? [{ role: 'user', content: input }] : input;
   const rules = instructions ? `The assistant was told:\n${instructions}\n\n` : '';
-  const transcript = items.map(toldItem).join('\n\n');
+  const transcript = items.map(transcribeItem).join('\n\n');
   return {
     body: { model, instructions: TASK, input: [{ role: 'user', content: rules + transcript }], store: false },
     codec: {
@@ -71,8 +71,8 @@ function compactedJson(answer: JsonObject, items: readonly ResponsesItem[]): str
   );
 }
 
-/** An item as the transcript tells it. */
-function toldItem(item: ResponsesItem, index: number): string {
+/** An item as the transcript has it. */
+function transcribeItem(item: ResponsesItem, index: number): string {
   switch (item.type) {
     case 'function_call':
       return `[tool call ${item.name}, ${item.call_id}]\n${item.arguments}`;
@@ -80,7 +80,7 @@ function toldItem(item: ResponsesItem, index: number): string {
       return `[tool call ${item.name}, ${item.call_id}]\n${item.input}`;
     case 'function_call_output':
     case 'custom_tool_call_output':
-      return `[tool result ${item.call_id}]\n${told(item.output)}`;
+      return `[tool result ${item.call_id}]\n${transcribeContent(item.output)}`;
     case 'reasoning':
       return `[reasoning]\n${(item.summary ?? []).map(({ text }) => text).join('\n')}`;
     case 'compaction':
@@ -88,7 +88,7 @@ function toldItem(item: ResponsesItem, index: number): string {
     case 'message':
     case undefined:
     case null:
-      return toldMessage(item);
+      return transcribeMessage(item);
     default:
       return JSON.stringify(item);
   }
@@ -100,15 +100,15 @@ function readSummary(item: Extract<ResponsesItem, { type: 'compaction' }>, index
   throw cannotTranslate(`input[${index}]`, 'a compaction that only its vendor can read');
 }
 
-function toldMessage({ role, content, tool_calls: calls }: ResponsesMessage): string {
+function transcribeMessage({ role, content, tool_calls: calls }: ResponsesMessage): string {
   const made = (calls ?? []).map(({ function: { name, arguments: json } }) => `\n[tool call ${name}]\n${json}`);
-  return `[${role}]\n${told(content ?? '')}${made.join('')}`;
+  return `[${role}]\n${transcribeContent(content ?? '')}${made.join('')}`;
 }
 
-const told = (content: string | readonly ResponsesBlock[]): string =>
-  typeof content === 'string' ? content : content.map(toldBlock).join('\n');
+const transcribeContent = (content: string | readonly ResponsesBlock[]): string =>
+  typeof content === 'string' ? content : content.map(transcribeBlock).join('\n');
 
-function toldBlock(block: ResponsesBlock): string {
+function transcribeBlock(block: ResponsesBlock): string {
   switch (block.type) {
     case 'input_image':
       return '[image]';

@@ -10,7 +10,7 @@ import {
 } from '#contracts';
 import { withoutAbsent } from '../absent.js';
 
-/** How the caller knows a tool that other protocols are told of as a function. */
+/** How the caller knows a tool that other protocols get as a function. */
 export interface ToolOrigin {
   /** `custom`: its input is a text and no JSON. */
   readonly kind: 'function' | 'custom';
@@ -28,7 +28,7 @@ export interface FlatTool {
 const MAX_NAME = 64;
 const HASH_CHARACTERS = 8;
 
-/** The name of a tool in a namespace as other protocols, which have no namespaces, are told it. The same in every turn. */
+/** The name of a tool in a namespace for other protocols, which have no namespaces. The same in every turn. */
 export function flatName(namespace: string | null | undefined, name: string): string {
   if (!namespace) return name;
   const joined = `${namespace}__${name}`;
@@ -66,7 +66,7 @@ const TEXT_INPUT = {
   additionalProperties: false,
 };
 
-/** A grammar, which other protocols cannot enforce, is at least told to the model. */
+/** Other protocols cannot enforce a grammar: the model at least reads it. */
 function describe({ description, format }: Extract<ResponsesTool, { type: 'custom' }>): string {
   const grammar =
     format?.type === 'grammar'

@@ -17,6 +17,7 @@ import { withoutAbsent } from '../absent.js';
 import { asJson } from '../json-object.js';
 import { isStepItem, readableItems } from '../hosted-tools/readable-items.js';
 import { cannotTranslate } from '../refusals.js';
+import { stopSequences } from '../stop-sequences.js';
 import { TurnList } from '../turn-list.js';
 import { flatName, flatTools } from './flat-tools.js';
 import { readResponsesItem } from './read-responses-items.js';
@@ -51,14 +52,14 @@ export function readResponsesRequest(body: ResponsesRequest, model: string, stre
     maxOutputTokens: responsesOutputLimit(body),
     temperature: body.temperature,
     topP: body.top_p,
-    stopSequences: typeof body.stop === 'string' ? [body.stop] : (body.stop ?? []),
+    stopSequences: stopSequences(body.stop),
     presencePenalty: body.presence_penalty,
     frequencyPenalty: body.frequency_penalty,
     user: body.safety_identifier ?? body.user,
   });
 }
 
-/** Hardly any vendor of another interface tells them. */
+/** Hardly any vendor of another interface returns them. */
 function expectNoOdds({ top_logprobs: odds, include }: ResponsesRequest): void {
   if (odds) throw cannotTranslate('top_logprobs', 'the odds of words');
   if (include?.includes(LOGPROBS)) throw cannotTranslate('include', 'the odds of words');

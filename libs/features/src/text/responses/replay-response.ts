@@ -3,7 +3,7 @@ import { beginningOf, endOf, isHostedItem } from '../hosted-tools/responses-step
 import type { NamedData } from '../server-sent-event.js';
 import { UNFINISHED } from './write-responses-answer.js';
 
-/** An event of a stream that is told again; `fields` are those beside `type` and `sequence_number`. */
+/** An event of a stream that is sent again; `fields` are those beside `type` and `sequence_number`. */
 interface ReplayedEvent {
   readonly type: string;
   readonly fields: JsonObject;
@@ -13,8 +13,8 @@ const lastEventOf = (status: JsonValue | undefined): string =>
   status === 'incomplete' || status === 'failed' ? `response.${status}` : 'response.completed';
 
 /**
- * A stored response as the stream that tells it: the events of a live stream, each text in one piece. They are numbered
- * from 0, the same each time, and not as the stream was that first told the response.
+ * A stored response as a stream: the events of a live stream, each text in one piece. They are numbered
+ * from 0, the same each time, and not as in the stream that first delivered the response.
  *
  * @param startingAfter the number of the last event that is left out; undefined: the stream begins at its beginning.
  * @throws GatewayError `invalid_parameter` for a number that no event has.
@@ -24,7 +24,7 @@ export function replayResponse(response: JsonObject, startingAfter: number | und
   if (startingAfter !== undefined && startingAfter >= events.length)
     throw new GatewayError(
       'invalid_parameter',
-      `starting_after must be from 0 to ${events.length - 1}, the numbers of this stream's events. A stored response is told again, each text in one piece, with numbers of its own; leave starting_after out to read all of it.`,
+      `starting_after must be from 0 to ${events.length - 1}, the numbers of this stream's events. A stored response is sent again, each text in one piece, with numbers of its own; leave starting_after out to read all of it.`,
       { param: 'starting_after' },
     );
   const from = startingAfter === undefined ? 0 : startingAfter + 1;
@@ -71,7 +71,7 @@ function* partsOf(item: JsonObject, place: JsonObject): Generator<ReplayedEvent>
   }
 }
 
-/** The item without what its own events tell. */
+/** The item without the parts that its own events bring. */
 function begunItem(item: JsonObject): JsonObject {
   switch (item['type']) {
     case 'message':

@@ -7,6 +7,8 @@ import { SETTING_EXAMPLES } from './setting-examples.js';
 import { TOOL_EXAMPLES } from './tool-examples.js';
 import type { Examples } from './translation-example.js';
 
+const QUESTION: JsonObject = { role: 'user', content: 'x' };
+
 const inTheMiddle = (body: JsonObject, turns: string, said: JsonObject): JsonObject => ({
   ...body,
   [turns]: [...(body[turns] as JsonObject[]), said],
@@ -27,6 +29,22 @@ export const TRANSLATION_EXAMPLES: Readonly<Record<string, Examples>> = {
     messages: {
       given: result({ content: 'y' }),
       added: inTheMiddle(result({ content: 'y' }), 'messages', { role: 'system', content: 'Be long.' }),
+    },
+  },
+  'system prompt alone': {
+    responses: { added: { input: [{ role: 'developer', content: 'Say hello.' }] } },
+    messages: { added: { messages: [{ role: 'system', content: 'Say hello.' }] } },
+  },
+  'conversation that the model begins': {
+    responses: { added: { input: [{ role: 'assistant', content: 'Hi.' }, QUESTION] } },
+    messages: { added: { messages: [{ role: 'assistant', content: 'Hi.' }, QUESTION] } },
+    gemini: {
+      added: {
+        contents: [
+          { role: 'model', parts: [{ text: 'Hi.' }] },
+          { role: 'user', parts: [{ text: 'x' }] },
+        ],
+      },
     },
   },
   ...MEDIA_EXAMPLES,

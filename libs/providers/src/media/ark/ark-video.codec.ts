@@ -7,8 +7,9 @@ import {
   type ProviderOutput,
   type VendorCost,
 } from '#contracts';
-import type { MediaCodec, ReadState, VendorReply } from '../http/media-codec.js';
+import { isDone, type MediaCodec, type ReadState, type VendorReply } from '../http/media-codec.js';
 import { arkFailureReason, readArkFailure } from './ark-failures.js';
+import { stateWord } from '../http/state-words.js';
 import { vendorId } from '../http/vendor-id.js';
 import { mapAlpha } from './map-alpha.js';
 
@@ -62,7 +63,7 @@ export const arkVideoCodec: MediaCodec = {
 
 function stateOf(body: JsonObject, operation: Operation): ReadState | undefined {
   const { status } = body;
-  switch (status) {
+  switch (stateWord(status)) {
     case 'queued':
     case 'running':
       return { state: 'pending' };
@@ -94,7 +95,7 @@ function delivered(body: JsonObject, { lastFrame }: Operation): OperationState {
 
 /** A task is deleted while it waits, and refused while it runs. */
 function readCancel({ status }: VendorReply): 'cancelled' | 'too_late' | undefined {
-  if (status === 200 || status === 204) return 'cancelled';
+  if (isDone(status)) return 'cancelled';
   return status === 400 || status === 404 || status === 409 ? 'too_late' : undefined;
 }
 

@@ -6,7 +6,8 @@ import {
   type OperationState,
   type VendorCost,
 } from '#contracts';
-import type { MediaCodec, ReadState, VendorReply } from '../http/media-codec.js';
+import { isDone, type MediaCodec, type ReadState, type VendorReply } from '../http/media-codec.js';
+import { stateWord } from '../http/state-words.js';
 import { vendorId } from '../http/vendor-id.js';
 import { DASHSCOPE, isBeijing } from './dashscope.js';
 import { dashscopeFailureReason, readDashscopeFailure } from './dashscope-failures.js';
@@ -81,18 +82,18 @@ function codec(hasTemplates: boolean): MediaCodec {
 function stateOf({ output, usage }: JsonObject): ReadState | undefined {
   if (!isJsonObject(output)) return undefined;
   const { task_status: status } = output;
-  switch (status) {
-    case 'PENDING':
-    case 'RUNNING':
-    case 'SUSPENDED':
+  switch (stateWord(status)) {
+    case 'pending':
+    case 'running':
+    case 'suspended':
       return { state: 'pending' };
-    case 'SUCCEEDED':
+    case 'succeeded':
       return delivered(output, isJsonObject(usage) ? usage : {});
-    case 'FAILED':
+    case 'failed':
       return failedBecause(dashscopeFailureReason(output));
-    case 'CANCELED':
+    case 'canceled':
       return failedBecause('work_stopped');
-    case 'UNKNOWN':
+    case 'unknown':
       return failedBecause('work_lost');
     default:
       return typeof status === 'string' ? { state: 'strange', word: status } : undefined;
@@ -107,7 +108,7 @@ function delivered({ video_url: url }: JsonObject, { output_video_duration: seco
 
 /** Work that waits is stopped; a refusal says that it does not wait any more. */
 function readCancel({ status }: VendorReply): 'cancelled' | 'too_late' | undefined {
-  if (status === 200) return 'cancelled';
+  if (isDone(status)) return 'cancelled';
   return status === 400 || status === 404 || status === 409 ? 'too_late' : undefined;
 }
 

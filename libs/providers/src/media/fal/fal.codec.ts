@@ -10,7 +10,8 @@ import {
   type Started,
   type UndeliveredOutput,
 } from '#contracts';
-import { type MediaCodec, NotMakeable, type ReadState, type VendorReply } from '../http/media-codec.js';
+import { isDone, type MediaCodec, NotMakeable, type ReadState, type VendorReply } from '../http/media-codec.js';
+import { stateWord } from '../http/state-words.js';
 import { readFalFailure } from './fal-failures.js';
 import { FAL_MODELS, falMappingOf } from './fal-models.js';
 
@@ -84,11 +85,11 @@ function pathIn(address: JsonValue | undefined): string | undefined {
 }
 
 function stateOf({ status }: JsonObject, operation: Operation): ReadState | undefined {
-  switch (status) {
-    case 'IN_QUEUE':
-    case 'IN_PROGRESS':
+  switch (stateWord(status)) {
+    case 'in_queue':
+    case 'in_progress':
       return { state: 'pending' };
-    case 'COMPLETED':
+    case 'completed':
       // Work that failed is completed too: then the result is its error.
       return {
         state: 'elsewhere',
@@ -134,6 +135,6 @@ function undelivered(ordinal: number, isWithheld: boolean): UndeliveredOutput {
 
 /** Accepted also while it runs: then the maker decides whether it stops. */
 function readCancel({ status }: VendorReply): 'cancelled' | 'too_late' | undefined {
-  if (status === 200 || status === 202) return 'cancelled';
+  if (isDone(status)) return 'cancelled';
   return status === 400 || status === 404 ? 'too_late' : undefined;
 }

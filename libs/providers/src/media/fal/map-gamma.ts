@@ -17,7 +17,7 @@ export const mapGamma: FalMapping = (order, file) => {
     aspect_ratio: asked.aspect_ratio,
     resolution: asked.resolution.toLowerCase(),
     generate_audio: asked.generate_audio,
-    // A refused prompt is told to the caller instead of being written again.
+    // A refused prompt is reported to the caller instead of being rewritten by the vendor.
     auto_fix: false,
     seed: asked.seed,
   });

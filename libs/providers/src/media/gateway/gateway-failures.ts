@@ -2,7 +2,6 @@ import { failedBecause, isJsonObject, type MediaFailure, type MediaReason, type 
 import { failureBy, type FailureRule } from '../http/failure-rules.js';
 import type { VendorReply, Verb } from '../http/media-codec.js';
 
-const UNPAID = new Set(['insufficient_balance', 'insufficient_key_quota']);
 /** The other side does not sell this model, or not to us. */
 const NOT_SOLD = new Set(['model_not_allowed', 'model_not_available', 'model_not_found', 'model_not_priced']);
 /** It cannot make this order, and others may. */
@@ -11,7 +10,7 @@ const UNSUPPORTED = new Set(['unsupported_parameter', 'request_too_large', 'unkn
 /** The codes of our own API. */
 const RULES: readonly FailureRule[] = [
   { when: ({ code }) => code === 'task_not_found', kind: 'refused', reason: 'work_lost' },
-  { when: ({ code }) => UNPAID.has(code), kind: 'unfit', reason: 'not_paid' },
+  { when: ({ status }) => status === 402, kind: 'unfit', reason: 'not_paid' },
   { when: ({ code }) => NOT_SOLD.has(code), kind: 'unfit', reason: 'not_served', scope: 'model' },
   // The first sending of the same order is still being read there: sent again, it gets that one's answer.
   {
@@ -44,14 +43,16 @@ export function readGatewayFailure(reply: VendorReply, verb: Verb): MediaFailure
   return failureBy(RULES, reply, error, verb, typeof param === 'string' ? { param } : {});
 }
 
-const REASONS: Readonly<Record<string, MediaReason>> = {
-  cancelled: 'work_stopped',
-  content_policy: 'result_refused',
-  deadline_exceeded: 'work_expired',
-  invalid_media: 'reference_unusable',
-  nothing_delivered: 'nothing_delivered',
-  task_not_found: 'work_lost',
-};
+const REASONS: ReadonlyMap<string, MediaReason> = new Map(
+  Object.entries({
+    cancelled: 'work_stopped',
+    content_policy: 'result_refused',
+    deadline_exceeded: 'work_expired',
+    invalid_media: 'reference_unusable',
+    nothing_delivered: 'nothing_delivered',
+    task_not_found: 'work_lost',
+  } as const),
+);
 
 /** How a task that the other gateway gave up looks here. */
-export const failedTask = (code: unknown): OperationState => failedBecause(REASONS[String(code)] ?? 'work_failed');
+export const failedTask = (code: unknown): OperationState => failedBecause(REASONS.get(String(code)) ?? 'work_failed');

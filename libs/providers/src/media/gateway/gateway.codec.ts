@@ -10,7 +10,8 @@ import {
   type TaskView,
   type VendorCost,
 } from '#contracts';
-import { type MediaCodec, NotMakeable, type VendorReply, type VendorRequest } from '../http/media-codec.js';
+import { isDone, type MediaCodec, NotMakeable, type VendorReply, type VendorRequest } from '../http/media-codec.js';
+import { stateWord } from '../http/state-words.js';
 import { vendorId } from '../http/vendor-id.js';
 import { failedTask, readGatewayFailure } from './gateway-failures.js';
 
@@ -82,7 +83,7 @@ function viewIn(body: JsonObject): View {
 }
 
 function stateOf(view: View, { medium, count }: Operation): OperationState | undefined {
-  switch (view.status) {
+  switch (stateWord(view.status)) {
     case 'completed': {
       const outputs = outputsOf(view, medium === 'image' ? 'image' : 'video');
       const delivered = outputs.filter(({ role }) => role === 'output').length;
@@ -128,8 +129,8 @@ function outputsOf({ result }: View, medium: 'image' | 'video'): ProviderOutput[
 
 function readCancel({ status, body }: VendorReply): 'cancelled' | 'too_late' | undefined {
   if (status === 409) return 'too_late';
-  if (status !== 200 || !isJsonObject(body)) return undefined;
-  return viewIn(body).status === 'cancelled' ? 'cancelled' : 'too_late';
+  if (!isDone(status) || !isJsonObject(body)) return undefined;
+  return stateWord(viewIn(body).status) === 'cancelled' ? 'cancelled' : 'too_late';
 }
 
 /** What the other gateway charged: known when its task has ended. */

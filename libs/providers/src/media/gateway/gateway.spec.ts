@@ -36,12 +36,18 @@ mediaUpstreamContract({
     ['the same order under way', gatewayRefusal(409, 'idempotency_in_flight'), { kind: 'ambiguous' }],
     ['a wrong key', gatewayRefusal(401, 'invalid_api_key'), { kind: 'unfit', reason: 'wrong_key' }],
     ['an empty balance', gatewayRefusal(402, 'insufficient_balance'), { kind: 'unfit', reason: 'not_paid' }],
+    ['a limit of the day', gatewayRefusal(402, 'spend_limit_reached'), { kind: 'unfit', reason: 'not_paid' }],
     ['a model that is not sold', gatewayRefusal(404, 'model_not_found'), { kind: 'unfit', scope: 'model' }],
     ['what it cannot make', gatewayRefusal(400, 'unsupported_parameter', '', 'tools'), { kind: 'unsupported' }],
     ['a wrong file', gatewayRefusal(400, 'invalid_media', '', 'image_urls[0]'), { kind: 'refused' }],
     ['a wrong value', gatewayRefusal(400, 'invalid_parameter', '', 'duration'), { kind: 'refused' }],
   ],
   states: [
+    [
+      'a failure in a word that every object has',
+      says({ status: 'failed', result: null, error: { code: 'constructor', message: 'x' } }),
+      { state: 'failed', code: 'upstream_error' },
+    ],
     ['waiting work', says({ status: 'submitted', result: null }), { state: 'pending' }],
     ['work under way', says({ status: 'in_progress', progress: 100 }), { state: 'pending', progressPercent: 99 }],
     [

@@ -1,19 +1,29 @@
-import { MediaFailure, type Verified } from '#contracts';
+import { MediaFailure, type VendorWords, type Verified } from '#contracts';
 import type { MediaCodec, VendorReply, Verb } from './media-codec.js';
 import { NoReply } from './vendor-http.js';
 
 /** Why a start got no reply: nothing was sent, or nobody knows. What the caller's own signal ended before that stays so. */
 export function failedStart(error: unknown, signal: AbortSignal): unknown {
   if (!(error instanceof NoReply)) return error;
-  if (error.sent) return new MediaFailure('ambiguous', 'unanswered', { cause: error.cause });
-  return signal.aborted ? signal.reason : new MediaFailure('unavailable', 'away', { cause: error.cause });
+  const { sent, cause } = error;
+  const vendor = wordsOfLine(cause);
+  if (sent) return new MediaFailure('ambiguous', 'unanswered', { cause, vendor });
+  return signal.aborted ? signal.reason : new MediaFailure('unavailable', 'away', { cause, vendor });
 }
 
 /** Why a question that may be put again got no reply. */
 export function asFailure(error: unknown, signal: AbortSignal): MediaFailure {
   if (error instanceof MediaFailure) return error;
   const cause: unknown = error instanceof NoReply ? error.cause : error;
-  return new MediaFailure('unavailable', 'away', { cause: signal.aborted ? signal.reason : cause });
+  const details = signal.aborted ? { cause: signal.reason as unknown } : { cause, vendor: wordsOfLine(cause) };
+  return new MediaFailure('unavailable', 'away', details);
+}
+
+/** What broke the line, in the word of the system for it: a name that does not exist needs another remedy than a closed port. */
+function wordsOfLine(cause: unknown): VendorWords {
+  if (!(cause instanceof Error)) return {};
+  const { code } = cause as NodeJS.ErrnoException;
+  return { message: `There was no reply (${typeof code === 'string' ? code : cause.name}).` };
 }
 
 /** What a reply says that is no success. */
@@ -36,11 +46,11 @@ export function withoutSecrets(failure: MediaFailure, secrets: readonly string[]
   const { kind, reason, scope, retryAfterMs, param, reference, vendor, cause } = failure;
   const { message } = vendor;
   if (message === undefined || !secrets.some((secret) => message.includes(secret))) return failure;
-  const told = secrets.reduce((text, secret) => text.replaceAll(secret, HIDDEN), message);
+  const cleaned = secrets.reduce((text, secret) => text.replaceAll(secret, HIDDEN), message);
   return new MediaFailure(kind, reason, {
     scope,
     cause,
-    vendor: { ...vendor, message: told },
+    vendor: { ...vendor, message: cleaned },
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...(param !== undefined && { param }),
     ...(reference !== undefined && { reference }),
@@ -49,9 +59,14 @@ export function withoutSecrets(failure: MediaFailure, secrets: readonly string[]
 
 /** What a failure of the free call says of the credentials. */
 export function unverified({ kind, vendor, reason }: MediaFailure): Verified {
+  const { status = 0 } = vendor;
   if (kind === 'busy') return { ok: false, problem: 'busy', vendor };
+  if (isElsewhere(status)) return { ok: false, problem: 'not_this_protocol', vendor };
   if (kind === 'unavailable' || kind === 'ambiguous') return { ok: false, problem: 'away', vendor };
   if (kind !== 'unfit') return { ok: false, problem: 'not_this_protocol', vendor };
   if (reason === 'not_paid') return { ok: false, problem: 'no_balance', vendor };
-  return { ok: false, problem: vendor.status === 401 || reason === 'wrong_key' ? 'wrong_key' : 'not_opened', vendor };
+  return { ok: false, problem: status === 401 || reason === 'wrong_key' ? 'wrong_key' : 'not_opened', vendor };
 }
+
+/** Redirected, or not found: the free call asks for what every vendor of the protocol has. */
+const isElsewhere = (status: number): boolean => (status >= 300 && status < 400) || status === 404 || status === 405;

@@ -7,7 +7,7 @@ import {
   type MediaReason,
   type VendorWords,
 } from '#contracts';
-import type { VendorReply, Verb } from './media-codec.js';
+import { isDone, type VendorReply, type Verb } from './media-codec.js';
 import { retryAfterMsOf, wordsOf } from './vendor-words.js';
 
 /** What a rule looks at. Codes and messages that are absent are empty. */
@@ -50,8 +50,18 @@ const UNANSWERED: Sorted = { kind: 'ambiguous', reason: 'unanswered' };
  * An error inside a reply that says "200": one that only says that something broke, or that nobody knows, does not prove that
  * the order was not taken.
  */
-const isTakenPerhaps = (rule: Sorted, { status, verb }: RefusalFacts): boolean =>
-  verb === 'start' && status < 300 && (rule === NOT_POSSIBLE || rule.kind === 'unavailable');
+const isTakenPerhaps = (rule: Sorted, status: number, verb: Verb): boolean =>
+  verb === 'start' && isDone(status) && (rule === NOT_POSSIBLE || rule.kind === 'unavailable');
+
+/** The words of every vendor for too many requests. */
+const TOO_MANY = /rate.?limit|throttl|too.?many/i;
+
+/** The status that an error inside a reply of status 200 would have had: proxies answer so. */
+function saidStatus(status: number, code: string): number {
+  if (!isDone(status)) return status;
+  if (/^[45]\d\d$/.test(code)) return Number(code);
+  return TOO_MANY.test(code) ? 429 : status;
+}
 
 /** The failure of the first rule that fits; what fits none cannot be made here. */
 export function failureBy(
@@ -62,9 +72,10 @@ export function failureBy(
   details: MediaFailureDetails = {},
 ): MediaFailure {
   const vendor: VendorWords = wordsOf(reply.status, error);
-  const facts = { status: reply.status, code: vendor.code ?? '', message: vendor.message ?? '', verb };
+  const { code = '', message = '' } = vendor;
+  const facts = { status: saidStatus(reply.status, code), code, message, verb };
   const rule = [...rules, ...COMMON].find(({ when }) => when(facts)) ?? NOT_POSSIBLE;
-  const { kind, reason, scope } = isTakenPerhaps(rule, facts) ? UNANSWERED : rule;
+  const { kind, reason, scope } = isTakenPerhaps(rule, reply.status, verb) ? UNANSWERED : rule;
   const retryAfterMs = retryAfterMsOf(reply);
   return new MediaFailure(kind, reason, {
     ...details,

@@ -22,11 +22,13 @@ import { AuthorizedHttp } from './authorized-http.js';
 import { asFailure, failedStart, unverified } from './call-failures.js';
 import { keyCredentials } from './credentials.js';
 import type { InlineFiles } from './inline-files.js';
-import { NotMakeable, type ReadWork, type VendorReply, type VendorRequest, type Verb } from './media-codec.js';
+import { isDone, NotMakeable, type ReadWork, type VendorReply, type VendorRequest, type Verb } from './media-codec.js';
 import { withCallback } from './callback-field.js';
 import { fetchableStart, fetchableState } from './fetchable-outputs.js';
+import { takenNow, unlessFresh } from './fresh-work.js';
 import { addressAtPlan, handedFiles } from './reference-forms.js';
-import { ToldOnce } from './told-once.js';
+import { badEndOf } from './state-words.js';
+import { UpstreamWarnings } from './upstream-warnings.js';
 import { VendorFiles } from './vendor-files.js';
 import { type Noting, VendorExchanges, type VendorExchangesParts } from './vendor-exchanges.js';
 import { type VendorHttp } from './vendor-http.js';
@@ -54,15 +56,15 @@ export class HttpMediaUpstream implements MediaUpstream {
   readonly readCallback?: MediaUpstream['readCallback'];
   private readonly exchanges: VendorExchanges;
   private readonly files: VendorFiles;
-  private readonly told: ToldOnce;
+  private readonly warnings: UpstreamWarnings;
 
   constructor(private readonly parts: HttpMediaUpstreamParts) {
     const { codec, key, fetcher, http } = parts;
     const credentials = codec.credentials?.(key, { fetcher }) ?? keyCredentials(key, codec);
     this.files = new VendorFiles(codec, credentials, fetcher);
     this.open = this.files.open;
-    this.told = new ToldOnce(parts.id);
-    this.exchanges = new VendorExchanges(parts, new AuthorizedHttp(http, credentials), this.told);
+    this.warnings = new UpstreamWarnings(parts.id);
+    this.exchanges = new VendorExchanges(parts, new AuthorizedHttp(http, credentials), this.warnings);
     if (parts.codec.writeCancel)
       this.cancel = (operation, call) => this.observed('cancel', () => this.stop(operation, call));
     if (codec.readCallback) this.readCallback = (request) => codec.readCallback?.(request, key) ?? 'forged';
@@ -120,9 +122,11 @@ export class HttpMediaUpstream implements MediaUpstream {
       });
       if (!isOk(reply)) throw this.exchanges.refused(reply, 'start', call);
       const started = this.exchanges.read(reply, (body) => codec.readStart(body, order), call);
-      if (started === undefined)
-        throw new MediaFailure('ambiguous', 'unanswered', { vendor: { status: reply.status } });
-      return fetchableStart(started, codec);
+      // Some say in a reply of status 200 why they took nothing.
+      if (started === undefined) throw this.exchanges.refused(reply, 'start', call);
+      const fetchable = fetchableStart(started, codec);
+      // A repeated order is answered with the same operation to its last letter.
+      return traits.repeatStart === 'idempotent' ? fetchable : takenNow(fetchable);
     });
   }
 
@@ -133,11 +137,12 @@ export class HttpMediaUpstream implements MediaUpstream {
         const request = codec.writeCheck?.(operation);
         if (!request) throw new MediaFailure('refused', 'work_lost');
         const read: ReadWork = (body) => codec.readCheck?.(body, operation);
-        return await this.work(request, 'check', read, call, this.files.inlineFiles(call.spool, operation));
+        const state = await this.work(request, 'check', read, call, this.files.inlineFiles(call.spool, operation));
+        return unlessFresh(state, operation);
       } catch (error) {
         // The vendor does not know the work any more, or says for good that it is not to be had.
         if (!(error instanceof MediaFailure) || error.kind !== 'refused') throw error;
-        return { state: 'failed', code: error.code, publicReason: error.publicReason };
+        return unlessFresh({ state: 'failed', code: error.code, publicReason: error.publicReason }, operation);
       }
     });
   }
@@ -197,11 +202,11 @@ export class HttpMediaUpstream implements MediaUpstream {
   ): Promise<OperationState> {
     const reply = await this.asked(request, verb, call, files);
     const state = this.exchanges.read(reply, read, call);
-    if (state === undefined) throw new MediaFailure('unavailable', 'away', { vendor: { status: reply.status } });
+    if (state === undefined) throw this.exchanges.unread(reply, verb, call);
     if (state.state === 'elsewhere') return this.work(state.request, 'result', state.read, call);
     if (state.state !== 'strange') return fetchableState(state, this.parts.codec);
-    this.told.strangeState(state.word);
-    return { state: 'pending' };
+    this.warnings.unknownState(state.word);
+    return badEndOf(state.word) ?? { state: 'pending' };
   }
 
   private async stop(operation: Operation, call: VendorCall): Promise<'cancelled' | 'too_late'> {
@@ -255,4 +260,4 @@ export class HttpMediaUpstream implements MediaUpstream {
   }
 }
 
-const isOk = ({ status }: VendorReply): boolean => status >= 200 && status < 300;
+const isOk = ({ status }: VendorReply): boolean => isDone(status);

@@ -36,6 +36,9 @@ export interface VendorReply {
   readonly body: JsonValue | undefined;
 }
 
+/** Whether a status says that all went well: 200, and 202 or 204 where nothing needs to be said. */
+export const isDone = (status: number): boolean => status >= 200 && status < 300;
+
 /** Where a vendor finds a referenced file, by the file's place in the request. */
 export type FileAddress = (param: string) => string;
 
@@ -51,7 +54,7 @@ export type PlannedReference = Pick<MediaReference, 'param' | 'medium' | 'role' 
 export type Verb = 'start' | 'check' | 'result' | 'find' | 'cancel' | 'verify';
 
 /**
- * What a reply says of taken work. `strange`: a word that the vendor never told us; the work goes on, and the word is logged
+ * What a reply says of taken work. `strange`: an undocumented word; the work goes on, and the word is logged
  * once. `elsewhere`: the work has ended, and what came of it stands in the reply to another question.
  */
 export type ReadState =

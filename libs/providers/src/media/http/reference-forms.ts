@@ -46,7 +46,8 @@ async function inForm(
   form: ReferenceForm,
 ): Promise<string> {
   if (form === 'source') return reference.source;
-  if (form === 'url' || (form === 'sent' && !reference.source.startsWith('data:'))) return file.url();
+  const isLink = !reference.source.startsWith('data:') && file.isOursAlone !== true;
+  if (form === 'url' || (form === 'sent' && isLink)) return file.url();
   const digits = (await file.bytes()).toString('base64');
   return form === 'base64' ? digits : `data:${CONTENT_TYPES[reference.format]};base64,${digits}`;
 }

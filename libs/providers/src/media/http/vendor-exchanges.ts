@@ -3,7 +3,7 @@ import type { AuthorizedHttp } from './authorized-http.js';
 import { refusedBy, withoutSecrets } from './call-failures.js';
 import type { MediaCodec, VendorReply, VendorRequest, Verb } from './media-codec.js';
 import { statedCost } from './stated-cost.js';
-import type { ToldOnce } from './told-once.js';
+import type { UpstreamWarnings } from './upstream-warnings.js';
 import type { ExchangeLimits } from './vendor-http.js';
 import type { VendorCosts } from '../vendor-costs.js';
 import { notableSkewMs, requestIdOf } from './vendor-words.js';
@@ -31,7 +31,7 @@ export class VendorExchanges {
   constructor(
     private readonly parts: VendorExchangesParts,
     private readonly line: AuthorizedHttp,
-    private readonly told: ToldOnce,
+    private readonly warnings: UpstreamWarnings,
   ) {}
 
   async send(request: VendorRequest, call: Noting, limits: Omit<ExchangeLimits, 'signal'>): Promise<VendorReply> {
@@ -44,7 +44,7 @@ export class VendorExchanges {
       ...(requestId !== undefined && { requestId }),
       ...(clockSkewMs !== undefined && { clockSkewMs }),
     });
-    if (clockSkewMs !== undefined) this.told.clockSkew(clockSkewMs);
+    if (clockSkewMs !== undefined) this.warnings.clockSkew(clockSkewMs);
     return reply;
   }
 
@@ -66,6 +66,13 @@ export class VendorExchanges {
     const failure = refusedBy(this.parts.codec, reply, verb);
     if (failure.vendor.code !== undefined) call.note({ code: failure.vendor.code });
     return this.hidden(failure);
+  }
+
+  /** Why an answer of status 200 to a question says nothing of the work: only too many questions are worth a word of their own. */
+  unread(reply: VendorReply, verb: Verb, call: Noting): MediaFailure {
+    const failure = this.refused(reply, verb, call);
+    if (failure.kind === 'busy') return failure;
+    return new MediaFailure('unavailable', 'away', { vendor: { status: reply.status } });
   }
 
   private hidden(failure: MediaFailure): MediaFailure {

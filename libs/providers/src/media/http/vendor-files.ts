@@ -5,7 +5,7 @@ import type { Credentials } from './credentials.js';
 import type { InlineFiles } from './inline-files.js';
 import type { MediaCodec } from './media-codec.js';
 
-/** The longest download, in milliseconds; whoever asks for it bounds it further. */
+/** The longest download, in milliseconds; its caller bounds it further. */
 const DOWNLOAD_MS = 30 * 60_000;
 
 /** What nobody ordered is read to its end, so that the rest of the reply is, and kept nowhere. */

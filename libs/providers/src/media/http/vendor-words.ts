@@ -32,11 +32,12 @@ export function requestIdOf({ headers, body }: VendorReply): string | undefined 
   return typeof id === 'string' && REQUEST_ID.test(id) ? id : undefined;
 }
 
-/** How long the vendor asks to be left alone, in milliseconds: seconds, or a date. */
+/** How long the vendor asks to be left alone, in milliseconds: seconds, or a date, which is of the vendor's own clock. */
 export function retryAfterMsOf({ headers }: VendorReply, nowMs = Date.now()): number | undefined {
-  const sent = first(headers['retry-after']);
+  const sent = first(headers['retry-after'])?.trim();
   if (sent === undefined) return undefined;
-  const ms = /^\d+$/.test(sent) ? Number(sent) * 1_000 : Date.parse(sent) - nowMs;
+  const itsNowMs = Date.parse(first(headers['date']) ?? '') || nowMs;
+  const ms = /^\d+(?:\.\d+)?$/.test(sent) ? Math.ceil(Number(sent) * 1_000) : Date.parse(sent) - itsNowMs;
   return Number.isFinite(ms) && ms > 0 ? ms : undefined;
 }
 

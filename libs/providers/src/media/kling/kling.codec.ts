@@ -13,6 +13,7 @@ import type { MediaCodec, PlannedReference, ReadState, ReferenceForm, VendorRequ
 import type { ReferenceWay } from '../media-upstream-entry.js';
 import { bearer, klingCredentials } from './kling-credentials.js';
 import { klingFailureReason, readKlingFailure } from './kling-failures.js';
+import { stateWord } from '../http/state-words.js';
 import { vendorId } from '../http/vendor-id.js';
 import { mapDelta } from './map-delta.js';
 
@@ -97,7 +98,7 @@ function started(data: JsonObject | undefined, path: string, watermark: boolean)
 function stateOf(data: JsonObject | undefined, operation: Operation): ReadState | undefined {
   if (data === undefined) return undefined;
   const { task_status: status, task_status_msg: sentence } = data;
-  switch (status) {
+  switch (stateWord(status)) {
     case 'submitted':
     case 'processing':
       return { state: 'pending' };

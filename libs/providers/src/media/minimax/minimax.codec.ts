@@ -7,6 +7,7 @@ import {
   type Verified,
 } from '#contracts';
 import type { MediaCodec, ReadState, VendorReply } from '../http/media-codec.js';
+import { stateWord } from '../http/state-words.js';
 import { vendorId } from '../http/vendor-id.js';
 import { mapEpsilon } from './map-epsilon.js';
 import {
@@ -78,16 +79,17 @@ function readStart(body: JsonObject): Started | undefined {
 
 function stateOf(body: JsonObject): ReadState | undefined {
   const { status } = body;
+  const word = stateWord(status);
   // Why it failed stands where a refused question would say so.
-  if (status === 'Fail') return failedBecause(minimaxFailureReason(body));
+  if (word === 'fail') return failedBecause(minimaxFailureReason(body));
   const failure = failureInside(body, 'check');
   if (failure) throw failure;
-  switch (status) {
-    case 'Preparing':
-    case 'Queueing':
-    case 'Processing':
+  switch (word) {
+    case 'preparing':
+    case 'queueing':
+    case 'processing':
       return { state: 'pending' };
-    case 'Success':
+    case 'success':
       return filed(body);
     default:
       return typeof status === 'string' ? { state: 'strange', word: status } : undefined;

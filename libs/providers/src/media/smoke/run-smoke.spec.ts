@@ -52,6 +52,7 @@ describe('npm run smoke', () => {
   it('ends with 1 and the reason for a wrong key', async () => {
     const { exit, said } = await smoke({}, 'another-key');
     expect([exit, said]).toEqual([1, expect.stringContaining('wrong_key 401 AuthenticationError')]);
+    expect(said).toContain('is base_url that of the key?');
     expect(said).not.toContain('another-key');
   });
 
@@ -61,6 +62,22 @@ describe('npm run smoke', () => {
       exit: 2,
       said: expect.stringMatching(/:5: .*ARK_KEY, which is not set/),
     });
+  });
+
+  it('says what to look at when nothing answers, or what answers is something else', async () => {
+    vendor.next('cut-early');
+    expect(await smoke()).toMatchObject({ exit: 1, said: expect.stringMatching(/away There was no reply \(\w+\)\./) });
+    for (const fault of ['redirect', 'html', { status: 404, body: null }] as const) {
+      vendor.next(fault);
+      expect(await smoke()).toMatchObject({ exit: 1, said: expect.stringContaining('not_this_protocol') });
+    }
+  });
+
+  it('refuses a model that the upstream does not make, and an amount that is none, before anything is sent', async () => {
+    const unmade = await smoke({ model: 'delta-v2-6' });
+    expect(unmade).toMatchObject({ exit: 2, said: expect.stringContaining('it makes kappa-a-4-0') });
+    expect(await smoke({ spend: 'much' })).toMatchObject({ exit: 2 });
+    expect(vendor.requests).toEqual([]);
   });
 
   it('shows the requests without the key, and sends nothing', async () => {
@@ -75,6 +92,7 @@ describe('npm run smoke', () => {
 
   it('orders one of each model within what may be spent, and records replies without signatures', async () => {
     const { exit, said, records } = await smoke({ spend: '0.03', record: true });
+    expect(said).toContain('1 order, 0.03 together.');
     expect([exit, said]).toEqual([0, expect.stringMatching(/kappa-a-4-0: done after .*\n {2}output: image\/jpeg/)]);
     expect(JSON.stringify(records)).toContain('https://ark-content.example.com/0.jpeg"');
     expect(JSON.stringify(records)).not.toMatch(/sign=|Bearer/);

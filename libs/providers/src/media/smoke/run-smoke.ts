@@ -7,6 +7,7 @@ import {
   type OperationState,
   parseMicros,
   type VendorCall,
+  type Verified,
 } from '#contracts';
 import { ConfigError, type Environment, type SafeFetcher } from '#platform';
 import { TextConfig } from '../../text/text.config.js';
@@ -94,7 +95,14 @@ export async function runSmoke(
 async function smoke(configured: ConfiguredMediaUpstream, options: SmokeOptions, around: Around): Promise<SmokeExit> {
   const { upstream } = configured;
   const { report } = around;
+  const spendMicros = options.spend === undefined ? undefined : parseMicros(options.spend);
   const orders = cheapestOrders(configured, options.model);
+  if (orders.length === 0) {
+    report.say(
+      `${upstream.id} makes no model ${options.model ?? ''}; it makes ${[...(configured.models ?? [])].join(', ')}.`,
+    );
+    return 2;
+  }
   if (options.dryRun) {
     for (const { order } of orders)
       report.say(JSON.stringify({ model: order.model, ...upstream.preview?.(order) }, null, 2));
@@ -104,10 +112,25 @@ async function smoke(configured: ConfiguredMediaUpstream, options: SmokeOptions,
   report.say(
     verified.ok ? `${upstream.id}: the key works.` : `${upstream.id}: ${verified.problem} ${wordsOf(verified.vendor)}`,
   );
-  if (!verified.ok) return 1;
+  if (!verified.ok) {
+    report.say(`  ${REMEDIES[verified.problem]}`);
+    return 1;
+  }
   if (verified.clockSkewMs !== undefined) report.say(`The clocks differ by ${verified.clockSkewMs} ms.`);
-  return options.spend === undefined ? 0 : spend(configured, orders, parseMicros(options.spend), around);
+  return spendMicros === undefined ? 0 : spend(configured, orders, spendMicros, around);
 }
+
+/** What to look at first. */
+const REMEDIES = {
+  wrong_key: 'The vendor does not take the key. Keys belong to one region or site: is base_url that of the key?',
+  no_balance: 'The key is right, and the vendor account has nothing left to spend.',
+  not_opened:
+    'The vendor knows the key and does not let it in: is the service opened for its account, and its role given?',
+  busy: 'The vendor is asked too much at present: try again later.',
+  away: 'Nothing that can be read came from base_url: is it right, and can this machine reach it?',
+  not_this_protocol:
+    'What answers at base_url does not speak this protocol: is the address whole, and no longer than that?',
+} as const satisfies Record<Exclude<Verified, { readonly ok: true }>['problem'], string>;
 
 /** Orders only when it is known that all of it together costs no more than was allowed. */
 async function spend(
@@ -123,9 +146,9 @@ async function spend(
     return 2;
   }
   const total = orders.reduce((sum, { cost }) => sum + (cost?.micros ?? 0n), 0n);
-  report.say(`${orders.length} orders, ${Number(total) / 1e6} together.`);
-  if (total > mostMicros || orders.length === 0) {
-    report.say('Nothing was ordered: that is more than --spend allows, or nothing at all.');
+  report.say(`${orders.length} ${orders.length === 1 ? 'order' : 'orders'}, ${Number(total) / 1e6} together.`);
+  if (total > mostMicros) {
+    report.say('Nothing was ordered: that is more than --spend allows.');
     return 2;
   }
   let exit: SmokeExit = 0;

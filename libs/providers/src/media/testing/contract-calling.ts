@@ -40,9 +40,9 @@ export function callingContract<Protocol extends Protocols>(
       const { order, call } = prepare(body);
       await upstream.start(order, { ...testCall(order, call.ticket), callbackUrl: CALLBACK });
       await start(body);
-      const told = vendor.requests.map(({ query, body: sent }) =>
+      const calls = vendor.requests.map(({ query, body: sent }) =>
         [...query.values(), ...Object.values(sent)].includes(CALLBACK),
       );
-      expect(told).toEqual([true, false]);
+      expect(calls).toEqual([true, false]);
     });
 }

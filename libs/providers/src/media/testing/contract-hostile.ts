@@ -11,7 +11,7 @@ import {
   type Started,
   TASK_FAILURES,
 } from '#contracts';
-import type { VendorReply } from '../http/media-codec.js';
+import type { VendorReply, VendorRequest } from '../http/media-codec.js';
 import type { VendorHttp } from '../http/vendor-http.js';
 import type { ConnectedFake } from './connected-fake.js';
 import type { FakeProtocol } from './fake-vendor.js';
@@ -30,6 +30,8 @@ const STRANGE: readonly JsonValue[] = [
   '',
   '0',
   'no word of ours',
+  'constructor',
+  '__proto__',
   'http://169.254.169.254/latest/meta-data',
   'x'.repeat(20_000),
   '\0',
@@ -114,7 +116,7 @@ function secretsContract<Protocol extends Protocols>(
 }
 
 /** The replies to a start and to one check of it, as the fake gives them. */
-async function genuine<Protocol extends Protocols>(
+export async function genuine<Protocol extends Protocols>(
   { order: body, codec }: ContractCase<Protocol>,
   { other, prepare }: ConnectedFake<Protocol>,
 ): Promise<{ readonly replies: readonly VendorReply[]; readonly operation: Operation }> {
@@ -128,15 +130,20 @@ async function genuine<Protocol extends Protocols>(
 }
 
 /** The upstream over a line on which these replies come, one after the other, and then the last of them again. */
-function answering({ other }: ConnectedFake<FakeProtocol>, ...replies: readonly VendorReply[]): MediaUpstream {
+export function answering(
+  { other }: ConnectedFake<FakeProtocol>,
+  ...replies: readonly VendorReply[]
+): MediaUpstream & { readonly received: readonly VendorRequest[] } {
+  const received: VendorRequest[] = [];
   let asked = 0;
-  const exchange = (): Promise<VendorReply> => {
+  const exchange = (request: VendorRequest): Promise<VendorReply> => {
+    received.push(request);
     const reply = replies[Math.min(asked, replies.length - 1)];
     asked += 1;
     return reply ? Promise.resolve(reply) : Promise.reject(new Error('no reply'));
   };
   const http = { host: 'vendor.example', exchange, close: () => Promise.resolve() };
-  return other({ http: http as unknown as VendorHttp });
+  return Object.assign(other({ http: http as unknown as VendorHttp }), { received });
 }
 
 type Outcome = Started | OperationState | MediaFailure | Error;

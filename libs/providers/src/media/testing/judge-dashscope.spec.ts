@@ -3,7 +3,7 @@ import type { JsonObject } from '#contracts';
 import { dashscopeVideoCodec } from '../dashscope/dashscope-video.codec.js';
 import { FakeDashscopeVideo } from './fake-dashscope-video.js';
 import { FakeVendor } from './fake-vendor.js';
-import { mutated, ourBody } from './judging.js';
+import { mutated, ourBody, WAIT_MS } from './judging.js';
 
 type Asked = Parameters<ReturnType<ReturnType<typeof createAlibaba>['video']>['doGenerate']>[0];
 
@@ -19,13 +19,13 @@ const NOTHING = {
   inputReferences: undefined,
   generateAudio: undefined,
 } as const;
-const PATIENCE = { pollIntervalMs: 1, pollTimeoutMs: 200 };
 const PROMPT = 'A heron lifts off.';
 
 async function judged(
   model: string,
   asked: Partial<Omit<Asked, 'providerOptions'>> & { readonly options?: JsonObject },
   dashscope = new FakeDashscopeVideo(),
+  mostMs: number = WAIT_MS.finished,
 ): Promise<string | undefined> {
   const vendor = await FakeVendor.start(dashscope);
   try {
@@ -36,7 +36,7 @@ async function judged(
         ...NOTHING,
         prompt: PROMPT,
         ...rest,
-        providerOptions: { alibaba: { ...PATIENCE, ...options } },
+        providerOptions: { alibaba: { pollIntervalMs: 1, pollTimeoutMs: mostMs, ...options } },
       });
     const [video] = videos;
     return video?.type === 'url' ? video.url : undefined;
@@ -65,7 +65,8 @@ describe('@ai-sdk/alibaba, as a judge of the fake of Model Studio', () => {
     ['"output"', '"result"'],
     ['"task_status"', '"status"'],
   ])('46: does not finish when the fake says %s as %s', async (from, to) => {
-    await expect(judged('wan2.7-t2v', TEXT, mutated(new FakeDashscopeVideo(), from, to))).rejects.toThrow(/\S/);
+    const dashscope = mutated(new FakeDashscopeVideo(), from, to);
+    await expect(judged('wan2.7-t2v', TEXT, dashscope, WAIT_MS.endless)).rejects.toThrow(/\S/);
   });
 
   it('46: says that the key is wrong when the fake wants another', async () => {

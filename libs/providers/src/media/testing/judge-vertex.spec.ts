@@ -5,7 +5,7 @@ import type { JsonObject } from '#contracts';
 import { vertexVeo } from '../vertex/vertex-veo.codec.js';
 import { FakeVendor } from './fake-vendor.js';
 import { FakeVertex } from './fake-vertex.js';
-import { mutated } from './judging.js';
+import { mutated, WAIT_MS } from './judging.js';
 import { orderOfBody } from './sample-requests.js';
 
 const PROMPT = 'A paper boat in the rain.';
@@ -26,7 +26,7 @@ async function served<Result>(vertex: FakeVertex, work: (vendor: FakeVendor) => 
   }
 }
 
-const judged = (vertex: FakeVertex): Promise<readonly string[]> =>
+const judged = (vertex: FakeVertex, mostMs: number = WAIT_MS.finished): Promise<readonly string[]> =>
   served(vertex, async (vendor) => {
     const { videos } = await createVertex({
       project: 'p-1',
@@ -50,7 +50,7 @@ const judged = (vertex: FakeVertex): Promise<readonly string[]> =>
         providerOptions: {
           vertex: {
             pollIntervalMs: 1,
-            pollTimeoutMs: 200,
+            pollTimeoutMs: mostMs,
             personGeneration: 'dont_allow',
             negativePrompt: 'snow',
             enhancePrompt: true,
@@ -95,7 +95,7 @@ describe('@ai-sdk/google-vertex, as a judge of the fake of Vertex AI', () => {
     ['"done"', '"finished"'],
     ['"bytesBase64Encoded"', '"bytes"'],
   ])('46: does not finish when the fake says %s as %s', async (from, to) => {
-    await expect(judged(mutated(new FakeVertex(), from, to))).rejects.toThrow(/\S/);
+    await expect(judged(mutated(new FakeVertex(), from, to), WAIT_MS.endless)).rejects.toThrow(/\S/);
   });
 
   it('47: sends what we send for the same order', async () => {

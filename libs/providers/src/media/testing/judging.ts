@@ -4,6 +4,12 @@ import type { FakeProtocol, FakeReply, FakeRequest } from './fake-vendor.js';
 import { written } from './field-effects.js';
 import { catalogFamily } from './sample-requests.js';
 
+/**
+ * How long a client waits for its order, in milliseconds: as long as it takes, or a moment where the fake says something
+ * that no order ends by.
+ */
+export const WAIT_MS = { finished: 60_000, endless: 200 } as const;
+
 /** A fake one word of whose replies is another. */
 export const mutated = <Protocol extends FakeProtocol>(protocol: Protocol, from: string, to: string): Protocol =>
   Object.assign(Object.create(protocol) as Protocol, {

@@ -7,6 +7,7 @@ import { hostileContract } from './contract-hostile.js';
 import { linesContract } from './contract-lines.js';
 import { planningContract } from './contract-planning.js';
 import { startingContract } from './contract-starting.js';
+import { unusualContract } from './contract-unusual.js';
 import type { FakeProtocol } from './fake-vendor.js';
 
 /** The guarantees of every protocol: call it once in each `<protocol>.spec.ts`. Needs well under 3 s. */
@@ -26,6 +27,7 @@ export function mediaUpstreamContract<Protocol extends FakeProtocol & { readonly
     startingContract(contract, () => connected);
     callingContract(contract, () => connected);
     hostileContract(contract, () => connected);
+    unusualContract(contract, () => connected);
     if (contract.codec.traits.style === 'task') checkingContract(contract, () => connected);
 
     const [tested, reasons] = [takeTested(), explained(contract as unknown as AnyCase)];

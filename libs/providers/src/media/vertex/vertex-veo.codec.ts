@@ -80,7 +80,7 @@ export function vertexVeo({ project, region, storageUri, storageEndpoint }: Part
     inlineFiles: { field: INLINE, count: ({ count }) => Number(count) },
     fileAddress: (url) => bucketAddress(url, storageEndpoint ?? ''),
 
-    // Nobody's operation: whoever may ask is told that there is none.
+    // An operation of nobody: a caller with a good key gets "not found".
     verification: question(`${modelPath('veo-3.1-generate-001')}/operations/${NOBODYS}`),
     readVerification: ({ status }) => (status === 400 || status === 404 ? { ok: true } : undefined),
   };

@@ -45,6 +45,11 @@ mediaUpstreamContract({
       vertexRefusal(403, 'PERMISSION_DENIED', 'This API method requires billing to be enabled.'),
       { kind: 'unfit', reason: 'not_paid' },
     ],
+    [
+      'a bucket that does not exist',
+      vertexRefusal(400, 'FAILED_PRECONDITION', 'The specified bucket does not exist.'),
+      { kind: 'unfit', reason: 'not_served', scope: 'account' },
+    ],
     ['an unknown model', vertexRefusal(404, 'NOT_FOUND'), { kind: 'unfit', scope: 'model' }],
     [
       'a refused content',

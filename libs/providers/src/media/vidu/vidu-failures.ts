@@ -4,14 +4,16 @@ import type { VendorReply, Verb } from '../http/media-codec.js';
 
 const BUSY = new Set(['TooManyRequests', 'SystemThrottling', 'OperationInProcess']);
 const FILE = /^Image(?:Download|Format)/;
-const REASONS: Readonly<Record<string, MediaReason>> = {
-  TaskPromptPolicyViolation: 'prompt_refused',
-  AuditSubmitIllegal: 'content_refused',
-  CreationPolicyViolation: 'result_refused',
-  ImageDownloadFailure: 'reference_unusable',
-  ImageFormatInvalid: 'reference_unusable',
-  UserCancelled: 'work_stopped',
-};
+const REASONS: ReadonlyMap<string, MediaReason> = new Map(
+  Object.entries({
+    TaskPromptPolicyViolation: 'prompt_refused',
+    AuditSubmitIllegal: 'content_refused',
+    CreationPolicyViolation: 'result_refused',
+    ImageDownloadFailure: 'reference_unusable',
+    ImageFormatInvalid: 'reference_unusable',
+    UserCancelled: 'work_stopped',
+  } as const),
+);
 const NOT_FOUND = new Set(['TaskNotFound', 'CreationNotFound']);
 
 /** Words for why, in replies and in tasks that failed (vendors.md 10: official error-code page). */
@@ -23,7 +25,7 @@ const RULES: readonly FailureRule[] = [
   { when: ({ code }) => code === 'ModelUnavailable', kind: 'unfit', reason: 'not_served', scope: 'model' },
   { when: ({ code }) => FILE.test(code), kind: 'refused', reason: 'reference_unusable' },
   ...(['prompt_refused', 'content_refused', 'result_refused'] as const).map((reason): FailureRule => ({
-    when: ({ code }) => REASONS[code] === reason,
+    when: ({ code }) => REASONS.get(code) === reason,
     kind: 'refused',
     reason,
   })),
@@ -39,7 +41,7 @@ export const readViduFailure = (reply: VendorReply, verb: Verb): MediaFailure =>
 
 /** Why work that was taken failed, by its `err_code`. */
 export const viduFailureReason = (word: JsonValue | undefined): MediaReason =>
-  (typeof word === 'string' ? REASONS[word] : undefined) ?? 'work_failed';
+  (typeof word === 'string' ? REASONS.get(word) : undefined) ?? 'work_failed';
 
 /** `code` is the status once more; the word is `reason`. */
 function errorOf(body: JsonValue | undefined): JsonValue | undefined {

@@ -7,7 +7,8 @@ import {
   type VendorCost,
   type Verified,
 } from '#contracts';
-import type { MediaCodec, ReadState, VendorReply } from '../http/media-codec.js';
+import { isDone, type MediaCodec, type ReadState, type VendorReply } from '../http/media-codec.js';
+import { stateWord } from '../http/state-words.js';
 import { vendorId } from '../http/vendor-id.js';
 import { isSignedByVidu } from './vidu-signature.js';
 import { mapZeta } from './map-zeta.js';
@@ -69,7 +70,7 @@ export const viduCodec: MediaCodec = {
 
 function stateOf(body: JsonObject): ReadState | undefined {
   const { state } = body;
-  switch (state) {
+  switch (stateWord(state)) {
     case 'created':
     case 'queueing':
     case 'processing':
@@ -92,7 +93,7 @@ function delivered({ creations }: JsonObject): OperationState {
 
 /** Only a task that still waits is stopped; any other is a 400. */
 function readCancel({ status }: VendorReply): 'cancelled' | 'too_late' | undefined {
-  if (status === 200) return 'cancelled';
+  if (isDone(status)) return 'cancelled';
   return status === 400 || status === 404 ? 'too_late' : undefined;
 }
 

@@ -55,6 +55,11 @@ mediaUpstreamContract({
     ['a value that it does not take', viduRefusal(400, 'FieldInvalid'), { kind: 'unsupported' }],
   ],
   states: [
+    [
+      'a failure in a word that every object has',
+      says({ state: 'failed', err_code: 'constructor' }),
+      { state: 'failed', code: 'upstream_error' },
+    ],
     ['new work', says({ state: 'created' }), { state: 'pending' }],
     ['waiting work', says({ state: 'queueing' }), { state: 'pending' }],
     ['work under way', says({ state: 'processing' }), { state: 'pending' }],

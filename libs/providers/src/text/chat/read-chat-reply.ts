@@ -65,7 +65,7 @@ const FINISH_REASONS: Record<string, FinishReason> = {
 const reportIn = ({ usage, choices, x_groq: other }: ChatReply): ChatUsage | null | undefined =>
   usage ?? choices?.[0]?.usage ?? other?.usage;
 
-/** One vendor counts what was reasoned beside what was written, and only its total tells. */
+/** One vendor counts what was reasoned beside what was written, and only its total shows that. */
 function outputIn(usage: ChatUsage): unknown {
   const { prompt_tokens: input, completion_tokens: written, total_tokens: total } = usage;
   const reasoned = usage.completion_tokens_details?.reasoning_tokens ?? 0;
@@ -127,7 +127,7 @@ export class ChatStreamDecoder implements StreamDecoder {
     return [...this.#proof(), ...this.#calls.held(), this.#finish(this.#reason)];
   }
 
-  told(): TextUsage | undefined {
+  reportedUsage(): TextUsage | undefined {
     return this.#usage;
   }
 

@@ -19,9 +19,10 @@ import { mediaAddress } from '../upstream/media-address.js';
 import { nonEmpty, present } from '../upstream/present.js';
 import type { ProtocolOptions } from '../upstream/protocol-codec.js';
 import { reasoningEffort, wantsNoReasoning } from '../upstream/reasoning-budget.js';
+import { objectSchema } from '../upstream/object-schema.js';
 import { offeredTools } from '../upstream/offered-tools.js';
 import { ownSignature } from '../upstream/signatures.js';
-import { toldArguments } from '../upstream/told-call.js';
+import { argumentsAsJson } from '../upstream/call-fields.js';
 import { withSystemInFront } from '../upstream/system-in-front.js';
 
 /** Writes the canonical request as a chat completions body. Streams always ask for usage. */
@@ -46,7 +47,10 @@ export function writeChatRequest(request: TextRequest, model: string, options: P
     user: request.user,
     reasoning_effort: writeEffort(request, options),
     response_format: writeFormat(request.format),
-    tools: tools?.map((tool) => ({ type: 'function', function: present({ ...tool }) })),
+    tools: tools?.map((tool) => ({
+      type: 'function',
+      function: present({ ...tool, ...(tool.parameters && { parameters: objectSchema(tool.parameters) }) }),
+    })),
     tool_choice: tools && writeToolChoice(request.toolChoice),
     parallel_tool_calls: tools && !request.parallelToolCalls ? false : undefined,
   });
@@ -59,7 +63,7 @@ function writeEffort({ reasoning, turns }: TextRequest, options: ProtocolOptions
   return sendsOwn && hasCallsThoughtElsewhere(turns) ? undefined : reasoningEffort(reasoning);
 }
 
-/** Whether another vendor reasoned before calls: told to reason, some vendors want reasoning of their own before every call. */
+/** Whether another vendor reasoned before calls: when asked to reason, some vendors want reasoning of their own before every call. */
 function hasCallsThoughtElsewhere(turns: readonly Turn[]): boolean {
   return turns.some(({ parts }) => {
     const proofs = parts.flatMap((part) => (part.type === 'reasoning' && part.signature !== undefined ? [part] : []));
@@ -173,7 +177,7 @@ function writeAssistant(parts: readonly AssistantPart[], options: ProtocolOption
   const text = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('');
   const calls = parts.flatMap((part) =>
     part.type === 'call'
-      ? [{ id: part.id, type: 'function', function: { name: part.name, arguments: toldArguments(part.arguments) } }]
+      ? [{ id: part.id, type: 'function', function: { name: part.name, arguments: argumentsAsJson(part.arguments) } }]
       : [],
   );
   return present({

@@ -111,7 +111,7 @@ export class GeminiStreamDecoder implements StreamDecoder {
     return [{ type: 'finish', reason, ...(this.#usage ? { usage: this.#usage } : {}) }];
   }
 
-  told(): TextUsage | undefined {
+  reportedUsage(): TextUsage | undefined {
     return this.#usage;
   }
 

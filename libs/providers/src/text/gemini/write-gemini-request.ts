@@ -17,7 +17,7 @@ import { nonEmpty, present } from '../upstream/present.js';
 import type { ProtocolOptions } from '../upstream/protocol-codec.js';
 import { reasoningBudget, wantsNoReasoning } from '../upstream/reasoning-budget.js';
 import { ownSignature } from '../upstream/signatures.js';
-import { withSystemInFront } from '../upstream/system-in-front.js';
+import { beginningWithUser, withSystemInFront } from '../upstream/system-in-front.js';
 
 /** Writes the canonical request as a content-generation body. Model and streaming stand in its address. */
 export function writeGeminiRequest(request: TextRequest, model: string, options: ProtocolOptions): JsonObject {
@@ -30,7 +30,7 @@ export function writeGeminiRequest(request: TextRequest, model: string, options:
   ]);
   const { system, turns } = withSystemInFront(request);
   return present({
-    contents: withCallsProven(writeContents(turns), model),
+    contents: withCallsProven(writeContents(beginningWithUser(turns)), model),
     systemInstruction: system.length > 0 ? { parts: system.map((text) => ({ text })) } : undefined,
     tools,
     toolConfig: functions.length > 0 ? writeToolConfig(request.toolChoice) : undefined,
@@ -107,13 +107,17 @@ function writeMedia(source: MediaSource): JsonObject {
 }
 
 function writeUserPart(part: UserPart): JsonObject[] {
-  if (part.type === 'text') return [{ text: part.text }];
+  // The interface refuses a part without anything in it.
+  if (part.type === 'text') return part.text === '' ? [] : [{ text: part.text }];
   return part.type === 'result' ? writeResult(part) : [writeMedia(part.source)];
 }
 
+/** A number of more digits than can be told as one: its text stays as it is. */
+const LONG_NUMBER = /[\s:,[-]\d{16}/;
+
 function writeResult(part: ResultPart): JsonObject[] {
   const text = part.content.flatMap((piece) => (piece.type === 'text' ? [piece.text] : [])).join('\n');
-  const object = parsedObject(text);
+  const object = LONG_NUMBER.test(text) ? {} : parsedObject(text);
   // The fields that this interface has for what a function returned, and for its failure.
   const plain = Object.keys(object).length > 0 ? object : { output: text };
   const response = part.isError && !('error' in plain) ? { error: text } : plain;
@@ -133,6 +137,7 @@ function writeModelParts(parts: readonly AssistantPart[]): JsonObject[] {
       proof = own;
       return earlier;
     }
+    if (part.type === 'text' && part.text === '') return [];
     const proven = present({ ...writeModelPart(part), thoughtSignature: proof });
     proof = undefined;
     return [proven];

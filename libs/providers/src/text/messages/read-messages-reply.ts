@@ -57,7 +57,7 @@ const FINISH_REASONS: Record<string, FinishReason> = {
   refusal: 'content-filter',
 };
 
-/** Input here leaves cached tokens out, ours holds them. Undefined when the upstream did not tell its output. */
+/** Input here leaves cached tokens out, ours holds them. Undefined when the upstream did not report its output. */
 function readUsage(usage: Usage): TextUsage | undefined {
   const cached = usage.cache_read_input_tokens ?? 0;
   const written = usage.cache_creation_input_tokens ?? 0;
@@ -96,7 +96,7 @@ function openBlock(block: Block): TextEvent[] {
 /** Reads a messages stream. */
 export class MessagesStreamDecoder implements StreamDecoder {
   #usage: Usage = {};
-  #told: TextUsage | undefined;
+  #reportedUsage: TextUsage | undefined;
   #message: Message | undefined;
   #stopped = false;
   /** What is open is a call of ours, not of a tool that the vendor runs. */
@@ -133,23 +133,23 @@ export class MessagesStreamDecoder implements StreamDecoder {
 
   end(): readonly TextEvent[] {
     if (!this.#stopped || !this.#message) throw brokenOff();
-    return [finishEvent(this.#message, this.#told)];
+    return [finishEvent(this.#message, this.#reportedUsage)];
   }
 
-  told(): TextUsage | undefined {
-    return this.#told;
+  reportedUsage(): TextUsage | undefined {
+    return this.#reportedUsage;
   }
 
-  /** An output that is not told yet is 0, which nobody believes who has seen text. */
+  /** An output that is not reported yet is 0, which is not believed once text has come. */
   #note(): void {
-    this.#told = atLeast(this.#told, readUsage({ output_tokens: 0, ...withoutNull(this.#usage) }));
+    this.#reportedUsage = atLeast(this.#reportedUsage, readUsage({ output_tokens: 0, ...withoutNull(this.#usage) }));
   }
 
   #begin({ output_tokens: _ofTheBeginning, ...usage }: Usage): TextEvent[] {
     // What is written by then is a token or two, and would pass for the whole where no later count can be read.
     this.#usage = usage;
     this.#note();
-    const known = this.#told;
+    const known = this.#reportedUsage;
     return [{ type: 'start', ...(known ? { inputTokens: known.inputTokens } : {}) }];
   }
 

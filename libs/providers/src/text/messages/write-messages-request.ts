@@ -14,14 +14,16 @@ import {
 } from '#contracts';
 import { cannotSay, nativeHostedTools } from '../upstream/codec-failures.js';
 import { withCacheMarks } from './cache-marks.js';
+import { enforceableSchema } from './output-schema.js';
+import { objectSchema } from '../upstream/object-schema.js';
 import { offeredTools } from '../upstream/offered-tools.js';
 import { parsedObject } from '../upstream/parsed-object.js';
 import { nonEmpty, present } from '../upstream/present.js';
 import type { ProtocolOptions } from '../upstream/protocol-codec.js';
 import { reasoningBudget, wantsNoReasoning } from '../upstream/reasoning-budget.js';
 import { ownSignature } from '../upstream/signatures.js';
-import { toldCallId } from '../upstream/told-call.js';
-import { withSystemInFront } from '../upstream/system-in-front.js';
+import { acceptedCallId } from '../upstream/call-fields.js';
+import { beginningWithUser, withSystemInFront } from '../upstream/system-in-front.js';
 
 /** The smallest budget the interface accepts. */
 const MIN_THINKING_TOKENS = 1_024;
@@ -32,10 +34,10 @@ const MIN_ANSWER_TOKENS = 1_024;
 /** Writes the canonical request as a messages body. */
 export function writeMessagesRequest(request: TextRequest, model: string, options: ProtocolOptions): JsonObject {
   const { system, turns } = withSystemInFront(request);
-  const messages = writeTurns(turns);
+  const messages = writeTurns(beginningWithUser(turns));
   const thinkingTokens = isUnthoughtCall(messages) ? undefined : thinkingBudget(request);
   const tools = nonEmpty(writeTools(request, options));
-  const { format } = request;
+  const schema = enforcedSchema(request.format);
   const body = present({
     model,
     max_tokens: request.maxOutputTokens ?? DEFAULT_MAX_TOKENS + (thinkingTokens ?? 0),
@@ -47,8 +49,7 @@ export function writeMessagesRequest(request: TextRequest, model: string, option
     stop_sequences: nonEmpty(request.stopSequences),
     metadata: request.user === undefined ? undefined : { user_id: request.user },
     thinking: thinkingTokens === undefined ? undefined : { type: 'enabled', budget_tokens: thinkingTokens },
-    output_config:
-      format.type === 'json-schema' ? { format: { type: 'json_schema', schema: format.schema } } : undefined,
+    output_config: schema && { format: { type: 'json_schema', schema } },
     tools,
     tool_choice: tools && writeToolChoice(request.toolChoice, request.parallelToolCalls),
   });
@@ -72,7 +73,7 @@ function thinkingBudget({ reasoning, maxOutputTokens, toolChoice }: TextRequest)
   return room < MIN_THINKING_TOKENS ? undefined : room;
 }
 
-/** Whether the model's last turn calls without having thought: told to think, the interface refuses to go on from it. */
+/** Whether the model's last turn calls without having thought: when asked to think, the interface refuses to go on from it. */
 function isUnthoughtCall(messages: readonly JsonObject[]): boolean {
   const last = messages.findLast(({ role }) => role === 'assistant');
   const types = ((last?.['content'] ?? []) as readonly JsonObject[]).map(({ type }) => type);
@@ -80,14 +81,23 @@ function isUnthoughtCall(messages: readonly JsonObject[]): boolean {
 }
 
 function writeSystem(system: readonly string[], format: OutputFormat): string | undefined {
-  const wantsJson = format.type === 'json' ? ['Answer with one JSON object and nothing else.'] : [];
-  const lines = [...system, ...wantsJson].filter((line) => line !== '');
+  const lines = [...system, ...formatInWords(format)].filter((line) => line !== '');
   return lines.length > 0 ? lines.join('\n\n') : undefined;
+}
+
+const enforcedSchema = (format: OutputFormat): JsonObject | undefined =>
+  format.type === 'json-schema' ? enforceableSchema(format.schema) : undefined;
+
+/** The form of an answer that the interface does not enforce. */
+function formatInWords(format: OutputFormat): string[] {
+  if (format.type === 'json') return ['Answer with one JSON object and nothing else.'];
+  if (format.type === 'text' || enforcedSchema(format)) return [];
+  return [`Answer with JSON that matches this schema, and nothing else:\n${JSON.stringify(format.schema)}`];
 }
 
 function writeTools(request: TextRequest, options: ProtocolOptions): JsonObject[] {
   const functions = offeredTools(request).map(({ name, description, parameters }) =>
-    present({ name, description, input_schema: parameters ?? { type: 'object', properties: {} } }),
+    present({ name, description, input_schema: objectSchema(parameters) }),
   );
   return [...functions, ...nativeHostedTools(request.hostedTools, 'messages', options)];
 }
@@ -114,7 +124,17 @@ function writeTurns(turns: ReturnType<typeof withSystemInFront>['turns']): JsonO
     if (last?.role === turn.role) last.content.push(...content);
     else messages.push({ role: turn.role, content });
   }
-  return messages.map(({ role, content }) => ({ role, content: resultsFirst(content) }));
+  return messages.map(({ role, content }, place) => ({
+    role,
+    content: role === 'user' ? resultsFirst(content) : place === messages.length - 1 ? begun(content) : content,
+  }));
+}
+
+/** What the model is to go on from, which may not end in white space. */
+function begun(content: readonly JsonObject[]): JsonObject[] {
+  const last = content.at(-1);
+  if (last?.['type'] !== 'text') return [...content];
+  return [...content.slice(0, -1), { ...last, text: String(last['text']).trimEnd() }];
 }
 
 function resultsFirst(content: readonly JsonObject[]): JsonObject[] {
@@ -158,7 +178,7 @@ function writeUserPart(part: UserPart): JsonObject {
 function writeResult(part: ResultPart): JsonObject {
   return present({
     type: 'tool_result',
-    tool_use_id: toldCallId('messages', part.callId),
+    tool_use_id: acceptedCallId('messages', part.callId),
     content: part.content.filter(isSaid).map(writePart),
     is_error: part.isError ? true : undefined,
   });
@@ -170,7 +190,7 @@ function writeAssistantPart(part: AssistantPart): JsonObject[] {
     return [
       {
         type: 'tool_use',
-        id: toldCallId('messages', part.id),
+        id: acceptedCallId('messages', part.id),
         name: part.name,
         input: parsedObject(part.arguments),
       },

@@ -41,6 +41,12 @@ const called = (id: string, city: string): TextEvent[] => [
 const read = (...events: (object | string)[]): TextEvent[] => joined(decoded(responsesCodec, asStream(events)));
 
 describe('A responses stream', () => {
+  it('is charged by the larger of two ends that tell of it', () => {
+    const less = { input_tokens: 1, output_tokens: 1 };
+    const again = { type: 'response.completed', response: { status: 'completed', output: [], usage: less } };
+    expect(read(completed(), again)).toEqual([STOP]);
+  });
+
   it.each<[string, (object | string)[], TextEvent[]]>([
     [
       'brings text in pieces, the empty ones left out',

@@ -1,6 +1,6 @@
 import { eventText, type FinishReason, type JsonObject, type TextEvent, type TextUsage } from '#contracts';
 import { brokenOff, parseReply } from '../upstream/codec-failures.js';
-import { reportedUsage } from '../upstream/reported-usage.js';
+import { atLeast, reportedUsage } from '../upstream/reported-usage.js';
 import type { StreamDecoder } from '../upstream/protocol-codec.js';
 import { reportedFailure } from '../upstream/refused-by-upstream.js';
 import type { EventData } from '../upstream/server-sent-events.js';
@@ -56,8 +56,7 @@ function finishReason(response: Response, called: boolean): FinishReason {
   return called ? 'tool-calls' : 'stop';
 }
 
-function finishEvent(response: Response, called: boolean): TextEvent {
-  const usage = readUsage(response.usage);
+function finishEvent(response: Response, called: boolean, usage: TextUsage | undefined): TextEvent {
   return { type: 'finish', reason: finishReason(response, called), ...(usage ? { usage } : {}) };
 }
 
@@ -74,21 +73,21 @@ const DELTAS: Readonly<Record<string, (delta: string) => TextEvent>> = {
 /** What stands between two parts of a summary when they become one text. */
 const PART_BREAK = '\n\n';
 
-/** The item whose pieces are told as they come. */
+/** The item whose pieces are passed on as they come. */
 interface OpenItem {
   readonly isCall: boolean;
-  /** Whether any piece of it has been told. */
-  told: boolean;
+  /** Whether any piece of it has been passed on. */
+  hasPieces: boolean;
 }
 
-/** Reads a responses stream. Of items that interleave, one is told as it comes and the others whole when they are done. */
+/** Reads a responses stream. Of items that interleave, one is passed on as it comes and the others whole when they are done. */
 export class ResponsesStreamDecoder implements StreamDecoder {
   #called = false;
   #open: OpenItem | undefined;
   /** The items that began while another was open: their places in the output, and what has come of them. */
   readonly #waiting = new Map<number | undefined, string>();
   #response: Response | undefined;
-  #told: TextUsage | undefined;
+  #reportedUsage: TextUsage | undefined;
 
   push(data: EventData): readonly TextEvent[] {
     if (data === '[DONE]') return [];
@@ -109,10 +108,10 @@ export class ResponsesStreamDecoder implements StreamDecoder {
       case 'response.completed':
       case 'response.incomplete':
         this.#response = event.response ?? {};
-        this.#told = readUsage(this.#response.usage);
+        this.#reportedUsage = atLeast(this.#reportedUsage, readUsage(this.#response.usage));
         return [];
       case 'response.failed':
-        this.#told = readUsage(event.response?.usage);
+        this.#reportedUsage = atLeast(this.#reportedUsage, readUsage(event.response?.usage));
         throw reportedFailure(event.response?.error);
       case 'error':
         throw reportedFailure(event.error ?? event);
@@ -124,11 +123,11 @@ export class ResponsesStreamDecoder implements StreamDecoder {
   end(): readonly TextEvent[] {
     if (!this.#response) throw brokenOff();
     const called = this.#called || (this.#response.output ?? []).some((item) => item.type === 'function_call');
-    return [finishEvent(this.#response, called)];
+    return [finishEvent(this.#response, called, this.#reportedUsage)];
   }
 
-  told(): TextUsage | undefined {
-    return this.#told;
+  reportedUsage(): TextUsage | undefined {
+    return this.#reportedUsage;
   }
 
   heldBack(): string {
@@ -141,14 +140,14 @@ export class ResponsesStreamDecoder implements StreamDecoder {
       this.#waiting.set(index, waiting + eventText(piece));
       return [];
     }
-    const open = (this.#open ??= { isCall: false, told: false });
+    const open = (this.#open ??= { isCall: false, hasPieces: false });
     if (piece.type === 'arguments' && !open.isCall) return [];
-    open.told = true;
+    open.hasPieces = true;
     return [piece];
   }
 
   #beginPart(event: StreamEvent): TextEvent[] {
-    return this.#open?.told ? this.#grow(event, { type: 'reasoning', text: PART_BREAK }) : [];
+    return this.#open?.hasPieces ? this.#grow(event, { type: 'reasoning', text: PART_BREAK }) : [];
   }
 
   #openItem({ item, output_index: index }: StreamEvent): TextEvent[] {
@@ -158,7 +157,7 @@ export class ResponsesStreamDecoder implements StreamDecoder {
       this.#waiting.set(index, '');
       return [];
     }
-    this.#open = { isCall, told: false };
+    this.#open = { isCall, hasPieces: false };
     return isCall ? [callEvent(item)] : [];
   }
 
@@ -168,7 +167,7 @@ export class ResponsesStreamDecoder implements StreamDecoder {
     const open = this.#open;
     if (this.#waiting.delete(index) || !open) return readItem(item);
     this.#open = undefined;
-    if (open.told) return readProof(item);
+    if (open.hasPieces) return readProof(item);
     return open.isCall ? [argumentsEvent(item)] : readItem(item);
   }
 }
@@ -205,5 +204,5 @@ export function readResponsesReply(answer: JsonObject): readonly TextEvent[] {
   if (response.status === 'failed' || response.error) throw reportedFailure(response.error);
   const output = response.output ?? [];
   const called = output.some((item) => item.type === 'function_call');
-  return [...output.flatMap(readItem), finishEvent(response, called)];
+  return [...output.flatMap(readItem), finishEvent(response, called, readUsage(response.usage))];
 }

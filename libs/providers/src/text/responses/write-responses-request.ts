@@ -14,12 +14,13 @@ import type {
 import { cannotSay, nativeHostedTools } from '../upstream/codec-failures.js';
 import { failedText } from '../upstream/failed-text.js';
 import { mediaAddress } from '../upstream/media-address.js';
+import { objectSchema } from '../upstream/object-schema.js';
 import { offeredTools } from '../upstream/offered-tools.js';
 import { nonEmpty, present } from '../upstream/present.js';
 import type { ProtocolOptions } from '../upstream/protocol-codec.js';
 import { reasoningEffort, wantsNoReasoning } from '../upstream/reasoning-budget.js';
 import { ownSignature } from '../upstream/signatures.js';
-import { toldArguments, toldCallId } from '../upstream/told-call.js';
+import { argumentsAsJson, acceptedCallId } from '../upstream/call-fields.js';
 
 /** Writes the canonical request as a responses body. The conversation is sent whole, so nothing is stored upstream. */
 export function writeResponsesRequest(request: TextRequest, model: string, options: ProtocolOptions): JsonObject {
@@ -28,7 +29,7 @@ export function writeResponsesRequest(request: TextRequest, model: string, optio
     type: 'function',
     name,
     description: description ?? null,
-    parameters: parameters ?? { type: 'object', properties: {} },
+    parameters: objectSchema(parameters),
     strict: strict ?? false,
   }));
   const tools = nonEmpty([...functions, ...nativeHostedTools(request.hostedTools, 'responses', options)]);
@@ -86,7 +87,7 @@ function writePart(part: TextPart | ImagePart): JsonObject {
 function writeUser(parts: readonly UserPart[]): JsonObject[] {
   const results = parts.flatMap((part) =>
     part.type === 'result'
-      ? [{ type: 'function_call_output', call_id: toldCallId('responses', part.callId), output: writeOutput(part) }]
+      ? [{ type: 'function_call_output', call_id: acceptedCallId('responses', part.callId), output: writeOutput(part) }]
       : [],
   );
   const content = parts.flatMap((part) => (part.type === 'result' ? [] : [writeUserPart(part)]));
@@ -121,9 +122,9 @@ function writeAssistantPart(part: AssistantPart): JsonObject[] {
     return [
       {
         type: 'function_call',
-        call_id: toldCallId('responses', part.id),
+        call_id: acceptedCallId('responses', part.id),
         name: part.name,
-        arguments: toldArguments(part.arguments),
+        arguments: argumentsAsJson(part.arguments),
       },
     ];
   const signature = ownSignature('responses', part);

@@ -76,17 +76,17 @@ export class SandboxTextProvider implements TextProvider {
     const words = readPromptDirectives(prompt);
     if (words.hang) await sleep(2_147_483_647, undefined, { signal });
     await sleep(words.delayMs ?? 0, undefined, { signal });
-    this.#failAsTold(words, call.requestId);
+    this.#failAsDirected(words, call.requestId);
     const counter = await loadTokenCounter();
     const script = words.failure === 'content_policy' ? REFUSAL : await writeScript(request);
     const events = await compose(request, script, counter, words.failure === 'content_policy');
     const cut = prompt.includes(CUT);
-    const told = toldIn(events);
-    call.onReply?.({ told: () => told, mayReasonUnasked: false });
+    const usage = usageIn(events);
+    call.onReply?.({ reportedUsage: () => usage, mayReasonUnasked: false });
     return { kind: 'events', events: this.#play(events, cut, call.stream, signal) };
   }
 
-  #failAsTold({ failure, flakyStarts }: PromptDirectives, requestId: string): void {
+  #failAsDirected({ failure, flakyStarts }: PromptDirectives, requestId: string): void {
     if (failure === 'upstream_error')
       throw new GatewayError('upstream_error', 'The sandbox was told to fail with upstream_error.');
     if (flakyStarts === 0) return;
@@ -115,8 +115,8 @@ export class SandboxTextProvider implements TextProvider {
   }
 }
 
-/** The sandbox knows its whole bill before the first word; what it tells before the last one is the input. */
-function toldIn(events: readonly TextEvent[]): TextUsage | undefined {
+/** The sandbox knows its whole bill before the first word; what it reports before the last one is the input. */
+function usageIn(events: readonly TextEvent[]): TextUsage | undefined {
   const finish = events.at(-1);
   return finish?.type === 'finish' && finish.usage
     ? { ...finish.usage, outputTokens: 0, reasoningTokens: 0 }

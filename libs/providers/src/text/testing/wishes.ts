@@ -93,6 +93,7 @@ export const WISHES: readonly (readonly [string, Partial<TextRequest>, Record<Pr
     'a failed tool',
     {
       turns: [
+        { role: 'user', parts: [{ type: 'text', text: 'What time is it?' }] },
         { role: 'assistant', parts: [{ type: 'call', id: 'c', name: 'get_time', arguments: 'not json' }] },
         {
           role: 'user',
@@ -103,16 +104,17 @@ export const WISHES: readonly (readonly [string, Partial<TextRequest>, Record<Pr
       ],
     },
     {
-      chat: { messages: [{}, { role: 'tool', tool_call_id: 'c', content: 'Error: no' }] },
-      responses: { input: [{}, { type: 'function_call_output', call_id: 'c', output: 'Error: no' }] },
+      chat: { messages: [{}, {}, { role: 'tool', tool_call_id: 'c', content: 'Error: no' }] },
+      responses: { input: [{}, {}, { type: 'function_call_output', call_id: 'c', output: 'Error: no' }] },
       messages: {
         messages: [
+          {},
           { content: [{ type: 'tool_use', input: {} }] },
           { content: [{ type: 'tool_result', tool_use_id: 'c', is_error: true }] },
         ],
       },
       gemini: {
-        contents: [{}, { parts: [{ functionResponse: { response: { error: 'no' } } }] }],
+        contents: [{}, {}, { parts: [{ functionResponse: { response: { error: 'no' } } }] }],
       },
     },
   ],

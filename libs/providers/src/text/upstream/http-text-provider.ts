@@ -21,6 +21,7 @@ import type { RefusedRequest } from './operators-fault.js';
 import type { ReplyHead } from '../../http/reply-head.js';
 import { refusedByUpstream, upstreamRequestId } from './refused-by-upstream.js';
 import { eventData, EventSplitter } from './server-sent-events.js';
+import { inOwnNames, type ToldRequest, withToldNames } from './told-names.js';
 import { replaceTopLevelString } from './top-level-field.js';
 import {
   MAX_REPLY_BYTES,
@@ -49,6 +50,13 @@ export interface HttpUpstream {
   readonly policy?: UpstreamPolicy;
 }
 
+/** What an upstream is sent. */
+interface Asked {
+  readonly body: RequestBytes;
+  /** What the caller calls its functions; undefined where body and reply pass through as they are. */
+  readonly ownNames?: ToldRequest['ownNames'];
+}
+
 /** A vendor behind HTTP, in any of the protocols. A request of the vendor's own protocol passes through byte for byte. */
 export class HttpTextProvider implements TextProvider {
   readonly #upstream: HttpUpstream;
@@ -71,33 +79,36 @@ export class HttpTextProvider implements TextProvider {
   async call(call: TextCall, signal: AbortSignal): Promise<TextReply> {
     const { codec, http, key, policy = REFUSE_UNPRICED } = this.#upstream;
     const passesThrough = call.style === codec.protocol && call.isTranslated !== true;
-    const body = passesThrough ? await nativeBytes(this.#native(call, policy), call) : await this.#translated(call);
+    const { body, ownNames } = passesThrough
+      ? { body: await nativeBytes(this.#native(call, policy), call) }
+      : await this.#translated(call);
     const headers = { ...codec.headers(key), ...(passesThrough ? permittedHeaders(call.headers, policy) : {}) };
     const request = { upstreamModel: call.upstreamModel, sent: body };
     const path = codec.path(call.upstreamModel, call.stream);
     if (!call.stream) {
       const reply = await http.exchange(path, headers, body, { signal, accept: acceptJson });
       if (reply.status !== 200) throw this.#refusal(reply, reply.text, request);
-      return identified(reply, this.#readBody(call, reply.text, passesThrough));
+      return identified(reply, this.#readBody(call, reply.text, ownNames));
     }
     const reply = await http.post(path, headers, body, signal);
     if (reply.status !== 200) throw this.#refusal(reply, await readText(reply, signal, MAX_REFUSAL_BYTES), request);
-    if (!isOfType(reply, 'text/event-stream')) {
+    if (!isPlain(reply, 'text/event-stream')) {
       reply.body.destroy();
       throw ofAnotherType(reply);
     }
-    return identified(reply, await this.#readStream(call, reply, passesThrough, signal));
+    return identified(reply, await this.#readStream(call, reply, ownNames, signal));
   }
 
   /** Each step of a long conversation takes some ten milliseconds. */
-  async #translated(call: TextCall): Promise<RequestBytes> {
+  async #translated(call: TextCall): Promise<Asked> {
     const { codec, options, policy = REFUSE_UNPRICED } = this.#upstream;
     const asked = call.request();
-    const request = call.isTranslated === true ? permittedRequest(asked, policy) : asked;
+    const permitted = call.isTranslated === true ? permittedRequest(asked, policy) : asked;
+    const { request, ownNames } = withToldNames(permitted, codec.protocol);
     if (request.turns.length > MANY_TURNS) await nextTurn();
     const body = codec.write(request, call.upstreamModel, options);
     if (request.turns.length > MANY_TURNS) await nextTurn();
-    return jsonBytes(body, wellFormedJson);
+    return { body: await jsonBytes(body, wellFormedJson), ownNames };
   }
 
   #native(call: TextCall, policy: UpstreamPolicy): NativeBody {
@@ -111,7 +122,7 @@ export class HttpTextProvider implements TextProvider {
   }
 
   /** @throws GatewayError `upstream_error` where a reply of a strange shape would end in a TypeError. */
-  #understood(read: () => readonly TextEvent[]): readonly TextEvent[] {
+  #understood<Read>(read: () => Read): Read {
     try {
       return read();
     } catch (error) {
@@ -122,51 +133,65 @@ export class HttpTextProvider implements TextProvider {
     }
   }
 
-  #readBody(call: TextCall, text: string, relay: boolean): TextReply {
+  #readBody(call: TextCall, text: string, ownNames: Asked['ownNames']): TextReply {
     const answer = parseReply(text);
     const events = this.#understood(() => this.#upstream.codec.read(answer));
     const usage = events.find((event) => event.type === 'finish')?.usage;
-    call.onReply?.({ told: () => usage, mayReasonUnasked: this.#upstream.codec.mayReasonUnasked });
-    if (!relay) return { kind: 'whole', events };
+    call.onReply?.({ reportedUsage: () => usage, mayReasonUnasked: this.#upstream.codec.mayReasonUnasked });
+    if (ownNames) return { kind: 'whole', events: inOwnNames(events, ownNames) };
     const produced = usage?.outputTokens ? '' : events.map(eventText).join('');
     const json = renameModel(text.trim(), call);
     return { kind: 'body', json, answer: () => answer, outcome: () => ({ usage, produced, failure: undefined }) };
   }
 
-  async #readStream(call: TextCall, reply: UpstreamReply, relay: boolean, signal: AbortSignal): Promise<TextReply> {
+  async #readStream(
+    call: TextCall,
+    reply: UpstreamReply,
+    ownNames: Asked['ownNames'],
+    signal: AbortSignal,
+  ): Promise<TextReply> {
     const { codec } = this.#upstream;
     const { mayReasonUnasked } = codec;
-    if (!relay) {
+    if (ownNames) {
       const decoder = codec.decoder();
-      call.onReply?.({ told: () => decoder.told(), heldBack: () => decoder.heldBack?.() ?? '', mayReasonUnasked });
-      const events = await primed(this.#events(reply, decoder, signal), (batch) =>
+      call.onReply?.({
+        reportedUsage: () => decoder.reportedUsage(),
+        heldBack: () => decoder.heldBack?.() ?? '',
+        mayReasonUnasked,
+      });
+      const events = await primed(this.#events(reply, decoder, ownNames, signal), (batch) =>
         batch.some(({ type }) => type !== 'start'),
       );
       return { kind: 'events', events };
     }
     const tap = new RelayTap(codec);
-    call.onReply?.({ told: () => tap.told(), mayReasonUnasked });
+    call.onReply?.({ reportedUsage: () => tap.reportedUsage(), mayReasonUnasked });
     const frames = await primed(this.#frames(call, reply, tap, signal), () => {
-      // Before anything else was said, another upstream may still answer, and an HTTP status can tell of it.
+      // Before anything else was said, another upstream may still answer, and it can still be an HTTP status.
       if (tap.failure) throw withoutSecrets(tap.failure, this.#secrets);
       return true;
     });
     return { kind: 'stream', frames, answer: () => tap.answer, outcome: () => tap.outcome() };
   }
 
-  #events(reply: UpstreamReply, decoder: StreamDecoder, signal: AbortSignal): BodyReader<readonly TextEvent[]> {
+  #events(
+    reply: UpstreamReply,
+    decoder: StreamDecoder,
+    ownNames: ToldRequest['ownNames'],
+    signal: AbortSignal,
+  ): BodyReader<readonly TextEvent[]> {
     const splitter = new EventSplitter();
     const decode = (frames: Buffer): readonly TextEvent[] =>
       this.#understood(() => {
         // A loop: `flatMap` looks up how to make an array, and makes two, for every token.
         const events: TextEvent[] = [];
         for (const data of eventData(frames.toString('utf8'))) events.push(...decoder.push(data));
-        return events;
+        return inOwnNames(events, ownNames);
       });
     const taker = {
       take: (bytes: Buffer) => unlessEmpty(decode(splitter.push(bytes))),
       rest: () => unlessEmpty(decode(splitter.rest())),
-      end: () => unlessEmpty(decoder.end()),
+      end: () => unlessEmpty(inOwnNames(this.#understood(() => decoder.end()), ownNames)),
     };
     return new BodyReader(reply.body, taker, (error) => brokenBy(error, signal));
   }
@@ -176,14 +201,14 @@ export class HttpTextProvider implements TextProvider {
     const splitter = new EventSplitter();
     const relay = (frames: Buffer): Buffer | undefined => {
       if (frames.length === 0) return undefined;
-      tap.see(frames);
+      this.#understood(() => tap.see(frames));
       return rename(frames);
     };
     const taker = {
       take: (bytes: Buffer) => relay(splitter.push(bytes)),
       rest: () => relay(splitter.rest()),
       end: () => {
-        tap.end();
+        this.#understood(() => tap.end());
         return undefined;
       },
     };
@@ -244,18 +269,20 @@ function streamRenamer({ model, upstreamModel }: TextCall): (events: Buffer) => 
     events.includes(value) ? Buffer.from(events.toString('utf8').replace(named, `"$1"$2${shown}`)) : events;
 }
 
-const isOfType = ({ headers }: ReplyHead, expected: string): boolean =>
-  String(headers['content-type'] ?? '').includes(expected);
+/** Of the expected type, and not compressed, which nobody asked for. */
+const isPlain = ({ headers }: ReplyHead, expected: string): boolean =>
+  String(headers['content-type'] ?? '').includes(expected) &&
+  String(headers['content-encoding'] ?? 'identity') === 'identity';
 
 const ofAnotherType = ({ headers }: ReplyHead): GatewayError =>
   new GatewayError('upstream_error', 'The upstream answered with something that is not part of its protocol.', {
-    log: `content-type ${String(headers['content-type'] ?? '')}`,
+    log: `content-type ${String(headers['content-type'] ?? '')}, content-encoding ${String(headers['content-encoding'] ?? '')}`,
   });
 
 /** A whole reply is JSON; of a refusal only the beginning is worth reading. */
 function acceptJson(head: ReplyHead): number {
   if (head.status !== 200) return MAX_REFUSAL_BYTES;
-  if (!isOfType(head, 'json')) throw ofAnotherType(head);
+  if (!isPlain(head, 'json')) throw ofAnotherType(head);
   return MAX_REPLY_BYTES;
 }
 

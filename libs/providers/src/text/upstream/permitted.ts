@@ -29,7 +29,7 @@ export function permittedHeaders(
   return passed.length === 0 ? others : { ...others, [BETA]: passed.join(',') };
 }
 
-/** A request that is told in the gateway's own words: without the tools of the vendor that the policy does not list. */
+/** A request that the gateway writes itself: without the tools of the vendor that the policy does not list. */
 export function permittedRequest(request: TextRequest, policy: UpstreamPolicy): TextRequest {
   const hostedTools = request.hostedTools.filter(({ type, param, isOptional }) => {
     return isOptional !== true || allows(policy, { kind: 'tools', name: toolName(type), param });

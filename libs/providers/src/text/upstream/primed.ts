@@ -1,4 +1,4 @@
-/** Whoever throws instead of accepting an item has seen enough: the source is closed. */
+/** A consumer that throws instead of accepting an item has seen enough: the source is closed. */
 async function isReady<T>(source: AsyncIterableIterator<T>, item: T, ready: (item: T) => boolean): Promise<boolean> {
   try {
     return ready(item);

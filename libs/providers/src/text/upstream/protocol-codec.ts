@@ -12,14 +12,14 @@ export interface ProtocolOptions {
   readonly lackingTools?: LackingTools | undefined;
   /** When a chat upstream is sent the reasoning of earlier turns; `with_calls` unless it is set. */
   readonly replayedReasoning?: 'with_calls' | 'always' | 'never';
-  /** Whether a messages upstream is told what to keep in its prompt cache; true unless it is set. */
+  /** Whether a messages upstream gets marks of what to keep in its prompt cache; true unless it is set. */
   readonly marksPromptCache?: boolean;
   /**
-   * Whether a vendor is told that a caller wants no reasoning. Unless it is set, a gemini upstream is told, a responses upstream
+   * Whether it is passed on to a vendor that a caller wants no reasoning. Unless it is set, to a gemini upstream it is, to a responses upstream
    * where the caller itself used the word, and a chat upstream is not.
    */
   readonly tellsNoReasoning?: boolean | undefined;
-  /** Where a chat upstream is told what the system says in the middle of a conversation; there, unless it is set. */
+  /** Where system messages in the middle of a conversation go for a chat upstream; they stay there, unless it is set. */
   readonly systemMessages?: 'in_place' | 'in_front';
 }
 
@@ -33,19 +33,19 @@ export interface StreamDecoder {
    * @throws GatewayError `upstream_error` when it ended too early.
    */
   end(): readonly TextEvent[];
-  /** The usage told until now, never less than what was told before; undefined while none was. */
-  told(): TextUsage | undefined;
-  /** What the upstream has written and no event has told yet, for counting; absent where nothing is held back. */
+  /** The usage reported until now, never less than what was reported before; undefined while none was. */
+  reportedUsage(): TextUsage | undefined;
+  /** What the upstream has written and no event has delivered yet, for counting; absent where nothing is held back. */
   heldBack?(): string;
 }
 
 /**
- * What one event of a stream adds to the text that is counted where the upstream tells no usage: the words, thoughts and
+ * What one event of a stream adds to the text that is counted where the upstream reports no usage: the words, thoughts and
  * arguments of every reply in it and of every kind of call, also of those that our own events do not know.
  */
 export type ReadProduced = (event: JsonObject) => string;
 
-/** Which events of a stream tell how it ended, found by text so that the others need no parsing. */
+/** Which events of a stream say how it ended, found by text so that the others need no parsing. */
 export interface RelayMarks {
   /** Events that hold one of these are decoded when they come. */
   readonly decode: readonly string[];

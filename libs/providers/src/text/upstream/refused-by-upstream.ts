@@ -1,7 +1,7 @@
 import { GatewayError, type ErrorCode } from '#contracts';
 import { isOperatorsFault, type RefusedRequest } from './operators-fault.js';
+import { publicCode } from './public-code.js';
 import type { ReplyHead } from '../../http/reply-head.js';
-import { toldCode } from './told-code.js';
 import { parseRefusal, refusalOf, type UpstreamRefusal } from './upstream-refusal.js';
 
 /** Longest wait an upstream may ask for, in milliseconds; beyond it the number is taken for nonsense. */
@@ -43,7 +43,7 @@ const FAILURES: Readonly<Record<number, readonly [ErrorCode, string]>> = {
   529: ['overloaded', 'The upstream is overloaded.'],
 };
 
-/** Statuses of the 400s that are told as what they are. All others become 400, which no client library repeats. */
+/** Statuses of the 400s that are passed on as they are. All others become 400, which no client library repeats. */
 const CALLERS_STATUS: Readonly<Record<number, ErrorCode>> = {
   403: 'permission_denied',
   404: 'not_found',
@@ -64,7 +64,7 @@ const TOO_LARGE_FOR_THE_LIMIT = /^Request too large/i;
 /** A refusal that the request itself caused, in the upstream's words. */
 function callersFault(status: number, refusal: UpstreamRefusal, log: string): GatewayError {
   const { message = 'The upstream refused the request as invalid.', param } = refusal;
-  const upstreamCode = toldCode(refusal);
+  const upstreamCode = publicCode(refusal);
   return new GatewayError(CALLERS_STATUS[status] ?? 'invalid_parameter', message, {
     log,
     ...(param === undefined ? {} : { param }),
@@ -90,7 +90,7 @@ function failureOf(status: number, { reasons }: UpstreamRefusal): readonly [Erro
 }
 
 /**
- * A refusal by status. What the caller's request caused is told once, in the upstream's words and with its code; what the
+ * A refusal by status. What the caller's request caused is reported once, in the upstream's words and with its code; what the
  * gateway's own configuration caused (key, model name, account) is a failure of the upstream to the caller, and the log
  * names the upstream's reason, never its sentence.
  *
@@ -128,7 +128,7 @@ const REPLYING = ['upstream_error', 'The upstream failed while it was replying.'
 /** The status that the words for machines stand for, or the sentence where a conversation is too long. */
 function statusSaid(refusal: UpstreamRefusal): number | undefined {
   const said = CALLERS_REASONS.find(([pattern]) => refusal.reasons.some((reason) => pattern.test(reason)))?.[1];
-  return said ?? (toldCode(refusal) === 'context_length_exceeded' ? 400 : undefined);
+  return said ?? (publicCode(refusal) === 'context_length_exceeded' ? 400 : undefined);
 }
 
 /** A failure that the upstream reports inside a reply it had begun. */
@@ -139,8 +139,8 @@ export function reportedFailure(error: unknown): GatewayError {
   const status = refusal.status ?? statusSaid(refusal);
   const isRequests = status !== undefined && isCallersFault(status, refusal, undefined);
   if (isRequests) return refusedRequest(status, refusal, log);
-  const told = REPORTS.find(([pattern]) => pattern.test(reasons))?.[1];
-  const [code, message] = FAILURES[status ?? 0] ?? told ?? REPLYING;
+  const reported = REPORTS.find(([pattern]) => pattern.test(reasons))?.[1];
+  const [code, message] = FAILURES[status ?? 0] ?? reported ?? REPLYING;
   const wait = usableWait(refusal.waitMs);
   return new GatewayError(code, message, wait === undefined ? { log } : { log, retryAfterMs: wait });
 }

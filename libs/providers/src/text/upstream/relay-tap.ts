@@ -7,8 +7,8 @@ import { eventData } from './server-sent-events.js';
 const HELD_BYTES = 64 * 1024;
 
 /**
- * Watches a stream that passes through. Only the events that tell how it ended are parsed; the others are kept for a
- * while, in case the stream breaks before the upstream tells its usage and what was produced must be counted.
+ * Watches a stream that passes through. Only the events that say how it ended are parsed; the others are kept for a
+ * while, in case the stream breaks before the upstream reports its usage and what was produced must be counted.
  */
 export class RelayTap {
   readonly #codec: ProtocolCodec;
@@ -66,19 +66,19 @@ export class RelayTap {
     return this.#answer;
   }
 
-  /** The usage told until now. */
-  told(): TextUsage | undefined {
+  /** The usage reported until now. */
+  reportedUsage(): TextUsage | undefined {
     try {
       this.#readLatest();
     } catch {
-      // What an event says of the usage is told before it says of a failure, which reaches the caller by itself.
+      // The usage of an event is read before its failure, which reaches the caller by itself.
     }
-    return this.#ending.told();
+    return this.#ending.reportedUsage();
   }
 
-  /** `produced` is left out only where a whole reply told its output, so that nothing needs to be counted. */
+  /** `produced` is left out only where a whole reply reported its output, so that nothing needs to be counted. */
   outcome(): RelayOutcome {
-    const usage = this.told();
+    const usage = this.reportedUsage();
     const tellsOutput = this.#isOver && usage !== undefined && usage.outputTokens > 0;
     if (!tellsOutput) this.#readHeld();
     return { usage, produced: tellsOutput ? '' : this.#produced, failure: this.#failure };

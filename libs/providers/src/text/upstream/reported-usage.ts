@@ -15,7 +15,7 @@ const areCounts = (tokens: { readonly [Kind in keyof Tokens]: unknown }): tokens
 export const sumOf = (...counts: readonly unknown[]): number =>
   counts.reduce<number>((sum, count) => (isCount(count) ? sum + count : Number.NaN), 0);
 
-/** Of two reports the later one, but neither its input nor its output less than what was told before. */
+/** Of two reports the later one, but neither its input nor its output less than what was reported before. */
 export function atLeast(before: TextUsage | undefined, later: TextUsage | undefined): TextUsage | undefined {
   if (!before || !later) return later ?? before;
   const input = later.inputTokens >= before.inputTokens ? later : before;

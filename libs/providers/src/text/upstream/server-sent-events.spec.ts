@@ -41,6 +41,16 @@ describe('EventSplitter', () => {
   });
 });
 
+describe('Lines that end with a carriage return alone', () => {
+  it('end events too', () => {
+    const splitter = new EventSplitter();
+    const sent = 'event: a\rdata: {"x":1}\r\rdata: {"y":1}\r\r';
+    const pieces = [sent.slice(0, 24), sent.slice(24)].map((piece) => splitter.push(Buffer.from(piece)));
+    expect(pieces.map(String)).toEqual(['event: a\rdata: {"x":1}\r\r', 'data: {"y":1}\r\r']);
+    expect(pieces.flatMap((piece) => eventData(String(piece)))).toEqual(['{"x":1}', '{"y":1}']);
+  });
+});
+
 describe('eventData', () => {
   it('joins data lines, drops comments and names, and takes one space off', () => {
     expect(eventData(EVENTS.join(''))).toEqual(['{"x":"é猫😀"}', 'one\ntwo', '{"y":1}', '[DONE]']);

@@ -6,11 +6,13 @@ export type EventData = string;
 /** Longest event an upstream may send, in bytes: an image of 20 MB as base64 fits. */
 const MAX_EVENT_BYTES = 48 * 1024 * 1024;
 
-/** Where the last whole event of the bytes ends; -1 when none does. */
+/** Where the last whole event of the bytes ends; -1 when none does. Lines may also end with a carriage return alone. */
 function endOfLastEvent(bytes: Buffer): number {
   const plain = bytes.lastIndexOf('\n\n');
   const windows = bytes.lastIndexOf('\r\n\r\n');
-  return Math.max(plain === -1 ? -1 : plain + 2, windows === -1 ? -1 : windows + 4);
+  if (plain !== -1 || windows !== -1) return Math.max(plain + 2, windows === -1 ? -1 : windows + 4);
+  const old = bytes.lastIndexOf('\r\r');
+  return old === -1 ? -1 : old + 2;
 }
 
 const NOTHING = Buffer.alloc(0);
@@ -70,7 +72,8 @@ export class EventSplitter {
 }
 
 /** The data of each event in a text of whole events; events without data (comments, pings) are left out. */
-export function eventData(text: string): EventData[] {
+export function eventData(sent: string): EventData[] {
+  const text = sent.includes('\n') ? sent : sent.replaceAll('\r', '\n');
   const found: EventData[] = [];
   let data: string | undefined;
   for (let start = 0; start < text.length;) {

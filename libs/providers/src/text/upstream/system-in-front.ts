@@ -1,14 +1,26 @@
 import type { TextRequest, Turn } from '#contracts';
 
-/** What a vendor is told that takes what the system says only in front of the conversation. */
+/** The conversation for a vendor that takes system messages only in front of it. */
 interface SystemInFront {
   readonly system: readonly string[];
   readonly turns: readonly Exclude<Turn, { role: 'system' }>[];
 }
 
-/** The request with all that the system says in front of the conversation. */
+/** The request with all that the system says in front of the conversation; where nobody else speaks, its last words are the user's. */
 export function withSystemInFront({ system, turns }: TextRequest): SystemInFront {
   const others = turns.filter((turn) => turn.role !== 'system');
   const said = turns.flatMap((turn) => (turn.role === 'system' ? turn.parts.map(({ text }) => text) : []));
-  return { system: [...system, ...said], turns: others };
+  const all = [...system, ...said];
+  if (others.length > 0) return { system: all, turns: others };
+  const text = all.pop();
+  return { system: all, turns: text === undefined ? [] : [userTurn(text)] };
 }
+
+const userTurn = (text: string): Extract<Turn, { role: 'user' }> => ({ role: 'user', parts: [{ type: 'text', text }] });
+
+/** What stands for the user's words where the model spoke first: the least that is no empty text. */
+const NO_WORDS = '.';
+
+/** The turns with a user's in front, where the interface wants one. */
+export const beginningWithUser = (turns: SystemInFront['turns']): SystemInFront['turns'] =>
+  turns[0]?.role === 'assistant' ? [userTurn(NO_WORDS), ...turns] : turns;

@@ -75,7 +75,7 @@ export class UpstreamHttp {
         headers: received,
         body: stream,
       } = await this.#connections.request({ ...this.#posting(path, headers, body), signal });
-      // Whoever reads the body meets its failure; without a listener, one that nobody reads would end the process.
+      // The reader of the body gets its failure; without a listener, one that nobody reads would end the process.
       stream.on('error', () => {});
       return { status: statusCode, headers: received, body: stream };
     } catch (error) {
@@ -124,7 +124,7 @@ export class UpstreamHttp {
 
 const lengthOf = (pieces: RequestBytes): number => pieces.reduce((sum, { length }) => sum + length, 0);
 
-/** A body in several pieces is as long as they are together; of one piece undici tells it itself. */
+/** A body in several pieces is as long as they are together; of one piece undici announces the length itself. */
 const announced = (pieces: RequestBytes): Record<string, string> =>
   pieces.length === 1 ? {} : { 'content-length': String(lengthOf(pieces)) };
 

@@ -8,10 +8,10 @@ const HIDDEN = '[hidden]';
 /** The same failure, its sentence without the operator's key, account and address. */
 export function withoutSecrets(error: GatewayError, secrets: readonly string[]): GatewayError {
   const { publicMessage, code, message: log, param, retryAfterMs, upstreamCode, cause } = error;
-  let told = publicMessage.replace(ACCOUNT_NAMES, HIDDEN);
-  for (const secret of secrets) told = told.replaceAll(secret, HIDDEN);
-  if (told === publicMessage) return error;
-  return new GatewayError(code, told, {
+  let cleaned = publicMessage.replace(ACCOUNT_NAMES, HIDDEN);
+  for (const secret of secrets) cleaned = cleaned.replaceAll(secret, HIDDEN);
+  if (cleaned === publicMessage) return error;
+  return new GatewayError(code, cleaned, {
     log,
     cause,
     ...(param === undefined ? {} : { param }),

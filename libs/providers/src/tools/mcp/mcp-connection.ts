@@ -41,7 +41,7 @@ const OLDER_SERVER = new Set([400, 404, 405, 406, 415]);
 /** An open connection. */
 interface Open {
   readonly client: Client;
-  /** Aborted with the reason when the body of an answer breaks, which the client library tells nobody who waits for it. */
+  /** Aborted with the reason when the body of an answer breaks, which the client library does not report to the waiting call. */
   readonly broken: AbortSignal;
   readonly end: () => Promise<void>;
 }
@@ -100,7 +100,7 @@ export class McpConnection {
     });
   }
 
-  /** Ends the session; the server is told, and not waited for. */
+  /** Ends the session at the server, without waiting for its answer. */
   close(): void {
     const open = this.#opening;
     this.#opening = undefined;

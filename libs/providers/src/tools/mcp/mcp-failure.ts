@@ -26,7 +26,7 @@ const CLOSED = -32_000;
 /**
  * Names a failure of a connection to a server.
  *
- * @param secrets what must not stand in the words, whoever said them.
+ * @param secrets what must not stand in the message, wherever it comes from.
  */
 export function asMcpFailure(error: unknown, timeoutMs: number, secrets: readonly string[]): McpFailure {
   if (error instanceof McpFailure) return error;

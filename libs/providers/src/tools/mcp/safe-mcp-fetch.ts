@@ -23,7 +23,7 @@ const WITHOUT_BODY = new Set([204, 205, 304]);
  * `fetch` for one connection to a server of tools: every call is made by the safe fetcher, so that none reaches a private
  * address, follows a redirect unchecked, or reads without end.
  *
- * @param onBroken told when the body of an answer breaks, which the client library tells nobody.
+ * @param onBroken called when the body of an answer breaks, which the client library does not report.
  */
 export function safeMcpFetch(
   fetcher: SafeFetcher,

@@ -16,7 +16,7 @@ export interface Envelope<Data = JsonObject> {
   readonly error?: { readonly code: string; readonly param: string | null };
 }
 
-const WAIT_MS = 40_000;
+const WAIT_MS = 100_000;
 
 /** HTTP with one credential, as curl would send it. */
 export class Client {
@@ -63,7 +63,7 @@ export class Client {
     return made.task_id;
   }
 
-  /** Waits for the end of a task as the guide does, with `wait`. @throws Error after 40 s. */
+  /** Waits for the end of a task as the guide does, with `wait`. @throws Error after 100 s. */
   async finished(taskId: string): Promise<TaskView> {
     const deadline = Date.now() + WAIT_MS;
     while (Date.now() < deadline) {
@@ -74,7 +74,7 @@ export class Client {
   }
 }
 
-/** Waits until something is there. @throws Error that names it after 40 s. */
+/** Waits until something is there. @throws Error that names it after 100 s. */
 export async function eventually<Found>(what: string, look: () => Promise<Found | undefined>): Promise<Found> {
   const deadline = Date.now() + WAIT_MS;
   while (Date.now() < deadline) {

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from '#testing';
 
 /** The processes of a production installation. */
 export const ROLES = ['api', 'image-worker', 'video-worker', 'maintenance-worker'] as const;
@@ -127,13 +127,4 @@ function collect(child: ChildProcess, ...streams: ('stdout' | 'stderr')[]): () =
   for (const name of streams.length > 0 ? streams : (['stdout', 'stderr'] as const))
     child[name]?.on('data', (chunk: Buffer) => (output += chunk.toString()));
   return () => output;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

@@ -2,18 +2,18 @@ import { logger } from './logger.js';
 
 const log = logger('process');
 
-/** The same warning, for example of each client of one library, is told once. */
-const told = new Set<string>();
+/** The same warning, for example of each client of one library, is logged once. */
+const logged = new Set<string>();
 
 /**
  * Makes lines of our log of what Node and libraries would print themselves: warnings, and the error that nobody caught,
  * which ends the process as it would have.
  */
-export function hearOtherVoices(): void {
+export function logProcessEvents(): void {
   process.removeAllListeners('warning');
   process.on('warning', ({ name, message }) => {
-    if (told.has(message)) return;
-    told.add(message);
+    if (logged.has(message)) return;
+    logged.add(message);
     log.warn('process.warning', { kind: name, detail: message });
   });
   const end = (error: unknown): void => {

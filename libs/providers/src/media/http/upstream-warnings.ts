@@ -5,15 +5,15 @@ const log = logger('upstreams');
 const MAX_STATES = 16;
 const MAX_WORD = 64;
 
-/** What an operator is told of one upstream, each thing once. */
-export class ToldOnce {
-  private skewIsTold = false;
+/** Warnings about one upstream for its operator, each logged once. */
+export class UpstreamWarnings {
+  private hasWarnedOfSkew = false;
   private readonly states = new Set<string>();
 
   constructor(private readonly upstream: string) {}
 
-  /** A word for the state of work that the vendor never told us. */
-  strangeState(word: string): void {
+  /** An undocumented word for the state of work. */
+  unknownState(word: string): void {
     const state = word.slice(0, MAX_WORD);
     if (this.states.has(state) || this.states.size >= MAX_STATES) return;
     this.states.add(state);
@@ -21,8 +21,8 @@ export class ToldOnce {
   }
 
   clockSkew(clockSkewMs: number): void {
-    if (this.skewIsTold) return;
-    this.skewIsTold = true;
+    if (this.hasWarnedOfSkew) return;
+    this.hasWarnedOfSkew = true;
     log.warn('upstream.clock_skew', { upstream: this.upstream, clockSkewMs });
   }
 }

@@ -19,7 +19,9 @@ const TOO_LONG = [
 ];
 
 /** Words for machines of single servers, by the word that clients know. */
-const SAME: readonly (readonly [RegExp, string])[] = [[/^exceed_context_size_error$/i, 'context_length_exceeded']];
+const STANDARD_CODES: readonly (readonly [RegExp, string])[] = [
+  [/^exceed_context_size_error$/i, 'context_length_exceeded'],
+];
 
 const SENTENCES: readonly (readonly [RegExp, string])[] = [
   [new RegExp(`^(${TOO_LONG.join('|')})`, 'i'), 'context_length_exceeded'],
@@ -27,7 +29,7 @@ const SENTENCES: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** The word that agents act on: the upstream's own, or the one that its sentence stands for. */
-export function toldCode({ code, reasons, message = '' }: UpstreamRefusal): string | undefined {
-  const meant = SAME.find(([pattern]) => reasons.some((reason) => pattern.test(reason)))?.[1];
+export function publicCode({ code, reasons, message = '' }: UpstreamRefusal): string | undefined {
+  const meant = STANDARD_CODES.find(([pattern]) => reasons.some((reason) => pattern.test(reason)))?.[1];
   return meant ?? code ?? SENTENCES.find(([pattern]) => pattern.test(message))?.[1];
 }

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 
-/** What ids of calls a protocol takes: those that its own vendors give, so that theirs are always told as they are. */
+/** What ids of calls a protocol takes: those that its own vendors give, so that theirs always stay as they are. */
 const ID_RULES = { messages: /^[a-zA-Z0-9_-]{1,64}$/, responses: /^.{1,64}$/su } as const;
 
-/** The id under which a call and its result are told: another where its vendor's is one that this protocol refuses. */
-export function toldCallId(protocol: keyof typeof ID_RULES, id: string): string {
+/** The id under which a call and its result are sent: a hash of its vendor's where this protocol would refuse that one. */
+export function acceptedCallId(protocol: keyof typeof ID_RULES, id: string): string {
   if (ID_RULES[protocol].test(id)) return id;
   // The same in every turn, so that a prompt cache goes on.
   return `call_${createHash('sha256').update(id).digest('hex').slice(0, 24)}`;
 }
 
 /** Some vendors write nothing for a call without arguments, and others read arguments as JSON. */
-export const toldArguments = (json: string): string => (json.trim() === '' ? '{}' : json);
+export const argumentsAsJson = (json: string): string => (json.trim() === '' ? '{}' : json);

@@ -1,0 +1,147 @@
+import { type ReactNode, useState } from 'react';
+import type { SignInMethods } from '../../api/types';
+import { call } from '../../api/call';
+import { type Session, useRead } from '../../api/queries';
+import { EmailField, PasswordField, TextField } from '../../components/fields';
+import { Notice } from '../../components/page';
+import { Failure, Loaded } from '../../components/states';
+import { useMessages } from '../../messages/language';
+import { hasPasskeys, signInByPasskey } from '../../shell/passkeys';
+import { EntryForm } from './entry-form';
+import { SingleSignOn } from './single-sign-on';
+
+/** Every way to sign in that the gateway has; who takes one through another site comes back to `to`. */
+export function Ways({
+  to,
+  refusal,
+  onEnter,
+}: {
+  readonly to: string | undefined;
+  /** What a way through another site came to, until another way is tried. */
+  readonly refusal?: ReactNode;
+  readonly onEnter: (session: Session) => void;
+}) {
+  const ways = useRead('GET /sign-in', {});
+  return (
+    <Loaded query={ways} height={260}>
+      {(methods) => (
+        <WayForms methods={methods} back={to === undefined ? {} : { to }} refusal={refusal} onEnter={onEnter} />
+      )}
+    </Loaded>
+  );
+}
+
+function WayForms({
+  methods,
+  back,
+  refusal,
+  onEnter,
+}: {
+  readonly methods: SignInMethods;
+  /** Where a way through another site comes back to. */
+  readonly back: { readonly to?: string };
+  readonly refusal: ReactNode;
+  readonly onEnter: (session: Session) => void;
+}) {
+  const { signIn } = useMessages();
+  const [failure, setFailure] = useState<Error | null>(null);
+  const isPasskeyShown = methods.passkey && hasPasskeys();
+  const hasAny =
+    methods.password || isPasskeyShown || methods.oidc !== null || methods.api_key || methods.operator_token;
+  if (!hasAny) return <Notice tone="info">{signIn.noWays}</Notice>;
+  return (
+    <div className="stack">
+      {!failure && refusal}
+      {methods.oidc !== null && <SingleSignOn name={methods.oidc} ask={back} onFail={setFailure} />}
+      {isPasskeyShown && (
+        <button type="button" className="button wide" onClick={() => void signInByPasskey().then(onEnter, setFailure)}>
+          {signIn.passkey}
+        </button>
+      )}
+      {failure && <Failure of={failure} money="unthought" />}
+      {methods.password && <PasswordForm onEnter={onEnter} />}
+      {methods.api_key && (
+        <Folded title={signIn.byKey} isOpen={!methods.password}>
+          <SecretForm
+            label={signIn.key}
+            hint={signIn.keyHint}
+            send={(key) => call('POST /sign-in/key', { body: { key } })}
+            onEnter={onEnter}
+          />
+        </Folded>
+      )}
+      {methods.operator_token && (
+        <Folded title={signIn.byToken}>
+          <SecretForm
+            label={signIn.token}
+            send={(token) => call('POST /sign-in/operator', { body: { token } })}
+            onEnter={onEnter}
+          />
+        </Folded>
+      )}
+    </div>
+  );
+}
+
+const Folded = ({
+  title,
+  isOpen = false,
+  children,
+}: {
+  readonly title: string;
+  readonly isOpen?: boolean;
+  readonly children: ReactNode;
+}) => (
+  <details className="card folded" open={isOpen}>
+    <summary>{title}</summary>
+    <div className="card-body">{children}</div>
+  </details>
+);
+
+function PasswordForm({ onEnter }: { readonly onEnter: (session: Session) => void }) {
+  const { signIn } = useMessages();
+  const [email, setEmail] = useState('');
+  const [password, setPassword] = useState('');
+  return (
+    <section className="card">
+      <div className="card-body">
+        <EntryForm
+          send={() => call('POST /sign-in/password', { body: { email, password } })}
+          onEnter={onEnter}
+          submit={signIn.go}
+          isReady={email !== '' && password !== ''}
+        >
+          <EmailField label={signIn.email} value={email} onType={setEmail} />
+          <PasswordField label={signIn.password} value={password} onType={setPassword} />
+        </EntryForm>
+      </div>
+    </section>
+  );
+}
+
+function SecretForm({
+  label,
+  hint,
+  send,
+  onEnter,
+}: {
+  readonly label: string;
+  readonly hint?: string;
+  readonly send: (secret: string) => Promise<Session>;
+  readonly onEnter: (session: Session) => void;
+}) {
+  const { signIn } = useMessages();
+  const [secret, setSecret] = useState('');
+  return (
+    <EntryForm send={() => send(secret.trim())} onEnter={onEnter} submit={signIn.go} isReady={secret.trim() !== ''}>
+      <TextField
+        label={label}
+        hint={hint}
+        type="password"
+        autoComplete="off"
+        value={secret}
+        onChange={(event) => setSecret(event.target.value)}
+      />
+    </EntryForm>
+  );
+}

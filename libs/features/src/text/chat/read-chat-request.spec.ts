@@ -1,0 +1,26 @@
+import { ChatRequest, checkBody, type JsonObject, type TextRequest } from '#contracts';
+import { readChatRequest } from './read-chat-request.js';
+
+const SCHEMA = { type: 'object', properties: { city: { type: 'string' } } };
+
+function read(fields: JsonObject): TextRequest {
+  const body = { model: 'm', messages: [{ role: 'user', content: 'x' }], ...fields };
+  expect(checkBody(ChatRequest, body)).toEqual([]);
+  return readChatRequest(body as never, 'm', false);
+}
+
+describe('Words that single vendors have', () => {
+  it.each<[string, JsonObject, Partial<TextRequest>]>([
+    ['any call', { tool_choice: 'any' }, { toolChoice: { mode: 'required', names: [] } }],
+    [
+      'a schema beside the word for JSON',
+      { response_format: { type: 'json_object', schema: SCHEMA } },
+      { format: { type: 'json-schema', name: 'output', schema: SCHEMA } },
+    ],
+    ['any JSON', { response_format: { type: 'json_object', schema: null } }, { format: { type: 'json' } }],
+    ['a stop sequence without a character', { stop: '' }, { stopSequences: [] }],
+    ['one of several', { stop: ['', 'END'] }, { stopSequences: ['END'] }],
+  ])('are understood: %s', (_, fields, request) => {
+    expect(read(fields)).toMatchObject(request);
+  });
+});

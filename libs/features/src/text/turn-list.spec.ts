@@ -1,0 +1,83 @@
+import type { Turn } from '#contracts';
+import { TurnList } from './turn-list.js';
+
+const call = (id: string, name = 'f') => ({ type: 'call' as const, id, name, arguments: '{}' });
+const text = (said: string) => [{ type: 'text' as const, text: said }];
+
+/** The ids of all calls and results, in order. */
+const idsIn = (turns: readonly Turn[]): string[] =>
+  turns
+    .flatMap<Turn['parts'][number]>(({ parts }) => [...parts])
+    .flatMap((part) => (part.type === 'call' ? [part.id] : part.type === 'result' ? [`=${part.callId}`] : []));
+
+describe('Calls of earlier turns', () => {
+  it('have ids of their own where a vendor counts anew in every turn, and results keep to the calls of theirs', () => {
+    const turns = new TurnList();
+    for (const round of ['one', 'two']) {
+      turns.user(text(round));
+      turns.assistant([call('call_0'), call('call_1')]);
+      turns.result({ callId: 'call_1', content: text(`${round} b`), isError: false }, 'r');
+      turns.result({ callId: 'call_0', content: text(`${round} a`), isError: false }, 'r');
+    }
+    const ids = idsIn(turns.conversation().turns);
+    const [a, b, , , c, d] = ids;
+    expect(ids).toEqual(['call_0', 'call_1', '=call_1', '=call_0', c, d, `=${d}`, `=${c}`]);
+    expect(new Set([a, b, c, d]).size).toBe(4);
+  });
+
+  it('of one turn with one id are answered in their order', () => {
+    const turns = new TurnList();
+    turns.assistant([call('same'), call('same')]);
+    for (const said of ['first', 'second']) turns.result({ callId: 'same', content: text(said), isError: false }, 'r');
+    const [one, two, ...answered] = idsIn(turns.conversation().turns);
+    expect([one === two, answered]).toEqual([false, [`=${one}`, `=${two}`]]);
+  });
+
+  it('are answered by their names where no call has the id of a result', () => {
+    const turns = new TurnList();
+    turns.assistant([call('a', 'f'), call('b', 'g'), call('c', 'f')]);
+    for (const name of ['f', 'g', 'f'])
+      turns.result({ callId: 'unknown', name, content: text(name), isError: false }, 'r');
+    expect(idsIn(turns.conversation().turns).slice(3)).toEqual(['=a', '=b', '=c']);
+  });
+
+  it('are answered once by their names', () => {
+    const turns = new TurnList();
+    turns.assistant([call('a')]);
+    const answer = (): void => turns.result({ callId: '', name: 'f', content: [], isError: false }, 'r');
+    answer();
+    expect(answer).toThrow(expect.objectContaining({ code: 'invalid_parameter', param: 'r' }));
+  });
+
+  it('without ids get the same ones in every request', () => {
+    const ids = () => {
+      const turns = new TurnList();
+      for (const _turn of ['one', 'two']) turns.assistant([call(turns.nextCallId())]);
+      return idsIn(turns.conversation().turns);
+    };
+    expect(ids()).toEqual(ids());
+    expect(new Set(ids()).size).toBe(2);
+  });
+
+  it('are paired in no time in a long session', () => {
+    const turns = new TurnList();
+    const started = performance.now();
+    for (let round = 0; round < 20_000; round += 1) {
+      turns.assistant([call(turns.nextCallId())]);
+      turns.result({ callId: '', name: 'f', content: [], isError: false }, 'r');
+    }
+    expect(performance.now() - started).toBeLessThan(5_000);
+  });
+});
+
+describe('What the system says', () => {
+  it('is what there is to answer where nobody else speaks', () => {
+    const turns = new TurnList();
+    turns.system('Be brief.');
+    turns.system('Say hello.');
+    expect(turns.conversation()).toEqual({
+      system: ['Be brief.'],
+      turns: [{ role: 'system', parts: text('Say hello.') }],
+    });
+  });
+});

@@ -1,0 +1,14 @@
+import { createHash } from 'node:crypto';
+
+/** Enough to tell two settings of one entry apart; too little to say anything of a key. */
+const CHARACTERS = 8;
+
+/**
+ * Names the key and the address that an entry stands for. What is known of an upstream's health belongs to these: a cooldown
+ * after a wrong key must not outlive the key.
+ */
+export const accessFingerprint = (key: string | undefined, address: string | undefined): string =>
+  createHash('sha256')
+    .update(`${key ?? ''}\n${address ?? ''}`)
+    .digest('hex')
+    .slice(0, CHARACTERS);

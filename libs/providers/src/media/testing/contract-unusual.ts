@@ -1,0 +1,134 @@
+import { isJsonObject, type JsonValue, type MediaFailure, type Started } from '#contracts';
+import type { VendorReply } from '../http/media-codec.js';
+import type { ConnectedFake } from './connected-fake.js';
+import { type ContractCase, guarantee } from './contract-case.js';
+import { answering, genuine } from './contract-hostile.js';
+import type { FakeProtocol } from './fake-vendor.js';
+
+type Protocols = FakeProtocol & { readonly taken: readonly unknown[] };
+
+/** What vendors may do within their own rules, and what proxies before them do to their replies. */
+export function unusualContract<Protocol extends Protocols>(
+  contract: ContractCase<Protocol>,
+  connected: () => ConnectedFake<Protocol>,
+): void {
+  refusalsContract(contract, connected);
+  if (contract.codec.traits.style === 'task') workContract(contract, connected);
+
+  guarantee.each([201, 202])('15: reads an answer of status %i as it reads 200', async (status) => {
+    const { replies, operation } = await genuine(contract, connected());
+    const { order, call } = connected().prepare(contract.order);
+    const accepted = answering(connected(), ...replies.map((reply) => ({ ...reply, status })));
+    const started = await accepted.start(order, call);
+    expect(started.kind).toBe(contract.codec.traits.style === 'task' ? 'operation' : 'finished');
+    if (started.kind === 'operation')
+      expect(await accepted.check(operation, call)).toEqual(
+        await answering(connected(), ...replies.slice(1)).check(operation, call),
+      );
+  });
+
+  guarantee('15: does not know after an answer of status 204 whether the order was taken', async () => {
+    const { order, call } = connected().prepare(contract.order);
+    const empty = answering(connected(), { status: 204, headers: {}, body: undefined });
+    await expect(empty.start(order, call)).rejects.toMatchObject({ kind: 'ambiguous' });
+  });
+}
+
+function refusalsContract<Protocol extends Protocols>(
+  contract: ContractCase<Protocol>,
+  connected: () => ConnectedFake<Protocol>,
+): void {
+  guarantee('17: waits until the date in Retry-After, by the clock of the vendor', async () => {
+    const { order, call } = connected().prepare(contract.order);
+    const itsNowMs = Date.now() + 3_600_000;
+    const headers = {
+      date: new Date(itsNowMs).toUTCString(),
+      'retry-after': new Date(itsNowMs + 30_000).toUTCString(),
+    };
+    const busy = answering(connected(), { status: 429, headers, body: {} });
+    await expect(busy.start(order, call)).rejects.toMatchObject({ kind: 'busy', retryAfterMs: 30_000 });
+  });
+
+  guarantee('20: takes no refusal for an order though it comes with status 200', async () => {
+    for (const [what, fault, expected] of contract.refusals) {
+      if (typeof fault === 'string' || !isJsonObject(fault.body)) continue;
+      const { order, call } = connected().prepare(contract.order);
+      const reply = { status: 200, headers: {}, body: fault.body };
+      const told: unknown = await answering(connected(), reply)
+        .start(order, call)
+        .catch((error: unknown) => error);
+      expect([what, expected.kind, 'ambiguous']).toContain((told as MediaFailure).kind);
+    }
+  });
+}
+
+function workContract<Protocol extends Protocols>(
+  contract: ContractCase<Protocol>,
+  connected: () => ConnectedFake<Protocol>,
+): void {
+  const { codec } = contract;
+  guarantee('24: reads the words for states in capitals, in small letters and between blanks', async () => {
+    const { replies, operation } = await genuine(contract, connected());
+    const checks = replies.slice(1);
+    const { call } = connected().prepare(contract.order);
+    const expected = await answering(connected(), ...checks).check(operation, call);
+    for (const change of [upperCase, lowerCase, (word: string) => ` ${word}\n`]) {
+      const written = checks.map((reply) => ({ ...reply, body: withStates(reply.body, change) }));
+      expect(await answering(connected(), ...written).check(operation, call)).toEqual(expected);
+    }
+  });
+
+  guarantee('30: fails work that is done without a link', async () => {
+    const { replies, operation } = await genuine(contract, connected());
+    const { call } = connected().prepare(contract.order);
+    for (const nothing of ['', null, []]) {
+      const checks = replies.slice(1).map((reply) => ({ ...reply, body: withLinks(reply.body, nothing) }));
+      const state = await answering(connected(), ...checks).check(operation, call);
+      expect(state).toMatchObject({ state: 'failed' });
+    }
+  });
+
+  guarantee('44: asks by an id that has slashes, dots and marks under nothing else', async () => {
+    const { replies, operation } = await genuine(contract, connected());
+    const [start] = replies as [VendorReply];
+    const name = connected().upstream.nameOf(operation) ?? '';
+    for (const id of ['a/../b?c=d#e', '..', '.']) {
+      const { order, call } = connected().prepare(contract.order);
+      const body = withText(start.body, name, id);
+      const upstream = answering(connected(), { ...start, body }, { status: 404, headers: {}, body: {} });
+      const started: Started | undefined = await upstream.start(order, call).catch(() => undefined);
+      if (started?.kind !== 'operation' || upstream.nameOf?.(started.operation) !== id) continue;
+      await upstream.check(started.operation, call).catch(() => undefined);
+      expect(JSON.stringify(upstream.received.at(-1))).toContain(encodeURIComponent(id));
+      expect(id).not.toMatch(/^\.+$/);
+    }
+  });
+
+  if (codec.writeCancel && codec.protocol !== 'gateway')
+    guarantee('36: takes every answer of 2xx to a wish to stop for a yes', async () => {
+      const { operation } = await genuine(contract, connected());
+      const { call } = connected().prepare(contract.order);
+      for (const status of [200, 202, 204]) {
+        const upstream = answering(connected(), { status, headers: {}, body: undefined });
+        expect(await upstream.cancel?.(operation, call)).toBe('cancelled');
+      }
+    });
+}
+
+const upperCase = (word: string): string => word.toUpperCase();
+const lowerCase = (word: string): string => word.toLowerCase();
+
+const STATES = new Set(['status', 'state', 'task_status']);
+
+const changed = (body: JsonValue | undefined, change: (value: JsonValue, name: string) => JsonValue): JsonValue =>
+  JSON.parse(JSON.stringify(body), (name, value: JsonValue) => change(value, name)) as JsonValue;
+
+const withStates = (body: JsonValue | undefined, change: (word: string) => string): JsonValue =>
+  changed(body, (value, name) => (STATES.has(name) && typeof value === 'string' ? change(value) : value));
+
+/** Files are links, links to buckets, or bytes that were put aside. */
+const withLinks = (body: JsonValue | undefined, link: JsonValue): JsonValue =>
+  changed(body, (value) => (typeof value === 'string' && /^(?:https?|gs|kept):/.test(value) ? link : value));
+
+const withText = (body: JsonValue | undefined, text: string, other: string): JsonValue =>
+  changed(body, (value) => (value === text ? other : value));

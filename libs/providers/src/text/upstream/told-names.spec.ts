@@ -1,0 +1,62 @@
+import type { TextEvent, TextRequest } from '#contracts';
+import { PLAIN } from '../testing/text-requests.js';
+import { PROTOCOL_CODECS } from './protocol-codecs.js';
+import { inOwnNames, withToldNames } from './told-names.js';
+
+const PROTOCOLS = Object.keys(PROTOCOL_CODECS) as (keyof typeof PROTOCOL_CODECS)[];
+
+/** What vendors publish of the names that they take. */
+const PUBLISHED = {
+  chat: /^[a-zA-Z0-9_-]{1,64}$/,
+  responses: /^[a-zA-Z0-9_-]{1,64}$/,
+  messages: /^[a-zA-Z0-9_-]{1,128}$/,
+  gemini: /^[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}$/,
+};
+
+const NAMES = [
+  'mcp.read',
+  'fs/read',
+  'a:b',
+  'my tool',
+  '-start',
+  '1st',
+  'größe',
+  '工具',
+  'n'.repeat(100),
+  'n'.repeat(300),
+];
+
+const called = (name: string): TextRequest => ({
+  ...PLAIN,
+  tools: [{ name }, { name: 'plain_one' }],
+  toolChoice: { mode: 'required', names: [name] },
+  turns: [
+    { role: 'assistant', parts: [{ type: 'call', id: 'c', name, arguments: '{}' }] },
+    { role: 'user', parts: [{ type: 'result', callId: 'c', name, content: [], isError: false }] },
+  ],
+});
+
+describe.each(PROTOCOLS)('The name of a function over %s', (protocol) => {
+  it.each(NAMES)('is one that the vendor takes, and comes back as the caller has it: %s', (name) => {
+    const { request, ownNames } = withToldNames(called(name), protocol);
+    const told = request.tools[0]?.name ?? '';
+    expect(told).toMatch(PUBLISHED[protocol]);
+    const json = JSON.stringify(PROTOCOL_CODECS[protocol].write(request, 'm', {}));
+    expect(told === name || !json.includes(JSON.stringify(name))).toBe(true);
+    expect(request.toolChoice).toEqual({ mode: 'required', names: [told] });
+    const events: TextEvent[] = [
+      { type: 'call', id: 'c', name: told },
+      { type: 'call', id: 'd', name: 'plain_one' },
+    ];
+    expect(inOwnNames(events, ownNames)).toEqual([
+      { type: 'call', id: 'c', name },
+      { type: 'call', id: 'd', name: 'plain_one' },
+    ]);
+  });
+
+  it('is the same in every turn, and another for every function', () => {
+    const toldAs = (name: string) => withToldNames(called(name), protocol).request.tools[0]?.name;
+    expect(toldAs('a/b c')).toBe(toldAs('a/b c'));
+    expect(new Set(['a/b c', 'a b/c', 'a_b_c'].map(toldAs)).size).toBe(3);
+  });
+});

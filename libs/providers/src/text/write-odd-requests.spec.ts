@@ -1,0 +1,107 @@
+import type { JsonObject, TextPart, TextRequest } from '#contracts';
+import { PLAIN } from './testing/text-requests.js';
+import { PROTOCOL_CODECS } from './upstream/protocol-codecs.js';
+
+type Protocol = keyof typeof PROTOCOL_CODECS;
+const PROTOCOLS = Object.keys(PROTOCOL_CODECS) as Protocol[];
+
+const write = (protocol: Protocol, change: Partial<TextRequest>): JsonObject =>
+  PROTOCOL_CODECS[protocol].write({ ...PLAIN, ...change }, 'm', { marksPromptCache: false });
+
+const said = (text: string): TextPart[] => [{ type: 'text', text }];
+
+describe('A conversation that the model begins', () => {
+  const turns: TextRequest['turns'] = [
+    { role: 'assistant', parts: said('Welcome.') },
+    { role: 'user', parts: said('Hello') },
+  ];
+
+  it.each<[Protocol, JsonObject]>([
+    ['messages', { messages: [{ role: 'user', content: [{ text: '.' }] }, { role: 'assistant' }, { role: 'user' }] }],
+    ['gemini', { contents: [{ role: 'user', parts: [{ text: '.' }] }, { role: 'model' }, { role: 'user' }] }],
+    ['chat', { messages: [{ role: 'assistant' }, { role: 'user' }] }],
+    ['responses', { input: [{ role: 'assistant' }, { role: 'user' }] }],
+  ])('has the least of a user turn in front of it over %s, where the interface wants one', (protocol, body) => {
+    expect(write(protocol, { turns })).toMatchObject(body);
+  });
+});
+
+describe('A request in which only the system speaks', () => {
+  const request = { system: ['Be brief.'], turns: [{ role: 'system' as const, parts: said('Say hello.') }] };
+
+  it.each<[Protocol, JsonObject]>([
+    [
+      'messages',
+      { system: 'Be brief.', messages: [{ role: 'user', content: [{ type: 'text', text: 'Say hello.' }] }] },
+    ],
+    [
+      'gemini',
+      {
+        systemInstruction: { parts: [{ text: 'Be brief.' }] },
+        contents: [{ role: 'user', parts: [{ text: 'Say hello.' }] }],
+      },
+    ],
+    ['chat', { messages: [{ role: 'system' }, { role: 'system', content: 'Say hello.' }] }],
+    ['responses', { instructions: 'Be brief.', input: [{ role: 'developer', content: [{ text: 'Say hello.' }] }] }],
+  ])('has something to answer over %s', (protocol, body) => {
+    expect(write(protocol, request)).toMatchObject(body);
+  });
+});
+
+describe('What one interface refuses and others do not', () => {
+  it('is no empty text over gemini, beside others or in a turn of its own', () => {
+    const turns: TextRequest['turns'] = [
+      { role: 'user', parts: [...said('x'), ...said('')] },
+      { role: 'assistant', parts: said('') },
+      { role: 'user', parts: said('y') },
+    ];
+    expect(write('gemini', { turns })['contents']).toEqual([{ role: 'user', parts: [{ text: 'x' }, { text: 'y' }] }]);
+  });
+
+  it('is no white space after words that a messages vendor is to go on from', () => {
+    const turns: TextRequest['turns'] = [...PLAIN.turns, { role: 'assistant', parts: said('The answer is \n') }];
+    expect(write('messages', { turns })['messages']).toMatchObject([{}, { content: [{ text: 'The answer is' }] }]);
+    expect(write('messages', { turns: [...turns, ...PLAIN.turns] })['messages']).toMatchObject([
+      {},
+      { content: [{ text: 'The answer is \n' }] },
+      {},
+    ]);
+  });
+
+  it.each(PROTOCOLS.filter((protocol) => protocol !== 'gemini'))(
+    'is no schema of arguments over %s that leaves out that they are an object',
+    (protocol) => {
+      for (const parameters of [{}, { properties: { a: { type: 'string' } } }])
+        expect(JSON.stringify(write(protocol, { tools: [{ name: 'f', parameters }] }))).toContain('{"type":"object"');
+    },
+  );
+});
+
+describe('A result with a number of more digits than a number holds', () => {
+  const resultOf = (text: string): unknown => {
+    const turns: TextRequest['turns'] = [
+      ...PLAIN.turns,
+      { role: 'assistant', parts: [{ type: 'call', id: 'c', name: 'f', arguments: '{}' }] },
+      { role: 'user', parts: [{ type: 'result', callId: 'c', name: 'f', content: said(text), isError: false }] },
+    ];
+    return write('gemini', { turns });
+  };
+
+  it.each(['{"id":1234567890123456789}', '{"ids":[1, -1234567890123456789]}'])('keeps them over gemini: %s', (json) => {
+    expect(JSON.stringify(resultOf(json))).toContain(JSON.stringify({ response: { output: json } }).slice(1, -1));
+  });
+
+  it('is an object like any other where its digits stand in a text', () => {
+    expect(JSON.stringify(resultOf('{"id":"1234567890123456789"}'))).toContain('{"id":"1234567890123456789"}');
+  });
+});
+
+describe('A schema of the answer that a messages vendor cannot enforce', () => {
+  const schema = { type: 'object', additionalProperties: { type: 'number' } };
+
+  it('is asked for in words', () => {
+    const body = write('messages', { system: ['Be brief.'], format: { type: 'json-schema', name: 'scores', schema } });
+    expect(body).not.toHaveProperty('output_config');
+    expect(body['system']).toMatch(/^Be brief\.\n\nAnswer with JSON .*"additionalProperties":\{"type":"number"\}/s);
+  });
+});
