@@ -66,13 +66,9 @@ const reportIn = ({ usage, choices, x_groq: other }: ChatReply): ChatUsage | nul
   usage ?? choices?.[0]?.usage ?? other?.usage;
 
 /** One vendor counts what was reasoned beside what was written, and only its total shows that. */
-function outputIn({
-  prompt_tokens: input,
-  completion_tokens: written,
-  total_tokens: total,
-  ...details
-}: ChatUsage): unknown {
-  const reasoned = details.completion_tokens_details?.reasoning_tokens ?? 0;
+function outputIn(usage: ChatUsage): unknown {
+  const { prompt_tokens: input, completion_tokens: written, total_tokens: total } = usage;
+  const reasoned = usage.completion_tokens_details?.reasoning_tokens ?? 0;
   const withReasoning = sumOf(written, reasoned);
   return total !== undefined && total === sumOf(input, withReasoning) ? withReasoning : written;
 }
@@ -182,9 +178,10 @@ export class ChatStreamDecoder implements StreamDecoder {
  */
 export function readChatReply(answer: JsonObject): readonly TextEvent[] {
   const decoder = new ChatStreamDecoder();
-  const { choices, ...reply } = answer as ChatReply;
-  const [first, ...rest] = choices ?? [];
-  const events = decoder.read({ ...reply, choices: first ? [first] : [] });
+  const reply: ChatReply = answer;
+  const [first, ...rest] = reply.choices ?? [];
+  // Copying a reply costs more than reading it, and nearly every one has a single choice.
+  const events = decoder.read(first && rest.length > 0 ? { ...reply, choices: [first] } : reply);
   const others = rest.flatMap((choice) => readOther(choice));
   return [...events, ...others, ...decoder.end()];
 }
