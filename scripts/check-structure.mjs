@@ -12,6 +12,7 @@ import {
   vendorFiles,
 } from './structure/files-to-touch.mjs';
 import { cycles, forbiddenImports } from './structure/imports.mjs';
+import { missingTests } from './structure/named-tests.mjs';
 import { parseSources } from './structure/sources.mjs';
 import { strayFiles } from './structure/stray-files.mjs';
 import { unreadExports } from './structure/unread-exports.mjs';
@@ -73,6 +74,7 @@ const ROWS = [
   { name: 'factories', was: 42, most: 10, counts: 'factories of providers', find: () => factories(sources()) },
   { name: 'sleeps', was: 18, most: 0, counts: 'fixed sleeps in specs and chaos', find: () => fixedSleeps(sources()) },
   { name: 'readme', was: 185, most: 90, counts: 'lines of README.md', find: () => linesOf('README.md') },
+  { name: 'promises', was: 0, most: 0, counts: 'promises of SECURITY.md without their test', find: missingTests },
   { name: 'stray-files', was: 6, most: 0, counts: 'stray files', find: strayFiles },
 ];
 
