@@ -2,13 +2,19 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { Pool } from 'undici';
 import { hostileBody } from './hostile-bodies.js';
+import type { People } from './hostile-gateway.js';
+import { hostileId, hostileQuery } from './hostile-queries.js';
+import { DOOR_TARGETS, OPERATOR_TARGETS } from './operator-targets.js';
 import { Random } from './random.js';
-import { TARGETS } from './targets.js';
+import { type Sender, type Target, TARGETS } from './targets.js';
 
 /** What the thread is to send. */
 export interface SenderOrder {
   readonly baseUrl: string;
   readonly keys: readonly string[];
+  readonly people: People;
+  /** Paths of lists and single things that are read, with their parameters filled in. */
+  readonly reads: readonly string[];
   readonly count: number;
   readonly seed: number;
   /** Shared: the seed that each connection is at, for reports of what was being sent. */
@@ -28,7 +34,13 @@ const CONNECTIONS = 4;
 const PIPELINED = 2;
 const WRONG_MAX = 20;
 
-const { baseUrl, keys, count, seed, onTheirWay } = workerData as SenderOrder;
+/** One request in so many comes to a door, where guesses are held up, and one in so many only reads. */
+const DOOR_ONE_IN = 200;
+const READ_ONE_IN = 8;
+
+const ALL_TARGETS = [...TARGETS, ...OPERATOR_TARGETS];
+
+const { baseUrl, keys, people, reads, count, seed, onTheirWay } = workerData as SenderOrder;
 const pool = new Pool(baseUrl, {
   connections: CONNECTIONS,
   pipelining: PIPELINED,
@@ -42,27 +54,64 @@ let next = 0;
 const isAllowed = (status: number): boolean =>
   (status >= 200 && status < 300) || (status >= 400 && status < 500) || status === 503;
 
+interface Sent {
+  readonly method: Target['method'] | 'GET';
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: Buffer;
+}
+
+/** Guesses of each address are slowed down: every visitor has one of its own. */
+const anyAddress = (random: Random): string => [10, ...[0, 0, 0].map(() => random.below(256))].join('.');
+
+function headersOf(sender: Sender, random: Random): Readonly<Record<string, string>> {
+  if (sender === 'key') return { authorization: `Bearer ${random.pick(keys)}` };
+  return sender === 'visitor'
+    ? { ...people.headers.visitor, 'x-forwarded-for': anyAddress(random) }
+    : people.headers[sender];
+}
+
+const filledIn = (text: string): string =>
+  text.replaceAll('{account}', people.ids.account).replaceAll('{key}', people.ids.key);
+
+function hostileRequest(random: Random): Sent {
+  if (reads.length > 0 && random.chance(READ_ONE_IN)) {
+    const path = random.pick(reads);
+    const sender = path.startsWith('/admin/') ? 'operator' : path.startsWith('/console/') ? pick(path) : 'key';
+    return {
+      method: 'GET',
+      path: path.replaceAll('nobody_1', hostileId(random)) + hostileQuery(random),
+      headers: headersOf(sender, random),
+    };
+  }
+  const {
+    method,
+    path,
+    good,
+    headers,
+    as = 'key',
+  } = random.pick(random.chance(DOOR_ONE_IN) ? DOOR_TARGETS : ALL_TARGETS);
+  const body = hostileBody(good, random);
+  const of = { ...headersOf(as, random), 'content-type': 'application/json', ...headers };
+  return { method, path: filledIn(path), headers: of, body };
+}
+
+const pick = (path: string): Sender => (path.startsWith('/console/api/admin/') ? 'admin' : 'owner');
+
 async function send(number: number): Promise<void> {
-  const random = new Random(seed + number);
-  const target = random.pick(TARGETS);
-  const body = hostileBody(target.good, random);
-  const headers = {
-    authorization: `Bearer ${random.pick(keys)}`,
-    'content-type': 'application/json',
-    ...target.headers,
-  };
+  const sent = hostileRequest(new Random(seed + number));
   try {
-    const answer = await pool.request({ ...target, method: 'POST', headers, body, idempotent: true });
+    const answer = await pool.request({ ...sent, idempotent: true });
     await answer.body.dump();
     statuses[answer.statusCode] = (statuses[answer.statusCode] ?? 0) + 1;
-    if (!isAllowed(answer.statusCode)) note(number, target.path, String(answer.statusCode));
+    if (!isAllowed(answer.statusCode)) note(number, `${sent.method} ${sent.path}`, String(answer.statusCode));
   } catch (error) {
-    note(number, target.path, String(error));
+    note(number, `${sent.method} ${sent.path}`, String(error));
   }
 }
 
-function note(number: number, path: string, what: string): void {
-  if (wrong.length < WRONG_MAX) wrong.push(`${what} to ${path}, seed ${seed + number}`);
+function note(number: number, to: string, what: string): void {
+  if (wrong.length < WRONG_MAX) wrong.push(`${what} to ${to}, seed ${seed + number}`);
 }
 
 async function sendOneByOne(place: number): Promise<void> {

@@ -1,5 +1,7 @@
+import type { Sender } from './targets.js';
 import type { Environment } from '#platform';
-import { startAdminGateway } from '../apps/gateway/src/testing/admin-gateway.js';
+import { type AdminGateway, startAdminGateway } from '../apps/gateway/src/testing/admin-gateway.js';
+import { consoleClient, OWN_PAGE } from '../apps/gateway/src/testing/console-client.js';
 import type { TestGateway, TestGatewayOptions } from '../apps/gateway/src/testing/test-gateway.js';
 
 const ACCOUNTS = 4;
@@ -10,6 +12,13 @@ export interface HostileGateway {
   readonly keys: readonly string[];
   /** The operator's. */
   readonly token: string;
+  readonly people: People;
+}
+
+/** Those who do not send a key: the headers of each, and the ids of an account and a key that they may change. */
+export interface People {
+  readonly headers: Readonly<Record<Exclude<Sender, 'key'>, Readonly<Record<string, string>>>>;
+  readonly ids: Readonly<Record<'account' | 'key', string>>;
 }
 
 /** Starts a gateway and makes accounts that may do anything. */
@@ -17,11 +26,37 @@ export async function startHostileGateway(
   environment: Environment = {},
   options: TestGatewayOptions = {},
 ): Promise<HostileGateway> {
-  const api = await startAdminGateway({ FREE_REQUESTS_PER_MINUTE: '10000000', ...environment }, options);
+  const limits = { FREE_REQUESTS_PER_MINUTE: '10000000', TRUSTED_PROXIES: 'loopback' };
+  const api = await startAdminGateway({ ...limits, ...environment }, options);
   const keys: string[] = [];
   for (let made = 0; made < ACCOUNTS; made += 1) {
     const account = await api.newAccount({ unlimited: true });
     keys.push((await api.newKey(account.id)).key);
   }
-  return { gateway: api.gateway, keys, token: api.token };
+  return { gateway: api.gateway, keys, token: api.token, people: await signIn(api) };
+}
+
+/** An operator and the owner of an account, signed in to the console. */
+async function signIn(api: AdminGateway): Promise<People> {
+  const { gateway, token } = api;
+  const account = await api.newAccount({ unlimited: true });
+  const key = await api.newKey(account.id);
+  const admin = consoleClient(gateway);
+  await admin.call('POST /sign-in/operator', { token });
+  const invitation = { account_id: account.id, role: 'owner' };
+  const { body } = await admin.call('POST /admin/people/invitations', invitation);
+  const owner = consoleClient(gateway);
+  const code = new URL(body.link).hash.replace('#invitation=', '');
+  const person = { name: 'Owner', email: 'owner@example.com', password: 'correct horse battery' };
+  await owner.call('POST /sign-in/invitation', { code, ...person });
+  if (admin.cookie === '' || owner.cookie === '') throw new Error('nobody could sign in');
+  return {
+    headers: {
+      operator: { authorization: `Bearer ${token}`, 'x-admin-actor': 'finance@example.com' },
+      admin: { ...OWN_PAGE, cookie: admin.cookie },
+      owner: { ...OWN_PAGE, cookie: owner.cookie },
+      visitor: OWN_PAGE,
+    },
+    ids: { account: account.id, key: key.id },
+  };
 }

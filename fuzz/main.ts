@@ -5,6 +5,7 @@ import { startTestServices } from '#testing';
 import { fuzzBodies } from './fuzz-bodies.js';
 import { VendorInProcess } from '../bench/vendor-in-process.js';
 import { startHostileGateway } from './hostile-gateway.js';
+import { readsOf } from './reads.js';
 
 const BODIES = 1_000_000;
 
@@ -16,11 +17,12 @@ const [count = BODIES, seed = 1] = process.argv.slice(2).map(Number);
 const services = await startTestServices();
 Object.assign(process.env, services.environment);
 // The sandbox draws in threads of its own; where TypeScript runs as it is it has none, and a video stops everybody for 100 ms.
-const { gateway, keys } = await startHostileGateway({}, { vendor: new VendorInProcess(0, () => 0) });
+const { gateway, keys, people } = await startHostileGateway({}, { vendor: new VendorInProcess(0, () => 0) });
 try {
   // What is loaded on first use is not to be counted.
-  await fuzzBodies({ baseUrl: gateway.baseUrl, keys, count: 3_000, seed: 0 });
-  const report = await fuzzBodies({ baseUrl: gateway.baseUrl, keys, count, seed });
+  const order = { baseUrl: gateway.baseUrl, keys, people, reads: readsOf(gateway) };
+  await fuzzBodies({ ...order, count: 3_000, seed: 0 });
+  const report = await fuzzBodies({ ...order, count, seed });
   console.log(JSON.stringify(report, null, 2));
   if (report.wrong.length > 0 || report.longestStop.busyMs > STOP_MS) process.exitCode = 1;
 } finally {

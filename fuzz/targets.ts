@@ -1,9 +1,13 @@
-/** A route that takes a body, with one that it accepts. */
+/** Who sends a body: the holder of a key unless said; `admin` and `owner` are people in the console. */
+export type Sender = 'key' | 'operator' | 'admin' | 'owner' | 'visitor';
+
+/** A route that takes a body, with one that it accepts. `{account}` and `{key}` stand for ids that there are. */
 export interface Target {
-  readonly method: string;
+  readonly method: 'POST' | 'PUT' | 'PATCH';
   readonly path: string;
   readonly good: unknown;
   readonly headers?: Readonly<Record<string, string>>;
+  readonly as?: Sender;
 }
 
 const IMAGE = {
@@ -14,9 +18,9 @@ const IMAGE = {
   image_urls: ['https://files.example.com/a.png'],
   webhook_url: 'https://hooks.example.com/a',
 };
-const VIDEO = { model: 'beta-2.5-preview', prompt: 'waves', resolution: '480p', size: '16:9', duration: 5 };
+export const VIDEO = { model: 'beta-2.5-preview', prompt: 'waves', resolution: '480p', size: '16:9', duration: 5 };
 const SCHEMA = { type: 'object', properties: { place: { type: 'string' }, Place: { type: 'number' } } };
-const RESPONSES = {
+export const RESPONSES = {
   model: 'vendor-5',
   max_output_tokens: 16,
   input: [
@@ -30,12 +34,15 @@ const RESPONSES = {
     { type: 'function_call', call_id: 'c1', name: 'f', arguments: '{"place":"here"}' },
     { type: 'function_call_output', call_id: 'c1', output: 'fine' },
   ],
-  tools: [{ type: 'function', name: 'f', parameters: SCHEMA }],
+  tools: [
+    { type: 'function', name: 'f', parameters: SCHEMA },
+    { type: 'file_search', vector_store_ids: ['vs_1'], filters: { type: 'eq', key: 'Year', value: 1871 } },
+  ],
   reasoning: { effort: 'low' },
   metadata: { Any: '1', any: '2' },
   store: false,
 };
-const MESSAGES = {
+export const MESSAGES = {
   model: 'vendor-haiku-4-5-20251001',
   max_tokens: 16,
   system: [{ type: 'text', text: 'be brief' }],
@@ -52,7 +59,7 @@ const MESSAGES = {
   ],
   tools: [{ name: 'f', input_schema: SCHEMA }],
 };
-const CHAT = {
+export const CHAT = {
   model: 'vendor-5',
   max_completion_tokens: 16,
   messages: [
@@ -96,7 +103,7 @@ const VERSION = { 'anthropic-version': '2023-06-01' };
 
 const post = (path: string, good: unknown, headers = {}): Target => ({ method: 'POST', path, good, headers });
 
-/** Every public route that takes a body. `fuzz.spec.ts` compares the list with the routes of a gateway. */
+/** Every public route that takes a body. `bodies.spec.ts` compares the list with the routes of a gateway. */
 export const TARGETS: readonly Target[] = [
   post('/v1/responses', RESPONSES),
   post('/v1/responses/compact', RESPONSES),

@@ -13,6 +13,7 @@ import {
   vendorFiles,
 } from './structure/files-to-touch.mjs';
 import { cycles, forbiddenImports } from './structure/imports.mjs';
+import { missingTests } from './structure/named-tests.mjs';
 import { parseSources } from './structure/sources.mjs';
 import { strayFiles } from './structure/stray-files.mjs';
 import { unreadExports } from './structure/unread-exports.mjs';
@@ -75,6 +76,7 @@ const ROWS = [
   { name: 'sleeps', was: 18, most: 0, counts: 'fixed sleeps in specs and chaos', find: () => fixedSleeps(sources()) },
   { name: 'readme', was: 185, most: 90, counts: 'lines of README.md', find: () => linesOf('README.md') },
   { name: 'links', was: 0, most: 0, counts: 'dead links and paths in documents', find: deadLinks },
+  { name: 'promises', was: 0, most: 0, counts: 'promises of SECURITY.md without their test', find: missingTests },
   { name: 'stray-files', was: 6, most: 0, counts: 'stray files', find: strayFiles },
 ];
 

@@ -1,4 +1,4 @@
-import { type FieldError, GatewayError, type Micros, parseMicros } from '#contracts';
+import { type FieldError, GatewayError, isStorable, type Micros, parseMicros } from '#contracts';
 import { fieldsOf, ruleOf } from '#platform';
 import { plainToInstance } from 'class-transformer';
 import { validateSync, type ValidationError } from 'class-validator';
@@ -14,11 +14,22 @@ export function checked<Input extends object>(inputClass: new () => Input, sent:
   if (typeof sent !== 'object' || sent === null || Array.isArray(sent)) {
     throw new GatewayError('invalid_parameter', 'The body must be a JSON object.');
   }
+  refuseUnstorable(sent as Readonly<Record<string, unknown>>);
   const input = plainToInstance(inputClass, sent, { exposeDefaultValues: true });
   const errors = validateSync(input, { whitelist: true, forbidNonWhitelisted: true, forbidUnknownValues: false });
   const [first, ...rest] = errors.map((error) => toFieldError(error, inputClass));
   if (first) throw GatewayError.fromFields([first, ...rest]);
   return input;
+}
+
+/** @throws GatewayError `invalid_parameter` naming the first field in which, or in whose name, a text is none. */
+function refuseUnstorable(fields: Readonly<Record<string, unknown>>, within?: string): void {
+  for (const [name, value] of Object.entries(fields)) {
+    const param = within ?? name;
+    if (!isStorable(name) || (typeof value === 'string' && !isStorable(value)))
+      throw new GatewayError('invalid_parameter', `${param} must hold no NUL and no half of a character.`, { param });
+    if (typeof value === 'object' && value !== null) refuseUnstorable(value as Record<string, unknown>, param);
+  }
 }
 
 /**

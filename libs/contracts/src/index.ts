@@ -288,5 +288,5 @@ export {
   type UpstreamPolicy,
 } from './text/upstream-policy.js';
 export { textModelElsewhere, unknownTextModel, WHERE_TEXT_IS } from './text/where-served.js';
-export { excerpt } from './unicode-text.js';
+export { excerpt, isStorable } from './unicode-text.js';
 export { wireNames } from './wire-names.js';

@@ -22,6 +22,7 @@ export { BoundedPool } from './database/bounded-pool.js';
 export {
   isConnectionError,
   isUnfitError,
+  isUnwritableText,
   REQUEST_RETRY_MS,
   REQUEST_WAIT_MS,
   retryOnConnectionError,

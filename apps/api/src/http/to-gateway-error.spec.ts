@@ -30,6 +30,14 @@ describe('Whatever was thrown', () => {
     expect(publicMessage).not.toContain(error.message);
   });
 
+  it.each(['22021', '22P05'])('tells whoever sent a text that the database cannot hold (%s)', (code) => {
+    const wrapped = new Error('wrapped', {
+      cause: fromDriver('invalid byte sequence for encoding "UTF8": 0x00', code),
+    });
+    const { status, publicMessage } = toGatewayError(wrapped);
+    expect([status, publicMessage]).toEqual([400, 'The request holds a text with NUL or half of a character.']);
+  });
+
   it('becomes a 500 that gives nothing away when nobody foresaw it', () => {
     const { status, publicMessage } = toGatewayError(fromDriver('column "secret" does not exist', '42703'));
     expect([status, publicMessage.includes('secret')]).toEqual([500, false]);

@@ -1,7 +1,7 @@
 import { HttpException } from '@nestjs/common';
 import { GatewayError, type ErrorCode } from '#contracts';
 import { MediaStoreError } from '#media';
-import { isConnectionError, isUnfitError } from '#platform';
+import { isConnectionError, isUnfitError, isUnwritableText } from '#platform';
 
 /** What Express and its parsers throw at a client's fault: an error with a status, whose words are for the client. */
 interface HttpError extends Error {
@@ -40,6 +40,10 @@ export function toGatewayError(error: unknown): GatewayError {
       { retryAfterMs: RETRY_AFTER_MS, cause: error },
     );
   }
+  if (isUnwritableText(error))
+    return new GatewayError('invalid_parameter', 'The request holds a text with NUL or half of a character.', {
+      cause: error,
+    });
   if (isUnfitError(error) || isFullDisk(error) || isStoreAway(error)) {
     return new GatewayError(
       'unavailable',

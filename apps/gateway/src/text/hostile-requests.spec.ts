@@ -41,6 +41,12 @@ describe('A request meant to harm', () => {
   });
 
   it.each<[string, string, JsonObject, string]>([
+    [
+      'NUL in the id of a vector store',
+      '/v1/responses',
+      { input: 'x', tools: [{ type: 'file_search', vector_store_ids: ['vs_1', 'vs_\0'] }] },
+      'tools[0].vector_store_ids[1]',
+    ],
     ['NUL in an id', '/v1/responses', { input: 'x', previous_response_id: '\0' }, 'previous_response_id'],
     [
       'an endless id',

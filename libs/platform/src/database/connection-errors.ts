@@ -42,6 +42,13 @@ export function isConnectionError(error: unknown): boolean {
 export const isUnfitError = (error: unknown): boolean =>
   isNativeError(error) && (UNFIT_CODES.test(codeOf(error) ?? '') || isUnfitError(error.cause));
 
+/** A text with NUL, which UTF-8 and JSON have and no text of Postgres may. */
+const UNWRITABLE_CODES = /^(22021|22P05)$/;
+
+/** True when a statement was refused for a text that no database takes: whoever sent it must change it. */
+export const isUnwritableText = (error: unknown): boolean =>
+  isNativeError(error) && (UNWRITABLE_CODES.test(codeOf(error) ?? '') || isUnwritableText(error.cause));
+
 /** The code of Postgres where there is one, also when the model client wrapped it. */
 function codeOf(error: object): string | undefined {
   const wrapped = databaseCause(error)?.originalCode;

@@ -61,6 +61,7 @@ describeWithRedis('A Redis behind Sentinels', () => {
     await eventually(() => nameServer.asked.some((name) => name.startsWith('a.known')));
     client.disconnect();
     await eventually(() => client.status === 'end');
+    await expect(client.ping()).rejects.toThrow('Connection is closed');
     sentinel.close();
   });
 });

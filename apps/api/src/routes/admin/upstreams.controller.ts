@@ -60,7 +60,7 @@ export class UpstreamsController {
   }
 }
 
-const withSettings = ({ settings, kind: _, enabled: _enabled, ...known }: AdminUpstream): object => ({
+const withSettings = ({ settings, kind: _kind, enabled: _enabled, ...known }: AdminUpstream): object => ({
   ...settings,
   ...known,
 });

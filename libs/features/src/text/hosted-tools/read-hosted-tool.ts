@@ -1,4 +1,12 @@
-import { GatewayError, isJsonObject, type JsonObject, readRankWeights, readSearchFilter, toolName } from '#contracts';
+import {
+  GatewayError,
+  isIdentifier,
+  isJsonObject,
+  type JsonObject,
+  readRankWeights,
+  readSearchFilter,
+  toolName,
+} from '#contracts';
 import type { ApprovalRule, FileSearchWish, HostedWish, McpWish, WebSearchWish } from './hosted-wish.js';
 
 export const PASSAGES = 10;
@@ -74,7 +82,7 @@ function readFileSearch(tool: JsonObject, param: string): FileSearchWish {
     !(typeof threshold === 'number' && threshold >= 0 && threshold <= 1)
   )
     throw wrong(`${param}.ranking_options.score_threshold`, 'a number from 0 to 1');
-  const stores = textsIn(tool['vector_store_ids'], `${param}.vector_store_ids`);
+  const stores = storesIn(tool, `${param}.vector_store_ids`);
   return {
     kind: 'file_search',
     params: [param],
@@ -85,6 +93,13 @@ function readFileSearch(tool: JsonObject, param: string): FileSearchWish {
     scoreThreshold: threshold ?? undefined,
     weights: readRankWeights(ranking?.['hybrid_search'], `${param}.ranking_options.hybrid_search`),
   };
+}
+
+function storesIn(tool: JsonObject, param: string): readonly string[] {
+  const stores = textsIn(tool['vector_store_ids'], param);
+  const strange = stores.findIndex((store) => !isIdentifier(store));
+  if (strange !== -1) throw wrong(`${param}[${strange}]`, 'the id of a vector store');
+  return stores;
 }
 
 const SIZES: Readonly<Record<string, number>> = { low: 3, medium: PAGES, high: 10 };

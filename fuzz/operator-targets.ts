@@ -1,0 +1,164 @@
+import { CHAT, MESSAGES, RESPONSES, type Target, VIDEO } from './targets.js';
+
+/** Nobody has these ids, so that what is taken away is nothing that the other bodies need. */
+const NOBODYS = {
+  task: 'task_01M7X4NWG0C9AN03NSJMD0ZEA8',
+  key: 'key_1',
+  user: 'user_1',
+  upstream: 'nobodys',
+  other: 'x_1',
+};
+
+const LIMITS = {
+  requests_per_minute: 600,
+  tokens_per_minute: 100_000,
+  max_running_tasks: 20,
+  daily_limit: '10.5',
+  monthly_limit: null,
+};
+const ACCOUNT = { name: 'Studio', unlimited: false, priority: 5, low_balance: '1.000001', disabled: false, ...LIMITS };
+const KEY = {
+  name: 'render farm',
+  quota: '5',
+  allowed_models: ['beta-2.5-preview'],
+  allowed_addresses: ['10.0.0.0/8'],
+  scopes: ['text'],
+  expires_at: '2099-01-01T00:00:00Z',
+  ...LIMITS,
+};
+const FUNDING = { amount: '0.000001', reference: 'invoice-1', note: 'a trifle' };
+const PRICE = {
+  model: 'beta-2.5-preview',
+  unit: 'second',
+  variant: 'default',
+  amount: '0.5',
+  per_quantity: 1,
+  effective_from: '2099-01-01T00:00:00Z',
+};
+const UPSTREAM = {
+  id: 'fuzzed',
+  kind: 'text',
+  protocol: 'chat',
+  base_url: 'https://vendor.example.com/v1',
+  key: 'sk-of-nobody',
+  models: { 'model-of-nobody': 'theirs' },
+  timeouts: { connect_seconds: 5, idle_seconds: 60 },
+  allow: { tools: ['web_search'], service_tiers: ['priority'] },
+  weight: 1,
+  enabled: false,
+};
+const REASON = { reason: 'asked for by the customer' };
+const REFUND = { amount: '0.5', reference: 'refund-1', ...REASON };
+
+const admin = (method: Target['method'], path: string, good: unknown): Target => ({
+  method,
+  path: `/admin/v1${path}`,
+  good,
+  as: 'operator',
+});
+
+/** Every route of the admin API that takes a body. */
+const ADMIN_TARGETS: readonly Target[] = [
+  admin('POST', '/accounts', ACCOUNT),
+  admin('PATCH', '/accounts/{account}', ACCOUNT),
+  admin('POST', '/accounts/{account}/top-ups', FUNDING),
+  admin('POST', '/accounts/{account}/adjustments', { ...FUNDING, amount: '-0.000001' }),
+  admin('POST', '/accounts/{account}/keys', KEY),
+  admin('PATCH', '/keys/{key}', KEY),
+  admin('POST', `/keys/${NOBODYS.key}/rotate`, { overlap_seconds: 60 }),
+  admin('POST', `/keys/${NOBODYS.key}/revoke`, {}),
+  admin('POST', '/prices', PRICE),
+  admin('POST', '/prices/import?dry_run=true', { prices: [PRICE, { ...PRICE, variant: '1080p' }] }),
+  admin('POST', '/reconciliations', {}),
+  admin('POST', `/tasks/${NOBODYS.task}/cancel`, REASON),
+  admin('POST', `/tasks/${NOBODYS.task}/redrive`, REASON),
+  admin('POST', `/tasks/${NOBODYS.task}/refund`, REFUND),
+  admin('POST', '/upstreams', UPSTREAM),
+  admin('PATCH', `/upstreams/${NOBODYS.upstream}`, UPSTREAM),
+  admin('POST', `/webhooks/deliveries/${NOBODYS.other}/redeliver`, {}),
+];
+
+const page = (as: Target['as'], path: string, good: unknown): Target => ({
+  method: 'POST',
+  path: `/console/api${path}`,
+  good,
+  ...(as && { as }),
+});
+const PASSKEY = { challenge_id: 'ch_1', response: { id: 'AQID', rawId: 'AQID', type: 'public-key', response: {} } };
+const INVITATION = { role: 'viewer', email: 'a@example.com' };
+const ENDPOINT = { url: 'https://hooks.example.com/a', events: ['task.completed'] };
+
+/** Every route of the console that takes a body from somebody who is signed in. */
+const CONSOLE_TARGETS: readonly Target[] = [
+  page('owner', '/session/account', { account_id: '{account}' }),
+  page('owner', '/session/proof/passkey/options', {}),
+  page('owner', `/sessions/${NOBODYS.other}/end`, {}),
+  page('owner', '/profile', { name: 'Owner', email: 'owner@example.com' }),
+  page('owner', '/profile/password', { password: 'a long pass phrase' }),
+  page('owner', '/passkeys/options', {}),
+  page('owner', '/passkeys', { ...PASSKEY, name: 'laptop' }),
+  page('owner', `/passkeys/${NOBODYS.other}/remove`, {}),
+  page('owner', '/keys', KEY),
+  page('owner', '/keys/{key}', KEY),
+  page('owner', `/keys/${NOBODYS.key}/rotate`, { overlap_seconds: 60 }),
+  page('owner', `/keys/${NOBODYS.key}/revoke`, {}),
+  page('owner', '/quote', VIDEO),
+  page('owner', '/runs', VIDEO),
+  page('owner', '/text/responses', RESPONSES),
+  page('owner', '/text/chat/completions', CHAT),
+  page('owner', '/text/messages', MESSAGES),
+  page('owner', '/billing/notice', { low_balance: '1.5' }),
+  page('owner', '/webhooks/endpoints', ENDPOINT),
+  page('owner', `/webhooks/endpoints/${NOBODYS.other}/remove`, {}),
+  page('owner', `/webhooks/endpoints/${NOBODYS.other}/rotate-secret`, {}),
+  page('owner', `/webhooks/endpoints/${NOBODYS.other}/test`, {}),
+  page('owner', `/webhooks/deliveries/${NOBODYS.other}/resend`, {}),
+  page('owner', '/people/invitations', INVITATION),
+  page('owner', `/people/invitations/${NOBODYS.other}/withdraw`, {}),
+  page('owner', `/people/${NOBODYS.user}`, { role: 'viewer' }),
+  page('owner', `/people/${NOBODYS.user}/remove`, {}),
+  page('owner', `/tasks/${NOBODYS.task}/cancel`, {}),
+  page('admin', '/admin/accounts', ACCOUNT),
+  page('admin', '/admin/accounts/{account}', ACCOUNT),
+  page('admin', '/admin/accounts/{account}/top-ups', FUNDING),
+  page('admin', '/admin/accounts/{account}/adjustments', { ...FUNDING, amount: '-0.000001' }),
+  page('admin', '/admin/accounts/{account}/keys', KEY),
+  page('admin', '/admin/keys/{key}', KEY),
+  page('admin', `/admin/keys/${NOBODYS.key}/revoke`, {}),
+  page('admin', '/admin/prices/preview', PRICE),
+  page('admin', '/admin/prices', PRICE),
+  page('admin', '/admin/upstreams', UPSTREAM),
+  page('admin', `/admin/upstreams/${NOBODYS.upstream}`, UPSTREAM),
+  page('admin', `/admin/upstreams/${NOBODYS.upstream}/remove`, {}),
+  page('admin', `/admin/tasks/${NOBODYS.task}/cancel`, REASON),
+  page('admin', `/admin/tasks/${NOBODYS.task}/refund`, REFUND),
+  page('admin', `/admin/tasks/${NOBODYS.task}/redrive`, REASON),
+  page('admin', '/admin/reconciliations', { full: false }),
+  page('admin', '/admin/people/invitations', INVITATION),
+  page('admin', `/admin/people/${NOBODYS.user}`, { operator_role: 'ops_viewer', disabled: false }),
+];
+
+/** Ways in, which whoever guesses is slowed down at, and ways out, which nobody else's session may take. */
+export const DOOR_TARGETS: readonly Target[] = [
+  page('visitor', '/sign-in/link', { code: 'a-code-of-nobody-0123456789' }),
+  page('visitor', '/sign-in/password', { email: 'a@example.com', password: 'a long pass phrase' }),
+  page('visitor', '/sign-in/key', { key: 'sk-of-nobody-0123456789' }),
+  page('visitor', '/sign-in/operator', { token: 'a-token-of-nobody' }),
+  page('visitor', '/sign-in/passkey/options', {}),
+  page('visitor', '/sign-in/passkey', PASSKEY),
+  page('visitor', '/sign-in/oidc', { to: '/console' }),
+  page('visitor', '/sign-in/invitation/preview', { code: 'a-code-of-nobody-0123456789' }),
+  page('visitor', '/sign-in/invitation', {
+    code: 'a-code-of-nobody-0123456789',
+    name: 'A',
+    email: 'a@example.com',
+    password: 'a long pass phrase',
+  }),
+  page('visitor', '/session/sign-out', {}),
+  page('visitor', '/session/sign-out-everywhere', {}),
+  page('visitor', '/session/proof', { password: 'a long pass phrase' }),
+  page('visitor', '/session/proof/passkey', PASSKEY),
+];
+
+/** What people and programs of the operator and of accounts send to other routes than the public ones. */
+export const OPERATOR_TARGETS: readonly Target[] = [...ADMIN_TARGETS, ...CONSOLE_TARGETS];

@@ -1,0 +1,13 @@
+import type { TestGateway } from '../apps/gateway/src/testing/test-gateway.js';
+
+/** Event streams, which have no end, and a page that sends on. */
+const NO_JSON = /\/(events|callback)$/;
+const READ = /^\/(v1|v1beta|admin|console\/api)\//;
+
+/** The paths of everything that is read as JSON, with ids that nobody has. */
+export const readsOf = (gateway: Pick<TestGateway, 'routes'>): string[] =>
+  gateway
+    .routes()
+    .filter(([method, path]) => method === 'GET' && READ.test(path) && !path.startsWith('/v1/v1/'))
+    .filter(([, path]) => !NO_JSON.test(path))
+    .map(([, path]) => path.replaceAll(/:\w+/g, 'nobody_1'));
