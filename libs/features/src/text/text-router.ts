@@ -43,6 +43,14 @@ export interface RoutableCall extends Omit<TextCall, 'upstreamModel'> {
 /** Upstreams that failed this request already: however often it asks, each counts one failure. */
 type Failed = Set<TextUpstream>;
 
+/** One upstream that is asked for a request. */
+interface Attempt {
+  readonly route: TextRoute;
+  readonly admission: Admission;
+  readonly failed: Failed;
+  readonly signal: AbortSignal;
+}
+
 const firstAt = (routes: readonly TextRoute[], upstreamId: string | undefined): readonly TextRoute[] => {
   const known =
     upstreamId === undefined ? undefined : routes.find(({ upstream }) => upstream.provider.id === upstreamId);
@@ -132,14 +140,19 @@ export class TextRouter {
       const current = this.#upstreams.current(route, call.model, call.unpriced, call.style);
       if (current !== route) this.#health.released(admission);
       if (!current) continue;
-      const outcome = await this.#ask(call, current, current === route ? admission : FREELY, failed, signal);
+      const outcome = await this.#ask(call, {
+        route: current,
+        admission: current === route ? admission : FREELY,
+        failed,
+        signal,
+      });
       if (!(outcome instanceof GatewayError)) return outcome;
       last = outcome;
     }
-    return last ?? this.#allRest(routes, call.accountId);
+    return last ?? this.#allCoolingDown(routes, call.accountId);
   }
 
-  #allRest(routes: readonly TextRoute[], accountId: string): GatewayError {
+  #allCoolingDown(routes: readonly TextRoute[], accountId: string): GatewayError {
     return new GatewayError(
       'overloaded',
       'Every upstream of this model is cooling down after failures; try again soon.',
@@ -162,13 +175,7 @@ export class TextRouter {
   }
 
   /** @throws what is no failure of the upstream: a request nobody would take, or the caller's leaving. */
-  async #ask(
-    call: RoutableCall,
-    route: TextRoute,
-    admission: Admission,
-    failed: Failed,
-    signal: AbortSignal,
-  ): Promise<RoutedReply | GatewayError> {
+  async #ask(call: RoutableCall, { route, admission, failed, signal }: Attempt): Promise<RoutedReply | GatewayError> {
     const { upstream } = route;
     const { accountId } = call;
     const { provider } = upstream;

@@ -39,6 +39,17 @@ interface Seen {
   lastProber?: string;
 }
 
+/** A failed request, as the circuit of its account sees it. */
+interface AccountFailure {
+  readonly upstream: TextUpstream;
+  readonly accountId: string;
+  /** The name of the account's own circuit at the upstream. */
+  readonly own: string;
+  readonly error: GatewayError;
+  /** The request was the probe of that circuit. */
+  readonly isProbe: boolean;
+}
+
 /**
  * Keeps requests away from upstreams that fail, with two circuits. Each account has its own: three failed requests in a
  * row, or a refusal by rate limit, let the upstream cool down for that account alone, since a request can be made to fail on
@@ -114,7 +125,7 @@ export class UpstreamHealth {
     const [whole, own] = namesOf(upstream, accountId);
     const probes = this.#heldProbes(admission);
     const wholeState = this.#cooldowns.stateOf(whole);
-    const isOpened = this.#failedFor(upstream, accountId, own, error, probes.has(own));
+    const isOpened = this.#failedFor({ upstream, accountId, own, error, isProbe: probes.has(own) });
     if (probes.has(whole)) this.#failedProbe(upstream, accountId, whole);
     else if (wholeState === 'available' && isOpened && this.#accountsAgainst(upstream) >= ACCOUNTS_TO_COOL)
       this.#coolDownForAll(upstream, whole, COOLDOWN_MS.first, error);
@@ -128,8 +139,9 @@ export class UpstreamHealth {
   }
 
   /** True when the failure opened the account's circuit. */
-  #failedFor(upstream: TextUpstream, accountId: string, own: string, error: GatewayError, isProbe: boolean): boolean {
-    if (!this.#shouldCoolDown(upstream, accountId, own, error, isProbe)) return false;
+  #failedFor(failure: AccountFailure): boolean {
+    if (!this.#opensCircuit(failure)) return false;
+    const { upstream, accountId, own, error } = failure;
     const { failures, disproved } = this.#seenOf(upstream);
     failures.delete(accountId);
     disproved.delete(own);
@@ -140,16 +152,11 @@ export class UpstreamHealth {
     return true;
   }
 
-  #shouldCoolDown(
-    upstream: TextUpstream,
-    accountId: string,
-    own: string,
-    { code, retryAfterMs }: GatewayError,
-    isProbe: boolean,
-  ): boolean {
+  /** A failed probe, a rate limit, and the last of several failures in a row do; while it is open, only a new time to wait. */
+  #opensCircuit({ upstream, accountId, own, error, isProbe }: AccountFailure): boolean {
     if (isProbe) return true;
-    const isLimited = code === 'rate_limit_exceeded';
-    if (this.#cooldowns.stateOf(own) !== 'available') return isLimited && retryAfterMs !== undefined;
+    const isLimited = error.code === 'rate_limit_exceeded';
+    if (this.#cooldowns.stateOf(own) !== 'available') return isLimited && error.retryAfterMs !== undefined;
     const { failures } = this.#seenOf(upstream);
     const count = (failures.get(accountId) ?? 0) + 1;
     if (failures.size >= MAX_FAILING_ACCOUNTS) failures.clear();

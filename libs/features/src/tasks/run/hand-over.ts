@@ -20,7 +20,7 @@ import { WorkerParts } from './worker-parts.js';
 
 const log = logger('generation');
 
-/** Gives up the slot of a step that only waits for a vendor. */
+/** Frees the worker's slot of a step that only waits for a vendor; its call goes on. */
 export type StepAside = () => void;
 
 /** One attempt at starting a task. */
@@ -32,15 +32,15 @@ export interface StartAttempt {
 
 /** For how long one attempt offers an order to one upstream after another, in milliseconds. */
 export const HANDOVER_MS = 60_000;
-/** A call that lasts longer than this needs no slot: others go on beside it. */
+/** A call that lasts longer than this frees its slot, so that other tasks go on beside it; in milliseconds. */
 const ASIDE_AFTER_MS = 500;
-/** How long a busy vendor is left alone that names no time: doubling with each pause in a row, in milliseconds. */
+/** How long a busy vendor that names no time is not asked: doubling with each pause in a row, in milliseconds. */
 const BUSY_MS = { first: 5_000, longest: 120_000 } as const;
 
-/** The outcomes after which the vendor may have begun to make it. */
+/** The outcomes after which the vendor may charge the order. */
 const MAY_COST: ReadonlySet<CallOutcome> = new Set(['taken', 'finished', 'ambiguous']);
 
-/** What is said of a call that ended as no adapter foresaw. */
+/** The failure of a call that ended with an error which is no `MediaFailure`. */
 const BROKE_OFF = { code: 'upstream_unknown', reason: 'The call broke off.' } as const;
 
 type HandOverParts = Pick<
@@ -59,7 +59,7 @@ type HandOverParts = Pick<
   | 'callbacks'
 >;
 
-/** Why the task waits. `isLacking`: the upstream cannot make it, however often it is asked. */
+/** Why the task waits. `isLacking`: the upstream can never make this order. */
 interface NotNow extends Retry {
   readonly isLacking?: boolean;
 }
@@ -67,7 +67,7 @@ interface NotNow extends Retry {
 /** `over`: the task has an upstream, or has ended. Otherwise the next upstream may be asked, or the task waits. */
 type Offered = 'over' | NotNow;
 
-/** One order on its way to one upstream. */
+/** One order that is being offered to one upstream. */
 interface Offer {
   readonly step: StartAttempt;
   readonly order: MediaOrder;
@@ -78,8 +78,8 @@ interface Offer {
 }
 
 /**
- * Offers an order to its upstreams, one after the other, until one takes it. Another is asked only while it is certain that
- * none before has it.
+ * Offers an order to its upstreams, one after the other, until one takes it. The next is asked only while it is certain that
+ * no earlier one has taken it: an order is never made twice.
  */
 @Injectable()
 export class HandOver {
@@ -90,7 +90,7 @@ export class HandOver {
     private readonly handedOver: HandedOver,
   ) {}
 
-  /** How long all of them are closed, in milliseconds; 0 when one is open. */
+  /** Milliseconds until the first of them opens again, a little jittered; 0 when one is open. */
   closedMs(candidates: readonly Candidate[], model: string): number {
     const waits = candidates.map(({ routed }) => this.parts.gate.closedMs(routed, model));
     return Math.min(...waits) * (1 + Math.random() / 4);
@@ -115,7 +115,7 @@ export class HandOver {
       if (performance.now() > untilMs) break;
     }
     if (!retry) return;
-    // To ask those again that lack what the order needs would only end at the deadline.
+    // Upstreams that can never make it would only be asked again until the deadline.
     if (lacking === candidates.length) await this.parts.settlement.fail(step.task, 'upstream_error', retry.reason);
     else await this.later(step.task, retry);
   }
@@ -124,9 +124,9 @@ export class HandOver {
     const { task, signal } = step;
     const { gate, fetcher, store, storeLimits } = this.parts;
     const { maxBytes } = storeLimits;
-    const leave = await gate.enter(candidate, { model: task.model, accountId: task.account_id });
-    if ('waitMs' in leave) return { reason: WAITS.closed, delayMs: leave.waitMs, counts: false };
-    const { admission } = leave;
+    const permit = await gate.enter(candidate, { model: task.model, accountId: task.account_id });
+    if ('waitMs' in permit) return { reason: WAITS.closed, delayMs: permit.waitMs, counts: false };
+    const { admission } = permit;
     const intended = await this.intend(task, candidate);
     if (intended !== 'recorded') this.parts.health.released(admission);
     if (intended === 'lost') return 'over';
@@ -145,7 +145,7 @@ export class HandOver {
     const { routed, plan } = candidate;
     const { upstream, limits, standsIn = false } = routed;
     const { vendorAccount, id } = upstream;
-    // What announced the same call before has taken its share.
+    // An earlier attempt recorded the same intent and has already taken its part of the allowance.
     const isAgain = task.start_intent_at !== null && task.provider === id;
     const within = isAgain ? undefined : takeOf(candidate);
     const below =
@@ -249,7 +249,7 @@ export class HandOver {
     await transitions.retryLater(task, { reason, delayMs, counts: false });
   }
 
-  /** A vendor that is busy is left alone by every worker, whole or for the model that it names. */
+  /** Pauses a busy vendor for every worker, whole or for the model that it names. Milliseconds. */
   private async pause({ step, candidate }: Offer, { scope, retryAfterMs }: MediaFailure): Promise<number> {
     const { vendorAccount } = candidate.routed.upstream;
     const inARow = this.busyInARow.get(vendorAccount) ?? 0;
@@ -261,7 +261,7 @@ export class HandOver {
     return pauseMs;
   }
 
-  /** What the sandbox takes without a word is not worth a line. */
+  /** Counts the call and writes it to the journal; orders that the sandbox took are only counted. */
   private note(offer: Offer, outcome: CallOutcome, failure?: MediaFailure): void {
     const { step, candidate, noted, startedAtMs } = offer;
     const { id: upstream, vendorAccount, protocol } = candidate.routed.upstream;
@@ -275,7 +275,7 @@ export class HandOver {
   }
 }
 
-/** What the vendor said that it takes, else what its operator did. */
+/** The cost that the vendor reported, and the one that its operator configured. */
 const costsOf = ({ noted, candidate }: Offer): KnownCosts => ({
   reported: noted.facts.cost,
   configured: candidate.plan.cost,
