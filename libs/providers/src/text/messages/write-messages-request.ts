@@ -133,8 +133,9 @@ function writeTurns(turns: ReturnType<typeof withSystemInFront>['turns']): JsonO
 /** What the model is to go on from, which may not end in white space. */
 function begun(content: readonly JsonObject[]): JsonObject[] {
   const last = content.at(-1);
-  if (last?.['type'] !== 'text') return [...content];
-  return [...content.slice(0, -1), { ...last, text: String(last['text']).trimEnd() }];
+  const text = last?.['text'];
+  if (last?.['type'] !== 'text' || typeof text !== 'string') return [...content];
+  return [...content.slice(0, -1), { ...last, text: text.trimEnd() }];
 }
 
 function resultsFirst(content: readonly JsonObject[]): JsonObject[] {
