@@ -60,7 +60,10 @@ export interface TakenWork {
   readonly costs: KnownCosts;
 }
 
-/** Micros of the cost, its unit, what it is worth if the vendor reported it, whether the vendor reported it, what the configured one is worth. */
+/**
+ * Micros of the cost, its unit, what it is worth if the vendor reported it, whether the vendor reported it, what the
+ * configured one is worth.
+ */
 function costValues({ reported, configured }: KnownCosts): unknown[] {
   const cost = reported ?? configured;
   return [

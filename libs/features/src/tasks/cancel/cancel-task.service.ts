@@ -19,8 +19,9 @@ export class CancelTaskService {
   ) {}
 
   /**
-   * Stops a task and gives the hold back. Work that no vendor has seen stops at once, and so does
-   * an order that a vendor may have but knows under no name of ours; a vendor that has it is asked by a worker. Safe to repeat. The view's `cancellation` says how far it came: `cancelled`, or still `requested`.
+   * Stops a task and gives the hold back. Work that no vendor has seen stops at once, and so does an order that a vendor
+   * may have but knows under no name of ours; a vendor that has it is asked by a worker. Safe to repeat. The view's
+   * `cancellation` says how far it came: `cancelled`, or still `requested`.
    *
    * @throws GatewayError `task_not_found`; `conflict` when the task has ended otherwise, or goes on because its vendor
    * could not stop it: the message says what that means for the money.

@@ -41,7 +41,10 @@ from unnest($1::text[], $2::smallint[]) as d(id, percent)
 where t.id = d.id and t.state = 'running' and t.progress <= d.percent - $3::smallint
 returning t.id`;
 
-/** $1 `[{ id, outputs, cost, unit, worth }]`, cost and its worth in micros when the vendor reported it. The vendor is done: any worker may now copy the files. */
+/**
+ * The vendor is done: any worker may now copy the files. $1 `[{ id, outputs, cost, unit, worth }]`, cost and its worth in
+ * micros when the vendor reported it.
+ */
 export const SET_STORING = `
 with done as (
   select id, outputs, cost, unit, worth

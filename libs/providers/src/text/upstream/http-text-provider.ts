@@ -21,7 +21,7 @@ import type { RefusedRequest } from './operators-fault.js';
 import type { ReplyHead } from '../../http/reply-head.js';
 import { refusedByUpstream, upstreamRequestId } from './refused-by-upstream.js';
 import { eventData, EventSplitter } from './server-sent-events.js';
-import { inOwnNames, type ToldRequest, withToldNames } from './told-names.js';
+import { inOwnNames, type AcceptedRequest, withAcceptedNames } from './accepted-names.js';
 import { replaceTopLevelString } from './top-level-field.js';
 import {
   MAX_REPLY_BYTES,
@@ -54,7 +54,7 @@ export interface HttpUpstream {
 interface Asked {
   readonly body: RequestBytes;
   /** What the caller calls its functions; undefined where body and reply pass through as they are. */
-  readonly ownNames?: ToldRequest['ownNames'];
+  readonly ownNames?: AcceptedRequest['ownNames'];
 }
 
 /** A vendor behind HTTP, in any of the protocols. A request of the vendor's own protocol passes through byte for byte. */
@@ -104,7 +104,7 @@ export class HttpTextProvider implements TextProvider {
     const { codec, options, policy = REFUSE_UNPRICED } = this.#upstream;
     const asked = call.request();
     const permitted = call.isTranslated === true ? permittedRequest(asked, policy) : asked;
-    const { request, ownNames } = withToldNames(permitted, codec.protocol);
+    const { request, ownNames } = withAcceptedNames(permitted, codec.protocol);
     if (request.turns.length > MANY_TURNS) await nextTurn();
     const body = codec.write(request, call.upstreamModel, options);
     if (request.turns.length > MANY_TURNS) await nextTurn();
@@ -177,7 +177,7 @@ export class HttpTextProvider implements TextProvider {
   #events(
     reply: UpstreamReply,
     decoder: StreamDecoder,
-    ownNames: ToldRequest['ownNames'],
+    ownNames: AcceptedRequest['ownNames'],
     signal: AbortSignal,
   ): BodyReader<readonly TextEvent[]> {
     const splitter = new EventSplitter();

@@ -14,14 +14,14 @@ const HASH_CHARACTERS = 8;
 const READABLE_CHARACTERS = 48;
 
 /** A request as the vendors of a protocol take it, and what the caller calls the functions whose names they do not take. */
-export interface ToldRequest {
+export interface AcceptedRequest {
   readonly request: TextRequest;
-  /** The caller's names by those that the upstream is told; empty where they are the same. */
+  /** The caller's names by those that the upstream gets; empty where they are the same. */
   readonly ownNames: ReadonlyMap<string, string>;
 }
 
-/** The name under which a function is told: its own wherever the protocol takes it. The same in every turn, for the prompt cache. */
-function toldName(name: string, rule: RegExp): string {
+/** The name that the upstream gets for a function: its own wherever the protocol takes it. The same in every turn, for the prompt cache. */
+function acceptedName(name: string, rule: RegExp): string {
   if (rule.test(name)) return name;
   const readable = name.replaceAll(/[^\w-]/g, '_').slice(0, READABLE_CHARACTERS);
   const hash = createHash('sha256').update(name).digest('hex').slice(0, HASH_CHARACTERS);
@@ -29,15 +29,15 @@ function toldName(name: string, rule: RegExp): string {
 }
 
 /** The request with functions named as the protocol takes them, in its tools as in its turns. */
-export function withToldNames(request: TextRequest, protocol: ProtocolCodec['protocol']): ToldRequest {
+export function withAcceptedNames(request: TextRequest, protocol: ProtocolCodec['protocol']): AcceptedRequest {
   const rule = NAME_RULES[protocol];
   const named = [...request.tools, ...request.turns.flatMap(namedParts)];
   const refused = new Set(named.map(({ name }) => name).filter((name) => !rule.test(name)));
   if (refused.size === 0) return { request, ownNames: new Map() };
-  const ownNames = new Map([...refused].map((name) => [toldName(name, rule), name]));
+  const ownNames = new Map([...refused].map((name) => [acceptedName(name, rule), name]));
   const rename = <Named extends { readonly name: string }>(one: Named): Named => ({
     ...one,
-    name: toldName(one.name, rule),
+    name: acceptedName(one.name, rule),
   });
   const tools = request.tools.map(rename);
   const turns = request.turns.map(
@@ -59,10 +59,10 @@ const namedParts = ({ parts }: Turn): Extract<Part, { type: 'call' | 'result' }>
   (parts as readonly Part[]).filter(isNamed);
 
 const chosen = (choice: ToolChoice, rule: RegExp): ToolChoice =>
-  choice.mode === 'required' ? { ...choice, names: choice.names.map((name) => toldName(name, rule)) } : choice;
+  choice.mode === 'required' ? { ...choice, names: choice.names.map((name) => acceptedName(name, rule)) } : choice;
 
 /** The events of a reply, its calls named as the caller names its functions. */
-export function inOwnNames(events: readonly TextEvent[], ownNames: ToldRequest['ownNames']): readonly TextEvent[] {
+export function inOwnNames(events: readonly TextEvent[], ownNames: AcceptedRequest['ownNames']): readonly TextEvent[] {
   if (ownNames.size === 0) return events;
   return events.map((event) =>
     event.type === 'call' ? { ...event, name: ownNames.get(event.name) ?? event.name } : event,

@@ -1,7 +1,7 @@
 import type { TextEvent, TextRequest } from '#contracts';
 import { PLAIN } from '../testing/text-requests.js';
 import { PROTOCOL_CODECS } from './protocol-codecs.js';
-import { inOwnNames, withToldNames } from './told-names.js';
+import { inOwnNames, withAcceptedNames } from './accepted-names.js';
 
 const PROTOCOLS = Object.keys(PROTOCOL_CODECS) as (keyof typeof PROTOCOL_CODECS)[];
 
@@ -38,14 +38,14 @@ const called = (name: string): TextRequest => ({
 
 describe.each(PROTOCOLS)('The name of a function over %s', (protocol) => {
   it.each(NAMES)('is one that the vendor takes, and comes back as the caller has it: %s', (name) => {
-    const { request, ownNames } = withToldNames(called(name), protocol);
-    const told = request.tools[0]?.name ?? '';
-    expect(told).toMatch(PUBLISHED[protocol]);
+    const { request, ownNames } = withAcceptedNames(called(name), protocol);
+    const accepted = request.tools[0]?.name ?? '';
+    expect(accepted).toMatch(PUBLISHED[protocol]);
     const json = JSON.stringify(PROTOCOL_CODECS[protocol].write(request, 'm', {}));
-    expect(told === name || !json.includes(JSON.stringify(name))).toBe(true);
-    expect(request.toolChoice).toEqual({ mode: 'required', names: [told] });
+    expect(accepted === name || !json.includes(JSON.stringify(name))).toBe(true);
+    expect(request.toolChoice).toEqual({ mode: 'required', names: [accepted] });
     const events: TextEvent[] = [
-      { type: 'call', id: 'c', name: told },
+      { type: 'call', id: 'c', name: accepted },
       { type: 'call', id: 'd', name: 'plain_one' },
     ];
     expect(inOwnNames(events, ownNames)).toEqual([
@@ -55,8 +55,8 @@ describe.each(PROTOCOLS)('The name of a function over %s', (protocol) => {
   });
 
   it('is the same in every turn, and another for every function', () => {
-    const toldAs = (name: string) => withToldNames(called(name), protocol).request.tools[0]?.name;
-    expect(toldAs('a/b c')).toBe(toldAs('a/b c'));
-    expect(new Set(['a/b c', 'a b/c', 'a_b_c'].map(toldAs)).size).toBe(3);
+    const acceptedAs = (name: string) => withAcceptedNames(called(name), protocol).request.tools[0]?.name;
+    expect(acceptedAs('a/b c')).toBe(acceptedAs('a/b c'));
+    expect(new Set(['a/b c', 'a b/c', 'a_b_c'].map(acceptedAs)).size).toBe(3);
   });
 });
