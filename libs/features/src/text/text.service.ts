@@ -278,6 +278,7 @@ function wrapped(wrap: () => string): string {
   try {
     return wrap();
   } catch (cause) {
+    if (cause instanceof GatewayError) throw cause;
     throw new GatewayError('upstream_error', 'The upstream sent something that is not part of its protocol.', {
       cause,
     });
