@@ -18,6 +18,8 @@ const KEEP_ALIVE_MS = 75_000;
 /** A client that takes longer to send its headers, or its whole request, holds a connection for nothing. */
 const HEADERS_TIMEOUT_MS = 15_000;
 const REQUEST_TIMEOUT_MS = 120_000;
+/** How often connections are closed that answered their last request while the process stops. */
+const CLOSE_IDLE_EVERY_MS = 100;
 
 /** Where the API listens, by its variables. */
 export const portOf = ({ server: { PORT, HOST } }: ProcessConfig): PortSettings => ({
@@ -63,6 +65,7 @@ export async function serve(
 async function stopServer(app: NestExpressApplication, server: Server, graceMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
+  const closing = setInterval(() => server.closeIdleConnections(), CLOSE_IDLE_EVERY_MS);
   // Who waits for a task would wait through the whole grace; another replica answers them.
   app.get(TaskWatch, { strict: false }).close();
   const text = app.get(TextService, { strict: false });
@@ -73,6 +76,7 @@ async function stopServer(app: NestExpressApplication, server: Server, graceMs: 
     server.closeAllConnections();
   }, graceMs);
   await closed;
+  clearInterval(closing);
   clearTimeout(timer);
   await text.finishReading(deadline - Date.now());
   await app.close();

@@ -259,8 +259,10 @@ describe('The task API without a worker', () => {
     await gateway.untilAnswered();
     const waiting = gateway.send<{ data: TaskView }>('GET', `/v1/tasks/${taskId}?wait=50`);
     await gateway.untilAsked();
-    // Whoever went on waiting would be cut then.
+    const began = performance.now();
+    // Whoever went on waiting would be cut then, and a connection that is kept alive would be waited for.
     await gateway.stop(40_000);
+    expect(performance.now() - began).toBeLessThan(20_000);
     expect((await waiting).body.data.status).toBe('submitted');
     gateway = await startTestGateway({ workers: false });
   });

@@ -251,13 +251,14 @@ export class TextService {
     caller: CallerPresence,
   ): Promise<string> {
     const answer = reply.answer();
-    const json = wrapped(() => order.codec.wrap(reply.json, answer, order.sentBody));
+    const wrapped = tryToWrap(() => order.codec.wrap(reply.json, answer, order.sentBody));
     const { usage, produced } = reply.outcome();
     exchange.settle({ usage, produced, status: endOf(caller) });
+    if ('refusal' in wrapped) throw wrapped.refusal;
     const remembered = rememberWith(order.remember, order.requestId);
     remembered.note(answer);
     await remembered.done();
-    return json;
+    return wrapped.json;
   }
 
   async #collect(reply: TextReply, collector: ReplyCollector, exchange: Exchange): Promise<CollectedReply> {
@@ -273,15 +274,18 @@ export class TextService {
 
 const endOf = (caller: CallerPresence): 'aborted' | 'completed' => (caller.hasLeft ? 'aborted' : 'completed');
 
-/** @throws GatewayError `upstream_error` where a reply of a strange shape would end in a TypeError. */
-function wrapped(wrap: () => string): string {
+/**
+ * The answer for the caller, or why there is none although the reply is paid for.
+ *
+ * @throws GatewayError `upstream_error` where a reply of a strange shape would end in a TypeError: it costs nothing.
+ */
+function tryToWrap(wrap: () => string): { readonly json: string } | { readonly refusal: GatewayError } {
   try {
-    return wrap();
-  } catch (cause) {
-    if (cause instanceof GatewayError) throw cause;
-    throw new GatewayError('upstream_error', 'The upstream sent something that is not part of its protocol.', {
-      cause,
-    });
+    return { json: wrap() };
+  } catch (error) {
+    if (error instanceof GatewayError) return { refusal: error };
+    const message = 'The upstream sent something that is not part of its protocol.';
+    throw new GatewayError('upstream_error', message, { cause: error });
   }
 }
 
