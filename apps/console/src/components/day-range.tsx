@@ -14,7 +14,6 @@ export function DayRangeFilters({
   parts,
   names,
   chosen,
-  splitBy,
   onChange,
   children,
 }: {
@@ -22,12 +21,10 @@ export function DayRangeFilters({
   readonly parts: readonly string[];
   readonly names: Readonly<Record<string, string>>;
   readonly chosen: readonly string[];
-  /** Stands above the parts. */
-  readonly splitBy: string;
   readonly onChange: (part: Partial<DayRange & { by: string }>) => void;
   readonly children?: ReactNode;
 }) {
-  const { common } = useMessages();
+  const { common, money } = useMessages();
   return (
     <form className="filters" aria-label={common.filter} onSubmit={(event) => event.preventDefault()}>
       <TextField
@@ -45,7 +42,7 @@ export function DayRangeFilters({
         onChange={(event) => event.target.value && onChange({ to: event.target.value })}
       />
       <fieldset className="field">
-        <legend>{splitBy}</legend>
+        <legend>{money.usage.by}</legend>
         <div className="row parts">
           {parts.map((part) => (
             <label key={part} className="check">

@@ -21,76 +21,58 @@ interface SentinelPlace extends Place {
   readonly sentinelRetryStrategy: (attempt: number) => number;
 }
 
-const CLOSED = 'Connection is closed.';
-
 /** How long a Sentinel may take for an answer, in milliseconds: it has all of it in memory. */
 const SENTINEL_ANSWER_MS = 1_000;
 
-function open({ host = 'localhost', port = 6379, tls }: Place, { lookup }: ServerNames): Socket {
+function open({ host, port, tls }: Place & RedisHost, { lookup }: ServerNames): Socket {
   return tls ? connectSecurely({ host, port, lookup, ...tls }) : connectPlain({ host, port, lookup });
 }
 
-/** What connects to a Redis of its own by name; the client's own connector asks the system, on a thread that may be held. */
-export function connectorBy(names: ServerNames) {
-  return class ServerConnector extends AbstractConnector {
-    readonly #place: Place;
+/** Finds where to connect; undefined: it was given up, because `isWanted` turned false. */
+type FindServer<Options> = (options: Options, isWanted: () => boolean) => Promise<RedisHost | undefined>;
+
+/** A connector for ioredis, which makes it from its own options. Its usual one asks the system for names, on a thread that may be held. */
+function connectorTo<Options extends Place>(find: FindServer<Options>, names: ServerNames) {
+  return class NamedServerConnector extends AbstractConnector {
+    readonly #options: Options;
 
     constructor(options: unknown) {
-      const place = options as Place;
-      super(place.disconnectTimeout ?? 0);
-      this.#place = place;
+      super((options as Options).disconnectTimeout ?? 0);
+      this.#options = options as Options;
     }
 
     override async connect(): Promise<Socket> {
       this.connecting = true;
-      // The client may be asked to disconnect before it has connected.
-      await Promise.resolve();
-      if (!this.connecting) throw new Error(CLOSED);
-      const socket = open(this.#place, names);
+      const server = await find(this.#options, () => this.connecting);
+      // The client may have been asked to disconnect meanwhile.
+      if (!this.connecting || !server) throw new Error('Connection is closed.');
+      const socket = open({ ...this.#options, ...server }, names);
       this.stream = socket;
       socket.once('error', (error) => (this.firstError = error));
       return socket;
     }
   };
 }
+
+/** Connects to the server that the options name. */
+export const connectorBy = (names: ServerNames) =>
+  connectorTo(({ host = 'localhost', port = 6379 }: Place) => Promise.resolve({ host, port }), names);
 
 /**
- * The same for a master behind Sentinels, whose names and whose master's are found without the system as well. With TLS
- * all of them are spoken to by TLS. Asks the Sentinels in turn until one knows a master; only the client ends that.
+ * Connects to a master behind Sentinels: asks them in turn until one knows it; only the client ends that. With TLS all of
+ * them are spoken to by TLS.
  */
-export function sentinelConnectorBy(names: ServerNames) {
-  return class MasterConnector extends AbstractConnector {
-    readonly #place: SentinelPlace;
-
-    constructor(options: unknown) {
-      const place = options as SentinelPlace;
-      super(place.disconnectTimeout ?? 0);
-      this.#place = place;
-    }
-
-    override async connect(): Promise<Socket> {
-      this.connecting = true;
-      await Promise.resolve();
-      const master = await this.#master();
-      if (!this.connecting || !master) throw new Error(CLOSED);
-      const socket = open({ ...this.#place, ...master }, names);
-      this.stream = socket;
-      socket.once('error', (error) => (this.firstError = error));
-      return socket;
-    }
-
-    async #master(): Promise<RedisHost | undefined> {
-      for (let attempt = 1; this.connecting; attempt += 1) {
-        for (const sentinel of this.#place.sentinels) {
-          const master = await masterKnownTo(sentinel, this.#place, names);
-          if (master || !this.connecting) return master;
-        }
-        await sleep(this.#place.sentinelRetryStrategy(attempt));
+export const sentinelConnectorBy = (names: ServerNames) =>
+  connectorTo(async (place: SentinelPlace, isWanted) => {
+    for (let attempt = 1; isWanted(); attempt += 1) {
+      for (const sentinel of place.sentinels) {
+        const master = await masterKnownTo(sentinel, place, names);
+        if (master || !isWanted()) return master;
       }
-      return undefined;
+      await sleep(place.sentinelRetryStrategy(attempt));
     }
-  };
-}
+    return undefined;
+  }, names);
 
 /** Undefined when the Sentinel does not answer, or knows no such master. */
 async function masterKnownTo(
@@ -109,11 +91,11 @@ async function masterKnownTo(
     enableReadyCheck: false,
     retryStrategy: () => null,
   });
-  // What went wrong is told by the command.
+  // The command fails with the same error.
   sentinel.on('error', () => undefined);
   try {
-    const told = await sentinel.call('SENTINEL', 'get-master-addr-by-name', name);
-    return Array.isArray(told) ? { host: String(told[0]), port: Number(told[1]) } : undefined;
+    const master = await sentinel.call('SENTINEL', 'get-master-addr-by-name', name);
+    return Array.isArray(master) ? { host: String(master[0]), port: Number(master[1]) } : undefined;
   } catch {
     return undefined;
   } finally {

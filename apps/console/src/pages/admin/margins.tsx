@@ -30,7 +30,6 @@ export function MarginsPage() {
         parts={PARTS}
         names={{ day: money.usage.day, upstream: words.upstream, model: common.model }}
         chosen={by.split(',')}
-        splitBy={money.usage.by}
         onChange={(part) => void navigate({ search: (before) => ({ ...before, ...part }), replace: true })}
       />
       <Loaded query={margins} height={360}>

@@ -83,7 +83,6 @@ function Filters({ range, by }: { readonly range: DayRange; readonly by: string 
       parts={PARTS}
       names={{ day: money.usage.day, model: common.model, key: common.key }}
       chosen={by.split(',')}
-      splitBy={money.usage.by}
       onChange={(part) => void navigate({ search: (before) => ({ ...before, ...part }), replace: true })}
     />
   );

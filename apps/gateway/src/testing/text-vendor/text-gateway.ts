@@ -21,7 +21,7 @@ export const UPSTREAMS = Object.keys(MODEL_OVER) as readonly Upstream[];
 export interface TextGateway extends TestGateway {
   readonly vendor: FakeTextVendor;
   readonly key: string;
-  /** Gives the account money without end, which it has at first: any number of requests may hold theirs at once. */
+  /** Makes the account unlimited again, as it is at first: any number of requests may hold money at once. */
   spareMoney(): Promise<void>;
   /** Waits until every request is settled; answers when that was, to the microsecond, by the clock of the database. */
   settled(): Promise<string>;
