@@ -13,6 +13,7 @@ export default {
     '<rootDir>/fuzz',
   ],
   testMatch: ['**/*.spec.ts'],
+  testSequencer: '<rootDir>/libs/testing/src/long-suites-first.mjs',
   setupFilesAfterEnv: ['<rootDir>/libs/testing/src/time-limits.mjs', '<rootDir>/libs/testing/src/log-capture.mjs'],
   globalSetup: '<rootDir>/libs/testing/src/global-setup.mjs',
   globalTeardown: '<rootDir>/libs/testing/src/global-teardown.mjs',

@@ -5,7 +5,7 @@ import type { Steps } from './scripted-session.js';
 /** The longest that a session may take, its client's start with it. */
 export const LIMIT_MS = 120_000;
 
-/** What a session came to, and what the file that it was to change holds. */
+/** The result of a session, and the content of the file that it was to change. */
 export type EndedSession = AgentRun & { readonly notes: string };
 
 /** How a client is set up for a gateway, and how it is asked. */
@@ -32,7 +32,7 @@ export interface Agent {
   readonly gateway: () => TextGateway;
 }
 
-/** Runs a client with its settings in a place, which stays as it is; `interruption` is when it is told to stop. */
+/** Runs a client with its settings in a place, which stays as it is; `interruption` is when it is interrupted. */
 export async function runIn(
   place: AgentPlace,
   path: string,

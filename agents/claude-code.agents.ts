@@ -26,7 +26,7 @@ const setUp: SetUp = (upstream, { baseUrl, key }) => {
       ANTHROPIC_AUTH_TOKEN: key,
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
       DISABLE_AUTOUPDATER: '1',
-      // It asks nobody, as root too, where it is told that there is nothing to lose.
+      // In a sandbox it skips permission prompts, also as root.
       IS_SANDBOX: '1',
     },
     asking: (prompt) => ['--print', prompt, ...more],

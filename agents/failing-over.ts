@@ -8,7 +8,7 @@ const LAST_TURN = 5;
 
 type Protocol = Exclude<Upstream, 'sandbox'>;
 
-/** The protocol of the vendor that fails, and of the one that goes on. */
+/** The protocol of the vendor that fails, and of the one that takes over. */
 export type Failover = readonly [Protocol, Protocol];
 
 /** From each protocol to another, each of them once on either side. */
@@ -19,7 +19,7 @@ const EVERY_FAILOVER: readonly Failover[] = [
   ['chat', 'responses'],
 ];
 
-/** Tests that a session goes on when its vendor fails in the middle and stays away: at another vendor, of another protocol. */
+/** Tests that a session continues when its vendor fails in the middle and stays away: at another vendor, of another protocol. */
 export function itFailsOver(agent: Agent, failovers = EVERY_FAILOVER): void {
   it.each(failovers)(
     'goes on at another vendor when its own fails in the middle: from %s to %s',

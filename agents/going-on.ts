@@ -12,7 +12,7 @@ export type Resumption = readonly [Upstream, Upstream];
 
 /**
  * From each protocol to another. None is resumed over chat: some clients drop the reasoning of another model whole, and
- * whether a vendor wants some back before old calls is its operator's to say (`translation.reasoning`).
+ * whether a vendor requires some before old calls is configured by its operator (`translation.reasoning`).
  */
 const EVERY_RESUMPTION: readonly Resumption[] = [
   ['messages', 'responses'],
@@ -21,7 +21,7 @@ const EVERY_RESUMPTION: readonly Resumption[] = [
   ['responses', 'gemini'],
 ];
 
-/** Tests what becomes of a session besides its turns: it is resumed, interrupted, or not alone. */
+/** Tests sessions that are resumed, interrupted, or not alone. */
 export function itGoesOn(agent: Agent, resumptions = EVERY_RESUMPTION): void {
   it.each(resumptions)(
     'resumes a session over %s over %s',

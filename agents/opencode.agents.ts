@@ -17,7 +17,7 @@ const PROVIDERS = {
 } as const;
 type Provider = keyof typeof PROVIDERS;
 
-/** The upstream that fails in the middle, or is left, with each provider, and the one that goes on. */
+/** The upstream that fails in the middle, or is left, with each provider, and the one that takes over. */
 const FAILOVERS = {
   '@ai-sdk/openai-compatible': ['chat', 'messages'],
   '@ai-sdk/openai': ['responses', 'chat'],
@@ -35,7 +35,7 @@ const STEPS: Steps = [
   ...[6, 7, 8, 9, 10].map((turn) => bash(`echo turn ${turn}`)),
 ];
 
-/** What opencode must be told of a model that it does not know. */
+/** The settings opencode needs for a model that it does not know. */
 const SEES = { attachment: true, tool_call: true, modalities: { input: ['text', 'image'], output: ['text'] } };
 
 function settings(gateway: TextGateway, provider: Provider, model: string): string {

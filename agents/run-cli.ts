@@ -13,7 +13,7 @@ export interface AgentPlace {
   remove(): Promise<void>;
 }
 
-/** What a run of a client came to. */
+/** The result of a run of a client. */
 export interface AgentRun {
   readonly code: number | null;
   readonly output: string;
@@ -22,7 +22,7 @@ export interface AgentRun {
 /** The file that sessions read and change. */
 export const NOTES = 'notes.txt';
 
-/** An image that sessions look at, and how it stands in a request. */
+/** An image that sessions view, and its form in a request. */
 export const IMAGE = 'image.png';
 export const IMAGE_BASE64 =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==';
@@ -46,7 +46,7 @@ export async function makePlace(): Promise<AgentPlace> {
   };
 }
 
-/** Runs a client until it ends, or ends it with all that it started. At the `interruption` it is told to stop, as by a key. */
+/** Runs a client until it ends, or ends it with all that it started. At the `interruption` it gets an interrupt, as by a key. */
 export async function runCli(
   path: string,
   args: readonly string[],

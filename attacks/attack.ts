@@ -3,7 +3,7 @@ import type { Receivers } from './receivers.js';
 import type { Target, Tenant } from './target.js';
 import type { Latencies, Victim } from './victim.js';
 
-/** How long an attack goes on: short in CI, long when a person runs it. */
+/** How long an attack lasts: short in CI, long when a person runs it. */
 export interface Intensity {
   /** Multiplies the number of requests, connections and receivers. */
   readonly scale: number;

@@ -63,7 +63,7 @@ const statusOf = async ({ target }: Scene, { key }: Tenant, path: string, body: 
     () => 499,
   );
 
-/** Large bodies that stop just before their end, so that nobody else finds room for one. */
+/** Large bodies that stop just before their end, so that no other request finds room for one. */
 const stalledBodies: Attack = {
   name: 'nine connections that stall with a large body',
   run: async (scene): Promise<Outcome> => {

@@ -84,7 +84,7 @@ export async function send(url: string, key: string, { method, path, body, heade
   return { status: answer.status, text: await answer.text(), headers: answer.headers };
 }
 
-/** Sends a request and leaves once `enough` holds of what has come back, or after a time. Answers what was received. */
+/** Sends a request and leaves once `enough` is true of the received data, or after a time. Returns what was received. */
 export async function sendAndLeave(
   url: string,
   key: string,

@@ -8,7 +8,7 @@ import { type Count, type Protocol, PROTOCOLS, type WireFormat } from './wire-fo
 export interface Plan {
   readonly count: Count;
   readonly text: string;
-  /** How long the vendor says nothing between the text and the count of its tokens. */
+  /** How long the vendor is silent between the text and the count of its tokens. */
   readonly countAfterMs: number;
   /** Refuses a request for what stands in its body. */
   readonly refuse?: (body: string) => { readonly status: number; readonly body: object } | undefined;

@@ -4,9 +4,9 @@ import { type Goodbye, pipelineAndLeave, send, sendAndLeave, type Style, STYLE_N
 import { PLAIN, type Plan } from './hostile-vendor.js';
 import { type Protocol, PROTOCOLS } from './wire-formats.js';
 
-/** Much hidden thinking, told only at the very end. */
 /** What a gateway that is too slow at the moment answers, in one style or another. */
 const BUSY = new Set([408, 503, 529]);
+/** Much hidden thinking, reported only at the very end. */
 const COSTLY: Plan = { ...PLAIN, count: { input: 3_000, output: 900, reasoning: 800 }, countAfterMs: 700 };
 
 interface Moment {
@@ -96,7 +96,8 @@ const beyondBalance: Attack = {
     const served = answers.filter(({ status }) => status === 200).length;
     const chargedMicros = await target.chargedMicros(poor);
     const dueMicros = BigInt(served) * 4_504_500n;
-    const breaches = chargedMicros < dueMicros ? [`${served} answers, and the difference is owed by nobody`] : [];
+    const breaches =
+      chargedMicros < dueMicros ? [`${served} answers, and the difference is not owed by any account`] : [];
     const again = await send(target.url, poor.key, textRequest('responses', 'responses', false));
     if (served > 0 && again.status !== 402 && again.status !== 401)
       breaches.push(`an account in debt was served with ${again.status}`);

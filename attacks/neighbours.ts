@@ -36,7 +36,7 @@ const REFUSALS: Readonly<Record<string, { readonly status: number; readonly body
   '500 that a body provokes': { status: 500, body: { error: { type: 'server_error', message: `failed on ${MARK}` } } },
 };
 
-/** One tenant makes the vendor refuse, again and again; the model must stay open to all others. */
+/** One tenant makes the vendor refuse, repeatedly; the model must stay open to all others. */
 const provokedRefusal = (
   name: string,
   refusal: { readonly status: number; readonly body: object },

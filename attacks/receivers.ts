@@ -10,7 +10,7 @@ function addressOf(index: number): string {
   return `127.0.${1 + Math.floor(place / 100)}.${2 + (place % 100)}`;
 }
 
-/** Receivers of webhooks: one that takes calls, and one that accepts connections on many addresses and says nothing. */
+/** Receivers of webhooks: one that takes calls, and one that accepts connections on many addresses and never responds. */
 export class Receivers {
   readonly arrived = new Set<string>();
   readonly #open = new Set<Socket>();

@@ -27,7 +27,7 @@ export async function runAttacks(
   attacks: readonly Attack[],
   intensity: Intensity,
   port: number,
-  told: (row: Row) => void = () => undefined,
+  onRow: (row: Row) => void = () => undefined,
 ): Promise<Row[]> {
   const vendor = await HostileVendor.start();
   const receivers = await Receivers.start();
@@ -49,7 +49,7 @@ export async function runAttacks(
       const breaches = [...outcome.breaches, ...(target.alive ? await checkedLedger(target) : ['the process died'])];
       const row = { ...outcome, breaches, name: attack.name, backend };
       rows.push(row);
-      told(row);
+      onRow(row);
       if (!target.alive) break;
     }
     return rows;

@@ -29,7 +29,7 @@ const ADMIN_TOKEN = 'admin-token-of-the-attack-run-0123456789';
 const START_LIMIT_MS = 200_000;
 const SETTLE_LIMIT_MS = 40_000;
 
-/** Where a gateway listens, and whom it may call. */
+/** The port of a gateway, and the hosts it may call. */
 export interface Surroundings {
   readonly vendorUrl: string;
   /** Receivers of webhooks on this machine, as MEDIA_FETCH_ALLOW takes them. */

@@ -51,7 +51,7 @@ class OwnDelays {
   }
 }
 
-/** An innocent account that goes on working, and notices when it is slowed down or refused. */
+/** An innocent account that keeps working, and records when it is slowed down or refused. */
 export class Victim {
   constructor(readonly tenant: Tenant) {}
 

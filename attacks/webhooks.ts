@@ -32,7 +32,7 @@ async function deliveryProbe({ target, victim, receivers }: Scene): Promise<Prob
   };
 }
 
-/** Many receivers that never answer, told about tasks that cost nothing because they are cancelled at once. */
+/** Many receivers that never answer, called about tasks that cost nothing because they are cancelled at once. */
 const silentReceivers: Attack = {
   name: 'webhooks to 110 receivers that never answer',
   run: async (scene): Promise<Outcome> => {

@@ -75,7 +75,7 @@ async function lists(person: ConsoleClient): Promise<List[]> {
     ['tasks of a model that failed', 'GET /tasks', '/tasks?model=model-10&status=failed'],
     ['tasks of a kind in a week', 'GET /tasks', `/tasks?type=video&from=${day(40)}&to=${day(33)}`],
     ['tasks by words of the prompt', 'GET /tasks', '/tasks?text=number%2099'],
-    ['tasks by words that none has', 'GET /tasks', '/tasks?text=nobody%20wrote%20this'],
+    ['tasks by words that none has', 'GET /tasks', '/tasks?text=words%20in%20no%20task'],
     ['usage of 30 days by day and model', 'GET /usage', `/usage?${month}&group_by=day,model`],
     ['usage of a year by day, model and key', 'GET /usage', `/usage?${year}&group_by=day,model,key`],
     ['records of usage', 'GET /usage/records', `/usage/records?${month}`],

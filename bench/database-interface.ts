@@ -29,7 +29,7 @@ const FILL_LISTS = [
 ];
 /** How many rows a page of a list has. */
 const PAGE = 50;
-/** The lists of operators whose times are told to the microsecond, as they are and as the models would read them. */
+/** The lists of operators whose times have microseconds, as they are and as the models would read them. */
 const LISTS: readonly {
   readonly name: string;
   readonly text: string;

@@ -1,4 +1,4 @@
-// Another gateway with any number of tasks, in a process of its own: each goes on until its time, and is then an image.
+// Another gateway with any number of tasks, in a process of its own: each continues until its time, and is then an image.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pngSample } from '#testing';

@@ -94,7 +94,7 @@ await postgres.stop();
 rmSync(folder, { recursive: true, force: true });
 process.exit(0);
 
-/** How often it was asked so far; it is told when tasks are done. */
+/** How often it was asked so far; `done` tells it when tasks end. */
 async function askVendor(done?: Readonly<Record<string, number>>): Promise<number> {
   vendor.send({ done });
   const [{ asked }] = (await once(vendor, 'message')) as [{ asked: number }];

@@ -1,4 +1,4 @@
-// How fast finished work becomes visible, and what a look at a vendor costs, with 1,000 to 100,000 open tasks on one worker.
+// How fast finished work becomes visible, and what a poll of a vendor costs, with 1,000 to 100,000 open tasks on one worker.
 import 'reflect-metadata';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,7 +14,7 @@ import { VendorInProcess } from './vendor-in-process.js';
 import { percentile, visibleAfter } from './visible-after.js';
 
 const OPEN_TASKS = [1_000, 10_000, 100_000] as const;
-/** The processor time of an idle worker, and that of looks at vendors that finish nothing. */
+/** The processor time of an idle worker, and that of polls of vendors that finish nothing. */
 const IDLE_MS = 5_000;
 const WARM_UP_MS = 5_000;
 const COST_MS = 15_000;

@@ -105,7 +105,7 @@ async function firstByteMs(url: string, path: string, body: string): Promise<num
 const peakMegabytes = ({ pid }: ChildProcess): number =>
   Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024;
 
-/** Opens many slow streams at once; answers how many came to their end. */
+/** Opens many slow streams at once; returns how many ended. */
 async function openStreams(url: string): Promise<number> {
   const body = bodyOf('vendor-4-vision', 100, true);
   const reads = Array.from({ length: OPEN_STREAMS }, () =>

@@ -61,7 +61,7 @@ console.log('| while nothing happens | statements to Postgres a second |\n|---|-
 console.log(`| no client | ${withoutClients.toFixed(1)} |`);
 console.log(`| ${CLIENTS.toLocaleString('en')} clients that wait | ${withClients.toFixed(1)} |`);
 console.log(`| the same, asking every two seconds | ${(CLIENTS / 2).toFixed(1)} |`);
-console.log('\n| tasks ended each second | told after p50 | p95 | longest |\n|---:|---:|---:|---:|');
+console.log('\n| tasks ended each second | sent after p50 | p95 | longest |\n|---:|---:|---:|---:|');
 console.log(`| ${ENDS_PER_SECOND} | ${percentile(0.5)} ms | ${percentile(0.95)} ms | ${percentile(1)} ms |`);
 await platform.close(1_000);
 api.kill();

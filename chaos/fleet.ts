@@ -9,7 +9,7 @@ const PROGRAM = 'dist/chaos/gateway-process.js';
 /** Processes that have loaded everything and wait for a place, so that the dead are replaced at once. */
 const SPARES = 2;
 
-/** How long one may take to end that was told to stop, in milliseconds: the longest call, and its files. */
+/** How long a stopping process may take to end, in milliseconds: the longest call, and its files. */
 const LEAVING_MS = 200_000;
 
 /** How many processes may be away at once before no other is killed by chance. */
@@ -20,7 +20,7 @@ interface Place {
   readonly role: Role;
   readonly index: number;
   process: ChildProcess;
-  /** What the process was told. */
+  /** The assignment of the process. */
   assignment: Assignment;
   ready: boolean;
 }
@@ -29,9 +29,9 @@ interface Place {
 export class Fleet {
   /** How many processes were ended by SIGKILL, by us or by themselves. */
   crashes = 0;
-  /** How many were told to stop, and did. */
+  /** How many were asked to stop, and did. */
   retired = 0;
-  /** One line for each process that was told to stop and did not do so in good order. */
+  /** One line for each process that was asked to stop and did not stop cleanly. */
   readonly unclean: string[] = [];
   private readonly leaving = new Set<ChildProcess>();
   private readonly places: Place[] = [];
@@ -80,7 +80,7 @@ export class Fleet {
   }
 
   /**
-   * Replaces every process by a new one, as a roll-out does: a new worker is at work before the old one is told to stop, and
+   * Replaces every process by a new one, as a roll-out does: a new worker is at work before the old one is asked to stop, and
    * an API follows the one before it at its address. Resolves when all old ones have ended by themselves.
    */
   async rollOut(): Promise<void> {
@@ -99,14 +99,14 @@ export class Fleet {
     await eventually(() => this.leaving.size === 0, {
       limitMs: LEAVING_MS,
       pauseMs: 50,
-      shows: () => `${this.leaving.size} processes that were told to stop go on; see ${this.logFile}`,
+      shows: () => `${this.leaving.size} processes that were asked to stop still run; see ${this.logFile}`,
     });
   }
 
   private left(old: ChildProcess, role: Role, how: number | string | null): void {
     this.leaving.delete(old);
     this.retired += 1;
-    if (how !== 0) this.unclean.push(`a ${role} that was told to stop ended with ${String(how)}`);
+    if (how !== 0) this.unclean.push(`a ${role} that was asked to stop ended with ${String(how)}`);
   }
 
   stop(): void {
@@ -171,7 +171,7 @@ function end(place: Place): void {
   place.process.kill('SIGKILL');
 }
 
-/** A process that has just died hears nothing, and is told when it is replaced. */
+/** A process that has just died gets no message; its replacement does. */
 function tell(process: ChildProcess, message: Message): void {
   if (process.connected) process.send(message, () => undefined);
 }

@@ -16,7 +16,7 @@ const FORMS = [
   { backend: 'postgres', store: 'folder' },
   { backend: 'postgres', store: 's3' },
 ] as const satisfies readonly { backend: Backend; store: Store }[];
-/** How many processes die in each row, unless told otherwise. */
+/** How many processes die in each row, by default. */
 const CRASHES = 12;
 
 interface Row extends Outcome {

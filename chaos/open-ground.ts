@@ -134,5 +134,5 @@ async function setDeadline({ database }: Services, seconds: number): Promise<voi
   await database.query({ text: 'update chaos_deadline set seconds = $1', values: [seconds] });
 }
 
-/** Where the processes of a run write what they have to say. */
+/** The log file of the processes of a run. */
 export const logFileOf = (folder: string, form: string): string => join(folder, `chaos-${form}.log`);

@@ -33,7 +33,7 @@ interface Seen {
 
 export const noCosts = (): OutageCosts => ({ answered: 0, unavailable: 0, slowestMs: 0, healedMs: 0, failures: [] });
 
-/** Asks every API again and again while `outage` lasts, then waits until the fleet works as before, and adds up what it saw. */
+/** Asks every API repeatedly while `outage` lasts, then waits until the fleet works as before, and adds up what it saw. */
 export async function costsOfOutage(
   apiUrls: readonly string[],
   load: Load,

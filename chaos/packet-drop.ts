@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 
-/** Set in a process that has a network of its own, where rules hurt nobody else. */
+/** Set in a process that has a network of its own, where rules affect nothing else. */
 const OWN_NETWORK = 'CHAOS_OWN_NETWORK';
 
 /** Why packets cannot be dropped here; null when they can. */

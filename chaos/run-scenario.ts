@@ -97,13 +97,13 @@ function loadOf({ apiUrls, vendor }: Ground, { crash, vendor: kind }: Scenario, 
   });
 }
 
-/** Where nobody died, nothing may be lost with anybody. */
+/** Where no process died, nothing may be lost. */
 function needless({ crash }: Scenario, { tasks, completed }: Verdict): string[] {
   if (crash !== 'roll-out' || completed === tasks) return [];
   return [`${tasks - completed} tasks were not completed although no process died`];
 }
 
-/** Nobody is killed meanwhile, and the dead were replaced, so that what requests cost is the outage's doing. */
+/** No process is killed meanwhile, and the dead were replaced, so that failed requests are due to the outage alone. */
 async function disturb(ground: Ground, scenario: Scenario, load: Load, outages: OutageCosts): Promise<void> {
   const { apiUrls, fleet } = ground;
   const befall = async (): Promise<void> => scenario.disturb?.(ground);
@@ -148,5 +148,5 @@ async function forget({ services: { database }, vendor }: Ground): Promise<void>
       update account a set available_micros = e.amount_micros from entered e where e.account_id = a.id`,
   });
   vendor.taken.clear();
-  vendor.told.clear();
+  vendor.webhooked.clear();
 }

@@ -19,15 +19,15 @@ export interface Grounds {
 export interface Scenario {
   /**
    * Where processes kill themselves; or `any moment`: then one chosen by chance is killed twice a second, if no two are away;
-   * or `inside start`: then some of the tasks end every process that starts them; or `roll-out`: then nobody is killed, and all
-   * are replaced again and again.
+   * or `inside start`: then some of the tasks end every process that starts them; or `roll-out`: then none is killed, and all
+   * are replaced repeatedly.
    */
   readonly crash: Failpoint | 'any moment' | 'inside start' | 'roll-out';
   /** Whose processes die at that place. */
   readonly roles: readonly Role[];
   /** What else goes wrong. */
   readonly fault: string;
-  /** Who makes what is ordered. */
+  /** The vendor of the orders. */
   readonly vendor: VendorKind;
   /** After how many seconds tasks end whatever happens, where that is not what the vendor needs. */
   readonly deadlineSeconds?: number;
@@ -39,7 +39,7 @@ export interface Scenario {
   readonly disturb?: (grounds: Grounds) => Promise<void> | void;
   /** The disturbance is an outage: what requests cost meanwhile and how soon all is well after it has limits. */
   readonly isOutage?: true;
-  /** It may only run where rules of the network hurt nobody else. */
+  /** It may only run where rules of the network affect nothing else. */
   readonly needsOwnNetwork?: boolean;
   /** The only backend it makes sense on. */
   readonly only?: Backend;
@@ -52,8 +52,12 @@ const CALM = { fault: 'none', vendor: 'idempotent', vendorFaults: 0 } as const;
 const BAD_VENDOR = { fault: 'a fifth of the vendor’s answers wrong', vendorFaults: 0.2 } as const;
 /** Connections of before carry nothing; or new ones neither, for a while. */
 const SILENCES = ['half-open', 'black-hole'] as const;
+/** Or it refuses them, or takes its time. */
+const FAULTS = [...SILENCES, 'refuse', 'slow'] as const;
 /** Besides, a media store can stop in the middle of an answer, crawl, or say that it has too much to do. */
-const STORE_FAULTS = [...SILENCES, 'stall', 'drip', 'overloaded'] as const;
+const STORE_FAULTS = [...FAULTS, 'stall', 'drip', 'overloaded'] as const;
+/** The files of a call come by links after it, those of the other stand in the replies to checks, which put them into the store. */
+const OTHER_BRINGERS = ['call', 'inline'] as const;
 
 const WORKER_POINTS = [
   'after-claim',
@@ -78,8 +82,9 @@ const at = (roles: readonly Role[], crash: Failpoint, changes: Partial<Scenario>
 const anyMoment = (changes: Partial<Scenario>): Scenario => ({ ...CALM, crash: 'any moment', roles: [], ...changes });
 const rollOut = (changes: Partial<Scenario>): Scenario => ({ ...CALM, crash: 'roll-out', roles: [], ...changes });
 
-/** What there is besides where the server is needed only by one of the forms. */
-type Form = Pick<Scenario, 'only' | 'store'>;
+/** What there is besides: where the server is needed only by one of the forms, or another vendor. */
+type Form = Partial<Pick<Scenario, 'only' | 'store' | 'vendor'>>;
+const IN_S3: Form = { only: 'postgres', store: 's3' };
 const fromNetwork = (name: string, server: Server, fault: NetworkFault, form: Form = {}): Scenario =>
   anyMoment({
     ...form,
@@ -121,15 +126,23 @@ export const SCENARIOS: readonly Scenario[] = [
   ...(['idempotent', 'call', 'inline'] as const).map((vendor) => rollOut({ vendor })),
   rollOut({ fault: 'each release has another upstreams file', disturb: ({ upstreams }) => upstreams.changeFile() }),
   anyMoment({ fault: 'Postgres crashes', disturb: ({ services }) => services.crashPostgres() }),
+  ...(['idempotent', 'call', 'unknown'] as const).map((vendor) =>
+    anyMoment({ fault: 'Postgres restarts', vendor, disturb: ({ services }) => services.restartPostgres() }),
+  ),
+  ...(['idempotent', 'call', 'unknown'] as const).map((vendor) =>
+    anyMoment({ fault: 'Postgres only reads', vendor, disturb: ({ services }) => services.onlyReadPostgres() }),
+  ),
   anyMoment({ fault: 'connections to Postgres cut', disturb: ({ services }) => services.cutConnections() }),
   anyMoment({ fault: 'media store cannot be written', disturb: ({ services }) => services.loseImageFolder() }),
   anyMoment({ fault: 'Redis crashes', only: 'redis', disturb: ({ services }) => services.crashRedis() }),
   anyMoment({ fault: 'Redis flushed', only: 'redis', disturb: ({ services }) => services.flushRedis() }),
-  ...SILENCES.map((fault) => fromNetwork('Postgres', 'postgres', fault)),
-  ...SILENCES.map((fault) => fromNetwork('Redis', 'redis', fault, { only: 'redis' })),
-  ...STORE_FAULTS.map((fault) => fromNetwork('S3', 's3', fault, { only: 'postgres', store: 's3' })),
+  ...FAULTS.map((fault) => fromNetwork('Postgres', 'postgres', fault)),
+  ...OTHER_BRINGERS.map((vendor) => fromNetwork('Postgres', 'postgres', 'black-hole', { vendor })),
+  ...FAULTS.map((fault) => fromNetwork('Redis', 'redis', fault, { only: 'redis' })),
+  ...STORE_FAULTS.map((fault) => fromNetwork('S3', 's3', fault, IN_S3)),
+  ...OTHER_BRINGERS.flatMap((vendor) => FAULTS.map((fault) => fromNetwork('S3', 's3', fault, { ...IN_S3, vendor }))),
   withoutPackets('Postgres', 'postgres'),
   withoutPackets('Redis', 'redis', { only: 'redis' }),
-  withoutPackets('S3', 's3', { only: 'postgres', store: 's3' }),
+  withoutPackets('S3', 's3', IN_S3),
   anyMoment({ fault: 'Redis silent', only: 'redis', disturb: ({ services }) => services.slowRedis() }),
 ];

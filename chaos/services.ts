@@ -30,6 +30,9 @@ const SILENCE_MS = 4_000;
 /** A real server settings choice: commits wait for the disk, so that a crash of Postgres proves something. */
 const SETTINGS = { max_connections: '200', shared_buffers: '64MB' };
 
+/** Waits longer than a request does. */
+const outlast = (): Promise<void> => sleep(SILENCE_MS);
+
 /** The servers that a gateway stands on, and what can befall them. */
 export class Services {
   private constructor(
@@ -88,6 +91,24 @@ export class Services {
     this.postgres = await startEmbeddedPostgres(this.folder, { settings: SETTINGS });
   }
 
+  /** Postgres is told to stop, which ends every session at once, and is back after a moment. */
+  async restartPostgres(): Promise<void> {
+    await this.postgres.stop();
+    this.postgres = await startEmbeddedPostgres(this.folder, { settings: SETTINGS });
+  }
+
+  /** Postgres takes no write for a while, as a standby does that connections still lead to after a failover. */
+  async onlyReadPostgres(): Promise<void> {
+    await this.setReadOnly('on');
+    await outlast();
+    await this.setReadOnly('off');
+  }
+
+  private async setReadOnly(value: 'on' | 'off'): Promise<void> {
+    await this.database.query({ text: `alter system set default_transaction_read_only = ${value}` });
+    await this.database.query({ text: 'select pg_reload_conf()' });
+  }
+
   /** Every connection to Postgres is cut. */
   async cutConnections(): Promise<void> {
     await this.database.query({
@@ -108,7 +129,7 @@ export class Services {
   /** For a while the network does this between the processes and the server. */
   async disturbNetwork(server: Server, fault: NetworkFault): Promise<void> {
     this.proxies[server]?.set(fault);
-    await sleep(SILENCE_MS);
+    await outlast();
     this.proxies[server]?.set('pass');
   }
 
@@ -117,7 +138,7 @@ export class Services {
     const port = this.proxies[server]?.port;
     if (port === undefined) return;
     const restore = dropPackets(port);
-    await sleep(SILENCE_MS);
+    await outlast();
     restore();
   }
 
@@ -125,7 +146,7 @@ export class Services {
     await this.onRedis((redis) => redis.flushall());
   }
 
-  /** Redis answers nobody for a second. */
+  /** Redis answers no client for a second. */
   async slowRedis(): Promise<void> {
     await this.onRedis((redis) => redis.call('CLIENT', 'PAUSE', '1000', 'ALL'));
   }

@@ -1,6 +1,7 @@
 import { MediaUpstreamRegistry, type MediaUpstreams } from '#features';
 import { type OpenMediaUpstreams, openTextProviders } from '#providers';
 import { type Failpoints, onPlatform, type Platform, runProcess, type RunningProcess, type Worker } from '#runtime';
+import { skewClock } from '#testing';
 import { createApi } from '../apps/api/src/create-api.js';
 import { applyPrices, seed } from '../apps/api/src/seed.js';
 import { serve } from '../apps/api/src/serve.js';
@@ -9,7 +10,6 @@ import { createMaintenanceWorker } from '../apps/maintenance-worker/src/create-m
 import { createVideoWorker } from '../apps/video-worker/src/video-worker.js';
 import type { Assignment, Drill, Role } from './assignment.js';
 import { openHurriedUpstreams } from './vendor/hurried-upstreams.js';
-import { skewClock } from './skew-clock.js';
 
 type Start = (platform: Platform, media: OpenMediaUpstreams) => Promise<RunningProcess>;
 

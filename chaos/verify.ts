@@ -117,7 +117,7 @@ async function missingFiles({ database, files: stored }: Services): Promise<stri
 async function strayFiles({ database, files }: Services, taskIds: readonly string[]): Promise<string[]> {
   const { rows } = await database.query<{ store_key: string }>({ text: 'select store_key from task_file' });
   const known = new Set(rows.map(({ store_key: key }) => key));
-  return (await files.keysOf(taskIds)).filter((key) => !known.has(key)).map((key) => `${key} belongs to nobody`);
+  return (await files.keysOf(taskIds)).filter((key) => !known.has(key)).map((key) => `${key} belongs to no task`);
 }
 
 /** Poison is given up, and nothing else is for what the poison did. */
@@ -137,8 +137,8 @@ function judge(task: EndedTask, vendor: ChaosVendor): string[] {
   const failures = judgeMaker(task, vendor);
   if (state === 'failed' && !EXPLAINED.has(code ?? '')) failures.push(`${id} failed with ${code} (${reason})`);
   if (late !== null && late > LATE_SECONDS_MAX) failures.push(`${id} ended ${late.toFixed(0)} s after its deadline`);
-  if (vendor.told.get(id) !== `task.${state}`)
-    failures.push(`${id} is ${state}, its webhook said ${vendor.told.get(id)}`);
+  if (vendor.webhooked.get(id) !== `task.${state}`)
+    failures.push(`${id} is ${state}, its webhook said ${vendor.webhooked.get(id)}`);
   return failures;
 }
 

@@ -40,7 +40,7 @@ describe('Hostile bodies', () => {
     expect(missing).toEqual([]);
   });
 
-  it('get answers that a client can be blamed for, and stop nobody', async () => {
+  it('get only 2xx, 4xx and 503, and delay no other request', async () => {
     const { gateway, keys, people } = hostile;
     const order = { baseUrl: gateway.baseUrl, keys, people, reads: readsOf(gateway), count: BODIES, seed: 1 };
     // The first run loads what is loaded on first use. What a body does, it does every time; the rest is the machine.
@@ -65,7 +65,7 @@ describe('Hostile bodies', () => {
       ],
     });
 
-  it.each(largeBodies(16 * MIB, inline))('of 16 MiB stop nobody either: %s', async (_name, body) => {
+  it.each(largeBodies(16 * MIB, inline))('of 16 MiB delay no other request either: %s', async (_name, body) => {
     const bytes = body();
     for (const path of ['/v1/messages', '/v1/images/generations']) {
       const busyMs: number[] = [];

@@ -34,7 +34,7 @@ const CONNECTIONS = 4;
 const PIPELINED = 2;
 const WRONG_MAX = 20;
 
-/** One request in so many comes to a door, where guesses are held up, and one in so many only reads. */
+/** One request in so many goes to a sign-in, where guesses are throttled, and one in so many only reads. */
 const DOOR_ONE_IN = 200;
 const READ_ONE_IN = 8;
 
@@ -51,8 +51,9 @@ const statuses: Record<number, number> = {};
 const wrong: string[] = [];
 let next = 0;
 
+/** 529 is what 503 is called in the messages style. */
 const isAllowed = (status: number): boolean =>
-  (status >= 200 && status < 300) || (status >= 400 && status < 500) || status === 503;
+  (status >= 200 && status < 300) || (status >= 400 && status < 500) || status === 503 || status === 529;
 
 interface Sent {
   readonly method: Target['method'] | 'GET';
@@ -80,7 +81,7 @@ function hostileRequest(random: Random): Sent {
     const sender = path.startsWith('/admin/') ? 'operator' : path.startsWith('/console/') ? pick(path) : 'key';
     return {
       method: 'GET',
-      path: path.replaceAll('nobody_1', hostileId(random)) + hostileQuery(random),
+      path: path.replaceAll('unknown_1', hostileId(random)) + hostileQuery(random),
       headers: headersOf(sender, random),
     };
   }

@@ -24,7 +24,7 @@ export function busySoFarMs(): number {
   }
 }
 
-/** Watches the event loop of this thread. Busy time counts, since a shared machine also stops who does nothing. */
+/** Watches the event loop of this thread. Busy time counts, since a shared machine also stops an idle process. */
 export class EventLoopStops {
   #wallAt = performance.now();
   #busyAt = busySoFarMs();
@@ -34,7 +34,7 @@ export class EventLoopStops {
   readonly #timer = setInterval(() => this.#tick(), TICK_MS);
   readonly #collector = new PerformanceObserver((list) => this.#collected(list.getEntries()));
 
-  /** @param onLongest told at each stop that is longer than all before it. */
+  /** @param onLongest called at each stop that is longer than all before it. */
   constructor(private readonly onLongest: (stop: Stop) => void = () => {}) {
     this.#collector.observe({ entryTypes: ['gc'] });
   }
@@ -66,7 +66,7 @@ export class EventLoopStops {
     [this.#wallAt, this.#busyAt] = [wall, busy];
   }
 
-  /** Told a moment after it happened; only long ones can make a stop. */
+  /** Reported a moment after it happened; only long ones can make a stop. */
   #collected(entries: readonly PerformanceEntry[]): void {
     for (const { startTime, duration } of entries)
       if (duration > 1) this.#collections.push({ from: startTime, ms: duration });

@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 import type { SenderOrder, SenderReport } from './body-sender.js';
 import { EventLoopStops, type Stop } from './event-loop-stops.js';
 
-/** What came of many bodies. */
+/** The results of many bodies. */
 export interface FuzzReport extends SenderReport {
   readonly longestStop: Stop;
   /** What was on its way then. */

@@ -15,7 +15,7 @@ export interface HostileGateway {
   readonly people: People;
 }
 
-/** Those who do not send a key: the headers of each, and the ids of an account and a key that they may change. */
+/** The senders without a key: the headers of each, and the ids of an account and a key that they may change. */
 export interface People {
   readonly headers: Readonly<Record<Exclude<Sender, 'key'>, Readonly<Record<string, string>>>>;
   readonly ids: Readonly<Record<'account' | 'key', string>>;
@@ -49,7 +49,7 @@ async function signIn(api: AdminGateway): Promise<People> {
   const code = new URL(body.link).hash.replace('#invitation=', '');
   const person = { name: 'Owner', email: 'owner@example.com', password: 'correct horse battery' };
   await owner.call('POST /sign-in/invitation', { code, ...person });
-  if (admin.cookie === '' || owner.cookie === '') throw new Error('nobody could sign in');
+  if (admin.cookie === '' || owner.cookie === '') throw new Error('the sign-in failed');
   return {
     headers: {
       operator: { authorization: `Bearer ${token}`, 'x-admin-actor': 'finance@example.com' },

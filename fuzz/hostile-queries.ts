@@ -54,4 +54,4 @@ export function hostileQuery(random: Random): string {
 
 /** What stands in a path where an id is meant. */
 export const hostileId = (random: Random): string =>
-  random.chance(3) ? encodeURIComponent(random.pick(VALUES)(random)).slice(0, 600) || '-' : 'nobody_1';
+  random.chance(3) ? encodeURIComponent(random.pick(VALUES)(random)).slice(0, 600) || '-' : 'unknown_1';

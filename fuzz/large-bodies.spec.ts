@@ -12,7 +12,7 @@ const NAMES = [
 
 describe('Bodies of nearly the largest size', () => {
   it.each(NAMES)(
-    'are answered, and stop nobody: %s',
+    'are answered, and delay no other request: %s',
     async (name) => {
       const reports = await sendLargeBodies([name]);
       expect(reports).toEqual([expect.objectContaining({ name, status: 200 })]);

@@ -214,6 +214,11 @@ export const LARGE_CASES: readonly LargeCase[] = [
     body: () => json({ name: 'a'.repeat(MIB - 100) }),
     byOperator: true,
   },
-  { name: 'an operator who sends too much', path: '/admin/v1/accounts', body: () => json(text('a')), byOperator: true },
+  {
+    name: 'an operator that sends too much',
+    path: '/admin/v1/accounts',
+    body: () => json(text('a')),
+    byOperator: true,
+  },
   { name: 'a form', path: '/ops/sign-in', body: () => json(text('a')) },
 ];

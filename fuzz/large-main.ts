@@ -5,7 +5,7 @@ import { startTestServices } from '#testing';
 import { sendLargeBodies } from './large-bodies.js';
 import { LARGE_CASES } from './large-cases.js';
 
-/** What nobody may wait longer for on a quiet machine, in milliseconds of work. */
+/** The longest stop of the event loop on a quiet machine, in milliseconds of work. */
 const STOP_MS = 50;
 const MEMORY_TIMES = 4;
 

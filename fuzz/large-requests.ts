@@ -1,4 +1,4 @@
-// What large bodies are made of.
+// Parts of large bodies.
 export const MIB = 1024 * 1024;
 /** The longest base64 that an inline file may have: 20 MiB decoded. */
 export const FILE_CHARACTERS = Math.floor((20 * MIB) / 3) * 4;
@@ -17,7 +17,7 @@ export interface LargeCase {
   readonly next?: (answer: string) => FollowingRequest;
 }
 
-/** A request that goes on from the answer to a large body. */
+/** A request that continues from the answer to a large body. */
 export interface FollowingRequest {
   readonly method: 'GET' | 'POST';
   readonly path: string;

@@ -9,14 +9,14 @@ import { readsOf } from './reads.js';
 
 const BODIES = 1_000_000;
 
-/** What nobody may wait longer for on a quiet machine, in milliseconds of work. */
+/** The longest stop of the event loop on a quiet machine, in milliseconds of work. */
 const STOP_MS = 50;
 
 configureLog({ LOG_LEVEL: 'fatal' });
 const [count = BODIES, seed = 1] = process.argv.slice(2).map(Number);
 const services = await startTestServices();
 Object.assign(process.env, services.environment);
-// The sandbox draws in threads of its own; where TypeScript runs as it is it has none, and a video stops everybody for 100 ms.
+// The sandbox draws in threads of its own; where TypeScript runs as it is it has none, and a video blocks the event loop for 100 ms.
 const { gateway, keys, people } = await startHostileGateway({}, { vendor: new VendorInProcess(0, () => 0) });
 try {
   // What is loaded on first use is not to be counted.

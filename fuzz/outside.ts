@@ -77,6 +77,6 @@ parentPort?.on('message', (order: OutsideOrder) => {
     'make' in order
       ? make(order.make, to, authorization)
       : send(to, authorization).then(({ status }): OutsideAnswer => ({ status }));
-  void answer.catch(() => ({ status: 0 })).then((told) => parentPort?.postMessage(told satisfies OutsideAnswer));
+  void answer.catch(() => ({ status: 0 })).then((result) => parentPort?.postMessage(result satisfies OutsideAnswer));
 });
 parentPort?.postMessage({ vendors: `http://127.0.0.1:${(vendors.address() as AddressInfo).port}/v1` });

@@ -4,10 +4,10 @@ import type { TestGateway } from '../apps/gateway/src/testing/test-gateway.js';
 const NO_JSON = /\/(events|callback)$/;
 const READ = /^\/(v1|v1beta|admin|console\/api)\//;
 
-/** The paths of everything that is read as JSON, with ids that nobody has. */
+/** The paths of everything that is read as JSON, with ids that do not exist. */
 export const readsOf = (gateway: Pick<TestGateway, 'routes'>): string[] =>
   gateway
     .routes()
     .filter(([method, path]) => method === 'GET' && READ.test(path) && !path.startsWith('/v1/v1/'))
     .filter(([, path]) => !NO_JSON.test(path))
-    .map(([, path]) => path.replaceAll(/:\w+/g, 'nobody_1'));
+    .map(([, path]) => path.replaceAll(/:\w+/g, 'unknown_1'));

@@ -1,4 +1,4 @@
-/** Who sends a body: the holder of a key unless said; `admin` and `owner` are people in the console. */
+/** The sender of a body: the holder of a key by default; `admin` and `owner` are people in the console. */
 export type Sender = 'key' | 'operator' | 'admin' | 'owner' | 'visitor';
 
 /** A route that takes a body, with one that it accepts. `{account}` and `{key}` stand for ids that there are. */

@@ -1,4 +1,4 @@
-// Saves everything the gateway remembers to a new folder: `npm run backup -- FOLDER`. The gateway may go on working.
+// Saves everything the gateway remembers to a new folder: `npm run backup -- FOLDER`. The gateway may keep working.
 import 'reflect-metadata';
 import { backUp } from '#runtime';
 import { loadEnvironmentFile } from '#platform';

@@ -1,5 +1,5 @@
 // Prints a link that signs in to the console once, within 15 minutes: `npm run console-link -- [--email ADDRESS]`, for the
-// owner of the first account, who is an operator too, unless somebody else is named. Without DATABASE_URL it works on
+// owner of the first account, who is an operator too, by default. Without DATABASE_URL it works on
 // DATA_DIR, whether the gateway runs or not.
 import { parseArgs } from 'node:util';
 import 'reflect-metadata';

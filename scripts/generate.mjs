@@ -11,7 +11,7 @@ const hash = createHash('sha256').update(readFileSync('prisma/schema.prisma')).u
 
 if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== hash) {
   execFileSync(process.execPath, ['node_modules/prisma/build/index.js', 'generate', '--no-hints'], {
-    // What it says is told by the error when it fails.
+    // The error shows its output when it fails.
     stdio: ['ignore', 'ignore', 'pipe'],
     env: { ...process.env, PRISMA_SCHEMA_ENGINE_BINARY: process.execPath, CHECKPOINT_DISABLE: '1' },
   });

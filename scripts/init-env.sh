@@ -34,7 +34,7 @@ GATEWAY_API_KEY=$key
 # The address that customers use; links begin with it.
 PUBLIC_BASE_URL=http://localhost:8080
 
-# Where alerts are posted to as JSON (Slack and e-mail: deploy/alertmanager/alertmanager.yml). Nobody hears this one.
+# Where alerts are posted to as JSON (Slack and e-mail: deploy/alertmanager/alertmanager.yml). This one reaches no one.
 ALERT_WEBHOOK_URL=http://alerts.invalid/
 
 # Sell what the built-in sandbox makes while no vendor is connected: for trying, never for customers.

@@ -1,4 +1,4 @@
-// Makes another API key and prints it, for an operator who lost theirs: `npm run new-key -- [--account ID] [--name NAME]`, for the
+// Makes another API key and prints it, for an operator that lost theirs: `npm run new-key -- [--account ID] [--name NAME]`, for the
 // first account unless another is named. Without DATABASE_URL it works on DATA_DIR, whether the gateway runs or not.
 import { parseArgs } from 'node:util';
 import 'reflect-metadata';

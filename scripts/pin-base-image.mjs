@@ -43,9 +43,9 @@ async function digestOf(host, name, tag) {
 
 /** Registries say where a stranger gets the right to read: `Bearer realm="...",service="...",scope="..."`. */
 async function tokenFor(response) {
-  const told = response.headers.get('www-authenticate') ?? '';
+  const challenge = response.headers.get('www-authenticate') ?? '';
   const { realm, ...query } = Object.fromEntries(
-    [...told.matchAll(/(\w+)="([^"]*)"/g)].map(([, key, value]) => [key, value]),
+    [...challenge.matchAll(/(\w+)="([^"]*)"/g)].map(([, key, value]) => [key, value]),
   );
   if (!realm) throw new Error(`${response.url} asks for rights and does not say where to get them.`);
   const answer = await fetch(`${realm}?${new URLSearchParams(query)}`, { signal: AbortSignal.timeout(30_000) });

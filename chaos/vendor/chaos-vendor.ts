@@ -36,7 +36,7 @@ type DeskName = keyof ReturnType<typeof openDesks>;
 
 /**
  * Vendors of several protocols over HTTP, each a fake that was judged, that count what they take and misbehave on request:
- * they are busy, cut connections before and after taking an order, stall, tell old news, name states nobody knows, and break
+ * they are busy, cut connections before and after taking an order, stall, report old states, report unknown states, and break
  * off downloads. Webhooks are received here too.
  */
 export class ChaosVendor {
@@ -46,8 +46,8 @@ export class ChaosVendor {
   first: FirstUpstream = 'open';
   /** How many orders were taken for each prompt; more than one is work paid twice. */
   readonly taken = new Map<string, number>();
-  /** Tasks that webhooks told about, with their last word. */
-  readonly told = new Map<string, string>();
+  /** Tasks that webhooks reported, with their last event. */
+  readonly webhooked = new Map<string, string>();
   private readonly desks = openDesks();
   private readonly orders = new Map<string, TakenOrder>();
   private readonly server: Server;
@@ -73,7 +73,7 @@ export class ChaosVendor {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  /** An image of a customer's own, on a host that always answers: whose host does not is told so. */
+  /** An image of a customer's own, on a host that always answers: an order with an unreachable host is refused. */
   get imageUrl(): string {
     return `${this.url}/${CUSTOMERS_FILE}`;
   }
@@ -116,7 +116,7 @@ export class ChaosVendor {
   private hear(body: JsonObject, response: ServerResponse): void {
     const { type, data } = body as { type: string; data: { task_id: string } };
     if (this.fails()) return void response.writeHead(500).end();
-    this.told.set(data.task_id, type);
+    this.webhooked.set(data.task_id, type);
     response.writeHead(204).end();
   }
 

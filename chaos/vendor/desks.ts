@@ -12,7 +12,7 @@ import {
 } from '#vendor-fakes';
 import type { VendorKind } from './vendor-kinds.js';
 
-/** What a vendor says of its work: `strange` is a word that nobody knows. */
+/** What a vendor says of its work: `strange` is an unknown word. */
 export type WorkState = 'working' | 'done' | 'strange';
 
 /** A finished file: where it can be fetched, and its bytes. */
@@ -21,7 +21,7 @@ export interface MadeFile {
   readonly base64: string;
 }
 
-/** A judged fake, and how it is told what to say of its work. */
+/** A judged fake, and how its replies are set. */
 export interface Desk {
   readonly fake: FakeProtocol & { readonly taken: readonly JsonObject[] };
   promptOf(order: JsonObject): string;

@@ -57,7 +57,7 @@ export class UpstreamsUnderLoad {
     else this.vendor.first = step satisfies FirstUpstream;
   }
 
-  /** Everything as at the beginning; what the first upstream has it goes on with. */
+  /** Resets everything; the first upstream continues the work it has. */
   async calm(): Promise<void> {
     this.vendor.first = 'open';
     if (this.turn > 0) await this.admin('DELETE', `/upstreams/${FIRST_ID}`);

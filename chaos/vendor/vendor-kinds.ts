@@ -1,7 +1,7 @@
-import type { MediaProtocol } from '#contracts';
+import type { VendorProtocol } from '#providers';
 
 /**
- * The vendors of a run, by what becomes of an order whose reply was lost. Each speaks a protocol of its own through its real
+ * The vendors of a run, by how an order whose reply was lost is handled. Each speaks a protocol of its own through its real
  * adapter: `idempotent` recognises a repeated order; `lookup` does not, but can be searched, and gets an image with the
  * order; `unknown` does neither; nor do `call`, which answers the order with the files in one long request, and `inline`,
  * which sends videos inside its replies.
@@ -21,7 +21,7 @@ const video = (model: string, fields: object = {}): Order => ({
   body: { model, ...fields },
 });
 
-/** How each vendor is spoken to, and what is ordered of it, in turn; `imageUrl` is an image that anybody can fetch. */
+/** How each vendor is spoken to, and what is ordered of it, in turn; `imageUrl` is a public image. */
 export const VENDORS = {
   idempotent: {
     protocol: 'gateway',
@@ -43,5 +43,5 @@ export const VENDORS = {
   },
 } as const satisfies Record<
   VendorKind,
-  { readonly protocol: MediaProtocol; readonly orders: (imageUrl: string) => readonly Order[] }
+  { readonly protocol: VendorProtocol; readonly orders: (imageUrl: string) => readonly Order[] }
 >;

@@ -1,5 +1,5 @@
 // Builds the image as a stranger would, without a container engine and without a registry of images: a clean clone of
-// what git tracks, the Dockerfile and .dockerignore as they are, by buildah in its chroot isolation, on a base made of this
+// what git tracks, the Dockerfile and .dockerignore as they are, by buildah in its chroot isolation, on a base built from this
 // machine's own Node.
 import { execFileSync, spawnSync } from 'node:child_process';
 import {

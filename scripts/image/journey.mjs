@@ -146,7 +146,7 @@ describe('The built image', () => {
     assert.equal(text.status, 'completed');
   });
 
-  it('shows /admin, /ops and the pages of alerts to the operator and to nobody else', LIMIT, async () => {
+  it('shows /admin, /ops and the pages of alerts to the operator only', LIMIT, async () => {
     const headers = { authorization: `Bearer ${services.api.environment.ADMIN_TOKEN}` };
     const status = async (port, path) => (await fetch(`http://localhost:${port}${path}`, { headers })).status;
     for (const path of [
@@ -227,7 +227,7 @@ describe('The built image', () => {
     );
   });
 
-  it('says what it needs when it is asked for the impossible', LIMIT, async () => {
+  it('names the missing setting when a command cannot run', LIMIT, async () => {
     const options = { volumes: volumes('mistakes') };
     const { code, output } = await image.run(['gateway'], options);
     assert.deepEqual([code, output], [2, 'This image has no embedded Postgres: set DATABASE_URL.\n']);

@@ -60,7 +60,7 @@ async function forward(port, target) {
 }
 
 /**
- * The load balancer with its own file. Only how names are looked up again and again is left out: Docker answers that, and
+ * The load balancer with its own file. Only how names are looked up repeatedly is left out: Docker answers that, and
  * Debian's nginx is too old to ask.
  */
 function startNginx(folder) {

@@ -9,7 +9,7 @@ const TEST_CODE =
 const CATALOG = 'libs/contracts/src/catalog/';
 const FAMILY = /^libs\/contracts\/src\/catalog\/(video|image)-families\/[\w.-]+\.ts$/;
 const VENDORS = 'libs/providers/src/media/';
-const PROTOCOLS = 'libs/contracts/src/media-upstream.ts';
+const PROTOCOLS = 'libs/providers/src/media/media-protocols.ts';
 const LEDGER = 'libs/contracts/src/ledger/ledger.ts';
 const CONFIG = /\.config\.ts$/;
 const CONTROLLER = /^apps\/api\/src\/routes\/.*\.controller\.ts$/;
@@ -74,8 +74,8 @@ export const familyFiles = (sources) =>
 
 export const vendorFiles = (sources) =>
   typical(
-    listOf(sources.get(PROTOCOLS), 'MEDIA_PROTOCOLS')
-      .filter((protocol) => protocol !== 'sandbox' && protocol !== 'gateway')
+    keysOf(sources.get(PROTOCOLS), 'MEDIA_CODECS')
+      .filter((protocol) => protocol !== 'gateway')
       .map((protocol) => {
         const files = filesNaming(sources, protocol).filter((file) => /^(libs|apps)\//.test(file));
         const folder = `${VENDORS}${protocol.split('-')[0]}/`;

@@ -8,7 +8,7 @@ const CYCLE = 'no-circular';
 
 let report;
 
-/** Runs it once for all who ask. */
+/** Runs it once for all callers. */
 const violations = () => (report ??= cruise());
 
 async function cruise() {

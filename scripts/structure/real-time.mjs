@@ -19,7 +19,7 @@ export const REAL_TIME = {
   'chaos/load.ts': waits(1, 'the pace of customers'),
   'chaos/outage.ts': waits(2, 'the pace of customers, whose costs are measured'),
   'chaos/run-scenario.ts': waits(2, 'the pace of crashes, and of a drain that reports what it could not end'),
-  'chaos/services.ts': waits(5, 'how long servers, networks and folders are away'),
+  'chaos/services.ts': waits(4, 'how long servers, networks and folders are away'),
   'libs/features/src/billing/ledger/reservations.spec.ts': waits(6, 'no reservation is given or taken back meanwhile'),
   'libs/features/src/tasks/poll/provider-poller.spec.ts': waits(1, 'a vendor is not asked meanwhile'),
   'libs/features/src/tasks/run/task-worker.spec.ts': waits(1, 'others could begin beside a start that takes a while'),
@@ -32,7 +32,7 @@ export const REAL_TIME = {
   'libs/platform/src/database/silent-database.spec.ts': waits(1, 'how long the database is away'),
   'libs/platform/src/safe-fetch/safe-fetcher.spec.ts': waits(
     2,
-    'a server that cuts and a caller who stops in the middle',
+    'a server that cuts and a caller that stops in the middle',
   ),
   'libs/runtime/src/queue/lost-start.spec.ts': waits(1, 'Postgres stays away for longer than one try to connect'),
   'libs/runtime/src/queue/task-notifier.spec.ts': waits(

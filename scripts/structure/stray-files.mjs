@@ -1,5 +1,5 @@
 // Files that hardly belong into the repository: profiles, logs, dumps, editors' leftovers, and anything at the root that
-// is not in the list below. Looks at what git tracks and at what it would add.
+// is not in the list below. Checks what git tracks and what it would add.
 import { statSync } from 'node:fs';
 import { repositoryFiles } from './sources.mjs';
 

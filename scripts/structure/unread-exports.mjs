@@ -1,4 +1,4 @@
-// Names that a library exports and nobody outside of it imports, and exports that are not sorted by file.
+// Names that a library exports and no other file imports, and exports that are not sorted by file.
 // Knip cannot say: it takes each index.ts for an entry, whose exports it leaves alone.
 import ts from 'typescript';
 import { walk } from './sources.mjs';
@@ -25,12 +25,12 @@ function complaintsAbout(path, source, imported) {
     ...statements.flatMap(({ exportClause, moduleSpecifier }) => {
       if (exportClause === undefined) return [`${path}: name what ${moduleSpecifier.text} exports instead of *`];
       const unread = exportClause.elements.map(({ name }) => name.text).filter((name) => !imported.has(name));
-      return unread.map((name) => `${path}: nobody outside of the library imports ${name}`);
+      return unread.map((name) => `${path}: no file outside of the library imports ${name}`);
     }),
   ];
 }
 
-/** @returns library -> names that somebody outside imports. */
+/** @returns library -> names imported from outside. */
 function namesImported(sources) {
   const imported = new Map();
   for (const [file, source] of sources) {

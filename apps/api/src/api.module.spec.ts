@@ -30,7 +30,7 @@ describe('The modules of the API', () => {
   const modules = new Set([...modulesBelow(ApiModule), ...modulesBelow(TextModule)]);
   const providers = [...modules].flatMap((module) => listOf<Provider>(MODULE_METADATA.PROVIDERS, module));
 
-  it('make by a factory only what the decision page gives a reason for', () => {
+  it('use a factory only where the decision page gives a reason', () => {
     const table = /## The factories that remain\n([\s\S]*?)\n## /.exec(readFileSync(PAGE, 'utf8'))?.[1] ?? '';
     const reasoned = [...table.matchAll(/^\| `([^`]+)` .*\w/gm)].map(([, name]) => name);
     expect(new Set(providers.flatMap(madeBy))).toEqual(new Set(reasoned));

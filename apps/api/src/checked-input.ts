@@ -1,12 +1,12 @@
 import { type FieldError, GatewayError, isStorable, type Micros, parseMicros } from '#contracts';
-import { fieldsOf, ruleOf } from '#platform';
+import { fieldsOf, inheritedNameIn, optionalFieldsOf, ruleOf } from '#platform';
 import { plainToInstance } from 'class-transformer';
 import { validateSync, type ValidationError } from 'class-validator';
 
 const SHOWN_CHARACTERS_MAX = 80;
 
 /**
- * Reads a body or a query as a class of checked fields.
+ * Reads a body or a query as a class of checked fields. An optional field that is null is one that was left out.
  *
  * @throws GatewayError `invalid_parameter` or `unknown_parameter`, with every wrong field.
  */
@@ -15,11 +15,32 @@ export function checked<Input extends object>(inputClass: new () => Input, sent:
     throw new GatewayError('invalid_parameter', 'The body must be a JSON object.');
   }
   refuseUnstorable(sent as Readonly<Record<string, unknown>>);
+  refuseInheritedNames(sent, inputClass);
   const input = plainToInstance(inputClass, sent, { exposeDefaultValues: true });
   const errors = validateSync(input, { whitelist: true, forbidNonWhitelisted: true, forbidUnknownValues: false });
   const [first, ...rest] = errors.map((error) => toFieldError(error, inputClass));
   if (first) throw GatewayError.fromFields([first, ...rest]);
-  return input;
+  return withoutNulls(input, inputClass);
+}
+
+function withoutNulls<Input extends object>(input: Input, inputClass: new () => Input): Input {
+  const nulls = Object.entries(input).filter(([, value]) => value === null);
+  if (nulls.length === 0) return input;
+  const optional = optionalFieldsOf(inputClass);
+  const leftOut = nulls.filter(([name]) => optional.has(name)).map(([name]) => [name, undefined]);
+  return Object.assign(input, Object.fromEntries(leftOut));
+}
+
+/** @throws GatewayError `unknown_parameter`. */
+function refuseInheritedNames(sent: object, inputClass: new () => object): void {
+  const path = inheritedNameIn(sent);
+  if (!path) return;
+  const [param = ''] = path;
+  throw GatewayError.fromFields([
+    path.length === 1
+      ? unknownField(param, inputClass)
+      : { param, code: 'unknown_parameter', message: `${param} must not hold a field named ${path.at(-1)}.` },
+  ]);
 }
 
 /** @throws GatewayError `invalid_parameter` naming the first field in which, or in whose name, a text is none. */
@@ -47,15 +68,18 @@ export function named<Body extends { readonly name?: string }>(body: Body): Body
 
 function toFieldError(error: ValidationError, inputClass: new () => object): FieldError {
   const { property, constraints = {}, value } = error;
-  if ('whitelistValidation' in constraints) {
-    const message = `${property} is not a field of this request: ${fieldsOf(inputClass).join(', ')}.`;
-    return { param: property, code: 'unknown_parameter', message };
-  }
+  if ('whitelistValidation' in constraints) return unknownField(property, inputClass);
   if (value === undefined) {
     return { param: property, code: 'missing_parameter', message: `${property} is missing: it ${ruleOf(error)}.` };
   }
   return { param: property, code: 'invalid_parameter', message: `${property} ${ruleOf(error)}${notGiven(value)}.` };
 }
+
+const unknownField = (param: string, inputClass: new () => object): FieldError => ({
+  param,
+  code: 'unknown_parameter',
+  message: `${param} is not a field of this request: ${fieldsOf(inputClass).join(', ')}.`,
+});
 
 /** What was given, when it is short enough to be read. */
 function notGiven(value: unknown): string {

@@ -20,7 +20,7 @@ const ROUTES = declaredRoutes(CONTROLLERS);
 const PATHS = openapiDocument()['paths'] as unknown as Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 
 const HAS_BODY = new Set(['POST', 'PATCH']);
-/** Their refusals have a shape of their own, so they look at the key themselves. */
+/** Their errors have a shape of their own, so they check the key themselves. */
 const isBalance = ({ path }: DeclaredRoute): boolean => path.endsWith('/balance');
 const nameOf = ({ method, path }: DeclaredRoute): string => `${method} ${path}`;
 const where = (is: (route: DeclaredRoute) => boolean): string[] => ROUTES.filter(is).map(nameOf);
@@ -42,18 +42,18 @@ describe('The facts of the routes', () => {
   });
   afterAll(() => gateway.stop());
 
-  it('stand at every route that the server has, and at no other', () => {
+  it('exist for every route of the server, and for no other', () => {
     const served = gateway.routes().map(([method, path]) => `${method} ${path}`);
     expect(ROUTES.map(nameOf).sort()).toEqual(served.sort());
   });
 
-  it('cannot be forgotten: a route without them stops the start', () => {
+  it('are required: a route without them fails the start', () => {
     expect(() => declaredRoutes([...CONTROLLERS, SilentController])).toThrow(
       'SilentController.read needs @Routes and @Route',
     );
   });
 
-  it('say of every route what it is about, so that metrics count none as other', () => {
+  it('name the subject of every route, so that metrics count none as other', () => {
     expect(where(({ facts }) => facts.style === 'other')).toEqual([]);
   });
 
@@ -62,13 +62,13 @@ describe('The facts of the routes', () => {
     expect(KEY_SCOPES.filter((scope) => !ROUTES.some(({ facts }) => facts.scope === scope))).toEqual(['account']);
   });
 
-  it('limit whatever key holders change, pay for or list', () => {
+  it('apply rate limits to everything that key holders change, pay for or list', () => {
     expect(
       where(({ method, facts }) => facts.access === 'key' && method !== 'GET' && facts.cost === undefined),
     ).toEqual([]);
   });
 
-  it('let only routes for everybody and for operators go without a key', () => {
+  it('let only open routes and operator routes go without a key', () => {
     expect(where(({ facts }) => facts.access === 'open')).toEqual([
       'GET /healthz',
       'GET /readyz',
@@ -82,13 +82,13 @@ describe('The facts of the routes', () => {
     expect(where(({ facts }) => facts.access === 'operator')).toEqual(where(isBelowAdmin));
   });
 
-  it('let pages of other origins call the text routes and the balances, and nothing else', () => {
+  it('allow other origins only on the text routes and the balances', () => {
     expect(where(({ facts }) => facts.cors)).toEqual(
       where((route) => isTextStyle(route.facts.style) || isBalance(route)),
     );
   });
 
-  it('take large bodies only where images or files are sent', () => {
+  it('allow large bodies only where images or files are sent', () => {
     const large = where(({ method, facts }) => method !== 'GET' && facts.body !== 'fields' && facts.body !== 'unread');
     expect(large).toEqual(
       where(
@@ -103,26 +103,26 @@ describe('The facts of the routes', () => {
     );
   });
 
-  it('are those that the OpenAPI document tells: parameters, body and who may call', () => {
+  it('match the OpenAPI document: parameters, body and security schemes', () => {
     for (const { method, path, facts, operation } of ROUTES) {
       if (!operation) continue;
-      const told = PATHS[path.replaceAll(/[:*](\w+)/g, '{$1}')]?.[method.toLowerCase()];
-      const inPath = told?.parameters?.filter((parameter) => parameter.in === 'path').map(({ name }) => name);
-      const schemes = told?.security?.flatMap((scheme) => Object.keys(scheme));
+      const documented = PATHS[path.replaceAll(/[:*](\w+)/g, '{$1}')]?.[method.toLowerCase()];
+      const inPath = documented?.parameters?.filter((parameter) => parameter.in === 'path').map(({ name }) => name);
+      const schemes = documented?.security?.flatMap((scheme) => Object.keys(scheme));
       const expected = { key: undefined, operator: ['adminToken'], session: [], open: [] }[facts.access];
-      expect([path, told?.operationId, inPath ?? []]).toEqual([path, operation.id, names(path, /[:*](\w+)/g)]);
+      expect([path, documented?.operationId, inPath ?? []]).toEqual([path, operation.id, names(path, /[:*](\w+)/g)]);
       expect([path, schemes]).toEqual([path, expected]);
-      expect([path, told?.requestBody === undefined || HAS_BODY.has(method)]).toEqual([path, true]);
+      expect([path, documented?.requestBody === undefined || HAS_BODY.has(method)]).toEqual([path, true]);
     }
   });
 
-  it('are told once each: no operation has the id of another', () => {
+  it('have unique operation ids in the OpenAPI document', () => {
     const ids = ROUTES.flatMap(({ operation }) => operation?.id ?? []);
     expect(ids).toEqual([...new Set(ids)]);
     expect(Object.values(PATHS).flatMap((operations) => Object.keys(operations))).toHaveLength(ids.length);
   });
 
-  it('have every path at which a model says that it is called', async () => {
+  it('include every path that a model lists', async () => {
     const index = new RouteIndex(ROUTES);
     const { body } = await gateway.send<{ data: { paths: string[] }[] }>('GET', '/v1/models');
     const paths = [...new Set(body.data.flatMap((model) => model.paths))];

@@ -31,7 +31,7 @@ describe('ExpressServer', () => {
     await once(http, 'close');
   });
 
-  it('keeps all requests and all answers under one shape, whatever is added to them', async () => {
+  it('keeps the hidden classes of requests and responses stable when properties are added', async () => {
     const held: { request: Request; answer: Response }[] = [];
     server.use((request: Request, answer: Response) => {
       Object.assign(request, { added: 1 });
@@ -50,7 +50,7 @@ describe('ExpressServer', () => {
     ]);
   });
 
-  it('gives requests and answers what Express adds to them', async () => {
+  it('gives requests and responses the methods of Express', async () => {
     server.use((request: Request, answer: Response) => answer.status(201).json([request.path, request.query['a']]));
     const answer = await fetch(`${url}/there?a=b`);
     expect([answer.status, await answer.json()]).toEqual([201, ['/there', 'b']]);

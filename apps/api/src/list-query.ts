@@ -61,8 +61,10 @@ export function daysOf(query: UsageListQuery, accountId: string | null): UsageQu
 
 function startOf(day: string, param: string): number {
   const date = new Date(`${day}T00:00:00Z`);
-  if (!Number.isNaN(date.getTime()) && date.toISOString().startsWith(day)) return date.getTime();
-  throw new GatewayError('invalid_parameter', `${param} must be a day that exists.`, { param });
+  // The database has no year 0.
+  const isKnown = date.getTime() >= 0 && date.toISOString().startsWith(day);
+  if (isKnown) return date.getTime();
+  throw new GatewayError('invalid_parameter', `${param} must be a day that exists, 1970-01-01 or later.`, { param });
 }
 
 /** @throws GatewayError `invalid_parameter` naming what may be listed. */

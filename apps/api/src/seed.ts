@@ -29,7 +29,7 @@ export async function consoleLink(api: INestApplicationContext, baseUrl: string)
 
 /**
  * Puts prices into force: those of PRICES_FILE, and the example ones where the sandbox sells and an operator has set
- * nothing. A gateway that sells real models never gets a price that nobody chose.
+ * nothing. A gateway that sells real models never gets a price that the operator did not choose.
  *
  * @param fromFile the entries of PRICES_FILE; empty without one.
  * @param text the upstreams of UPSTREAMS_FILE, whose models get no example price.

@@ -46,7 +46,7 @@ export async function serve(
   try {
     await listening;
   } catch (error) {
-    // What the modules began when they were created would go on without them.
+    // Work that the modules began on creation would continue without them.
     await app.close();
     throw error;
   }
@@ -66,18 +66,18 @@ async function stopServer(app: NestExpressApplication, server: Server, graceMs: 
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
   const closing = setInterval(() => server.closeIdleConnections(), CLOSE_IDLE_EVERY_MS);
-  // Who waits for a task would wait through the whole grace; another replica answers them.
+  // Clients waiting for a task would wait through the whole grace period; another replica answers them.
   app.get(TaskWatch, { strict: false }).close();
   const text = app.get(TextService, { strict: false });
-  const deadline = Date.now() + graceMs;
+  const deadline = performance.now() + graceMs;
   const timer = setTimeout(() => {
-    // Who is cut off now has not left.
+    // A client that is cut off now has not left by itself.
     void text.stopReading();
     server.closeAllConnections();
   }, graceMs);
   await closed;
   clearInterval(closing);
   clearTimeout(timer);
-  await text.finishReading(deadline - Date.now());
+  await text.finishReading(deadline - performance.now());
   await app.close();
 }

@@ -30,7 +30,7 @@ export async function watchSales(api: INestApplicationContext, { config, health,
     const reasons = [
       unpriced.length > 0 && `${unpriced.length} model(s) on sale have no price in force: ${named(unpriced)}`,
       examples.length > 0 &&
-        `${examples.length} model(s) of upstreams are sold at example prices, which nobody chose: ${named(examples)}`,
+        `${examples.length} model(s) of upstreams are sold at example prices that no operator has set: ${named(examples)}`,
     ];
     return reasons.filter(Boolean).join('; ') || null;
   };

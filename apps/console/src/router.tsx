@@ -34,7 +34,7 @@ const signIn = createRoute({
   component: page(() => import('./pages/sign-in/sign-in'), 'SignInPage', 'signIn'),
 });
 
-/** Every page that needs a session. Who has none is led to the sign-in and back. */
+/** Every page that needs a session. A visitor without one is sent to the sign-in and back. */
 const shell = createRoute({
   getParentRoute: () => root,
   id: 'shell',
@@ -236,7 +236,7 @@ const adminAudit = createRoute({
   component: page(() => import('./pages/admin/audit'), 'AuditPage', 'admin'),
 });
 
-/** Every other address: only who is signed in learns that it leads nowhere. */
+/** Every other address: only a signed-in user sees "not found". */
 const nowhere = createRoute({ getParentRoute: () => shell, path: '$', component: NotFound });
 
 export const router = createRouter({

@@ -29,14 +29,14 @@ export async function largestPaintMs({ context, page }: Watched, url: string): P
   }
 }
 
-/** From a key to its paint, in milliseconds: the median of many. Those below 16 ms are not told apart by browsers. */
+/** From a key to its paint, in milliseconds: the median of many. Those below 16 ms are not distinguished by browsers. */
 export async function keyToPaintMs(page: Page, field: Locator): Promise<number> {
   await page.evaluate(() => {
     const pressed: number[] = [];
     Object.assign(globalThis, { pressed });
-    const told = (list: PerformanceObserverEntryList) =>
+    const observe = (list: PerformanceObserverEntryList) =>
       pressed.push(...list.getEntriesByName('keydown').map(({ duration }) => duration));
-    new PerformanceObserver(told).observe({ type: 'event', durationThreshold: 16 } as PerformanceObserverInit);
+    new PerformanceObserver(observe).observe({ type: 'event', durationThreshold: 16 } as PerformanceObserverInit);
   });
   await field.click();
   await page.keyboard.type(KEYS);

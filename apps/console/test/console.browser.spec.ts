@@ -40,7 +40,7 @@ describeWithBrowser('The console in Chromium', (startBrowser) => {
     return Number(rows[0]?.count);
   };
 
-  it('leads by the keyboard alone from the printed link to a video, its price, a key and a line that works', async () => {
+  it('can be used by the keyboard alone from the printed link to a video, its price, a key and a working example', async () => {
     const { page } = owner;
     await enter(page, await links.next());
     await tabTo(page, 'a[href="/console/playground"]');
@@ -91,7 +91,7 @@ describeWithBrowser('The console in Chromium', (startBrowser) => {
     expect(kept).not.toContain(key);
   });
 
-  it('opens a link once, and says so the second time', async () => {
+  it('accepts a link once, and says so the second time', async () => {
     const link = await links.next();
     const first = await openConsole(browser, gateway.baseUrl);
     await enter(first.page, link);
@@ -117,7 +117,7 @@ describeWithBrowser('The console in Chromium', (startBrowser) => {
     await holder.context.close();
   });
 
-  it('asks the server once for a click, a double click and a click after a reload', async () => {
+  it('sends one request for a click, a double click and a click after a reload', async () => {
     const { page } = owner;
     await show('/playground?model=eta-image-2.0');
     await page.getByLabel('Prompt').first().fill('once only');
@@ -130,7 +130,7 @@ describeWithBrowser('The console in Chromium', (startBrowser) => {
       await route.abort();
     });
     await button.click();
-    await page.getByText('Look at your tasks before you try again').waitFor();
+    await page.getByText('Check your tasks before you try again').waitFor();
     await page.unroute('**/console/api/runs');
     await page.reload();
     await button.waitFor();
@@ -139,7 +139,7 @@ describeWithBrowser('The console in Chromium', (startBrowser) => {
     expect(await countTasks()).toBe(before + 1);
   });
 
-  it('puts the refusal of a combination under its field, until it is mended', async () => {
+  it('shows the error of a combination at its field, until it is fixed', async () => {
     const { page } = owner;
     await show('/playground?model=epsilon-2.3&resolution=1080p&duration=10');
     await page.locator('.field-error').first().waitFor();
@@ -168,7 +168,7 @@ describeWithBrowser('The console in Chromium', (startBrowser) => {
     await eventually(async () => (await link.inputValue()).startsWith(`${gateway.baseUrl}/files/`));
   });
 
-  it('keeps filters, drawer and view over reload and back, and names what it does not know', async () => {
+  it('keeps filters, drawer and view over reload and back, and reports unknown values', async () => {
     const { page } = owner;
     taskId = await gateway.submit(IMAGES, { ...IMAGE, prompt: HOSTILE });
     failedTaskId = await gateway.submit(IMAGES, { ...IMAGE, prompt: '[sandbox:fail=content_policy] no' });
@@ -208,7 +208,7 @@ describeWithBrowser('The console in Chromium', (startBrowser) => {
     await page.getByText('Spent so far').waitFor();
   });
 
-  it('shows what an empty account can do, and what the gateway says when it is away', async () => {
+  it('shows what an empty account can do, and an error when the gateway is unavailable', async () => {
     const { page } = owner;
     await page.route('**/console/api/tasks?*', (route) => route.fulfill({ json: { items: [], next_cursor: null } }));
     await show('/tasks');
@@ -246,7 +246,7 @@ describeWithBrowser('The console in Chromium', (startBrowser) => {
     expect(requests.filter((request) => request.includes('/tasks/events'))).toEqual([]);
   });
 
-  it('ends the session on the server when its person signs out', async () => {
+  it('ends the session on the server at sign-out', async () => {
     const { page, context } = owner;
     await show('/');
     await page.getByRole('button', { name: 'You' }).click();

@@ -60,7 +60,7 @@ describeWithBrowser('Every page of the console, in Chromium', (startBrowser) => 
     await page.goto(`${gateway.baseUrl}/console${path}`);
     await loaded(page);
   };
-  /** Answers every question of a page but who is signed in. */
+  /** Answers every request of a page except for the session. */
   const answering = async (answer: (route: Route) => Promise<void>): Promise<() => Promise<void>> => {
     const handle = (route: Route) =>
       route.request().url().endsWith('/api/session') ? route.fallback() : answer(route);
@@ -100,7 +100,7 @@ describeWithBrowser('Every page of the console, in Chromium', (startBrowser) => 
   );
 
   it(
-    'says what failed in the place of what it cannot show, and keeps its heading and its menu',
+    'shows an error in place of the missing part, and keeps its heading and its menu',
     async () => {
       const { page } = owner;
       await dress(page, 'dark', WIDTHS.narrow);
@@ -121,7 +121,7 @@ describeWithBrowser('Every page of the console, in Chromium', (startBrowser) => 
   );
 
   it(
-    'says what would be there where there is nothing yet',
+    'explains an empty list',
     async () => {
       const { page } = owner;
       const again = await answering(async (route) => {
@@ -156,14 +156,14 @@ describeWithBrowser('Every page of the console, in Chromium', (startBrowser) => 
     expect(await quickestOf(2_500, () => largestPaintMs(owner, `${gateway.baseUrl}/console/`))).toBeLessThan(2_500);
   });
 
-  it('paints a key that is pressed within 100 ms', async () => {
+  it('paints a pressed key within 100 ms', async () => {
     await show('/playground?model=eta-image-2.0');
     const prompt = owner.page.getByLabel('Prompt').first();
     expect(await quickestOf(100, () => keyToPaintMs(owner.page, prompt))).toBeLessThanOrEqual(100);
   });
 
   it(
-    'needs no more memory after 200 pages than a third above that of the first 20',
+    'uses after 200 pages at most a third more memory than after the first 20',
     async () => {
       await show('/');
       // The first round of the menu loads the code of the pages, which stays.

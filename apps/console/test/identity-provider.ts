@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Provider } from 'oidc-provider';
 
-/** A real identity provider, that signs in anybody by the name they give. Their addresses are at example.com, proved. */
+/** A real identity provider, that signs in anyone by the name they give. Their addresses are at example.com, proved. */
 export interface TestIdentityProvider {
   /** What the gateway is started with. */
   readonly environment: Readonly<Record<string, string>>;

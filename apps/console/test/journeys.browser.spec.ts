@@ -21,7 +21,7 @@ interface Received {
   readonly body: string;
 }
 
-describeWithBrowser('What people come to the console for, in Chromium', (startBrowser) => {
+describeWithBrowser('The main journeys through the console, in Chromium', (startBrowser) => {
   let gateway: TestGateway;
   let links: ConsoleLinks;
   let browser: Browser;
@@ -71,7 +71,7 @@ describeWithBrowser('What people come to the console for, in Chromium', (startBr
     gateway.database.query<Row>({ text, values });
 
   it(
-    'shows a webhook that failed, sends it again, and the secret it showed once checks its signature',
+    'shows a failed webhook and sends it again, signed with the secret shown once',
     async () => {
       const { page } = owner;
       await show('/webhooks');
@@ -121,7 +121,7 @@ describeWithBrowser('What people come to the console for, in Chromium', (startBr
   );
 
   it(
-    'rotates a key with an overlap, and a revoked one opens nothing',
+    'rotates a key with an overlap, and a revoked one stops working',
     async () => {
       const { page } = owner;
       const client = consoleClient(gateway);
@@ -206,7 +206,7 @@ describeWithBrowser('What people come to the console for, in Chromium', (startBr
     LONG_MS,
   );
 
-  it('tops an account up once for a reference, and names who did it', async () => {
+  it('tops up an account once for a reference, and names the actor', async () => {
     const { page } = owner;
     const book = async (): Promise<string> => {
       await show(`/admin/accounts/${gateway.accountId}`);
@@ -225,7 +225,7 @@ describeWithBrowser('What people come to the console for, in Chromium', (startBr
     expect(rows).toHaveLength(1);
   });
 
-  it('sets a price for later, after it has said who would pay more, and records before and after', async () => {
+  it('sets a price for later, after it has shown which accounts would pay more, and records before and after', async () => {
     const { page } = owner;
     await show('/admin/prices');
     await page.getByRole('button', { name: 'Set a price' }).click();
@@ -274,12 +274,12 @@ describeWithBrowser('What people come to the console for, in Chromium', (startBr
     expect(rows.map(({ action }) => action)).toEqual(['upstream.created', 'upstream.updated', 'upstream.updated']);
   });
 
-  it('shows a finding when a row of the books was broken', async () => {
+  it('shows a finding when a ledger row was corrupted', async () => {
     const { page } = owner;
     await query('update account set available_micros = available_micros + 1 where id = $1', [gateway.accountId]);
     await show('/admin/reconciliation');
     await page.getByRole('button', { name: 'Prove every entry' }).click();
-    await page.getByText(/look at (it|them) now/).waitFor();
+    await page.getByText(/check (it|them) now/).waitFor();
     await page.getByRole('region', { name: 'Findings' }).getByText(gateway.accountId).first().waitFor();
     await query('update account set available_micros = available_micros - 1 where id = $1', [gateway.accountId]);
     await page.getByRole('button', { name: 'Prove every entry' }).click();
@@ -300,7 +300,7 @@ describeWithBrowser('What people come to the console for, in Chromium', (startBr
     await observer.context.close();
   });
 
-  it('says what became of a task that hangs, once it is cancelled, and of files that are gone', async () => {
+  it('shows the end of a hanging task, once it is cancelled, and that expired files are gone', async () => {
     const { page } = owner;
     const id = await gateway.submit('/v1/images/generations', { ...IMAGE, prompt: '[sandbox:hang] waits' });
     await show(`/tasks/${id}`);

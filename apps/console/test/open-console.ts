@@ -86,7 +86,7 @@ export async function dress(page: Page, theme: 'light' | 'dark', width: number):
   await page.setViewportSize({ width, height: 900 });
   await page.evaluate(async (chosen) => {
     document.documentElement.dataset['theme'] = chosen;
-    // Until it is painted. What goes on without an end, such as a task at work, is not waited for.
+    // Until it is painted. Endless animations, such as of a running task, are not waited for.
     await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
     const ending = document.getAnimations().filter(({ effect, playState }) => {
       const end = Number(effect?.getComputedTiming().endTime);
@@ -96,7 +96,7 @@ export async function dress(page: Page, theme: 'light' | 'dark', width: number):
   }, theme);
 }
 
-/** Violations of accessibility on the page as it stands, one line each. */
+/** Violations of accessibility on the page as it is, one line each. */
 export async function violations(page: Page, { looksOnly = false } = {}): Promise<string[]> {
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(AXE);
   return page.evaluate(
@@ -213,7 +213,7 @@ export async function tabTo(page: Page, selector: string, most = 80): Promise<vo
   throw new Error(`the keyboard does not reach ${selector}`);
 }
 
-/** What is wrong with the page as it stands in a look such as `dark narrow`, one line each. */
+/** The visual faults of the page in a variant such as `dark narrow`, one line each. */
 export async function wrongLooks(
   page: Page,
   looks: readonly string[],

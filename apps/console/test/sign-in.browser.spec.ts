@@ -100,7 +100,7 @@ describeWithBrowser('The ways into the console, in Chromium', (startBrowser) => 
   );
 
   it(
-    'counts the answer to a challenge once, and for nothing but what it was asked for',
+    'accepts the answer to a challenge once, and only for its purpose',
     async () => {
       const { page, context } = await openOnDevice();
       await enter(page, (await links.next()).replace(gateway.baseUrl, localhost));
@@ -126,7 +126,7 @@ describeWithBrowser('The ways into the console, in Chromium', (startBrowser) => 
     LONG_MS,
   );
 
-  it('opens a link where the sign-in stands already', async () => {
+  it('opens a link when the sign-in page is already shown', async () => {
     const { page, context } = await openConsole(browser, gateway.baseUrl);
     await page.goto(`${gateway.baseUrl}/console/sign-in`);
     await page.getByLabel('Password').waitFor();
@@ -155,12 +155,12 @@ describeWithBrowser('The ways into the console, in Chromium', (startBrowser) => 
   };
 
   it(
-    'lets in by the identity provider who was invited with it, and nobody else',
+    'signs in through the identity provider only people invited with that identity, and once for each return',
     async () => {
       const stranger = await openConsole(browser, gateway.baseUrl);
       await stranger.page.goto(`${gateway.baseUrl}/console/sign-in`);
       await sayName(stranger.page, 'stranger');
-      await stranger.page.getByText('Nobody has invited you here yet').waitFor();
+      await stranger.page.getByText('You have not been invited yet').waitFor();
       expect((await stranger.context.request.get(`${gateway.baseUrl}/console/api/session`)).status()).toBe(401);
       await stranger.context.close();
 
@@ -179,14 +179,23 @@ describeWithBrowser('The ways into the console, in Chromium', (startBrowser) => 
       const again = await openConsole(browser, gateway.baseUrl);
       await again.page.goto(`${gateway.baseUrl}/console/usage?by=model`);
       await again.page.waitForURL(/sign-in/);
+      const callback = again.page.waitForRequest((request) => request.url().includes('/sign-in/oidc/callback'));
       await sayName(again.page, 'mira');
       await again.page.waitForURL(/\/usage\?by=model/);
+      const request = await callback;
+      const { cookie = '' } = await request.allHeaders();
       await again.context.close();
+
+      // The same return again, with the cookie that the browser carried: its code was used.
+      expect(cookie).toContain('gw_console_sso=');
+      const replayed = await fetch(request.url(), { redirect: 'manual', headers: { cookie } });
+      expect(replayed.headers.get('location')).toBe('/console/sign-in?error=sso');
+      expect(replayed.headers.getSetCookie().some((set) => set.startsWith('gw_console='))).toBe(false);
     },
     LONG_MS,
   );
 
-  it('gives an invitation that names an address to its owner alone', async () => {
+  it('gives an invitation that names an address only to the owner of that address', async () => {
     const other = await openConsole(browser, gateway.baseUrl);
     await other.page.goto(await invite('viewer', 'nadia@example.com'));
     await sayName(other.page, 'oskar');
@@ -195,7 +204,7 @@ describeWithBrowser('The ways into the console, in Chromium', (startBrowser) => 
     await other.context.close();
   });
 
-  it('takes nobody back who did not leave from here', async () => {
+  it('ignores a return from the identity provider that did not start here', async () => {
     const callback = `${gateway.baseUrl}/console/api/sign-in/oidc/callback?code=stolen&state=guessed`;
     const first = await fetch(callback, { redirect: 'manual' });
     expect([first.status, first.headers.get('location')]).toEqual([303, '/console/sign-in?error=sso']);

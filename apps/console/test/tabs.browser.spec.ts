@@ -51,7 +51,7 @@ describeWithBrowser('Tabs of the console that live long, in Chromium', (startBro
     await page.waitForURL(/sign-in/);
   };
 
-  it('ask who was signed in to sign in again where they are, and lose nothing that was typed', async () => {
+  it('ask the user to sign in again in place, and lose nothing that was typed', async () => {
     const { page } = owner;
     await show('/keys?create=true');
     await page.locator('dialog input').first().fill('typed before the end');
@@ -70,7 +70,7 @@ describeWithBrowser('Tabs of the console that live long, in Chromium', (startBro
     expect(rows).toHaveLength(1);
   });
 
-  it('leave for the sign-in together', async () => {
+  it('go to the sign-in together', async () => {
     const { page } = owner;
     const other = await openTab('/billing');
     await signOut(page);
@@ -81,7 +81,7 @@ describeWithBrowser('Tabs of the console that live long, in Chromium', (startBro
     await other.locator('.balance').waitFor();
   });
 
-  it('show nothing of who was signed in before to who signs in after them', async () => {
+  it('show nothing of the previous user to the next one', async () => {
     const other = await openTab('/keys');
     await signInAs(owner.context, 'viewer');
     await other.evaluate(() => localStorage.setItem('console.session.change', 'by the test'));
@@ -90,7 +90,7 @@ describeWithBrowser('Tabs of the console that live long, in Chromium', (startBro
     expect(await other.getByRole('button', { name: 'Create a key' }).count()).toBe(0);
   });
 
-  it('change only what was changed in them, so that none takes back what another did', async () => {
+  it('send only changed fields, so that none reverts the changes of another', async () => {
     const client = consoleClient(gateway);
     client.cookie = await cookieOf(owner.context);
     const { key } = (await client.call('POST /keys', { name: 'shared' })).body;
@@ -114,7 +114,7 @@ describeWithBrowser('Tabs of the console that live long, in Chromium', (startBro
     expect([Number(after.quota), after.max_running_tasks]).toEqual([12, 3]);
   });
 
-  it('lead the keyboard to the field that the server refused, also where it was folded away', async () => {
+  it('focus the field that the server refused, also where it was collapsed', async () => {
     const { page } = owner;
     await show('/keys?create=true');
     const dialog = page.getByRole('dialog');
@@ -127,7 +127,7 @@ describeWithBrowser('Tabs of the console that live long, in Chromium', (startBro
     expect(await eventually(() => page.evaluate(() => document.activeElement?.matches('textarea')))).toBe(true);
   });
 
-  it('ask nothing while they are hidden, and go on when they are seen', async () => {
+  it('ask nothing while they are hidden, and continue when they are seen', async () => {
     const { page, requests, context } = owner;
     await page.clock.install();
     await context.addInitScript(() => {

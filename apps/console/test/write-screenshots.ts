@@ -84,7 +84,7 @@ async function stillOf(page: Page): Promise<Buffer> {
     if (next.equals(png)) return next;
     png = next;
   }
-  throw new Error(`${page.url()} does not come to rest`);
+  throw new Error(`${page.url()} does not settle`);
 }
 
 /** Waits until every video shows its first image, and its player no sign of loading any more. */

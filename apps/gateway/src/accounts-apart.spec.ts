@@ -2,10 +2,10 @@ import { startAdminGateway, type AdminGateway } from './testing/admin-gateway.js
 
 const IMAGE = { model: 'eta-image-2.0', prompt: 'a lighthouse', size: '1:1', resolution: '1K' };
 
-/** What nobody has. */
-const NOBODYS_TASK = 'task_00000000000000000000000000';
+/** A task id that does not exist. */
+const UNKNOWN_TASK = 'task_00000000000000000000000000';
 
-describe('What belongs to an account', () => {
+describe('The data of an account', () => {
   let api: AdminGateway;
   let owner: string;
   let stranger: string;
@@ -22,9 +22,9 @@ describe('What belongs to an account', () => {
     (await send<{ data: [{ task_id: string }] }>(key, 'POST', '/v1/images/generations', IMAGE, more)).body.data[0]
       .task_id;
 
-  it('is to another account as if it did not exist: a task, its events, its batch and its cancellation', async () => {
+  it('is not found by another account: a task, its events, its batch and its cancellation', async () => {
     const task = await submit(owner);
-    const told = async (id: string) => {
+    const responsesFor = async (id: string) => {
       const answers = [];
       for (const [method, path] of [
         ['GET', `/v1/tasks/${id}`],
@@ -44,22 +44,22 @@ describe('What belongs to an account', () => {
       return answers;
     };
     expect((await send(owner, 'GET', `/v1/tasks/${task}`)).status).toBe(200);
-    const nothing = await told(NOBODYS_TASK);
+    const nothing = await responsesFor(UNKNOWN_TASK);
     expect(nothing.map(([, status]) => status)).toEqual([404, 404, 404, 404]);
-    expect(await told(task)).toEqual(nothing);
+    expect(await responsesFor(task)).toEqual(nothing);
     const batch = await send(stranger, 'POST', '/v1/tasks/batch', { task_ids: [task] });
     expect(batch.body).toMatchObject({ data: [], not_found: [task] });
     expect((await send<{ data: object[] }>(stranger, 'GET', '/v1/tasks')).body.data).toEqual([]);
   });
 
-  it('is not shared by an Idempotency-Key that both happen to use', async () => {
+  it('is not shared through an Idempotency-Key that both use', async () => {
     const headers = { 'idempotency-key': 'one-of-both' };
     const [theirs, mine] = [await submit(owner, headers), await submit(stranger, headers)];
     expect(mine).not.toBe(theirs);
     expect([await submit(owner, headers), await submit(stranger, headers)]).toEqual([theirs, mine]);
   });
 
-  it('is neither read, deleted nor gone on from when it is a stored response', async () => {
+  it('is neither read, deleted nor continued when it is a stored response', async () => {
     const order = { model: 'vendor-5', input: 'Remember this', store: true };
     const { body } = await send<{ id: string }>(owner, 'POST', '/v1/responses', order);
     const path = `/v1/responses/${body.id}`;

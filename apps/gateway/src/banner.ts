@@ -1,6 +1,6 @@
 import type { FirstKey } from '#features';
 
-/** How the sandbox is named among those who make what is sold. */
+/** The name of the sandbox among the vendors. */
 export const SANDBOX = 'sandbox';
 
 /** What the banner shows. */
@@ -76,7 +76,7 @@ const lineOfModels = (baseUrl: string, key: string): string => `  What can be or
 
 const isSandboxAlone = (ids: readonly string[]): boolean => ids.length === 1 && ids[0] === SANDBOX;
 
-/** Who makes what is sold. */
+/** The vendors of the models on sale. */
 function makers(text: readonly string[], media: readonly string[]): string {
   if (text.length === 0 && media.length === 0)
     return 'none yet: name upstreams in UPSTREAMS_FILE, or set SANDBOX_SELLS=true to try everything without a vendor';
@@ -85,6 +85,6 @@ function makers(text: readonly string[], media: readonly string[]): string {
 }
 
 function nameMakers(ids: readonly string[]): string {
-  if (ids.length === 0) return 'nobody yet';
+  if (ids.length === 0) return 'no vendor yet';
   return isSandboxAlone(ids) ? 'the built-in sandbox: real files, not real models' : ids.join(', ');
 }

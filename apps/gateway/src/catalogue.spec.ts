@@ -46,7 +46,7 @@ describe('Every model of the catalogue, made by the sandbox', () => {
     }
   });
 
-  it('delivers the last frame as an image of the size of the video when asked', async () => {
+  it('delivers the last frame as an image of the video size when asked', async () => {
     const task = await run('/v1/videos/generations', {
       model: 'alpha-2.0',
       prompt: 'x',
@@ -60,7 +60,7 @@ describe('Every model of the catalogue, made by the sandbox', () => {
     ]);
   });
 
-  it('links results of iota and kappa for 24 hours and all others for good', async () => {
+  it('links results of iota and kappa for 24 hours and all others permanently', async () => {
     const task = await run('/v1/images/generations', { model: 'iota-1.0-reseller', prompt: 'x' });
     const expiresAt = task.result?.images?.[0]?.expires_at ?? 0;
     expect(expiresAt - (task.completed ?? 0)).toBeGreaterThanOrEqual(86_399);
@@ -68,7 +68,7 @@ describe('Every model of the catalogue, made by the sandbox', () => {
   });
 });
 
-describe('Files behind URLs, checked before the vendor is called', () => {
+describe('Referenced files, checked before the vendor is called', () => {
   const R2V = { model: 'beta-2.7-r2v', prompt: 'x' };
   const ZETA = { model: 'zeta-q3', prompt: 'x' };
   const ALPHA = { model: 'alpha-2.0', prompt: 'x' };
@@ -113,7 +113,7 @@ describe('Files behind URLs, checked before the vendor is called', () => {
   );
 });
 
-describe('A refusal leaves nothing behind', () => {
+describe('A refused submission leaves nothing behind', () => {
   const countRows = async (): Promise<unknown> => {
     const { rows } = await gateway.database.query({
       text: 'select (select count(*) from task) as tasks, (select count(*) from ledger_entry) as entries, (select sum(held_micros) from account) as held',
@@ -132,7 +132,7 @@ describe('A refusal leaves nothing behind', () => {
       'duration',
     ],
     ['a quoted number', 400, '/v1/images/generations', { model: 'kappa-a-4-0', prompt: 'x', n: '2' }, 'n'],
-    ['a field nobody knows', 400, '/v1/images/generations', { model: 'eta-image-2.0', prompt: 'x', foo: 1 }, 'foo'],
+    ['an unknown field', 400, '/v1/images/generations', { model: 'eta-image-2.0', prompt: 'x', foo: 1 }, 'foo'],
     [
       'a model of another path',
       400,
@@ -140,7 +140,7 @@ describe('A refusal leaves nothing behind', () => {
       { model: 'gamma-3.1-fast-official', prompt: 'x' },
       'model',
     ],
-    ['a model nobody knows', 404, '/v1/images/generations', { model: 'eta-image-2', prompt: 'x' }, 'model'],
+    ['an unknown model', 404, '/v1/images/generations', { model: 'eta-image-2', prompt: 'x' }, 'model'],
     ['a missing model', 400, '/v1/images/generations', { prompt: 'x' }, 'model'],
     ['a body that is no object', 400, '/v1/videos/generations', [1], null],
     ['a body that is no JSON', 400, '/v1/videos/generations', '{"model":', null],
@@ -163,7 +163,7 @@ describe('A refusal leaves nothing behind', () => {
     expect(body['message']).toContain('eta-image-2.0');
   });
 
-  it('lists every wrong field, and speaks of the first in its message', async () => {
+  it('lists every wrong field, and describes the first in its message', async () => {
     const { body } = await gateway.send<{ message: string; error: { details: { param: string; message: string }[] } }>(
       'POST',
       '/v1/images/generations',
@@ -173,7 +173,7 @@ describe('A refusal leaves nothing behind', () => {
     expect(body.message).toBe(body.error.details[0]?.message);
   });
 
-  it('says which content type it takes', async () => {
+  it('names the accepted content type', async () => {
     const answer = await fetch(`${gateway.baseUrl}/v1/videos/generations`, {
       method: 'POST',
       body: 'x',

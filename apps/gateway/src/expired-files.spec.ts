@@ -9,7 +9,7 @@ describe('Files that expire', () => {
   });
   afterAll(() => gateway.stop());
 
-  it('are removed after their time, and the task says so instead of showing a dead link', async () => {
+  it('are removed after their lifetime, and the task says so instead of showing a dead link', async () => {
     const taskId = await gateway.submit('/v1/images/generations', {
       model: 'iota-1.0-reseller',
       prompt: 'a lighthouse',

@@ -42,7 +42,7 @@ describe('The first start of a gateway', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  it('stores nothing while its address cannot be had, and says why in one line', async () => {
+  it('stores nothing while its port is not available, and says why in one line', async () => {
     expect(await linesOf({ PORT: String(busyPort) })).toEqual([expect.stringMatching(/^PORT is already in use/)]);
     expect(await linesOf({ OPS_PORT: String(busyPort) })).toEqual([
       expect.stringMatching(/^OPS_PORT is already in use/),
@@ -54,7 +54,7 @@ describe('The first start of a gateway', () => {
     expect(existsSync(join(folder, 'data'))).toBe(false);
   });
 
-  it('tells the mistakes of every part at once, and names a misspelt variable, before it stores anything', async () => {
+  it('reports the mistakes of every part at once, and misspelt variables, before it stores anything', async () => {
     const file = join(folder, 'upstreams.yaml');
     await writeFile(file, WRONG_UPSTREAMS);
     const wrong = {
@@ -88,7 +88,7 @@ describe('The first start of a gateway', () => {
     },
   );
 
-  it('shows key and admin token after failed starts, and names a slip in a variable while it runs', async () => {
+  it('shows key and admin token after failed starts, and reports a misspelt variable while it runs', async () => {
     const gateway = start({ PRT: '4' });
     await gateway.waitFor(READY);
     expect(gateway.output()).toMatch(/PRT is set, but the gateway has no such variable; did you mean PORT\?/);
@@ -126,7 +126,7 @@ describe('The first start of a gateway', () => {
     expect(await again.end('SIGTERM')).toBe(0);
   });
 
-  it('shows the admin token at the moment when it is stored, so that not even a crash takes it away', async () => {
+  it('shows the admin token when it is stored, so that not even a crash loses it', async () => {
     const DATA_DIR = join(folder, 'crashed');
     const crashed = start({ DATA_DIR });
     const [token] = await crashed.waitFor(/admin-[\w-]{32}/);

@@ -89,7 +89,7 @@ describe('protocol gateway, against a real gateway', () => {
     }
   }
 
-  it('has every model made', async () => {
+  it('makes every model', async () => {
     const taken: string[] = [];
     for (const family of CATALOG as readonly ModelFamily[]) {
       for (const model of family.models) {
@@ -101,14 +101,14 @@ describe('protocol gateway, against a real gateway', () => {
     expect(taken).toEqual(MODEL_IDS);
   });
 
-  it('orders once when the same order is sent again', async () => {
+  it('creates one order when the same order is sent again', async () => {
     const family = CATALOG[0] as ModelFamily;
     const request = requestOf(family, 'alpha-2.0');
     const first = await start(family, request, 'order-again');
     expect((await start(family, request, 'order-again')).operation).toEqual(first.operation);
   });
 
-  it('does not know of an order whose first sending is still being read', async () => {
+  it('does not find an order whose first request is still being read', async () => {
     const family = CATALOG[0] as ModelFamily;
     const request = requestOf(family, 'alpha-2.0');
     const sent = await Promise.allSettled([1, 2, 3].map(() => start(family, request, 'order-at-once')));
@@ -118,7 +118,7 @@ describe('protocol gateway, against a real gateway', () => {
     for (const failure of failures) expect(failure).toMatchObject({ kind: 'ambiguous' });
   });
 
-  it('follows an image to its file, and tells what it cost', async () => {
+  it('polls an image until its file is ready, and reports its cost', async () => {
     const family = CATALOG.find(({ id }) => id === 'theta') as ModelFamily;
     const request = family.read({ model: 'theta-image-turbo', prompt: 'a lighthouse' });
     const { operation, call } = await start(family, request, 'order-image');
@@ -132,14 +132,14 @@ describe('protocol gateway, against a real gateway', () => {
     expect((await fetch(output?.url ?? '')).status).toBe(200);
   });
 
-  it('tells of a refusal of the content', async () => {
+  it('reports a refusal of the content', async () => {
     const family = CATALOG.find(({ id }) => id === 'theta') as ModelFamily;
     const request = family.read({ model: 'theta-image-turbo', prompt: '[sandbox:fail=content_policy] x' });
     const { operation, call } = await start(family, request, 'order-refused');
     expect(await ended(operation, call)).toMatchObject({ state: 'failed', code: 'content_policy' });
   });
 
-  it('stops what hangs', async () => {
+  it('cancels an order that hangs', async () => {
     const family = CATALOG[0] as ModelFamily;
     const { operation, call } = await start(family, requestOf(family, 'alpha-2.0'), 'order-stopped');
     await upstream.cancel?.(operation, call);
@@ -149,10 +149,10 @@ describe('protocol gateway, against a real gateway', () => {
     });
   });
 
-  it('proves a key, and tells a wrong one', async () => {
+  it('accepts a right key, and reports a wrong one', async () => {
     const call = { signal, note: () => undefined };
     expect(await upstream.verify(call)).toEqual({ ok: true });
-    const stranger = open('sk-gw-of-somebody-else');
+    const stranger = open('sk-gw-of-another-account');
     expect(await stranger.verify(call)).toMatchObject({ ok: false, problem: 'wrong_key' });
     await stranger.close();
   });

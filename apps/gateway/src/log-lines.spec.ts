@@ -38,12 +38,12 @@ describe('The log of a gateway at level info', () => {
   const linesOf = (field: string, value: unknown): Line[] => lines.filter((line) => line[field] === value);
   const settled = (event: string): Promise<boolean> => eventually(() => linesOf('event', event).length > 0);
 
-  it('warns at the start that what the sandbox makes is sold', () => {
+  it('warns at the start that the output of the sandbox is sold', () => {
     const reason = 'what the built-in sandbox makes is sold to customers (SANDBOX_SELLS is true)';
     expect(atStart.filter(({ level }) => level === 'warn')).toMatchObject([{ event: 'sales.degraded', reason }]);
   });
 
-  it('tells the life of a task, step by step, with account, key, model, upstream and money', async () => {
+  it('logs the life of a task, step by step, with account, key, model, upstream and money', async () => {
     const taskId = await gateway.submit('/v1/images/generations', IMAGE);
     await gateway.waitForTask(taskId);
     await settled('task.completed');
@@ -83,7 +83,7 @@ describe('The log of a gateway at level info', () => {
     ]);
   });
 
-  it('has one line for each request: who, what, how it ended, how long it took and what it cost', async () => {
+  it('has one line for each request: caller, route, outcome, duration and cost', async () => {
     const requests: [method: string, path: string, body: object | undefined, expected: Line][] = [
       [
         'POST',

@@ -62,7 +62,7 @@ describe('A vendor that lies', () => {
 
   const imageAt = (url: string): JsonValue => ({ url, mime_type: 'image/png', respect_moderation: true });
 
-  /** What becomes of an order; its tries follow each other without a pause. */
+  /** What happens to an order; its tries follow each other without a pause. */
   async function outcomeOf(taskId: string): Promise<TaskView> {
     const hasten = setInterval(() => {
       void gateway.database.query({
@@ -82,9 +82,20 @@ describe('A vendor that lies', () => {
     expect(innerAsked).toBe(0);
   });
 
-  it.each(['/html/1', '/mp4/640x480x5'])('sells nothing but images as an image: %s', async (path) => {
+  it.each(['/html/1', '/mp4/640x480x5'])('cannot deliver anything but images as an image: %s', async (path) => {
     xai.protocol.data = [imageAt(host.url(path))];
     expect(await outcomeOf(await gateway.submit(IMAGES, IMAGE))).toMatchObject(chargedNothing);
+  });
+
+  it('names a file of a batch that is not there, and the caller gets the others and pays for those', async () => {
+    xai.protocol.data = ['/png/64x64', '/gone', '/png/32x32'].map((path) => imageAt(host.url(path)));
+    const task = await outcomeOf(await gateway.submit(IMAGES, { ...IMAGE, n: 3 }));
+    expect(task).toMatchObject({
+      status: 'completed',
+      usage: { amount: '0.040000', quantity: 2, final: true },
+      notice: 'The vendor delivered 2 of 3 files; the missing ones are not charged.',
+    });
+    expect(task.result?.images?.map(({ width }) => width)).toEqual([64, 32]);
   });
 
   it('delivers no more files than were ordered, and charges for no more', async () => {
@@ -94,7 +105,7 @@ describe('A vendor that lies', () => {
     expect(task.result?.images).toHaveLength(1);
   });
 
-  it('takes nine hundred dollars for an image, which is written down, and the caller pays its price', async () => {
+  it('may charge nine hundred dollars for an image, which is recorded, while the caller pays the price', async () => {
     xai.protocol.data = [imageAt(host.url('/png/64x64'))];
     xai.protocol.ticks = 900 * 10_000_000_000;
     const taskId = await gateway.submit(IMAGES, IMAGE);
@@ -104,7 +115,7 @@ describe('A vendor that lies', () => {
     expect(rows).toEqual([{ cost_unit: 'usd_ticks', amount_micros: 20_000n }]);
   });
 
-  it('says that it is done and then that it is not, and the caller pays once for what was delivered', async () => {
+  it('may revoke a finished state, and the caller pays once for what was delivered', async () => {
     const result = { images: [{ url: host.url('/png/64x64'), content_type: 'image/png' }] };
     peer.protocol.view = { result };
     const taskId = await gateway.submit(IMAGES, { model: 'eta-image-2.0', prompt: 'a lighthouse' });
@@ -118,7 +129,7 @@ describe('A vendor that lies', () => {
     expect((await gateway.database.query({ text, values: [taskId] })).rows).toHaveLength(1);
   });
 
-  it('repeats the key in everything that it says, and no row of any table holds it', async () => {
+  it('may echo the key in every reply, and no row of any table holds it', async () => {
     const { key } = xai.protocol;
     const saying = { code: key, error: key, message: key };
     xai.next({ status: 400, headers: { 'x-request-id': key }, body: saying });

@@ -133,7 +133,7 @@ class Scene {
     await new RequestLedger(this.gateway.database).hold(hold).catch(() => undefined);
   }
 
-  /** What a restart of Postgres does to everyone who is in the middle of something. */
+  /** What a restart of Postgres does to every open connection. */
   private async cutConnections(): Promise<void> {
     await this.gateway.database
       .query({
@@ -173,7 +173,7 @@ function money(options: () => TestGatewayOptions): void {
   });
   afterAll(() => gateway.stop());
 
-  it('adds up after any interleaving of orders, failures, cancellations, funding, key changes and cut connections', async () => {
+  it('reconciles after any interleaving of orders, failures, cancellations, funding, key changes and cut connections', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.array(step, { minLength: 4, maxLength: 12 }), { minLength: 4, maxLength: 5 }),
@@ -209,7 +209,7 @@ function money(options: () => TestGatewayOptions): void {
       await body.dump();
       return statusCode;
     };
-    /** Whoever is told that the gateway has too much to do comes again. */
+    /** Submits again after a 503. */
     const submit = async (): Promise<number> => {
       for (;;) {
         const status = await ask();

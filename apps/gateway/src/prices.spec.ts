@@ -34,11 +34,11 @@ describe('A gateway with DATABASE_URL and no upstream', () => {
   });
   afterAll(() => api.gateway.stop());
 
-  it('has no price that nobody chose', async () => {
+  it('has no price that the operator did not choose', async () => {
     expect((await api.admin('GET', '/prices')).body.data).toEqual([]);
   });
 
-  it('refuses before money is held, for good, in every style', async () => {
+  it('refuses before money is held, without retry, in every style', async () => {
     const image = await api.gateway.send<Refusal>('POST', '/v1/images/generations', IMAGE);
     expect([image.status, image.body.error.code]).toEqual([404, 'model_not_available']);
     const message = await api.gateway.send<Refusal>('POST', '/v1/messages', MESSAGE, VERSION);
@@ -49,7 +49,7 @@ describe('A gateway with DATABASE_URL and no upstream', () => {
     expect(JSON.stringify(body)).toContain('10000');
   });
 
-  it('is whole as far as it can tell', async () => {
+  it('is ready without a price problem', async () => {
     const [status, { reasons }] = await readiness(api);
     expect([status, reasons]).toEqual([200, []]);
     expect([await metric(api, 'gateway_sandbox_selling'), await metric(api, 'gateway_models_without_price')]).toEqual([
@@ -65,7 +65,7 @@ describe('A gateway with DATABASE_URL whose sandbox may sell', () => {
   });
   afterAll(() => api.gateway.stop());
 
-  it('says so in every answer, at /readyz and in a metric, and stays ready', async () => {
+  it('reports it in every response, at /readyz and in a metric, and stays ready', async () => {
     const image = await api.gateway.send('POST', '/v1/images/generations', IMAGE);
     const text = await api.gateway.send('POST', '/v1/messages', MESSAGE, VERSION);
     const stream = await api.gateway.send('POST', '/v1/messages', MESSAGE, VERSION);
@@ -89,7 +89,7 @@ describe('A model without a price in force', () => {
   });
   afterAll(() => api.gateway.stop());
 
-  it('is refused for good, told at /readyz by name, and counted', async () => {
+  it('is refused without retry, named at /readyz, and counted', async () => {
     const answer = await api.gateway.send<Refusal>('POST', '/v1/responses', { model: 'vendor-5', input: 'Hello' });
     expect([answer.status, answer.body.error.code, answer.headers.get('x-should-retry')]).toEqual([
       404,
@@ -124,7 +124,7 @@ describe('Example prices', () => {
     return body.data.map(({ model }) => model);
   };
 
-  it('are not for models of the vendors that npm start was given: those are refused and told instead', async () => {
+  it('are not set for models of configured vendors: those are refused and reported instead', async () => {
     await seedAs({});
     const priced = await pricedModels();
     expect([priced.includes('eta-image-2.0'), priced.includes('vendor-5')]).toEqual([true, false]);
@@ -135,17 +135,17 @@ describe('Example prices', () => {
     expect(reasons).toEqual(['prices: 1 model(s) on sale have no price in force: vendor-5']);
   });
 
-  it('that a vendor came to later are told at /readyz and counted, until somebody chooses', async () => {
+  it('are reported at /readyz and counted for a vendor added later, until an operator sets prices', async () => {
     await seedAs({ SANDBOX_SELLS: true });
     await api.admin('POST', '/upstreams', vendor);
-    const told = 'prices: 1 model(s) of upstreams are sold at example prices, which nobody chose: vendor-5';
-    const isTold = async (...reasons: string[]) =>
+    const reason = 'prices: 1 model(s) of upstreams are sold at example prices that no operator has set: vendor-5';
+    const isReported = async (...reasons: string[]) =>
       (await readiness(api))[1].reasons.join() === reasons.join() || undefined;
-    await eventually(() => isTold(told));
+    await eventually(() => isReported(reason));
     expect(await metric(api, 'gateway_models_without_price')).toBe(1);
     for (const unit of ['input_token', 'output_token'])
       await api.admin('POST', '/prices', { model: 'vendor-5', unit, amount: '1', per_quantity: 1_000_000 });
-    await eventually(() => isTold());
+    await eventually(() => isReported());
     expect(await metric(api, 'gateway_models_without_price')).toBe(0);
   });
 });
@@ -177,7 +177,7 @@ describe('Lists of prices', () => {
     return [];
   };
 
-  it('are told every mistake with line and field', async () => {
+  it('are refused with every mistake, its line and field', async () => {
     const path = await file(`effective_from: 2026-01-01
 prices:
   - { model: eta-image-2.0, unit: second, variant: huge, amount: "0.1" }
@@ -208,7 +208,7 @@ prices:
     ]);
   });
 
-  it('of a file come into force once, however often and by however many it is applied, and later ones follow', async () => {
+  it('of a file take effect once, even when applied repeatedly and concurrently, and later ones follow', async () => {
     const { database } = api.gateway;
     const apply = async (text: string, times = 1): Promise<void> => {
       const path = await file(text);
@@ -236,7 +236,7 @@ prices:
     ]);
   });
 
-  it('go out and come in through the admin API, first as a look at what would change', async () => {
+  it('are exported and imported through the admin API, first as a preview', async () => {
     const added = {
       model: 'eta-image-2.0',
       unit: 'image',

@@ -116,13 +116,13 @@ describe('The gateway as one process, nothing set but its folder and port', () =
     expect((await file.arrayBuffer()).byteLength).toBe(again.result?.images?.[0]?.bytes);
   });
 
-  it('says who uses the folder when it is started on it a second time, and exits', async () => {
+  it('names the process that uses the folder when it is started on it a second time, and exits', async () => {
     const second = start({ PORT: '0' });
     expect(await second.exited()).toBe(1);
     expect(second.output()).toContain(`DATA_DIR is in use by process ${gateway.child.pid}`);
   });
 
-  it('says that the port is taken in one line, and leaves no database running', async () => {
+  it('reports a taken port in one line, and leaves no database running', async () => {
     const other = start({ DATA_DIR: join(folder, 'other') });
     expect(await other.exited()).toBe(1);
     expect(other.output()).toMatch(
@@ -142,7 +142,7 @@ describe('The gateway as one process, nothing set but its folder and port', () =
     ]);
   });
 
-  it('says in one line that its folder cannot be written', async () => {
+  it('reports a read-only folder in one line', async () => {
     await writeFile(join(folder, 'a-file'), '');
     const unwritable = start({ DATA_DIR: join(folder, 'a-file', 'data'), PORT: '0' });
     expect(await unwritable.exited()).toBe(1);
@@ -150,7 +150,7 @@ describe('The gateway as one process, nothing set but its folder and port', () =
     expect(unwritable.output()).toContain('DATA_DIR');
   });
 
-  it('finishes after the next start what was running when it was killed, and charges it once', async () => {
+  it('finishes running tasks after being killed and restarted, and charges them once', async () => {
     const taskId = await submit(baseUrl, KEY, { ...IMAGE, prompt: '[sandbox:delay=1500]' });
     await eventually(async () => {
       const { data } = await ask<{ data: TaskView }>(`${baseUrl}/v1/tasks/${taskId}`, KEY);
@@ -162,7 +162,7 @@ describe('The gateway as one process, nothing set but its folder and port', () =
     expect(await poll(baseUrl, KEY, taskId)).toMatchObject({ status: 'completed', usage: { amount: '0.035000' } });
   });
 
-  it('stops in good order at Ctrl-C while a task runs, which goes on after the next start', async () => {
+  it('stops cleanly at Ctrl-C while a task runs, which continues after the next start', async () => {
     const taskId = await submit(baseUrl, KEY, { ...IMAGE, prompt: '[sandbox:delay=2500]' });
     expect(await gateway.end('SIGINT')).toBe(0);
     gateway = start({ GATEWAY_API_KEY: KEY });

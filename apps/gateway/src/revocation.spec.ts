@@ -3,7 +3,7 @@ import { createTestDatabase, eventually, type TestDatabase } from '#testing';
 import { spawnApp, type SpawnedProcess } from './testing/spawned-process.js';
 
 const ADMIN_TOKEN = 'an-admin-token-for-tests';
-/** The longest a revoked key may go on working anywhere. */
+/** The longest a revoked key may keep working anywhere. */
 const REVOKED_WITHIN_MS = 5_000;
 
 describe('Revoking a key', () => {

@@ -46,7 +46,7 @@ describe('Hosts whose name server never answers', () => {
   /** Silent hosts of webhooks that were looked up so far; the others wait for their turn, until those before are given up. */
   const hostsAsked = (): number => new Set(names.asked.filter((name) => /^h\d+\.slow\.test$/.test(name))).size;
 
-  it('delay neither the webhooks and references of other accounts, nor the look-ups of the system', async () => {
+  it('delay neither the webhooks and references of other accounts, nor the lookups of the system', async () => {
     const hosts = Array.from({ length: SILENT_HOSTS }, (_, index) => `http://h${index}.slow.test/hook`);
     await add('hostile', hosts);
     // The workers of images meet such a host too.

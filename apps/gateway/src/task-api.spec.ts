@@ -49,7 +49,7 @@ function taskApi(options: () => TestGatewayOptions): void {
   });
   afterAll(() => gateway.stop());
 
-  it('holds the answer back until the status changes, and no longer', async () => {
+  it('holds the response until the status changes, and no longer', async () => {
     const taskId = await gateway.submit(IMAGES, slow(700));
     await gateway.send('GET', `/v1/tasks/${taskId}?wait=5`);
     const began = performance.now();
@@ -58,7 +58,7 @@ function taskApi(options: () => TestGatewayOptions): void {
     expect(performance.now() - began).toBeLessThan(49_000);
   });
 
-  it('answers with the task as it stands when the wait is over, and says when to come back', async () => {
+  it('answers with the current task when the wait is over, and says when to ask again', async () => {
     const taskId = await gateway.submit(IMAGES, slow(600_000));
     await eventually(async () => {
       const { body } = await gateway.send<{ data: TaskView }>('GET', `/v1/tasks/${taskId}?wait=5`);
@@ -90,7 +90,7 @@ function taskApi(options: () => TestGatewayOptions): void {
     expect(ids).toEqual([...new Set(ids)].sort((first, second) => first - second));
   });
 
-  it('never tells a client that a task it saw in progress is only submitted, however often its start is tried again', async () => {
+  it('never shows a client a task that was in progress as submitted again, even when its start is retried', async () => {
     const taskId = await gateway.submit(IMAGES, { ...IMAGE, prompt: '[sandbox:flaky=2]' });
     const listed = new Set<string>();
     const following = readEvents(gateway, taskId);
@@ -112,7 +112,7 @@ function taskApi(options: () => TestGatewayOptions): void {
     expect([...listed]).toContain('in_progress');
   });
 
-  it('lets a client that was cut off go on where it stopped, and tells it when nothing is left', async () => {
+  it('lets a disconnected client resume where it stopped, and answers 204 when nothing is left', async () => {
     const taskId = await gateway.submit(IMAGES, slow(500));
     const { events: early } = await readEvents(gateway, taskId, undefined, 1);
     const { events: late } = await readEvents(gateway, taskId, early[0]?.id);
@@ -142,7 +142,7 @@ function taskApi(options: () => TestGatewayOptions): void {
     expect([status, body['message']]).toEqual([409, expect.stringMatching(/completed already; 0\.0\d+ USD/)]);
   });
 
-  it('lists newest first, page by page, without a gap or a repetition', async () => {
+  it('lists newest first, page by page, without gaps or duplicates', async () => {
     const submitted: string[] = [];
     for (let count = 0; count < 5; count += 1) submitted.push(await gateway.submit(IMAGES, IMAGE));
     const first = (await gateway.send<Page>('GET', '/v1/tasks?limit=3')).body;
@@ -153,7 +153,7 @@ function taskApi(options: () => TestGatewayOptions): void {
     );
   });
 
-  it('narrows the list by status, type, model and time', async () => {
+  it('filters the list by status, type, model and time', async () => {
     const failed = await gateway.submit(IMAGES, { ...IMAGE, prompt: '[sandbox:fail=content_policy]' });
     const { created } = await gateway.waitForTask(failed);
     const page = async (query: string) => (await gateway.send<Page>('GET', `/v1/tasks?${query}`)).body.data;
@@ -165,7 +165,7 @@ function taskApi(options: () => TestGatewayOptions): void {
     expect(await page(`status=failed&created_before=${created - 1}`)).toEqual([]);
   });
 
-  it('finds a task by the time that it shows, though its id was made in an earlier second', async () => {
+  it('filters by the shown time of a task, even when its id was made in an earlier second', async () => {
     const taskId = await gateway.submit(IMAGES, { ...IMAGE, prompt: '[sandbox:fail=content_policy] late' });
     await gateway.waitForTask(taskId);
     const text = `update task set created_at = created_at + interval '5 seconds' where id = $1`;
@@ -191,7 +191,7 @@ function taskApi(options: () => TestGatewayOptions): void {
     expect([status, body['error']]).toEqual([400, expect.objectContaining({ param })]);
   });
 
-  it('answers many tasks at once in the order asked, and names those it does not have', async () => {
+  it('returns many tasks at once in the requested order, and names unknown ones', async () => {
     const mine = [await gateway.submit(IMAGES, IMAGE), await gateway.submit(IMAGES, IMAGE)];
     const { body } = await gateway.send<{ data: TaskView[]; not_found: string[] }>('POST', '/v1/tasks/batch', {
       task_ids: [mine[1], UNKNOWN, 'nonsense', mine[0]],
@@ -211,7 +211,7 @@ function taskApi(options: () => TestGatewayOptions): void {
     expect((await gateway.send('POST', '/v1/tasks/batch', body)).status).toBe(400);
   });
 
-  it('answers 404 alike for waiting, following and cancelling a task that is not there', async () => {
+  it('answers 404 alike for waiting for, following and cancelling an unknown task', async () => {
     const answers = await Promise.all([
       gateway.send('GET', `/v1/tasks/${UNKNOWN}?wait=1`),
       gateway.send('GET', `/v1/tasks/${UNKNOWN}/events`),
@@ -221,10 +221,10 @@ function taskApi(options: () => TestGatewayOptions): void {
   });
 }
 
-describe('The task API, changes told by Postgres', () => {
+describe('The task API, with notifications over Postgres', () => {
   taskApi(() => ({}));
 });
-describeWithRedis('The task API, changes told by Redis', (redisUrl) => taskApi(() => ({ redisUrl })));
+describeWithRedis('The task API, with notifications over Redis', (redisUrl) => taskApi(() => ({ redisUrl })));
 
 describe('The task API without a worker', () => {
   let gateway: TestGateway;
@@ -233,7 +233,7 @@ describe('The task API without a worker', () => {
   });
   afterAll(() => gateway.stop());
 
-  it('tells each waiting task its place among those of its account', async () => {
+  it('shows each waiting task its position among those of its account', async () => {
     const first = await gateway.submit(IMAGES, IMAGE);
     const second = await gateway.submit(IMAGES, IMAGE);
     const places = await Promise.all(
@@ -254,13 +254,13 @@ describe('The task API without a worker', () => {
     expect([status, body.data.status, body.data.usage.amount]).toEqual([200, 'cancelled', '0.000000']);
   });
 
-  it('sends waiting clients away when the process ends, instead of holding it up', async () => {
+  it('ends the requests of waiting clients when the process stops', async () => {
     const taskId = await gateway.submit(IMAGES, IMAGE);
     await gateway.untilAnswered();
     const waiting = gateway.send<{ data: TaskView }>('GET', `/v1/tasks/${taskId}?wait=50`);
     await gateway.untilAsked();
     const began = performance.now();
-    // Whoever went on waiting would be cut then, and a connection that is kept alive would be waited for.
+    // A client still waiting would be cut off then, and a connection kept alive would delay the stop.
     await gateway.stop(40_000);
     expect(performance.now() - began).toBeLessThan(20_000);
     expect((await waiting).body.data.status).toBe('submitted');

@@ -28,7 +28,7 @@ function taskPath(options: () => TestGatewayOptions): void {
   });
   afterAll(() => gateway.stop());
 
-  it('makes an image of exactly the size ordered, charges it once, and serves its bytes', async () => {
+  it('makes an image of exactly the ordered size, charges it once, and serves its bytes', async () => {
     const taskId = await gateway.submit('/v1/images/generations', IMAGE);
     const task = await gateway.waitForTask(taskId);
     expect(task).toMatchObject({ status: 'completed', progress: 100, type: 'image', error: null });
@@ -43,7 +43,7 @@ function taskPath(options: () => TestGatewayOptions): void {
     ]);
   });
 
-  it('makes a video of exactly the length and size ordered, and serves parts of it', async () => {
+  it('makes a video of exactly the ordered length and size, and serves ranges of it', async () => {
     const task = await gateway.waitForTask(await gateway.submit('/v1/videos/generations', VIDEO));
     const file = task.result?.videos?.[0];
     expect(file).toMatchObject({ width: 832, height: 480, duration: 5, content_type: 'video/mp4' });
@@ -51,7 +51,7 @@ function taskPath(options: () => TestGatewayOptions): void {
     expect([part.status, await part.text()]).toEqual([206, 'ftyp']);
   });
 
-  it('makes a video of the image that another task made, at a link that only this machine reaches', async () => {
+  it('makes a video from the image of another task, by a link that only this machine reaches', async () => {
     const made = await gateway.waitForTask(await gateway.submit('/v1/images/generations', IMAGE));
     const image_urls = [made.result?.images?.[0]?.url];
     const task = await gateway.waitForTask(
@@ -60,7 +60,7 @@ function taskPath(options: () => TestGatewayOptions): void {
     expect([task.status, task.error]).toEqual(['completed', null]);
   });
 
-  it('gives the whole hold back when the vendor refuses, and says why', async () => {
+  it('releases the whole hold when the vendor refuses, and says why', async () => {
     const before = await booksOf(gateway);
     const taskId = await gateway.submit('/v1/images/generations', {
       ...IMAGE,

@@ -82,7 +82,7 @@ describeWithRedis('The text upstreams of two API processes', (redisUrl) => {
     priority,
   });
 
-  it('change at both by themselves, while a stream that runs on the old one comes to its end', async () => {
+  it('change at both without a restart, while a stream on the old one runs to its end', async () => {
     await admin('POST', '/upstreams', upstream('first', first, 0));
     await heardFromBoth(first);
 
@@ -98,7 +98,7 @@ describeWithRedis('The text upstreams of two API processes', (redisUrl) => {
     await heardFromBoth(first);
   });
 
-  it('cool down at both within a second when one meets a failure, are probed by one request, and come back for both', async () => {
+  it('cool down at both within a second when one fails, are probed by one request, and recover for both', async () => {
     await admin('POST', '/upstreams', upstream('second', second, 1));
     // A replica that lists them has them in service.
     await admin('GET', '/upstreams', undefined, urls[1]);

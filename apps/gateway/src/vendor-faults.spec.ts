@@ -88,7 +88,7 @@ describe('A task and the faults of its vendor', () => {
     await eventually(async () => holds((row = await stateOf(taskId))), { shows: () => JSON.stringify(row) });
   };
 
-  it('never sends an order again whose answer was lost, and releases the money at the deadline', async () => {
+  it('never repeats an order whose response was lost, and releases the money at the deadline', async () => {
     vendor.repeatStart = 'unknown';
     vendor.onTaken = failing(1, () => new ProviderError('ambiguous', 'The connection was cut.'));
     const taskId = await gateway.submit(IMAGES, IMAGE);
@@ -102,7 +102,7 @@ describe('A task and the faults of its vendor', () => {
     expect(vendor.taken).toEqual([taskId]);
   });
 
-  it('stops an order whose answer was lost as soon as its owner wants that: its vendor cannot be asked to', async () => {
+  it('cancels an order whose response was lost at once, because its vendor cannot be asked', async () => {
     vendor.repeatStart = 'unknown';
     vendor.onTaken = failing(1, () => new ProviderError('ambiguous', 'The connection was cut.'));
     const taskId = await gateway.submit(IMAGES, IMAGE);
@@ -121,7 +121,7 @@ describe('A task and the faults of its vendor', () => {
     expect(vendor.taken).toEqual([taskId]);
   });
 
-  it('finds an order whose answer was lost at a vendor that can be searched', async () => {
+  it('finds an order whose response was lost at a vendor with a search', async () => {
     vendor.repeatStart = 'lookup';
     vendor.onTaken = failing(1, () => new ProviderError('ambiguous', 'The connection was cut.'));
     const taskId = await gateway.submit(IMAGES, IMAGE);
@@ -129,7 +129,7 @@ describe('A task and the faults of its vendor', () => {
     expect(vendor.taken).toEqual([taskId]);
   });
 
-  it('sends an order again only after the vendor had the time to know of it and does not', async () => {
+  it('repeats an order only after the vendor had time to register it and did not', async () => {
     vendor.repeatStart = 'lookup';
     vendor.onAsked = failing(1, () => new ProviderError('ambiguous', 'The connection was cut.'));
     const began = Date.now();
@@ -139,7 +139,7 @@ describe('A task and the faults of its vendor', () => {
     expect(Date.now() - began).toBeGreaterThan(vendor.findableAfterMs);
   });
 
-  it('counts an error that nobody foresaw as lost, not as unsent', async () => {
+  it('counts an unexpected error as lost, not as unsent', async () => {
     vendor.repeatStart = 'unknown';
     vendor.onTaken = failing(1, () => new TypeError('cannot read properties of undefined'));
     const taskId = await gateway.submit(IMAGES, IMAGE);
@@ -147,7 +147,7 @@ describe('A task and the faults of its vendor', () => {
     expect(vendor.taken).toEqual([taskId]);
   });
 
-  it('leaves a busy vendor alone for the time it asks for, without blaming the task', async () => {
+  it('does not call a busy vendor for the time it asks for, and counts no failure of the task', async () => {
     vendor.repeatStart = 'idempotent';
     const asked: number[] = [];
     const busy = failing(2, () => new ProviderError('retryable', 'Too many requests.', { retryAfterMs: 400 }));
@@ -161,7 +161,7 @@ describe('A task and the faults of its vendor', () => {
     expect((asked[1] ?? 0) - (asked[0] ?? 0)).toBeGreaterThanOrEqual(390);
   });
 
-  it('gives up a task that fails again and again for a reason of ours, releases its money, and shows it to operators', async () => {
+  it('gives up a task that fails repeatedly for a reason of ours, releases its money, and shows it to operators', async () => {
     vendor.repeatStart = 'idempotent';
     vendor.onAsked = failing(100, () => new TypeError('a bug of an adapter'));
     const taskId = await gateway.submit(IMAGES, IMAGE);
@@ -177,7 +177,7 @@ describe('A task and the faults of its vendor', () => {
     expect(parked).toEqual([expect.objectContaining({ id: taskId, last_failure: 'a bug of an adapter' })]);
   });
 
-  it('goes on with a state that nobody knows as with work under way', async () => {
+  it('treats an unknown state as work in progress', async () => {
     vendor.repeatStart = 'idempotent';
     const answers = [{ state: 'contemplating' } as unknown, { state: 'pending', pollDelayMs: 20 }, DONE];
     vendor.checked = () => (answers.length > 1 ? answers.shift() : DONE) as OperationState;
@@ -185,7 +185,7 @@ describe('A task and the faults of its vendor', () => {
     expect(await gateway.waitForTask(taskId)).toMatchObject({ status: 'completed' });
   });
 
-  it('says honestly that a vendor cannot stop, and charges when it delivers', async () => {
+  it('reports that a vendor cannot cancel, and charges when it delivers', async () => {
     vendor.repeatStart = 'idempotent';
     vendor.checked = () => ({ state: 'pending', pollDelayMs: 50 });
     const taskId = await gateway.submit(IMAGES, IMAGE);
@@ -200,7 +200,7 @@ describe('A task and the faults of its vendor', () => {
     });
   });
 
-  it('carries out a wish to cancel that came while the order was on its way', async () => {
+  it('carries out a cancellation that came while the order was being sent', async () => {
     vendor.repeatStart = 'lookup';
     vendor.cancel = () => Promise.resolve('cancelled');
     vendor.onTaken = failing(1, () => new ProviderError('ambiguous', 'The connection was cut.'));

@@ -95,7 +95,7 @@ describe('Webhooks', () => {
       (url: string) =>
         gateway.send('POST', IMAGES, IMAGE, { 'x-api-key': 'sk-test-0123456789abcdef', 'x-webhook-url': url }),
     ],
-  ])('tells the address named in %s, signed, when the money is final', async (_place, path, submit) => {
+  ])('calls the address named in %s, signed, when the money is final', async (_place, path, submit) => {
     expect((await submit(address + path)).status).toBe(200);
     const sent = await call(path);
     const { type, data } = event(sent);
@@ -108,7 +108,7 @@ describe('Webhooks', () => {
     expect(new Webhook(await secretOf()).verify(sent.body, signed(sent))).toEqual(event(sent));
   });
 
-  it('tells endpoints only what they asked for, each signed with its own secret', async () => {
+  it('sends endpoints only the events they subscribed to, each signed with its own secret', async () => {
     const { body } = await gateway.send<{ data: { id: string; secret: string } }>('POST', '/v1/webhooks/endpoints', {
       url: `${address}/failures`,
       event_types: ['task.failed'],
@@ -128,7 +128,7 @@ describe('Webhooks', () => {
     expect((await gateway.send('DELETE', `/v1/webhooks/endpoints/${id}`)).status).toBe(200);
   });
 
-  it('tries again under the same id with the same bytes until the receiver takes it, and logs every attempt', async () => {
+  it('retries with the same id and bytes until the receiver accepts, and logs every attempt', async () => {
     answers.set('/flaky', [500, 307]);
     await gateway.submit(IMAGES, { ...IMAGE, webhook_url: `${address}/flaky` });
     const first = await call('/flaky');
@@ -172,7 +172,7 @@ describe('Webhooks', () => {
     await gateway.send('DELETE', `/v1/webhooks/endpoints/${body.data.id}`);
   });
 
-  it('limits the tests that an account may ask for, and its endpoints, however many it asks for at once', async () => {
+  it('limits the test calls and endpoints of an account, also under concurrent requests', async () => {
     const added = await Promise.all(
       Array.from({ length: 30 }, (_, index) =>
         gateway.send<{ data: { id: string } }>('POST', '/v1/webhooks/endpoints', { url: `${address}/many-${index}` }),
@@ -188,7 +188,7 @@ describe('Webhooks', () => {
     await Promise.all(ids.map((id) => gateway.send('DELETE', `/v1/webhooks/endpoints/${id}`)));
   });
 
-  it('stops calling an endpoint that says it is gone', async () => {
+  it('stops calling an endpoint that responds with 410', async () => {
     answers.set('/gone', [410]);
     const { body } = await gateway.send<{ data: { id: string } }>('POST', '/v1/webhooks/endpoints', {
       url: `${address}/gone`,
@@ -214,7 +214,7 @@ describe('Webhooks', () => {
     expect([status, body['error']]).toEqual([400, expect.objectContaining({ param })]);
   });
 
-  it('judges the address again at every call, so that a name cannot be turned inwards later', async () => {
+  it('checks the address again at every call, so that a name cannot be rebound to a private network', async () => {
     await gateway.database.query({
       text: `insert into webhook_delivery (id, account_id, event_type, url, payload, next_attempt_at)
         values ('msg_inward', $1, 'webhook.test', 'http://10.0.0.1/inward', '', now())`,
@@ -241,7 +241,7 @@ describe('Webhooks', () => {
     expect([answer.status, answer.body['error']]).toEqual([400, expect.objectContaining({ param })]);
   });
 
-  it('answers 404 for endpoints and deliveries of nobody or of somebody else', async () => {
+  it('answers 404 for endpoints and deliveries that are unknown or of another account', async () => {
     const answers = await Promise.all([
       gateway.send('DELETE', '/v1/webhooks/endpoints/whe_none'),
       gateway.send('POST', '/v1/webhooks/endpoints/whe_none/rotate-secret'),

@@ -41,7 +41,7 @@ function survivesKills(redisUrl?: string): void {
     await gateway.stop();
   });
 
-  it('completes every task once and charges it once, though its worker is killed again and again', async () => {
+  it('completes and charges every task once although its worker is killed repeatedly', async () => {
     const start = (): SpawnedProcess => spawnApp('image-worker', workerEnvironment(gateway));
     worker = start();
     const taskIds = await Promise.all(

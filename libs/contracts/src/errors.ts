@@ -65,7 +65,7 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
-/** What is refused until whoever pays does something: tops up, raises a limit, or waits for one to begin again. */
+/** Codes that stay until the payer acts: tops up, raises a limit, or waits for one to reset. */
 export const UNPAID_CODES: readonly ErrorCode[] = (Object.keys(ERRORS) as ErrorCode[]).filter(
   (code) => ERRORS[code].status === UNPAID.status,
 );

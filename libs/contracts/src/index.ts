@@ -115,8 +115,6 @@ export {
   type CallFacts,
   type CallPlan,
   type CannotMake,
-  MEDIA_PROTOCOLS,
-  type MediaProtocol,
   type MediaUpstream,
   type PlannedOrder,
   type ReferenceFile,
@@ -197,6 +195,7 @@ export {
   isRemoteMcp,
   type ResponsesTool,
 } from './text/responses-tools.js';
+export type { StopSignal } from './text/stop-signal.js';
 export type {
   GeminiAnswer,
   GeminiFinishReason,

@@ -1,11 +1,11 @@
 import type { OperationState, TaskFailureCode } from './media-provider.js';
 
 /**
- * What became of a call to a media upstream that did not do what was asked.
+ * Why a call to a media upstream failed.
  *
  * - `busy`: too much is asked of it; nothing was taken, and `scope` says what is full.
  * - `unavailable`: it is away, and nothing was taken.
- * - `unfit`: its key, balance or contract does not allow the order; nothing was taken, and an operator has to look at it.
+ * - `unfit`: its key, balance or contract does not allow the order; nothing was taken, and an operator has to fix it.
  * - `refused`: it does not make this order, and no other vendor is asked: the caller gets the reason.
  * - `unsupported`: it cannot make this order, but another vendor may.
  * - `ambiguous`: it may or may not have taken the order.

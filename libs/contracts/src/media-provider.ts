@@ -61,8 +61,8 @@ export const TASK_FAILURES = {
   deadline_exceeded: 'It took longer than the time allowed for its family.',
   storage_failed: 'The finished files could not be stored.',
   processing_crashed:
-    'Work on it ended our process, again and again; nothing was charged, and an operator has to look at it.',
-  parked: 'It failed again and again for a reason of ours; an operator has to look at it.',
+    'Processing it crashed our worker repeatedly; nothing was charged, and an operator has to check it.',
+  parked: 'It failed repeatedly because of a fault on our side; an operator has to check it.',
 } as const;
 export type TaskFailureCode = keyof typeof TASK_FAILURES;
 
@@ -93,7 +93,7 @@ export interface MediaProvider {
   /** @throws ProviderError when the vendor refused, or when it is not known whether it accepted. */
   start(order: MediaOrder, signal: AbortSignal): Promise<Operation>;
 
-  /** @throws ProviderError `retryable` when the vendor gave no usable answer; the work itself may go on. */
+  /** @throws ProviderError `retryable` when the vendor gave no usable answer; the work itself may continue. */
   check(operation: Operation, signal: AbortSignal): Promise<OperationState>;
 
   /** Finds what an earlier `start` of the task created. Present exactly when `repeatStart` is `lookup`. */

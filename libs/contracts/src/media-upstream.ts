@@ -3,23 +3,6 @@ import type { MeasuredReference, MediaReference, Medium } from './catalog/media-
 import type { JsonObject } from './json.js';
 import type { MediaOrder, Operation, OperationState, ProviderOutput, UndeliveredOutput } from './media-provider.js';
 
-/** How media upstreams are spoken to. */
-export const MEDIA_PROTOCOLS = [
-  'ark-image',
-  'ark-video',
-  'dashscope-image',
-  'dashscope-video',
-  'fal',
-  'gateway',
-  'kling',
-  'minimax',
-  'sandbox',
-  'vertex-veo',
-  'vidu',
-  'xai-image',
-] as const;
-export type MediaProtocol = (typeof MEDIA_PROTOCOLS)[number];
-
 /** An order before its referenced files were looked at: all that is needed to say who can make it. */
 export interface PlannedOrder extends Omit<MediaOrder, 'attempt' | 'references'> {
   readonly references: readonly Pick<MediaReference, 'param' | 'medium' | 'role' | 'source'>[];
@@ -40,7 +23,7 @@ export type Ticket = JsonObject & {
 export interface VendorCost {
   readonly micros: bigint;
   readonly unit: string;
-  /** The same in micros of the unit of balances, by the rate that the operator set; absent: nobody said what it is worth. */
+  /** The same in micros of the unit of balances, by the rate that the operator set; absent: its worth is not configured. */
   readonly worthMicros?: bigint;
 }
 
@@ -166,7 +149,8 @@ export interface MediaUpstream {
   readonly id: string;
   /** What the vendor's limits belong to; upstreams of one account share limits and cooldowns. */
   readonly vendorAccount: string;
-  readonly protocol: MediaProtocol;
+  /** How the vendor is spoken to: a name in the list of protocols, `sandbox` included. */
+  readonly protocol: string;
   readonly traits: UpstreamTraits;
 
   /** Whether and how it makes the order. Pure: no network, the same answer each time. */
@@ -178,11 +162,11 @@ export interface MediaUpstream {
   /**
    * How it goes. Work that ended badly is a state, not a failure.
    *
-   * @throws MediaFailure `busy`, `unavailable` or `unfit`: no usable answer, the work itself may go on.
+   * @throws MediaFailure `busy`, `unavailable` or `unfit`: no usable answer, the work itself may continue.
    */
   check(operation: Operation, call: VendorCall): Promise<OperationState>;
 
-  /** How many files its checks may have kept in our store of work that came to nothing. Absent: none. */
+  /** How many files its checks may have kept in our store for failed work. Absent: none. */
   mayKeep?(operation: Operation): number;
 
   /**

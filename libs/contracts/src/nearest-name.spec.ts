@@ -13,7 +13,7 @@ describe('nearestName', () => {
     expect(nearestName(name, FIELDS)).toBe(expected);
   });
 
-  it.each([['webhook_url'], ['x'], ['p'.repeat(1_000_000)]])('guesses nothing for %.20s', (name) => {
+  it.each([['webhook_url'], ['x'], ['p'.repeat(1_000_000)]])('suggests nothing for %.20s', (name) => {
     expect(nearestName(name, FIELDS)).toBeNull();
   });
 

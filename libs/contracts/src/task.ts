@@ -1,15 +1,15 @@
 import type { Medium } from './catalog/media-order.js';
 
 /**
- * The states of a task row and where each may go; specs hold the statements and the database to it. Every move is one guarded UPDATE that names the state it leaves;
- * zero rows changed means that somebody else made the move.
+ * The states of a task row and where each may go; specs hold the statements and the database to it. Every transition is one guarded UPDATE that names the state it leaves;
+ * zero rows changed means that another process made the transition.
  */
 export const TASK_TRANSITIONS = {
   /** Accepted and paid for by a hold; no vendor has seen it. */
   queued: ['submitting', 'failed', 'cancelled'],
   /** A worker holds the lease and hands the order to the vendor. */
   submitting: ['queued', 'running', 'storing', 'failed', 'cancelled'],
-  /** The vendor works; the poll table says when to ask again. Nobody holds a lease. */
+  /** The vendor works; the poll table says when to ask again. No worker holds a lease. */
   running: ['storing', 'failed', 'cancelled'],
   /** The vendor is done; a worker copies its files into our store. */
   storing: ['completed', 'failed'],
@@ -110,8 +110,8 @@ export interface TaskView {
 }
 
 /**
- * What became of a request to cancel. `requested`: the vendor is being asked to stop. `too_late`: it had finished or could not stop
- * any more. `unsupported`: it cannot stop work. After the last two the task goes on, and counts like any other.
+ * The result of a request to cancel. `requested`: the vendor is being asked to stop. `too_late`: it had finished or could not stop
+ * any more. `unsupported`: it cannot stop work. After the last two the task continues, and counts like any other.
  */
 export interface TaskCancellation {
   readonly requested: number;

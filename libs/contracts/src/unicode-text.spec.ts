@@ -33,7 +33,7 @@ describe('isStorable', () => {
 });
 
 describe('excerpt', () => {
-  it('replaces what no database holds, and never cuts a character into an unpaired half', () => {
+  it('replaces characters that the database cannot store, and never splits a surrogate pair', () => {
     expect(excerpt('a\0b\ud800c', 10)).toBe('a\ufffdb\ufffdc');
     expect(excerpt('a𠮷', 2)).toBe('a\ufffd');
   });

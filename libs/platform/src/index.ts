@@ -1,5 +1,6 @@
 export { Batcher, type BatcherOptions } from './batching/batcher.js';
 export { type Clock, systemClock } from './clock/clock.js';
+export { asAbortSignal, StopSource } from './clock/stop-source.js';
 export { abortAfter, timeIsUp, withinTime } from './clock/time-limit.js';
 export { nextTurn, Turns } from './clock/turns.js';
 export { within } from './clock/within.js';
@@ -11,7 +12,7 @@ export { ConfigError, type Environment, loadConfig, loadEnvironmentFile } from '
 export { explainMisspelt, misspeltVariables } from './config/misspelt.js';
 export { readTogether, type SettingsOf, type SettingsReaders } from './config/read-together.js';
 export { ServerConfig } from './config/server.config.js';
-export { fieldsOf, unknownFieldRule } from './config/unknown-field.js';
+export { fieldsOf, inheritedNameIn, optionalFieldsOf, unknownFieldRule } from './config/unknown-field.js';
 export { type ConfigClass, configClasses, Switch, Variable, variablesOf } from './config/variable.js';
 export { Cooldowns, type Probe } from './cooldowns/cooldowns.js';
 export { createCooldowns } from './cooldowns/create-cooldowns.js';

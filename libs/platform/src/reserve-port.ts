@@ -29,8 +29,8 @@ export class PortError extends Error {
 }
 
 /**
- * Listens before anything is stored, so that a port that is taken costs nothing: neither a database nor a key that was
- * shown to nobody. Who connects before the start is over waits for it.
+ * Listens before anything is stored, so that a port that is taken costs nothing: neither a database nor a key that was never
+ * shown. A client that connects before the start is complete waits for it.
  *
  * @throws PortError when the address cannot be had.
  */

@@ -5,7 +5,7 @@ import type { ServerConfig } from './config/server.config.js';
 import { makeDataFolder } from './data-folder.js';
 import { EmbeddedPostgresError, explainPostgresFailure } from './database/embedded-postgres-error.js';
 
-/** What the gateway must know and nobody else may. */
+/** The secrets that only the gateway may know. */
 export interface Secrets {
   /** Mixed into the stored hashes of API keys. */
   readonly keyPepper: string;

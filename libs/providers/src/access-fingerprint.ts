@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** Enough to tell two settings of one entry apart; too little to say anything of a key. */
+/** Enough to distinguish two settings of one entry; too little to reveal anything about a key. */
 const CHARACTERS = 8;
 
 /**

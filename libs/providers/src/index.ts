@@ -1,5 +1,6 @@
 export { accessFingerprint } from './access-fingerprint.js';
 export { checkMediaUpstream } from './media/check-media-upstreams.js';
+export type { VendorProtocol } from './media/media-protocols.js';
 export { MediaUpstreamEntry } from './media/media-upstream-entry.js';
 export {
   type ConfiguredMediaUpstream,
@@ -12,7 +13,7 @@ export { SandboxConfig } from './media/sandbox/sandbox.config.js';
 export { runSmoke } from './media/smoke/run-smoke.js';
 export { IsUpstreamKey } from './routed-entry.js';
 export { checkUpstream, fieldName, type UpstreamMistake } from './text/check-upstreams.js';
-export { knownLimits, type ModelLimits } from './text/model-limits.js';
+export { DEFAULT_MODEL_LIMITS, knownLimits, type ModelLimits } from './text/model-limits.js';
 export {
   type LeavingLimits,
   type OpenTextProvider,

@@ -34,7 +34,7 @@ export function readUpstreamList<Entry>(
   throw new ConfigError(all.map(({ path, rule }) => `${file}:${lineOf(path)}: ${fieldName(path)} ${rule}`));
 }
 
-/** An upstream of text and one of media under one id: whoever changes or looks for one of them would find the other. */
+/** An upstream of text and one of media under one id: a change or a search for one of them would find the other. */
 function idsOfBoth(value: unknown, list: UpstreamList, lineOf: (path: FieldPath) => number): UpstreamMistake[] {
   const others = LISTS.filter((name) => name !== list).flatMap((name) => placesOfIds(value, name));
   return placesOfIds(value, list).flatMap(({ id, path }) => {

@@ -20,7 +20,7 @@ describe('The token of the admin API', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it('does not exist in production unless configured: nothing opens', async () => {
+  it('does not exist in production unless configured: access is closed', async () => {
     const token = await loadAdminToken({ DATA_DIR: folder }, false);
     expect(['', 'admin', 'null'].map((guess) => token.opens(guess))).toEqual([false, false, false]);
   });
@@ -36,7 +36,7 @@ describe('The token of the admin API', () => {
     expect((await stat(join(folder, file))).mode & 0o777).toBe(0o600);
   });
 
-  it('is one token for processes that start together', async () => {
+  it('is one token for processes that start at the same time', async () => {
     const tokens = await Promise.all(Array.from({ length: 8 }, () => loadAdminToken({ DATA_DIR: folder }, true)));
     expect(new Set(tokens.map(({ digest }) => digest?.toString('hex'))).size).toBe(1);
     expect(tokens.filter(({ shownOnce }) => shownOnce !== null)).toHaveLength(1);

@@ -6,7 +6,7 @@ import { makeDataFolder, type ServerConfig } from '#platform';
 
 const FILE = 'admin-token.sha256';
 
-/** Shows a secret to the person who started the process, at the one moment when it is known. */
+/** Shows a secret to the person that started the process, at the only moment it is known. */
 export type ShowSecret = (line: string) => void;
 
 /** What opens the admin API. Only its hash is known, except for the one moment when it is made. */

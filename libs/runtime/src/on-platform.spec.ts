@@ -47,7 +47,7 @@ describe('Stopping a process', () => {
     return left;
   }
 
-  it('leaves the platform what the process did not need of the time for both, and never less than nothing', async () => {
+  it('gives the platform the rest of the shared time, and never less than zero', async () => {
     expect(await leftAfter(50, GRACE_MS)).toBeLessThan(GRACE_MS - 40);
     expect(await leftAfter(50, 10)).toBe(0);
   });

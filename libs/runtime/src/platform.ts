@@ -141,7 +141,7 @@ async function openOn(
   const metrics = new MetricsPage();
   metrics.add(...platformSources(database, notifier, health));
   const adminToken = await loadAdminToken(config.server, postgres !== undefined, showSecret);
-  // Last, so that nobody can ask before the caller says that the process is still starting.
+  // Last, so that no request comes before the caller reports that the process is still starting.
   const ops = opsPort && startOpsServer(opsPort, { health, metrics });
   return {
     config,

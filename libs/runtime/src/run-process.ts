@@ -23,9 +23,9 @@ import { readProcessConfig, type ProcessConfig } from './config/process-config.j
 export interface RunningProcess {
   /** What it does from now on, in one line. */
   readonly ready: string;
-  /** The port it listens on; absent when it serves nobody. */
+  /** The port it listens on; absent when it serves no port. */
   readonly port?: number;
-  /** Text for the person who started it. */
+  /** Text for the person that started it. */
   readonly banner?: string;
   /** Stops it: running work reaches a safe point within `graceMs`, nothing is lost after that either. */
   stop(graceMs: number): Promise<void>;
@@ -78,7 +78,7 @@ export async function runProcess<Readers extends SettingsReaders>(plan: ProcessP
   }
 }
 
-/** Prints for the person who started the process: to standard error when standard output carries log lines as JSON. */
+/** Prints for the person that started the process: to standard error when standard output carries log lines as JSON. */
 export function printForPeople({ log: { LOG_FORMAT } }: Pick<ProcessConfig, 'log'>, text: string): void {
   (LOG_FORMAT === 'json' ? process.stderr : process.stdout).write(`${text}\n`);
 }

@@ -64,7 +64,7 @@ describe('RenderPool with threads, as in production', () => {
     expect(turns).toBeGreaterThan(10);
   });
 
-  it('stops a render whose caller gives up, and goes on with the next', async () => {
+  it('stops a render whose caller gives up, and continues with the next', async () => {
     const caller = new AbortController();
     const abandoned = pool.render(REQUEST, caller.signal);
     caller.abort();

@@ -27,5 +27,5 @@ export type RenderRequest =
   | { readonly kind: 'image'; readonly scene: SceneDescription }
   | { readonly kind: 'video' | 'last_frame'; readonly scene: SceneDescription; readonly video: VideoDescription };
 
-/** Stands in every image and in the metadata of every file, so that nobody takes an output for a model's work. */
+/** Stands in every image and in the metadata of every file, so that an output is not mistaken for a model's work. */
 export const SANDBOX_LABEL = 'SANDBOX OUTPUT - not a real model';

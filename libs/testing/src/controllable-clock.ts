@@ -7,12 +7,22 @@ interface Sleeper {
 
 /** A clock that stands still until a test moves it. */
 export class ControllableClock implements Clock {
+  private offsetMs = 0;
   private readonly sleepers = new Set<Sleeper>();
 
   constructor(private currentMs: number = Date.UTC(2026, 0, 1)) {}
 
   now(): Date {
-    return new Date(this.currentMs);
+    return new Date(this.currentMs + this.offsetMs);
+  }
+
+  elapsedMs(): number {
+    return this.currentMs;
+  }
+
+  /** Sets the time of day alone, as a time server does. */
+  setTimeOfDay(byMs: number): void {
+    this.offsetMs += byMs;
   }
 
   sleep(delayMs: number, signal?: AbortSignal): Promise<void> {
@@ -28,7 +38,7 @@ export class ControllableClock implements Clock {
     });
   }
 
-  /** Moves the time on and wakes everyone whose time has come, earliest first. */
+  /** Advances the time and fires all due timers, earliest first. */
   advance(byMs: number): void {
     this.currentMs += byMs;
     const due = [...this.sleepers].filter((sleeper) => sleeper.wakesAtMs <= this.currentMs);

@@ -8,7 +8,7 @@ describe('eventually', () => {
     expect(await eventually(async () => '')).toBe('');
   });
 
-  it('names the condition that did not come to hold in time', async () => {
+  it('names the condition that did not become true in time', async () => {
     const heard: string[] = [];
     const waiting = eventually(() => heard.length > 0, { limitMs: 5, pauseMs: 1 });
     await expect(waiting).rejects.toThrow(/^not within 5 ms: .*heard\.length > 0/);

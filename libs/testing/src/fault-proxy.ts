@@ -124,9 +124,9 @@ export class FaultProxy {
         }
       }
     } catch {
-      // Told by the end of the other side.
+      // Reported by the end of the other side.
     }
-    // What a silent connection is told of an end is nothing.
+    // A silent connection does not forward an end.
     if (link.isSilent && from === link.server) return;
     link.client.destroy();
     link.server.destroy();

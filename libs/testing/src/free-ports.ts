@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /**
- * Below those that systems give to whoever asks for any port, and to every connection that leaves (Linux from 32768 on,
+ * Below the ephemeral ports that systems give to outgoing connections and for port 0 (Linux from 32768 on,
  * others from 49152): one of those could be gone before the server that it was found for listens, or starts again.
  */
 const FIRST = 10_000;
@@ -34,7 +34,7 @@ async function isFree(port: number): Promise<boolean> {
   return true;
 }
 
-/** False: another test of the run has it. Outside of a run, as in a benchmark, nobody keeps a list. */
+/** False: another test of the run has it. Outside of a run, as in a benchmark, there is no list. */
 function isOurs(port: number): boolean {
   try {
     writeFileSync(join(tmpdir(), PORTS_FOLDER, String(port)), '', { flag: 'wx' });

@@ -8,9 +8,11 @@ export { id3Sample, mp3Sample, wavSample } from './media-samples/sound-samples.j
 export { videoSample, isoBox, longs, movieSample, mp4Brands } from './media-samples/video-samples.js';
 export { type NameAnswer, startNameServer, type TestNameServer } from './name-server.js';
 export { type RedisServer, startRedisServer } from './redis-server.js';
+export { startSentinelOverTls } from './redis-tls.js';
 export { noteProcess } from './run-folder.js';
 export { type S3Server, startS3Server } from './s3-server.js';
 export { type SilentHandshake, startSilentHandshake } from './silent-handshake.js';
+export { skewClock } from './skew-clock.js';
 export { describeWithBrowser } from './test-browser.js';
 export { createTestDatabase, PATIENT_WITH_POSTGRES, type TestDatabase } from './test-database.js';
 export { describeWithPython } from './test-python.js';

@@ -8,7 +8,7 @@ declare module '@20minutes/s3rver' {
     readonly directory: string;
     readonly configureBuckets: readonly { readonly name: string }[];
   }
-  /** What the checks of a request look at. */
+  /** What the checks of a request read. */
   export interface S3Request {
     readonly path: string;
     readonly state: { vhost: boolean };

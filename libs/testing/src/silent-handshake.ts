@@ -6,6 +6,8 @@ export interface SilentHandshake {
   readonly port: number;
   /** How many connections are open. */
   readonly connections: number;
+  /** What clients sent, as Latin-1. The name of the server that a client wants is in it in plain letters. */
+  readonly received: string;
   close(): Promise<void>;
 }
 
@@ -17,10 +19,12 @@ const QUESTION_BYTES = 8;
 /** Listens on a free port of this machine. */
 export async function startSilentHandshake(): Promise<SilentHandshake> {
   const sockets = new Set<Socket>();
+  let received = '';
   const server = createServer((socket) => {
     sockets.add(socket);
     socket.on('error', () => undefined);
     socket.once('close', () => sockets.delete(socket));
+    socket.on('data', (bytes) => (received += bytes.toString('latin1')));
     socket.once('data', (bytes) => {
       if (bytes.length === QUESTION_BYTES) socket.write(AGREED);
     });
@@ -31,6 +35,9 @@ export async function startSilentHandshake(): Promise<SilentHandshake> {
     port: (server.address() as AddressInfo).port,
     get connections() {
       return sockets.size;
+    },
+    get received() {
+      return received;
     },
     close: async () => {
       for (const socket of sockets) socket.destroy();

@@ -3,7 +3,7 @@ import { GatewayError } from '#contracts';
 import type { Caller, OpenSession, Operator } from '#features';
 import { openSession } from './console-gate.js';
 
-/** Who acts, for the audit: the user, the key, or the operator whose token opened the session. */
+/** The actor for the audit: the user, the key, or the operator whose token opened the session. */
 export function actorOf(request: Request): Operator {
   const { user, operator, caller } = openSession(request);
   const actor = user?.id ?? (operator ? `console:${operator.role}` : (caller?.apiKeyId ?? 'console'));
@@ -19,7 +19,7 @@ export function accountCaller({ caller }: Request): Caller {
 /** Whose models are listed: an operator without an account sees all of them. */
 export const everyModel = ({ caller }: Request): Pick<Caller, 'allowedModels'> => caller ?? { allowedModels: [] };
 
-/** Who is signed in. @throws GatewayError `permission_denied`: operators by token and holders of a key have no profile. */
+/** The signed-in user. @throws GatewayError `permission_denied`: operators by token and holders of a key have no profile. */
 export function personOf(request: Request): NonNullable<OpenSession['user']> {
   const { user } = openSession(request);
   if (user) return user;

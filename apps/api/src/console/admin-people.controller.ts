@@ -44,7 +44,7 @@ class PersonChange {
   disabled?: boolean;
 }
 
-/** Everybody who can sign in, for operators. */
+/** Every user that can sign in, for operators. */
 @Controller(CONSOLE_API.slice(1))
 @ConsoleRoutes()
 export class AdminPeopleController {

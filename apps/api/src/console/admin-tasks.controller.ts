@@ -28,7 +28,7 @@ class ReconcileBody {
   full?: boolean;
 }
 
-/** How tasks of all accounts stand, whether the books balance, and who did what. */
+/** State of the tasks of all accounts, reconciliation results and the audit log. */
 @Controller(CONSOLE_API.slice(1))
 @ConsoleRoutes()
 export class AdminConsoleTasksController {

@@ -11,7 +11,7 @@ export class BalanceView {
     private readonly limits: SpendLimits,
   ) {}
 
-  /** Also as the row that it was made of. @throws GatewayError `not_found`. */
+  /** The balance, and the row it was built from. @throws GatewayError `not_found`. */
   async of(accountId: string): Promise<{ readonly row: WholeBalance; readonly balance: ConsoleBalance }> {
     const [row, limits] = await Promise.all([this.balances.whole(accountId), this.limits.ofAccounts([accountId])]);
     const own = (limits.get(accountId) ?? []).map(spendLimitOf);

@@ -12,27 +12,27 @@ const routes = (Object.keys(CONSOLE_ACCESS) as (keyof ConsoleApi)[]).map((route)
   ...CONSOLE_ACCESS[route],
 }));
 
-/** The routes that a role may call besides those that everybody signed in may. */
+/** The routes that a role may call besides those that everyone signed in may. */
 const opensTo = (role: ConsoleRole) => {
   const permissions: readonly string[] = permissionsOf(role);
   return routes.filter(({ needs }) => permissions.includes(needs)).map(({ route }) => route);
 };
 
-describe('The table of who may do what in the console', () => {
-  it('shuts everything of operators to people of an account and to holders of a key', () => {
+describe('The access table of the console', () => {
+  it('closes all operator routes to users of an account and to holders of a key', () => {
     for (const role of CONSOLE_ROLES.filter((each) => !['ops_viewer', 'operator'].includes(each))) {
       expect(opensTo(role).filter((route) => route.includes('/admin/'))).toEqual([]);
     }
   });
 
-  it('shuts what an account made, used and paid to operators', () => {
+  it('closes the content, usage and payments of an account to operators', () => {
     for (const role of ['ops_viewer', 'operator'] as const) {
       const own = opensTo(role).filter((route) => !/ \/(admin|models|passkeys|profile|session)/.test(route));
       expect(own).toEqual([]);
     }
   });
 
-  it('lets those who may only look change nothing but what is their own, and finance when it is told', () => {
+  it('lets read-only roles change only their own settings, and finance change only its notices', () => {
     for (const role of ['viewer', 'finance', 'ops_viewer'] as const) {
       const changes = opensTo(role).filter((route) => route.startsWith('POST'));
       const others = changes.filter((route) => !/ \/(passkeys|profile|session)/.test(route));
@@ -40,11 +40,11 @@ describe('The table of who may do what in the console', () => {
     }
   });
 
-  it('gives holders of a key no keys and no people', () => {
+  it('gives holders of a key no access to keys and people', () => {
     expect(opensTo('key').filter((route) => / \/(keys|people|passkeys|profile)/.test(route))).toEqual([]);
   });
 
-  it('asks for fresh proof before money, prices, upstreams, people and secrets of keys change', () => {
+  it('requires a recent proof of identity to change money, prices, upstreams, people and secrets of keys', () => {
     const guarded =
       / \/(keys|admin\/accounts\/.*\/(top-ups|adjustments|keys)|admin\/(prices|upstreams))(\/:\w+(\/rotate|\/remove)?)?$/;
     const unproved = routes.filter(({ route, proof }) => route.startsWith('POST') && guarded.test(route) && !proof);
@@ -52,7 +52,7 @@ describe('The table of who may do what in the console', () => {
     expect(routes.filter(({ route, proof }) => proof && route.startsWith('GET'))).toEqual([]);
   });
 
-  it('names no permission that no route needs', () => {
+  it('has no permission that no route uses', () => {
     const needed = new Set<string>(routes.map(({ needs }) => needs));
     expect(Object.keys(CONSOLE_PERMISSIONS).filter((permission) => !needed.has(permission))).toEqual(['keys:all']);
   });

@@ -5,13 +5,13 @@ import { startTestGateway, type TestGateway } from '../../../gateway/src/testing
 const ADMIN_TOKEN = 'an-admin-token-for-tests';
 const VIEWER_TOKEN = 'a-viewer-token-for-tests';
 const PASSWORD = 'correct horse battery';
-const NOBODYS_TASK = 'task_00000000000000000000000000';
+const UNKNOWN_TASK = 'task_00000000000000000000000000';
 
 type Route = keyof ConsoleApi;
 const ROUTES = (Object.keys(CONSOLE_ACCESS) as Route[]).map((name) => ({ name, ...CONSOLE_ACCESS[name] }));
-/** A route with ids that nobody has. */
+/** A route with ids that do not exist. */
 const pathOf = (name: Route): string =>
-  (name.split(' ')[1] ?? '').replace(':task_id', NOBODYS_TASK).replaceAll(/:\w+/g, 'nobody_1');
+  (name.split(' ')[1] ?? '').replace(':task_id', UNKNOWN_TASK).replaceAll(/:\w+/g, 'unknown_1');
 
 describe('The routes of the console', () => {
   let gateway: TestGateway;
@@ -19,7 +19,7 @@ describe('The routes of the console', () => {
   const clients = new Map<ConsoleRole, ConsoleClient>();
   const clientOf = (role: ConsoleRole): ConsoleClient => {
     const client = clients.get(role);
-    if (!client) throw new Error(`nobody is signed in as ${role}`);
+    if (!client) throw new Error(`no client is signed in as ${role}`);
     return client;
   };
   beforeAll(async () => {
@@ -48,7 +48,7 @@ describe('The routes of the console', () => {
     return new URL(body.link).hash.replace('#invitation=', '');
   };
 
-  it('are all served, and none is served that the table does not name', () => {
+  it('are exactly those in the access table', () => {
     const served = gateway
       .routes()
       .flatMap(([method, path]) =>
@@ -57,7 +57,7 @@ describe('The routes of the console', () => {
     expect(served.toSorted()).toEqual(ROUTES.map(({ name }) => name).toSorted());
   });
 
-  it('refuse who is not signed in, without a word of what is there', async () => {
+  it('refuse a request without a session, and do not reveal what exists', async () => {
     for (const { name, needs } of ROUTES.filter((route) => route.needs !== 'nothing')) {
       const { status, body } = await consoleClient(gateway).call(name, {}, pathOf(name));
       expect([name, needs, status, body.error?.code]).toEqual([name, needs, 401, 'sign_in_required']);
@@ -67,7 +67,7 @@ describe('The routes of the console', () => {
   });
 
   it.each(['viewer', 'developer', 'finance', 'owner', 'key', 'ops_viewer', 'operator'] as const)(
-    'do for the role %s what the table says, and nothing else',
+    'allow the role %s exactly what the table says',
     async (role) => {
       const client = clientOf(role);
       const { permissions } = (await client.call('GET /session')).body;
@@ -81,7 +81,7 @@ describe('The routes of the console', () => {
     },
   );
 
-  it('take changes from their own pages alone', async () => {
+  it('accept changes only from their own pages', async () => {
     const { cookie } = clientOf('owner');
     const { 'sec-fetch-site': _site, ...program } = OWN_PAGE;
     const foreign: Record<string, string>[] = [
@@ -107,7 +107,7 @@ describe('The routes of the console', () => {
     expect(taken.status).toBe(200);
   });
 
-  it('ask older pages to be loaded again', async () => {
+  it('ask outdated pages to reload', async () => {
     const headers = { ...OWN_PAGE, 'x-console': '0', cookie: clientOf('owner').cookie };
     const answer = await fetch(`${gateway.baseUrl}/console/api/quote`, { method: 'POST', headers, body: '{}' });
     expect([answer.status, ((await answer.json()) as { error: { code: string } }).error.code]).toEqual([
@@ -116,7 +116,7 @@ describe('The routes of the console', () => {
     ]);
   });
 
-  it('are the only ones that read the cookie: everywhere else it opens nothing', async () => {
+  it('are the only ones that accept the session cookie', async () => {
     const { cookie } = clientOf('owner');
     const others = gateway.routes().filter(([, path]) => !path.startsWith('/console/api'));
     expect(others.length).toBeGreaterThan(60);
@@ -128,7 +128,7 @@ describe('The routes of the console', () => {
     }
   });
 
-  it('ask for proof where the table says so, once the last one is 15 minutes old', async () => {
+  it('require proof where the table says so, once the last one is 15 minutes old', async () => {
     await gateway.database.query({ text: "update console_session set proved_at = now() - interval '16 minutes'" });
     for (const { name, needs } of ROUTES.filter(({ proof }) => proof)) {
       const role = needs.startsWith('admin:') ? 'operator' : 'owner';
@@ -138,7 +138,7 @@ describe('The routes of the console', () => {
     await gateway.database.query({ text: 'update console_session set proved_at = now()' });
   });
 
-  it('show an account nothing of another', async () => {
+  it('show an account no data of another', async () => {
     const operator = clientOf('operator');
     const owner = clientOf('owner');
     const { body: made } = await owner.call('POST /keys', { name: 'ours' });
@@ -186,7 +186,7 @@ describe('The routes of the console', () => {
     expect(followed.text).toContain('task_not_found');
   });
 
-  it('give a secret once, and tell it never again', async () => {
+  it('return a secret once and never again', async () => {
     const owner = clientOf('owner');
     const { body: made } = await owner.call('POST /keys', { name: 'shown once' });
     expect(
@@ -196,10 +196,10 @@ describe('The routes of the console', () => {
     for (const { name, needs } of ROUTES.filter(
       (route) => route.name.startsWith('GET') && !route.name.includes('events'),
     )) {
-      const path = pathOf(name).replace('/keys/nobody_1', `/keys/${made.key.id}`);
+      const path = pathOf(name).replace('/keys/unknown_1', `/keys/${made.key.id}`);
       const client = clientOf(needs.startsWith('admin:') ? 'operator' : 'owner');
-      const told = JSON.stringify((await client.call(name, {}, path)).body);
-      expect([name, told.includes(made.secret), told.includes(hook.secret)]).toEqual([name, false, false]);
+      const shown = JSON.stringify((await client.call(name, {}, path)).body);
+      expect([name, shown.includes(made.secret), shown.includes(hook.secret)]).toEqual([name, false, false]);
     }
   });
 });

@@ -1,4 +1,4 @@
-import { parseMicros } from '#contracts';
+import { MODEL_IDS, parseMicros } from '#contracts';
 import { eventually } from '#testing';
 import { type ConsoleClient, consoleClient, OWN_PAGE } from '../../../gateway/src/testing/console-client.js';
 import { startTestGateway, TEST_KEY, type TestGateway } from '../../../gateway/src/testing/test-gateway.js';
@@ -10,7 +10,7 @@ const IMAGE = { model: 'eta-image-2.0', prompt: 'a lighthouse at dusk', size: '1
 /** What no entry may be explained by. */
 const NO_LINE = { price_id: 'none', unit_price: '0', quantity: 0, amount: '-1' };
 
-describe('What the console tells and does', () => {
+describe('The data and actions of the console', () => {
   let gateway: TestGateway;
   let owner: ConsoleClient;
   beforeAll(async () => {
@@ -28,7 +28,7 @@ describe('What the console tells and does', () => {
   const read = async (id: string) => (await owner.call('GET /tasks/:task_id', {}, `/tasks/${id}`)).body;
   const ended = (id: string) => eventually(async () => ((await read(id)).is_final ? read(id) : null));
 
-  it('prices a request before it runs, and says at which field one would be refused', async () => {
+  it('quotes a request before it runs, and names the field for which it would be refused', async () => {
     const { body: good } = await owner.call('POST /quote', IMAGE);
     expect([good.problems, good.quote?.quantity, good.quote?.per]).toEqual([[], 1, 'image']);
     const refused = await owner.call('POST /quote', { ...IMAGE, resolution: '99K' });
@@ -41,7 +41,7 @@ describe('What the console tells and does', () => {
     expect(unknown.body.problems[0]?.code).toBe('model_not_found');
   });
 
-  it('charges a run to the key of the console, exactly as it was quoted, and explains each entry', async () => {
+  it('charges a run to the key of the console exactly as quoted, and explains each entry', async () => {
     const { body: quoted } = await owner.call('POST /quote', IMAGE);
     const before = (await owner.call('GET /billing')).body;
     const task = await ended(await run(IMAGE));
@@ -67,7 +67,7 @@ describe('What the console tells and does', () => {
     expect(parseMicros(line.unit_price ?? '0') * BigInt(line.quantity)).toBe(parseMicros(line.amount));
   });
 
-  it('makes one task of a double click', async () => {
+  it('creates one task for a double click', async () => {
     const click = async () => {
       const answer = await fetch(`${gateway.baseUrl}/console/api/runs`, {
         method: 'POST',
@@ -105,14 +105,14 @@ describe('What the console tells and does', () => {
   it('follows open tasks in one stream until all of them have ended', async () => {
     const ids = await Promise.all([run(IMAGE), run(IMAGE)]);
     const { text } = await owner.call('GET /tasks/events', {}, `/tasks/events?ids=${ids.join(',')}`);
-    const told = text
+    const events = text
       .match(/(?<=event: task\ndata: ).*/g)
       ?.map((line) => JSON.parse(line) as { id: string; status: string });
-    for (const id of ids) expect(told?.findLast((task) => task.id === id)?.status).toBe('completed');
+    for (const id of ids) expect(events?.findLast((task) => task.id === id)?.status).toBe('completed');
     expect(text.endsWith('event: end\ndata: {}\n\n')).toBe(true);
   });
 
-  it('tells the same money on every page: overview, usage, its CSV and the ledger', async () => {
+  it('shows the same amounts on every page: overview, usage, its CSV and the ledger', async () => {
     const usage = (await owner.call('GET /usage')).body;
     const overview = (await owner.call('GET /overview')).body;
     const csv = (await owner.call('GET /usage/records', {}, '/usage/records?format=csv')).text;
@@ -126,10 +126,10 @@ describe('What the console tells and does', () => {
     expect(overview.latest_tasks.length).toBeGreaterThan(2);
   });
 
-  it('shows every model with its form, and streams text to who is signed in', async () => {
+  it('shows every model with its form, and streams text to the signed-in user', async () => {
     const { items } = (await owner.call('GET /models')).body;
     const media = items.filter(({ kind }) => kind === 'video' || kind === 'image');
-    expect(media).toHaveLength(27);
+    expect(media.map(({ id }) => id).toSorted()).toEqual(MODEL_IDS.toSorted());
     for (const model of media) expect([model.id, model.fields.length > 2]).toEqual([model.id, true]);
     const text = items.find(({ kind }) => kind === 'text');
     const sent = { model: text?.id, max_tokens: 20, messages: [{ role: 'user', content: 'Hello' }], stream: true };
@@ -137,7 +137,7 @@ describe('What the console tells and does', () => {
     expect([answer.status, answer.text.includes('event: message_stop')]).toEqual([200, true]);
   });
 
-  it('lets developers see and change keys of their own alone, which open no more than they may see', async () => {
+  it('lets developers see and change only their own keys, whose scopes do not exceed their role', async () => {
     const { body: invited } = await owner.call('POST /people/invitations', { role: 'developer' });
     const code = new URL(invited.link).hash.replace('#invitation=', '');
     const developer = consoleClient(gateway);
@@ -161,7 +161,7 @@ describe('What the console tells and does', () => {
     expect((await developer.call('GET /session')).status).toBe(401);
   });
 
-  it('keeps an owner in every account, and takes an invitation once', async () => {
+  it('keeps an owner in every account, and accepts an invitation once', async () => {
     const { body: people } = await owner.call('GET /people');
     const self = people.people.find(({ is_self }) => is_self);
     const left = await owner.call('POST /people/:user_id/remove', {}, `/people/${self?.user_id}/remove`);
@@ -177,7 +177,7 @@ describe('What the console tells and does', () => {
     expect((await consoleClient(gateway).call('POST /sign-in/invitation/preview', { code })).status).toBe(401);
   });
 
-  it('previews a price, adds it for later, tops up once for a reference, and names who did it in the audit', async () => {
+  it('previews a price, adds it for later, tops up once for a reference, and names the actor in the audit', async () => {
     const { per: unit, variant } = (await owner.call('POST /quote', IMAGE)).body.quote ?? {};
     const price = { model: IMAGE.model, unit, variant, amount: '5' };
     const { body: preview } = await owner.call('POST /admin/prices/preview', price);

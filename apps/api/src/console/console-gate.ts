@@ -9,19 +9,19 @@ import { sessionTokenOf } from './session-cookie.js';
 
 export const CONSOLE_API = '/console/api';
 
-/** How long a proof of who is there counts, in milliseconds. */
+/** How long a renewed proof of identity is valid, in milliseconds. */
 export const PROOF_MS = 15 * 60_000;
 
 declare module 'express-serve-static-core' {
   interface Request {
-    /** Who is signed in to the console; set on its routes alone. */
+    /** The session of the console; set on its routes only. */
     session?: OpenSession;
   }
 }
 
 const ACCESS: Readonly<Record<string, ConsoleAccess | undefined>> = CONSOLE_ACCESS;
 const READ_METHODS = new Set(['GET', 'HEAD']);
-/** A path that nothing answers at: only who is signed in learns so. */
+/** A path without a route: only a signed-in caller gets 404. */
 const UNKNOWN: ConsoleAccess = { needs: 'session' };
 
 /** The roles of operators in the console, as their tokens are named. */
@@ -36,8 +36,8 @@ export interface GateParts {
 }
 
 /**
- * Stands in front of everything below /console/api. Who may pass stands in `CONSOLE_ACCESS`, of which a route that is
- * missing does not pass. Bodies of strangers are not even read.
+ * Stands in front of everything below /console/api. `CONSOLE_ACCESS` says who may call each route; a route missing from it is
+ * refused. Bodies without a session are not read.
  */
 export function consoleGate({ sessions, operators, platform }: GateParts): RequestHandler {
   return async (request: Request, response: Response, next: NextFunction) => {
@@ -59,7 +59,8 @@ export function consoleGate({ sessions, operators, platform }: GateParts): Reque
 function accessOf({ method, match: { pattern } }: Request): ConsoleAccess {
   if (!pattern?.startsWith(CONSOLE_API)) return UNKNOWN;
   const access = ACCESS[`${method === 'HEAD' ? 'GET' : method} ${pattern.slice(CONSOLE_API.length)}`];
-  if (!access) throw new GatewayError('permission_denied', 'Nobody may use this route of the console.');
+  if (!access)
+    throw new GatewayError('permission_denied', 'This route of the console has no access rule, so it is closed.');
   return access;
 }
 
@@ -72,7 +73,7 @@ async function sessionOf(
   const session = token === undefined ? null : await sessions.read(token);
   if (!session) return null;
   const { operator, method, caller } = session;
-  // Who changes the token ends the sessions that it opened.
+  // Changing the token ends the sessions it opened.
   if (operator && !operators.checkOf(TOKEN_ROLES[operator.role])?.equals(operator.check)) return null;
   if (method === 'api_key' && caller) expectAllowedAddress(caller.allowedAddresses, request.ip);
   return session;
@@ -94,7 +95,7 @@ export const isProved = ({ provedAt }: OpenSession): boolean =>
 const notAllowed = (needed: ConsolePermission, { roles }: OpenSession): GatewayError =>
   new GatewayError(
     'permission_denied',
-    `The role ${roles.join(', ') || 'of a person without an account'} may not do that: it takes ${needed}.`,
+    `The role ${roles.join(', ') || 'of a person without an account'} may not do that: it requires ${needed}.`,
   );
 
 /** The session that the gate let in. */

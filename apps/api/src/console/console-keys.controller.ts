@@ -98,9 +98,13 @@ function withScopes({ permissions }: OpenSession, settings: KeySettings, isNew: 
   const { scopes } = settings;
   if (permissions.has('ledger:read') || (scopes === undefined && !isNew)) return settings;
   if (scopes?.includes('ledger')) {
-    throw new GatewayError('permission_denied', 'The scope "ledger" takes a person who may see the ledger.', {
-      param: 'scopes',
-    });
+    throw new GatewayError(
+      'permission_denied',
+      'The scope "ledger" can only be given by a user who may see the ledger.',
+      {
+        param: 'scopes',
+      },
+    );
   }
   return { ...settings, scopes: scopes?.length ? scopes : KEY_SCOPES.filter((scope) => scope !== 'ledger') };
 }

@@ -61,7 +61,7 @@ describe('Limits, notices and inputs in the console', () => {
     );
   const limitsOf = async (id: string) => (await owner.call('GET /keys/:key_id', {}, `/keys/${id}`)).body.limits;
 
-  it('let a key spend its limit of a day and no more, say when it begins again, and then begin again', async () => {
+  it('cap the daily spending of a key, report when it resets, and then reset', async () => {
     const { id, bearer } = await keyWith({ daily_limit: '0.08', monthly_limit: '5' });
     const tasks = [];
     for (let count = 0; count < 2; count += 1) tasks.push((await submit(bearer)).body.data[0]?.task_id ?? '');
@@ -83,7 +83,7 @@ describe('Limits, notices and inputs in the console', () => {
     expect((await submit(bearer)).status).toBe(200);
   });
 
-  it('hold under many requests at once, and for texts too', async () => {
+  it('hold under concurrent requests, and for text requests too', async () => {
     const { id, bearer } = await keyWith({ daily_limit: '0.35' });
     const answers = await Promise.all(Array.from({ length: 30 }, () => submit(bearer)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(10);
@@ -99,7 +99,7 @@ describe('Limits, notices and inputs in the console', () => {
     expect((await gateway.send('POST', '/v1/responses', text, bearer)).status).toBe(200);
   });
 
-  it('bind the whole account, which its holders see beside the balance', async () => {
+  it('apply to the whole account, and are shown beside the balance', async () => {
     const { bearer } = await keyWith({});
     const admin = { authorization: `Bearer ${ADMIN_TOKEN}` };
     const set = (monthly: string | null) =>
@@ -113,7 +113,7 @@ describe('Limits, notices and inputs in the console', () => {
     expect((await owner.call('GET /billing')).body.limits).toEqual([]);
   });
 
-  it('are marked at the beginning of a period as the sums say', async () => {
+  it('start each period with the amounts of the daily sums', async () => {
     const { id, bearer } = await keyWith({ daily_limit: '1' });
     await gateway.waitForTask((await submit(bearer)).body.data[0]?.task_id ?? '');
     const limits = new SpendLimits(gateway.database);
@@ -126,19 +126,19 @@ describe('Limits, notices and inputs in the console', () => {
     expect((await limitsOf(id))[0]).toMatchObject({ spent: '0.070000' });
   });
 
-  it('tell the endpoints of an account once when little is left, and again after a recovery', async () => {
+  it('notify the endpoints of an account once when the balance is low, and again after a recovery', async () => {
     await owner.call('POST /webhooks/endpoints', { url: hook, event_types: ['balance.low'] });
     const { available } = (await owner.call('GET /billing')).body;
     const above = (parseMicros(available) / 1_000_000n + 1n).toString();
-    const told = () => received.filter(({ type }) => type === 'balance.low');
+    const notices = () => received.filter(({ type }) => type === 'balance.low');
     expect((await owner.call('POST /billing/notice', { low_balance: above })).body.low_balance).toBe(`${above}.000000`);
-    await eventually(() => told().length === 1);
-    expect(told()[0]?.data).toMatchObject({
+    await eventually(() => notices().length === 1);
+    expect(notices()[0]?.data).toMatchObject({
       account_id: gateway.accountId,
       low_balance: `${above}.000000`,
       recipients: [],
     });
-    expect(String(told()[0]?.data['text'])).toContain('left to spend');
+    expect(String(notices()[0]?.data['text'])).toContain('left to spend');
     const noticed = async () =>
       (await query('select low_balance_noticed_at from account where id = $1', [gateway.accountId])).rows[0]?.[
         'low_balance_noticed_at'
@@ -146,11 +146,11 @@ describe('Limits, notices and inputs in the console', () => {
     await query('update account set available_micros = available_micros + 2000000 where id = $1', [gateway.accountId]);
     await eventually(async () => (await noticed()) === null);
     await query('update account set available_micros = available_micros - 2000000 where id = $1', [gateway.accountId]);
-    await eventually(() => told().length === 2);
+    await eventually(() => notices().length === 2);
     expect((await owner.call('POST /billing/notice', { low_balance: null })).body.low_balance).toBeNull();
   });
 
-  it('keep an image for a day at a link that a run can use, and refuse what is none or too large', async () => {
+  it('keep an image for a day at a link that a run can use, and refuse other files and large ones', async () => {
     const png = pngSample({ width: 400, height: 400 });
     const upload = (bytes: Buffer) =>
       owner.call('POST /uploads', { content_type: 'image/gif', data: bytes.toString('base64') });

@@ -37,7 +37,7 @@ describe('The pages of the console', () => {
   const get = (path: string, headers: Record<string, string> = {}) =>
     fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`, { headers, redirect: 'manual' });
 
-  it('are where browsers go from the bare address, which programs find as it was', async () => {
+  it('are where browsers are redirected from the root path, which is unchanged for programs', async () => {
     const led = await get('/', BROWSER);
     expect([led.status, led.headers.get('location')]).toEqual([302, '/console/']);
     expect((await get('/', { accept: 'application/json' })).status).toBe(404);
@@ -45,17 +45,20 @@ describe('The pages of the console', () => {
     expect((await get('/console')).headers.get('location')).toBe('/console/');
   });
 
-  it.each(['/console/', '/console/tasks/task_1?model=x', '/console/admin/prices'])('are one page: %s', async (path) => {
-    const page = await get(path, BROWSER);
-    expect([page.status, page.headers.get('content-type'), page.headers.get('cache-control')]).toEqual([
-      200,
-      'text/html; charset=utf-8',
-      'no-cache',
-    ]);
-    expect(await page.text()).toContain('<title>Console</title>');
-  });
+  it.each(['/console/', '/console/tasks/task_1?model=x', '/console/admin/prices'])(
+    'are served by the same page: %s',
+    async (path) => {
+      const page = await get(path, BROWSER);
+      expect([page.status, page.headers.get('content-type'), page.headers.get('cache-control')]).toEqual([
+        200,
+        'text/html; charset=utf-8',
+        'no-cache',
+      ]);
+      expect(await page.text()).toContain('<title>Console</title>');
+    },
+  );
 
-  it('say that only their own scripts run, and where media come from', async () => {
+  it('have a content security policy for their own scripts and the media host', async () => {
     const policy = (await get('/console/', BROWSER)).headers.get('content-security-policy') ?? '';
     expect(policy.split('; ')).toEqual(
       expect.arrayContaining([
@@ -80,7 +83,7 @@ describe('The pages of the console', () => {
     ]);
   });
 
-  it('send hashed files for good, compressed to who can read it, and others as they are now', async () => {
+  it('send hashed files as immutable, compressed when the client accepts it, and other files as they are now', async () => {
     const plain = await get('/console/assets/index-abc123.js', { 'accept-encoding': 'identity' });
     expect([plain.headers.get('cache-control'), plain.headers.get('content-encoding'), await plain.text()]).toEqual([
       'public, max-age=31536000, immutable',
@@ -101,7 +104,7 @@ describe('The pages of the console', () => {
     ['what is no page', '/console/nothing.json', { accept: 'application/json' }],
     ['a way out of the folder', '/console/..%2f..%2fpackage.json', { accept: '*/*' }],
     ['the interface of the pages', '/console/api/session', { accept: 'application/json' }],
-  ])('never stand in for %s', async (_what, path, headers: Record<string, string>) => {
+  ])('are not served in place of %s', async (_what, path, headers: Record<string, string>) => {
     const answer = await get(path, headers);
     expect([answer.status, (await answer.text()).includes('<title>')]).toEqual([404, false]);
   });

@@ -20,6 +20,6 @@ export class ConsoleRefusal extends GatewayError {
   }
 }
 
-/** Nobody is signed in by what was given. */
+/** The credentials match no user. */
 export const wrongCredentials = (message: string, param?: string): ConsoleRefusal =>
   new ConsoleRefusal('wrong_credentials', message, param);

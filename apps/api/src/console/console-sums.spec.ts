@@ -59,7 +59,7 @@ describe('The money that the console shows', () => {
     return rows.map((row) => row.split(',')[place] ?? '');
   };
 
-  it('is one sum after 1,000 charges: of the ledger by pages, of its CSV, of the usage, and the change of the balance', async () => {
+  it('is equal after 1,000 charges in the pages of the ledger, its CSV, the usage and the balance', async () => {
     const before = await available();
     const { rows } = await gateway.database.query<{ id: string }>({
       text: "select id from api_key where kind = 'api'",

@@ -11,7 +11,7 @@ import { ConsoleRoutes, Writes } from './console-routes.js';
 /** The version of the messages style that the pages speak. */
 const MESSAGES_VERSION = '2023-06-01';
 
-/** Text requests of the playground: the handlers of the public interface, for who is signed in. */
+/** Text requests of the playground: the handlers of the public interface, for signed-in users. */
 @Controller(CONSOLE_API.slice(1))
 @ConsoleRoutes()
 export class ConsoleTextController {

@@ -9,7 +9,7 @@ import { setSessionCookie } from './session-cookie.js';
 
 const log = logger('console');
 
-/** Opens the session of who has signed in, by whatever way. */
+/** Opens the session after a successful sign-in, whatever the method. */
 @Injectable()
 export class NewSessions {
   constructor(

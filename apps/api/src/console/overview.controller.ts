@@ -32,7 +32,7 @@ const EVERY: Omit<AccountTasksQuery, 'accountId' | 'keyId'> = {
 
 const dayAt = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
-/** The first page: the same sums as the usage page, and what to look at. */
+/** The first page: the same sums as the usage page, and what needs attention. */
 @Controller(CONSOLE_API.slice(1))
 @ConsoleRoutes()
 export class OverviewController {

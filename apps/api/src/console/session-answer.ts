@@ -6,7 +6,7 @@ import { PROOF_MS } from './console-gate.js';
 
 const HOUR_MS = 3_600_000;
 
-/** Says who is signed in, as every sign-in answers it. */
+/** The signed-in session, in the form every sign-in returns. */
 @Injectable()
 export class SessionAnswer {
   constructor(

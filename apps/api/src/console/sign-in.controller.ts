@@ -21,7 +21,7 @@ import { NewSessions } from './new-sessions.js';
 import { isPageOf, relyingParty } from './relying-party.js';
 import { CodeBody, InvitationBody, KeySignInBody, OperatorSignInBody, PasswordSignInBody } from './sign-in.dto.js';
 
-/** The ways into the console. Whatever was wrong, the answer is the same, and who guesses is slowed down. */
+/** The sign-in methods of the console. Every failure gets the same response, and repeated guesses are throttled. */
 @Controller(CONSOLE_API.slice(1))
 @ConsoleRoutes()
 export class SignInController {

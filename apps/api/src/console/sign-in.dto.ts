@@ -37,7 +37,7 @@ export class OperatorSignInBody {
   token!: string;
 }
 
-/** Who takes an invitation; how a password must be is said where it is set. */
+/** The user accepting an invitation; the password rules are checked where the password is set. */
 export class InvitationBody extends CodeBody {
   @IsString()
   name!: string;
@@ -85,7 +85,7 @@ export class NewPasswordBody {
   password!: string;
 }
 
-/** What a browser answers to a challenge; what must stand in `response` is checked with its signature. */
+/** What a browser answers to a challenge; what must be in `response` is checked with its signature. */
 export class PasskeyAnswerBody {
   @IsString()
   @MinLength(1)

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { OneTimeLinks, PeopleService, SessionsModule } from '#features';
+import { untilBlocked } from '#testing';
 import { createApi } from '../create-api.js';
 import { consoleLink } from '../seed.js';
 import { type ConsoleClient, consoleClient, OWN_PAGE } from '../../../gateway/src/testing/console-client.js';
@@ -31,7 +32,7 @@ describe('Signing in to the console', () => {
     return client;
   };
 
-  it('takes a one-time link once', async () => {
+  it('accepts a one-time link once', async () => {
     const code = await newCode();
     const client = consoleClient(gateway);
     const { status, body } = await client.call('POST /sign-in/link', { code });
@@ -46,13 +47,13 @@ describe('Signing in to the console', () => {
     expect([again.status, again.body.error?.code]).toEqual([401, 'wrong_credentials']);
   });
 
-  it('refuses a link after its time', async () => {
+  it('refuses an expired link', async () => {
     const code = await newCode();
     await query("update one_time_link set expires_at = now() - interval '1 second'");
     expect((await consoleClient(gateway).call('POST /sign-in/link', { code })).status).toBe(401);
   });
 
-  it('keeps hashes alone of links, cookies and passwords', async () => {
+  it('stores only hashes of links, cookies and passwords', async () => {
     const code = await newCode();
     const client = await signedIn();
     const token = client.cookie.split('=')[1] ?? '';
@@ -65,7 +66,7 @@ describe('Signing in to the console', () => {
     expect((await query('select 1 from console_session where token_hash = $1', [hash])).rows).toHaveLength(1);
   });
 
-  it('takes a password, and answers the same whether the address or the password is wrong', async () => {
+  it('accepts a password, and gives the same error for a wrong address and a wrong password', async () => {
     const owner = await signedIn();
     await owner.call('POST /profile', { email: 'Owner@Example.com' });
     await owner.call('POST /profile/password', { password: PASSWORD });
@@ -78,7 +79,7 @@ describe('Signing in to the console', () => {
     const refusals = await Promise.all(
       [
         { email: 'owner@example.com', password: 'another horse battery' },
-        { email: 'nobody@example.com', password: PASSWORD },
+        { email: 'unknown@example.com', password: PASSWORD },
       ].map(async (sent) => (await consoleClient(gateway).call('POST /sign-in/password', sent)).body.error?.message),
     );
     expect(refusals[0]).toBe(refusals[1]);
@@ -86,7 +87,21 @@ describe('Signing in to the console', () => {
     expect(await people.withPassword('owner@example.com', PASSWORD)).not.toBeNull();
   });
 
-  it('gives the holder of a key what its scopes allow, and nothing more', async () => {
+  it('gives an address that two people take at once to the first of them', async () => {
+    const owner = await signedIn();
+    const models = await gateway.database.models();
+    const renaming = models.$transaction(async (transaction) => {
+      const data = { id: 'user_first', name: 'First', email: 'wanted@example.com' };
+      await transaction.consoleUser.create({ data });
+      const answer = owner.call('POST /profile', { email: 'wanted@example.com' });
+      await untilBlocked(gateway.database);
+      return { answer };
+    });
+    const { status, body } = await (await renaming).answer;
+    expect([status, body.error?.code, body.error?.field]).toEqual([409, 'conflict', 'email']);
+  });
+
+  it('gives the holder of a key only what its scopes allow', async () => {
     const client = consoleClient(gateway);
     await query("update api_key set scopes = '{tasks:read,balance}' where kind = 'api'");
     const { body } = await client.call('POST /sign-in/key', { key: TEST_KEY });
@@ -94,25 +109,25 @@ describe('Signing in to the console', () => {
     await query("update api_key set revoked_at = now() where kind = 'api'");
     expect((await client.call('GET /session')).status).toBe(401);
     await query("update api_key set revoked_at = null, scopes = '{}' where kind = 'api'");
-    const wrong = await consoleClient(gateway).call('POST /sign-in/key', { key: 'sk-of-nobody' });
+    const wrong = await consoleClient(gateway).call('POST /sign-in/key', { key: 'sk-unknown-1' });
     expect([wrong.status, wrong.body.error?.code]).toEqual([401, 'wrong_credentials']);
   });
 
-  it('takes the token of an operator until it is another one', async () => {
+  it('accepts the token of an operator until it is changed', async () => {
     const client = consoleClient(gateway);
     const { body } = await client.call('POST /sign-in/operator', { token: ADMIN_TOKEN });
     expect([body.roles, body.account, body.proofs]).toEqual([['operator'], null, ['operator_token']]);
     expect((await client.call('GET /session')).status).toBe(200);
     await query("update console_session set operator_check = '\\x00' where operator_role is not null");
     expect((await client.call('GET /session')).status).toBe(401);
-    expect((await client.call('POST /sign-in/operator', { token: 'an-admin-token-of-nobody' })).status).toBe(401);
+    expect((await client.call('POST /sign-in/operator', { token: 'an-unknown-admin-token' })).status).toBe(401);
   });
 
-  it('gives a cookie that scripts cannot read and other sites do not send, and another one each time', async () => {
+  it('sets a new HttpOnly SameSite cookie at each sign-in', async () => {
     const send = async () =>
       fetch(`${gateway.baseUrl}/console/api/sign-in/link`, {
         method: 'POST',
-        headers: { ...OWN_PAGE, cookie: 'gw_console=chosen-by-somebody-else' },
+        headers: { ...OWN_PAGE, cookie: 'gw_console=chosen-by-an-attacker' },
         body: JSON.stringify({ code: await newCode() }),
       });
     const cookies = [await send(), await send()].map(({ headers }) => headers.get('set-cookie') ?? '');
@@ -124,7 +139,7 @@ describe('Signing in to the console', () => {
     expect(cookies[0]).not.toBe(cookies[1]);
   });
 
-  it('ends a session on the server: by itself, by one of the others, and all at once', async () => {
+  it('ends sessions on the server: its own, another one, and all at once', async () => {
     const [first, second, third] = [await signedIn(), await signedIn(), await signedIn()];
     const { cookie } = first;
     await first.call('POST /session/sign-out');
@@ -140,7 +155,7 @@ describe('Signing in to the console', () => {
   });
 
   it.each([
-    ['that nobody used for 12 hours', "seen_at = now() - interval '12 hours 1 second'"],
+    ['unused for 12 hours', "seen_at = now() - interval '12 hours 1 second'"],
     ['after 7 days', "expires_at = now() - interval '1 second'"],
   ])('ends a session %s', async (_when, change) => {
     const client = await signedIn();
@@ -148,7 +163,7 @@ describe('Signing in to the console', () => {
     expect((await client.call('GET /session')).status).toBe(401);
   });
 
-  it('asks for proof again after 15 minutes, and takes the password for it', async () => {
+  it('requires proof again after 15 minutes, and accepts the password for it', async () => {
     const client = await signedIn();
     await client.call('POST /profile/password', { password: PASSWORD });
     await query("update console_session set proved_at = now() - interval '16 minutes'");
@@ -161,7 +176,7 @@ describe('Signing in to the console', () => {
     expect([short.status, short.body.error?.field]).toEqual([400, 'password']);
   });
 
-  it('slows down who guesses, and still opens to who is right', async () => {
+  it('throttles guesses, and still accepts the right password', async () => {
     const code = await newCode();
     for (let guess = 0; guess < 12; guess += 1) {
       expect((await consoleClient(gateway).call('POST /sign-in/link', { code: `guess-${guess}` })).status).toBe(401);
@@ -169,7 +184,7 @@ describe('Signing in to the console', () => {
     expect((await consoleClient(gateway).call('POST /sign-in/link', { code })).status).toBe(200);
   });
 
-  it('makes one person of a link that two open at once', async () => {
+  it('creates one user when a link is opened twice at once', async () => {
     const links = api.select(SessionsModule).get(OneTimeLinks);
     const code = await newCode();
     const users = await Promise.all([links.use(code), links.use(code), links.use(code)]);

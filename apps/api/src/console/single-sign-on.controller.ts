@@ -26,7 +26,7 @@ interface Away {
 /** Why a page of the console leads back to the sign-in. */
 type Reason = 'sso' | 'sso-not-invited' | 'sso-other-address' | 'sso-invitation-used';
 
-/** Signing in at the identity provider. Only who took an invitation with an identity is let in by it. */
+/** Signing in at the identity provider. Only an identity that accepted an invitation may sign in. */
 @Controller(CONSOLE_API.slice(1))
 @ConsoleRoutes()
 export class SingleSignOnController {

@@ -67,7 +67,7 @@ function detailOf(detail: object | null): string | null {
   return typeof fact === 'string' ? fact : null;
 }
 
-/** A record of a task with what it has in common with all of them; who made it is the operators' business. */
+/** A usage record of a task with the fields all tasks share; the vendor is shown to operators only. */
 function recordOf(row: object, { task }: TaskHistory): ConsoleUsageRecord {
   const { created_at: time, upstream: _upstream, ...record } = row as { created_at: Date; upstream: string | null };
   return usageRecordOf({

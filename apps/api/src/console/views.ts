@@ -44,13 +44,13 @@ export const spendLimitOf = ({
   resets_at: resetsAt.toISOString(),
 });
 
-/** What is known about keys beside their rows: the names of the users who made them, and their limits. */
+/** Data about keys that is not in their rows: the names of the users who created them, and their limits. */
 export interface AboutKeys {
   readonly names: ReadonlyMap<string, string>;
   readonly limits: ReadonlyMap<string, readonly SpendLimit[]>;
 }
 
-/** A key. `userId`: who looks. */
+/** A key. `userId`: the viewer. */
 export function keyOf(row: KeyView, { names, limits }: AboutKeys, userId: string | null): ConsoleKey {
   const { createdBy, revokedAt, expiresAt } = row;
   return {
@@ -151,7 +151,7 @@ function lineOf(line: object): ConsoleChargeLine {
   };
 }
 
-/** A usage record; whose account it is, who looks knows. */
+/** A usage record without its account, which the viewer knows. */
 export function usageRecordOf(row: object): ConsoleUsageRecord {
   const { account_id: _accountId, ...record } = rowOf<ConsoleUsageRecord & { account_id: string }>(row);
   return { ...record, lines: record.lines.map(lineOf) };

@@ -6,7 +6,7 @@ import { routeFacts } from './route-facts.js';
 
 declare module 'express-serve-static-core' {
   interface Request {
-    /** Who sent the request; set before its body is read, or by the guard when it has none. */
+    /** The authenticated caller; set before its body is read, or by the guard when it has none. */
     caller?: Caller;
   }
 }

@@ -10,7 +10,7 @@ declare module 'express-serve-static-core' {
   }
 }
 
-/** Looks at the API key before a byte of a body is read: strangers cannot make the gateway hold or parse anything. */
+/** Checks the API key before reading the body, so an unauthenticated client cannot make the gateway buffer or parse anything. */
 export function authenticateBeforeBody(access: AccessService): RequestHandler {
   return async (request: Request, _response: Response, next: NextFunction) => {
     if (carriesBody(request) && !request.isOperator && request.match.facts.style !== 'console')

@@ -11,7 +11,7 @@ const KEY_IN_QUERY = /^(api[-_]?key|access_token|token)$/i;
 const KEY_HEADERS_ELSEWHERE = ['api-key', 'apikey', 'x-auth-token', 'x-token', 'token'];
 
 /**
- * Says who sent a request.
+ * Authenticates the caller of a request.
  *
  * @throws GatewayError `invalid_api_key`, `address_not_allowed` when the key is bound to other addresses, or
  * `rate_limit_exceeded` when too many wrong keys came from the address.

@@ -17,7 +17,7 @@ const BODY_PATHS = [
 const ORDER = { model: 'beta-2.5-preview', prompt: 'waves', resolution: '480p', size: '16:9', duration: 5 };
 const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
 
-describe('What every request passes', () => {
+describe('The checks of every request', () => {
   let gateway: TestGateway;
   beforeAll(async () => {
     gateway = await startTestGateway({
@@ -40,14 +40,14 @@ describe('What every request passes', () => {
   }
 
   it.each([...BODY_PATHS, '/admin/v1/accounts', '/v1/no-such-path'])(
-    'turns strangers away from %s before it reads their body',
+    'refuses unauthenticated requests to %s before reading their body',
     async (path) => {
       expect(await announceBody(path, {})).toBe(401);
-      expect(await announceBody(path, { authorization: 'Bearer sk-of-nobody' })).toBe(401);
+      expect(await announceBody(path, { authorization: 'Bearer sk-unknown-1' })).toBe(401);
     },
   );
 
-  it('refuses compressed bodies by name', async () => {
+  it('refuses compressed bodies, naming the encoding', async () => {
     const answer = await fetch(`${gateway.baseUrl}/v1/quote`, {
       method: 'POST',
       headers: {
@@ -60,7 +60,7 @@ describe('What every request passes', () => {
     expect([answer.status, await answer.text()]).toEqual([415, expect.stringContaining('gzip')]);
   });
 
-  it('refuses bodies that are coded for the way by name, unless they come in chunks', async () => {
+  it('refuses transfer codings other than chunked, naming them', async () => {
     const sent = httpRequest(`${gateway.baseUrl}/v1/quote`, {
       method: 'POST',
       headers: {
@@ -81,7 +81,7 @@ describe('What every request passes', () => {
       body,
     });
 
-  it('reads bodies as UTF-8 under any spelling of it, and refuses every other charset by name', async () => {
+  it('accepts UTF-8 in any spelling, and refuses every other charset, naming it', async () => {
     for (const type of ['application/json; charset=utf-8', 'application/json;charset="UTF8"', 'application/vnd.x+json'])
       expect((await quote(type, JSON.stringify(ORDER))).status).toBe(200);
     expect((await quote('application/json', `\uFEFF${JSON.stringify(ORDER)}`)).status).toBe(200);
@@ -89,12 +89,12 @@ describe('What every request passes', () => {
     expect([answer.status, await answer.text()]).toEqual([415, expect.stringContaining('utf-16')]);
   });
 
-  it('refuses bytes that are no UTF-8, which an upstream would read otherwise than we', async () => {
+  it('refuses invalid UTF-8, which an upstream could read differently', async () => {
     const answer = await quote('application/json', Buffer.from([...Buffer.from('{"model":"'), 0xff, 0x22, 0x7d]));
     expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining('UTF-8')]);
   });
 
-  it('refuses a body beyond BODY_LIMIT_MB after reading it to its end, on a connection that goes on', async () => {
+  it('refuses a body beyond BODY_LIMIT_MB after reading it, and keeps the connection', async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const send = async (body: string): Promise<[number | undefined, string]> => {
       const sent = httpRequest(`${gateway.baseUrl}/v1/quote`, {
@@ -122,7 +122,7 @@ describe('What every request passes', () => {
     expect((await quote('application/json', JSON.stringify(ORDER))).status).toBe(200);
   });
 
-  it('quotes what is not JSON back to the client, with the place', async () => {
+  it('reports invalid JSON with its position', async () => {
     const answer = await quote('application/json', '{"model": }');
     expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining('not valid JSON')]);
   });

@@ -7,7 +7,7 @@ export const UNCOUNTED_BYTES = 64 * 1024;
 /** When to send a request again that there was no room for, in milliseconds. */
 const RETRY_AFTER_MS = 2_000;
 
-/** What a body takes for each byte of it: the bytes themselves, and the texts that are made of them. */
+/** What a body takes for each byte of it: the bytes themselves, and the strings decoded from them. */
 const HELD_PER_BYTE = 2;
 
 /** The part of the budget that an account may hold whatever the others hold. */
@@ -35,7 +35,7 @@ export type NoRoom = 'process' | 'account';
 
 /**
  * Bounds the memory of all request bodies that a process holds at once. Each body alone may be large, because images
- * travel inside; without this bound a few dozen callers together would take the process and everybody's streams with it.
+ * travel inside; without this bound a few dozen callers together would take the process and all streams with it.
  * A body counts twice, once as bytes and once as texts. An account may hold a quarter of the budget, and beyond that half
  * of what the other accounts leave, so that none can hold it all.
  */
@@ -61,8 +61,8 @@ export class BodyBudget {
   }
 
   /**
-   * Lets the body of a request grow to so many bytes, which are given back when its answer is over. Answers why not when
-   * there is no room, or nobody waits for the answer any more; nothing changed then.
+   * Lets the body of a request grow to so many bytes, which are given back when its answer is over. Returns the reason when
+   * there is no room or the client has left; nothing changed then.
    */
   grow(answer: ServerResponse, accountId: string, bodyBytes: number): NoRoom | null {
     const known = this.answers.get(answer);

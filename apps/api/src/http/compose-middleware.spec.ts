@@ -15,8 +15,8 @@ const noting =
     next();
   };
 
-describe('Middlewares in order', () => {
-  it('takes each step once, in order, then goes on', async () => {
+describe('composeMiddleware', () => {
+  it('runs each step once, in order, then continues', async () => {
     const taken: string[] = [];
     const slow: RequestHandler = async (_request, _response, next) => {
       await Promise.resolve();
@@ -36,21 +36,24 @@ describe('Middlewares in order', () => {
       },
     ],
     ['rejects with', () => Promise.reject(new Error('refused'))],
-  ])('goes on with the error that a later step %s, and takes no further step', async (_how, failing) => {
+  ])('passes on the error that a later step %s, and runs no further step', async (_how, failing) => {
     const taken: string[] = [];
     expect(await passedOn(noting('first', taken), failing, noting('last', taken))).toEqual(new Error('refused'));
     expect(taken).toEqual(['first']);
   });
 
-  // A router that is left early passes null on: whoever then went past the rest would get by without a key.
-  it.each([null, 0, ''])('takes the next step after %j, which is no error to a router either', async (nothing) => {
-    const taken: string[] = [];
-    const leaving: RequestHandler = (_request, _response, next) => next(nothing);
-    expect(await passedOn(leaving, noting('last', taken))).toBeUndefined();
-    expect(taken).toEqual(['last']);
-  });
+  // A router that is left early passes on null: skipping the remaining steps then would skip authentication.
+  it.each([null, 0, ''])(
+    'runs the next step after %j, which a router does not treat as an error either',
+    async (nothing) => {
+      const taken: string[] = [];
+      const leaving: RequestHandler = (_request, _response, next) => next(nothing);
+      expect(await passedOn(leaving, noting('last', taken))).toBeUndefined();
+      expect(taken).toEqual(['last']);
+    },
+  );
 
-  it('stops at a step that answers by itself', () => {
+  it('stops at a step that sends the response', () => {
     const next = (): never => {
       throw new Error('went on');
     };

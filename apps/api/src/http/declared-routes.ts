@@ -14,7 +14,7 @@ export interface DeclaredRoute {
   readonly operation: OperationText | undefined;
 }
 
-/** The routes of the API, for who describes or finds them. */
+/** The routes of the API, for code that documents or finds them. */
 export const DECLARED_ROUTES = Symbol('DECLARED_ROUTES');
 
 /**

@@ -13,7 +13,7 @@ describe('The log of refused and failed requests', () => {
   });
   afterAll(() => gateway.stop());
 
-  it('names a refused and an answered request by the id its client was told', async () => {
+  it('logs a refused and an answered request under the request id returned to its client', async () => {
     const headers = { authorization: `Bearer ${TEST_KEY}` };
     const refused = await gateway.send('POST', '/v1/responses', { model: 'no-such-model', input: 'hello' }, headers);
     const answered = await gateway.send('POST', '/v1/responses', { model: 'vendor-5', input: 'hello' }, headers);

@@ -7,7 +7,7 @@ import { EventStream } from './event-stream.js';
 const PIECE = `data: ${'x'.repeat(1_000_000)}\n\n`;
 
 describe('A stream of events', () => {
-  it('cuts off a client that reads nothing, so that whoever writes goes on', async () => {
+  it('cuts off a client that reads nothing, so that the writer can continue', async () => {
     const begun: Response[] = [];
     const server = express()
       .get('/', (_request, response) => void begun.push(response))

@@ -10,7 +10,7 @@ const RECONNECT_MS = 2_000;
 /** Server-sent events about tasks: begun at once, kept open in silence, written no faster than the client reads. */
 export class EventStream {
   private readonly heartbeat: NodeJS.Timeout;
-  /** Shared by all who write at once, so that they listen once. */
+  /** Shared by concurrent writers, so that one listener serves them all. */
   private draining: Promise<void> | undefined;
 
   constructor(

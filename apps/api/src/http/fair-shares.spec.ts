@@ -11,7 +11,7 @@ const ORDER = { model: 'beta-2.5-preview', prompt: 'waves', resolution: '480p', 
 const IMAGE = { model: 'eta-image-2.0', prompt: '[sandbox:delay=20000]', size: '1:1', resolution: '1K' };
 const MESSAGE = { model: 'vendor-haiku-4-5-20251001', messages: [{ role: 'user', content: 'hello' }] };
 
-describe('What accounts share', () => {
+describe('Resources that accounts share', () => {
   let api: AdminGateway;
   const keys: string[] = [];
   let slow: { readonly body: ReturnType<typeof answerTo>; readonly unused: Promise<'closed'> } | undefined;
@@ -27,7 +27,7 @@ describe('What accounts share', () => {
       const account = await api.newAccount({ unlimited: true });
       keys.push((await api.newKey(account.id)).key);
     }
-    // They take their time, and nobody else's.
+    // They are slow, and delay no other request.
     slow = { body: dripping(), unused: unusedConnection() };
   });
   afterAll(() => api.gateway.stop());
@@ -68,7 +68,7 @@ describe('What accounts share', () => {
     return { status: answer.statusCode, headers: answer.headers, body: await text(answer) };
   }
 
-  it('are not taken away by one account with bodies that stall', async () => {
+  it('are not exhausted by one account with stalled bodies', async () => {
     const stalled = Array.from({ length: 12 }, () => {
       const sent = begin(keys[hostile], '/v1/responses', 8 * MIB);
       sent.write(`{"input":"${'x'.repeat(7 * MIB)}`);
@@ -83,7 +83,7 @@ describe('What accounts share', () => {
     for (const one of stalled) one.destroy();
   });
 
-  it('are not taken away by one account with small requests that refer to what it stored', async () => {
+  it('are not exhausted by one account with small requests that refer to large stored data', async () => {
     const { id: accountId } = await api.newAccount({ unlimited: true });
     const { key } = await api.newKey(accountId);
     const items = [{ type: 'message', role: 'user', id: 'in_large', content: 'x'.repeat(7 * MIB) }];
@@ -97,12 +97,12 @@ describe('What accounts share', () => {
     const body = { model: 'vendor-5', previous_response_id: 'resp_large' };
     const ask = () => api.withKey(key, '/v1/responses/input_tokens', 'POST', body);
     const answers = await Promise.all(Array.from({ length: 8 }, ask));
-    // What is counted is too much to be counted; who found no room is told to come again.
+    // A conversation that found room is too large to be counted (413); the others get 429.
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([413, 429]));
     expect((await ask()).status).toBe(413);
   });
 
-  it('are given back when a body comes too slowly, with an end of its connection', async () => {
+  it('are released when a body arrives too slowly, and the connection is closed', async () => {
     expect(await slow?.body).toMatchObject({
       status: 408,
       headers: { connection: 'close' },
@@ -110,11 +110,11 @@ describe('What accounts share', () => {
     });
   });
 
-  it('are given back when a connection is opened and not used', async () => {
+  it('are released when a connection is opened and not used', async () => {
     expect(await slow?.unused).toBe('closed');
   });
 
-  it('refuses one key over its limit before a byte of its body is read', async () => {
+  it('refuses a key over its limit before its body is read', async () => {
     const { id } = await api.newAccount({ unlimited: true });
     const { key } = await api.newKey(id, { requests_per_minute: 1 });
     const paths = [
@@ -164,7 +164,7 @@ describe('What accounts share', () => {
     },
   );
 
-  it('lets an account hold so many waits and event streams open and no more', async () => {
+  it('limits the open waits and event streams of an account', async () => {
     const key = keys[2] ?? '';
     const authorization = { authorization: `Bearer ${key}` };
     const submitted = await api.withKey<{ data: { task_id: string }[] }>(key, '/v1/images/generations', 'POST', IMAGE);

@@ -34,13 +34,13 @@ describe('Hostile clients', () => {
     ['chunks under a disguise', `${HEAD}Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n`],
     ['a bare line feed in a header', `POST /v1/tasks/batch HTTP/1.1\nHost: x\nX: y\rZ: 1\r\n\r\n`],
     ['headers without an end', `GET /healthz HTTP/1.1\r\nHost: x\r\nX: ${'y'.repeat(40_000)}\r\n\r\n`],
-  ])('get one refusal and nothing smuggled behind it: %s', async (_case, bytes) => {
+  ])('get one error, and no smuggled request is read: %s', async (_case, bytes) => {
     const answers = (await raw(bytes)).match(/^HTTP\/1\.1 \d{3}/gm) ?? [];
     expect(answers).toHaveLength(1);
     expect(answers[0]).toMatch(/4\d\d$/);
   });
 
-  it('may not hold connections by sending headers or bodies slowly', async () => {
+  it('cannot hold connections by sending headers or bodies slowly', async () => {
     const app = await createApi(gateway.platform);
     const { PORT } = gateway.platform.config.server;
     gateway.platform.config.server.PORT = 0;
@@ -52,7 +52,7 @@ describe('Hostile clients', () => {
     await running.stop(0);
   });
 
-  it('are told before reading that a body is too large for a path that carries no images', async () => {
+  it('get 413 before their body is read when it is too large for a path without images', async () => {
     const task = (bytes: number) => JSON.stringify({ task_ids: ['x'.repeat(bytes)] });
     expect((await gateway.send('POST', '/v1/tasks/batch', task(2 * 1024 * 1024))).body).toMatchObject({
       code: 413,

@@ -32,7 +32,7 @@ describe('Idempotency-Key', () => {
     ['a task', IMAGES, IMAGE],
     ['a text', '/v1/responses', TEXT],
     ['a message', '/v1/messages', { model: 'vendor-haiku-4-5-20251001', messages: [{ role: 'user', content: 'hi' }] }],
-  ])('gives the same answer again and charges %s once', async (_what, path, body) => {
+  ])('replays the response and charges %s once', async (_what, path, body) => {
     const key = randomUUID();
     const headers = { authorization: `Bearer ${TEST_KEY}`, 'idempotency-key': key, 'anthropic-version': '2023-06-01' };
     const first = await gateway.send('POST', path, body, headers);
@@ -66,7 +66,7 @@ describe('Idempotency-Key', () => {
     return { ...OWN_PAGE, cookie: page.cookie };
   };
 
-  it.each(COSTLY.map(({ path }) => path))('is looked at before all else at %s', async (path) => {
+  it.each(COSTLY.map(({ path }) => path))('is checked first at %s', async (path) => {
     const key = randomUUID();
     await send(IMAGES, IMAGE, key);
     const headers = { ...(await opening(path)), 'idempotency-key': key };
@@ -74,7 +74,7 @@ describe('Idempotency-Key', () => {
     expect(answer.status).toBe(422);
   });
 
-  it('makes one task of many requests at once; the others hear of it, or that it is at work', async () => {
+  it('creates one task for concurrent requests; the others get it, or a conflict', async () => {
     const key = randomUUID();
     const answers = await Promise.all(Array.from({ length: 20 }, () => send(IMAGES, IMAGE, key)));
     expect(new Set(answers.map(({ status }) => status)).has(200)).toBe(true);
@@ -90,13 +90,13 @@ describe('Idempotency-Key', () => {
     expect([requests.length, tasks.length]).toEqual([1, 1]);
   });
 
-  it('frees the key when the request was refused, so that a mended one may use it', async () => {
+  it('frees the key when the request was refused, so that a corrected one may use it', async () => {
     const key = randomUUID();
     expect((await send(IMAGES, { ...IMAGE, size: 'huge' }, key)).status).toBe(400);
     expect((await send(IMAGES, IMAGE, key)).status).toBe(200);
   });
 
-  it('finds the task of an attempt that died before it could answer', async () => {
+  it('returns the task of an attempt that died before its response', async () => {
     const key = randomUUID();
     const first = await send(IMAGES, IMAGE, key);
     await run(
@@ -108,7 +108,7 @@ describe('Idempotency-Key', () => {
     expect(await run<{ n: number }>('select count(*)::integer n from task')).toEqual(tasks);
   });
 
-  it('charges a text once though the attempt that made it died before it could answer', async () => {
+  it('charges a text once although its attempt died before its response', async () => {
     const key = randomUUID();
     await send('/v1/responses', TEXT, key);
     await run(
@@ -120,7 +120,7 @@ describe('Idempotency-Key', () => {
     expect(await charges()).toBe(entries);
   });
 
-  it('does not keep streams, and does not run one twice either', async () => {
+  it('does not store streams, and does not run one twice', async () => {
     const key = randomUUID();
     const headers = { authorization: `Bearer ${TEST_KEY}`, 'idempotency-key': key, 'content-type': 'application/json' };
     const request = { method: 'POST', headers, body: JSON.stringify({ ...TEXT, stream: true }) };
@@ -148,7 +148,7 @@ describe('Idempotency-Key', () => {
     expect(records).toEqual([]);
   });
 
-  it('forgets after 24 hours', async () => {
+  it('expires after 24 hours', async () => {
     const key = randomUUID();
     await send(IMAGES, IMAGE, key);
     await run(`update idempotency_record set expires_at = now() where key = $1`, key);

@@ -17,7 +17,7 @@ const KEPT_BYTES_MAX = 4 * 1024 * 1024;
 
 declare module 'express-serve-static-core' {
   interface Request {
-    /** Set on a request that may be repeated: its work goes on when the client leaves, so that a repeat finds it. */
+    /** Set on a request that may be repeated: its work continues when the client leaves, so that a repeat finds it. */
     attempt?: Attempt;
   }
 }
@@ -53,12 +53,12 @@ export class IdempotentRequests {
    *
    * @throws GatewayError `rate_limit_exceeded`, `idempotency_in_flight`, `idempotency_mismatch`, and what `work` throws.
    */
-  async answer(request: Request, response: Response, work: Work): Promise<SerializedBody | undefined> {
+  answer(request: Request, response: Response, work: Work): Promise<SerializedBody | undefined> {
     const isTask = request.match.facts.cost === 'task';
     const key = request.headers['idempotency-key'];
     if (typeof key === 'string') return this.once(key, isTask, request, response, work);
-    await this.expectRoom(isTask, request);
-    return work();
+    const admitted = this.expectRoom(isTask, request);
+    return admitted ? admitted.then(work) : work();
   }
 
   /** The answer of the request that first came with this key. */
@@ -93,9 +93,9 @@ export class IdempotentRequests {
   }
 
   /** @throws GatewayError `rate_limit_exceeded`: the key is over its limit, or the account has too many open tasks. */
-  private async expectRoom(isTask: boolean, request: Request): Promise<void> {
-    if (request.overLimit) throw request.overLimit;
-    if (isTask) await this.admission.admitTask(callerOf(request));
+  private expectRoom(isTask: boolean, request: Request): Promise<void> | undefined {
+    if (request.overLimit) return Promise.reject(request.overLimit);
+    return isTask ? this.admission.admitTask(callerOf(request)) : undefined;
   }
 
   /** Keeps the right to work while the request runs, and notes how it ended before the client hears of it. */
@@ -137,7 +137,7 @@ export class IdempotentRequests {
   }
 }
 
-/** An attempt that goes on for another one goes by its id. */
+/** An attempt that continues for another one goes by its id. */
 function nameAfter(attempt: Attempt, request: Request, response: Response): void {
   request.attempt = attempt;
   request.requestId = attempt.requestId;

@@ -16,7 +16,7 @@ const HAS_BODY = new Set(['POST', 'PUT', 'PATCH']);
 
 const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
 
-/** Whose the bodies of operators are, who have no account. */
+/** The owner of the bodies of operators, which have no account. */
 const OPERATORS = 'operators';
 
 /** True for a request whose body is read. */
@@ -30,7 +30,7 @@ export const carriesBody = ({ method, match }: Request): boolean =>
  */
 export function jsonBody(bounds: BodyBounds): RequestHandler {
   return async (request: Request, response: Response, next: NextFunction) => {
-    // That there is no such path says more than that its body is of another type, and nobody reads it.
+    // On an unknown path 404 comes before 415: a body of another type is not read.
     const isRead = request.match.pattern !== undefined || isJson(request.headers['content-type']);
     if (carriesBody(request) && isRead && request.match.facts.body !== 'upload') {
       expectPlainJson(request.headers);

@@ -30,20 +30,20 @@ describe('A method that a path does not have', () => {
   };
   const listed = (allow: string | null): string[] => (allow ?? '').split(', ').sort();
 
-  it('gets 405 on every path there is, and is told which methods it has', async () => {
+  it('gets 405 on every path, with the allowed methods in Allow', async () => {
     for (const [path, methods] of methodsByPath()) {
       const answer = await ask('PUT', path);
-      const told = [path, answer.status, listed(answer.headers.get('allow'))];
-      expect(told).toEqual([path, 405, [...methods, 'OPTIONS'].sort()]);
+      const seen = [path, answer.status, listed(answer.headers.get('allow'))];
+      expect(seen).toEqual([path, 405, [...methods, 'OPTIONS'].sort()]);
       await answer.arrayBuffer();
     }
   });
 
-  it('OPTIONS gets the methods of every path there is', async () => {
+  it('OPTIONS lists the methods of every path', async () => {
     for (const [path, methods] of methodsByPath()) {
       const answer = await ask('OPTIONS', path);
-      const told = [path, answer.status, listed(answer.headers.get('allow'))];
-      expect(told).toEqual([path, 204, [...methods, 'OPTIONS'].sort()]);
+      const seen = [path, answer.status, listed(answer.headers.get('allow'))];
+      expect(seen).toEqual([path, 204, [...methods, 'OPTIONS'].sort()]);
     }
   });
 
@@ -52,26 +52,26 @@ describe('A method that a path does not have', () => {
     ['/v1/responses', { error: { type: 'invalid_request_error', code: 'method_not_allowed', param: null } }],
     ['/v1/messages', { type: 'error', error: { type: 'invalid_request_error' } }],
     ['/v1beta/models/vendor-2.5-flash:generateContent', { error: { code: 405, status: 'INVALID_ARGUMENT' } }],
-  ])('is refused in the shape that errors of %s have', async (path, body) => {
+  ])('is refused with an error in the format of %s', async (path, body) => {
     const answer = await ask('DELETE', path);
     expect([answer.status, await answer.json()]).toMatchObject([405, body]);
     expect(answer.headers.get('x-should-retry')).toBe(path === '/v1/tasks' ? null : 'false');
   });
 
-  it('is refused before the key and the body are looked at, but only to operators below /admin/v1', async () => {
+  it('is refused before the key and the body are checked, but below /admin/v1 only to operators', async () => {
     expect((await ask('GET', '/v1/videos/generations', {})).status).toBe(405);
     expect((await ask('PUT', '/v1/tasks/x', { 'content-type': 'text/plain' })).status).toBe(405);
     expect((await ask('PUT', '/admin/v1/accounts', {})).status).toBe(401);
     expect((await ask('OPTIONS', '/admin/v1/accounts', {})).status).toBe(401);
   });
 
-  it('does not make a path of one that is unknown', async () => {
+  it('does not turn an unknown path into a known one', async () => {
     const headers = { authorization: `Bearer ${TEST_KEY}` };
     for (const method of ['GET', 'PUT', 'OPTIONS', 'DELETE'])
       expect((await ask(method, '/v1/nothing', headers)).status).toBe(404);
   });
 
-  it('HEAD is answered as GET is, without a body', async () => {
+  it('HEAD gets the response of GET without the body', async () => {
     const headers = { authorization: `Bearer ${TEST_KEY}` };
     for (const path of ['/v1/models/eta-image-2.0', '/healthz', '/v1/tasks/x', '/v1/balance']) {
       const [whole, head] = [await ask('GET', path, headers), await ask('HEAD', path, headers)];
@@ -81,7 +81,7 @@ describe('A method that a path does not have', () => {
     }
   });
 
-  it('adds no label to the metrics that a caller made up', async () => {
+  it('adds no made-up label to the metrics', async () => {
     for (const path of ['/v1/made-up', '/v1/responses/made-up/a', '/v1/tasks/made-up']) await ask('PUT', path);
     const page = await (await ask('GET', '/metrics')).text();
     expect(page).toContain('route="none",style="tasks",model="none",code="405"');

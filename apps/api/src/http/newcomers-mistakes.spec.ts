@@ -1,7 +1,7 @@
 import { WHERE_TEXT_IS } from '#contracts';
 import { startTestGateway, TEST_KEY, type TestGateway } from '../../../gateway/src/testing/test-gateway.js';
 
-/** What people send before they have read the guide; each refusal has to say what to send instead. */
+/** What people send before reading the guide; each error must say what to send instead. */
 describe('A request with a typical mistake', () => {
   let gateway: TestGateway;
   beforeAll(async () => {
@@ -29,7 +29,7 @@ describe('A request with a typical mistake', () => {
     ['GET', '/v1alpha/models', 'Did you mean GET /v1/models?'],
     ['POST', '/v1/moderations', 'GET /docs describes every route, GET /openapi.json for programs.'],
     ['GET', '/', 'GET /docs describes every route, GET /openapi.json for programs.'],
-  ])('%s %s is told where to go', async (method, path, hint) => {
+  ])('%s %s gets an error that names the right path', async (method, path, hint) => {
     const body = method === 'POST' ? { model: 'vendor-5' } : undefined;
     expect(await messageOf(method, path, body)).toEqual([404, `There is no ${method} ${path}. ${hint}`]);
   });
@@ -46,12 +46,12 @@ describe('A request with a typical mistake', () => {
     ['POST', '/v1/images/generate', 'POST /v1/images/generations'],
     ['POST', '/v1/images/variations', 'POST /v1/images/edits'],
     ['POST', '/v1beta/models/vendor-5/generateContent', '{model}:generateContent'],
-  ])('%s %s is told what to do where that is not offered', async (method, path, hint) => {
+  ])('%s %s gets an error that names the alternative to what is not offered', async (method, path, hint) => {
     const body = method === 'POST' ? { model: 'vendor-5' } : undefined;
     expect(await messageOf(method, path, body)).toEqual([404, expect.stringContaining(hint)]);
   });
 
-  it('is told so for files in the form in which they are uploaded, too', async () => {
+  it('gets the same error for multipart file uploads', async () => {
     const headers = { authorization: `Bearer ${TEST_KEY}` };
     const body = new FormData();
     body.set('file', new Blob(['x']), 'x.txt');
@@ -59,7 +59,7 @@ describe('A request with a typical mistake', () => {
     expect([answer.status, await answer.text()]).toEqual([404, expect.stringContaining('POST /v1/files')]);
   });
 
-  it('shows strangers nothing of the admin API, and its holder the nearest route', async () => {
+  it('suggests admin routes only to the holder of the admin token', async () => {
     const [, stranger] = await messageOf('GET', '/admin/v2/accounts', undefined, {});
     expect(stranger).not.toContain('/admin/v1');
     const admin = { authorization: 'Bearer admin-token-for-tests' };
@@ -83,19 +83,19 @@ describe('A request with a typical mistake', () => {
         'vendor-version': '2023-06-01',
       });
 
-    it('is told the nearest model', async () => {
+    it('gets an error that names the nearest model', async () => {
       expect(await refusal('vendor5')).toEqual([404, 'There is no model "vendor5". Did you mean "vendor-5"?']);
     });
-    it('is told which models there are when none is near', async () => {
-      const [status, message] = await refusal('somebody-elses-model');
+    it('gets an error that lists the models when none is near', async () => {
+      const [status, message] = await refusal('model-of-another-vendor');
       expect([status, message]).toEqual([
         404,
         expect.stringMatching(
-          /^There is no model "somebody-elses-model"\. For text there are vendor-5, .*GET \/v1\/models lists all\.$/,
+          /^There is no model "model-of-another-vendor"\. For text there are vendor-5, .*GET \/v1\/models lists all\.$/,
         ),
       ]);
     });
-    it('is told where a model for images is served', async () => {
+    it('gets an error that names the path of an image model', async () => {
       expect(await refusal('eta-image-2.0')).toEqual([
         404,
         'The model "eta-image-2.0" writes no text: send it to POST /v1/images/generations.',
@@ -104,7 +104,7 @@ describe('A request with a typical mistake', () => {
   });
 
   it.each(['/v1/images/generations', '/v1/videos/generations', '/v1/quote'])(
-    'to %s is told where a model for text is served',
+    'to %s gets an error that names the path of a text model',
     async (path) => {
       expect(await messageOf('POST', path, { model: 'vendor-5', prompt: 'x' })).toEqual([
         404,
@@ -128,12 +128,12 @@ describe('A request with a typical mistake', () => {
       /^contents is required\. messages is the field of POST/,
     ],
   ])(
-    'to %s with the conversation in the field of another style is told where that is taken',
-    async (path, body, told) => {
+    'to %s with the conversation in the field of another style gets an error that names its path',
+    async (path, body, expected) => {
       const headers = { authorization: `Bearer ${TEST_KEY}`, 'vendor-version': '2023-06-01' };
       expect(await messageOf('POST', path, { model: 'vendor-5', ...body }, headers)).toEqual([
         400,
-        expect.stringMatching(told),
+        expect.stringMatching(expected),
       ]);
     },
   );
@@ -195,19 +195,22 @@ describe('A request with a typical mistake', () => {
       'The API key was sent as ?key=, which only content-generation paths take: add the header "Authorization: Bearer <API_KEY>".',
     ],
   ];
-  it.each(REFUSED_KEYS)('with %s is told what is wrong with it', async (_what, query, headers, message) => {
-    expect(await messageOf('GET', `/v1/models${query}`, undefined, headers)).toEqual([401, message]);
-    expect(await messageOf('POST', `/v1/responses${query}`, { model: 'vendor-5' }, headers)).toEqual([401, message]);
-  });
+  it.each(REFUSED_KEYS)(
+    'with %s gets an error that says what is wrong with it',
+    async (_what, query, headers, message) => {
+      expect(await messageOf('GET', `/v1/models${query}`, undefined, headers)).toEqual([401, message]);
+      expect(await messageOf('POST', `/v1/responses${query}`, { model: 'vendor-5' }, headers)).toEqual([401, message]);
+    },
+  );
 
-  it('never shows the secret that stands in a wrong header', async () => {
+  it('never shows a secret sent in a wrong header', async () => {
     for (const authorization of [TEST_KEY, `Basic ${TEST_KEY}`, `Bearer "${TEST_KEY}"`, `${TEST_KEY} x`])
       expect(JSON.stringify(await messageOf('GET', '/v1/models', undefined, { authorization }))).not.toContain(
         TEST_KEY,
       );
   });
 
-  it('with an admin token without Bearer is told so too', async () => {
+  it('with an admin token without Bearer gets an error that says so', async () => {
     const headers = { authorization: 'admin-token-for-tests' };
     expect(await messageOf('GET', '/admin/v1/accounts', undefined, headers)).toEqual([
       401,

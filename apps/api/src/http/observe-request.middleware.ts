@@ -56,7 +56,7 @@ export function observeRequest(textModels: Pick<TextUpstreams, 'has'>): RequestH
   };
 }
 
-/** The pattern of the route, never the path itself, which anybody can make up. Pages of operators have their own router. */
+/** The pattern of the route, never the path itself, which a client can make up. Pages of operators have their own router. */
 function routeOf({ match, route }: Pick<Request, 'match'> & { route?: { path?: unknown } }): string {
   return match.pattern ?? (typeof route?.path === 'string' ? route.path : 'none');
 }
@@ -80,13 +80,13 @@ function logRequest(request: Request, { route, code: status, model, ms }: Answer
   completed({ requestId, accountId, keyId, method, route, model, taskId, upstream, status, ms, amount, hold, code });
 }
 
-/** The task that the path names, when it can be one: anybody can make up a path. */
+/** The task id in the path, when it has the form of one: a client can make up a path. */
 function taskIn({ params }: Request): string | undefined {
   const { task_id: id } = params;
   return typeof id === 'string' && TASK.test(id) ? id : undefined;
 }
 
-/** What a request names as its model, which anybody can make up. */
+/** The model name of a request, which a client can make up. */
 function modelIn(request: Request): string | undefined {
   const body = request.body as { model?: unknown } | undefined;
   const { model, target } = request.params;

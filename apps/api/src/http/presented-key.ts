@@ -10,7 +10,7 @@ const BEARER = /^Bearer +(\S.*)$/i;
 export function presentedKey(request: Request): string | undefined {
   const { style } = request.match.facts;
   const bearer = BEARER.exec(request.headers.authorization ?? '')?.[1]?.trim();
-  // The first choice of every other style, and what nearly everybody sends.
+  // The first choice of every other style, and what nearly all clients send.
   if (bearer && style !== 'messages') return bearer;
   const apiKey = single(request.headers['x-api-key']);
   const googleKey = single(request.headers['x-goog-api-key']);

@@ -38,22 +38,22 @@ describe('A key over its limit', () => {
     ['a slash at the end', '/v1/images/generations/', PATHS.media[1], 429],
     ['a doubled version', '/v1/v1/responses', PATHS.responses[1], 429],
     ['an empty query', '/v1/responses?', PATHS.responses[1], 429],
-  ])('does not come past it by %s in the path', async (_spelling, path, body, status) => {
+  ])('cannot bypass it by %s in the path', async (_spelling, path, body, status) => {
     expect(await gateway.send('POST', path, body)).toMatchObject({ status });
   });
 
-  it('is refused counting of tokens too, which is free but is work', async () => {
+  it('is also refused token counting, which is free but costs work', async () => {
     const [path, body] = PATHS.messages;
     const answer = await gateway.send('POST', `${path}/count_tokens`, body);
     expect(answer).toMatchObject({ status: 429, body: { error: { type: 'rate_limit_error' } } });
   });
 
-  it('may go on asking how its tasks stand', async () => {
+  it('may still poll its tasks', async () => {
     expect((await gateway.send('GET', '/v1/user/balance')).status).toBe(200);
     expect((await gateway.send('GET', '/v1/tasks/task_01M7X4NWG0C9AN03NSJMD0ZEA8')).status).toBe(404);
   });
 
-  it('is refused further tasks when its account has as many open as it may', async () => {
+  it('is refused further tasks when its account has reached its limit of open tasks', async () => {
     await gateway.database.query({ text: 'update api_key set requests_per_minute = null' });
     await eventually(async () => (await gateway.send('POST', ...PATHS.media)).status === 200);
     const answer = await gateway.send('POST', ...PATHS.media);

@@ -35,7 +35,7 @@ describe('The body of a request', () => {
     return { bytes: (await readBody(request, answer, within, sender)).bytes.length, answer };
   }
 
-  it('holds its share of the budget until its answer is over', async () => {
+  it('holds its share of the budget until its response has ended', async () => {
     const within = bounds(600 * KIB);
     const first = await read(within, ACCOUNT, body(100), body(100));
     expect([first.bytes, within.budget.heldBytes]).toEqual([200 * KIB, 400 * KIB]);
@@ -47,7 +47,7 @@ describe('The body of a request', () => {
     expect((await read(within, ACCOUNT, body(300))).bytes).toBe(300 * KIB);
   });
 
-  it('never takes all of the room for one account, and half of it only while the others leave it', async () => {
+  it('is limited per account to a quarter of the budget, or half of what others leave free', async () => {
     const within = bounds(2_000 * KIB, 100 * KIB);
     const held: ServerResponse[] = [];
     for (let sent = 0; sent < 10; sent += 1) held.push((await read(within, ACCOUNT, body(100))).answer);
@@ -61,14 +61,14 @@ describe('The body of a request', () => {
     expect((await read(within, 'acct_3', body(100))).bytes).toBe(100 * KIB);
   });
 
-  it('is not counted while it is small, so that small requests pass when there is no room for large ones', async () => {
+  it('is not counted while it is small, so that small requests pass while there is no room for large ones', async () => {
     const within = bounds(400 * KIB, 200 * KIB);
     for (const account of ['acct_1', 'acct_2']) await read(within, account, body(200));
     expect((await read(within, ACCOUNT, body(64))).bytes).toBe(64 * KIB);
     expect(within.budget.heldBytes).toBe(800 * KIB);
   });
 
-  it('gives back at once what it held when it is refused on the way', async () => {
+  it('releases its share at once when it is refused while being read', async () => {
     const within = bounds(1_200 * KIB);
     await expect(read(within, ACCOUNT, body(200), body(200))).rejects.toMatchObject({ code: 'request_too_large' });
     expect(within.budget.heldBytes).toBe(0);
@@ -77,7 +77,7 @@ describe('The body of a request', () => {
     expect(within.budget.heldBytes).toBe(0);
   });
 
-  it('gives back what it held when its client leaves', async () => {
+  it('releases its share when its client leaves', async () => {
     const within = bounds(600 * KIB);
     const { request, answer } = exchange();
     const sender = { accountId: ACCOUNT, json: { maxValues: 100, maxKeys: 100 } };
@@ -91,7 +91,7 @@ describe('The body of a request', () => {
     expect(within.budget.heldBytes).toBe(0);
   });
 
-  it('comes whole out of pieces of any size, which take no more memory than it has bytes', async () => {
+  it('is assembled from pieces of any size without extra memory', async () => {
     const within = bounds(40_000 * KIB, 20_000 * KIB);
     const { request, answer } = exchange();
     const text = Buffer.from(JSON.stringify({ text: 'é"\\\u0000'.repeat(300_000) }));

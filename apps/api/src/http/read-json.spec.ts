@@ -39,7 +39,7 @@ describe('Reading JSON', () => {
     ['one backslash in many', '\\a'],
     ['two-byte characters', 'é'],
     ['pairs of surrogates', '😀a'],
-  ])('puts long texts back as they were: %s', async (_kind, unit) => {
+  ])('restores long texts unchanged: %s', async (_kind, unit) => {
     for (const length of [511, 512, 513, 700_000, 1_300_001]) {
       const value = { a: [unit.repeat(length), { b: unit.repeat(600) }], c: unit, '7': 'x'.repeat(300_000) };
       expect(await read(JSON.stringify(value))).toEqual(value);
@@ -48,14 +48,14 @@ describe('Reading JSON', () => {
   });
 
   it.each(['{"a":1', '{"a":"x', '["\n"]', '{"a":01}', '[1,]', '{"a" 1}', '["\\x"]', '"a" "b"', '{]', 'nul'])(
-    'refuses what is no JSON: %j',
+    'refuses invalid JSON: %j',
     async (text) => {
       await expect(read(text)).rejects.toMatchObject(refusal('not valid JSON'));
       await expect(read(LARGE + text)).rejects.toMatchObject(refusal('not valid JSON'));
     },
   );
 
-  it('refuses long texts that hold what no JSON text may, and shows no mark of ours', async () => {
+  it('refuses long texts with characters not allowed in JSON, without showing internal markers', async () => {
     for (const wrong of ['\n', '\\x', '\\u12'])
       await expect(read(`{"a":"${'y'.repeat(900_000)}${wrong}"}`)).rejects.toMatchObject(refusal('not valid JSON'));
     const bytes = Buffer.concat([Buffer.from(`{"a":"${'y'.repeat(900_000)}`), Buffer.from([0xff]), Buffer.from('"}')]);
@@ -71,7 +71,7 @@ describe('Reading JSON', () => {
     ['a long key', `{"${'k'.repeat(600)}":1}`, 'no key of 512 bytes'],
     ['white space', ' '.repeat(5_000_000), '4194304 bytes'],
     ['an open text', `["${'x'.repeat(5_000_000)}`, 'has no end'],
-  ])('refuses too much of %s by name', async (_what, text, words) => {
+  ])('refuses too many %s, naming them', async (_what, text, words) => {
     await expect(read(text)).rejects.toMatchObject(refusal(words));
   });
 
@@ -84,7 +84,7 @@ describe('Reading JSON', () => {
     ['{"a":{"__proto__":{"b":1}}}', 'The key "__proto__" (a.__proto__) cannot be the name'],
     [String.raw`{"a\n":1,"a\n":1}`, 'stands twice'],
     [String.raw`{"é":1,"\u00e9":1}`, 'stands twice'],
-  ])('refuses keys that can be read in two ways: %s', async (text, words) => {
+  ])('refuses ambiguous keys: %s', async (text, words) => {
     await expect(read(text)).rejects.toMatchObject(refusal(words));
     await expect(read(LARGE + text)).rejects.toMatchObject(refusal(words));
   });
@@ -95,7 +95,7 @@ describe('Reading JSON', () => {
     '{"Model":1,"model":2}',
     String.raw`{"\u00e9":1,"a\"b":2,"<\u003e":3,"\\u0065":4}`,
     '{"a":{"a":{"a":1}}}',
-  ])('takes keys that only look like it: %s', async (text) => {
+  ])('accepts keys that only look ambiguous: %s', async (text) => {
     expect(await read(text)).toEqual(JSON.parse(text));
     expect(await read(LARGE + text)).toEqual(JSON.parse(text));
   });

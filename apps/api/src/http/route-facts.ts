@@ -41,7 +41,7 @@ export interface HandlerFacts extends Partial<ControllerFacts> {
   readonly answer?: 'native';
 }
 
-/** What the middlewares know of a route before Nest calls it. */
+/** What the middlewares know about a route before Nest calls it. */
 export interface RouteFacts {
   readonly style: RequestStyle;
   readonly access: RouteAccess;
@@ -61,7 +61,7 @@ export const noteControllerFacts = (facts: ControllerFacts) => SetMetadata(CONTR
 /** Writes down the facts of a handler. */
 export const noteHandlerFacts = (facts: HandlerFacts) => SetMetadata(HANDLER_FACTS, facts);
 
-/** The facts of a handler as they stand there; undefined for a method that is no route. */
+/** The facts of a handler as they are there; undefined for a method that is no route. */
 export const handlerFacts = (handler: Function): HandlerFacts | undefined =>
   Reflect.getMetadata(HANDLER_FACTS, handler) as HandlerFacts | undefined;
 

@@ -30,7 +30,7 @@ describe('RouteIndex', () => {
     return layers.find((layer) => layer.match(path) && layer.route.methods[wanted])?.route.path;
   };
 
-  it('finds the route that Express calls, whatever the path and the method', () => {
+  it('finds the same route as Express, for any path and method', () => {
     const words = [...new Set(ROUTES.flatMap(({ path }) => path.split('/')))].filter((word) => !/^[:*]/.test(word));
     const segment = fc.oneof(
       { weight: 6, arbitrary: fc.constantFrom(...words) },
@@ -50,7 +50,7 @@ describe('RouteIndex', () => {
     );
   });
 
-  it('knows the facts of every route by any path that it has', () => {
+  it('finds the facts of every route by any of its paths', () => {
     for (const { method, path, facts } of ROUTES) {
       const asked = path.replaceAll(/[:*]\w+/g, 'a%20b');
       for (const spelled of [asked, `${asked}/`])
@@ -58,7 +58,7 @@ describe('RouteIndex', () => {
     }
   });
 
-  it('knows which methods a path has that lacks the one of the request', () => {
+  it('lists the allowed methods of a path without the requested one', () => {
     expect(index.find('PUT', '/v1/tasks/task_1').otherMethods).toEqual(['GET', 'HEAD']);
     expect(index.find('PUT', '/v1/tasks/batch').otherMethods).toEqual(['GET', 'HEAD', 'POST']);
     expect(index.find('GET', '/v1/responses').otherMethods).toEqual(['POST']);
@@ -72,7 +72,7 @@ describe('RouteIndex', () => {
     ['/v1/tasks/a/b', 'tasks', false],
     ['/v1/nothing', 'other', false],
     ['/', 'other', false],
-  ])('takes an unknown path for one of its neighbours: %s', (path, style, cors) => {
+  ])('suggests a similar path for an unknown one: %s', (path, style, cors) => {
     const { facts, pattern } = index.find('GET', path);
     expect([pattern, facts]).toMatchObject([undefined, { style, cors, body: 'fields', cost: undefined }]);
   });
@@ -89,7 +89,7 @@ describe('RouteIndex', () => {
     ['segments', '/a'.repeat(50_000)],
     ['segments that routes have', '/v1'.repeat(33_000)],
     ['one segment', `/v1/tasks/${'x'.repeat(100_000)}/y`],
-  ])('answers a path of very many %s without going through them', (_what, path) => {
+  ])('handles a path of very many %s without visiting each', (_what, path) => {
     expect(index.find('GET', path).pattern).toBeUndefined();
   });
 });

@@ -40,7 +40,7 @@ const ELSEWHERE = unknownPath({ style: 'other' });
 
 /**
  * Finds the facts of a request's route before the router runs, because its body, its key and its limits come first.
- * Made once from the routes that the controllers declare. A look-up follows the path segment by segment through a tree,
+ * Built once from the routes that the controllers declare. A lookup follows the path segment by segment through a tree,
  * allocates nothing for a known route, and takes no more steps than the tree has nodes, whatever the path.
  *
  * Paths are compared as Express does: case matters, a slash at the end does not, escaped characters are no literals.

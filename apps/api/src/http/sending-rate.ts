@@ -18,8 +18,8 @@ interface Sender {
 }
 
 /**
- * Finds bodies that come so slowly that their sender holds a connection and memory for nothing. One timer looks at all
- * of them; it ends at the first look that finds none, since a timer of its own for each body costs more than the body.
+ * Finds bodies that arrive so slowly that their sender holds a connection and memory for nothing. One timer checks all of
+ * them; it stops at the first check that finds none, since a timer of its own for each body costs more than the body.
  */
 export class SendingRate {
   readonly #senders = new Set<Sender>();

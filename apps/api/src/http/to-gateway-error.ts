@@ -11,7 +11,7 @@ interface HttpError extends Error {
 const isHttpError = (error: unknown): error is HttpError =>
   error instanceof Error && 'expose' in error && error.expose === true && 'status' in error;
 
-/** When to come again while a server is away, or has no room, in milliseconds. */
+/** The retry delay while a server is unavailable or has no room, in milliseconds. */
 const RETRY_AFTER_MS = 2_000;
 
 const isFullDisk = (error: unknown): boolean =>
@@ -27,7 +27,7 @@ const CODE_OF_STATUS: Readonly<Record<number, ErrorCode>> = {
   415: 'unsupported_media_type',
 };
 
-/** Whatever was thrown, as one of our errors. What nobody foresaw becomes a 500 that gives nothing away. */
+/** Turns a thrown value into a GatewayError. An unexpected error becomes a 500 without details. */
 export function toGatewayError(error: unknown): GatewayError {
   if (error instanceof GatewayError) return error;
   const status = error instanceof HttpException ? error.getStatus() : isHttpError(error) ? error.status : undefined;

@@ -46,7 +46,7 @@ const NOT_OFFERED: readonly (readonly [RegExp, string])[] = [
 const SAME_BEGINNING = 6;
 const EVERY_ROUTE = 'GET /docs describes every route, GET /openapi.json for programs.';
 
-/** What is said of paths that nothing answers at: the route that was probably meant. */
+/** The hint for an unknown path: the route that was probably meant. */
 export class UnknownPaths {
   private readonly routes: readonly (DocumentedRoute & { readonly segments: readonly string[] })[];
 
@@ -67,7 +67,7 @@ export class UnknownPaths {
     if (TEXT_ELSEWHERE.test(asked)) return `Text is ${WHERE_TEXT_IS}.`;
     const instead = NOT_OFFERED.find(([elsewhere]) => elsewhere.test(asked))?.[1];
     if (instead !== undefined) return instead;
-    // Operators' routes are nobody else's business; who asks below /admin/v1 has shown the token.
+    // Only operators may learn of operators' routes; a caller below /admin/v1 has shown the token.
     const isAdmin = path.startsWith('/admin/v1/');
     const near = this.routes
       .filter((route) => route.method === method && route.path.startsWith('/admin/') === isAdmin)

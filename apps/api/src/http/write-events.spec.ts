@@ -5,7 +5,7 @@ import { writeEvents } from './write-events.js';
 
 const LONG = 'é'.repeat(1_000_000);
 
-describe('Events that are all there', () => {
+describe('Events that are ready at once', () => {
   const writes: { readonly response: Response; readonly written: Promise<void> }[] = [];
   const server = express()
     .get('/', (_request, response) => {
@@ -27,7 +27,7 @@ describe('Events that are all there', () => {
     return client;
   }
 
-  it('reach a client that reads, each whole', async () => {
+  it('reach a reading client, each whole', async () => {
     const { port } = server.address() as AddressInfo;
     const answer = await fetch(`http://127.0.0.1:${port}/`);
     expect(answer.headers.get('content-type')).toMatch(/^text\/event-stream/);
@@ -38,7 +38,7 @@ describe('Events that are all there', () => {
     expect(JSON.parse(events[39]?.split('data: ')[1] ?? '')).toEqual({ index: 39, text: LONG });
   });
 
-  it('wait for one that reads slowly, hold little of what it has not read, and are given up when it reads nothing', async () => {
+  it('wait for a slow client with bounded memory, and are dropped when it reads nothing', async () => {
     const client = asked().pause();
     await once(server, 'request');
     const { response, written } = writes.at(-1) ?? { response: undefined, written: undefined };
@@ -51,7 +51,7 @@ describe('Events that are all there', () => {
     client.destroy();
   });
 
-  it('leave nothing behind when the client leaves', async () => {
+  it('are cleaned up when the client leaves', async () => {
     const client = asked();
     await once(client, 'data');
     client.destroy();

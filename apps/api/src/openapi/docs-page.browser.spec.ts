@@ -14,7 +14,7 @@ describeWithBrowser('The documentation page in Chromium', (startBrowser) => {
     await gateway.stop();
   });
 
-  it('renders every operation without an error and without asking anybody else', async () => {
+  it('renders every operation without an error and without requests to other hosts', async () => {
     const page = await browser.newPage();
     const complaints: string[] = [];
     const strangers: string[] = [];

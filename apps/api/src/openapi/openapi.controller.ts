@@ -22,7 +22,7 @@ const ASSETS: Readonly<Record<string, { readonly type: string; readonly read: ()
   },
 };
 
-/** The description of the API, for programs and for people; open to everybody. */
+/** The description of the API, for programs and for people; open to everyone. */
 @Controller()
 @Routes({ style: 'ops', access: 'open' })
 export class OpenapiController {

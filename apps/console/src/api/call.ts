@@ -34,18 +34,18 @@ export interface CallExtras {
   readonly idempotencyKey?: string;
 }
 
-/** What the pages do when a call says that they may not go on as they are. */
+/** What the pages do when a call needs another session or a proof of identity. */
 interface Interruptions {
-  /** Resolves once the person has proved who is there; rejects when they would not. */
+  /** Resolves once the user has confirmed their identity; rejects when they decline. */
   proof: () => Promise<void>;
-  /** Resolves once the person has signed in again; rejects where there was no session, or somebody else signed in. */
+  /** Resolves once the user has signed in again; rejects when there was no session or another user signed in. */
   signIn: () => Promise<void>;
   reloadRequired: () => void;
 }
 
 const interruptions: Interruptions = {
-  proof: () => Promise.reject(new Error('nobody can give proof yet')),
-  signIn: () => Promise.reject(new Error('nobody was signed in')),
+  proof: () => Promise.reject(new Error('the proof dialog is not mounted yet')),
+  signIn: () => Promise.reject(new Error('no user was signed in')),
   reloadRequired: () => undefined,
 };
 

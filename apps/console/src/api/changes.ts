@@ -1,6 +1,5 @@
 /**
- * What a form changed of what it was opened with: only that is sent, so that it does not take back what somebody else changed
- * meanwhile.
+ * The fields that a form changed since it was opened: only those are sent, so that changes made by others meanwhile are kept.
  */
 export function changesOf<Settings extends object>(before: Settings, after: Settings): Partial<Settings> {
   const isChanged = ([name, value]: [string, unknown]): boolean =>

@@ -11,8 +11,8 @@ const AGAIN_MS = 5_000;
 type Listener = (task: ConsoleTask, before: ConsoleTask | undefined) => void;
 
 /**
- * Follows open tasks over one stream for the whole tab, whatever parts of the page want to know of them. A hidden tab holds
- * no stream; when it is seen again the stream begins again, and each stream begins with how every task stands.
+ * Follows open tasks over one stream for the whole tab, shared by all parts of the page. A hidden tab holds no stream; a visible
+ * one opens it again, and each stream starts with the state of every task.
  */
 class LiveTasks {
   private readonly wanted = new Map<string, number>();

@@ -92,7 +92,7 @@ export function useChange<Route extends WriteRoute>(
 
 export type Session = ConsoleSession;
 
-/** Who is signed in. Read before any page is shown, so that it is there for all of them. */
+/** The session. Read before any page is shown, so that every page has it. */
 export const sessionQuery = { ...readOptions('GET /session', {}), staleTime: Infinity };
 
 export function useSession(): Session {

@@ -70,7 +70,7 @@ interface Typed {
   readonly onType: (value: string) => void;
 }
 
-/** The address that somebody signs in with; the browser offers the one it knows. */
+/** The email address for signing in; the browser offers the one it knows. */
 export const EmailField = ({ onType, ...field }: Typed) => (
   <TextField {...field} type="email" autoComplete="username" onChange={(event) => onType(event.target.value)} />
 );

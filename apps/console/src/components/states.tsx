@@ -52,7 +52,7 @@ export function Failure({
   readonly of: Error;
   readonly title?: string;
   readonly onRetry?: () => void;
-  /** Whether none moved, nobody knows whether the call spent some, or nobody would think of it. */
+  /** Whether no money moved, it is unknown whether the call spent some, or money plays no part. */
   readonly money?: 'still' | 'unknown' | 'unthought';
 }) {
   const messages = useMessages();

@@ -10,7 +10,7 @@ export interface Column<Row> {
   readonly head: string;
   readonly cell: (row: Row) => ReactNode;
   readonly isNumber?: boolean;
-  /** Shown only to who asks for it. */
+  /** Shown only on request. */
   readonly isHidden?: boolean;
 }
 

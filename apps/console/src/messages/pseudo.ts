@@ -14,5 +14,5 @@ function change(tree: Tree): Tree {
   return Object.fromEntries(Object.entries(tree).map(([name, value]) => [name, change(value)]));
 }
 
-/** Words of a language that nobody speaks, for tests. */
+/** Words of an invented language, for tests. */
 export const pseudo = <Words extends object>(words: Words): Words => change(words as Tree) as Words;

@@ -50,6 +50,7 @@ const FILE_OF = {
   playground: 'playground',
   models: 'playground',
   fieldNotes: 'playground',
+  modelRules: 'playground',
   modelSummaries: 'playground',
   signIn: 'signIn',
   tasks: 'tasks',
@@ -82,7 +83,7 @@ function load(language: Language, file: WordFile): Promise<object> {
 /** The language that the pages are in. */
 let spoken: Language = 'en';
 
-/** Has words of the language that is spoken at hand, so that a page which needs them does not wait. */
+/** Preloads messages of the current language, so that a page which needs them does not wait. */
 export const readyWords = (...files: readonly WordFile[]): Promise<unknown> =>
   Promise.all(files.map((file) => load(spoken, file)));
 

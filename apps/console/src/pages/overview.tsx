@@ -60,7 +60,7 @@ function Numbers({ data }: { readonly data: ConsoleOverview }) {
   const { currency } = useSession();
   const { balance } = data;
   const isHeld = /[1-9]/.test(balance.held);
-  // Beyond a year nobody plans by it.
+  // A forecast beyond a year is useless.
   const lasts =
     data.days_left === null || data.days_left > 365 ? undefined : shell.daysLeft(Math.floor(data.days_left));
   return (

@@ -60,14 +60,14 @@ const GROUPS: readonly MenuGroup[] = [
   },
 ];
 
-/** The pages that somebody with these permissions may see. */
+/** The pages that a user with these permissions may see. */
 export const menuFor = (permissions: ConsoleSession['permissions']): MenuGroup[] =>
   GROUPS.map((group) => ({
     ...group,
     pages: group.pages.filter(({ needs }) => needs.some((need) => permissions.includes(need))),
   })).filter(({ pages }) => pages.length > 0);
 
-/** Whether somebody with these permissions may open the page at a path, which may stand below one of the menu. */
+/** Whether a user with these permissions may open the page at a path, which may lie below one of the menu. */
 export function mayOpen(path: string, permissions: ConsoleSession['permissions']): boolean {
   const page = GROUPS.flatMap(({ pages }) => pages)
     .filter(({ to }) => path === to || (to !== '/' && path.startsWith(`${to}/`)))

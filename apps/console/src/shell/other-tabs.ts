@@ -6,10 +6,10 @@ import { onStored, writeStored } from '../preferences/stored';
 /** All tabs share one cookie: what one of them does to the session is done to all. */
 const CHANGE = 'session.change';
 
-/** Has the other tabs look again who is signed in. */
+/** Makes the other tabs read the session again. */
 export const tellOtherTabs = (): void => writeStored(CHANGE, String(Date.now()));
 
-/** Whether a session is of whom the pages show now: the same person or key, in the same account. */
+/** Whether a session belongs to the user shown now: the same person or key, in the same account. */
 export function isSamePerson(session: Session): boolean {
   const shown = queryClient.getQueryData(sessionQuery.queryKey);
   const of = ({ user, account, roles }: Session) => [user?.id, account?.id, ...roles].join();
@@ -17,8 +17,8 @@ export function isSamePerson(session: Session): boolean {
 }
 
 /**
- * Looks who is signed in whenever another tab has changed it: nobody, and this tab leaves for the sign-in as well; or
- * somebody, and `enter` gets the session. Answers what ends that.
+ * Reads the session whenever another tab has changed it: without one, this tab goes to the sign-in as well; otherwise `enter`
+ * gets it. Returns a function that stops this.
  */
 export function followOtherTabs(enter: (session: Session) => void): () => void {
   const look = async (): Promise<void> => {

@@ -11,7 +11,7 @@ interface Waiting {
   readonly reject: (reason: Error) => void;
 }
 
-/** Asks who is there when a call needs proof, and lets the call go on. Calls that come meanwhile wait for the same answer. */
+/** Asks the user to confirm their identity when a call needs it, then lets the call continue. Other calls wait for the same answer. */
 export function ProofDialog() {
   const [waiting, setWaiting] = useState<readonly Waiting[]>([]);
   useEffect(() => {

@@ -1,4 +1,4 @@
-/** The person closed the window instead of proving who is there. */
+/** The user closed the dialog without confirming their identity. */
 export class ProofRefused extends Error {
   override readonly name = 'ProofRefused';
 }

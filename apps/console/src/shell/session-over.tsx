@@ -16,8 +16,8 @@ interface Waiting {
 }
 
 /**
- * Asks who was signed in to sign in again when the session ended under their hands, above the page as it stands, and lets
- * the calls that met its end go on. Who signs in as somebody else gets a new page: nothing of the other stays.
+ * Asks the user to sign in again when the session ended while the page was in use, above the page as it is, and lets the
+ * interrupted calls continue. Another user gets a new page: nothing of the first one stays.
  */
 export function SessionOver() {
   const [waiting, setWaiting] = useState<readonly Waiting[]>([]);
@@ -25,7 +25,7 @@ export function SessionOver() {
     onInterruption({
       signIn: () => new Promise<void>((resolve, reject) => setWaiting((before) => [...before, { resolve, reject }])),
     });
-    return () => onInterruption({ signIn: () => Promise.reject(new Error('nobody was signed in')) });
+    return () => onInterruption({ signIn: () => Promise.reject(new Error('no user was signed in')) });
   }, []);
   const enter = (session: Session) => {
     if (!isSamePerson(session)) return location.reload();

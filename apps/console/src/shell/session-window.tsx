@@ -23,7 +23,7 @@ export default function SessionWindow({ onEnter }: { readonly onEnter: (session:
         />
         <p>
           <button type="button" className="button quiet" onClick={leave}>
-            {signIn.asSomebodyElse}
+            {signIn.asAnotherUser}
           </button>
         </p>
       </div>

@@ -32,7 +32,7 @@ async function promtool(...args: string[]): Promise<string> {
   }
 }
 
-describe('The alerts, by the tool of Prometheus itself', () => {
+describe('The alerts, checked by promtool', () => {
   it('are rules that Prometheus loads, with its configuration', async () => {
     expect(await promtool('check', 'rules', ...FILES.map((file) => `${file}.yml`))).not.toContain('FAILED');
     expect(await promtool('check', 'config', 'prometheus.yml')).toContain('SUCCESS');

@@ -39,7 +39,7 @@ describe('Backup and restore', () => {
       env: { PATH: process.env['PATH'] ?? '', ...environment },
     });
 
-  it('moves an external installation that goes on working: every task, file and balance is there again', async () => {
+  it('copies a running external installation with every task, file and balance', async () => {
     const old = await startTestGateway();
     const fresh = await createTestDatabase();
     const backup = join(folder, 'external');
@@ -76,7 +76,7 @@ describe('Backup and restore', () => {
     }
   });
 
-  it('moves a running embedded installation to an empty machine, keys included', async () => {
+  it('copies a running embedded installation to an empty machine, keys included', async () => {
     const [home, elsewhere, backup] = ['home', 'elsewhere', 'embedded'].map((name) => join(folder, name)) as [
       string,
       string,
@@ -104,7 +104,7 @@ describe('Backup and restore', () => {
     expect(after).toEqual(before);
   });
 
-  it('refuses a store that has files, before anything is written, and takes it when forced', async () => {
+  it('refuses a store with files before anything is written, unless forced', async () => {
     const old = await startTestGateway();
     const fresh = await createTestDatabase();
     const backup = join(folder, 'filled-store');
@@ -127,7 +127,7 @@ describe('Backup and restore', () => {
     }
   });
 
-  it('refuses a database in use, a half backup and a damaged one, and leaves the database as it was', async () => {
+  it('refuses a non-empty database, an incomplete backup and a damaged one, and leaves the database unchanged', async () => {
     const gateway = await startTestGateway({ workers: false });
     const fresh = await createTestDatabase();
     const backup = join(folder, 'refused');

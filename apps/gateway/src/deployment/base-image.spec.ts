@@ -47,7 +47,7 @@ describe('The base of the image', () => {
   const pin = (file: string, ...options: string[]) =>
     run(process.execPath, ['scripts/pin-base-image.mjs', '--dockerfile', file, ...options]);
 
-  it('is pinned to what the registry says, and again when the tag moved on', async () => {
+  it('is pinned to the digest of the registry, and updated when the tag moves', async () => {
     digest = OLD;
     const file = await dockerfile(`${host}/library/node:24-slim`);
     await expect(pin(file, '--check')).rejects.toThrow(/pinned to nothing/);
@@ -62,7 +62,7 @@ describe('The base of the image', () => {
     expect(await readFile(file, 'utf8')).toContain(`24-slim@${NEW}\n`);
   });
 
-  it('stays as it is when the registry knows no such tag', async () => {
+  it('is unchanged when the registry does not know the tag', async () => {
     const file = await dockerfile(`${host}/library/node:99-slim`);
     await expect(pin(file)).rejects.toThrow(/answered 404/);
     expect(await readFile(file, 'utf8')).toContain(`${host}/library/node:99-slim\n`);

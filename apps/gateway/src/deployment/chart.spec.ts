@@ -56,7 +56,7 @@ describe.each(RENDERED)('The Helm chart, as rendered to %s', (file) => {
   const pods = manifests.filter(({ kind }) => kind === 'Deployment' || kind === 'Job');
   const environment = manifests.find(({ metadata }) => metadata.name === 'gateway-env')?.data ?? {};
 
-  it('was rendered from the templates and values that are here', () => {
+  it('is rendered from the current templates and values', () => {
     const inside = (folder: string): string[] =>
       readdirSync(`deploy/helm/${folder}`)
         .sort()
@@ -67,7 +67,7 @@ describe.each(RENDERED)('The Helm chart, as rendered to %s', (file) => {
     expect(text(`deploy/helm/rendered/${file}`).split('\n', 1)[0]).toContain(hash.digest('hex'));
   });
 
-  it('makes manifests that the schemas of Kubernetes accept', () => {
+  it('renders manifests that are valid by the schemas of Kubernetes', () => {
     const checked = manifests.filter((manifest) => !isForeign(manifest));
     expect(checked.length).toBeGreaterThan(12);
     for (const manifest of checked) {
@@ -81,7 +81,7 @@ describe.each(RENDERED)('The Helm chart, as rendered to %s', (file) => {
     }
   });
 
-  it('runs every process without rights, with secrets by reference only', () => {
+  it('runs every process unprivileged, with secrets by reference only', () => {
     for (const { spec } of pods) {
       const [container] = spec?.template?.spec.containers ?? [];
       expect(PROCESSES).toContain(container?.args[0]);
@@ -104,7 +104,7 @@ describe.each(RENDERED)('The Helm chart, as rendered to %s', (file) => {
     expect(Object.keys(environment).filter(secret)).toEqual([]);
   });
 
-  it('gives pods longer to stop than the process takes at most', () => {
+  it('gives pods more time to stop than the process needs at most', () => {
     const seconds = Number(environment['DRAIN_SECONDS']) + Number(environment['SHUTDOWN_GRACE_SECONDS']);
     const deployments = pods.filter(({ kind }) => kind === 'Deployment');
     for (const { spec } of deployments) {
@@ -124,7 +124,7 @@ describe.each(RENDERED)('The Helm chart, as rendered to %s', (file) => {
     expect(manifests.filter(({ kind }) => kind === 'NetworkPolicy')).toHaveLength(2);
   });
 
-  it('leaves the number of replicas to what scales them, and names it for the rest', () => {
+  it('leaves the number of replicas to the autoscaler, and sets it for the rest', () => {
     const scaled = manifests.flatMap(({ spec }) => spec?.scaleTargetRef?.name ?? []);
     const deployments = manifests.filter(({ kind }) => kind === 'Deployment');
     expect(deployments).toHaveLength(4);
@@ -132,7 +132,7 @@ describe.each(RENDERED)('The Helm chart, as rendered to %s', (file) => {
       expect([metadata.name, spec?.replicas !== undefined]).toEqual([metadata.name, !scaled.includes(metadata.name)]);
   });
 
-  it('restarts pods when what they read at their start changes', () => {
+  it('restarts pods when their start-up configuration changes', () => {
     for (const { spec } of pods.filter(({ kind }) => kind === 'Deployment'))
       expect(spec?.template?.metadata.annotations).toMatchObject({
         'checksum/config': expect.stringMatching(/^\w{64}$/) as string,
@@ -145,7 +145,7 @@ describe('The Helm chart', () => {
   const find = (manifests: readonly Manifest[], kind: string): Manifest[] =>
     manifests.filter((manifest) => manifest.kind === kind);
 
-  it('has what the operator of Prometheus reads: every alert, and the labels that alerts and KEDA ask for', () => {
+  it('has the resources of the Prometheus operator: every alert, and the labels that alerts and KEDA use', () => {
     const alerts = [...text('deploy/prometheus/alerts.yml').matchAll(/- alert: (\w+)/g)].map(([, name]) => name);
     const [rule] = find(plain, 'PrometheusRule');
     expect(rule?.spec?.groups?.flatMap(({ rules }) => rules.map(({ alert }) => alert))).toEqual(alerts);
@@ -162,7 +162,7 @@ describe('The Helm chart', () => {
     for (const { metadata } of triggers) expect(metadata['serverAddress']).toMatch(/^http:\/\//);
   });
 
-  it('takes files, variables, volumes and places of its user, and works without operator and KEDA', () => {
+  it('accepts files, variables, volumes and scheduling settings, and works without operator and KEDA', () => {
     const kinds = new Set(everything.filter(isForeign).map(({ kind }) => kind));
     expect([...kinds]).toEqual([]);
     const files = find(everything, 'ConfigMap').find(({ metadata }) => metadata.name === 'gateway-config');

@@ -47,7 +47,7 @@ describe('A signal to npm', () => {
   };
 
   it.each(['SIGTERM', 'SIGINT'] as const)(
-    '%s ends the gateway that npm start started, and its database',
+    '%s ends the gateway started by npm start, and its database',
     async (signal) => {
       const child = npm(['start'], { DATA_DIR: join(folder, 'data'), PORT: '0' });
       let output = '';

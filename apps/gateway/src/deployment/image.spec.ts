@@ -69,18 +69,18 @@ describe('The image', () => {
     for (const [from] of COPIED) expect([from, existsSync(from)]).toEqual([from, true]);
   });
 
-  it('has every command that the pages for operators tell them to run', () => {
+  it('contains every command that the operations pages use', () => {
     const pages = readdirSync('docs/operations').filter((name) => name.endsWith('.md'));
-    const told = pages.flatMap((page) => [
+    const commands = pages.flatMap((page) => [
       ...readFileSync(`docs/operations/${page}`, 'utf8').matchAll(/npm run (migrate|backup|restore)\b/g),
     ]);
     const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> };
-    const files = [...new Set(told.map(([, name = '']) => scripts[name]?.replace('node ', '')))];
+    const files = [...new Set(commands.map(([, name = '']) => scripts[name]?.replace('node ', '')))];
     expect(files.length).toBeGreaterThan(2);
     expect(files.filter((file) => !COPIED.some(([, to]) => to === file))).toEqual([]);
   });
 
-  it('runs as a user without rights, with a health check and a signal that stops it in order', () => {
+  it('runs as an unprivileged user, with a health check and a stop signal', () => {
     expect(RUNTIME).toMatch(/^USER 1000:1000$/m);
     expect(RUNTIME).toMatch(/^HEALTHCHECK [^]*"healthcheck"\]$/m);
     expect(RUNTIME).toMatch(/^STOPSIGNAL SIGTERM$/m);
@@ -89,7 +89,7 @@ describe('The image', () => {
     expect(DOCKERFILE).not.toMatch(/ADD |curl|wget|:latest/);
   });
 
-  it('migrates, says what it knows when it is asked for something else, and is unhealthy while nothing runs', async () => {
+  it('migrates, lists its commands when given an unknown one, and is unhealthy while nothing runs', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'gateway-image-data-'));
     expect((await entryPoint('migrate', environment(folder))).stdout).toBe('The database is up to date.\n');
     await expect(entryPoint('worker', environment(folder))).rejects.toThrow(

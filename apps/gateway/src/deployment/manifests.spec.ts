@@ -75,7 +75,7 @@ describe('docker-compose.yml', () => {
     ]);
   });
 
-  it('names by its own file every variable that it asks for, which is for the owner only and never made twice', async () => {
+  it('gets every variable it requires from its env file, which only the owner can read and which is never overwritten', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'init-env-'));
     try {
       const file = join(folder, '.env');
@@ -98,7 +98,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('gives no secret a default, and keeps Redis from forgetting wake-ups', () => {
+  it('has no default secrets, and keeps Redis from evicting wake-ups', () => {
     const secrets = [...text('docker-compose.yml').matchAll(/\$\{(\w*(?:PASSWORD|PEPPER|TOKEN))([^}]*)\}/g)];
     expect(secrets.length).toBeGreaterThan(8);
     expect(secrets.filter(([, , rule]) => !rule?.startsWith(':?'))).toEqual([]);

@@ -53,7 +53,7 @@ class Balancer {
     return this.ready[this.turn % this.ready.length] ?? '';
   }
 
-  /** Asks every replica again and again, as a real one does, so that its image is always a little old. */
+  /** Asks every replica repeatedly, as a real one does, so that its image is always a little old. */
   private async watch(): Promise<void> {
     while (!this.stopped.signal.aborted) {
       const urls = [...this.members].map(({ url }) => url).filter(Boolean);
@@ -124,7 +124,7 @@ async function send(
 const IMAGE = { model: 'eta-image-2.0', prompt: 'a lighthouse' };
 const VIDEO = { model: 'beta-2.5-preview', prompt: 'waves', resolution: '480p', size: '16:9', duration: 5 };
 
-/** Customers who send images, videos, text and reads until told to stop. */
+/** Customers that send images, videos, text and reads until stopped. */
 async function mixedLoad(balancer: Balancer, outcome: Outcome, stop: AbortSignal): Promise<void> {
   const submit = async (path: string, body: object): Promise<void> => {
     const answer = (await send(balancer, outcome, 'POST', path, body)) as { data: { task_id: string }[] } | undefined;
@@ -218,7 +218,7 @@ describeWithRedis('A fleet of replicas over one Redis and one Postgres', (redisU
   const count = async (text: string): Promise<number> =>
     Number((await database.database.query<{ count: bigint }>({ text })).rows[0]?.count);
 
-  it('is rolled process by process under load: nothing fails, nothing is lost, nothing is made or paid twice', async () => {
+  it('survives a rolling restart under load: nothing fails, nothing is lost, nothing is made or charged twice', async () => {
     const apps = Object.entries(FLEET).flatMap(([app, replicas]) => Array.from({ length: replicas }, () => app as App));
     const fleet: Member[] = [];
     // Two at a time, because every start needs a processor for a second.

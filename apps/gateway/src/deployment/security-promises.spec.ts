@@ -7,7 +7,7 @@ const promises = (/^## What the gateway promises\n([^]*?)^## /m.exec(readFileSyn
   .map((promise) => promise.replaceAll(/\s+/g, ' ').trim());
 
 describe('Every promise of SECURITY.md', () => {
-  it('is found here', () => {
+  it('is covered by this file', () => {
     expect(promises.length).toBeGreaterThan(10);
   });
 

@@ -18,7 +18,7 @@ describe('The settings that docs/configuration.md lists', () => {
     ([, name = '']) => name,
   );
 
-  it('are read by something, each of them', () => {
+  it('are each read by the code', () => {
     expect(documented.length).toBeGreaterThan(50);
     expect(documented).toContain('MEDIA_INSPECT_TIMEOUT_SECONDS');
     expect(documented.filter((name) => !isRead(name))).toEqual([]);

@@ -16,7 +16,7 @@ interface Dashboard {
 
 /** Written by Prometheus itself, not by us. */
 const OF_PROMETHEUS = new Set(['up']);
-/** Told by other processes of an installation: the exporters beside Postgres and Redis. */
+/** Metrics of other processes of an installation: the exporters beside Postgres and Redis. */
 const OF_EXPORTERS = /^(redis|pg)_/;
 /** Have no sample until something fails, or a media upstream has costs or an allowance; here is neither. */
 const SILENT_WHEN_WELL = new Set([
@@ -89,7 +89,7 @@ describe('Dashboard and alerts', () => {
     expect(expected.filter((label) => !shown.some((line) => line.includes(`${label}="`)))).toEqual([]);
   });
 
-  it('lead from each alert to its page, which says what it means, how to look and how to fix it', () => {
+  it('link each alert to its page, which explains the meaning, the diagnosis and the fix', () => {
     expect(ALERTS.length).toBeGreaterThan(15);
     for (const { alert, expr, annotations } of ALERTS) {
       // Absolute wherever it is read: Prometheus puts the address of the pages in front.

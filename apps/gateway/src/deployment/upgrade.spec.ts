@@ -16,7 +16,7 @@ import {
   type Seen,
 } from './testing/first-release/first-release.js';
 
-/** What the holder of a key is told now, by the routes that the first release was asked. */
+/** The responses that the holder of a key gets now from the routes recorded in the first release. */
 async function seenBy(client: Client): Promise<Seen> {
   return {
     tasks: await client.data('GET', '/v1/tasks?limit=100'),
@@ -27,7 +27,7 @@ async function seenBy(client: Client): Promise<Seen> {
   };
 }
 
-describe('The data of the first release under the version of today', () => {
+describe('The data of the first release under the current version', () => {
   let folder: string;
   let database: TestDatabase;
   let receiver: WebhookReceiver;
@@ -68,7 +68,7 @@ describe('The data of the first release under the version of today', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  it('is not served before it was migrated, and the message says how', async () => {
+  it('is not served before the migration, and the message says how to migrate', async () => {
     await expect(installation.start('api')).rejects.toThrow(/npm run migrate/);
     expect(await installation.run('migrate')).toMatch(/^Applied 2026112/);
     expect(await installation.run('migrate')).toBe('The database is up to date.\n');
@@ -79,19 +79,19 @@ describe('The data of the first release under the version of today', () => {
     const moved = old.first.endpoints.map((endpoint) => ({ ...endpoint, url: `http://${receiver.address}/hook` }));
     expect(await seenBy(first)).toMatchObject({ ...old.first, endpoints: moved });
     expect(await seenBy(studio)).toMatchObject(old.studio);
-    // The first release told `created_at` twice, also as `time`.
+    // The first release returned `created_at` twice, also as `time`.
     const accounts = old.accounts.map(({ time: _createdAt, ...account }) => account);
     expect(await admin.data('GET', '/admin/v1/accounts')).toMatchObject(accounts);
   });
 
-  it('opens a link that the first release gave out', async () => {
+  it('serves a link issued by the first release', async () => {
     const link = old.first.tasks.find(({ task_id }) => task_id === old.tasks.image)?.result?.images?.[0];
     const { pathname, search } = new URL(link?.url ?? '');
     const bytes = Buffer.from(await (await fetch(installation.url + pathname + search)).arrayBuffer());
     expect(createHash('sha256').update(bytes).digest('hex')).toBe(link?.sha256);
   });
 
-  it('answers a repeated request from before, and costs nothing', async () => {
+  it('replays a request made before the upgrade, and charges nothing', async () => {
     const { path, body, headers, answer } = old.idempotent;
     const again = await first.send('POST', path, body, headers);
     expect([again.body, again.headers.get('idempotent-replayed')]).toEqual([answer, 'true']);
@@ -99,7 +99,7 @@ describe('The data of the first release under the version of today', () => {
     expect((await seenBy(first)).balance).toEqual(old.first.balance);
   });
 
-  it('shows a stored response and goes on from it', async () => {
+  it('shows a stored response and continues from it', async () => {
     const id = old.stored.id;
     expect((await first.send<JsonObject>('GET', `/v1/responses/${id}`)).body).toMatchObject(old.stored);
     const next = { model: 'vendor-5', input: 'What is my name?', previous_response_id: id };
@@ -109,7 +109,7 @@ describe('The data of the first release under the version of today', () => {
     });
   });
 
-  it('finishes the video that was being made and the one that waited, and announces new ones with the old secret', async () => {
+  it('finishes the running and the queued video, and signs new webhooks with the old secret', async () => {
     for (const role of ROLES.filter((name) => name !== 'api')) await installation.start(role);
     const [running, waiting] = [await studio.finished(old.tasks.running), await studio.finished(old.tasks.waiting)];
     expect([running.status, waiting.status]).toEqual(['completed', 'completed']);
@@ -126,7 +126,7 @@ describe('The data of the first release under the version of today', () => {
     expect([event.type, event.data.status]).toEqual(['task.completed', 'completed']);
   });
 
-  it('adds up: every entry of the ledger, read again from the first', async () => {
+  it('reconciles every entry of the ledger, from the first on', async () => {
     const { body } = await admin.send('POST', '/admin/v1/reconciliations?full=true');
     expect(body.data).toMatchObject({ balanced: true, findings: [] });
   });

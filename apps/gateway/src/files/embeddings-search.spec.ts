@@ -68,7 +68,7 @@ describe('A search of files with an upstream of embeddings', () => {
   const search = (query: string, ranking?: object) =>
     client.vectorStores.search(storeId, { query, ...(ranking && { ranking_options: ranking }) });
 
-  it('has vectors of every passage, each paid once by its account', async () => {
+  it('has vectors of every passage, each charged once to its account', async () => {
     const made = (await bills()).filter(({ request }) => request.startsWith('vectors_'));
     expect(made.map(({ amount, lines }) => [amount, lines.map(({ unit, quantity }) => [unit, quantity])])).toEqual(
       Object.keys(TEXTS).map(() => [4n * TOKEN_MICROS, [['input_token', 4]]]),
@@ -126,7 +126,7 @@ describe('A search of files with an upstream of embeddings', () => {
     expect(asked.map(({ amount, lines }) => [amount, lines.length])).toEqual([[4n * TOKEN_MICROS, 1]]);
   });
 
-  it('goes on by words while no upstream makes vectors, and makes those that are missing later', async () => {
+  it('searches by words while no upstream makes vectors, and makes the missing vectors later', async () => {
     gateway.vendor.fault = 'error-500';
     const id = await add('pay.txt', 'The invoice is due in thirty days.');
     expect((await search('invoice')).data[0]?.file_id).toBe(id);
@@ -159,7 +159,7 @@ describe('Vectors that the operator pays for', () => {
   });
   afterAll(() => gateway.stop());
 
-  it('cost an account without money nothing, and need no price', async () => {
+  it('are free for an account without balance, and need no price', async () => {
     await gateway.setBalance(0n);
     const client = new OpenAI({ apiKey: gateway.key, baseURL: `${gateway.baseUrl}/v1`, maxRetries: 0 });
     const content = await toFile(Buffer.from(TEXTS['light.txt']), 'light.txt');

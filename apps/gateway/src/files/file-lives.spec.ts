@@ -5,7 +5,7 @@ import { type AdminGateway, startAdminGateway } from '../testing/admin-gateway.j
 
 const TEXT = 'The lighthouse of Vesterholm was lit for the first time in 1871.';
 
-/** Tables with what is made of a file. */
+/** Tables with data derived from a file. */
 const TRACES = ['uploaded_file', 'file_index', 'file_passage', 'file_term', 'vector_store_file'];
 
 describe('The files of an account', () => {
@@ -46,7 +46,7 @@ describe('The files of an account', () => {
     for await (const { id } of client.files.list()) await client.files.delete(id);
   };
 
-  it('are to another account as if they did not exist, on every route', async () => {
+  it('are not found by another account, on every route', async () => {
     const fileId = await upload(owner);
     const store = await owner.vectorStores.create({});
     await owner.vectorStores.files.createAndPoll(store.id, { file_id: fileId }, { pollIntervalMs: 50 });
@@ -81,7 +81,7 @@ describe('The files of an account', () => {
     await clear(owner);
   });
 
-  it('leave no byte, passage or term behind when they are deleted, or expire', async () => {
+  it('leave no byte, passage or term behind when they are deleted or expire', async () => {
     for (const end of ['deleted', 'expired']) {
       const fileId = await upload(owner);
       const store = await owner.vectorStores.create({});
@@ -127,7 +127,7 @@ describe('The files of an account', () => {
     await clear(owner);
   });
 
-  it('are made once for an Idempotency-Key, whose other use is refused', async () => {
+  it('are created once for an Idempotency-Key, which cannot be used for another request', async () => {
     const send = async (content: string): Promise<OpenAI.FileObject> =>
       owner.files.create(
         { file: await toFile(Buffer.from(content), 'a.txt'), purpose: 'assistants' },
@@ -140,7 +140,7 @@ describe('The files of an account', () => {
     await clear(owner);
   });
 
-  it('are refused with the field and the rule when their form is wrong', async () => {
+  it('are refused with the field and the rule when the form is wrong', async () => {
     const post = async (form: FormData): Promise<[number, string]> => {
       const answer = await fetch(`${api.gateway.baseUrl}/v1/files`, {
         method: 'POST',
@@ -172,8 +172,8 @@ describe('The files of an account', () => {
     ]);
     const json = await api.gateway.send('POST', '/v1/files', {}, { authorization: `Bearer ${strangersKey}` });
     expect(json.status).toBe(415);
-    const nobody = await fetch(`${api.gateway.baseUrl}/v1/files`, { method: 'POST', body: form({ file }) });
-    expect(nobody.status).toBe(401);
+    const anonymous = await fetch(`${api.gateway.baseUrl}/v1/files`, { method: 'POST', body: form({ file }) });
+    expect(anonymous.status).toBe(401);
     expect((await stranger.files.list()).data).toEqual([]);
   });
 

@@ -28,7 +28,7 @@ const BILLION_LAUGHS = `<?xml version="1.0"?><!DOCTYPE lolz [<!ENTITY lol "lol">
   (_, index) => `<!ENTITY lol${index + 1} "${`&lol${index || ''};`.repeat(10)}">`,
 ).join('')}]><w:document xmlns:w="w"><w:p><w:t>&lol9;</w:t></w:p></w:document>`;
 
-describe('Files that nobody can foresee', () => {
+describe('Malformed files', () => {
   let gateway: TestGateway;
   let client: OpenAI;
   let storeId: string;
@@ -166,13 +166,13 @@ describe('Files that nobody can foresee', () => {
       'Ingrid\t44',
     ],
     ['NUL and halves of pairs', 'a.json', () => `${'keeper '.repeat(50)}\0 \uD800 ship`, 'ship'],
-  ])('are read by what their bytes say: %s', async (_what, name, content, text) => {
+  ])('are read by the type of their bytes: %s', async (_what, name, content, text) => {
     const found = await indexed(content(), name);
     expect(found).toMatchObject({ error: '', text: expect.stringContaining(text) });
     expect(found.text).not.toContain('secret()');
   });
 
-  it('harm no other: the next file is found as before', async () => {
+  it('do not affect others: the next file is found as before', async () => {
     expect((await indexed('The harbour master counts herrings.', 'after.txt')).text).toContain('herrings');
     const { data } = await client.vectorStores.search(storeId, { query: 'herring' });
     expect(data.map(({ filename }) => filename)).toEqual(['after.txt']);

@@ -126,7 +126,7 @@ describe('Killed processes (SIGKILL)', () => {
     return socket;
   }
 
-  it('of an upload, of a tool at work and of a round in the making leave nothing held and nothing half visible', async () => {
+  it('leave no holds and nothing half visible after an upload, a running tool and a running round', async () => {
     const client = await start();
     const kept = await upload(client);
     let opened = (): void => undefined;
@@ -165,7 +165,7 @@ describe('Killed processes (SIGKILL)', () => {
     await gateway?.end('SIGKILL');
   });
 
-  it.each(POINTS)('at the place %s are followed by one that brings the file to its end', async (point) => {
+  it.each(POINTS)('at the failpoint %s are followed by one that finishes the file', async (point) => {
     const client = await start(point);
     const store = await client.vectorStores.create({}).catch(() => undefined);
     const id = await upload(client).catch(() => undefined);
@@ -180,9 +180,9 @@ describe('Killed processes (SIGKILL)', () => {
     await eventually(isIdle);
     await expectWhole();
     const files = (await next.files.list()).data;
-    // Who was told of the file has it; and one that is there is found.
-    const told = point === 'after-bytes-removed' ? undefined : id;
-    expect([undefined, ...files.map((file) => file.id)]).toContain(told);
+    // A file that was acknowledged exists, and an existing one is found.
+    const acknowledged = point === 'after-bytes-removed' ? undefined : id;
+    expect([undefined, ...files.map((file) => file.id)]).toContain(acknowledged);
     for (const file of files) {
       if (!store) break;
       await next.vectorStores.files.createAndPoll(store.id, { file_id: file.id }, { pollIntervalMs: 50 });

@@ -90,7 +90,7 @@ describe('The official client library', () => {
     expect(text.data[0]?.text).toBe(TEA);
   });
 
-  it('says which of the files of a request there is not', async () => {
+  it('names the unknown files of a request', async () => {
     const [file, store] = [await upload(HARBOUR, 'harbour.txt'), await client.vectorStores.create({})];
     const wrong = (param: string): object => ({ status: 404, error: { param } });
     const file_ids = [file.id, 'file-none'];

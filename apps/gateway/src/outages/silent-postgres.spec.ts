@@ -18,7 +18,7 @@ describe('Postgres falls silent', () => {
   });
 
   it.each([...FAULTS, 'slow', 'drip'] as const)(
-    '%s: no request hangs, and all is well seconds after',
+    '%s: no request hangs, and service recovers within seconds',
     async (fault) => {
       // A slow server is no silent one: each of a request's statements may take its whole time.
       const limitMs = fault === 'slow' || fault === 'drip' ? 3 * REQUEST_LIMIT_MS : REQUEST_LIMIT_MS;

@@ -23,7 +23,7 @@ describe('The media store falls silent', () => {
   });
   afterEach(() => outage.close());
 
-  it.each(FAULTS)('%s: requests are served, and what was made is stored once it is back', async (fault) => {
+  it.each(FAULTS)('%s: requests are served, and results are stored once it is back', async (fault) => {
     await outage.makesImages();
     const answered = await outage.during(fault, async () => {
       if (fault === 'black-hole') await outage.untilDegraded('store: files cannot be written');

@@ -91,7 +91,7 @@ export interface TestGateway {
   waitForTask(taskId: string, limitMs?: number): Promise<TaskView>;
   /** Waits until a request has come that is not answered. */
   untilAsked(): Promise<void>;
-  /** Waits until every request is answered, or the gateway has seen that who asked has left. */
+  /** Waits until every request is answered, or the gateway has seen that the client has left. */
   untilAnswered(): Promise<void>;
   /** Every route of the running server: method and path. */
   routes(): [method: string, path: string][];

@@ -4,7 +4,7 @@ import { TEXT_LIBRARIES, type LibraryClient } from '../testing/text-vendor/text-
 
 /** Long enough that a reply is still going on when its first words have been read. */
 const WORD_MS = 20;
-/** How soon an upstream must learn that nobody listens any more: a moment, or a few on a busy machine. */
+/** How soon an upstream must learn that the client has left; generous, for a busy machine. */
 const ABORT_MS = 25_000;
 /** Money may take a moment longer: the first count of tokens loads the tokenizer. */
 const SETTLED_MS = 45_000;
@@ -64,7 +64,7 @@ describe('A client that leaves', () => {
 
   describe.each(LEAVING)('a stream read with $name', (library) => {
     it.each(UPSTREAMS)(
-      'ends it at the %s upstream soon, pays for no less than the words that went out, and leaves no hold',
+      'is aborted at the %s upstream soon, is charged at least for the words sent, and leaves no hold',
       async (upstream) => {
         const { vendor } = gateway;
         const known = await recordIds();
@@ -84,7 +84,7 @@ describe('A client that leaves', () => {
 
   describe.each(LEAVING)('a whole reply asked for with $name', (library) => {
     it.each(UPSTREAMS)(
-      'ends it at the %s upstream soon and pays what was held, for nobody knows what it did',
+      'is aborted at the %s upstream soon and is charged the whole hold, because its usage is unknown',
       async (upstream) => {
         const { vendor } = gateway;
         const known = await recordIds();

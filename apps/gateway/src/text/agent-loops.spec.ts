@@ -101,7 +101,7 @@ const LOOPS: Readonly<Record<string, (baseUrl: string, turn: () => void) => Prom
   },
 };
 
-describe('A program with a tool, over a gateway of which nothing is configured', () => {
+describe('An agent with a tool, over an unconfigured gateway', () => {
   let gateway: TestGateway;
   beforeAll(async () => {
     gateway = await startTestGateway({ workers: false });
@@ -109,7 +109,7 @@ describe('A program with a tool, over a gateway of which nothing is configured',
   afterAll(() => gateway.stop());
 
   it.each(Object.entries(LOOPS))(
-    'has it called for a question that it answers, and ends: %s',
+    'gets a call of its tool for a matching question, and ends: %s',
     async (_library, loop) => {
       let turns = 0;
       const turn = (): void => {

@@ -85,7 +85,7 @@ describe('The Vercel AI SDK', () => {
         expect(await streamed.text).toContain('22 degrees in Paris');
       });
 
-      it('calls a function by a name that other vendors refuse, and sends back what it returned', async () => {
+      it('calls a function by a name that other vendors refuse, and returns its result', async () => {
         const named = { [NAMES[style]]: tools.get_weather };
         const prompt = 'What is the weather?';
         const called = await generateText({ ...ask(), tools: named, toolChoice: 'required', prompt });
@@ -112,7 +112,7 @@ describe('The Vercel AI SDK', () => {
         expect(gateway.vendor.last.text).toContain(upstream === 'sandbox' ? '' : 'Hello Ada');
       });
 
-      it('gets an object of a schema', async () => {
+      it('gets an object that fits a schema', async () => {
         const { output } = await generateText({
           ...ask(),
           output: Output.object({ schema: CITY }),

@@ -71,7 +71,7 @@ describe.each(LIBRARIES)('The @anthropic-ai/sdk library %s', (_version, Library)
       expect(message.usage.output_tokens).toBeGreaterThan(1);
     });
 
-    it('carries a tool call and its result through a second turn', async () => {
+    it('sends a tool call and its result in a second turn', async () => {
       const messages: Anthropic.MessageParam[] = [{ role: 'user', content: 'Use get_weather for Paris' }];
       const asked = await client.messages.stream({ ...ask, messages, tools: [WEATHER] }).finalMessage();
       const [use] = asked.content.filter((block) => block.type === 'tool_use');
@@ -170,7 +170,7 @@ describe.each(LIBRARIES)('The @anthropic-ai/sdk library %s', (_version, Library)
     );
   });
 
-  it('tells a failure in the middle of a stream, typed', async () => {
+  it('gets a typed error in the middle of a stream', async () => {
     const messages: Anthropic.MessageParam[] = [{ role: 'user', content: 'Go on [sandbox:cut]' }];
     const reading = client.messages.stream({ model: MODEL_OVER.sandbox, max_tokens: 50, messages }).finalMessage();
     await expect(reading).rejects.toMatchObject({ error: { error: { type: 'api_error' } } });

@@ -51,7 +51,7 @@ describe('A busy key', () => {
     return answer?.status ?? LEFT;
   }
 
-  it('gets every answer, whatever style and upstream, while its money is drawn from a reservation', async () => {
+  it('gets every response, in every style and over every upstream, while charged from a reservation', async () => {
     const statuses: number[] = [];
     for (let round = 0; round < 6; round += 1)
       statuses.push(...(await Promise.all(Array.from({ length: 30 }, (_, index) => ask(index)))));
@@ -60,7 +60,7 @@ describe('A busy key', () => {
     expect((await books()).reservations).toBeGreaterThan(0n);
   });
 
-  it('has everything back that was not charged once it is idle, and each request was charged once', async () => {
+  it('gets the uncharged rest back once it is idle, and each request was charged once', async () => {
     await eventually(async () => (await books()).held === 0n);
     const after = await books();
     expect(after.used).toBeGreaterThan(0n);

@@ -50,7 +50,7 @@ describe('A chat completion that passes through', () => {
     [{}],
     [{ stream_options: {} }],
     [{ stream_options: { include_obfuscation: false } }],
-  ])('asks for the usage of a stream, and changes no other byte: %j', async (more) => {
+  ])('requests the usage of a stream, and changes no other byte: %j', async (more) => {
     const { sent, text } = await ask({ max_tokens: 100, stream: true, ...more });
     const { last } = gateway.vendor;
     expect(last.body).toMatchObject({ stream_options: { include_usage: true, ...more.stream_options } });
@@ -60,7 +60,7 @@ describe('A chat completion that passes through', () => {
     expect(text.endsWith('data: [DONE]\n\n')).toBe(true);
   });
 
-  it('writes the limit in the one word that the vendor has for it', async () => {
+  it('sends the limit in the one field that the vendor supports', async () => {
     const { sent } = await ask({ max_completion_tokens: 77 });
     expect(rest(gateway.vendor.last.text)).toBe(rest(sent.replace('max_completion_tokens', 'max_tokens')));
     await ask({ max_tokens: null });
@@ -68,7 +68,7 @@ describe('A chat completion that passes through', () => {
     expect(gateway.vendor.last.body).not.toHaveProperty('max_completion_tokens');
   });
 
-  it('holds as many replies as it asks for, and is limited to what the balance covers of each', async () => {
+  it('holds money for each requested reply, and limits each to what the balance covers', async () => {
     await gateway.setBalance(50_000n);
     const asked = gateway.vendor.seen.length;
     // One such reply is covered, three are not.
@@ -83,7 +83,7 @@ describe('A chat completion that passes through', () => {
     await gateway.spareMoney();
   });
 
-  it.each([false, true])('is charged by what the vendor tells, streamed %s', async (stream) => {
+  it.each([false, true])('is charged by the reported usage, streamed %s', async (stream) => {
     const since = await gateway.settled();
     await ask({ max_tokens: 100, stream });
     await gateway.settled();
@@ -95,7 +95,7 @@ describe('A chat completion that passes through', () => {
     expect(rows).toEqual([{ input: 11n, output: 7n, source: 'upstream' }]);
   });
 
-  it('counts every reply of several where the vendor tells no usage', async () => {
+  it('counts each of several replies where the vendor reports no usage', async () => {
     const since = await gateway.settled();
     gateway.vendor.rewrite = (json) => {
       const { usage: _usage, choices, ...others } = JSON.parse(json) as { usage?: object; choices: object[] };
@@ -111,7 +111,7 @@ describe('A chat completion that passes through', () => {
     expect(rows).toEqual([{ output: 15n }]);
   });
 
-  it('stands as it is at the top of the answer and in its envelope', async () => {
+  it('is returned unchanged at the top of the response and in its envelope', async () => {
     const { text } = await ask({ max_tokens: 100 });
     const { code, data, ...native } = JSON.parse(text) as { code: number; data: object };
     expect([code, data]).toEqual([200, native]);

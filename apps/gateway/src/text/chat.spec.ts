@@ -110,7 +110,7 @@ describe('The openai library, in the chat completions style', () => {
       expect(completion.choices[0]?.message.content).toMatch(/1 image|PNG image of 1 x 1 pixels/);
     });
 
-    it('keeps a conversation of several turns and the words of the developer', async () => {
+    it('keeps a conversation of several turns and the developer message', async () => {
       const { choices } = await client.chat.completions.create({
         model,
         messages: [
@@ -163,7 +163,7 @@ describe('The openai library, in the chat completions style', () => {
       expect(sentParts()).toEqual(expected);
     });
 
-    it.each([false, true])('from what the AI SDK keeps of it, streamed %s', async (isStreamed) => {
+    it.each([false, true])('from the parts that the AI SDK keeps, streamed %s', async (isStreamed) => {
       // It sends proofs back to a provider of this name alone.
       const name = 'google';
       const provider = createOpenAICompatible({ name, apiKey: gateway.key, baseURL: `${gateway.baseUrl}/v1` });
@@ -216,13 +216,13 @@ describe('The openai library, in the chat completions style', () => {
     ['tools[0].function.name', { tools: [{ type: 'function', function: {} }] }],
     ['response_format.json_schema.name', { response_format: { type: 'json_schema', json_schema: {} } }],
     ['stream_options.include_usage', { stream: true, stream_options: { include_usage: 1 } }],
-  ])('is told that %s is wrong in %j', async (param, more) => {
+  ])('gets an error naming %s for %j', async (param, more) => {
     const body = { model: 'vendor-5', messages: HELLO, ...more };
     await expect(client.chat.completions.create(body as never)).rejects.toMatchObject({ status: 400, param });
   });
 
   const TRANSLATED = UPSTREAMS.filter((upstream) => upstream !== 'chat');
-  it.each(TRANSLATED)('is told what %s cannot do, by the name of the field', async (upstream) => {
+  it.each(TRANSLATED)('gets an error naming the field that %s does not support', async (upstream) => {
     const asked = gateway.vendor.seen.length;
     const more: readonly (readonly [string, object])[] = [
       ['n', { n: 2 }],
@@ -241,7 +241,7 @@ describe('The openai library, in the chat completions style', () => {
     expect(gateway.vendor.seen).toHaveLength(asked);
   });
 
-  it('has sound heard where the upstream can, and is told where it cannot', async () => {
+  it('accepts audio input where the upstream does, and gets an error where it does not', async () => {
     const audio = { type: 'input_audio' as const, input_audio: { data: 'UklGRg==', format: 'wav' as const } };
     const hear = (upstream: (typeof UPSTREAMS)[number]) =>
       client.chat.completions.create({ model: MODEL_OVER[upstream], messages: [{ role: 'user', content: [audio] }] });
@@ -254,14 +254,14 @@ describe('The openai library, in the chat completions style', () => {
   });
 
   it('gets 401 and 404 as its own error classes', async () => {
-    const stranger = new OpenAI({ apiKey: 'sk-nobody', baseURL: `${gateway.baseUrl}/v1`, maxRetries: 0 });
+    const stranger = new OpenAI({ apiKey: 'sk-unknown', baseURL: `${gateway.baseUrl}/v1`, maxRetries: 0 });
     const unknown = stranger.chat.completions.create({ model: 'vendor-5', messages: HELLO });
     await expect(unknown).rejects.toBeInstanceOf(OpenAI.AuthenticationError);
     const missing = client.chat.completions.create({ model: 'vendor-9', messages: HELLO });
     await expect(missing).rejects.toBeInstanceOf(OpenAI.NotFoundError);
   });
 
-  it('tells a failure in the middle of a stream, typed', async () => {
+  it('gets a typed error in the middle of a stream', async () => {
     const messages: ChatCompletionMessageParam[] = [{ role: 'user', content: 'Go on [sandbox:cut]' }];
     const stream = await client.chat.completions.create({ model: MODEL_OVER.sandbox, messages, stream: true });
     const reading = (async () => {

@@ -86,7 +86,7 @@ const resultFor = (call: Item, output: string): JsonObject => ({
 describe.each(TRANSLATED)('A coding agent with its defaults, over %s', (upstream) => {
   const patch = '*** Begin Patch\n"x"\n';
 
-  it('calls a free-form tool and goes on with its result, byte by byte as it wrote it', async () => {
+  it('calls a free-form tool and continues with its result, unchanged byte by byte', async () => {
     const asked = [user(`Use apply_patch with ${JSON.stringify({ input: patch })}`)];
     const first = await turn(upstream, asked);
     expect(first).toMatchObject({ status: 200 });
@@ -99,7 +99,7 @@ describe.each(TRANSLATED)('A coding agent with its defaults, over %s', (upstream
     expect(gateway.vendor.last.text).toContain(String.raw`Done\ufffd and half \ufffd`);
   });
 
-  it('calls a tool of a namespace under both its names', async () => {
+  it('calls a tool of a namespace by both its names', async () => {
     const asked = [user('Use multi_agent_v1__spawn_agent')];
     const first = await turn(upstream, asked);
     const call = first.output.find(({ type }) => type === 'function_call');
@@ -109,7 +109,7 @@ describe.each(TRANSLATED)('A coding agent with its defaults, over %s', (upstream
     expect(gateway.vendor.last.text.split('multi_agent_v1__spawn_agent').length).toBeGreaterThan(2);
   });
 
-  it('is told which of its tools the upstream was asked without', async () => {
+  it('gets a list of the tools that were not sent to the upstream', async () => {
     const { leftOut } = await turn(upstream, [user('Hello')]);
     expect(leftOut).toBe('web_search, image_generation');
     expect(gateway.vendor.last.text).not.toMatch(/web_search|image_generation/);
@@ -121,7 +121,7 @@ describe.each(TRANSLATED)('A coding agent with its defaults, over %s', (upstream
   });
 });
 
-it('A coding agent with its defaults works over an upstream of its own interface, which gets all but the dear tools', async () => {
+it('A coding agent with its defaults works over an upstream of its own interface, which gets all tools but the extra-priced ones', async () => {
   const { status, leftOut } = await turn('responses', [user('Hello')]);
   expect([status, leftOut]).toEqual([200, 'web_search, image_generation']);
   expect(gateway.vendor.last.body['tools']).toEqual(AGENT_TOOLS.slice(0, 3));
@@ -129,7 +129,7 @@ it('A coding agent with its defaults works over an upstream of its own interface
   expect([forced.status, forced.text]).toEqual([400, expect.stringContaining('tools[3]')]);
 });
 
-it('Bytes that no database holds reach an upstream of the same interface as they came', async () => {
+it('Characters that the database cannot store reach an upstream of the same interface unchanged', async () => {
   const tools = AGENT_TOOLS.slice(0, 1);
   const call = { type: 'function_call', call_id: 'c', name: 'exec_command', arguments: '{}' };
   const input = [user('x'), call, resultFor(call, 'bin\0ary \ud83d')];

@@ -39,7 +39,7 @@ describe('A page of another origin', () => {
 
   const listed = (headers: Headers, name: string): string[] => (headers.get(name) ?? '').toLowerCase().split(', ');
 
-  it.each(PATHS)('may %s %s: the preflight needs no key and allows the headers it asks for', async (method, path) => {
+  it.each(PATHS)('may %s %s: the preflight needs no key and allows the requested headers', async (method, path) => {
     const asked = 'authorization, x-api-key, content-type, x-stainless-os, anthropic-version';
     const answer = await fetch(gateway.baseUrl + path, {
       method: 'OPTIONS',
@@ -75,19 +75,19 @@ describe('A page of another origin', () => {
     expect(readable(await ask(style, false, 'vendor-5'))).toEqual([200, []]);
     expect(readable(await ask(style, true, 'vendor-5'))).toEqual([200, []]);
     expect(readable(await ask(style, true, 'no-such-model'))).toEqual([404, []]);
-    const stranger = { authorization: 'Bearer sk-nobody', 'x-api-key': 'sk-nobody' };
+    const stranger = { authorization: 'Bearer sk-unknown', 'x-api-key': 'sk-unknown' };
     expect(readable(await ask(style, false, 'vendor-5', stranger))).toEqual([401, []]);
     expect(readable(await ask(style, false, 'vendor-5', { 'content-type': 'text/plain' }))).toEqual([415, []]);
   });
 
-  it('reads its balance, and that it has none to read', async () => {
+  it('reads its balance, and the error for a missing one', async () => {
     const read = (headers: Record<string, string>) =>
       fetch(`${gateway.baseUrl}/v1/user/balance`, { headers: { ...ORIGIN, ...headers } });
     expect(readable(await read({ authorization: `Bearer ${gateway.key}` }))).toEqual([200, []]);
     expect(readable(await read({}))).toEqual([401, []]);
   });
 
-  it.each(['/v1/tasks', '/admin/v1/accounts', '/ops/queues'])('is told nothing by %s', async (path) => {
+  it.each(['/v1/tasks', '/admin/v1/accounts', '/ops/queues'])('gets no CORS headers from %s', async (path) => {
     const answer = await fetch(gateway.baseUrl + path, { headers: ORIGIN });
     await answer.arrayBuffer();
     expect(answer.headers.get('access-control-allow-origin')).toBeNull();

@@ -36,7 +36,7 @@ describe('Embeddings', () => {
     return rows[0] ?? { available: 0n, held: 0n };
   };
 
-  /** What a request was charged, in micros, and who counted. */
+  /** The charge of a request in micros, and the source of its token counts. */
   async function charged(run: () => Promise<unknown>): Promise<readonly [bigint, string]> {
     const since = await gateway.settled();
     await run();
@@ -86,7 +86,7 @@ describe('Embeddings', () => {
     expect(embeddings).toHaveLength(2);
   });
 
-  it('are counted here where the vendor does not tell what they used', async () => {
+  it('are counted by the gateway where the vendor reports no usage', async () => {
     await gateway.setBalance(100_000_000n);
     gateway.vendor.rewrite = (json) => json.replace(/,"usage":\{[^}]*\}/, '');
     const words = await charged(() => client.embeddings.create({ model: MODEL, input: 'Hello there' }));
@@ -123,14 +123,14 @@ describe('Embeddings', () => {
     ['dimensions', { input: 'x', dimensions: 0 }],
     ['encoding_format', { input: 'x', encoding_format: 'binary' }],
   ])('are refused where %s is wrong: %j', async (param, body) => {
-    const { status, body: told } = await gateway.send<{ error: object }>('POST', '/v1/embeddings', {
+    const { status, body: refusal } = await gateway.send<{ error: object }>('POST', '/v1/embeddings', {
       model: MODEL,
       ...body,
     });
-    expect([status, told.error]).toEqual([400, expect.objectContaining({ param })]);
+    expect([status, refusal.error]).toEqual([400, expect.objectContaining({ param })]);
   });
 
-  it('leave out fields whose price nobody knows', async () => {
+  it('leave out fields whose price is unknown', async () => {
     await gateway.setBalance(100_000_000n);
     const { status } = await gateway.send('POST', '/v1/embeddings', {
       model: MODEL,
@@ -141,7 +141,7 @@ describe('Embeddings', () => {
     expect([status, gateway.vendor.last.body]).toEqual([200, { model: 'vendor-embedding', input: 'x', task: 'query' }]);
   });
 
-  it('cost nothing when the vendor fails, whose words stay its own', async () => {
+  it('cost nothing when the vendor fails, and its message is not shown', async () => {
     await gateway.setBalance(100_000_000n);
     gateway.vendor.fault = 'error-500';
     const failure = client.embeddings.create({ model: MODEL, input: 'x' });
@@ -151,7 +151,7 @@ describe('Embeddings', () => {
     expect((await books()).available).toBe(100_000_000n);
   });
 
-  it('cost their input when they are larger than is passed on, and no other vendor is asked', async () => {
+  it('cost their input when the reply exceeds the size limit, and no other vendor is asked', async () => {
     await gateway.setBalance(100_000_000n);
     gateway.vendor.fault = 'huge-reply';
     const asked = gateway.vendor.seen.length;
@@ -162,7 +162,7 @@ describe('Embeddings', () => {
     expect([cost, gateway.vendor.seen.length - asked]).toEqual([[4_000_000n, 'counted'], 1]);
   });
 
-  it('have models of their own in the list', async () => {
+  it('are offered by models of their own in the list', async () => {
     const { body } = await gateway.send<{ kind: string; paths: string[] }>('GET', `/v1/models/${MODEL}`);
     expect(body).toMatchObject({ id: MODEL, kind: 'embedding', paths: ['/v1/embeddings'] });
     const text = await gateway.send('POST', '/v1/responses', { model: MODEL, input: 'x' });

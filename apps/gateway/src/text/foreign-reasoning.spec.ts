@@ -95,7 +95,7 @@ describe.each(STYLES)('Reasoning that another vendor signed, in the %s style', (
       expect(text).not.toContain(proof);
       expect(text).not.toContain('deep');
       expect(text).toContain('"f"');
-      // Without its own thinking in the last turn a vendor that is told to think refuses the request.
+      // A vendor asked to think refuses the request when its own thinking is missing from the last turn.
       expect(text).not.toContain('budget_tokens');
     }
   });
@@ -107,9 +107,9 @@ describe.each(STYLES)('Reasoning that another vendor signed, in the %s style', (
     expect(text).toContain(JSON.stringify(proof.slice(style.length + 1)));
   });
 
-  it('leaves what the vendor itself signed as it is', async () => {
+  it('keeps reasoning that the vendor itself signed unchanged', async () => {
     const { text, asked } = await sent('EqQBCkgIBRABGAIiQ+/=', false);
-    // The content-generation style goes on in one spelling.
+    // The content-generation style continues in one spelling.
     const spelled = style === 'gemini' ? asked.replaceAll('thought_signature', 'thoughtSignature') : asked;
     expect(JSON.parse(text)).toMatchObject({ ...(JSON.parse(spelled) as object), ...modelOf(text) });
   });

@@ -39,7 +39,7 @@ describe('The @google/genai library', () => {
       expect(total).toBeGreaterThan(0);
     });
 
-    it('carries a tool call and its result through a chat', async () => {
+    it('sends a tool call and its result in a chat', async () => {
       const config = { tools: [{ functionDeclarations: [WEATHER] }] };
       const chat = client.chats.create({ model, config });
       const asked = await chat.sendMessage({ message: 'Use get_weather for Paris' });
@@ -101,7 +101,7 @@ describe('The @google/genai library', () => {
     await expect(client.models.generateContentStream(wrong)).rejects.toBeInstanceOf(ApiError);
   });
 
-  it('tells a failure in the middle of a stream', async () => {
+  it('gets an error in the middle of a stream', async () => {
     const stream = await client.models.generateContentStream({
       model: MODEL_OVER.sandbox,
       contents: 'Go on [sandbox:cut]',

@@ -56,7 +56,7 @@ describe('What a text request holds', () => {
   }
 
   describe.each(STYLES)('in the %s style', (style) => {
-    it("is sent on with the model's own limit where the balance allows it, every other byte as it was", async () => {
+    it('is sent with the output limit of the model where the balance covers it, all other bytes unchanged', async () => {
       await gateway.setBalance(100_000_000n);
       expect((await send(style)).status).toBe(200);
       const { body, text } = gateway.vendor.last;
@@ -68,7 +68,7 @@ describe('What a text request holds', () => {
       expect(text.replaceAll(/"model":"[^"]*"/g, '').endsWith(plain)).toBe(true);
     });
 
-    it('is sent on with what a small balance covers, and refused when that is next to nothing', async () => {
+    it('is sent with the limit that a small balance covers, and refused when that is too small', async () => {
       await gateway.setBalance(40_000n);
       expect((await send(style)).status).toBe(200);
       const limit = Number(LIMIT_OF[style](gateway.vendor.last.body));
@@ -80,7 +80,7 @@ describe('What a text request holds', () => {
       expect(gateway.vendor.seen).toHaveLength(asked);
     });
 
-    it('is a 400 that names the field when it names a limit beyond all sense', async () => {
+    it('gets a 400 that names the field for an absurd limit', async () => {
       await gateway.spareMoney();
       for (const limit of [9_007_199_254_740_991, 1e300]) {
         const more =
@@ -114,14 +114,14 @@ describe('What a text request holds', () => {
       'responses',
       { input: [{ role: 'user', content: [{ type: 'input_file', file_url: 'https://a.test/x' }] }] },
     ],
-  ])('holds the worst of %s: 402 for a balance that covers the words alone', async (_what, style, more) => {
+  ])('holds the largest cost of %s: 402 for a balance that covers only the text', async (_what, style, more) => {
     await gateway.setBalance(50_000n);
     const asked = gateway.vendor.seen.length;
     expect((await send(style, more)).status).toBe(402);
     expect(gateway.vendor.seen).toHaveLength(asked);
   });
 
-  it('holds what is thought beside the limit too, and asks for no more than is held', async () => {
+  it('also holds reasoning beyond the limit, and requests no more than is held', async () => {
     const thinking = { enable_thinking: true, thinking_budget: 30_000 };
     await gateway.setBalance(40_000n);
     expect((await send('chat', { max_tokens: 10, ...thinking })).status).toBe(402);
@@ -132,7 +132,7 @@ describe('What a text request holds', () => {
     expect(gateway.vendor.last.body['max_tokens']).toBe(30_000 + 1_024);
   });
 
-  it('judges one spelling of a limit and sends that one on', async () => {
+  it('validates one spelling of a limit and sends that one', async () => {
     await gateway.setBalance(100_000_000n);
     const twice = await send('gemini', {
       generationConfig: { maxOutputTokens: 65_536 },
@@ -152,7 +152,7 @@ describe('What a text request holds', () => {
     expect(gateway.vendor.last.text).not.toContain('max_output_tokens');
   });
 
-  it('leaves what six parallel requests cost beyond their holds as a debt, which stops all that costs until it is paid', async () => {
+  it('leaves costs beyond the holds of six parallel requests as a debt, which blocks all charged requests until it is paid', async () => {
     await gateway.setBalance(50_000n);
     gateway.vendor.rewrite = (json) => json.replaceAll(/"input_tokens":\d+/g, '"input_tokens":300000');
     const { path, headers, body } = unlimited('messages');

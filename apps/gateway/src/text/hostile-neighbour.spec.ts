@@ -5,7 +5,7 @@ import { STYLES, type Style, textRequest } from '../testing/text-vendor/text-req
 const ADMIN_TOKEN = 'an-admin-token-for-tests';
 const PROTOCOLS = ['responses', 'chat', 'messages', 'gemini'] as const;
 
-/** A refusal as vendors write it for what the caller named, and what the caller is told. */
+/** An error as vendors write it for something the caller named, and the error the caller gets. */
 interface OwnFault {
   readonly refusal: Exclude<SpoiledRequest, 'cut'>;
   readonly status: number;
@@ -16,7 +16,7 @@ const google = (code: number, status: string, message: string) => ({ error: { co
 
 /** Refusals by vendors that follow from ids, addresses and sizes of the caller's. */
 const OWN_FAULTS: Readonly<Record<string, OwnFault>> = {
-  'a cache of somebody else': {
+  'a cache of another account': {
     refusal: {
       status: 403,
       body: google(403, 'PERMISSION_DENIED', 'CachedContent not found (or permission denied)'),
@@ -126,17 +126,20 @@ describe('A tenant whose requests fail', () => {
         hostile = await newTenant();
       });
 
-      it.each(Object.entries(OWN_FAULTS))('is told of %s once, in the words of the vendor', async (what, told) => {
-        for (const stream of [false, true]) {
-          const asked = gateway.vendor.seen.length;
-          const { status, headers, content } = await ask(hostile, style, model, textOf(what), stream);
-          expect([status, headers.get('x-should-retry')]).toEqual([told.status, 'false']);
-          expect((JSON.parse(content) as { message: string }).message).toMatch(told.message);
-          expect(gateway.vendor.seen.length - asked).toBe(1);
-        }
-      });
+      it.each(Object.entries(OWN_FAULTS))(
+        'gets the error about %s once, in the words of the vendor',
+        async (what, expected) => {
+          for (const stream of [false, true]) {
+            const asked = gateway.vendor.seen.length;
+            const { status, headers, content } = await ask(hostile, style, model, textOf(what), stream);
+            expect([status, headers.get('x-should-retry')]).toEqual([expected.status, 'false']);
+            expect((JSON.parse(content) as { message: string }).message).toMatch(expected.message);
+            expect(gateway.vendor.seen.length - asked).toBe(1);
+          }
+        },
+      );
 
-      it('takes the upstream from nobody else, whatever it sends', async () => {
+      it('does not open the circuit for other callers, whatever it sends', async () => {
         const texts = [...Object.keys(OWN_FAULTS), ...Object.keys(PROVOKED)].map(textOf);
         for (let count = 0; count < 20; count += 1) {
           const attack = ask(hostile, style, model, texts[count % texts.length] ?? '', count % 2 === 0);

@@ -32,7 +32,7 @@ describe('A request meant to harm', () => {
     messages: [{ role: 'user', content: text }],
   });
 
-  it('gets no tokens counted of more text than any model reads', async () => {
+  it('is not counted when its text exceeds what any model reads', async () => {
     expect(await send('/v1/messages/count_tokens', counting('a'.repeat(100_000)))).toMatchObject({ status: 200 });
     expect(await send('/v1/messages/count_tokens', counting('a'.repeat(2_000_001)))).toMatchObject({
       status: 413,
@@ -54,20 +54,20 @@ describe('A request meant to harm', () => {
       { input: [{ role: 'user', content: 'x', id: 'i'.repeat(8_192) }] },
       'input[0].id',
     ],
-  ])('is refused with 400 for %s, which could not be stored', async (_what, path, body, param) => {
+  ])('gets 400 for %s, which cannot be stored', async (_what, path, body, param) => {
     expect(await send(path, { model: MODEL_OVER.chat, ...body })).toMatchObject({
       status: 400,
       body: { error: { param } },
     });
   });
 
-  it('passes through without the mark that some editors write in front of UTF-8, which no JSON has', async () => {
+  it('is passed through without a byte order mark', async () => {
     const body = JSON.stringify({ model: MODEL_OVER.responses, input: 'Hello there', store: false });
     const { status } = await send('/v1/responses', `\uFEFF${body}`);
     expect([status, gateway.vendor.last.text]).toEqual([200, expect.stringContaining('Hello there')]);
   });
 
-  it('finds no response whose id no response can have', async () => {
+  it('finds no response for an invalid id', async () => {
     const answer = await fetch(`${gateway.baseUrl}/v1/responses/${'x'.repeat(300)}`, {
       headers: { authorization: `Bearer ${gateway.key}` },
     });
@@ -86,7 +86,7 @@ describe('A request meant to harm', () => {
   }
 
   it.each([[false], [true]])(
-    'is charged for its answer although the store refuses it (streamed: %s)',
+    'is charged for its response although the store refuses it (streamed: %s)',
     async (stream) => {
       const before = await paid();
       await gateway.database.query({ text: 'alter table text_response rename to text_response_away' });
@@ -102,7 +102,7 @@ describe('A request meant to harm', () => {
     },
   );
 
-  it('brings no conversation together that is larger than a request may be', async () => {
+  it('cannot assemble a conversation larger than a request may be', async () => {
     const model = MODEL_OVER.chat;
     const said = [{ type: 'message', role: 'user', id: 'msg_said', content: 'Remember this' }];
     const first = await send('/v1/responses', { model, input: said });
@@ -131,7 +131,7 @@ describe('A request meant to harm', () => {
     });
   });
 
-  it('holds money for the output limit that its style obeys, whatever other limits it names', async () => {
+  it('holds money for the output limit that its style uses, whatever other limits it sends', async () => {
     await gateway.setBalance(10_000n);
     const asking = { ...counting('x'), max_tokens: 1_000_000_000 };
     const answers = [

@@ -31,7 +31,7 @@ function closedGate(at: Moment): { at: Moment; opened: Promise<void>; open: () =
 }
 
 describe('Leaving', () => {
-  /** The one that is asked now; `hasty` soon gives up what nobody reads, where `patient` waits for its end. */
+  /** The one that is asked now; `hasty` soon stops reading for a client that left, `patient` reads to the end. */
   let gateway: TextGateway;
   let patient: TextGateway;
   let hasty: TextGateway;
@@ -107,7 +107,7 @@ describe('Leaving', () => {
   describe.each(STYLES)('in the %s style', (style) => {
     describe.each(VENDORS)('over %s', (upstream) => {
       it.each(MOMENTS.flatMap((at) => [true, false].map((stream) => ({ at, stream }))))(
-        'costs what staying costs: $at, streamed $stream',
+        'is charged like staying: $at, streamed $stream',
         async ({ at, stream }) => {
           const question = { style, model: MODEL_OVER[upstream], stream };
           const stayed = await stay(question);
@@ -119,7 +119,7 @@ describe('Leaving', () => {
       );
 
       it.each(MOMENTS.flatMap((at) => [true, false].map((stream) => ({ at, stream }))))(
-        'costs no less although the usage never comes: $at, streamed $stream',
+        'is charged no less when the usage never arrives: $at, streamed $stream',
         async ({ at, stream }) => {
           gateway = hasty;
           const question = { style, model: MODEL_OVER[upstream], stream };
@@ -133,7 +133,7 @@ describe('Leaving', () => {
       );
     });
 
-    it('costs what staying costs over the sandbox', async () => {
+    it('is charged like staying over the sandbox', async () => {
       const question = { style, model: MODEL_OVER.sandbox, stream: true };
       const stayed = await stay(question);
       const left = await paidFor(async () => {
@@ -145,7 +145,7 @@ describe('Leaving', () => {
     });
   });
 
-  it('charges reasoning that nobody saw up to the hold', async () => {
+  it('charges hidden reasoning up to the hold', async () => {
     gateway = hasty;
     const question = {
       style: 'responses' as const,
@@ -158,7 +158,7 @@ describe('Leaving', () => {
     expect(left.sources).toContain('held');
   });
 
-  it('charges the input that the first event told, however soon the caller leaves', async () => {
+  it('charges the input reported by the first event, however soon the caller leaves', async () => {
     gateway = hasty;
     gateway.vendor.rewrite = (json) => json.replaceAll(/"input_tokens":\d+/g, '"input_tokens":30000');
     const question = { style: 'messages' as const, model: MODEL_OVER.messages, stream: true };
@@ -166,7 +166,7 @@ describe('Leaving', () => {
     expect(left.input).toBeGreaterThanOrEqual(30_000n);
   });
 
-  it('holds no more places than there are, and charges the hold where there is none', async () => {
+  it('uses at most the configured slots, and charges the hold where none is free', async () => {
     const small = await startTextGateway({ TEXT_LEFT_READS: '0' }, { idleSeconds: 30 });
     gateway = small;
     const question = {
@@ -190,7 +190,7 @@ describe('Leaving', () => {
     expect(await stay({ style: 'responses', model: MODEL_OVER[upstream], stream: true })).toMatchObject({ amount: 0n });
   });
 
-  it.each(VENDORS)('charges a conversation that %s was to shorten and answered with nothing', async (upstream) => {
+  it.each(VENDORS)('charges a compaction that %s answers with nothing', async (upstream) => {
     gateway.vendor.script = () => ({ reasoning: undefined, text: ' ', call: undefined });
     const body = JSON.stringify({ model: MODEL_OVER[upstream], input: 'Hello there' });
     const headers = { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' };
@@ -202,7 +202,7 @@ describe('Leaving', () => {
     expect(paid.amount).toBeGreaterThan(0n);
   });
 
-  it('keeps the books exact through all of it', async () => {
+  it('keeps the ledger exact throughout', async () => {
     for (const each of [patient, hasty]) {
       await each.settled();
       expect((await new ReconciliationService(each.database).run({ full: true }))?.findings).toEqual([]);

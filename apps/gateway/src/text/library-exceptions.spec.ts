@@ -158,21 +158,21 @@ const recovered = (over: Style) =>
     return (await gateway.send('POST', '/v1/responses', body)).status === 200;
   });
 
-/** The word for machines, where the library has it, and the status as the library tells it. */
-function toldBy(style: Style, error: Caught): readonly unknown[] {
+/** The error code, where the library has it, and the status, as the library reports them. */
+function reportedBy(style: Style, error: Caught): readonly unknown[] {
   if (style !== 'gemini') return [error.status, style === 'messages' ? error.type : error.code];
   return [error.status, /"status":"(\w+)"/.exec(error.message)?.[1]];
 }
 
 function expectedIn(style: Style, { status, openai, anthropic, google }: Met) {
-  if (style === 'gemini') return { type: ApiError, told: [status, google] };
+  if (style === 'gemini') return { type: ApiError, reported: [status, google] };
   const [type, word, inMessages] = style === 'messages' ? anthropic : [...openai, undefined];
-  return { type, told: [inMessages ?? status, word] };
+  return { type, reported: [inMessages ?? status, word] };
 }
 
 const CELLS = STYLES.flatMap((style) => STYLES.map((over) => [style, over] as const));
 
-/** Each style over its own protocol and another: what is told depends on the style alone, and what is read on the protocol. */
+/** Each style over its own protocol and another: the error depends on the style alone, its parsing on the protocol. */
 const REFUSED_CELLS = STYLES.flatMap((style, place) => {
   const other = STYLES[(place + 1) % STYLES.length] ?? style;
   return [[style, style] as const, [style, other] as const];
@@ -181,7 +181,7 @@ const REFUSED_CELLS = STYLES.flatMap((style, place) => {
 describe.each(REFUSED_CELLS)('An application of the %s style, refused over %s', (style, over) => {
   const rows = REFUSALS.filter(([, name]) => hasWords(over, name));
 
-  it.each(rows)("with %d (%s) catches its library's own class: %s", async (status, name, meant) => {
+  it.each(rows)('with %d (%s) catches the error class of its library: %s', async (status, name, meant) => {
     const marker = `refuse ${status} ${name}`;
     const met: Met = MET[meant];
     const headers = name === 'limited' && over !== 'gemini' ? WAIT : {};
@@ -191,8 +191,8 @@ describe.each(REFUSED_CELLS)('An application of the %s style, refused over %s', 
     if (meant === 'limited') await recovered(over);
     const streamed = await caught(style, over, marker, true);
     for (const error of [whole, streamed]) {
-      const { type, told } = expectedIn(style, met);
-      expect(toldBy(style, error)).toEqual(told);
+      const { type, reported } = expectedIn(style, met);
+      expect(reportedBy(style, error)).toEqual(reported);
       expect(error).toBeInstanceOf(type);
       // One of the libraries shows no headers.
       const expected = waitOf(meant, met);
@@ -209,7 +209,7 @@ const waitOf = (meant: keyof typeof MET, { repeats }: Met) => [
   meant === 'limited' || meant === 'overloaded' ? '1' : null,
 ];
 
-/** What vendors report in the middle of a reply, and what is told of it where the reply is translated. */
+/** What vendors report in the middle of a reply, and the error where the reply is translated. */
 const REPORTS: readonly (readonly [RefusalName, status: number, met: keyof typeof MET])[] = [
   ['tooLong', 400, 'tooLong'],
   ['prompt', 400, 'prompt'],
@@ -225,20 +225,20 @@ describe.each(CELLS)('An application of the %s style, whose reply breaks in the 
   // Only one protocol names a time to wait there; without one a limit is kept for seconds.
   const rows = REPORTS.filter(([name]) => hasWords(over, name) && (name !== 'limited' || over === 'gemini'));
 
-  it.each(rows)('is thrown an error of its library: %s', async (name, status, meant) => {
+  it.each(rows)('gets an error of its library: %s', async (name, status, meant) => {
     Object.assign(gateway.vendor, {
       fault: 'error-in-stream',
       faultyRequests: 1,
       report: refusalEvent(over, name, status),
     });
     const error = await caught(style, over, HELLO, true);
-    const { told } = expectedIn(style, MET[meant]);
+    const { reported } = expectedIn(style, MET[meant]);
     expect(error).toBeInstanceOf(
       { gemini: ApiError, messages: Anthropic.APIError }[style as string] ?? OpenAI.APIError,
     );
-    // What passes through is told in the vendor's own words.
-    const word = told.at(-1);
-    expect(style === over ? word : toldBy(style, error).at(-1)).toBe(word);
+    // A passed-through error keeps the vendor's own words.
+    const word = reported.at(-1);
+    expect(style === over ? word : reportedBy(style, error).at(-1)).toBe(word);
     gateway.vendor.fault = 'none';
     await recovered(over);
   });

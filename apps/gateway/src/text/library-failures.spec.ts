@@ -26,7 +26,7 @@ interface Failure extends Error {
   readonly lastError?: Failure;
 }
 
-/** What an application catches; the class of its own library, so that its error handling goes on working. */
+/** What an application catches; the class of its own library, so that its error handling keeps working. */
 interface Caught {
   readonly limited: ErrorClass;
   readonly overloaded: ErrorClass;
@@ -135,7 +135,7 @@ describe('An application whose upstream fails', () => {
     const caught = CAUGHT[library.name] ?? always(TypeError);
     const upstreams = isSlow(library) ? [ownUpstream(library)] : OVER;
 
-    it.each(upstreams)('has its library repeat what a busy %s upstream refused, whole and streamed', async (over) => {
+    it.each(upstreams)('is retried by its library when the %s upstream is busy, whole and streamed', async (over) => {
       const client = library.connect(gateway, 1);
       refuse({ status: isSlow(library) ? 503 : 429, headers: WAIT }, 1);
       expect(await client.ask(MODEL_OVER[over], HELLO)).toContain('Hello there');
@@ -145,8 +145,8 @@ describe('An application whose upstream fails', () => {
       gateway.vendor.fault = 'none';
     });
 
-    // How a refusal is told depends on the caller's style alone, so that one upstream is enough.
-    it.each(REFUSALS)('meets a class of its library when the upstream goes on: %s by %j', async (...row) => {
+    // The form of an error depends on the caller's style alone, so one upstream is enough.
+    it.each(REFUSALS)('gets an error class of its library when the upstream fails: %s by %j', async (...row) => {
       const [kind, refusal, status, inMessages] = row;
       const over = ownUpstream(library);
       const client = library.connect(gateway, 0);
@@ -162,7 +162,7 @@ describe('An application whose upstream fails', () => {
       expect(streamed).toBeInstanceOf(caught[kind]);
     });
 
-    it('meets the same when the sandbox is told to fail', async () => {
+    it('gets the same when the sandbox is made to fail', async () => {
       const failing = ['Hello there [sandbox:fail=upstream_error]'] as const;
       const client = library.connect(gateway, 0);
       const whole = await failureOf(client.ask(MODEL_OVER.sandbox, failing));
@@ -172,7 +172,7 @@ describe('An application whose upstream fails', () => {
       expect(await client.ask(MODEL_OVER.sandbox, HELLO)).toContain('Hello there');
     });
 
-    it('is told once that the balance is empty, and no upstream is asked', async () => {
+    it('gets one error for an empty balance, and no upstream is asked', async () => {
       await gateway.setBalance(0n);
       const asked = gateway.vendor.seen.length;
       const client = library.connect(gateway, 2);

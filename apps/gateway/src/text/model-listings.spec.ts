@@ -5,7 +5,7 @@ import { startTextGateway, type TextGateway } from '../testing/text-vendor/text-
 
 const MODEL = 'vendor-2.5-flash';
 
-describe('The models that there are', () => {
+describe('The list of models', () => {
   let gateway: TextGateway;
   beforeAll(async () => {
     gateway = await startTextGateway();

@@ -99,8 +99,8 @@ async function ask(style: Style, model: string, added: JsonObject) {
   return open.send<JsonObject & { message?: string }>('POST', path, { ...body, ...added }, headers);
 }
 
-describe('An address that leads into a network', () => {
-  it.each(PRIVATE)('is refused wherever a request names it, before anything goes on: %s', async (url) => {
+describe('An address in a private network', () => {
+  it.each(PRIVATE)('is refused wherever a request names it, before anything is sent: %s', async (url) => {
     const asked = open.vendor.seen.length;
     for (const [style, added, param] of images(url))
       for (const model of [MODEL_OVER[style], MODEL_OVER.chat]) {
@@ -110,14 +110,14 @@ describe('An address that leads into a network', () => {
     expect(open.vendor.seen.length).toBe(asked);
   });
 
-  it('is refused where a file is expected as well', async () => {
+  it('is also refused where a file is expected', async () => {
     for (const [style, added, param] of hidden('http://169.254.169.254/latest')) {
       const { status, body } = await ask(style, MODEL_OVER[style], added);
       expect([param, status, body.message]).toEqual([param, 400, expect.stringContaining(param)]);
     }
   });
 
-  it('is told from a public one', async () => {
+  it('is distinguished from a public one', async () => {
     for (const [style, added] of images('https://cdn.example.com/x.png'))
       expect([added, (await ask(style, MODEL_OVER[style], added)).status]).toEqual([added, 200]);
   });

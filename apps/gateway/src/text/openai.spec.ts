@@ -44,7 +44,7 @@ describe('The openai library', () => {
       expect(final.usage?.output_tokens).toBeGreaterThan(0);
     });
 
-    it('carries a tool call and its result through a second turn', async () => {
+    it('sends a tool call and its result in a second turn', async () => {
       const input: ResponseInput = [{ role: 'user', content: 'Use get_weather for Paris' }];
       const asked = await client.responses.create({ model, input, tools: [WEATHER], store: false });
       const [call] = asked.output.filter((item) => item.type === 'function_call');
@@ -112,7 +112,7 @@ describe('The openai library', () => {
   });
 
   it('gets 401, 404 and previous_response_not_found as its own error classes', async () => {
-    const stranger = new OpenAI({ apiKey: 'sk-nobody', baseURL: `${gateway.baseUrl}/v1`, maxRetries: 0 });
+    const stranger = new OpenAI({ apiKey: 'sk-unknown', baseURL: `${gateway.baseUrl}/v1`, maxRetries: 0 });
     await expect(stranger.responses.create({ model: 'vendor-5', input: 'x' })).rejects.toBeInstanceOf(
       OpenAI.AuthenticationError,
     );
@@ -136,14 +136,14 @@ describe('The openai library', () => {
     });
   });
 
-  it('reads a stored response, and none that was not to be stored', async () => {
+  it('reads a stored response, and none sent with store: false', async () => {
     const kept = await client.responses.create({ model: 'vendor-4-vision', input: 'Keep me' });
     expect((await client.responses.retrieve(kept.id)).output_text).toBe(kept.output_text);
     const lost = await client.responses.create({ model: 'vendor-4-vision', input: 'Forget me', store: false });
     await expect(client.responses.retrieve(lost.id)).rejects.toBeInstanceOf(OpenAI.NotFoundError);
   });
 
-  it('tells a failure in the middle of a stream, typed', async () => {
+  it('gets a typed error in the middle of a stream', async () => {
     const stream = await client.responses.create({
       model: 'vendor-4-vision',
       input: 'Go on [sandbox:cut]',
@@ -155,7 +155,7 @@ describe('The openai library', () => {
     await expect(reading).rejects.toMatchObject({ code: 'upstream_error' });
   });
 
-  it('has the upstream aborted soon after it stopped reading, where the reply does not end by itself', async () => {
+  it('aborts the upstream soon after it stops reading, where the reply does not end by itself', async () => {
     const before = gateway.vendor.aborted;
     gateway.vendor.gate = { at: 'middle', opened: new Promise(() => {}) };
     const stream = await client.responses.create({ model: 'vendor-4o-image', input: 'A long story', stream: true });

@@ -35,16 +35,20 @@ describe.each(STYLES)('A refusal in the %s style', (style) => {
   });
 
   it('says whether the same request may succeed later, and when', async () => {
-    const told = (headers: Headers) =>
+    const retryHeaders = (headers: Headers) =>
       ['x-should-retry', 'retry-after', 'retry-after-ms'].map((name) => headers.get(name));
-    expect(told((await ask('no-such-model', false)).headers)).toEqual(['false', null, null]);
+    expect(retryHeaders((await ask('no-such-model', false)).headers)).toEqual(['false', null, null]);
     Object.assign(gateway.vendor, { fault: 'refusal', refusal: { status: 500 }, faultyRequests: 1 });
-    expect(told((await ask(MODEL[style], true)).headers)).toEqual(['true', null, null]);
+    expect(retryHeaders((await ask(MODEL[style], true)).headers)).toEqual(['true', null, null]);
     const refusal = { status: 429, headers: { 'retry-after': '10' } };
     Object.assign(gateway.vendor, { refusal, faultyRequests: 1 });
-    expect(told((await ask(MODEL[style], true)).headers)).toEqual(['true', '10', '10000']);
+    expect(retryHeaders((await ask(MODEL[style], true)).headers)).toEqual(['true', '10', '10000']);
     const coolingDown = (await ask(MODEL[style], false)).headers;
-    expect(told(coolingDown)).toEqual(['true', expect.stringMatching(/^([1-9]|10)$/), expect.stringMatching(/^\d+$/)]);
+    expect(retryHeaders(coolingDown)).toEqual([
+      'true',
+      expect.stringMatching(/^([1-9]|10)$/),
+      expect.stringMatching(/^\d+$/),
+    ]);
     expect(Number(coolingDown.get('retry-after-ms'))).toBeLessThanOrEqual(10_000);
   });
 });
@@ -53,12 +57,12 @@ it.each([
   [429, 429, '5', 4_000],
   [503, 503, '1', 0],
   [529, 503, '1', 0],
-])('%d names a time to wait although the upstream names none', async (theirs, told, seconds, atLeastMs) => {
+])('%d names a time to wait although the upstream names none', async (theirs, ours, seconds, atLeastMs) => {
   const { path, body } = textRequest('responses', { key: gateway.key, model: MODEL_OVER.chat, stream: true });
   const served = async () => (await gateway.send('POST', path, { ...body, stream: false })).status === 200;
   await eventually(served);
   Object.assign(gateway.vendor, { fault: 'refusal', refusal: { status: theirs }, faultyRequests: 1 });
   const { status, headers } = await gateway.send('POST', path, body);
-  expect([status, headers.get('retry-after')]).toEqual([told, seconds]);
+  expect([status, headers.get('retry-after')]).toEqual([ours, seconds]);
   expect(Number(headers.get('retry-after-ms'))).toBeGreaterThan(atLeastMs);
 });

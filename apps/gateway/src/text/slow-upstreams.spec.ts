@@ -1,4 +1,4 @@
-import { mock } from 'node:test';
+import { mock, type Mock } from 'node:test';
 import { eventually } from '#testing';
 import { MODEL_OVER, startTextGateway, type TextGateway, type Upstream } from '../testing/text-vendor/text-gateway.js';
 import { TEXT_LIBRARIES } from '../testing/text-vendor/text-libraries.js';
@@ -30,12 +30,15 @@ function closedGate(at: 'start' | 'middle'): { at: 'start' | 'middle'; opened: P
 
 describe('A stream that falls silent', () => {
   let gateway: TextGateway;
+  let elapsed: Mock<() => number>;
   beforeAll(async () => {
     gateway = await startTextGateway({}, { idleSeconds: 5 });
     // Only what measures silence is turned by hand; the network goes by the real time.
     mock.timers.enable({ apis: ['setInterval', 'Date'], now: Date.now() });
+    elapsed = mock.method(performance, 'now', () => Date.now());
   });
   afterAll(async () => {
+    elapsed.mock.restore();
     mock.timers.reset();
     await gateway.stop();
   });
@@ -90,7 +93,7 @@ describe('A stream that falls silent', () => {
       expect([silent.status, silent.type]).toEqual([plain.status, plain.type]);
     });
 
-    it.each(OVER(style))('tells a failure of %s inside the answer that a heartbeat began', async (upstream) => {
+    it.each(OVER(style))('reports a failure of %s inside the response that a heartbeat began', async (upstream) => {
       gateway.vendor.fault = 'error-in-stream';
       const { status, text } = await throughSilence('start', () => read(style, upstream));
       gateway.vendor.fault = 'none';

@@ -11,7 +11,7 @@ const WEATHER = {
   strict: false,
 };
 const SANDBOX = MODEL_OVER.sandbox;
-const NOBODYS = 'resp_000000000000000000000000';
+const UNKNOWN_ID = 'resp_000000000000000000000000';
 
 describe('A stored response, for the openai library', () => {
   let gateway: TextGateway;
@@ -36,7 +36,7 @@ describe('A stored response, for the openai library', () => {
     });
 
   it.each(['responses', 'chat'] as const)(
-    'says from which it went on, whole, streamed and read again, over %s',
+    'names the response it continues, whole, streamed and read again, over %s',
     async (upstream) => {
       const model = MODEL_OVER[upstream];
       const first = await responses.create({ model, input: 'My name is Ada' });
@@ -45,14 +45,14 @@ describe('A stored response, for the openai library', () => {
       const stream = responses.stream(more);
       const begun = await stream.emitted('response.created');
       const streamed = await stream.finalResponse();
-      const told = [whole, begun.response, streamed, await responses.retrieve(whole.id)];
-      expect(told.map(({ previous_response_id: previous }) => previous)).toEqual(told.map(() => first.id));
+      const answers = [whole, begun.response, streamed, await responses.retrieve(whole.id)];
+      expect(answers.map(({ previous_response_id: previous }) => previous)).toEqual(answers.map(() => first.id));
       const { previous_response_id: none } = await responses.create({ model, input: 'Hello' });
       expect(none).toBeNull();
     },
   );
 
-  it('tells a failure in the number behind the events that were passed on', async () => {
+  it('numbers a failure after the events passed on', async () => {
     gateway.vendor.fault = 'cut-mid-event';
     const answer = await fetch(`${gateway.baseUrl}/v1/responses`, {
       method: 'POST',
@@ -65,7 +65,7 @@ describe('A stored response, for the openai library', () => {
     expect(numbers).toEqual([...numbers.keys()]);
   });
 
-  it.each(UPSTREAMS)('passes on no header that speaks of the account at the vendor, over %s', async (upstream) => {
+  it.each(UPSTREAMS)('passes on no header about the account at the vendor, over %s', async (upstream) => {
     gateway.vendor.headers = {
       'x-ratelimit-remaining-requests': '1',
       'anthropic-ratelimit-requests-remaining': '1',
@@ -81,7 +81,7 @@ describe('A stored response, for the openai library', () => {
   });
 
   describe('that is deleted', () => {
-    it('is gone, its items too, and what went on from it cannot be gone on from any more', async () => {
+    it('is deleted with its items, and responses that continue it cannot be continued any more', async () => {
       const first = await ask([{ role: 'user', content: 'One', id: 'msg_mine' } as never]);
       const second = await ask('Two', { previous_response_id: first.id });
       await responses.delete(first.id);
@@ -97,7 +97,7 @@ describe('A stored response, for the openai library', () => {
       expect(textsOf(await read(responses.inputItems.list(second.id)))).toEqual(['Two']);
     });
 
-    it('is told by its id', async () => {
+    it('is read by its id', async () => {
       const { id } = await ask('One');
       const answer = await fetch(`${gateway.baseUrl}/v1/responses/${id}`, {
         method: 'DELETE',
@@ -108,7 +108,7 @@ describe('A stored response, for the openai library', () => {
     });
   });
 
-  describe('lists what it was made from', () => {
+  describe('lists its input items', () => {
     let last: string;
     let said: (string | undefined)[];
     beforeAll(async () => {
@@ -150,7 +150,7 @@ describe('A stored response, for the openai library', () => {
       });
     });
 
-    it('calls, results, and with include what is long', async () => {
+    it('calls, results, and long values on request by include', async () => {
       const { id } = await ask(
         [
           { role: 'user', content: [{ type: 'input_image', image_url: PIXEL, detail: 'auto' }] },
@@ -179,7 +179,7 @@ describe('A stored response, for the openai library', () => {
       ['limit', '0'],
       ['limit', 'ten'],
       ['order', 'up'],
-      ['after', 'item_nobodys'],
+      ['after', 'item_unknown'],
       ['after', ''],
       ['include', 'everything'],
     ])('and refuses %s=%j by its name', async (param, value) => {
@@ -188,7 +188,7 @@ describe('A stored response, for the openai library', () => {
     });
   });
 
-  describe('is told as a stream', () => {
+  describe('is read as a stream', () => {
     it.each(UPSTREAMS)('whose helper reads the same response, over %s', async (upstream) => {
       const made = await responses.create({
         model: MODEL_OVER[upstream],
@@ -206,7 +206,7 @@ describe('A stored response, for the openai library', () => {
       expect(JSON.parse(json)).toEqual({ city: 'Paris' });
     });
 
-    it('from behind any of its events', async () => {
+    it('from any of its events on', async () => {
       const { id } = await ask('Hello there');
       const all = await read(responses.retrieve(id, { stream: true }));
       expect(all.map(({ type }) => type)).toEqual([
@@ -250,8 +250,8 @@ describe('A stored response, for the openai library', () => {
     });
   });
 
-  describe('is shortened with its conversation', () => {
-    it.each(UPSTREAMS)('to an item that goes on over every upstream, made by %s', async (upstream) => {
+  describe('is compacted with its conversation', () => {
+    it.each(UPSTREAMS)('to an item that every upstream can continue from, made by %s', async (upstream) => {
       const first = await ask('My name is Ada');
       const compacted = await responses.compact({
         model: MODEL_OVER[upstream],
@@ -267,7 +267,7 @@ describe('A stored response, for the openai library', () => {
       }
     });
 
-    it('without a word of what is to be shortened only with a refusal', async () => {
+    it('only if there is something to compact', async () => {
       await expect(responses.compact({ model: SANDBOX })).rejects.toMatchObject({ status: 400, param: 'input' });
       await expect(responses.compact({ input: 'x' } as never)).rejects.toMatchObject({ status: 400, param: 'model' });
       const sealed = { type: 'compaction' as const, encrypted_content: 'of a vendor' };
@@ -278,7 +278,7 @@ describe('A stored response, for the openai library', () => {
     });
   });
 
-  it('is counted with what is sent behind it', async () => {
+  it('is counted together with the new input', async () => {
     const first = await ask('My name is Ada');
     const count = async (body: object) => (await responses.inputTokens.count({ model: SANDBOX, ...body })).input_tokens;
     const [alone, both] = [
@@ -299,7 +299,7 @@ describe('A stored response, for the openai library', () => {
     ['deleted', (id) => responses.delete(id)],
     ['listed', (id) => responses.inputItems.list(id)],
     ['cancelled', (id) => responses.cancel(id)],
-  ])('that nobody has is not there to be %s', async (_what, call) => {
-    await expect(call(NOBODYS)).rejects.toMatchObject({ status: 404, type: 'not_found_error' });
+  ])('of an unknown id cannot be %s', async (_what, call) => {
+    await expect(call(UNKNOWN_ID)).rejects.toMatchObject({ status: 404, type: 'not_found_error' });
   });
 });

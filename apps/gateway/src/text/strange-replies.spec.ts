@@ -6,7 +6,7 @@ const OVER = ['responses', 'chat', 'messages', 'gemini'] as const satisfies read
 /** Put in the place of each value of a reply, one at a time. */
 const STRANGE = ['null', '"x"', '{}', '[null]'];
 
-/** What an answer says of a failure that nobody foresaw. */
+/** The message of an unexpected failure. */
 const UNFORESEEN = 'Something went wrong on our side';
 
 /** Of a whole reply, or of an event. */
@@ -25,7 +25,7 @@ function keysIn(json: string): string[] {
   return [...keys];
 }
 
-describe.each(OVER)('A reply over %s in which one field is not what it should be', (upstream) => {
+describe.each(OVER)('A reply over %s with one wrong field', (upstream) => {
   let gateway: TextGateway;
   beforeAll(async () => {
     gateway = await startTextGateway();
@@ -67,7 +67,7 @@ describe.each(OVER)('A reply over %s in which one field is not what it should be
 
   const OTHER: Style = upstream === 'chat' ? 'messages' : 'chat';
   it.each([upstream, OTHER].flatMap((style) => [true, false].map((stream) => ({ style, stream }))))(
-    "is the upstream's failure or none, and never ours: $style, streamed $stream",
+    'is a failure of the upstream or none, and never an internal error: $style, streamed $stream',
     async ({ style, stream }) => {
       expect(await strangeAnswers(style, stream)).toEqual([]);
     },

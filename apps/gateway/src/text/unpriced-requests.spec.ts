@@ -61,6 +61,7 @@ const UNPRICED: readonly Unpriced[] = [
   ['chat', user({ type: 'file', file: { file_id: 'file_1' } }), 'messages[0].content[0].file.file_id', 'file_id'],
   ['messages', { speed: 'fast' }, 'speed', 'speed'],
   ['messages', { inference_geo: 'us' }, 'inference_geo', 'inference_geo'],
+  ['messages', { fallbacks: [{ model: 'dearer' }] }, 'fallbacks', 'fallbacks'],
   ['messages', { container: 'container_1' }, 'container', 'container'],
   [
     'messages',
@@ -91,6 +92,12 @@ const UNPRICED: readonly Unpriced[] = [
   ['gemini', { cached_content: 'cachedContents/1' }, 'cachedContent', 'cachedContent'],
   ['gemini', { serviceTier: 'priority' }, 'serviceTier', 'priority'],
   ['gemini', { generationConfig: { speechConfig: {} } }, 'generationConfig.speechConfig', 'speechConfig'],
+  [
+    'gemini',
+    { generationConfig: { responseFormat: [{ text: {} }, { image: {} }] } },
+    'generationConfig.responseFormat',
+    'responseFormat',
+  ],
   [
     'gemini',
     { generationConfig: { responseModalities: ['IMAGE'] } },
@@ -150,7 +157,7 @@ async function ask(over: TextGateway, style: Style, model: string, added: JsonOb
   return over.send<JsonObject & { message?: string }>('POST', path, { ...body, ...added }, headers);
 }
 
-describe('What the gateway has no price for', () => {
+describe('Requests that the gateway has no price for', () => {
   it.each(UNPRICED)('is refused in the %s style, whatever the protocol: %j', async (style, added, param, allowed) => {
     for (const protocol of PROTOCOLS)
       for (const stream of [false, true]) {
@@ -169,7 +176,7 @@ describe('What the gateway has no price for', () => {
   });
 
   it.each(OFFERED)(
-    'is refused where it is only offered by upstreams that are told to refuse, in the %s style: %j',
+    'is refused where it is only offered by upstreams that are configured to refuse, in the %s style: %j',
     async (style, added, param) => {
       for (const protocol of PROTOCOLS) {
         const { status, body } = await ask(refusing, style, MODEL_OVER[protocol], added);
@@ -202,7 +209,7 @@ describe('What the gateway has no price for', () => {
     },
   );
 
-  it('takes its place in a choice of allowed tools with it', async () => {
+  it('is also removed from the allowed tools', async () => {
     const allowedTools = (...types: string[]): JsonObject => ({
       tools: [{ type: 'web_search' }, { type: 'custom', name: 'apply_patch' }],
       tool_choice: { type: 'allowed_tools', mode: 'auto', tools: types.map((type) => ({ type })) },
@@ -243,7 +250,7 @@ describe('What the gateway has no price for', () => {
   });
 
   it.each(STYLES)(
-    'does not hide in fields that nobody knows: the %s style leaves them out, unless they are listed',
+    'is not smuggled in by unknown fields: the %s style leaves them out, unless they are listed',
     async (style) => {
       const added = { fieldOfTomorrow: true };
       expect((await ask(gateway, style, MODEL_OVER[style], added)).status).toBe(200);

@@ -159,7 +159,7 @@ describe.each(STYLES)('A failing upstream meets callers of the %s style as docum
       expect(await heldMoney()).toBe(0n);
     });
 
-    it('tells by a status of a failure that is reported with the first bytes', async () => {
+    it('returns an HTTP status for a failure reported with the first bytes', async () => {
       gateway.vendor.rewrite = () => REPORTS[upstream];
       const { status, text } = await ask(upstream, true);
       gateway.vendor.rewrite = (json) => json;
@@ -168,7 +168,7 @@ describe.each(STYLES)('A failing upstream meets callers of the %s style as docum
       await gateway.settled();
     });
 
-    it.each(UNCOUNTED)('%s is counted here and charged', async (fault) => {
+    it.each(UNCOUNTED)('%s is counted by the gateway and charged', async (fault) => {
       gateway.vendor.fault = fault;
       const began = await gateway.settled();
       await Promise.all([ask(upstream, false), ask(upstream, true)]);

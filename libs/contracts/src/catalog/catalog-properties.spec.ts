@@ -122,7 +122,7 @@ describe.each(CATALOG.map((family: ModelFamily) => [family.id, family] as const)
     expect(accepted).toBeGreaterThan(RUNS_PER_FAMILY / 100);
   });
 
-  it('is refused, not tripped over, when it is any JSON at all', () => {
+  it('is refused without a crash when it is any JSON', () => {
     const names = fc.constantFrom(...family.fields.map(({ name }) => name));
     fc.assert(
       fc.property(fc.dictionary(names, fc.jsonValue()), (body) => {

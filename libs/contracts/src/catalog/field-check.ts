@@ -17,7 +17,7 @@ import { excerpt, hasAtMostCharacters, isStorable, VISIBLE } from '../unicode-te
 export type UncheckedObject = Readonly<Record<string, unknown>>;
 
 /**
- * Checks one value. Answers the value as it goes on (documented spelling), or undefined when it counts as absent.
+ * Checks one value. Returns the value to pass on (documented spelling), or undefined when it counts as absent.
  * What is wrong goes to `errors` under `param`; the answer then means nothing.
  */
 type Check = (value: unknown, param: string, errors: FieldErrors) => JsonValue | undefined;
@@ -26,7 +26,7 @@ type Check = (value: unknown, param: string, errors: FieldErrors) => JsonValue |
 export interface TableCheck {
   /**
    * Checks an object against the table; `prefix` stands before field names in errors.
-   * `broken` names the fields whose value was wrong: rules that look at them would judge leftovers.
+   * `broken` names the fields whose value was wrong: rules that read them would judge invalid values.
    */
   readonly check: (
     given: UncheckedObject,
@@ -162,7 +162,8 @@ const textCheck = ({ max, required }: TextField): Check => {
 
 const wholeCheck = ({ min, max }: WholeField): Check => {
   return (value, param, errors) => {
-    if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max) return value;
+    // What is stored and sent on is JSON, which has no -0.
+    if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max) return value || 0;
     errors.add(
       param,
       `${param} must be a whole number from ${min} to ${max}, not ${quote(value)}.${unquote(value, NUMBER_IN_QUOTES)}`,

@@ -1,7 +1,7 @@
 import type { ErrorCode, FieldError } from '../errors.js';
 import { excerpt } from '../unicode-text.js';
 
-/** Most errors listed for one request; a reader who has fixed these may ask again. */
+/** Most errors listed for one request; the rest shows once these are fixed. */
 export const MAX_LISTED_ERRORS = 50;
 
 const LONGEST_QUOTE = 60;
@@ -12,7 +12,7 @@ export class FieldErrors {
   /** All errors found, those beyond the list included. */
   count = 0;
 
-  /** True when further errors are only counted, so that nobody words them. */
+  /** True when further errors are only counted, so that no message is built for them. */
   get isFull(): boolean {
     return this.list.length >= MAX_LISTED_ERRORS;
   }

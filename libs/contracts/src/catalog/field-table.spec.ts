@@ -8,7 +8,7 @@ import { beta27R2v } from './video-families/beta-2.7-r2v.js';
 const row = (family: ModelFamily, name: string) => fieldTable(family).find((candidate) => candidate.name === name);
 
 describe('fieldTable', () => {
-  it('says of each field what the document says', () => {
+  it('describes each field as the document does', () => {
     expect(row(beta25Preview, 'duration')).toEqual({
       name: 'duration',
       type: 'integer',
@@ -53,7 +53,7 @@ describe('fieldTable', () => {
     expect(JSON.stringify(rows)).not.toContain('"null"');
   });
 
-  it('puts a form in the order in which people decide, and what counts something with its unit', () => {
+  it('orders the fields for a form, and gives counts their unit', () => {
     const form = [...fieldTable(beta27R2v)].sort((one, other) => one.order - other.order);
     expect(form.map(({ order }) => order)).toEqual(form.map((_row, index) => index + 1));
     expect(form.slice(0, 2).map(({ name, group }) => [name, group])).toEqual([
@@ -68,7 +68,7 @@ describe('fieldTable', () => {
   });
 
   it.each(CATALOG.map((family: ModelFamily) => [family.id, family] as const))(
-    'tells the unit of every number of %s whose note names one',
+    'gives the unit of every number of %s whose note names one',
     (_id, family) => {
       const named = fieldTable(family).flatMap(({ note, unit }) => {
         const [, second, counted] = /^(?:(Second)s|Number of (image|video)s)\b/.exec(note) ?? [];

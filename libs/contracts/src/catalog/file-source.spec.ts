@@ -63,7 +63,7 @@ describe('wrongSource', () => {
     expect(wrongSource(uri(1025), INLINE)).toMatch(/^must hold at most/);
   });
 
-  it('judges 20 MB of base64 in little time', async () => {
+  it('checks 20 MB of base64 quickly', async () => {
     const uri = `data:image/png;base64,${'A'.repeat(20_000_000)}`;
     const rules = { ...INLINE, maxInlineBytes: 20_000_000 };
     expect(wrongSource(uri, rules)).toBeNull();

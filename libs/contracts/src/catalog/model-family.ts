@@ -13,7 +13,7 @@ import type {
   TotalSecondsLimit,
 } from './media-order.js';
 
-/** A refusal that looks at several fields. It judges what was sent: defaults are not filled in yet. */
+/** A rule over several fields. It judges what was sent: defaults are not filled in yet. */
 export interface Rule<Request> {
   /** The field the caller should change. */
   readonly param: string;
@@ -179,7 +179,7 @@ function reader<Request extends { model: string }, Mode extends string, Sold ext
   };
 }
 
-/** Applies a rule; when fields were wrong, a rule that looks at one of them is held back: it would judge a leftover. */
+/** Applies a rule; a rule that reads an invalid field is skipped: it would judge an invalid value. */
 function isBroken<Sent extends object>(
   rule: { readonly breaks: (sent: Sent) => boolean },
   sent: Sent,

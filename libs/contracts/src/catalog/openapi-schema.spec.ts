@@ -27,7 +27,7 @@ describe('the published schemas', () => {
     });
   });
 
-  it('tell in words the refusals that look at several fields', () => {
+  it('describe in words the rules over several fields', () => {
     expect(schemaOf('delta-v2-6')['description']).toContain('audio true needs mode pro');
   });
 
@@ -57,7 +57,7 @@ describe('the published schemas', () => {
     expect(isValid('eta-image-2.0', { model: 'eta-image-2.0', prompt, image_urls: [png] })).toBe(false);
   });
 
-  it('are told apart by model, every model mapped to a component that exists', () => {
+  it('are distinguished by model, every model mapped to a component that exists', () => {
     const components = componentSchemas();
     for (const path of ['/v1/videos/generations', '/v1/images/generations'] as const) {
       const { oneOf, discriminator } = submissionSchema(path) as {

@@ -25,7 +25,7 @@ const GAMMA_QUALITY = {
 const KAPPA = { '1K': 30_000n, '2K': 30_000n, '4K': 60_000n };
 
 /**
- * An example, so that a fresh installation can charge at all: these are nobody's real prices.
+ * An example, so that a fresh installation can charge at all: these are not real prices.
  * Operators set their own; a request is always charged at the price that was in force when it was submitted.
  */
 export const EXAMPLE_PRICES = {

@@ -53,6 +53,11 @@ describe('readModelRequest', () => {
     expect(refusal({ prompt: 'x' }, IMAGES)).toMatchObject({ code: 'missing_parameter', param: 'model' });
   });
 
+  it('reads -0 as 0, which it is once stored', () => {
+    const body = { model: 'beta-2.7-r2v', prompt: 'x', image_with_roles: [{ url: 'https://a.test/b.png' }], seed: -0 };
+    expect(readModelRequest(VIDEOS, body).parameters).toMatchObject({ seed: 0 });
+  });
+
   it('lists every wrong field, and speaks of the first', () => {
     const error = refusal({ model: 'beta-2.7', promt: 'x', duration: '5', seed: -1, watermark: 'no' });
     expect(error.details?.map(({ param, code }) => [param, code])).toEqual([
@@ -88,7 +93,7 @@ describe('readModelRequest', () => {
     expect(await atBest(3_000, () => refusal(body))).toBeLessThan(3_000);
   });
 
-  it('leaves the body as it was', () => {
+  it('leaves the body unchanged', () => {
     const body = Object.freeze({ model: 'alpha-2.0', prompt: 'x', seed: null });
     expect(readModelRequest(VIDEOS, body).parameters).not.toBe(body);
     expect(body).toEqual({ model: 'alpha-2.0', prompt: 'x', seed: null });

@@ -1,5 +1,5 @@
 /**
- * Who somebody is to the console. The first four belong to a person in an account, `key` to the holder of an API key
+ * The role of a session in the console. The first four belong to a person in an account, `key` to the holder of an API key
  * without a user, the last two to operators.
  */
 export const CONSOLE_ROLES = ['viewer', 'developer', 'finance', 'owner', 'key', 'ops_viewer', 'operator'] as const;
@@ -14,7 +14,7 @@ export const OPERATOR_ROLES = ['ops_viewer', 'operator'] as const satisfies read
 export type OperatorConsoleRole = (typeof OPERATOR_ROLES)[number];
 
 /**
- * The table of roles: what each permission opens and who has it. The guard of the routes reads it, and every session
+ * The table of roles: what each permission opens and which roles have it. The guard of the routes reads it, and every session
  * names its permissions, so that the menu shows the same. A holder of a key has what the scopes of that key allow:
  * here stands the most it can be.
  */

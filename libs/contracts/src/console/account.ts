@@ -32,7 +32,7 @@ export interface ConsoleKey {
   readonly kind: 'api' | 'console';
   readonly state: 'active' | 'expired' | 'revoked';
   readonly prefix: string;
-  /** Who made it; null when an operator or the gateway did. */
+  /** Its creator; null when an operator or the gateway created it. */
   readonly created_by: { readonly id: string; readonly name: string } | null;
   readonly is_own: boolean;
   readonly quota: Amount | null;
@@ -132,7 +132,7 @@ export interface ConsolePerson {
   readonly seen_at: Time | null;
 }
 
-/** An open invitation; its link was shown once, to who made it. */
+/** An open invitation; its link was shown once, to its creator. */
 export interface ConsoleInvitation {
   readonly id: string;
   readonly email: string | null;

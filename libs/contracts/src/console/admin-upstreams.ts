@@ -48,7 +48,7 @@ export interface AdminMargin {
   readonly costs: readonly { readonly unit: string; readonly amount: Amount }[];
   /** All known costs in the unit of balances. */
   readonly cost: Amount;
-  /** Completed tasks of which nobody knows what they cost. */
+  /** Completed tasks of unknown cost. */
   readonly tasks_without_cost: number;
   /** Earned less cost; null while the cost of a completed task is not known. */
   readonly margin: Amount | null;

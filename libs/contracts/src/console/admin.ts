@@ -105,7 +105,7 @@ export interface AdminPricePreview {
   readonly current: AdminPrice | null;
 }
 
-/** A task as operators see it: how it stands, never what was asked for or made. */
+/** A task as operators see it: its state, never the content of the order or the result. */
 export interface AdminTask {
   readonly id: string;
   readonly account_id: string;
@@ -170,7 +170,7 @@ export interface AdminReconciliation {
   readonly findings: readonly JsonObject[];
 }
 
-/** Who did what. */
+/** An action of an operator. */
 export interface AdminAuditRecord {
   readonly id: string;
   readonly time: Time;
@@ -184,7 +184,7 @@ export interface AdminAuditRecord {
   readonly address: string | null;
 }
 
-/** A person who can sign in. */
+/** A user that can sign in. */
 export interface AdminPerson {
   readonly user_id: string;
   readonly name: string;

@@ -21,7 +21,7 @@ const signedIn: ConsoleAccess = { needs: 'session' };
 const needs = (permission: ConsolePermission): ConsoleAccess => ({ needs: permission });
 const proved = (permission: ConsolePermission): ConsoleAccess => ({ needs: permission, proof: true });
 
-/** Who may call each route. A route that is missing here does not compile. */
+/** The access rule of each route. A route that is missing here does not compile. */
 export const CONSOLE_ACCESS: Readonly<Record<ConsoleRoute, ConsoleAccess>> = {
   'GET /sign-in': open,
   'POST /sign-in/link': open,

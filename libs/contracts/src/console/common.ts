@@ -5,7 +5,7 @@
  *   `X-Console` with `CONSOLE_VERSION`, and comes from a page of the gateway itself (`Sec-Fetch-Site: same-origin`, or
  *   the `Origin` of the gateway). A POST without fields takes `{}`.
  * - A session is a cookie. Without one, every route but those of the sign-in answers 401 `sign_in_required`.
- * - An answer is the JSON that stands in `ConsoleApi`, without an envelope. Amounts are decimal texts with six places,
+ * - An answer is the JSON that is in `ConsoleApi`, without an envelope. Amounts are decimal texts with six places,
  *   in the unit that `ConsoleSession.currency` names. Times are ISO 8601 in UTC. Days are `2026-11-20`, of UTC.
  * - A failure has an HTTP status of 400 or above and the body `ConsoleFailure`.
  */
@@ -34,7 +34,7 @@ export interface ConsoleFailure {
 /** The version of this interface: pages that name a lower one get `reload_required`. */
 export const CONSOLE_VERSION = 1;
 
-/** One field that breaks a rule, or a rule that looks at several fields and names the first. */
+/** One field that breaks a rule, or a broken rule over several fields, naming the first. */
 export interface ConsoleProblem {
   readonly code: string;
   readonly field: string | null;
@@ -73,6 +73,6 @@ export interface Call<Query, Body, Answer> {
 }
 /** Reads; may have filters. */
 export type Read<Answer, Query = NoFields> = Call<Query, undefined, Answer>;
-/** Changes something; `{}` where there is nothing to say. */
+/** Changes something; `{}` where there is no data. */
 export type Write<Body, Answer> = Call<NoFields, Body, Answer>;
 export type NoFields = Readonly<Record<string, never>>;

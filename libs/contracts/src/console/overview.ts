@@ -2,7 +2,7 @@ import type { Amount, Read } from './common.js';
 import type { ConsoleBalance } from './money.js';
 import type { ConsoleTask } from './tasks.js';
 
-/** Something that the person should look at. */
+/** Something that the user should check. */
 export interface ConsoleWarning {
   readonly code:
     'balance_low' | 'balance_empty' | 'owing' | 'webhooks_failing' | 'keys_expiring' | 'no_model_available';

@@ -23,7 +23,7 @@ export interface ConsoleMembership {
   readonly role: AccountRole;
 }
 
-/** Who is signed in, and what they may do. */
+/** The signed-in user, and their permissions. */
 export interface ConsoleSession {
   readonly id: string;
   readonly method: SignInMethod;
@@ -96,10 +96,10 @@ export interface SessionApi {
   'POST /sign-in/passkey': Write<{ challenge_id: string; response: WebAuthnJson }, ConsoleSession>;
   /** Where the browser signs in at the identity provider. `to`: a page of the console; `invitation`: its code, to take it. */
   'POST /sign-in/oidc': Write<{ to?: string; invitation?: string }, { location: string }>;
-  /** Where the identity provider sends the browser back to; leads on to a page, whatever came of it. */
+  /** Where the identity provider sends the browser back to; leads on to a page, whatever the result. */
   'GET /sign-in/oidc/callback': Read<NoFields>;
   'POST /sign-in/invitation/preview': Write<{ code: string }, InvitationPreview>;
-  /** `password` is needed from who has no user yet; 12 characters or more. */
+  /** `password` is required when there is no user yet; 12 characters or more. */
   'POST /sign-in/invitation': Write<{ code: string; name: string; email: string; password: string }, ConsoleSession>;
   'GET /session': Read<ConsoleSession>;
   'POST /session/sign-out': Write<NoFields, { signed_out: 1 }>;
@@ -107,7 +107,7 @@ export interface SessionApi {
   'POST /session/sign-out-everywhere': Write<NoFields, { signed_out: number }>;
   /** Shows another account of the person: a new session. */
   'POST /session/account': Write<{ account_id: string }, ConsoleSession>;
-  /** Proves again who is there: one of both. */
+  /** Proves the identity again: one of both. */
   'POST /session/proof': Write<{ password?: string; token?: string }, ConsoleSession>;
   'POST /session/proof/passkey/options': Write<NoFields, { challenge_id: string; options: WebAuthnJson }>;
   'POST /session/proof/passkey': Write<{ challenge_id: string; response: WebAuthnJson }, ConsoleSession>;

@@ -41,7 +41,7 @@ export interface ConsoleTask {
   /** Held while the task is open, charged once `is_final`. */
   readonly amount: Amount;
   readonly is_final: boolean;
-  /** What became of a wish to stop it. */
+  /** The result of a cancellation. */
   readonly cancellation: {
     readonly requested_at: Time;
     readonly outcome: 'requested' | 'cancelled' | 'too_late' | 'unsupported';
@@ -111,10 +111,10 @@ export interface ConsoleTasksQuery extends ConsoleListQuery {
 
 /** Tasks of the account. */
 export interface TasksApi {
-  /** Newest first. Of a search by text, `next_cursor` may come with few or no items: the search goes on there. */
+  /** Newest first. Of a search by text, `next_cursor` may come with few or no items: the search continues there. */
   'GET /tasks': Read<ConsoleList<ConsoleTask>, ConsoleTasksQuery>;
   'GET /tasks/:task_id': Read<ConsoleTaskDetails>;
-  /** Answers once it is known what becomes of the task, or after 10 seconds. */
+  /** Answers once the outcome of the cancellation is known, or after 10 seconds. */
   'POST /tasks/:task_id/cancel': Write<NoFields, ConsoleTask>;
   /**
    * Server-sent events of the named tasks, at most 50, separated by commas: `event: task` with a `ConsoleTask` for each at

@@ -107,7 +107,7 @@ export function checkFields(type: BodyClass<unknown>, value: object, path: strin
   }
 }
 
-/** A body can break a rule in each of a hundred thousand places; nobody reads more than some of them. */
+/** A body can break a rule in each of a hundred thousand places; only some of them are listed. */
 const ERRORS_MAX = 100;
 
 /**

@@ -40,7 +40,7 @@ export interface ChatAnswer {
       readonly reasoning_content?: string;
       readonly reasoning_details?: readonly ChatReasoningDetail[];
       readonly tool_calls?: readonly ChatReplyCall[];
-      /** What the content rests on. */
+      /** The citations of the content. */
       readonly annotations?: readonly JsonObject[];
     };
     readonly logprobs: null;

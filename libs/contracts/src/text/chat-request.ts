@@ -157,6 +157,7 @@ export class ChatRequest {
   @Optional(listOf(text())) modalities?: string[] | null;
   @Optional(jsonObject()) audio?: JsonObject | null;
   @Optional(jsonObject()) prediction?: JsonObject | null;
+  @Optional(jsonObject()) moderation?: JsonObject | null;
   @Optional(jsonObject()) web_search_options?: JsonObject | null;
   @Optional(choice(['low', 'medium', 'high'])) verbosity?: string | null;
   @Optional(jsonObject()) metadata?: JsonObject | null;

@@ -38,7 +38,7 @@ export function whole(min: number, max = Number.MAX_SAFE_INTEGER): FieldCheck {
 /** The most tokens a request may name: beyond every model, and far below what no balance could hold. */
 const MOST_TOKENS = 2_147_483_647;
 
-/** A number of tokens that somebody may have to pay for. */
+/** A number of tokens that may be charged. */
 export const tokens = (min = 1): FieldCheck => whole(min, MOST_TOKENS);
 
 /** true or false, not in quotes. */

@@ -8,7 +8,7 @@ const CARRIERS = /^(data|file_data|input_audio|input_video|image|video|audio|fil
 /** Fields that may name what is fetched: `url`, `image_urls`, `fileUri`. */
 const NAMES_ADDRESS = /^(ur[li]|.*_ur[li]|.*Ur[li])s?$/;
 
-/** Whether a text is an address that somebody might fetch. */
+/** Whether a text is an address that might be fetched. */
 export const isAddress = (text: string): boolean => WEB.test(text.replace(BREAKS, ''));
 
 /**

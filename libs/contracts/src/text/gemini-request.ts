@@ -48,7 +48,7 @@ class Part {
   @Optional(object(FunctionResponse)) functionResponse?: FunctionResponse;
   @Optional(jsonObject()) executableCode?: JsonObject;
   @Optional(jsonObject()) codeExecutionResult?: JsonObject;
-  /** A call of a tool that the vendor ran, and what came of it. */
+  /** A call of a tool that the vendor ran, and its result. */
   @Optional(jsonObject()) toolCall?: JsonObject;
   @Optional(jsonObject()) toolResponse?: JsonObject;
   @Optional(jsonObject()) videoMetadata?: JsonObject;
@@ -119,6 +119,16 @@ class ThinkingConfig {
   @Optional(text()) thinkingLevel?: string;
 }
 
+class TextFormat {
+  @Optional(text()) mimeType?: string;
+  @Optional(jsonObject()) schema?: JsonObject;
+}
+
+/** The newer form of `responseMimeType` and `responseSchema`; images, speech and videos stand beside `text`. */
+class ResponseFormat {
+  @Optional(object(TextFormat)) text?: TextFormat;
+}
+
 class GenerationConfig {
   @Optional(number(0, 2)) temperature?: number;
   @Optional(number(0, 1)) topP?: number;
@@ -133,6 +143,7 @@ class GenerationConfig {
   @Optional(text()) responseMimeType?: string;
   @Optional(jsonObject()) responseSchema?: JsonObject;
   @Optional(jsonObject()) responseJsonSchema?: JsonObject;
+  @Optional(listOf(object(ResponseFormat))) responseFormat?: ResponseFormat[];
   @Optional(listOf(text())) responseModalities?: string[];
   @Optional(object(ThinkingConfig)) thinkingConfig?: ThinkingConfig;
   @Optional(jsonObject()) speechConfig?: JsonObject;
@@ -169,6 +180,7 @@ const CALLERS_OWN = new Set([
   'parametersJsonSchema',
   'responseSchema',
   'responseJsonSchema',
+  'schema',
   'labels',
 ]);
 

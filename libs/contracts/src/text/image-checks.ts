@@ -69,7 +69,7 @@ export function base64Data(): FieldCheck {
   return (value, param, report) => {
     if (typeof value !== 'string' || value === '')
       return report(param, 'invalid_parameter', `${param} must be base64 text without a data: prefix.`);
-    // What is too large is refused unread: looking through 60 MB keeps everybody waiting.
+    // What is too large is refused unread: scanning 60 MB blocks the event loop.
     const bytes = decodedBytes(value);
     if (bytes > MAX_INLINE_IMAGE_BYTES) checkSize(bytes, param, report);
     else checkDigits(value, param, `${param} must be base64 text without a data: prefix.`, report);
@@ -78,7 +78,7 @@ export function base64Data(): FieldCheck {
 
 const INLINE_FILE = /^data:[^;,]{1,100};base64,/;
 
-/** A document inside the request: a data URI, or the base64 of one. An address is none of them: nobody has looked at it. */
+/** A document inside the request: a data URI, or the base64 of one. An address is none of them: its content is unchecked. */
 export function inlineFile(): FieldCheck {
   const bare = base64Data();
   return (value, param, report) => {

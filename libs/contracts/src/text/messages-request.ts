@@ -10,6 +10,7 @@ import {
   stringOr,
   text,
   tokens,
+  unsupported,
   variants,
   whole,
 } from './field-checks.js';
@@ -108,6 +109,9 @@ export class MessagesRequest {
   /** The older name of `output_config.format`. */
   @Optional(outputFormat) output_format?: { type: 'json_schema' } & JsonSchemaFormat;
   @Optional(text()) service_tier?: string;
+  /** Asks for nothing but a summary of the conversation, which only its vendor can read. */
+  @Optional(jsonObject()) compaction?: JsonObject | null;
+  @Optional(unsupported('no conversation is kept for later requests; send all of its messages.')) thread?: never;
   @Optional(anything) container?: JsonValue;
   @Optional(listOf(jsonObject())) mcp_servers?: JsonObject[];
 }

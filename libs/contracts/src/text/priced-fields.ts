@@ -22,7 +22,7 @@ export const PRICED: Readonly<Record<TextStyle, PricedFields>> = {
       tool_choice parallel_tool_calls max_tool_calls text reasoning previous_response_id store stop metadata user
       safety_identifier prompt_cache_key prompt_cache_retention prompt_cache_options include truncation service_tier
       top_logprobs presence_penalty frequency_penalty stream_options background conversation prompt client_metadata
-      context_management
+      context_management moderation
     `),
     dearer: words('modalities audio speed inference_geo web_search_options'),
     tiers: words('default standard'),
@@ -32,8 +32,9 @@ export const PRICED: Readonly<Record<TextStyle, PricedFields>> = {
     fields: words(`
       model messages max_tokens system temperature top_p top_k stream stop_sequences metadata tools tool_choice thinking
       output_config output_format service_tier cache_control context_management container mcp_servers
+      compaction diagnostics thread
     `),
-    dearer: words('speed inference_geo'),
+    dearer: words('speed inference_geo fallbacks fallback_credit_token'),
     tiers: words('standard_only standard default'),
     callersTools: /^(custom|bash|text_editor|memory)$/,
   },
@@ -51,7 +52,7 @@ export const PRICED: Readonly<Record<TextStyle, PricedFields>> = {
       model messages stream stream_options temperature top_p n stop max_tokens max_completion_tokens presence_penalty
       frequency_penalty logit_bias logprobs top_logprobs seed tools tool_choice parallel_tool_calls functions function_call
       response_format reasoning_effort verbosity modalities user safety_identifier metadata store prompt_cache_key
-      prompt_cache_retention service_tier
+      prompt_cache_retention service_tier moderation
       top_k min_p top_a typical_p repetition_penalty length_penalty ignore_eos min_tokens stop_token_ids bad_words
       skip_special_tokens include_stop_str_in_output chat_template_kwargs guided_json guided_regex guided_choice
       guided_grammar structured_outputs reasoning include_reasoning reasoning_format reasoning_split thinking
@@ -80,7 +81,7 @@ export const PRICED_BETAS: ReadonlySet<string> = words(`
 export const PRICED_CONFIG = {
   fields: words(`
     temperature topP topK maxOutputTokens stopSequences candidateCount seed presencePenalty frequencyPenalty
-    responseMimeType responseSchema responseJsonSchema responseModalities responseLogprobs logprobs thinkingConfig
+    responseMimeType responseSchema responseJsonSchema responseFormat responseModalities responseLogprobs logprobs thinkingConfig
     mediaResolution audioTimestamp enableEnhancedCivicAnswers
   `),
   // `routingConfig` and `modelSelectionConfig` put another model in the place of the one that is paid for.

@@ -122,7 +122,7 @@ class ReasoningItem {
   @Optional(text()) encrypted_content?: string | null;
 }
 
-/** What stands for the turns that were compacted; only who made it can read it. */
+/** What stands for the turns that were compacted; only its maker can read it. */
 class CompactionItem {
   @Optional(identifier()) id?: string | null;
   @Required(text({ min: 1 })) encrypted_content!: string;

@@ -115,6 +115,7 @@ export class ResponsesRequest {
   @Optional(whole(0, 20)) top_logprobs?: number | null;
   @Optional(number(-2, 2)) presence_penalty?: number | null;
   @Optional(number(-2, 2)) frequency_penalty?: number | null;
+  @Optional(jsonObject()) moderation?: JsonObject | null;
   @Optional(anything) stream_options?: JsonObject | null;
   @Optional(unsupported('a reply is made while the caller waits; leave it out or send false.', false))
   background?: false;

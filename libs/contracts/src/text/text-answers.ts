@@ -141,7 +141,7 @@ export interface ResponsesAnswer extends ResponsesOutcome {
   readonly metadata: JsonObject;
 }
 
-/** The reply in the shape of D1 2.2, which stands in `data`. */
+/** The reply in the shape of D1 2.2, which is in `data`. */
 export interface SpecifiedResponse {
   readonly id: string;
   readonly object: 'response';
@@ -177,7 +177,7 @@ export interface MessagesUsage {
   readonly server_tool_use?: { readonly web_search_requests: number };
 }
 
-/** A call of a tool that the gateway ran, and what came of it. */
+/** A call of a tool that the gateway ran, and its result. */
 export type MessagesHostedBlock =
   | { readonly type: 'server_tool_use'; readonly id: string; readonly name: string; readonly input: JsonObject }
   | {
@@ -251,7 +251,7 @@ export interface GeminiAnswer {
   readonly candidates: readonly {
     readonly content: { readonly role: 'model'; readonly parts: readonly GeminiReplyPart[] };
     readonly finishReason?: GeminiFinishReason;
-    /** What the answer rests on, where something was searched. */
+    /** The sources of the answer, where something was searched. */
     readonly groundingMetadata?: JsonObject;
     readonly index: number;
     readonly safetyRatings?: readonly GeminiSafetyRating[];

@@ -1,7 +1,7 @@
 import { eventText } from './text-event.js';
 
 describe('The counted text of a reply', () => {
-  it('is made of its words, its thoughts and the arguments of its calls, and of nothing else', () => {
+  it('consists of its text, its reasoning and the arguments of its calls, and nothing else', () => {
     const events = [
       { type: 'start' },
       { type: 'reasoning', text: 'Hm. ' },

@@ -7,8 +7,8 @@ import type { Citation, ToolStep } from './tool-step.js';
 export type FinishReason = 'stop' | 'stop-sequence' | 'length' | 'tool-calls' | 'content-filter' | 'tool-limit';
 
 /**
- * Where the numbers come from: the upstream's own bill; our tokenizer because the upstream gave none; or what was held,
- * because the caller left before the upstream reported it.
+ * Where the numbers come from: the upstream's own bill; our tokenizer because the upstream gave none; or the most there may
+ * be, because the caller left before the upstream reported it, or because it reported more than that.
  */
 export type UsageSource = 'upstream' | 'counted' | 'held';
 
@@ -30,7 +30,7 @@ export interface TextUsage {
  * `call` and grows with `arguments`; no piece is empty; `finish` comes once and last. A failure is a thrown GatewayError, never an event.
  */
 export type TextEvent =
-  /** What the upstream calls this reply, and what it already knows of the input. */
+  /** The start of the reply, with the input tokens if the upstream reports them already. */
   | { readonly type: 'start'; readonly inputTokens?: number }
   | { readonly type: 'text'; readonly text: string }
   /** Words with which the model declines, where the vendor marks them as such. */
@@ -43,7 +43,7 @@ export type TextEvent =
   | { readonly type: 'arguments'; readonly json: string }
   /** Work that the gateway begins between two words of the model, and the same again when it is over. A block of its own. */
   | { readonly type: 'step'; readonly state: 'begun' | 'done'; readonly step: ToolStep }
-  /** What the open text rests on. */
+  /** A citation of the open text. */
   | { readonly type: 'citation'; readonly citation: Citation }
   | {
       readonly type: 'finish';

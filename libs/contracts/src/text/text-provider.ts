@@ -1,5 +1,6 @@
 import type { GatewayError } from '../errors.js';
 import type { JsonObject } from '../json.js';
+import type { StopSignal } from './stop-signal.js';
 import type { TextEvent, TextUsage } from './text-event.js';
 import type { TextRequest } from './text-request.js';
 import type { TextProtocol, TextStyle } from './text-style.js';
@@ -16,17 +17,17 @@ export interface TextCall {
   readonly upstreamModel: string;
   /** The checked request; a request of the upstream's own protocol is never read this far. */
   readonly request: () => TextRequest;
-  /** True: the body is written anew even for an upstream of its own style, because the caller's lacks what the gateway added. */
+  /** True: the body is rewritten even for an upstream of its own style, because the caller's lacks what the gateway added. */
   readonly isTranslated?: boolean;
   /** The caller's body in its own style, ready to pass through. */
   readonly native: () => NativeBody;
-  /** Told when an upstream has begun to reply, once for each that is asked. */
+  /** Called when an upstream has begun to reply, once for each that is asked. */
   readonly onReply?: (progress: ReplyProgress) => void;
   /** Headers of the caller that mean something to an upstream of the same protocol, for example `anthropic-beta`. */
   readonly headers: Readonly<Record<string, string>>;
   /** What it asks for beyond tokens. An upstream is sent no tool among it that its policy does not list. */
   readonly unpriced?: readonly UnpricedUse[];
-  /** Fields of the native body whose price nobody knows; an upstream whose policy does not list one is not sent it. */
+  /** Fields of the native body whose price is unknown; an upstream whose policy does not list one is not sent it. */
   readonly unknownFields?: readonly string[];
 }
 
@@ -47,12 +48,12 @@ export type NativeBody =
       readonly bytes: Uint8Array;
       /** Fields that the bytes do not have, to be sent in front of the others: to add them to the bytes would copy these. */
       readonly front?: JsonObject;
-      /** What the bytes say, for those who must leave something out of it. */
+      /** The bytes parsed, for code that must leave a part out. */
       readonly parsed: () => JsonObject;
     }
   | { readonly kind: 'rewritten'; readonly body: JsonObject };
 
-/** What became of a reply that passed through unread. */
+/** The end of a reply that passed through unread. */
 export interface RelayOutcome {
   /** The usage that was reported until now; absent when none was. */
   readonly usage: TextUsage | undefined;
@@ -109,5 +110,5 @@ export interface TextProvider {
    * @throws GatewayError `unsupported_parameter` when the request says what this protocol cannot; otherwise what went
    * wrong at the upstream, `retryable` when another upstream or a later try may succeed.
    */
-  call(call: TextCall, signal: AbortSignal): Promise<TextReply>;
+  call(call: TextCall, signal: StopSignal): Promise<TextReply>;
 }

@@ -93,7 +93,14 @@ export type ToolChoice =
 export type OutputFormat =
   | { readonly type: 'text' }
   | { readonly type: 'json' }
-  | { readonly type: 'json-schema'; readonly name: string; readonly schema: JsonObject; readonly strict?: boolean };
+  | {
+      readonly type: 'json-schema';
+      readonly name: string;
+      /** What the answer is for. */
+      readonly description?: string;
+      readonly schema: JsonObject;
+      readonly strict?: boolean;
+    };
 
 export const REASONING_EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 export type ReasoningEffort = (typeof REASONING_EFFORTS)[number];
@@ -134,4 +141,8 @@ export interface TextRequest {
   readonly frequencyPenalty?: number;
   /** The caller's own name for its end user. */
   readonly user?: string;
+  /** How much the answer should say. */
+  readonly verbosity?: string;
+  /** Says which requests share a prompt cache. */
+  readonly cacheKey?: string;
 }

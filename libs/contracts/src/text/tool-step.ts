@@ -24,7 +24,7 @@ export interface FoundPage {
   readonly title: string;
   /** What the page says about it. */
   readonly text: string;
-  /** When it was published, in the words of who found it. */
+  /** When it was published, in the words of the search engine. */
   readonly age?: string;
 }
 
@@ -90,7 +90,7 @@ export interface McpApprovalStep extends Ended {
 /** One piece of work that the gateway did, or wants to do, between two words of the model. */
 export type ToolStep = FileSearchStep | WebSearchStep | McpListStep | McpCallStep | McpApprovalStep;
 
-/** What a stretch of an answer rests on. */
+/** The source of a part of an answer. */
 export interface Citation {
   /** The stretch of the text block it stands in, in UTF-16 units. */
   readonly start: number;

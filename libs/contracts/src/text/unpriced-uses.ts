@@ -1,6 +1,7 @@
 import { GatewayError } from '../errors.js';
 import { MAX_URL_LENGTH } from '../catalog/file-source.js';
 import { isJsonObject } from '../json.js';
+import { formatsOtherMedia, namesOtherMedia } from './asked-media.js';
 import { isAddress, mayBeFetched } from './file-carriers.js';
 import { KnownNames } from './known-names.js';
 import { PRICED, PRICED_CONFIG, type PricedFields } from './priced-fields.js';
@@ -17,7 +18,7 @@ export interface NamedUrl {
 export interface RequestUses {
   readonly unpriced: readonly UnpricedUse[];
   readonly urls: readonly NamedUrl[];
-  /** Fields whose price nobody knows: left out for an upstream that does not list them. `generationConfig.x` is one of it. */
+  /** Fields of unknown price: left out for an upstream that does not list them. `generationConfig.x` is one of it. */
   readonly unknownFields: readonly string[];
 }
 
@@ -37,7 +38,7 @@ const ACCOUNT_IDS: ReadonlySet<string> = new Set([
   'prompt_id',
 ]);
 
-/** Fields whose inside is the caller's own data: nobody fetches or runs what stands in it. */
+/** Fields whose inside is the caller's own data: nothing in it is fetched or run. */
 const CALLERS_DATA: ReadonlySet<string> = new Set([
   'parameters',
   'parametersJsonSchema',
@@ -54,13 +55,13 @@ const CALLERS_DATA: ReadonlySet<string> = new Set([
   'citations',
 ]);
 
-/** Strings that are nobody's address or id: looked past at once, for they are nearly all there is. */
+/** Strings that are never an address or id: skipped at once, because nearly all strings are such. */
 const PLAIN: ReadonlySet<string> = new Set(['type', 'role', 'text', 'name', 'id', 'content', 'detail']);
 
 /** Fields that name what is fetched, whatever they hold. */
 const FETCHED = /^(image_url|file_url|video_url|audio_url|document_url|server_url|fileUri)$/;
 
-/** What this file looks at, as it is written. A parser that takes no notice of letter case would read other spellings as these. */
+/** The names this file inspects, as written. A parser that takes no notice of letter case would read other spellings as these. */
 const LOOKED_AT = new KnownNames([
   ...PLAIN,
   'data',
@@ -90,7 +91,7 @@ const LOOKED_AT = new KnownNames([
 /** How long a prompt cache is kept at the price of the price book; longer costs more to write. */
 const PRICED_TTL = '5m';
 
-/** Files that the vendor keeps: of a cloud store, or of its own interface for files. */
+/** Files that the vendor keeps, in a cloud store or behind its own interface. */
 const VENDORS_FILE = /^gs:\/\/|^files\/|^https?:\/\/[^/]*googleapis\.com\/.*\/files\//i;
 
 const TOP_LEVEL_TOOL = /^tools\[\d+\](\.\w+)?$/;
@@ -162,12 +163,12 @@ class UseFinder {
   #config(config: Readonly<Record<string, unknown>>): void {
     this.#fields(config, PRICED_CONFIG, 'generationConfig.');
     this.#modalities(config['responseModalities'], 'responseModalities', 'generationConfig.responseModalities');
+    if (formatsOtherMedia(config['responseFormat']))
+      this.#use('fields', 'responseFormat', 'generationConfig.responseFormat');
   }
 
-  /** Images and speech have prices of their own. */
   #modalities(sent: unknown, name: string, param: string): void {
-    const modalities: readonly unknown[] = Array.isArray(sent) ? sent : [];
-    if (modalities.some((modality) => String(modality).toUpperCase() !== 'TEXT')) this.#use('fields', name, param);
+    if (namesOtherMedia(sent)) this.#use('fields', name, param);
   }
 
   /** How much more another mode than the standard one costs is not known. */
@@ -268,7 +269,7 @@ class UseFinder {
 
   #hostedTool(name: string, param: string, tool: { readonly type: string; readonly name?: unknown }): void {
     // What stands deeper belongs to the tool around it.
-    // Chat completions know no such tools: who names one means a vendor of its own.
+    // Chat completions know no such tools: a caller that names one means a vendor of its own.
     const canBeLeft = this.#style !== 'chat' && TOP_LEVEL_TOOL.test(param);
     const isOptional = canBeLeft && isOptionalTool(tool, this.#choice);
     this.#unpriced.push({ kind: 'tools', name, param, ...(isOptional && { isOptional }) });

@@ -1,4 +1,4 @@
-/** What becomes of a tool that a request only offers, and that its upstream lacks or may not run. */
+/** How to handle a tool that a request only offers, and that its upstream lacks or may not run. */
 export const LACKING_TOOLS = ['drop', 'refuse'] as const;
 export type LackingTools = (typeof LACKING_TOOLS)[number];
 

@@ -15,7 +15,7 @@ export const textModelElsewhere = (model: string): string | null =>
     ? `model ${model} writes text: send it to ${WHERE_TEXT_IS}.`
     : null;
 
-/** What is said of a name that no text model has; `known` are those that have one. */
+/** The error message for an unknown text model; `known` are the existing names. */
 export function unknownTextModel(model: string, known: readonly string[]): string {
   const media = familyOf(model);
   if (media) return `The model "${model}" writes no text: send it to POST ${media.path}.`;

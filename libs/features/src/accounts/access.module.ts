@@ -5,7 +5,7 @@ import { AccessService } from './access.service.js';
 import { LastUsedTracker } from './last-used-tracker.js';
 import { SeedService } from './seed.service.js';
 
-/** Who may come in. */
+/** Authentication of API keys. */
 @Module({
   imports: [LedgerModule, LimitsModule],
   providers: [AccessService, LastUsedTracker, SeedService],

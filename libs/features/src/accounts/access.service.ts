@@ -5,28 +5,20 @@ import { GatewayError } from '#contracts';
 import { Batcher, Database, REQUEST_WAIT_MS } from '#platform';
 import { KEY_PEPPER } from '#runtime';
 import { hashApiKey } from './api-key.js';
-import type { Caller } from './caller.js';
+import { type Caller, callerWith, type KeyRulesRow } from './caller.js';
 import { GuessLimiter } from '../limits/guess-limiter.js';
 import { LastUsedTracker } from './last-used-tracker.js';
 import { KEY_GUESSES } from '../limits/limit-tokens.js';
 
-/** How long a looked-up key is believed, in milliseconds: the longest a revoked key may go on working. */
+/** How long a looked-up key is believed, in milliseconds: the longest a revoked key may keep working. */
 export const KEY_CACHE_MS = 3_000;
 /** How long a key that was good is looked up without delay, whatever its address has guessed, in milliseconds. */
 const GOOD_KEY_MS = 3_600_000;
 
-interface CallerRow {
+interface CallerRow extends KeyRulesRow {
   readonly key_hash: Buffer;
   readonly account_id: string;
   readonly id: string;
-  readonly allowed_models: string[];
-  readonly allowed_addresses: string[];
-  readonly scopes: string[];
-  readonly quota_micros: bigint | null;
-  readonly requests_per_minute: number | null;
-  readonly tokens_per_minute: number | null;
-  readonly max_running_tasks: number | null;
-  readonly priority: number;
   readonly expires_at: Date | null;
 }
 
@@ -46,7 +38,7 @@ from (
 where k.revoked_at is null and a.disabled_at is null`;
 
 /**
- * Decides who a presented key belongs to. Keys are found by keyed hash, so nothing here compares secrets byte by byte.
+ * Finds the owner of a presented key. Keys are found by keyed hash, so nothing here compares secrets byte by byte.
  * What was found is believed for `KEY_CACHE_MS` and no longer, so every change of a key reaches every replica by then.
  */
 @Injectable()
@@ -109,7 +101,7 @@ export class AccessService {
   }
 }
 
-/** Slips that show in the first letters of what was sent, and what is said of them; nothing of it is repeated. */
+/** Mistakes visible in the first letters of a key, and their error messages; the key is not repeated. */
 const SLIPS: readonly (readonly [RegExp, string])[] = [
   [/^["'“]/, 'The API key was sent in quotation marks; send it without them.'],
   [/^Bearer\s/i, 'The word Bearer stands twice before the API key; send it once.'],
@@ -122,16 +114,5 @@ const SLIPS: readonly (readonly [RegExp, string])[] = [
 const whyUnknown = (presented: string): string =>
   SLIPS.find(([slip]) => slip.test(presented))?.[1] ?? 'The API key is not valid: it is unknown, or was revoked.';
 
-const toCaller = (row: CallerRow): Caller => ({
-  accountId: row.account_id,
-  apiKeyId: row.id,
-  allowedModels: row.allowed_models,
-  allowedAddresses: row.allowed_addresses,
-  scopes: row.scopes,
-  quotaMicros: row.quota_micros,
-  requestsPerMinute: row.requests_per_minute,
-  tokensPerMinute: row.tokens_per_minute,
-  maxRunningTasks: row.max_running_tasks,
-  priority: row.priority,
-  expiresAt: row.expires_at,
-});
+const toCaller = (row: CallerRow): Caller =>
+  callerWith(row, { accountId: row.account_id, apiKeyId: row.id, expiresAt: row.expires_at });

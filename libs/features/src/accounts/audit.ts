@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type ModelTransaction, type Prisma, type StatementRunner, timeOrderedId } from '#platform';
 
-/** Who makes a change through the admin API. */
+/** The actor of a change through the admin API. */
 export interface Operator {
   /** The name they gave, or `admin`. */
   readonly actor: string;
@@ -22,7 +22,7 @@ const WRITE_AUDIT = `
 insert into audit_record (id, actor, action, subject_type, subject_id, before, after, request_id, address)
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`;
 
-/** What work in a transaction came to; a null `change` says that nothing was changed, and leaves no record. */
+/** The result of work in a transaction; a null `change` means that nothing was changed, and leaves no record. */
 interface Changed<Result> {
   readonly result: Result;
   readonly change: Change | null;

@@ -7,7 +7,7 @@ describe('The addresses a key may be used from', () => {
     [['203.0.113.9'], '203.0.113.9'],
     [['203.0.113.9'], '::ffff:203.0.113.9'],
     [['10.0.0.0/8', '2001:db8::/32'], '2001:db8::1'],
-  ])('%j lets %s through', (blocks, address) => {
+  ])('%j allows %s', (blocks, address) => {
     expect(() => expectAllowedAddress(blocks, address)).not.toThrow();
   });
 
@@ -17,17 +17,20 @@ describe('The addresses a key may be used from', () => {
     [['::/0'], '203.0.113.9'],
     [['0.0.0.0/0'], undefined],
     [['0.0.0.0/0'], 'not an address'],
-  ])('%j keeps %s out', (blocks, address) => {
+  ])('%j refuses %s', (blocks, address) => {
     expect(() => expectAllowedAddress(blocks, address)).toThrow(
       expect.objectContaining({ code: 'address_not_allowed' }),
     );
   });
 
-  it.each(['203.0.113.0/33', '203.0.113', 'example.com', '', '2001:db8::/129', '0x7f.1'])('%j is no block', (text) => {
-    expect(isAddressBlock(text)).toBe(false);
-  });
+  it.each(['203.0.113.0/33', '203.0.113', 'example.com', '', '2001:db8::/129', '0x7f.1'])(
+    '%j is not an address block',
+    (text) => {
+      expect(isAddressBlock(text)).toBe(false);
+    },
+  );
 
-  it.each(['203.0.113.0/24', '203.0.113.9', '2001:db8::/32', '::1'])('%j is one', (text) => {
+  it.each(['203.0.113.0/24', '203.0.113.9', '2001:db8::/32', '::1'])('%j is an address block', (text) => {
     expect(isAddressBlock(text)).toBe(true);
   });
 });

@@ -12,7 +12,7 @@ export const KEY_SCOPES = [
   'tasks:read',
   /** Stop tasks. */
   'tasks:cancel',
-  /** Read stored responses of the account, and go on from them. */
+  /** Read stored responses of the account, and continue from them. */
   'responses',
   /** Upload, read, search and delete the files and vector stores of the account. */
   'files',
@@ -37,7 +37,7 @@ export const hasScope = ({ scopes }: Pick<Caller, 'scopes'>, scope: KeyScope): b
 export function expectScope(caller: Pick<Caller, 'scopes'>, scope: KeyScope | undefined): void {
   if (scope === undefined ? caller.scopes.length === 0 : hasScope(caller, scope)) return;
   const needed = scope === undefined ? 'a key without scopes' : `the scope "${scope}"`;
-  throw new GatewayError('permission_denied', `This API key may not do that: it takes ${needed}.`);
+  throw new GatewayError('permission_denied', `This API key may not do that: it requires ${needed}.`);
 }
 
 /** The key whose tasks and repeated answers alone the caller may see; null: those of the whole account. */

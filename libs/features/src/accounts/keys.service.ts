@@ -33,7 +33,7 @@ export interface KeySettings {
   readonly tokensPerMinute?: number | null | undefined;
   readonly maxRunningTasks?: number | null | undefined;
   readonly expiresAt?: Date | null | undefined;
-  /** The user who makes it. */
+  /** The user creating it. */
   readonly createdBy?: string | undefined;
 }
 
@@ -91,7 +91,7 @@ export class KeysService {
     return { key, row };
   }
 
-  /** Ends a key for good, both secrets of it. Safe to repeat. @throws GatewayError `not_found`. */
+  /** Ends a key permanently, both secrets of it. Safe to repeat. @throws GatewayError `not_found`. */
   revoke(operator: Operator, id: string): Promise<KeyView> {
     return this.change(operator, 'key.revoked', id, ({ kind, revokedAt }) => {
       expectSecret(kind);
@@ -123,7 +123,7 @@ export class KeysService {
 /** @throws GatewayError `conflict`. */
 function expectSecret(kind: string): void {
   if (kind !== 'console') return;
-  throw new GatewayError('conflict', 'This key is what runs of the console are charged to: limit it by its quota.');
+  throw new GatewayError('conflict', 'Runs of the console are charged to this key: limit it by its quota.');
 }
 
 async function update(transaction: ModelTransaction, id: string, data: Prisma.ApiKeyUpdateInput): Promise<KeyView> {

@@ -8,7 +8,7 @@ const WRITE_EVERY_MS = 5_000;
 
 /**
  * Rows that money is moving on are passed over instead of waited for: locks are taken here in no account's order.
- * Passed-over keys come again.
+ * Skipped keys are tried again.
  */
 const WRITE_USES = `
 with used as (
@@ -36,7 +36,7 @@ export class LastUsedTracker implements OnModuleDestroy {
     this.timer ??= setTimeout(() => void this.write(), WRITE_EVERY_MS).unref();
   }
 
-  /** Writes what was noted so far. Never throws: what could not be written comes again. */
+  /** Writes what was noted so far. Never throws: what could not be written is tried again. */
   async write(): Promise<void> {
     clearTimeout(this.timer);
     this.timer = undefined;

@@ -19,7 +19,7 @@ with low as (
   update account a set low_balance_noticed_at = now() from low where a.id = low.id
     and a.low_balance_noticed_at is null and a.available_micros < a.low_balance_micros
   returning a.id, a.name, a.available_micros, a.held_micros, a.low_balance_micros
-), told as (
+), notice as (
   select n.id, n.name, (n.available_micros / 1000000.0)::numeric(30, 6)::text as available,
     (n.held_micros / 1000000.0)::numeric(30, 6)::text as held,
     (n.low_balance_micros / 1000000.0)::numeric(30, 6)::text as below,
@@ -34,10 +34,10 @@ with low as (
       'data', jsonb_build_object('account_id', t.id, 'account_name', t.name, 'available', t.available, 'held', t.held,
         'low_balance', t.below, 'currency', $3::text, 'recipients', t.people,
         'subject', 'The balance of ' || t.name || ' is low',
-        'text', t.available || ' ' || $3::text || ' are left to spend in the account ' || t.name || ', which asked to be told below '
+        'text', t.available || ' ' || $3::text || ' are left to spend in the account ' || t.name || ', below the notice threshold of '
           || t.below || ' ' || $3::text || '. Open work holds ' || t.held || ' more. Requests are refused once nothing is left.'))::text,
     now()
-  from told t join webhook_endpoint e on e.account_id = t.id and e.disabled_at is null
+  from notice t join webhook_endpoint e on e.account_id = t.id and e.disabled_at is null
     and (e.event_types = '{}' or 'balance.low' = any(e.event_types))
 )
 select id from noticed`;

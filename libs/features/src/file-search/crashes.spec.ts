@@ -15,7 +15,7 @@ import { FilesService } from './files.service.js';
 const TEXT = 'The lighthouse of Vesterholm was lit for the first time in 1871.';
 const OWNER = { accountId: 'acct', apiKeyId: 'key' };
 
-/** A process that dies at a place: from then on it says nothing to its database, which rolls back what was open. */
+/** A process that dies at a place: from then on it sends nothing to its database, which rolls back what was open. */
 class DyingDatabase extends Database {
   isDead = false;
 
@@ -38,7 +38,7 @@ class DyingDatabase extends Database {
   });
 }
 
-describe('A process that dies while it has a file', () => {
+describe('A process that dies while indexing a file', () => {
   let test: TestDatabase;
   let store: MediaStore;
   let folder: string;
@@ -78,7 +78,7 @@ describe('A process that dies while it has a file', () => {
     await new ExpiredUploads(database, store, reach).remove(10);
   }
 
-  it.each(FILE_CRASH_POINTS)('leaves nothing half visible, and others bring it to its end: %s', async (place) => {
+  it.each(FILE_CRASH_POINTS)('leaves nothing half visible, and others finish the file: %s', async (place) => {
     const dying = new DyingDatabase(test.url);
     await live(dying, dying.dieAt(place)).catch(() => undefined);
     expect(dying.isDead).toBe(true);
@@ -95,7 +95,7 @@ describe('A process that dies while it has a file', () => {
     ).toBe(0);
     expect(await count(`file_usage where files <> (select count(*) from uploaded_file where state = 'ready')`)).toBe(0);
 
-    // Others go on when its time is over.
+    // Others take over when its lease ends.
     await test.database.query({ text: 'update file_index set due_at = now()' });
     await test.database.query({ text: `update uploaded_file set expires_at = now() where state = 'uploading'` });
     const indexer = new FileIndexer(test.database, store, noFailpoints, preparer);

@@ -105,11 +105,7 @@ export class FileIndexer {
     const { id, attempt, fileState, filename, storeKey, chunkTokens, overlapTokens } = claimed;
     if (fileState !== 'ready') return this.#fail(claimed, 'invalid_file', 'The file was deleted.');
     if (attempt > ATTEMPTS_MAX)
-      return this.#fail(
-        claimed,
-        'server_error',
-        `Reading the file did not come to an end in ${ATTEMPTS_MAX} attempts.`,
-      );
+      return this.#fail(claimed, 'server_error', `Reading the file did not finish in ${ATTEMPTS_MAX} attempts.`);
     const bytes = await buffer(await this.store.open(storeKey, undefined, this.#leaving.signal));
     const file = { bytes: new Uint8Array(bytes), filename, sizes: { chunkTokens, overlapTokens } };
     const prepared = await this.#preparer.prepare(file, this.#leaving.signal);

@@ -22,7 +22,7 @@ export interface FileSearchRequest {
   readonly scoreThreshold?: number | undefined;
   /** What words and meaning count, where both are compared; each the same when it is left out. */
   readonly weights?: RankWeights | undefined;
-  /** Who pays for the vector of the query, and the name of its bill. Without them words alone are compared. */
+  /** The payer for the vector of the query, and the id it is billed under. Without them only words are compared. */
   readonly payer?: { readonly apiKeyId: string; readonly requestId: string } | undefined;
 }
 

@@ -152,7 +152,7 @@ export class FilesService {
     });
   }
 
-  /** Leaves the bytes of an upload that came to nothing to the maintenance. */
+  /** Leaves the bytes of a failed upload to the maintenance worker. */
   async discard(id: string): Promise<void> {
     await this.database.query({ text: DISCARD, values: [id] });
   }

@@ -4,7 +4,7 @@ import type { StatementRunner } from '#platform';
 export interface ListQuery {
   readonly limit: number;
   readonly order: 'asc' | 'desc';
-  /** Goes on behind the thing of this id. */
+  /** Continues after the item of this id. */
   readonly after: string | undefined;
   /** Ends in front of the thing of this id. */
   readonly before?: string | undefined;

@@ -11,7 +11,7 @@ const TIMES_MAX = 255;
 /**
  * Joins the words that stand for one term.
  *
- * @param terms of the words with spaces; null: the word says nothing.
+ * @param terms of the words with spaces; null: a stop word.
  */
 export function mergeTerms(words: WordCounts, terms: ReadonlyMap<string, string | null>): TermPostings[] {
   const merged = new Map<string, readonly number[]>(words.unspaced);

@@ -22,8 +22,7 @@ export interface Match {
 }
 
 /**
- * The best passages by BM25 over what is searched. A score is the part of the most that the words of the query could
- * come to, so that scores of different queries can be compared; words that stand nowhere count in it too.
+ * The best passages by BM25 over what is searched. A score is a share of the highest possible score of the query, so that scores of different queries can be compared; words that stand nowhere count in it too.
  *
  * @param words how many the query has.
  */

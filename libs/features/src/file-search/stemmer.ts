@@ -1,7 +1,7 @@
 import type { StatementRunner } from '#platform';
 import { folded } from './words.js';
 
-/** Stemmers that every Postgres brings (Snowball), each with a list of words that say nothing. */
+/** Stemmers that every Postgres brings (Snowball), each with a list of stop words. */
 const LANGUAGES = [
   'english',
   'german',
@@ -25,7 +25,7 @@ export type Language = (typeof LANGUAGES)[number];
 /** Of texts whose language does not show: names, numbers, source code. */
 export const COMMON_LANGUAGE: Language = 'english';
 
-/** The share of words that say nothing from which on a text is taken to be of a language. */
+/** The share of stop words from which on a text is taken to be of a language. */
 const SHARE_MIN = 0.08;
 
 /** The words that are looked at to find the language: the most frequent ones. */
@@ -45,7 +45,7 @@ select coalesce(array_agg(coalesce(lexemes[1], '') order by nth), '{}') as stems
 export class Stemmer {
   constructor(private readonly database: StatementRunner) {}
 
-  /** The language whose words that say nothing are the most frequent. */
+  /** The language whose stop words are the most frequent. */
   async languageOf(counts: ReadonlyMap<string, number>): Promise<Language> {
     const sample = [...counts].sort(([, left], [, right]) => right - left).slice(0, SAMPLE_WORDS);
     const all = sample.reduce((sum, [, count]) => sum + count, 0);
@@ -58,7 +58,7 @@ export class Stemmer {
     return best && best.count / all >= SHARE_MIN ? best.language : COMMON_LANGUAGE;
   }
 
-  /** The term of each word; null: the word says nothing in this language. */
+  /** The term of each word; null: the word is a stop word of this language. */
   async termsOf(words: readonly string[], language: Language): Promise<ReadonlyMap<string, string | null>> {
     if (words.length === 0) return new Map();
     const { rows } = await this.database.query<{ stems: string[] }>({

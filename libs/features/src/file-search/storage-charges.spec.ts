@@ -11,7 +11,7 @@ const MIB = 1024 * 1024;
 /** 0.1 for a GiB-day. */
 const PRICE = { amount: 100_000n, per: 1_024n };
 
-describe('The price of files that are kept', () => {
+describe('The price of stored files', () => {
   let test: TestDatabase;
   let ledger: RequestLedger;
   beforeAll(async () => {
@@ -64,7 +64,7 @@ describe('The price of files that are kept', () => {
     expect((await new ReconciliationService(test.database).run())?.findings).toEqual([]);
   }
 
-  it('is nothing while there is none, and nothing later for that time', async () => {
+  it('is zero while no price is set, also for that time later', async () => {
     const id = await keeper('free', 1_000, 10n ** 9n);
     await chargeAll();
     await test.database.query({
@@ -76,7 +76,7 @@ describe('The price of files that are kept', () => {
     expect(await records(id)).toEqual([]);
   });
 
-  it('is charged once a day, held first, and explained in a line by which the amount can be counted again', async () => {
+  it('is charged once a day, held first, and explained in a line that shows the calculation', async () => {
     const id = await keeper('payer', 2_048, 10n ** 9n);
     await Promise.all([chargeAll(), chargeAll()]);
     const [record, ...others] = await records(id);
@@ -105,7 +105,7 @@ describe('The price of files that are kept', () => {
     await expectExact();
   });
 
-  it('is charged once by whoever goes on after a crash between the charge and its note', async () => {
+  it('is charged once by the process that continues after a crash between the charge and its note', async () => {
     const id = await keeper('crashed', 1_024, 10n ** 9n);
     const dying = new RequestLedger(test.database);
     const capture = dying.capture.bind(dying);
@@ -137,7 +137,7 @@ describe('The price of files that are kept', () => {
     await expectExact();
   });
 
-  it('lets an account keep no more files that has nothing left, unless its requests cost it nothing', async () => {
+  it('refuses new files of an account without balance, unless it is unlimited', async () => {
     const config = readProcessConfig({});
     const files = new FilesService(test.database, noFailpoints, { config }, new PriceBook(test.database));
     const begin = async (id: string): Promise<string> =>

@@ -49,7 +49,7 @@ interface OpenDays {
 
 /**
  * Charges accounts for the files that they keep, once for each day of UTC. What lay is noted with its request id before
- * it is held and charged, so that the process that goes on after a crash charges the same and only once. While there is no price
+ * it is held and charged, so that the process that continues after a crash charges the same and only once. While there is no price
  * it is free, and stays free.
  */
 @Injectable()

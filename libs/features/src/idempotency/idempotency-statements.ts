@@ -24,7 +24,7 @@ export const LAPSED_ATTEMPT = `select request_id from idempotency_record where $
 
 /**
  * Takes over from an attempt that has no open hold any more. The new name of the record shuts the old attempt out of
- * it; only one that had paid stays its name, so that nobody pays again. $1 account, $2 key, $3 fingerprint, $4 request
+ * it; only one that was charged keeps its name, so that it is not charged again. $1 account, $2 key, $3 fingerprint, $4 request
  * id of the lapsed attempt, $5 request id of the new one.
  */
 export const RESUME = `

@@ -58,7 +58,7 @@ describe('Two attempts at one request', () => {
     return [stalled, expectAttempt(await begin(key))];
   }
 
-  it('pay once: the stalled one has lost its hold, and the one that took over pays', async () => {
+  it('charge once: the stalled one has lost its hold, and the one that took over is charged', async () => {
     const [stalled, second] = await stalledAndTakenOver('pays-once');
     expect(await books()).toEqual([1_000n, 0n, 0n]);
     await ledger.hold(holdOf(second));
@@ -69,7 +69,7 @@ describe('Two attempts at one request', () => {
     expect(await books()).toEqual([960n, 0n, 40n]);
   });
 
-  it('leave the record to the one that took over, whatever the stalled one does when it wakes', async () => {
+  it('leave the record to the one that took over, whatever the stalled one does later', async () => {
     const [stalled, second] = await stalledAndTakenOver('fenced');
     await service.forget(stalled);
     await service.unlock(stalled);
@@ -80,7 +80,7 @@ describe('Two attempts at one request', () => {
     expect(await begin('fenced')).toMatchObject({ kind: 'replay', answer: { body: 'of the second' } });
   });
 
-  it('pay once when the first had paid before it died', async () => {
+  it('charge once when the first was charged before it died', async () => {
     const first = expectAttempt(await begin('paid-before'));
     await ledger.hold(holdOf(first));
     await capture(first);
@@ -99,7 +99,7 @@ describe('Two attempts at one request', () => {
     expect([stalled.resumed, second.resumed]).toEqual([false, true]);
   });
 
-  it('are never three: of many that come when the first stalls, one takes over', async () => {
+  it('are never three: of many repeats when the first stalls, one takes over', async () => {
     await begin('one-heir');
     await stall('one-heir');
     const heirs = await Promise.allSettled(Array.from({ length: 8 }, () => begin('one-heir')));

@@ -32,7 +32,7 @@ export interface WrittenTask {
   readonly notices: readonly string[];
 }
 
-/** The right to do the work of a repeatable request; nobody else has it meanwhile. */
+/** The exclusive right to do the work of a repeatable request. */
 export interface Attempt {
   readonly accountId: string;
   readonly key: string;
@@ -115,8 +115,8 @@ export class IdempotencyService {
   }
 
   /**
-   * The hold of the old attempt is given back first: then it has either paid for good or never will, and which of the
-   * two decides who pays.
+   * The hold of the old attempt is given back first: then it has either been charged or never will be, and that
+   * decides which attempt is charged.
    */
   private async resume(request: RepeatableRequest, fingerprint: Buffer): Promise<Beginning | null> {
     const { accountId, key } = request;

@@ -47,7 +47,7 @@ describe('An attempt that stalls before any money is held', () => {
     bench.submit({ id: taskId, requestId, idempotencyKey: key });
   const tasksOf = ({ taskId }: Attempt) => run('select request_id from task where id = $1', taskId);
 
-  it('holds nothing when it wakes and another has taken over, while that one holds', async () => {
+  it('holds nothing when it resumes after another took over, which holds', async () => {
     const before = await heldMicros();
     const [stalled, heir] = await stalledAndTakenOver('hold');
     await expect(hold(stalled)).rejects.toMatchObject({ code: 'idempotency_in_flight', status: 409 });
@@ -57,7 +57,7 @@ describe('An attempt that stalls before any money is held', () => {
     expect(await heldMicros()).toBe((before ?? 0n) + AMOUNT_MICROS);
   });
 
-  it('writes no task when it wakes, neither before nor after the one that took over', async () => {
+  it('writes no task when it resumes, neither before nor after the one that took over', async () => {
     const before = await heldMicros();
     const [stalled, heir] = await stalledAndTakenOver('task');
     await expect(submit(stalled)).rejects.toMatchObject({ code: 'idempotency_in_flight', status: 409 });
@@ -76,7 +76,7 @@ describe('An attempt that stalls before any money is held', () => {
     expect([await tasksOf(stalled), await heldMicros()]).toEqual([[], before]);
   });
 
-  it('goes on when nobody has taken over, and keeps others away from then on', async () => {
+  it('continues when no other attempt has taken over, and keeps others away from then on', async () => {
     const slow = await begin('slow');
     await stall('slow');
     await hold(slow);
@@ -96,7 +96,7 @@ describe('An attempt that stalls before any money is held', () => {
   it.each([
     ['holds', hold],
     ['writes a task', submit],
-  ])('either %s or is taken over, never both, when the two meet', async (_what, pay) => {
+  ])('either %s or is taken over, never both, under a race', async (_what, pay) => {
     const outcomes = new Set<string>();
     for (let round = 0; round < 40; round += 1) {
       const key = `meet-${++number}`;

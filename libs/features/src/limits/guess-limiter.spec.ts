@@ -29,7 +29,7 @@ describe('Guessing', () => {
     for (let count = 0; count < times; count += 1) await wrong(limiter, address);
   }
 
-  it('costs an address more and more time after a few wrong guesses, and a right one opens all the same', async () => {
+  it('delays an address increasingly after a few wrong guesses, and still accepts a right one', async () => {
     const limiter = limiterOf();
     await guess(limiter, '203.0.113.1', 5);
     expect(delays).toEqual([]);
@@ -38,7 +38,7 @@ describe('Guessing', () => {
     expect(delays).toEqual([100, 200, 300]);
   });
 
-  it('is refused unread when an address guesses many times at once', async () => {
+  it('is refused unchecked when an address guesses many times at once', async () => {
     const limiter = limiterOf();
     await guess(limiter, '203.0.113.1', 5);
     let looked = 0;
@@ -55,7 +55,7 @@ describe('Guessing', () => {
     expect(refused[0]).toMatchObject({ reason: { code: 'rate_limit_exceeded' } });
   });
 
-  it('makes no other address wait', async () => {
+  it('does not delay other addresses', async () => {
     const limiter = limiterOf();
     await guess(limiter, '203.0.113.1', 6);
     expect(await limiter.check({ address: '203.0.113.2' }, () => 'open')).toBe('open');
@@ -72,7 +72,7 @@ describe('Guessing', () => {
     expect(limiter.isSlowed('203.0.113.9')).toBe(true);
   });
 
-  it('of many addresses slows down all that were never right, and not those that were', async () => {
+  it('from many addresses delays all that were never right, and not those that were', async () => {
     const limiter = limiterOf();
     await limiter.check({ address: '198.51.100.1' }, () => 'open');
     for (let host = 0; host < 40; host += 1) await wrong(limiter, `203.0.113.${host}`);
@@ -82,7 +82,7 @@ describe('Guessing', () => {
     expect(delays).toEqual([1_000]);
   });
 
-  it('at one replica is known to the others at the next wrong guess', async () => {
+  it('at one replica is shared with the others by the next wrong guess', async () => {
     const counter = counterOf();
     const [one, other] = [limiterOf(counter), limiterOf(counter)];
     await guess(one, '203.0.113.1', 5);

@@ -49,8 +49,8 @@ export interface Guess {
 }
 
 /**
- * Slows down who guesses tokens or keys, by address (IPv6: by /64), and all together. After a few wrong guesses those of
- * an address are looked at one at a time, each after a delay; a right one opens then, too. Other addresses do not wait for
+ * Throttles guesses of tokens or keys, by address (IPv6: by /64) and in total. After a few wrong guesses those of an address are
+ * checked one at a time, each after a delay; a right one opens then, too. Other addresses do not wait for
  * it. Wrong guesses are shared with the other replicas; the delays are each process's own.
  */
 export class GuessLimiter {
@@ -76,7 +76,7 @@ export class GuessLimiter {
   }
 
   /**
-   * Looks at a guess when its turn has come: `open` answers what it opens, null when it is wrong.
+   * Checks a guess when it is next: `open` returns what it opens, null when it is wrong.
    *
    * @throws GatewayError `rate_limit_exceeded`: too many guesses of the address wait already; it was not looked at.
    * @throws what `open` throws; that counts as neither right nor wrong.
@@ -173,7 +173,7 @@ export class GuessLimiter {
   }
 }
 
-/** Who is behind an address: all of an IPv6 /64 belong to one. */
+/** The source behind an address: an IPv6 /64 is one source. */
 function sourceOf(address: string | undefined): string {
   if (address === undefined || !ipaddr.isValid(address)) return 'unknown';
   const parsed = ipaddr.process(address);

@@ -1,6 +1,6 @@
 /** Injects the RateCounter. */
 export const RATE_COUNTER = Symbol('RateCounter');
-/** Injects what slows down who guesses the tokens of operators, wherever they are taken. */
+/** Injects the limiter of guesses at operators' tokens, wherever they are accepted. */
 export const OPERATOR_GUESSES = Symbol('GuessLimiter of operators');
-/** Injects what slows down who guesses API keys. */
+/** Injects the limiter of guesses at API keys. */
 export const KEY_GUESSES = Symbol('GuessLimiter of API keys');

@@ -30,7 +30,7 @@ describe('The bound on open tasks', () => {
   const outcomes = async (tasks: OpenTasks, count: number): Promise<string[]> =>
     (await Promise.allSettled(Array.from({ length: count }, () => tasks.admit('acct')))).map(({ status }) => status);
 
-  it('lets in what fits and refuses the rest, with one count for all that come together', async () => {
+  it('accepts what fits and refuses the rest, with one count for concurrent requests', async () => {
     const database = new CountingDatabase();
     database.open = 7;
     const answers = await outcomes(new OpenTasks(database, 10), 64);
@@ -38,7 +38,7 @@ describe('The bound on open tasks', () => {
     expect(database.asked).toBe(1);
   });
 
-  it('makes nobody wait for a new count while the old one allows it', async () => {
+  it('does not wait for a new count while the old one allows the request', async () => {
     const database = new CountingDatabase();
     const tasks = new OpenTasks(database, 10);
     await tasks.admit('acct');
@@ -54,7 +54,7 @@ describe('The bound on open tasks', () => {
     await expect(tasks.admit('acct')).rejects.toMatchObject({ code: 'rate_limit_exceeded', retryAfterMs: 5_000 });
   });
 
-  it('never refuses by an old count: at the bound the new one is waited for', async () => {
+  it('never refuses by an old count: at the limit it waits for a new one', async () => {
     const database = new CountingDatabase();
     database.open = 10;
     const tasks = new OpenTasks(database, 10);
@@ -64,7 +64,7 @@ describe('The bound on open tasks', () => {
     await expect(tasks.admit('acct')).resolves.toBeUndefined();
   });
 
-  it('believes a count that took long for longer, so that counting never becomes the work', async () => {
+  it('caches a slow count for longer, so that counting never dominates', async () => {
     const database = new CountingDatabase();
     const tasks = new OpenTasks(database, 10);
     let answer = (): void => undefined;
@@ -81,7 +81,7 @@ describe('The bound on open tasks', () => {
     expect(database.asked).toBe(2);
   });
 
-  it('tells those who wait when counting fails, and counts again for the next', async () => {
+  it('fails the waiting requests when counting fails, and counts again for the next', async () => {
     const database = new CountingDatabase();
     const tasks = new OpenTasks(database, 10);
     database.failing = true;

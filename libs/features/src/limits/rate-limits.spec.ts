@@ -31,7 +31,7 @@ const caller = (limits: Partial<Caller>): Caller => ({
 });
 
 describe('The limits of a key', () => {
-  it('lets as many requests pass as the key may send in a minute, and tells what is left', async () => {
+  it('allows as many requests as the key may send in a minute, and reports the rest', async () => {
     const limits = new RateLimits(countingIn(), 'allow', 2);
     const key = caller({ requestsPerMinute: 2 });
     expect(await limits.admit(key)).toEqual({
@@ -61,12 +61,12 @@ describe('The limits of a key', () => {
     expect(await limits.admit(caller({}))).toEqual({});
   });
 
-  it('lets requests pass while counts cannot be reached, if so configured', async () => {
+  it('allows requests while the counter is unavailable, if so configured', async () => {
     const limits = new RateLimits(broken, 'allow', 2);
     expect(await limits.admit(caller({ requestsPerMinute: 1, tokensPerMinute: 1 }))).toEqual({});
   });
 
-  it('refuses them otherwise, and says when to come back', async () => {
+  it('refuses them otherwise, and says when to try again', async () => {
     const limits = new RateLimits(broken, 'refuse', 2);
     await expect(limits.admit(caller({ requestsPerMinute: 1 }))).rejects.toMatchObject({
       code: 'unavailable',

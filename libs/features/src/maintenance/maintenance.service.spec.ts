@@ -27,14 +27,14 @@ describe('Partitions of a month', () => {
   const ensure = (month: string) =>
     test.database.query({ text: `select ensure_month_partition('usage_record', $1)`, values: [month] });
 
-  it('are made although records of the month came before them, and take those in', async () => {
+  it('are created although records of the month exist already, and contain those', async () => {
     await record('usage_early', '2031-03-15T12:00:00Z');
     expect(await placeOf('usage_early')).toBe('usage_record_other');
     await ensure('2031-03-20');
     expect(await placeOf('usage_early')).toBe('usage_record_2031_03');
   });
 
-  it('begin and end by UTC, whatever the time zone of the session that makes them', async () => {
+  it('begin and end by UTC, whatever the time zone of the session', async () => {
     await test.database.transaction(async (transaction) => {
       await transaction.query({ text: `set local timezone = 'America/New_York'` });
       await transaction.query({ text: `select ensure_month_partition('usage_record', '2031-06-10')` });
@@ -49,12 +49,12 @@ describe('Partitions of a month', () => {
     ]);
   });
 
-  it('are made once by processes that make them at the same time', async () => {
+  it('are created once by concurrent processes', async () => {
     await expect(Promise.all([1, 2, 3, 4].map(() => ensure('2032-01-01')))).resolves.toHaveLength(4);
   });
 });
 
-describe('What has expired', () => {
+describe('Expired data', () => {
   let bench: TaskBench;
   let maintenance: MaintenanceService;
   beforeAll(async () => {
@@ -63,7 +63,7 @@ describe('What has expired', () => {
   });
   afterAll(() => bench.close());
 
-  it('goes in rounds without a pause while any table has more than one round removes', async () => {
+  it('are removed in rounds without a pause while a table has more than one round', async () => {
     await bench.database.query({
       text: `insert into text_item (account_id, id, response_id, item, expires_at)
         select 'acct_bench', 'item_' || n, 'r', '{}', now() - interval '1 day' from generate_series(1, 250) n`,
@@ -74,7 +74,7 @@ describe('What has expired', () => {
     expect(rows).toEqual([]);
   });
 
-  it('goes although as many older files as one round takes cannot be removed', async () => {
+  it('are removed although a whole round of older files cannot be removed', async () => {
     const taskId = await bench.submit();
     await bench.database.query({
       text: `insert into task_file (task_id, ordinal, role, store_key, content_type, bytes, sha256, expires_at)
@@ -91,7 +91,7 @@ describe('What has expired', () => {
   });
 });
 
-describe('What is kept for a number of days', () => {
+describe('Retention by days', () => {
   let bench: TaskBench;
   beforeAll(async () => {
     bench = await openTaskBench(new FakeVendor());
@@ -109,7 +109,7 @@ describe('What is kept for a number of days', () => {
   const ids = async (table: string): Promise<string[]> =>
     (await run<{ id: string }>(`select id from ${table} order by id`)).map(({ id }) => id);
 
-  it('takes ended webhook deliveries with their attempts, and never one that is still to be sent', async () => {
+  it('removes ended webhook deliveries with their attempts, and never a pending one', async () => {
     await run(`insert into webhook_delivery (id, account_id, event_type, url, payload, state, next_attempt_at, finished_at, created_at)
       values ('old_delivered', 'acct_bench', 'e', 'https://a', '', 'delivered', null, now() - interval '31 days', now() - interval '32 days'),
         ('old_failed', 'acct_bench', 'e', 'https://a', '', 'failed', null, now() - interval '31 days', now() - interval '32 days'),
@@ -124,7 +124,7 @@ describe('What is kept for a number of days', () => {
     expect(await run('select delivery_id from webhook_attempt')).toEqual([{ delivery_id: 'young' }]);
   });
 
-  it('takes reports, and orphans that somebody has looked at, with the audit of their time', async () => {
+  it('removes reports, and orphans that an operator has handled, with the audit of their time', async () => {
     await run(`insert into reconciliation_report (id, started_at, finished_at, balanced, counts, findings)
       select 'report_' || n, now() - n * interval '1 day', now(), true, '{}', '[]' from unnest(array[1, 399, 401]) n`);
     await run(`insert into upstream_orphan (task_id, provider, operation, created_at, resolved_at)
@@ -139,7 +139,7 @@ describe('What is kept for a number of days', () => {
     ]);
   });
 
-  it('takes from old tasks what they were asked for, in their order, and stops before one that has not ended', async () => {
+  it('removes the content of old tasks in order, and stops before one that has not ended', async () => {
     const [first, second, open, last] = [
       await bench.submit(),
       await bench.submit(),

@@ -16,7 +16,7 @@ const LIMIT_MONTH = monthOf(daysAgo(DAYS));
 const OLD = new Date(LIMIT_MONTH.getTime() - 12 * 3_600_000);
 const OLDER = new Date(monthOf(OLD).getTime() - DAY_MS);
 
-describe('Months of records that nobody keeps any longer', () => {
+describe('Months of records past their retention', () => {
   let test: TestDatabase;
   let months: MonthPartitions;
   let number = 0;
@@ -51,7 +51,7 @@ describe('Months of records that nobody keeps any longer', () => {
   const kept = async (): Promise<string[]> =>
     (await run<{ id: string }>('select id from usage_record order by created_at')).map(({ id }) => id);
 
-  it('go when their last day is older than the limit, and the month that holds the limit stays', async () => {
+  it('are dropped when their last day is older than the limit, and the month of the limit stays', async () => {
     for (const month of [OLDER, OLD, LIMIT_MONTH]) await ensure(month);
     await record(OLDER);
     await record(OLD);
@@ -62,7 +62,7 @@ describe('Months of records that nobody keeps any longer', () => {
     expect(await months.dropOlder('usage_record', DAYS)).toEqual([]);
   });
 
-  it('are still told of by the sums of their days, while the list of records begins behind them', async () => {
+  it('are still counted in the daily sums, while the list of records begins after them', async () => {
     await ensure(OLD);
     await record(OLD);
     const newest = await record(daysAgo(1));
@@ -77,7 +77,7 @@ describe('Months of records that nobody keeps any longer', () => {
     expect(records).toMatchObject({ items: [{ id: newest }], nextCursor: null });
   });
 
-  it('go as well when their rows came before their partition was made', async () => {
+  it('are also dropped when their rows were written before their partition was created', async () => {
     await record(OLD);
     await record(OLDER);
     const stays = await record(daysAgo(0));
@@ -92,7 +92,7 @@ describe('Months of records that nobody keeps any longer', () => {
     expect(await kept()).toEqual([stays]);
   });
 
-  it('wait for whoever uses the table, and hold up no writer meanwhile for longer than they wait', async () => {
+  it('wait for the users of the table, and block no writer for longer than they wait', async () => {
     await ensure(OLD);
     await record(OLD);
     await record(daysAgo(0));
@@ -114,7 +114,7 @@ describe('Months of records that nobody keeps any longer', () => {
     expect(await months.dropOlder('usage_record', DAYS)).toEqual([partitionOf(OLD)]);
   });
 
-  it('are dropped once by replicas that clean at the same time, while others write', async () => {
+  it('are dropped once by concurrent replicas, while others write', async () => {
     for (const month of [OLDER, OLD]) await ensure(month);
     await record(OLD);
     const cleaning = [1, 2, 3].map(() => months.dropOlder('usage_record', DAYS));
@@ -126,7 +126,7 @@ describe('Months of records that nobody keeps any longer', () => {
     expect((await kept()).sort()).toEqual(written.sort());
   });
 
-  it('of the audit go by their own limit', async () => {
+  it('of the audit have a limit of their own', async () => {
     await run(`select ensure_month_partition('audit_record', $1)`, dayOf(OLD));
     for (const createdAt of [OLD, daysAgo(0)]) {
       await run(

@@ -47,7 +47,7 @@ interface OldPartition {
   readonly rows: bigint;
 }
 
-/** Makes the partitions of the coming months in time, and drops whole months that nobody keeps any longer. */
+/** Makes the partitions of the coming months in time, and drops whole months past their retention. */
 export class MonthPartitions {
   constructor(private readonly database: Database) {}
 

@@ -11,7 +11,7 @@ export const callbackPath = (upstreamId: string, token: string): string => `/cal
 
 const ownerOf = (upstreamId: string): string => `vendor callback ${upstreamId}`;
 
-/** The addresses that vendors are given, one for each order: nobody can guess one, and none reveals its task. */
+/** The callback addresses given to vendors, one for each order: they cannot be guessed and do not reveal the task. */
 @Injectable()
 export class CallbackAddresses {
   private hasWarned = false;

@@ -7,13 +7,13 @@ import { MediaUpstreams } from '../media-upstreams/media-upstreams.js';
 import { ASK_NOW } from '../tasks/poll/poll-statements.js';
 import { callbackPath, taskOfCallback } from './callback-addresses.js';
 
-/** What is said of one task within this time is heard once, in milliseconds. */
+/** Callbacks about one task within this time count once, in milliseconds. */
 const QUIET_MS = 1_000;
 const MAX_QUIET = 10_000;
 /** Longer than any token that we make. */
 const MAX_TOKEN = 512;
 
-/** To whom something was said, and how. */
+/** A received callback: its address and its content. */
 export interface ReceivedCallback extends Pick<CallbackRequest, 'method' | 'query' | 'headers'> {
   readonly upstream: string;
   readonly token: string;
@@ -41,7 +41,7 @@ export class VendorCallbacksService {
     this.prefix = base === undefined ? '' : new URL(base).pathname.replace(/\/+$/, '');
   }
 
-  /** @returns what the vendor is answered. @throws GatewayError `not_found`: no address of ours, or not who it was given to. */
+  /** @returns the response for the vendor. @throws GatewayError `not_found`: not an address of ours, or not from the vendor it was given to. */
   async receive(received: ReceivedCallback): Promise<JsonObject> {
     const { upstream, token } = received;
     const taskId = token.length > MAX_TOKEN ? undefined : taskOfCallback(this.sealer, upstream, token);
@@ -76,7 +76,7 @@ export class VendorCallbacksService {
   }
 }
 
-/** Nobody learns whether an address was wrong or a signature. */
+/** The same error for a wrong address and a wrong signature, so that neither can be probed. */
 function notAccepted(outcome: 'unknown' | 'forged'): GatewayError {
   signals.vendorCallbacks.inc({ outcome });
   return new GatewayError('not_found', 'There is nothing at this address.');

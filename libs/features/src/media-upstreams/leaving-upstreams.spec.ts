@@ -25,7 +25,7 @@ describe('LeavingUpstreams', () => {
       values: [providers],
     });
 
-  it('names nobody while those that have work are in service, and those on their way out have none', async () => {
+  it('lists no upstream while those with work are in service, and those being removed have none', async () => {
     upstreams.exchange([
       routed(new ScriptedUpstream('ark'), false),
       routed(new ScriptedUpstream('idle'), true),
@@ -34,7 +34,7 @@ describe('LeavingUpstreams', () => {
     expect(await new LeavingUpstreams(test.database, upstreams).reason()).toBeNull();
   });
 
-  it('names those that drain, and those that nobody can ask any more', async () => {
+  it('lists those that drain, and those no process can ask any more', async () => {
     upstreams.exchange([
       routed(new ScriptedUpstream('ark'), false),
       routed(new ScriptedUpstream('kling'), true),

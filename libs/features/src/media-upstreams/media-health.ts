@@ -13,7 +13,7 @@ const ACCOUNTS_TO_REST = 2;
 const EVIDENCE_MS = 60_000;
 /** First and longest cooldown of one that is away, in milliseconds; it doubles with every failed probe. */
 const COOLDOWN_MS = { first: 5_000, longest: 120_000 } as const;
-/** How long one cools down whose key, balance or contract an operator has to look at, in milliseconds. */
+/** The cooldown of an upstream whose key, balance or contract an operator has to fix, in milliseconds. */
 const UNFIT_MS = 600_000;
 
 /** The order that wants to be handed over. */
@@ -92,7 +92,7 @@ export class MediaHealth {
     }
   }
 
-  /** What failed says nothing of the upstream itself. */
+  /** What failed says nothing about the upstream itself. */
   released({ probes }: Pick<MediaAdmission, 'probes'>): void {
     for (const probe of probes) this.cooldowns.releaseProbe(probe);
   }
@@ -100,7 +100,7 @@ export class MediaHealth {
   /** It is away, or took an order without saying so. */
   wasAway(routed: RoutedUpstream, admission: MediaAdmission): void {
     const { probes } = admission;
-    // It fails because prompts ask it to: that must keep it from nobody else.
+    // It fails because prompts ask it to: that must not close it for others.
     if (routed.upstream.protocol === 'sandbox') return this.released({ probes });
     const [whole, , own] = namesOf(routed, admission);
     const cooled = this.isAwayForAll(routed, admission, whole)
@@ -113,12 +113,12 @@ export class MediaHealth {
     this.released({ probes: probes.filter(({ name }) => name !== cooled) });
   }
 
-  /** Its key, balance or contract does not do: an operator has to look at it. */
+  /** Its key, balance or contract is not accepted: an operator has to fix it. */
   wasUnfit(routed: RoutedUpstream, { scope, reason, vendor }: MediaFailure, admission: MediaAdmission): void {
     const { model, probes } = admission;
     const [whole, ofModel, own] = namesOf(routed, admission);
     const shared = scope === 'model' ? ofModel : whole;
-    // A vendor that will not serve may mean this order's files or words; nobody's order can empty a balance or change a key.
+    // A vendor's refusal may concern this order's files or text; but no order can empty a balance or change a key.
     const isSure =
       reason !== 'not_served' || this.isProbe(admission, shared) || this.isSecondRefusal(shared, admission);
     const name = isSure ? shared : own;
@@ -160,7 +160,7 @@ export class MediaHealth {
       : Math.min(COOLDOWN_MS.longest, COOLDOWN_MS.first * 2 ** this.cooldowns.cooldownsOf(name));
   }
 
-  /** True when it is this order that probes, and nobody let it cool down again meanwhile. */
+  /** True when this order is the probe, and no new cooldown began meanwhile. */
   private isProbe({ probes }: MediaAdmission, name: string): boolean {
     return probes.some((probe) => probe.name === name && this.cooldowns.holds(probe));
   }

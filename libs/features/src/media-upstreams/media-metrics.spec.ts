@@ -29,7 +29,7 @@ describe('The numbers of media upstreams', () => {
   const unpaid = (scope: 'account' | 'model') => new MediaFailure('unfit', 'not_paid', { scope });
   const admission = { model: MODEL, accountId: 'acct', probes: [] };
 
-  it('say which upstream cools down, and that a model is closed only when all of its upstreams do', async () => {
+  it('show which upstream cools down, and a model as closed only when all of its upstreams do', async () => {
     const { health, metrics } = watch();
     health.wasUnfit(both[0], unpaid('account'), admission);
     metrics.show();

@@ -7,7 +7,7 @@ export interface Candidate {
   readonly plan: CallPlan;
 }
 
-/** Who can make an order for an account, whether or not they have room now. */
+/** The upstreams that can make an order for an account, whether or not they have room now. */
 export interface Makers {
   readonly candidates: readonly Candidate[];
   /** Why others cannot. */
@@ -16,7 +16,7 @@ export interface Makers {
 
 const canMake = (plan: CallPlan | CannotMake): plan is CallPlan => !('cannot' in plan);
 
-/** Who makes an order, by what is configured and what each says it can make. Knows nothing of cooldowns and limits. */
+/** Chooses the upstreams for an order, by configuration and by what each can make. Ignores cooldowns and limits. */
 export class MediaRouter {
   /** @param random a number from 0 to 1, 1 excluded; replaced in tests. */
   constructor(
@@ -37,7 +37,7 @@ export class MediaRouter {
   }
 
   /**
-   * Refuses an order that nobody can make, before money is held for it.
+   * Refuses an order that no upstream can make, before money is held for it.
    *
    * @throws GatewayError `model_not_available`: no upstream of the account makes the model; `unsupported_parameter`: those that
    * do lack what the order asks for.

@@ -60,7 +60,7 @@ describe('The media upstreams of a process', () => {
     expect(upstreams.byId('sandbox')).toBeDefined();
   });
 
-  it('sell nothing of the sandbox where it may not', async () => {
+  it('offer nothing of the sandbox where it may not sell', async () => {
     const { upstreams } = await registry(false);
     expect([upstreams.sandbox, upstreams.all.length]).toEqual(['barred', 0]);
   });
@@ -75,7 +75,7 @@ describe('The media upstreams of a process', () => {
     expect(servingOf(followed)).toEqual([]);
   });
 
-  it('keep one that was removed while a task names it, and give it nothing new', async () => {
+  it('keep a removed one while a task names it, and give it no new orders', async () => {
     await add('leaving');
     const followed = await registry();
     const taskId = await bench.submit();
@@ -102,7 +102,7 @@ describe('The media upstreams of a process', () => {
     expect(followed.upstreams.byId('leaving')).toBeUndefined();
   });
 
-  it('keep the last one that was removed while orders wait that were taken for it, so that the sandbox makes none', async () => {
+  it('keep the last removed one while orders accepted for it wait, so that the sandbox makes none', async () => {
     await add('last');
     const followed = await registry();
     const taskId = await bench.submit();
@@ -115,7 +115,7 @@ describe('The media upstreams of a process', () => {
     expect(followed.upstreams.sandbox).toBe('makes');
   });
 
-  it('keep one that was removed just now, for another process may still hand it an order', async () => {
+  it('keep one that was just removed, because another process may still send it an order', async () => {
     await add('leaving');
     const followed = await registry();
     await database.query({ text: `update upstream set deleted_at = now()` });
@@ -124,7 +124,7 @@ describe('The media upstreams of a process', () => {
     expect([servingOf(followed), followed.upstreams.byId('leaving')?.isDraining]).toEqual([[], true]);
   });
 
-  it('leave out a row that cannot be used, and say why', async () => {
+  it('skip an unusable row, and log why', async () => {
     await add('broken');
     await database.query({ text: `update upstream set protocol = 'soap'` });
     const followed = await registry();

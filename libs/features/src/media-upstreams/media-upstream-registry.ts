@@ -20,7 +20,7 @@ export const OPEN_MEDIA_UPSTREAMS = Symbol('OpenMediaUpstreams');
 
 /** How often the database is asked for changes, in milliseconds: with reading them, the longest until all replicas follow. */
 const RELOAD_EVERY_MS = 1_000;
-/** How long calls under way may go on over connections that were replaced, in milliseconds. */
+/** How long calls under way may continue over connections that were replaced, in milliseconds. */
 const REPLACED_MS = 600_000;
 
 const REVISIONS = `select id, ${REVISION} as revision from upstream where kind = 'media'`;
@@ -36,7 +36,7 @@ delete from upstream u where u.kind = 'media' and u.deleted_at < now() - interva
   and not exists (select from task t where t.provider = u.id and t.state = 'storing')
   and not exists (select from task t where t.state = 'queued' and t.created_at <= u.deleted_at)`;
 
-/** What became of one row. */
+/** The result of loading one row. */
 interface Stored {
   readonly revision: string;
   readonly isRemoved: boolean;
@@ -80,7 +80,7 @@ export class MediaUpstreamRegistry {
     return this.providers.fromFile ?? [];
   }
 
-  /** Reads the table and goes on looking. @throws what the database says when it cannot be read. */
+  /** Reads the table and keeps watching it. @throws what the database says when it cannot be read. */
   async start(): Promise<void> {
     await this.refresh();
     this.publish();

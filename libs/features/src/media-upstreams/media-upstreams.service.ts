@@ -30,8 +30,7 @@ where id = $1 returning ${MEDIA_COLUMNS}`;
 const REMOVE = 'update upstream set deleted_at = now(), updated_at = now() where id = $1';
 
 /**
- * The upstreams of media, for operators (see `MediaUpstreamRegistry`). One that is removed goes when what it makes has come to
- * its end.
+ * The upstreams of media, for operators (see `MediaUpstreamRegistry`). A removed one is deleted once its running work has ended.
  */
 @Injectable()
 export class MediaUpstreamsService extends ManagedUpstreams<MediaUpstreamRow, StoredMediaEntry> {

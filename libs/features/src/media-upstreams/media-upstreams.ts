@@ -5,11 +5,11 @@ import type { ConfiguredMediaUpstream } from '#providers';
 export interface RoutedUpstream extends ConfiguredMediaUpstream {
   /** It gets nothing new, and is asked on about what it has. */
   readonly isDraining?: boolean;
-  /** It is the sandbox, in the place of upstreams that nobody configured. */
+  /** It is the sandbox, used because no upstream is configured. */
   readonly standsIn?: boolean;
 }
 
-/** Whether the built-in sandbox is who makes media, may not sell it, or has no part in it. */
+/** Whether the built-in sandbox makes media, may not sell it, or is not used. */
 export type SandboxPart = 'makes' | 'barred' | 'idle';
 
 /** The upstreams of one moment. */
@@ -60,12 +60,12 @@ export class MediaUpstreams {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Who holds work that a row names; undefined: no process with this configuration can ask. */
+  /** The upstream that holds the work of a row; undefined: not in this configuration. */
   byId(id: string): RoutedUpstream | undefined {
     return this.#table.byId.get(id);
   }
 
-  /** Who takes new orders for a model. */
+  /** The upstreams that take new orders for a model. */
   serving(model: string): readonly RoutedUpstream[] {
     const { serving, all } = this.#table;
     const known = serving.get(model);

@@ -19,7 +19,7 @@ class MediaLifetime implements OnModuleInit, OnModuleDestroy {
   }
 }
 
-/** Who makes videos and images. */
+/** The upstreams of videos and images. */
 @Module({
   providers: [LeavingUpstreams, MediaLifetime, MediaUpstreamRegistry],
   exports: [LeavingUpstreams, MediaUpstreamRegistry, MediaRouter, MediaUpstreams],

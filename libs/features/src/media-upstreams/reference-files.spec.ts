@@ -40,7 +40,7 @@ describe('The files of an order', () => {
     return referenceFiles([reference(source)], sources).get('image_urls[0]');
   };
 
-  it('are read once and no further than they were checked, however long they have become', async () => {
+  it('are read once and only up to their checked size, even if they have grown', async () => {
     answers = [() => CHECKED];
     const file = fileAt('https://media.example.com/a.png');
     expect(await file.bytes()).toEqual(CHECKED);
@@ -53,12 +53,12 @@ describe('The files of an order', () => {
     ['cut', CHECKED.subarray(0, 20)],
     ['no image', Buffer.from('<!doctype html><title>Sign in</title>')],
     ['empty', Buffer.alloc(0)],
-  ])('are handed to nobody when their host answers with another file the second time: %s', async (_, other) => {
+  ])('are sent to no vendor when their host answers with another file the second time: %s', async (_, other) => {
     answers = [() => other];
     await expect(fileAt('https://media.example.com/a.png').bytes()).rejects.toThrow();
   });
 
-  it('are asked for again after a passing fault of their host', async () => {
+  it('are requested again after a temporary fault of their host', async () => {
     const cut = (): Buffer => {
       throw new FetchFailed('connection_failed', 'the connection was cut');
     };
@@ -66,7 +66,7 @@ describe('The files of an order', () => {
     expect(await fileAt('https://media.example.com/a.png').bytes()).toEqual(CHECKED);
   });
 
-  it('of our own are read from the store, and handed over as bytes where their link leads nowhere from outside', async () => {
+  it('of the gateway are read from the store, and sent as bytes where their link is not public', async () => {
     answers = [];
     const local = fileAt('http://127.0.0.1:3000/files/own.png');
     expect([await local.bytes(), local.isOursAlone]).toEqual([CHECKED, true]);

@@ -30,8 +30,7 @@ export function keptFile({ url }: ProviderOutput, taskId: string, ordinal: numbe
 }
 
 /**
- * What checks may have kept of work that came to nothing: its files lie in our store, and no row knows of them. Null where
- * there can be none.
+ * Files that checks may have kept of failed work: they are in our store, and no row names them. Null where there can be none.
  */
 export function perhapsKept(upstream: MediaUpstream | undefined, operation: Operation): ProviderOutput[] | null {
   const most = upstream?.mayKeep?.(operation) ?? 0;

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { CATALOG, type Medium, type ModelFamily } from '#contracts';
-import { signals } from '#platform';
+import { signals as metrics } from '#platform';
 import type { SpentAllowance } from '../tasks/start-intent.js';
 import { UpstreamLimits } from '../tasks/run/upstream-limits.js';
 import { type MediaAdmission, MediaHealth } from './media-health.js';
@@ -11,7 +11,7 @@ import { MediaUpstreams, type RoutedUpstream } from './media-upstreams.js';
 const LEAST_WAIT_MS = 250;
 const SPREAD = 4;
 
-/** A wait for the next start that is shorter is over before the other processes know of it, in milliseconds. */
+/** A shorter wait for the next start is over before the other processes learn of it, in milliseconds. */
 const WORTH_A_PAUSE_MS = 1_000;
 
 /** Why an order waits that no upstream was asked to take, for operators. */
@@ -41,6 +41,11 @@ export interface ClaimLimits {
 /** Leave to hand over one order, or how long to wait for it in milliseconds. */
 export type StartPermit = { readonly admission: MediaAdmission } | { readonly waitMs: number };
 
+/** How long an order is kept in hand for an upstream with a rate of starts, in milliseconds: every worker keeps one. */
+export const HOLD_MS = 600_000;
+/** How often an order that is kept in hand asks whether its upstream has opened, in milliseconds. */
+const HOLD_LOOK_MS = 500;
+
 /** Why an order waits, and for how long in milliseconds; nobody is to blame for it. */
 export interface StartWait {
   readonly reason: string;
@@ -57,6 +62,10 @@ const MODELS = (medium: Medium): readonly string[] =>
 @Injectable()
 export class StartGate {
   private readonly models = { image: MODELS('image'), video: MODELS('video') };
+  /** How many orders this process keeps in hand for each vendor account. */
+  private readonly held = new Map<string, number>();
+  private letting = new AbortController();
+  private isStopping = false;
 
   constructor(
     private readonly upstreams: MediaUpstreams,
@@ -64,19 +73,65 @@ export class StartGate {
     private readonly limits: UpstreamLimits,
   ) {}
 
-  /** What the next claim may pass over. Costs a look at the pauses twice a second. */
+  /** What the next claim may skip. Reads the pauses twice a second. */
   async claimLimits(medium: Medium): Promise<ClaimLimits> {
     if (this.upstreams.sandbox === 'makes') return OPEN;
     await this.limits.refresh();
     const closed: string[] = [];
     const most: Record<string, number> = {};
     for (const model of this.models[medium]) {
-      const open = this.upstreams.serving(model).filter((routed) => this.closedMs(routed, model) === 0);
+      const open = this.upstreams.serving(model).filter((routed) => this.isOpen(routed, model));
       if (open.length === 0) closed.push(model);
       else if (open.every(({ limits }) => limits.startsPerMinute !== undefined))
         most[model] = open.reduce((sum, { limits }) => sum + Math.ceil((limits.startsPerMinute ?? 0) / 60), 0);
     }
     return { closed, most };
+  }
+
+  /** An order that is kept in hand for its account goes first. */
+  private isOpen(routed: RoutedUpstream, model: string): boolean {
+    return this.closedMs(routed, model) === 0 && !this.held.has(routed.upstream.vendorAccount);
+  }
+
+  /**
+   * Whether an order that was claimed is kept in hand until the upstream opens: a rate of starts lets few go at a time, and each
+   * that went back to the queue would be claimed in vain again and again, behind all that came after it.
+   */
+  keepsInHand({ routed }: Candidate, waitMs: number): boolean {
+    return routed.limits.startsPerMinute !== undefined && waitMs <= HOLD_MS;
+  }
+
+  /** Waits a moment for one of the upstreams, for which nothing more is claimed meanwhile. False: it is to go back to the queue. */
+  async hold(candidates: readonly Candidate[], signal: AbortSignal): Promise<boolean> {
+    if (this.isStopping) return false;
+    const { signal: letGo } = this.letting;
+    const accounts = [...new Set(candidates.map(({ routed }) => routed.upstream.vendorAccount))];
+    for (const account of accounts) this.held.set(account, (this.held.get(account) ?? 0) + 1);
+    try {
+      await pause(HOLD_LOOK_MS, [signal, letGo]);
+    } finally {
+      for (const account of accounts) this.release(account);
+    }
+    signal.throwIfAborted();
+    return !letGo.aborted;
+  }
+
+  /** Orders that are kept in hand go back to the queue. */
+  letGo(): void {
+    this.letting.abort();
+    this.letting = new AbortController();
+  }
+
+  /** The same, and from now on none is kept. */
+  stop(): void {
+    this.isStopping = true;
+    this.letGo();
+  }
+
+  private release(account: string): void {
+    const others = (this.held.get(account) ?? 1) - 1;
+    if (others > 0) this.held.set(account, others);
+    else this.held.delete(account);
   }
 
   /** How long an upstream is closed for a model, by what this process knows; 0: not at all. */
@@ -101,7 +156,7 @@ export class StartGate {
     if (startsPerMinute === undefined) return { admission };
     const { vendorAccount } = routed.upstream;
     const { calls, waitMs } = await this.limits.take(vendorAccount, 'start', 1, startsPerMinute / 60);
-    // Also behind the last start that it leaves: else each start would cost every worker a claim in vain.
+    // Also behind the last start that it leaves: else each start would cost every worker a useless claim.
     if (calls === 0 || waitMs >= WORTH_A_PAUSE_MS) await this.limits.pause(vendorAccount, 'start', waitMs);
     if (calls > 0) return { admission };
     this.health.released(admission);
@@ -115,7 +170,7 @@ export class StartGate {
       await this.limits.pause(vendorAccount, 'start', FULL_PAUSE_MS);
       return { reason: WAITS.full, delayMs: spread(FULL_PAUSE_MS), counts: false };
     }
-    signals.mediaAllowanceSpent.inc({ upstream });
+    metrics.mediaAllowanceSpent.inc({ upstream });
     const waitMs = Math.min(why.spentMs, SPENT_PAUSE_MS);
     await this.limits.pause(vendorAccount, `spent ${upstream}`, waitMs);
     return { reason: WAITS.spent, delayMs: spread(waitMs), counts: false };
@@ -123,3 +178,17 @@ export class StartGate {
 }
 
 const spread = (waitMs: number): number => Math.max(LEAST_WAIT_MS, waitMs * (1 + Math.random() / SPREAD));
+
+/** Waits, or until one of the signals aborts. */
+function pause(milliseconds: number, signals: readonly AbortSignal[]): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      for (const signal of signals) signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, milliseconds);
+    for (const signal of signals) signal.addEventListener('abort', end);
+    if (signals.some(({ aborted }) => aborted)) end();
+  });
+}

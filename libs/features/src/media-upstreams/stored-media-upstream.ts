@@ -33,7 +33,7 @@ export interface MediaUpstreamRow {
   /** What only media upstreams have, in the words of the file. */
   readonly settings: JsonObject;
   readonly enabled: boolean;
-  /** It was removed, and stays until what it makes has come to its end. */
+  /** It was removed, and stays until its running work has ended. */
   readonly deleted_at: Date | null;
   readonly created_at: Date;
   readonly updated_at: Date;

@@ -57,10 +57,14 @@ export class DeliverySearchService {
   redeliver(operator: Operator, deliveryId: string): Promise<OperatorDelivery> {
     return this.changes.run(operator, async (transaction) => {
       const where = { id: deliveryId };
-      await transaction.$queryRaw`select id from webhook_delivery where id = ${deliveryId} for update`;
+      // By the clock of the database, as those who send it ask.
+      const [locked] = await transaction.$queryRaw<
+        { at: Date }[]
+      >`select now() as at from webhook_delivery where id = ${deliveryId} for update`;
       const before = await transaction.webhookDelivery.findUnique({ where });
-      if (!before) throw new GatewayError('not_found', `There is no webhook delivery "${deliveryId.slice(0, 64)}".`);
-      const data = { state: 'pending', nextAttemptAt: new Date(), finishedAt: null };
+      if (!before || !locked)
+        throw new GatewayError('not_found', `There is no webhook delivery "${deliveryId.slice(0, 64)}".`);
+      const data = { state: 'pending', nextAttemptAt: locked.at, finishedAt: null };
       const after = await transaction.webhookDelivery.update({ where, data });
       const change = {
         action: 'webhook_delivery.redelivered',

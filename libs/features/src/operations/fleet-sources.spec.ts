@@ -20,7 +20,7 @@ describe('The numbers of the fleet', () => {
     return (await signals.usageDaysOpen.get()).values[0]?.value;
   }
 
-  it('say how many days are over and not summed up, and none where nothing was ever used', async () => {
+  it('show the number of past days not summed up, and zero where nothing was ever used', async () => {
     expect(await openDays()).toBe(0);
     await test.database.query({ text: `insert into account (id, name) values ('acct', 'x')` });
     await test.database.query({

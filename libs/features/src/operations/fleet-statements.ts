@@ -37,7 +37,7 @@ from (select coalesce(sum(available_micros), 0) as available, coalesce(sum(held_
   (select coalesce(sum(held_micros), 0) as held from api_key) k,
   (select coalesce(sum(hold_micros), 0) as held from task where finished_at is null) t`;
 
-/** Reads the last seven days of the daily sums by their index; who used nothing lately needs no top-up. */
+/** Reads the last seven days of the daily sums by their index; an account without recent usage needs no top-up. */
 export const LOW_BALANCES = `
 select count(*)::integer as accounts from account a
 join (select account_id, sum(amount_micros) / 7 as a_day from usage_daily

@@ -6,14 +6,14 @@ import { LatestCalls } from './latest-calls.js';
 /** Buckets are a tenth wide. */
 const within = (ms: number, expected: number): boolean => ms >= expected && ms <= expected * 1.11 + 1;
 
-describe('How calls of text upstreams went lately', () => {
+describe('Recent calls of text upstreams', () => {
   let test: TestDatabase;
   beforeAll(async () => {
     test = await createTestDatabase();
   });
   afterAll(() => test.remove());
 
-  it('is one sum of all replicas: share, times and the newest failure', async () => {
+  it('are summed over all replicas: failure share, times and the newest failure', async () => {
     const [one, other] = [new TextCalls(test.database), new TextCalls(test.database)];
     for (let call = 0; call < 18; call += 1) (call % 2 ? one : other).ended('vendor', 200);
     one.ended('vendor', 3_000, new GatewayError('overloaded', 'x', { log: 'first' }));
@@ -31,7 +31,7 @@ describe('How calls of text upstreams went lately', () => {
     expect(calls.get('quiet')).toMatchObject({ ended: 1, succeeded: 1, last_error: null });
   });
 
-  it('forgets what is older than five minutes, and removes it in the end', async () => {
+  it('are forgotten after five minutes, and removed later', async () => {
     await test.database.query({ text: `update text_call_minute set minute = now() - interval '6 minutes'` });
     const calls = new LatestCalls(test.database);
     expect((await calls.text()).size).toBe(0);

@@ -21,6 +21,6 @@ const SERVICES = [
   WorkersService,
 ];
 
-/** What operators look at and do while the gateway runs: tasks, deliveries, workers. */
+/** What operators monitor and act on while the gateway runs: tasks, deliveries, workers. */
 @Module({ imports: [AdminModule, CancellationModule], providers: SERVICES, exports: SERVICES })
 export class OperationsModule {}

@@ -1,6 +1,6 @@
 import type { JsonObject, Medium, TaskState } from '#contracts';
 
-/** A task as operators look at it: how it stands, never what was asked for. */
+/** A task as operators see it: its state, never the content of the order. */
 export interface OperatorTask {
   readonly id: string;
   readonly account_id: string;

@@ -13,7 +13,7 @@ export interface EndedTask {
   readonly charged_micros: bigint;
   readonly cost_micros: bigint | null;
   readonly cost_unit: string | null;
-  /** The cost in the unit of balances; null: nobody said what it is worth. */
+  /** The cost in the unit of balances; null: its worth is not configured. */
   readonly cost_worth_micros: bigint | null;
   readonly error_code: string | null;
   readonly total_seconds: number;

@@ -9,7 +9,7 @@ import { insufficientBalance, insufficientKeyQuota } from '../billing/ledger/pay
 import { SpendLimits } from '../billing/ledger/spend-limits.js';
 import { copyLongTexts } from '../tasks/long-texts.js';
 import { catalogFamily } from '../tasks/submit/catalog-family.js';
-import { SUBMIT_TASKS, toSubmitRow } from '../tasks/submit/submit-statement.js';
+import { submitStatement, toSubmitRow } from '../tasks/submit/submit-statement.js';
 import type { TaskRow } from '../tasks/task-row.js';
 import { enterRefund, type EarlierRefund, FIND_REFUND, REFUNDED } from './refund-statements.js';
 
@@ -23,7 +23,7 @@ export interface Refund {
   readonly reason: string;
 }
 
-/** What came of it. */
+/** The result. */
 export interface Refunded {
   readonly task_id: string;
   readonly entry_id: string;
@@ -172,10 +172,10 @@ async function findEarlier(
 }
 
 const neverCharged = (): GatewayError =>
-  new GatewayError('conflict', 'The task was not charged: there is nothing to give back.', { param: 'amount' });
+  new GatewayError('conflict', 'The task was not charged: there is nothing to refund.', { param: 'amount' });
 
 const tooMuch = (): GatewayError =>
-  new GatewayError('conflict', 'The amount is more than what the task was charged and has not been given back.', {
+  new GatewayError('conflict', 'The amount exceeds what remains to refund of the charge of the task.', {
     param: 'amount',
   });
 
@@ -198,7 +198,7 @@ function expectRedrivable({ state, parameters }: Row): void {
   throw new GatewayError('conflict', 'What the task asked for was removed after TASK_CONTENT_RETENTION_DAYS.');
 }
 
-/** As a submission does, but in the transaction that writes down who did it. */
+/** Submits as usual, but in the transaction that records the actor. */
 async function submitAgain(
   transaction: StatementRunner,
   task: Row,
@@ -225,7 +225,8 @@ async function submitAgain(
     webhookUrl: task.webhook_url,
   });
   try {
-    const statement = { text: SUBMIT_TASKS, values: [JSON.stringify([row])] };
+    const { text } = submitStatement({ hasRepeatable: false, hasLimitedKey: true });
+    const statement = { text, values: [JSON.stringify([row])] };
     const { rows } = await transaction.query<{ accepted: boolean }>(statement);
     if (!rows[0]?.accepted) {
       const reached = await new SpendLimits(transaction).refusal(task.account_id, task.api_key_id, task.hold_micros);

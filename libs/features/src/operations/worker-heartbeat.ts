@@ -51,7 +51,7 @@ export class WorkerHeartbeat {
     this.loop.start();
   }
 
-  /** From now on what it leaves unfinished is nobody's fault. */
+  /** From now on unfinished work does not count as a failure. */
   async stopping(): Promise<void> {
     await this.say('worker_stopping', STOPPING, [this.worker.id]);
   }

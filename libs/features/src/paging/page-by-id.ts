@@ -1,6 +1,6 @@
 import { fromCursor, type Page, toCursor } from './page.js';
 
-/** The row that a list goes on behind; null at its beginning. @throws GatewayError `invalid_parameter`. */
+/** The row that a list continues after; null at its beginning. @throws GatewayError `invalid_parameter`. */
 export const idOfCursor = (cursor: string | null): string | null => fromCursor(cursor)?.id ?? null;
 
 /** Cuts a list that was read one row too far into a page. */

@@ -14,7 +14,7 @@ export interface PageRequest {
   readonly cursor: string | null;
 }
 
-/** Where a list goes on: behind the row of this time and id. */
+/** Where a list continues: behind the row of this time and id. */
 export interface Position {
   /** ISO time with microseconds, as Postgres writes it. */
   readonly time: string;
@@ -35,7 +35,7 @@ export function fromCursor(cursor: string | null): Position | null {
 }
 
 /**
- * The row that a list goes on behind whose ids are whole numbers; null at its beginning.
+ * The row that a list continues after whose ids are whole numbers; null at its beginning.
  *
  * @throws GatewayError `invalid_parameter`: the text is none of our cursors, or one of a list with other ids.
  */

@@ -6,7 +6,7 @@ import { hashOfCode } from './secret-code.js';
 /** What the answer to a challenge opens; it counts for nothing else. */
 export type ChallengePurpose = 'sign-in' | 'proof' | 'new-passkey';
 
-/** Whose challenge it is, and what for. `userId`: null where the one who answers is signed in. */
+/** The owner and purpose of a challenge. `userId`: null where the answer signs the user in. */
 export interface ChallengeOwner {
   readonly purpose: ChallengePurpose;
   readonly userId: string | null;
@@ -19,8 +19,8 @@ const USE = `
 insert into used_challenge (challenge_hash, expires_at) values ($1, $2) on conflict (challenge_hash) do nothing returning 1`;
 
 /**
- * Challenges that an authenticator signs. The browser keeps each, sealed, until it answers, so that strangers who ask
- * write nothing; one that was answered is noted and counts once.
+ * Challenges that an authenticator signs. The browser keeps each, sealed, until it answers, so that requests of strangers
+ * write nothing; an answered one is recorded and counts once.
  */
 @Injectable()
 export class Challenges {

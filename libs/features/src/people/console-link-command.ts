@@ -4,7 +4,7 @@ import { AuditedChanges } from '../accounts/audit.js';
 import { FIRST_ACCOUNT_ID } from '../accounts/seed.service.js';
 import { consoleLinkOf, FIRST_USER_ID, OneTimeLinks } from './one-time-links.js';
 
-/** Whom the link signs in: the owner of the first account, who operates the gateway, unless somebody else is named. */
+/** The user that the link signs in: by default the owner of the first account, who operates the gateway. */
 export interface LinkCommand {
   readonly email?: string | undefined;
 }
@@ -12,7 +12,7 @@ export interface LinkCommand {
 /**
  * Makes a one-time link by a command of the operator's, with a record of it, and answers it.
  *
- * @throws GatewayError `not_found`: the gateway was never started, or nobody who may sign in has the address.
+ * @throws GatewayError `not_found`: the gateway was never started, or no user who may sign in has the address.
  */
 export async function printedConsoleLink(database: Database, baseUrl: string, { email }: LinkCommand): Promise<string> {
   const { account, consoleUser } = await database.models();
@@ -24,7 +24,7 @@ export async function printedConsoleLink(database: Database, baseUrl: string, { 
   if (email === undefined) code = await links.createForFirstUser();
   else {
     const user = await consoleUser.findUnique({ where: { email: email.trim().toLowerCase(), disabledAt: null } });
-    if (!user) throw new GatewayError('not_found', `Nobody who may sign in has the e-mail address "${email}".`);
+    if (!user) throw new GatewayError('not_found', `No user who may sign in has the e-mail address "${email}".`);
     userId = user.id;
     code = await links.create(userId);
   }

@@ -2,12 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '#platform';
 import type { ProvedIdentity } from './identity-provider.js';
 
-/** Who the people of the identity provider are here. */
+/** Maps identities of the identity provider to users. */
 @Injectable()
 export class IdentitiesService {
   constructor(private readonly database: Database) {}
 
-  /** The user who took an invitation with this identity; null when nobody did, or they were disabled. */
+  /** The user who accepted an invitation with this identity; null when there is none, or it is disabled. */
   async userOf({ issuer, subject }: ProvedIdentity): Promise<string | null> {
     const { consoleIdentity } = await this.database.models();
     const known = await consoleIdentity.findUnique({

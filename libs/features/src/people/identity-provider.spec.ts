@@ -37,7 +37,7 @@ describe('The identity provider', () => {
       config: readProcessConfig({ OIDC_ISSUER: issuer, OIDC_CLIENT_ID: 'gateway', OIDC_CLIENT_SECRET: 'a-secret' }),
     });
 
-  it('is asked with a fresh state, nonce and PKCE challenge each time', async () => {
+  it('gets a fresh state, nonce and PKCE challenge each time', async () => {
     const provider = providerOf(await issuerWith((self) => `${self}/token`));
     const [first, second] = [await provider.begin(REDIRECT), await provider.begin(REDIRECT)];
     const asked = new URL(first.location).searchParams;
@@ -57,7 +57,7 @@ describe('The identity provider', () => {
     await provider.onModuleDestroy();
   });
 
-  it('lets nobody in whose state differs, and calls no private address that it leads to', async () => {
+  it('refuses a sign-in whose state differs, and calls no private address that it leads to', async () => {
     const calls: string[] = [];
     const inside = await listen((request, response) => {
       calls.push(request.url ?? '');
@@ -72,7 +72,7 @@ describe('The identity provider', () => {
     await provider.onModuleDestroy();
   });
 
-  it('is no provider when it names itself differently, and is asked again by the next who comes', async () => {
+  it('is refused when its issuer differs, and is asked again at the next sign-in', async () => {
     const provider = providerOf(await issuerWith((self) => `${self}/token`, 'https://elsewhere.example.com'));
     for (let attempt = 0; attempt < 2; attempt += 1) {
       await expect(provider.begin(REDIRECT)).rejects.toMatchObject({ code: 'upstream_error' });
@@ -87,7 +87,7 @@ describe('The identity provider', () => {
       { OIDC_ISSUER: 'http://login.example.com', OIDC_CLIENT_ID: 'gateway', OIDC_CLIENT_SECRET: 'secret' },
       /OIDC_ISSUER must be a full https address/,
     ],
-  ])('is set up whole and reached safely, or not at all: %j', (environment, problem) => {
+  ])('requires a complete and safe configuration: %j', (environment, problem) => {
     expect(() => readProcessConfig(environment)).toThrow(problem);
   });
 });

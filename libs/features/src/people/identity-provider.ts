@@ -19,7 +19,7 @@ export interface AuthorizationChecks {
   readonly verifier: string;
 }
 
-/** Who the provider says is there. */
+/** The identity that the provider confirms. */
 export interface ProvedIdentity {
   readonly issuer: string;
   readonly subject: string;
@@ -76,7 +76,7 @@ export class IdentityProvider implements OnModuleDestroy {
     return { location: location.href, checks };
   }
 
-  /** Who came back; null when the provider or the checks say no. @throws GatewayError `upstream_error`. */
+  /** The identity that came back; null when the provider or the checks refuse it. @throws GatewayError `upstream_error`. */
   async finish(cameBackTo: URL, { state, nonce, verifier }: AuthorizationChecks): Promise<ProvedIdentity | null> {
     const configuration = await this.configuration();
     try {
@@ -104,9 +104,9 @@ export class IdentityProvider implements OnModuleDestroy {
   }
 
   private configuration(): Promise<oidc.Configuration> {
-    if (this.known && this.known.untilMs > Date.now()) return this.known.configuration;
+    if (this.known && this.known.untilMs > performance.now()) return this.known.configuration;
     const configuration = this.discover();
-    this.known = { configuration, untilMs: Date.now() + DISCOVERED_MS };
+    this.known = { configuration, untilMs: performance.now() + DISCOVERED_MS };
     // One that cannot be reached now is asked again by the next who comes.
     configuration.catch(() => (this.known = null));
     return configuration;
@@ -127,12 +127,12 @@ export class IdentityProvider implements OnModuleDestroy {
         ...(issuer.protocol === 'http:' && { execute: [oidc.allowInsecureRequests] }),
       });
     } catch (cause) {
-      throw new GatewayError('upstream_error', 'The identity provider does not answer as it should.', { cause });
+      throw new GatewayError('upstream_error', 'The identity provider sent an invalid response.', { cause });
     }
   }
 }
 
-/** Sends the client's secret as the provider takes it; what a provider that says nothing takes stands in RFC 8414. */
+/** Sends the client's secret as the provider takes it; the default is in RFC 8414. */
 function secretAs(secret: string): oidc.ClientAuth {
   return (server, client, body, headers) => {
     const { token_endpoint_auth_methods_supported: taken = ['client_secret_basic'] } = server;

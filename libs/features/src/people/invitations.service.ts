@@ -4,7 +4,7 @@ import { Database, type ModelTransaction, timeOrderedId } from '#platform';
 import { AuditedChanges, type Operator } from '../accounts/audit.js';
 import { lock } from '../accounts/accounts.service.js';
 import type { ProvedIdentity } from './identity-provider.js';
-import { addressTaken } from './people.service.js';
+import { addressTaken, refuseTakenAddress } from './people.service.js';
 import { hashPassword, isPassword } from './password.js';
 import { checkEmail, checkPassword, checkPerson, NAME_CHARACTERS_MAX, type PersonDetails } from './person-checks.js';
 import { hashOfCode, newSecretCode } from './secret-code.js';
@@ -18,11 +18,11 @@ export interface InvitationRequest {
   readonly accountId: string | null;
   readonly role: AccountRole | OperatorConsoleRole;
   readonly email: string | null;
-  /** The name of who invites. */
+  /** The name of the inviting user. */
   readonly invitedBy: string;
 }
 
-/** An invitation that nobody has taken yet. */
+/** An invitation that has not been accepted yet. */
 export interface OpenInvitation {
   readonly id: string;
   readonly accountId: string | null;
@@ -33,13 +33,13 @@ export interface OpenInvitation {
   readonly expiresAt: Date;
 }
 
-/** Who has taken an invitation, into which account. */
+/** The user that accepted an invitation, and the account joined. */
 export interface Joined {
   readonly userId: string;
   readonly accountId: string | null;
 }
 
-/** What it says to who has the link. */
+/** What it shows to the holder of the link. */
 export interface InvitationView {
   readonly accountName: string | null;
   readonly role: AccountRole | OperatorConsoleRole;
@@ -115,7 +115,7 @@ export class InvitationsService {
   }
 
   /**
-   * Takes an invitation, once: makes the person, or adds to who has that e-mail address and password already.
+   * Accepts an invitation, once: creates the user, or adds the account to the user with that e-mail address and password.
    *
    * @returns the user and the account; null when the code is unknown, used or over.
    * @throws GatewayError `invalid_parameter`; `conflict`: another person has the address.
@@ -134,14 +134,13 @@ export class InvitationsService {
     const passwordHash = known ? null : await hashPassword(password);
     return this.join(operator, code, async (transaction) => {
       if (known) return known.id;
-      return (await transaction.consoleUser.create({ data: { id: timeOrderedId('user'), name, email, passwordHash } }))
-        .id;
+      const data = { id: timeOrderedId('user'), name, email, passwordHash };
+      return (await transaction.consoleUser.create({ data }).catch(refuseTakenAddress)).id;
     });
   }
 
   /**
-   * Takes an invitation, once, as who the identity provider says is there, and signs them in by it from then on. A person
-   * with the same e-mail address is the same one only where the invitation names it.
+   * Accepts an invitation, once, with an identity of the identity provider, which signs the user in from then on. A person with the same e-mail address is the same one only where the invitation names it.
    *
    * @returns as `accept` does.
    * @throws GatewayError `permission_denied`: the provider has not proved the address that the invitation names;
@@ -164,7 +163,7 @@ export class InvitationsService {
     return this.join(operator, code, async (transaction) => {
       const name = identity.name ?? email ?? subject;
       const data = { id: timeOrderedId('user'), name: name.slice(0, NAME_CHARACTERS_MAX), email };
-      const userId = known?.id ?? (await transaction.consoleUser.create({ data })).id;
+      const userId = known?.id ?? (await transaction.consoleUser.create({ data }).catch(refuseTakenAddress)).id;
       if (!linked) await transaction.consoleIdentity.create({ data: { issuer, subject, userId } });
       return userId;
     });
@@ -179,7 +178,7 @@ export class InvitationsService {
     const codeHash = new Uint8Array(hashOfCode(code));
     return this.changes.run(operator, async (transaction) => {
       const [taken] = await transaction.invitation.findMany({ where: { codeHash, expiresAt: { gt: new Date() } } });
-      // Of two who take it at once, one deletes it.
+      // Of two concurrent requests, one deletes it.
       const { count } = await transaction.invitation.deleteMany({ where: { codeHash } });
       if (!taken || count === 0) return { result: null, change: null };
       const userId = await personIn(transaction);

@@ -3,7 +3,7 @@ import { Database } from '#platform';
 import { FIRST_ACCOUNT_ID } from '../accounts/seed.service.js';
 import { hashOfCode, newSecretCode } from './secret-code.js';
 
-/** Who a fresh gateway belongs to: owner of the first account, and operator. */
+/** The first user of a fresh gateway: owner of the first account, and operator. */
 export const FIRST_USER_ID = 'user_00000000000000000000000001';
 const MINUTES = 15;
 
@@ -24,7 +24,7 @@ where l.code_hash = $1 and l.expires_at > now() and u.id = l.user_id and u.disab
 export class OneTimeLinks {
   constructor(private readonly database: Database) {}
 
-  /** The code of a link for who runs this gateway, who is made with the first one. The first account must be there. */
+  /** The code of a sign-in link for the first user, who is created with the first link. The first account must exist. */
   async createForFirstUser(): Promise<string> {
     await this.database.query({ text: ADD_FIRST_USER, values: [FIRST_USER_ID] });
     await this.database.query({ text: ADD_FIRST_MEMBERSHIP, values: [FIRST_USER_ID, FIRST_ACCOUNT_ID] });

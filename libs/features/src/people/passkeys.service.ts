@@ -14,7 +14,7 @@ import { type ChallengeOwner, Challenges } from './challenges.js';
 
 const log = logger('console');
 
-/** Whom passkeys are made for: the domain they hold for, and where the pages stand. */
+/** The relying party of passkeys: its domain, and the origin of the pages. */
 export interface RelyingParty {
   readonly id: string;
   readonly origin: string;
@@ -111,7 +111,7 @@ export class PasskeysService {
     const { id: credentialId, publicKey, counter, transports = [] } = made;
     const { passkey } = await this.database.models();
     if (await passkey.findUnique({ where: { credentialId } })) {
-      throw new GatewayError('conflict', 'This passkey is known already.', { param: 'response' });
+      throw new GatewayError('conflict', 'This passkey is already registered.', { param: 'response' });
     }
     const data = { id: timeOrderedId('pkey'), userId, credentialId, publicKey, counter, transports, name };
     return passkey.create({ data, select: SHOWN });
@@ -195,7 +195,7 @@ export class PasskeysService {
   }
 }
 
-/** Nobody asked for the maker's certificates, whose check would call addresses that stand in them. @throws Error */
+/** The maker's certificates were not requested; checking them would call addresses named in them. @throws Error */
 function expectNoCertificates({ response }: RegistrationResponseJSON): void {
   const made = decodeAttestationObject(isoBase64URL.toBuffer(response.attestationObject));
   const isPlain = made.get('fmt') === 'none' || (made.get('fmt') === 'packed' && !made.get('attStmt').get('x5c'));

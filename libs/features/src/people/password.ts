@@ -1,7 +1,7 @@
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { GatewayError } from '#contracts';
 
-/** A hash takes 128 MiB and a third of a second: slow for who guesses. Written into each, so that it can grow. */
+/** A hash takes 128 MiB and a third of a second: slow for guessing. Written into each, so that it can grow. */
 const COST = { log2N: 17, r: 8, p: 1 } as const;
 const HASH_BYTES = 32;
 const SALT_BYTES = 16;
@@ -27,7 +27,7 @@ export async function hashPassword(password: string): Promise<string> {
 }
 
 /**
- * Whether a password is the stored one. Takes as long when nothing is stored, so that nobody learns who has a password.
+ * Whether a password is the stored one. Takes as long when nothing is stored, so that timing does not reveal which users have a password.
  *
  * @throws GatewayError `overloaded`: too many wait already; it was not looked at.
  */

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type AccountRole, GatewayError, type OperatorConsoleRole } from '#contracts';
-import { Database, type ModelTransaction } from '#platform';
+import { brokeConstraint, Database, type ModelTransaction } from '#platform';
 import { AuditedChanges, type Change, type Operator } from '../accounts/audit.js';
 import { lock } from '../accounts/accounts.service.js';
 import { idOfCursor, pageById } from '../paging/page-by-id.js';
@@ -105,7 +105,7 @@ export class PeopleService {
     }));
   }
 
-  /** Everybody, newest first. */
+  /** All users, newest first. */
   async list({ limit, cursor }: PageRequest): Promise<Page<KnownPerson>> {
     const { consoleUser } = await this.database.models();
     const after = idOfCursor(cursor);
@@ -121,7 +121,7 @@ export class PeopleService {
   /**
    * Gives a person of an account another role, or takes them out of it (null). Their sessions there end.
    *
-   * @throws GatewayError `not_found`; `conflict`: nobody would own the account any more.
+   * @throws GatewayError `not_found`; `conflict`: the account would have no owner.
    */
   changeRole(operator: Operator, accountId: string, userId: string, role: AccountRole | null): Promise<void> {
     return this.changes.run(operator, async (transaction) => {
@@ -171,12 +171,7 @@ export class PeopleService {
   /** Changes what a person says of themselves. @throws GatewayError `invalid_parameter`; `conflict`: the address is taken. */
   async rename(userId: string, details: Partial<PersonDetails>): Promise<void> {
     const { consoleUser } = await this.database.models();
-    const data = checkPerson(details);
-    if (data.email !== undefined) {
-      const other = await consoleUser.findUnique({ where: { email: data.email }, select: { id: true } });
-      if (other && other.id !== userId) throw addressTaken();
-    }
-    await consoleUser.update({ where: { id: userId }, data });
+    await consoleUser.update({ where: { id: userId }, data: checkPerson(details) }).catch(refuseTakenAddress);
   }
 
   /** Sets a password and ends the other sessions of the person. @throws GatewayError `invalid_parameter`. */
@@ -188,6 +183,11 @@ export class PeopleService {
       models.consoleSession.deleteMany({ where: { userId, id: { not: keptSessionId } } }),
     ]);
   }
+}
+
+/** For a row of a person that was refused. @throws GatewayError `conflict` where another person has its address; else the error. */
+export function refuseTakenAddress(error: unknown): never {
+  throw brokeConstraint(error, 'console_user_email_key') ? addressTaken() : error;
 }
 
 export const addressTaken = (): GatewayError =>

@@ -6,10 +6,10 @@ import {
   permissionsOf,
   type SignInMethod,
 } from '#contracts';
-import type { Caller } from '../accounts/caller.js';
+import { type Caller, callerWith, type KeyRulesRow } from '../accounts/caller.js';
 import { hasScope, type KeyScope } from '../accounts/key-scopes.js';
 
-/** Who is signed in, as each request of theirs is looked at. */
+/** The session of a signed-in user, as read for each request. */
 export interface OpenSession {
   readonly id: string;
   readonly method: SignInMethod;
@@ -34,7 +34,7 @@ export interface OpenSession {
 }
 
 /** A row of `READ_SESSION`. */
-export interface SessionRow {
+export interface SessionRow extends KeyRulesRow {
   readonly id: string;
   readonly method: SignInMethod;
   readonly user_id: string | null;
@@ -53,14 +53,6 @@ export interface SessionRow {
   readonly proved_at: Date | null;
   readonly expires_at: Date;
   readonly key_id: string | null;
-  readonly allowed_models: string[];
-  readonly allowed_addresses: string[];
-  readonly scopes: string[];
-  readonly quota_micros: bigint | null;
-  readonly requests_per_minute: number | null;
-  readonly tokens_per_minute: number | null;
-  readonly max_running_tasks: number | null;
-  readonly priority: number;
   readonly key_expires_at: Date | null;
 }
 
@@ -118,17 +110,5 @@ const keyPermissions = (caller: Caller): ConsolePermission[] =>
 function callerOf(row: SessionRow): Caller | null {
   const { account_id: accountId, key_id: apiKeyId } = row;
   if (accountId === null || apiKeyId === null) return null;
-  return {
-    accountId,
-    apiKeyId,
-    allowedModels: row.allowed_models,
-    allowedAddresses: row.allowed_addresses,
-    scopes: row.scopes,
-    quotaMicros: row.quota_micros,
-    requestsPerMinute: row.requests_per_minute,
-    tokensPerMinute: row.tokens_per_minute,
-    maxRunningTasks: row.max_running_tasks,
-    priority: row.priority,
-    expiresAt: row.key_expires_at,
-  };
+  return callerWith(row, { accountId, apiKeyId, expiresAt: row.key_expires_at });
 }

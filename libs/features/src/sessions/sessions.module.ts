@@ -21,6 +21,6 @@ const SERVICES = [
   SessionsService,
 ];
 
-/** Who uses the console, and who is signed in to it. */
+/** Users of the console and their sessions. */
 @Module({ imports: [AdminModule], providers: [Challenges, ...SERVICES], exports: SERVICES })
 export class SessionsModule {}

@@ -5,13 +5,13 @@ import { ConsoleKeys } from '../accounts/console-key.js';
 import { hashOfCode, newSecretCode } from '../people/secret-code.js';
 import { type OpenSession, type SessionRow, toOpenSession } from './session-row.js';
 
-/** A session that nobody used for so long is over, in hours. */
+/** A session expires when unused for so long, in hours. */
 export const SESSION_IDLE_HOURS = 12;
 /** None lasts longer, in days. */
 const SESSION_DAYS = 7;
 const AGENT_CHARACTERS_MAX = 300;
 
-/** Who signs in. */
+/** The owner of a session. */
 export type SessionOwner =
   | { readonly userId: string; readonly accountId?: string | undefined }
   | { readonly apiKeyId: string; readonly accountId: string }
@@ -77,7 +77,7 @@ delete from console_session s using console_session o
 where o.id = $1 and (s.user_id = o.user_id or s.api_key_id = o.api_key_id or s.id = o.id) and ($2::text is null or s.id = $2)
 returning s.id`;
 
-/** Who is signed in to the console. */
+/** The sessions of the console. */
 @Injectable()
 export class SessionsService {
   constructor(
@@ -85,7 +85,7 @@ export class SessionsService {
     private readonly consoleKeys: ConsoleKeys,
   ) {}
 
-  /** Opens a session and answers the secret of its cookie. `isProof`: whether the sign-in proved who is there. */
+  /** Opens a session and answers the secret of its cookie. `isProof`: whether the sign-in proved the user's identity. */
   async open(method: SignInMethod, owner: SessionOwner, place: SessionPlace, isProof: boolean): Promise<string> {
     const token = newSecretCode();
     const { userId, accountId, apiKeyId, operatorRole, operatorCheck } = {
@@ -126,7 +126,7 @@ export class SessionsService {
     return toOpenSession(row);
   }
 
-  /** Notes that who is there has proved it again. */
+  /** Records that the user has proved their identity again. */
   async prove(sessionId: string): Promise<void> {
     await this.database.query({
       text: 'update console_session set proved_at = now() where id = $1',

@@ -16,7 +16,7 @@ describe('The states of a task', () => {
     const text = 'select pg_get_expr(conbin, conrelid) as condition from pg_constraint where conname = $1';
     const { rows } = await bench.database.query<{ condition: string }>({ text, values: [constraint] });
     const condition = rows[0]?.condition ?? '';
-    const words = [...new Set([...condition.matchAll(/'(\w+)'/g)].map(([, word]) => word))];
+    const words = [...new Set(condition.match(/\w+/g))];
     const found = await bench.database.query<{ state: string }>({
       text: `select state from unnest($1::text[]) as state, (values ($2::timestamptz)) as t(finished_at) where ${condition}`,
       values: [words, isFinished ? new Date() : null],
@@ -24,13 +24,13 @@ describe('The states of a task', () => {
     return found.rows.map(({ state }) => state);
   };
 
-  it('are those that the database knows, and the final ones those that it takes for ended', async () => {
+  it('match the states and the final states of the database', async () => {
     expect((await statesThat('task_state_known', false)).toSorted()).toEqual(STATES.toSorted());
     const finals = await statesThat('task_finished_when_final', true);
     expect(finals.toSorted()).toEqual(STATES.filter(isFinal).toSorted());
   });
 
-  it('change only as listed: the bench of these specs refuses any statement that moves a task otherwise', async () => {
+  it('change only as listed: the test bench refuses any other transition', async () => {
     const taskId = await bench.submit();
     await expect(bench.change(taskId, `state = 'storing'`)).rejects.toThrow('may not go from queued to storing');
     await bench.claim(taskId);

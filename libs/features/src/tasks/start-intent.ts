@@ -32,7 +32,7 @@ export interface StartIntent {
   readonly standsIn?: boolean;
 }
 
-/** What became of an intent that something else than the task's own state may refuse. */
+/** The result of an intent that something else than the task's own state may refuse. */
 export interface Intended {
   readonly id: string | null;
   readonly is_full: boolean;

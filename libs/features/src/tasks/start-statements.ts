@@ -1,5 +1,5 @@
 /**
- * The transitions of a task from the announcement of a call to what came of it, one guarded statement each, like all
+ * The transitions of a task from the announcement of a call to its result, one guarded statement each, like all
  * (`task-statements.ts`).
  */
 
@@ -18,8 +18,8 @@ update task set ${INTEND}
 returning id`;
 
 /**
- * The same for the sandbox where it stands in for upstreams that nobody configured. One that was configured in the meantime
- * keeps it from the order, also in a process that has not heard of it: what was sold for that one must be made by it.
+ * The same for the sandbox where it is used because no upstream is configured. One that was configured in the meantime keeps it
+ * from the order, also in a process that has not loaded it: what was sold for that one must be made by it.
  */
 export const RECORD_STAND_IN_INTENT = `
 with configured as (select exists (select from upstream where kind = 'media') as any_media),
@@ -29,7 +29,7 @@ intended as (
 )
 select (select id from intended) as id, (select any_media from configured) as is_full`;
 
-/** $1 vendor account. For the rest of the transaction nobody else counts what runs there. */
+/** $1 vendor account. For the rest of the transaction no other one counts what runs there. */
 export const LOCK_VENDOR_ACCOUNT = `select pg_advisory_xact_lock(hashtextextended('media ' || $1, 0))`;
 
 /**
@@ -127,7 +127,7 @@ select id from transitioned`;
 
 /**
  * $1 task id, $2 provider, $3 operation. Work at the vendor that no row holds, unless the row already knows it.
- * Answers whether the task has ended, so that nobody can want the work any more.
+ * Returns whether the task has ended, so that the work is no longer needed.
  */
 export const RECORD_ORPHAN = `
 with orphan as (

@@ -25,7 +25,7 @@ export interface TaskRow {
   readonly sudden_lapses: number;
   readonly provider: string | null;
   readonly start_intent_at: Date | null;
-  /** When the call that was announced came back without an answer; null while nobody knows. */
+  /** When the call that was announced came back without an answer; null while unknown. */
   readonly start_ended_at: Date | null;
   readonly operation: JsonObject | null;
   /** What the upstream needs to find the order again; null for orders of before tickets were written. */

@@ -1,5 +1,5 @@
 /**
- * Every move of a task, as one guarded statement each. Zero rows back means that somebody else made a move first:
+ * Every transition of a task, as one guarded statement each. Zero rows mean that another process made a transition first:
  * stop. Times are the database's own, so the clocks of replicas never matter.
  *
  * Claims add one to `attempt`, the fencing token: a worker with an older attempt can no longer write.
@@ -23,7 +23,7 @@ const SUDDEN = `(step_renewed_at is null and not coalesce((
       where w.id = lease_owner), false))`;
 
 /**
- * Of an account, what counts against its limit of running tasks. A task whose start nobody could confirm only waits for
+ * Of an account, what counts against its limit of running tasks. A task with an unconfirmed start only waits for
  * its deadline: nothing more is sent for it.
  */
 const RUNNING = `o.state in ('submitting', 'running', 'storing')
@@ -54,7 +54,7 @@ const SHARE = `least(turns.room, ceil($4::numeric / (select count(*) from turns)
  * what is due, fairly.
  *
  * First come steps that were begun: files to fetch, and work whose worker went silent. Then queued tasks, account by
- * account: who has the least work in hand goes first, weighed by its tier (each step of priority doubles the share),
+ * account: the one with the least work in progress goes first, weighed by its tier (each step of priority doubles the share),
  * and chance decides between equals, so that a long backlog never stands before another account's first task. Within an
  * account the order is that of submission. Accounts and keys at their limit of running tasks are passed over; workers
  * that claim at the very same moment may pass a limit by what they claim then. Queued tasks that no vendor would take now
@@ -176,7 +176,7 @@ select id from transitioned`;
 
 /**
  * $1 task id, $2 attempt, $3 reason, $4 delay in ms, $5 how many failures it counts as. The same step again later,
- * which still knows of an earlier start.
+ * which keeps the record of an earlier start.
  */
 export const RETRY_LATER = `
 with transitioned as (
@@ -191,7 +191,7 @@ select id from transitioned`;
 export const RECORD_START_END = `
 update task set start_ended_at = now() where id = $1 and attempt = $2 and state = 'submitting' returning id`;
 
-/** $1 task id, $2 attempt, $3 reason. Nobody knows whether the vendor took it: nothing more is sent; the deadline decides. */
+/** $1 task id, $2 attempt, $3 reason. It is unknown whether the vendor accepted it: nothing more is sent; the deadline decides. */
 export const AWAIT_DEADLINE = `
 with transitioned as (
   update task set lease_owner = null, lease_until = deadline_at, last_failure = $3
@@ -203,8 +203,8 @@ with transitioned as (
 select id from transitioned`;
 
 /**
- * $1 task id, $2 account id. Notes the wish of the owner to stop work that a vendor may hold, and lets the vendor be
- * told at once. A schedule written by the very move to `running` that this waited for cannot be seen here; only the
+ * $1 task id, $2 account id. Records that the owner wants to stop work that a vendor may hold, and makes the request to the
+ * vendor due at once. A schedule written by the very move to `running` that this waited for cannot be seen here; only the
  * upsert finds it.
  */
 export const REQUEST_CANCEL = `
@@ -219,7 +219,7 @@ with wished as (
 )
 select id from wished`;
 
-/** $1 task id, $2 outcome. The vendor would not stop: the work goes on as if nothing had been asked. */
+/** $1 task id, $2 outcome. The vendor would not stop: the work continues as if nothing had been asked. */
 export const REFUSE_CANCEL = `
 with refused as (
   update task_poll set cancel_requested = false where task_id = $1

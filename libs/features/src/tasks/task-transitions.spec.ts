@@ -8,7 +8,7 @@ describe('The lease of a claimed task', () => {
   });
   afterAll(() => bench.close());
 
-  it('is renewed while its step runs, and no more once the task went back to wait', async () => {
+  it('is renewed while its step runs, and no longer once the task waits again', async () => {
     const task = await bench.claim(await bench.submit());
     expect(await bench.transitions.renewLease(task)).toBe(true);
     await bench.transitions.requeue(task, { reason: 'The vendor is away.', delayMs: 3_600_000, counts: true });
@@ -27,7 +27,7 @@ describe('The limits of running tasks', () => {
   });
   afterAll(() => bench.close());
 
-  it('hold for a key as for its account, and keep no other key waiting', async () => {
+  it('apply to a key as to its account, and do not delay other keys', async () => {
     const narrow = await Promise.all([1, 2, 3, 4].map(() => bench.submit({ apiKeyId: 'key_narrow' })));
     const first = await bench.transitions.claimDue('image', 3);
     expect(first.map(({ id }) => id).every((id) => narrow.includes(id))).toBe(true);
@@ -48,7 +48,7 @@ describe('The limits of running tasks', () => {
     ['a priority beyond 100', 'update account set priority = 1024'],
     ['fewer than no running tasks for an account', 'update account set max_running_tasks = -1'],
     ['fewer than no running tasks for a key', 'update api_key set max_running_tasks = -1'],
-  ])('refuse %s, which would stop every worker', async (_, text) => {
+  ])('refuse %s, which would block every worker', async (_, text) => {
     await expect(bench.database.query({ text })).rejects.toMatchObject({ code: '23514' });
   });
 });

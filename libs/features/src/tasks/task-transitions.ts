@@ -32,7 +32,7 @@ export interface OverdueTask {
 export interface Retry {
   readonly reason: string;
   readonly delayMs: number;
-  /** False when nobody is to blame for the task itself: a busy vendor, a full disk. Such tries end at the deadline. */
+  /** False when the task itself is not at fault: a busy vendor, a full disk. Such tries end at the deadline. */
   readonly counts: boolean;
 }
 
@@ -86,7 +86,7 @@ export class TaskTransitions {
     private readonly leaseMs: number,
   ) {}
 
-  /** Takes up to `limit` tasks that are due and that nobody works on: begun steps first, then the fairest queued. */
+  /** Takes up to `limit` tasks that are due and not leased: begun steps first, then the fairest queued. */
   async claimDue(medium: Medium, limit: number, { closed, most }: ClaimLimits = NO_LIMITS): Promise<ClaimedTask[]> {
     const values = [medium, this.owner, this.leaseMs, limit, closed, most];
     const tasks = await this.run<ClaimedTask>('claim_due', statements.CLAIM_DUE, values);
@@ -179,7 +179,7 @@ export class TaskTransitions {
     return this.transitioned('repeat_lost_call', starts.REPEAT_LOST_CALL, [task.id, task.attempt, reason]);
   }
 
-  /** Answers whether the task has ended, so that nobody can want the vendor's work any more. */
+  /** Returns whether the task has ended, so that the vendor's work is no longer needed. */
   async recordOrphan(taskId: string, provider: string, operation: Operation): Promise<boolean> {
     const values = [taskId, provider, operation];
     const [orphan] = await this.run<{ unwanted: boolean }>('record_orphan', starts.RECORD_ORPHAN, values);
@@ -196,7 +196,7 @@ export class TaskTransitions {
     return noted(task, retry, await this.changed(task.id, requeued));
   }
 
-  /** The same step again, which still knows of an earlier start. */
+  /** The same step again, which keeps the record of an earlier start. */
   async retryLater(task: TaskRow, retry: Retry): Promise<boolean> {
     return noted(task, retry, await this.transitioned('retry_later', statements.RETRY_LATER, retryValues(task, retry)));
   }

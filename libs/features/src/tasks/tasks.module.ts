@@ -9,7 +9,7 @@ import { TasksNeedingAttentionService } from './read/tasks-needing-attention.ser
 import { SubmissionService } from './submit/submission.service.js';
 import { TaskWriter } from './submit/task-writer.js';
 
-/** Takes orders and shows how they stand. Needs the TextModule, which is global and knows what is on sale. */
+/** Submits, reads and cancels tasks. Needs the TextModule, which is global and knows the models on sale. */
 @Module({
   imports: [PricesModule],
   providers: [

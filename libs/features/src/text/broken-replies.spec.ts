@@ -26,7 +26,7 @@ const collected = (events: readonly TextEvent[]) => {
 const written = (encoder: TextStreamEncoder, events: readonly TextEvent[]) =>
   parsedStream(events.map((event) => encoder.write(event)).join('') + encoder.end());
 
-describe('A call whose arguments broke off', () => {
+describe('A call with incomplete arguments', () => {
   const broken = (reason: FinishReason): TextEvent[] => [
     { type: 'text', text: 'So' },
     { type: 'call', id: 'c', name: 'rm' },
@@ -34,7 +34,7 @@ describe('A call whose arguments broke off', () => {
     { type: 'finish', reason },
   ];
 
-  it('is left out where the output limit cut it, so that nobody runs another call', () => {
+  it('is left out where the output limit cut it, so that no client runs a changed call', () => {
     const events = broken('length');
     expect(messagesAnswer(collected(events), 'm')).toMatchObject({
       content: [{ type: 'text', text: 'So' }],
@@ -43,7 +43,7 @@ describe('A call whose arguments broke off', () => {
     const whole = geminiAnswer(collected(events), 'm', 'r');
     expect(whole).toMatchObject({ candidates: [{ finishReason: 'MAX_TOKENS' }] });
     const streamed = written(geminiEventStyle.stream(context({ contents: [] })), events);
-    for (const told of [whole, streamed]) expect(JSON.stringify(told)).not.toContain('functionCall');
+    for (const answer of [whole, streamed]) expect(JSON.stringify(answer)).not.toContain('functionCall');
   });
 
   it('fails a reply that calls itself complete', () => {
@@ -55,7 +55,7 @@ describe('A call whose arguments broke off', () => {
   });
 });
 
-describe('A refusal in words', () => {
+describe('A refusal by the model', () => {
   const events: TextEvent[] = [
     { type: 'refusal', text: 'I will ' },
     { type: 'refusal', text: 'not.' },
@@ -91,7 +91,7 @@ describe('A refusal in words', () => {
   });
 });
 
-describe('Reasoning that a client of the content-generation style keeps only the proof of', () => {
+describe('Reasoning of which a content-generation client keeps only the proof', () => {
   const thought: TextEvent[] = [
     { type: 'reasoning', text: 'Hm, ' },
     { type: 'reasoning', text: 'well' },
@@ -115,7 +115,7 @@ describe('Reasoning that a client of the content-generation style keeps only the
   it.each<[string, readonly Part[]]>([
     ['streamed', streamed],
     ['whole', geminiAnswer(collected(thought), 'm', 'r').candidates[0]?.content.parts ?? []],
-  ])('comes back whole, with the call that it stands on: %s', (_form, parts) => {
+  ])('is restored whole, with its call: %s', (_form, parts) => {
     const kept = parts.filter((part) => !part.thought && part.text !== '');
     expect(kept).toHaveLength(1);
     expect(replayed(kept)).toMatchObject([...reasoning, { type: 'call', name: 'f' }]);
@@ -123,7 +123,7 @@ describe('Reasoning that a client of the content-generation style keeps only the
     expect(replayed(parts)?.filter(({ type }) => type === 'reasoning')).toEqual(reasoning);
   });
 
-  it('is nobody else’s proof: what only looks like one stays as it is', () => {
+  it('is not a proof of another vendor: what only resembles one stays as it is', () => {
     const kept = [{ functionCall: { name: 'f' }, thoughtSignature: 'messages:~not ours' }];
     expect(replayed(kept)?.[0]).toEqual({ type: 'reasoning', text: '', signature: 'messages:~not ours' });
   });

@@ -1,20 +1,23 @@
+import type { StopSignal } from '#contracts';
+import { StopSource } from '#platform';
+
 /** Whether the caller of one text request is still there, and the signal that ends the work for them at the upstream. */
 export class CallerPresence {
-  readonly #upstream = new AbortController();
+  readonly #upstream = new StopSource();
   #hasLeft = false;
   #whenLeft: (() => void) | undefined;
   #left: AbortController | undefined;
 
   /** Aborted when the upstream shall not be read any more, which may be long after the caller has left. */
-  get signal(): AbortSignal {
-    return this.#upstream.signal;
+  get signal(): StopSignal {
+    return this.#upstream;
   }
 
   get hasLeft(): boolean {
     return this.#hasLeft;
   }
 
-  /** Aborted as soon as the caller has left, for work that nobody else pays for. */
+  /** Aborted as soon as the caller has left, for work that only this caller pays for. */
   get left(): AbortSignal {
     this.#left ??= new AbortController();
     if (this.#hasLeft) this.#left.abort();

@@ -56,7 +56,7 @@ export class ReplyCollector {
     return { blocks: this.#blocks.map(withArguments), finish: this.#finish };
   }
 
-  /** Work of the gateway that is over, and what the open text rests on. */
+  /** Finished work of the gateway, and citations of the open text. */
   #addWork(event: TextEvent): void {
     if (event.type === 'step' && event.state === 'done') this.#blocks.push({ type: 'step', step: event.step });
     const open = this.#blocks.at(-1);

@@ -1,12 +1,14 @@
 import type { ReplyProgress, TextRequest, TextUsage } from '#contracts';
 import type { TokenCounter } from '#providers';
+import type { ReplyBounds } from './reply-bounds.js';
 
-/** The tokens a hold covers. */
+/** The tokens a hold covers, and the most that can be used however the reply turns out. */
 export interface HeldTokens {
   readonly inputTokens: number;
   readonly outputTokens: number;
   /** True: the request refers to files, whose tokens only the upstream can count. */
   readonly hasFiles: boolean;
+  readonly bounds: ReplyBounds;
 }
 
 /** What is known of a reply that must be counted. */
@@ -26,8 +28,8 @@ export interface CountingFacts {
 }
 
 /**
- * What a reply used whose upstream did not report all of it. What was reported counts; what went out is counted; and of
- * a reply whose caller did not stay, what nobody can know is what was held: the input of files, and an output that may
+ * What a reply used whose upstream did not report all of it. What was reported counts; what went out is counted; and of a reply
+ * whose caller left, the unknown part is charged as held: the input of files, and an output that may
  * have been reasoned unseen.
  */
 export async function dueUsage(end: CountedEnd, facts: CountingFacts): Promise<TextUsage> {

@@ -3,7 +3,7 @@
  * fields at the top level as client libraries want them. The native object is serialised once.
  *
  * @param native JSON text of a non-empty object.
- * @param data JSON text of what stands in `data`; the native object itself when left out.
+ * @param data JSON text of what is in `data`; the native object itself when left out.
  */
 export function envelope(native: string, data: string = native): string {
   return `{"code":200,"data":${data},${native.slice(native.indexOf('{') + 1)}`;

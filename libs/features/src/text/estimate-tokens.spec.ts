@@ -61,21 +61,21 @@ describe('The estimate of input tokens', () => {
     ['an image by its id', { type: 'input_image', file_id: 'file_1' }, 1_500],
     ['an image of messages', { type: 'image', source: { type: 'url', url: 'https://a.test/x' } }, 1_500],
     ['an image of gemini', { fileData: { mimeType: 'image/png', fileUri: 'gs://x' } }, 1_500],
-  ])('holds the worst of %s, however short it is written', (_what, block, tokens) => {
+  ])('holds the largest cost of %s, however short it is written', (_what, block, tokens) => {
     expect(estimate({ blocks: [block] })).toBeGreaterThanOrEqual(tokens);
     expect(estimate({ blocks: [block] })).toBeLessThan(tokens + 200);
   });
 
-  it('sees a reference behind an escape', () => {
+  it('finds a reference written with escapes', () => {
     const sent = '{"contents":[{"parts":[{"f\\u0069leData":{"f\\u0069leUr\\u0069":"x"}}]}]}';
     expect(estimateInput(JSON.parse(sent), Buffer.from(sent), LIMITS).heldTokens).toBeGreaterThanOrEqual(200_000);
   });
 
-  it('takes words about files as words', () => {
+  it('counts text about files as text', () => {
     expect(estimate({ input: 'open the file at this url, with file_id and fileUri in its source' })).toBeLessThan(60);
   });
 
-  it('counts what references stand for, however short the request that was sent', () => {
+  it('counts referenced content, however short the request', () => {
     expect(
       estimateInput({ input: [{ content: 'word '.repeat(3_000) }] }, undefined, LIMITS).heldTokens,
     ).toBeGreaterThan(4_900);

@@ -28,7 +28,7 @@ const REASONING: Readonly<Record<TextStyle, Signs>> = {
 
 /**
  * An id that the gateway gave to reasoning of another vendor. Some clients drop its proof when their model changes, and keep
- * the id, which a vendor then looks for in vain.
+ * the id, which a vendor then does not find.
  */
 const OWN_ID = /^rs_[0-9a-f]{24}$/;
 const OWN_IDS = { beginning: new Signs(['"rs_']), anywhere: /"rs_[0-9a-f]{24}"/ };
@@ -40,7 +40,7 @@ const holdsOwnId = (bytes: Buffer): boolean =>
 const SEARCHED_BYTES = 1024 * 1024;
 
 /**
- * The native body without reasoning that another vendor signed: after a failover the conversation goes on at a vendor
+ * The native body without reasoning that another vendor signed: after a failover the conversation continues at a vendor
  * that would refuse it. The bytes stay as they are when there is none. A proof of the style's own protocol loses its mark.
  */
 export function withoutForeignReasoning(style: TextStyle, native: NativeBody): NativeBody {

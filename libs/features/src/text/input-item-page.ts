@@ -54,7 +54,7 @@ const PAGE = `${CHAIN}, stored as (
     case when chain.depth > 1 and jsonb_typeof(response.response -> 'output') = 'array'
       then response.response -> 'output' else '[]' end as output
   from chain join text_response response on response.account_id = $1 and response.id = chain.id
-), told as (
+), listed as (
   select stored.id as response_id, depth, 0 as part, place, item
   from stored cross join jsonb_array_elements(input_items) with ordinality as input (item, place)
   union all
@@ -64,7 +64,7 @@ const PAGE = `${CHAIN}, stored as (
   select item, row_number() over (order by depth desc, part, place) as place,
     case when row_number() over (partition by item ->> 'id' order by depth desc, part, place) = 1 then item ->> 'id' end as own_id,
     'item_' || md5(concat_ws(':', response_id, part, place)) as given_id
-  from told where jsonb_typeof(item) = 'object'
+  from listed where jsonb_typeof(item) = 'object'
 ), placed as (
   select coalesce(own_id, given_id) as id, item, case when $4 then -place else place end as place from named
 ), page as (
@@ -133,7 +133,7 @@ export async function findInputItems(
     values: [...chain, ...place, limit + 1],
   });
   if (!rows[0]?.knows_after)
-    throw new GatewayError('invalid_parameter', `after: the response was made from no item "${after}".`, {
+    throw new GatewayError('invalid_parameter', `after: the response has no input item "${after}".`, {
       param: 'after',
     });
   const items = readyItems(rows).slice(0, limit);

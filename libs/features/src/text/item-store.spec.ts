@@ -51,12 +51,12 @@ describe('The store of responses', () => {
     });
   const idsOf = (items: readonly unknown[]) => items.map((item) => (item as JsonObject)['id']);
 
-  it('tells a conversation from its beginning, each request before its answer', async () => {
+  it('returns a conversation from its beginning, each request before its response', async () => {
     const items = await store.conversation(ADA, 'resp_3', FREELY);
     expect(idsOf(items)).toEqual(['in_1', 'msg_1', 'in_2', 'msg_2', 'in_3', 'msg_3']);
   });
 
-  it('branches: an earlier response goes on without what came later', async () => {
+  it('branches: an earlier response continues without what came later', async () => {
     expect(idsOf(await store.conversation(ADA, 'resp_2', FREELY))).toEqual(['in_1', 'msg_1', 'in_2', 'msg_2']);
   });
 
@@ -68,7 +68,7 @@ describe('The store of responses', () => {
     expect(new Set(rows.map(({ days }) => days))).toEqual(new Set([30]));
   });
 
-  it('refuses what it never knew, or forgot, or forgot the beginning of', async () => {
+  it('refuses responses that are unknown, expired, or without their beginning', async () => {
     await expect(store.conversation(ADA, 'resp_9', FREELY)).rejects.toMatchObject(NOT_FOUND);
     await forget('text_response', 'resp_1');
     await expect(store.conversation(ADA, 'resp_1', FREELY)).rejects.toMatchObject(NOT_FOUND);
@@ -80,7 +80,7 @@ describe('The store of responses', () => {
     await remember('text_item', 'msg_1');
   });
 
-  it('shows no account what another keeps, though both may use one id', async () => {
+  it('shows no account the responses of another, even with the same id', async () => {
     await expect(store.conversation(BOB, 'resp_3', FREELY)).rejects.toMatchObject(NOT_FOUND);
     await expect(store.response(BOB, 'resp_3', FREELY)).rejects.toMatchObject({ code: 'not_found' });
     expect((await store.items(BOB, ['msg_1', 'in_1'], FREELY)).size).toBe(0);
@@ -90,7 +90,7 @@ describe('The store of responses', () => {
     expect(idsOf(await store.conversation(ADA, 'resp_3', FREELY))).toHaveLength(6);
   });
 
-  it('keeps what it saved first when the same response is saved again', async () => {
+  it('keeps the first version when the same response is saved again', async () => {
     const again = answered('resp_3', message('msg_3', 'changed'));
     await store.save({ accountId: ADA, response: again, inputItems: [], previousResponseId: undefined });
     expect((await store.items(ADA, ['msg_3'], FREELY)).get('msg_3')).toEqual(message('msg_3', 'Ada, 36'));
@@ -119,7 +119,7 @@ describe('The store of responses', () => {
       await save('resp_nested_2', 'resp_nested_1', NESTED, message('msg_nested_2', 'Well'));
     });
 
-    it('comes back in pieces as it was, in its order', async () => {
+    it('is read in pieces unchanged, in order', async () => {
       expect(await store.conversation(ADA, 'resp_long_2', FREELY)).toEqual([
         said('in_long_1', LONG),
         message('msg_long_1', 'I see'),
@@ -136,7 +136,7 @@ describe('The store of responses', () => {
       );
     });
 
-    it('is listed in pages that hold so much and no more, a long item on a page of its own', async () => {
+    it('is listed in pages of bounded size, a long item on a page of its own', async () => {
       const items = [600_000, 600_000, 300, 200_000, 200_000, 200_000, 200_000, 200_000, 200_000].map((length, index) =>
         said(`in_page_${index}`, String(index).repeat(length)),
       );
@@ -173,7 +173,7 @@ describe('The store of responses', () => {
       await expect(store.response(ADA, 'resp_long_1', refuse)).rejects.toBe(noRoom);
     });
 
-    it('has no more structure in all than a request may have', async () => {
+    it('is bounded in total structure like a request', async () => {
       expect(await store.conversation(ADA, 'resp_nested_1', FREELY)).toHaveLength(6);
       const refusal = { code: 'request_too_large', publicMessage: expect.stringContaining('100000 values') };
       await expect(store.conversation(ADA, 'resp_nested_2', FREELY)).rejects.toMatchObject(refusal);
@@ -186,7 +186,7 @@ describe('The store of responses', () => {
     const resolve = (body: object, accountId = ADA) =>
       resolveReferences({ model: 'vendor-5', input: [], ...body }, accountId, store, FREELY);
 
-    it('nothing when there are none, so that the body may pass through', async () => {
+    it('nothing when there are none, so that the body can pass through', async () => {
       const input = [{ type: 'message' as const, role: 'user' as const, content: 'Hi' }];
       expect(await resolve({ input })).toMatchObject({ changed: false, ownItems: input });
       expect(await resolve({ input: 'Hi' })).toMatchObject({ changed: false, ownItems: input });
@@ -206,7 +206,7 @@ describe('The store of responses', () => {
     it.each([
       ['an unknown item', ADA, 'msg_9'],
       ['an item of another account', BOB, 'msg_1'],
-    ])('never %s: it is refused by its place', async (_what, accountId, id) => {
+    ])('never %s: it is refused with its path', async (_what, accountId, id) => {
       const input = [said('in_4', 'x'), { type: 'item_reference', id }];
       await expect(resolve({ input }, accountId)).rejects.toMatchObject({
         code: 'item_not_found',

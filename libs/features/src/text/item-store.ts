@@ -162,7 +162,7 @@ export class ItemStore {
   }
 
   /**
-   * Forgets a response and its items. What went on from it stays, and cannot be gone on from any more.
+   * Forgets a response and its items. Responses that continue it stay, but cannot be continued any more.
    *
    * @throws GatewayError `not_found`.
    */
@@ -208,7 +208,7 @@ function expectIdentifier(responseId: string): void {
   if (!isIdentifier(responseId)) throw new GatewayError('not_found', 'No stored response can have this id.');
 }
 
-/** What is said of a conversation that is not whole: the response is unknown, or one before it was deleted or expired. */
+/** The error for an incomplete conversation: the response is unknown, or one before it was deleted or expired. */
 const missingOf = (responseId: string, earlier: string | null | undefined): string =>
   earlier
     ? `The response "${responseId}" went on from "${earlier}", which is not stored any more.`

@@ -17,7 +17,7 @@ const CUT_OFF: ReadonlySet<FinishReason> = new Set(['length', 'content-filter'])
  * The arguments of a call that is over, for styles that show them as an object. Undefined: the reply was cut off within
  * them, and the call is left out. A client would run whatever stood in their place.
  *
- * @param end how the reply ended; undefined when it goes on behind the call.
+ * @param end how the reply ended; undefined when it continues after the call.
  * @throws GatewayError `upstream_error` for arguments that are whole and no JSON object.
  */
 export function finishedArguments(json: string, end: FinishReason | undefined): JsonObject | undefined {

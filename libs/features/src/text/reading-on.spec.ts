@@ -10,7 +10,7 @@ const LIMITS = {
   stallMs: 1_000,
 };
 
-describe('The places of upstreams that are read on', () => {
+describe('The slots for reading on', () => {
   let reading: ReadingOn;
   let stopped: string[];
   beforeEach(() => {
@@ -21,7 +21,7 @@ describe('The places of upstreams that are read on', () => {
   const leave = (accountId: string, bodyBytes = 0): (() => void) =>
     reading.begin({ accountId, bodyBytes }, () => stopped.push(accountId));
 
-  it('are few for an account and for all, and free again when the work is over', () => {
+  it('are limited per account and in total, and free again when the work is over', () => {
     const over = leave('one');
     leave('one');
     expect(stopped).toEqual([]);
@@ -37,7 +37,7 @@ describe('The places of upstreams that are read on', () => {
     expect(stopped).toEqual(['one', 'four']);
   });
 
-  it('keep no more of the bodies than there is room for, except of a single one', () => {
+  it('bound the memory of the bodies, except for a single one', () => {
     const over = leave('one', 800);
     expect(stopped).toEqual([]);
     leave('one', 1);
@@ -49,7 +49,7 @@ describe('The places of upstreams that are read on', () => {
     expect(stopped).toEqual(['one', 'two', 'two']);
   });
 
-  it('are given for a time', async () => {
+  it('are limited in time', async () => {
     reading = new ReadingOn({ ...LIMITS, readMs: 20 });
     const stop = new Promise<string>((resolve) => {
       reading.begin({ accountId: 'one', bodyBytes: 0 }, () => resolve('stopped'));
@@ -57,7 +57,7 @@ describe('The places of upstreams that are read on', () => {
     expect(await stop).toBe('stopped');
   });
 
-  it('are given back when the process ends: what is under way is waited for, then stopped, and nothing begins', async () => {
+  it('are released when the process stops: running work is awaited, then stopped, and nothing begins', async () => {
     const over = leave('one');
     const finished = reading.finish(60_000);
     over();

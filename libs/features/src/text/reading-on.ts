@@ -40,8 +40,8 @@ export class ReadingOn {
   }
 
   /**
-   * Lets an upstream be read on; `stop` is called when its time is over, or at once when there is no place. To be told by
-   * the answered function when the work is over.
+   * Keeps reading an upstream; `stop` is called when its time is over, or at once when there is no slot. The caller calls the
+   * returned function when the work is over.
    */
   begin(left: LeftRequest, stop: () => void): () => void {
     this.#stops.add(stop);

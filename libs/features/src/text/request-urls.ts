@@ -2,7 +2,7 @@ import { GatewayError, MAX_URL_LENGTH, type NamedUrl } from '#contracts';
 import { FetchRefused, type ForwardedUrls } from '#platform';
 
 /**
- * Checks the URLs of a request before anything of it goes on.
+ * Checks the URLs of a request before any part of it is sent.
  *
  * @param resolvesNames true when an upstream fetches them from the operator's own network.
  * @throws GatewayError `invalid_parameter` naming the field.

@@ -186,7 +186,7 @@ const argumentsIn = (json: string): unknown => JSON.parse(JSON.stringify(JSON.pa
 
 const PAIRS = TEXT_STYLES.flatMap((style) => TEXT_STYLES.map((protocol) => [style, protocol] as const));
 
-describe('A conversation keeps every part that both ends can say', () => {
+describe('A conversation keeps every part that both ends support', () => {
   it.each(PAIRS)('of a %s client with a %s upstream', (style, protocol) => {
     fc.assert(
       fc.property(conversations(protocol), (conversation) => {
@@ -199,10 +199,10 @@ describe('A conversation keeps every part that both ends can say', () => {
         const request = read(style, bodyOf(style, conversation));
         expect(roundsOf(request).map(heard)).toEqual(rounds.map(heard));
         expect(proofs(roundsOf(request))).toEqual(proofs(rounds));
-        const told = read(protocol, sent(written(protocol, request)));
-        expect(joined(told.system)).toBe(joined(system));
-        expect(roundsOf(told).map(heard)).toEqual(rounds.map(heard));
-        expect(proofs(roundsOf(told))).toEqual(proofs(rounds));
+        const sentOn = read(protocol, sent(written(protocol, request)));
+        expect(joined(sentOn.system)).toBe(joined(system));
+        expect(roundsOf(sentOn).map(heard)).toEqual(rounds.map(heard));
+        expect(proofs(roundsOf(sentOn))).toEqual(proofs(rounds));
       }),
       { numRuns: 1000 },
     );

@@ -16,7 +16,7 @@ function ledgerAwayFor(tries: number): { settle: () => Promise<void>; tried: () 
 }
 
 describe('A settlement', () => {
-  it('that fails is tried again, longer and longer apart, until it succeeds', async () => {
+  it('that fails is retried with growing delays until it succeeds', async () => {
     const clock = new ControllableClock();
     const settlements = new Settlements(clock);
     const ledger = ledgerAwayFor(3);
@@ -33,7 +33,7 @@ describe('A settlement', () => {
     expect(ledger.tried()).toBe(4);
   });
 
-  it('that never succeeds ends after minutes and harms nobody', async () => {
+  it('that never succeeds is given up after minutes and affects no other', async () => {
     const clock = new ControllableClock();
     const settlements = new Settlements(clock);
     const ledger = ledgerAwayFor(Number.POSITIVE_INFINITY);

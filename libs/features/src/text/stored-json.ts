@@ -17,8 +17,7 @@ interface PieceRow {
 }
 
 /**
- * Long values in pieces that the driver can read one at a time: 60 MB at once keep everybody waiting for a third of a
- * second.
+ * Long values in pieces that the driver can read one at a time: 60 MB at once block all other work for a third of a second.
  *
  * @param from a query for `nth` and the value `json`.
  */

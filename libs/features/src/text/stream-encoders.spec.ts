@@ -51,7 +51,7 @@ const step: fc.Arbitrary<TextEvent[]> = fc.oneof(
   ]),
   call,
 );
-/** Whatever a decoder may tell, in any order: pieces of arguments that belong to no call are nobody's. */
+/** Whatever a decoder may tell, in any order: pieces of arguments that belong to no call are dropped. */
 const reply: fc.Arbitrary<TextEvent[]> = fc
   .tuple(fc.array(step, { maxLength: 8 }), fc.boolean())
   .map(([steps, starts]) => [
@@ -85,7 +85,7 @@ describe('A responses stream', () => {
     );
   });
 
-  it('gives a call without arguments an empty object of them, whole and streamed', () => {
+  it('gives a call without arguments an empty object, whole and streamed', () => {
     const events: TextEvent[] = [
       { type: 'call', id: 'call_1', name: 'get_time' },
       { type: 'finish', reason: 'tool-calls', usage: USAGE },
@@ -104,7 +104,7 @@ describe('A responses stream', () => {
     ['tool-calls', 'response.completed', null],
     ['length', 'response.incomplete', { reason: 'max_output_tokens' }],
     ['content-filter', 'response.incomplete', { reason: 'content_filter' }],
-  ])('that ends by %s says so', (reason, type, details) => {
+  ])('that ends by %s reports that', (reason, type, details) => {
     const stream = parsedStream(written(responsesStyle.stream(RESPONSES), [{ type: 'finish', reason, usage: USAGE }]));
     expect(stream.at(-1)).toMatchObject({ type, response: { incomplete_details: details } });
   });
@@ -122,7 +122,7 @@ describe('A messages stream', () => {
     );
   });
 
-  it('shows the best number of input tokens it knows at once', () => {
+  it('reports the best known number of input tokens at once', () => {
     const inputOf = (events: TextEvent[]) => parsedStream(written(messagesStyle.stream(MESSAGES), events))[0];
     expect(inputOf([{ type: 'start', inputTokens: 12 }])).toMatchObject({ message: { usage: { input_tokens: 12 } } });
     expect(inputOf([{ type: 'text', text: 'x' }])).toMatchObject({ message: { usage: { input_tokens: 17 } } });
@@ -134,7 +134,7 @@ describe('A messages stream', () => {
     ['tool-calls', 'tool_use', null],
     ['length', 'max_tokens', null],
     ['content-filter', 'refusal', null],
-  ])('that ends by %s says so', (reason, stop_reason, stop_sequence) => {
+  ])('that ends by %s reports that', (reason, stop_reason, stop_sequence) => {
     const sequence = stop_sequence === null ? {} : { stopSequence: stop_sequence };
     const stream = parsedStream(written(messagesStyle.stream(MESSAGES), [{ type: 'finish', reason, ...sequence }]));
     expect(stream.at(-2)).toMatchObject({ delta: { stop_reason, stop_sequence } });
@@ -182,7 +182,7 @@ describe('A content-generation stream', () => {
     ['tool-calls', 'STOP'],
     ['length', 'MAX_TOKENS'],
     ['content-filter', 'SAFETY'],
-  ])('that ends by %s says so, and neither form invents a rating', (reason, finishReason) => {
+  ])('that ends by %s reports that, and neither form invents a rating', (reason, finishReason) => {
     const finish = { type: 'finish' as const, reason };
     const [last] = parsedStream(written(geminiEventStyle.stream(GEMINI), [finish]));
     expect(last).toMatchObject({ candidates: [{ finishReason }] });
@@ -203,8 +203,8 @@ describe('A failure in the middle', () => {
 
   it('is one flat and nested event of a responses stream', () => {
     const [event] = parsedStream(begun(responsesStyle.stream(RESPONSES)).join(''));
-    const told = { code: 'overloaded', message: 'The upstream is overloaded.', param: null };
-    expect(event).toEqual({ type: 'error', sequence_number: 5, ...told, error: { type: 'server_error', ...told } });
+    const flat = { code: 'overloaded', message: 'The upstream is overloaded.', param: null };
+    expect(event).toEqual({ type: 'error', sequence_number: 5, ...flat, error: { type: 'server_error', ...flat } });
   });
 
   it('is one event of a messages stream', () => {
@@ -215,7 +215,7 @@ describe('A failure in the middle', () => {
     ]);
   });
 
-  it('is told twice by a content-generation stream, for newer and for older clients', () => {
+  it('is written twice to a content-generation stream, for newer and for older clients', () => {
     const error = { code: 503, message: 'The upstream is overloaded.', status: 'UNAVAILABLE', details: [] };
     const [event, bare, ...rest] = begun(geminiEventStyle.stream(GEMINI));
     expect([parsedStream(event ?? ''), JSON.parse(bare ?? ''), rest]).toEqual([[{ error }], { error }, []]);

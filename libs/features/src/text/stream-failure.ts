@@ -1,6 +1,6 @@
 import { GatewayError } from '#contracts';
 
-/** Whatever broke a stream, as one of our errors; what nobody foresaw gives nothing away. */
+/** Turns the cause of a broken stream into a GatewayError; an unexpected one reveals no details. */
 export function toStreamFailure(error: unknown): GatewayError {
   if (error instanceof GatewayError) return error;
   return new GatewayError('internal_error', 'Something went wrong on our side. The request id helps us to find it.', {

@@ -1,6 +1,6 @@
 import type { TextUsage, ToolUses } from '#contracts';
 
-/** Who pays for a text request, and the most it may cost. */
+/** The payer for a text request, and the most it may cost. */
 export interface TextHoldOrder {
   readonly requestId: string;
   /** Of a request that may be repeated. */

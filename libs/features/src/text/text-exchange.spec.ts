@@ -10,7 +10,7 @@ import { TextExchange } from './text-exchange.js';
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
-const TOLD: TextUsage = {
+const REPORTED: TextUsage = {
   inputTokens: 11,
   cachedInputTokens: 0,
   cacheWriteTokens: 0,
@@ -19,6 +19,9 @@ const TOLD: TextUsage = {
   reasoningTokens: 0,
   source: 'upstream',
 };
+
+/** The most that the reply can use. */
+const BOUNDS = { inputTokens: 1_000, outputTokens: 200 };
 
 /** Takes what it is told to settle, and is done when the test says so. */
 class SlowBilling implements TextBilling {
@@ -55,28 +58,32 @@ describe('TextExchange', () => {
           countRequest: () => Promise.resolve({ inputTokens: 3, imageTokens: 0 }),
         }),
       request: () => request,
-      held: { inputTokens: 5, outputTokens: 100, hasFiles: false },
+      held: { inputTokens: 5, outputTokens: 100, hasFiles: false, bounds: BOUNDS },
     });
 
-  it('lets go of the request while the settlement of a told usage still waits for others', async () => {
+  it('releases the request while the settlement of a reported usage is still queued', async () => {
     function settled(): WeakRef<TextRequest> {
       const request = {} as TextRequest;
-      begin(request).settle({ usage: TOLD, produced: '', status: 'completed' });
+      begin(request).settle({ usage: REPORTED, produced: '', status: 'completed' });
       return new WeakRef(request);
     }
     const request = settled();
     await nextTurn();
     collectGarbage();
-    expect(billing.settled).toMatchObject([{ status: 'completed', usage: TOLD }]);
+    expect(billing.settled).toMatchObject([{ status: 'completed', usage: REPORTED }]);
     expect(request.deref()).toBeUndefined();
     billing.finish();
     await settlements.drain();
   });
 
   it.each<[string, TextUsage | undefined, Partial<TextUsage>]>([
-    ['nothing was told', undefined, { source: 'counted', inputTokens: 3, outputTokens: 4 }],
-    ['no output was told', { ...TOLD, outputTokens: 0 }, { source: 'counted', inputTokens: 11, outputTokens: 4 }],
-    ['no input was told', { ...TOLD, inputTokens: 0 }, { source: 'counted', inputTokens: 3, outputTokens: 7 }],
+    ['nothing was reported', undefined, { source: 'counted', inputTokens: 3, outputTokens: 4 }],
+    [
+      'no output was reported',
+      { ...REPORTED, outputTokens: 0 },
+      { source: 'counted', inputTokens: 11, outputTokens: 4 },
+    ],
+    ['no input was reported', { ...REPORTED, inputTokens: 0 }, { source: 'counted', inputTokens: 3, outputTokens: 7 }],
   ])('counts what is missing when %s', async (_case, usage, due) => {
     begin({} as TextRequest).settle({ usage, produced: 'four', status: 'completed' });
     await nextTurn();
@@ -95,14 +102,35 @@ describe('TextExchange', () => {
       false,
       { source: 'held', outputTokens: 24, reasoningTokens: 20 },
     ],
-    ['was told not to reason', { reasoning: { visible: false, effort: 'none' } }, true, { outputTokens: 4 }],
-  ])('charges a caller who left what an upstream that %s may have done', async (_case, request, mayReason, due) => {
-    const exchange = begin(request as TextRequest);
-    if (mayReason !== undefined) exchange.follow({ reportedUsage: () => undefined, mayReasonUnasked: mayReason });
-    exchange.settle({ usage: undefined, produced: 'four', status: 'aborted', isUnseen: true });
-    await nextTurn();
-    await nextTurn();
-    expect(billing.settled).toMatchObject([{ status: 'aborted', usage: due }]);
+    ['was asked not to reason', { reasoning: { visible: false, effort: 'none' } }, true, { outputTokens: 4 }],
+  ])(
+    'charges a caller that left for what an upstream that %s may have done',
+    async (_case, request, mayReason, due) => {
+      const exchange = begin(request as TextRequest);
+      if (mayReason !== undefined) exchange.follow({ reportedUsage: () => undefined, mayReasonUnasked: mayReason });
+      exchange.settle({ usage: undefined, produced: 'four', status: 'aborted', isUnseen: true });
+      await nextTurn();
+      await nextTurn();
+      expect(billing.settled).toMatchObject([{ status: 'aborted', usage: due }]);
+      billing.finish();
+      await settlements.drain();
+    },
+  );
+
+  it.each<[string, Partial<TextUsage>, Partial<TextUsage>]>([
+    [
+      'more than possible',
+      { inputTokens: 5_000, cachedInputTokens: 4_000, outputTokens: 9_000, reasoningTokens: 8_000 },
+      { inputTokens: 1_000, cachedInputTokens: 1_000, outputTokens: 200, reasoningTokens: 200, source: 'held' },
+    ],
+    ['the most possible', { inputTokens: 1_000, outputTokens: 200 }, { outputTokens: 200, source: 'upstream' }],
+  ])('charges a report of %s up to what is possible', async (_case, reported, due) => {
+    const exchange = begin({} as TextRequest);
+    const usage = { ...REPORTED, ...reported };
+    exchange.follow({ reportedUsage: () => usage, mayReasonUnasked: false });
+    expect(await exchange.usageOf(usage, 'four')).toMatchObject(due);
+    exchange.settle({ usage, produced: '', status: 'completed' });
+    expect(billing.settled).toMatchObject([{ usage: due }]);
     billing.finish();
     await settlements.drain();
   });
@@ -115,8 +143,8 @@ describe('TextExchange', () => {
     await settlements.drain();
   });
 
-  it('charges an input that was told although nothing was written', async () => {
-    begin({} as TextRequest).settle({ usage: { ...TOLD, outputTokens: 0 }, produced: '', status: 'completed' });
+  it('charges a reported input although nothing was written', async () => {
+    begin({} as TextRequest).settle({ usage: { ...REPORTED, outputTokens: 0 }, produced: '', status: 'completed' });
     await nextTurn();
     expect(billing.settled).toMatchObject([{ usage: { inputTokens: 11, outputTokens: 0, source: 'upstream' } }]);
     billing.finish();
@@ -124,7 +152,7 @@ describe('TextExchange', () => {
   });
 
   it.each(['failed', 'aborted', 'completed'] as const)(
-    'charges nothing for a reply of which nothing was told and nothing went out (%s)',
+    'charges nothing for a reply of which nothing was reported and nothing went out (%s)',
     async (status) => {
       begin({} as TextRequest).settle({ usage: undefined, produced: '', status });
       await nextTurn();
@@ -134,9 +162,9 @@ describe('TextExchange', () => {
     },
   );
 
-  it('settles once, however many ways out of a request say so', async () => {
+  it('settles once, even when several exits of a request do', async () => {
     const exchange = begin({} as TextRequest);
-    exchange.settle({ usage: TOLD, produced: '', status: 'completed' });
+    exchange.settle({ usage: REPORTED, produced: '', status: 'completed' });
     exchange.settle({ usage: undefined, produced: '', status: 'failed' });
     await nextTurn();
     expect(billing.settled).toHaveLength(1);

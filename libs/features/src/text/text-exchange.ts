@@ -3,6 +3,7 @@ import { logger } from '#platform';
 import type { TokenCounter } from '#providers';
 import { dueUsage, type HeldTokens } from './due-usage.js';
 import { noteFacts } from '../operations/request-facts.js';
+import { reportExcess, withinBounds } from './reply-bounds.js';
 import type { Settlements } from './settlements.js';
 import type { TextBilling, TextHold, TextSettlement } from './text-billing.js';
 
@@ -15,7 +16,7 @@ export interface ExchangeFacts {
   readonly settlements: Settlements;
   readonly counter: () => Promise<TokenCounter>;
   readonly request: () => TextRequest;
-  /** What the hold covers, which is charged where nobody can know more. */
+  /** What the hold covers, which is charged where usage is unknown. */
   readonly held: HeldTokens;
 }
 
@@ -54,6 +55,7 @@ export class TextExchange implements Exchange {
   #upstream: { id: string; requestId: string | undefined } | undefined;
   #progress: ReplyProgress | undefined;
   #settled = false;
+  #isExcessNoted = false;
   #whenOver: (() => void) | undefined;
 
   constructor(facts: ExchangeFacts) {
@@ -96,9 +98,8 @@ export class TextExchange implements Exchange {
    * only where nothing went out, an input of 0 never.
    */
   async usageOf(reported: TextUsage | undefined, produced: string): Promise<TextUsage> {
-    return reported && isBelieved(reported, produced)
-      ? reported
-      : this.#due({ usage: reported, produced, status: 'completed' });
+    const usage = this.#possible(reported);
+    return usage && isBelieved(usage, produced) ? usage : this.#due({ usage, produced, status: 'completed' });
   }
 
   /**
@@ -109,7 +110,8 @@ export class TextExchange implements Exchange {
     if (this.#settled) return;
     this.#settled = true;
     const { hold, billing, settlements } = this.#facts;
-    const { usage, produced, status, isUnseen, tools } = end;
+    const { produced, status, isUnseen, tools } = end;
+    const usage = this.#possible(end.usage);
     const result: ExchangeResult = {
       status,
       upstream: this.#upstream?.id,
@@ -120,9 +122,22 @@ export class TextExchange implements Exchange {
     const isFree = isUnseen !== true && !usage && produced === '';
     if (isFree || (isUnseen !== true && usage && isBelieved(usage, produced)))
       settlements.add(hold.requestId, settling(billing, hold, charged(usage, result)));
-    else settlements.add(hold.requestId, async () => billing.settle(hold, charged(await this.#due(end), result)));
+    else
+      settlements.add(hold.requestId, async () =>
+        billing.settle(hold, charged(await this.#due({ ...end, usage }), result)),
+      );
     this.#whenOver?.();
     this.#whenOver = undefined;
+  }
+
+  /** What is reported beyond all that a reply can use is not charged; the operator is warned once. */
+  #possible(reported: TextUsage | undefined): TextUsage | undefined {
+    if (!reported) return undefined;
+    const usage = withinBounds(reported, this.#facts.held.bounds);
+    if (usage === reported || this.#isExcessNoted) return usage;
+    this.#isExcessNoted = true;
+    reportExcess({ requestId: this.requestId, upstream: this.#upstream?.id ?? '' }, reported, usage);
+    return usage;
   }
 
   async #due(end: ExchangeEnd): Promise<TextUsage> {
@@ -143,7 +158,7 @@ const charged = (usage: TextUsage | undefined, result: ExchangeResult): TextSett
 
 /**
  * Made apart from the exchange, so that a settlement that waits for others holds neither the request nor its prompt:
- * what outlives its request by a few dozen milliseconds is moved by the collector again and again.
+ * what outlives its request by a few dozen milliseconds is moved by the garbage collector repeatedly.
  */
 const settling =
   (billing: TextBilling, hold: TextHold, settlement: TextSettlement): (() => Promise<void>) =>

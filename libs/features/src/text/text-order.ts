@@ -24,8 +24,8 @@ export interface TextOrder<Body> {
   readonly bytes: Uint8Array | undefined;
   /** Headers for an upstream of the same style. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Told before the answer begins which offered tools the upstream was asked without. */
+  /** Called before the answer begins with the offered tools that were not sent to the upstream. */
   readonly onToolsLeftOut?: (names: readonly string[]) => void;
-  /** Told the finished native answer of a style that can be referred to; the end of a stream waits for it. */
+  /** Called with the finished native answer of a style that can be referred to; the end of a stream waits for it. */
   readonly remember?: (answer: JsonObject) => Promise<void>;
 }

@@ -21,7 +21,7 @@ const CALL: RoutableCall = {
 };
 const REPLY: TextReply = { kind: 'events', events: (async function* () {})() };
 
-/** A vendor that fails in turn as told, then replies. */
+/** A vendor that fails in turn as scripted, then replies. */
 class ScriptedVendor implements TextProvider {
   readonly protocol = 'chat';
   asked = 0;
@@ -62,7 +62,7 @@ function router(
   return { clock, call: () => routing.call({ ...CALL, ...asked }, new AbortController().signal) };
 }
 
-/** Lets everything pending run, then moves the time on, again and again. */
+/** Lets everything pending run, then moves the time on, repeatedly. */
 async function sleepThrough(clock: ControllableClock, times: number): Promise<void> {
   for (let time = 0; time < times; time += 1) {
     await new Promise((resolve) => setImmediate(resolve));
@@ -72,7 +72,7 @@ async function sleepThrough(clock: ControllableClock, times: number): Promise<vo
 
 describe('TextRouter', () => {
   it.each<ErrorCode>(['upstream_error', 'overloaded', 'rate_limit_exceeded', 'upstream_timeout'])(
-    'goes to the next upstream on %s, and does not ask the first again',
+    'tries the next upstream on %s, and does not ask the first again',
     async (code) => {
       const first = new ScriptedVendor('first', [code]);
       const second = new ScriptedVendor('second');
@@ -85,7 +85,7 @@ describe('TextRouter', () => {
     },
   );
 
-  it('asks first where a conversation goes on, and the others when that upstream fails or is no more', async () => {
+  it('prefers the upstream of a conversation, and tries others when it fails or is gone', async () => {
     const first = new ScriptedVendor('first');
     const second = new ScriptedVendor('second');
     const ask = async (goesOnAt: string): Promise<string> => {
@@ -97,7 +97,7 @@ describe('TextRouter', () => {
     expect(await ask('second')).toBe('first');
   });
 
-  it('asks again after a pause while the budget of time lasts, then tells the last failure', async () => {
+  it('retries after a pause within the time budget, then reports the last failure', async () => {
     const passing = new ScriptedVendor('passing', ['overloaded', 'overloaded']);
     const { clock, call } = router([[passing, {}]]);
     const pending = call();
@@ -121,7 +121,7 @@ describe('TextRouter', () => {
     await expect(call()).rejects.toMatchObject({ code: 'rate_limit_exceeded', retryAfterMs: 60_000 });
   });
 
-  it('tells the caller its own mistake at once and asks nobody else', async () => {
+  it('reports a mistake of the caller at once and asks no other upstream', async () => {
     const second = new ScriptedVendor('second');
     const { call } = router([
       [new ScriptedVendor('first', ['invalid_parameter']), {}],
@@ -131,7 +131,7 @@ describe('TextRouter', () => {
     expect(second.asked).toBe(0);
   });
 
-  it('asks an upstream of another protocol for what the first cannot say', async () => {
+  it('tries an upstream of another protocol when the first cannot express the request', async () => {
     const { call } = router([
       [new ScriptedVendor('first', ['unsupported_parameter']), {}],
       [new ScriptedVendor('second'), { priority: 1 }],
@@ -139,7 +139,7 @@ describe('TextRouter', () => {
     expect((await call()).upstreamId).toBe('second');
   });
 
-  it('shares requests by weight within a priority, and leaves higher priorities alone', () => {
+  it('distributes requests by weight within the best priority', () => {
     let turn = 0;
     const upstreams = new TextUpstreams(
       [
@@ -171,7 +171,7 @@ describe('TextRouter', () => {
     expect((await call()).upstreamId).toBe('a');
   });
 
-  it('lets an upstream cool down whose streams break in their middle, and counts those of a whole one in between as good', async () => {
+  it('cools down an upstream whose streams break in the middle, and resets the count at a completed one', async () => {
     const vendor = new ScriptedVendor('a');
     const { clock, call } = router([[vendor, {}]], undefined, { stream: true });
     const broken = new GatewayError('upstream_error', 'broke off');
@@ -182,7 +182,7 @@ describe('TextRouter', () => {
     expect(await failing).toMatchObject({ upstreamId: 'a' });
   });
 
-  it('names a near model for an unknown one', () => {
+  it('suggests a similar model for an unknown one', () => {
     const upstreams = new TextUpstreams([]);
     expect(() => upstreams.routes('vendor-6')).toThrow(/Did you mean "vendor-5"/);
     expect(() => upstreams.routes('vendor-5')).toThrow(expect.objectContaining({ code: 'unavailable' }));
@@ -190,7 +190,7 @@ describe('TextRouter', () => {
 });
 
 describe('TextUpstreams', () => {
-  it('lead a request that is under way to the upstream that took the place of its own, and from one that is gone', () => {
+  it('move a running request to the replacement of its upstream, and away from a removed one', () => {
     const [old, spare, replacement] = ['a', 'b', 'a'].map((id) => upstreamOf(new ScriptedVendor(id))) as [
       TextUpstream,
       TextUpstream,

@@ -2,12 +2,13 @@ import {
   type ErrorCode,
   ERRORS,
   GatewayError,
+  type StopSignal,
   type TextCall,
   type TextReply,
   type TextStyle,
   type UnpricedUse,
 } from '#contracts';
-import { type Clock, logger, observeUpstream } from '#platform';
+import { asAbortSignal, type Clock, logger, observeUpstream } from '#platform';
 import { type TextRoute, type TextUpstream, type TextUpstreams, toolsLeftOut } from './text-upstreams.js';
 import type { TextCalls } from './text-calls.js';
 import { type Admission, FREELY, type UpstreamHealth } from './upstream-health.js';
@@ -48,7 +49,7 @@ interface Attempt {
   readonly route: TextRoute;
   readonly admission: Admission;
   readonly failed: Failed;
-  readonly signal: AbortSignal;
+  readonly signal: StopSignal;
 }
 
 const firstAt = (routes: readonly TextRoute[], upstreamId: string | undefined): readonly TextRoute[] => {
@@ -102,16 +103,16 @@ export class TextRouter {
   }
 
   /** @throws GatewayError of the last upstream asked; what `signal` throws when the caller has left. */
-  async call(call: RoutableCall, signal: AbortSignal): Promise<RoutedReply> {
+  async call(call: RoutableCall, signal: StopSignal): Promise<RoutedReply> {
     const failed: Failed = new Set();
-    const deadline = this.#clock.now().getTime() + this.#retryBudgetMs;
+    const deadline = this.#clock.elapsedMs() + this.#retryBudgetMs;
     for (let round = 1; ; round += 1) {
       const outcome = await this.#askAll(call, failed, signal);
       if (!(outcome instanceof GatewayError)) return outcome;
       const pause = this.#pause(outcome, round);
-      const late = this.#clock.now().getTime() + pause > deadline;
+      const late = this.#clock.elapsedMs() + pause > deadline;
       if (round === MAX_ROUNDS || late || !ERRORS[outcome.code].retryable) throw this.#timed(outcome, call);
-      await this.#clock.sleep(pause, signal);
+      await this.#clock.sleep(pause, asAbortSignal(signal));
     }
   }
 
@@ -130,7 +131,7 @@ export class TextRouter {
   }
 
   /** Asks each upstream of the model once; the error of the last when none replied. */
-  async #askAll(call: RoutableCall, failed: Failed, signal: AbortSignal): Promise<RoutedReply | GatewayError> {
+  async #askAll(call: RoutableCall, failed: Failed, signal: StopSignal): Promise<RoutedReply | GatewayError> {
     const routes = firstAt(this.#upstreams.routes(call.model, call.unpriced, call.style), call.goesOnAt);
     let last: GatewayError | undefined;
     for (const route of routes) {
@@ -174,7 +175,7 @@ export class TextRouter {
     return Math.max(1_000, Math.min(...routes.map(({ upstream }) => this.#health.coolingMs(upstream, accountId))));
   }
 
-  /** @throws what is no failure of the upstream: a request nobody would take, or the caller's leaving. */
+  /** @throws what is no failure of the upstream: a request no upstream would accept, or the caller's leaving. */
   async #ask(call: RoutableCall, { route, admission, failed, signal }: Attempt): Promise<RoutedReply | GatewayError> {
     const { upstream } = route;
     const { accountId } = call;

@@ -38,7 +38,7 @@ interface StreamParts {
   readonly isClosing: () => boolean;
 }
 
-/** Who keeps a reply waiting for so long, in milliseconds, may be why its upstream broke off. */
+/** A caller that stalls a reply for so long, in milliseconds, may be why its upstream broke off. */
 const HELD_UP_MS = 1_000;
 
 /** One streamed answer, from the search for an upstream to its last event. */
@@ -133,7 +133,7 @@ export class TextStream {
     this.#heldUpMs += performance.now() - since;
   }
 
-  /** Reads for nobody, but not forever. */
+  /** Reads on after the caller left, but not forever. */
   #readOn(bytes: number): void {
     this.#bytesLeft += bytes;
     if (this.#bytesLeft > this.#parts.maxBytesLeft) this.#parts.caller.stop();
@@ -201,7 +201,7 @@ export class TextStream {
     return this.#parts.encoder.end();
   }
 
-  /** What a caller was part of, who left or kept the reply waiting, says nothing of the upstream. */
+  /** A failure after the caller left or stalled the reply says nothing about the upstream. */
   #reportEnd(failure?: GatewayError): void {
     if (!failure || (!this.#parts.caller.hasLeft && this.#heldUpMs < HELD_UP_MS)) this.#routed?.ended(failure);
   }

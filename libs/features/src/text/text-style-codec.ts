@@ -8,7 +8,7 @@ import type {
   TextStyle,
 } from '#contracts';
 
-/** What an encoder must know of the request it answers. */
+/** What an encoder must know about the request it answers. */
 export interface ReplyContext<Body> {
   readonly requestId: string;
   /** The model under its public name. */
@@ -19,7 +19,7 @@ export interface ReplyContext<Body> {
   readonly createdSeconds: number;
   /** Shown until the upstream reports the real number. */
   readonly estimatedInputTokens: number;
-  /** Told the native answer of a style that can be referred to later, before its end is written. */
+  /** Called with the native answer of a style that can be referred to later, before its end is written. */
   readonly onAnswer: (answer: JsonObject) => void;
 }
 
@@ -27,7 +27,7 @@ export interface ReplyContext<Body> {
 export interface TextStreamEncoder {
   readonly contentType: string;
   write(event: TextEvent): string;
-  /** Whole events of an upstream of the same style, as they stand in the body of this answer. */
+  /** Whole events of an upstream of the same style, as they are in the body of this answer. */
   relay(events: Uint8Array): string | Uint8Array;
   /** What ends the stream after `finish`; often nothing. */
   end(): string;

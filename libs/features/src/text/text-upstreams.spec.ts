@@ -28,14 +28,14 @@ describe('A tool that a request only offers', () => {
     expect(asked(OFFERED, upstream('other', 'chat'), upstream('own', 'responses', RUNS_IT))).toEqual({ own: [] });
   });
 
-  it('is left out where no upstream may run it, also of what passes through', () => {
+  it('is left out where no upstream may run it, also when passing through', () => {
     expect(asked(OFFERED, upstream('other', 'chat'), upstream('own', 'responses'))).toEqual({
       other: ['web_search'],
       own: ['web_search'],
     });
   });
 
-  it('is left out of what is translated also where a policy lists it: the upstream does not know it', () => {
+  it('is left out of a translated request also where a policy lists it: the upstream does not know it', () => {
     expect(asked(OFFERED, upstream('other', 'messages', RUNS_IT))).toEqual({ other: ['web_search'] });
   });
 
@@ -49,7 +49,7 @@ describe('A tool that a request only offers', () => {
     );
   });
 
-  it('reaches the sandbox, which says that it does not run it', () => {
+  it('reaches the sandbox, which reports that it does not run it', () => {
     expect(asked(OFFERED, upstream('it', 'sandbox', RUNS_IT))).toEqual({ it: [] });
   });
 });

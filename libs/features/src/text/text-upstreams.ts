@@ -32,7 +32,7 @@ export interface TextUpstream {
   readonly fetchesUrls?: boolean;
   /** The embeddings that it offers, by public model name; undefined when it offers none. */
   readonly embeddings?: { readonly provider: EmbeddingsProvider; readonly models: ReadonlyMap<string, string> };
-  /** What becomes of tools that are only offered and that it lacks; undefined: it is asked without them. */
+  /** How to handle tools that are only offered and that it lacks; undefined: it is asked without them. */
   readonly lackingTools?: LackingTools | undefined;
   /** Public model name to what its operator says of it. */
   readonly limits?: ReadonlyMap<string, Partial<ModelLimits>>;
@@ -44,14 +44,14 @@ export interface TextRoute {
   readonly upstreamModel: string;
 }
 
-/** The upstreams of one moment, with the routes made of them. */
+/** The upstreams of one moment, with the routes built from them. */
 interface Table {
   readonly upstreams: readonly TextUpstream[];
   readonly routes: ReadonlyMap<string, readonly TextRoute[]>;
   readonly limits: ReadonlyMap<string, ModelLimits>;
 }
 
-/** Which upstreams serve which model. They may be exchanged at any time; who has routes already asks `current` again. */
+/** Which upstreams serve which model. They may be exchanged at any time; holders of routes ask `current` again. */
 export class TextUpstreams {
   readonly #random: () => number;
   #table: Table;

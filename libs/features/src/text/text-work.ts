@@ -1,23 +1,36 @@
-import type { TextRequest } from '#contracts';
+import { GatewayError, type RequestUses, type TextRequest } from '#contracts';
 import type { ModelLimits } from '#providers';
 import type { CallerPresence } from './caller-presence.js';
+import type { HeldTokens } from './due-usage.js';
+import type { InputEstimate } from './estimate-tokens.js';
+import type { ToolPlan } from './hosted-tools/hosted-tools.js';
+import { isOpenEnded, replyBounds } from './reply-bounds.js';
+import type { TextHold, TextHoldOrder } from './text-billing.js';
 import type { Exchange } from './text-exchange.js';
 import type { TextOrder } from './text-order.js';
 import type { RoutedReply } from './text-router.js';
+import type { TextRoute } from './text-upstreams.js';
 import type { ReplyContext } from './text-style-codec.js';
 
-/** A request that may be answered: what it costs is held, or will be before anybody is asked. */
+/** A request that may be answered: what it costs is held, or will be before an upstream is asked. */
 export interface TextWork<Body> {
   readonly context: ReplyContext<Body>;
   readonly exchange: Exchange;
-  /** Finds who replies, and waits for the first sign of it. */
+  /** Chooses an upstream, and waits for the first sign of its reply. */
   readonly route: () => Promise<RoutedReply>;
+}
+
+/** What a request asks for beside its tokens, what of it the gateway runs itself, and the upstreams for the rest. */
+export interface AllowedUses<Body> {
+  readonly uses: RequestUses;
+  readonly plan: ToolPlan<Body> | undefined;
+  readonly routes: readonly TextRoute[];
 }
 
 /** Other work runs between the steps of a larger request, in bytes. */
 const LARGE_BYTES = 256 * 1024;
 
-/** Each look through what so many bytes hold may take some ten milliseconds; of resolved references nobody knows their number. */
+/** Each pass over the content of so many bytes may take some ten milliseconds; the size of resolved references is unknown. */
 export const isLarge = ({ bytes }: TextOrder<unknown>): boolean => bytes === undefined || bytes.length > LARGE_BYTES;
 
 export function contextOf<Body>(
@@ -44,8 +57,43 @@ export function outputOf<Body>({ codec, body }: TextOrder<Body>, { maxOutputToke
   };
 }
 
-export const limited = (request: TextRequest, limit: number | undefined): TextRequest =>
-  limit === undefined ? request : { ...request, maxOutputTokens: limit };
+/** What a hold covers, and the most that may be charged whatever the upstream reports. */
+export function heldBy(
+  { outputTokens }: TextHold,
+  asked: {
+    readonly input: InputEstimate;
+    readonly replies: number;
+    readonly limits: ModelLimits;
+    readonly uses: RequestUses;
+  },
+): HeldTokens {
+  const { input, replies, limits, uses } = asked;
+  const { heldTokens: inputTokens, hasFiles } = input;
+  const bounds = replyBounds({ inputTokens, replies, limits, isOpenEnded: isOpenEnded(uses) });
+  return { inputTokens, outputTokens, hasFiles, bounds };
+}
+
+/** What is held for a request that is one call of its model. */
+export const holdOrderOf = (
+  { requestId, idempotencyKey, caller: { accountId, apiKeyId }, model }: TextOrder<unknown>,
+  { heldTokens: inputTokens }: InputEstimate,
+  { replies, beside, most, least }: ReturnType<typeof outputOf>,
+): TextHoldOrder => ({
+  requestId,
+  idempotencyKey,
+  accountId,
+  apiKeyId,
+  model,
+  inputTokens,
+  outputTokens: replies * (beside + most),
+  leastOutputTokens: replies * (beside + least),
+});
+
+export function limited(request: TextRequest, limit: number | undefined): TextRequest {
+  if (limit === undefined) return request;
+  // Where it takes nothing from the request, in front of it: behind a spread a new field costs as much as all others.
+  return 'maxOutputTokens' in request ? { ...request, maxOutputTokens: limit } : { maxOutputTokens: limit, ...request };
+}
 
 /** Stops a request whose caller has left from asking an upstream, which nothing would be charged for. */
 export function unlessLeft<T>(caller: CallerPresence, read: () => T): () => T {
@@ -58,4 +106,33 @@ export function unlessLeft<T>(caller: CallerPresence, read: () => T): () => T {
 export function once<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined;
   return () => (made ??= { value: make() }).value;
+}
+
+/**
+ * The answer for the caller, or why there is none although the reply is paid for.
+ *
+ * @throws GatewayError `upstream_error` where a reply of a strange shape would end in a TypeError: it costs nothing.
+ */
+export function tryToWrap(wrap: () => string): { readonly json: string } | { readonly refusal: GatewayError } {
+  try {
+    return { json: wrap() };
+  } catch (error) {
+    if (error instanceof GatewayError) return { refusal: error };
+    const message = 'The upstream sent something that is not part of its protocol.';
+    throw new GatewayError('upstream_error', message, { cause: error });
+  }
+}
+
+/** Reports to the order which offered tools the upstream was asked without. */
+export function reportToolsLeftOut(
+  { onToolsLeftOut }: Pick<TextOrder<unknown>, 'onToolsLeftOut'>,
+  { toolsLeftOut }: RoutedReply,
+): void {
+  if (toolsLeftOut.length > 0) onToolsLeftOut?.(toolsLeftOut);
+}
+
+/** @throws GatewayError `model_not_allowed`: the key is limited to other models. */
+export function expectModelAllowed({ model, caller: { allowedModels } }: TextOrder<unknown>): void {
+  if (allowedModels.length > 0 && !allowedModels.includes(model))
+    throw new GatewayError('model_not_allowed', `This API key may not use the model "${model}".`, { param: 'model' });
 }

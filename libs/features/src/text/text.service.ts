@@ -1,4 +1,4 @@
-import { GatewayError, type CollectedReply, type RequestUses, requestUses, type TextReply } from '#contracts';
+import { GatewayError, type CollectedReply, requestUses, type StopSignal, type TextReply } from '#contracts';
 import { type ForwardedUrls, nextTurn } from '#platform';
 import { countableText, type TokenCounter } from '#providers';
 import { expectScope } from '../accounts/key-scopes.js';
@@ -12,13 +12,27 @@ import { checkRequestUrls } from './request-urls.js';
 import type { CallerPresence } from './caller-presence.js';
 import { ReadingOn } from './reading-on.js';
 import { Settlements } from './settlements.js';
-import type { HostedTools, PlannedOrder, ToolPlan } from './hosted-tools/hosted-tools.js';
+import type { HostedTools, PlannedOrder } from './hosted-tools/hosted-tools.js';
 import type { TextBilling } from './text-billing.js';
 import { type Exchange, TextExchange } from './text-exchange.js';
 import type { TextOrder } from './text-order.js';
 import type { TextParts } from './text-parts.js';
 import type { RoutableCall, RoutedReply, TextRouter } from './text-router.js';
-import { contextOf, isLarge, limited, once, outputOf, type TextWork, unlessLeft } from './text-work.js';
+import {
+  type AllowedUses,
+  contextOf,
+  expectModelAllowed,
+  heldBy,
+  holdOrderOf,
+  isLarge,
+  limited,
+  once,
+  outputOf,
+  reportToolsLeftOut,
+  type TextWork,
+  tryToWrap,
+  unlessLeft,
+} from './text-work.js';
 import { endWithoutReply, TextStream } from './text-stream.js';
 import type { TextUpstreams } from './text-upstreams.js';
 import type { TextStyleCodec } from './text-style-codec.js';
@@ -126,12 +140,12 @@ export class TextService {
     return (await counter.countRequest(request)).inputTokens;
   }
 
-  /** Lets the upstreams of callers who have left be read on, for `limitMs` at most. */
+  /** Keeps reading the upstreams of callers that have left, for `limitMs` at most. */
   finishReading(limitMs: number): Promise<void> {
     return this.#readingOn.finish(limitMs);
   }
 
-  /** A caller who leaves from now on was cut off by us, and pays for what was delivered and no more. */
+  /** A caller that leaves from now on was cut off by us, and pays only for what was delivered. */
   stopReading(): Promise<void> {
     return this.#readingOn.close();
   }
@@ -145,25 +159,21 @@ export class TextService {
 
   async #begin<Body>(order: TextOrder<Body>, stream: boolean, caller: CallerPresence): Promise<TextWork<Body>> {
     const { codec, model, requestId } = order;
-    const { uses, plan } = await this.#expectAllowed(order);
+    expectModelAllowed(order);
+    if (isLarge(order)) await nextTurn();
+    const allowed = this.#usesOf(order);
+    const { uses, plan } = allowed;
+    if (uses.urls.length > 0 || plan) await this.#expectReachable(allowed, order.caller.accountId);
     const limits = this.#upstreams.limitsOf(model);
     if (isLarge(order)) await nextTurn();
     const input = estimateInput(order.body, order.bytes, limits);
-    const { limit, replies, beside, most, least } = outputOf(order, limits);
+    const wanted = outputOf(order, limits);
+    const { limit, replies, beside, most, least } = wanted;
     if (plan) {
       const output = { outputLimit: limit, outputBeside: beside, outputTokens: most, leastOutputTokens: least };
       return this.#beginLoop(order, { plan, stream, input, modelLimits: limits, ...output }, caller);
     }
-    const hold = await this.#billing.hold({
-      requestId,
-      idempotencyKey: order.idempotencyKey,
-      accountId: order.caller.accountId,
-      apiKeyId: order.caller.apiKeyId,
-      model,
-      inputTokens: input.heldTokens,
-      outputTokens: replies * (beside + most),
-      leastOutputTokens: replies * (beside + least),
-    });
+    const hold = await this.#billing.hold(holdOrderOf(order, input, wanted));
     // What the caller did not limit is limited to what is held for it.
     const added = limit === undefined ? Math.floor(hold.outputTokens / replies) - beside : undefined;
     const request = once(() => limited(codec.read(order.body, model, stream), added));
@@ -171,7 +181,7 @@ export class TextService {
     const exchange = new TextExchange({
       hold,
       request,
-      held: { inputTokens: input.heldTokens, outputTokens: hold.outputTokens, hasFiles: input.hasFiles },
+      held: heldBy(hold, { input, replies, limits, uses }),
       billing: this.#billing,
       counter: this.#counter,
       settlements: this.#settlements,
@@ -204,7 +214,12 @@ export class TextService {
     const { exchange, open } = this.#hosted.begin({ order, ...planned, ...money }, caller);
     this.#readOn(order, caller, exchange);
     const context = contextOf(order, planned.input.shownTokens);
-    return { context, exchange, route: () => reportToolsLeftOut(order, open()) };
+    const route = async (): Promise<RoutedReply> => {
+      const routed = await open();
+      reportToolsLeftOut(order, routed);
+      return routed;
+    };
+    return { context, exchange, route };
   }
 
   /** Once the caller has left, the upstream is read on for its usage, within bounds. */
@@ -215,31 +230,32 @@ export class TextService {
     });
   }
 
-  /** @throws GatewayError for a model, a use or a URL that may not go on; no money is held yet. */
-  async #expectAllowed<Body>(order: TextOrder<Body>): Promise<{ uses: RequestUses; plan: ToolPlan<Body> | undefined }> {
-    const { codec, model, body, caller } = order;
-    if (caller.allowedModels.length > 0 && !caller.allowedModels.includes(model))
-      throw new GatewayError('model_not_allowed', `This API key may not use the model "${model}".`, { param: 'model' });
-    if (isLarge(order)) await nextTurn();
+  /** @throws GatewayError for a URL or a store that may not be read; no money is held yet. */
+  async #expectReachable({ uses, plan, routes }: AllowedUses<unknown>, accountId: string): Promise<void> {
+    const resolvesNames = routes.some(({ upstream }) => upstream.fetchesUrls);
+    if (uses.urls.length > 0) await checkRequestUrls(this.#urls, uses.urls, resolvesNames);
+    if (plan) await this.#hosted.expectStores(plan, accountId);
+  }
+
+  /** @throws GatewayError for a model or a use that may not go on; no money is held yet. */
+  #usesOf<Body>({ codec, model, body, caller }: TextOrder<Body>): AllowedUses<Body> {
     const asked = requestUses(codec.style, asJson(body as object));
     const plan = this.#hosted.plan(codec.style, body, asked, model);
     // What a search cites is the account's files, as if they were read.
     if (plan?.wishes.some(({ kind }) => kind === 'file_search')) expectScope(caller, 'files');
     const uses = plan?.uses ?? asked;
     const routes = this.#router.expectModel(model, uses.unpriced, codec.style);
-    const resolvesNames = routes.some(({ upstream }) => upstream.fetchesUrls);
-    if (uses.urls.length > 0) await checkRequestUrls(this.#urls, uses.urls, resolvesNames);
-    if (plan) await this.#hosted.expectStores(plan, caller.accountId);
-    return { uses, plan };
+    return { uses, plan, routes };
   }
 
   async #route(
     call: RoutableCall,
     order: Pick<TextOrder<unknown>, 'onToolsLeftOut'>,
     exchange: TextExchange,
-    signal: AbortSignal,
+    signal: StopSignal,
   ): Promise<RoutedReply> {
-    const routed = await reportToolsLeftOut(order, this.#router.call(call, signal));
+    const routed = await this.#router.call(call, signal);
+    reportToolsLeftOut(order, routed);
     exchange.repliedBy(routed.upstreamId, routed.reply.upstreamRequestId);
     return routed;
   }
@@ -273,28 +289,3 @@ export class TextService {
 }
 
 const endOf = (caller: CallerPresence): 'aborted' | 'completed' => (caller.hasLeft ? 'aborted' : 'completed');
-
-/**
- * The answer for the caller, or why there is none although the reply is paid for.
- *
- * @throws GatewayError `upstream_error` where a reply of a strange shape would end in a TypeError: it costs nothing.
- */
-function tryToWrap(wrap: () => string): { readonly json: string } | { readonly refusal: GatewayError } {
-  try {
-    return { json: wrap() };
-  } catch (error) {
-    if (error instanceof GatewayError) return { refusal: error };
-    const message = 'The upstream sent something that is not part of its protocol.';
-    throw new GatewayError('upstream_error', message, { cause: error });
-  }
-}
-
-/** Reports to the order which offered tools the upstream was asked without. */
-async function reportToolsLeftOut(
-  { onToolsLeftOut }: Pick<TextOrder<unknown>, 'onToolsLeftOut'>,
-  routing: Promise<RoutedReply>,
-): Promise<RoutedReply> {
-  const routed = await routing;
-  if (routed.toolsLeftOut.length > 0) onToolsLeftOut?.(routed.toolsLeftOut);
-  return routed;
-}

@@ -75,7 +75,7 @@ function outcome(without: string, write: () => string): Translation {
   }
 }
 
-/** A proof of the vendor that is asked. One protocol's says nothing but where its reasoning stood. */
+/** A proof of the vendor that is asked. One protocol's only marks the place of its reasoning. */
 const proofOf = (protocol: Protocol): string => (protocol === 'chat' ? 'chat:reasoning_content' : `${protocol}:proof`);
 
 /** The content-generation style keeps a thought's text in the proof on the call. */
@@ -93,7 +93,7 @@ const CELLS = TRANSLATED_FEATURES.flatMap(({ name, by }) =>
   ),
 );
 
-describe('What the table says of a feature is what becomes of it, whole and streamed', () => {
+describe('Each feature is translated as the table says, whole and streamed', () => {
   it.each(CELLS)('%s, in the %s style over %s: %s', (name, style, protocol, expected) => {
     const example = EXAMPLES[name]?.[style];
     if (!example) throw new Error('there is no example of it');
@@ -106,7 +106,7 @@ describe('What the table says of a feature is what becomes of it, whole and stre
   });
 });
 
-it('The table lists every feature of which there is an example, by every style', () => {
+it('The table lists every feature with an example, for every style', () => {
   const listed = TRANSLATED_FEATURES.map(({ name, by }) => [name, Object.keys(by).toSorted()]);
   const shown = Object.entries(EXAMPLES).map(([name, by]) => [name, Object.keys(by).toSorted()]);
   expect(shown).toEqual(listed);

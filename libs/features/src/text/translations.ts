@@ -5,7 +5,7 @@ export const ASKED_PROTOCOLS = ['chat', 'responses', 'messages', 'gemini'] as co
 type AskedProtocol = (typeof ASKED_PROTOCOLS)[number];
 
 /**
- * What becomes of a feature: said in the words of the protocol, refused with 400, left out as a hint that changes no meaning,
+ * The translation of a feature: into the words of the protocol, refused with 400, left out as a hint that changes no meaning,
  * or passed through as it is to the style's own protocol.
  */
 export type Translation = 'ok' | 'refused' | 'hint' | 'own';
@@ -42,7 +42,7 @@ const everywhere = (outcome: Translation): Row => ({
   chat: outcome,
 });
 
-/** Every feature of the request styles, and what becomes of it on its way to an upstream of another interface. */
+/** Every feature of the request styles, and its translation for an upstream of another interface. */
 export const TRANSLATED_FEATURES: readonly TranslatedFeature[] = [
   feature('system prompt', everywhere('ok'), 'Several are sent as one.'),
   feature(
@@ -73,13 +73,19 @@ export const TRANSLATED_FEATURES: readonly TranslatedFeature[] = [
   }),
   feature('text file', everywhere('ok')),
   feature('document title and context', { messages: 'ok' }, 'They stand in front of the text.'),
+  feature('context of a PDF', { messages: 'ok' }, 'It stands in front of the file.'),
+  feature('name of a file', {
+    responses: ['ok', 'ok', 'hint'],
+    messages: ['ok', 'ok', 'hint'],
+    chat: ['ok', 'ok', 'hint'],
+  }),
   feature('citing of documents', { messages: 'refused' }),
   feature('sound', { responses: 'refused', gemini: 'refused', chat: ['refused', 'refused', 'ok'] }),
   feature('video, or a link that does not say what it leads to', { gemini: 'refused' }),
   feature(
     'functions',
     everywhere('ok'),
-    'One whose name the vendor refuses is told under another; its calls come back under its own.',
+    'A name that the vendor refuses is replaced; calls come back under the original name.',
   ),
   feature('strict functions', {
     responses: ['ok', 'hint', 'hint'],
@@ -97,7 +103,7 @@ export const TRANSLATED_FEATURES: readonly TranslatedFeature[] = [
   feature(
     'free-form tools and namespaces',
     { responses: 'ok', chat: 'refused' },
-    'Told as functions; calls come back as what they were.',
+    'Sent as functions; calls come back in their original form.',
   ),
   feature(
     'tool that the vendor runs, offered beside others',
@@ -132,6 +138,7 @@ export const TRANSLATED_FEATURES: readonly TranslatedFeature[] = [
     everywhere('ok'),
     'Over messages every object is closed, bounds stand in descriptions, and what cannot be enforced (objects of any keys, schemas that hold themselves) is asked for in words.',
   ),
+  feature('description of the answer that a schema is for', { responses: 'ok', chat: 'ok' }),
   feature('any JSON', { responses: 'ok', gemini: 'ok', chat: 'ok' }, 'Asked for in words where there is no switch.'),
   feature('one word of a list', { gemini: 'refused' }),
   feature('output limit', everywhere('ok')),
@@ -164,7 +171,7 @@ export const TRANSLATED_FEATURES: readonly TranslatedFeature[] = [
       gemini: ['hint', 'hint', 'hint'],
       chat: ['ok', 'hint', 'ok'],
     },
-    'None is asked for. Many models refuse a word for it: `translation.no_reasoning` says whether it is told.',
+    'None is asked for. Many models refuse a field for it: `translation.no_reasoning` says whether it is sent.',
   ),
   feature('reasoning as the model sees fit', { messages: ['hint', 'ok', 'ok'], chat: 'ok' }),
   feature('level of reasoning', { messages: 'ok', gemini: 'ok', chat: 'ok' }),
@@ -183,21 +190,29 @@ export const TRANSLATED_FEATURES: readonly TranslatedFeature[] = [
     { messages: 'hint' },
     'Upstreams of the messages protocol are sent marks of our own.',
   ),
-  feature('key of the prompt cache', { responses: 'hint', chat: 'hint' }),
+  feature('why the prompt cache was missed', { messages: 'hint' }),
+  feature('key of the prompt cache', { responses: 'hint', chat: ['ok', 'hint', 'hint'] }),
   feature('storing, and how long a prompt cache is kept', { responses: 'hint', chat: 'hint' }),
   feature('service tier at the usual price', everywhere('hint')),
   feature('metadata, labels', { responses: 'hint', gemini: 'hint', chat: 'hint' }),
-  feature('verbosity', { responses: 'hint', chat: 'hint' }),
+  feature(
+    'verbosity',
+    { responses: 'hint', chat: ['ok', 'hint', 'hint'] },
+    'Vendors of the chat protocol refuse fields that they do not know: this one and the key of the cache are not for them.',
+  ),
   feature(
     'truncation, context management',
     { responses: 'hint', messages: 'hint' },
     'A conversation that is too long is refused by the vendor.',
   ),
+  feature('summary of the conversation that the vendor makes on demand', { messages: 'refused' }),
+  feature('moderation by the vendor', { responses: 'refused', chat: 'refused' }),
   feature('most calls of tools that the vendor runs', { responses: 'hint' }),
   feature('thresholds of safety filters', { gemini: 'hint' }),
   feature('phase of a message', { responses: 'hint' }),
   feature('place of the caller', { gemini: 'hint' }),
   feature('resolution of media', { gemini: 'hint' }),
+  feature('name of who speaks', { chat: 'hint' }),
   feature('several replies at once', { chat: 'refused' }),
   feature('bias of tokens', { chat: 'refused' }),
   feature('former functions', { chat: 'refused' }),

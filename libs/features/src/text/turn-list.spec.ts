@@ -11,7 +11,7 @@ const idsIn = (turns: readonly Turn[]): string[] =>
     .flatMap((part) => (part.type === 'call' ? [part.id] : part.type === 'result' ? [`=${part.callId}`] : []));
 
 describe('Calls of earlier turns', () => {
-  it('have ids of their own where a vendor counts anew in every turn, and results keep to the calls of theirs', () => {
+  it('have unique ids where a vendor restarts its count in every turn, and results stay with their calls', () => {
     const turns = new TurnList();
     for (const round of ['one', 'two']) {
       turns.user(text(round));
@@ -25,7 +25,7 @@ describe('Calls of earlier turns', () => {
     expect(new Set([a, b, c, d]).size).toBe(4);
   });
 
-  it('of one turn with one id are answered in their order', () => {
+  it('of one turn with the same id are answered in order', () => {
     const turns = new TurnList();
     turns.assistant([call('same'), call('same')]);
     for (const said of ['first', 'second']) turns.result({ callId: 'same', content: text(said), isError: false }, 'r');
@@ -59,7 +59,7 @@ describe('Calls of earlier turns', () => {
     expect(new Set(ids()).size).toBe(2);
   });
 
-  it('are paired in no time in a long session', () => {
+  it('are paired quickly in a long session', () => {
     const turns = new TurnList();
     const started = performance.now();
     for (let round = 0; round < 20_000; round += 1) {
@@ -70,8 +70,8 @@ describe('Calls of earlier turns', () => {
   });
 });
 
-describe('What the system says', () => {
-  it('is what there is to answer where nobody else speaks', () => {
+describe('The system message', () => {
+  it('becomes the turn to answer when there is no other turn', () => {
     const turns = new TurnList();
     turns.system('Be brief.');
     turns.system('Say hello.');

@@ -20,7 +20,7 @@ interface Result {
 
 /** A call of an earlier turn. */
 interface MadeCall {
-  /** Its own in the whole conversation: some vendors begin to count anew in every turn. */
+  /** Unique in the whole conversation: some vendors restart their count in every turn. */
   readonly id: string;
   readonly name: string;
   isAnswered: boolean;
@@ -33,7 +33,7 @@ export class TurnList {
   readonly #callsById = new Map<string, MadeCall[]>();
   readonly #callsByName = new Map<string, MadeCall[]>();
   #calls = 0;
-  /** What the gateway's own tools came to in the assistant's last turn; it stands behind that. */
+  /** Results of the gateway's own tools in the assistant's last turn; they follow that turn. */
   #carried: ResultPart[] = [];
 
   /** What the system says: in front of the conversation while it has no turn, and then where it stands. */
@@ -55,12 +55,12 @@ export class TurnList {
     const { said: parts, results } = unpackResults(sent);
     this.#carried.push(...results);
     if (parts.length === 0) return;
-    const told = parts.map((part) => (part.type === 'call' ? { ...part, id: this.#addCall(part).id } : part));
+    const added = parts.map((part) => (part.type === 'call' ? { ...part, id: this.#addCall(part).id } : part));
     const last = this.#turns.at(-1);
     if (last?.role === 'assistant') {
-      dropRepeated(last.parts, told);
-      last.parts.push(...told);
-    } else this.#turns.push({ role: 'assistant', parts: told });
+      dropRepeated(last.parts, added);
+      last.parts.push(...added);
+    } else this.#turns.push({ role: 'assistant', parts: added });
   }
 
   /**
@@ -78,7 +78,7 @@ export class TurnList {
     this.#addResult({ type: 'result', callId: call.id, name: call.name, content, isError });
   }
 
-  /** The id of the next call, in a style whose ids are optional. The same in every request, so that a prompt cache goes on. */
+  /** The id of the next call, in a style whose ids are optional. The same in every request, so that a prompt cache stays valid. */
   nextCallId(): string {
     return `call_${this.#calls + 1}`;
   }
@@ -87,7 +87,7 @@ export class TurnList {
   conversation(): { readonly system: readonly string[]; readonly turns: readonly Turn[] } {
     this.#answerCarried();
     if (this.#turns.length > 0) return { system: this.#system, turns: this.#turns as readonly Turn[] };
-    // Where nobody else speaks, every protocol still wants a turn to answer.
+    // Every protocol needs a turn to answer, even when there are only system messages.
     const last = this.#system.slice(-1).map((text) => ({ type: 'text' as const, text }));
     return { system: this.#system.slice(0, -1), turns: last.length > 0 ? [{ role: 'system', parts: last }] : [] };
   }
@@ -134,7 +134,7 @@ function oldestOpen(calls: MadeCall[]): MadeCall | undefined {
   return calls.find(({ isAnswered }) => !isAnswered);
 }
 
-/** Thoughts that stand there without their proof, and come again with it: some clients keep both, others the proof alone. */
+/** Thoughts that are there without their proof and are repeated with it: some clients keep both, others the proof alone. */
 function dropRepeated(before: (UserPart | AssistantPart)[], added: readonly AssistantPart[]): void {
   const proven = added.flatMap((part) =>
     part.type === 'reasoning' && part.signature !== undefined ? [part.text] : [],

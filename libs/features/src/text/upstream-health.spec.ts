@@ -26,7 +26,7 @@ const fail = (health: UpstreamHealth, times: number, account = ADA): void => {
 
 async function admitted(health: UpstreamHealth, account = ADA): Promise<Admission> {
   const admission = await health.admits(a, account);
-  if (!admission) throw new Error('nobody may ask it now');
+  if (!admission) throw new Error('it may not be asked now');
   return admission;
 }
 
@@ -34,7 +34,7 @@ const isOpen = async (health: UpstreamHealth, account = ADA): Promise<boolean> =
   (await health.admits(a, account)) === FREELY;
 
 describe('UpstreamHealth', () => {
-  it('lets an upstream cool down after three failures, admits one probe, and takes it back when that is answered', async () => {
+  it('cools down an upstream after three failures, admits one probe, and closes the circuit when that succeeds', async () => {
     const { clock, health } = watch();
     for (let count = 0; count < 3; count += 1) health.failed(a, ADA, failure, await admitted(health));
     expect(health.admits(a, ADA)).toBeUndefined();
@@ -45,7 +45,7 @@ describe('UpstreamHealth', () => {
     expect([await isOpen(health), await isOpen(health)]).toEqual([true, true]);
   });
 
-  it('doubles the rest when the probe fails', async () => {
+  it('doubles the cooldown when the probe fails', async () => {
     const { clock, health } = watch();
     fail(health, 3);
     clock.advance(FIRST_COOLDOWN_MS);
@@ -53,13 +53,13 @@ describe('UpstreamHealth', () => {
     expect(health.coolingMs(a, ADA)).toBe(10_000);
   });
 
-  it('does not lengthen the rest for requests that were under way when it began, however many fail', () => {
+  it('does not lengthen the cooldown for requests that were under way when it began, however many fail', () => {
     const { health } = watch();
     fail(health, 12);
     expect(health.coolingMs(a, ADA)).toBe(FIRST_COOLDOWN_MS);
   });
 
-  it('is told nothing by requests that began before the rest while another probes, whether they fail, end or leave', async () => {
+  it('ignores requests that began before the cooldown while another probes, whether they fail, end or leave', async () => {
     const { clock, health } = watch();
     const before = await admitted(health);
     fail(health, 3);
@@ -74,7 +74,7 @@ describe('UpstreamHealth', () => {
     expect(await isOpen(health)).toBe(true);
   });
 
-  it('lets another request probe when the one that did tells nothing', async () => {
+  it('lets another request probe when the first reports nothing', async () => {
     const { clock, health } = watch();
     for (const account of ['one', 'two', 'three']) fail(health, 3, account);
     clock.advance(FIRST_COOLDOWN_MS);
@@ -83,7 +83,7 @@ describe('UpstreamHealth', () => {
     expect(health.isCoolingForAll(a)).toBe(false);
   });
 
-  it('needs three failures again after it was taken back', async () => {
+  it('needs three failures again after it recovered', async () => {
     const { clock, health, other } = watch();
     fail(health, 3);
     clock.advance(FIRST_COOLDOWN_MS);
@@ -92,7 +92,7 @@ describe('UpstreamHealth', () => {
     expect(await isOpen(health)).toBe(true);
   });
 
-  it('counts failures in a row: one reply that came to its end begins again, one that only began does not', async () => {
+  it('counts failures in a row: a completed reply resets the count, one that only began does not', async () => {
     const { health } = watch();
     fail(health, 2);
     health.answered(a, ADA, FREELY);
@@ -104,14 +104,14 @@ describe('UpstreamHealth', () => {
     expect(await isOpen(health)).toBe(false);
   });
 
-  it('cools down as long as a rate limit asks, whatever requests that came before it succeed', () => {
+  it('cools down as long as a rate limit asks, even if earlier requests succeed', () => {
     const { health } = watch();
     health.failed(a, ADA, limited(42_000));
     health.answered(a, ADA, FREELY);
     expect(health.coolingMs(a, ADA)).toBe(42_000);
   });
 
-  it('keeps away from an upstream that another replica let cool down', async () => {
+  it('avoids an upstream that another replica cooled down', async () => {
     const { clock, health, other } = watch();
     health.failed(a, ADA, limited(1_000));
     expect(other.admits(a, ADA)).toBeUndefined();
@@ -120,13 +120,13 @@ describe('UpstreamHealth', () => {
     expect(await isOpen(health)).toBe(true);
   });
 
-  it('begins again for an upstream whose settings were changed', () => {
+  it('resets for an upstream whose settings were changed', () => {
     const { health } = watch();
     fail(health, 3);
     expect(health.admits({ ...a, healthName: 'a@changed' }, ADA)).toBe(FREELY);
   });
 
-  it('cools down for the account alone whose requests fail, and for all when those of three accounts do', async () => {
+  it('cools down for one account when its requests fail, and for all when those of three accounts do', async () => {
     const { health } = watch();
     for (const account of ['one', 'two']) fail(health, 3, account);
     expect([await isOpen(health, 'one'), await isOpen(health), health.isCoolingForAll(a)]).toEqual([
@@ -138,7 +138,7 @@ describe('UpstreamHealth', () => {
     expect([await isOpen(health), health.isCoolingForAll(a)]).toEqual([false, true]);
   });
 
-  it('does not cool down for all because one account fails at several replicas, however often', async () => {
+  it('does not cool down for all because one account fails repeatedly at several replicas', async () => {
     const { clock, health, other } = watch();
     for (let round = 0; round < 4; round += 1) {
       for (const replica of [health, other]) fail(replica, 3, 'hostile');
@@ -152,7 +152,7 @@ describe('UpstreamHealth', () => {
     expect([health.isCoolingForAll(a), other.isCoolingForAll(a)]).toEqual([false, false]);
   });
 
-  it('counts no account against it whose failures a success of another disproved', async () => {
+  it('does not count accounts whose failures were followed by a success of another', async () => {
     const { health } = watch();
     for (const account of ['one', 'two', 'three', 'four']) {
       fail(health, 3, account);
@@ -165,7 +165,7 @@ describe('UpstreamHealth', () => {
     ]);
   });
 
-  it('comes back for all when the probe of any account is answered', async () => {
+  it('recovers for all when the probe of any account succeeds', async () => {
     const { clock, health } = watch();
     const accounts = ['one', 'two', 'three'];
     for (const account of accounts) health.failed(a, account, limited(60_000));
@@ -174,7 +174,7 @@ describe('UpstreamHealth', () => {
     for (const account of [...accounts, ADA]) expect(await isOpen(health, account)).toBe(true);
   });
 
-  it('is not kept away by the failed probes of one account alone', async () => {
+  it('is not kept closed by failed probes of one account alone', async () => {
     const { clock, health } = watch();
     for (const account of ['one', 'two', 'three']) health.failed(a, account, limited(1_000));
     for (let probe = 0; probe < 6; probe += 1) {

@@ -29,7 +29,7 @@ export interface Admission {
 /** Of an upstream that works, and of what ends without a probe. */
 export const FREELY: Admission = { probes: [] };
 
-/** What this replica alone knows of an upstream. */
+/** What only this replica knows about an upstream. */
 interface Seen {
   /** Failures in a row by account, since its last success or cooldown. */
   readonly failures: Map<string, number>;
@@ -55,7 +55,7 @@ interface AccountFailure {
  * row, or a refusal by rate limit, let the upstream cool down for that account alone, since a request can be made to fail on
  * purpose. When the circuits of three accounts are open at once, and no other account was served meanwhile, it cools down for
  * all. Both are shared by all replicas; when a cooldown is over a single request of a single replica probes the upstream,
- * and success brings it back. Until then what other requests meet, which began before, says nothing of the upstream as it
+ * and success brings it back. Until then what other requests meet, which began before, says nothing about the upstream as it
  * is now and changes nothing, except that a rate limit may lengthen the account's cooldown.
  */
 @Injectable()
@@ -103,7 +103,7 @@ export class UpstreamHealth {
     for (const probe of probes.values()) this.#cooldowns.recovered(probe);
     const others = this.#cooldowns.recent(prefixOf(upstream), EVIDENCE_MS).filter((name) => name !== own);
     if (wasForAll) {
-      // It was broken for everybody, so that every cooldown was its own fault.
+      // It was broken for all accounts, so that every cooldown was its own fault.
       for (const name of others) this.#cooldowns.clear(name);
       log.info('upstream.recovered', { upstream: upstream.provider.id });
       return;
@@ -200,7 +200,7 @@ export class UpstreamHealth {
     return { probes };
   }
 
-  /** By name, those whose cooldown is still the one they were claimed for: somebody may have let it cool down again meanwhile. */
+  /** By name, those whose cooldown is still the one they were claimed for: a new cooldown may have begun meanwhile. */
   #heldProbes({ probes }: Admission): ReadonlyMap<string, Probe> {
     return new Map(probes.filter((probe) => this.#cooldowns.holds(probe)).map((probe) => [probe.name, probe]));
   }

@@ -91,7 +91,7 @@ describe('The upstreams of a process', () => {
       values: [id, JSON.stringify(models), sealedKey],
     });
 
-  it('are the sandbox alone while neither the file nor the database names one', async () => {
+  it('are only the sandbox while neither the file nor the database names one', async () => {
     const { registry, ids } = await start();
     expect(ids()).toEqual(['sandbox']);
     await add('real');
@@ -126,7 +126,7 @@ describe('The upstreams of a process', () => {
     ]);
   });
 
-  it('keep what did not change open, and let go of what was replaced or removed', async () => {
+  it('keep unchanged ones open, and close replaced and removed ones', async () => {
     for (const id of ['kept', 'changed', 'removed']) await add(id);
     const { registry, ids, providers, upstreams } = await start();
     const healthOf = (id: string) => upstreams.all.find(({ provider }) => provider.id === id)?.healthName;
@@ -149,7 +149,7 @@ describe('The upstreams of a process', () => {
     ],
     ['whose key was sealed for another', () => add('broken', sealUpstreamKey(sealer, 'other', 'k')), /set the key/],
     ['that was written by hand and breaks a rule', () => add('broken', null, {}), /^models must name at least one/],
-  ])('leave out one %s, say why, and keep the others', async (_case, write, problem) => {
+  ])('skip one %s, log why, and keep the others', async (_case, write, problem) => {
     await add('sound');
     await write();
     const { registry, ids } = await start();
@@ -157,7 +157,7 @@ describe('The upstreams of a process', () => {
     expect(registry.problemOf('broken')).toMatch(problem);
   });
 
-  it('follow a change by themselves within two seconds', async () => {
+  it('apply a change within two seconds', async () => {
     const { ids } = await start();
     const follow = async (attempt: number): Promise<number> => {
       const id = `late-${attempt}`;

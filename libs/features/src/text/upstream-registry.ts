@@ -25,7 +25,7 @@ const READ = `select ${UPSTREAM_COLUMNS} from upstream where kind = 'text' and i
 
 type OpenUpstream = OpenTextProvider & TextUpstream;
 
-/** What became of one row. */
+/** The result of loading one row. */
 interface Stored {
   readonly revision: string;
   /** Absent when it is not in service. */
@@ -59,7 +59,7 @@ export class UpstreamRegistry {
     @Inject(SANDBOX_MAY_SELL) private readonly sandboxMaySell = true,
   ) {
     const entries = providers.fromFile ?? [];
-    // What was wrong with an earlier key or address says nothing of this one.
+    // Failures of an earlier key or address say nothing about this one.
     const healthName = ({ id, key, base_url: url }: UpstreamEntry): string => `${id}@${accessFingerprint(key, url)}`;
     this.#file = new Map(
       entries.map((entry) => [entry.id, { ...providers.open(entry), healthName: healthName(entry) }]),
@@ -71,7 +71,7 @@ export class UpstreamRegistry {
     return this.providers.fromFile ?? [];
   }
 
-  /** Reads the table and goes on looking. @throws what the database says when it cannot be read. */
+  /** Reads the table and keeps watching it. @throws what the database says when it cannot be read. */
   async start(): Promise<void> {
     await this.refresh();
     this.#publish();

@@ -22,7 +22,7 @@ interface Plan {
   readonly 'Shared Read Blocks': number;
 }
 
-describe('What it costs to take the next webhooks', () => {
+describe('The cost of claiming webhooks', () => {
   let test: TestDatabase;
   /** It fills tables, which takes longer than anything that a request waits for. */
   const run = (text: string, values: unknown[] = []) => test.database.query({ text, values, limit: 'long' });
@@ -56,7 +56,7 @@ describe('What it costs to take the next webhooks', () => {
     return (await pages(MAKE_READY, [1_000])) + (await pages(CLAIM_DELIVERIES, CLAIM_VALUES));
   }
 
-  it('is the same with 5,000 and 35,000 receivers waiting for their next attempt as with none', async () => {
+  it('is the same with 0, 5,000 and 35,000 receivers waiting for their next attempt', async () => {
     const none = await pagesOfOneTurn();
     await addWaiting([5_000, 1, 1]);
     const some = await pagesOfOneTurn();
@@ -68,7 +68,7 @@ describe('What it costs to take the next webhooks', () => {
     expect(many).toBeLessThan(none + 60);
   });
 
-  it('stays bounded by what is taken, however much is ready, of one account or of thousands', async () => {
+  it('is bounded by the claimed number, however many are ready, for one account or thousands', async () => {
     await run(ADD_READY, [1_000, 1]);
     await run('analyze webhook_delivery');
     const few = await pages(CLAIM_DELIVERIES, CLAIM_VALUES);

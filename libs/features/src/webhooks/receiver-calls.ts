@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 
-/** Who is called for whom. */
+/** The account a call is made for, and the host called. */
 export interface CallParties {
   readonly account_id: string;
   /** Host and port. */

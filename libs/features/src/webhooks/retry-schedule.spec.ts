@@ -1,7 +1,7 @@
 import { retryDelayMs } from './retry-schedule.js';
 
 describe('retryDelayMs', () => {
-  it('tries ten times over at least 24 hours, ever more patiently, and then gives up', () => {
+  it('retries ten times over at least 24 hours with growing delays, and then gives up', () => {
     const delays = Array.from({ length: 9 }, (_, index) => retryDelayMs(index + 1, () => 0.5) ?? 0);
     expect(delays.reduce((sum, delay) => sum + delay, 0)).toBeGreaterThan(24 * 3_600_000);
     expect(delays).toEqual(delays.toSorted((first, second) => first - second));

@@ -25,7 +25,7 @@ export class SigningSecretService {
     return secret;
   }
 
-  /** Makes a new secret. The old one goes on signing beside it for a day, so that receivers can change over. */
+  /** Makes a new secret. The old one keeps signing beside it for a day, so that receivers can change over. */
   async rotate(accountId: string): Promise<string> {
     await this.secretsOf(accountId);
     const secret = newWebhookSecret();

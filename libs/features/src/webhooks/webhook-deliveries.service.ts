@@ -38,7 +38,7 @@ export interface ListedDeliveries {
   readonly nextCursor: string | null;
 }
 
-/** What its owner may know of it. */
+/** The fields its owner may see. */
 const SHOWN = {
   id: true,
   eventType: true,

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { SecretSealer } from '#platform';
 
-/** How long a replaced secret goes on signing beside its successor, in seconds. */
+/** How long a replaced secret keeps signing beside its successor, in seconds. */
 export const SECRET_OVERLAP_SECONDS = 24 * 60 * 60;
 
 /** A fresh signing secret in the notation of Standard Webhooks: `whsec_` and 256 random bits in base64. */

@@ -60,7 +60,7 @@ const FORGET_EVERY_MS = 600_000;
 /** A receiver that answers this wants nothing more. */
 const GONE = 410;
 
-/** What came of one call. */
+/** The result of one call. */
 interface Outcome {
   readonly status: number | null;
   readonly error: string | null;

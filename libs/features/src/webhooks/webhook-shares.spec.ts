@@ -101,14 +101,14 @@ describe('The share of webhooks that each account has', () => {
     return (await platform.database.query<{ state: string }>({ text, values: [ids] })).rows.map(({ state }) => state);
   };
 
-  it('counts an answer by its status, however slowly its body drips', async () => {
+  it('accepts a response by its status, however slow its body', async () => {
     const ids = await add('slow', [dripping.url]);
-    // A call that goes on until its time is up counts as unanswered.
+    // A call that continues until its time is up counts as unanswered.
     await eventually(async () => (await states(ids))[0] !== 'pending');
     expect(await states(ids)).toEqual(['delivered']);
   });
 
-  it('lets a receiver that does not answer cool down, instead of calling it for every delivery', async () => {
+  it('cools down a receiver that does not respond, instead of calling it for every delivery', async () => {
     const ids = await add('unlucky', times(300, dead.url));
     const coolingUntil = async (): Promise<Date | undefined> => {
       const text = `select cooling_until from webhook_receiver where account_id = 'unlucky' and cooling_until > now()`;
@@ -132,7 +132,7 @@ describe('The share of webhooks that each account has', () => {
     expect(await states(ids)).toEqual(times(300, 'pending'));
   });
 
-  it('sends again at once what its owner asks for, and then the rest, when the receiver is back', async () => {
+  it('resends at once on request of the owner, and then the rest, when the receiver is back', async () => {
     dead.isBack = true;
     const text = `select id from webhook_delivery where account_id = 'unlucky' order by id limit 1`;
     const { rows } = await platform.database.query<{ id: string }>({ text });
@@ -149,7 +149,7 @@ describe('The share of webhooks that each account has', () => {
     ).toEqual([]);
   });
 
-  it('delivers to one account as ever while another has 440 deliveries for 110 receivers that never answer', async () => {
+  it('delivers to one account without delay while another has 440 deliveries for 110 silent receivers', async () => {
     await add('hostile', times(4, tarpits).flat());
     const open = `select 1 from webhook_delivery where account_id = 'hostile' and attempts > 0`;
     await eventually(async () => (await platform.database.query({ text: open })).rows.length >= 40);

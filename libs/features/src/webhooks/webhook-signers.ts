@@ -23,7 +23,7 @@ export class WebhookSigners {
     return sealed ? currentSecrets(sealed, endpointId, this.sealer) : null;
   }
 
-  /** The receiver said that it is gone for good. */
+  /** The receiver responded that it is gone. */
   async disable(endpointId: string): Promise<void> {
     await this.database.query({ text: DISABLE, values: [endpointId] });
   }

@@ -6,7 +6,7 @@ const PIECE_CHARACTERS = 256 * 1024;
 const NO_DIGIT = /[^A-Za-z0-9+/_-]/g;
 
 /**
- * Decodes base64 a piece at a time, while other work runs in between: 20 MB at once keep everybody waiting for some 25 ms.
+ * Decodes base64 a piece at a time, while other work runs in between: 20 MB at once block all other work for some 25 ms.
  * Both alphabets are read, and whatever belongs to neither is skipped.
  *
  * @param from where it begins in the text.

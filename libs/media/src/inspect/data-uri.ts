@@ -62,7 +62,7 @@ export async function decodeDataUri(text: string, rules: DataUriRules): Promise<
 const formatOf = (contentType: string): MediaFormat | undefined =>
   Object.hasOwn(CONTENT_TYPES, contentType) ? CONTENT_TYPES[contentType as keyof typeof CONTENT_TYPES] : undefined;
 
-/** Length after decoding; a fraction when the text is not made of whole groups of four. */
+/** Length after decoding; a fraction when the text does not consist of whole groups of four. */
 function decodedLength(text: string, start: number): number {
   const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
   return ((text.length - start) * 3) / 4 - padding;

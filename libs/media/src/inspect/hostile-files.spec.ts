@@ -180,8 +180,8 @@ const HOSTILE: readonly (readonly [claim: string, file: () => Buffer, expected: 
 const MOST = { looks: 4_096, bytesLookedAt: 1024 * 1024 } as const;
 
 // Counted, not timed: how long it takes belongs to the machine, how much there is to do to the code. A loop over
-// what a file merely claims, 4 billion samples say, never comes to its end before Jest gives up.
-describe('a hostile file is given up after few bytes and few looks at them', () => {
+// what a file merely claims, 4 billion samples say, never ends before Jest gives up.
+describe('a hostile file is rejected after few bytes and few reads of them', () => {
   it.each(HOSTILE)('that claims %s', async (_claim, make, expected) => {
     const source = new CountedSource(make());
     expect(await inspectMedia(source).catch((error: unknown) => error)).toMatchObject(expected);

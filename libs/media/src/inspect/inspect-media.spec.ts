@@ -191,7 +191,7 @@ describe('files of other types', () => {
     await expect(inspect(Buffer.from(beginning))).rejects.toMatchObject({ code: 'unsupported', message: `is ${name}` });
   });
 
-  it('are refused when nothing is known about them, and when they are empty', async () => {
+  it('are refused when they are unknown or empty', async () => {
     await expect(inspect(Buffer.from('some words that mean nothing'))).rejects.toMatchObject({ code: 'unsupported' });
     await expect(inspect(Buffer.alloc(0))).rejects.toMatchObject({ code: 'unsupported', message: 'is empty' });
   });

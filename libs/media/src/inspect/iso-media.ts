@@ -75,7 +75,7 @@ async function walk(source: ByteSource): Promise<Layout> {
   return layout;
 }
 
-/** Notes what a box says and answers where the walk goes on. */
+/** Records the content of a box and returns where the walk continues. */
 async function visit(source: ByteSource, layout: Layout, box: Box): Promise<number> {
   if (box.type === 'ftyp') layout.format = formatOf(await source.read(box.start, Math.min(box.end, box.start + 256)));
   else if (box.type === 'moov' && !layout.movie) {

@@ -73,7 +73,7 @@ function indexedSeconds({ frame, position, bytes }: FirstFrame, size: number): n
     const flags = bytes.readUInt32BE(at + 4);
     const [frames, length] = [bytes.readUInt32BE(at + 8), bytes.readUInt32BE(at + 12)];
     const [hasFrames, hasLength] = [(flags & 1) !== 0 && frames > 0, (flags & 2) !== 0];
-    // Encoders count the length a little differently; 4 KiB is no loss that anybody hears.
+    // Encoders count the length a little differently; 4 KiB is not audible.
     if (hasFrames && hasLength && length > size - position + 4_096) throw cutOff();
     if (hasFrames) return frames * perFrame;
   }

@@ -52,12 +52,12 @@ class Transfer {
   private readonly deadline: number;
 
   constructor(private readonly options: RemoteSourceOptions) {
-    this.deadline = Date.now() + options.timeoutMs;
+    this.deadline = performance.now() + options.timeoutMs;
   }
 
   get(url: string, headers: Record<string, string>): Promise<SafeAnswer> {
     const { fetcher, maxBytes, signal, accountId } = this.options;
-    const timeoutMs = Math.max(1, this.deadline - Date.now());
+    const timeoutMs = Math.max(1, Math.ceil(this.deadline - performance.now()));
     return fetcher.get(url, { headers, maxBytes, timeoutMs, signal, accountId });
   }
 }

@@ -47,7 +47,7 @@ class Spool {
   }
 }
 
-/** A file on a host without ranges: arrives from front to back, and only as far as somebody reads. */
+/** A file on a host without ranges: arrives from front to back, and only as far as it is read. */
 export class SpooledSource extends BlockSource {
   private constructor(
     private readonly spool: Spool,

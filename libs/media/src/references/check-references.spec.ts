@@ -146,13 +146,13 @@ describe('checking a remote reference', () => {
     [404, 'the file could not be fetched: its host answered 404; nothing is there.', 1],
     [403, 'the file could not be fetched: its host answered 403; the URL must be readable without signing in.', 1],
     [500, 'the file could not be fetched: its host answered 500.', 2],
-  ])('tells the status %d of the host, and asks again only when that may help', async (status, rule, requests) => {
+  ])('reports the status %d of the host, and retries only when that may help', async (status, rule, requests) => {
     respond = (_, response) => void response.writeHead(status).end();
     await expect(check('image.png')).rejects.toMatchObject(refusal(rule));
     expect(asked).toHaveLength(requests);
   });
 
-  it('forgives a host one passing fault', async () => {
+  it('tolerates one temporary fault of a host', async () => {
     respond = (request, response) => {
       if (asked.length === 1) response.destroy();
       else sendRange(request, response, GOOD_IMAGE);
@@ -222,7 +222,7 @@ describe('checking a remote reference', () => {
     await expect(check('sound.wav')).rejects.toMatchObject(refusal('the file is wav; it must be png or jpeg.'));
   });
 
-  it('names a web page and an empty file for what they are', async () => {
+  it('reports a web page and an empty file as such', async () => {
     files.set('page', Buffer.from('<!doctype html><title>Sign in</title>'));
     files.set('empty', Buffer.alloc(0));
     await expect(check('page')).rejects.toMatchObject(
@@ -233,7 +233,7 @@ describe('checking a remote reference', () => {
     );
   });
 
-  it('stops with the reason of the caller, which is no fault of the file', async () => {
+  it('stops with the reason of the caller, which is not an error of the file', async () => {
     const stopped = new Error('shutting down');
     const controller = new AbortController();
     respond = () => controller.abort(stopped);

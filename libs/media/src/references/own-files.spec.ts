@@ -13,7 +13,7 @@ import { checkReference } from './check-references.js';
 const KEY = 'results/task_01/0.png';
 const FILE = pngSample({ width: 640, height: 480 });
 const LIMITS: MediaLimits = { formats: ['png'], maxBytes: 1024 * 1024 };
-/** Leads nowhere: what is read past the network needs nobody there. */
+/** Leads nowhere: what is read without the network needs no server. */
 const GATEWAY = 'https://gateway.invalid';
 
 describe('Files that this gateway made, as inputs by their own links', () => {
@@ -38,7 +38,7 @@ describe('Files that this gateway made, as inputs by their own links', () => {
       { fetcher, timeoutMs: 5_000, store },
     );
 
-  it('are measured past the network', async () => {
+  it('are measured without the network', async () => {
     expect(await check(await link())).toMatchObject({ width: 640, height: 480, bytes: FILE.length });
   });
 
@@ -53,7 +53,7 @@ describe('Files that this gateway made, as inputs by their own links', () => {
     });
   });
 
-  it('are known by valid links alone', async () => {
+  it('are recognized only by valid links', async () => {
     const good = await link();
     expect(store.keyOf(good)).toBe(KEY);
     const others = [
@@ -61,7 +61,7 @@ describe('Files that this gateway made, as inputs by their own links', () => {
       good.replace('0.png', '1.png'),
       good.replace('task_01', '..'),
       good.replace(GATEWAY, 'https://gateway.invalid:8443'),
-      good.replace('https://', 'https://somebody@'),
+      good.replace('https://', 'https://user@'),
       `${GATEWAY}/v1/tasks`,
       'no link',
     ];

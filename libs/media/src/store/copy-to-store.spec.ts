@@ -118,7 +118,7 @@ describe('copying a remote file into the store', () => {
     expect(asked).toEqual(['whole', 'whole']);
   });
 
-  it('asks again after a passing fault of the host', async () => {
+  it('retries after a temporary fault of the host', async () => {
     answer = (_, response, times) => void (times === 1 ? response.writeHead(503).end() : response.end(FILE));
     expect(await copy()).toMatchObject({ bytes: FILE.length });
   });

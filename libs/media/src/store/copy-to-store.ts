@@ -50,13 +50,13 @@ const FIRST_PAUSE_MS = 250;
  */
 export async function copyToStore(source: Readable | RemoteFile, options: CopyOptions): Promise<CopiedFile> {
   if (source instanceof Readable) return copyStream(source, options);
-  const deadline = Date.now() + source.timeoutMs;
+  const deadline = performance.now() + source.timeoutMs;
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await copyRemote(source, deadline, options);
     } catch (error) {
       const pauseMs = FIRST_PAUSE_MS * 2 ** attempt;
-      if (!mayHelp(error) || attempt === ATTEMPTS || Date.now() + pauseMs >= deadline) throw error;
+      if (!mayHelp(error) || attempt === ATTEMPTS || performance.now() + pauseMs >= deadline) throw error;
       await sleep(pauseMs, undefined, options.signal ? { signal: options.signal } : {});
     }
   }

@@ -84,7 +84,13 @@ function ask(
   { fetcher, url, deadline, maxBytes, signal, accountId }: DownloadOptions,
   headers: Record<string, string>,
 ) {
-  return fetcher.get(url, { headers, maxBytes, signal, accountId, timeoutMs: Math.max(1, deadline - Date.now()) });
+  return fetcher.get(url, {
+    headers,
+    maxBytes,
+    signal,
+    accountId,
+    timeoutMs: Math.max(1, deadline - performance.now()),
+  });
 }
 
 /** What If-Range may name: an ETag that is not weak. */

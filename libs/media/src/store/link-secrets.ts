@@ -17,8 +17,8 @@ export async function loadLinkSecrets(dataDirectory: string): Promise<Buffer[]> 
 }
 
 /**
- * A link secret that every replica with the same S3 credentials finds by itself. Changing the credentials ends the
- * links that stay, so operators who rotate credentials set `MEDIA_LINK_SECRETS`.
+ * A link secret that every replica with the same S3 credentials finds by itself. Changing the credentials invalidates
+ * permanent links, so operators that rotate credentials set `MEDIA_LINK_SECRETS`.
  */
 export function deriveLinkSecret(secretAccessKey: string): Buffer {
   return Buffer.from(hkdfSync('sha256', secretAccessKey, '', 'gateway file links', SECRET_BYTES));

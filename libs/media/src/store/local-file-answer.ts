@@ -33,7 +33,7 @@ export async function sendLocalFile(
         response.destroy(error);
         return;
       }
-      // The refusal is somebody else's answer: it must not carry the file's own headers.
+      // The error is written elsewhere: it must not carry the file's own headers.
       for (const name of response.getHeaderNames()) if (!headersBefore.has(name)) response.removeHeader(name);
       reject(asGatewayError(error));
     });

@@ -121,7 +121,7 @@ describe('the local media store keeps files whole', () => {
     await expect(store.open('odd.png')).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  it('passes a failure of the sender on and keeps nothing', async () => {
+  it('passes on a failure of the sender and keeps nothing', async () => {
     const cut = Readable.from(
       (function* () {
         yield FILE;
@@ -132,7 +132,7 @@ describe('the local media store keeps files whole', () => {
     expect(await partialFiles()).toEqual([]);
   });
 
-  it('keeps nothing either of a sender that fails while its file is being opened', async () => {
+  it('keeps nothing of a sender that fails while its file is being opened', async () => {
     // Work in the threads that open files lets the opening be overtaken.
     const hashes = Array.from({ length: 80 }, () => promisify(pbkdf2)('a', 'b', 20_000, 64, 'sha512'));
     for (let round = 0; round < 80; round += 1) {
@@ -184,7 +184,7 @@ describe('the local media store keeps files whole', () => {
     expect(await lost.healthy()).toBe(false);
   });
 
-  it('clears at its start what a killed process left half-written, but not what is being written', async () => {
+  it('removes at its start files a killed process left half-written, but not files being written', async () => {
     const partial = join(folder, 'media', '.partial');
     await writeFile(join(partial, 'old'), 'x');
     await utimes(join(partial, 'old'), 0, 0);
@@ -194,7 +194,7 @@ describe('the local media store keeps files whole', () => {
     await rm(join(partial, 'new'));
   });
 
-  it('clears what other processes left half-written while it runs on, once it is a day old', async () => {
+  it('removes half-written files of other processes while it runs, once they are a day old', async () => {
     const left = join(folder, 'media', '.partial', 'left');
     await writeFile(left, 'x');
     const putAt = async (hours: number): Promise<string[]> => {
@@ -265,7 +265,7 @@ describe('a link of the local media store', () => {
     expect(statuses).toEqual(changed.map(() => 403));
   });
 
-  it('ends when its time is over, and a link without an end does not', async () => {
+  it('expires when its time is over, and a permanent link does not', async () => {
     const [short, stays] = [await link(), await store.url(KEY, { ttlSeconds: null })];
     nowMs += 61_000;
     expect(await ask(short)).toMatchObject({ status: 410, body: Buffer.from('link_expired') });
@@ -306,7 +306,7 @@ describe('a link of the local media store', () => {
 });
 
 describe('link secrets', () => {
-  it('are made once, readable by the owner only, also when several processes start at once', async () => {
+  it('are created once, readable by the owner only, also when several processes start at once', async () => {
     const shared = await mkdtemp(join(tmpdir(), 'media-secrets-'));
     const open = () =>
       createMediaStore(new MediaStoreConfig(), { dataDirectory: shared, publicBaseUrl: '', now: () => 0 });

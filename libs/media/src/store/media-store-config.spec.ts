@@ -11,7 +11,7 @@ function read(variables: Record<string, string>): { config: MediaStoreConfig; wr
 const S3 = { MEDIA_S3_BUCKET: 'media', MEDIA_S3_ACCESS_KEY_ID: 'id', MEDIA_S3_SECRET_ACCESS_KEY: 'secret' };
 
 describe('the configuration of the media store', () => {
-  it('needs nothing: files then live in the data folder', () => {
+  it('needs no variables: files are then in the data folder', () => {
     const { config, wrong } = read({});
     expect(wrong).toEqual([]);
     expect(config).toMatchObject({
@@ -22,7 +22,7 @@ describe('the configuration of the media store', () => {
     expect(config.MEDIA_S3_BUCKET).toBeUndefined();
   });
 
-  it('takes a whole S3 group', () => {
+  it('accepts a complete S3 group', () => {
     expect(read(S3).wrong).toEqual([]);
     expect(read({ ...S3, MEDIA_S3_ENDPOINT: 'http://minio:9000' }).wrong).toEqual([]);
   });
@@ -41,7 +41,7 @@ describe('the configuration of the media store', () => {
     expect(read(variables).wrong.toSorted()).toEqual(names.toSorted());
   });
 
-  it('reads lists divided by commas', () => {
+  it('reads lists separated by commas', () => {
     const { config, wrong } = read({
       MEDIA_FETCH_ALLOW: '10.0.0.0/8, [::1]:9000,media.local:9000 ,',
       MEDIA_LINK_SECRETS: 'a-newer-secret-of-ours,an-older-secret-of-ours',

@@ -46,7 +46,7 @@ export interface MediaStore {
   put(key: string, body: Readable, options: PutOptions): Promise<StoredFile>;
 
   /**
-   * Makes a link that anybody who has it can read until it expires. Needs no network and does not check that the file exists.
+   * Makes a link that any holder can read until it expires. Needs no network and does not check that the file exists.
    *
    * @throws MediaStoreError `invalid_key`.
    * @throws RangeError when `ttlSeconds` is not a whole number of at least 1.

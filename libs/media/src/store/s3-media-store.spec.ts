@@ -118,7 +118,7 @@ describe('the S3 media store keeps files whole', () => {
     '',
     'x'.repeat(513),
     'x'.repeat(201),
-  ])('refuses the key %j, as the local form does', async (key) => {
+  ])('refuses the key %j, as the local store does', async (key) => {
     await expect(store.put(key, Readable.from(['x']), VIDEO)).rejects.toMatchObject({ code: 'invalid_key' });
     await expect(store.url(key, { ttlSeconds: 60 })).rejects.toMatchObject({ code: 'invalid_key' });
   });
@@ -138,16 +138,19 @@ describe('the S3 media store keeps files whole', () => {
     },
   );
 
-  it.each([1_000, 12 * MEBIBYTE])('passes on what cut the sender after %d bytes and keeps nothing', async (length) => {
-    const cut = Readable.from(
-      (function* () {
-        yield randomBytes(length);
-        throw new Error('cut');
-      })(),
-    );
-    await expect(store.put('cut.mp4', cut, VIDEO)).rejects.toThrow('cut');
-    await expect(store.open('cut.mp4')).rejects.toMatchObject({ code: 'not_found' });
-  });
+  it.each([1_000, 12 * MEBIBYTE])(
+    'passes on the failure of a sender cut off after %d bytes and keeps nothing',
+    async (length) => {
+      const cut = Readable.from(
+        (function* () {
+          yield randomBytes(length);
+          throw new Error('cut');
+        })(),
+      );
+      await expect(store.put('cut.mp4', cut, VIDEO)).rejects.toThrow('cut');
+      await expect(store.open('cut.mp4')).rejects.toMatchObject({ code: 'not_found' });
+    },
+  );
 
   it('stops on a signal', async () => {
     const endless = new Readable({ read: () => undefined });
@@ -247,7 +250,7 @@ describe('a bucket that falls silent', () => {
     await silent.close();
   });
 
-  it('fails every call in time when it only says that it has too much to do', async () => {
+  it('fails every call in time when it only reports overload', async () => {
     proxy.set('overloaded');
     const calls = [distant.open('any.mp4'), distant.delete('any.mp4'), distant.isEmpty(), small('never.mp4')];
     const unavailable = { status: 'rejected', reason: expect.objectContaining({ code: 'unavailable' }) as unknown };

@@ -76,7 +76,7 @@ const CONNECTIONS = {
   lookup: serverNames.lookup,
 };
 
-/** Written again and again to see that writing works: rights to read or list prove nothing, and may be missing. */
+/** Written repeatedly to see that writing works: rights to read or list prove nothing, and may be missing. */
 const HEALTH_KEY = 'health/probe.txt';
 
 /**

@@ -28,7 +28,7 @@ describe('Batcher', () => {
     await expect(Promise.all([1, 2, 3, 4].map((item) => batcher.add(item)))).resolves.toEqual([10, 20, 30, 40]);
   });
 
-  it('gathers what arrives together, up to the bound', async () => {
+  it('batches what arrives together, up to the limit', async () => {
     const runs: number[] = [];
     const batcher = new Batcher(async (items: readonly number[]) => {
       runs.push(items.length);
@@ -38,7 +38,7 @@ describe('Batcher', () => {
     expect(runs).toEqual([3, 1]);
   });
 
-  it('begins at once after silence, and no sooner than its pause after a run that just began', () =>
+  it('begins at once when idle, and not before its pause after a run that just began', () =>
     atHandTurnedTime(async (pass) => {
       const runs: number[] = [];
       const batcher = new Batcher(
@@ -62,7 +62,7 @@ describe('Batcher', () => {
       expect(runs).toEqual([1, 2, 1]);
     }));
 
-  it('never has more runs under way than allowed', async () => {
+  it('never has more concurrent runs than allowed', async () => {
     let inFlight = 0;
     let most = 0;
     const batcher = new Batcher(
@@ -77,6 +77,36 @@ describe('Batcher', () => {
     );
     await Promise.all(Array.from({ length: 10 }, (_, item) => batcher.add(item)));
     expect(most).toBe(2);
+  });
+
+  it('never has items of one key in two runs at once, and lets items of other keys pass them', async () => {
+    const runs: { items: readonly string[]; end: () => void }[] = [];
+    const batcher = new Batcher(
+      (items: readonly string[]) =>
+        new Promise<readonly string[]>((resolve) => runs.push({ items, end: () => resolve(items) })),
+      { maxItems: 3, maxRunsInFlight: 2, keyOf: (item) => item.charAt(0) },
+    );
+    const add = async (...items: string[]): Promise<Promise<string>[]> => {
+      const added = items.map((item) => batcher.add(item));
+      await untilIdle();
+      return added;
+    };
+    const seen = (): (readonly string[])[] => runs.map(({ items }) => items);
+    const answers = await add('a1', 'b1');
+    answers.push(...(await add('a2', 'c1', 'b2', 'c2')));
+    expect(seen()).toEqual([
+      ['a1', 'b1'],
+      ['c1', 'c2'],
+    ]);
+    answers.push(...(await add('a3', 'c3')));
+    runs[0]?.end();
+    await untilIdle();
+    expect(seen().slice(2)).toEqual([['a2', 'b2', 'a3']]);
+    runs[1]?.end();
+    await untilIdle();
+    expect(seen().slice(3)).toEqual([['c3']]);
+    for (const { end } of runs) end();
+    expect(await Promise.all(answers)).toEqual(['a1', 'b1', 'a2', 'c1', 'b2', 'c2', 'a3', 'c3']);
   });
 
   it('gives the error of a run to all of its items and goes on with the next', async () => {
@@ -105,7 +135,7 @@ describe('Batcher', () => {
   }
   const REFUSED = { code: 'overloaded', retryAfterMs: expect.any(Number) };
 
-  it('refuses what comes when as much waits as may, and still answers those that wait', async () => {
+  it('refuses new items when the queue is full, and still serves those in it', async () => {
     const { batcher, letGo } = held({ maxWaiting: 2 });
     const first = batcher.add(1);
     await untilIdle();
@@ -115,7 +145,7 @@ describe('Batcher', () => {
     await expect(Promise.all([first, ...waiting])).resolves.toEqual([1, 2, 3]);
   });
 
-  it('hands a run no more than its size, and an item that is larger alone', async () => {
+  it('limits the size of a run, and runs a larger item alone', async () => {
     const { batcher, runs, letGo } = held({ sizes: { of: (item) => item, maxRun: 10, maxWaiting: 100 } });
     const all = [50, 4, 6, 1].map((item) => batcher.add(item));
     letGo();
@@ -123,7 +153,7 @@ describe('Batcher', () => {
     expect(runs).toEqual([[50], [4, 6], [1]]);
   });
 
-  it('refuses what would make the waiting items larger than they may be together', async () => {
+  it('refuses items that would exceed the total size of the queue', async () => {
     const { batcher, letGo } = held({ sizes: { of: (item) => item, maxRun: 10, maxWaiting: 10 } });
     const first = batcher.add(500);
     await untilIdle();
@@ -145,7 +175,7 @@ describe('Batcher', () => {
     expect(runs).toEqual([[1]]);
   });
 
-  it('runs each item alone when one of them spoils the run', async () => {
+  it('runs each item alone when one of them fails the run', async () => {
     const run = async (items: readonly number[]) => {
       if (items.includes(13)) throw new Error('13 cannot be written');
       return items;
@@ -155,7 +185,7 @@ describe('Batcher', () => {
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
   });
 
-  it('refuses a run that answers fewer results than it had items', async () => {
+  it('refuses a run with fewer results than items', async () => {
     const batcher = new Batcher(async () => [] as number[], OPTIONS);
     await expect(batcher.add(1)).rejects.toThrow('1 items answered 0 results');
   });

@@ -15,6 +15,11 @@ export interface BatcherOptions<Item = unknown> {
   readonly maxItems: number;
   /** The most runs under way at once; further items wait and so gather into larger runs. */
   readonly maxRunsInFlight: number;
+  /**
+   * Items of one key are never in two runs at once: they would wait there for the same lock, and hold up what runs with
+   * them. They gather until the run that has the key is done, while items of other keys pass them. Absent: no keys.
+   */
+  readonly keyOf?: (item: Item) => string;
   /** A run begins no sooner than this after the one before it began, in milliseconds. Absent: at once. */
   readonly pauseMs?: number;
   /** The most items that may wait; further ones are refused. Absent: any number. */
@@ -27,7 +32,7 @@ export interface BatcherOptions<Item = unknown> {
   readonly sizes?: BatcherSizes<Item>;
 }
 
-/** When a refused caller may come again, in milliseconds. */
+/** When a refused caller may try again, in milliseconds. */
 const RETRY_AFTER_MS = 2_000;
 
 interface Waiting<Item, Result> {
@@ -46,6 +51,7 @@ interface Waiting<Item, Result> {
  */
 export class Batcher<Item, Result> {
   private readonly waiting: Waiting<Item, Result>[] = [];
+  private readonly keysInFlight = new Set<string>();
   private waitingSize = 0;
   private runsInFlight = 0;
   private scheduled = false;
@@ -94,14 +100,17 @@ export class Batcher<Item, Result> {
     if (batch.length === 0) return;
     this.runsInFlight += 1;
     this.lastRunMs = performance.now();
+    const keys = this.keysOf(batch);
+    for (const key of keys) this.keysInFlight.add(key);
     void this.settle(batch).finally(() => {
       this.runsInFlight -= 1;
+      for (const key of keys) this.keysInFlight.delete(key);
       if (this.waiting.length > 0) this.schedule();
     });
     if (this.waiting.length > 0) this.schedule();
   }
 
-  /** However long the runs under way take: those who wait behind them must not wait forever. */
+  /** However long the current runs take: items waiting behind them must not wait forever. */
   private refuseInTime(): void {
     const [oldest] = this.waiting;
     const { maxWaitMs } = this.options;
@@ -127,9 +136,33 @@ export class Batcher<Item, Result> {
     const { maxItems, sizes } = this.options;
     const maxRun = sizes?.maxRun ?? Infinity;
     let size = 0;
-    const first = this.waiting.slice(0, maxItems);
+    const first = this.firstFree(maxItems);
     const firstTooMuch = first.findIndex((entry, index) => (size += entry.size) > maxRun && index > 0);
-    return this.take(firstTooMuch === -1 ? first.length : firstTooMuch);
+    const batch = firstTooMuch === -1 ? first : first.slice(0, firstTooMuch);
+    // Mostly they are the first that wait.
+    if (batch.every((entry, index) => entry === this.waiting[index])) return this.take(batch.length);
+    for (const entry of batch) {
+      this.waiting.splice(this.waiting.indexOf(entry), 1);
+      this.waitingSize -= entry.size;
+    }
+    return batch;
+  }
+
+  /** The first that wait for no run under way, in the order of their arrival. */
+  private firstFree(count: number): Waiting<Item, Result>[] {
+    const { keyOf } = this.options;
+    if (keyOf === undefined || this.keysInFlight.size === 0) return this.waiting.slice(0, count);
+    const free: Waiting<Item, Result>[] = [];
+    for (const entry of this.waiting) {
+      if (free.length === count) break;
+      if (!this.keysInFlight.has(keyOf(entry.item))) free.push(entry);
+    }
+    return free;
+  }
+
+  private keysOf(batch: readonly Waiting<Item, Result>[]): ReadonlySet<string> {
+    const { keyOf } = this.options;
+    return new Set(keyOf === undefined ? [] : batch.map(({ item }) => keyOf(item)));
   }
 
   private take(count: number): Waiting<Item, Result>[] {

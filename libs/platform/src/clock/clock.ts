@@ -1,8 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** The time of day and waiting, as a port, so that tests do not wait and do not depend on the date. */
+/** Time and waiting, as a port, so that tests do not wait and do not depend on the date. */
 export interface Clock {
+  /** The time of day, which an operator or a time server may set forward and back. */
   now(): Date;
+  /** Milliseconds since some moment: they never go back, and so tell how long something lasts. */
+  elapsedMs(): number;
   /**
    * Resolves after `delayMs` milliseconds.
    *
@@ -14,5 +17,6 @@ export interface Clock {
 /** The clock of the machine. */
 export const systemClock: Clock = {
   now: () => new Date(),
+  elapsedMs: () => performance.now(),
   sleep: (delayMs, signal) => wait(delayMs, undefined, signal === undefined ? {} : { signal }),
 };

@@ -7,7 +7,7 @@ import { abortAfter, withinTime } from './time-limit.js';
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
-/** Collects what nobody holds until `done` says so. */
+/** Runs the garbage collector until `done` returns true. */
 const collectUntil = (done: () => boolean): Promise<boolean> =>
   eventually(() => {
     collect();
@@ -15,7 +15,7 @@ const collectUntil = (done: () => boolean): Promise<boolean> =>
   });
 
 describe('A signal that aborts after a time', () => {
-  it('does so although memory is collected meanwhile, alone and joined, also when it is joined again', async () => {
+  it('does so despite garbage collection, alone and joined, also when it is joined again', async () => {
     const aborted: string[] = [];
     const listen = (name: string, signal: AbortSignal): void =>
       signal.addEventListener('abort', () => aborted.push(`${name} ${signal.reason.name}`));
@@ -29,7 +29,7 @@ describe('A signal that aborts after a time', () => {
     expect(aborted.toSorted()).toEqual(['alone TimeoutError', 'joined TimeoutError', 'joined again TimeoutError']);
   });
 
-  it('ends a piece of work that takes longer, or whose caller leaves', async () => {
+  it('ends work that takes longer, or whose caller leaves', async () => {
     const untilAborted = (signal: AbortSignal): Promise<never> =>
       new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
     await expect(withinTime(20, undefined, untilAborted)).rejects.toMatchObject({ name: 'TimeoutError' });
@@ -39,7 +39,7 @@ describe('A signal that aborts after a time', () => {
     await expect(left).rejects.toThrow('left');
   });
 
-  it('sets no limit any more to work that is over', async () => {
+  it('sets no limit on finished work', async () => {
     const signal = await withinTime(5, undefined, (given) => Promise.resolve(given));
     await sleep(50);
     expect(signal.aborted).toBe(false);

@@ -3,7 +3,7 @@ import { nextTurn } from './turns.js';
 const ROUNDS = 5;
 
 describe('Turns', () => {
-  it('let one of all long works go on in each round of the event loop, in the order they asked', async () => {
+  it('let one long task continue in each round of the event loop, in the order of their calls', async () => {
     const seen: string[] = [];
     let isOver = false;
     const round = (): void => {
@@ -26,7 +26,7 @@ describe('Turns', () => {
     expect(new Set(before)).toEqual(new Set(['round']));
   });
 
-  it('come to one who asks alone at once', async () => {
+  it('come at once to a single caller', async () => {
     const seen: string[] = [];
     const asked = nextTurn().then(() => seen.push('turn'));
     const rounds = new Promise<void>((resolve) => {

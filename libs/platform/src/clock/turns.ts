@@ -1,7 +1,7 @@
 /** The longest that long work keeps everything else waiting, in milliseconds. */
 const TURN_MS = 8;
 
-/** Measures how long work has gone on without letting others run. */
+/** Measures how long work has continued without letting others run. */
 export class Turns {
   #since = performance.now();
 
@@ -15,12 +15,12 @@ export class Turns {
   }
 }
 
-/** Those who wait for their turn, in the order of their asking. */
+/** The callers waiting for their turn, in order. */
 const waiting: (() => void)[] = [];
 
 /**
- * Lets everything else that is waiting run once. Of all who ask one goes on in each round of the event loop: together they
- * keep others waiting no longer than one of them alone. Long work asks before it begins too.
+ * Lets everything else that is waiting run once. One waiting caller continues in each round of the event loop: together they delay
+ * other work no longer than one of them alone. Long work asks before it begins too.
  */
 export async function nextTurn(turns?: Turns): Promise<void> {
   await new Promise<void>((resolve) => {

@@ -16,7 +16,7 @@ class ExampleConfig {
   @Switch()
   ENABLED = true;
 
-  @Variable({ description: 'A word nobody may see.', secret: true })
+  @Variable({ description: 'A secret word.', secret: true })
   @IsOptional()
   @MinLength(8)
   PASSWORD?: string;
@@ -41,7 +41,7 @@ describe('loadConfig', () => {
     expect(loadConfig(ExampleConfig, { PIECES: '7', ENABLED: 'false' })).toMatchObject({ PIECES: 7, ENABLED: false });
   });
 
-  it('names every wrong variable on one line with the rule and what was given', () => {
+  it('names every wrong variable on one line with the rule and the given value', () => {
     expect(problemsOf({ PIECES: '11', ENABLED: 'perhaps' })).toEqual([
       'PIECES must be a whole number from 1 to 10, not "11"',
       'ENABLED must be true or false, not "perhaps"',

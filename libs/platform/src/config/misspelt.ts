@@ -2,13 +2,13 @@ import { distance } from 'fastest-levenshtein';
 import type { Environment } from './load-config.js';
 import { configClasses, variablesOf } from './variable.js';
 
-/** A variable that nobody reads, and the one of ours that was probably meant. */
+/** A variable that is not read, and the one of ours that was probably meant. */
 export interface MisspeltVariable {
   readonly name: string;
   readonly meant: string;
 }
 
-/** Names that shells, systems and other programs set, however near they come to one of ours. */
+/** Names that shells, systems and other programs set, however similar to one of ours. */
 const OF_OTHERS = new Set(
   'PATH PWD HOME HOSTNAME HOSTTYPE LANG TERM USER MAIL POST COST PORTS HOSTS APP_PORT API_PORT DB_PORT DATABASE_URI REDIS_URI REDIS_HOST'.split(
     ' ',

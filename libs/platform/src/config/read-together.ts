@@ -24,7 +24,7 @@ export function readTogether<Readers extends SettingsReaders>(readers: Readers):
       return [name, undefined];
     }
   });
-  // Two readers may look at the same variable.
+  // Two readers may read the same variable.
   if (problems.length > 0) throw new ConfigError([...new Set(problems)]);
   return Object.fromEntries(read) as SettingsOf<Readers>;
 }

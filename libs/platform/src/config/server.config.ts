@@ -113,7 +113,7 @@ export class ServerConfig {
 
   @Variable({
     description:
-      'Memory for request bodies, and for stored conversations that requests refer to or read, that an API process holds at once; more are asked to come again (503). A body counts twice, as bytes and as text; bodies up to 64 KiB are not counted. An account may hold a quarter, and beyond that half of what the others leave (429). Never less than 4 times BODY_LIMIT_MB.',
+      'Memory for request bodies, and for stored conversations that requests refer to or read, that an API process holds at once; further requests get 503. A body counts twice, as bytes and as text; bodies up to 64 KiB are not counted. An account may hold a quarter, and beyond that half of what the others leave (429). Never less than 4 times BODY_LIMIT_MB.',
     unit: 'MiB, 1 to 65536',
   })
   @Type(() => Number)

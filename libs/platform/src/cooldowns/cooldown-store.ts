@@ -22,13 +22,13 @@ export interface EndedCooldown {
   readonly prober: string | null;
 }
 
-/** What became of a claim: it is ours, somebody else is faster or it cools down, or there is nothing to probe any more. */
+/** The result of a claim: it is ours, another replica was faster or it cools down, or there is nothing to probe any more. */
 export type ProbeClaim = 'won' | 'lost' | 'open';
 
-/** The longest a probe keeps others from probing, in milliseconds: a replica that dies in it blocks nobody for longer. */
+/** The longest a probe keeps others from probing, in milliseconds: a replica that dies while probing blocks others no longer. */
 export const PROBE_LEASE_MS = 15_000;
 
-/** A cooldown that nobody came back to is forgotten so long after its end, in milliseconds. */
+/** A cooldown without a further request is forgotten so long after its end, in milliseconds. */
 export const FORGET_AFTER_MS = 600_000;
 
 /** Cooldowns that all replicas share. Every call is atomic in the store, and rejects soon when it cannot be reached. */
@@ -41,7 +41,7 @@ export interface CooldownStore {
   /** Gives back the claim of a probe without a result. A claim of another replica stays. */
   releaseProbe(name: string, prober: string): Promise<void>;
   /**
-   * It works again. A newer cooldown, and one that somebody else probes, stays: with a `prober` whatever cools down or is probed by
+   * It works again. A newer cooldown, and one that another replica probes, stays: with a `prober` whatever cools down or is probed by
    * another, without one whatever has cooled down another number of times.
    */
   clear(name: string, ended: EndedCooldown): Promise<void>;

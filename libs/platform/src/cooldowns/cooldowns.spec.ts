@@ -26,7 +26,7 @@ const fastClock: Clock = { ...systemClock, now: () => new Date(Date.now() + 3_60
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 function given(probe: Probe | undefined): Probe {
-  if (!probe) throw new Error('somebody else probes it');
+  if (!probe) throw new Error('another replica probes it');
   return probe;
 }
 
@@ -38,7 +38,7 @@ async function until(done: () => boolean): Promise<number> {
 }
 
 describe('Cooldowns of a single process', () => {
-  it('last as long as they are told, and then let a single probe through', async () => {
+  it('last as long as requested, and then let a single probe through', async () => {
     const clock = new ControllableClock();
     const cooldowns = new Cooldowns(clock);
     cooldowns.coolDown('a', 5_000);
@@ -56,6 +56,15 @@ describe('Cooldowns of a single process', () => {
     expect(cooldowns.stateOf('a')).toBe('available');
   });
 
+  it('last no longer although the time of day is set back by an hour meanwhile', () => {
+    const clock = new ControllableClock();
+    const cooldowns = new Cooldowns(clock);
+    cooldowns.coolDown('a', 5_000);
+    clock.setTimeOfDay(-3_600_000);
+    clock.advance(5_000);
+    expect(cooldowns.stateOf('a')).toBe('half_open');
+  });
+
   it('count cooldowns that overlap as one, and keep the longest', () => {
     const clock = new ControllableClock();
     const cooldowns = new Cooldowns(clock);
@@ -66,7 +75,7 @@ describe('Cooldowns of a single process', () => {
     expect(cooldowns.cooldownsOf('a')).toBe(2);
   });
 
-  it('let another request probe when the first told nothing, or never came back', async () => {
+  it('let another request probe when the first reported nothing, or never returned', async () => {
     const clock = new ControllableClock();
     const cooldowns = new Cooldowns(clock);
     cooldowns.coolDown('a', 1_000);
@@ -77,7 +86,7 @@ describe('Cooldowns of a single process', () => {
     expect(await cooldowns.claimProbe('a')).toBeDefined();
   });
 
-  it('hear nothing of a probe that took so long that another request became one', async () => {
+  it('ignore a probe that took so long that another request became the probe', async () => {
     const clock = new ControllableClock();
     const cooldowns = new Cooldowns(clock);
     cooldowns.coolDown('a', 1_000);
@@ -101,7 +110,7 @@ function sharesCooldowns(open: (clock?: Clock) => Cooldowns): void {
   });
   afterAll(() => Promise.all([one.close(), other.close()]));
 
-  it('makes a cooldown of one replica that of the other within a second, though its clock is an hour ahead', async () => {
+  it('shares a cooldown with the other replica within a second, although its clock is an hour ahead', async () => {
     const share = async (attempt: number): Promise<number> => {
       const upstream = `shared ${attempt}`;
       one.coolDown(upstream, 30_000);
@@ -112,7 +121,7 @@ function sharesCooldowns(open: (clock?: Clock) => Cooldowns): void {
     expect(await quickestOf(SHARED_WITHIN_MS, share)).toBeLessThan(SHARED_WITHIN_MS);
   });
 
-  it('gives the probe to exactly one of many requests on both', async () => {
+  it('grants the probe to exactly one of many requests on both', async () => {
     one.coolDown('probed', 1_000);
     await until(() => [one, other].every((replica) => replica.stateOf('probed') === 'half_open'));
     const claims = Array.from({ length: 20 }, (_, index) => (index % 2 ? one : other).claimProbe('probed'));
@@ -142,14 +151,14 @@ function sharesCooldowns(open: (clock?: Clock) => Cooldowns): void {
     expect([one.cooldownsOf('failing'), other.cooldownsOf('failing')]).toEqual([2, 2]);
   });
 
-  it('keeps a cooldown to one replica that would be over before the other heard of it', async () => {
+  it('keeps a cooldown local that would end before the other replica learns of it', async () => {
     one.coolDown('short', 900);
     expect(one.stateOf('short')).toBe('cooling_down');
     await pause(600);
     expect(other.stateOf('short')).toBe('available');
   });
 
-  it('lets the other replica probe when the probe of the first told nothing', async () => {
+  it('lets the other replica probe when the probe of the first reported nothing', async () => {
     one.coolDown('released', 1_000);
     await until(() => [one, other].every((replica) => replica.stateOf('released') === 'half_open'));
     const probe = given(await one.claimProbe('released'));
@@ -199,7 +208,7 @@ describe('Cooldowns that replicas share', () => {
     const config: QueueConfig = { REDIS_URL: redisUrl, QUEUE_PREFIX: uniqueRedisPrefix() };
     sharesCooldowns((clock = systemClock) => createCooldowns(config, test.database, false, { clock, claimTimeoutMs }));
 
-    it('are decided by each replica alone while Redis is away, without waiting, and told when it is back', async () => {
+    it('are decided by each replica alone while Redis is away, without waiting, and stored when it is back', async () => {
       const redis = await startRedisServer();
       const away = { REDIS_URL: redis?.url ?? '', QUEUE_PREFIX: config.QUEUE_PREFIX };
       const [one, other] = [createCooldowns(away, test.database, false), createCooldowns(away, test.database, false)];
@@ -208,7 +217,7 @@ describe('Cooldowns that replicas share', () => {
       await redis?.kill();
 
       expect([one.stateOf('before'), other.stateOf('before')]).toEqual(['cooling_down', 'cooling_down']);
-      other.coolDown('told later', 30_000);
+      other.coolDown('stored later', 30_000);
       const claiming = await atBest(WITHOUT_WAITING_MS, async (attempt) => {
         const upstream = `alone ${attempt}`;
         one.coolDown(upstream, 1);
@@ -221,7 +230,7 @@ describe('Cooldowns that replicas share', () => {
       expect(claiming).toBeLessThan(WITHOUT_WAITING_MS);
 
       const back = await startRedisServer(Number(new URL(away.REDIS_URL).port));
-      await until(() => one.stateOf('told later') === 'cooling_down');
+      await until(() => one.stateOf('stored later') === 'cooling_down');
       await Promise.all([one.close(), other.close()]);
       await back?.kill();
     });

@@ -42,7 +42,7 @@ interface Claim {
   readonly prober: string;
   /** False: the store was not asked. */
   readonly isShared: boolean;
-  /** How many lists had been asked for before it was won: only a later one shows what became of it. */
+  /** How many lists had been asked for before it was won: only a later one shows what happened to it. */
   readonly lists: number;
 }
 
@@ -51,14 +51,13 @@ interface Cooldown {
   coolingUntil: number;
   cooldowns: number;
   probeUntil: number;
-  /** Whether the store knows of it, or is about to. */
+  /** Whether the store has it, or is about to. */
   isShared: boolean;
 }
 
 /**
- * Who cools down after failures, as all replicas know it. Questions are answered from a copy, which is compared with the
- * store in the background: nobody waits for the store but the one request that claims a probe, and that for a quarter of
- * a second at most. While the store is away the copy alone decides; what happened meanwhile is stored when it is back.
+ * The upstreams cooling down after failures, shared by all replicas. Reads use a copy, which is compared with the store in the
+ * background: only the request that claims a probe waits for the store, for a quarter of a second at most. While the store is away the copy alone decides; what happened meanwhile is stored when it is back.
  */
 export class Cooldowns {
   readonly #clock: Clock;
@@ -67,7 +66,7 @@ export class Cooldowns {
   #claims = 0;
   #lists = 0;
   #known = new Map<string, Cooldown>();
-  /** The latest probe that this replica claimed of each, as long as nobody else is known to have let it cool down or probed it since. */
+  /** The latest probe that this replica claimed of each, as long as no other replica is known to have cooled it down or probed it since. */
   readonly #claimed = new Map<string, Claim>();
   /** Changes that the store does not have yet: the latest of each. */
   readonly #unshared = new Map<string, (store: CooldownStore) => Promise<void>>();
@@ -88,12 +87,12 @@ export class Cooldowns {
     this.#compare(store);
   }
 
-  /** True when nobody cools down or is to be probed, which is nearly always. */
+  /** True when nothing cools down or is to be probed, which is nearly always. */
   get isQuiet(): boolean {
     return this.#known.size === 0;
   }
 
-  /** The names that begin so, of those whose cooldown goes on or ended `withinMs` ago or later. */
+  /** The names that begin so, of those whose cooldown continues or ended `withinMs` ago or later. */
   recent(prefix: string, withinMs: number): string[] {
     const since = this.#now() - withinMs;
     return [...this.#known].flatMap(([name, { coolingUntil }]) =>
@@ -136,7 +135,7 @@ export class Cooldowns {
 
   /**
    * For one request of one replica when the cooldown is over; undefined for all others. It ends in `coolDown`, `recovered` or
-   * `releaseProbe`. One that takes so long that somebody else probes meanwhile says nothing any more: see `holds`.
+   * `releaseProbe`. One that takes so long that another replica probes meanwhile no longer counts: see `holds`.
    */
   async claimProbe(name: string): Promise<Probe | undefined> {
     const probe = { name, prober: `${this.#replica}:${(this.#claims += 1)}` };
@@ -166,7 +165,7 @@ export class Cooldowns {
     if (cooldown?.isShared) this.#share(name, (store) => store.releaseProbe(name, prober));
   }
 
-  /** The probe succeeded: all replicas may use it again, unless it cools down again or somebody else probes it by now. */
+  /** The probe succeeded: all replicas may use it again, unless it cools down again or another replica probes it by now. */
   recovered(probe: Probe): void {
     if (this.holds(probe)) this.#end(probe.name, probe.prober);
   }
@@ -199,7 +198,7 @@ export class Cooldowns {
   }
 
   #now(): number {
-    return this.#clock.now().getTime();
+    return this.#clock.elapsedMs();
   }
 
   async #claim({ name, prober }: Probe, known: Cooldown): Promise<{ result: ProbeClaim; isShared: boolean }> {
@@ -207,7 +206,7 @@ export class Cooldowns {
     if (!this.#store || !known.isShared || this.#unshared.has(name)) return { result: 'won', isShared: false };
     try {
       const result = await within(this.#store.claimProbe(name, prober), this.#claimTimeoutMs);
-      // Somebody else probes, or the cooldown was lengthened: how long is learned at once.
+      // Another replica probes, or the cooldown was lengthened: how long is read at once.
       if (result === 'lost') this.#compare(this.#store);
       return { result, isShared: true };
     } catch (error) {
@@ -254,7 +253,7 @@ export class Cooldowns {
     this.#known = new Map([...own, ...shared]);
   }
 
-  /** Claims of cooldowns that somebody else ended, lengthened or probes by now. */
+  /** Claims of cooldowns that another replica ended, lengthened or probes by now. */
   #dropLapsed(listed: readonly StoredCooldown[], number: number): void {
     if (this.#claimed.size === 0) return;
     const stored = new Map(listed.map((cooldown) => [cooldown.name, cooldown]));

@@ -15,7 +15,7 @@ const COMMAND_TIMEOUT_MS = 500;
 const EXPIRES_AFTER_MS = 86_400_000;
 
 /**
- * One hash for all: upstream to "end of its cooldown : cooldowns : end of the probe's claim : who probes", times in Unix
+ * One hash for all: upstream to "end of its cooldown : cooldowns : end of the probe's claim : prober", times in Unix
  * milliseconds by the clock of Redis. One key, so that a Cluster keeps it on one node with one clock.
  */
 const PRELUDE = `

@@ -9,9 +9,9 @@ export interface BoundedClientConfig extends ClientConfig {
   readonly statementLimitMs?: number;
   /** An idle connection asks so often whether the server is still there, in milliseconds; for those that only listen. */
   readonly heartbeatMs?: number;
-  /** Told when the connection was thrown away because an answer did not come; `startedMs` as of `performance.now`. */
+  /** Called when the connection was discarded because an answer did not come; `startedMs` as of `performance.now`. */
   readonly onSilence?: (startedMs: number) => void;
-  /** Told whenever the server has answered a statement. */
+  /** Called whenever the server has answered a statement. */
   readonly onAnswer?: () => void;
 }
 
@@ -31,7 +31,7 @@ export class AnswerTimeoutError extends Error {
   }
 }
 
-/** What the driver keeps to itself: there is no other way to end a connection whose server says nothing. */
+/** What the driver keeps to itself: there is no other way to end a connection to a silent server. */
 interface DriverConnection extends SendingConnection {
   readonly stream: Socket;
   on(event: 'readyForQuery' | 'end', listener: () => void): void;
@@ -126,7 +126,7 @@ export class BoundedClient extends Client {
     }
   }
 
-  /** Ends the connection at once and without a goodbye, for a server that may not hear it. */
+  /** Ends the connection at once, without a termination message, for a server that may not read it. */
   discard(reason: Error): void {
     this.#connection.stream.destroy(reason);
   }

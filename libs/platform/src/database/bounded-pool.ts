@@ -27,7 +27,7 @@ const LONG_AFTER_MS = 1_000;
 /** How long a closed pool waits for statements under way, in milliseconds. */
 const END_LIMIT_MS = 5_000;
 
-/** The server said nothing to anybody of late: nobody waits for it until it answers again. */
+/** The server has stopped answering: requests fail at once until it answers again. */
 export class CircuitOpenError extends Error {
   readonly code = 'ETIMEDOUT';
 
@@ -46,10 +46,10 @@ const introduce = (client: unknown): unknown => (client as BoundedClient).introd
 type Acquired = (error: Error | undefined, client: PoolClient | undefined, done: (release?: unknown) => void) => void;
 
 /**
- * A pool on which nobody waits forever. A statement without an answer takes its connection with it, and those idle
- * ones that were not heard of since it began: what cut it off has most likely cut them off too. When nobody at all
- * was answered meanwhile, the circuit opens: everybody is refused at once, while one connection of its own looks for
- * the server.
+ * A pool on which no statement waits forever. A statement without an answer closes its connection, and the idle ones not
+ * heard from since it began: what cut it off has most likely cut them off too. When no statement at all was
+ * answered meanwhile, the circuit opens: all are refused at once, while one connection of its own probes the
+ * server.
  */
 export class BoundedPool extends Pool {
   readonly #clients = new Set<BoundedClient>();
@@ -75,19 +75,19 @@ export class BoundedPool extends Pool {
     this.#longWaits = new LongWaits(this, this.#clients, config.statementLimitMs + LONG_AFTER_MS);
     this.on('connect', (client) => {
       this.#clients.add(client as unknown as BoundedClient);
-      // A connection can break in the moment between being ready and being handed out, when nobody listens yet; an
+      // A connection can break in the moment between being ready and being handed out, when it has no listener yet; an
       // error without a listener would end the process. The next statement on the connection fails with it.
       client.on('error', () => undefined);
     });
     this.on('remove', (client) => this.#clients.delete(client as unknown as BoundedClient));
   }
 
-  /** Why nobody is served at the moment; undefined while the server answers. */
+  /** Why statements are refused at the moment; undefined while the server answers. */
   get silence(): Error | undefined {
     return this.#silence;
   }
 
-  /** How long the longest wait for an answer has lasted since anybody was answered, in milliseconds; 0 when nobody waits. */
+  /** How long the longest wait for an answer has lasted since the last answer to any statement, in milliseconds; 0 when none waits. */
   waitingMs(): number {
     const started = [...this.#clients].map(({ startedMs }) => startedMs).filter((startedMs) => startedMs !== undefined);
     if (started.length === 0) return 0;

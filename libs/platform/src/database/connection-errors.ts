@@ -22,9 +22,10 @@ const PRISMA_CODES = /^P(1001|1002|1008|1017|2024)$/;
 
 /**
  * The server works and cannot do it now: no room on its disk or in its memory (53xxx), a disk that fails (58030), a
- * statement ended for its length (57014) or a lock that was not to be had (55P03), a standby that only reads (25006).
+ * statement ended for its length (57014) or a lock that was not to be had (55P03), a standby that only reads (25006), two
+ * transactions that waited for each other (40P01, P2034), and one of the models that began or ended too late (P2028).
  */
-const UNFIT_CODES = /^(53...|58030|57014|55P03|25006)$/;
+const UNFIT_CODES = /^(53...|58030|57014|55P03|25006|40P01|P2028|P2034)$/;
 
 const FIRST_DELAY_MS = 50;
 const DELAY_MAX_MS = 1_000;
@@ -45,7 +46,7 @@ export const isUnfitError = (error: unknown): boolean =>
 /** A text with NUL, which UTF-8 and JSON have and no text of Postgres may. */
 const UNWRITABLE_CODES = /^(22021|22P05)$/;
 
-/** True when a statement was refused for a text that no database takes: whoever sent it must change it. */
+/** True when a statement was refused for a text that no database takes: the sender must change it. */
 export const isUnwritableText = (error: unknown): boolean =>
   isNativeError(error) && (UNWRITABLE_CODES.test(codeOf(error) ?? '') || isUnwritableText(error.cause));
 
@@ -73,12 +74,12 @@ export const REQUEST_WAIT_MS = 2_400;
  * @throws the last error, or at once any error that is not about the connection.
  */
 export async function retryOnConnectionError<Result>(work: () => Promise<Result>, limitMs = 15_000): Promise<Result> {
-  const deadlineMs = Date.now() + limitMs;
+  const deadlineMs = performance.now() + limitMs;
   for (let delayMs = FIRST_DELAY_MS; ; delayMs = Math.min(2 * delayMs, DELAY_MAX_MS)) {
     try {
       return await work();
     } catch (error) {
-      if (!isConnectionError(error) || Date.now() + delayMs > deadlineMs) throw error;
+      if (!isConnectionError(error) || performance.now() + delayMs > deadlineMs) throw error;
       await sleep(delayMs);
     }
   }

@@ -25,7 +25,7 @@ export function lockDataFolder(dataDir: string): DataFolderLock {
   const own: Holder = { processId: process.pid, startedAt: startOf(process.pid) ?? '' };
   writeFileSync(claim, JSON.stringify(own));
   try {
-    // A hard link appears complete or not at all, so nobody ever reads half a lock.
+    // A hard link appears complete or not at all, so half a lock is never read.
     while (!link(claim, file)) removeIfStale(file, dataDir);
   } finally {
     rmSync(claim, { force: true });

@@ -29,7 +29,7 @@ describe('Database', () => {
     ]);
   });
 
-  it('sends long values in pieces, between short ones, and what comes after them behind them', async () => {
+  it('sends long values in pieces, in order with short ones', async () => {
     const pieces = Array.from({ length: 40 }, (_, index) => Buffer.from(`${index} é😀 `.repeat(20_000)));
     const text = Buffer.concat(pieces).toString();
     const statement = {
@@ -82,7 +82,7 @@ describe('Database', () => {
     expect(await count()).toBe(1n);
   });
 
-  it('runs a statement again that was rolled back to end a deadlock', async () => {
+  it('retries a statement that was rolled back to end a deadlock', async () => {
     await test.database.query({ text: 'INSERT INTO example VALUES (11), (12)' });
     const lock = (id: number) => ({ text: `SELECT FROM example WHERE id = ${id} FOR UPDATE` });
     const touchBoth = { text: 'UPDATE example SET at = now() WHERE id IN (11, 12)' };
@@ -128,7 +128,7 @@ describe('retryOnConnectionError', () => {
     await expect(retryOnConnectionError(() => Promise.reject(connectionError), 100)).rejects.toBe(connectionError);
   });
 
-  it('does not repeat a statement that is wrong', async () => {
+  it('does not repeat an invalid statement', async () => {
     let attempts = 0;
     const work = (): Promise<never> => {
       attempts += 1;

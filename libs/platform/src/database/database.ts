@@ -14,7 +14,7 @@ const HOUR_MS = 3_600_000;
 const GRACE_MS = 2_000;
 /** Transactions of the gateway never wait between their statements. */
 const IDLE_IN_TRANSACTION_MS = 10_000;
-/** A connection that answers nobody for so long, while somebody waits, serves no requests; in milliseconds. */
+/** A database that answers no statement for so long, while some wait, is unfit for requests; in milliseconds. */
 const UNFIT_AFTER_MS = 1_500;
 
 /** One SQL statement. A `name` makes the server keep its plan: use it for fixed texts on hot paths. */
@@ -23,8 +23,8 @@ export interface Statement {
   readonly text: string;
   readonly values?: readonly unknown[];
   /**
-   * How long it may take. Absent: as long as a request may wait (`DATABASE_ANSWER_TIMEOUT_MS`). `long`: what nobody waits
-   * for (`DATABASE_STATEMENT_TIMEOUT_SECONDS`). `hour`: what reads whole tables; it must lift the limit of the server itself.
+   * How long it may take. Absent: as long as a request may wait (`DATABASE_ANSWER_TIMEOUT_MS`). `long`: background work
+   * (`DATABASE_STATEMENT_TIMEOUT_SECONDS`). `hour`: what reads whole tables; it must lift the limit of the server itself.
    */
   readonly limit?: 'long' | 'hour';
 }
@@ -104,7 +104,7 @@ export class Database implements StatementRunner {
 
   /**
    * Why requests are not served at the moment, in one plain sentence; null when they are. Judged by the connections that
-   * requests use and what became of their statements: a connection made for the question would prove nothing.
+   * requests use and the results of their statements: a connection made for the question would prove nothing.
    *
    * @throws Error when the server refuses the question.
    */

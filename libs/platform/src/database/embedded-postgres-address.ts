@@ -22,8 +22,8 @@ export const urlOf = ({ password, port }: Remembered, database: string): string 
   `postgresql://${ROLE}:${password}@127.0.0.1:${port}/${database}`;
 
 /**
- * The address of the embedded database of a folder while it runs, for tools beside the gateway; undefined when the
- * folder has none or nobody runs it.
+ * The address of the embedded database of a folder while it runs, for tools beside the gateway; undefined when the folder
+ * has none or it is not running.
  */
 export function embeddedDatabaseUrl(dataDir: string): string | undefined {
   const folder = resolve(dataDir);
@@ -35,7 +35,7 @@ export function embeddedDatabaseUrl(dataDir: string): string | undefined {
 /**
  * What the last start noted; undefined in a folder without a database.
  *
- * @throws EmbeddedPostgresError when the folder has a database and nobody knows its password.
+ * @throws EmbeddedPostgresError when the folder has a database whose password is lost.
  */
 export function readRemembered(folder: string): Remembered | undefined {
   const file = rememberedFile(folder);

@@ -65,7 +65,7 @@ describe('startEmbeddedPostgres', () => {
     expect(await ask(again.url, 'SELECT answer FROM kept')).toBe(42);
   });
 
-  it('adopts a server that outlived its gateway', async () => {
+  it('reuses a server that outlived its gateway', async () => {
     const left = postgres;
     rmSync(join(dataDir, 'gateway.lock'));
     const adopter = await start();

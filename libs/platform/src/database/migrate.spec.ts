@@ -41,7 +41,7 @@ describe('migrate', () => {
     expect(rows).toEqual([{ one: 1 }]);
   });
 
-  it('goes on after a process that was killed in the middle of a migration', async () => {
+  it('continues after a process that was killed in the middle of a migration', async () => {
     addMigration(
       '29990101000001_slow',
       'CREATE TABLE half_done (id int); SELECT pg_sleep(CASE WHEN EXISTS (SELECT FROM killed) THEN 0 ELSE 60 END);',
@@ -71,7 +71,7 @@ describe('migrate', () => {
     expect(rows.map((row) => row['migration_name'] as string)).toEqual(migrationNames(folder));
   });
 
-  it('quotes the database when a script fails, and refuses to go on after it', async () => {
+  it('quotes the database when a script fails, and refuses to continue after it', async () => {
     addMigration('29990102000000_broken', 'CREATE TABLE broken (id no_such_type);');
     await expect(migrate(test.url, folder)).rejects.toThrow('type "no_such_type" does not exist');
     await expect(migrate(test.url, folder)).rejects.toThrow(/could not be migrated: .*29990102000000_broken/s);

@@ -2,7 +2,7 @@ import { BoundedClient } from './bounded-client.js';
 import { MIGRATIONS_FOLDER, migrationNames } from './migrations-folder.js';
 import { applyMigrations, SCRIPT_LOCK } from './schema-engine.js';
 
-/** Any number would do, as long as nobody else uses it: one starter migrates, all others wait for it. */
+/** An arbitrary number, used for nothing else: one starting process migrates, all others wait for it. */
 const MIGRATION_LOCK = 4_720_250_716;
 const LOCK_TIMEOUT_MS = 120_000;
 
@@ -22,7 +22,7 @@ export async function migrate(databaseUrl: string, folder: string = MIGRATIONS_F
   const client = new BoundedClient({
     connectionString: databaseUrl,
     connectionTimeoutMillis: 10_000,
-    // Longer than the server lets anybody wait for the lock.
+    // Longer than the server lets a client wait for the lock.
     statementLimitMs: LOCK_TIMEOUT_MS + 10_000,
     keepAlive: true,
   });
@@ -44,8 +44,8 @@ export async function migrate(databaseUrl: string, folder: string = MIGRATIONS_F
 
 /**
  * A migration whose process died left a record without an end and, being one transaction, nothing else: it may run again.
- * One that failed has the words of the database in its record, and stays for a person to look at. Only for the holder of
- * the lock: to anybody else a migration under way looks the same.
+ * One that failed has the words of the database in its record, and stays for an operator to handle. Only for the holder of
+ * the lock: to any other process a running migration looks the same.
  */
 async function forgetInterrupted(client: BoundedClient): Promise<void> {
   const { rows } = await client.query<{ exists: boolean }>(MIGRATED_BEFORE);

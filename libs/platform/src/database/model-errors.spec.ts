@@ -33,7 +33,7 @@ describe('An error of Postgres', () => {
     }
   });
 
-  it('tells a database that cannot work now from a wrong statement, also through the models', async () => {
+  it('distinguishes an unavailable database from an invalid statement, also through the models', async () => {
     const models = await test.database.models();
     const unfit = await errorOf(
       models.$transaction(async (transaction) => {
@@ -42,6 +42,16 @@ describe('An error of Postgres', () => {
       }),
     );
     expect([isUnfitError(unfit), isConnectionError(unfit)]).toEqual([true, false]);
+    const late = await errorOf(
+      models.$transaction((transaction) => transaction.$queryRaw`select pg_sleep(0.2)::text`, { timeout: 50 }),
+    );
+    const deadlock = await errorOf(
+      models.$executeRaw`do $$ begin raise exception 'deadlock detected' using errcode = '40P01'; end $$`,
+    );
+    expect([late, deadlock].map((error) => [isUnfitError(error), isConnectionError(error)])).toEqual([
+      [true, false],
+      [true, false],
+    ]);
     const wrong = await errorOf(models.$queryRaw`select 1 / 0`);
     expect([isUnfitError(wrong), isConnectionError(wrong)]).toEqual([false, false]);
   });

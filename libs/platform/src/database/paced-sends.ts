@@ -34,8 +34,8 @@ export interface SendingConnection {
 
 /**
  * Lets a connection send large parameters a piece at a time, while other work runs in between, and what comes after them
- * in its turn. The driver copies a parameter twice and hands all of it to the socket at once: 60 MB keep everybody waiting
- * for 80 ms.
+ * in its turn. The driver copies a parameter twice and hands all of it to the socket at once: 60 MB block all other work for 80
+ * ms.
  */
 export function sendInPieces(connection: SendingConnection): void {
   const send = connection._send.bind(connection);

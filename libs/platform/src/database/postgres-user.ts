@@ -8,7 +8,7 @@ import { EmbeddedPostgresError } from './embedded-postgres-error.js';
 const run = promisify(execFile);
 const USER = 'postgres';
 
-/** Who runs the Postgres programs: Postgres refuses root, so for root a system user takes its place. */
+/** The user that runs the Postgres programs: Postgres refuses root, so for root a system user takes its place. */
 export interface PostgresUser {
   /** Gives a folder to the user. */
   own(path: string): void;

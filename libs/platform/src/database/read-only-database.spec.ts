@@ -11,7 +11,7 @@ const onlyReads = (value: 'on' | 'off') => ({
   text: `do $$ begin execute format('alter database %I set default_transaction_read_only = ${value}', current_database()); end $$`,
 });
 
-describe('A Postgres that only reads, as after a failover to a standby', () => {
+describe('A read-only Postgres, as after a failover to a standby', () => {
   let test: TestDatabase;
   let database: Database;
   beforeAll(async () => {
@@ -29,7 +29,7 @@ describe('A Postgres that only reads, as after a failover to a standby', () => {
 
   const insert = () => database.query({ text: 'insert into example default values' });
 
-  it('is told apart from a mistake, makes the process unready, and is left for the server that writes', async () => {
+  it('is distinguished from a mistake, makes the process unready, and is left for the server that writes', async () => {
     const refused: unknown = await insert().catch((error: unknown) => error);
     expect(isUnfitError(refused)).toBe(true);
     expect(await database.unfitness()).toBe('the database only reads');

@@ -49,7 +49,7 @@ export async function applyMigrations(databaseUrl: string, folder: string): Prom
   }
 }
 
-/** Prisma's engine for schemas, on the database of an adapter. Whoever opens it frees it. */
+/** Prisma's engine for schemas, on the database of an adapter. The caller frees it. */
 export async function openEngine(adapter: PrismaPg): Promise<bindings.SchemaEngine> {
   await loadEngine();
   const factory = bindMigrationAwareSqlAdapterFactory(adapter);

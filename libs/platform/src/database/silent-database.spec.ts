@@ -3,12 +3,12 @@ import { isConnectionError } from './connection-errors.js';
 import { DatabaseConfig } from './database.config.js';
 import { Database } from './database.js';
 
-/** Many times what a wait may cost, for slow machines; a wait without a limit goes on until the end of the test. */
+/** Many times what a wait may cost, for slow machines; a wait without a limit continues until the end of the test. */
 const LIMIT_MS = 25_000;
 /** Less than a statement waits for its answer, so that it was refused without being asked. */
 const WITHOUT_ASKING_MS = 1_500;
 
-describe('A Postgres that falls silent', () => {
+describe('A Postgres that stops responding', () => {
   let test: TestDatabase;
   let proxy: FaultProxy;
   let database: Database;
@@ -56,7 +56,7 @@ describe('A Postgres that falls silent', () => {
     );
   const untilAnswered = (): Promise<boolean> => eventually(isAnswered, { pauseMs: 50 });
 
-  it('fails what waits on half-open connections within the limit, throws them away, and works on new ones', async () => {
+  it('fails statements on half-open connections within the limit, discards the connections, and works on new ones', async () => {
     proxy.set('half-open');
     const ended = await timed(Array.from({ length: 12 }, () => ask));
     for (const { tookMs, error } of ended) {
@@ -69,7 +69,7 @@ describe('A Postgres that falls silent', () => {
     for (const { error } of await timed(Array.from({ length: 12 }, () => ask))) expect(error).toBeNull();
   });
 
-  it('refuses at once while nobody is answered, says so, and heals by itself', async () => {
+  it('refuses at once while no statement is answered, says so, and recovers by itself', async () => {
     proxy.set('black-hole');
     for (const { tookMs, error } of await timed(Array.from({ length: 12 }, () => ask))) {
       expect(tookMs).toBeLessThan(LIMIT_MS);
@@ -87,7 +87,7 @@ describe('A Postgres that falls silent', () => {
     expect(await database.unfitness()).toBeNull();
   });
 
-  it('heals though somebody tries again without a pause, who would leave the process no time to look', async () => {
+  it('recovers even while a client retries without a pause and leaves the process no time to probe', async () => {
     proxy.set('black-hole');
     await timed([ask]);
     const restored = new Promise((resolve) => setTimeout(resolve, 500)).then(() => proxy.set('pass'));
@@ -96,7 +96,7 @@ describe('A Postgres that falls silent', () => {
     expect(await database.unfitness()).toBeNull();
   });
 
-  it('ends transactions and the queries of the models too, and lets a later one have the lock', async () => {
+  it('also ends transactions and model queries, and releases their locks', async () => {
     const insert = (id: number) => () =>
       database.transaction(async (tx) => {
         await tx.query({ text: 'insert into example values (1) on conflict do nothing' });
@@ -120,7 +120,7 @@ describe('A Postgres that falls silent', () => {
     await expect((await database.models()).account.count()).resolves.toBe(0);
   });
 
-  it('lets a statement that may be long be long, while a short one is ended and its work on the server with it', async () => {
+  it('lets a long statement run, while a short one is ended, also on the server', async () => {
     const slow = { text: 'select pg_sleep(2.5) /* abandoned */' };
     const [long, short] = await timed([() => database.query({ ...slow, limit: 'long' }), () => database.query(slow)]);
     expect(long?.error).toBeNull();
@@ -130,7 +130,7 @@ describe('A Postgres that falls silent', () => {
     expect(await database.unfitness()).toBeNull();
   });
 
-  it('tells a statement that works long from one whose answer was lost', async () => {
+  it('distinguishes a long statement from one whose response was lost', async () => {
     const working = database.query({ text: 'select pg_sleep(6)', limit: 'long' });
     working.catch(() => undefined);
     const lost = timed([() => database.query({ text: 'select pg_sleep(0.5)', limit: 'long' })]);
@@ -142,7 +142,7 @@ describe('A Postgres that falls silent', () => {
     await expect(working).rejects.toThrow();
   });
 
-  it('closes though nobody hears its goodbye', async () => {
+  it('closes although the server does not answer its termination message', async () => {
     proxy.set('black-hole');
     const other = new Database(proxy.urlOf(test.url));
     await expect(Promise.all([other.close(), database.close()])).resolves.toBeDefined();

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { BoundedClient } from './bounded-client.js';
 import { isConnectionError } from './connection-errors.js';
 
-/** Postgres did not appear in time, or will not have us. The message is one line that says what to look at. */
+/** Postgres did not appear in time, or refuses us. The message is one line that says what to check. */
 export class PostgresAwayError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -34,15 +34,15 @@ export async function waitForPostgres(
   limitSeconds: number,
   report: (wait: PostgresWait) => void = printWait,
 ): Promise<void> {
-  const deadline = Date.now() + limitSeconds * 1000;
+  const deadline = performance.now() + limitSeconds * 1000;
   for (;;) {
-    const turnEnds = Date.now() + TURN_MS;
+    const turnEnds = performance.now() + TURN_MS;
     const failure = await tryToConnect(databaseUrl);
     if (failure === null) return;
     if (!isConnectionError(failure)) {
       throw new PostgresAwayError(`Postgres refuses DATABASE_URL: ${reasonOf(failure)}`, { cause: failure });
     }
-    const leftMs = deadline - Date.now();
+    const leftMs = deadline - performance.now();
     if (leftMs <= 0) {
       throw new PostgresAwayError(
         `Postgres (DATABASE_URL) did not answer within START_WAIT_SECONDS=${limitSeconds}: ${reasonOf(failure)}`,
@@ -50,7 +50,7 @@ export async function waitForPostgres(
       );
     }
     report({ secondsLeft: Math.ceil(leftMs / 1000), reason: reasonOf(failure) });
-    await sleep(Math.max(0, Math.min(turnEnds - Date.now(), leftMs)));
+    await sleep(Math.max(0, Math.min(turnEnds - performance.now(), leftMs)));
   }
 }
 

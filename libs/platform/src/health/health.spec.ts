@@ -1,9 +1,10 @@
+import { eventually, skewClock } from '#testing';
 import { Health } from './health.js';
 
 const fit = { part: 'database', isNeeded: true, check: async () => null };
 
 describe('The health of a process', () => {
-  it('is ready when every part is fit, and tells its version', async () => {
+  it('is ready when every part is healthy, and reports its version', async () => {
     const readiness = await new Health([fit]).ready();
     expect(readiness).toEqual({
       status: 'ready',
@@ -13,7 +14,7 @@ describe('The health of a process', () => {
     });
   });
 
-  it('names each unfit part and why, whether it says so or throws', async () => {
+  it('names each unhealthy part and why, whether it reports or throws', async () => {
     const health = new Health([
       fit,
       { part: 'queue', isNeeded: true, check: async () => 'the queue takes no work' },
@@ -29,7 +30,7 @@ describe('The health of a process', () => {
     });
   });
 
-  it('goes on without what it does not need, and says what is amiss', async () => {
+  it('continues without optional parts, and names the fault', async () => {
     const queue = { part: 'queue', isNeeded: false, check: async () => 'the queue takes no work' };
     expect(await new Health([fit, queue]).ready()).toMatchObject({
       status: 'degraded',
@@ -38,9 +39,22 @@ describe('The health of a process', () => {
     });
   });
 
-  it('answers within the bound although a part hangs', async () => {
+  it('responds within the limit although a part hangs', async () => {
     const health = new Health([{ part: 'store', isNeeded: true, check: () => new Promise(() => undefined) }]);
     expect(await health.ready()).toMatchObject({ parts: { store: { ok: false, reason: 'no answer within 2 s' } } });
+  });
+
+  it('is asked for again although the time of day was set back by an hour', async () => {
+    let reason: string | null = 'away';
+    const health = new Health([{ part: 'database', isNeeded: true, check: async () => reason }]);
+    expect((await health.ready()).status).toBe('not_ready');
+    const setRight = skewClock(-3_600_000);
+    try {
+      reason = null;
+      await eventually(async () => (await health.ready()).status === 'ready', { limitMs: 10_000 });
+    } finally {
+      setRight();
+    }
   });
 
   it('is not ready while it starts, and asks again once it has', async () => {
@@ -54,7 +68,7 @@ describe('The health of a process', () => {
     expect((await health.ready()).status).toBe('ready');
   });
 
-  it('asks a check that was added since, however fresh the last round is', async () => {
+  it('runs a check added since, even right after the last round', async () => {
     const health = new Health([fit]);
     await health.ready();
     health.add({ part: 'prices', isNeeded: false, check: async () => 'none' });
@@ -72,7 +86,7 @@ describe('The health of a process', () => {
     expect(health.alive().status).toBe('alive');
   });
 
-  it('asks the parts once for many that ask together', async () => {
+  it('checks the parts once for concurrent requests', async () => {
     let asked = 0;
     const health = new Health([{ part: 'database', isNeeded: true, check: async () => ((asked += 1), null) }]);
     await Promise.all(Array.from({ length: 50 }, () => health.ready()));

@@ -9,10 +9,10 @@ const CHECK_TIMEOUT_MS = 2_000;
 /** Many load balancers may ask at once; they share one round of checks. */
 const FRESH_MS = 500;
 
-/** Looks at one thing the process needs. Answers why it is unfit in one plain sentence, or null when it is fit. */
+/** Checks one thing the process needs. Returns why it is unfit in one plain sentence, or null when it is fit. */
 export interface HealthCheck {
   readonly part: string;
-  /** True: without it the process can do nothing of what it is there for. False: it goes on, and less well. */
+  /** True: without it the process cannot work at all. False: it continues in a degraded state. */
   readonly isNeeded: boolean;
   readonly check: () => Promise<string | null>;
 }
@@ -63,7 +63,7 @@ export class Health {
     this.latest = undefined;
   }
 
-  /** Until `started` the process is not ready: its health can be asked on a port of its own before it serves anybody. */
+  /** Until `started` the process is not ready: its health can be read on a port of its own before it serves requests. */
   starting(): void {
     this.isStarting = true;
     this.latest = undefined;
@@ -75,7 +75,7 @@ export class Health {
     this.latest = undefined;
   }
 
-  /** From now on the process is not ready, so that nobody sends it new work; what runs goes on. */
+  /** From now on the process is not ready, so that it gets no new work; running work continues. */
   drain(): void {
     this.draining = true;
     this.latest = undefined;
@@ -93,8 +93,8 @@ export class Health {
 
   /** Asks every part at once; answers within about two seconds, whatever hangs. Never throws. */
   ready(): Promise<Readiness> {
-    if (this.latest === undefined || Date.now() - this.latestAt > FRESH_MS) {
-      this.latestAt = Date.now();
+    if (this.latest === undefined || performance.now() - this.latestAt > FRESH_MS) {
+      this.latestAt = performance.now();
       this.latest = this.ask();
     }
     return this.latest;

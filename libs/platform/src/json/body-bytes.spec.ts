@@ -5,7 +5,7 @@ import { BodyBytes } from './body-bytes.js';
 const MIB = 1024 * 1024;
 
 describe('The bytes of a body', () => {
-  it('are what came, whatever the pieces are and whatever length was announced', async () => {
+  it('are the received bytes, for any pieces and any announced length', async () => {
     const source = randomBytes(6 * MIB);
     const lengths = fc.array(fc.integer({ min: 1, max: 700_000 }), { minLength: 1, maxLength: 8 });
     await fc.assert(
@@ -19,7 +19,7 @@ describe('The bytes of a body', () => {
     );
   });
 
-  it('lie in one piece of the announced length once an eighth of them came, so that joining them copies nothing', async () => {
+  it('are in one buffer of the announced length once an eighth of them came, so that joining copies nothing', async () => {
     const body = new BodyBytes(16 * MIB);
     for (let sent = 0; sent < 16 * MIB; sent += 64 * 1024) body.add(Buffer.alloc(64 * 1024, 'a'));
     const before = process.memoryUsage().arrayBuffers;
@@ -28,7 +28,7 @@ describe('The bytes of a body', () => {
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(MIB);
   });
 
-  it('get no memory for what is only announced', () => {
+  it('get no memory for bytes that are only announced', () => {
     const before = process.memoryUsage().arrayBuffers;
     const bodies = Array.from({ length: 20 }, () => new BodyBytes(64 * MIB));
     for (const body of bodies) for (let piece = 0; piece < 4; piece += 1) body.add(Buffer.alloc(64 * 1024, 'a'));

@@ -5,8 +5,8 @@ const BLOCK_BYTES = 1024 * 1024;
 const FIRST_BLOCK_BYTES = 16 * 1024;
 
 /**
- * A body of which this part has come gets the memory of its announced length at once. Who announces a length and sends
- * nothing gets none.
+ * A body of which this part has come gets the memory of its announced length at once. A client that announces a length and
+ * sends nothing gets none.
  */
 const TRUSTED_PART = 1 / 8;
 

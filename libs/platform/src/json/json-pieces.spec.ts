@@ -37,7 +37,7 @@ describe('jsonPieces', () => {
     ['pairs of surrogates', `a${'😀'.repeat(LONG)}`],
     ['halves of pairs', '\ud83d'.repeat(LONG)],
     ['escapes', '\\"\n\0'.repeat(LONG)],
-  ])('cut no text where its form would change: %s', (_name, text) => {
+  ])('split no text where its encoding would change: %s', (_name, text) => {
     expect([...jsonPieces({ text })].join('')).toBe(JSON.stringify({ text }));
   });
 

@@ -17,12 +17,14 @@ export type ChangePiece = (json: string) => string;
 
 /**
  * The JSON of a value as UTF-8, as `JSON.stringify` writes it. A long one is written a piece at a time, and other work runs
- * in between: at once, 60 MB of it would keep everybody waiting for a quarter of a second.
+ * in between: at once, 60 MB of it would block all other work for a quarter of a second.
  *
  * @param value plain JSON; fields that are undefined are left out, and nothing has a `toJSON`.
  */
-export async function jsonBytes(value: unknown, change?: ChangePiece): Promise<readonly Buffer[]> {
-  if (isShort(value)) return [asBytes(JSON.stringify(value), change)];
+export const jsonBytes = (value: unknown, change?: ChangePiece): readonly Buffer[] | Promise<readonly Buffer[]> =>
+  isShort(value) ? [asBytes(JSON.stringify(value), change)] : bytesInTurns(value, change);
+
+async function bytesInTurns(value: unknown, change: ChangePiece | undefined): Promise<readonly Buffer[]> {
   const bytes: Buffer[] = [];
   const turns = new Turns();
   await nextTurn(turns);

@@ -6,7 +6,7 @@ export const LONG_STRING_BYTES = 512;
 /** A key of an object, in bytes as written. Names of fields and functions are far shorter. */
 const KEY_BYTES_MAX = LONG_STRING_BYTES;
 
-/** A number, `true`, `false` or `null`, in characters. No number that anybody needs is longer than 24. */
+/** A number, `true`, `false` or `null`, in characters. No useful number is longer than 24. */
 const TOKEN_CHARACTERS_MAX = 400;
 
 /** What is not inside a long string: punctuation, white space, keys, numbers, short strings. In bytes. */
@@ -40,7 +40,7 @@ const SPACE = 0x20;
 
 /**
  * Reads the bytes of a JSON text as they arrive and counts what makes it dear to parse, so that a hostile one is refused
- * before anything is built of it: twenty million empty objects fit into 60 MB. Says nothing of whether the text is JSON;
+ * before anything is built of it: twenty million empty objects fit into 60 MB. Does not check that the text is JSON;
  * that is the parser's business.
  */
 export class JsonScan {

@@ -4,8 +4,8 @@ import type { StringPlace } from './json-scan.js';
 import { parsedJson, textOf } from './json-text.js';
 
 /**
- * How much of a long text is decoded at once. Strings of more than some 100 KiB live apart from all others and stay until
- * the collector looks at everything; what is made on the way would add up to several bodies.
+ * How much of a long text is decoded at once. Strings of more than some 100 KiB live apart from all others and stay until a full
+ * garbage collection; what is made on the way would add up to several bodies.
  */
 const PIECE_BYTES = 64 * 1024;
 

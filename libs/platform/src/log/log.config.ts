@@ -9,7 +9,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 export const LOG_FORMATS = ['json', 'pretty'] as const;
 export type LogFormat = (typeof LOG_FORMATS)[number];
 
-/** How much the process says, and to whom. */
+/** How much the process logs, and in which form. */
 export class LogConfig {
   @Variable({ description: `Least important line that is written: ${LOG_LEVELS.join(', ')}.` })
   @IsIn(LOG_LEVELS)

@@ -88,7 +88,7 @@ describe('the log never shows', () => {
     expect(JSON.stringify(line)).not.toContain(SECRET);
   });
 
-  it('less than it should: plain facts stay', () => {
+  it('too little: plain facts stay', () => {
     const facts = { taskId: 'task_1', durationMs: 12, url: 'https://media.example.com/a.mp4', inputTokens: 7 };
     const [line] = capture('info', () => logger('test').info('thing.done', facts));
     expect(line).toMatchObject(facts);

@@ -6,7 +6,7 @@ const log = logger('process');
 const logged = new Set<string>();
 
 /**
- * Makes lines of our log of what Node and libraries would print themselves: warnings, and the error that nobody caught,
+ * Turns what Node and libraries would print themselves into lines of our log: warnings, and an uncaught error,
  * which ends the process as it would have.
  */
 export function logProcessEvents(): void {

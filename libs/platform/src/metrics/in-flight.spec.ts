@@ -1,8 +1,8 @@
 import { InFlight } from './in-flight.js';
 import { metricsRegistry } from './registry.js';
 
-describe('What goes on now', () => {
-  it('is told by label as it stands when the series are asked for, down to none', async () => {
+describe('The gauge of work in flight', () => {
+  it('is reported by label as it is at the time of the scrape, down to zero', async () => {
     const shown = () => metricsRegistry.getSingleMetricAsString('test_in_flight');
     const visits = new InFlight('test_in_flight', 'Visits.', 'room');
     visits.begin('hall');

@@ -2,7 +2,7 @@ import { Gauge } from 'prom-client';
 import { metricsRegistry } from './registry.js';
 
 /**
- * How many of something go on now, by one label. Counted here and exported when the series are asked for: a gauge of
+ * How many of something are in flight, by one label. Counted here and exported when metrics are scraped: a gauge of
  * prom-client checks and hashes its labels at every change, which every request would pay four times.
  */
 export class InFlight<Label extends string> {
@@ -23,7 +23,7 @@ export class InFlight<Label extends string> {
     });
   }
 
-  /** One more goes on. */
+  /** One more begins. */
   begin(value: string): void {
     this.#counts.set(value, (this.#counts.get(value) ?? 0) + 1);
   }

@@ -51,9 +51,14 @@ export const signals = {
     ['upstream', 'operation', 'outcome'],
     REQUEST_BUCKETS,
   ),
+  usageBeyondBounds: counter(
+    'gateway_upstream_usage_beyond_bounds_total',
+    'Replies whose upstream reported more tokens than its model can read or write; the most it can was charged.',
+    ['upstream'],
+  ),
   modelsWithoutPrice: gauge(
     'gateway_models_without_price',
-    'Models on sale for which nobody chose a price: none is in force for one of their variants, or an example price is.',
+    'Models on sale without a price set by an operator: none is in force for one of their variants, or an example price is.',
     [],
   ),
   sandboxSelling: gauge(
@@ -80,7 +85,7 @@ export const signals = {
 
   mediaOrders: counter(
     'gateway_media_orders_total',
-    'Calls that handed an order to a media upstream, by what became of them; `ambiguous`: nobody knows whether it was taken; `mixed_up`: the vendor gave it the name of another order.',
+    'Calls that handed an order to a media upstream, by their result; `ambiguous`: unknown whether it was taken; `mixed_up`: the vendor gave it the name of another order.',
     ['upstream', 'outcome'],
   ),
   mediaCoolingDown: gauge(
@@ -143,16 +148,14 @@ export const signals = {
   ),
 
   tasksOpen: gauge('gateway_tasks_open', 'Tasks that are not final, by state.', ['medium', 'state']),
-  tasksDue: gauge('gateway_tasks_due', 'Tasks whose next step could be taken now and that nobody works on.', [
-    'medium',
-  ]),
+  tasksDue: gauge('gateway_tasks_due', 'Tasks whose next step could be taken now and that no worker has.', ['medium']),
   tasksDueOldest: gauge('gateway_tasks_due_oldest_seconds', 'How long the longest waiting due task has waited.', [
     'medium',
   ]),
   pollsDue: gauge('gateway_polls_due', 'Vendor polls whose time has come.', []),
   pollsDueOldest: gauge('gateway_polls_due_oldest_seconds', 'How late the latest vendor poll is.', []),
   usageDaysOpen: gauge('gateway_usage_days_open', 'Days that are over and not yet summed up over all accounts.', []),
-  orphans: gauge('gateway_upstream_orphans', 'Work at vendors that no task holds and nobody has looked at.', []),
+  orphans: gauge('gateway_upstream_orphans', 'Work at vendors that no task holds and no operator has handled.', []),
 
   vendorCallbacks: counter(
     'gateway_vendor_callbacks_total',

@@ -67,13 +67,13 @@ describe('The names of hosts that users give', () => {
     await expect(addressesOf(host, names(HASTY))).rejects.toMatchObject({ code: 'ETIMEDOUT' });
   });
 
-  it('do not wait for a server that never answers for the other family', async () => {
+  it('do not wait for a server that never answers for the other address family', async () => {
     // The test ends long before the wait for such a server would.
     const by = names({ tryMs: 300_000, limitMs: 600_000, otherFamilyMs: 250 });
     expect(await addressesOf('half.test', by)).toEqual(['203.0.114.8']);
   });
 
-  it('are asked for by TCP when the answer is too long, and every address of thousands is judged', async () => {
+  it('are queried over TCP when the answer is too long, and every address of thousands is checked', async () => {
     expect(await addressesOf('long.test')).toHaveLength(MANY.length);
     const limitsFor = (host: string) => (host.endsWith('.slow.test') ? HASTY : {});
     const fetcher = new SafeFetcher({ resolve: (host, share) => names(limitsFor(host)).resolve(host, share) });
@@ -85,7 +85,7 @@ describe('The names of hosts that users give', () => {
     await fetcher.close();
   });
 
-  it('are remembered, found or not, and asked for once when many want them', async () => {
+  it('are cached, found or not, and queried once for concurrent lookups', async () => {
     const by = names();
     const before = [timesAsked('known.test'), timesAsked('never.test')];
     await Promise.all(Array.from({ length: 50 }, () => addressesOf('known.test', by)));
@@ -95,7 +95,7 @@ describe('The names of hosts that users give', () => {
     expect([timesAsked('known.test'), timesAsked('never.test')]).toEqual(before.map((count) => count + 2));
   });
 
-  it('are asked for again when their time to live is over, and at least a second later', async () => {
+  it('are queried again when their time to live is over, and at least a second later', async () => {
     const by = names();
     const askedMs = performance.now();
     expect(await addressesOf('moving.test', by)).toEqual(['203.0.114.1']);
@@ -120,17 +120,17 @@ describe('The names of hosts that users give', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('of one account that are never answered delay no other account, and wait for their turn within bounds', async () => {
+  it('of one account that are never answered delay no other account, and queue within limits', async () => {
     const by = names({ most: 24, mostPerShare: 16, limitMs: 6_000, tryMs: 6_000 });
     const silent = Array.from({ length: 150 }, (_, index) => by.resolve(`h${index}.slow.test`, 'hostile'));
     const ends = Promise.allSettled(silent);
-    // Whoever waited for a place of the silent ones would be refused before one is free.
+    // A lookup waiting for a slot of the silent ones would be refused before one is free.
     for (let index = 0; index < 20; index += 1) await by.resolve(`fast${index}.test`, 'victim');
     expect(new Set(server.asked.filter((name) => /^h\d+\.slow/.test(name))).size).toBeLessThanOrEqual(16);
     expect((await ends).every(({ status }) => status === 'rejected')).toBe(true);
   });
 
-  it('take turns between accounts when all places are taken', async () => {
+  it('alternate between accounts when all slots are taken', async () => {
     const by = names({ most: 16, mostPerShare: 16 });
     const slow = Array.from({ length: 200 }, (_, index) => by.resolve(`t${index}.held.test`, 'hostile'));
     const ends = Promise.allSettled(slow);

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { FairSlots, NoSlot } from './fair-slots.js';
 import { HostsFile, type ResolvedAddress } from './hosts-file.js';
 
-/** Settings of a {@link NameResolver}; times in milliseconds. Defaults stand in `DEFAULTS`. */
+/** Settings of a {@link NameResolver}; times in milliseconds. Defaults are in `DEFAULTS`. */
 export interface NameResolverOptions {
   /** Name servers as `address` or `address:port`; absent: those of the system. */
   readonly servers?: readonly string[] | undefined;
@@ -43,7 +43,7 @@ interface Found {
 }
 
 /**
- * Finds the addresses of hosts that users and vendors name. Unlike the system's own look-up (`getaddrinfo`) it holds no
+ * Finds the addresses of hosts that users and vendors name. Unlike the system's own lookup (`getaddrinfo`) it holds no
  * thread while a name server is silent, ends in time, and gives every account a share, so that names of one account never
  * delay those of another, or of our own stores and upstreams.
  *

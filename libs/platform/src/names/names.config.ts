@@ -11,7 +11,7 @@ export function isNameServer(entry: string): boolean {
   );
 }
 
-/** Who is asked for the names that users and vendors give. */
+/** The name servers for names that users and vendors give. */
 export class NamesConfig {
   @Variable({
     description:

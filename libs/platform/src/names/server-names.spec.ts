@@ -92,10 +92,10 @@ describe("The names of this process' own servers", () => {
       '',
       0,
     ]);
-    expect(await lookedUp('nobody.invalid', {})).toEqual([expect.objectContaining({ code: 'ENOTFOUND' }), '', 0]);
+    expect(await lookedUp('unknown.invalid', {})).toEqual([expect.objectContaining({ code: 'ENOTFOUND' }), '', 0]);
   });
 
-  it('are found where they were before while their name server is silent, and again when it answers again', async () => {
+  it('keep their last addresses while their name server is silent, and are queried again when it responds', async () => {
     const by = newNames(HASTY);
     await knows(by, 'known.test');
     server.isSilent = true;
@@ -108,7 +108,7 @@ describe("The names of this process' own servers", () => {
     expect(await addressesOf('known.test', by)).toEqual(['127.0.0.1']);
   });
 
-  it('of others that are not answered delay none that can be found', async () => {
+  it('of others that are not answered delay no other lookup', async () => {
     const slow = Array.from({ length: 100 }, (_, index) => names.addressesOf(`v${index}.held.test`));
     const ends = Promise.allSettled(slow);
     await eventually(() => new Set(nameServer.asked.filter((name) => name.endsWith('.held.test'))).size === 100);
@@ -165,6 +165,6 @@ it.each([
   ['', { domains: [], dots: 1 }],
   ['search a.test b.test. # two\nsearch c.test\noptions timeout:1 ndots:5', { domains: ['c.test'], dots: 5 }],
   ['; none\ndomain a.test\noptions rotate', { domains: ['a.test'], dots: 1 }],
-])('The rules for short names are read as the system reads them: %j', (text, rules) => {
+])('The rules for short names match those of the system: %j', (text, rules) => {
   expect(parseSearchRules(text)).toEqual(rules);
 });

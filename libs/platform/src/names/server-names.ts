@@ -21,7 +21,7 @@ const KNOWN_NAMES = 1_000;
 /**
  * Finds the addresses of our own servers (Postgres, Redis, the store, upstreams) for the code that opens a connection.
  *
- * The system's own look-up holds a thread for as long as a name server is silent, and there are two such threads for all
+ * The system's own lookup holds a thread for as long as a name server is silent, and there are two such threads for all
  * names: two vendors whose names cannot be found would keep the database from being found. So names are asked for
  * without threads, each within a second, and when their server is silent the addresses of before are used again. The
  * hosts file and search domains count as they do for the system. What else the system may know, such as names of the
@@ -84,7 +84,7 @@ export class ServerNames {
     throw missing;
   }
 
-  /** Its thread may be held for longer than anybody waits, but never by more than one name. */
+  /** Its thread may be held for longer than a caller waits, but never by more than one name. */
   private async askSystem(host: string, reason: unknown): Promise<readonly ResolvedAddress[]> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {

@@ -16,7 +16,7 @@ describe('The server for operators', () => {
   });
   afterAll(() => server.close());
 
-  it('tells that the process is alive, and its version', async () => {
+  it('reports that the process is alive, and its version', async () => {
     const answer = await fetch(`${url}/healthz`);
     expect(answer.status).toBe(200);
     expect(await answer.json()).toMatchObject({ status: 'alive', version: expect.stringMatching(/^\d+\./) as string });
@@ -28,7 +28,7 @@ describe('The server for operators', () => {
     expect(await answer.text()).toMatch(/^nodejs_eventloop_lag_p99_seconds [\d.e-]+$/m);
   });
 
-  it('goes on serving numbers when a source fails, and counts the failure', async () => {
+  it('keeps serving metrics when a source fails, and counts the failure', async () => {
     const page = new MetricsPage();
     page.add({ name: 'broken', collect: () => Promise.reject(new Error('away')) });
     expect(await page.render()).toMatch(/^gateway_metrics_source_failures_total\{source="broken"\} 1$/m);

@@ -26,18 +26,18 @@ function countsPoints(open: () => RateCounter): void {
     expect(await counter.add('requests:b', 1)).toMatchObject({ points: 1 });
   });
 
-  it('can look without adding', async () => {
+  it('can be read without adding', async () => {
     await counter.add('tokens:a', 7);
     expect((await counter.add('tokens:a', 0)).points).toBe(7);
   });
 
-  it('tells when the window ends', async () => {
+  it('reports when the window ends', async () => {
     const { resetsInMs } = await counter.add('requests:c', 1);
     expect(resetsInMs).toBeGreaterThan(50_000);
     expect(resetsInMs).toBeLessThanOrEqual(60_000);
   });
 
-  it('counts each of many that come at once, and so lets exactly as many pass as the limit says', async () => {
+  it('counts concurrent requests exactly, and so allows exactly the limit', async () => {
     const counts = await Promise.all(Array.from({ length: 200 }, () => counter.add('requests:d', 1)));
     expect(counts.map(({ points }) => points).sort((one, other) => one - other)).toEqual(
       Array.from({ length: 200 }, (_, index) => index + 1),
@@ -61,7 +61,7 @@ describe('Counting requests', () => {
   describe('in Postgres', () => {
     countsPoints(() => createRateCounter(onPostgres, test.database, false));
 
-    it('asks the database a few times for many requests of one key', async () => {
+    it('queries the database a few times for many requests of one key', async () => {
       let statements = 0;
       const noting: StatementRunner = {
         query: (statement) => {
@@ -76,7 +76,7 @@ describe('Counting requests', () => {
       counter.close();
     });
 
-    it('gives no number twice, whichever of several replicas counts', async () => {
+    it('returns no number twice across replicas', async () => {
       const replicas = [1, 2, 3].map(() => createRateCounter(onPostgres, test.database, false));
       const adding = replicas.flatMap((replica) => Array.from({ length: 60 }, () => replica.add('requests:shared', 1)));
       const points = (await Promise.all(adding)).map((count) => count.points).sort((one, other) => one - other);

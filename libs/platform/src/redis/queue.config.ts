@@ -20,7 +20,7 @@ export class QueueConfig {
     description: 'Beginning of all Redis keys; the braces keep the keys of a queue on one node of a Redis Cluster.',
   })
   @Matches(/^[\w:-]*\{[\w:-]+\}[\w:-]*$/, {
-    message: '$property must hold one name in braces, for example {gateway}, made of letters, digits and _ : -',
+    message: '$property must hold one name in braces, for example {gateway}, of letters, digits and _ : -',
   })
   QUEUE_PREFIX = '{gateway}';
 }

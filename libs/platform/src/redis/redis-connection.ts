@@ -2,6 +2,7 @@ import { Cluster, Redis } from 'ioredis';
 import { type ServerNames, serverNames } from '../names/server-names.js';
 import type { RedisAddress } from './redis-address.js';
 import { connectorBy, sentinelConnectorBy } from './redis-connector.js';
+import { logRedisTrouble } from './redis-trouble.js';
 
 const COMMAND_TIMEOUT_MS = 2_000;
 /** A connection that is not made within this is given up and tried again, in milliseconds. */
@@ -9,8 +10,8 @@ const CONNECT_TIMEOUT_MS = 2_000;
 /** How long a blocking command asks Redis to wait before it answers that there is nothing, in seconds. */
 export const BLOCKING_WAIT_SECONDS = 3;
 /**
- * A connection on which an answer is due and nothing comes for so long is thrown away, in milliseconds. Those who listen
- * must wait longer than Redis is asked to.
+ * A connection on which an answer is due and nothing comes for so long is discarded, in milliseconds. Listeners must wait longer
+ * than Redis is asked to.
  */
 const COMMAND_SILENCE_MS = 2_000;
 const BLOCKING_SILENCE_MS = BLOCKING_WAIT_SECONDS * 1_000 + 2_000;
@@ -22,7 +23,7 @@ const DISCONNECT_TIMEOUT_MS = 100;
 /** After a failover a connection may be left with a server that is a replica now; a new one finds the master. */
 const reconnectOnError = ({ message }: Error): boolean => message.includes('READONLY');
 
-/** Those who send must never hang: a command either passes now or fails now. */
+/** For senders, which must never hang: a command either passes now or fails now. */
 export const FAIL_FAST = {
   enableOfflineQueue: false,
   maxRetriesPerRequest: 1,
@@ -33,7 +34,7 @@ export const FAIL_FAST = {
   disconnectTimeout: DISCONNECT_TIMEOUT_MS,
   reconnectOnError,
 };
-/** Those who listen wait for Redis as long as it takes, but not on a connection that says nothing. */
+/** For listeners: they wait for Redis as long as it takes, but not on a silent connection. */
 export const WAIT_FOR_SERVER = {
   enableOfflineQueue: true,
   maxRetriesPerRequest: null,
@@ -55,8 +56,8 @@ export function connect(
 ): Redis | Cluster {
   const redis =
     address.kind === 'cluster' ? connectCluster(address, behaviour, names) : connectServer(address, behaviour, names);
-  // Queues and workers report their errors themselves; without any listener an error would end the process.
-  redis.on('error', () => undefined);
+  const server = address.hosts.map(({ host, port }) => `${host}:${port}`).join(',');
+  redis.on('error', (error: Error) => logRedisTrouble(server, error));
   return redis;
 }
 

@@ -1,9 +1,10 @@
-import { connect as connectPlain, type Socket } from 'node:net';
+import { connect as connectPlain, isIP, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectSecurely, type ConnectionOptions } from 'node:tls';
 import { AbstractConnector, Redis } from 'ioredis';
 import type { ServerNames } from '../names/server-names.js';
 import type { RedisHost } from './redis-address.js';
+import { logRedisTrouble } from './redis-trouble.js';
 
 /** Where the client connects to, as its options say it. */
 interface Place {
@@ -25,7 +26,10 @@ interface SentinelPlace extends Place {
 const SENTINEL_ANSWER_MS = 1_000;
 
 function open({ host, port, tls }: Place & RedisHost, { lookup }: ServerNames): Socket {
-  return tls ? connectSecurely({ host, port, lookup, ...tls }) : connectPlain({ host, port, lookup });
+  if (!tls) return connectPlain({ host, port, lookup });
+  // Node does not tell the server its name by itself; several may share one address.
+  const named = isIP(host) ? {} : { servername: host };
+  return connectSecurely({ host, port, lookup, ...named, ...tls });
 }
 
 /** Finds where to connect; undefined: it was given up, because `isWanted` turned false. */
@@ -91,14 +95,19 @@ async function masterKnownTo(
     enableReadyCheck: false,
     retryStrategy: () => null,
   });
-  // The command fails with the same error.
-  sentinel.on('error', () => undefined);
+  let trouble: Error | undefined;
+  // The command fails as well, but says no more than that its connection is closed.
+  sentinel.on('error', (error: Error) => (trouble = error));
   try {
     const master = await sentinel.call('SENTINEL', 'get-master-addr-by-name', name);
-    return Array.isArray(master) ? { host: String(master[0]), port: Number(master[1]) } : undefined;
-  } catch {
+    if (Array.isArray(master)) return { host: String(master[0]), port: Number(master[1]) };
+    trouble = new Error(`The Sentinel knows no master "${name}".`);
+    return undefined;
+  } catch (error) {
+    trouble ??= error instanceof Error ? error : undefined;
     return undefined;
   } finally {
+    if (trouble) logRedisTrouble(`${host}:${port}`, trouble);
     sentinel.disconnect();
   }
 }

@@ -8,14 +8,14 @@ import { connect, FAIL_FAST } from './redis-connection.js';
 
 const portOf = (server: Server): number => (server.address() as AddressInfo).port;
 
-/** Answers every command as a Sentinel answers who the master is; undefined: it knows of none. */
+/** Answers every command with the address of the master, as a Sentinel does; undefined: it knows no master. */
 function sentinelTelling(master: () => { host: string; port: number } | undefined): Server {
   return createServer((socket: Socket) => {
     socket.on('error', () => undefined);
     socket.on('data', (sent) => {
       for (const _command of sent.toString('latin1').match(/^\*\d+\r$/gm) ?? []) {
-        const told = master();
-        const parts = told && [told.host, String(told.port)];
+        const address = master();
+        const parts = address && [address.host, String(address.port)];
         socket.write(parts ? `*2\r\n${parts.map((part) => `$${part.length}\r\n${part}\r\n`).join('')}` : '*-1\r\n');
       }
     });
@@ -34,7 +34,7 @@ describeWithRedis('A Redis behind Sentinels', () => {
   });
   afterAll(() => nameServer.close());
 
-  it('is found by names that the system is never asked for, past Sentinels that cannot be found or know of no master', async () => {
+  it('is found by names never resolved by the system, past Sentinels that cannot be found or know no master', async () => {
     const redis = await startRedisServer();
     const port = Number(new URL(redis?.url ?? '').port);
     let isKnown = false;
@@ -53,7 +53,7 @@ describeWithRedis('A Redis behind Sentinels', () => {
     await redis?.kill();
   });
 
-  it('is given up at once by a client that is closed before any Sentinel knew it', async () => {
+  it('is given up at once by a client closed before any Sentinel knew it', async () => {
     const sentinel = sentinelTelling(() => undefined);
     await once(sentinel, 'listening');
     const url = `redis-sentinel://a.known.test:${portOf(sentinel)}/gateway`;

@@ -4,7 +4,7 @@ import { boundedBody } from './bounded-body.js';
 import { FetchFailed } from './fetch-errors.js';
 
 describe('A body that is bounded', () => {
-  it('harms nobody by breaking before it is read, and tells its reader of it then', async () => {
+  it('may break before it is read without harm, and fails its reader then', async () => {
     const sent = new PassThrough();
     const body = boundedBody(sent, 1_000);
     sent.destroy(new Error('cut'));

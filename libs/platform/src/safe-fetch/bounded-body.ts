@@ -21,12 +21,12 @@ export const tooLarge = (maxBytes: number): FetchRefused =>
 
 /**
  * The body as a stream that fails with `too_large` after `maxBytes` and names failures of the transport. Destroying the
- * stream ends the connection; an answer that nobody reads may simply be destroyed.
+ * stream ends the connection; an unread answer may simply be destroyed.
  */
 export function boundedBody(body: Readable, maxBytes: number, callerSignal?: AbortSignal): Readable {
   const limit = new ByteLimit(maxBytes);
   body.once('error', (error) => limit.destroy(asFetchError(error, callerSignal) as Error));
-  // An error that nobody listens to would end the process; a reader that comes later meets it all the same.
+  // An error without a listener would end the process; a later reader still gets it.
   limit.on('error', () => undefined);
   // The connection has to end with the reader, or a slow host would hold it to the last byte.
   limit.once('close', () => body.destroy());

@@ -1,13 +1,13 @@
 import { ForwardedUrls, type ResolveName } from './forwarded-urls.js';
 import { SafeFetcher } from './safe-fetcher.js';
 
-describe('URLs that somebody else fetches', () => {
+describe('URLs fetched by another party', () => {
   const rules = (resolve: ResolveName, allow: string[] = []) =>
     new ForwardedUrls(new SafeFetcher({ allow }), allow, resolve);
-  const nobody: ResolveName = () => Promise.reject(new Error('not to be asked'));
+  const neverResolve: ResolveName = () => Promise.reject(new Error('not to be asked'));
 
   it.each(['https://cdn.example.com/x', 'http://8.8.8.8/x'])('may be public: %s', (url) => {
-    expect(rules(nobody).check(url).href).toBe(url);
+    expect(rules(neverResolve).check(url).href).toBe(url);
   });
 
   it.each([
@@ -21,11 +21,11 @@ describe('URLs that somebody else fetches', () => {
     'http://u:p@cdn.example.com/',
     'https://cdn.example.com:8443/',
   ])('may not lead into a network: %s', (url) => {
-    expect(() => rules(nobody).check(url)).toThrow();
+    expect(() => rules(neverResolve).check(url)).toThrow();
   });
 
   it('may be what operators allow', async () => {
-    const allowing = rules(nobody, ['media.local:9000']);
+    const allowing = rules(neverResolve, ['media.local:9000']);
     const url = allowing.check('http://media.local:9000/x');
     expect(await allowing.checkNames([url])).toBeUndefined();
   });

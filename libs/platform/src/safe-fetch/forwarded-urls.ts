@@ -28,7 +28,7 @@ const resolveName: ResolveName = async (host) => {
 };
 
 /**
- * The rules of `SafeFetcher` for addresses that somebody else fetches: the vendor, or a server in the operator's own
+ * The rules of `SafeFetcher` for addresses that another party fetches: the vendor, or a server in the operator's own
  * network, which could reach what the caller cannot.
  */
 export class ForwardedUrls {
@@ -46,7 +46,7 @@ export class ForwardedUrls {
   }
 
   /**
-   * Judges an address by what stands in it, without asking anybody.
+   * Checks an address by its text alone, without resolving names.
    *
    * @throws FetchRefused
    */

@@ -288,7 +288,7 @@ function acceptBody(
   return { status: reply.statusCode, headers: reply.headers, body: boundedBody(reply.body, maxBytes, signal) };
 }
 
-/** Ends an answer that nobody will read; its late errors concern nobody. */
+/** Ends an answer that will not be read; its late errors are ignored. */
 function discard(body: Readable): void {
   body.on('error', () => undefined);
   body.destroy();

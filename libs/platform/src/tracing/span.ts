@@ -27,8 +27,10 @@ export interface SpanSubject {
 const KINDS = { server: SpanKind.SERVER, client: SpanKind.CLIENT, internal: SpanKind.INTERNAL } as const;
 
 /** Runs `work` inside a span that ends with it and carries its failure. Without tracing it only runs `work`. */
-export async function inSpan<Result>(subject: SpanSubject, work: () => Promise<Result>): Promise<Result> {
-  if (!isTracing()) return work();
+export const inSpan = <Result>(subject: SpanSubject, work: () => Promise<Result>): Promise<Result> =>
+  isTracing() ? traced(subject, work) : work();
+
+async function traced<Result>(subject: SpanSubject, work: () => Promise<Result>): Promise<Result> {
   const span = openSpan(subject);
   try {
     return await context.with(trace.setSpan(parentOf(subject), span), work);
@@ -68,7 +70,7 @@ const openSpan = (subject: SpanSubject): Span =>
     parentOf(subject),
   );
 
-/** The trace that log lines and the work at hand belong to; undefined outside of any. */
+/** The trace that log lines and the current work belong to; undefined outside of any. */
 export function currentTraceId(): string | undefined {
   if (!isTracing()) return undefined;
   return trace.getActiveSpan()?.spanContext().traceId;

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
+import type { StopSignal } from '#contracts';
 import { timeIsUp } from '#platform';
 import type { ReplyHead } from './reply-head.js';
 import { ReplyTooLarge } from './reply-too-large.js';
@@ -9,12 +10,12 @@ export interface WholeReply extends ReplyHead {
   readonly text: string;
 }
 
-/** Looks at the head of an answer: how much is read of its body, in bytes. @throws GatewayError to read nothing of it. */
+/** Checks the head of an answer: returns how much of its body to read, in bytes. @throws GatewayError to read nothing of it. */
 export type AcceptHead = (head: ReplyHead) => number;
 
 /** Bounds of one exchange. */
 export interface WholeReplyLimits {
-  readonly signal: AbortSignal;
+  readonly signal: StopSignal;
   readonly accept: AcceptHead;
   /** For the whole exchange, in milliseconds; absent: the signal alone ends it. */
   readonly timeoutMs?: number;
@@ -31,8 +32,21 @@ export const wholeReply = (
   limits: WholeReplyLimits,
 ): Promise<WholeReply> =>
   new Promise((resolve, reject) => {
-    line.dispatch(request, new WholeReplyHandler(limits, resolve, reject));
+    const settle: Settle = (head, bytes) => resolve({ ...head, text: bytes.toString('utf8') });
+    line.dispatch(request, new WholeReplyHandler(limits, settle, reject));
   });
+
+/** The same with the body as it came, which may be compressed or in another charset. */
+export const wholeReplyBytes = (
+  line: Dispatcher,
+  request: Dispatcher.DispatchOptions,
+  limits: WholeReplyLimits,
+): Promise<ReplyHead & { readonly bytes: Buffer }> =>
+  new Promise((resolve, reject) => {
+    line.dispatch(request, new WholeReplyHandler(limits, (head, bytes) => resolve({ ...head, bytes }), reject));
+  });
+
+type Settle = (head: ReplyHead, bytes: Buffer) => void;
 
 /**
  * Collects one answer as undici reads it. Its own `request` makes a stream of each body, which for a whole reply costs as
@@ -40,8 +54,8 @@ export const wholeReply = (
  */
 class WholeReplyHandler implements Dispatcher.DispatchHandler {
   readonly #accept: AcceptHead;
-  readonly #signal: AbortSignal;
-  readonly #settle: (reply: WholeReply) => void;
+  readonly #signal: StopSignal;
+  readonly #settle: Settle;
   readonly #fail: (error: unknown) => void;
   readonly #chunks: Buffer[] = [];
   readonly #timer: NodeJS.Timeout | undefined;
@@ -52,11 +66,7 @@ class WholeReplyHandler implements Dispatcher.DispatchHandler {
   #bytes = 0;
   #maxBytes = 0;
 
-  constructor(
-    { signal, accept, timeoutMs }: WholeReplyLimits,
-    settle: (reply: WholeReply) => void,
-    fail: (error: unknown) => void,
-  ) {
+  constructor({ signal, accept, timeoutMs }: WholeReplyLimits, settle: Settle, fail: (error: unknown) => void) {
     this.#accept = accept;
     this.#signal = signal;
     this.#settle = settle;
@@ -89,7 +99,7 @@ class WholeReplyHandler implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     this.#end();
-    this.#settle({ status: this.#status, headers: this.#headers, text: this.#text() });
+    this.#settle({ status: this.#status, headers: this.#headers }, this.#body());
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
@@ -97,9 +107,9 @@ class WholeReplyHandler implements Dispatcher.DispatchHandler {
     this.#fail(error);
   }
 
-  #text(): string {
+  #body(): Buffer {
     const [first = Buffer.alloc(0), ...others] = this.#chunks;
-    return (others.length === 0 ? first : Buffer.concat(this.#chunks)).toString('utf8');
+    return others.length === 0 ? first : Buffer.concat(this.#chunks);
   }
 
   readonly #aborted = (): void => this.#leave(this.#signal.reason as Error);

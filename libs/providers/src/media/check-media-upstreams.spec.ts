@@ -1,5 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { MEDIA_PROTOCOLS, MODEL_IDS } from '#contracts';
+import { MODEL_IDS } from '#contracts';
+import { checkMediaUpstream } from './check-media-upstreams.js';
+import { MEDIA_CODECS, MEDIA_PROTOCOLS } from './media-protocols.js';
+import { MediaUpstreamEntry } from './media-upstream-entry.js';
 import { readMediaUpstreams } from './open-media-upstreams.js';
 import { servedModels } from './served-models.js';
 
@@ -113,7 +116,7 @@ describe('media_upstreams of UPSTREAMS_FILE', () => {
   });
 });
 
-/** A key file as it stands in `key`. */
+/** A key file as it is in `key`. */
 const KEY_FILE = Buffer.from(
   '{"client_email":"a","private_key":"b","token_uri":"https://oauth2.googleapis.com/token","project_id":"p"}',
 ).toString('base64');
@@ -171,7 +174,7 @@ describe('callbacks', () => {
     expect(readMediaUpstreams(text, 'file', {}, { isReached: true })).toHaveLength(1);
   });
 
-  it('have no use where the vendor calls nobody', () => {
+  it('are refused where the vendor makes no callbacks', () => {
     const other = text.replace('minimax', 'xai-image');
     expect(() => readMediaUpstreams(other, 'file', {}, { isReached: true })).toThrow(/callbacks has no use here/);
   });
@@ -202,6 +205,21 @@ describe('costs and allowances of one media upstream', () => {
     const costs = 'costs: { unit: CNY, rates: { CNY: 0.14, tokens: "0.0000043" }, alpha-2.0: 1 }';
     const limits = 'limits: { orders_per_day: 50, spend_per_month: 10.5 }';
     expect(readMediaUpstreams(entry(`${costs}, ${limits}`), 'file', {})).toHaveLength(1);
+  });
+});
+
+describe('Each protocol of a vendor', () => {
+  it.each(Object.entries(MEDIA_CODECS))('is called %s by its codec as well', (protocol, codec) => {
+    expect(codec.protocol).toBe(protocol);
+  });
+
+  const ownAddresses = Object.values(MEDIA_CODECS).flatMap(({ protocol, defaultBaseUrl = '' }) =>
+    defaultBaseUrl === '' ? [] : [[protocol, defaultBaseUrl.replace('https:', 'http:')]],
+  );
+  it.each(ownAddresses)('sends no key of %s to %s, which is the vendor in the clear', (protocol, address) => {
+    const entry = { id: 'it', protocol, base_url: address, key: KEY_FILE, models: 'all' };
+    const { mistakes } = checkMediaUpstream(MediaUpstreamEntry, entry);
+    expect(mistakes).toContainEqual({ path: ['base_url'], rule: expect.stringMatching(/^must begin with https/) });
   });
 });
 

@@ -71,12 +71,12 @@ function mistakesInAccess(entry: MediaUpstreamEntry, path: FieldPath): UpstreamM
   if (protocol === 'sandbox') {
     return (['key', 'base_url', 'service_account_file'] as const)
       .filter((field) => entry[field] !== undefined)
-      .map((field) => ({ path: [...path, field], rule: 'has no use here: the sandbox calls nobody' }));
+      .map((field) => ({ path: [...path, field], rule: 'has no use here: the sandbox makes no callbacks' }));
   }
   const codec = MEDIA_CODECS[protocol];
   const mistakes = [...mistakesInKey(entry, codec, path), ...mistakesInSettings(entry, codec, path)];
   if (entry.callbacks && codec.callback === undefined)
-    mistakes.push({ path: [...path, 'callbacks'], rule: `has no use here: protocol ${protocol} calls nobody` });
+    mistakes.push({ path: [...path, 'callbacks'], rule: `has no use here: protocol ${protocol} makes no callbacks` });
   if (baseUrl === undefined && codec.defaultBaseUrl === undefined)
     mistakes.push({
       path: [...path, 'base_url'],
@@ -87,13 +87,12 @@ function mistakesInAccess(entry: MediaUpstreamEntry, path: FieldPath): UpstreamM
   return mistakes;
 }
 
-/** The vendors' own sites; what an operator puts in front of them may speak http. */
-const VENDOR_SITES =
-  /(?:^|\.)(?:aliyuncs\.com|bytepluses\.com|fal\.run|googleapis\.com|klingai\.com|minimaxi?\.(?:com|io)|vidu\.(?:cn|com)|volces\.com|x\.ai)$/;
+/** The vendors' own; what an operator puts in front of them may speak http. */
+const VENDOR_DOMAINS = Object.values(MEDIA_CODECS).flatMap(({ domains }) => domains);
 
 function isVendorInTheClear(baseUrl: string): boolean {
   const { protocol, hostname } = new URL(baseUrl);
-  return protocol === 'http:' && VENDOR_SITES.test(hostname);
+  return protocol === 'http:' && VENDOR_DOMAINS.some((domain) => `.${hostname}`.endsWith(`.${domain}`));
 }
 
 function mistakesInKey(entry: MediaUpstreamEntry, codec: MediaCodec, path: FieldPath): UpstreamMistake[] {

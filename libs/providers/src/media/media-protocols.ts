@@ -1,4 +1,3 @@
-import type { MediaProtocol } from '#contracts';
 import { arkImageCodec } from './ark/ark-image.codec.js';
 import { arkVideoCodec } from './ark/ark-video.codec.js';
 import { dashscopeImageCodec } from './dashscope/dashscope-image.codec.js';
@@ -13,7 +12,7 @@ import { viduCodec } from './vidu/vidu.codec.js';
 import { xaiImageCodec } from './xai/xai-image.codec.js';
 
 /** How each protocol but the sandbox is spoken. A new one is its folder and a line here: docs/add-a-vendor.md. */
-export const MEDIA_CODECS: Readonly<Record<Exclude<MediaProtocol, 'sandbox'>, MediaCodec>> = {
+export const MEDIA_CODECS = {
   'ark-image': arkImageCodec,
   'ark-video': arkVideoCodec,
   'dashscope-image': dashscopeImageCodec,
@@ -25,4 +24,16 @@ export const MEDIA_CODECS: Readonly<Record<Exclude<MediaProtocol, 'sandbox'>, Me
   'vertex-veo': vertexVeoCodec,
   vidu: viduCodec,
   'xai-image': xaiImageCodec,
-};
+} as const satisfies Readonly<Record<string, MediaCodec>>;
+
+/** The protocols of vendors. */
+export type VendorProtocol = keyof typeof MEDIA_CODECS;
+
+/** Every protocol of media upstreams. */
+export type MediaProtocol = VendorProtocol | 'sandbox';
+
+/** The same as a list, sorted. */
+export const MEDIA_PROTOCOLS: readonly MediaProtocol[] = [
+  ...(Object.keys(MEDIA_CODECS) as VendorProtocol[]),
+  'sandbox' as const,
+].sort();

@@ -16,13 +16,11 @@ import {
   ValidateIf,
   ValidateNested,
 } from 'class-validator';
-import { type JsonObject, type JsonValue, MEDIA_PROTOCOLS, type MediaProtocol } from '#contracts';
+import type { JsonObject, JsonValue } from '#contracts';
 import { IsUpstreamAddress, IsUpstreamName, RoutedEntry } from '../routed-entry.js';
+import { REFERENCE_WAYS, type ReferenceWay } from './http/media-codec.js';
+import { MEDIA_PROTOCOLS, type MediaProtocol } from './media-protocols.js';
 import { AMOUNT_RULE, partsOf } from './vendor-costs.js';
-
-/** How referenced files are handed to a vendor that takes them in more than one form. */
-export const REFERENCE_WAYS = ['url', 'inline'] as const;
-export type ReferenceWay = (typeof REFERENCE_WAYS)[number];
 
 const Rate = (): PropertyDecorator => (target, property) => {
   IsOptional()(target, property);
@@ -145,7 +143,7 @@ export class MediaUpstreamEntry extends RoutedEntry {
   @IsBoolean()
   callbacks = false;
 
-  /** What becomes of a task whose call was lost where the vendor cannot say whether it took the order. */
+  /** How to end a task whose call was lost where the vendor cannot say whether it took the order. */
   @IsIn(['fail', 'repeat_once'])
   lost_calls: 'fail' | 'repeat_once' = 'fail';
 

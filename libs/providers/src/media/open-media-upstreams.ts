@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { BalanceUnit, MediaUpstream, VendorCost } from '#contracts';
+import { MediaStoreConfig } from '#media';
 import { ConfigError, loadConfig, type Environment, SafeFetcher, ServerConfig } from '#platform';
 import { TextConfig } from '../text/text.config.js';
 import { readUpstreamList } from '../upstreams-file.js';
@@ -9,6 +10,7 @@ import { keyOf } from './entry-key.js';
 import { HttpMediaUpstream } from './http/http-media-upstream.js';
 import type { Exchange } from './http/vendor-exchanges.js';
 import { VendorHttp } from './http/vendor-http.js';
+import type { MediaCodec } from './http/media-codec.js';
 import { MEDIA_CODECS } from './media-protocols.js';
 import type { MediaLimitsEntry, MediaUpstreamEntry } from './media-upstream-entry.js';
 import { observedProvider } from './observed-provider.js';
@@ -57,7 +59,7 @@ export interface ConfiguredMediaUpstream {
   readonly vendorModel?: (model: string) => string | undefined;
 }
 
-/** What this process knows of media upstreams before it looks into the database. */
+/** What this process knows about media upstreams before it reads the database. */
 export interface OpenMediaUpstreams {
   /** The entries of `media_upstreams` in UPSTREAMS_FILE; undefined when there is no such list. */
   readonly fromFile: readonly MediaUpstreamEntry[] | undefined;
@@ -95,7 +97,8 @@ export function openMediaUpstreams(sources: MediaUpstreamSources = {}, environme
   const { UPSTREAMS_FILE: file } = text;
   const sandbox = new SandboxProvider(sandboxConfig);
   const observed = observedProvider(sandbox);
-  const { fetcher = new SafeFetcher({ maxRedirects: 0 }) } = sources;
+  const { MEDIA_FETCH_ALLOW: allow } = loadConfig(MediaStoreConfig, environment);
+  const { fetcher = new SafeFetcher({ maxRedirects: 0, allow }) } = sources;
   const { BALANCE_UNIT, PUBLIC_BASE_URL } = loadConfig(ServerConfig, environment);
   const { balanceUnit = BALANCE_UNIT, isReached = PUBLIC_BASE_URL !== undefined } = sources;
   return {
@@ -164,7 +167,7 @@ function allowanceOf(limits: MediaLimitsEntry): MediaAllowance | undefined {
 
 function openHttp(
   entry: MediaUpstreamEntry,
-  protocol: HttpCodec,
+  protocol: MediaCodec,
   { fetcher, costs, canLink = false, onExchange }: HttpSources,
 ): MediaUpstream {
   const { id } = entry;
@@ -187,4 +190,3 @@ function openHttp(
 }
 
 type HttpSources = MediaUpstreamSources & { readonly fetcher: SafeFetcher; readonly costs: VendorCosts };
-type HttpCodec = (typeof MEDIA_CODECS)[keyof typeof MEDIA_CODECS];

@@ -53,7 +53,7 @@ function startingContract({ id, connect }: ProviderCase): void {
     expect(provider.find !== undefined).toBe(provider.repeatStart === 'lookup');
   });
 
-  it('starts with an operation that survives JSON, so that any process can go on', async () => {
+  it('starts with an operation that survives JSON, so that any process can continue', async () => {
     const { provider, order } = connect('delivers');
     const operation = await provider.start(order, signal);
     expect(JSON.parse(JSON.stringify(operation))).toEqual(operation);
@@ -119,7 +119,7 @@ function checkingContract({ connect }: ProviderCase): void {
   });
 }
 
-/** Starts with one adapter and goes on with another, as after a crash. */
+/** Starts with one adapter and continues with another, as after a crash. */
 async function startThenHandOver(
   connect: ProviderCase['connect'],
   behaviour: VendorBehaviour,

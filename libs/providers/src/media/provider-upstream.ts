@@ -2,7 +2,6 @@ import {
   type CallPlan,
   MediaFailure,
   type MediaOrder,
-  type MediaProtocol,
   type MediaProvider,
   type MediaUpstream,
   type Operation,
@@ -24,7 +23,7 @@ const FINDABLE_AFTER_MS = 30_000;
 
 /** A provider that needs no configuration, such as the sandbox, as the upstream that the router asks. */
 export class ProviderUpstream implements MediaUpstream {
-  readonly protocol: MediaProtocol = 'sandbox';
+  readonly protocol = 'sandbox';
 
   constructor(
     private readonly provider: MediaProvider,
@@ -110,7 +109,7 @@ async function sorted<Result>(call: () => Promise<Result>): Promise<Result> {
   }
 }
 
-/** A provider's words are our own, so they go on as they are. */
+/** A provider's messages are our own, so they are passed on unchanged. */
 function asMediaFailure(error: ProviderError): MediaFailure {
   const { kind, code, publicReason, retryAfterMs } = error;
   const details = { cause: error, vendor: { code, message: publicReason } };

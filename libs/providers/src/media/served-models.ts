@@ -1,6 +1,7 @@
-import { isJsonObject, type MediaProtocol, MODEL_IDS } from '#contracts';
-import { MEDIA_CODECS } from './media-protocols.js';
-import type { MediaUpstreamEntry, ReferenceWay } from './media-upstream-entry.js';
+import { isJsonObject, MODEL_IDS } from '#contracts';
+import type { ReferenceWay } from './http/media-codec.js';
+import { MEDIA_CODECS, type MediaProtocol } from './media-protocols.js';
+import type { MediaUpstreamEntry } from './media-upstream-entry.js';
 
 /** One model of an upstream. */
 export interface ServedModel {

@@ -32,7 +32,7 @@ describe('What an upstream costs by its entry', () => {
     expect(costs.ofUnit('alpha-2.0', '720p')).toMatchObject({ micros: 55_000n });
   });
 
-  it('knows nothing of what is not configured', () => {
+  it('is unknown where it is not configured', () => {
     const costs = new VendorCosts({ unit: 'USD', 'alpha-2.0': { '480p': 0.025 } }, 'USD');
     expect([costs.ofOrder(video(5)), costs.ofUnit('alpha-2.0-fast', '480p')]).toEqual([undefined, undefined]);
   });

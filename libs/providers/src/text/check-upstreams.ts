@@ -1,7 +1,7 @@
 import { plainToInstance } from 'class-transformer';
 import { validateSync, type ValidationError } from 'class-validator';
 import { familyOf, isJsonObject } from '#contracts';
-import { fieldsOf, ruleOf, unknownFieldRule } from '#platform';
+import { fieldsOf, inheritedNameIn, ruleOf, unknownFieldRule } from '#platform';
 import { ModelLimitsEntry, UpstreamsFile, type UpstreamEntry } from './upstream-entry.js';
 
 /** Where a field stands: `['upstreams', 1, 'base_url']`. */
@@ -50,6 +50,11 @@ export function checkFields<Checked extends object>(
   checkedClass: new () => Checked,
   sent: unknown,
 ): CheckedUpstreams<Checked> {
+  const inherited = inheritedNameIn(sent);
+  if (inherited) {
+    const mistake = { path: inherited.map(stepOf), rule: 'is not a name that a field may have', isUnknown: true };
+    return { checked: new checkedClass(), mistakes: [mistake] };
+  }
   const checked = plainToInstance(checkedClass, isJsonObject(sent) ? sent : {}, { exposeDefaultValues: true });
   const errors = validateSync(checked, { whitelist: true, forbidNonWhitelisted: true, forbidUnknownValues: false });
   return { checked, mistakes: errors.flatMap((error) => mistakesOf(error, [])) };
@@ -57,12 +62,15 @@ export function checkFields<Checked extends object>(
 
 function mistakesOf(error: ValidationError, above: FieldPath): UpstreamMistake[] {
   const { property, constraints, children } = error;
-  const path = [...above, /^\d+$/.test(property) ? Number(property) : property];
+  const path = [...above, stepOf(property)];
   const isUnknown = constraints !== undefined && 'whitelistValidation' in constraints;
   const own =
     constraints === undefined ? [] : [{ path, rule: isUnknown ? unknownRule(error) : ruleOf(error), isUnknown }];
   return [...own, ...(children ?? []).flatMap((child) => mistakesOf(child, path))];
 }
+
+/** Places in a list are numbers. */
+const stepOf = (property: string): string | number => (/^\d+$/.test(property) ? Number(property) : property);
 
 const unknownRule = ({ target, property }: ValidationError): string =>
   unknownFieldRule(property, fieldsOf(target?.constructor as new () => object));

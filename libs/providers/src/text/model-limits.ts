@@ -8,7 +8,7 @@ export interface ModelLimits {
   readonly imageTokens: number;
 }
 
-/** For models that nobody described. */
+/** For models without configured limits. */
 export const DEFAULT_MODEL_LIMITS: ModelLimits = {
   maxOutputTokens: 32_000,
   contextTokens: 1_048_576,

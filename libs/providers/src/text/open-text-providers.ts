@@ -33,7 +33,7 @@ export interface ConfiguredTextProvider {
   readonly fetchesUrls?: boolean;
   /** The embeddings that it offers, by public model name; undefined when it offers none. */
   readonly embeddings?: { readonly provider: EmbeddingsProvider; readonly models: ReadonlyMap<string, string> };
-  /** What becomes of tools that are only offered and that it lacks; undefined: dropped where the request is translated. */
+  /** How to handle tools that are only offered and that it lacks; undefined: dropped where the request is translated. */
   readonly lackingTools?: LackingTools | undefined;
   /** Public model name to what its operator says of it; the rest is what is known of the name. */
   readonly limits?: ReadonlyMap<string, Partial<ModelLimits>>;
@@ -41,13 +41,13 @@ export interface ConfiguredTextProvider {
 
 /** An upstream with its connections. */
 export interface OpenTextProvider extends ConfiguredTextProvider {
-  /** Closes the connections when the work on them is done. To be called when nobody asks it any more. */
+  /** Closes the connections when the work on them is done. To be called once it gets no more requests. */
   retire(): Promise<void>;
   /** Closes the connections now. */
   close(): Promise<void>;
 }
 
-/** What becomes of the work for callers who have left. Times in milliseconds, sizes in bytes. */
+/** How long and how much to read on for callers that have left. Times in milliseconds, sizes in bytes. */
 export interface LeavingLimits {
   /** How long an upstream is read on for its usage. */
   readonly readMs: number;
@@ -63,7 +63,7 @@ export interface LeavingLimits {
   readonly stallMs: number;
 }
 
-/** What this process knows of text upstreams before it looks into the database. */
+/** What this process knows about text upstreams before it reads the database. */
 export interface OpenTextProviders {
   /** The entries of UPSTREAMS_FILE; undefined when it is unset. */
   readonly fromFile: readonly UpstreamEntry[] | undefined;

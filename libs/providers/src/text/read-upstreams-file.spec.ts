@@ -67,6 +67,11 @@ describe('readUpstreamsFile', () => {
       /^upstreams\.yaml:9: upstreams\[0\]\.wieght is not a field here; did you mean weight\?/,
     ],
     [
+      'a field named like what every object inherits',
+      GOOD.replace('{ vendor-5: their-model }', '{ constructor: their-model }'),
+      /^upstreams\.yaml:7: upstreams\[0\]\.models\.constructor is not a name that a field may have/,
+    ],
+    [
       'no models',
       GOOD.replace('{ vendor-5: their-model }', '{}'),
       /^upstreams\.yaml:7: upstreams\[0\]\.models must name/,
@@ -87,13 +92,13 @@ describe('readUpstreamsFile', () => {
       GOOD + GOOD.split('\n').slice(2).join('\n'),
       /^upstreams\.yaml:9: upstreams\[1\]\.id "main" is used twice/,
     ],
-  ])('tells %s in one line with its place', (_case, text, line) => {
+  ])('reports %s in one line with its position', (_case, text, line) => {
     const problems = problemsOf(text);
     expect(problems).toHaveLength(1);
     expect(problems[0]).toMatch(line);
   });
 
-  it('tells every mistake at once, and never a secret', () => {
+  it('reports every mistake at once, and never a secret', () => {
     const problems = problemsOf(GOOD.replace('chat', 'soap').replace('idle_seconds: 30', 'idle_seconds: 0'));
     expect(problems).toHaveLength(2);
     expect(problems.join()).not.toContain('sk-1');

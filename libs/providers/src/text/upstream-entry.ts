@@ -19,7 +19,7 @@ import { IsUpstreamAddress, RoutedEntry } from '../routed-entry.js';
 
 const LIMIT_FIELDS = ['max_tokens', 'max_completion_tokens'] as const;
 
-/** Who fetches the URLs in requests: the vendor from its own network, or a server in the operator's. */
+/** The party that fetches the URLs in requests: the vendor from its own network, or a server in the operator's. */
 export const FETCHES_URLS = ['vendor', 'self'] as const;
 
 /** How long an upstream may take, in seconds. */
@@ -86,7 +86,7 @@ const SYSTEM_MESSAGES = ['in_place', 'in_front'] as const;
 /** How requests of other interfaces are put into words for an upstream. */
 export class UpstreamTranslationEntry {
   /**
-   * What becomes of tools that a caller only offers (`web_search` and its like) and that the upstream lacks or may not run.
+   * How to handle tools that a caller only offers (`web_search` and its like) and that the upstream lacks or may not run.
    * Left out: `drop` for what is translated, `refuse` for what passes through.
    */
   @IsOptional()
@@ -101,7 +101,7 @@ export class UpstreamTranslationEntry {
   reasoning: (typeof REPLAYED_REASONING)[number] = 'with_calls';
 
   /**
-   * Whether it is passed on to the vendor that a caller wants no reasoning: many models that reason know no word for it and refuse it.
+   * Whether it is passed on to the vendor that a caller wants no reasoning: many reasoning models have no field for it and refuse it.
    * Unless it is set, `told` on the gemini protocol and where the caller of a responses upstream used its word; else `left_out`.
    */
   @IsOptional()
@@ -122,7 +122,7 @@ export class UpstreamTranslationEntry {
 
 const MOST_TOKENS = 10_000_000;
 
-/** What an operator knows of one model, in tokens. Without it the gateway goes by what it knows of the public name. */
+/** The operator's limits of one model, in tokens. Without it the gateway uses what it knows about the public name. */
 export class ModelLimitsEntry {
   /** The longest reply, reasoning included: what a request without a limit is sent on with. */
   @IsOptional()
@@ -178,7 +178,7 @@ export class UpstreamEntry extends RoutedEntry {
   @Type(() => UpstreamTranslationEntry)
   translation = new UpstreamTranslationEntry();
 
-  /** `self`: names in URLs are resolved before they go on, and must lead to public addresses. */
+  /** `self`: names in URLs are resolved before they are sent, and must lead to public addresses. */
   @IsIn(FETCHES_URLS)
   fetches_urls: (typeof FETCHES_URLS)[number] = 'vendor';
 

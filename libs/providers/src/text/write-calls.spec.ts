@@ -5,7 +5,7 @@ import { PROTOCOL_CODECS } from './upstream/protocol-codecs.js';
 const write = (protocol: keyof typeof PROTOCOL_CODECS, change: Partial<TextRequest>): JsonObject =>
   PROTOCOL_CODECS[protocol].write({ ...PLAIN, ...change }, 'upstream-name', { marksPromptCache: false });
 
-describe('A call of an earlier turn, whose vendor was another', () => {
+describe('A call of an earlier turn, made by another vendor', () => {
   const turnsOf = (id: string, json = '{}'): TextRequest['turns'] => [
     { role: 'assistant', parts: [{ type: 'call', id, name: 'f', arguments: json }] },
     { role: 'user', parts: [{ type: 'result', callId: id, name: 'f', content: [], isError: false }] },
@@ -38,12 +38,15 @@ describe('A call of an earlier turn, whose vendor was another', () => {
     expect(idsIn(protocol, id)).toEqual([id, id]);
   });
 
-  it.each(['chat', 'responses'] as const)('has arguments that a %s vendor can read, though it had none', (protocol) => {
-    expect(JSON.stringify(write(protocol, { turns: turnsOf('c', '') }))).toContain('"arguments":"{}"');
-  });
+  it.each(['chat', 'responses'] as const)(
+    'has arguments that a %s vendor accepts, although it had none',
+    (protocol) => {
+      expect(JSON.stringify(write(protocol, { turns: turnsOf('c', '') }))).toContain('"arguments":"{}"');
+    },
+  );
 });
 
-describe('A text that says nothing', () => {
+describe('An empty text', () => {
   it.each(['', ' ', '\n\n'])('is left out for a messages vendor, which refuses it: %j', (nothing) => {
     const text = { type: 'text' as const, text: nothing };
     const call = { type: 'call' as const, id: 'c', name: 'f', arguments: '{}' };

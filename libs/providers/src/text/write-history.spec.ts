@@ -55,7 +55,7 @@ describe('Reasoning of earlier turns', () => {
   });
 });
 
-describe('What the system says in the middle of a conversation', () => {
+describe('A system message in the middle of a conversation', () => {
   const said = (text: string) => [{ type: 'text' as const, text }];
   const result = { type: 'result' as const, callId: 'c', name: 'f', content: said('done'), isError: false };
   const conversation: Partial<TextRequest> = {
@@ -108,7 +108,7 @@ describe('What the system says in the middle of a conversation', () => {
   });
 });
 
-describe('A wish for no reasoning', () => {
+describe('A request for no reasoning', () => {
   const asked = (protocol: keyof typeof PROTOCOL_CODECS, word: 'none' | undefined, tellsNoReasoning?: boolean) => {
     const wish = word ? { effort: word, visible: false } : { budgetTokens: 0, visible: false };
     const body = PROTOCOL_CODECS[protocol].write({ ...PLAIN, reasoning: wish }, 'm', { tellsNoReasoning });
@@ -120,7 +120,7 @@ describe('A wish for no reasoning', () => {
     expect([asked('responses', 'none'), asked('responses', undefined)]).toEqual([{ effort: 'none' }, undefined]);
   });
 
-  it('is told where it breaks nothing', () => {
+  it('is sent where it breaks nothing', () => {
     expect([asked('chat', 'none'), asked('messages', 'none'), asked('gemini', undefined)]).toEqual([
       undefined,
       undefined,
@@ -128,7 +128,7 @@ describe('A wish for no reasoning', () => {
     ]);
   });
 
-  it('is told, or left out, where an operator says so', () => {
+  it('is sent, or left out, where an operator says so', () => {
     expect([asked('chat', undefined, true), asked('responses', undefined, true)]).toEqual(['none', { effort: 'none' }]);
     expect([asked('responses', 'none', false), asked('gemini', 'none', false)]).toEqual([undefined, undefined]);
   });
@@ -157,14 +157,14 @@ describe('A gemini upstream', () => {
     );
   };
 
-  it('that wants a proof at calls is told which calls of this turn were made elsewhere', () => {
+  it('that requires a proof at calls gets a marker at calls of this turn made elsewhere', () => {
     const skip = 'skip_thought_signature_validator';
     expect(proofs('gemini-3-pro-preview')).toEqual([null, null, skip, null, 'proof']);
     expect(proofs('gemini-flash-latest')).toEqual([null, null, skip, null, 'proof']);
     expect(proofs('gemini-2.5-flash')).toEqual([null, null, null, null, 'proof']);
   });
 
-  it('is told so as well in a body that passes through without the proofs of another vendor', () => {
+  it('gets the marker also in a body that passes through without the proofs of another vendor', () => {
     const parts = [{ functionCall: { name: 'f' } }, { functionCall: { name: 'g' } }];
     const body = {
       contents: [
@@ -176,7 +176,7 @@ describe('A gemini upstream', () => {
     expect(JSON.stringify(native).split('skip_thought_signature_validator')).toHaveLength(2);
   });
 
-  it('is told neighbours of a role as one content, and otherwise the bytes that came', () => {
+  it('gets adjacent turns of a role as one content, and otherwise the original bytes', () => {
     const native = (roles: string[]) => {
       const contents = roles.map((role, index) => ({ role, parts: [{ text: String(index) }] }));
       const body = { contents };
@@ -222,7 +222,7 @@ describe('A messages upstream', () => {
     source: { kind: 'inline', mediaType, base64: Buffer.from('a,b').toString('base64') },
   });
 
-  it('is told texts as texts, since only PDF may be base64', () => {
+  it('gets text files as text, since only PDF may be base64', () => {
     expect(said(file('text/csv'))).toMatchObject({
       messages: [{ content: [{ type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'a,b' } }] }],
     });
@@ -248,7 +248,7 @@ describe('A messages upstream', () => {
     expect(limited(4_000)).toMatchObject({ thinking: { budget_tokens: 2_976 } });
   });
 
-  it('is told nothing of a cache for a single question, or where an operator says so', () => {
+  it('gets no cache marker for a single question, or where an operator says so', () => {
     expect(JSON.stringify(write('messages', {}))).not.toContain('cache_control');
     const body = PROTOCOL_CODECS.messages.write({ ...PLAIN, ...RICH }, 'm', { marksPromptCache: false });
     expect(JSON.stringify(body)).not.toContain('cache_control');

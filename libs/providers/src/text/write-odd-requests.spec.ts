@@ -58,7 +58,7 @@ describe('What one interface refuses and others do not', () => {
     expect(write('gemini', { turns })['contents']).toEqual([{ role: 'user', parts: [{ text: 'x' }, { text: 'y' }] }]);
   });
 
-  it('is no white space after words that a messages vendor is to go on from', () => {
+  it('is no white space after words that a messages vendor is to continue from', () => {
     const turns: TextRequest['turns'] = [...PLAIN.turns, { role: 'assistant', parts: said('The answer is \n') }];
     expect(write('messages', { turns })['messages']).toMatchObject([{}, { content: [{ text: 'The answer is' }] }]);
     expect(write('messages', { turns: [...turns, ...PLAIN.turns] })['messages']).toMatchObject([
@@ -103,5 +103,29 @@ describe('A schema of the answer that a messages vendor cannot enforce', () => {
     const body = write('messages', { system: ['Be brief.'], format: { type: 'json-schema', name: 'scores', schema } });
     expect(body).not.toHaveProperty('output_config');
     expect(body['system']).toMatch(/^Be brief\.\n\nAnswer with JSON .*"additionalProperties":\{"type":"number"\}/s);
+  });
+});
+
+it.each(PROTOCOLS)('A function that the gateway runs itself is one like any other to a vendor over %s', (protocol) => {
+  const tool = { name: 'f', parameters: { type: 'object' } };
+  const run = write(protocol, { tools: [{ ...tool, runHere: 'file_search' }] });
+  expect(run).toEqual(write(protocol, { tools: [tool] }));
+});
+
+it.each<[Protocol, JsonObject]>([
+  ['chat', { response_format: { json_schema: { description: 'Where it is.' } } }],
+  ['responses', { text: { format: { description: 'Where it is.' } } }],
+  ['messages', { output_config: { format: { schema: { description: 'Where it is.' } } } }],
+  ['gemini', { generationConfig: { responseJsonSchema: { description: 'Where it is.' } } }],
+])('What an answer by a schema is for is told over %s', (protocol, body) => {
+  const schema = { type: 'object', properties: {}, additionalProperties: false };
+  const format = { type: 'json-schema', name: 'place', description: 'Where it is.', schema } as const;
+  expect(write(protocol, { format })).toMatchObject(body);
+});
+
+it('How much to say, and the key of the prompt cache, are told a vendor whose interface has both', () => {
+  expect(write('responses', { verbosity: 'low', cacheKey: 'k', format: { type: 'json' } })).toMatchObject({
+    text: { format: { type: 'json_object' }, verbosity: 'low' },
+    prompt_cache_key: 'k',
   });
 });

@@ -241,18 +241,18 @@ describe('Words that came between a call and its result', () => {
   });
 });
 
-describe.each(PROTOCOLS)('A %s upstream is told', (protocol) => {
-  it.each(WISHES)('%s', (_wish, change, expected) => {
+describe.each(PROTOCOLS)('The request to a %s upstream', (protocol) => {
+  it.each(WISHES)('carries %s', (_wish, change, expected) => {
     expect(write(protocol, change)).toMatchObject(expected[protocol]);
   });
 
-  it('nothing that the caller did not say', () => {
+  it('contains nothing that the caller did not send', () => {
     const said = write(protocol, {});
     expect(JSON.stringify(said)).not.toContain('null');
     expect(Object.keys(said)).not.toEqual(expect.arrayContaining(['tools']));
   });
 
-  it('of no tool that another vendor runs', () => {
+  it('refuses a tool that another vendor runs', () => {
     const hosted = PROTOCOLS.filter((other) => other !== protocol && other !== 'chat');
     for (const other of hosted) {
       const tool = { protocol: other as 'responses', param: 'tools[0]', type: 'web_search', definition: {} };
@@ -271,7 +271,7 @@ it.each<[Protocol, Partial<TextRequest>, string]>([
     { turns: [{ role: 'user', parts: [{ type: 'file', source: { kind: 'url', url: 'https://a.example/a.pdf' } }] }] },
     'file',
   ],
-])('A %s upstream cannot be told %j, and the caller learns which field it is', (protocol, change, param) => {
+])('A request to a %s upstream cannot carry %j, and the error names the field', (protocol, change, param) => {
   expect(() => write(protocol, change)).toThrow(expect.objectContaining({ code: 'unsupported_parameter', param }));
 });
 

@@ -4,14 +4,14 @@ import { IsIn, IsInt, IsNotEmpty, IsOptional, IsUrl, Matches, Max, Min } from 'c
 import { BASE_URL } from '../routed-entry.js';
 import { WEB_SEARCH_ENGINES, type WebSearchEngineName } from './web-search/web-search.js';
 
-/** Who runs a tool that both the upstream and the gateway could run. */
+/** Which side runs a tool that both the upstream and the gateway could run. */
 const RUN_BY = ['upstream', 'gateway'] as const;
 
 /** Tools that the gateway runs itself: file search, search of the web, and servers of tools (MCP). */
 export class ToolsConfig {
   @Variable({
     description:
-      'Who runs `file_search`, `web_search` and `mcp` where both could: an upstream of the style of the request whose `allow.tools` lists the tool, or the gateway. Where the upstream may not, the gateway does.',
+      'Which side runs `file_search`, `web_search` and `mcp` where both could: an upstream of the style of the request whose `allow.tools` lists the tool, or the gateway. Where the upstream may not, the gateway does.',
   })
   @IsIn(RUN_BY)
   TOOLS_RUN_BY: (typeof RUN_BY)[number] = 'upstream';

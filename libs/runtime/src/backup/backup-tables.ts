@@ -23,7 +23,7 @@ select child.relname as child, parent.relname as parent from pg_constraint k
 join pg_class child on child.oid = k.conrelid join pg_class parent on parent.oid = k.confrelid
 where k.contype = 'f' and child.oid <> parent.oid`;
 
-/** Every table that a backup holds. A new table is in it without anybody thinking of it. */
+/** Every table that a backup holds. A new table is included automatically. */
 export async function backupTables(client: Client): Promise<BackupTable[]> {
   const { rows: tables } = await client.query<BackupTable>(TABLES, [LEFT_OUT]);
   const { rows: references } = await client.query<{ child: string; parent: string }>(REFERENCES);

@@ -44,7 +44,7 @@ interface StoredFileRow {
 }
 
 /**
- * Writes everything the gateway remembers into a new folder, while it goes on working: all tables as of one moment, and
+ * Writes everything the gateway remembers into a new folder, while it keeps working: all tables as of one moment, and
  * then the files that those tables name. Queues are left out: they are rebuilt from the tasks.
  *
  * @throws BackupError when the folder has a backup already or the database is of another version.

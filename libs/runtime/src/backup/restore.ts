@@ -34,7 +34,7 @@ export async function restoreBackup(
   const manifest = await readManifest(folder);
   // Before anything is written: files of another installation would be replaced, or removed with tasks they are not of.
   if (!intoFilledStore && !(await store.isEmpty())) {
-    throw new BackupError('The store is not empty: restore into one that nobody used yet, or say --force.');
+    throw new BackupError('The store is not empty: restore into an unused one, or pass --force.');
   }
   await migrate(databaseUrl);
   const client = await connectForCopies(databaseUrl, 'restore');
@@ -69,7 +69,7 @@ async function copyIn(client: BoundedClient, table: TableInBackup, folder: strin
   const name = quoted(table.name);
   const { rows } = await client.query<{ filled: boolean }>(`select exists (select 1 from ${name}) as filled`);
   if (rows[0]?.filled) {
-    throw new BackupError(`The table ${table.name} is not empty: restore into a database that nobody used yet.`);
+    throw new BackupError(`The table ${table.name} is not empty: restore into an unused database.`);
   }
   const hash = createHash('sha256');
   const hashing = new Transform({

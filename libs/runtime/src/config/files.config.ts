@@ -50,7 +50,7 @@ export class FilesConfig {
 
   @Variable({
     description:
-      'Who pays for the vectors of passages and of questions: `true` the operator; `false` the account, at the price of the model.',
+      'Whether embeddings of passages and queries are free for the account: `true` the operator pays; `false` the account pays the price of the model.',
   })
   @Switch()
   FILE_EMBEDDINGS_FREE = false;

@@ -29,7 +29,7 @@ describe('A misspelt variable', () => {
     expect(misspeltVariables(Object.fromEntries(names.split(' ').map((name) => [name, 'x'])))).toEqual([]);
   });
 
-  it('is told although the right one is set as well, and is no matter while it is empty', () => {
+  it('is reported although the right one is set as well, and ignored while it is empty', () => {
     expect(misspeltVariables({ PORTT: '4', PORT: '3000' })).toHaveLength(1);
     expect(misspeltVariables({ PRT: '' })).toEqual([]);
   });

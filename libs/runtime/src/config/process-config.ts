@@ -77,7 +77,7 @@ export function readProcessConfig(environment?: Environment): ProcessConfig {
   }
   const { ADMIN_TOKEN: admin } = config.server;
   if (admin !== undefined && admin === config.ops.OPS_VIEWER_TOKEN) {
-    problems.push('OPS_VIEWER_TOKEN must differ from ADMIN_TOKEN: who may only look would be an operator');
+    problems.push('OPS_VIEWER_TOKEN must differ from ADMIN_TOKEN: otherwise a read-only viewer would be an operator');
   }
   const missing = missingOfSingleSignOn(config.singleSignOn);
   if (missing !== undefined) problems.push(missing);

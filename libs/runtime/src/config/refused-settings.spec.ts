@@ -22,12 +22,12 @@ describe('A setting that would only show its mistake later', () => {
     ],
     ['OUTBOUND_NAME_SERVERS', { OUTBOUND_NAME_SERVERS: 'dns.example' }, /^OUTBOUND_NAME_SERVERS must list addresses/],
     ['OPS_VIEWER_TOKEN', { ADMIN_TOKEN: token, OPS_VIEWER_TOKEN: token }, /^OPS_VIEWER_TOKEN must differ from ADMIN_/],
-  ])('is told at the start with its rule: %s', (_name, environment, problem) => {
+  ])('is reported at the start with its rule: %s', (_name, environment, problem) => {
     expect(problemsOf(environment)).toEqual([expect.stringMatching(problem)]);
     expect(problemsOf(environment).join()).not.toContain(token);
   });
 
-  it('is no mistake where it is right', () => {
+  it('is accepted where it is correct', () => {
     expect(problemsOf({ PUBLIC_BASE_URL: 'http://gateway:3000/below', OUTBOUND_NAME_SERVERS: '10.0.0.2' })).toEqual([]);
   });
 });

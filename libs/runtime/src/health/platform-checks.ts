@@ -2,7 +2,7 @@ import type { MediaStore } from '#media';
 import { type Database, type HealthCheck, pendingMigrations } from '#platform';
 import type { TaskNotifier } from '../queue/task-notifier.js';
 
-/** What the platform is made of, as far as readiness cares. */
+/** The parts of the platform that readiness depends on. */
 export interface CheckedPlatform {
   readonly database: Database;
   readonly notifier: TaskNotifier;

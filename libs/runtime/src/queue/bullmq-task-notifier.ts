@@ -10,17 +10,17 @@ const log = logger('queue');
 /** An outage repeats its complaint many times a second; the log says it this often. */
 const COMPLAINT_INTERVAL_MS = 10_000;
 const PING_TIMEOUT_MS = 1_000;
-/** How long handlers get to end after their signal was aborted, and connections to say goodbye. */
+/** How long handlers get to end after their signal was aborted, and connections to close. */
 const LAST_MOMENT_MS = 1_000;
 
 /** The most traces remembered for wake-ups that were not sent yet. */
 const TRACES_MAX = 10_000;
 
-/** The latest answered wake-ups stay for people who watch the queues; nothing is ever decided by them. */
+/** The latest answered wake-ups stay for people watching the queues; nothing is ever decided by them. */
 const KEPT = { removeOnComplete: { count: 100 }, removeOnFail: { count: 500 } } as const;
 const JOB_OPTIONS = { ...KEPT, attempts: 1 } as const;
 
-/** Nobody reads the events of these queues but a dashboard; BullMQ would keep 10,000. */
+/** Only a dashboard reads the events of these queues; BullMQ would keep 10,000. */
 const EVENTS_MAX = 100;
 
 /** Wait before the next fetch after a failed one; BullMQ would wait 15 s. */
@@ -38,9 +38,9 @@ export class BullmqTaskNotifier implements TaskNotifier {
   private readonly wakeups: ReadonlyMap<QueueName, Wakeup>;
   private readonly listeners = new Set<BullmqListening>();
   private readonly telemetry = queueTelemetry();
-  /** Wake-ups are sent together but belong to the traces of those who sent them. */
+  /** Wake-ups are sent together but belong to the traces of their senders. */
   private readonly traces = new Map<string, string>();
-  private lastComplaintMs = 0;
+  private lastComplaintMs = Number.NEGATIVE_INFINITY;
   private closing: Promise<void> | undefined;
 
   constructor(private readonly store: WakeupStore) {
@@ -112,7 +112,7 @@ export class BullmqTaskNotifier implements TaskNotifier {
   }
 
   private complain(event: string, fields: { queue: QueueName; dropped?: number; error: unknown }): void {
-    const nowMs = Date.now();
+    const nowMs = performance.now();
     if (nowMs - this.lastComplaintMs < COMPLAINT_INTERVAL_MS) return;
     this.lastComplaintMs = nowMs;
     log.warn(event, fields);

@@ -15,7 +15,7 @@ describe('A notifier in Postgres', () => {
   });
 
   it.each(['refuse', 'black-hole'] as const)(
-    'sends and listens though Postgres was away when it began (%s)',
+    'sends and listens although Postgres was unavailable at the start (%s)',
     async (fault) => {
       const store = await PostgresStore.open(proxy.urlOf(test.url));
       proxy.set(fault);

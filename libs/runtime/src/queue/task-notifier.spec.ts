@@ -34,7 +34,7 @@ function notifierContract(open: () => Promise<TaskNotifier>): void {
     expect(heard.toSorted()).toEqual(range(1_200).toSorted());
   });
 
-  it('hears a wake-up within a moment while it is idle', async () => {
+  it('receives a wake-up promptly while it is idle', async () => {
     let heardAtMs = 0;
     notifier.listen('image', { concurrency: 1 }, async () => void (heardAtMs = Date.now()));
     // Far less than the longest that a listener sleeps by itself.
@@ -50,7 +50,7 @@ function notifierContract(open: () => Promise<TaskNotifier>): void {
     expect(await quickestOf(soonMs, notifyOnce)).toBeLessThan(soonMs);
   });
 
-  it('works on no more tasks at once than it was told', async () => {
+  it('works on no more tasks at once than its concurrency', async () => {
     let running = 0;
     let most = 0;
     let done = 0;
@@ -70,7 +70,7 @@ function notifierContract(open: () => Promise<TaskNotifier>): void {
     expect(most).toBe(3);
   });
 
-  it('goes on after a handler that throws, shows why, and keeps only the latest answered wake-ups', async () => {
+  it('continues after a handler that throws, shows why, and keeps only the latest answered wake-ups', async () => {
     let heard = 0;
     notifier.listen('image', { concurrency: 10 }, async (taskId) => {
       heard += 1;
@@ -117,7 +117,7 @@ function notifierContract(open: () => Promise<TaskNotifier>): void {
     expect(aborted).toBe(true);
   });
 
-  it('is healthy while its server answers, and silent after it was closed', async () => {
+  it('is healthy while its server responds, and silent after it was closed', async () => {
     await eventually(() => notifier.isHealthy());
     await notifier.close(0);
     expect(() => notifier.notify('image', ['task_1'])).not.toThrow();
@@ -197,7 +197,7 @@ describeWithRedis('the notifier on Redis', (redisUrl) => {
     await third?.kill();
   });
 
-  it('closes although Redis is away', async () => {
+  it('closes although Redis is unavailable', async () => {
     const notifier = await createTaskNotifier(configOf({ REDIS_URL: 'redis://127.0.0.1:1' }), 'postgresql://unused');
     notifier.listen('image', { concurrency: 1 }, async () => undefined);
     notifier.notify('image', ['task_1']);

@@ -3,7 +3,7 @@ import { createTestDatabase, startTraceCollector } from '#testing';
 import { createTaskNotifier } from './create-task-notifier.js';
 
 describe('A trace', () => {
-  it('goes through the queue: the call to the vendor belongs to the request that sent the wake-up', async () => {
+  it('crosses the queue: the call to the vendor belongs to the request that sent the wake-up', async () => {
     const [collector, test] = await Promise.all([startTraceCollector(), createTestDatabase()]);
     const config = Object.assign(new TracingConfig(), { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
     const tracing = await startTracing(config, 'test');

@@ -17,7 +17,7 @@ async function ask(server: RedisServer, command: string, ...values: string[]): P
   redis.disconnect();
 }
 
-describeWithRedis('A Redis that answers and cannot do its work', () => {
+describeWithRedis('A Redis that responds but cannot work', () => {
   let server: RedisServer;
   let proxy: FaultProxy;
   let notifier: BullmqTaskNotifier;
@@ -35,7 +35,7 @@ describeWithRedis('A Redis that answers and cannot do its work', () => {
   const healed = (isTrue: () => Promise<boolean> | boolean): Promise<boolean> =>
     eventually(isTrue, { limitMs: HEALED_WITHIN_MS });
 
-  it('is told when it has no memory left, and when it has some again', async () => {
+  it('is reported unhealthy while it has no memory left, and healthy once it has some again', async () => {
     await healed(() => notifier.isHealthy());
     await ask(server, 'CONFIG', 'SET', 'maxmemory', '1');
     await healed(async () => !(await notifier.isHealthy()));
@@ -44,7 +44,7 @@ describeWithRedis('A Redis that answers and cannot do its work', () => {
     expect(await notifier.isHealthy()).toBe(true);
   });
 
-  it('is left for the server that took its place when it has become a replica', async () => {
+  it('is replaced by the new master when it has become a replica', async () => {
     const heard = new Set<string>();
     notifier.listen('image', { concurrency: 1 }, async (taskId) => void heard.add(taskId));
     const rungUntilHeard = (taskId: string): Promise<boolean> =>

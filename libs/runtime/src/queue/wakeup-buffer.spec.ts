@@ -19,7 +19,7 @@ describe('WakeupBuffer', () => {
     ]);
   });
 
-  it('reports the wake-ups of a failed call and goes on', async () => {
+  it('reports the wake-ups of a failed call and continues', async () => {
     const reports: [number, unknown][] = [];
     const sent: string[] = [];
     const buffer = new WakeupBuffer(
@@ -38,7 +38,7 @@ describe('WakeupBuffer', () => {
     expect(sent).toEqual(['kept']);
   });
 
-  it('makes a call again that Postgres rolled back for the sake of another, and gives up when that goes on', async () => {
+  it('retries a call that Postgres rolled back to end a deadlock, and gives up when that persists', async () => {
     const conflict = Object.assign(new Error('deadlock detected'), { code: '40P01' });
     const dropped: number[] = [];
     let conflicts = 2;

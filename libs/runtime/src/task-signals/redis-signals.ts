@@ -40,7 +40,7 @@ export class RedisSignals implements TaskSignals {
       if (subscriber.status === 'ready') subscriber.ping().catch(() => undefined);
     }, HEARTBEAT_MS).unref();
     subscriber.on('message', (_channel: string, message: string) => listener(fromMessage(message)));
-    // The client subscribes again by itself after an outage; what was said meanwhile was missed.
+    // The client subscribes again by itself after an outage; signals sent meanwhile were missed.
     subscriber.on('ready', () => listener('all'));
     subscriber.subscribe(this.channel).catch((error: unknown) => {
       if (!this.closed) log.warn('signals.unavailable', { error });

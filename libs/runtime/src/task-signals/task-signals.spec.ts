@@ -45,7 +45,7 @@ function signalsContract(redisUrl?: string): void {
 describe('Task signals through Postgres', () => {
   signalsContract();
 
-  it('tell the subscriber after an interruption that it may have missed something', async () => {
+  it('notify the subscriber after an interruption that it may have missed signals', async () => {
     const { url, database, remove } = await createTestDatabase();
     const signals = createTaskSignals(new QueueConfig(), url, database);
     const heard: ChangedTasks[] = [];

@@ -2,11 +2,11 @@
 export type ChangedTasks = readonly string[] | 'all';
 
 /**
- * Tells other processes that task rows have changed, after the change was committed. A signal carries no truth and may
- * get lost; who depends on it also looks at the rows from time to time.
+ * Tells other processes that task rows have changed, after the change was committed. A signal carries no state and may get
+ * lost; its consumers also read the rows from time to time.
  */
 export interface TaskSignals {
-  /** Tells everybody without waiting. Never throws: while the server is unreachable, signals are dropped. */
+  /** Notifies all processes without waiting. Never throws: while the server is unreachable, signals are dropped. */
   publish(taskIds: readonly string[]): void;
   /**
    * Calls `listener` for every signal, over one connection for the whole process, which is opened now and again

@@ -40,7 +40,7 @@ async function opens(token: AdminToken, presented: string, guesses: GuessLimiter
   return (await guesses.check({ address, requestId }, () => token.opens(presented) || null)) ?? false;
 }
 
-/** Who acts, for the audit: the header `X-Admin-Actor` or `admin`. */
+/** The actor for the audit: the header `X-Admin-Actor` or `admin`. */
 export const operatorOf = (request: Request): Operator => ({
   actor: request.get('x-admin-actor')?.slice(0, ACTOR_CHARACTERS_MAX) || 'admin',
   requestId: request.requestId,

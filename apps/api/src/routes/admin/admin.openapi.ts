@@ -7,7 +7,7 @@ const DAY: JsonObject = { type: 'string', format: 'date' };
 const TIME: JsonObject = { type: 'string', format: 'date-time' };
 const BOOLEAN: JsonObject = { type: 'string', enum: ['true', 'false'], default: 'false' };
 
-const ACTOR = inHeader('x-admin-actor', 'Who acts, for the audit; `admin` unless said.');
+const ACTOR = inHeader('x-admin-actor', 'The actor recorded in the audit; `admin` by default.');
 const OBJECT = envelope({ type: 'object' });
 const ROWS = envelope({ type: 'array', items: { type: 'object' } });
 
@@ -102,7 +102,7 @@ export const ACCOUNT_OPERATIONS = {
   adminRevokeKey: change('adminRevokeKey', 'End a key', [KEY_ID], GONE),
 } satisfies Readonly<Record<string, OperationText>>;
 
-/** What is sold, and who makes it. */
+/** The models on sale, and their vendors. */
 export const CATALOGUE_OPERATIONS = {
   adminListPrices: read('adminListPrices', 'Prices in force, or all there were', ROWS, [
     inQuery('model', 'Only of this model.', TEXT),
@@ -145,7 +145,7 @@ export const CATALOGUE_OPERATIONS = {
 /** What was written down. */
 export const RECORD_OPERATIONS = {
   adminListLedger: read('adminListLedger', 'Entries of the ledger', LIST, [ofAccount, ofTask, ...PAGING]),
-  adminListAudit: read('adminListAudit', 'Who changed what', LIST, [
+  adminListAudit: read('adminListAudit', 'List changes made by operators', LIST, [
     inQuery('subject_id', 'The id of what was changed.', TEXT),
     ...PAGING,
   ]),

@@ -22,7 +22,7 @@ describe('The admin API', () => {
   const auditCount = async () =>
     (await gateway.database.query<{ n: number }>({ text: 'select count(*)::integer n from audit_record' })).rows[0]?.n;
 
-  it('is shut without the right token: every route of the running gateway, and routes that do not exist', async () => {
+  it('requires the right token on every route, including routes that do not exist', async () => {
     const routes = adminRoutes(gateway);
     expect(routes.length).toBeGreaterThanOrEqual(23);
     let addresses = 0;
@@ -36,11 +36,11 @@ describe('The admin API', () => {
     expect(routes.every(([, path]) => path?.startsWith('/admin/v1/'))).toBe(true);
   });
 
-  it('does not take an API key for the token', async () => {
+  it('does not accept an API key as the token', async () => {
     expect((await gateway.send('GET', '/admin/v1/accounts')).status).toBe(401);
   });
 
-  it('leaves a record of every change, with who, what and how it was before', async () => {
+  it('records every change with its actor, what changed and the previous value', async () => {
     const changes: [string, () => Promise<unknown>][] = [];
     const account = await newAccount();
     const key = await newKey(account.id);
@@ -133,7 +133,7 @@ describe('The admin API', () => {
     expect(await auditCount()).toBe(before);
   });
 
-  it('books a payment once, however often it is sent', async () => {
+  it('books a repeated payment once', async () => {
     const path = `/accounts/${(await newAccount()).id}`;
     const top = { amount: '10.50', reference: 'payment-77' };
     const answers = await Promise.all([1, 2, 3].map(() => admin('POST', `${path}/top-ups`, top)));
@@ -154,12 +154,12 @@ describe('The admin API', () => {
     },
   );
 
-  it('refuses an amount that is a number, which may have lost digits already', async () => {
+  it('refuses an amount sent as a JSON number, which may have lost digits', async () => {
     const path = `/accounts/${(await newAccount()).id}/top-ups`;
     expect(await admin('POST', path, { amount: 10.5, reference: 'r' })).toMatchObject({ status: 400 });
   });
 
-  it('holds balances to the end of the book and not beyond', async () => {
+  it('accepts balances up to the maximum and not beyond', async () => {
     const path = `/accounts/${(await newAccount()).id}`;
     await admin('POST', `${path}/top-ups`, { amount: '9223372036854.775807', reference: 'all' });
     expect((await admin('GET', path)).body.data).toMatchObject({ available: '9223372036854.775807' });
@@ -168,7 +168,7 @@ describe('The admin API', () => {
     });
   });
 
-  it('names an unknown field instead of passing over it', async () => {
+  it('reports an unknown field instead of ignoring it', async () => {
     expect(await admin('POST', '/accounts', { name: 'x', ballance: '5' })).toMatchObject({
       status: 400,
       body: { error: { code: 'unknown_parameter', param: 'ballance' } },

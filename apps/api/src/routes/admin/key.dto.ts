@@ -83,7 +83,7 @@ export class NewKeyBody extends KeyChange {
   declare name: string;
 }
 
-/** How long the old secret goes on working. */
+/** How long the old secret keeps working. */
 export class Rotation {
   @IsInt()
   @Min(0)

@@ -31,7 +31,7 @@ export class KeysController {
     return { key, ...viewOfRow(row) };
   }
 
-  /** Ends a key for good. */
+  /** Ends a key permanently. */
   @Post(':key_id/revoke')
   @Route({ operation: ACCOUNT_OPERATIONS.adminRevokeKey })
   @HttpCode(200)

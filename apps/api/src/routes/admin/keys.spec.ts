@@ -5,7 +5,7 @@ import type { TestGateway } from '../../../../gateway/src/testing/test-gateway.j
 
 const IMAGE = { model: 'eta-image-2.0', prompt: 'a lighthouse', size: '1:1', resolution: '1K' };
 
-describe('API keys in the hands of operators', () => {
+describe('API keys managed by operators', () => {
   let api: AdminGateway;
   let gateway: TestGateway;
   beforeAll(async () => {
@@ -19,7 +19,7 @@ describe('API keys in the hands of operators', () => {
   const newAccount: AdminGateway['newAccount'] = (settings) => api.newAccount(settings);
   const newKey: AdminGateway['newKey'] = (accountId, settings) => api.newKey(accountId, settings);
 
-  it('shows a key once and never again, and lets it in', async () => {
+  it('shows a key once and never again, and accepts it', async () => {
     const account = await newAccount();
     const key = await newKey(account.id);
     expect((await withKey(key.key)).body).toMatchObject({ success: true, remain_balance: 0 });
@@ -29,7 +29,7 @@ describe('API keys in the hands of operators', () => {
     expect(list).not.toContain('hash');
   });
 
-  it('keeps of a key only a hash that a secret outside of the database is part of', async () => {
+  it('stores only a hash of a key, made with a secret outside of the database', async () => {
     const { id, key } = await newKey((await newAccount()).id);
     const { rows } = await gateway.database.query<{ row: string; key_hash: Buffer }>({
       text: 'select row_to_json(k)::text as row, key_hash from api_key k where id = $1',
@@ -54,7 +54,7 @@ describe('API keys in the hands of operators', () => {
     expect((await withKey(old.key)).status).toBe(401);
   });
 
-  it('keeps to the models, addresses and end of a key', async () => {
+  it('enforces the models, addresses and expiry of a key', async () => {
     const { id } = await newAccount({ unlimited: true });
     const models = await newKey(id, { allowed_models: ['beta-2.7'] });
     const submitted = await withKey(models.key, '/v1/images/generations', 'POST', IMAGE);
@@ -85,7 +85,7 @@ describe('API keys in the hands of operators', () => {
       ['ledger', 'GET', '/v1/ledger'],
     ] as const;
 
-    it('lets it do what they name and nothing else', async () => {
+    it('allows only what its scopes name', async () => {
       const { id } = await newAccount({ unlimited: true });
       for (const scope of new Set(ROUTES.map(([needed]) => needed))) {
         const { key } = await newKey(id, { scopes: [scope] });
@@ -96,7 +96,7 @@ describe('API keys in the hands of operators', () => {
       }
     });
 
-    it('shows it only its own tasks, and repeats only its own answers, unless it speaks for the account', async () => {
+    it('shows it only its own tasks and replays only its own responses, unless it has the account scope', async () => {
       const { id } = await newAccount({ unlimited: true });
       const [whole, own] = [await newKey(id), await newKey(id, { scopes: ['generate', 'tasks:read', 'tasks:cancel'] })];
       const headers = { 'idempotency-key': 'the-same' };
@@ -130,7 +130,7 @@ describe('API keys in the hands of operators', () => {
       expect((await withKey(own.key, '/v1/images/generations', 'POST', IMAGE)).status).toBe(403);
     });
 
-    it('does not let it go on from stored responses without the scope for them', async () => {
+    it('does not let it continue from stored responses without the scope for them', async () => {
       const { id } = await newAccount({ unlimited: true });
       const { key } = await newKey(id, { scopes: ['generate'] });
       for (const body of [
@@ -142,7 +142,7 @@ describe('API keys in the hands of operators', () => {
     });
   });
 
-  it('lets a key spend its quota and no more', async () => {
+  it('stops a key at its quota', async () => {
     const { id } = await newAccount({ unlimited: true });
     const { key, id: keyId } = await newKey(id, { quota: '0.07' });
     const statuses: number[] = [];

@@ -44,7 +44,7 @@ describe('Media upstreams in the admin API', () => {
     return rows[0]?.provider;
   };
 
-  it('say which models are made: the rest is listed as not available and refused before money is held', async () => {
+  it('decide which models are available: the rest is listed as not available and refused before money is held', async () => {
     expect(await Promise.all([isAvailable(IMAGE.model), isAvailable(OTHER_IMAGE.model)])).toEqual([true, true]);
     expect((await api.admin('POST', '/upstreams', studio())).status).toBe(200);
     expect(await Promise.all([isAvailable(IMAGE.model), isAvailable(OTHER_IMAGE.model)])).toEqual([true, false]);
@@ -56,7 +56,7 @@ describe('Media upstreams in the admin API', () => {
     expect(await balance()).toEqual(before);
   });
 
-  it('refuse before money is held what none of them can make, naming the field', async () => {
+  it('refuse an order that none of them can make before money is held, naming the field', async () => {
     const models = { 'alpha-2.0': 'seedance-2' };
     await api.admin('POST', '/upstreams', studio({ protocol: 'ark-video', key: KEY, models }));
     const before = await balance();
@@ -72,7 +72,7 @@ describe('Media upstreams in the admin API', () => {
     expect(await balance()).toEqual(before);
   });
 
-  it('are never joined by the sandbox, not even where the only one is switched off', async () => {
+  it('never fall back to the sandbox, not even when the only one is disabled', async () => {
     await api.admin('POST', '/upstreams', studio({ enabled: false }));
     for (const body of [IMAGE, OTHER_IMAGE]) expect(await order(body)).toMatchObject({ status: 404 });
     expect(await isAvailable(IMAGE.model)).toBe(false);
@@ -115,7 +115,7 @@ describe('Media upstreams in the admin API', () => {
   it.each([
     ['switched off', () => api.admin('PATCH', '/upstreams/studio', { enabled: false })],
     ['removed', () => api.admin('DELETE', '/upstreams/studio')],
-  ])('take nothing new when they are %s, and finish what they have', async (_, leave) => {
+  ])('take no new orders when they are %s, and finish the running ones', async (_, leave) => {
     await api.admin('POST', '/upstreams', studio());
     const taskId = await eventually(() => taken({ ...IMAGE, prompt: '[sandbox:delay=1500] a lighthouse' }));
     // Workers look once a second on their own.
@@ -127,7 +127,7 @@ describe('Media upstreams in the admin API', () => {
     expect(await providerOf(taskId)).toBe('studio');
   });
 
-  it('tell what they brought beside what they cost, to the last micro, with refunds taken off', async () => {
+  it('report revenue and cost exact to the micro, less refunds', async () => {
     const costs = { unit: 'CNY', rates: { CNY: '0.14' }, 'eta-image-2.0': 0.1234567 };
     await api.admin('POST', '/upstreams', studio({ id: 'studio-cn', costs }));
     const unvalued = { unit: 'CNY', 'theta-image-turbo': 0.1 };
@@ -179,7 +179,7 @@ describe('Media upstreams in the admin API', () => {
     });
   });
 
-  it('are told of when a price does not cover what they cost', async () => {
+  it('are reported when a price does not cover their cost', async () => {
     await api.admin('POST', '/upstreams', studio({ costs: { unit: 'USD', 'eta-image-2.0': 0.02 } }));
     await eventually(() => taken(IMAGE));
     const price = { model: 'eta-image-2.0', unit: 'image', variant: 'default' };
@@ -219,7 +219,7 @@ describe('Media upstreams of UPSTREAMS_FILE', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('are shown, and changed only there', async () => {
+  it('are shown, and can only be changed in the file', async () => {
     const { body } = await api.admin<object[]>('GET', '/upstreams');
     expect(body.data).toEqual([expect.objectContaining({ id: 'studio', kind: 'media', source: 'file' })]);
     for (const [method, change] of [
@@ -230,7 +230,7 @@ describe('Media upstreams of UPSTREAMS_FILE', () => {
     expect(await api.admin('POST', '/upstreams', studio())).toMatchObject({ status: 409 });
   });
 
-  it('make nothing for other accounts than those that they are for', async () => {
+  it('serve only the accounts they are for', async () => {
     expect(await api.gateway.send('POST', '/v1/images/generations', IMAGE)).toMatchObject({
       status: 404,
       body: { error: { code: 'model_not_available' } },

@@ -4,7 +4,7 @@ import type { TestGateway } from '../../../../gateway/src/testing/test-gateway.j
 
 const IMAGE = { model: 'eta-image-2.0', prompt: 'a lighthouse', size: '1:1', resolution: '1K' };
 
-describe('What operators read: prices, lists, usage and books', () => {
+describe('Records for operators: prices, lists, usage and reconciliation', () => {
   let api: AdminGateway;
   let gateway: TestGateway;
   beforeAll(async () => {
@@ -43,7 +43,7 @@ describe('What operators read: prices, lists, usage and books', () => {
   });
 
   describe('lists', () => {
-    it('goes through all accounts part by part, each once', async () => {
+    it('lists all accounts page by page, each once', async () => {
       for (let made = 0; made < 5; made += 1) await newAccount();
       const seen: string[] = [];
       let cursor: string | null = '';
@@ -58,7 +58,7 @@ describe('What operators read: prices, lists, usage and books', () => {
       expect(seen).toHaveLength(rows[0]?.n ?? -1);
     });
 
-    it('refuses a made-up cursor and a limit out of bounds', async () => {
+    it('refuses an invalid cursor and a limit out of bounds', async () => {
       expect(await admin('GET', '/ledger?cursor=abc')).toMatchObject({
         status: 400,
         body: { error: { param: 'cursor' } },
@@ -66,7 +66,7 @@ describe('What operators read: prices, lists, usage and books', () => {
       expect(await admin('GET', '/ledger?limit=0')).toMatchObject({ status: 400, body: { error: { param: 'limit' } } });
     });
 
-    it('exports as CSV, with texts defused that a spreadsheet would run', async () => {
+    it('exports as CSV, with formulas escaped', async () => {
       const { id } = await newAccount();
       const path = `/admin/v1/accounts/${id}/top-ups`;
       const headers = { authorization: `Bearer ${api.token}` };
@@ -81,7 +81,7 @@ describe('What operators read: prices, lists, usage and books', () => {
   });
 
   describe('usage and books', () => {
-    it('explains each price to the holder of the key, sums it, and shows nobody else', async () => {
+    it('explains each price to the holder of the key, sums it, and shows it to no other account', async () => {
       const { id } = await newAccount({ unlimited: true });
       const { key } = await newKey(id);
       const submitted = await withKey<{ data: { task_id: string }[] }>(key, '/v1/images/generations', 'POST', IMAGE);
@@ -104,14 +104,19 @@ describe('What operators read: prices, lists, usage and books', () => {
       expect((await admin('GET', `/usage?account_id=${id}`)).body.data).toMatchObject([{ amount: '0.035000' }]);
     });
 
-    it.each(['?group_by=account', '?from=2026-02-30', '?from=2026-03-02&to=2026-03-01', '?from=2020-01-01', '?days=3'])(
-      'refuses %s',
-      async (query) => {
-        expect((await gateway.send('GET', `/v1/usage${query}`)).status).toBe(400);
-      },
-    );
+    it.each([
+      '?group_by=account',
+      '?from=2026-02-30',
+      '?to=0000-01-01',
+      '?to=0001-01-02',
+      '?from=2026-03-02&to=2026-03-01',
+      '?from=2020-01-01',
+      '?days=3',
+    ])('refuses %s', async (query) => {
+      expect((await gateway.send('GET', `/v1/usage${query}`)).status).toBe(400);
+    });
 
-    it('proves that the books add up, and tells what does not', async () => {
+    it('reconciles the ledger, and reports mismatches', async () => {
       const { body } = await admin('POST', '/reconciliations', {});
       expect(body.data).toMatchObject({ balanced: true, findings: [] });
       const { id } = await newAccount();

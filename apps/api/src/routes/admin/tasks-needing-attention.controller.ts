@@ -4,7 +4,7 @@ import { Route, Routes } from '../../http/route.js';
 import { viewOf } from '../../row-view.js';
 import { TASK_OPERATIONS } from './admin.openapi.js';
 
-/** What operators should look at. */
+/** Tasks that an operator should check. */
 @Controller('admin/v1/tasks-needing-attention')
 @Routes({ style: 'admin', access: 'operator' })
 export class TasksNeedingAttentionController {

@@ -15,7 +15,7 @@ interface Found {
   readonly vendor_ids: JsonObject;
 }
 
-describe('What operators do for tasks', () => {
+describe('Actions of operators on tasks', () => {
   let api: AdminGateway;
   let gateway: TestGateway;
   beforeAll(async () => {
@@ -42,7 +42,7 @@ describe('What operators do for tasks', () => {
   }
   const balanced = async (): Promise<unknown> => (await api.admin('POST', '/reconciliations?full=true', {})).body.data;
 
-  it('finds a task by each thing that may be known of it, and no other', async () => {
+  it('finds a task by each of its identifiers, and no other', async () => {
     const taskId = await submitAndWait(IMAGE);
     const other = await submitAndWait({ ...IMAGE, model: 'eta-image-2.0-pro' });
     await gateway.database.query({
@@ -83,7 +83,7 @@ describe('What operators do for tasks', () => {
     expect(await api.admin('GET', '/tasks?statu=failed')).toMatchObject({ status: 400 });
   });
 
-  it('finds open and ended tasks in one list, part by part, each once', async () => {
+  it('lists open and ended tasks page by page, each once', async () => {
     await gateway.submit(IMAGES, { ...IMAGE, prompt: '[sandbox:delay=60000]' });
     await submitAndWait(IMAGE);
     const seen: string[] = [];
@@ -98,7 +98,7 @@ describe('What operators do for tasks', () => {
     expect(seen).toEqual(rows.map(({ id }) => id));
   });
 
-  it('tells the whole life of a task', async () => {
+  it('shows the whole history of a task', async () => {
     const taskId = await submitAndWait({ ...IMAGE, prompt: '[sandbox:flaky=1]' });
     const { body } = await api.admin<{ timeline: { event: string }[]; entries: object[]; usage: object[] }>(
       'GET',
@@ -133,7 +133,7 @@ describe('What operators do for tasks', () => {
     expect(audit.body.data).toMatchObject([{ action: 'task.cancel_requested', actor: 'finance@example.com' }]);
   });
 
-  it('gives money back in parts, once for each reference and never more than was charged', async () => {
+  it('refunds in parts, once for each reference and never more than was charged', async () => {
     const taskId = await submitAndWait(IMAGE);
     const before = await balance();
     const refund = (body: object) => api.admin('POST', `/tasks/${taskId}/refund`, { reason: 'blurred', ...body });
@@ -166,16 +166,16 @@ describe('What operators do for tasks', () => {
     ]);
   });
 
-  it('gives nothing back for a task that was not charged', async () => {
+  it('refunds nothing for a task that was not charged', async () => {
     const taskId = await submitAndWait(FAILING);
     const answer = await api.admin('POST', `/tasks/${taskId}/refund`, { reference: 'r-2', reason: 'x' });
     expect(answer).toMatchObject({
       status: 409,
-      body: { error: { param: 'amount', message: 'The task was not charged: there is nothing to give back.' } },
+      body: { error: { param: 'amount', message: 'The task was not charged: there is nothing to refund.' } },
     });
   });
 
-  it('sends a failed task again as a new one, once, with a hold of its own', async () => {
+  it('redrives a failed task once, as a new task with a hold of its own', async () => {
     const taskId = await submitAndWait(FAILING);
     await gateway.database.query({
       text: `update task set parameters = jsonb_set(parameters, '{prompt}', '"a lighthouse"') where id = $1`,
@@ -192,7 +192,7 @@ describe('What operators do for tasks', () => {
     expect(await balanced()).toMatchObject({ balanced: true });
   });
 
-  it('sends nothing again that the account cannot pay', async () => {
+  it('redrives nothing that the account cannot pay for', async () => {
     const { id } = await api.newAccount();
     const { key } = await api.newKey(id);
     await api.admin('POST', `/accounts/${id}/top-ups`, { amount: '0.035', reference: 'first' });
@@ -230,7 +230,7 @@ describe('What operators do for tasks', () => {
     expect((await api.admin('POST', '/webhooks/deliveries/msg_none/redeliver')).status).toBe(404);
   });
 
-  it('shows the workers, how long they live, and what they have in hand', async () => {
+  it('shows the workers, their uptime and their tasks', async () => {
     await eventually(async () => (await api.admin<object[]>('GET', '/workers')).body.data.length === 3);
     const { body } = await api.admin('GET', '/workers');
     const worker = { status: 'live', version: expect.any(String), last_heartbeat_at: expect.any(String) };

@@ -47,7 +47,7 @@ describe('Upstreams in the admin API', () => {
   });
   const ask = (model = MODEL) => api.gateway.send('POST', '/v1/responses', { model, input: 'Hello' });
 
-  it('tell how they did in the last minutes', async () => {
+  it('show their results of the last minutes', async () => {
     await api.admin('POST', '/upstreams', settings({ id: 'watched' }));
     expect((await ask()).status).toBe(200);
     const health = await eventually(async () => {
@@ -62,7 +62,7 @@ describe('Upstreams in the admin API', () => {
     });
   });
 
-  it('are asked for what costs more than tokens only while their policy lists it', async () => {
+  it('get requests that cost more than tokens only while their policy lists it', async () => {
     const searching = () =>
       api.gateway.send('POST', '/v1/responses', { model: MODEL, input: 'Hello', tools: [{ type: 'web_search' }] });
     await api.admin('POST', '/upstreams', settings({ protocol: 'responses' }));
@@ -77,7 +77,7 @@ describe('Upstreams in the admin API', () => {
     expect(wrong).toMatchObject({ status: 400, body: { error: { param: 'allow.tools' } } });
   });
 
-  it('are sent the longest reply that is said of their models where a caller names no limit', async () => {
+  it('get the configured output limit of the model where a caller sends none', async () => {
     const sentLimit = async () => {
       expect((await ask()).status).toBe(200);
       return vendor.last.body['max_output_tokens'];
@@ -161,7 +161,7 @@ describe('Upstreams in the admin API', () => {
     }
   });
 
-  it('keep to one of each id, and leave those of the file to the file', async () => {
+  it('have unique ids, and those of the file cannot be changed', async () => {
     await api.admin('POST', '/upstreams', settings());
     for (const [method, path, body] of [
       ['POST', '/upstreams', settings()],
@@ -179,7 +179,7 @@ describe('Upstreams in the admin API', () => {
       ['PATCH', { weight: 2 }],
       ['DELETE', undefined],
     ] as const)
-      expect((await api.admin(method, '/upstreams/nobody', body)).status).toBe(404);
+      expect((await api.admin(method, '/upstreams/unknown', body)).status).toBe(404);
   });
 
   it.each<[string, object, string, string]>([
@@ -208,7 +208,7 @@ describe('Upstreams in the admin API', () => {
     ['an unknown limit field', { output_limit_field: 'max' }, 'output_limit_field', 'invalid_parameter'],
     ['a quoted switch', { enabled: 'true' }, 'enabled', 'invalid_parameter'],
   ])(
-    'are refused with %s, by name and without the key, whether added or changed',
+    'are refused with %s, naming the field and hiding the key, whether added or changed',
     async (_case, change, param, code) => {
       const added = await api.admin('POST', '/upstreams', settings(change));
       expect(added).toMatchObject({ status: 400, body: { error: { code, param } } });
@@ -221,7 +221,7 @@ describe('Upstreams in the admin API', () => {
     },
   );
 
-  it('change field by field: what is sent is merged, null goes back to the default', async () => {
+  it('change field by field: sent fields are merged, null restores the default', async () => {
     await api.admin(
       'POST',
       '/upstreams',
@@ -241,7 +241,7 @@ describe('Upstreams in the admin API', () => {
     });
   });
 
-  it('never send a key that is set to another server: who moves the address must know the key', async () => {
+  it('never send a stored key to another server: changing the address requires the key', async () => {
     await api.admin('POST', '/upstreams', settings());
     const elsewhere = { base_url: 'http://127.0.0.1:9/v1' };
     expect(await api.admin('PATCH', '/upstreams/live', elsewhere)).toMatchObject({
@@ -252,7 +252,7 @@ describe('Upstreams in the admin API', () => {
     expect((await api.admin('PATCH', '/upstreams/live', { ...elsewhere, key: KEY })).status).toBe(200);
   });
 
-  it('never send it there by way of the sandbox either, which has no address', async () => {
+  it('never send it there by a detour over the sandbox, which has no address', async () => {
     await api.admin('POST', '/upstreams', settings());
     expect((await api.admin('PATCH', '/upstreams/live', { protocol: 'sandbox' })).status).toBe(200);
     const back = { protocol: 'chat', base_url: 'http://127.0.0.1:9/v1' };
@@ -263,7 +263,7 @@ describe('Upstreams in the admin API', () => {
     expect((await api.admin('PATCH', '/upstreams/live', { ...back, key: null })).status).toBe(200);
   });
 
-  it('are exchanged without disturbing a stream that runs, and close its connection when it is done', async () => {
+  it('are replaced without disturbing a running stream, whose connection closes when it is done', async () => {
     await api.admin('POST', '/upstreams', settings());
     vendor.pauseMs = 60;
     const stream = await fetch(`${api.gateway.baseUrl}/v1/responses`, {
@@ -290,7 +290,7 @@ describe('Upstreams in the admin API', () => {
     expect((await ask()).status).toBe(200);
   });
 
-  it('show in the metrics, with whether they cool down', async () => {
+  it('appear in the metrics, with their cooldown state', async () => {
     await api.admin('POST', '/upstreams', settings());
     vendor.fault = 'slow-429';
     await ask();

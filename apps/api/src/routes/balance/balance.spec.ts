@@ -48,7 +48,7 @@ describe('The balance endpoints', () => {
     });
 
     it('says that there is no user behind the key', async () => {
-      expect(await get(path, { authorization: 'Bearer sk-nobody' })).toMatchObject({
+      expect(await get(path, { authorization: 'Bearer sk-unknown' })).toMatchObject({
         status: 401,
         text: '{"success":false,"message":"获取用户额度失败"}',
       });
@@ -61,7 +61,7 @@ describe('The balance endpoints', () => {
       expect(answer).toMatchObject({ status: 500, text: '{"success":false,"message":"获取已使用额度失败"}' });
     });
 
-    it('may be asked by pages of other origins', async () => {
+    it('can be read by pages of other origins', async () => {
       const preflight = await fetch(gateway.baseUrl + path, {
         method: 'OPTIONS',
         headers: {
@@ -79,7 +79,7 @@ describe('The balance endpoints', () => {
     });
   });
 
-  it('counts as spent what the account paid, whichever of its keys it used, and not what open work holds', async () => {
+  it('counts charges of all keys as spent, and not the holds of open work', async () => {
     await setBalance(10_000_000n, 0n);
     await gateway.submit('/v1/images/generations', {
       model: 'eta-image-2.0',
@@ -90,7 +90,7 @@ describe('The balance endpoints', () => {
     expect((await get('/v1/user/balance')).text).toContain('"remain_balance":9.965,"used_balance":0,');
   });
 
-  it('tells a key what it may still use, its limit and its end', async () => {
+  it('returns the remaining quota of a key, its limit and its expiry', async () => {
     await run(
       "update api_key set quota_micros = 2500000, held_micros = 500000, used_micros = 250000, expires_at = '2126-01-01Z'",
     );

@@ -9,7 +9,7 @@ import { json } from 'node:stream/consumers';
 import { eventually } from '#testing';
 import { startTestGateway, type TestGateway } from '../../../../gateway/src/testing/test-gateway.js';
 
-/** A vendor that takes orders, works on them forever, and is told where it may call. */
+/** A vendor that accepts orders, never finishes them, and records its callback addresses. */
 class Vendor {
   /** By its own name of the model. */
   readonly callbackUrls = new Map<string, string>();
@@ -68,7 +68,7 @@ describe('POST /callbacks/v1/{upstream}/{token}', () => {
     await rm(folder, { recursive: true });
   });
 
-  /** Where the vendor was told to call about an order of its model. */
+  /** The callback address that the vendor got with an order of this model. */
   const addressOf = async (model: string): Promise<string> =>
     new URL(await eventually(() => vendor.callbackUrls.get(model))).pathname;
 
@@ -82,7 +82,7 @@ describe('POST /callbacks/v1/{upstream}/{token}', () => {
     return rows[0]?.turn;
   }
 
-  it('gives the vendor an address on the public one that tells nothing of the task', () => {
+  it('gives the vendor a callback address on the public URL that reveals nothing about the task', () => {
     expect(vendor.callbackUrls.get('seedance')).toMatch(
       /^https:\/\/gateway\.example\.com\/callbacks\/v1\/ark\/[\w-]{40,}$/,
     );
@@ -90,24 +90,24 @@ describe('POST /callbacks/v1/{upstream}/{token}', () => {
   });
 
   it.each([
-    ['an address that somebody made up', () => '/callbacks/v1/ark/bm90aGluZw'],
+    ['a made-up address', () => '/callbacks/v1/ark/bm90aGluZw'],
     ['an address of another upstream', () => path.replace('/ark/', '/kling/')],
     ['an address in which a letter is another', () => path.slice(0, -2) + (path.endsWith('AA') ? 'BB' : 'AA')],
-  ])('answers 404 at %s, and asks nobody', async (_, forged) => {
+  ])('answers 404 at %s, and asks no vendor', async (_, forged) => {
     expect(await gateway.send('POST', forged(), { status: 'succeeded' })).toMatchObject({ status: 404 });
     expect([await turn(), vendor.checks]).toEqual(['later', 0]);
   });
 
-  it('has the vendor asked at once, and believes nothing that is said', async () => {
-    const told = await gateway.send('POST', path, { id: 'cgt-1', status: 'failed' }, { authorization: '' });
-    expect(told).toMatchObject({ status: 200, body: {} });
+  it('polls the vendor at once, and trusts nothing in the callback', async () => {
+    const response = await gateway.send('POST', path, { id: 'cgt-1', status: 'failed' }, { authorization: '' });
+    expect(response).toMatchObject({ status: 200, body: {} });
     expect(await turn()).toBe('now');
     await eventually(() => vendor.checks > 0);
     const { body } = await gateway.send<{ data: { status: string } }>('GET', `/v1/tasks/${taskId}`);
     expect(body.data.status).toBe('in_progress');
   });
 
-  it('repeats the word that a vendor asks an address for, however often', async () => {
+  it('returns the challenge of a vendor, as often as it is asked', async () => {
     await gateway.submit('/v1/videos/generations', { model: 'epsilon-2.3', prompt: 'A heron.', duration: 6 });
     const address = await addressOf('hailuo');
     for (const challenge of ['word-1', 'word-2'])
@@ -119,7 +119,7 @@ describe('POST /callbacks/v1/{upstream}/{token}', () => {
     expect(long).toMatchObject({ status: 200, body: {} });
   });
 
-  it('hears a vendor that signs only with its signature', async () => {
+  it('accepts callbacks of a signing vendor only with its signature', async () => {
     await gateway.submit('/v1/videos/generations', { model: 'zeta-q3-pro', prompt: 'A heron.' });
     const address = await addressOf('viduq3');
     const unsigned = await gateway.send('POST', address, { state: 'success' }, { authorization: '' });
@@ -130,7 +130,7 @@ describe('POST /callbacks/v1/{upstream}/{token}', () => {
     expect(await gateway.send('POST', address, {}, { ...headers, authorization: '' })).toMatchObject({ status: 200 });
   });
 
-  it('hears the same thing again, in whatever form', async () => {
+  it('accepts repeated callbacks, in any form', async () => {
     const body = '<task status="failed"/>';
     const { status } = await fetch(gateway.baseUrl + path, {
       method: 'POST',

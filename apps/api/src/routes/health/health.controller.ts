@@ -5,7 +5,7 @@ import { PLATFORM, type Platform } from '#runtime';
 import { Route, Routes } from '../../http/route.js';
 import { HEALTH_OPERATIONS } from './health.openapi.js';
 
-/** For orchestrators and load balancers; open to everybody, and revealing nothing about where things are. */
+/** For orchestrators and load balancers; open to everyone, and revealing nothing about where things are. */
 @Controller()
 @Routes({ style: 'ops', access: 'open' })
 export class HealthController {

@@ -55,7 +55,7 @@ describe('The ledger of an account', () => {
     return task_id;
   }
 
-  it('tells each movement with the lines of the price, the hold as well as what settled it', async () => {
+  it('shows each movement with its price lines, both the hold and the settlement', async () => {
     const { key, id } = await funded();
     const task_id = await image(key);
     const { data } = await entries(key);
@@ -74,7 +74,7 @@ describe('The ledger of an account', () => {
     expect(JSON.stringify(data)).not.toContain('our own note');
   });
 
-  it('explains a release by the failed work, and a refund by what was refunded', async () => {
+  it('explains a release by the failed work, and a refund by the refunded charge', async () => {
     const { key } = await funded();
     const failed = await image(key, { ...IMAGE, prompt: '[sandbox:fail=content_policy]' });
     const made = await image(key);
@@ -90,7 +90,7 @@ describe('The ledger of an account', () => {
     expect(ofMade.map(({ kind }) => kind)).toEqual(['refund', 'capture', 'hold']);
   });
 
-  it('leads from a text request to its tokens, by its request id', async () => {
+  it('finds the tokens of a text request by its request id', async () => {
     const { key } = await funded();
     const answer = await api.withKey(key, '/v1/responses', 'POST', { model: 'vendor-5', input: 'Hello' });
     const requestId = answer.headers.get('x-request-id') ?? '';
@@ -102,7 +102,7 @@ describe('The ledger of an account', () => {
     expect(capture.usage?.amount).toBe(capture.amount);
   });
 
-  it('goes through everything page by page, each entry once', async () => {
+  it('lists all entries page by page, each once', async () => {
     const { key } = await funded();
     for (let made = 0; made < 2; made += 1) await image(key);
     const whole = (await entries(key)).data.map(({ id }) => id);
@@ -117,7 +117,7 @@ describe('The ledger of an account', () => {
     expect(new Set(seen).size).toBe(5);
   });
 
-  it('shows no account what another did, neither as a list nor by task or request', async () => {
+  it('shows no account the entries of another, neither in the list nor by task or request', async () => {
     const [one, other] = [await funded(), await funded()];
     const task_id = await image(one.key);
     const [entry] = (await entries(one.key)).data;
@@ -126,7 +126,7 @@ describe('The ledger of an account', () => {
     expect((await entries(other.key, `?request_id=${entry?.request_id ?? ''}`)).data).toEqual([]);
   });
 
-  it('needs a key, and of one with scopes the scope for it', async () => {
+  it('requires a key, and the scope if the key has scopes', async () => {
     const { id } = await funded();
     expect((await gateway.send('GET', '/v1/ledger', undefined, {})).status).toBe(401);
     const { key: without } = await api.newKey(id, { scopes: ['usage', 'balance', 'account'] });

@@ -31,13 +31,13 @@ describe('A text model that an operator adds', () => {
     expect(new Set(body.data.map(({ id }) => id)).size).toBe(body.data.length);
   });
 
-  it('is shown alone, and suggested to whom misspells it', async () => {
+  it('is shown by its name, and suggested when it is misspelled', async () => {
     expect((await gateway.send('GET', '/v1/models/house-writer')).body).toMatchObject({ ...VIEW, data: VIEW });
     const { status, body } = await gateway.send('GET', '/v1/models/hose-writer');
     expect([status, JSON.stringify(body)]).toEqual([404, expect.stringContaining('house-writer')]);
   });
 
-  it('is kept from keys that may not use it', async () => {
+  it('is hidden from keys that may not use it', async () => {
     const { key } = await api.newKey(gateway.accountId, { allowed_models: ['vendor-5'] });
     const { body } = await api.withKey<{ data: ModelView[] }>(key, '/v1/models');
     expect(body.data.map(({ id }) => id)).toEqual(['vendor-5']);
@@ -47,7 +47,7 @@ describe('A text model that an operator adds', () => {
     expect((await api.withKey(key, '/v1beta/models/house-writer')).status).toBe(404);
   });
 
-  it('answers, and is named in the metrics', async () => {
+  it('can be requested, and is named in the metrics', async () => {
     const body = { model: 'house-writer', input: 'Hello' };
     expect((await gateway.send('POST', '/v1/responses', body)).status).toBe(200);
     const page = await (await fetch(`${gateway.baseUrl}/metrics`)).text();

@@ -37,7 +37,7 @@ export interface ModelView {
   readonly summary: string;
   readonly modes: readonly string[];
   readonly fields: readonly FieldTableRow[];
-  /** Refusals that look at several fields, in words. */
+  /** Rules that concern several fields, in words. */
   readonly rules: readonly string[];
   /** Seconds until result links expire; null when they stay or when there are none. */
   readonly result_lifetime_seconds: number | null;

@@ -28,7 +28,7 @@ export class ModelsController {
     return new DataWith(data, page, { object: 'list' });
   }
 
-  /** One model. The fields stand in `data` as everywhere, and at the top for client libraries. */
+  /** One model. The fields are in `data` as everywhere, and at the top for client libraries. */
   @Get(':model')
   @Route({ operation: MODEL_OPERATIONS.readModel })
   async read(@CurrentCaller() caller: Caller, @Param('model') id: string): Promise<DataWith<ModelView>> {

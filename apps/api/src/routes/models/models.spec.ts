@@ -26,7 +26,7 @@ describe('The catalogue and its prices', () => {
     expect(body.data.filter(({ kind }) => kind === 'text').map(({ id }) => id)).toContain('vendor-sonnet-4-5-20250929');
   });
 
-  it('shows one model at the top for client libraries and in data for everybody else', async () => {
+  it('shows one model at the top for client libraries and in data for other clients', async () => {
     const { body } = await gateway.send<ModelView & { data: ModelView }>('GET', '/v1/models/eta-image-2.0');
     expect(body).toMatchObject({ id: 'eta-image-2.0', object: 'model', data: { id: 'eta-image-2.0', kind: 'image' } });
     expect(body.prices).toEqual([
@@ -34,7 +34,7 @@ describe('The catalogue and its prices', () => {
     ]);
   });
 
-  it('describes each field as data, so that a form can be drawn without reading prose', async () => {
+  it('describes each field as data, so that a program can draw a form', async () => {
     const { body } = await gateway.send<ModelView>('GET', '/v1/models/beta-2.5-preview');
     const field = (name: string) => body.fields.find((each) => each.name === name);
     expect(field('resolution')).toMatchObject({
@@ -47,7 +47,7 @@ describe('The catalogue and its prices', () => {
     expect(field('model')?.order).toBe(1);
   });
 
-  it('lists every variant a model is sold in with its price, and null where it has none', async () => {
+  it('lists every variant of a model with its price, or null where it has none', async () => {
     await gateway.database.query({ text: `delete from price where model = 'zeta-q3-mix' and variant = '720p'` });
     const { body } = await gateway.send<ModelView>('GET', '/v1/models/zeta-q3-mix');
     expect(body.variants).toEqual([
@@ -65,7 +65,7 @@ describe('The catalogue and its prices', () => {
     expect(JSON.stringify(body)).toContain('eta-image-2.0');
   });
 
-  it('needs a key', async () => {
+  it('requires a key', async () => {
     for (const [method, path] of [
       ['GET', '/v1/models'],
       ['GET', '/v1/models/eta-image-2.0'],
@@ -75,7 +75,7 @@ describe('The catalogue and its prices', () => {
     }
   });
 
-  it('quotes what a submission then holds, and holds nothing itself', async () => {
+  it('quotes the hold of a later submission, and holds nothing itself', async () => {
     const body = {
       model: 'beta-2.5-preview' satisfies ModelId,
       prompt: 'waves',
@@ -104,7 +104,7 @@ describe('The catalogue and its prices', () => {
     expect(await held()).toBe(1_000_000n);
   });
 
-  it('says until when a price holds once another is set', async () => {
+  it('says until when a price is valid once another is set', async () => {
     await gateway.database.query({
       text: `insert into price (id, model, unit, variant, amount_micros, effective_from, created_by)
         values ('p_next', 'eta-image-2.0', 'image', 'default', 1, timestamptz '2100-01-01', 'test')`,
@@ -112,7 +112,7 @@ describe('The catalogue and its prices', () => {
     expect((await quote({ model: 'eta-image-2.0', prompt: 'x' })).valid_until).toBe(Date.UTC(2100, 0, 1) / 1000);
   });
 
-  it('refuses what a submission refuses, with the same words', async () => {
+  it('refuses what a submission refuses, with the same error', async () => {
     const wrong = { model: 'eta-image-2.0', prompt: 'x', n: 7 };
     const [quoted, submitted] = await Promise.all([
       gateway.send('POST', '/v1/quote', wrong),

@@ -4,7 +4,7 @@ import type { FleetView } from './fleet-view.js';
 import { html, type Html } from './html.js';
 import { duration, mark } from './parts.js';
 
-/** Something that an operator should look at, and where. */
+/** Something that an operator should check, and where. */
 export interface Concern {
   readonly tone: 'bad' | 'warn';
   readonly words: string;

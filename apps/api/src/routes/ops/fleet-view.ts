@@ -39,7 +39,7 @@ export interface FleetView {
   readonly fleet: FleetState | null;
   readonly needingAttention: TasksNeedingAttention | null;
   readonly queues: readonly QueueView[];
-  /** Models on sale that nobody can buy for want of a price. */
+  /** Models on sale that cannot be ordered because they have no price. */
   readonly unpriced: readonly string[] | null;
   readonly workers: readonly WorkerView[] | null;
   readonly upstreams: readonly UpstreamStanding[] | null;

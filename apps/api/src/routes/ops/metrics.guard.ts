@@ -7,7 +7,7 @@ import { presentedKey } from '../../http/presented-key.js';
 import { OperatorAccess } from './operator-access.js';
 
 const LOOPBACK = /^(::1|(::ffff:)?127(\.\d{1,3}){3})$/;
-/** Who comes through a proxy is not the machine that the connection comes from. */
+/** A request through a proxy does not come from the machine that opened the connection. */
 const PROXY_HEADERS = ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via'];
 
 /**

@@ -6,7 +6,7 @@ const PEPPER = 'a-pepper-for-tests-only';
 describe('Operator sessions', () => {
   const access = new OperatorAccess(TOKENS, PEPPER);
 
-  it('opens the role of the token, and nothing for a wrong or empty one', () => {
+  it('grants the role of the token, and nothing for a wrong or empty one', () => {
     expect(['admin-token-1', 'viewer-token-1', 'admin-token-2', ''].map((token) => access.roleOf(token))).toEqual([
       'admin',
       'viewer',
@@ -15,7 +15,7 @@ describe('Operator sessions', () => {
     ]);
   });
 
-  it('has no default password: a role without a token cannot be had', () => {
+  it('has no default password: a role without a token cannot be used', () => {
     const closed = new OperatorAccess({ admin: null, viewer: null }, PEPPER);
     expect(['', 'undefined', 'admin'].map((token) => closed.roleOf(token))).toEqual([null, null, null]);
   });
@@ -24,7 +24,7 @@ describe('Operator sessions', () => {
     expect(new OperatorAccess(TOKENS, PEPPER).read(access.open('viewer'))).toBe('viewer');
   });
 
-  it('ends when its time is over, when its token changes, and when anything in it is changed', () => {
+  it('ends when it expires, when its token changes, and when it is tampered with', () => {
     const session = access.open('viewer');
     const later = new OperatorAccess(TOKENS, PEPPER, () => Date.now() + (SESSION_SECONDS + 1) * 1000);
     const changedToken = new OperatorAccess({ ...TOKENS, viewer: tokenDigest('viewer-token-2') }, PEPPER);

@@ -12,7 +12,7 @@ const IMAGE = { model: 'eta-image-2.0', prompt: 'a lighthouse', size: '1:1', res
 const HOSTILE = `"><img src=x onerror=alert(1)><script>alert(2)</script>'&quot;\u202Egnp.exe`;
 const SIZES = { wide: { width: 1280, height: 900 }, narrow: { width: 390, height: 844 } } as const;
 
-/** Text whose contrast with what is behind it is below 4.5, on the page as it stands. Runs in the browser. */
+/** Text whose contrast with what is behind it is below 4.5, on the page as it is. Runs in the browser. */
 const FAINT_TEXTS = `(() => {
   const channels = (color) => (color.match(/[\\d.]+/g) ?? []).map(Number);
   const luminance = (color) => {
@@ -175,7 +175,7 @@ describeWithBrowser('The console of operators in Chromium', (startBrowser) => {
     await context.close();
   });
 
-  it('leads to the queues and back, and the board complains of nothing', async () => {
+  it('opens the queue board and returns, without errors of the board', async () => {
     const { context, page } = await signIn('admin');
     await page.goto(`${gateway.baseUrl}/ops`);
     await page.click('nav a[href="/ops/queues"]');
@@ -189,7 +189,7 @@ describeWithBrowser('The console of operators in Chromium', (startBrowser) => {
     await context.close();
   });
 
-  it('lets an admin refund, cancel, send again and redeliver by its forms', async () => {
+  it('lets an admin refund, cancel, redrive and redeliver by its forms', async () => {
     const { context, page } = await signIn('admin');
     const open = async (path: string, form: string): Promise<void> => {
       await page.goto(gateway.baseUrl + path);
@@ -213,12 +213,12 @@ describeWithBrowser('The console of operators in Chromium', (startBrowser) => {
     await page.fill('input[name=amount]', '5');
     await page.fill('input[name=reason]', 'too much');
     await page.getByText('Give the money back').click();
-    expect(await page.textContent('.problem')).toContain('more than what the task was charged');
+    expect(await page.textContent('.problem')).toContain('exceeds what remains to refund');
 
     const slow = await gateway.submit(IMAGES, { ...IMAGE, prompt: '[sandbox:delay=60000]' });
     await open(`/ops/tasks/${slow}`, 'Cancel');
     await page.getByText('Cancel the task').click();
-    expect(await page.textContent('.notice')).toBe('The task was told to stop.');
+    expect(await page.textContent('.notice')).toBe('Cancellation of the task was requested.');
     expect(await gateway.waitForTask(slow)).toMatchObject({ status: 'cancelled' });
 
     const failed = await makeTask('[sandbox:fail=upstream_error]');
@@ -234,7 +234,7 @@ describeWithBrowser('The console of operators in Chromium', (startBrowser) => {
     await context.close();
   });
 
-  it('shows a viewer no action and no link to what was made', async () => {
+  it('shows a viewer no actions and no links to files', async () => {
     const taskId = await makeTask();
     const { context, page } = await signIn('viewer');
     for (const path of ['/ops', `/ops/tasks/${taskId}`, '/ops/deliveries', '/ops/workers']) {

@@ -75,7 +75,7 @@ describeWithBrowser('The pages of operators in Chromium', (startBrowser) => {
     expect((await readFile(path)).byteLength).toBeGreaterThan(15_000);
   }
 
-  it('shows strangers the sign-in and nothing else', async () => {
+  it('shows only the sign-in without a session', async () => {
     await page.goto(`${gateway.baseUrl}/ops/queues`);
     expect(page.url()).toBe(`${gateway.baseUrl}/ops/sign-in`);
     await page.fill('input[name=token]', 'wrong-token');
@@ -116,7 +116,7 @@ describeWithBrowser('The pages of operators in Chromium', (startBrowser) => {
     await screenshot('tasks');
   });
 
-  it('shows nothing any more after signing out, and no page had an error', async () => {
+  it('shows nothing after signing out, and no page had an error', async () => {
     await page.goto(`${gateway.baseUrl}/ops/tasks`);
     await page.click('nav button');
     await page.waitForURL('**/ops/sign-in');

@@ -28,7 +28,7 @@ describe('The pages of operators', () => {
   ) => visit(path, { method: 'PUT', headers: { cookie, 'content-type': 'application/json', ...headers }, body: '{}' });
 
   it.each(['/ops', '/ops/queues', '/ops/queues/api/queues', '/ops/tasks', '/ops/tasks/task_x', '/ops/anything'])(
-    'shows nothing of %s to strangers',
+    'shows nothing of %s without a session',
     async (path) => {
       expect((await visit(path)).status).toBe(401);
       const page = await visit(path, { headers: { accept: 'text/html' } });
@@ -36,7 +36,7 @@ describe('The pages of operators', () => {
     },
   );
 
-  it('does not take the API key of a customer for an operator', async () => {
+  it('does not accept the API key of a customer as an operator token', async () => {
     const answer = await visit('/ops/queues/api/queues', {
       headers: { authorization: 'Bearer sk-test-0123456789abcdef' },
     });
@@ -88,7 +88,7 @@ describe('The pages of operators', () => {
     expect(await video?.isPaused()).toBe(false);
   });
 
-  it('refuses changes that are not safe, and changes that another site sent', async () => {
+  it('refuses unsafe changes, and changes sent by another site', async () => {
     const { cookie } = await signIn(ADMIN);
     expect((await change('/ops/queues/api/queues/video/obliterate', cookie)).status).toBe(403);
     expect((await change('/ops/queues/api/queues/video/empty', cookie)).status).toBe(403);
@@ -111,7 +111,7 @@ describe('The pages of operators', () => {
     expect((await visit('/ops/sign-out', { method: 'POST', headers: foreign })).status).toBe(403);
   });
 
-  it('tells those who guess to stop, and cannot be made to lock operators out', async () => {
+  it('answers 429 to guesses, and never locks operators out', async () => {
     const statuses: number[] = [];
     for (let guess = 0; guess < 12; guess += 1) statuses.push((await signIn(`guess number ${guess}`)).status);
     expect(statuses.filter((status) => status === 401)).toHaveLength(10);
@@ -119,7 +119,7 @@ describe('The pages of operators', () => {
     expect((await signIn(ADMIN)).status).toBe(303);
   });
 
-  it('looks at the guesses of one address one after the other, at the sign-in and in the admin API alike', async () => {
+  it('checks the guesses from one address one at a time, at the sign-in and in the admin API alike', async () => {
     const beganAtMs = performance.now();
     const statuses = await Promise.all(
       Array.from({ length: 40 }, (_, guess) =>
@@ -153,7 +153,7 @@ describe('The pages of operators', () => {
     const IMAGE = { model: 'eta-image-2.0', prompt: 'a secret prompt' };
     const submit = (): Promise<string> => gateway.submit('/v1/images/generations', IMAGE);
 
-    it('opens on an overview after the sign-in, which tells what needs attention', async () => {
+    it('opens after the sign-in on an overview of what needs attention', async () => {
       const signedIn = await visit('/ops/sign-in', { method: 'POST', body: new URLSearchParams({ token: VIEWER }) });
       expect(signedIn.headers.get('location')).toBe('/ops');
       const { status, text } = await look('/ops', (await signIn(VIEWER)).cookie);
@@ -189,7 +189,7 @@ describe('The pages of operators', () => {
       expect(text).toMatch(/spec-off<[^]*?switched off/);
     });
 
-    it('leads through all tasks page by page, each once, with the filters kept', async () => {
+    it('lists all tasks page by page, each once, and keeps the filters', async () => {
       for (let count = 0; count < 5; count += 1) await submit();
       const { cookie } = await signIn(VIEWER);
       const seen: string[] = [];
@@ -240,7 +240,7 @@ describe('The pages of operators', () => {
       expect(text).not.toContain('<b>');
     });
 
-    it('acts for admins on our own pages, and for nobody else', async () => {
+    it('acts only for admins and only from our own pages', async () => {
       const [admin, viewer] = [await signIn(ADMIN), await signIn(VIEWER)];
       const taskId = await submit();
       const paths = [
@@ -262,19 +262,19 @@ describe('The pages of operators', () => {
       const cancelled = await send(`/ops/tasks/${taskId}/cancel`, admin.cookie, { actor: 'eve', reason: 'asked' });
       expect([cancelled.status, cancelled.headers.get('location')]).toEqual([303, `/ops/tasks/${taskId}?done=cancel`]);
       const { text } = await look(`/ops/tasks/${taskId}?done=cancel`, admin.cookie);
-      expect(text).toContain('The task was told to stop.');
+      expect(text).toContain('Cancellation of the task was requested.');
       expect(text).toContain('eve');
       expect(text).not.toContain('a secret prompt');
     });
 
-    it('answers strangers of its addresses with a page, and programs with JSON', async () => {
+    it('answers unknown addresses with a page, and programs with JSON', async () => {
       const { cookie } = await signIn(VIEWER);
       expect(await look('/ops/tasks/task_none', cookie)).toMatchObject({ status: 404 });
       expect((await look('/ops/nowhere', cookie)).text).toContain('There is no such page.');
       expect((await visit('/ops/nowhere', { headers: { cookie } })).headers.get('content-type')).toContain('json');
     });
 
-    it('asks for nothing from elsewhere on the page of the queues', async () => {
+    it('loads nothing from other hosts on the page of the queues', async () => {
       const { text } = await look('/ops/queues', (await signIn(VIEWER)).cookie);
       expect(text).not.toMatch(/(href|src)="https?:/);
       expect(text).toContain('<a href="/ops"');

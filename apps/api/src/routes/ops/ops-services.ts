@@ -15,7 +15,7 @@ import {
   WorkersService,
 } from '#features';
 
-/** What the pages of operators look at and act with. */
+/** The services that the operators' pages read from and act with. */
 export interface OpsServices {
   readonly deliveries: DeliverySearchService;
   readonly fleet: FleetStateService;

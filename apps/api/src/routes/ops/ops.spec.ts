@@ -8,7 +8,7 @@ function requestsOn(page: string, labels: string): number {
   return Number(line?.slice(series.length) ?? 0);
 }
 
-describe('What operators see of the API', () => {
+describe('Health and metrics of the API', () => {
   let gateway: TestGateway;
   beforeAll(async () => {
     gateway = await startTestGateway({
@@ -57,7 +57,7 @@ describe('What operators see of the API', () => {
     ]);
   });
 
-  it('counts requests by route pattern and catalogue model, never by what a caller made up', async () => {
+  it('counts requests by route pattern and catalogue model, never by a made-up value', async () => {
     const before = await metrics();
     await gateway.send('GET', '/v1/tasks/task_made_up_by_a_caller');
     await gateway.send('POST', '/v1/images/generations', { model: 'a-model-made-up-by-a-caller', prompt: 'x' });
@@ -101,7 +101,7 @@ describe('What operators see of the API', () => {
     ['listens to other machines', { HOST: '0.0.0.0' }],
     ['has a public address', { PUBLIC_BASE_URL: 'https://gateway.example' }],
     ['stands behind proxies', { TRUSTED_PROXIES: '10.0.0.0/8' }],
-  ])('asks programs on the same machine for a token too when the gateway %s', async (_case, environment) => {
+  ])('requires a token also from the same machine when the gateway %s', async (_case, environment) => {
     const published = await startTestGateway({
       workers: false,
       environment: { ...environment, OPS_VIEWER_TOKEN: 'viewer-token-for-tests' },

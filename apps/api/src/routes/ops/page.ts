@@ -11,7 +11,7 @@ const SECTIONS = [
   ['/ops/queues', 'Queues'],
 ] as const;
 
-/** Who looks at a page behind the sign-in, and in which part of the site it lies. */
+/** The viewer of a page behind the sign-in, and the section of the site it belongs to. */
 export interface PageFrame {
   readonly role: OperatorRole;
   readonly section: (typeof SECTIONS)[number][0];

@@ -108,7 +108,7 @@ export const facts = (pairs: readonly (readonly [string, Html | string | number 
     )}
   </dl>`;
 
-/** Where a list goes on. `path` with the filters of this page, which the next one keeps. */
+/** Where a list continues. `path` with the filters of this page, which the next one keeps. */
 export function pager(path: string, filters: URLSearchParams, shown: number, nextCursor: string | null): Html {
   const isFirst = !filters.has('cursor');
   const rest = new URLSearchParams(filters);

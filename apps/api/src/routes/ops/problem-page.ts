@@ -16,7 +16,7 @@ export async function withProblem(
   }
 }
 
-/** What was refused, as a page; who wants JSON, and what is a fault of ours, is left to the filter of the API. */
+/** Renders a refused request as a page; JSON clients and our own faults are left to the error filter of the API. */
 export function problemPage(error: unknown, request: Request, response: Response, next: NextFunction): void {
   const isShown = error instanceof GatewayError && error.status < 500 && !response.headersSent;
   if (!isShown || request.accepts(['json', 'html']) !== 'html') return next(error);

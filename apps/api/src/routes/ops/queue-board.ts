@@ -9,7 +9,7 @@ import type { OperatorRole } from './operator-access.js';
 const BASE_PATH = '/ops/queues';
 
 /**
- * What an admin may change. A job only points at a task row, so a queue can stop and go on without losing work; to run a
+ * What an admin may change. A job only points at a task row, so a queue can stop and continue without losing work; to run a
  * single job again or to delete it does nothing for its task, and what could put words into the mouths of others (adding
  * and editing jobs, limits) is left out all the same.
  */

@@ -24,7 +24,7 @@ export function signInPages(access: OperatorAccess, guesses: GuessLimiter): Rout
   return router;
 }
 
-/** Who guesses waits before a token is looked at; a right one opens all the same. */
+/** Repeated guesses wait before a token is checked; a right one still signs in. */
 async function signIn(
   request: Request,
   response: Response,

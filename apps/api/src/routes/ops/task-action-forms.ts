@@ -6,7 +6,7 @@ import { html, type Html } from './html.js';
 type Task = TaskHistory['task'];
 
 const NOTICES = new Map<unknown, string>([
-  ['cancel', 'The task was told to stop.'],
+  ['cancel', 'Cancellation of the task was requested.'],
   ['refund', 'The money was given back.'],
   ['replayed', 'This reference was booked before: nothing was moved again.'],
   ['redrive', 'This task was made from the failed one.'],
@@ -18,7 +18,7 @@ export function noticeOf(done: unknown): Html | null {
   return notice === undefined ? null : html`<p class="notice" role="status">${notice}</p>`;
 }
 
-/** What can be done for the task as it stands. Each opens first, so that no single click changes anything. */
+/** The actions available in the task's current state. Each opens first, so that no single click changes anything. */
 export function actionForms(task: Task): Html {
   const left = (task.charged_micros ?? 0n) - task.refunded_micros;
   const forms = [

@@ -9,7 +9,7 @@ import { filled } from './filter-form.js';
 import type { OpsServices } from './ops-services.js';
 
 class ReasonForm extends ReasonBody {
-  /** Who acts, for the audit: all admins share one token. */
+  /** The actor for the audit: all admins share one token. */
   @IsOptional() @IsString() @MaxLength(100) actor?: string;
 }
 

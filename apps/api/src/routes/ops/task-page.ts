@@ -11,7 +11,7 @@ import { page } from './page.js';
 import { type Column, facts, id, mark, money, number, plain, table, taskState, text, when, words } from './parts.js';
 import { actionForms, noticeOf } from './task-action-forms.js';
 
-/** One task: how it stands, what it cost, what became of it, and what can be done for it. */
+/** One task: its state, cost and result, and the available actions. */
 export function taskPage({ overview, reading }: OpsServices, unit: string): RequestHandler<{ task_id: string }> {
   return async (request: Request<{ task_id: string }>, response: Response) => {
     const role = roleOf(response);

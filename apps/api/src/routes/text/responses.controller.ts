@@ -76,7 +76,7 @@ export class ResponsesController {
         remember: (answer: Parameters<typeof responsesStyle.wrap>[1]) =>
           this.items.save({
             accountId,
-            // An upstream that got the whole conversation says that it goes on from none.
+            // An upstream that got the whole conversation says that it continues from none.
             response:
               previousResponseId === undefined ? answer : { ...answer, previous_response_id: previousResponseId },
             inputItems: ownItems,
@@ -130,6 +130,6 @@ export class ResponsesController {
   }
 }
 
-/** Whether a request goes on from what the account stored before. */
+/** Whether a request continues from what the account stored before. */
 const refersToStored = ({ previous_response_id: previous, input }: ResponsesRequest): boolean =>
   Boolean(previous) || (Array.isArray(input) && input.some(({ type }) => type === 'item_reference'));

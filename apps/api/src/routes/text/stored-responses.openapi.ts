@@ -45,7 +45,7 @@ export const STORED_RESPONSE_OPERATIONS = {
     tag: 'Text',
     summary: 'Shorten a conversation',
     description:
-      'The model writes down what the conversation came to. `output` is what to send in its place: the messages of the user, and a `compaction` item that every upstream understands here.',
+      'The model summarizes the conversation. `output` is what to send in its place: the messages of the user, and a `compaction` item that every upstream understands here.',
     body: CONVERSATION,
     answer: enveloped({
       id: { type: 'string' },

@@ -2,14 +2,14 @@ import type { Response } from 'express';
 import type { StreamPiece, TextStream } from '#features';
 import { drained } from '../../http/drained.js';
 
-/** Longest silence on an open stream, in milliseconds: proxies and clients give up on connections that say nothing. */
+/** Longest silence on an open stream, in milliseconds: proxies and clients give up on silent connections. */
 const HEARTBEAT_MS = 15_000;
 
 /** Writes one streamed answer, all but its end: headers with the first event, heartbeats in silence, no faster than the client reads. */
 export class StreamWriter {
   readonly #response: Response;
   readonly #stream: TextStream;
-  #lastWriteAt = Date.now();
+  #lastWriteAt = performance.now();
 
   readonly #stallMs: number;
 
@@ -47,17 +47,17 @@ export class StreamWriter {
   }
 
   #beat(): void {
-    const silentMs = Date.now() - this.#lastWriteAt;
+    const silentMs = performance.now() - this.#lastWriteAt;
     if (silentMs < HEARTBEAT_MS || this.#response.destroyed || this.#response.writableNeedDrain) return;
     this.#begin();
     this.#response.write(this.#stream.heartbeat());
-    this.#lastWriteAt = Date.now();
+    this.#lastWriteAt = performance.now();
   }
 
   #send(piece: StreamPiece): Promise<void> | undefined {
     if (piece.length === 0) return undefined;
     this.#begin();
-    this.#lastWriteAt = Date.now();
+    this.#lastWriteAt = performance.now();
     if (this.#response.write(piece) || this.#response.destroyed) return undefined;
     return drained(this.#response, this.#stallMs);
   }

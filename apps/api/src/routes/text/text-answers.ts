@@ -7,7 +7,7 @@ import { SerializedBody } from '../../http/serialized-body.js';
 import { SANDBOX_HEADER } from '../../sandbox-header.js';
 import { StreamWriter } from './stream-writer.js';
 
-/** What a controller knows of a request; the rest comes from the HTTP request itself. */
+/** What a controller knows about a request; the rest comes from the HTTP request itself. */
 export interface TextDemand<Body> extends Omit<
   TextOrder<Body>,
   'requestId' | 'idempotencyKey' | 'caller' | 'onToolsLeftOut'
@@ -39,14 +39,15 @@ export class TextAnswers {
     response: Response,
     readDemand: () => Promise<TextDemand<Body>>,
   ): Promise<SerializedBody | undefined> {
-    return this.idempotent.answer(request, response, async () => this.make(await readDemand(), request, response));
+    return this.idempotent.answer(request, response, () => this.make(readDemand, request, response));
   }
 
   private async make<Body>(
-    demand: TextDemand<Body>,
+    readDemand: () => Promise<TextDemand<Body>>,
     request: Request,
     response: Response,
   ): Promise<SerializedBody | undefined> {
+    const demand = await readDemand();
     const { stream } = demand;
     const caller = new CallerPresence();
     response.once('close', () => {
@@ -68,7 +69,7 @@ export class TextAnswers {
       if (!stream) return new SerializedBody(await this.text.answer(order, caller));
       await new StreamWriter(response, await this.text.stream(order, caller), this.text.stallMs).write();
     } catch (error) {
-      // The client has gone: there is nobody to answer.
+      // The client has left: no response can be sent.
       if (!caller.hasLeft) throw error;
     }
     return undefined;

@@ -107,7 +107,7 @@ export const TEXT_OPERATIONS = {
     tag: 'Text',
     summary: 'Turn texts into vectors',
     description:
-      'Passes through to an upstream that offers the model (`embedding_models`), and costs its input. Fields that nobody knows are left out.',
+      'Passes through to an upstream that offers the model (`embedding_models`), and costs its input. Unknown fields are left out.',
     body: {
       type: 'object',
       required: ['model', 'input'],

@@ -10,6 +10,8 @@ import type { ReceivedFile } from './received-file.js';
 
 const FIELDS_MAX = 20;
 const FIELD_BYTES_MAX = 1_024;
+/** The file, and another so that it can be named as one too many. */
+const PARTS_MAX = FIELDS_MAX + 2;
 
 /** What a form may have around its file: parts and their headers. */
 const FORM_BYTES_MAX = 64 * 1024;
@@ -68,7 +70,14 @@ function parserFor({ headers }: IncomingMessage): BusboyInstance {
     headers: { ...headers, 'content-type': type },
     // Names are as the client wrote them; folders are cut off with everything else that is no name.
     preservePath: true,
-    limits: { files: 2, fields: FIELDS_MAX, fieldSize: FIELD_BYTES_MAX, fieldNameSize: 100, headerPairs: 20 },
+    limits: {
+      parts: PARTS_MAX,
+      files: 2,
+      fields: FIELDS_MAX,
+      fieldSize: FIELD_BYTES_MAX,
+      fieldNameSize: 100,
+      headerPairs: 20,
+    },
   });
 }
 
@@ -81,6 +90,7 @@ class IncomingForm {
   #file: Promise<ReceivedFile> | undefined;
   #head: Head | undefined;
   #refusal: unknown;
+  #whenIgnored: (() => void) | undefined;
 
   constructor(
     private readonly parser: BusboyInstance,
@@ -92,12 +102,23 @@ class IncomingForm {
       else this.#fields.set(name, value);
     });
     parser.on('file', (name, stream, filename) => this.#take(name, stream, filename));
+    parser.on('partsLimit', () => {
+      this.#refuse(wrongField('form', `may have at most ${PARTS_MAX} parts`));
+      this.#whenIgnored?.();
+    });
     parser.on('fieldsLimit', () => this.#refuse(wrongField('form', `may have at most ${FIELDS_MAX} fields`)));
   }
 
   async read(body: Readable): Promise<ReceivedFile> {
     body.once('error', (error) => this.parser.destroy(error));
     body.pipe(this.parser);
+    let rest: Promise<void> | undefined;
+    this.#whenIgnored = () => {
+      // Millions of parts are much work; what nobody looks into is none.
+      body.unpipe(this.parser).resume();
+      rest = finished(body).catch(() => undefined);
+      this.parser.destroy(asFormError(this.#refusal));
+    };
     try {
       await finished(this.parser, { readable: false });
     } catch (error) {
@@ -105,6 +126,7 @@ class IncomingForm {
       // The store would wait for the rest.
       this.#head?.destroy(asFormError(error));
     }
+    await rest;
     const file = await this.#file?.catch((error: unknown) => this.#refuse(error));
     if (this.#refusal !== undefined) throw this.#refusal;
     if (!file)
@@ -124,9 +146,9 @@ class IncomingForm {
       stream.resume();
       return this.#refuse(wrongField(name, 'is no field that takes a file: one file is sent, as "file"'));
     }
-    // What the store does not take is read all the same, so that the form comes to its end.
+    // The rest is read even when the store rejects the file, so that the form is parsed to its end.
     this.#file = this.#store(stream, cleanFilename(filename ?? '')).finally(() => stream.unpipe().resume());
-    // Told at the end of the form.
+    // Reported at the end of the form.
     this.#file.catch(() => undefined);
   }
 

@@ -52,7 +52,7 @@ export class WebhookEndpointsController {
     return this.endpoints.rotateSecret(caller.accountId, endpointId);
   }
 
-  /** Sends a test event; the delivery log shows what became of it. */
+  /** Sends a test event; the delivery log shows what happened to it. */
   @Post('endpoints/:endpoint_id/test')
   @Route({ operation: WEBHOOK_OPERATIONS.testWebhookEndpoint, cost: 'free' })
   @HttpCode(200)

@@ -4,7 +4,7 @@ const ENDPOINT_ID = inPath('endpoint_id', 'The id of the endpoint.');
 const DELIVERY_ID = inPath('delivery_id', 'The id of the delivery.');
 const SECRET = envelope({ type: 'object', required: ['secret'], properties: { secret: { type: 'string' } } });
 
-/** Webhooks: where they go, what signs them, and what became of each. */
+/** Webhooks: where they go, what signs them, and what happened to each. */
 export const WEBHOOK_OPERATIONS = {
   addWebhookEndpoint: {
     id: 'addWebhookEndpoint',

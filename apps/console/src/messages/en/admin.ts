@@ -108,8 +108,8 @@ export const admin = {
     sums: 'Sums',
     withoutCost: (count: number) =>
       count === 1
-        ? 'Nobody knows what 1 completed task cost: its upstream names no cost, and none is configured.'
-        : `Nobody knows what ${count} completed tasks cost: their upstreams name no cost, and none is configured.`,
+        ? 'The cost of 1 completed task is unknown: its upstream reports no cost, and none is configured.'
+        : `The cost of ${count} completed tasks is unknown: their upstreams report no cost, and none is configured.`,
   },
   reconciliation: {
     title: 'Reconciliation',
@@ -118,7 +118,7 @@ export const admin = {
     runFull: 'Prove every entry',
     running: 'Reading the books…',
     balanced: (entries: string) => `Books balance. Entries proved: ${entries}. Findings: 0.`,
-    broken: (count: number) => (count === 1 ? '1 finding: look at it now.' : `${count} findings: look at them now.`),
+    broken: (count: number) => (count === 1 ? '1 finding: check it now.' : `${count} findings: check them now.`),
     reports: 'Reports',
     finished: 'Finished',
     entries: 'Entries',
@@ -137,7 +137,7 @@ export const admin = {
   },
   people: {
     title: 'People',
-    none: 'Nobody can sign in yet.',
+    none: 'No user can sign in yet.',
     operatorRole: 'Operator',
     noRole: 'no',
     memberships: 'Accounts',

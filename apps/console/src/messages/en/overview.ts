@@ -13,7 +13,7 @@ export const overview = {
   step: {
     run: 'Make a video or an image',
     key: 'Make a key for your program',
-    webhook: 'Be told when a task ends',
+    webhook: 'Get notified when a task ends',
   },
   done: 'done',
   warnings: {

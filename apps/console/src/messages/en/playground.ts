@@ -87,7 +87,7 @@ export const models = {
   try: 'Try it',
   fields: 'Fields',
   rules: 'Rules',
-  noRules: 'No rule looks at several fields.',
+  noRules: 'No rule concerns several fields.',
   prices: 'Prices',
   variant: 'Variant',
   unit: 'For each',
@@ -107,4 +107,5 @@ export const models = {
 
 /** What the catalogue says of fields, by its own English words. Here they are these words. */
 export const fieldNotes: Readonly<Record<string, string>> = {};
+export const modelRules: Readonly<Record<string, string>> = {};
 export const modelSummaries: Readonly<Record<string, string>> = {};

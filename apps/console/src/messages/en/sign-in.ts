@@ -9,7 +9,7 @@ export const signIn = {
   refusals: {
     sso: 'The identity provider did not let you in, or it took longer than ten minutes. Try again.',
     'sso-not-invited':
-      'Nobody has invited you here yet. Take an invitation first: it is a link from an owner or an operator.',
+      'You have not been invited yet. Accept an invitation first: it is a link from an owner or an operator.',
     'sso-other-address': 'The invitation is for another e-mail address than the one the identity provider knows.',
     'sso-invitation-used': 'The invitation was taken already, or is older than 72 hours.',
   } as Readonly<Record<string, string>> & { readonly sso: string },
@@ -24,8 +24,8 @@ export const signIn = {
   linkFailedHint:
     'Links work once and for 15 minutes. An embedded gateway prints a new one at each start; npm run console-link prints one at any time.',
   noWays: 'This gateway has no way to sign in yet: npm run console-link prints a link.',
-  asSomebodyElse: 'Sign in as somebody else',
-  invitationAgain: 'Ask who invited you for a new link, or sign in if you took it already:',
+  asAnotherUser: 'Sign in as another user',
+  invitationAgain: 'Ask the person who invited you for a new link, or sign in if you have already accepted it:',
   invitation: (account: string) => `You are invited to ${account}`,
   invitationOperator: 'You are invited to operate this gateway',
   invitationRole: (role: string) => `You will be: ${role}.`,

@@ -1,6 +1,6 @@
 export const webhooks = {
   title: 'Webhooks',
-  lead: 'Addresses that are told what becomes of tasks, signed so that they know it is this gateway.',
+  lead: 'Addresses that receive events about tasks, signed so that they can verify the sender.',
   endpoints: 'Endpoints',
   empty: 'No endpoint yet. With one, a program hears of the end of a task instead of asking.',
   createFirst: 'Add the first one',
@@ -17,7 +17,7 @@ export const webhooks = {
   rotateText: 'The old secret signs nothing any more: let your program know the new one at once.',
   remove: 'Remove',
   removeTitle: 'Remove this endpoint?',
-  removeText: 'It is told nothing any more. What waits to be sent to it is dropped.',
+  removeText: 'It receives no more events. Pending deliveries are dropped.',
   deliveries: 'Deliveries',
   noDeliveries: 'Nothing was sent yet.',
   event: 'Event',

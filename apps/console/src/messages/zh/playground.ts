@@ -107,4 +107,5 @@ export const models = {
 } satisfies typeof Models;
 
 export { fieldNotes } from './field-notes';
+export { modelRules } from './model-rules';
 export { modelSummaries } from './model-summaries';

@@ -25,7 +25,7 @@ export const signIn = {
   linkFailedHint:
     '链接只能使用一次，15 分钟内有效。嵌入式网关每次启动都会打印新链接；npm run console-link 可随时打印一个。',
   noWays: '此网关尚无登录方式：npm run console-link 会打印链接。',
-  asSomebodyElse: '以其他身份登录',
+  asAnotherUser: '以其他身份登录',
   invitationAgain: '请向邀请人索取新链接；如已接受邀请，请直接登录：',
   invitation: (account: string) => `邀请您加入 ${account}`,
   invitationOperator: '邀请您运营此网关',

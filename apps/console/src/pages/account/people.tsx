@@ -16,7 +16,7 @@ const ROLES = ['viewer', 'developer', 'finance', 'owner'] as const;
 type Role = (typeof ROLES)[number];
 type Doing = { readonly what: 'role' | 'remove'; readonly person: ConsolePerson };
 
-/** The people of the account, and who is invited. */
+/** The users of the account, and pending invitations. */
 export function PeopleCards() {
   const { account } = useMessages();
   const [isInviting, setInviting] = useState(false);

@@ -47,7 +47,7 @@ export function MarginsPage() {
   );
 }
 
-/** Nothing is no cost where nobody knows any. */
+/** Whether the cost is known: a missing cost is not zero. */
 const isCostKnown = ({
   completed_tasks: completed,
   tasks_without_cost: without,

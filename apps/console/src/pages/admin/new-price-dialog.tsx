@@ -19,7 +19,7 @@ interface Draft {
   readonly from: string;
 }
 
-/** What the server is told. */
+/** The request body for the server. */
 function priceOf(draft: Draft) {
   const [unit = '', variant = ''] = draft.sold.split('\n');
   return {

@@ -7,7 +7,7 @@ import { TextField } from '../../components/fields';
 import { Money } from '../../components/values';
 import { useMessages } from '../../messages/language';
 
-/** From what balance on the account is told, and where that is changed. */
+/** The balance below which the account gets a notice, and a link to change it. */
 export function LowBalance({ of: balance }: { readonly of: Pick<ConsoleBalance, 'low_balance'> }) {
   const { billing } = useMessages().money;
   const [isEditing, setEditing] = useState(false);

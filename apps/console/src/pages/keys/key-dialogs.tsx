@@ -84,7 +84,7 @@ export function EditKeyDialog({ of: key, onClose }: { readonly of: ConsoleKey; r
   );
 }
 
-/** The secret, with a line that works as it stands. */
+/** The secret, with a line that works as it is. */
 function KeySecret({
   keyName,
   secret,

@@ -65,7 +65,7 @@ const numberOrNull = (value: string): number | null => (value.trim() === '' ? nu
 
 const amountOrNull = (value: string): string | null => (value.trim() === '' ? null : value.trim());
 
-/** What the server is told. */
+/** The request body for the server. */
 export const settingsOf = (draft: KeyDraft): ConsoleKeySettings & { name: string } => ({
   name: draft.name.trim(),
   quota: amountOrNull(draft.quota),

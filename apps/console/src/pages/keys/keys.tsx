@@ -128,7 +128,7 @@ function useColumns(onDo: (doing: Doing) => void): Column<ConsoleKey>[] {
   ];
 }
 
-/** What a key is called: the one that runs of these pages are charged to has no name that somebody gave it. */
+/** The displayed name of a key: the console's own key, which playground runs are charged to, has no name given by a user. */
 export const shownName = ({ kind, name }: Pick<ConsoleKey, 'kind' | 'name'>, consoleName: string): string =>
   kind === 'console' ? consoleName : name;
 

@@ -36,7 +36,7 @@ export function ModelPage() {
 }
 
 function ModelDetails({ of: model }: { readonly of: ConsoleModel }) {
-  const { models, common, playground } = useMessages();
+  const { models, common, playground, modelRules } = useMessages();
   return (
     <div className="stack">
       <Card title={common.details}>
@@ -70,7 +70,7 @@ function ModelDetails({ of: model }: { readonly of: ConsoleModel }) {
           ) : (
             <ul className="bullets">
               {model.rules.map((rule) => (
-                <li key={rule}>{rule}</li>
+                <li key={rule}>{modelRules[rule] ?? rule}</li>
               ))}
             </ul>
           )}

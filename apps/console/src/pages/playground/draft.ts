@@ -23,7 +23,7 @@ const RUN = 'console.run';
 /** Beside what the tab keeps, which has no room for requests with large files. */
 let latestRun: { readonly key: string; readonly body: string } | undefined;
 
-/** The key of the run of this very request that nobody has answered yet: another click, or a reload, is the same run. */
+/** The idempotency key of this unanswered request: another click or a reload repeats the same run. */
 export function runKeyFor(body: string): string {
   const pending = latestRun ?? readRun();
   if (pending?.body === body) return pending.key;

@@ -63,7 +63,7 @@ function Note({ of: field }: { readonly of: ModelField }) {
   return note !== undefined && <p className="hint">{note}</p>;
 }
 
-/** What is said about a field: its note, its unit. */
+/** The hints of a field: its note, its unit. */
 function useHint({ field }: FieldProps): string | undefined {
   const note = useNote(field);
   // A note that only names the unit says what the label says.

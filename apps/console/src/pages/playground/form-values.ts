@@ -1,6 +1,6 @@
 import type { ConsoleModel, JsonObject, JsonValue, ModelField } from '../../api/types';
 
-/** What somebody chose; fields that are left alone are not in it, and get the default of the model. */
+/** The chosen values; untouched fields are absent and get the default of the model. */
 export type FormValues = Readonly<Record<string, JsonValue>>;
 
 /** Fields of the request itself, in the order of a form; fields inside of objects belong to their object. */
@@ -64,7 +64,7 @@ export const bodyOf = (model: ConsoleModel, values: FormValues): JsonObject => (
   ...Object.fromEntries(Object.entries(values).filter(([, value]) => !isEmpty(value))),
 });
 
-/** Fields whose values are words or files of somebody: kept out of the address, which ends in histories and logs. */
+/** Fields whose values are the user's text or files: kept out of the URL, which ends up in histories and logs. */
 const isPrivate = (field: ModelField): boolean =>
   field.schema['type'] !== 'boolean' && field.schema['type'] !== 'integer' && choicesOf(field) === null;
 

@@ -20,19 +20,22 @@ import { useForm } from './use-form';
 import { useQuote } from './use-quote';
 
 const route = getRouteApi('/shell/playground');
-/** What is decided first stands first; files to go by are for who has some. */
+/** Groups in the order of decisions; reference files are optional. */
 const FIRST_GROUPS = ['prompt', 'output', 'inputs'] as const;
 
 /** A form of a model's fields with the price on its button, and beside it what comes out. */
 export function MediaPlayground({ model, select }: { readonly model: ConsoleModel; readonly select: ReactNode }) {
-  const { playground } = useMessages();
+  const { playground, shell, modelRules } = useMessages();
   const { sandbox } = useSession();
-  const { shell } = useMessages();
   const form = useForm(model);
   const label = useFieldLabel();
   const body = bodyOf(model, form.values);
   const quote = useQuote(body);
   const run = useRun();
+  const problems = (quote.data?.problems ?? []).map((problem) => ({
+    ...problem,
+    message: modelRules[problem.message] ?? problem.message,
+  }));
   return (
     <div className="columns">
       <form
@@ -49,7 +52,7 @@ export function MediaPlayground({ model, select }: { readonly model: ConsoleMode
         {form.dropped.length > 0 && (
           <Notice tone="warn">{playground.dropped(form.dropped.map(label).join(', '))}</Notice>
         )}
-        <Fields model={model} values={form.values} onChange={form.set} problems={quote.data?.problems ?? []} />
+        <Fields model={model} values={form.values} onChange={form.set} problems={problems} />
         <RunRow quote={quote} isRunning={run.isPending} onReset={form.reset} />
         {run.error && (
           <Failure

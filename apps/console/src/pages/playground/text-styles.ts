@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue } from '../../api/types';
 export const TEXT_STYLES = ['responses', 'chat', 'messages'] as const;
 export type TextStyle = (typeof TEXT_STYLES)[number];
 
-/** What was said so far: the words, the calls of tools, and what it took. */
+/** The reply so far: its text, tool calls and usage. */
 export interface TextAnswer {
   readonly text: string;
   readonly calls: readonly { readonly name: string; readonly input: string }[];

@@ -42,7 +42,7 @@ export function useForm(model: ConsoleModel) {
 const firstValues = (model: ConsoleModel, prompt: string): FormValues =>
   Object.keys(readDraft()).length === 0 && topFields(model).some(({ name }) => name === 'prompt') ? { prompt } : {};
 
-/** Fills the form from the task that the address names, once: to run it again, or to go on from its image. */
+/** Fills the form from the task that the address names, once: to run it again, or to continue from its image. */
 function useRepeated(model: ConsoleModel, setAll: (change: (before: FormValues) => FormValues) => void): void {
   const { again, frame, seed } = route.useSearch();
   const navigate = route.useNavigate();

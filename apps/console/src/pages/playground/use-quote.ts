@@ -5,7 +5,7 @@ import type { JsonObject } from '../../api/types';
 
 const SETTLED_MS = 250;
 
-/** What a request costs, asked once the reader rests for a moment; the price before it stays meanwhile. */
+/** The cost of a request, asked for once the user pauses; the previous price stays visible meanwhile. */
 export function useQuote(body: JsonObject) {
   const text = JSON.stringify(body);
   const [settled, setSettled] = useState(text);

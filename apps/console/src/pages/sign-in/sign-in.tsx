@@ -95,7 +95,7 @@ function ByLink({ code, onEnter }: { readonly code: string; readonly onEnter: (s
   );
 }
 
-/** What the way through the identity provider came to, when it led back here. */
+/** The error of a sign-in at the identity provider that led back here. */
 function Refused() {
   const { refusals } = useMessages().signIn;
   const { error } = route.useSearch();

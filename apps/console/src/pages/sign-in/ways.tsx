@@ -10,14 +10,14 @@ import { hasPasskeys, signInByPasskey } from '../../shell/passkeys';
 import { EntryForm } from './entry-form';
 import { SingleSignOn } from './single-sign-on';
 
-/** Every way to sign in that the gateway has; who takes one through another site comes back to `to`. */
+/** Every sign-in method of the gateway; one through another site returns to `to`. */
 export function Ways({
   to,
   refusal,
   onEnter,
 }: {
   readonly to: string | undefined;
-  /** What a way through another site came to, until another way is tried. */
+  /** The error of a sign-in through another site, shown until another method is tried. */
   readonly refusal?: ReactNode;
   readonly onEnter: (session: Session) => void;
 }) {

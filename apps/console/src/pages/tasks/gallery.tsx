@@ -7,7 +7,7 @@ import { useMessages } from '../../messages/language';
 import { Preview, togglePreview } from './media';
 import { Progress } from './progress';
 
-/** How far an arrow moves: sideways one, up and down one row of the grid as it stands. */
+/** How far an arrow moves: sideways one, up and down one row of the grid as it is. */
 function stepOf(key: string, tiles: readonly HTMLElement[]): number | null {
   const top = tiles[0]?.offsetTop;
   const inRow = Math.max(

@@ -5,12 +5,12 @@ import { formatBytes } from '../../format/number';
 import { formatSeconds } from '../../format/time';
 import { useLanguage } from '../../messages/language';
 
-/** What a file is called for those who do not see it. */
+/** The text alternative of a file. */
 const nameOf = (task: Pick<ConsoleTask, 'prompt' | 'model'>): string => task.prompt ?? task.model;
 
 const isVideo = (file: ConsoleFile): boolean => file.content_type.startsWith('video/');
 
-/** The finished files of a task, to look at and to take away. */
+/** The finished files of a task, to view and to download. */
 export function ResultMedia({ task }: { readonly task: Pick<ConsoleTask, 'files' | 'prompt' | 'model' | 'poster'> }) {
   return (
     <div className={task.files.length > 1 ? 'result-media several' : 'result-media'}>
@@ -75,7 +75,7 @@ function MediaFacts({ file }: { readonly file: ConsoleFile }) {
 const stillness = matchMedia('(prefers-reduced-motion: reduce)');
 let playing: HTMLVideoElement | null = null;
 
-/** Plays one preview at a time, and none for who wants no motion. */
+/** Plays one preview at a time, and none when the user prefers reduced motion. */
 function play(video: HTMLVideoElement | null): void {
   if (!video || stillness.matches) return;
   if (playing !== video) playing?.pause();

@@ -54,7 +54,7 @@ export function TaskDetails({ task }: { readonly task: ConsoleTaskDetails }) {
   );
 }
 
-/** What came of it: files, progress, or why there is nothing. */
+/** The result: files, progress, or why there is nothing. */
 export function Outcome({ task }: { readonly task: ConsoleTaskDetails }) {
   const { messages, language } = useLanguage();
   const { tasks } = messages;
@@ -122,7 +122,7 @@ function TaskActions({ task }: { readonly task: ConsoleTaskDetails }) {
   );
 }
 
-/** Stops a task, after saying what becomes of the money. */
+/** Stops a task, after showing what happens to the money. */
 export function CancelButton({ task }: { readonly task: Pick<ConsoleTaskDetails, 'id' | 'amount'> }) {
   const { tasks } = useMessages();
   const [isAsking, setAsking] = useState(false);

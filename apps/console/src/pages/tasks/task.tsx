@@ -10,7 +10,7 @@ import { TaskDetails } from './task-details';
 const route = getRouteApi('/shell/tasks/$taskId');
 const TITLE_LENGTH = 40;
 
-/** The title of the tab of somebody who left it: how far it is, and what it is. */
+/** The title of a background tab: the progress of the task and its name. */
 export function tabTitleOf(task: Pick<ConsoleTask, 'progress' | 'is_final' | 'prompt' | 'model' | 'status'>): string {
   const name = (task.prompt ?? task.model).slice(0, TITLE_LENGTH);
   if (!task.is_final) return `${task.progress} % · ${name}`;

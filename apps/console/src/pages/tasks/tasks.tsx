@@ -122,7 +122,7 @@ function Filters() {
 
 function ModelFilter({ value, onChange }: { readonly value: string; readonly onChange: (value: string) => void }) {
   const { common } = useMessages();
-  // The catalogue is asked for only when somebody is about to choose.
+  // The catalogue is loaded only when the user is about to choose.
   const [isWanted, setWanted] = useState(false);
   const models = useRead('GET /models', {}, { enabled: isWanted });
   const ids = (models.data?.items ?? []).filter(({ kind }) => kind === 'video' || kind === 'image').map(({ id }) => id);

@@ -14,7 +14,7 @@ const OUTAGE_MS = 6_000;
 
 const IMAGE = { model: 'eta-image-2.0', prompt: 'a quiet street' };
 
-/** What falls silent without ending its connections; then it says nothing to new ones either. */
+/** A server that goes silent without ending its connections, and does not answer new ones either. */
 export const FAULTS = ['half-open', 'black-hole'] as const satisfies NetworkFault[];
 
 const UNBALANCED = `
@@ -73,17 +73,21 @@ export class Outage {
   }
 
   /**
-   * Requests of every kind, again and again, from the moment the fault is there for the length of an outage, and beside
+   * Requests of every kind, repeatedly, from the moment the fault is there for the length of an outage, and beside
    * them `meanwhile`; then the network works again.
    */
   async during(fault: NetworkFault, meanwhile: () => Promise<unknown> = async () => undefined): Promise<Timed[]> {
     const known = taskIdOf(await this.submitImage());
     this.proxy.set(fault);
     const asking = this.askThrough(known);
-    await meanwhile();
-    const answered = await asking;
-    this.proxy.set('pass');
-    return answered;
+    try {
+      await meanwhile();
+    } finally {
+      // Nobody asks any more when it is over, also where it failed.
+      await asking;
+      this.proxy.set('pass');
+    }
+    return asking;
   }
 
   /** An image that is ordered now is made, soon after the outage. */
@@ -91,7 +95,7 @@ export class Outage {
     await this.until('images', () => this.makesImages());
   }
 
-  /** The process goes on serving, and says what is amiss. */
+  /** The process keeps serving, and reports the fault. */
   untilDegraded(reason: string): Promise<unknown> {
     return this.until(`degraded, ${reason}`, async () => {
       const { status, says, reasons } = await this.readiness();
@@ -146,7 +150,7 @@ export class Outage {
       () => this.ask('GET', `/v1/tasks/${knownTask}`),
       () => this.ask('GET', '/v1/tasks'),
       () => this.ask('GET', '/v1/balance'),
-      // A key that nobody remembers has to be looked up.
+      // A key that is in no cache has to be looked up.
       () => this.ask('GET', '/v1/balance', undefined, `sk-unknown-${performance.now()}`),
       () => this.ask('POST', '/v1/responses', { model: 'vendor-5', input: 'hello', max_output_tokens: 50 }),
     ];

@@ -67,7 +67,7 @@ export function wholeChat(script: VendorScript): object {
   return { ...head, object: 'chat.completion', choices: [{ index: 0, message, finish_reason: finish }], usage };
 }
 
-/** Tells the usage of a stream only to those who ask for it, as vendors do. */
+/** Reports the usage of a stream only on request, as vendors do. */
 export function streamChat(script: VendorScript, { stream_options: options }: ChatBody): string[] {
   const { reasoning, text, call } = script;
   const chunk = (delta: object, finish: string | null = null): string =>

@@ -1,4 +1,4 @@
-/** A vector for each input: the same for every text, unless it is told what to make of one. */
+/** A vector for each input: the same for every text, unless a script says otherwise. */
 export function wholeEmbeddings(
   { input, model }: { readonly input: unknown; readonly model: string },
   vectorOf?: (text: string) => readonly number[],

@@ -19,7 +19,7 @@ import {
 } from './vendor-faults.js';
 import { decide, type VendorRequest, type VendorScript, type VendorWords } from './vendor-script.js';
 
-/** What becomes of a request that holds a certain text: refused like that, or its connection cut. */
+/** What happens to a request that holds a certain text: refused like that, or its connection cut. */
 export type SpoiledRequest =
   | { readonly status: number; readonly body: object | string; readonly headers?: Readonly<Record<string, string>> }
   | 'cut';
@@ -87,7 +87,7 @@ export class FakeTextVendor {
   report: string | undefined;
   /** Further headers of every reply. */
   headers: Readonly<Record<string, string>> = {};
-  /** Requests that hold a text, and what becomes of them whatever the fault is. */
+  /** Requests that hold a text, and what happens to them whatever the fault is. */
   readonly spoiled = new Map<string, SpoiledRequest>();
   /** Whether it keeps to the rules that vendors publish and lax servers do without. */
   isStrict = false;
@@ -97,7 +97,7 @@ export class FakeTextVendor {
   gate: { readonly at: 'start' | 'middle' | 'end'; readonly opened: Promise<void> } | undefined;
   /** Changes the JSON of whole replies, and of each event, on its way out. */
   rewrite: (json: string) => string = (json) => json;
-  /** The vector of a text; undefined: one that says nothing. */
+  /** The vector of a text; undefined: one that means nothing. */
   vectorOf: ((text: string) => readonly number[]) | undefined;
   /** What it says instead of its usual words; undefined for a request that gets those. */
   script: (request: VendorRequest) => VendorWords | undefined = () => undefined;
@@ -217,8 +217,8 @@ function spoil(spoiled: SpoiledRequest | undefined, response: ServerResponse): b
   return spoiled !== undefined;
 }
 
-/** The place behind the last event before those that tell the usage. */
+/** The index of the first event with usage, less one; the last event when there is none. */
 function lastWord(all: readonly string[]): number {
-  const told = all.findLastIndex((event) => /"(output_tokens|completion_tokens|candidatesTokenCount)"/.test(event));
-  return told === -1 ? all.length - 1 : told;
+  const usage = all.findLastIndex((event) => /"(output_tokens|completion_tokens|candidatesTokenCount)"/.test(event));
+  return usage === -1 ? all.length - 1 : usage;
 }

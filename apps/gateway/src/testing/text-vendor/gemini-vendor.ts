@@ -21,12 +21,13 @@ interface GeminiBody {
 export function readGemini(body: GeminiBody, stream: boolean): VendorRequest {
   const users = body.contents.filter(({ role }) => role !== 'model');
   const parts = users.flatMap((content) => content.parts);
-  const result = users.at(-1)?.parts.find(({ functionResponse }) => functionResponse)?.functionResponse?.response;
+  const last = users.at(-1)?.parts ?? [];
+  const results = last.flatMap(({ functionResponse }) => functionResponse?.response ?? []);
   return {
     text: parts.findLast(({ text }) => text !== undefined)?.text ?? '',
     images: parts.filter(({ inlineData, fileData }) => inlineData ?? fileData).length,
     toolNames: (body.tools ?? []).flatMap((tool) => (tool.functionDeclarations ?? []).map(({ name }) => name)),
-    result: result && JSON.stringify(result),
+    result: results.length > 0 ? results.map((result) => JSON.stringify(result)).join('') : undefined,
     mustCall: body.toolConfig?.functionCallingConfig?.mode === 'ANY',
     stream,
     ...optionsOf(body.generationConfig ?? {}),

@@ -49,7 +49,7 @@ upstreams:
  * Starts both. Call `stop` in `afterAll`.
  *
  * @param environment further variables, as an operator would set them.
- * @param upstream how long each upstream may say nothing, further settings of each, and further upstreams, in YAML,
+ * @param upstream how long each upstream may be silent, further settings of each, and further upstreams, in YAML,
  * where VENDOR_URL is that of the vendor; whether there are workers, which files are read by; and whether money is
  * reserved for a busy key. By default it is not: how much is held would depend on how fast a test asks, and what is
  * reserved is given back only seconds after the last request.

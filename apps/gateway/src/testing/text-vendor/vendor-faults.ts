@@ -84,7 +84,7 @@ async function sendHuge(response: ServerResponse, start: string): Promise<void> 
   response.end();
 }
 
-/** Turns of the event loop: in each, everybody in this process gets what has arrived for them. */
+/** Turns of the event loop: in each, every reader in this process gets what has arrived for it. */
 const TURNS = 50;
 
 /** Lets what was written arrive on its own. Time alone does not: a loop that stood still meanwhile has read nothing. */
@@ -134,7 +134,7 @@ const stripUsage = (json: string): string =>
 const zeroOutput = (json: string): string =>
   json.replace(/"(output_tokens|completion_tokens|candidatesTokenCount|thoughtsTokenCount)":\d+/g, '"$1":0');
 
-/** What becomes of a reply's JSON, or of an event, at a vendor that counts this way. */
+/** What happens to a reply's JSON, or to an event, at a vendor that counts this way. */
 export function counting(fault: VendorFault): (json: string) => string {
   if (fault === 'no-usage') return stripUsage;
   return fault === 'no-output-count' ? zeroOutput : (json) => json;

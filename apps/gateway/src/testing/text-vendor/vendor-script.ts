@@ -14,7 +14,7 @@ export interface VendorRequest {
   readonly maxTokens: number | undefined;
 }
 
-/** What the fake vendor is going to say. */
+/** The reply of the fake vendor. */
 export interface VendorScript {
   /** Makes the ids of this reply its own, as at a real vendor. */
   readonly serial: number;
@@ -46,10 +46,10 @@ let replies = 0;
 /** A reply before it is numbered. */
 export type VendorWords = Omit<VendorScript, 'serial'>;
 
-/** Says the same to the same request, unless it is told what to say. */
-export function decide(request: VendorRequest, told?: VendorWords, obeysLimit = false): VendorScript {
+/** Gives the same reply to the same request, unless the reply is scripted. */
+export function decide(request: VendorRequest, scripted?: VendorWords, obeysLimit = false): VendorScript {
   replies += 1;
-  const words = told ?? wordsFor(request);
+  const words = scripted ?? wordsFor(request);
   return { serial: replies, ...(obeysLimit ? withinLimit(words, request) : words) };
 }
 

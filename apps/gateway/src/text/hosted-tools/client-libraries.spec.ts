@@ -19,15 +19,15 @@ const ask = (first: VendorCall, second?: VendorCall): VendorWords => ({
   alsoCalled: second,
 });
 
-/** Searches and calls the caller's function at once, then answers with what it was told. */
+/** Searches and calls the caller's function at once, then answers with the result. */
 const mixing = ({ result, toolNames }: VendorRequest): VendorWords =>
   result === undefined && toolNames.includes('web_search')
     ? ask(call('web_search', { query: 'tides' }), call('get_weather', { city: 'Whitby' }))
     : say(`High water is at 17:42.【1】 And: ${result ?? 'nothing'}`);
 
-/** Weighs a word at the server of tools, then answers with what it was told. */
+/** Weighs a word at the server of tools, then answers with the result. */
 const weighing = ({ result, toolNames }: VendorRequest): VendorWords =>
-  result === undefined && toolNames.includes('weigh') ? ask(call('weigh', {})) : say(`Told: ${result ?? 'nothing'}`);
+  result === undefined && toolNames.includes('weigh') ? ask(call('weigh', {})) : say(`Result: ${result ?? 'nothing'}`);
 
 describe('Tools that the gateway runs, through client libraries', () => {
   let engine: FakeEngine;
@@ -54,7 +54,7 @@ describe('Tools that the gateway runs, through client libraries', () => {
   describe.each(VENDORS)('over the %s upstream', (upstream) => {
     const model = MODEL_OVER[upstream];
 
-    it('stand beside functions of the caller in responses, whose next turn goes on from both', async () => {
+    it('stand beside functions of the caller in responses, whose next turn continues from both', async () => {
       gateway.vendor.script = mixing;
       const tools: OpenAI.Responses.Tool[] = [
         { type: 'web_search' },
@@ -75,7 +75,7 @@ describe('Tools that the gateway runs, through client libraries', () => {
       expect(second.output_text).toContain('windy');
     });
 
-    it('wait for approval where the caller wants it, and run once it is given', async () => {
+    it('wait for approval where the caller requires it, and run once it is given', async () => {
       gateway.vendor.script = weighing;
       const tools: OpenAI.Responses.Tool[] = [
         { type: 'mcp', server_label: 'scales', server_url: `http://${server.address}/mcp`, require_approval: 'always' },
@@ -99,7 +99,7 @@ describe('Tools that the gateway runs, through client libraries', () => {
       expect(server.asked.filter(({ method }) => method === 'tools/call')).toHaveLength(before + 1);
     });
 
-    it('are read by the library of messages, whole and streamed alike, and their blocks go back', async () => {
+    it('are read by the messages library, whole and streamed, and their blocks can be sent back', async () => {
       gateway.vendor.script = weighing;
       const body = {
         model,
@@ -127,7 +127,7 @@ describe('Tools that the gateway runs, through client libraries', () => {
       expect(gateway.vendor.last.text).toContain('It weighs 7.');
     });
 
-    it('ground what the library of content generation reads, and cite in what that of chat reads', async () => {
+    it('appear as grounding in content generation, and as citations in chat', async () => {
       gateway.vendor.script = ({ result, toolNames }) =>
         result === undefined && toolNames.includes('web_search')
           ? ask(call('web_search', { query: 'tides' }))

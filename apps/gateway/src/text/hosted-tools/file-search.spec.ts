@@ -30,7 +30,7 @@ describe('A question about an uploaded file', () => {
       upload(pdfSample([HARBOUR]), 'harbour.pdf'),
       upload(Buffer.from(TEA), 'tea.txt'),
     ]);
-    // The model searches first, and cites the first thing that it was told.
+    // The model searches first, and cites the first result.
     gateway.vendor.script = ({ result, toolNames }) =>
       result === undefined && toolNames.includes('file_search')
         ? {
@@ -70,7 +70,7 @@ describe('A question about an uploaded file', () => {
     );
   });
 
-  it('points at the passage, by the words and by their place in the text of the file', async () => {
+  it('cites the passage with its text and its position in the file', async () => {
     const answer = await openai.responses.create({
       model: MODEL_OVER.sandbox,
       input: QUESTION,
@@ -88,30 +88,27 @@ describe('A question about an uploaded file', () => {
     expect(answer.output_text.slice(from, to)).toContain('Ingrid Aasen');
   });
 
-  it.each(STYLES)(
-    'is refused in the %s style before money is held where it names a store that nobody has',
-    async (style) => {
-      const asked = gateway.vendor.seen.length;
-      const store = 'vs_nobodys';
-      const tool: JsonObject =
-        style === 'gemini'
-          ? { fileSearch: { fileSearchStoreNames: [`fileSearchStores/${store}`] } }
-          : { type: 'file_search', name: 'file_search', vector_store_ids: [store] };
-      const { path, headers, body } = textRequest(style, {
-        key: gateway.key,
-        model: MODEL_OVER.chat,
-        stream: true,
-        text: QUESTION,
-      });
-      const since = await gateway.settled();
-      const answer = await gateway.send('POST', path, { ...body, tools: [tool] }, headers);
-      expect(answer.status).toBe(404);
-      expect(JSON.stringify(answer.body)).toContain(store);
-      expect(gateway.vendor.seen).toHaveLength(asked);
-      const text = 'select 1 from ledger_entry where created_at > $1';
-      expect((await gateway.database.query({ text, values: [since] })).rows).toEqual([]);
-    },
-  );
+  it.each(STYLES)('is refused in the %s style before money is held where it names an unknown store', async (style) => {
+    const asked = gateway.vendor.seen.length;
+    const store = 'vs_unknown';
+    const tool: JsonObject =
+      style === 'gemini'
+        ? { fileSearch: { fileSearchStoreNames: [`fileSearchStores/${store}`] } }
+        : { type: 'file_search', name: 'file_search', vector_store_ids: [store] };
+    const { path, headers, body } = textRequest(style, {
+      key: gateway.key,
+      model: MODEL_OVER.chat,
+      stream: true,
+      text: QUESTION,
+    });
+    const since = await gateway.settled();
+    const answer = await gateway.send('POST', path, { ...body, tools: [tool] }, headers);
+    expect(answer.status).toBe(404);
+    expect(JSON.stringify(answer.body)).toContain(store);
+    expect(gateway.vendor.seen).toHaveLength(asked);
+    const text = 'select 1 from ledger_entry where created_at > $1';
+    expect((await gateway.database.query({ text, values: [since] })).rows).toEqual([]);
+  });
 
   it('is answered from the vector store that the request names, and from no other', async () => {
     const store = await openai.vectorStores.create({ name: 'empty' });

@@ -2,7 +2,7 @@ import type { JsonObject } from '#contracts';
 import { HOSTILITIES, type HostileServer, startHostileServer } from '../../testing/tools/hostile-server.js';
 import { MODEL_OVER, startTextGateway, type TextGateway } from '../../testing/text-vendor/text-gateway.js';
 
-const TOKEN = 'a-token-that-nobody-else-may-see';
+const TOKEN = 'a-token-that-must-stay-secret';
 const MIB = 1024 * 1024;
 
 interface Answer {
@@ -40,34 +40,34 @@ describe('A hostile server of tools', () => {
       ],
     });
 
+  it.each(HOSTILITIES)('that %s when listing its tools causes a clear error and no charge', async (does) => {
+    server.hostility = { at: 'list', does };
+    const asked = gateway.vendor.seen.length;
+    const { status, body } = await ask(1);
+    expect(status).toBe(400);
+    expect(body.error?.param).toBe('tools[0]');
+    expect(body.error?.message).toMatch(/^tools\[0\]: the server "[\w-]+" did not list its tools: /);
+    expect(JSON.stringify(body)).not.toContain(TOKEN);
+    expect(gateway.vendor.seen).toHaveLength(asked);
+    expectLittleRead();
+    await gateway.settled();
+  });
+
   it.each(HOSTILITIES)(
-    'that %s when it is asked for its tools costs its caller nothing but a clear refusal',
+    'that %s when it runs a tool fails that tool alone, and the model gets the error',
     async (does) => {
-      server.hostility = { at: 'list', does };
-      const asked = gateway.vendor.seen.length;
-      const { status, body } = await ask(1);
-      expect(status).toBe(400);
-      expect(body.error?.param).toBe('tools[0]');
-      expect(body.error?.message).toMatch(/^tools\[0\]: the server "[\w-]+" did not list its tools: /);
+      server.hostility = { at: 'call', does };
+      const { status, body } = await ask(5);
+      expect(status).toBe(200);
+      const call = body.output.find(({ type }) => type === 'mcp_call');
+      expect(call).toMatchObject({ name: 'weigh', status: 'failed', output: null });
+      expect(call?.['error']).toMatch(/^The server did not run the tool: /);
+      expect(body.output.at(-1)).toMatchObject({ type: 'message', status: 'completed' });
       expect(JSON.stringify(body)).not.toContain(TOKEN);
-      expect(gateway.vendor.seen).toHaveLength(asked);
       expectLittleRead();
       await gateway.settled();
     },
   );
-
-  it.each(HOSTILITIES)('that %s when it runs a tool spoils that tool alone, and the model is told', async (does) => {
-    server.hostility = { at: 'call', does };
-    const { status, body } = await ask(5);
-    expect(status).toBe(200);
-    const call = body.output.find(({ type }) => type === 'mcp_call');
-    expect(call).toMatchObject({ name: 'weigh', status: 'failed', output: null });
-    expect(call?.['error']).toMatch(/^The server did not run the tool: /);
-    expect(body.output.at(-1)).toMatchObject({ type: 'message', status: 'completed' });
-    expect(JSON.stringify(body)).not.toContain(TOKEN);
-    expectLittleRead();
-    await gateway.settled();
-  });
 
   /** Of a flood no more is taken than an answer may have, and what the network holds; of questions none without end. */
   function expectLittleRead(): void {
@@ -75,7 +75,7 @@ describe('A hostile server of tools', () => {
     expect(server.asked.length).toBeLessThan(1_000);
   }
 
-  it('is not asked at all where it lies in a network of ours', async () => {
+  it('is not called at all when it is in a private network', async () => {
     server.hostility = undefined;
     for (const url of [
       'http://127.0.0.1:1/mcp',
@@ -94,7 +94,7 @@ describe('A hostile server of tools', () => {
     expect(server.asked).toHaveLength(0);
   });
 
-  it('that is well again is used, and its token stands in nothing that is kept', async () => {
+  it('is used again once it works, and its token is stored nowhere', async () => {
     server.hostility = undefined;
     const { status, body } = await ask(5);
     expect(status).toBe(200);

@@ -42,7 +42,7 @@ let calls = 0;
 const call = (name: string, args: Record<string, unknown>): VendorCall => ({ id: `call_${(calls += 1)}`, name, args });
 const NOTHING = { reasoning: undefined, text: '', call: undefined };
 
-/** Calls the gateway's tool and says what came of it; with `isMixed` it calls the caller's function in the same turn. */
+/** Calls the gateway's tool and replies with its result; with `isMixed` it calls the caller's function in the same turn. */
 const using =
   (name: string, isMixed: boolean) =>
   ({ result, toolNames }: VendorRequest): VendorWords =>
@@ -52,7 +52,7 @@ const using =
           call: call(name, name === 'weigh' ? {} : { query: 'tides' }),
           alsoCalled: isMixed ? call('get_weather', { city: 'Whitby' }) : undefined,
         }
-      : { ...NOTHING, text: `Told: ${result?.slice(0, 200) ?? 'nothing'}` };
+      : { ...NOTHING, text: `Result: ${result?.slice(0, 200) ?? 'nothing'}` };
 
 describe('A tool that the gateway runs, beside a function of the caller', () => {
   let engine: FakeEngine;
@@ -104,7 +104,7 @@ describe('A tool that the gateway runs, beside a function of the caller', () => 
 
   describe.each(STYLES)('in the %s style', (style) => {
     describe.each(TOOLS)('%s', (tool) => {
-      it.each(UPSTREAMS)('is run and its result used, whole and streamed, over the %s upstream', async (upstream) => {
+      it.each(UPSTREAMS)('runs and its result is used, whole and streamed, over the %s upstream', async (upstream) => {
         gateway.vendor.script = using(CASES[tool].name, false);
         for (const stream of [false, true]) {
           const before = runs();
@@ -114,7 +114,7 @@ describe('A tool that the gateway runs, beside a function of the caller', () => 
       });
 
       it.each(UPSTREAMS.filter((upstream) => upstream !== 'sandbox'))(
-        'is run when the model calls the function in the same turn, which the answer ends with, over the %s upstream',
+        'runs when the model calls the function in the same turn, which ends the response, over the %s upstream',
         async (upstream) => {
           gateway.vendor.script = using(CASES[tool].name, true);
           for (const stream of [false, true]) {
@@ -125,7 +125,7 @@ describe('A tool that the gateway runs, beside a function of the caller', () => 
             expect(answer).toMatch(/"(tool_use|tool_calls|function_call|functionCall)"/);
             expect(runs()).toBe(before + 1);
             if (stream) continue;
-            // What both came to is known in the next turn.
+            // The results of both are known in the next turn.
             gateway.vendor.script = () => ({ ...NOTHING, text: 'I know.' });
             await goOn(style, MODEL_OVER[upstream], tool, answer);
             expect(gateway.vendor.last.text).toContain(OUTPUT);

@@ -53,7 +53,7 @@ describe('A server of tools that the gateway asks', () => {
     expect(JSON.stringify(body)).not.toContain('a-token-of-the-caller');
   });
 
-  it('reaches another server of the registry, and one that only speaks as servers did before', async () => {
+  it('reaches another server of the registry, and one with an older protocol version', async () => {
     const answers = await Promise.all([
       respond({ model: MODEL_OVER.chat, input: 'call get-budget-data with {}', tools: [remote(budget.address)] }),
       respond({

@@ -108,7 +108,7 @@ describe('The money of tools that the gateway runs', () => {
       body(more),
     );
 
-  it('is told line by line: each round what it read and wrote, and the calls it made', async () => {
+  it('is itemized: for each round the tokens read and written, and the calls made', async () => {
     searches = 1;
     const answer = await ask();
     expect([answer.status, answer.body.status]).toEqual([200, 'completed']);
@@ -135,7 +135,7 @@ describe('The money of tools that the gateway runs', () => {
     expect(made).toBe(calls);
   });
 
-  it('is spent at one upstream by all rounds of a request, which knows the conversation', async () => {
+  it('is spent at one upstream for all rounds of a request', async () => {
     for (let nth = 0; nth < 8; nth += 1) {
       searches = ROUNDS - 1;
       const before = gateway.vendor.seen.length;
@@ -146,7 +146,7 @@ describe('The money of tools that the gateway runs', () => {
     }
   });
 
-  it('is kept for what was done when a later round fails', async () => {
+  it('is charged for completed rounds when a later round fails', async () => {
     searches = 1;
     const engineAsked = engine.seen.length;
     const script = gateway.vendor.script;
@@ -164,7 +164,7 @@ describe('The money of tools that the gateway runs', () => {
     expect(all.map(({ status }) => status)).toEqual(['completed', 'failed']);
   });
 
-  it('is not begun for a round that nobody can pay, and what came before is paid', async () => {
+  it('stops before a round that the balance cannot pay, and charges the rounds before it', async () => {
     searches = 1;
     await gateway.setBalance(0n);
     const answer = await ask();
@@ -173,7 +173,7 @@ describe('The money of tools that the gateway runs', () => {
     await gateway.spareMoney();
   });
 
-  it('is that of the rounds that were run when the caller leaves between them', async () => {
+  it('is charged for the completed rounds when the caller leaves between them', async () => {
     searches = 100;
     const leaving = new AbortController();
     const asked = engine.seen.length;

@@ -12,7 +12,7 @@ const SEARCH: Record<Style, JsonObject> = {
   gemini: { tools: [{ googleSearch: {} }] },
 };
 
-/** What the model says once it was told what the search found. */
+/** The answer of the model after it got the search results. */
 const WORDS = 'High water is at 17:42.【1】 Mind the steps.';
 const CITED = 'High water is at 17:42.';
 const SHOWN = 'High water is at 17:42. Mind the steps.';
@@ -59,7 +59,7 @@ describe('A search of the web that the gateway makes', () => {
 
   describe.each(STYLES)('in the %s style', (style) => {
     it.each(UPSTREAMS.filter((upstream) => upstream !== 'sandbox'))(
-      'is cited where the answer rests on it, whole and streamed, over the %s upstream',
+      'is cited where the answer uses it, whole and streamed, over the %s upstream',
       async (upstream) => {
         const whole = JSON.parse(await ask(style, MODEL_OVER[upstream], false)) as JsonObject;
         expect(CHECKS[style](whole)).toEqual({ text: SHOWN, cited: CITED, url: 'https://tides.example.org/today' });
@@ -71,7 +71,7 @@ describe('A search of the web that the gateway makes', () => {
     );
   });
 
-  it('tells its steps as events whose numbers have no gap, and items that have their place', async () => {
+  it('streams its steps as events numbered without gaps, and items in order', async () => {
     const events = (await ask('responses', MODEL_OVER.chat, true))
       .split('\n')
       .filter((line) => line.startsWith('data: '))
@@ -119,26 +119,23 @@ describe('A search of the web without an engine', () => {
   });
   afterAll(() => gateway.stop());
 
-  it.each(STYLES)(
-    'is refused by name in the %s style before money moves, and made up by the sandbox',
-    async (style) => {
-      const send = (model: string) => {
-        const { path, headers, body } = textRequest(style, { key: gateway.key, model, stream: false });
-        return gateway.send('POST', path, { ...body, ...SEARCH[style] }, { ...headers });
-      };
-      const asked = gateway.vendor.seen.length;
-      const refused = await send(MODEL_OVER.messages);
-      expect(refused.status).toBe(400);
-      expect(JSON.stringify(refused.body)).toMatch(/web_search|googleSearch/);
-      expect(gateway.vendor.seen).toHaveLength(asked);
-      const { rows } = await gateway.database.query({ text: 'select 1 from request_hold' });
-      expect(rows).toHaveLength(0);
-      const made = await send(MODEL_OVER.sandbox);
-      expect(made.status).toBe(200);
-      expect(JSON.stringify(made.body)).toContain('sandbox');
-      await gateway.settled();
-    },
-  );
+  it.each(STYLES)('is refused in the %s style before money moves, and simulated by the sandbox', async (style) => {
+    const send = (model: string) => {
+      const { path, headers, body } = textRequest(style, { key: gateway.key, model, stream: false });
+      return gateway.send('POST', path, { ...body, ...SEARCH[style] }, { ...headers });
+    };
+    const asked = gateway.vendor.seen.length;
+    const refused = await send(MODEL_OVER.messages);
+    expect(refused.status).toBe(400);
+    expect(JSON.stringify(refused.body)).toMatch(/web_search|googleSearch/);
+    expect(gateway.vendor.seen).toHaveLength(asked);
+    const { rows } = await gateway.database.query({ text: 'select 1 from request_hold' });
+    expect(rows).toHaveLength(0);
+    const made = await send(MODEL_OVER.sandbox);
+    expect(made.status).toBe(200);
+    expect(JSON.stringify(made.body)).toContain('sandbox');
+    await gateway.settled();
+  });
 });
 
 interface Seen {
@@ -152,7 +149,7 @@ const first = (value: unknown): JsonObject => (value as JsonObject[])[0] ?? {};
 const textsOf = (parts: readonly JsonObject[]): string =>
   parts.map(({ text }) => (typeof text === 'string' ? text : '')).join('');
 
-/** What each style's whole answer says, and what of it rests on which page. */
+/** The text of each style's whole answer, and the page each cited part comes from. */
 const CHECKS: Record<Style, (answer: JsonObject) => Seen> = {
   responses: (answer) => {
     const message = (answer['output'] as JsonObject[]).at(-1) ?? {};

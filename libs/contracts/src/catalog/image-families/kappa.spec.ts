@@ -8,9 +8,12 @@ const auto = { sequential_image_generation: 'auto' };
 const atMost = (max_images: number) => ({ ...auto, sequential_image_generation_options: { max_images } });
 
 describe('kappa (D3 4.5)', () => {
-  it.each(['kappa-a-4-0', 'kappa-b-4.0', 'kappa-b-4-0', 'Kappa-B-4.0'])('serves %s, spelled exactly so', (model) => {
-    expect(read({ model }).family).toBe('kappa');
-  });
+  it.each(['kappa-a-4-0', 'kappa-b-4.0', 'kappa-b-4-0', 'Kappa-B-4.0'])(
+    'serves %s, in this exact spelling',
+    (model) => {
+      expect(read({ model }).family).toBe('kappa');
+    },
+  );
 
   it.each([
     ['one reference and 14 images', { image_urls: images(1), n: 14 }],

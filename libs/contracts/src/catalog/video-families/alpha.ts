@@ -80,7 +80,7 @@ export class AlphaRequest {
   audio_urls?: string[];
 }
 
-/** True when something to look at is given, so that prompt may be missing and adaptive has a ratio to take. */
+/** True when an image or video is given, so that prompt may be missing and adaptive has a ratio to take. */
 const hasImage = (sent: Partial<AlphaRequest>) =>
   sent.image_urls !== undefined || sent.image_with_roles !== undefined || sent.video_urls !== undefined;
 

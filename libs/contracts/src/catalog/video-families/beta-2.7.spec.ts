@@ -58,9 +58,9 @@ describe('beta-2.7 (D2 4.3)', () => {
     const silent = read({ image_urls: [url('a.png')] });
     expect(silent.parameters).not.toHaveProperty('size');
     expect(silent.notices).toEqual([]);
-    const told = read({ image_urls: [url('a.png')], size: '1:1' });
-    expect(told.parameters).not.toHaveProperty('size');
-    expect(told.notices).toEqual(['size is ignored in image mode: the ratio follows the input.']);
+    const checked = read({ image_urls: [url('a.png')], size: '1:1' });
+    expect(checked.parameters).not.toHaveProperty('size');
+    expect(checked.notices).toEqual(['size is ignored in image mode: the ratio follows the input.']);
   });
 
   it('uses and checks only the first of several videos, and says so', () => {

@@ -30,7 +30,7 @@ describe('gamma (D2 4.5)', () => {
     expect(() => read(change)).toThrow(expect.objectContaining({ status: 400, param }));
   });
 
-  it('tells that a quoted number must lose its quotes', () => {
+  it('reports that a quoted number must be sent without quotes', () => {
     expect(() => read({ duration: '8' })).toThrow(
       expect.objectContaining({
         publicMessage: 'duration must be a whole number from 4 to 8, not "8". Send it without quotes.',

@@ -46,7 +46,7 @@ describe('zeta-q3-pro and zeta-q3-turbo (D2 4.11)', () => {
     });
   });
 
-  it('makes 16:9 with sound when nothing is said, and silence when asked', () => {
+  it('makes 16:9 with sound by default, and silence when asked', () => {
     const { parameters } = read({ prompt });
     expect(parameters).not.toHaveProperty('aspect_ratio');
     expect(zetaQ3Pro.output(parameters)).toMatchObject({ size: { width: 1280, height: 720 }, audio: true });

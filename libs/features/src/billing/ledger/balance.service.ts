@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { GatewayError, type Micros } from '#contracts';
 import { Database } from '#platform';
 
-/** What somebody has and had, in micros. */
+/** The balance and its totals, in micros. */
 export interface Balance {
   /** Free to spend; null when nothing limits it. */
   readonly remainingMicros: Micros | null;

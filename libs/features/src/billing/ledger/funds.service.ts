@@ -19,7 +19,7 @@ export interface Funding {
   readonly note: string | null;
 }
 
-/** What came of it. */
+/** The result. */
 export interface Funded {
   readonly entryId: bigint;
   readonly amountMicros: Micros;
@@ -72,7 +72,7 @@ export class FundsService {
         });
       }
       if (!account.unlimited && account.availableMicros + amountMicros < 0n) {
-        throw new GatewayError('conflict', 'The account has less than what should be taken away.', { param: 'amount' });
+        throw new GatewayError('conflict', 'The amount exceeds the balance of the account.', { param: 'amount' });
       }
       const { entryId, availableMicros, owedMicros } = await enter(transaction, funding);
       const before = { available_micros: account.availableMicros, owed_micros: account.owedMicros };

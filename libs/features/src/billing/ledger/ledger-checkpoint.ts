@@ -6,7 +6,7 @@ const LATEST = `select last_entry_id, finished_at from reconciliation_report ord
 /**
  * The entry up to which the ledger may be summed up: the last one of the latest report. Ids are given in order, but
  * their transactions commit in any; when none is open that began before that report was finished, every entry up to its
- * last one is there for good. Null: it is not sure yet. Ask before the snapshot of a reconciliation.
+ * last one is final. Null: it is not sure yet. Ask before the snapshot of a reconciliation.
  */
 export async function lastSettledEntry(database: Database): Promise<bigint | null> {
   const { rows } = await database.query<{ last_entry_id: bigint | null; finished_at: Date }>({

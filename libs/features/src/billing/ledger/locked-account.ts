@@ -1,7 +1,7 @@
 import { GatewayError, type Micros } from '#contracts';
 import type { StatementRunner } from '#platform';
 
-/** The money of an account that nobody else can change until the transaction ends. */
+/** The money of an account, locked until the transaction ends. */
 export interface LockedAccount {
   readonly availableMicros: bigint;
   readonly owedMicros: bigint;

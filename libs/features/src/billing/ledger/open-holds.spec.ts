@@ -2,7 +2,7 @@ import { createTestDatabase, eventually, type TestDatabase } from '#testing';
 import { OpenHolds } from './open-holds.js';
 import { RequestLedger } from './request-ledger.js';
 
-describe('Holds of requests that still run', () => {
+describe('Holds of running requests', () => {
   let test: TestDatabase;
   let ledger: RequestLedger;
 
@@ -31,7 +31,7 @@ describe('Holds of requests that still run', () => {
     return (await test.database.query<{ expired: boolean }>({ text, values: [requestId] })).rows[0]?.expired;
   }
 
-  it('are put off again and again, and no more once the request is over', async () => {
+  it('are extended repeatedly until the request ends', async () => {
     await hold('req_long');
     await hold('req_over');
     const holds = new OpenHolds(test.database, 60, 20);
@@ -43,7 +43,7 @@ describe('Holds of requests that still run', () => {
     expect([await isExpired('req_long'), await isExpired('req_over')]).toEqual([false, true]);
   });
 
-  it('are given back though one before them cannot be', async () => {
+  it('are released although one before them cannot be', async () => {
     await hold('req_broken');
     await hold('req_sound');
     // A release that was entered before makes this one break a unique index.

@@ -37,7 +37,7 @@ export const openHolds = (entries: string): string => `
   from ledger_entry ${entries} and task_id is null and request_id is not null group by 1
   having ${kindSum('hold')} <> ${kindSum('capture')} + ${kindSum('release')}`;
 
-/** Every claim the money of the gateway rests on. */
+/** Every invariant of the gateway's money. */
 export const RECONCILIATION_CHECKS: readonly ReconciliationCheck[] = [
   {
     name: 'account_balances',

@@ -3,7 +3,7 @@ import { LedgerService } from './ledger.service.js';
 import { ReconciliationService } from './reconciliation.service.js';
 import { RequestLedger } from './request-ledger.js';
 
-describe('Reconciling what came since the last proof', () => {
+describe('Reconciling the entries since the last proof', () => {
   let test: TestDatabase;
   let reconciliation: ReconciliationService;
   let requests: RequestLedger;
@@ -40,7 +40,7 @@ describe('Reconciling what came since the last proof', () => {
     await requests.capture({ requestId, chargeMicros: 4n, heldMicros: 10n, usage });
   }
 
-  /** Changes the ledger as only somebody with the rights of its owner could. */
+  /** Changes the ledger as only the owner of the tables can. */
   async function forge(text: string): Promise<void> {
     await run('alter table ledger_entry disable trigger ledger_entry_append_only');
     await run(text);
@@ -55,12 +55,12 @@ describe('Reconciling what came since the last proof', () => {
     }
   }
 
-  it('reads only new entries once the older ones are proved, and says so', async () => {
+  it('reads only new entries once the older ones are proved, and reports that', async () => {
     await proved();
     expect(await reconciliation.run()).toMatchObject({ balanced: true, full: false, counts: { entries: '0' } });
     await request();
     await topUp('idle');
-    // The first sees them, the second finds them settled, and the third need not look at them any more.
+    // The first sees them, the second finds them settled, and the third need not read them any more.
     for (const entries of ['4', '4', '0']) {
       expect(await reconciliation.run()).toMatchObject({ balanced: true, full: false, counts: { entries } });
     }
@@ -75,7 +75,7 @@ describe('Reconciling what came since the last proof', () => {
     ['request_holds', `delete from request_hold where request_id like 'new%'`],
     ['request_holds', `delete from request_hold where request_id like 'old%'`],
     ['daily_sums', `update usage_daily set amount_micros = amount_micros + 1`],
-  ])('finds what does not add up in %s without reading old entries', async (check, damage) => {
+  ])('finds a mismatch in %s without reading old entries', async (check, damage) => {
     const open = (requestId: string) =>
       requests.hold({ accountId: 'acct', apiKeyId: 'key', requestId, amountMicros: 5n });
     await open(`old_${++number}`);
@@ -87,7 +87,7 @@ describe('Reconciling what came since the last proof', () => {
     expect(report?.findings.map((finding) => finding.check)).toContain(check);
   });
 
-  it('finds an old entry that was forged when it reads everything, and goes on to until it is mended', async () => {
+  it('finds an old forged entry when it reads everything, and keeps finding it until it is fixed', async () => {
     await proved();
     await forge(`update ledger_entry set amount_micros = amount_micros + 1 where kind = 'top_up'`);
     expect(await reconciliation.run()).toMatchObject({ balanced: true, full: false });

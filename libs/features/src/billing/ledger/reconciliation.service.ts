@@ -74,7 +74,7 @@ export class ReconciliationService {
   constructor(private readonly database: Database) {}
 
   /**
-   * Reconciles all books as they stand at one moment, and keeps the report. `full`: reads every entry, whatever was
+   * Reconciles all books as they are at one moment, and keeps the report. `full`: reads every entry, whatever was
    * proved before. Null: another run is under way.
    */
   async run({ full = false }: { readonly full?: boolean } = {}): Promise<ReconciliationReport | null> {

@@ -51,7 +51,7 @@ from audit_record
 where ($1::text is null or subject_id = $1) and ($2::timestamptz is null or (created_at <= $2 and (created_at, id) < ($2, $3)))
 order by created_at desc, id desc limit $4`;
 
-/** What is written down for good, for operators to read. */
+/** What is written down permanently, for operators to read. */
 @Injectable()
 export class RecordsService {
   constructor(private readonly database: Database) {}

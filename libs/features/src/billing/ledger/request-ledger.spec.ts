@@ -69,7 +69,7 @@ describe('The ledger of requests that answer at once', () => {
     return rows.map((row) => [row.kind, row.amount_micros]);
   }
 
-  it('charges less than was held and gives the rest back', async () => {
+  it('charges less than was held and releases the rest', async () => {
     const { id, hold } = await account(1_000n);
     const held = hold(300n);
     expect(await ledger.hold(held)).toBe(300n);
@@ -84,7 +84,7 @@ describe('The ledger of requests that answer at once', () => {
     ]);
   });
 
-  it('takes what goes beyond the hold from what is left, and writes the rest down as a debt', async () => {
+  it('charges an overrun to the rest of the balance, and records what is missing as a debt', async () => {
     const { id, hold } = await account(1_000n);
     const held = hold(300n);
     await ledger.hold(held);
@@ -108,7 +108,7 @@ describe('The ledger of requests that answer at once', () => {
     });
   });
 
-  it('pays a debt from the next top-ups before anything else, and only then lets requests begin', async () => {
+  it('pays a debt from the next top-ups first, and only then accepts requests', async () => {
     const { id, hold } = await account(100n);
     const held = hold(100n);
     await ledger.hold(held);
@@ -138,7 +138,7 @@ describe('The ledger of requests that answer at once', () => {
     await balanced();
   });
 
-  it('owes every bit of what six parallel requests cost beyond one small balance', async () => {
+  it('owes the exact cost of six parallel requests beyond one small balance', async () => {
     const { id, hold } = await account(50_000n);
     const held = Array.from({ length: 6 }, () => hold(5_000n));
     await Promise.all(held.map((one) => ledger.hold(one)));
@@ -147,7 +147,7 @@ describe('The ledger of requests that answer at once', () => {
     await balanced();
   });
 
-  it('charges what a key may not pay any more to its account alone', async () => {
+  it('charges costs beyond the quota of a key to its account only', async () => {
     const { id, hold } = await account(1_000_000n, 500n);
     const held = hold(300n);
     await ledger.hold(held);
@@ -165,7 +165,7 @@ describe('The ledger of requests that answer at once', () => {
     await balanced();
   });
 
-  it('holds half of what there is of a hold that may be smaller, but never less than its least', async () => {
+  it('reduces a flexible hold to half of the balance, but never below its minimum', async () => {
     const poor = await account(1_000n);
     expect(await ledger.hold({ ...poor.hold(5_000n), leastMicros: 600n })).toBe(600n);
     expect(await ledger.hold({ ...poor.hold(5_000n), leastMicros: 1n })).toBe(200n);
@@ -191,7 +191,7 @@ describe('The ledger of requests that answer at once', () => {
     expect(await books(id)).toEqual([-400n, 0n, 400n, 0n]);
   });
 
-  it('settles once, however often and in whatever way it is told to', async () => {
+  it('settles once, however often and in whatever way settlement is requested', async () => {
     const { id, hold } = await account(1_000n);
     const held = hold(300n);
     await ledger.hold(held);
@@ -207,14 +207,14 @@ describe('The ledger of requests that answer at once', () => {
     expect([(available ?? 0n) + (used ?? 0n), stillHeld]).toEqual([1_000n, 0n]);
   });
 
-  it('accepts exactly as many of many parallel holds as the balance covers', async () => {
+  it('accepts exactly as many parallel holds as the balance covers', async () => {
     const { id, hold } = await account(1_000n);
     const outcomes = await Promise.allSettled(Array.from({ length: 300 }, () => ledger.hold(hold(10n))));
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(100);
     expect(await books(id)).toEqual([0n, 1_000n, 0n, 0n]);
   });
 
-  it('lets a key without quota left not spoil the holds of its neighbours', async () => {
+  it('does not let a key without quota affect the holds of others', async () => {
     const poor = await account(1_000n, 5n);
     const rich = await account(1_000n);
     const orders = Array.from({ length: 20 }, (_, index) => ledger.hold((index % 2 ? rich : poor).hold(1n)));
@@ -223,7 +223,7 @@ describe('The ledger of requests that answer at once', () => {
     expect(await books(poor.id)).toEqual([995n, 5n, 0n, 0n]);
   });
 
-  it('gives a hold back whole when the request failed, and counts the failure', async () => {
+  it('releases the whole hold when the request failed, and counts the failure', async () => {
     const { id, hold } = await account(1_000n);
     const held = hold(1_000n);
     await ledger.hold(held);
@@ -236,7 +236,7 @@ describe('The ledger of requests that answer at once', () => {
     expect(rows).toEqual([{ requests: 1n, failed_requests: 1n, amount_micros: 0n }]);
   });
 
-  it('waits for the account before it touches a hold, so that holding and settling never wait in a circle', async () => {
+  it('locks the account before a hold, so that holding and settling never deadlock', async () => {
     const { id, hold } = await account(1_000n);
     const held = hold(400n);
     await ledger.hold(held);
@@ -255,7 +255,7 @@ describe('The ledger of requests that answer at once', () => {
     expect(await books(id)).toEqual([1_000n, 0n, 0n, 0n]);
   });
 
-  it('releases what a dead process was holding', async () => {
+  it('releases the holds of a dead process', async () => {
     const { id, hold } = await account(1_000n);
     const held = hold(400n);
     await ledger.hold(held);
@@ -268,7 +268,7 @@ describe('The ledger of requests that answer at once', () => {
     expect(await books(id)).toEqual([1_000n, 0n, 0n, 0n]);
   });
 
-  it('refuses amounts that no book could hold', async () => {
+  it('refuses amounts that no book can hold', async () => {
     const { hold } = await account(1_000n);
     await expect(ledger.hold(hold(-1n))).rejects.toThrow(RangeError);
     await expect(ledger.hold(hold(2n ** 63n))).rejects.toThrow(RangeError);

@@ -18,7 +18,7 @@ import { SpendLimits } from './spend-limits.js';
 
 const log = logger('ledger');
 
-/** A hold that nobody put off for so long, in seconds, belongs to a process that died. */
+/** A hold not extended for so long, in seconds, belongs to a process that died. */
 const HOLD_EXPIRES_SECONDS = 3_600;
 /** How often a living process puts its holds off, in milliseconds. */
 const HOLD_RENEWAL_MS = 600_000;
@@ -58,7 +58,7 @@ export interface Captured {
 
 type Ending = RequestCapture;
 
-/** What became of an order to hold, and what is held now. */
+/** The result of an order to hold, and the amount held now. */
 interface HoldOutcome {
   readonly outcome: 'held' | 'quota' | 'balance' | 'debt' | 'lost';
   readonly heldMicros: Micros;
@@ -112,7 +112,7 @@ export class RequestLedger {
   async hold(hold: RequestHold): Promise<Micros> {
     assertAmount(hold.amountMicros);
     let held = resultOf(await this.holds.add(hold));
-    // Money that came back since may pay what is owed: asked for only here, so that nobody else pays for the look.
+    // Money that came back since may pay what is owed: checked only here, so that other requests do not pay for the query.
     if (held.outcome === 'debt' && (await collectDebts(this.database, hold.accountId)) === 0n)
       held = resultOf(await this.holds.add(hold));
     if (held.outcome === 'lost') throw lostAttempt();

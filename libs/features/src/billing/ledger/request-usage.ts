@@ -12,7 +12,7 @@ export interface PriceLine {
   readonly perQuantity: bigint;
   readonly quantity: number;
   readonly amountMicros: Micros;
-  /** Who counted: the upstream's own bill, our tokenizer, or nobody, so that what was held is charged. */
+  /** The source of the counts: the upstream's own bill, our tokenizer, or none, so that the hold is charged. */
   readonly source: UsageSource;
 }
 

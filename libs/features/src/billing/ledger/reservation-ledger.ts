@@ -12,12 +12,12 @@ import { type RequestUsage, toEndingRow } from './request-usage.js';
 
 const log = logger('ledger');
 
-/** A reservation that nobody renewed for so long, in seconds, belongs to a process that died. */
+/** A reservation not renewed for so long, in seconds, belongs to a process that died. */
 const EXPIRES_SECONDS = 300;
 /** How often a process must renew what it holds, in milliseconds. */
 export const RESERVATION_RENEWAL_MS = 60_000;
 const SWEEP_BATCH = 200;
-/** Nobody waits for a capture, so under load they gather for so long, in milliseconds: one statement instead of ten. */
+/** No request waits for a capture, so under load captures are batched for so long, in milliseconds: one statement instead of ten. */
 const CAPTURE_PAUSE_MS = 25;
 /** A reservation is never more than this part of what account and key have left: it must not starve other processes. */
 const SHARE = 100;
@@ -46,7 +46,7 @@ export interface ReservationCapture {
   readonly usage: RequestUsage;
 }
 
-/** What came of a capture from a reservation. */
+/** The result of a capture from a reservation. */
 export interface ReservationCaptured {
   /** False: the request was charged before, or the reservation is gone. */
   readonly isCharged: boolean;

@@ -33,7 +33,7 @@ returning amount_micros`;
 /**
  * Charges requests to reservations: ledger, reservation, balances, usage record and daily sums, in one statement and one
  * commit. The ledger's unique index is the guard: a request that was charged before is not answered, and moves nothing;
- * nor does one whose reservation is gone. Each comes with whether its account owes money, so that nobody draws on.
+ * nor does one whose reservation is gone. Each comes with whether its account owes money, so that the reservation is used no further.
  *
  * $1 the endings as JSON; no charge may be more than what its reservation still has.
  */

@@ -85,7 +85,7 @@ describe('Reservations', () => {
     id = requestId(),
   ): Promise<void> => reservations.capture(reserved, id, charge, ANSWERED);
 
-  it('are given to busy keys only: the first requests of a second hold their money themselves', async () => {
+  it('are made for busy keys only: the first requests of a second get holds of their own', async () => {
     const order = await payer(10_000_000n);
     const reservations = open();
     const requests = Array.from({ length: 7 }, () => reservations.reserve(order));
@@ -94,7 +94,7 @@ describe('Reservations', () => {
     expect(await books(order)).toEqual({ available: 10_000_000n, held: 0n, used: 0n });
   });
 
-  it('hold their money before anybody requests, charge each request once and put the rest back', async () => {
+  it('hold their money before any request uses it, charge each request once and put the rest back', async () => {
     const order = await payer(100_000_000n);
     const reservations = open();
     const reserved = await firstReserved(reservations, order);
@@ -115,7 +115,7 @@ describe('Reservations', () => {
   it.each([
     ['an account', 700_000n, null],
     ["a key's quota", 100_000_000n, 700_000n],
-  ])('are not given when a hundredth of %s is less than eight requests', async (_what, available, quota) => {
+  ])('are not made when a hundredth of %s is less than eight requests', async (_what, available, quota) => {
     const order = await payer(available, quota);
     const reservations = open();
     for (let attempt = 0; attempt < 20; attempt += 1) expect(reservations.reserve(order)).toBeUndefined();
@@ -124,7 +124,7 @@ describe('Reservations', () => {
     expect(await books(order)).toEqual({ available, held: 0n, used: 0n });
   });
 
-  it('never hold more than a hundredth of what is left, and give out no more than they hold', async () => {
+  it('never hold more than a hundredth of the balance, and are never exceeded', async () => {
     const order = await payer(1_000_000n);
     const reservations = open();
     const requests = [await firstReserved(reservations, order)];
@@ -134,7 +134,7 @@ describe('Reservations', () => {
     expect((await books(order)).held).toBeLessThanOrEqual(20_000n);
   });
 
-  it('extend a reserved to a charge beyond it while they have enough, and otherwise leave it as it is', async () => {
+  it('cover a charge beyond the reserved amount while they have enough, and otherwise leave it unchanged', async () => {
     const order = await payer(100_000_000n);
     const reservations = open();
     const reserved = await firstReserved(reservations, order);
@@ -145,7 +145,7 @@ describe('Reservations', () => {
     expect(await books(order)).toEqual({ available: 99_744_000n, held: 251_000n, used: 5_000n });
   });
 
-  it('are given back when their key is idle, but not while a request is under way', async () => {
+  it('are released when their key is idle, but not while a request is running', async () => {
     const order = await payer(100_000_000n);
     const reservations = open({ idleMs: 60, renewalMs: 60_000 });
     const reserved = await firstReserved(reservations, order);
@@ -156,7 +156,7 @@ describe('Reservations', () => {
     expect(await books(order)).toEqual({ available: 99_999_960n, held: 0n, used: 40n });
   });
 
-  it('of a process that died are given back by the sweep, and charge nobody afterwards', async () => {
+  it('of a dead process are released by the sweep, and charge nothing afterwards', async () => {
     const order = await payer(100_000_000n);
     const reservations = open();
     const [reserved, late] = [await firstReserved(reservations, order), await firstReserved(reservations, order)];
@@ -172,7 +172,7 @@ describe('Reservations', () => {
     expect(reservations.reserve(order)).toBeUndefined();
   });
 
-  it('that a sweep took from a living process are reserved on no longer than until the next renewal', async () => {
+  it('released by a sweep under a living process are used at most until the next renewal', async () => {
     const order = await payer(100_000_000n);
     const reservations = open({ idleMs: 60_000, renewalMs: 50 });
     reservations.return(await firstReserved(reservations, order));
@@ -193,7 +193,7 @@ describe('Reservations', () => {
     expect((await books(order)).held).toBe(0n);
   });
 
-  it('keep the books exact through random requests, charges, repeats, crashes and top-ups of many keys at once', async () => {
+  it('keep the ledger exact through random requests, charges, repeats, crashes and top-ups of many keys at once', async () => {
     const orders = await Promise.all([
       payer(3_000_000n),
       payer(50_000_000n),
@@ -226,7 +226,7 @@ describe('Reservations', () => {
     }
   });
 
-  it('leave books behind that reconciliation finds nothing wrong with', async () => {
+  it('leave a ledger that reconciles', async () => {
     expect(await new ReconciliationService(test.database).run()).toMatchObject({ findings: [] });
   });
 });

@@ -9,7 +9,7 @@ const log = logger('ledger');
 /** A key with so many requests in a second at one process gets a reservation there. */
 const BUSY_REQUESTS = 8;
 const BUSY_WINDOW_MS = 1_000;
-/** How many requests like the one at hand a reservation is to cover at once, and the fewest that are worth it. */
+/** How many requests like the current one a reservation is to cover at once, and the fewest that are worth it. */
 const WANTED_HOLDS = 256n;
 const LEAST_HOLDS = 8n;
 /** Below so many holds the next reservation is opened, before this one is used up. */
@@ -47,7 +47,7 @@ export interface ReservedAmount {
   amountMicros: Micros;
 }
 
-/** Who requests, and the most that the request may cost. */
+/** The caller, and the most that the request may cost. */
 export interface ReserveOrder {
   readonly accountId: string;
   readonly apiKeyId: string;
@@ -58,7 +58,7 @@ export interface ReserveOrder {
  * Lets the requests of busy keys begin without a word to the database: this process holds money for the key, in one
  * hold, and hands it out from memory. What a process that dies had not charged is given back by the sweep.
  *
- * An account never spends more than it has, because a reservation is held before anybody requests on it.
+ * An account never spends more than it has, because a reservation is held before any request uses it.
  */
 @Injectable()
 export class Reservations {
@@ -106,7 +106,7 @@ export class Reservations {
     const { id: reservationId } = reserved.reservation;
     const { isCharged, isInDebt } = await this.ledger.capture({ reservationId, requestId, chargeMicros, usage });
     this.putBack(reserved, reserved.amountMicros - chargeMicros);
-    // Either an earlier try succeeded unnoticed, or the reservation is gone. Whichever it is, nobody should build on it.
+    // Either an earlier try succeeded unnoticed, or the reservation is gone. Either way it must not be used any further.
     // Nor on one whose account owes money: what is left of it belongs to the debt, and new requests are refused.
     if (!isCharged || isInDebt) this.retire(reservationOf(reserved));
   }

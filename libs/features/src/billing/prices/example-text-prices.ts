@@ -18,7 +18,7 @@ const OPUS: TextPrice = { input: 15_000_000n, cachedInput: 1_500_000n, cacheWrit
 /** How many tokens one of these prices buys. */
 export const TEXT_PRICE_TOKENS = 1_000_000n;
 
-/** An example, so that a fresh installation can charge at all: these are nobody's real prices. */
+/** An example, so that a fresh installation can charge at all: these are not real prices. */
 export const EXAMPLE_TEXT_PRICES: Readonly<Record<string, TextPrice>> = {
   'vendor-5': MIDDLE,
   'vendor-4o-image': { input: 2_500_000n, cachedInput: 1_250_000n, output: 10_000_000n },

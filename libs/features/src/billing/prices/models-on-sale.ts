@@ -7,7 +7,7 @@ import { notAvailable } from './not-available.js';
 import { PriceBook } from './price-book.js';
 import { isExamplePrice } from './seed-prices.js';
 
-/** The variants of a model that somebody may order. */
+/** The variants of a model that can be ordered. */
 const MEDIA = CATALOG.flatMap((family: ModelFamily) =>
   family.models.flatMap((model) =>
     (Object.entries(family.variants).find(([id]) => id === model)?.[1] ?? []).map((variant: string) => ({
@@ -36,7 +36,7 @@ export class ModelsOnSale {
     return makers.length > 0 && makers.every(({ upstream }) => upstream.protocol === 'sandbox');
   }
 
-  /** True for a model that somebody makes. */
+  /** True for a model that an upstream or the sandbox makes. */
   isAvailable(model: string): boolean {
     return familyOf(model)
       ? this.media.serving(model).length > 0
@@ -44,7 +44,7 @@ export class ModelsOnSale {
   }
 
   /**
-   * @throws GatewayError `model_not_available`: nobody but the sandbox makes the model, and the sandbox does not sell.
+   * @throws GatewayError `model_not_available`: only the sandbox makes the model, and the sandbox does not sell.
    */
   expectMaker(model: string): void {
     if (this.media.sandbox !== 'barred' || !familyOf(model)) return;
@@ -56,7 +56,7 @@ export class ModelsOnSale {
     return this.sandboxMaySell;
   }
 
-  /** The models that an upstream writes and that are sold at example prices, which nobody chose; in order. */
+  /** The models that an upstream writes and that are sold at example prices, which no operator set; in order. */
   async atExamplePrices(): Promise<string[]> {
     if (this.text.isSandbox) return [];
     const inForce = await this.prices.inForce();

@@ -1,4 +1,4 @@
-import { createTestDatabase, type TestDatabase } from '#testing';
+import { createTestDatabase, eventually, skewClock, type TestDatabase } from '#testing';
 import { PriceBook } from './price-book.js';
 
 describe('The price of a task', () => {
@@ -24,8 +24,29 @@ describe('The price of a task', () => {
     expect(await quote(3)).toMatchObject({ unitMicros: 1_000_000_000_000n, holdMicros: 3_000_000_000_000n });
   });
 
+  it('is the new one soon after it came into force, although the time of day was set back by an hour', async () => {
+    const put = (id: string, unitMicros: bigint, since: string) =>
+      test.database.query({
+        text: `insert into price (id, model, unit, amount_micros, per_quantity, effective_from, created_by)
+          values ($1, 'clocked', 'image', $2, 1, $3, 'test')`,
+        values: [id, unitMicros, since],
+      });
+    const book = new PriceBook(test.database);
+    const billing = { unit: 'image', variant: 'default', quantity: 1, settle: 'as-held' } as const;
+    const unitMicros = async () => (await book.quote('clocked', billing)).unitMicros;
+    await put('price_old', 5n, '2026-01-01');
+    expect(await unitMicros()).toBe(5n);
+    const setRight = skewClock(-3_600_000);
+    try {
+      await put('price_new', 7n, '2026-01-02');
+      await eventually(async () => (await unitMicros()) === 7n, { limitMs: 20_000, pauseMs: 100 });
+    } finally {
+      setRight();
+    }
+  });
+
   it.each([10, 10_000_000, Number.MAX_SAFE_INTEGER])(
-    'is refused where %d of them cost more than any balance holds, before the books meet such a number',
+    'is refused where %d of them cost more than any balance can hold',
     async (quantity) => {
       await expect(quote(quantity)).rejects.toMatchObject({ code: 'invalid_parameter' });
     },

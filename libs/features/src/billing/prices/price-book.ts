@@ -36,7 +36,7 @@ export interface Quote {
   readonly holdMicros: Micros;
 }
 
-/** Of each price the one that is in force now. */
+/** The price in force now, for each variant and unit. */
 const CURRENT_PRICES = `
 select distinct on (model, unit, variant) id, model, unit, variant, amount_micros, per_quantity
 from price where effective_from <= now() order by model, unit, variant, effective_from desc`;
@@ -75,9 +75,14 @@ export class PriceBook {
 
   constructor(private readonly database: Database) {}
 
-  /** The prices as they stand; the same object until they are read again. */
+  /** The current prices; the same object until they are read again. */
   inForce(): Promise<PricesInForce> {
     return this.notOlderThan(FRESH_MS);
+  }
+
+  /** What `inForce` would answer, where nothing has to be read for it. */
+  get known(): PricesInForce | undefined {
+    return Date.now() - this.readAt > FRESH_MS ? undefined : this.prices;
   }
 
   /** The prices read again, for a caller that missed one in those of `inForce`. */
@@ -103,14 +108,15 @@ export class PriceBook {
   }
 
   private async notOlderThan(ms: number): Promise<PricesInForce> {
-    if (Date.now() - this.readAt > ms) await (this.reading ??= this.read().finally(() => (this.reading = undefined)));
+    if (performance.now() - this.readAt > ms)
+      await (this.reading ??= this.read().finally(() => (this.reading = undefined)));
     return this.prices;
   }
 
   private async read(): Promise<void> {
     const { rows } = await this.database.query<PriceRow>({ name: 'current_prices', text: CURRENT_PRICES, values: [] });
     this.prices = new PricesInForce(new Map(rows.map((row) => [keyOf(row), toPrice(row)])));
-    this.readAt = Date.now();
+    this.readAt = performance.now();
   }
 }
 

@@ -28,7 +28,7 @@ export interface RepricedDays {
 
 /**
  * Out of the lines that were charged, so that only what this price is about counts. It reads every record of these days:
- * an operator waits for it, and nobody else. $1 model, $2 unit, $3 variant, $4 first day.
+ * only an operator waits for it. $1 model, $2 unit, $3 variant, $4 first day.
  */
 const CHARGED = `
 select u.account_id, a.name as account_name, sum((line ->> 'amount_micros')::numeric)::bigint as charged_micros,

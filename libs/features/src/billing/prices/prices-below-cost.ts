@@ -56,7 +56,7 @@ export class PricesBelowCost {
     });
   }
 
-  /** Upstreams of which nobody can say whether they cost more than they bring: their `costs` are in a unit without a rate. */
+  /** Upstreams whose margin is unknown: their `costs` are in a unit without a rate. */
   unvalued(): { readonly upstream: string; readonly unit: string }[] {
     const units = SOLD.flatMap(({ model, variant }) =>
       this.upstreams.serving(model).flatMap(({ upstream, costOfUnit }) => {

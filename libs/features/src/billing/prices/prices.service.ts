@@ -97,7 +97,7 @@ async function timeOfDatabase(transaction: ModelTransaction): Promise<Date> {
 
 function expectPrice({ unit, amountMicros, perQuantity, effectiveFrom }: NewPrice): void {
   if (effectiveFrom && effectiveFrom.getTime() < Date.now() - CLOCK_SLACK_MS) {
-    throw new GatewayError('invalid_parameter', 'effective_from must not lie in the past: what was charged stays.', {
+    throw new GatewayError('invalid_parameter', 'effective_from must not be in the past: past charges do not change.', {
       param: 'effective_from',
     });
   }

@@ -5,7 +5,7 @@ import { EXAMPLE_TEXT_PRICES, TEXT_PRICE_TOKENS } from './example-text-prices.js
 /** How the ids of example prices begin. */
 const EXAMPLE_PRICE = 'price_example_';
 
-/** Whether a price is one that nobody chose. */
+/** Whether a price is an example price that no operator set. */
 export const isExamplePrice = (id: string): boolean => id.startsWith(EXAMPLE_PRICE);
 
 const ADD_PRICES = `

@@ -87,18 +87,18 @@ describe('The price of text', () => {
     ]);
   });
 
-  it('bills nothing for nothing', async () => {
+  it('bills nothing for no usage', async () => {
     expect(await amounts({})).toEqual([0n, []]);
   });
 
-  it('stays exact at the largest counts, and refuses counts that are none', async () => {
+  it('stays exact at the largest counts, and refuses invalid counts', async () => {
     expect((await amounts({ inputTokens: Number.MAX_SAFE_INTEGER }))[0]).toBe(11_258_999_068_426_239n);
     await expect(amounts({ inputTokens: 1.5 })).rejects.toThrow(RangeError);
     await expect(amounts({ outputTokens: Number.NaN })).rejects.toThrow(RangeError);
     await expect(amounts({ outputTokens: -1 })).rejects.toThrow(RangeError);
   });
 
-  it('holds enough for the dearest outcome', async () => {
+  it('holds enough for the most expensive outcome', async () => {
     expect((await prices.tariffOf('vendor-5')).estimate(1_000, 100)).toBe(1_250n + 2_000n);
     expect((await prices.tariffOf('vendor-sonnet-4-5-20250929')).estimate(1_000, 100)).toBe(3_750n + 1_500n);
   });

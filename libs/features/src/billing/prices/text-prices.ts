@@ -15,13 +15,18 @@ export class TextPrices {
   constructor(private readonly prices: PriceBook) {}
 
   /**
-   * The prices of a model as they stand now. Take them once for each request: it is charged at the prices in force when
+   * The current prices of a model. Take them once for each request: it is charged at the prices in force when
    * it came, whatever changes while it runs.
    *
    * @param isInputOnly true for a model that writes nothing: it needs no price for output.
    * @throws GatewayError `model_not_priced`: the model has no price for input or output, so it cannot be sold.
    */
-  async tariffOf(model: string, isInputOnly = false): Promise<TextTariff> {
+  tariffOf(model: string, isInputOnly = false): TextTariff | Promise<TextTariff> {
+    const known = this.prices.known === this.list ? this.tariffsOf(isInputOnly).get(model) : undefined;
+    return known ?? this.readTariff(model, isInputOnly);
+  }
+
+  private async readTariff(model: string, isInputOnly: boolean): Promise<TextTariff> {
     const list = await this.listWith(model, isInputOnly);
     if (list !== this.list) {
       this.list = list;

@@ -25,7 +25,7 @@ export interface Margin {
   readonly costs: readonly UnitCost[];
   /** All known costs in the unit of balances. */
   readonly cost_micros: bigint;
-  /** Completed tasks of which nobody knows what they cost in the unit of balances. */
+  /** Completed tasks whose cost in the unit of balances is unknown. */
   readonly tasks_without_cost: bigint;
   /** Earned less cost; null while the cost of a completed task is not known. */
   readonly margin_micros: bigint | null;

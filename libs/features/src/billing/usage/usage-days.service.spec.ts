@@ -89,7 +89,7 @@ describe('Days of usage', () => {
     );
   }
 
-  it('tell what the records add up to, closed or open, while others write, however sums are kept apart', async () => {
+  it('equal the sums of the records, for closed and open days, under concurrent writes and for every grouping', async () => {
     const both = async (from: number): Promise<void> => {
       await Promise.all(Array.from({ length: 8 }, (_, turn) => work(from + turn)));
     };
@@ -116,7 +116,7 @@ describe('Days of usage', () => {
     );
   });
 
-  it('stay open while a transaction is under way that began in them, and close behind it', async () => {
+  it('stay open while a transaction that began in them is running, and close after it', async () => {
     await work(1);
     await bench.database.transaction(async (writer) => {
       await writer.query({ text: 'select 1' });
@@ -130,7 +130,7 @@ describe('Days of usage', () => {
     ]);
   });
 
-  it('are closed once by workers that try at the same time, without gaps, a month at a time', async () => {
+  it('are closed once by concurrent workers, without gaps, a month at a time', async () => {
     await work(1);
     await run(`update usage_daily set day = day - 70`);
     await Promise.all([1, 2, 3].map(() => days.closeUntil(daysAgo(1))));
@@ -159,7 +159,7 @@ describe('Sums of all accounts', () => {
 
   const month = { accountId: null, from: daysAgo(30), to: daysAgo(0) };
 
-  it('are kept apart in detail for a month, and coarsely for a year', async () => {
+  it('are detailed for a month, and coarse for a year', async () => {
     expect(await usage.sums(month, ['model', 'key'])).toEqual([]);
     const year = { ...month, from: daysAgo(365) };
     for (const groups of [[], ['day'], ['model'], ['day', 'model'], ['account']] as const) {
@@ -174,7 +174,7 @@ describe('Sums of all accounts', () => {
     await expect(usage.sums({ ...year, accountId: 'acct_bench' }, USAGE_GROUPS)).resolves.toEqual([]);
   });
 
-  it('are refused rather than cut short when there are too many', async () => {
+  it('are refused rather than truncated when there are too many', async () => {
     await bench.database.query({
       text: `insert into usage_daily (account_id, day, model, api_key_id, kind, requests)
         select 'acct_bench', (now() at time zone 'utc')::date - n % 10, 'm', 'key_' || n, 'text', 1 from generate_series(1, 10001) n`,

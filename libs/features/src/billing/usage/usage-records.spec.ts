@@ -22,7 +22,7 @@ describe('Records of usage', () => {
     await test.remove();
   });
 
-  it('are those of days of UTC, whatever the time zone of the session that reads them', async () => {
+  it('are grouped by UTC days, whatever the time zone of the session', async () => {
     const query = { accountId: 'a', from: '2031-03-15', to: '2031-03-15' };
     const { items } = await new UsageService(abroad).records(query, { limit: 10, cursor: null });
     expect(items.map(({ time }) => time)).toEqual(['2031-03-15T23:59:59.999999Z', '2031-03-15T00:00:00.000000Z']);

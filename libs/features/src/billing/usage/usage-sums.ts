@@ -96,7 +96,7 @@ function expectFewDays({ from, to }: UsageQuery, groups: readonly UsageGroup[]):
   if (isCoarse || (Date.parse(to) - Date.parse(from)) / DAY_MS < DETAILED_DAYS_MAX) return;
   throw new GatewayError(
     'invalid_parameter',
-    `Sums of all accounts over more than ${DETAILED_DAYS_MAX} days are kept apart by day and model, or by account alone: ask for fewer days, or for one account_id.`,
+    `Sums of all accounts over more than ${DETAILED_DAYS_MAX} days are grouped by day and model, or by account only: ask for fewer days, or for one account_id.`,
     { param: 'group_by' },
   );
 }
@@ -106,7 +106,7 @@ export function expectAllSums(sums: readonly object[]): void {
   if (sums.length <= USAGE_SUMS_MAX) return;
   throw new GatewayError(
     'invalid_parameter',
-    `The answer would hold more than ${USAGE_SUMS_MAX} sums: ask for fewer days, or keep fewer things apart.`,
+    `The answer would hold more than ${USAGE_SUMS_MAX} sums: ask for fewer days, or group by fewer fields.`,
     { param: 'group_by' },
   );
 }

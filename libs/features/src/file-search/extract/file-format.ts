@@ -1,7 +1,7 @@
 /** What a file is by its first bytes; `text` where they say nothing. */
 export type FileFormat = 'pdf' | 'zip' | 'ole' | 'image' | 'audio' | 'video' | 'binary' | 'text';
 
-/** As many bytes as `formatOf` looks at. */
+/** The number of bytes that `formatOf` inspects. */
 export const FORMAT_BYTES = 1_024;
 
 const SIGNATURES: readonly (readonly [FileFormat, readonly number[], number?])[] = [

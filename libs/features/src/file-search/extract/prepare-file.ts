@@ -19,7 +19,7 @@ export interface PreparedPassage {
   readonly page: number | null;
 }
 
-/** What a file comes to, or why it comes to nothing. */
+/** The text of a file, or why it has none. */
 export type Prepared =
   | { readonly kind: 'passages'; readonly passages: readonly PreparedPassage[]; readonly words: WordCounts }
   | { readonly kind: 'unreadable'; readonly code: IndexErrorCode; readonly message: string };

@@ -1,7 +1,7 @@
 import { convert, type FormatCallback } from 'html-to-text';
 import { tooMuch } from './unreadable.js';
 
-/** How deep elements are read, and how deep they may lie at all: from some ten thousand on, parsing takes for ever. */
+/** How deep elements are read, and how deep they may lie at all: from some ten thousand levels on, parsing hardly ends. */
 const READ_DEPTH = 500;
 const DEPTH_MAX = 5_000;
 
@@ -36,7 +36,7 @@ const row: FormatCallback = (element, walk, builder) => {
   builder.closeBlock({ trailingLineBreaks: 1 });
 };
 
-/** The words of a page, without those that nobody reads on it. @throws Unreadable */
+/** The words of a page, without the hidden ones. @throws Unreadable */
 export function textOfHtml(html: string): string {
   expectShallow(html);
   return convert(html, {

@@ -5,8 +5,8 @@ import type { RankedPassage } from '../rank-passages.js';
 const K = 60;
 
 /**
- * Two orders of passages as one, by reciprocal rank fusion. A score is the part, 0 to 1, of what the first place in both
- * lists comes to.
+ * Two orders of passages as one, by reciprocal rank fusion. A score, 0 to 1, is a share of the score of the first place in both
+ * lists.
  *
  * @param byMeaning and `byWords` are each in their own order, best first.
  */

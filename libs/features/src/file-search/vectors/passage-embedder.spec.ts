@@ -55,7 +55,7 @@ describe('The vectors of a file with many passages', () => {
   const due = (): Promise<unknown> => test.database.query({ text: 'update file_index set vector_due_at = now()' });
   const asked = (): number => orders.reduce((sum, { texts }) => sum + texts.length, 0);
 
-  it('are made in batches by whose key the file was uploaded, and those of a broken attempt are not made again', async () => {
+  it('are made in batches charged to the uploading key, and those of a broken attempt are not made again', async () => {
     failure = new GatewayError('upstream_error', 'The upstream failed.');
     await run();
     expect(await state()).toEqual({ model: null, attempt: 1, waits: true, vectors: BATCH });
@@ -68,7 +68,7 @@ describe('The vectors of a file with many passages', () => {
     expect(new Set(orders.map(({ requestId }) => requestId)).size).toBe(orders.length);
   });
 
-  it('are made again by another model, and once', async () => {
+  it('are made again once by another model', async () => {
     fake.model = 'second-model';
     await run();
     await run();
@@ -76,7 +76,7 @@ describe('The vectors of a file with many passages', () => {
     expect(asked()).toBe(PASSAGES);
   });
 
-  it('are not asked for while no upstream offers the model, and no attempt is counted that an operator must mend', async () => {
+  it('are not requested while no upstream offers the model, and faults of the operator count no attempt', async () => {
     fake.model = undefined;
     await run();
     expect(await state()).toMatchObject({ model: 'second-model' });
@@ -87,7 +87,7 @@ describe('The vectors of a file with many passages', () => {
     expect(await state()).toEqual({ model: null, attempt: 0, waits: true, vectors: 0 });
   });
 
-  it('are given to nobody once their file is gone in the middle', async () => {
+  it('are not stored once their file is deleted meanwhile', async () => {
     failure = undefined;
     await due();
     const embed = fake.embed;

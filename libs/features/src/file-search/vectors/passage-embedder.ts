@@ -60,7 +60,7 @@ interface ClaimedIndex {
 
 /**
  * Makes the vectors of passages that are found by words already, one file at a time. What an attempt has written stays,
- * so that the next one goes on behind it and nothing is paid twice.
+ * so that the next one continues after it and nothing is paid twice.
  */
 @Injectable()
 export class PassageEmbedder {

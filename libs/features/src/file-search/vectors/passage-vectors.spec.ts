@@ -78,7 +78,7 @@ describe.each([
     return (await place.database.query({ text })).rows[0];
   };
 
-  it('are found by how near they are, among those of the indexes that are searched alone', async () => {
+  it('are found by similarity, only in the searched indexes', async () => {
     const { indexId } = await index(100, VECTORS);
     const other = await index(101, VECTORS.toReversed());
     expect(await placesOf([indexId])).toEqual([0, 1, 2]);
@@ -89,7 +89,7 @@ describe.each([
     expect(await placesOf([indexId], unit(1, 0))).toEqual([]);
   });
 
-  it('are moved to pgvector where the database has got it, and are found as before', async () => {
+  it('are moved to pgvector when the database has it, and are found as before', async () => {
     const before = await stored();
     expect(before).toEqual({ bytes: 8, vectors: 0 });
     while (await vectors.adopt());
@@ -100,13 +100,13 @@ describe.each([
     expect(await stored()).toEqual(kept === 'in pgvector' ? { bytes: 0, vectors: 12 } : { bytes: 12, vectors: 0 });
   });
 
-  it('are not written by an attempt that another one has taken over from', async () => {
+  it('are not written by an attempt that was taken over', async () => {
     const holder = await index(103, []);
     expect(await vectors.add({ ...holder, attempt: 0 }, [0], VECTORS.slice(0, 1))).toBe(false);
     expect(await placesOf([holder.indexId])).toEqual([]);
   });
 
-  it('go with their index', async () => {
+  it('are deleted with their index', async () => {
     await place.database.query({ text: 'delete from file_index' });
     expect(await stored()).toEqual({ bytes: 0, vectors: 0 });
   });

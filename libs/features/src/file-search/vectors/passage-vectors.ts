@@ -58,7 +58,7 @@ with near as materialized (
 select index_id::text as index, nth, embedding from near join passage_vector using (index_id, nth)
 where length(signature) = $3`;
 
-/** Who works on the vectors of an index. */
+/** The process that works on the vectors of an index. */
 export interface VectorHolder {
   readonly indexId: string;
   readonly model: string;

@@ -1,7 +1,7 @@
 /** Injects the TextEmbedder. */
 export const TEXT_EMBEDDER = Symbol('TextEmbedder');
 
-/** Texts to make vectors of, and who pays. */
+/** Texts to embed, and the payer. */
 export interface EmbeddingOrder {
   /** Names the bill. */
   readonly requestId: string;

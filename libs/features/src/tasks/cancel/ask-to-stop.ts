@@ -6,7 +6,7 @@ import { withinLimit } from '../run/step-limit.js';
 
 const log = logger('generation');
 
-/** What came of asking a vendor to stop; `unanswered`: nobody knows yet. */
+/** The result of asking a vendor to stop; `unanswered`: not known yet. */
 type CancelOutcome = 'cancelled' | 'too_late' | 'unsupported' | 'unanswered';
 
 /**

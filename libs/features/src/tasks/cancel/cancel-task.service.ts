@@ -23,7 +23,7 @@ export class CancelTaskService {
    * may have but knows under no name of ours; a vendor that has it is asked by a worker. Safe to repeat. The view's
    * `cancellation` says how far it came: `cancelled`, or still `requested`.
    *
-   * @throws GatewayError `task_not_found`; `conflict` when the task has ended otherwise, or goes on because its vendor
+   * @throws GatewayError `task_not_found`; `conflict` when the task has ended otherwise, or continues because its vendor
    * could not stop it: the message says what that means for the money.
    */
   async cancel(accountId: string, taskId: string, signal: AbortSignal): Promise<TaskView> {
@@ -36,7 +36,7 @@ export class CancelTaskService {
     return stopped(task);
   }
 
-  /** Nobody can be asked any more. */
+  /** No vendor can be asked any more. */
   private async ended(accountId: string, taskId: string): Promise<TaskView> {
     const task = await this.tasks.read(accountId, taskId);
     if (task.usage.final) return stopped(task);

@@ -9,7 +9,7 @@ const MESSAGES = {
   unsupported: 'The vendor of this model cannot stop work. The task goes on, and is charged if it succeeds.',
 } as const satisfies Record<TaskCancellation['outcome'], string>;
 
-/** What became of the wish to cancel, for the work and for the money. */
+/** The outcome of a cancellation, for the work and for the money. */
 export function describeCancellation(task: TaskRow, requestedAt: Date): TaskCancellation {
   const outcome = outcomeOf(task);
   return { requested: Math.floor(requestedAt.getTime() / 1000), outcome, message: MESSAGES[outcome] };

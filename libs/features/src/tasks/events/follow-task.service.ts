@@ -4,7 +4,7 @@ import { withinTime } from '#platform';
 import { ReadTaskService, type VersionedTask } from '../read/read-task.service.js';
 import { TaskWatch } from './task-watch.js';
 
-/** Lets clients wait for a task, or follow it, without asking again and again. */
+/** Lets clients wait for a task, or follow it, without polling. */
 @Injectable()
 export class FollowTaskService {
   constructor(
@@ -13,7 +13,7 @@ export class FollowTaskService {
   ) {}
 
   /**
-   * The task as soon as `settled` holds, or as it stands when `waitMs` are over, the caller has gone or this process ends.
+   * The task as soon as `settled` holds, or its current state when `waitMs` are over, the caller has gone or this process ends.
    *
    * @throws GatewayError `task_not_found`.
    */

@@ -14,7 +14,7 @@ describe('LeasedPolls', () => {
     for (const number of [3, 1, 2]) polls.keep(held(`task_${number}`, 1_000 + number), number * 100);
   });
 
-  it('gives out what is due, once, the earliest first, and no more than is wanted', () => {
+  it('returns due polls once, the earliest first, and no more than requested', () => {
     expect(polls.takeDue(99, 10)).toEqual([]);
     expect(idsOf(polls.takeDue(300, 2))).toEqual(['task_1', 'task_2']);
     polls.keep(held('task_4', 2_000), 250);

@@ -5,7 +5,7 @@ export interface HeldPoll {
   readonly poll: DuePoll;
   /** How often it was polled since it was claimed. */
   readonly polls: number;
-  /** From then on the schedule says when, and anybody may poll. */
+  /** From then on the schedule says when, and any process may poll. */
   readonly heldUntilMs: number;
 }
 

@@ -51,7 +51,7 @@ const BATCHES = {
 
 /** Progress in smaller steps is not worth a write to the task, in percent. */
 const PROGRESS_STEP = 5;
-/** Of how many tasks the progress is remembered. A forgotten one costs a look at its row. */
+/** Of how many tasks the progress is remembered. A forgotten one costs one read of its row. */
 const REMEMBERED_TASKS = 50_000;
 
 /** When to ask the vendors again, and what they said. */
@@ -73,7 +73,7 @@ export class PollSchedule {
     this.done = new Batcher((items) => this.writeDone(items), BATCHES);
   }
 
-  /** Takes the operations of a vendor whose turn has come. For `holdMs` nobody else gets them. */
+  /** Leases the due operations of a vendor. For `holdMs` no other process gets them. */
   async claim(provider: string, limit: number, holdMs: number): Promise<DuePoll[]> {
     const taken = this.taken.get(provider) ?? new TurnsTaken();
     this.taken.set(provider, taken);

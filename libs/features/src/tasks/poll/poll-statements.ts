@@ -1,8 +1,8 @@
 /** The schedule of questions to vendors: batches only, so that ten thousand running tasks cost few round trips. */
 
 /**
- * $1 provider, $2 most rows, $3 for how long they are held, in ms, $4 the earliest turn that is looked for. The one write of several
- * looks: until the hold ends nobody else asks, and then anybody may, whatever became of the holder.
+ * $1 provider, $2 most rows, $3 for how long they are held, in ms, $4 the earliest due time to search from. One write for several polls:
+ * until the lease ends no other process polls, and then any may, whatever became of the holder.
  *
  * Without $4 every claim would pass over the index entries of all turns that were taken since the last vacuum.
  */
@@ -63,8 +63,8 @@ with done as (
 select id, medium from transitioned`;
 
 /**
- * The schedule is unlogged and empty after a crash of the database; this fills it again from the rows, once, and costs
- * one look at one row whenever there is nothing to fill. The vendors are asked over a second, not all at once.
+ * The schedule is unlogged and empty after a crash of the database; this fills it again from the rows, once, and reads one row
+ * whenever there is nothing to fill. The vendors are asked over a second, not all at once.
  */
 export const FILL_SCHEDULE = `
 with emptied as (

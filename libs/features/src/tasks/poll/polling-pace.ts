@@ -6,11 +6,11 @@ export const POLLING = {
   batch: 500,
   /** The most polls under way at once in one process. */
   inFlight: 1_000,
-  /** The most polls begun without letting other work of the process go on. */
+  /** The most polls begun without letting other work of the process continue. */
   inOneGo: 32,
   /** The pause when little was due. */
   idleMs: 100,
-  /** After so long without an answer a poll gets the lease, so that nobody else asks meanwhile. */
+  /** After so long without an answer a poll gets the lease, so that no other process polls meanwhile. */
   slowMs: 500,
   /** The longest one poll may take, as a part of the lease, where the upstream needs no longer. */
   timeoutShare: 0.5,

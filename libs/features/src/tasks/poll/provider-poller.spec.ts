@@ -39,7 +39,7 @@ describe('Asking a vendor how its work goes', () => {
     return (await bench.database.query<{ cancel_requested: boolean }>({ text, values: [taskId] })).rows;
   }
 
-  it('still learns that the work is done while the vendor cannot be told to stop it', async () => {
+  it('still learns that the work is done while the vendor cannot cancel it', async () => {
     let asked = 0;
     vendor.cancel = () => Promise.reject(new Error('the cancel endpoint is away'));
     vendor.check = async () => ((asked += 1) < 2 ? { state: 'pending' } : { state: 'succeeded', outputs: [] });
@@ -61,7 +61,7 @@ describe('Asking a vendor how its work goes', () => {
     expect(await scheduled(taskId)).toEqual([]);
   });
 
-  it('ends only the task whose vendor names files in a way that nobody can keep', async () => {
+  it('fails only the task whose vendor names files that cannot be stored', async () => {
     vendor.check = async () => ({ state: 'pending' });
     const outputOf = (url: string) => [{ role: 'output', contentType: 'image/png', url } as const];
     const broken = await running();
@@ -126,7 +126,7 @@ describe('Asking a vendor how its work goes', () => {
     expect(scheduledAgain).not.toContain(taskId);
     const { polls: written = 0, due_ms: dueMs } = (await turn()) ?? {};
     expect(written - 20).toBeLessThan(polls());
-    // Whoever claims next, should this process die, polls within the rest of the hold.
+    // If this process dies, the next claimer polls within the rest of the lease.
     expect(dueMs).toBeLessThan(POLLING.holdMs);
   });
 
@@ -177,7 +177,7 @@ describe('Asking a vendor how its work goes', () => {
     expect(await scheduled(taskId)).toEqual([{ cancel_requested: true }]);
   });
 
-  it('lets other work go on while many polls are due at once', async () => {
+  it('lets other work continue while many polls are due at once', async () => {
     await poller.stop(1_000);
     const due = 5 * POLLING.inOneGo;
     await bench.database.query({

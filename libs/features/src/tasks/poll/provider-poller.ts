@@ -75,7 +75,7 @@ export class ProviderPoller {
     this.loop.start();
   }
 
-  /** Resolves when the polls under way are answered, or `graceMs` are over, and what is held is anybody's again. */
+  /** Resolves when the polls under way are answered, or `graceMs` are over, and the held leases are free again. */
   async stop(graceMs: number): Promise<void> {
     await endedWithin(
       this.loop.stop().then(() => this.slots.empty()),
@@ -83,7 +83,7 @@ export class ProviderPoller {
     );
     const { schedule } = this.parts;
     const held = this.leasedPolls.letGo(performance.now());
-    // What cannot be given back now is anybody's when the hold ends.
+    // What cannot be given back now is free when the lease ends.
     await Promise.allSettled(held.map((poll) => schedule.again(poll, POLLING.steadyDelayMs)));
   }
 
@@ -98,7 +98,7 @@ export class ProviderPoller {
     const signal = this.checkSignal();
     const begun: PendingPoll[] = [];
     for (const held of due) {
-      // What vendors have finished goes on in between: thousands of polls that all fit would keep it waiting for seconds.
+      // Finished work is processed in between: thousands of polls that all fit would keep it waiting for seconds.
       if (begun.length % POLLING.inOneGo === POLLING.inOneGo - 1) await nextTurn();
       begun.push(this.begin(held, signal));
     }
@@ -139,7 +139,7 @@ export class ProviderPoller {
     }
   }
 
-  /** A poll that goes on although its signal aborted gives up its place. Its lease lets another ask. */
+  /** A poll that continues although its signal aborted gives up its place. Its lease lets another ask. */
   private abandon(pending: PendingPoll): void {
     if (pending.answered) return;
     pending.abandoned = true;
@@ -238,7 +238,7 @@ export class ProviderPoller {
     }
   }
 
-  /** Whatever an adapter does not know how to name counts as work that goes on: the deadline ends it if nothing else does. */
+  /** Whatever an adapter does not know how to name counts as work that continues: the deadline ends it if nothing else does. */
   private async stillRunning(
     pending: PendingPoll,
     state: Extract<OperationState, { state: 'pending' }>,

@@ -4,8 +4,8 @@ const STRAGGLERS_MS = 1_000;
 const ALL_TURNS_MS = 5_000;
 
 /**
- * How far the turns of one vendor have been taken, in times of the database. Most claims need not look behind that point, where
- * the index is full of entries that nobody has cleaned up yet.
+ * How far the turns of one vendor have been taken, in times of the database. Most claims need not look behind that point, where the
+ * index is full of entries not vacuumed yet.
  */
 export class TurnsTaken {
   private reachedAt: Date | undefined;

@@ -27,7 +27,7 @@ export function storableOperation(operation: Operation): Operation {
   return operation;
 }
 
-/** @throws MediaFailure `refused`: the vendor is done, but nobody can fetch what it made. */
+/** @throws MediaFailure `refused`: the vendor is done, but its files cannot be fetched. */
 export function storableOutputs(outputs: readonly ProviderOutput[]): readonly ProviderOutput[] {
   if (!isStorable(outputs)) throw new MediaFailure('refused', 'nothing_delivered');
   return outputs;

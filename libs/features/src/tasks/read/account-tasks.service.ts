@@ -74,7 +74,7 @@ select percentile_cont(0.5) within group (order by seconds) as seconds from (
   select extract(epoch from finished_at - created_at)::float8 as seconds from task
   where account_id = $1 and model = $2 and finished_at is not null and state = 'completed' order by id desc limit 20) last`;
 
-/** The tasks of an account as people look at them. */
+/** The tasks of an account as its users see them. */
 @Injectable()
 export class AccountTasks {
   constructor(

@@ -37,7 +37,7 @@ export class ReadTaskService {
   /**
    * One task of the account.
    *
-   * @throws GatewayError `task_not_found`: unknown, or somebody else's; the two answers are the same.
+   * @throws GatewayError `task_not_found`: unknown, or of another account; the two errors are the same.
    */
   async read(accountId: string, taskId: string): Promise<TaskView> {
     return (await this.readVersioned(accountId, taskId)).view;

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { JsonObject } from '#contracts';
 import { Database } from '#platform';
 
-/** A task that went wrong for a reason of ours or that waits for nobody knows what. */
+/** A task that failed for a reason of ours or that is stuck for an unknown reason. */
 export interface TaskNeedingAttention {
   readonly id: string;
   readonly account_id: string;
@@ -29,7 +29,7 @@ export interface UpstreamOrphan {
   readonly created_at: Date;
 }
 
-/** What an operator should look at. Lists of the newest 200 each. */
+/** What an operator should check. Lists of the newest 200 each. */
 export interface TasksNeedingAttention {
   /** Given up after error upon error, or because work on it ended processes; the money was released. */
   readonly parked: readonly TaskNeedingAttention[];

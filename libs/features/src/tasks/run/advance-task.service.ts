@@ -57,7 +57,7 @@ export class AdvanceTaskService {
 
   /**
    * Never throws for what goes wrong inside a task: that ends up in the row, as another attempt or as its failure.
-   * `signal` stops the step at its next safe point; the lease then lapses and another worker goes on. `aside` is called
+   * `signal` stops the step at its next safe point; the lease then lapses and another worker continues. `aside` is called
    * when the step only waits for a vendor.
    */
   async advance(task: ClaimedTask, signal: AbortSignal, aside?: StepAside): Promise<void> {
@@ -71,7 +71,7 @@ export class AdvanceTaskService {
     }
   }
 
-  /** An error nobody foresaw. It may pass; when it does not, the task is parked and the customer gets the money back. */
+  /** An unexpected error. It may be temporary; when it does not, the task is parked and the customer gets the money back. */
   private async again(task: ClaimedTask, reason: string): Promise<void> {
     if (task.failures + 1 < MAX_FAILURES) {
       await this.transitions.retryLater(task, { reason, delayMs: backoffDelayMs(task.failures), counts: true });

@@ -31,29 +31,29 @@ describe('What handing over costs', () => {
       first.traits = { ...first.traits, style: 'call' };
     });
 
-    it.each<[what: string, told: VendorCost | undefined, delivered: number, cost: object]>([
+    it.each<[what: string, reported: VendorCost | undefined, delivered: number, cost: object]>([
       ['what was configured, for what was delivered', undefined, 3, { cost_micros: 30n, cost_worth_micros: 21n }],
       ['a share of it when part is missing', undefined, 2, { cost_micros: 20n, cost_worth_micros: 14n }],
       [
-        'what the vendor told, whole',
+        'what the vendor reported, whole',
         { micros: 500n, unit: 'tokens', worthMicros: 9n },
         2,
         { cost_micros: 500n, cost_unit: 'tokens', cost_worth_micros: 9n },
       ],
       [
-        'what the vendor told, at the worth that was configured where its unit has none',
+        'what the vendor reported, at the worth that was configured where its unit has none',
         { micros: 500n, unit: 'tokens' },
         1,
         { cost_micros: 500n, cost_unit: 'tokens', cost_worth_micros: 7n },
       ],
-    ])('writes down beside the charge %s', async (_, told, delivered, cost) => {
+    ])('writes down beside the charge %s', async (_, reported, delivered, cost) => {
       first.onPlan = () => ({
         ticket: { upstream: 'first', model: 'm' },
         slots: 1,
         cost: { micros: 30n, unit: 'CNY', worthMicros: 21n },
       });
       first.onStart = async (_order, call) => {
-        if (told) call.note({ cost: told });
+        if (reported) call.note({ cost: reported });
         const keep = async (ordinal: number) => ({
           role: 'output' as const,
           contentType: 'image/png',
@@ -74,14 +74,14 @@ describe('What handing over costs', () => {
       expect(rows).toEqual([{ ...charged, cost_unit: 'CNY', ...cost }]);
     });
 
-    it.each<[what: string, told: VendorCost | undefined, cost: object]>([
+    it.each<[what: string, reported: VendorCost | undefined, cost: object]>([
       ['no cost of work that failed and of which the vendor said nothing', undefined, { cost_micros: null }],
       ['what the vendor took for work that failed', { micros: 9n, unit: 'USD', worthMicros: 9n }, { cost_micros: 9n }],
-    ])('writes down %s', async (_, told, cost) => {
+    ])('writes down %s', async (_, reported, cost) => {
       const plan = { ticket: { upstream: 'first', model: 'm' }, slots: 1 };
       first.onPlan = () => ({ ...plan, cost: { micros: 30n, unit: 'USD', worthMicros: 30n } });
       first.onStart = async (_order, call) => {
-        if (told) call.note({ cost: told });
+        if (reported) call.note({ cost: reported });
         return { kind: 'finished', outputs: [] };
       };
       const [taskId] = await order(bench);
@@ -111,7 +111,7 @@ describe('What handing over costs', () => {
       ['orders of a month', { ordersPerMonth: 3, ordersPerDay: 100 }],
       ['what a day may cost', { spendPerDayMicros: 1_599n }],
       ['what a month may cost', { spendPerMonthMicros: 1_200n }],
-    ])('is never handed more, whoever hands over at the same time: %s', async (_, allowance) => {
+    ])('is never handed more, with any number of concurrent workers: %s', async (_, allowance) => {
       within(allowance);
       const states = await orderTogether(bench, 6);
       expect([first.taken.length, states.filter((state) => state === 'running').length]).toEqual([3, 3]);

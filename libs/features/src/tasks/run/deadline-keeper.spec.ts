@@ -7,6 +7,9 @@ import { openTaskBench, type TaskBench } from './testing/task-bench.js';
 
 const FINAL: ReadonlySet<string> = new Set(['completed', 'failed', 'cancelled']);
 
+/** The stored type is read from the bytes, whatever the vendor calls it, so each type is a possible key. */
+const TYPES = ['png', 'jpg', 'webp', 'gif', 'mp4', 'mov'];
+
 describe('The deadline of a task', () => {
   let bench: TaskBench;
   let keeper: DeadlineKeeper;
@@ -36,7 +39,7 @@ describe('The deadline of a task', () => {
     await bench.start.run(await bench.claim(taskId), new AbortController().signal);
     await bench.schedule.finish(taskId, [
       { role: 'output', contentType: 'image/png', url: 'https://vendor.example/0.png' },
-      { role: 'output', contentType: 'image/jpeg', url: 'https://vendor.example/1.jpg' },
+      { role: 'output', contentType: 'text/html', url: 'https://vendor.example/1.jpg' },
     ]);
     await bench.change(taskId, 'deadline_at = now()');
     keeper = new DeadlineKeeper('image', bench.transitions, bench.settlement, bench.upstreams);
@@ -46,12 +49,11 @@ describe('The deadline of a task', () => {
       text: `select store_key, expires_at between now() and now() + interval '1 hour' as soon from task_file where task_id = $1`,
       values: [taskId],
     });
-    // The stored type is read from the bytes, so each image type is a possible key.
-    const keys = [0, 1].flatMap((ordinal) => ['png', 'jpg', 'webp', 'gif'].map((type) => `${ordinal}.${type}`));
+    const keys = [0, 1].flatMap((ordinal) => TYPES.map((type) => `${ordinal}.${type}`));
     expect(rows).toEqual(keys.map((key) => ({ store_key: `media/${taskId}/${key}`, soon: true })));
   });
 
-  it('notes the videos that a check may have kept of work whose end nobody heard of', async () => {
+  it('records the videos that a check may have kept of work with an unknown end', async () => {
     const taskId = await bench.submit();
     await bench.start.run(await bench.claim(taskId), new AbortController().signal);
     await bench.change(taskId, `provider = 'inline', deadline_at = now()`);
@@ -64,7 +66,7 @@ describe('The deadline of a task', () => {
       text: 'select store_key from task_file where task_id = $1',
       values: [taskId],
     });
-    const keys = ['0.mp4', '0.mov', '1.mp4', '1.mov'].map((name) => `media/${taskId}/${name}`);
+    const keys = [0, 1].flatMap((ordinal) => TYPES.map((type) => `media/${taskId}/${ordinal}.${type}`));
     expect(rows.map(({ store_key: key }) => key)).toEqual(keys);
   });
 });

@@ -16,7 +16,7 @@ const log = logger('generation');
 /** How often overdue tasks are looked for, in milliseconds. */
 const ROUND_MS = 1_000;
 const BATCH = 100;
-/** The longest a vendor is given to stop work that nobody waits for any more, in milliseconds. */
+/** The longest wait for a vendor to stop work that is no longer needed, in milliseconds. */
 const CANCEL_TIMEOUT_MS = 10_000;
 
 /** Ends tasks whose time is up, whatever they wait for, so that no hold stays forever. */
@@ -76,7 +76,7 @@ export class DeadlineKeeper {
     return { ...task, outputs: perhapsKept(this.upstreams.byId(task.provider ?? '')?.upstream, task.operation) };
   }
 
-  /** Best effort: work that nobody will fetch may still cost the gateway money. */
+  /** Best effort: work that will not be fetched may still cost the gateway money. */
   private async stopVendor({ id, provider, operation }: OverdueTask): Promise<void> {
     if (!provider || !operation) return;
     const upstream = this.upstreams.byId(provider)?.upstream;

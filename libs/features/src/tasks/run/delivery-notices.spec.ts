@@ -17,8 +17,8 @@ const VIDEOS: OutputPlan = {
 };
 const IMAGES: OutputPlan = { medium: 'image', count: 3, size, watermark: false };
 
-describe('What the owner of a task is told of its results', () => {
-  it.each<[what: string, plan: OutputPlan, files: SettledFile[], told: string[]]>([
+describe('The delivery notices of a task', () => {
+  it.each<[what: string, plan: OutputPlan, files: SettledFile[], expected: string[]]>([
     ['nothing when all is as ordered', IMAGES, [image, image, image], []],
     ['nothing when a video is a frame longer', VIDEOS, [video(5.04), video(5)], []],
     [
@@ -34,12 +34,18 @@ describe('What the owner of a task is told of its results', () => {
       ['The vendor delivered 1 of 2 files; the missing ones are not charged.'],
     ],
     [
+      'that the last frame is missing, which has no price of its own',
+      { ...VIDEOS, count: 1, lastFrame: true },
+      [video(5)],
+      ['The last frame was ordered, and the vendor did not deliver it.'],
+    ],
+    [
       'that a video is longer than what is charged',
       VIDEOS,
       [video(6), video(5)],
       ['The video lasts 6 s; 5 s were ordered and are charged.'],
     ],
-  ])('is %s', (_, plan, files, told) => {
-    expect(deliveryNotices(plan, files)).toEqual(told);
+  ])('say %s', (_, plan, files, expected) => {
+    expect(deliveryNotices(plan, files)).toEqual(expected);
   });
 });

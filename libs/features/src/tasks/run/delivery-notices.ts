@@ -10,6 +10,8 @@ export function deliveryNotices(plan: OutputPlan, files: readonly SettledFile[])
   const notices: string[] = [];
   if (outputs.length < plan.count)
     notices.push(`The vendor delivered ${outputs.length} of ${plan.count} files; the missing ones are not charged.`);
+  if (plan.medium === 'video' && plan.lastFrame && !files.some(({ role }) => role === 'last_frame'))
+    notices.push('The last frame was ordered, and the vendor did not deliver it.');
   if (plan.medium === 'video') {
     const longestSeconds = Math.max(...outputs.map(({ durationMs }) => (durationMs ?? 0) / 1000));
     if (longestSeconds > plan.durationSeconds + LONGER_SECONDS)

@@ -58,7 +58,7 @@ describe('The claim of due tasks', () => {
     expect(await claim(1)).toEqual(['new']);
   });
 
-  it('shares free places evenly between accounts with a backlog', async () => {
+  it('shares free slots evenly between accounts with a backlog', async () => {
     for (const id of ['a', 'b', 'c', 'd']) {
       await account(id);
       await queue(id, 50);
@@ -80,7 +80,7 @@ describe('The claim of due tasks', () => {
     expect(claimed.filter((accountId) => accountId === 'paid')).toHaveLength(80);
   });
 
-  it('leaves what is over the limit of running tasks queued, and passes on to others', async () => {
+  it('leaves tasks over the limit of running tasks queued, and continues with others', async () => {
     await account('limited', { maxRunning: 2 });
     await account('other');
     await queue('limited', 10);
@@ -90,7 +90,7 @@ describe('The claim of due tasks', () => {
     expect(claimed.filter((accountId) => accountId === 'other')).toHaveLength(3);
   });
 
-  it('does not put accounts last whose starts wait for their deadline, nor lets those use up the limit of running tasks', async () => {
+  it('does not count starts that wait for their deadline, neither for fairness nor for the limit of running tasks', async () => {
     const accounts = Array.from({ length: 40 }, (_, index) => `account-${String(index).padStart(2, '0')}`);
     const unlucky = accounts.slice(0, 10);
     for (const id of accounts) await account(id, unlucky.includes(id) ? { maxRunning: 3 } : {});
@@ -125,7 +125,7 @@ describe('The claim of due tasks', () => {
     expect(tasks.map(({ id }) => id).toSorted()).toEqual(rows.map(({ id }) => id));
   });
 
-  it('lets no backoff of one account hide the due tasks of another', async () => {
+  it('does not let the backoff of one account hide the due tasks of another', async () => {
     await account('backing-off');
     await account('due');
     await queue('backing-off', 50, 60_000);
@@ -134,7 +134,7 @@ describe('The claim of due tasks', () => {
     expect(await claim(1)).toEqual([]);
   });
 
-  it('gives each task to one worker only, however many claim at once', async () => {
+  it('gives each task to one worker only, under concurrent claims', async () => {
     await account('a');
     await account('b');
     await queue('a', 30);
@@ -145,7 +145,7 @@ describe('The claim of due tasks', () => {
     expect(ids.length).toBeGreaterThan(0);
   });
 
-  it('takes up work whose worker went silent, with the next attempt, before anything new', async () => {
+  it('resumes work whose worker went silent, as the next attempt, before anything new', async () => {
     await account('a');
     await queue('a', 1);
     const [first] = await transitions.claimDue('image', 1);

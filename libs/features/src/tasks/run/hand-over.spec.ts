@@ -49,7 +49,7 @@ describe('Offering an order to several upstreams', () => {
   };
 
   it.each(['busy', 'unavailable', 'unfit', 'unsupported'] as const)(
-    'asks the next at once when one is certain not to have it: %s',
+    'tries the next at once when one has certainly not taken it: %s',
     async (kind) => {
       first.fail(kind);
       const [taskId, state] = await order(bench);
@@ -58,7 +58,7 @@ describe('Offering an order to several upstreams', () => {
     },
   );
 
-  it('counts orders by upstream and outcome, and what each upstream works on', async () => {
+  it('counts orders by upstream and outcome, and the running work of each upstream', async () => {
     first.fail('busy');
     await order(bench);
     const counted = (await signals.mediaOrders.get()).values.map(({ labels, value }) => ({ ...labels, value }));
@@ -75,14 +75,17 @@ describe('Offering an order to several upstreams', () => {
     );
   });
 
-  it.each(['busy', 'unavailable', 'unfit'] as const)('waits when none has it, and blames nobody: %s', async (kind) => {
-    first.fail(kind);
-    second.fail(kind);
-    const [taskId] = await order(bench);
-    expect(await bench.row(taskId)).toMatchObject({ state: 'queued', failures: 0, start_intent_at: null });
-  });
+  it.each(['busy', 'unavailable', 'unfit'] as const)(
+    'waits when none has room, and counts no failure: %s',
+    async (kind) => {
+      first.fail(kind);
+      second.fail(kind);
+      const [taskId] = await order(bench);
+      expect(await bench.row(taskId)).toMatchObject({ state: 'queued', failures: 0, start_intent_at: null });
+    },
+  );
 
-  it('tells the caller when all of them lack what the order needs, and asks none of them again', async () => {
+  it('fails when none supports the order, and asks none again', async () => {
     first.fail('unsupported');
     second.fail('unsupported');
     const [taskId, state] = await order(bench);
@@ -90,21 +93,21 @@ describe('Offering an order to several upstreams', () => {
     expect(await bench.row(taskId)).toMatchObject({ charged_micros: 0n });
   });
 
-  it('never asks another when one may have it', async () => {
+  it('never tries another when one may have taken it', async () => {
     first.fail('ambiguous');
     const [taskId, state] = await order(bench);
     expect([state, second.asked]).toEqual(['submitting', 0]);
     expect(await bench.row(taskId)).toMatchObject({ provider: first.id, start_intent_at: expect.any(Date) });
   });
 
-  it('asks nobody else for what one refuses, and tells the caller in our words', async () => {
+  it('asks no other upstream for what one refuses, and reports it in our words', async () => {
     first.fail('refused', { param: 'size', vendor: { message: 'account 4711 may not' } });
     const [taskId, state] = await order(bench);
     expect([state, second.asked]).toEqual(['failed', 0]);
     expect((await bench.row(taskId)).error_message).not.toContain('4711');
   });
 
-  it('leaves out who cannot make it, and who takes only other accounts', async () => {
+  it('skips upstreams that cannot make it, and those that serve only other accounts', async () => {
     first.onPlan = () => ({ cannot: 'No watermark there.', param: 'watermark' });
     const third = new ScriptedUpstream(`third-${round}`);
     upstreams.exchange([
@@ -116,7 +119,7 @@ describe('Offering an order to several upstreams', () => {
     expect([first.asked, third.asked, second.taken.length]).toEqual([0, 0, 1]);
   });
 
-  it('leaves one that is busy for a model alone for that model only', async () => {
+  it('pauses one that is busy for a model for that model only', async () => {
     upstreams.exchange([first.routed()]);
     first.fail('busy', { scope: 'model', retryAfterMs: 60_000 });
     await order(bench);
@@ -131,7 +134,7 @@ describe('Offering an order to several upstreams', () => {
     expect(first.asked).toBe(2);
   });
 
-  it('does not claim what every upstream is closed for, and goes on with the rest', async () => {
+  it('does not claim what every upstream is closed for, and continues with the rest', async () => {
     upstreams.exchange([
       first.routed({ models: new Set(['eta-image-2.0']) }),
       second.routed({ models: new Set(['x']) }),
@@ -147,7 +150,7 @@ describe('Offering an order to several upstreams', () => {
   const asAccount = (accountId: string, turn: number): Promise<string> =>
     bench.submit(turn % 2 === 0 ? {} : { accountId, apiKeyId: `key_${accountId}` });
 
-  it('lets one that is away three times in a row cool down, and asks it again with one order', async () => {
+  it('cools down one that is unavailable three times in a row, and probes it with one order', async () => {
     first.fail('unavailable');
     for (let turn = 0; turn < 4; turn += 1) await attempt(bench, await asAccount('acct_other', turn));
     expect(first.asked).toBe(3);
@@ -155,7 +158,7 @@ describe('Offering an order to several upstreams', () => {
   });
 
   it.each(['unavailable', 'ambiguous'] as const)(
-    'lets no account make an upstream cool down for the others with orders that fail: %s',
+    'does not cool down an upstream for other accounts because of failing orders of one: %s',
     async (kind) => {
       upstreams.exchange([first.routed()]);
       first.fail(kind);
@@ -166,7 +169,7 @@ describe('Offering an order to several upstreams', () => {
     },
   );
 
-  it('lets no account close an upstream for the others with an order that it will not serve', async () => {
+  it('does not close an upstream for other accounts because it refuses to serve one', async () => {
     upstreams.exchange([first.routed()]);
     const take = first.onStart;
     first.onStart = () => Promise.reject(new MediaFailure('unfit', 'not_served', { vendor: { status: 403 } }));
@@ -177,7 +180,7 @@ describe('Offering an order to several upstreams', () => {
     expect(await attempt(bench, await asAccount('acct_other', 1))).toBe('running');
   });
 
-  it('closes an upstream that will not serve a second account either', async () => {
+  it('closes an upstream that refuses to serve a second account, too', async () => {
     upstreams.exchange([first.routed(), second.routed({ priority: 1 })]);
     first.onStart = () => Promise.reject(new MediaFailure('unfit', 'not_served', { vendor: { status: 403 } }));
     for (let turn = 0; turn < 2; turn += 1) await attempt(bench, await asAccount('acct_other', turn));
@@ -185,14 +188,14 @@ describe('Offering an order to several upstreams', () => {
     expect(first.asked).toBe(2);
   });
 
-  it('starts no more in a minute than the account may', async () => {
+  it('starts no more in a minute than the vendor account allows', async () => {
     upstreams.exchange([first.routed({ limits: { startsPerMinute: 5 } })]);
     const states = await orderTogether(bench, 3);
     expect(first.asked).toBe(1);
     expect(states.toSorted()).toEqual(['queued', 'queued', 'running']);
   });
 
-  it('never passes the running orders of an account, however many start together', async () => {
+  it('never exceeds the running orders of a vendor account, under concurrent starts', async () => {
     const account = `together-${round}`;
     const one = new ScriptedUpstream(`one-${round}`, account);
     const other = new ScriptedUpstream(`other-${round}`, account);
@@ -201,7 +204,7 @@ describe('Offering an order to several upstreams', () => {
     expect(one.taken.length + other.taken.length).toBe(3);
   });
 
-  it('keeps from the sandbox what was sold for an upstream that this process has not heard of', async () => {
+  it('does not give the sandbox an order sold for an upstream that this process has not loaded yet', async () => {
     upstreams.exchange([first.routed({ standsIn: true })], 'makes');
     const added = `insert into upstream (id, kind, protocol, models, weight, priority, settings)
       values ('new', 'media', 'sandbox', '{}', 1, 0, '{}')`;
@@ -213,7 +216,7 @@ describe('Offering an order to several upstreams', () => {
     expect(first.taken).toEqual([taskId]);
   });
 
-  it('writes down every try, with what the vendor said', async () => {
+  it('records every try, with the reply of the vendor', async () => {
     first.fail('unfit', { vendor: { status: 401, code: 'bad_key' } });
     const [taskId] = await order(bench);
     expect(await calls(taskId, 2)).toEqual([
@@ -222,7 +225,7 @@ describe('Offering an order to several upstreams', () => {
     ]);
   });
 
-  it('keeps asking an upstream that drains about what it has, and gives it nothing new', async () => {
+  it('keeps polling a draining upstream, and gives it no new orders', async () => {
     const [taskId] = await order(bench);
     upstreams.exchange([first.routed({ isDraining: true }), second.routed()]);
     await order(bench);
@@ -236,7 +239,7 @@ describe('Offering an order to several upstreams', () => {
       upstreams.exchange([first.routed()]);
     });
 
-    it('stores what came inside the answer', async () => {
+    it('stores files from inside the reply', async () => {
       first.onStart = async (_, call) => {
         const url = await call.spool.keep(0, Readable.from([pngSample({ width: 8, height: 8 })]));
         call.note({ cost: { micros: 12_000n, unit: 'USD' } });
@@ -253,7 +256,7 @@ describe('Offering an order to several upstreams', () => {
       expect(rows).toEqual([{ cost_micros: 12_000n, cost_unit: 'USD' }]);
     });
 
-    it('delivers no file of another task, whatever address a vendor gives', async () => {
+    it('delivers no file of another task, whatever address a vendor returns', async () => {
       const other = { key: 'media/task_other/0.png', contentType: 'image/png', bytes: 1, sha256: '' };
       const url = `kept:${JSON.stringify(other)}`;
       const outputs = [{ role: 'output', contentType: 'image/png', url }] as const;
@@ -266,7 +269,7 @@ describe('Offering an order to several upstreams', () => {
       expect(await bench.row(taskId)).toMatchObject({ state: 'storing', finished_at: null });
     });
 
-    it('fails a task at once whose call was lost, and charges nothing', async () => {
+    it('fails a task whose call was lost at once, and charges nothing', async () => {
       first.fail('ambiguous');
       const [taskId] = await order(bench);
       expect(await bench.row(taskId)).toMatchObject({
@@ -276,7 +279,7 @@ describe('Offering an order to several upstreams', () => {
       });
     });
 
-    it('repeats a lost call once where its operator said so', async () => {
+    it('repeats a lost call once where the operator configured it', async () => {
       upstreams.exchange([first.routed({ lostCalls: 'repeat_once' })]);
       first.fail('ambiguous');
       const [taskId, state] = await order(bench);

@@ -1,47 +1,45 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { MediaFailure, type MediaOrder, ProviderError, type Started, type TaskFailureCode } from '#contracts';
+import { MediaFailure, type MediaOrder, type Started } from '#contracts';
 import { logger, signals } from '#platform';
 import { backoffDelayMs } from '../backoff.js';
-import { storableOperation, storableOutputs, storableText, waitMsOf } from '../poll/vendor-answers.js';
-import type { AllowanceTake } from '../start-intent.js';
+import { waitMsOf } from '../poll/vendor-answers.js';
 import type { ClaimedTask, TaskRow } from '../task-row.js';
-import type { KnownCosts, Retry } from '../task-transitions.js';
+import type { Retry } from '../task-transitions.js';
 import type { CallOutcome } from '../../media-upstreams/call-journal.js';
 import type { MediaAdmission } from '../../media-upstreams/media-health.js';
 import type { Candidate } from '../../media-upstreams/media-router.js';
-import { WAITS } from '../../media-upstreams/start-gate.js';
+import { HOLD_MS, WAITS } from '../../media-upstreams/start-gate.js';
 import { referenceFiles } from '../../media-upstreams/reference-files.js';
 import { resultSpool } from '../../media-upstreams/result-spool.js';
 import { type NotedCall, notedCall } from '../../media-upstreams/vendor-call.js';
 import { failureFields } from './failure-fields.js';
 import { HandedOver } from './handed-over.js';
+import { BROKE_OFF, costsOf, publicFailureOf, storableStarted, takeOf } from './start-outcomes.js';
 import { StepAbandoned, withinLimit } from './step-limit.js';
 import { WorkerParts } from './worker-parts.js';
 
 const log = logger('generation');
 
-/** Frees the worker's slot of a step that only waits for a vendor; its call goes on. */
+/** Frees the worker's slot of a step that only waits for a vendor; its call continues. */
 export type StepAside = () => void;
 
 /** One attempt at starting a task. */
 export interface StartAttempt {
   readonly task: ClaimedTask;
   readonly signal: AbortSignal;
-  readonly aside: StepAside;
+  /** Absent: nothing else may be done beside the step, so that it waits for nobody. */
+  readonly aside: StepAside | undefined;
 }
 
 /** For how long one attempt offers an order to one upstream after another, in milliseconds. */
 export const HANDOVER_MS = 60_000;
-/** A call that lasts longer than this frees its slot, so that other tasks go on beside it; in milliseconds. */
+/** A call that lasts longer than this frees its slot, so that other tasks continue beside it; in milliseconds. */
 const ASIDE_AFTER_MS = 500;
 /** How long a busy vendor that names no time is not asked: doubling with each pause in a row, in milliseconds. */
 const BUSY_MS = { first: 5_000, longest: 120_000 } as const;
 
 /** The outcomes after which the vendor may charge the order. */
 const MAY_COST: ReadonlySet<CallOutcome> = new Set(['taken', 'finished', 'ambiguous']);
-
-/** The failure of a call that ended with an error which is no `MediaFailure`. */
-const BROKE_OFF = { code: 'upstream_unknown', reason: 'The call broke off.' } as const;
 
 type HandOverParts = Pick<
   WorkerParts,
@@ -61,6 +59,8 @@ type HandOverParts = Pick<
 
 /** Why the task waits. `isLacking`: the upstream can never make this order. */
 interface NotNow extends Retry {
+  /** What it waits for: an upstream that opens by and by. */
+  readonly held?: Candidate;
   readonly isLacking?: boolean;
 }
 
@@ -96,28 +96,47 @@ export class HandOver {
     return Math.min(...waits) * (1 + Math.random() / 4);
   }
 
-  /** The vendor did not take this order. Whether one took an earlier one is still unknown, so the row must go on knowing of that. */
+  /** The vendor did not take this order. Whether one took an earlier one is still unknown, so the row must keep that record. */
   async later(task: TaskRow, retry: Retry): Promise<void> {
     await (task.start_intent_at
       ? this.parts.transitions.retryLater(task, retry)
       : this.parts.transitions.requeue(task, retry));
   }
 
-  async offer(step: StartAttempt, order: MediaOrder, candidates: readonly Candidate[]): Promise<void> {
+  /** @returns whether the attempt is over; otherwise other upstreams than these make the order since it is kept in hand. */
+  async offer(step: StartAttempt, order: MediaOrder, candidates: readonly Candidate[]): Promise<boolean> {
+    const { upstreams, gate } = this.parts;
+    const makers = upstreams.serving(order.model);
+    const untilMs = performance.now() + HOLD_MS;
+    for (let round = candidates; upstreams.serving(order.model) === makers;) {
+      const offered = await this.offerToEach(step, order, round);
+      if (offered === 'over') return true;
+      round = step.aside && performance.now() < untilMs ? offered.held : [];
+      if (round.length > 0) step.aside?.();
+      if (round.length > 0 && (await gate.hold(round, step.signal))) continue;
+      await this.later(step.task, offered.retry);
+      return true;
+    }
+    return false;
+  }
+
+  private async offerToEach(step: StartAttempt, order: MediaOrder, candidates: readonly Candidate[]) {
     const untilMs = performance.now() + HANDOVER_MS;
-    let retry: Retry | undefined;
-    let lacking = 0;
+    const refusals: NotNow[] = [];
     for (const candidate of candidates) {
       const offered = await this.offerTo(step, order, candidate);
-      if (offered === 'over') return;
-      if (offered.isLacking) lacking += 1;
-      retry = retry && retry.delayMs < offered.delayMs ? retry : offered;
+      if (offered === 'over') return 'over';
+      refusals.push(offered);
       if (performance.now() > untilMs) break;
     }
-    if (!retry) return;
+    const [retry] = refusals.toSorted((first, second) => first.delayMs - second.delayMs);
+    if (!retry) return 'over';
+    const waitedFor = refusals.flatMap(({ held }) => held ?? []);
+    const held = waitedFor.length === candidates.length ? waitedFor : [];
+    if (refusals.filter(({ isLacking }) => isLacking).length < candidates.length) return { retry, held };
     // Upstreams that can never make it would only be asked again until the deadline.
-    if (lacking === candidates.length) await this.parts.settlement.fail(step.task, 'upstream_error', retry.reason);
-    else await this.later(step.task, retry);
+    await this.parts.settlement.fail(step.task, 'upstream_error', retry.reason);
+    return 'over';
   }
 
   private async offerTo(step: StartAttempt, order: MediaOrder, candidate: Candidate): Promise<Offered> {
@@ -125,7 +144,10 @@ export class HandOver {
     const { gate, fetcher, store, storeLimits } = this.parts;
     const { maxBytes } = storeLimits;
     const permit = await gate.enter(candidate, { model: task.model, accountId: task.account_id });
-    if ('waitMs' in permit) return { reason: WAITS.closed, delayMs: permit.waitMs, counts: false };
+    if ('waitMs' in permit) {
+      const held = gate.keepsInHand(candidate, permit.waitMs) ? { held: candidate } : {};
+      return { reason: WAITS.closed, delayMs: permit.waitMs, counts: false, ...held };
+    }
     const { admission } = permit;
     const intended = await this.intend(task, candidate);
     if (intended !== 'recorded') this.parts.health.released(admission);
@@ -172,7 +194,7 @@ export class HandOver {
     const { upstream } = routed;
     const { style, startTimeoutMs } = upstream.traits;
     const limit = { step: 'start', limitMs: startTimeoutMs, signal: step.signal } as const;
-    const asideTimer = setTimeout(step.aside, style === 'call' ? 0 : ASIDE_AFTER_MS);
+    const asideTimer = setTimeout(step.aside ?? (() => undefined), style === 'call' ? 0 : ASIDE_AFTER_MS);
     let started: Started;
     try {
       started = await withinLimit(limit, (signal) => upstream.start(order, { ...noted.call, signal }));
@@ -273,27 +295,4 @@ export class HandOver {
     const { facts } = noted;
     this.parts.journal.note({ taskId, attempt, upstream, vendorAccount, startedAtMs, outcome, words, facts, cost });
   }
-}
-
-/** The cost that the vendor reported, and the one that its operator configured. */
-const costsOf = ({ noted, candidate }: Offer): KnownCosts => ({
-  reported: noted.facts.cost,
-  configured: candidate.plan.cost,
-});
-
-/** What the order takes of the upstream's allowance, where it has one. */
-const takeOf = ({ routed: { upstream, limits }, plan }: Candidate): AllowanceTake | undefined =>
-  limits.allowance && { upstream: upstream.id, allowance: limits.allowance, costMicros: plan.cost?.micros ?? 0n };
-
-/** Code and reason as the caller reads them. Only a provider that is part of the gateway is quoted. */
-function publicFailureOf(failure: MediaFailure): { code: TaskFailureCode; reason: string } {
-  const { cause } = failure;
-  const { code, publicReason } = cause instanceof ProviderError ? cause : failure;
-  return { code, reason: storableText(publicReason) };
-}
-
-/** @throws MediaFailure `ambiguous`: the vendor took the order under a name that cannot be kept. */
-function storableStarted(started: Started): void {
-  if (started.kind === 'operation') storableOperation(started.operation);
-  else storableOutputs(started.outputs);
 }

@@ -17,7 +17,7 @@ const CANCEL_MS = 10_000;
 
 type HandedOverParts = Pick<WorkerParts, 'transitions' | 'settlement' | 'notifier' | 'failpoints'>;
 
-/** What becomes of a task whose order an upstream has, or may have. */
+/** What happens to a task whose order an upstream has, or may have. */
 @Injectable()
 export class HandedOver {
   constructor(@Inject(WorkerParts) private readonly parts: HandedOverParts) {}
@@ -51,7 +51,7 @@ export class HandedOver {
     if (unwanted) await this.stopOrphan(task, upstream, operation);
   }
 
-  /** What stands behind the name is perhaps another customer's: it is handed to nobody but the task that was given the name first. */
+  /** The operation may belong to another customer: only the task that got the name first may have its files. */
   private async mixedUp(task: ClaimedTask, provider: string, operation: Operation): Promise<void> {
     signals.mediaOrders.inc({ upstream: provider, outcome: 'mixed_up' });
     log.error('upstream.order_mixed_up', { taskId: task.id, provider, operation });

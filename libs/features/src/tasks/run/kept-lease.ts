@@ -4,7 +4,7 @@ import type { TaskTransitions } from '../task-transitions.js';
 
 const log = logger('generation');
 
-/** The lease of a task while somebody works on it. `lost` aborts when somebody else has the task. */
+/** The lease of a task while a worker works on it. `lost` aborts when another worker has the task. */
 export class KeptLease {
   private readonly losing = new AbortController();
   private readonly renewal: NodeJS.Timeout;

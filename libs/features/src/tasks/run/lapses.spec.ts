@@ -3,7 +3,7 @@ import { openTaskBench, type TaskBench } from './testing/task-bench.js';
 
 const never = new AbortController().signal;
 
-describe('Attempts that end without a word', () => {
+describe('Attempts that end without a report', () => {
   const vendor = new FakeVendor();
   let bench: TaskBench;
   beforeAll(async () => {
@@ -25,7 +25,7 @@ describe('Attempts that end without a word', () => {
   async function dieAlone(taskId: string): Promise<void> {
     await overdue(taskId);
     const task = await bench.transitions.claimSuspect('image', 0);
-    if (task?.id !== taskId) throw new Error('somebody else has it');
+    if (task?.id !== taskId) throw new Error('another worker has it');
     expect(await bench.transitions.beginStep(task)).toBe(true);
   }
 
@@ -36,7 +36,7 @@ describe('Attempts that end without a word', () => {
     for (const task of claimed) await bench.transitions.recordStartIntent(task, intentOf(vendor));
   }
 
-  it('are counted; those that end with a word are not', async () => {
+  it('are counted; those that report their end are not', async () => {
     const taskId = await bench.submit();
     await dieTogether(taskId);
     const again = await bench.claim(taskId);
@@ -45,7 +45,7 @@ describe('Attempts that end without a word', () => {
     expect(await bench.claim(taskId)).toMatchObject({ lapses: 1, sudden_lapses: 1 });
   });
 
-  it('let a task run alone after two, and park it after three with its money returned', async () => {
+  it('make a task run alone after two, and park it after three with its money returned', async () => {
     const taskId = await bench.submit();
     await dieTogether(taskId);
     await dieTogether(taskId);
@@ -54,7 +54,7 @@ describe('Attempts that end without a word', () => {
     await dieAlone(taskId);
     await overdue(taskId);
     const last = await bench.transitions.claimSuspect('image', 0);
-    if (!last) throw new Error('nobody took it');
+    if (!last) throw new Error('no worker took it');
     expect(await bench.advance.endsWithoutWork(last)).toBe(true);
     expect(await bench.row(taskId)).toMatchObject({ state: 'failed', error_code: 'processing_crashed' });
     expect(await bench.entries(taskId)).toEqual(['hold', 'release']);
@@ -65,14 +65,14 @@ describe('Attempts that end without a word', () => {
     expect(rows).toEqual(Array.from({ length: 3 }, () => ({ kind: 'lapsed', worker: 'bench' })));
   });
 
-  it('are not blamed on the innocent that were claimed with it', async () => {
+  it('are not counted for tasks claimed together with it', async () => {
     const [poison, ...innocents] = [await bench.submit(), await bench.submit(), await bench.submit()];
     await dieTogether(poison, ...innocents);
     await dieTogether(poison, ...innocents);
     for (const innocent of innocents) {
       await overdue(innocent);
       const task = await bench.transitions.claimSuspect('image', 0);
-      if (!task) throw new Error('nobody took it');
+      if (!task) throw new Error('no worker took it');
       expect(await bench.advance.endsWithoutWork(task)).toBe(false);
       expect(await bench.transitions.beginStep(task)).toBe(true);
       await bench.advance.advance(task, never);
@@ -98,14 +98,14 @@ describe('Attempts that end without a word', () => {
       await overdue(taskId);
       const [task] = [...(await bench.transitions.claimDue('image', 1))];
       const taken = task ?? (await bench.transitions.claimSuspect('image', 0));
-      if (!taken) throw new Error('nobody took it');
+      if (!taken) throw new Error('no worker took it');
       expect(await bench.advance.endsWithoutWork(taken)).toBe(false);
       if (!task) await bench.transitions.beginStep(taken);
     }
     expect(await bench.row(taskId)).toMatchObject({ state: 'submitting', lapses: 3, sudden_lapses: 0 });
   });
 
-  it('count nothing when the worker had been told to stop', async () => {
+  it('count nothing when the worker was stopping', async () => {
     const taskId = await bench.submit();
     await dieTogether(taskId);
     const text = `insert into worker (id, role, version, host, pid, stopping_at) values ('bench', 'image-worker', '1', 'h', 1, now())`;
@@ -129,7 +129,7 @@ describe('Attempts that end without a word', () => {
     await bench.database.query({ text: 'delete from worker' });
   });
 
-  it('begin again with each step: the files of a task do not pay for its start', async () => {
+  it('are counted per step: storing does not inherit the lapses of the start', async () => {
     const taskId = await bench.submit();
     await dieTogether(taskId);
     await bench.start.run(await bench.claim(taskId), never);

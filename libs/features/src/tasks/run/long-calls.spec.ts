@@ -12,7 +12,7 @@ const FINISHED = {
   outputs: [{ role: 'output', contentType: 'image/png', url: 'https://v.invalid/1.png' }],
 } as const;
 
-describe('Calls of vendors that last', () => {
+describe('Long calls to vendors', () => {
   const upstreams = new MediaUpstreams();
   let vendor: ScriptedUpstream;
   let bench: TaskBench;
@@ -32,7 +32,7 @@ describe('Calls of vendors that last', () => {
     await Promise.all(workers.splice(0).map((worker) => worker.stop(200)));
   });
 
-  /** A worker as its process has it, of one slot unless told otherwise. */
+  /** A worker as its process has it, with one slot by default. */
   async function startWorker(concurrency = 1, callGraceSeconds = 1): Promise<MediaWorker> {
     bench.platform.config.worker.CALL_GRACE_SECONDS = callGraceSeconds;
     const module = MediaWorkerModule.register('image', concurrency, bench.platform, upstreams);
@@ -57,7 +57,7 @@ describe('Calls of vendors that last', () => {
     return { answer: () => waiting.splice(0).forEach((answer) => answer()) };
   }
 
-  it('leave their slot to other tasks', async () => {
+  it('free their slot for other tasks', async () => {
     const { answer } = answersLate();
     await startWorker(1);
     for (let order = 0; order < 3; order += 1) await bench.submit();
@@ -67,7 +67,7 @@ describe('Calls of vendors that last', () => {
     await eventually(async () => (await statesOf()).every((state) => state === 'storing'));
   });
 
-  it('have CALL_GRACE_SECONDS when the worker stops, so that what was paid for is kept', async () => {
+  it('get CALL_GRACE_SECONDS when the worker stops, so that paid work is kept', async () => {
     const { answer } = answersLate();
     const taskId = await bench.submit();
     const worker = await startWorker(1, 300);
@@ -93,7 +93,7 @@ describe('Calls of vendors that last', () => {
     expect(await bench.row(taskId)).toMatchObject({ state: 'failed', charged_micros: 0n, lease_owner: null });
   });
 
-  it('answer a check that takes longer than half a lease, asked once', async () => {
+  it('complete a check that takes longer than half a lease, asked once', async () => {
     const leaseMs = 4_000;
     vendor.traits = { ...vendor.traits, checkTimeoutMs: 10_000 };
     let asked = 0;
@@ -112,7 +112,7 @@ describe('Calls of vendors that last', () => {
     expect(asked).toBe(1);
   });
 
-  it('never pass the running orders of an account, over two workers', async () => {
+  it('never exceed the running orders of a vendor account, over two workers', async () => {
     upstreams.exchange([vendor.routed({ limits: { running: 2 } })]);
     await Promise.all([startWorker(4), startWorker(4)]);
     const ids = await Promise.all(Array.from({ length: 6 }, () => bench.submit()));

@@ -3,7 +3,7 @@ import { logger } from '#platform';
 const log = logger('loop');
 
 /**
- * Runs a piece of work again and again with a pause in between, one at a time, until stopped. Errors are logged and
+ * Runs a piece of work repeatedly with a pause in between, one at a time, until stopped. Errors are logged and
  * never end it. The work answers true when more is waiting, and is then run again without the pause.
  */
 export class Loop {

@@ -27,7 +27,7 @@ import { TaskWorker } from './task-worker.js';
 import { UpstreamLimits } from './upstream-limits.js';
 import { CALL_GRACE_MS, CONCURRENCY, LEASE_MS, MEDIUM, STORE_LIMITS, WorkerParts } from './worker-parts.js';
 
-/** All that the worker of one medium is made of. */
+/** The providers of the worker of one medium. */
 @Module({
   providers: [
     AdvanceTaskService,

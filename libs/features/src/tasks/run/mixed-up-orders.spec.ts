@@ -27,7 +27,7 @@ describe('A vendor that gives two orders one name', () => {
       .reduce((sum, { value }) => sum + value, 0);
   };
 
-  it('has the files of the first handed to nobody else: the second fails, and its money is given back', async () => {
+  it('hands the files of the first to no other task: the second fails, and its money is given back', async () => {
     const [first, firstState] = await order(bench);
     const [second, secondState] = await order(bench);
     expect([firstState, secondState]).toEqual(['running', 'failed']);
@@ -41,13 +41,13 @@ describe('A vendor that gives two orders one name', () => {
     expect(await mixedUp()).toBe(1);
   });
 
-  it('has one of both when both are answered at once', async () => {
+  it('gives the files to one of both when both are answered at once', async () => {
     const states = await orderTogether(bench, 4);
     expect(states.toSorted()).toEqual(['failed', 'failed', 'failed', 'running']);
     expect(await mixedUp()).toBe(3);
   });
 
-  it('is told from another account of the same vendor, whose names may be the same', async () => {
+  it('is distinguished from another account of the same vendor, whose names may be the same', async () => {
     const other = new ScriptedUpstream(`other-${round}`);
     other.onName = vendor.onName;
     const [, firstState] = await order(bench);
@@ -56,7 +56,7 @@ describe('A vendor that gives two orders one name', () => {
     expect([firstState, secondState]).toEqual(['running', 'running']);
   });
 
-  it('is known by the second upstream of its account too', async () => {
+  it('is also detected by the second upstream of its vendor account', async () => {
     const other = new ScriptedUpstream(`other-${round}`, vendor.vendorAccount);
     other.onName = vendor.onName;
     await order(bench);

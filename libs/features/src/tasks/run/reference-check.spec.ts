@@ -7,7 +7,7 @@ import { MediaWorkerModule } from './media-worker.module.js';
 import { ScriptedUpstream } from './testing/scripted-upstream.js';
 import { openTaskBench, type TaskBench } from './testing/task-bench.js';
 
-describe('The look at a referenced file', () => {
+describe('The check of a referenced file', () => {
   const upstreams = MediaUpstreams.of(new ScriptedUpstream('vendor'));
   let bench: TaskBench;
   beforeAll(async () => {
@@ -20,7 +20,7 @@ describe('The look at a referenced file', () => {
     const limits: number[] = [];
     const get = (_url: string, limit: { timeoutMs: number }): Promise<never> => {
       limits.push(limit.timeoutMs);
-      return Promise.reject(new Error('nobody is there'));
+      return Promise.reject(new Error('connection refused'));
     };
     const fetcher = Object.create(bench.platform.fetcher, { get: { value: get } }) as SafeFetcher;
     const settings = Object.assign(Object.create(media) as typeof media, { MEDIA_INSPECT_TIMEOUT_SECONDS: 7 });

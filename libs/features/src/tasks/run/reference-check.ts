@@ -3,11 +3,11 @@ import { checkReferences, type MediaStore } from '#media';
 import type { SafeFetcher } from '#platform';
 import type { TaskRow } from '../task-row.js';
 
-/** Looks at the files a request points at, before any vendor sees the order. */
+/** Checks the files a request refers to, before any vendor sees the order. */
 export class ReferenceCheck {
   constructor(
     private readonly fetcher: SafeFetcher,
-    /** The longest look at one file, in milliseconds. */
+    /** The time limit for checking one file, in milliseconds. */
     private readonly fileTimeoutMs: number,
     private readonly store: MediaStore,
   ) {}

@@ -49,13 +49,18 @@ export const storeKeyOf = (taskId: string, ordinal: number, contentType: string)
   `media/${taskId}/${ordinal}.${extensionOf(contentType)}`;
 
 /**
- * What may have been copied for a task that failed after all, under every type in which it may have come. Nobody gets to
- * see it; it is noted to be removed.
+ * What may have been copied for a task that failed after all, under every type in which it may have come; of some outputs only,
+ * where `which` says so. Nobody gets to see it; it is noted to be removed.
  */
-export const leftoverFiles = (taskId: string, outputs: readonly ProviderOutput[] | null): SettledFile[] =>
-  (outputs ?? [])
-    .flatMap(({ role, contentType }, ordinal) =>
-      possibleTypes(contentType).map((type) => ({
+export const leftoverFiles = (
+  taskId: string,
+  outputs: readonly ProviderOutput[] | null,
+  which: (output: readonly [ordinal: number, output: ProviderOutput]) => boolean = () => true,
+): SettledFile[] =>
+  [...(outputs ?? []).entries()]
+    .filter(which)
+    .flatMap(([ordinal, { role }]) =>
+      ALL_TYPES.map((type) => ({
         role,
         contentType: type,
         storeKey: storeKeyOf(taskId, ordinal, type),
@@ -71,7 +76,5 @@ export const leftoverFiles = (taskId: string, outputs: readonly ProviderOutput[]
       durationMs: null,
     }));
 
-const possibleTypes = (hint: string): readonly string[] => {
-  const medium = hint.split('/', 1)[0];
-  return medium === 'image' || medium === 'video' ? TYPES[medium] : [...TYPES.image, ...TYPES.video];
-};
+/** Whatever a vendor says of a file, its type is what its bytes show, and for which medium they were taken is not known here. */
+const ALL_TYPES: readonly string[] = [...TYPES.image, ...TYPES.video];

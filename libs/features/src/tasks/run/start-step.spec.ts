@@ -4,7 +4,7 @@ import { openTaskBench, type TaskBench } from './testing/task-bench.js';
 
 const never = new AbortController().signal;
 
-describe('Handing an order to a vendor', () => {
+describe('Submitting an order to a vendor', () => {
   const vendor = new FakeVendor();
   let bench: TaskBench;
   beforeAll(async () => {
@@ -16,7 +16,7 @@ describe('Handing an order to a vendor', () => {
     await bench.start.run(await bench.claim(taskId), never);
   }
 
-  it('goes on knowing of a first attempt that may have been taken, when a second is certainly refused', async () => {
+  it('keeps the record of a first attempt that may have been taken, when a second is certainly refused', async () => {
     const taskId = await bench.submit();
     vendor.start = () => Promise.reject(new ProviderError('ambiguous', 'The answer was lost.'));
     await attempt(taskId);
@@ -27,7 +27,7 @@ describe('Handing an order to a vendor', () => {
     expect(await bench.settlement.cancelUnstarted(taskId)).toBe(false);
   });
 
-  it('tries a vendor that is away until the deadline, ever more slowly, and blames nobody', async () => {
+  it('retries an unavailable vendor until the deadline, with growing delays, and counts no failure', async () => {
     const taskId = await bench.submit();
     vendor.start = () => Promise.reject(new ProviderError('retryable', 'Away.'));
     const waits = async (): Promise<number> => {
@@ -60,7 +60,7 @@ describe('Handing an order to a vendor', () => {
       bench.change(taskId, `${column} = now() - interval '${ms} milliseconds'`);
     const times = (taskId: string) => vendor.taken.filter((taken) => taken === taskId).length;
 
-    it('ends a call that hangs, and counts from its end until the order must show up', async () => {
+    it('aborts a hanging call, and counts from its end until the order must show up', async () => {
       const taskId = await bench.submit();
       vendor.startTimeoutMs = 100;
       vendor.start = (order, signal) => {
@@ -79,7 +79,7 @@ describe('Handing an order to a vendor', () => {
       expect(times(taskId)).toBe(2);
     });
 
-    it('takes a call whose worker died to have lasted as long as a call may', async () => {
+    it('assumes that a call whose worker died lasted as long as a call may', async () => {
       const taskId = await bench.submit();
       vendor.startTimeoutMs = 5_000;
       vendor.start = async (order) => vendor.take(order);
@@ -93,7 +93,7 @@ describe('Handing an order to a vendor', () => {
     });
   });
 
-  it('leaves a vendor alone for a while that is busy and names no time', async () => {
+  it('pauses a busy vendor for a while when it names no time', async () => {
     const taskId = await bench.submit();
     vendor.start = () => Promise.reject(new ProviderError('retryable', 'Busy.', { retryAfterMs: 0 }));
     await attempt(taskId);

@@ -19,14 +19,14 @@ import { WorkerParts } from './worker-parts.js';
 import { storableText, waitMsOf } from '../poll/vendor-answers.js';
 import type { Candidate } from '../../media-upstreams/media-router.js';
 import type { RoutedUpstream } from '../../media-upstreams/media-upstreams.js';
-import { WAITS } from '../../media-upstreams/start-gate.js';
+import { HOLD_MS, WAITS } from '../../media-upstreams/start-gate.js';
 import { bareTicket, notedCall } from '../../media-upstreams/vendor-call.js';
 import { HandedOver } from './handed-over.js';
 import { HANDOVER_MS, HandOver, type StartAttempt, type StepAside } from './hand-over.js';
 
 const log = logger('generation');
 
-/** The longest look at all files that an order points at, and the longest search for an order. */
+/** The time limits for checking all files an order refers to, and for finding an order. */
 const LIMITS = { references: 120_000, find: 30_000 } as const;
 /** What the statements of the step may take besides, in milliseconds. */
 const STATEMENTS_MS = 30_000;
@@ -35,7 +35,7 @@ const UNKNOWN_UPSTREAM_MS = 10_000;
 /** The longest that a call of such an upstream may have lasted. */
 const UNKNOWN_START_MS = 30_000;
 
-type StartStepParts = Pick<WorkerParts, 'transitions' | 'settlement' | 'upstreams' | 'router' | 'references'>;
+type StartStepParts = Pick<WorkerParts, 'transitions' | 'settlement' | 'upstreams' | 'router' | 'gate' | 'references'>;
 
 /** Hands a claimed task to an upstream, at most once however often workers die in between. */
 @Injectable()
@@ -47,7 +47,7 @@ export class StartStep {
   ) {}
 
   /** @param aside called once when the step only waits for a vendor, so that it needs no slot any more. */
-  async run(task: ClaimedTask, signal: AbortSignal, aside: StepAside = () => undefined): Promise<void> {
+  async run(task: ClaimedTask, signal: AbortSignal, aside?: StepAside): Promise<void> {
     if (await this.stopUnconfirmed(task)) return;
     const earlier = this.earlierUpstream(task);
     if (earlier === 'unknown') return this.awaitUpstream(task);
@@ -61,7 +61,8 @@ export class StartStep {
     const earlier = this.earlierUpstream(task);
     const makers = earlier === 'unknown' ? [] : earlier ? [earlier] : this.parts.upstreams.serving(task.model);
     const startMs = Math.max(UNKNOWN_START_MS, ...makers.map(({ upstream }) => upstream.traits.startTimeoutMs));
-    return LIMITS.references + LIMITS.find + HANDOVER_MS + startMs + STATEMENTS_MS;
+    const holdMs = makers.some(({ limits }) => limits.startsPerMinute !== undefined) ? HOLD_MS : 0;
+    return LIMITS.references + LIMITS.find + holdMs + HANDOVER_MS + startMs + STATEMENTS_MS;
   }
 
   /**
@@ -92,7 +93,8 @@ export class StartStep {
   /** @param only the one that an earlier attempt called, if any. */
   private async startFresh(given: StartAttempt, only: RoutedUpstream | null): Promise<void> {
     const { handOver } = this;
-    const { transitions, router } = this.parts;
+    const { transitions, router, gate } = this.parts;
+    const { aside } = given;
     const task = await transitions.withLongTexts(given.task);
     const step = { ...given, task };
     const planned = plannedOrderOf(task.id, catalogFamily(task.model), task);
@@ -108,9 +110,10 @@ export class StartStep {
       return;
     }
     const waitMs = handOver.closedMs(makers.candidates, task.model);
-    if (waitMs > 0) return handOver.later(task, { reason: WAITS.closed, delayMs: waitMs, counts: false });
+    const isKept = aside && makers.candidates.every((maker) => gate.keepsInHand(maker, waitMs));
+    if (waitMs > 0 && !isKept) return handOver.later(task, { reason: WAITS.closed, delayMs: waitMs, counts: false });
     const order = await this.prepare(step, planned);
-    if (order) await handOver.offer(step, order, makers.candidates);
+    if (order && !(await handOver.offer(step, order, makers.candidates))) await this.startFresh(given, only);
   }
 
   /** Checks what the order points at. Null: it broke a rule, and the task has been ended. */
@@ -156,7 +159,7 @@ export class StartStep {
       return;
     }
     if (waitMs <= 0) {
-      // The vendor does not have it, and nobody wants it any more.
+      // The vendor does not have it, and it was cancelled.
       if (task.cancel_requested_at && (await this.parts.settlement.cancel(task.id, ['submitting']))) return;
       return this.startFresh(step, null);
     }
@@ -187,7 +190,7 @@ interface Found {
   readonly reported: VendorCost | undefined;
 }
 
-/** The same order to the same upstream, which recognises it: nobody else may have it. */
+/** The same order to the same upstream, which recognises it: no other upstream may get it. */
 function againOf(routed: RoutedUpstream, order: PlannedOrder): { candidates: Candidate[]; cannot: [] } {
   const plan = routed.upstream.plan(order);
   return { candidates: 'cannot' in plan ? [] : [{ routed, plan }], cannot: [] };

@@ -1,16 +1,16 @@
 import { signals, withinTime } from '#platform';
 
-/** Parts of the work on a task that wait for somebody else. */
+/** Parts of the work on a task that wait for an outside party. */
 export type StepName = 'references' | 'start' | 'find' | 'check' | 'cancel' | 'store' | 'task';
 
 /** How long a step may take to notice that its signal aborted, in milliseconds. */
 export const ABANDON_GRACE_MS = 1_000;
 
-/** A step was still under way when its time, and the grace after it, were over. It may still come to an end, which decides nothing. */
+/** A step was still under way when its time, and the grace after it, were over. It may still end, which decides nothing. */
 export class StepAbandoned extends Error {
   constructor(
     readonly step: StepName,
-    /** What became of it after all. */
+    /** Its late result. */
     readonly late: Promise<unknown>,
   ) {
     super(`The step "${step}" did not end when it was aborted.`);
@@ -65,7 +65,7 @@ export async function orAbandoned<Result>(
   }
 }
 
-/** Whether a promise came to any end within so many milliseconds. */
+/** Whether a promise settled within so many milliseconds. */
 export async function endedWithin(promise: Promise<unknown>, milliseconds: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const over = new Promise<false>((resolve) => (timer = setTimeout(() => resolve(false), milliseconds)));

@@ -15,7 +15,7 @@ import { HOLD_MICROS, openTaskBench, type TaskBench } from './testing/task-bench
 
 const never = new AbortController().signal;
 
-describe('Storing what a vendor made', () => {
+describe('Storing the files of a vendor', () => {
   let bench: TaskBench;
   const vendor = new FakeVendor();
   beforeAll(async () => {
@@ -32,7 +32,7 @@ describe('Storing what a vendor made', () => {
   it.each([
     ['nothing at all', []],
     ['a last frame without its video', [LAST_FRAME]],
-  ])('charges nothing when the vendor says that it is done and delivers %s', async (_, outputs) => {
+  ])('charges nothing when the vendor reports success and delivers %s', async (_, outputs) => {
     const billing = { unit: 'image', variant: 'default', settle: 'as-held', quantity: 1 } as const;
     const taskId = await bench.submit({ billing });
     await bench.start.run(await bench.claim(taskId), never);
@@ -46,7 +46,7 @@ describe('Storing what a vendor made', () => {
     expect(await bench.entries(taskId)).toEqual(['hold', 'release']);
   });
 
-  it('stops reading a file back from a store that hangs when the task is lost', async () => {
+  it('stops reading a file back from a hanging store when the lease is lost', async () => {
     vendor.open = async () => Readable.from([pngSample({ width: 8, height: 8 })]);
     const taskId = await bench.submit();
     await bench.start.run(await bench.claim(taskId), never);
@@ -86,7 +86,7 @@ describe('Storing what a vendor made', () => {
       })
     ).rows;
 
-  it('takes the type of a file from its bytes, whatever the vendor calls it', async () => {
+  it('takes the type of a file from its bytes, whatever type the vendor reports', async () => {
     const taskId = await stored(jpegSample({ width: 8, height: 8 }));
     expect(await filesOf(taskId)).toEqual([{ store_key: `media/${taskId}/0.jpg`, content_type: 'image/jpeg' }]);
     expect(await bench.row(taskId)).toMatchObject({ state: 'completed' });
@@ -95,7 +95,7 @@ describe('Storing what a vendor made', () => {
   it.each([
     ['are dead', () => Promise.reject(new RemoteStatus(403))],
     ['lead to a page', async () => Readable.from([Buffer.from('<!doctype html><title>Sign in</title>')])],
-  ])('asks the vendor for new links when the old ones %s, and blames nobody', async (_, behindOld) => {
+  ])('asks the vendor for new links when the old ones %s, and counts no failure', async (_, behindOld) => {
     const upstream = new ScriptedUpstream('links');
     const fresh: ProviderOutput = { role: 'output', contentType: 'image/png', url: 'https://vendor.example/new' };
     const asked: unknown[] = [];
@@ -132,7 +132,7 @@ describe('Storing what a vendor made', () => {
     expect(await filesOf(taskId)).toEqual([]);
   });
 
-  it('says that the vendor delivered nothing when that goes on, and not that our store failed', async () => {
+  it('blames the vendor, not our store, when it keeps delivering nothing', async () => {
     const taskId = await stored(Buffer.from('<!doctype html><title>Sign in</title>'));
     await bench.change(taskId, 'failures = 20');
     await bench.store.run(await bench.claim(taskId), never);
@@ -140,7 +140,7 @@ describe('Storing what a vendor made', () => {
     expect(row).toMatchObject({ state: 'failed', error_code: 'upstream_error', charged_micros: 0n });
   });
 
-  it('stores no more files than were ordered, however many the vendor names', async () => {
+  it('stores no more files than were ordered, even when the vendor names more', async () => {
     vendor.open = async () => Readable.from([pngSample({ width: 8, height: 8 })]);
     const taskId = await bench.submit();
     await bench.start.run(await bench.claim(taskId), never);
@@ -149,6 +149,80 @@ describe('Storing what a vendor made', () => {
     await bench.store.run(await bench.claim(taskId), never);
     expect(await filesOf(taskId)).toHaveLength(1);
     expect(await bench.row(taskId)).toMatchObject({ state: 'completed', charged_micros: HOLD_MICROS });
+  });
+
+  describe('a batch of which one file is not to be had', () => {
+    const BATCH = ['https://vendor.example/0', 'https://vendor.example/1', 'https://vendor.example/2'];
+    const PNG = () => Readable.from([pngSample({ width: 8, height: 8 })]);
+    const billing = { unit: 'image', variant: 'default', settle: 'per-output', quantity: 3 } as const;
+
+    /** Stores a batch of three, the second of which is `second`. @param failures that came before. */
+    async function batch(second: () => Promise<Readable>, failures: number): Promise<string> {
+      vendor.open = async ({ url }) => (url === BATCH[1] ? second() : PNG());
+      const parameters = { ...bench.newTask().parameters, n: 3 };
+      const taskId = await bench.submit({ parameters, billing, holdMicros: 3n * HOLD_MICROS });
+      await bench.start.run(await bench.claim(taskId), never);
+      const outputs = BATCH.map((url) => ({ role: 'output', contentType: 'image/png', url }) as const);
+      await bench.schedule.finish(taskId, outputs);
+      await bench.change(taskId, `failures = ${failures}`);
+      await bench.store.run(await bench.claim(taskId), never);
+      return taskId;
+    }
+    const dead = () => Promise.reject(new RemoteStatus(404));
+    const away = () => Promise.reject(new RemoteStatus(503));
+    const DELIVERED_TWO = {
+      state: 'completed',
+      charged_micros: 2n * HOLD_MICROS,
+      notices: ['The vendor delivered 2 of 3 files; the missing ones are not charged.'],
+    };
+
+    it('tries again before it does without it', async () => {
+      const taskId = await batch(dead, 0);
+      expect(await bench.row(taskId)).toMatchObject({ state: 'storing', failures: 1, charged_micros: null });
+    });
+
+    it('delivers the others under their places, and charges for those alone', async () => {
+      const taskId = await batch(dead, 5);
+      expect(await bench.row(taskId)).toMatchObject(DELIVERED_TWO);
+      expect((await filesOf(taskId)).map(({ store_key: key }) => key)).toEqual([
+        `media/${taskId}/0.png`,
+        `media/${taskId}/2.png`,
+      ]);
+      expect((await bench.entries(taskId)).toSorted()).toEqual(['capture', 'hold', 'release']);
+    });
+
+    it('leaves nothing in the store of a file that nobody can read', async () => {
+      const broken = async () => Readable.from([pngSample({ width: 8, height: 8 }).subarray(0, 20)]);
+      const taskId = await batch(broken, 5);
+      expect(await bench.row(taskId)).toMatchObject(DELIVERED_TWO);
+      await expect(bench.platform.store.size(`media/${taskId}/1.png`)).rejects.toMatchObject({ code: 'not_found' });
+    });
+
+    it('waits for a host that is only away, however often it was asked, for what it has is paid for', async () => {
+      const taskId = await batch(away, 50);
+      expect(await bench.row(taskId)).toMatchObject({ state: 'storing', failures: 51, charged_micros: null });
+    });
+
+    it('delivers the others in time when the host stays away', async () => {
+      const taskId = await batch(away, 50);
+      await bench.change(taskId, `deadline_at = now() + interval '15 seconds'`);
+      await bench.store.run(await bench.claim(taskId), never);
+      expect(await bench.row(taskId)).toMatchObject(DELIVERED_TWO);
+    });
+
+    it('fails when none of them is to be had, and charges nothing', async () => {
+      const none = await bench.submit({ billing, holdMicros: 3n * HOLD_MICROS });
+      await bench.start.run(await bench.claim(none), never);
+      vendor.open = dead;
+      await bench.schedule.finish(none, [{ role: 'output', contentType: 'image/png', url: BATCH[0] ?? '' }]);
+      await bench.change(none, 'failures = 5');
+      await bench.store.run(await bench.claim(none), never);
+      expect(await bench.row(none)).toMatchObject({
+        state: 'failed',
+        error_code: 'upstream_error',
+        charged_micros: 0n,
+      });
+    });
   });
 
   describe('within the bounds that operators set', () => {

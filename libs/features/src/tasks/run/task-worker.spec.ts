@@ -50,7 +50,7 @@ describe('A worker', () => {
   const abandoned = async (step: string): Promise<number> =>
     (await signals.stepsAbandoned.get()).values.find(({ labels }) => labels.step === step)?.value ?? 0;
 
-  it('has its slot back from a start that never ends, and lets another start the task', async () => {
+  it('gets its slot back from a start that never ends, and lets another start the task', async () => {
     const before = await abandoned('start');
     vendor.start = (order) => {
       if (vendor.taken.length > 0) return Promise.resolve(vendor.take(order));
@@ -67,7 +67,7 @@ describe('A worker', () => {
     expect(await abandoned('start')).toBe(before + 1);
   });
 
-  it('lets a start that ends late change nothing once another has the task, and has that work stopped or recorded', async () => {
+  it('ignores a late start once another worker has the task, and cancels or records that work', async () => {
     let answerLate: ((operation: Operation) => void) | undefined;
     vendor.start = (order: MediaOrder) => {
       if (answerLate) return Promise.resolve(vendor.take(order));
@@ -91,7 +91,7 @@ describe('A worker', () => {
     expect((await bench.row(taskId)).operation).toEqual(operation);
   });
 
-  it('has its slot back from a store that never ends, and stores the files at the next attempt once', async () => {
+  it('gets its slot back from a hanging store, and stores the files once at the next attempt', async () => {
     const taskId = await bench.submit();
     await bench.start.run(await bench.claim(taskId), new AbortController().signal);
     const output = { role: 'output', contentType: 'image/png', url: 'sandbox' } as const;
@@ -105,7 +105,7 @@ describe('A worker', () => {
     delete vendor.open;
   });
 
-  it('ends within its grace although a step does not, and gives the task back at once', async () => {
+  it('stops within its grace although a step does not, and gives the task back at once', async () => {
     vendor.startTimeoutMs = 600_000;
     vendor.start = (order) => {
       vendor.take(order);
@@ -127,7 +127,7 @@ describe('A worker', () => {
     expect(await bench.row(taskId)).toMatchObject({ lapses: 0 });
   });
 
-  it('runs a suspect while it works on nothing else', async () => {
+  it('runs a suspected task while it works on nothing else', async () => {
     let underWay = 0;
     const beside = new Map<string, number>();
     vendor.startTimeoutMs = 5_000;

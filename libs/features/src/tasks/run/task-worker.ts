@@ -83,10 +83,11 @@ export class TaskWorker {
   /**
    * Takes nothing new and gives what is under way most of `graceMs` to reach its end, and calls of vendors most of
    * `callGraceMs`: what they make may be paid for and lost with them. What is left is aborted at its next safe point, or
-   * abandoned, and given back, so that another worker goes on at once.
+   * abandoned, and given back, so that another worker continues at once.
    */
   async stop(graceMs: number, callGraceMs = graceMs): Promise<void> {
     this.stopping = true;
+    this.gate.stop();
     const abortAll = (steps: Set<AbortController>) => () => {
       for (const step of steps) step.abort();
     };
@@ -184,6 +185,8 @@ export class TaskWorker {
     try {
       await this.lastClaim();
       await this.slots.empty();
+      // They would have this process do nothing else for as long as their upstreams are closed.
+      this.gate.letGo();
       await this.aside.empty();
       if (this.stopping || lease.lost.aborted || !(await this.transitions.beginStep(task))) return;
       log.warn('task.run_alone', { taskId: task.id, lapses: task.lapses });

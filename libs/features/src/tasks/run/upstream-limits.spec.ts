@@ -1,9 +1,10 @@
 import type { Database } from '#platform';
+import { eventually, skewClock } from '#testing';
 import { FakeVendor } from './testing/fake-vendor.js';
 import { openTaskBench, type TaskBench } from './testing/task-bench.js';
 import { UpstreamLimits } from './upstream-limits.js';
 
-describe('What all workers together may ask of a vendor', () => {
+describe('The shared rate limit of a vendor', () => {
   let bench: TaskBench;
   beforeAll(async () => {
     bench = await openTaskBench(new FakeVendor());
@@ -32,7 +33,7 @@ describe('What all workers together may ask of a vendor', () => {
       });
     });
 
-  it('grants a rate below one a second one call at a time, and says when the next comes', () =>
+  it('grants one call at a time for a rate below one a second, and says when the next is allowed', () =>
     inOneMoment('five-a-minute', 3, 5 / 60, async ({ take, later }) => {
       expect(await take()).toMatchObject({ calls: 1 });
       expect(await take()).toEqual({ calls: 0, waitMs: 12_000 });
@@ -41,6 +42,18 @@ describe('What all workers together may ask of a vendor', () => {
       await later(600_000);
       expect(await take()).toMatchObject({ calls: 1 });
     }));
+
+  it('ends a pause after its time, although the time of day is set back by an hour meanwhile', async () => {
+    const limits = new UpstreamLimits(bench.database);
+    await limits.pause('paused', 'start', 1_500);
+    const setRight = skewClock(-3_600_000);
+    try {
+      expect(await limits.pausedMs('paused', 'start')).toBeGreaterThan(0);
+      await eventually(async () => (await limits.pausedMs('paused', 'start')) === 0, { limitMs: 15_000 });
+    } finally {
+      setRight();
+    }
+  });
 
   it('grants a second of calls at once where the rate allows several', () =>
     inOneMoment('ten-a-second', 30, 10, async ({ take }) => {

@@ -23,9 +23,9 @@ const REFRESH_MS = 500;
  */
 @Injectable()
 export class UpstreamLimits {
-  /** Ends of pauses in milliseconds of this process's clock. */
+  /** Ends of pauses in milliseconds since this process began. */
   private pauses = new Map<string, number>();
-  private refreshedAtMs = 0;
+  private refreshedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(private readonly database: Database) {}
 
@@ -37,24 +37,24 @@ export class UpstreamLimits {
 
   /** The same by what was known at the last look. */
   knownPauseMs(account: string, call: UpstreamCall): number {
-    return this.pauses.size === 0 ? 0 : Math.max(0, (this.pauses.get(keyOf(account, call)) ?? 0) - Date.now());
+    return this.pauses.size === 0 ? 0 : Math.max(0, (this.pauses.get(keyOf(account, call)) ?? 0) - performance.now());
   }
 
   /** Learns of pauses that other processes noted; asks the database at most twice a second. */
   async refresh(): Promise<void> {
-    if (Date.now() - this.refreshedAtMs <= REFRESH_MS) return;
-    this.refreshedAtMs = Date.now();
+    if (performance.now() - this.refreshedAtMs <= REFRESH_MS) return;
+    this.refreshedAtMs = performance.now();
     const { rows } = await this.database.query<{ provider: string; call: UpstreamCall; left_ms: number }>({
       name: 'current_pauses',
       text: CURRENT_PAUSES,
     });
-    this.pauses = new Map(rows.map((row) => [keyOf(row.provider, row.call), Date.now() + row.left_ms]));
+    this.pauses = new Map(rows.map((row) => [keyOf(row.provider, row.call), performance.now() + row.left_ms]));
   }
 
   /** The vendor asked to be left alone. */
   async pause(account: string, call: UpstreamCall, pauseMs: number): Promise<void> {
     const left = await this.pausedMs(account, call);
-    this.pauses.set(keyOf(account, call), Date.now() + Math.max(left, pauseMs));
+    this.pauses.set(keyOf(account, call), performance.now() + Math.max(left, pauseMs));
     // Hundreds of calls in flight get the same answer; the first of them pauses the others.
     if (left > pauseMs / 2) return;
     log.warn('upstream.paused', { account, call, pauseMs });

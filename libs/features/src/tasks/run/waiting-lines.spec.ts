@@ -27,7 +27,7 @@ describe('The log of an order whose vendor refuses the key', () => {
   const linesOf = (event: string): Line[] =>
     lines.filter((line) => line['event'] === event && line['taskId'] === taskId);
 
-  it('names the upstream, the kind of failure and what the vendor answered, without its sentence', () => {
+  it('names the upstream, the kind of failure and the status of the vendor, without its message', () => {
     const [line] = linesOf('upstream.start_failed');
     expect(line).toMatchObject({
       upstream: 'wrong-key',
@@ -39,7 +39,7 @@ describe('The log of an order whose vendor refuses the key', () => {
     expect(JSON.stringify(lines)).not.toContain('a sentence of the vendor');
   });
 
-  it('says why it waits and for how long, and never that the vendor is busy', async () => {
+  it('states why it waits and for how long, and never that the vendor is busy', async () => {
     const waits = linesOf('task.waiting');
     expect(waits.map(({ reason }) => reason)).toEqual([
       'The vendor does not serve this model at present.',

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { WorkSlots } from './work-slots.js';
 
 describe('Work slots', () => {
-  it('are empty only when what began while the last work ended is done as well', async () => {
+  it('are idle only when work that began while the last one ended is done as well', async () => {
     const slots = new WorkSlots(2);
     const done: string[] = [];
     const work = async (name: string, then?: () => void): Promise<void> => {

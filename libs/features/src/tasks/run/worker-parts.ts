@@ -24,7 +24,7 @@ export const LEASE_MS = Symbol('lease');
 
 /** Injects the StoreLimits. */
 export const STORE_LIMITS = Symbol('store limits');
-/** Injects how long (a number of milliseconds) calls of vendors may go on when the process is stopped. */
+/** Injects how long (a number of milliseconds) calls of vendors may continue when the process is stopped. */
 export const CALL_GRACE_MS = Symbol('call grace');
 
 /** What the steps and polls of one worker share. Each names those that it needs. */
@@ -47,7 +47,7 @@ export class WorkerParts {
     @Inject(FAILPOINTS) readonly failpoints: Failpoints,
     @Inject(TASK_NOTIFIER) readonly notifier: TaskNotifier,
     @Inject(STORE_LIMITS) readonly storeLimits: StoreLimits,
-    /** If this process dies, another goes on after that time. */
+    /** If this process dies, another continues after that time. */
     @Inject(LEASE_MS) readonly leaseMs: number,
   ) {}
 }

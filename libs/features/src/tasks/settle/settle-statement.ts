@@ -1,6 +1,6 @@
 import { entrySql } from '#contracts';
 
-/** What was configured is of the parts that were delivered; what a vendor reported stands whatever came of the order. */
+/** What was configured is of the parts that were delivered; what a vendor reported counts whatever the result of the order. */
 const ofWhatCame = (column: string): string =>
   `case when $2 = 'completed' then round(${column}::numeric * $6::bigint / quantity)::bigint end`;
 
@@ -14,7 +14,7 @@ const ofWhatCame = (column: string): string =>
  *
  * $1 task id, $2 final state, $3 states it may leave, $4 attempt or null, $5 charge in micros, $6 delivered quantity,
  * $7 error code, $8 error message, $9 files as JSON, $10 seconds until the files expire or null, $11 usage record id,
- * $12 true: only while no vendor was called, or nobody can be asked about the call and the task waits for its deadline,
+ * $12 true: only while no vendor was called, or the vendor cannot be asked about the call and the task waits for its deadline,
  * $13 beginning of the ids of webhook deliveries, $14 notices to add.
  *
  * The webhooks are written here too, so that none is sent before the money is final and none is forgotten after. What

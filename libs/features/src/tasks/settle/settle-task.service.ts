@@ -14,7 +14,7 @@ export interface Completion {
   /** Units delivered: seconds of video or images. */
   readonly quantity: number;
   readonly files: readonly SettledFile[];
-  /** Seconds the files stay; null: for good. */
+  /** Seconds the files stay; null: forever. */
   readonly resultTtlSeconds: number | null;
   /** Notices to the owner about the results. */
   readonly notices: readonly string[];
@@ -36,10 +36,10 @@ type Ending = { [State in FinalState]: EndingIn<State> }[FinalState];
 
 const NOTHING: Completion = { chargeMicros: 0n, quantity: 0, files: [], resultTtlSeconds: null, notices: [] };
 
-/** How long what was copied for a failed task lies there, in seconds: longer than a worker that lost the task may go on copying. */
+/** How long what was copied for a failed task lies there, in seconds: longer than a worker that lost the task may keep copying. */
 const LEFTOVERS_TTL_SECONDS = 3_600;
 
-/** A task as it stands when nobody works on it. */
+/** A task that no worker has claimed. */
 export interface UnclaimedTask {
   readonly id: string;
   readonly outputs: readonly ProviderOutput[] | null;
@@ -96,7 +96,7 @@ export class SettleTaskService {
   }
 
   /**
-   * Stops a task that no vendor has seen, or whose vendor can neither be asked nor told anything, and gives the whole hold
+   * Stops a task that no vendor has seen, or whose vendor can be neither polled nor cancelled, and gives the whole hold
    * back. False: it is too late for that.
    */
   cancelUnstarted(taskId: string): Promise<boolean> {

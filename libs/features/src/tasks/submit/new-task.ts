@@ -1,6 +1,6 @@
 import type { Billing, JsonObject, Micros, Medium, SubmissionPath } from '#contracts';
 
-/** A task about to be written: the checked request, who pays, and what it holds. */
+/** A task about to be written: the checked request, the payer, and the hold. */
 export interface NewTask {
   readonly id: string;
   readonly accountId: string;
@@ -14,7 +14,7 @@ export interface NewTask {
   readonly model: string;
   readonly mode: string;
   readonly parameters: JsonObject;
-  /** What stands in `parameters` by number only; see `withoutLongTexts`. */
+  /** What `parameters` holds by number only; see `withoutLongTexts`. */
   readonly longTexts?: readonly string[];
   readonly notices: readonly string[];
   readonly billing: Billing;

@@ -3,13 +3,74 @@ import { ACCOUNT_ROOM, KEY_ROOM } from '../../billing/ledger/request-statements.
 import { RENEW_RIGHTS } from '../../idempotency/idempotency-statements.js';
 import type { NewTask } from './new-task.js';
 
+/** What a batch has that its statement must look after. What it has not costs nothing. */
+export interface SubmitShape {
+  /** A task of a request that may be repeated (`idempotency_key`). */
+  readonly hasRepeatable: boolean;
+  /** A key with a limit of the day or the month. */
+  readonly hasLimitedKey: boolean;
+}
+
+const INCOMING = `incoming as (
+  select * from json_to_recordset($1::text::json) as t(
+    id text, account_id text, api_key_id text, request_id text, medium text, path text, family text, model text,
+    mode text, parameters jsonb, notices text[], billing_unit text, billing_variant text, billing_settle text,
+    quantity integer, price_id text, hold_micros bigint, priority smallint, deadline_seconds integer, webhook_url text,
+    idempotency_key text)
+)`;
+
+const LOCKED = `locked as (
+  select a.id, least(case when not a.unlimited then a.available_micros end, ${ACCOUNT_ROOM}) as spare,
+    not a.unlimited and a.owed_micros > 0 as in_debt
+  from account a where a.id in (select account_id from incoming) and a.disabled_at is null
+  order by a.id for no key update
+)`;
+
+const RIGHTFUL = `renewed as (${RENEW_RIGHTS}
+), rightful as (
+  select * from incoming where idempotency_key is null or request_id in (select request_id from renewed)
+), `;
+const LOST =
+  'l.id is not null and i.idempotency_key is not null and i.request_id not in (select request_id from renewed)';
+
+const HAS_SPEND_LIMIT = '(k.daily_limit_micros is not null or k.monthly_limit_micros is not null)';
+
+/** Not locked: the statement moves nothing when there is one. */
+const LIMITED_KEY = `limited_key as (
+  select k.id from api_key k where k.id in (select api_key_id from incoming) and ${HAS_SPEND_LIMIT}
+), `;
+
+const keysAtLimit = (rightful: string): string => `limited_key as (
+  select k.id, k.account_id, ${KEY_ROOM} as room from api_key k join locked l on l.id = k.account_id
+  where k.id in (select api_key_id from ${rightful}) and ${HAS_SPEND_LIMIT}
+  order by k.id for no key update of k
+), at_limit as (
+  select k.account_id from limited_key k join ${rightful} r on r.api_key_id = k.id
+  group by k.id, k.account_id, k.room having k.room < sum(r.hold_micros)
+), `;
+
+const writtenAndEntered = (rightful: string): string => `written as (
+  insert into task (id, account_id, api_key_id, request_id, medium, path, family, model, mode, parameters, notices,
+    billing_unit, billing_variant, billing_settle, quantity, price_id, hold_micros, priority, deadline_at, webhook_url,
+    state, lease_until)
+  select id, account_id, api_key_id, request_id, medium, path, family, model, mode, parameters, notices,
+    billing_unit, billing_variant, billing_settle, quantity, price_id, hold_micros, priority,
+    now() + deadline_seconds * interval '1 second', webhook_url, 'queued', now()
+  from ${rightful} where account_id in (select id from charged)
+  returning id, account_id, api_key_id, request_id, hold_micros
+), entered as (
+  insert into ledger_entry (account_id, api_key_id, task_id, request_id, kind, debit, credit, amount_micros)
+  select account_id, api_key_id, id, request_id, ${entrySql('hold')}, hold_micros from written
+)`;
+
 /**
  * Writes tasks, their holds and their ledger entries in one statement and one commit.
  *
  * Set-based: all tasks of one account in the batch are accepted together or not at all.
  * - `$1`: the tasks as JSON, in the form of `toSubmitRow`.
  * - A row for each of them: whether it was `accepted`; `lost` when another attempt of its repeatable request has taken
- *   over; `in_debt`; and `spare`, the micros that its account has left (null where nothing limits it).
+ *   over; `in_debt`; `spare`, the micros that its account has left (null where nothing limits it); and `key_has_limit`
+ *   when the shape promised that no key has a limit and one has, by which nothing was written.
  * - Accounts, then keys, are locked in the order of their ids, so that two batches cannot wait for each other.
  * - A key's quota is guarded by a check constraint, which fails the whole statement; tasks of keys with a quota therefore
  *   go alone.
@@ -20,60 +81,46 @@ import type { NewTask } from './new-task.js';
  * over from; `wanted` sums by account; `at_limit` are accounts with a key beyond its limit; `charged` moves the balances,
  * `keyed` those of the keys; `written` and `entered` are the rows of tasks and ledger.
  */
-export const SUBMIT_TASKS = `
-with incoming as (
-  select * from jsonb_to_recordset($1::text::jsonb) as t(
-    id text, account_id text, api_key_id text, request_id text, medium text, path text, family text, model text,
-    mode text, parameters jsonb, notices text[], billing_unit text, billing_variant text, billing_settle text,
-    quantity integer, price_id text, hold_micros bigint, priority smallint, deadline_seconds integer, webhook_url text,
-    idempotency_key text)
-), locked as (
-  select a.id, least(case when not a.unlimited then a.available_micros end, ${ACCOUNT_ROOM}) as spare,
-    not a.unlimited and a.owed_micros > 0 as in_debt
-  from account a where a.id in (select account_id from incoming) and a.disabled_at is null
-  order by a.id for no key update
-), renewed as (${RENEW_RIGHTS}
-), rightful as (
-  select * from incoming where idempotency_key is null or request_id in (select request_id from renewed)
-), wanted as (
-  select account_id, sum(hold_micros)::bigint as total from rightful group by account_id
-), limited_key as (
-  select k.id, k.account_id, ${KEY_ROOM} as room from api_key k join locked l on l.id = k.account_id
-  where k.id in (select api_key_id from rightful) and (k.daily_limit_micros is not null or k.monthly_limit_micros is not null)
-  order by k.id for no key update of k
-), at_limit as (
-  select k.account_id from limited_key k join rightful r on r.api_key_id = k.id
-  group by k.id, k.account_id, k.room having k.room < sum(r.hold_micros)
-), charged as (
+function submitSql({ hasRepeatable, hasLimitedKey }: SubmitShape): string {
+  const rightful = hasRepeatable ? 'rightful' : 'incoming';
+  return `
+with ${INCOMING}, ${LOCKED}, ${hasRepeatable ? RIGHTFUL : ''}wanted as (
+  select account_id, sum(hold_micros)::bigint as total from ${rightful} group by account_id
+), ${hasLimitedKey ? keysAtLimit(rightful) : LIMITED_KEY}charged as (
   update account a set available_micros = a.available_micros - w.total, held_micros = a.held_micros + w.total
   from locked l join wanted w on w.account_id = l.id
   where a.id = l.id and not l.in_debt and (a.unlimited or a.available_micros >= w.total)
-    and (l.spare is null or l.spare >= w.total) and l.id not in (select account_id from at_limit)
+    and (l.spare is null or l.spare >= w.total)
+    and ${hasLimitedKey ? 'l.id not in (select account_id from at_limit)' : 'not exists (select from limited_key)'}
   returning a.id
 ), key_wanted as (
-  select api_key_id, sum(hold_micros)::bigint as total from rightful
+  select api_key_id, sum(hold_micros)::bigint as total from ${rightful}
   where account_id in (select id from charged) group by api_key_id
 ), keyed as (
   update api_key k set held_micros = k.held_micros + w.total from key_wanted w where k.id = w.api_key_id
-), written as (
-  insert into task (id, account_id, api_key_id, request_id, medium, path, family, model, mode, parameters, notices,
-    billing_unit, billing_variant, billing_settle, quantity, price_id, hold_micros, priority, deadline_at, webhook_url,
-    state, lease_until)
-  select id, account_id, api_key_id, request_id, medium, path, family, model, mode, parameters, notices,
-    billing_unit, billing_variant, billing_settle, quantity, price_id, hold_micros, priority,
-    now() + deadline_seconds * interval '1 second', webhook_url, 'queued', now()
-  from rightful where account_id in (select id from charged)
-  returning id, account_id, api_key_id, request_id, hold_micros
-), entered as (
-  insert into ledger_entry (account_id, api_key_id, task_id, request_id, kind, debit, credit, amount_micros)
-  select account_id, api_key_id, id, request_id, ${entrySql('hold')}, hold_micros from written
+), ${writtenAndEntered(rightful)}, answered as (
+  select i.id, i.account_id, i.api_key_id, c.id is not null as charged, ${hasRepeatable ? LOST : 'false'} as lost,
+    coalesce(l.in_debt, false) as in_debt, l.spare - case when c.id is null then 0 else t.total end as spare
+  from incoming i left join locked l on l.id = i.account_id left join charged c on c.id = i.account_id
+    left join wanted t on t.account_id = i.account_id
 )
-select i.id, i.account_id, w.id is not null as accepted,
-  l.id is not null and i.idempotency_key is not null and i.request_id not in (select request_id from renewed) as lost,
-  coalesce(l.in_debt, false) as in_debt,
-  l.spare - case when c.id is null then 0 else t.total end as spare
-from incoming i left join written w on w.id = i.id left join locked l on l.id = i.account_id
-  left join charged c on c.id = i.account_id left join wanted t on t.account_id = i.account_id`;
+select id, account_id, api_key_id, charged and not lost as accepted, lost, in_debt, spare,
+  ${hasLimitedKey ? 'false' : 'api_key_id in (select id from limited_key)'} as key_has_limit from answered`;
+}
+
+const textOf = (hasRepeatable: boolean, hasLimitedKey: boolean): string => submitSql({ hasRepeatable, hasLimitedKey });
+const TEXTS = {
+  submit_tasks: textOf(false, false),
+  submit_repeatable_tasks: textOf(true, false),
+  submit_limited_tasks: textOf(false, true),
+  submit_repeatable_limited_tasks: textOf(true, true),
+};
+
+/** The prepared statement for a batch of this shape. The shape with everything is right for every batch. */
+export function submitStatement({ hasRepeatable, hasLimitedKey }: SubmitShape): { name: string; text: string } {
+  const name = `submit_${hasRepeatable ? 'repeatable_' : ''}${hasLimitedKey ? 'limited_' : ''}tasks` as const;
+  return { name, text: TEXTS[name] };
+}
 
 /** A task as the statement's JSON argument spells it; bigints travel as text. */
 export function toSubmitRow(task: NewTask): Record<string, unknown> {

@@ -7,7 +7,7 @@ import type { NewTask } from './new-task.js';
 import { TaskWriter } from './task-writer.js';
 
 /** Nothing listens here. */
-const NOWHERE = 'postgresql://nobody@127.0.0.1:1/nothing';
+const NOWHERE = 'postgresql://unknown@127.0.0.1:1/nothing';
 
 describe('Writing tasks', () => {
   let bench: TaskBench;
@@ -19,7 +19,7 @@ describe('Writing tasks', () => {
   const writerOn = (database: Database): TaskWriter =>
     new TaskWriter(database, bench.platform.notifier, bench.platform.failpoints, 200);
 
-  it('gives up all tasks of a batch together while the database is away, not one after the other', async () => {
+  it('fails all tasks of a batch together while the database is unavailable, not one after the other', async () => {
     const away = new Database(NOWHERE, new DatabaseConfig());
     const writer = writerOn(away);
     const outcomes = await Promise.allSettled(
@@ -31,11 +31,52 @@ describe('Writing tasks', () => {
     await away.close();
   });
 
-  it('writes the neighbours of a task that cannot be written', async () => {
+  it('writes the other tasks of a batch when one cannot be written', async () => {
     const writer = writerOn(bench.database);
     const tasks = [bench.newTask(), bench.newTask({ priceId: 'no such price' }), bench.newTask()];
     const outcomes = await Promise.allSettled(tasks.map((task) => writer.write({ ...task, keyHasQuota: false })));
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+  });
+
+  describe('of a key with a limit', () => {
+    const PRICE = 300_000n;
+    const limitKeyTo = (micros: bigint | null) =>
+      bench.database.query({ text: 'update api_key set daily_limit_micros = $1', values: [micros] });
+    afterEach(() => limitKeyTo(null));
+
+    const write = async (writer: TaskWriter, count: number, more: Partial<NewTask> = {}): Promise<number> => {
+      const tasks = Array.from({ length: count }, () => bench.newTask({ holdMicros: PRICE, ...more }));
+      const outcomes = await Promise.allSettled(tasks.map((task) => writer.write({ ...task, keyHasQuota: false })));
+      const refusals = outcomes.flatMap((outcome) =>
+        outcome.status === 'rejected' ? [outcome.reason as unknown] : [],
+      );
+      for (const refusal of refusals) expect(refusal).toMatchObject({ code: 'spend_limit_reached' });
+      return count - refusals.length;
+    };
+    const room = async (micros: bigint): Promise<bigint> => {
+      const { rows } = await bench.database.query<{ spent: bigint }>({
+        text: `select held_micros + spent_micros(account_id, id, 'day', used_micros) as spent from api_key`,
+      });
+      return (rows[0]?.spent ?? 0n) + micros;
+    };
+
+    it('keeps to a limit set after the key was last used, alone and together', async () => {
+      const writer = writerOn(bench.database);
+      expect(await write(writer, 2)).toBe(2);
+      await limitKeyTo(await room(3n * PRICE));
+      expect(await write(writer, 5)).toBe(3);
+      expect(await write(writer, 1)).toBe(0);
+    });
+
+    it('writes again as soon as the limit is lifted or raised', async () => {
+      const writer = writerOn(bench.database);
+      await limitKeyTo(await room(PRICE - 1n));
+      expect(await write(writer, 1)).toBe(0);
+      await limitKeyTo(await room(PRICE));
+      expect(await write(writer, 3)).toBe(1);
+      await limitKeyTo(null);
+      expect(await write(writer, 3)).toBe(3);
+    });
   });
 
   describe('with inline files', () => {
@@ -52,7 +93,7 @@ describe('Writing tasks', () => {
     const rows = (table: string, id: string, column = 'id') =>
       bench.database.query({ text: `select * from ${table} where ${column} = $1`, values: [id] });
 
-    it('keeps them beside the row, where a claim does not read them, and gives them back to whoever starts it', async () => {
+    it('keeps them beside the row, where a claim does not read them, and returns them to the worker that starts it', async () => {
       const { id } = bench.newTask();
       await write({ id });
       const [row] = (await rows('task', id)).rows as { parameters: JsonObject }[];
@@ -61,7 +102,7 @@ describe('Writing tasks', () => {
       expect(await withLongTexts(bench.database, id, row?.parameters ?? {})).toEqual(PARAMETERS);
     });
 
-    it('writes them together with the row or not at all, and waits for no turn of those without', async () => {
+    it('writes them together with the row or not at all, without delaying tasks without files', async () => {
       const { id } = bench.newTask();
       await expect(write({ id, priceId: 'no such price' })).rejects.toThrow('price');
       await expect(write({ id, holdMicros: 10n ** 15n })).rejects.toMatchObject({ code: 'insufficient_balance' });

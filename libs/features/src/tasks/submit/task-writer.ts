@@ -11,6 +11,7 @@ import {
   retryOnConnectionError,
   type StatementRunner,
 } from '#platform';
+import { LRUCache } from 'lru-cache';
 import { FAILPOINTS, type Failpoints, TASK_NOTIFIER, type TaskNotifier } from '#runtime';
 import { collectDebts } from '../../billing/ledger/debts.js';
 import {
@@ -22,7 +23,7 @@ import {
 import { SpendLimits } from '../../billing/ledger/spend-limits.js';
 import { writeLongTexts } from '../long-texts.js';
 import type { NewTask } from './new-task.js';
-import { SUBMIT_TASKS, toSubmitRow } from './submit-statement.js';
+import { submitStatement, toSubmitRow } from './submit-statement.js';
 
 /** Whether tasks of the same account may share a statement: a quota is guarded by a constraint that fails a whole one. */
 export type PaidTask = NewTask & { readonly keyHasQuota: boolean };
@@ -49,19 +50,26 @@ interface Outcome {
 interface OutcomeRow {
   readonly id: string;
   readonly account_id: string;
+  readonly api_key_id: string;
   readonly accepted: boolean;
   readonly lost: boolean;
   readonly in_debt: boolean;
   readonly spare: bigint | null;
+  readonly key_has_limit: boolean;
 }
 
 const NOTHING_WRITTEN: Outcome = { accepted: new Set(), lost: new Set(), inDebt: new Set(), spare: new Map() };
+
+/** How long a key is taken for one with a limit after the limit was seen, in milliseconds. */
+const LIMITED_KEY_MS = 600_000;
 
 const MEBI = 1024 ** 2;
 /** What may be written together, and what may wait for it. Sizes in characters, times in milliseconds. */
 const BATCHES: BatcherOptions<WrittenTask> = {
   maxItems: 64,
   maxRunsInFlight: 2,
+  // Their statements lock the account: a second one would wait in the database for what the first holds.
+  keyOf: ({ task }) => task.accountId,
   maxWaiting: 2_000,
   maxWaitMs: REQUEST_WAIT_MS,
   sizes: { of: ({ length }) => length, maxRun: 32 * MEBI, maxWaiting: 256 * MEBI },
@@ -82,6 +90,8 @@ export class TaskWriter {
   private readonly batches: Batcher<WrittenTask, PromiseSettledResult<boolean>>;
   private readonly longBatches: Batcher<WrittenTask, PromiseSettledResult<boolean>>;
   private readonly limits: SpendLimits;
+  /** Keys that had a limit of the day or the month when they were last written for. */
+  private readonly limitedKeys = new LRUCache<string, true>({ max: 50_000, ttl: LIMITED_KEY_MS });
 
   constructor(
     private readonly database: Database,
@@ -182,7 +192,7 @@ export class TaskWriter {
       if (before.accepted.size > 0) return before;
       interrupted = true;
       const [first] = tasks;
-      return first && hasLongTexts(first.task) ? this.insertLong(first) : submit(this.database, tasks);
+      return first && hasLongTexts(first.task) ? this.insertLong(first) : this.submit(this.database, tasks);
     }, this.retryMs);
   }
 
@@ -192,7 +202,7 @@ export class TaskWriter {
       return await this.database.transaction(async (transaction) => {
         await writeLongTexts(transaction, id, longTexts);
         // Last, since it locks the account.
-        const outcome = await submit(transaction, [written]);
+        const outcome = await this.submit(transaction, [written]);
         if (!outcome.accepted.has(id)) throw new NotAccepted(outcome);
         return outcome;
       });
@@ -200,6 +210,19 @@ export class TaskWriter {
       if (error instanceof NotAccepted) return error.outcome;
       throw error;
     }
+  }
+
+  /** Says of a batch that no key of it has a limit, unless one was seen to; the statement finds out whether that is so. */
+  private async submit(runner: StatementRunner, tasks: readonly WrittenTask[]): Promise<Outcome> {
+    const values = [`[${tasks.map(({ json }) => json).join(',')}]`];
+    const hasRepeatable = tasks.some(({ task }) => task.idempotencyKey !== undefined);
+    const run = async (hasLimitedKey: boolean): Promise<readonly OutcomeRow[]> =>
+      (await runner.query<OutcomeRow>({ ...submitStatement({ hasRepeatable, hasLimitedKey }), values })).rows;
+    const rows = await run(tasks.some(({ task }) => this.limitedKeys.has(task.apiKeyId)));
+    const limitedKeys = rows.filter((row) => row.key_has_limit).map(({ api_key_id: id }) => id);
+    if (limitedKeys.length === 0) return toOutcome(rows);
+    for (const id of limitedKeys) this.limitedKeys.set(id, true);
+    return toOutcome(await run(true));
   }
 
   private async writtenBefore(tasks: readonly WrittenTask[]): Promise<Outcome> {
@@ -217,11 +240,6 @@ function writtenTask(task: NewTask): WrittenTask {
   const json = JSON.stringify(toSubmitRow(task));
   const length = (task.longTexts ?? []).reduce((sum, text) => sum + text.length, json.length);
   return { task, json, length };
-}
-
-async function submit(runner: StatementRunner, tasks: readonly WrittenTask[]): Promise<Outcome> {
-  const values = [`[${tasks.map(({ json }) => json).join(',')}]`];
-  return toOutcome((await runner.query<OutcomeRow>({ name: 'submit_tasks', text: SUBMIT_TASKS, values })).rows);
 }
 
 const toOutcome = (rows: readonly OutcomeRow[]): Outcome => ({

@@ -90,7 +90,7 @@ const grown = (call: Called | undefined, piece: Called): Called =>
     : piece;
 
 describe('A chat completions stream', () => {
-  it('adds up to the whole answer, whatever the reply is made of', () => {
+  it('adds up to the whole answer, whatever the reply contains', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 8 }), (steps) => {
         const events: TextEvent[] = [...steps.flat(), { type: 'finish', reason: 'stop', usage: USAGE }];
@@ -117,7 +117,7 @@ describe('A chat completions stream', () => {
     );
   });
 
-  it('tells its failure in the form that client libraries throw', () => {
+  it('reports its failure in the form that client libraries throw', () => {
     const encoder = chatStyle.stream(context());
     const [piece = ''] = encoder.fail(new GatewayError('upstream_error', 'It broke.'));
     expect(JSON.parse(piece.slice('data: '.length))).toMatchObject({
@@ -131,13 +131,13 @@ describe('A stream that passes through', () => {
   const WORD = chunk({ choices: [{ index: 0, delta: { content: '"choices":[]' } }], usage: null });
   const FOUND = chunk({ choices: [], prompt_filter_results: [] });
 
-  it.each(['\n\n', '\r\n\r\n'])('loses the chunk of the usage and no other byte (lines end in %j)', (line) => {
+  it.each(['\n\n', '\r\n\r\n'])('loses the usage chunk and no other byte (lines end in %j)', (line) => {
     const usage = chunk({ choices: [], usage: { prompt_tokens: 1 } }, line);
     const events = FOUND + WORD + usage + 'data: [DONE]\n\n';
     expect(Buffer.from(withoutUsageChunk(Buffer.from(events))).toString()).toBe(FOUND + WORD + 'data: [DONE]\n\n');
   });
 
-  it('is the very same where it holds none', () => {
+  it('is unchanged where it has none', () => {
     const events = Buffer.from(WORD);
     expect(withoutUsageChunk(events)).toBe(events);
   });
@@ -184,7 +184,7 @@ describe('Reasoning that a client sends back', () => {
     expect(read(message)).toEqual([...reasoning, called]);
   });
 
-  it('stands at the call that one vendor proves it with, also behind a text', () => {
+  it('stays at the call that one vendor proves it with, also after a text', () => {
     const second = { ...CALL, id: 'd', extra_content: { google: { thought_signature: 'gemini:2' } } };
     const first = { ...CALL, extra_content: { google: { thought_signature: 'gemini:1' } } };
     const proof = (signature: string) => ({ type: 'reasoning', text: '', signature });
@@ -197,7 +197,7 @@ describe('Reasoning that a client sends back', () => {
     ]);
   });
 
-  it('is what an answer gave it, whichever it keeps', () => {
+  it('equals what the response gave, whichever field it keeps', () => {
     const collector = new ReplyCollector();
     const events: TextEvent[] = [
       { type: 'reasoning', text: 'deep' },
@@ -231,7 +231,7 @@ describe('Reasoning that a client sends back', () => {
       { enable_thinking: false, reasoning_effort: 'none' },
       { effort: 'none', visible: false },
     ],
-  ])('is asked for in the words of any vendor: %j', (more, reasoning) => {
+  ])('can be requested in the form of any vendor: %j', (more, reasoning) => {
     expect(chatStyle.read({ ...BODY, ...more }, 'vendor-5', false).reasoning).toEqual(reasoning);
   });
 });

@@ -9,7 +9,7 @@ function read(fields: JsonObject): TextRequest {
   return readChatRequest(body as never, 'm', false);
 }
 
-describe('Words that single vendors have', () => {
+describe('Fields of single vendors', () => {
   it.each<[string, JsonObject, Partial<TextRequest>]>([
     ['any call', { tool_choice: 'any' }, { toolChoice: { mode: 'required', names: [] } }],
     [

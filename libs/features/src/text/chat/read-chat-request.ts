@@ -43,6 +43,8 @@ export function readChatRequest(body: ChatRequest, model: string, stream: boolea
     presencePenalty: body.presence_penalty,
     frequencyPenalty: body.frequency_penalty,
     user: body.safety_identifier ?? body.user,
+    verbosity: body.verbosity,
+    cacheKey: body.prompt_cache_key,
   });
 }
 
@@ -80,6 +82,7 @@ const UNTRANSLATABLE: readonly (readonly [
   ['modalities', 'a reply that is not text', ({ modalities }) => (modalities ?? []).some((kind) => kind !== 'text')],
   ['audio', 'a spoken reply', ({ audio }) => audio != null],
   ['prediction', 'a predicted reply', ({ prediction }) => prediction != null],
+  ['moderation', 'moderation by the vendor', ({ moderation }) => moderation != null],
   ['web_search_options', 'a search of the web by the vendor', ({ web_search_options: search }) => search != null],
   ...ENFORCED.map((field) => [field, 'what only a server of this interface enforces', isSaid(field)] as const),
 ];
@@ -130,6 +133,7 @@ function readFormat(sent: ChatRequest['response_format']): OutputFormat {
     return sent.schema ? { type: 'json-schema', name: 'output', schema: sent.schema } : { type: 'json' };
   if (sent.type !== 'json_schema')
     throw cannotTranslate('response_format', `a format of type "${(sent as { type: string }).type}"`);
-  const { name, schema, strict } = sent.json_schema;
-  return schema ? withoutAbsent<OutputFormat>({ type: 'json-schema', name, schema, strict }) : { type: 'json' };
+  const { name, description, schema, strict } = sent.json_schema;
+  if (!schema) return { type: 'json' };
+  return withoutAbsent<OutputFormat>({ type: 'json-schema', name, description, schema, strict });
 }

@@ -7,8 +7,9 @@ import {
   type TextUsage,
 } from '#contracts';
 import { jsonBytes, systemClock } from '#platform';
-import { loadTokenCounter, type TokenCounter } from '#providers';
+import { DEFAULT_MODEL_LIMITS, loadTokenCounter, type TokenCounter } from '#providers';
 import { noteFacts } from '../../operations/request-facts.js';
+import { replyBounds, reportExcess, withinBounds } from '../reply-bounds.js';
 import { Settlements } from '../settlements.js';
 import type { TextBilling, TextHold, TextSettlement } from '../text-billing.js';
 import { LedgerTextBilling } from '../ledger-text-billing.js';
@@ -82,7 +83,7 @@ export class EmbeddingsService {
       const call = { requestId, accountId, model, body: await sentOn(order) };
       const routed = await this.#router.call(call, new AbortController().signal);
       noteFacts(requestId, { upstream: routed.upstreamId });
-      settle('completed', routed.reply.usage ?? (await this.#counted(input)), routed);
+      settle('completed', possible(order, routed) ?? (await this.#counted(input)), routed);
       ({ json } = routed.reply);
     } catch (error) {
       settle('failed');
@@ -122,6 +123,16 @@ export class EmbeddingsService {
   }
 }
 
+/** The usage that the upstream reported, no larger than the texts can be. */
+function possible({ requestId, body }: EmbeddingsOrder, { reply, upstreamId }: RoutedEmbeddings) {
+  const { usage } = reply;
+  if (!usage) return undefined;
+  const asked = { inputTokens: mostTokens(body.input), replies: 0, limits: DEFAULT_MODEL_LIMITS, isOpenEnded: false };
+  const charged = withinBounds(usage, replyBounds(asked));
+  if (charged !== usage) reportExcess({ requestId, upstream: upstreamId }, usage, charged);
+  return charged;
+}
+
 /** The vendor made the vectors, and they are paid for. */
 const tooLarge = (): GatewayError =>
   new GatewayError(
@@ -152,7 +163,7 @@ const entriesOf = (input: EmbeddingsInput): Exclude<EmbeddingsInput, string> =>
 /** Of tokens it is their number. */
 const tokensIn = (entry: number | readonly number[]): number => (typeof entry === 'number' ? 1 : entry.length);
 
-/** The body's own bytes, without fields of which nobody knows what they cost. */
+/** The body's own bytes, without fields of unknown cost. */
 async function sentOn({ body, bytes }: EmbeddingsOrder): Promise<Uint8Array> {
   const fields = Object.entries(body);
   if (bytes && fields.every(([name]) => EMBEDDINGS_FIELDS.has(name))) return bytes;

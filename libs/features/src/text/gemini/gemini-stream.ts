@@ -30,7 +30,7 @@ export interface GeminiFraming {
   /** @param events server-sent events of an upstream. */
   relay(events: Uint8Array): string | Uint8Array;
   end(): string;
-  /** @param error the failure as it stands inside the stream, `{"error":{...}}`. */
+  /** @param error the failure as it is inside the stream, `{"error":{...}}`. */
   fail(error: string): readonly string[];
   /** @param json a chunk without candidates. */
   heartbeat(json: string): string;
@@ -89,7 +89,7 @@ export class GeminiStream implements TextStreamEncoder {
   #proven: { text: string; signature: string }[] = [];
   #call: OpenCall | undefined;
   readonly #grounding = new Grounding();
-  /** The text of the open block, and what was said before it. */
+  /** The text of the open block, and the text before it. */
   #said = { before: '', block: '' };
   #isInText = false;
 

@@ -104,11 +104,25 @@ function readToolChoice(config: Calling): ToolChoice {
   return { mode: config?.mode === 'NONE' ? 'none' : 'auto' };
 }
 
+/** The type and the schema of the answer, in the newer or the former fields for them. */
+function askedFormat(config: Config): { readonly type: string | undefined; readonly schema: JsonObject | undefined } {
+  const formats = (config.responseFormat ?? []).flatMap(({ text }) => (text ? [text] : []));
+  if (formats.length > 1) throw cannotTranslate('generationConfig.responseFormat', 'more than one form of the answer');
+  const dialect = config.responseSchema ? jsonSchemaOf(config.responseSchema) : undefined;
+  const type = formats[0]?.mimeType ?? config.responseMimeType;
+  // One of the fields writes the type as `APPLICATION_JSON`.
+  return {
+    type: type?.toLowerCase().replace('_', '/'),
+    schema: formats[0]?.schema ?? config.responseJsonSchema ?? dialect,
+  };
+}
+
 function readFormat(config: Config): OutputFormat {
-  const type = config.responseMimeType ?? 'text/plain';
-  if (type === 'text/plain') return { type: 'text' };
-  if (type !== 'application/json') throw cannotTranslate('generationConfig.responseMimeType', `"${type}"`);
-  const schema = config.responseJsonSchema ?? (config.responseSchema ? jsonSchemaOf(config.responseSchema) : undefined);
+  const { type, schema } = askedFormat(config);
+  // A schema that stands alone says what the answer is.
+  if (type === 'text/plain' || (type === undefined && !schema)) return { type: 'text' };
+  if (type !== undefined && type !== 'application/json')
+    throw cannotTranslate('generationConfig.responseMimeType', `"${type}"`);
   return schema ? { type: 'json-schema', name: 'output', schema: asJson(schema) } : { type: 'json' };
 }
 

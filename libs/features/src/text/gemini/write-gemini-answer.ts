@@ -70,7 +70,7 @@ function replyParts(blocks: readonly ReplyBlock[], grounding: Grounding): Gemini
 
 /**
  * A whole reply as the native answer. The lists of ratings that D1 2.3 shows are empty: vendors of other protocols rate
- * nothing, and whether one filtered the reply stands in `finishReason`.
+ * nothing, and whether one filtered the reply is in `finishReason`.
  *
  * @throws GatewayError `upstream_error` for a call whose arguments cannot be read.
  */

@@ -1,15 +1,12 @@
-import type { AssistantPart, CallPart, ResultPart, TextStyle } from '#contracts';
+import type { AssistantPart, CallPart, ResultPart } from '#contracts';
 
 /** How a proof begins that the gateway gave itself. It names no protocol, so that no vendor is ever sent it. */
 const MARK = 'gateway:';
 
-/** The styles that have no form for what the gateway's tools came to, so that clients could send it back. */
-const WITHOUT_STEPS: ReadonlySet<TextStyle> = new Set(['chat', 'gemini']);
-
 /** A call and its result, as they are packed: id, name, arguments, words, whether it failed. */
 type Packed = readonly [string, string, string, string, boolean];
 
-/** What an assistant's turn says, and what the calls in it that the gateway ran came to. */
+/** The text of an assistant's turn, and the results of the calls in it that the gateway ran. */
 export interface Unpacked {
   readonly said: readonly AssistantPart[];
   readonly results: readonly ResultPart[];
@@ -19,15 +16,11 @@ export interface Unpacked {
  * Calls that the gateway ran in a turn that ends with calls of the caller's functions, in the form of a proof: clients send
  * proofs back with the turn, and so the next request knows what the gateway found. Of images only that there were any.
  *
- * @param parts the turn; @param results of the calls in it that the gateway ran.
- * @returns undefined for a style that shows them itself.
+ * @param parts the turn; @param results of the calls in it that the gateway ran, and that the answer does not show.
+ * @returns undefined where there are none.
  */
-export function carriedResults(
-  style: TextStyle,
-  parts: readonly AssistantPart[],
-  results: readonly ResultPart[],
-): string | undefined {
-  if (!WITHOUT_STEPS.has(style) || results.length === 0) return undefined;
+export function carriedResults(parts: readonly AssistantPart[], results: readonly ResultPart[]): string | undefined {
+  if (results.length === 0) return undefined;
   const calls = new Map(parts.flatMap((part) => (part.type === 'call' ? [[part.id, part] as const] : [])));
   const packed = results.map(({ callId, name, content, isError }): Packed => {
     const words = content.map((part) => (part.type === 'text' ? part.text : '[image]')).join('\n');

@@ -25,7 +25,7 @@ function find({ tools, [SEARCH]: options }: ChatRequest & { readonly [SEARCH]?: 
   return withOwnLabels([...wishes, ...search]);
 }
 
-/** Chat completions: `web_search_options`, and the tools of D1 4.1 as they stand there. */
+/** Chat completions: `web_search_options`, and the tools of D1 4.1 as they are there. */
 export const chatHosted: HostedStyle<ChatRequest> = {
   find,
   without: (body, wishes) => {
@@ -42,5 +42,6 @@ export const chatHosted: HostedStyle<ChatRequest> = {
     return { body: stripped as ChatRequest, forced, only };
   },
   maxCalls: () => undefined,
+  showsResults: () => [],
   approvals: () => [],
 };

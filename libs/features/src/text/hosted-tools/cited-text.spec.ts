@@ -19,7 +19,7 @@ function twoSources(): Sources {
   return sources;
 }
 
-/** What a text comes to that arrives in these pieces. */
+/** The text and citations read from these pieces. */
 function readIn(pieces: readonly string[]): { text: string; citations: Citation[] } {
   const cited = new CitedText(twoSources());
   const events: TextEvent[] = [...pieces.flatMap((piece) => cited.push(piece)), ...cited.end()];
@@ -41,7 +41,7 @@ describe('Marks of sources in a text', () => {
     ['in Chinese', '今天很冷。明天下雪【2】。', '今天很冷。明天下雪。', ['明天下雪']],
     ['of no source', 'See 【9】 and 【注意】.', 'See 【9】 and 【注意】.', []],
     ['that never ends', 'It costs 【1', 'It costs 【1', []],
-  ])('are taken out and told: %s, wherever the text is cut', (_what, sent, text, stretches) => {
+  ])('are removed and returned as citations: %s, wherever the text is cut', (_what, sent, text, stretches) => {
     for (let at = 0; at <= sent.length; at += 1) {
       const read = readIn(cut(sent, at));
       expect([at, read.text]).toEqual([at, text]);

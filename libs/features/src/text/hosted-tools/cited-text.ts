@@ -18,7 +18,7 @@ interface Stretch {
 }
 
 /**
- * Takes the marks of sources out of a text that comes in pieces, and says in their place what the sentence before rests on.
+ * Takes the marks of sources out of a text that comes in pieces, and emits citations of the sentence before instead.
  * Marks of no source stay as they are.
  */
 export class CitedText {
@@ -35,7 +35,7 @@ export class CitedText {
     this.#sources = sources;
   }
 
-  /** The text without its marks, and what it rests on. */
+  /** The text without its marks, and its citations. */
   push(piece: string): TextEvent[] {
     const events: TextEvent[] = [];
     let rest = this.#held + piece;

@@ -1,10 +1,10 @@
 import type { Citation, JsonObject, ToolStep } from '#contracts';
 
-/** Gathers what an answer rests on, in the form of the gemini style. */
+/** Collects the sources of an answer, in the form of the gemini style. */
 export class Grounding {
   readonly #queries: { web: string[]; files: string[] } = { web: [], files: [] };
   readonly #chunks: JsonObject[] = [];
-  readonly #places = new Map<number, number>();
+  readonly #places = new Map<string, number>();
   readonly #supports = new Map<string, { segment: JsonObject; indices: number[] }>();
 
   step(step: ToolStep): void {
@@ -16,11 +16,12 @@ export class Grounding {
    * @param before the text of the part in front of the block that the citation counts in.
    * @param block the text of that block.
    */
-  citation({ start, end, text, index, source }: Citation, before: string, block: string, partIndex: number): void {
-    const known = this.#places.get(index);
+  citation({ start, end, text, source }: Citation, before: string, block: string, partIndex: number): void {
+    const id = idOf(source);
+    const known = this.#places.get(id);
     const place = known ?? this.#chunks.length;
     if (known === undefined) {
-      this.#places.set(index, place);
+      this.#places.set(id, place);
       this.#chunks.push(chunkOf(source));
     }
     // The style counts bytes.
@@ -32,10 +33,10 @@ export class Grounding {
     else this.#supports.set(name, { segment: { partIndex, startIndex, endIndex, text }, indices: [place] });
   }
 
-  /** Undefined where nothing was searched. */
+  /** Undefined where nothing was searched and nothing is cited. */
   metadata(): JsonObject | undefined {
     const { web, files } = this.#queries;
-    if (web.length === 0 && files.length === 0) return undefined;
+    if (web.length === 0 && files.length === 0 && this.#chunks.length === 0) return undefined;
     return {
       ...(web.length > 0 && { webSearchQueries: web }),
       ...(files.length > 0 && { retrievalQueries: files }),
@@ -47,6 +48,9 @@ export class Grounding {
     };
   }
 }
+
+const idOf = (source: Citation['source']): string =>
+  source.kind === 'page' ? source.page.url : `${source.passage.fileId}/${source.passage.start}`;
 
 function chunkOf(source: Citation['source']): JsonObject {
   if (source.kind === 'page') {

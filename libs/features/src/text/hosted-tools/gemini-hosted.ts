@@ -73,5 +73,6 @@ export const geminiHosted: HostedStyle<GeminiRequest> = {
     return { body: tools.length > 0 ? { ...rest, tools } : rest, forced: [], only: undefined };
   },
   maxCalls: () => undefined,
+  showsResults: () => [],
   approvals: () => [],
 };

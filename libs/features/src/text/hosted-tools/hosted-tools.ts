@@ -26,10 +26,12 @@ export interface ToolPlan<Body> extends WithoutHosted<Body> {
   readonly uses: RequestUses;
   /** The calls that the caller sets for all tools together. */
   readonly maxCalls: number | undefined;
+  /** The kinds of tools whose results the answer shows. */
+  readonly shownResults: readonly HostedKind[];
   readonly approvals: LoopOrder['approvals'];
 }
 
-/** What hosted tools are made of. */
+/** The parts of hosted tools. */
 export interface HostedToolsParts {
   readonly open: OpenTools;
   readonly fetcher: SafeFetcher;
@@ -69,7 +71,7 @@ export class HostedTools {
   }
 
   /**
-   * What of a request the gateway runs; undefined for nothing, so that the request goes on as it is.
+   * What of a request the gateway runs; undefined for nothing, so that the request continues as it is.
    *
    * @throws GatewayError `invalid_parameter` for a tool whose settings cannot be read.
    */
@@ -86,6 +88,7 @@ export class HostedTools {
       wishes: style === 'responses' ? wishes : wishes.map(withoutApproval),
       uses: { ...uses, unpriced },
       maxCalls: hosted.maxCalls(body),
+      shownResults: hosted.showsResults(body),
       approvals: hosted.approvals(body),
     };
   }
@@ -123,6 +126,7 @@ export class HostedTools {
     const loopOrder: LoopOrder = {
       accountId,
       style: codec.style,
+      shownResults: plan.shownResults,
       stream: planned.stream,
       model,
       request: codec.read(plan.body, model, planned.stream),

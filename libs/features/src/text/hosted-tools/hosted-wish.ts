@@ -87,6 +87,8 @@ export interface HostedStyle<Body> {
   without(body: Body, wishes: readonly HostedWish[]): WithoutHosted<Body>;
   /** The calls of tools that the caller set for all kinds together; undefined: none. */
   maxCalls(body: Body): number | undefined;
+  /** The kinds of tools whose results stand in the answer, so that clients send them back with it. */
+  showsResults(body: Body): readonly HostedKind[];
   /** The approved calls that are still to be made. */
   approvals(body: Body): readonly ApprovalAnswer[];
 }

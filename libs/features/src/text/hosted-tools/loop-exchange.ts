@@ -1,10 +1,11 @@
 import type { TextRequest, TextUsage, ToolUnit, ToolUses } from '#contracts';
-import type { TokenCounter } from '#providers';
+import type { ModelLimits, TokenCounter } from '#providers';
+import { replyBounds } from '../reply-bounds.js';
 import type { Settlements } from '../settlements.js';
 import type { TextBilling } from '../text-billing.js';
 import { type Exchange, type ExchangeEnd, TextExchange } from '../text-exchange.js';
 
-/** Who pays, and what with. */
+/** The payer, and the means of payment. */
 export interface LoopFacts {
   readonly requestId: string;
   readonly idempotencyKey: string | undefined;
@@ -23,6 +24,9 @@ export interface RoundOrder {
   readonly hasFiles: boolean;
   readonly outputTokens: number;
   readonly leastOutputTokens: number;
+  readonly limits: ModelLimits;
+  /** True: the vendor may do more for it than its model writes. */
+  readonly isOpenEnded: boolean;
   readonly tools: ToolUses;
 }
 
@@ -34,6 +38,8 @@ export class Round {
   readonly requestId: string;
   /** What it has written until now, for counting. */
   produced = '';
+  /** True from when an upstream is asked: nobody else can have done anything for it. */
+  isAsked = false;
   /** What it used; undefined until its reply is over. */
   usage: TextUsage | undefined;
   readonly #uses: Partial<Record<ToolUnit, number>>;
@@ -57,7 +63,7 @@ export class Round {
 
 /**
  * The money of a request that asks its model several times. Each round is held for before it begins and settled when its
- * tools are done, so that none is begun that nobody can pay, and what was used is paid however the request ends. The first
+ * tools are done, so that no round begins without cover, and what was used is charged however the request ends. The first
  * has the id of the request, the others `.2`, `.3` behind it.
  */
 export class LoopExchange implements Exchange {
@@ -97,7 +103,9 @@ export class LoopExchange implements Exchange {
       leastOutputTokens: order.leastOutputTokens,
       tools: order.tools,
     });
-    const held = { inputTokens: order.inputTokens, outputTokens: hold.outputTokens, hasFiles: order.hasFiles };
+    const { inputTokens, hasFiles } = order;
+    const bounds = replyBounds({ ...order, replies: 1 });
+    const held = { inputTokens, outputTokens: hold.outputTokens, hasFiles, bounds };
     const exchange = new TextExchange({ hold, request: order.request, held, billing, counter, settlements });
     this.#rounds = nth;
     this.#round = new Round(exchange, hold.outputTokens, nth === 1 ? this.#before : { tool_round: 1 });
@@ -149,6 +157,7 @@ export class LoopExchange implements Exchange {
 function endOf(round: Round, end: ExchangeEnd): ExchangeEnd {
   const { status } = end;
   if (round.usage) return { usage: round.usage, produced: round.produced, status, tools: round.uses };
+  if (!round.isAsked) return { usage: undefined, produced: '', status, tools: round.uses };
   const isFree = end.isUnseen !== true && !end.usage && end.produced === '';
   if (isFree) return { ...end, tools: round.uses };
   const produced = round.produced + round.exchange.heldBack();

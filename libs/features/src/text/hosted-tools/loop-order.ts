@@ -1,5 +1,5 @@
 import type { ModelLimits } from '#providers';
-import type { TextRequest, TextStyle, UnpricedUse } from '#contracts';
+import type { HostedKind, TextRequest, TextStyle, UnpricedUse } from '#contracts';
 import type { CallerPresence } from '../caller-presence.js';
 import type { TextRouter } from '../text-router.js';
 import type { ApprovalAnswer, HostedReference, HostedWish } from './hosted-wish.js';
@@ -13,6 +13,8 @@ import type { ToolWork } from './tool-work.js';
 export interface LoopOrder {
   readonly accountId: string;
   readonly style: TextStyle;
+  /** The kinds of tools whose results the answer shows, so that clients send them back with it. */
+  readonly shownResults: readonly HostedKind[];
   readonly stream: boolean;
   readonly model: string;
   /** The request without those tools. */

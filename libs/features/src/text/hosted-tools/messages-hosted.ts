@@ -52,7 +52,7 @@ function forcedBy({ tools, tool_choice: choice }: MessagesRequest): HostedRefere
   return kind === 'web_search' || kind === 'file_search' ? [{ kind }] : [];
 }
 
-/** The style of D1 4.3: `web_search_20250305`, `mcp_servers`, and the tools of D1 4.1 as they stand there. */
+/** The style of D1 4.3: `web_search_20250305`, `mcp_servers`, and the tools of D1 4.1 as they are there. */
 export const messagesHosted: HostedStyle<MessagesRequest> = {
   find,
   without: (body, wishes) => {
@@ -70,5 +70,6 @@ export const messagesHosted: HostedStyle<MessagesRequest> = {
     return { body: stripped, forced, only: undefined };
   },
   maxCalls: () => undefined,
+  showsResults: () => ['file_search', 'web_search', 'mcp'],
   approvals: () => [],
 };

@@ -48,7 +48,7 @@ const inputOf = (json: string): JsonObject => {
   }
 };
 
-/** A step as two blocks: the call and what came of it. The list of a server's tools has no form here. */
+/** A step as two blocks: the call and its result. The list of a server's tools has no form here. */
 export function stepBlocks(step: ToolStep): readonly MessagesHostedBlock[] {
   switch (step.type) {
     case 'file_search': {

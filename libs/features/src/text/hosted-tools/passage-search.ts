@@ -12,7 +12,7 @@ export interface PassageQuery {
   /** 0 to 1. */
   readonly scoreThreshold?: number | undefined;
   readonly weights?: RankWeights | undefined;
-  /** Who pays for the vector of the query, where one is made, and the name of its bill. */
+  /** The payer for the vector of the query, where one is made, and the id it is billed under. */
   readonly payer: { readonly apiKeyId: string; readonly requestId: string };
 }
 

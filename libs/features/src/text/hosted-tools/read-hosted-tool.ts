@@ -127,7 +127,7 @@ export function readWebSearch(tool: JsonObject, param: string): WebSearchWish {
 /** The name of a server that has none: where it is. */
 export const labelOf = (url: string): string => new URL(url).host.replaceAll(/[^A-Za-z0-9_-]/g, '-').slice(0, 64);
 
-/** D1 4.1: `{type, remote_mcp: {url, auth_token, timeout}}`. Nobody is asked before a call. */
+/** D1 4.1: `{type, remote_mcp: {url, auth_token, timeout}}`. Calls need no approval. */
 function readRemoteMcp(tool: JsonObject, param: string): McpWish {
   const server = tool['remote_mcp'] as { url: string; auth_token?: string | null; timeout?: number | null };
   const { url, auth_token: token, timeout } = server;

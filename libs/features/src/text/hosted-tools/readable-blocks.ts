@@ -20,7 +20,7 @@ const SEARCHES: ReadonlySet<unknown> = new Set(['web_search', 'file_search']);
 const isStep = ({ type, name }: JsonObject): boolean =>
   typeof type === 'string' && (type === 'server_tool_use' ? SEARCHES.has(name) : CALLS.has(type) || RESULTS.has(type));
 
-/** Whether a block is of a tool that the gateway ran, so that no vendor knows of it. */
+/** Whether a block is of a tool that the gateway ran, which no vendor knows about. */
 const isOwn = (block: JsonObject): boolean => isStep(block) && OWN_ID.test(idOf(block));
 
 /** What was found or returned, in words. */
@@ -67,7 +67,7 @@ function readableMessage({ content }: Message, isRead: (block: JsonObject) => bo
     if (!isRead(block)) say('assistant', withoutCitations(block));
     else if (CALLS.has(textOf(block['type']))) {
       const result = results.get(idOf(block));
-      // A call of ours without an end says nothing; what a vendor's means only the vendor knows.
+      // A call of ours without a result has no meaning; a vendor's call only the vendor understands.
       if (!result && !OWN_ID.test(idOf(block))) say('assistant', block);
       if (!result) continue;
       const { name = '', input = {} } = block;

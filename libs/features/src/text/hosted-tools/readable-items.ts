@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type ResponsesItem } from '#contracts';
 import { asJson } from '../json-object.js';
 
-/** The items of tools that somebody else ran than the caller. */
+/** The items of tools that were not run by the caller. */
 const STEPS = new Set([
   'file_search_call',
   'web_search_call',
@@ -17,7 +17,7 @@ const OWN_ID = /_gw[0-9a-f]{24}$/;
 /** Whether an item is of a tool that the gateway, or a vendor, ran. */
 export const isStepItem = ({ type }: { readonly type?: string | null | undefined }): boolean => STEPS.has(type ?? '');
 
-/** Whether it was the gateway, so that no vendor knows of it. */
+/** Whether the gateway ran it, so that no vendor knows about it. */
 export function isOwnStep(item: { readonly type?: string | null | undefined }): boolean {
   if (!isStepItem(item)) return false;
   const { id, approval_request_id: answered } = item as { id?: unknown; approval_request_id?: unknown };
@@ -55,7 +55,7 @@ function declined(request: JsonObject, answers: ReadonlyMap<unknown, JsonObject>
 
 /**
  * Items of tools, as calls of functions and what they returned, which every protocol can say. A search whose
- * results were not kept is left out: what came of it stands in the words behind it.
+ * results were not kept is left out: its result is in the text after it.
  */
 export function readableItems(
   items: readonly ResponsesItem[],

@@ -1,4 +1,11 @@
-import { isJsonObject, type JsonObject, type ResponsesRequest, type ResponsesTool, toolName } from '#contracts';
+import {
+  type HostedKind,
+  isJsonObject,
+  type JsonObject,
+  type ResponsesRequest,
+  type ResponsesTool,
+  toolName,
+} from '#contracts';
 import { asJson } from '../json-object.js';
 import type {
   ApprovalAnswer,
@@ -108,6 +115,8 @@ function approvalsIn({ input }: ResponsesRequest): ApprovalAnswer[] {
   });
 }
 
+const SEARCHES = ['file_search', 'web_search'] as const satisfies readonly HostedKind[];
+
 export const responsesHosted: HostedStyle<ResponsesRequest> = {
   find: ({ tools }) => withOwnLabels(listedWishes(tools)),
   without: (body, wishes): WithoutHosted<ResponsesRequest> => {
@@ -118,5 +127,10 @@ export const responsesHosted: HostedStyle<ResponsesRequest> = {
     return { body: stripped as ResponsesRequest, forced, only };
   },
   maxCalls: ({ max_tool_calls: most }) => most ?? undefined,
+  // Those of searches only where the request asks to see them.
+  showsResults: ({ include }) => [
+    'mcp',
+    ...SEARCHES.filter((kind) => include?.includes(`${kind}_call.results`) === true),
+  ],
   approvals: approvalsIn,
 };

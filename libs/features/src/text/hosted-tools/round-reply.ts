@@ -13,7 +13,7 @@ import type { Round } from './loop-exchange.js';
 import type { OfferedTool } from './offered-tools.js';
 import type { HostedCall } from './tool-runner.js';
 
-/** What one round of the model says: words and calls of the caller's go on, calls of the gateway's stay here. */
+/** What one round of the model says: text and calls of the caller's functions are passed on, calls of the gateway's tools stay here. */
 export class RoundReply {
   readonly #collector = new ReplyCollector();
   readonly #offered: ReadonlyMap<string, OfferedTool>;

@@ -1,9 +1,11 @@
 import {
+  type AssistantPart,
   type FinishEvent,
   type FinishReason,
   GatewayError,
   type HostedKind,
   type McpListStep,
+  type ResultPart,
   type TextEvent,
   type TextReply,
   type TextRequest,
@@ -13,6 +15,7 @@ import {
 } from '#contracts';
 import { newTextId } from '../text-id.js';
 import type { RoutableCall, RoutedReply } from '../text-router.js';
+import { isOpenEnded } from '../reply-bounds.js';
 import { carriedResults } from './carried-results.js';
 import { CitedText } from './cited-text.js';
 import type { McpWish } from './hosted-wish.js';
@@ -22,7 +25,7 @@ import { namesOf, type OfferedTool, offeredTools, type ServerTools } from './off
 import { RoundReply } from './round-reply.js';
 import { firstInput, type LoopInput, nextInput } from './round-input.js';
 
-/** One round on its way: what was asked, and who replies. */
+/** One open round: the request, and the upstream's reply. */
 interface OpenRound {
   readonly request: TextRequest;
   readonly round: Round;
@@ -40,6 +43,8 @@ export class ToolLoop {
   #input: LoopInput;
   #rounds = 0;
   #usage: TextUsage | undefined;
+  /** What the model said in the rounds before, and what its calls of the gateway's tools came to. */
+  readonly #before: { readonly parts: AssistantPart[]; readonly results: ResultPart[] } = { parts: [], results: [] };
   /** Events before the first word of the model. */
   readonly #opening: TextEvent[] = [];
   #routed: RoutedReply | undefined;
@@ -105,7 +110,7 @@ export class ToolLoop {
     return new Map(listed);
   }
 
-  /** The request with what came of the calls that the caller approved. */
+  /** The request with the results of the calls that the caller approved. */
   async #withApproved(request: TextRequest, offered: readonly OfferedTool[]): Promise<TextRequest> {
     const { order, work, exchange } = this.#parts;
     const turns: Turn[] = [];
@@ -141,6 +146,8 @@ export class ToolLoop {
       outputTokens: order.outputBeside + (left ?? order.wantedOutput),
       leastOutputTokens: order.outputBeside + (left ?? order.leastOutput),
       tools: this.#mostUses(),
+      limits: order.modelLimits,
+      isOpenEnded: isOpenEnded({ unpriced: order.unpriced, unknownFields: [] }),
     });
     limited.request = { ...request, maxOutputTokens: left ?? round.coveredTokens - order.outputBeside };
     const call: RoutableCall = {
@@ -151,6 +158,7 @@ export class ToolLoop {
       model: order.model,
       request: () => {
         if (caller.hasLeft) throw new Error('the caller has left');
+        round.isAsked = true;
         return limited.request;
       },
       native: () => {
@@ -212,7 +220,7 @@ export class ToolLoop {
     exchange.endRound(caller.hasLeft ? 'aborted' : 'completed');
     const last = this.#lastReason(finish, reply, waits);
     if (last !== undefined) {
-      const carried = reply.hasClientCalls ? carriedResults(order.style, reply.parts, results) : undefined;
+      const carried = reply.hasClientCalls ? this.#carried(reply.parts, results) : undefined;
       if (carried !== undefined) yield [{ type: 'signature', signature: carried }];
       yield [{ ...finish, reason: last, usage: this.#usage }];
       return undefined;
@@ -221,6 +229,8 @@ export class ToolLoop {
       { role: 'assistant', parts: reply.parts },
       { role: 'user', parts: results },
     ];
+    this.#before.parts.push(...reply.parts);
+    this.#before.results.push(...results);
     this.#input = nextInput(this.#input, round.usage, turns, order.modelLimits);
     if (this.#isBeyond()) {
       yield [{ type: 'finish', reason: 'tool-limit', usage: this.#usage }];
@@ -228,6 +238,17 @@ export class ToolLoop {
     }
     routed.ended();
     return this.#ask(this.#nextRequest(request, turns));
+  }
+
+  /** What no item of the answer shows of the tools of all rounds: its caller goes on behind a call, and the model with it. */
+  #carried(parts: readonly AssistantPart[], results: readonly ResultPart[]): string | undefined {
+    const { shownResults } = this.#parts.order;
+    const isHidden = ({ name }: ResultPart): boolean => {
+      const kind = this.#offered.get(name)?.kind;
+      return kind !== undefined && !shownResults.includes(kind);
+    };
+    const all = [...this.#before.results, ...results].filter(isHidden);
+    return carriedResults([...this.#before.parts, ...parts], all);
   }
 
   /** How the reply ends with this round; undefined: it does not. */

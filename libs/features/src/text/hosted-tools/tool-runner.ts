@@ -19,7 +19,7 @@ import { HOW_TO_CITE, markOf, type Sources } from './sources.js';
 
 const log = logger('text');
 
-/** A call that the model made of a tool of the gateway's. */
+/** A call of the model to a tool of the gateway. */
 export interface HostedCall {
   readonly id: string;
   readonly offered: OfferedTool;
@@ -27,7 +27,7 @@ export interface HostedCall {
   readonly arguments: string;
 }
 
-/** What came of it: the step as it is shown, and the result for the model. */
+/** The outcome: the step as it is shown, and the result for the model. */
 export interface Outcome {
   readonly step: ToolStep;
   readonly content: readonly (TextPart | ImagePart)[];
@@ -160,7 +160,7 @@ const found = (shown: readonly string[], nothing: string): readonly TextPart[] =
   { type: 'text', text: shown.length === 0 ? nothing : `${shown.join('\n\n')}\n\n${HOW_TO_CITE}` },
 ];
 
-/** What a call that is not run comes to. */
+/** The result of a call that is not run. */
 export const refused = (step: ReturnType<ToolRunner['begun']>, failure: string): Outcome => ({
   step: { ...step, failure },
   content: [{ type: 'text', text: failure }],

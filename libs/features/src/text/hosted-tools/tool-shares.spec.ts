@@ -2,7 +2,7 @@ import { ToolShares } from './tool-shares.js';
 
 const never = new AbortController().signal;
 
-/** Work that is over when it is told. */
+/** Work that ends on command. */
 function job(): { readonly run: () => Promise<void>; readonly end: () => void; begun: boolean } {
   let end = (): void => undefined;
   const over = new Promise<void>((resolve) => (end = resolve));
@@ -18,7 +18,7 @@ function job(): { readonly run: () => Promise<void>; readonly end: () => void; b
 }
 
 describe('The tools of an account', () => {
-  it('wait in line beyond their share, and those of another account do not', async () => {
+  it('queue beyond their share, and those of another account do not', async () => {
     const shares = new ToolShares(1);
     const [first, second, other] = [job(), job(), job()];
     const running = [shares.run('a', never, first.run), shares.run('a', never, second.run)];
@@ -34,7 +34,7 @@ describe('The tools of an account', () => {
     await Promise.all([...running, others]);
   });
 
-  it('leave the line when they are stopped, and hold no place then', async () => {
+  it('leave the queue when they are stopped, and hold no slot then', async () => {
     const shares = new ToolShares(1);
     const [first, second, third] = [job(), job(), job()];
     const running = shares.run('a', never, first.run);

@@ -44,7 +44,7 @@ export class ToolShares {
     });
   }
 
-  /** The place goes to who has waited longest. */
+  /** The slot goes to the call that has waited longest. */
   #free(accountId: string): void {
     const line = this.#waiting.get(accountId);
     const next = line?.shift();

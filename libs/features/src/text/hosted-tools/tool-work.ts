@@ -1,5 +1,5 @@
 import type { ResultPart, TextEvent, ToolUnit } from '#contracts';
-import { abortAfter } from '#platform';
+import { abortAfter, asAbortSignal } from '#platform';
 import type { CallerPresence } from '../caller-presence.js';
 import { newTextId } from '../text-id.js';
 import { needsApproval } from './offered-tools.js';
@@ -16,7 +16,7 @@ export interface WorkBounds {
   readonly workMs: number;
 }
 
-/** What the calls of one round came to. */
+/** The results of the calls of one round. */
 export interface WorkDone {
   readonly results: readonly ResultPart[];
   /** True: a call waits for the caller's word, so that the answer ends here. */
@@ -72,7 +72,7 @@ export class ToolWork {
     }
   }
 
-  /** Whether anybody is there to ask, and wants to be asked, before a call is run. */
+  /** Whether the caller can be asked, and wants to be, before a call is run. */
   #waits({ offered }: HostedCall): boolean {
     return offered.kind === 'mcp' && needsApproval(offered.wish, offered.listed.name);
   }
@@ -131,7 +131,7 @@ export class ToolWork {
   }
 
   #signal(): AbortSignal {
-    const gone = AbortSignal.any([this.#caller.signal, this.#caller.left]);
+    const gone = AbortSignal.any([asAbortSignal(this.#caller.signal), this.#caller.left]);
     return abortAfter(Math.max(1, this.#bounds.workMs - this.#spentMs), gone);
   }
 }

@@ -111,7 +111,7 @@ export class MessagesStream implements TextStreamEncoder {
     return cut + this.#ensure('text', { type: 'text', text: '' }) + this.#delta('text_delta', 'text', text);
   }
 
-  /** Work of the gateway that is over, and what the open text rests on. */
+  /** Finished work of the gateway, and citations of the open text. */
   #work(sent: TextEvent): string {
     if (sent.type === 'citation') return this.#cite(sent.citation);
     return sent.type === 'step' && sent.state === 'done' ? this.#step(sent.step) : '';

@@ -28,21 +28,21 @@ export function readMessagesBlocks(
       const content = readResult(block.content, `${place}.content`);
       turns.result({ callId: block.tool_use_id, content, isError: block.is_error ?? false }, `${place}.tool_use_id`);
     } else if (role === 'assistant') turns.assistant([readAssistantBlock(block, place)]);
-    else said.push(readUserBlock(block, place));
+    else said.push(...readUserBlock(block, place));
   });
   turns.user(said);
 }
 
-function readUserBlock(block: MessagesBlock, param: string): UserPart {
+function readUserBlock(block: MessagesBlock, param: string): UserPart[] {
   switch (block.type) {
     case 'text':
-      return { type: 'text', text: block.text };
+      return [{ type: 'text', text: block.text }];
     case 'image':
-      return readImage(block, param);
+      return [readImage(block, param)];
     case 'document':
       return readDocument(block, param);
     case 'search_result':
-      return readSearchResult(block, param);
+      return [readSearchResult(block, param)];
     default:
       throw cannotTranslate(param, `a block of type "${block.type}"`);
   }
@@ -73,16 +73,21 @@ function readImage({ source }: MessagesImageBlock, param: string): ImagePart {
 function readDocument(
   { source, title, context, citations }: MessagesDocumentBlock,
   param: string,
-): TextPart | FilePart {
+): (TextPart | FilePart)[] {
   if (citations?.enabled) throw cannotTranslate(`${param}.citations`, 'the citing of documents');
+  // No other interface has a place for it: it stands in front of the file.
+  const about: TextPart[] = context ? [{ type: 'text', text: [title, context].filter(Boolean).join('\n\n') }] : [];
   switch (source.type) {
     case 'text':
-      return { type: 'text', text: [title, context, source.data].filter(Boolean).join('\n\n') };
+      return [{ type: 'text', text: [title, context, source.data].filter(Boolean).join('\n\n') }];
     case 'url':
-      return withoutAbsent<FilePart>({ type: 'file', source: { kind: 'url', url: source.url }, name: title });
+      return [
+        ...about,
+        withoutAbsent<FilePart>({ type: 'file', source: { kind: 'url', url: source.url }, name: title }),
+      ];
     case 'base64': {
       const inline = { kind: 'inline' as const, mediaType: source.media_type, base64: source.data };
-      return withoutAbsent<FilePart>({ type: 'file', source: inline, name: title });
+      return [...about, withoutAbsent<FilePart>({ type: 'file', source: inline, name: title })];
     }
     default:
       throw cannotTranslate(`${param}.source`, 'this kind of document source');
@@ -99,10 +104,11 @@ type ResultContent = Extract<MessagesBlock, { type: 'tool_result' }>['content'];
 function readResult(content: ResultContent, param: string): (TextPart | ImagePart)[] {
   if (content === undefined || content === null) return [];
   if (typeof content === 'string') return [{ type: 'text', text: content }];
-  return content.map((block, index) => {
+  return content.flatMap((block, index) => {
     const place = `${param}[${index}]`;
-    const read = readUserBlock(block, place);
-    if (read.type === 'text' || read.type === 'image') return read;
-    throw cannotTranslate(place, 'a file in a tool result');
+    return readUserBlock(block, place).map((read) => {
+      if (read.type === 'text' || read.type === 'image') return read;
+      throw cannotTranslate(place, 'a file in a tool result');
+    });
   });
 }

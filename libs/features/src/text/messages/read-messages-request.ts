@@ -23,6 +23,7 @@ import { readMessagesBlocks } from './read-messages-blocks.js';
 
 /** Reads a checked messages body into the canonical request. */
 export function readMessagesRequest(body: MessagesRequest, model: string, stream: boolean): TextRequest {
+  if (body.compaction) throw cannotTranslate('compaction', 'a summary that only its vendor can read');
   if (body.container) throw cannotTranslate('container', 'a container of the vendor');
   if (body.mcp_servers && body.mcp_servers.length > 0) throw cannotTranslate('mcp_servers', 'a server of tools');
   const turns = new TurnList();

@@ -28,7 +28,7 @@ export interface Compaction {
  * The request for a summary of a conversation, over whatever upstream the model has.
  *
  * @param body the conversation, its references resolved.
- * @throws GatewayError `unsupported_parameter` for turns that another vendor compacted: nobody else can read them.
+ * @throws GatewayError `unsupported_parameter` for turns that another vendor compacted: only that vendor can read them.
  */
 export function compactionOf({ model, input, instructions }: ResponsesRequest): Compaction {
   const items: readonly ResponsesItem[] = typeof input === 'string' ? [{ role: 'user', content: input }] : input;

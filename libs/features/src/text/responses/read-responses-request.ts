@@ -28,6 +28,7 @@ const LOGPROBS = 'message.output_text.logprobs';
 /** Reads a checked responses body, whose references are resolved, into the canonical request. */
 export function readResponsesRequest(body: ResponsesRequest, model: string, stream: boolean): TextRequest {
   expectNoOdds(body);
+  if (body.moderation) throw cannotTranslate('moderation', 'moderation by the vendor');
   const turns = new TurnList();
   if (body.instructions) turns.system(body.instructions);
   const items = typeof body.input === 'string' ? [{ role: 'user' as const, content: body.input }] : body.input;
@@ -96,7 +97,7 @@ function readToolChoice(sent: ResponsesRequest['tool_choice'], tools: readonly R
     : { toolChoice: { mode: 'auto' }, onlyTools: names };
 }
 
-/** The names of what one entry of `allowed_tools` allows: a tool, all of a namespace, or nothing that we know of. */
+/** The names of what one entry of `allowed_tools` allows: a tool, all of a namespace, or nothing known. */
 function allowedNames(
   { type, name, namespace }: { type?: string; name?: string; namespace?: string | null },
   tools: readonly ResponsesTool[],
@@ -114,6 +115,7 @@ function readFormat(text: ResponsesRequest['text']): OutputFormat {
     return withoutAbsent<OutputFormat>({
       type: 'json-schema',
       name: format.name,
+      description: format.description,
       schema: format.schema,
       strict: format.strict,
     });

@@ -16,7 +16,7 @@ export type Includable = (typeof INCLUDABLE)[number];
 
 /**
  * A stored item as lists show it: with its type, id and status, a message's content as parts. Images and sealed
- * reasoning are long, and shown to those who ask for them.
+ * reasoning are long, and shown on request.
  */
 export function writeInputItem({ id, item }: InputItem, include: readonly Includable[]): JsonObject {
   const type = item['type'] ?? 'message';

@@ -63,7 +63,7 @@ export function expectShortEcho(body: ResponsesRequest): void {
     if (left < 0)
       throw new GatewayError(
         'invalid_parameter',
-        `${param}: what a response says back of its request (instructions, tools, text, metadata and other settings) may have at most ${ECHO_CHARACTERS_MAX} characters together; send long texts in input.`,
+        `${param}: the fields of the request that a response repeats (instructions, tools, text, metadata and other settings) may have at most ${ECHO_CHARACTERS_MAX} characters together; send long texts in input.`,
         { param },
       );
   }

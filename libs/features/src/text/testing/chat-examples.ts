@@ -38,6 +38,10 @@ export const CHAT_EXAMPLES: Readonly<Record<string, Example>> = {
   'image by URL': { added: content(image('https://a.example/1.png')) },
   'image inline': { added: content(image(PNG)) },
   'PDF inline': { added: file('application/pdf', 'JVBERi0=') },
+  'name of a file': {
+    given: content({ type: 'file', file: { file_data: 'data:application/pdf;base64,JVBERi0=' } }),
+    added: file('application/pdf', 'JVBERi0='),
+  },
   'text file': { added: file('text/plain', Buffer.from('plain words').toString('base64')) },
   sound: { added: content({ type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }) },
   functions: { added: TOOLS },
@@ -67,6 +71,15 @@ export const CHAT_EXAMPLES: Readonly<Record<string, Example>> = {
   'JSON by a schema': {
     added: { response_format: { type: 'json_schema', json_schema: { name: 'place', schema: SCHEMA } } },
   },
+  'description of the answer that a schema is for': {
+    given: { response_format: { type: 'json_schema', json_schema: { name: 'place', schema: SCHEMA } } },
+    added: {
+      response_format: {
+        type: 'json_schema',
+        json_schema: { name: 'place', description: 'Where it is.', schema: SCHEMA },
+      },
+    },
+  },
   'any JSON': { added: { response_format: { type: 'json_object' } } },
   'output limit': { added: { max_completion_tokens: 77 } },
   'stop sequences': { added: { stop: ['END'] } },
@@ -88,6 +101,8 @@ export const CHAT_EXAMPLES: Readonly<Record<string, Example>> = {
   'service tier at the usual price': { added: { service_tier: 'default' } },
   'metadata, labels': { added: { metadata: { a: 'b' } } },
   verbosity: { added: { verbosity: 'low' } },
+  'moderation by the vendor': { added: { moderation: { model: 'a-moderation-model' } } },
+  'name of who speaks': { added: { messages: [{ ...QUESTION, name: 'Ann' }] } },
   'several replies at once': { added: { n: 2 } },
   'bias of tokens': { added: { logit_bias: { '50256': -100 } } },
   'former functions': { added: { functions: [{ name: 'f' }] } },

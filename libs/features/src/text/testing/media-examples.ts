@@ -77,6 +77,30 @@ export const MEDIA_EXAMPLES: Readonly<Record<string, Examples>> = {
       }),
     },
   },
+  'context of a PDF': {
+    messages: {
+      given: blocks({ type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: PDF } }),
+      added: blocks({
+        type: 'document',
+        context: 'of last year',
+        source: { type: 'base64', media_type: 'application/pdf', data: PDF },
+      }),
+    },
+  },
+  'name of a file': {
+    responses: {
+      given: input({ type: 'input_file', file_data: `data:application/pdf;base64,${PDF}` }),
+      added: input({ type: 'input_file', filename: 'a.pdf', file_data: `data:application/pdf;base64,${PDF}` }),
+    },
+    messages: {
+      given: blocks({ type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: PDF } }),
+      added: blocks({
+        type: 'document',
+        title: 'A title',
+        source: { type: 'base64', media_type: 'application/pdf', data: PDF },
+      }),
+    },
+  },
   'citing of documents': {
     messages: {
       added: blocks({

@@ -2,7 +2,7 @@ import type { JsonObject } from '#contracts';
 import { CALLED, output, response, result } from './earlier-calls.js';
 import type { Example, Examples } from './translation-example.js';
 
-/** A proof of each vendor, which is told only to its own. */
+/** A proof of each vendor, which is sent only to that vendor. */
 export const PROOF = '$PROOF';
 export const FOREIGN_PROOF = 'sandbox:reasoning';
 

@@ -1,6 +1,6 @@
 import { deepStrictEqual, strictEqual } from 'node:assert';
 
-/** The fields of stream events that the readers below look at, in all three styles. */
+/** The fields of stream events that the readers below use, in all three styles. */
 export interface StreamedEvent {
   readonly type: string;
   readonly sequence_number?: number;

@@ -14,7 +14,7 @@ const FOUND: JsonObject = {
   content: [{ type: 'text', text: 'what stands there' }],
 };
 
-/** What was called in earlier turns, and what came of it. */
+/** The calls of earlier turns, and their results. */
 export const RESULT_EXAMPLES: Readonly<Record<string, Examples>> = {
   'calls and results of earlier turns': {
     responses: { added: output('y') },

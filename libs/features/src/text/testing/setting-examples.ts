@@ -26,6 +26,12 @@ export const SETTING_EXAMPLES: Readonly<Record<string, Examples>> = {
       }),
     },
   },
+  'description of the answer that a schema is for': {
+    responses: {
+      given: { text: { format: { type: 'json_schema', name: 'place', schema: SCHEMA } } },
+      added: { text: { format: { type: 'json_schema', name: 'place', description: 'Where it is.', schema: SCHEMA } } },
+    },
+  },
   'any JSON': {
     responses: { added: { text: { format: { type: 'json_object' } } } },
     gemini: { added: config({ responseMimeType: 'application/json' }) },
@@ -99,6 +105,7 @@ export const SETTING_EXAMPLES: Readonly<Record<string, Examples>> = {
       added: blocks({ type: 'text', text: 'x', cache_control: { type: 'ephemeral' } }),
     },
   },
+  'why the prompt cache was missed': { messages: { added: { diagnostics: { previous_message_id: 'msg_1' } } } },
   'key of the prompt cache': { responses: { added: { prompt_cache_key: 'k' } } },
   'storing, and how long a prompt cache is kept': {
     responses: { added: { store: true, prompt_cache_retention: '24h' } },
@@ -114,6 +121,10 @@ export const SETTING_EXAMPLES: Readonly<Record<string, Examples>> = {
     responses: { added: { truncation: 'auto' } },
     messages: { added: { context_management: { edits: [] } } },
   },
+  'summary of the conversation that the vendor makes on demand': {
+    messages: { added: { compaction: { instructions: 'Keep the names.' } } },
+  },
+  'moderation by the vendor': { responses: { added: { moderation: { model: 'a-moderation-model' } } } },
   'most calls of tools that the vendor runs': { responses: { added: { max_tool_calls: 3 } } },
   'thresholds of safety filters': {
     gemini: { added: { safetySettings: [{ category: 'HARM_CATEGORY_HATE_SPEECH', threshold: 'BLOCK_NONE' }] } },

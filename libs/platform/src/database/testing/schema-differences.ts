@@ -3,7 +3,7 @@ import { ColumnTypeEnum } from '@prisma/driver-adapter-utils';
 import { Pool, types } from 'pg';
 import { openEngine } from '../schema-engine.js';
 
-/** The type of single characters in Postgres's own catalogue, which the adapter knows nothing of. */
+/** The type of single characters in Postgres's own catalogue, which the adapter knows nothing about. */
 const CATALOGUE_CHARACTER = 18;
 
 /**

@@ -13,6 +13,7 @@ const WITHHELD = { error: { code: 'OutputImageSensitiveContentDetected', message
 mediaUpstreamContract({
   codec: arkImageCodec,
   fake: () => new FakeArkImage(),
+  judge: 'judges.spec.ts',
   order: ORDER,
   alwaysSent: { watermark: false, sequential_image_generation: 'disabled', response_format: 'url' },
   elsewhere: {

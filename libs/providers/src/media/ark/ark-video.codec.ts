@@ -32,6 +32,7 @@ export const arkVideoCodec: MediaCodec = {
     checkTimeoutMs: 10_000,
   },
   defaultBaseUrl: 'https://ark.ap-southeast.bytepluses.com/api/v3',
+  domains: ['bytepluses.com', 'volces.com'],
   // The face models need assets of people who agreed, which this protocol cannot make.
   models: new Map([
     ['alpha-2.0', 'dreamina-seedance-2-0-260128'],

@@ -13,6 +13,7 @@ const failsWith = (code: string) =>
 mediaUpstreamContract({
   codec: arkVideoCodec,
   fake: () => new FakeArkVideo(),
+  judge: 'judges.spec.ts',
   order: ORDER,
   alwaysSent: { ratio: '16:9', generate_audio: false, return_last_frame: false },
   elsewhere: {

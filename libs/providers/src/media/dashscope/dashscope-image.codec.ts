@@ -29,6 +29,7 @@ export const dashscopeImageCodec: MediaCodec = {
     checkTimeoutMs: 10_000,
   },
   defaultBaseUrl: DASHSCOPE.defaultBaseUrl,
+  domains: DASHSCOPE.domains,
   models: new Map([
     ['eta-image-2.0', 'qwen-image-2.0'],
     ['eta-image-2.0-pro', 'qwen-image-2.0-pro'],

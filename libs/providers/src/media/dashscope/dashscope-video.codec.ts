@@ -45,6 +45,7 @@ function codec(hasTemplates: boolean): MediaCodec {
       checkTimeoutMs: 10_000,
     },
     defaultBaseUrl: DASHSCOPE.defaultBaseUrl,
+    domains: DASHSCOPE.domains,
     models: new Map([
       ['beta-2.5-preview', 'wan2.5-*-preview'],
       ['beta-2.6', 'wan2.6-*'],

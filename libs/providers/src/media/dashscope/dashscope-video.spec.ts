@@ -16,6 +16,7 @@ const failsWith = (code: string, message = 'The words of the vendor') => says({ 
 mediaUpstreamContract({
   codec: dashscopeVideoCodec,
   fake: () => new FakeDashscopeVideo(),
+  judge: 'judge-dashscope.spec.ts',
   order: ORDER,
   alwaysSent: { parameters: { prompt_extend: true, watermark: false } },
   elsewhere: {

@@ -4,6 +4,7 @@ import type { VendorRequest } from '../http/media-codec.js';
 export const DASHSCOPE = {
   /** Singapore. Keys do not cross regions. */
   defaultBaseUrl: 'https://dashscope-intl.aliyuncs.com',
+  domains: ['aliyuncs.com'],
   authorization: (key: string) => ({ authorization: `Bearer ${key}` }),
   /** The list of tasks proves the key and costs nothing. */
   verification: { method: 'GET', path: '/api/v1/tasks?page_no=1&page_size=1' } satisfies VendorRequest,

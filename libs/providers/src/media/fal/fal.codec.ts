@@ -17,7 +17,7 @@ import { FAL_MODELS, falMappingOf } from './fal-models.js';
 
 /** fal deletes what it made for us after this long; by then we have our copy. */
 const FILES_LIVE = JSON.stringify({ expiration_duration_seconds: 24 * 60 * 60 });
-/** A request that nobody made: asking for it proves the key. */
+/** A request that does not exist: asking for it proves the key. */
 const NO_REQUEST = '/fal-ai/veo3.1/requests/00000000-0000-0000-0000-000000000000/status';
 
 /** fal: one queue for the models of many makers (fal.ai/docs: queue, errors; types of @fal-ai/client 1.10.1). */
@@ -34,6 +34,7 @@ export const falCodec: MediaCodec = {
     checkTimeoutMs: 10_000,
   },
   defaultBaseUrl: 'https://queue.fal.run',
+  domains: ['fal.run'],
   models: FAL_MODELS,
   authorization: (key) => ({ authorization: `Key ${key}` }),
   // Images may come inline; videos and sounds by link only.

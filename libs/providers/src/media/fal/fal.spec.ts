@@ -23,6 +23,7 @@ const ends = (result: FakeReply) => (fal: FakeFal) => {
 mediaUpstreamContract({
   codec: falCodec,
   fake: () => new FakeFal(),
+  judge: 'judge-fal.spec.ts',
   order: ORDER,
   alwaysSent: {},
   elsewhere: {

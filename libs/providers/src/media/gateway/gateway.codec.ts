@@ -22,8 +22,8 @@ type View = Pick<TaskView, 'status' | 'result' | 'error' | 'usage'> & { readonly
 const IDEMPOTENCY_HEADER = 'idempotency-key';
 
 /**
- * This very API as an upstream: another instance of the gateway, or a reseller with the same API. The caller's fields go on
- * as they are, under their own names.
+ * This very API as an upstream: another instance of the gateway, or a reseller with the same API. The caller's fields are passed on
+ * unchanged, under their own names.
  */
 export const gatewayCodec: MediaCodec = {
   protocol: 'gateway',
@@ -36,6 +36,7 @@ export const gatewayCodec: MediaCodec = {
     checkEveryMs: 1_500,
     checkTimeoutMs: 10_000,
   },
+  domains: [],
   models: new Map(MODEL_IDS.map((model) => [model, model])),
   authorization: (key) => ({ authorization: `Bearer ${key}` }),
   referenceForm: () => 'source',

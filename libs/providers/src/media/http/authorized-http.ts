@@ -3,7 +3,7 @@ import type { Credentials } from './credentials.js';
 import type { VendorReply, VendorRequest } from './media-codec.js';
 import type { ExchangeLimits, VendorHttp } from './vendor-http.js';
 
-/** Connections to one upstream for one who may use it. */
+/** Authorized connections to one upstream. */
 export class AuthorizedHttp {
   constructor(
     private readonly http: VendorHttp,

@@ -2,7 +2,7 @@ import { MediaFailure, type VendorWords, type Verified } from '#contracts';
 import type { MediaCodec, VendorReply, Verb } from './media-codec.js';
 import { NoReply } from './vendor-http.js';
 
-/** Why a start got no reply: nothing was sent, or nobody knows. What the caller's own signal ended before that stays so. */
+/** Why a start got no reply: nothing was sent, or it is unknown. What the caller's own signal ended before that stays so. */
 export function failedStart(error: unknown, signal: AbortSignal): unknown {
   if (!(error instanceof NoReply)) return error;
   const { sent, cause } = error;
@@ -26,13 +26,17 @@ function wordsOfLine(cause: unknown): VendorWords {
   return { message: `There was no reply (${typeof code === 'string' ? code : cause.name}).` };
 }
 
+const SEE_OTHER = 303;
+
 /** What a reply says that is no success. */
 export function refusedBy(codec: MediaCodec, reply: VendorReply, verb: Verb): MediaFailure {
   const { status } = reply;
-  if (status >= 300 && status < 400)
-    return new MediaFailure('unfit', 'not_served', {
-      vendor: { status, message: 'It redirects; base_url is not right.' },
-    });
+  if (status >= 300 && status < 400) {
+    const vendor = { status, message: 'It redirects; base_url is not right.' };
+    // "See other" says that what was sent was taken in: only its outcome stands elsewhere.
+    if (verb === 'start' && status === SEE_OTHER) return new MediaFailure('ambiguous', 'unanswered', { vendor });
+    return new MediaFailure('unfit', 'not_served', { vendor });
+  }
   const failure = codec.readFailure(reply, verb);
   if (verb !== 'start' || status < 500 || codec.isCertainlyNotTaken?.(reply)) return failure;
   // Whatever a vendor means by a 5xx, it may have taken the order before it broke.

@@ -10,7 +10,7 @@ import {
 import { isDone, type VendorReply, type Verb } from './media-codec.js';
 import { retryAfterMsOf, wordsOf } from './vendor-words.js';
 
-/** What a rule looks at. Codes and messages that are absent are empty. */
+/** What a rule reads. Codes and messages that are absent are empty. */
 export interface RefusalFacts {
   readonly status: number;
   readonly code: string;
@@ -30,15 +30,15 @@ export interface FailureRule extends Sorted {
   readonly when: (refusal: RefusalFacts) => boolean;
 }
 
-/** What no vendor's table needs to say: reached when nothing of it fits. */
+/** Rules common to all vendors: used when none of the vendor's table fits. */
 const COMMON: readonly FailureRule[] = [
   { when: ({ status }) => status === 429, kind: 'busy', reason: 'busy' },
   { when: ({ status }) => status >= 500, kind: 'unavailable', reason: 'away' },
   { when: ({ status }) => status === 402, kind: 'unfit', reason: 'not_paid' },
-  // No order can make a key wrong, so this closes the upstream for everybody at once; 403 may mean one account's files or words.
+  // No order can make a key wrong, so this closes the upstream for all accounts at once; 403 may mean one account's files or words.
   { when: ({ status }) => status === 401, kind: 'unfit', reason: 'wrong_key' },
   { when: ({ status }) => status === 403, kind: 'unfit', reason: 'not_served' },
-  // A question that was refused says nothing about the work.
+  // A refused poll says nothing about the work.
   { when: ({ verb }) => verb !== 'start', kind: 'unavailable', reason: 'away' },
   { when: ({ status }) => status === 404, kind: 'unfit', reason: 'not_served', scope: 'model' },
 ];
@@ -47,7 +47,7 @@ const NOT_POSSIBLE: Sorted = { kind: 'unsupported', reason: 'not_possible' };
 const UNANSWERED: Sorted = { kind: 'ambiguous', reason: 'unanswered' };
 
 /**
- * An error inside a reply that says "200": one that only says that something broke, or that nobody knows, does not prove that
+ * An error inside a reply that says "200": one that is unspecific or unknown does not prove that
  * the order was not taken.
  */
 const isTakenPerhaps = (rule: Sorted, status: number, verb: Verb): boolean =>

@@ -21,7 +21,7 @@ const fetchableOutputs = (outputs: readonly ProviderOutput[], codec: MediaCodec)
       ...(Number.isSafeInteger(expiresAtMs) && expiresAtMs > 0 && { expiresAtMs }),
     }));
 
-/** The start without files that nobody can fetch. @throws MediaFailure `refused`: none is left. */
+/** The start without files that cannot be fetched. @throws MediaFailure `refused`: none is left. */
 export function fetchableStart(started: Started, codec: MediaCodec): Started {
   if (started.kind === 'operation') return started;
   const outputs = fetchableOutputs(started.outputs, codec);
@@ -29,7 +29,7 @@ export function fetchableStart(started: Started, codec: MediaCodec): Started {
   return { ...started, outputs };
 }
 
-/** The state without files that nobody can fetch; with none, the work has failed. */
+/** The state without files that cannot be fetched; with none, the work has failed. */
 export function fetchableState<State extends OperationState>(state: State, codec: MediaCodec): State | OperationState {
   if (state.state !== 'succeeded') return state;
   const outputs = fetchableOutputs(state.outputs, codec);

@@ -5,7 +5,6 @@ import {
   type JsonObject,
   MediaFailure,
   type MediaOrder,
-  type MediaProtocol,
   type MediaUpstream,
   type Operation,
   type OperationState,
@@ -79,7 +78,7 @@ export class HttpMediaUpstream implements MediaUpstream {
     return this.parts.vendorAccount;
   }
 
-  get protocol(): MediaProtocol {
+  get protocol(): string {
     return this.parts.codec.protocol;
   }
 
@@ -140,7 +139,7 @@ export class HttpMediaUpstream implements MediaUpstream {
         const state = await this.work(request, 'check', read, call, this.files.inlineFiles(call.spool, operation));
         return unlessFresh(state, operation);
       } catch (error) {
-        // The vendor does not know the work any more, or says for good that it is not to be had.
+        // The vendor does not know the work any more, or says that it is gone permanently.
         if (!(error instanceof MediaFailure) || error.kind !== 'refused') throw error;
         return unlessFresh({ state: 'failed', code: error.code, publicReason: error.publicReason }, operation);
       }
@@ -192,7 +191,7 @@ export class HttpMediaUpstream implements MediaUpstream {
     return this.parts.http.close();
   }
 
-  /** What became of taken work, by one question or by two. @throws MediaFailure */
+  /** The state of accepted work, by one poll or by two. @throws MediaFailure */
   private async work(
     request: VendorRequest,
     verb: Verb,

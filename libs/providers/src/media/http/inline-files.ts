@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 
-/** What becomes of files that stand as base64 in a reply. */
+/** How to handle files that are inside a reply as base64. */
 export interface InlineFiles {
   /** The name of every field whose text is a file. */
   readonly field: string;

@@ -4,7 +4,6 @@ import type {
   JsonValue,
   MediaFailure,
   MediaOrder,
-  MediaProtocol,
   MediaReference,
   Operation,
   OperationState,
@@ -16,7 +15,6 @@ import type {
   Verified,
 } from '#contracts';
 import type { SafeFetcher } from '#platform';
-import type { MediaUpstreamEntry, ReferenceWay } from '../media-upstream-entry.js';
 import type { Credentials } from './credentials.js';
 
 /** One request to a vendor. The key is not in it: the transport puts it into its header. */
@@ -48,14 +46,18 @@ export type FileAddress = (param: string) => string;
  */
 export type ReferenceForm = 'url' | 'inline' | 'base64' | 'sent' | 'source';
 
+/** The forms between which an operator may choose, for a vendor that takes both. */
+export const REFERENCE_WAYS = ['url', 'inline'] as const;
+export type ReferenceWay = (typeof REFERENCE_WAYS)[number];
+
 export type PlannedReference = Pick<MediaReference, 'param' | 'medium' | 'role' | 'source'>;
 
 /** What a call was for; a refusal means something else in each. `result`: the second question of a check. */
 export type Verb = 'start' | 'check' | 'result' | 'find' | 'cancel' | 'verify';
 
 /**
- * What a reply says of taken work. `strange`: an undocumented word; the work goes on, and the word is logged
- * once. `elsewhere`: the work has ended, and what came of it stands in the reply to another question.
+ * What a reply says of taken work. `strange`: an undocumented word; the work continues, and the word is logged
+ * once. `elsewhere`: the work has ended, and its result is in the reply to another request.
  */
 export type ReadState =
   | OperationState
@@ -76,19 +78,28 @@ export class NotMakeable extends Error {
   }
 }
 
+/** What a codec may learn of an entry. */
+export interface CodecEntry {
+  readonly base_url?: string;
+  readonly settings: JsonObject;
+}
+
 /**
  * How one protocol is spoken: pure translation, without network, clock or state. `HttpMediaUpstream` runs it.
  * Readers take what they use and nothing else. What they do not understand they answer with undefined, or break on.
  */
 export interface MediaCodec {
-  readonly protocol: MediaProtocol;
+  /** Its name in the list of protocols (`media-protocols.ts`). */
+  readonly protocol: string;
   readonly traits: UpstreamTraits;
   readonly defaultBaseUrl?: string;
+  /** The vendor's own domains, each with all below it: no key is sent to them without https. Empty: it has none. */
+  readonly domains: readonly string[];
   /** Every model that it can write an order for, with the vendor's usual name of it. */
   readonly models: ReadonlyMap<string, string>;
 
   /** The codec of one entry, where its address or settings decide what is made and where. */
-  configured?(entry: MediaUpstreamEntry, key: string): MediaCodec;
+  configured?(entry: CodecEntry, key: string): MediaCodec;
   /** What is wrong with a key, to be read after the name of its field; nothing of the key itself. */
   keyMistake?(key: string): string | undefined;
   /** What is wrong with the settings of an entry, by name. Absent: the protocol has none. */
@@ -103,7 +114,7 @@ export interface MediaCodec {
   /** How many of the account's running orders it counts as; absent: one. */
   slots?(order: PlannedOrder): number;
 
-  /** Where an order holds an address to call: in a field of its body, or of its query; absent: the vendor calls nobody. */
+  /** Where an order holds an address to call: in a field of its body, or of its query; absent: the vendor makes no callbacks. */
   readonly callback?: { readonly field: string } | { readonly query: string };
   /** What is answered to a callback; absent: nothing in it is looked at. */
   readCallback?(request: CallbackRequest, key: string): 'forged' | { readonly reply: JsonObject };

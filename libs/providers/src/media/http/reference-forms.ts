@@ -18,7 +18,7 @@ export function addressAtPlan(references: readonly PlannedReference[], formOf: F
 /**
  * The files of an order, each in the form that its vendor takes; all are there before anything is sent.
  *
- * @throws MediaFailure `refused`: one cannot be read any more, which says nothing of the vendor.
+ * @throws MediaFailure `refused`: one cannot be read any more, which says nothing about the vendor.
  */
 export async function handedFiles(
   order: MediaOrder,

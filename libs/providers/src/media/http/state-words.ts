@@ -23,7 +23,7 @@ const BAD_ENDS: ReadonlyMap<string, MediaReason> = new Map(
   } as const),
 );
 
-/** The end that a vendor tells in a word which its own pages do not have; undefined: the work may go on. */
+/** The end that a vendor tells in a word which its own pages do not have; undefined: the work may continue. */
 export function badEndOf(word: string): OperationState | undefined {
   const reason = BAD_ENDS.get(stateWord(word) ?? '');
   return reason && failedBecause(reason);

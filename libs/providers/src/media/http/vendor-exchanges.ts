@@ -17,7 +17,7 @@ export interface Exchange {
 /** The parts of a call that an exchange needs: what ends it, and where its facts are noted. */
 export type Noting = Pick<VendorCall, 'signal' | 'note'>;
 
-/** What exchanges with a vendor need to know of it. */
+/** What exchanges with a vendor need to know about it. */
 export interface VendorExchangesParts {
   readonly codec: MediaCodec;
   readonly key: string;
@@ -68,7 +68,7 @@ export class VendorExchanges {
     return this.hidden(failure);
   }
 
-  /** Why an answer of status 200 to a question says nothing of the work: only too many questions are worth a word of their own. */
+  /** Why a reply of status 200 to a poll says nothing about the work: only too many polls have a kind of their own. */
   unread(reply: VendorReply, verb: Verb, call: Noting): MediaFailure {
     const failure = this.refused(reply, verb, call);
     if (failure.kind === 'busy') return failure;

@@ -8,7 +8,7 @@ import type { MediaCodec } from './media-codec.js';
 /** The longest download, in milliseconds; its caller bounds it further. */
 const DOWNLOAD_MS = 30 * 60_000;
 
-/** What nobody ordered is read to its end, so that the rest of the reply is, and kept nowhere. */
+/** A file that was not ordered is read to its end, so that the rest of the reply is read, and is not kept. */
 async function dropped(bytes: Readable): Promise<string> {
   for await (const _chunk of bytes) continue;
   return '';
@@ -28,7 +28,7 @@ export class VendorFiles {
     if (codec.fileAddress) this.open = (output, { signal }) => this.download(output, signal);
   }
 
-  /** What becomes of the files in the reply to one check: one file at a time, whichever check it belongs to. */
+  /** Handles the files in the reply to one check: one file at a time, whichever check it belongs to. */
   inlineFiles(spool: ResultSpool, operation: Operation): InlineFiles | undefined {
     const { inlineFiles } = this.codec;
     if (inlineFiles === undefined) return undefined;

@@ -1,7 +1,11 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { getEventListeners, once } from 'node:events';
 import type { AddressInfo } from 'node:net';
+import type { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { parseExactly } from './exact-json.js';
+import type { InlineFiles } from './inline-files.js';
 import { NoReply, VendorHttp } from './vendor-http.js';
 
 const LIMITS = { signal: new AbortController().signal, timeoutMs: 5_000, fresh: true };
@@ -52,6 +56,69 @@ describe('VendorHttp', () => {
     expect(reply).toMatchObject({ status: 404, body: undefined });
     await http.close();
     server.close();
+  });
+
+  describe('reads a reply', () => {
+    const BODY = JSON.stringify({ id: 'cgt-1', words: 'größer' });
+    /** What a server writes, and how it ends. */
+    async function replyTo(head: string, body: string | Buffer, files?: InlineFiles) {
+      const { url, server } = await lineThat((socket) => {
+        socket.on('error', () => undefined);
+        socket.once('data', () => {
+          socket.write(`${head}\r\n\r\n`);
+          socket.end(body);
+        });
+      });
+      const http = new VendorHttp(url);
+      const limits = { ...LIMITS, ...(files && { files }) };
+      const reply = await http.exchange({ method: 'POST', path: '/orders', body: {} }, {}, limits);
+      await http.close();
+      server.close();
+      return reply;
+    }
+    const ok = (headers: string) => `HTTP/1.1 200 OK\r\n${headers}`;
+
+    it.each([
+      ['compressed by gzip', ok('content-encoding: gzip'), gzipSync(BODY)],
+      ['compressed by deflate', ok('content-encoding: deflate'), deflateSync(BODY)],
+      ['compressed by brotli', ok('content-encoding: BR'), brotliCompressSync(BODY)],
+      ['compressed twice', ok('content-encoding: br, gzip'), gzipSync(brotliCompressSync(BODY))],
+      ['compressed by nothing', ok('content-encoding: identity'), BODY],
+      ['behind a byte order mark', ok('content-type: application/json'), `\ufeff${BODY}`],
+      [
+        'in UTF-16',
+        ok('content-type: application/json; charset=utf-16le'),
+        Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(BODY, 'utf16le')]),
+      ],
+      ['in a charset that nobody knows', ok('content-type: application/json; charset=klingon'), BODY],
+      ['of HTTP/1.0, which ends with the line', 'HTTP/1.0 200 OK', BODY],
+    ])('%s', async (_, head, body) => {
+      expect(await replyTo(head, body)).toMatchObject({ status: 200, body: { id: 'cgt-1', words: 'größer' } });
+    });
+
+    it.each([
+      ['a bomb of gzip', ok('content-encoding: gzip'), gzipSync(Buffer.alloc(64 * 1024 * 1024, ' '))],
+      ['a bomb of brotli', ok('content-encoding: br'), brotliCompressSync(Buffer.alloc(64 * 1024 * 1024, ' '))],
+      ['compressed in no way that it says', ok('content-encoding: gzip'), BODY],
+      ['compressed in a way that nobody knows', ok('content-encoding: zstd'), BODY],
+      ['a million brackets deep', ok(''), '['.repeat(1_000_000) + ']'.repeat(1_000_000)],
+      ['a hundred thousand objects deep', ok(''), '{"a":'.repeat(100_000) + '1' + '}'.repeat(100_000)],
+    ])('as none when it is %s, and knows its status', async (_, head, body) => {
+      expect(await replyTo(head, body)).toMatchObject({ status: 200, body: undefined });
+    });
+
+    it('that is compressed, the files in it among them', async () => {
+      const video = Buffer.alloc(300_000, 'video');
+      const kept: Buffer[] = [];
+      const keep = async (bytes: Readable): Promise<string> => {
+        kept.push(await buffer(bytes));
+        return 'kept:0';
+      };
+      const body = gzipSync(JSON.stringify({ videos: [{ bytes: video.toString('base64') }] }));
+      const reply = await replyTo(ok('content-encoding: gzip'), body, { field: 'bytes', keep });
+      expect(reply.body).toEqual({ videos: [{ bytes: 'kept:0' }] });
+      expect(kept).toEqual([video]);
+    });
   });
 
   it('goes to no other origin, whatever address a vendor names', async () => {

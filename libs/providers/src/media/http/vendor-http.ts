@@ -1,12 +1,11 @@
 import { Readable } from 'node:stream';
 import { type Dispatcher, Client, Pool } from 'undici';
-import type { JsonValue } from '#contracts';
 import { serverNames, withinTime } from '#platform';
 import { ReplyTooLarge } from '../../http/reply-too-large.js';
-import { wholeReply } from '../../http/whole-reply.js';
-import { parseExactly } from './exact-json.js';
+import { wholeReplyBytes } from '../../http/whole-reply.js';
 import { type InlineFiles, withoutFiles } from './inline-files.js';
 import type { VendorReply, VendorRequest } from './media-codec.js';
+import { decodedText, parsedJson, textOfBody, uncompressed } from './reply-json.js';
 
 /** Longest reply that is read, in bytes; what is longer is no reply of any protocol here. */
 const MAX_REPLY_BYTES = 4 * 1024 * 1024;
@@ -18,11 +17,11 @@ export interface ExchangeLimits {
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
   /**
-   * Sends on a connection of its own. One that lay idle may be closed by the vendor in the moment of sending, and then
-   * nobody knows whether the order was taken.
+   * Sends on a connection of its own. One that lay idle may be closed by the vendor in the moment of sending, and then it is
+   * unknown whether the order was taken.
    */
   readonly fresh: boolean;
-  /** What becomes of files that stand in the reply; absent: nothing is looked for. */
+  /** How to handle files inside the reply; absent: none are expected. */
   readonly files?: InlineFiles | undefined;
 }
 
@@ -79,6 +78,7 @@ export class VendorHttp {
         path: this.pathOf(request.path),
         headers: {
           accept: 'application/json',
+          'accept-encoding': 'identity',
           ...(body && { 'content-type': 'application/json', 'content-length': String(body.length) }),
           ...request.headers,
           ...headers,
@@ -120,8 +120,12 @@ async function plainReply(
   { signal, timeoutMs }: ExchangeLimits,
 ): Promise<VendorReply> {
   try {
-    const { status, headers, text } = await wholeReply(line, request, { signal, timeoutMs, accept });
-    return { status, headers, body: parsed(text) };
+    const { status, headers, bytes } = await wholeReplyBytes(line, request, { signal, timeoutMs, accept });
+    const isCompressed = headers['content-encoding'] !== undefined;
+    const text = isCompressed
+      ? await textOfBody(Readable.from([bytes]), headers, MAX_REPLY_BYTES)
+      : decodedText(bytes, headers);
+    return { status, headers, body: text === undefined ? undefined : parsedJson(text) };
   } catch (error) {
     if (error instanceof ReplyTooLarge && error.head) return { ...error.head, body: undefined };
     throw error;
@@ -138,21 +142,14 @@ const replyWithoutFiles = (
 ): Promise<VendorReply> =>
   withinTime(timeoutMs, caller, async (signal) => {
     const { statusCode, headers, body } = await line.request({ ...request, signal });
-    // Whoever reads it meets its failure; without a listener, one that nobody reads would end the process.
+    // Its reader gets its failure; without a listener, the failure of an unread one would end the process.
     body.on('error', () => undefined);
     try {
-      const text = await withoutFiles(body, files, MAX_REPLY_BYTES);
-      return { status: statusCode, headers, body: text === undefined ? undefined : parsed(text) };
+      const source = uncompressed(body, headers);
+      const text = source && (await withoutFiles(source, files, MAX_REPLY_BYTES));
+      return { status: statusCode, headers, body: text === undefined ? undefined : parsedJson(text) };
     } finally {
-      // What is left unread would keep its connection for good.
+      // What is left unread would keep its connection permanently.
       body.destroy();
     }
   });
-
-function parsed(json: string): JsonValue | undefined {
-  try {
-    return parseExactly(json);
-  } catch {
-    return undefined;
-  }
-}

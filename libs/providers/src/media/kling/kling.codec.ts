@@ -9,8 +9,14 @@ import {
   type Started,
   type VendorCost,
 } from '#contracts';
-import type { MediaCodec, PlannedReference, ReadState, ReferenceForm, VendorRequest } from '../http/media-codec.js';
-import type { ReferenceWay } from '../media-upstream-entry.js';
+import type {
+  MediaCodec,
+  PlannedReference,
+  ReadState,
+  ReferenceForm,
+  ReferenceWay,
+  VendorRequest,
+} from '../http/media-codec.js';
 import { bearer, klingCredentials } from './kling-credentials.js';
 import { klingFailureReason, readKlingFailure } from './kling-failures.js';
 import { stateWord } from '../http/state-words.js';
@@ -38,6 +44,7 @@ export const klingCodec: MediaCodec = {
     checkTimeoutMs: 10_000,
   },
   defaultBaseUrl: 'https://api-singapore.klingai.com',
+  domains: ['klingai.com'],
   models: new Map([['delta-v2-6', 'kling-v2-6']]),
   authorization: bearer,
   credentials: klingCredentials,

@@ -14,6 +14,7 @@ const failsWith = (sentence: string) => says({ task_status: 'failed', task_statu
 mediaUpstreamContract({
   codec: klingCodec,
   fake: () => new FakeKling(),
+  judge: 'judge-kling.spec.ts',
   order: ORDER,
   alwaysSent: {},
   elsewhere: {

@@ -37,6 +37,7 @@ export const minimaxCodec: MediaCodec = {
     checkTimeoutMs: 10_000,
   },
   defaultBaseUrl: 'https://api.minimax.io',
+  domains: ['minimax.com', 'minimax.io', 'minimaxi.com', 'minimaxi.io'],
   models: new Map([
     ['epsilon-2.3', 'MiniMax-Hailuo-2.3'],
     ['epsilon-2.3-Fast', 'MiniMax-Hailuo-2.3-Fast'],
@@ -64,7 +65,7 @@ export const minimaxCodec: MediaCodec = {
   readCheck: stateOf,
   readFailure: readMinimaxFailure,
 
-  // Work that nobody ordered: what it says of the key is all that counts.
+  // Work that does not exist: only what the reply says about the key counts.
   verification: { method: 'GET', path: `${QUERY}0` },
   readVerification: verified,
 };

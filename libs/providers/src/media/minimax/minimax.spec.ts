@@ -22,6 +22,7 @@ const files = (file: FakeReply) => (minimax: FakeMinimax) => {
 mediaUpstreamContract({
   codec: minimaxCodec,
   fake: () => new FakeMinimax(),
+  judge: 'judge-minimax.spec.ts',
   order: ORDER,
   alwaysSent: { prompt_optimizer: true, aigc_watermark: false },
   elsewhere: {

@@ -212,7 +212,7 @@ describe('the sandbox pretends to work', () => {
   });
 });
 
-describe('the sandbox goes on with what older releases began', () => {
+describe('the sandbox continues what older releases began', () => {
   const scene = {
     model: 'm',
     prompt: 'p',

@@ -64,7 +64,7 @@ describe('npm run smoke', () => {
     });
   });
 
-  it('says what to look at when nothing answers, or what answers is something else', async () => {
+  it('says what to check when nothing answers, or when another service does', async () => {
     vendor.next('cut-early');
     expect(await smoke()).toMatchObject({ exit: 1, said: expect.stringMatching(/away There was no reply \(\w+\)\./) });
     for (const fault of ['redirect', 'html', { status: 404, body: null }] as const) {

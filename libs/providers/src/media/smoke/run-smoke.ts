@@ -120,7 +120,7 @@ async function smoke(configured: ConfiguredMediaUpstream, options: SmokeOptions,
   return spendMicros === undefined ? 0 : spend(configured, orders, spendMicros, around);
 }
 
-/** What to look at first. */
+/** What to check first. */
 const REMEDIES = {
   wrong_key: 'The vendor does not take the key. Keys belong to one region or site: is base_url that of the key?',
   no_balance: 'The key is right, and the vendor account has nothing left to spend.',

@@ -7,7 +7,7 @@ type Protocols = FakeProtocol & { readonly taken: readonly unknown[] };
 
 const CALLBACK = 'https://gateway.example.com/callbacks/v1/vendor-1/token?a=1&b=2';
 
-/** Cases 5, 35 and 42: what is said though nobody asked, where files are fetched, where the vendor may call. */
+/** Cases 5, 35 and 42: defaults that are always sent, where files are fetched, where the vendor may call back. */
 export function callingContract<Protocol extends Protocols>(
   { codec, order: body, alwaysSent }: ContractCase<Protocol>,
   connected: () => ConnectedFake<Protocol>,

@@ -36,11 +36,13 @@ export interface ContractCase<Protocol extends FakeProtocol & { readonly taken: 
     expected: Partial<OperationState>,
     body?: JsonObject,
   ])[];
-  /** What the vendor calls the reply of a task in a word nobody knows. */
+  /** Makes the vendor reply with an unknown state. */
   readonly strange?: (protocol: Protocol) => void;
   readonly reportedCost?: VendorCost;
   /** What stands in the body of `order` though the caller said nothing of it; empty: the vendor's defaults are ours. */
   readonly alwaysSent: JsonObject;
+  /** The spec in this folder in which a client library judges the fake (cases 46 and 47), or why there is none. */
+  readonly judge: `judge${string}.spec.ts` | { readonly none: string };
   /** Cases that the protocol's own spec tests, or that cannot exist for its vendor, each with where or why. */
   readonly elsewhere?: Readonly<Record<number, string>>;
   /** The vendor still lets work be stopped. */

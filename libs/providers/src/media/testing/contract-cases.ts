@@ -27,7 +27,7 @@ export const CASES: Readonly<Record<number, string>> = {
   21: 'refused content of an order is refused',
   22: 'refused content of a result fails the work',
   23: "the vendor's words reach no client",
-  24: 'an unknown state is pending, and told once',
+  24: 'an unknown state is pending, and reported once',
   25: 'states of the end end the work',
   26: 'checks answer alike twice',
   27: 'progress stays below 100',
@@ -63,8 +63,9 @@ const AT_ONCE = 'it answers an order with the files: nothing is asked afterwards
 
 /** Why a case cannot exist for a vendor, or where it is tested for all. */
 export function explained(contract: AnyCase): ReadonlyMap<number, string> {
-  const { codec, alwaysSent, states = [] } = contract;
-  const { traits, protocol } = codec;
+  const { codec, alwaysSent, judge, states = [] } = contract;
+  const { traits } = codec;
+  const unjudged = typeof judge === 'string' ? undefined : judge.none;
   const reasons: (readonly [number, string, boolean])[] = [
     [5, 'no default of the vendor differs from ours', Object.keys(alwaysSent).length === 0],
     [7, 'an order cannot be searched for', traits.repeatStart !== 'lookup'],
@@ -72,24 +73,17 @@ export function explained(contract: AnyCase): ReadonlyMap<number, string> {
     ...[24, 25, 26, 27, 34, 36].map((number) => [number, AT_ONCE, traits.style === 'call'] as const),
     [27, 'it tells no progress', !states.some(([, , expected]) => 'progressPercent' in expected)],
     [33, 'files come by link', codec.inlineFiles === undefined],
-    [36, 'it cannot be told to stop', codec.writeCancel === undefined],
+    [36, 'it cannot be cancelled', codec.writeCancel === undefined],
     [40, 'it tells no cost', codec.readCost === undefined],
-    [42, 'it calls nobody', codec.callback === undefined],
+    [42, 'it makes no callbacks', codec.callback === undefined],
     [44, 'http/vendor-http.spec.ts, once for all', true],
     [45, 'an order that is sent again is another order there', traits.repeatStart !== 'idempotent'],
-    [46, UNJUDGED[protocol] ?? 'judge*.spec.ts in this folder', true],
-    [47, UNJUDGED[protocol] ?? 'judge*.spec.ts in this folder', true],
+    ...[46, 47].map((number) => [number, unjudged ?? '', unjudged !== undefined] as const),
     [48, 'no reply of a real account was recorded yet; npm run smoke -- --record writes them', true],
   ];
   const own = Object.entries(contract.elsewhere ?? {}).map(([number, why]) => [Number(number), why] as const);
   return new Map([...reasons.flatMap(([number, why, holds]) => (holds ? [[number, why] as const] : [])), ...own]);
 }
-
-const UNJUDGED: Readonly<Record<string, string>> = {
-  vidu: 'no client of it is published: fixtures of its documents',
-  'dashscope-image': 'no client of it is published: fixtures of its documents',
-  gateway: 'our own product: apps/gateway/src/gateway-upstream.spec.ts',
-};
 
 /** What a state of work is an example of, as far as it says. */
 interface ExpectedState {

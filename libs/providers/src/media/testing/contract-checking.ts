@@ -6,7 +6,7 @@ import { casesOfState } from './contract-cases.js';
 
 type Protocols = FakeProtocol & { readonly taken: readonly unknown[] };
 
-/** Cases 22 to 36 and 40: what becomes of work that was taken. */
+/** Cases 22 to 36 and 40: the states of accepted work. */
 export function checkingContract<Protocol extends Protocols>(
   contract: ContractCase<Protocol>,
   connected: () => ConnectedFake<Protocol>,
@@ -34,7 +34,7 @@ export function checkingContract<Protocol extends Protocols>(
   });
 
   if (strange)
-    guarantee('24: takes a state that nobody knows for work that goes on', async () => {
+    guarantee('24: treats an unknown state as work in progress', async () => {
       const { running, upstream, vendor } = connected();
       const { operation, call } = await running(body);
       strange(vendor.protocol);
@@ -116,7 +116,7 @@ function verbsContract<Protocol extends Protocols>(
     });
 }
 
-/** The operation of work that the vendor has had for longer than it needs to know of it. */
+/** The operation of work that the vendor has had for longer than it needs to register it. */
 const old = (operation: Operation): Operation => ({ ...operation, takenAtMs: Date.now() - 61_000 });
 
 /** An operation of the same shape that the vendor never gave. */

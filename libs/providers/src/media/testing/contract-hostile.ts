@@ -42,7 +42,7 @@ const STRANGE: readonly JsonValue[] = [
   { a: { b: [1] } },
 ];
 
-/** What becomes of replies in which one thing is not as it should be: cases 15, 20, 24 and 44 at every place of every reply. */
+/** Replies with one part made wrong: cases 15, 20, 24 and 44 at every place of every reply. */
 export function hostileContract<Protocol extends Protocols>(
   contract: ContractCase<Protocol>,
   connected: () => ConnectedFake<Protocol>,
@@ -54,8 +54,8 @@ export function hostileContract<Protocol extends Protocols>(
     if (!start) throw new Error('no reply to a start was seen');
     for (const body of variants(start.body)) {
       const { order, call } = connected().prepare(contract.order);
-      const told = await outcomeOf(() => answering(connected(), { ...start, body }).start(order, call));
-      expect(problemOfStart(told)).toBeUndefined();
+      const outcome = await outcomeOf(() => answering(connected(), { ...start, body }).start(order, call));
+      expect(problemOfStart(outcome)).toBeUndefined();
       expect(call.noted().cost?.micros ?? 0n).toBeGreaterThanOrEqual(0n);
     }
   });
@@ -65,17 +65,17 @@ export function hostileContract<Protocol extends Protocols>(
     const [start] = replies;
     for (const body of [
       {},
-      { code: 'NobodyKnows', message: 'x' },
-      { error: { code: 'NobodyKnows' } },
+      { code: 'StrangeWord', message: 'x' },
+      { error: { code: 'StrangeWord' } },
       [],
       'ok',
       null,
     ]) {
       const { order, call } = connected().prepare(contract.order);
-      const told = await outcomeOf(() =>
+      const outcome = await outcomeOf(() =>
         answering(connected(), { ...(start as VendorReply), body }).start(order, call),
       );
-      expect(told).toMatchObject({ kind: expect.stringMatching(/^(?:ambiguous|refused)$/) });
+      expect(outcome).toMatchObject({ kind: expect.stringMatching(/^(?:ambiguous|refused)$/) });
     }
   });
 
@@ -88,8 +88,8 @@ export function hostileContract<Protocol extends Protocols>(
           const others = replies.slice(replies.indexOf(reply) + 1);
           const before = replies.slice(1, replies.indexOf(reply));
           const upstream = answering(connected(), ...before, { ...reply, body }, ...others);
-          const told = await outcomeOf(() => upstream.check(operation, call));
-          expect(problemOfState(told)).toBeUndefined();
+          const outcome = await outcomeOf(() => upstream.check(operation, call));
+          expect(problemOfState(outcome)).toBeUndefined();
         }
     });
 }
@@ -106,10 +106,10 @@ function secretsContract<Protocol extends Protocols>(
         const { order, call } = connected().prepare(contract.order);
         const before = replies.slice(1, place);
         const upstream = answering(connected(), ...(place === 0 ? [] : before), changed);
-        const told = await outcomeOf(() =>
+        const outcome = await outcomeOf(() =>
           place === 0 ? upstream.start(order, call) : upstream.check(operation, call),
         );
-        const all = [told, told instanceof MediaFailure ? told.vendor : null, call.noted()];
+        const all = [outcome, outcome instanceof MediaFailure ? outcome.vendor : null, call.noted()];
         expect(inspect(all, { depth: 20 })).not.toContain(key);
       }
   });
@@ -160,21 +160,22 @@ function problemOfFailure(failure: Error, kinds: readonly string[]): string | un
   return SENTENCES.some((known) => failure.publicReason.endsWith(known)) ? undefined : failure.publicReason;
 }
 
-function problemOfStart(told: Outcome): string | undefined {
-  if (told instanceof Error) return problemOfFailure(told, ['ambiguous', 'refused', 'unsupported', 'unfit', 'busy']);
-  if (!('kind' in told)) return 'is no start';
-  if (told.kind === 'finished') return problemOfOutputs(told.outputs);
-  const json = JSON.stringify(told.operation);
+function problemOfStart(outcome: Outcome): string | undefined {
+  if (outcome instanceof Error)
+    return problemOfFailure(outcome, ['ambiguous', 'refused', 'unsupported', 'unfit', 'busy']);
+  if (!('kind' in outcome)) return 'is no start';
+  if (outcome.kind === 'finished') return problemOfOutputs(outcome.outputs);
+  const json = JSON.stringify(outcome.operation);
   return json.length < 4_096 && !json.includes('null') ? undefined : `hands over ${json.slice(0, 200)}`;
 }
 
-function problemOfState(told: Outcome): string | undefined {
-  if (told instanceof Error) return problemOfFailure(told, ['unavailable', 'busy', 'unfit']);
-  if (!('state' in told)) return 'is no state';
-  if (told.state === 'succeeded') return problemOfOutputs(told.outputs);
-  if (told.state === 'failed')
-    return told.code in TASK_FAILURES && SENTENCES.includes(told.publicReason) ? undefined : told.publicReason;
-  const { progressPercent: progress = 0 } = told;
+function problemOfState(outcome: Outcome): string | undefined {
+  if (outcome instanceof Error) return problemOfFailure(outcome, ['unavailable', 'busy', 'unfit']);
+  if (!('state' in outcome)) return 'is no state';
+  if (outcome.state === 'succeeded') return problemOfOutputs(outcome.outputs);
+  if (outcome.state === 'failed')
+    return outcome.code in TASK_FAILURES && SENTENCES.includes(outcome.publicReason) ? undefined : outcome.publicReason;
+  const { progressPercent: progress = 0 } = outcome;
   return progress >= 0 && progress < 100 ? undefined : `is ${progress} % done`;
 }
 

@@ -90,7 +90,7 @@ function refusalsContract<Protocol extends Protocols>(
         expect(await other().find?.(call)).toBeNull();
         const started = await upstream.start(order, call);
         const ticket = JSON.parse(JSON.stringify(call.ticket)) as typeof call.ticket;
-        // When it was taken is known to whoever ordered it alone.
+        // The time it was taken is known only to the process that ordered it.
         const { takenAtMs: _taken, ...operation } = started.kind === 'operation' ? started.operation : {};
         expect(await other().find?.({ ...call, ticket })).toEqual({ kind: 'operation', operation });
       },

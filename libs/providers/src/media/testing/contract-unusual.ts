@@ -27,11 +27,23 @@ export function unusualContract<Protocol extends Protocols>(
       );
   });
 
-  guarantee('15: does not know after an answer of status 204 whether the order was taken', async () => {
-    const { order, call } = connected().prepare(contract.order);
-    const empty = answering(connected(), { status: 204, headers: {}, body: undefined });
-    await expect(empty.start(order, call)).rejects.toMatchObject({ kind: 'ambiguous' });
-  });
+  guarantee.each([204, 303])(
+    '15: does not know after an answer of status %i whether the order was taken',
+    async (status) => {
+      const { order, call } = connected().prepare(contract.order);
+      const empty = answering(connected(), { status, headers: { location: '/elsewhere' }, body: undefined });
+      await expect(empty.start(order, call)).rejects.toMatchObject({ kind: 'ambiguous' });
+    },
+  );
+
+  guarantee.each([301, 302, 304, 307, 308])(
+    '11: knows after an answer of status %i that nothing was taken, so that another upstream may be asked',
+    async (status) => {
+      const { order, call } = connected().prepare(contract.order);
+      const elsewhere = answering(connected(), { status, headers: { location: '/elsewhere' }, body: undefined });
+      await expect(elsewhere.start(order, call)).rejects.toMatchObject({ kind: 'unfit' });
+    },
+  );
 }
 
 function refusalsContract<Protocol extends Protocols>(
@@ -54,10 +66,10 @@ function refusalsContract<Protocol extends Protocols>(
       if (typeof fault === 'string' || !isJsonObject(fault.body)) continue;
       const { order, call } = connected().prepare(contract.order);
       const reply = { status: 200, headers: {}, body: fault.body };
-      const told: unknown = await answering(connected(), reply)
+      const outcome: unknown = await answering(connected(), reply)
         .start(order, call)
         .catch((error: unknown) => error);
-      expect([what, expected.kind, 'ambiguous']).toContain((told as MediaFailure).kind);
+      expect([what, expected.kind, 'ambiguous']).toContain((outcome as MediaFailure).kind);
     }
   });
 }

@@ -25,7 +25,7 @@ export class FakeArkImage implements FakeProtocol {
   readonly keyHeader = { name: 'authorization', value: `Bearer ${this.key}` };
   readonly unauthorized = arkRefusal(401, 'AuthenticationError', 'The API key is wrong');
   readonly taken: JsonObject[] = [];
-  /** What stands in `data` instead of what was ordered. */
+  /** What is in `data` instead of what was ordered. */
   data: readonly JsonValue[] | undefined;
 
   reset(): void {

@@ -29,7 +29,7 @@ export class FakeGoogleTokens {
     });
   }
 
-  /** @param tokens what is given out, one after the other; the last again and again. */
+  /** @param tokens what is given out, one after the other; the last repeatedly. */
   static async start(...tokens: readonly string[]): Promise<FakeGoogleTokens> {
     const fake = new FakeGoogleTokens(tokens);
     fake.server.listen(0, '127.0.0.1');

@@ -90,7 +90,7 @@ export class FakeVendor<Protocol extends FakeProtocol = FakeProtocol> {
     this.protocol.reset();
   }
 
-  /** What becomes of the next requests, in their order. */
+  /** The faults of the next requests, in order. */
   next(...faults: Fault[]): void {
     this.faults.push(...faults);
   }

@@ -12,7 +12,7 @@ export class FakeXaiImage implements FakeProtocol {
   readonly keyHeader = { name: 'authorization', value: `Bearer ${this.key}` };
   readonly unauthorized = xaiRefusal(400, 'Incorrect API key provided.');
   readonly taken: JsonObject[] = [];
-  /** What stands in `data` instead of what was ordered. */
+  /** What is in `data` instead of what was ordered. */
   data: readonly JsonValue[] | undefined;
   /** What an order is said to cost. */
   ticks = 200_000_000;

@@ -1,4 +1,4 @@
-/** The fakes of vendors that a client library or a page of the vendor has judged, for who tests a whole gateway on them. */
+/** The fakes of vendors that a client library or a page of the vendor has judged, for tests of a whole gateway. */
 export { FakeArkVideo } from './fake-ark-video.js';
 export { FakeGateway } from './fake-gateway.js';
 export { FakeGoogleTokens } from './fake-google-tokens.js';

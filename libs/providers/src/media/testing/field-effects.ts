@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue, ModelRequest } from '#contracts';
 import { NotMakeable, type MediaCodec, type VendorRequest } from '../http/media-codec.js';
 import { accepted, catalogFamily, orderOf, sampleRequests } from './sample-requests.js';
 
-/** What became of a field: some value of it reached the vendor, or was refused by name, or neither. */
+/** The effect of a field: some value of it reached the vendor, or was refused by name, or neither. */
 export interface FieldEffect {
   readonly sent: boolean;
   /** Why orders with the field are refused, each sentence once. */

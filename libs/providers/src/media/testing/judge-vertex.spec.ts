@@ -10,7 +10,7 @@ import { orderOfBody } from './sample-requests.js';
 
 const PROMPT = 'A paper boat in the rain.';
 
-/** Whoever has a token already asks nobody for one. */
+/** A client that has a token requests none. */
 function signedIn(vertex: FakeVertex): { authClient: OAuth2Client } {
   const authClient = new OAuth2Client();
   authClient.setCredentials({ access_token: vertex.key, expiry_date: Date.now() + 3_600_000 });

@@ -1,6 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { type ConnectedFake, connectFake } from './connected-fake.js';
 import { callingContract } from './contract-calling.js';
-import { type ContractCase, takeTested } from './contract-case.js';
+import { type ContractCase, guarantee, takeTested } from './contract-case.js';
 import { type AnyCase, CASES, explained } from './contract-cases.js';
 import { checkingContract } from './contract-checking.js';
 import { hostileContract } from './contract-hostile.js';
@@ -29,6 +30,7 @@ export function mediaUpstreamContract<Protocol extends FakeProtocol & { readonly
     hostileContract(contract, () => connected);
     unusualContract(contract, () => connected);
     if (contract.codec.traits.style === 'task') checkingContract(contract, () => connected);
+    judgedContract(contract);
 
     const [tested, reasons] = [takeTested(), explained(contract as unknown as AnyCase)];
     it('has a test of every case, or says why there can be none', () => {
@@ -37,5 +39,19 @@ export function mediaUpstreamContract<Protocol extends FakeProtocol & { readonly
       );
       expect(open).toEqual([]);
     });
+  });
+}
+
+const FOLDER = 'libs/providers/src/media/testing';
+
+/** Cases 46 and 47: a client library that somebody else wrote is tried on the fake, and on what we send. */
+function judgedContract<Protocol extends FakeProtocol & { readonly taken: readonly unknown[] }>({
+  judge,
+  fake,
+}: ContractCase<Protocol>): void {
+  if (typeof judge !== 'string') return;
+  guarantee('46-47: has its fake judged by a client library', () => {
+    const spec = readFileSync(`${FOLDER}/${judge}`, 'utf8');
+    for (const part of [`new ${fake().constructor.name}(`, "'46: ", "'47: "]) expect(spec).toContain(part);
   });
 }

@@ -78,7 +78,7 @@ export function catalogFamily(model: string): ModelFamily {
 }
 
 /**
- * Bodies of legal values; whether they go together is for the family to say. Most fields for files exclude each other, so
+ * Bodies of legal values; whether they may be combined is decided by the family. Most fields for files exclude each other, so
  * that few of them stand in one body.
  */
 const bodies = (fields: readonly Field[]): fc.Arbitrary<JsonObject> => {

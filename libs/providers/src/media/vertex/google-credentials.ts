@@ -24,7 +24,7 @@ const TOKEN_TIMEOUT_MS = 10_000;
 const MAX_REPLY_BYTES = 64 * 1024;
 
 /**
- * Reads the key file of a service account, in base64 as it stands in `key`.
+ * Reads the key file of a service account, in base64 as it is in `key`.
  *
  * @throws TypeError that names the rule, and nothing of the key.
  */

@@ -6,7 +6,7 @@ import { wordsOf } from '../http/vendor-words.js';
 const POLICY = /support codes?|responsible ai|usage guidelines|safety|violat|sensitive/i;
 const UNPAID = /billing/i;
 const isRefusal = (status: number): boolean => status >= 400 && status < 500;
-/** What is said of `storage_uri`: the bucket does not exist, or the account may not write there. No order names one. */
+/** Errors about `storage_uri`: the bucket does not exist, or the account may not write there. No order names one. */
 const BUCKET = /\bbuckets?\b|\bgs:\/\/|storage\.objects|storageUri|output storage/i;
 
 /** Errors of Vertex AI by the word in `status` (vendors.md 7). */

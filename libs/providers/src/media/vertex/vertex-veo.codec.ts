@@ -16,7 +16,7 @@ import { type VertexSettings, vertexSettings, vertexSettingsMistakes } from './v
 
 /** The vendor's handle. The place that it names is where it is asked about. */
 const OPERATION = /^(projects\/[\w:.-]+\/locations\/[\w-]+\/publishers\/google\/models\/[\w.-]+)\/operations\/[\w-]+$/;
-const NOBODYS = '00000000-0000-4000-8000-000000000000';
+const UNKNOWN_OPERATION = '00000000-0000-4000-8000-000000000000';
 const INLINE = 'bytesBase64Encoded';
 
 /** Videos of Veo on Google Vertex AI (vendors.md 7), for any project. */
@@ -55,6 +55,7 @@ export function vertexVeo({ project, region, storageUri, storageEndpoint }: Part
     },
     defaultBaseUrl:
       place === 'global' ? 'https://aiplatform.googleapis.com' : `https://${place}-aiplatform.googleapis.com`,
+    domains: ['googleapis.com'],
     models: new Map([
       ['gamma-3.1-fast-official', 'veo-3.1-fast-generate-001'],
       ['gamma-3.1-quality-official', 'veo-3.1-generate-001'],
@@ -80,8 +81,8 @@ export function vertexVeo({ project, region, storageUri, storageEndpoint }: Part
     inlineFiles: { field: INLINE, count: ({ count }) => Number(count) },
     fileAddress: (url) => bucketAddress(url, storageEndpoint ?? ''),
 
-    // An operation of nobody: a caller with a good key gets "not found".
-    verification: question(`${modelPath('veo-3.1-generate-001')}/operations/${NOBODYS}`),
+    // An operation that does not exist: a caller with a valid key gets "not found".
+    verification: question(`${modelPath('veo-3.1-generate-001')}/operations/${UNKNOWN_OPERATION}`),
     readVerification: ({ status }) => (status === 400 || status === 404 ? { ok: true } : undefined),
   };
 }

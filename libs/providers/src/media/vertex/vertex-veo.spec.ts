@@ -25,6 +25,7 @@ const failsWith = (code: number, message: string) => says({ response: null, erro
 mediaUpstreamContract({
   codec: withToken('gs://videos/veo/'),
   fake: () => new FakeVertex(),
+  judge: 'judge-vertex.spec.ts',
   order: ORDER,
   alwaysSent: { parameters: { generateAudio: false, sampleCount: 1 } },
   elsewhere: {
@@ -147,7 +148,7 @@ describe('vertex-veo', () => {
     const google = await FakeGoogleTokens.start(new FakeVertex().key);
     const fake = await connectFake(withToken('gs://videos/veo/'), () => new FakeVertex());
     const settings = { storage_uri: 'gs://videos/veo/', storage_endpoint: fake.vendor.origin };
-    const codec = vertexVeoCodec.configured?.({ settings } as never, google.key) ?? vertexVeoCodec;
+    const codec = vertexVeoCodec.configured?.({ settings }, google.key) ?? vertexVeoCodec;
     const upstream = fake.other({ codec, key: google.key });
     const { order, call } = fake.prepare(ORDER);
     const started = await upstream.start(order, call);

@@ -1,9 +1,9 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { CallbackRequest } from '#contracts';
 
-/** Who signs, by the vendor's word for itself. */
+/** The signer, as the vendor names itself. */
 const ACCESS_KEY = 'vidu';
-/** Headers that one signature may cover; more are nobody's. */
+/** The most headers that one signature may cover; more are refused. */
 const MOST_HEADERS = 16;
 
 /**

@@ -30,6 +30,7 @@ export const viduCodec: MediaCodec = {
     checkTimeoutMs: 10_000,
   },
   defaultBaseUrl: 'https://api.vidu.com',
+  domains: ['vidu.cn', 'vidu.com'],
   models: new Map([
     ['zeta-q3-pro', 'viduq3-pro'],
     ['zeta-q3-turbo', 'viduq3-turbo'],

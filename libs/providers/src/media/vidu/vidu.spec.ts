@@ -19,6 +19,7 @@ const failsWith = (word: string) => says({ state: 'failed', err_code: word, crea
 mediaUpstreamContract({
   codec: viduCodec,
   fake: () => new FakeVidu(),
+  judge: { none: 'no client of it is published: fixtures of its documents' },
   order: ORDER,
   alwaysSent: { audio: true },
   elsewhere: {

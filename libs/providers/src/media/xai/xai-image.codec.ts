@@ -29,6 +29,7 @@ export const xaiImageCodec: MediaCodec = {
     checkTimeoutMs: 10_000,
   },
   defaultBaseUrl: 'https://api.x.ai/v1',
+  domains: ['x.ai'],
   models: new Map([
     ['iota-1.0-reseller', MODEL],
     [EDIT, MODEL],

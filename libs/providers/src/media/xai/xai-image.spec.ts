@@ -9,6 +9,7 @@ const WITHHELD = { url: '', respect_moderation: false };
 mediaUpstreamContract({
   codec: xaiImageCodec,
   fake: () => new FakeXaiImage(),
+  judge: 'judges.spec.ts',
   order: ORDER,
   alwaysSent: { response_format: 'url' },
   elsewhere: {

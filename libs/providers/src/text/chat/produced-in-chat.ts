@@ -26,10 +26,14 @@ export function producedInChat(chunk: JsonObject & Chunk): string {
 
 function spoken({ content, refusal, reasoning_content: thought, reasoning, ...calls }: Spoken): string {
   const called = [calls.function_call, ...(calls.tool_calls ?? []).flatMap((call) => [call.function, call.custom])];
-  return [content, refusal, thought ?? reasoning, ...called.flatMap((call) => [call?.arguments, call?.input])]
+  return [content, refusal, thought ?? reasoning, ...called.flatMap((call) => [asText(call?.arguments), call?.input])]
     .map(textIn)
     .join('');
 }
+
+/** Some servers write arguments as an object. */
+const asText = (value: JsonValue | undefined): JsonValue | undefined =>
+  typeof value === 'object' && value !== null ? JSON.stringify(value) : value;
 
 /** A text, or the texts of parts, however deep vendors pack them. */
 function textIn(value: JsonValue | undefined): string {

@@ -101,7 +101,7 @@ describe('A chat stream', () => {
       ],
     ],
     [
-      'brings arguments of two calls in turns, which are told one after the other',
+      'interleaves arguments of two calls, which are emitted one after the other',
       [
         tools(opening(0, 'a')),
         tools(piece(0, '{"city":')),
@@ -124,6 +124,61 @@ describe('A chat stream', () => {
       [...called(0, 'a', 'Paris'), ...called(1, 'b', 'Rome'), CALLED],
     ],
     [
+      'gives its calls the index null',
+      [
+        tools({ ...opening(0, 'a'), index: null }),
+        tools({ index: null, function: { arguments: '{"city":' } }),
+        tools({ index: null, function: { arguments: '"Paris"}' } }),
+        delta({}, 'tool_calls'),
+        COUNTED,
+      ],
+      [...called(0, 'a', 'Paris'), CALLED],
+    ],
+    [
+      'writes arguments as an object, or none',
+      [
+        tools({ index: 0, id: 'a', function: { name: 'tool_0', arguments: { city: 'Paris' } } }),
+        tools({ index: 1, id: 'b', function: { name: 'tool_1', arguments: { city: 'Rome' } } }),
+        delta({}, 'tool_calls'),
+        COUNTED,
+      ],
+      [...called(0, 'a', 'Paris'), ...called(1, 'b', 'Rome'), CALLED],
+    ],
+    [
+      'names a call after it has begun',
+      [
+        tools({ index: 0, id: 'a', type: 'function' }),
+        tools({ index: 0, function: { arguments: '{"city":' } }),
+        tools({ index: 0, id: 'a', function: { name: 'tool_0' } }),
+        tools(piece(0, '"Paris"}')),
+        delta({}, 'tool_calls'),
+        COUNTED,
+      ],
+      [...called(0, 'a', 'Paris'), CALLED],
+    ],
+    [
+      'repeats the name of a call with every piece of it',
+      [
+        tools({ index: 0, id: 'a', function: { name: 'tool_0', arguments: '{"city":' } }),
+        tools({ index: 0, function: { name: 'tool_0', arguments: '"Paris"}' } }),
+        tools({ index: 0, function: { name: 'tool_0', arguments: '' } }),
+        delta({}, 'tool_calls'),
+        COUNTED,
+      ],
+      [...called(0, 'a', 'Paris'), CALLED],
+    ],
+    [
+      'brings reasoning in details alone',
+      [
+        delta({ reasoning_details: [{ type: 'reasoning.text', text: 'Hm' }] }),
+        delta({ reasoning_details: [{ type: 'reasoning.summary', summary: ', well' }] }),
+        delta({ content: 'Yes', reasoning_content: '', reasoning: '' }),
+        delta({}, 'stop'),
+        COUNTED,
+      ],
+      [{ type: 'reasoning', text: 'Hm, well' }, { type: 'text', text: 'Yes' }, STOP],
+    ],
+    [
       'brings a whole call in one chunk and says stop',
       [
         tools({ index: 0, id: 'a', function: { name: 'tool_0', arguments: '{"city":"Paris"}' } }),
@@ -141,7 +196,7 @@ describe('A chat stream', () => {
       ],
     ],
     [
-      'tells no usage, which is then counted',
+      'reports no usage, which is then counted',
       [delta({ content: 'Hi' }), delta({}, 'length')],
       [
         { type: 'text', text: 'Hi' },
@@ -158,9 +213,28 @@ describe('A chat stream', () => {
   });
 
   it.each([
+    ['without an index', ['{"city":"Paris"}', '{"city":"Rome"}'], [undefined, undefined], true],
+    ['with the index 0 and no id', ['{"city":"Paris"}', '{"city":"Rome"}'], [0, 0], true],
+    ['in one chunk', ['{"city":"Paris"}', '{"city":"Rome"}'], [undefined, undefined], false],
+    ['in one chunk and without arguments', ['', ''], [undefined, undefined], false],
+  ])('tells two calls of one function apart that come %s', (_how, sent, places, inTwo) => {
+    const calls = sent.map((json, at) => ({
+      id: '',
+      ...(places[at] === undefined ? {} : { index: places[at] }),
+      function: { name: 'tool_0', arguments: json },
+    }));
+    const chunks = inTwo ? calls.map((call) => tools(call)) : [tools(...calls)];
+    const events = read(...chunks, delta({}, 'tool_calls'), COUNTED);
+    const ids = events.flatMap((event) => (event.type === 'call' ? [event.id] : []));
+    expect(new Set(ids).size).toBe(2);
+    const told = events.flatMap((event) => (event.type === 'arguments' && event.json !== '' ? [event.json] : []));
+    expect(told).toEqual(sent.filter((json) => json !== ''));
+  });
+
+  it.each([
     ['breaks off before its end', [delta({ content: 'Hi' }), '[DONE]'], 'upstream_error'],
     [
-      'goes on with arguments of a call after other words',
+      'continues arguments of a call after other text',
       [tools(opening(0, 'a')), delta({ content: 'Hi' }), tools(piece(0, '{}'))],
       'upstream_error',
     ],
@@ -188,11 +262,11 @@ it('A whole chat completion reads as its stream would', () => {
     ...called(1, 'b', 'Rome'),
     CALLED,
   ]);
+});
 
-  it('has every choice that a chunk holds, so that none is produced for nothing', () => {
-    const decoder = chatCodec.decoder();
-    const choices = ['one', 'two'].map((content, index) => ({ index, delta: { content }, finish_reason: 'stop' }));
-    const texts = decoder.push(JSON.stringify({ choices })).map((event) => ('text' in event ? event.text : ''));
-    expect(texts).toEqual(['one', 'two']);
-  });
+it('A chunk of several choices is read with all of them, so that none is produced for nothing', () => {
+  const decoder = chatCodec.decoder();
+  const choices = ['one', 'two'].map((content, index) => ({ index, delta: { content }, finish_reason: 'stop' }));
+  const texts = decoder.push(JSON.stringify({ choices })).map((event) => ('text' in event ? event.text : ''));
+  expect(texts).toEqual(['one', 'two']);
 });

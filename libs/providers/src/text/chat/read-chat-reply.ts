@@ -1,10 +1,11 @@
 import type { FinishReason, JsonObject, TextEvent, TextUsage } from '#contracts';
 import { brokenOff, parseReply } from '../upstream/codec-failures.js';
+import { type AnnotatedText, CitedPages } from '../upstream/cited-pages.js';
 import { atLeast, reportedUsage, sumOf } from '../upstream/reported-usage.js';
 import type { StreamDecoder } from '../upstream/protocol-codec.js';
 import { reportedFailure } from '../upstream/refused-by-upstream.js';
 import { ChatCalls, type ChatToolCall } from './chat-calls.js';
-import type { EventData } from '../upstream/server-sent-events.js';
+import { DONE, type EventData } from '../upstream/server-sent-events.js';
 import { markSignature } from '../upstream/signatures.js';
 
 /** A part of a content that is no plain text. */
@@ -24,7 +25,11 @@ interface ChatMessage {
   /** The two names vendors give to visible reasoning. */
   readonly reasoning_content?: string | null;
   readonly reasoning?: string | null;
+  /** Where some vendors write it alone. */
+  readonly reasoning_details?: readonly { readonly text?: string | null; readonly summary?: string | null }[] | null;
   readonly tool_calls?: readonly ChatToolCall[] | null;
+  /** Pages that a vendor cites which searches by itself; their places count in the whole content. */
+  readonly annotations?: AnnotatedText['annotations'];
 }
 
 interface ChatUsage {
@@ -92,6 +97,9 @@ const thoughtsIn = (content: ChatContent): string | undefined =>
     ? undefined
     : content?.flatMap((part) => (part.thinking ?? []).map((thought) => thought.text ?? '')).join('');
 
+const detailsIn = (details: ChatMessage['reasoning_details']): string | undefined =>
+  details?.map(({ text, summary }) => text ?? summary ?? '').join('');
+
 /** Reads a chat completions stream. */
 export class ChatStreamDecoder implements StreamDecoder {
   readonly #calls = new ChatCalls();
@@ -100,9 +108,13 @@ export class ChatStreamDecoder implements StreamDecoder {
   /** The field in which the vendor writes the reasoning that is open, and wants it back. */
   #reasoningField: 'reasoning_content' | 'reasoning' | undefined;
   #usage: TextUsage | undefined;
+  readonly #pages = new CitedPages();
+  /** The content until now, and what has been noted about it. */
+  #content = '';
+  #annotations: readonly unknown[] = [];
 
   push(data: EventData): readonly TextEvent[] {
-    return data === '[DONE]' ? [] : this.read(parseReply(data));
+    return data === DONE ? [] : this.read(parseReply(data));
   }
 
   /**
@@ -113,18 +125,24 @@ export class ChatStreamDecoder implements StreamDecoder {
     if (reply.error) throw reportedFailure(reply.error);
     const usage = reportIn(reply);
     if (usage) this.#usage = atLeast(this.#usage, readUsage(usage));
-    return (reply.choices ?? []).flatMap((choice) => this.#readChoice(choice));
+    const choices = reply.choices ?? [];
+    // Nearly every reply has a single one.
+    return choices.length === 1 && choices[0]
+      ? this.#readChoice(choices[0])
+      : choices.flatMap((choice) => this.#readChoice(choice));
   }
 
   #readChoice(choice: ChatChoice): TextEvent[] {
     if (choice.finish_reason) this.#reason = FINISH_REASONS[choice.finish_reason] ?? 'stop';
     if (typeof choice.stop_reason === 'string') this.#stopSequence = choice.stop_reason;
-    return this.#readMessage(choice.delta ?? choice.message ?? {});
+    const message = choice.delta ?? choice.message ?? {};
+    if (message.annotations) this.#annotations = [...this.#annotations, ...message.annotations];
+    return this.#readMessage(message);
   }
 
   end(): readonly TextEvent[] {
     if (this.#reason === undefined) throw brokenOff();
-    return [...this.#proof(), ...this.#calls.held(), this.#finish(this.#reason)];
+    return [...this.#citations(), ...this.#proof(), ...this.#calls.held(), this.#finish(this.#reason)];
   }
 
   reportedUsage(): TextUsage | undefined {
@@ -142,21 +160,33 @@ export class ChatStreamDecoder implements StreamDecoder {
     const speaks = Boolean(text) || Boolean(refusal);
     if (speaks || calls?.length) events.push(...this.#proof());
     if (speaks) this.#calls.interrupt();
-    if (text) events.push({ type: 'text', text });
+    if (text) {
+      this.#content += text;
+      events.push({ type: 'text', text });
+    }
+    if (calls?.length) events.push(...this.#citations());
     if (refusal) events.push({ type: 'refusal', text: refusal });
-    for (const call of calls ?? []) events.push(...this.#calls.read(call));
+    for (const [place, call] of (calls ?? []).entries()) events.push(...this.#calls.read(call, place));
     return events;
   }
 
-  #readReasoning({ reasoning_content: content, reasoning, content: parts }: ChatMessage): TextEvent[] {
-    const text = content ?? reasoning ?? thoughtsIn(parts);
+  #readReasoning({ reasoning_content: content, reasoning, content: parts, ...others }: ChatMessage): TextEvent[] {
+    const text = content || reasoning || thoughtsIn(parts) || detailsIn(others.reasoning_details);
     if (!text) return [];
     if (content) this.#reasoningField = 'reasoning_content';
     else if (reasoning) this.#reasoningField = 'reasoning';
     return [{ type: 'reasoning', text }];
   }
 
-  /** This vendor signs nothing. What stands for its proof says where the reasoning belongs when it comes back. */
+  /** What is noted about the content follows it while it is still the last that was said. */
+  #citations(): TextEvent[] {
+    if (this.#annotations.length === 0) return [];
+    const annotations = this.#annotations;
+    this.#annotations = [];
+    return this.#pages.read([{ text: this.#content, annotations }]);
+  }
+
+  /** This vendor signs nothing. Its stand-in for a proof says where the reasoning belongs when it is sent back. */
   #proof(): TextEvent[] {
     const field = this.#reasoningField;
     this.#reasoningField = undefined;
@@ -179,11 +209,11 @@ export class ChatStreamDecoder implements StreamDecoder {
 export function readChatReply(answer: JsonObject): readonly TextEvent[] {
   const decoder = new ChatStreamDecoder();
   const reply: ChatReply = answer;
-  const [first, ...rest] = reply.choices ?? [];
+  const choices = reply.choices ?? [];
   // Copying a reply costs more than reading it, and nearly every one has a single choice.
-  const events = decoder.read(first && rest.length > 0 ? { ...reply, choices: [first] } : reply);
-  const others = rest.flatMap((choice) => readOther(choice));
-  return [...events, ...others, ...decoder.end()];
+  if (choices.length < 2) return [...decoder.read(reply), ...decoder.end()];
+  const events = decoder.read({ ...reply, choices: choices.slice(0, 1) });
+  return [...events, ...choices.slice(1).flatMap((choice) => readOther(choice)), ...decoder.end()];
 }
 
 function readOther(choice: ChatChoice): readonly TextEvent[] {

@@ -47,9 +47,9 @@ export function writeChatRequest(request: TextRequest, model: string, options: P
     user: request.user,
     reasoning_effort: writeEffort(request, options),
     response_format: writeFormat(request.format),
-    tools: tools?.map((tool) => ({
+    tools: tools?.map(({ name, description, parameters, strict }) => ({
       type: 'function',
-      function: present({ ...tool, ...(tool.parameters && { parameters: objectSchema(tool.parameters) }) }),
+      function: present({ name, description, parameters: parameters && objectSchema(parameters), strict }),
     })),
     tool_choice: tools && writeToolChoice(request.toolChoice),
     parallel_tool_calls: tools && !request.parallelToolCalls ? false : undefined,
@@ -191,8 +191,8 @@ function writeAssistant(parts: readonly AssistantPart[], options: ProtocolOption
 function writeFormat(format: OutputFormat): JsonObject | undefined {
   if (format.type === 'json') return { type: 'json_object' };
   if (format.type === 'text') return undefined;
-  const { name, schema, strict } = format;
-  return { type: 'json_schema', json_schema: present({ name, schema, strict }) };
+  const { name, description, schema, strict } = format;
+  return { type: 'json_schema', json_schema: present({ name, description, schema, strict }) };
 }
 
 function writeToolChoice(choice: ToolChoice): JsonValue {

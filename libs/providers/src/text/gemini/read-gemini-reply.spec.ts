@@ -121,7 +121,7 @@ describe('A content-generation stream', () => {
     ['reports a limit', [{ error: { code: 429, status: 'RESOURCE_EXHAUSTED' } }], 'rate_limit_exceeded'],
     ['reports a deadline', [{ error: { code: 504, status: 'DEADLINE_EXCEEDED' } }], 'upstream_timeout'],
     ['holds a call that cannot be read', [ended('MALFORMED_FUNCTION_CALL')], 'upstream_error'],
-    ['holds a call that nobody expected', [chunk([{ text: 'Hi' }]), ended('UNEXPECTED_TOOL_CALL')], 'upstream_error'],
+    ['holds an unexpected call', [chunk([{ text: 'Hi' }]), ended('UNEXPECTED_TOOL_CALL')], 'upstream_error'],
     ['ends for no reason before the first word', [ended('OTHER')], 'upstream_error'],
     ['holds no JSON', ['{"candidates":'], 'upstream_error'],
   ])('fails when it %s', (_what, events, code) => {

@@ -4,7 +4,7 @@ import { atLeast, reportedUsage, sumOf } from '../upstream/reported-usage.js';
 import { newCallId } from '../upstream/new-call-id.js';
 import type { StreamDecoder } from '../upstream/protocol-codec.js';
 import { reportedFailure } from '../upstream/refused-by-upstream.js';
-import type { EventData } from '../upstream/server-sent-events.js';
+import { DONE, type EventData } from '../upstream/server-sent-events.js';
 import { markSignature } from '../upstream/signatures.js';
 
 interface Part {
@@ -94,7 +94,7 @@ export class GeminiStreamDecoder implements StreamDecoder {
   #usage: TextUsage | undefined;
 
   push(data: EventData): readonly TextEvent[] {
-    return this.read(parseReply(data));
+    return data === DONE ? [] : this.read(parseReply(data));
   }
 
   /** Reads one chunk, or a whole reply, which has the same shape. */

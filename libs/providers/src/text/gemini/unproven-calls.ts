@@ -18,7 +18,7 @@ const partsOf = (content: JsonValue): readonly JsonValue[] =>
 
 const holds = (part: JsonValue, name: string): part is JsonObject => isJsonObject(part) && part[name] != null;
 
-/** A turn goes on while functions return, and begins with what a user says. */
+/** A turn continues while functions return, and begins with what a user says. */
 const isNewTurn = (content: JsonValue): boolean =>
   isJsonObject(content) &&
   content['role'] !== 'model' &&

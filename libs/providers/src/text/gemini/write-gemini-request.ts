@@ -12,6 +12,7 @@ import type {
 } from '#contracts';
 import { withCallsProven } from './unproven-calls.js';
 import { nativeHostedTools } from '../upstream/codec-failures.js';
+import { describedSchema } from '../upstream/described-schema.js';
 import { parsedObject } from '../upstream/parsed-object.js';
 import { nonEmpty, present } from '../upstream/present.js';
 import type { ProtocolOptions } from '../upstream/protocol-codec.js';
@@ -68,7 +69,7 @@ function writeThinking(reasoning: ReasoningRequest, { tellsNoReasoning }: Protoc
 function writeFormat(format: OutputFormat): Record<string, JsonValue> {
   if (format.type === 'text') return {};
   const json = { responseMimeType: 'application/json' };
-  return format.type === 'json' ? json : { ...json, responseJsonSchema: format.schema };
+  return format.type === 'json' ? json : { ...json, responseJsonSchema: describedSchema(format) };
 }
 
 function writeToolConfig(choice: ToolChoice): JsonObject | undefined {
@@ -112,7 +113,7 @@ function writeUserPart(part: UserPart): JsonObject[] {
   return part.type === 'result' ? writeResult(part) : [writeMedia(part.source)];
 }
 
-/** A number of more digits than can be told as one: its text stays as it is. */
+/** A number with too many digits to be exact: its text stays as it is. */
 const LONG_NUMBER = /[\s:,[-]\d{16}/;
 
 function writeResult(part: ResultPart): JsonObject[] {

@@ -6,7 +6,7 @@ const CACHE_CONTROL = { cache_control: { type: 'ephemeral' } };
 /** Blocks that cannot carry a mark. */
 const UNMARKED = new Set<unknown>(['thinking', 'redacted_thinking']);
 
-/** How many turns of the user are marked: this one, and the one before, whose cache it goes on from. */
+/** How many turns of the user are marked: this one, and the one before, whose cache it continues from. */
 const MARKED_TURNS = 2;
 
 /**

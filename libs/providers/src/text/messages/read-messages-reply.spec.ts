@@ -73,7 +73,7 @@ describe('A messages stream', () => {
       [CALL, { type: 'arguments', json: '{}' }, CALLED],
     ],
     [
-      'brings steps of the vendor’s own tools, which are nobody’s call',
+      'brings steps of the vendor’s own tools, which are not calls of the client',
       [
         begin({ type: 'server_tool_use', id: 'srv_1', name: 'web_search', input: {} }),
         grow({ type: 'input_json_delta', partial_json: '{"query":"x"}' }),
@@ -122,7 +122,7 @@ describe('A messages stream', () => {
     expect(read(START, ...end)).toEqual([{ type: 'finish', reason: 'stop', usage }]);
   });
 
-  it('tells what it knows of the input at once', () => {
+  it('reports the input tokens at once', () => {
     expect(messagesCodec.decoder().push(JSON.stringify(START))).toEqual([{ type: 'start', inputTokens: 13 }]);
   });
 

@@ -3,7 +3,7 @@ import { brokenOff, parseReply } from '../upstream/codec-failures.js';
 import { atLeast, reportedUsage, sumOf } from '../upstream/reported-usage.js';
 import type { StreamDecoder } from '../upstream/protocol-codec.js';
 import { reportedFailure } from '../upstream/refused-by-upstream.js';
-import type { EventData } from '../upstream/server-sent-events.js';
+import { DONE, type EventData } from '../upstream/server-sent-events.js';
 import { markSignature } from '../upstream/signatures.js';
 
 interface Block {
@@ -105,6 +105,7 @@ export class MessagesStreamDecoder implements StreamDecoder {
   #input: JsonObject | undefined;
 
   push(data: EventData): readonly TextEvent[] {
+    if (data === DONE) return [];
     const event = parseReply(data) as JsonObject & StreamEvent;
     switch (event.type) {
       case 'message_start':

@@ -15,6 +15,7 @@ import {
 import { cannotSay, nativeHostedTools } from '../upstream/codec-failures.js';
 import { withCacheMarks } from './cache-marks.js';
 import { enforceableSchema } from './output-schema.js';
+import { describedSchema } from '../upstream/described-schema.js';
 import { objectSchema } from '../upstream/object-schema.js';
 import { offeredTools } from '../upstream/offered-tools.js';
 import { parsedObject } from '../upstream/parsed-object.js';
@@ -73,7 +74,7 @@ function thinkingBudget({ reasoning, maxOutputTokens, toolChoice }: TextRequest)
   return room < MIN_THINKING_TOKENS ? undefined : room;
 }
 
-/** Whether the model's last turn calls without having thought: when asked to think, the interface refuses to go on from it. */
+/** Whether the model's last turn calls without having thought: when asked to think, the interface refuses to continue from it. */
 function isUnthoughtCall(messages: readonly JsonObject[]): boolean {
   const last = messages.findLast(({ role }) => role === 'assistant');
   const types = ((last?.['content'] ?? []) as readonly JsonObject[]).map(({ type }) => type);
@@ -86,13 +87,13 @@ function writeSystem(system: readonly string[], format: OutputFormat): string | 
 }
 
 const enforcedSchema = (format: OutputFormat): JsonObject | undefined =>
-  format.type === 'json-schema' ? enforceableSchema(format.schema) : undefined;
+  format.type === 'json-schema' ? enforceableSchema(describedSchema(format)) : undefined;
 
 /** The form of an answer that the interface does not enforce. */
 function formatInWords(format: OutputFormat): string[] {
   if (format.type === 'json') return ['Answer with one JSON object and nothing else.'];
   if (format.type === 'text' || enforcedSchema(format)) return [];
-  return [`Answer with JSON that matches this schema, and nothing else:\n${JSON.stringify(format.schema)}`];
+  return [`Answer with JSON that matches this schema, and nothing else:\n${JSON.stringify(describedSchema(format))}`];
 }
 
 function writeTools(request: TextRequest, options: ProtocolOptions): JsonObject[] {
@@ -130,7 +131,7 @@ function writeTurns(turns: ReturnType<typeof withSystemInFront>['turns']): JsonO
   }));
 }
 
-/** What the model is to go on from, which may not end in white space. */
+/** What the model is to continue from, which may not end in white space. */
 function begun(content: readonly JsonObject[]): JsonObject[] {
   const last = content.at(-1);
   const text = last?.['text'];

@@ -41,7 +41,7 @@ const called = (id: string, city: string): TextEvent[] => [
 const read = (...events: (object | string)[]): TextEvent[] => joined(decoded(responsesCodec, asStream(events)));
 
 describe('A responses stream', () => {
-  it('is charged by the larger of two ends that tell of it', () => {
+  it('is charged by the larger of two reported usages', () => {
     const less = { input_tokens: 1, output_tokens: 1 };
     const again = { type: 'response.completed', response: { status: 'completed', output: [], usage: less } };
     expect(read(completed(), again)).toEqual([STOP]);
@@ -117,7 +117,7 @@ describe('A responses stream', () => {
       [...called('a', 'Paris'), CALLED],
     ],
     [
-      'brings two calls in turns, which are told one after the other',
+      'interleaves two calls, which are emitted one after the other',
       [
         added(call('a')),
         delta('function_call_arguments', '{"city":'),
@@ -154,6 +154,12 @@ describe('A responses stream', () => {
   ])('that ended early by %s', (reason, expected) => {
     const response = { status: 'incomplete', incomplete_details: { reason }, usage: USAGE };
     expect(read({ type: 'response.incomplete', response })).toEqual([{ ...STOP, reason: expected }]);
+  });
+
+  it('is read from its end where nothing came before', () => {
+    const output = [message('Hi'), call('a', 'Paris')];
+    const end = { type: 'response.completed', response: { status: 'completed', output, usage: USAGE } };
+    expect(read(end, end)).toEqual([{ type: 'text', text: 'Hi' }, ...called('a', 'Paris'), CALLED]);
   });
 
   it('tells no usage, which is then counted', () => {
@@ -194,4 +200,12 @@ it('A whole response reads as its stream would', () => {
   expect(() => readWhole(responsesCodec, { status: 'failed', error: { code: 'server_error' } })).toThrow(
     expect.objectContaining({ code: 'upstream_error' }),
   );
+});
+
+it('A whole response shows the reasoning itself where it has no summary of it', () => {
+  const output = [{ type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: 'Hm' }] }];
+  expect(readWhole(responsesCodec, { status: 'completed', output, usage: USAGE })).toEqual([
+    { type: 'reasoning', text: 'Hm' },
+    STOP,
+  ]);
 });

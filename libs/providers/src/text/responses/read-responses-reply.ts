@@ -1,14 +1,15 @@
 import { eventText, type FinishReason, type JsonObject, type TextEvent, type TextUsage } from '#contracts';
 import { brokenOff, parseReply } from '../upstream/codec-failures.js';
+import { type AnnotatedText, CitedPages } from '../upstream/cited-pages.js';
 import { atLeast, reportedUsage } from '../upstream/reported-usage.js';
 import type { StreamDecoder } from '../upstream/protocol-codec.js';
 import { reportedFailure } from '../upstream/refused-by-upstream.js';
-import type { EventData } from '../upstream/server-sent-events.js';
+import { DONE, type EventData } from '../upstream/server-sent-events.js';
 import { markSignature } from '../upstream/signatures.js';
 
 interface Item {
   readonly type: string;
-  readonly content?: readonly { readonly text?: string; readonly refusal?: string }[];
+  readonly content?: readonly (AnnotatedText & { readonly refusal?: string })[];
   readonly call_id?: string;
   readonly name?: string;
   readonly arguments?: string;
@@ -84,13 +85,16 @@ interface OpenItem {
 export class ResponsesStreamDecoder implements StreamDecoder {
   #called = false;
   #open: OpenItem | undefined;
+  /** Whether any item has come in pieces or whole: some servers send the whole response at its end and nothing before. */
+  #hasItems = false;
   /** The items that began while another was open: their places in the output, and what has come of them. */
   readonly #waiting = new Map<number | undefined, string>();
   #response: Response | undefined;
   #reportedUsage: TextUsage | undefined;
+  readonly #pages = new CitedPages();
 
   push(data: EventData): readonly TextEvent[] {
-    if (data === '[DONE]') return [];
+    if (data === DONE) return [];
     const event = parseReply(data) as JsonObject & StreamEvent;
     const delta = DELTAS[event.type];
     if (!delta) return this.#readStep(event);
@@ -107,9 +111,7 @@ export class ResponsesStreamDecoder implements StreamDecoder {
         return this.#closeItem(event);
       case 'response.completed':
       case 'response.incomplete':
-        this.#response = event.response ?? {};
-        this.#reportedUsage = atLeast(this.#reportedUsage, readUsage(this.#response.usage));
-        return [];
+        return this.#complete(event.response ?? {});
       case 'response.failed':
         this.#reportedUsage = atLeast(this.#reportedUsage, readUsage(event.response?.usage));
         throw reportedFailure(event.response?.error);
@@ -118,6 +120,14 @@ export class ResponsesStreamDecoder implements StreamDecoder {
       default:
         return [];
     }
+  }
+
+  #complete(response: Response): readonly TextEvent[] {
+    this.#response = response;
+    this.#reportedUsage = atLeast(this.#reportedUsage, readUsage(response.usage));
+    if (this.#hasItems) return [];
+    this.#hasItems = true;
+    return (response.output ?? []).flatMap((item) => readItem(item, this.#pages));
   }
 
   end(): readonly TextEvent[] {
@@ -140,7 +150,7 @@ export class ResponsesStreamDecoder implements StreamDecoder {
       this.#waiting.set(index, waiting + eventText(piece));
       return [];
     }
-    const open = (this.#open ??= { isCall: false, hasPieces: false });
+    const open = this.#open ?? this.#begin(false);
     if (piece.type === 'arguments' && !open.isCall) return [];
     open.hasPieces = true;
     return [piece];
@@ -157,18 +167,25 @@ export class ResponsesStreamDecoder implements StreamDecoder {
       this.#waiting.set(index, '');
       return [];
     }
-    this.#open = { isCall, hasPieces: false };
+    this.#begin(isCall);
     return isCall ? [callEvent(item)] : [];
+  }
+
+  #begin(isCall: boolean): OpenItem {
+    this.#hasItems = true;
+    this.#open = { isCall, hasPieces: false };
+    return this.#open;
   }
 
   #closeItem({ item, output_index: index }: StreamEvent): TextEvent[] {
     if (!item) return [];
+    this.#hasItems = true;
     this.#called ||= item.type === 'function_call';
     const open = this.#open;
-    if (this.#waiting.delete(index) || !open) return readItem(item);
+    if (this.#waiting.delete(index) || !open) return readItem(item, this.#pages);
     this.#open = undefined;
-    if (open.hasPieces) return readProof(item);
-    return open.isCall ? [argumentsEvent(item)] : readItem(item);
+    if (open.hasPieces) return [...readCitations(item, this.#pages), ...readProof(item)];
+    return open.isCall ? [argumentsEvent(item)] : readItem(item, this.#pages);
   }
 }
 
@@ -179,18 +196,24 @@ function readProof({ type, encrypted_content: proof }: Item): TextEvent[] {
   return type === 'reasoning' && proof ? [{ type: 'signature', signature: markSignature('responses', proof) }] : [];
 }
 
-function readItem(item: Item): TextEvent[] {
+const readCitations = ({ type, content }: Item, pages: CitedPages): TextEvent[] =>
+  type === 'message' ? pages.read(content ?? []) : [];
+
+function readItem(item: Item, pages: CitedPages): TextEvent[] {
   switch (item.type) {
     case 'message': {
-      return (item.content ?? []).flatMap(({ text, refusal }): TextEvent[] => {
+      const said = (item.content ?? []).flatMap(({ text, refusal }): TextEvent[] => {
         if (text) return [{ type: 'text', text }];
         return refusal ? [{ type: 'refusal', text: refusal }] : [];
       });
+      return [...said, ...readCitations(item, pages)];
     }
     case 'function_call':
       return [callEvent(item), argumentsEvent(item)];
     case 'reasoning': {
-      const text = (item.summary ?? []).map((part) => part.text ?? '').join(PART_BREAK);
+      // Open models show their reasoning itself, and no summary of it.
+      const parts = item.summary?.length ? item.summary : (item.content ?? []);
+      const text = parts.map((part) => part.text ?? '').join(PART_BREAK);
       return [...(text === '' ? [] : [{ type: 'reasoning' as const, text }]), ...readProof(item)];
     }
     default:
@@ -204,5 +227,6 @@ export function readResponsesReply(answer: JsonObject): readonly TextEvent[] {
   if (response.status === 'failed' || response.error) throw reportedFailure(response.error);
   const output = response.output ?? [];
   const called = output.some((item) => item.type === 'function_call');
-  return [...output.flatMap(readItem), finishEvent(response, called, readUsage(response.usage))];
+  const pages = new CitedPages();
+  return [...output.flatMap((item) => readItem(item, pages)), finishEvent(response, called, readUsage(response.usage))];
 }

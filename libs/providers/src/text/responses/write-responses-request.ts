@@ -46,7 +46,8 @@ export function writeResponsesRequest(request: TextRequest, model: string, optio
     safety_identifier: request.user,
     reasoning,
     include: reasoning ? ['reasoning.encrypted_content'] : undefined,
-    text: writeFormat(request.format),
+    text: writeTextOptions(request),
+    prompt_cache_key: request.cacheKey,
     tools,
     tool_choice: tools && writeToolChoice(request.toolChoice),
     parallel_tool_calls: tools && !request.parallelToolCalls ? false : undefined,
@@ -60,11 +61,16 @@ function writeReasoning({ reasoning }: TextRequest, { tellsNoReasoning }: Protoc
   return present({ effort: reasoningEffort(reasoning), summary: reasoning.visible ? 'auto' : undefined });
 }
 
+function writeTextOptions({ format, verbosity }: TextRequest): JsonObject | undefined {
+  const written = writeFormat(format);
+  return written === undefined && verbosity === undefined ? undefined : present({ format: written, verbosity });
+}
+
 function writeFormat(format: OutputFormat): JsonObject | undefined {
   if (format.type === 'text') return undefined;
-  if (format.type === 'json') return { format: { type: 'json_object' } };
-  const { name, schema, strict } = format;
-  return { format: present({ type: 'json_schema', name, schema, strict }) };
+  if (format.type === 'json') return { type: 'json_object' };
+  const { name, description, schema, strict } = format;
+  return present({ type: 'json_schema', name, description, schema, strict });
 }
 
 function writeToolChoice(choice: ToolChoice): JsonValue {

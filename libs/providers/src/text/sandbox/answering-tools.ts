@@ -9,7 +9,7 @@ const LONGEST_SENTENCE = 200;
 /** A description of so few words is a name: one of them in the question is enough, of a longer one it takes two. */
 const WORDS_OF_A_NAME = 6;
 
-/** Words that say nothing of what a question is about. */
+/** Stop words that do not tell what a question is about. */
 const EMPTY_WORDS = new Set(
   'a about all an and any are as at be by call can could current do does fetch find for from function get give given has have how i if in into is it its list look lookup make me my now of on or out please query returns run set should show some tell that the their then there this to tool up use used user using want was what when where which who will with would you your'.split(
     ' ',

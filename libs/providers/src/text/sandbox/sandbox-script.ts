@@ -6,7 +6,7 @@ import { toolsAnswering } from './answering-tools.js';
 import { SchemaExample } from './schema-example.js';
 import { citedAnswer, isSearch, questionIn, searchFor } from './searching.js';
 
-/** What the sandbox is going to say: reasoning first, then a text or calls. */
+/** The reply of the sandbox: reasoning first, then a text or calls. */
 export interface SandboxScript {
   readonly reasoning: string;
   readonly text: string;
@@ -132,7 +132,7 @@ function writeJson({ format }: TextRequest, prompt: string): string {
 
 const thinks = ({ reasoning }: TextRequest): boolean => reasoning !== undefined && !wantsNoReasoning(reasoning);
 
-/** Decides what to say to a request. The same request always gets the same words. */
+/** Writes the reply to a request. The same request always gets the same reply. */
 export async function writeScript(request: TextRequest): Promise<SandboxScript> {
   const prompt = lastUserText(request);
   const answersResults = lastUserParts(request).some((part) => part.type === 'result');

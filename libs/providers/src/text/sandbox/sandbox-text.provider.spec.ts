@@ -33,7 +33,7 @@ const callsOf = (events: readonly TextEvent[]) =>
 const TOOL = { name: 'get_weather', parameters: SCHEMA };
 
 describe('The sandbox writer', () => {
-  it('says that it is no model, says the prompt back, word by word, the same each time', async () => {
+  it('states that it is not a model, and repeats the prompt word by word, the same each time', async () => {
     const events = await pieces(saying('Hello there'));
     expect(textOf(events)).toBe('This is the sandbox writer, not a real model. You wrote: Hello there');
     expect(events.filter(({ type }) => type === 'text').length).toBeGreaterThan(10);
@@ -101,7 +101,7 @@ describe('The sandbox writer', () => {
     expect(callsOf(await reply({ ...both, tools, parallelToolCalls: false }))).toHaveLength(2);
   });
 
-  it('says what a tool returned and what it saw', async () => {
+  it('repeats the result of a tool and describes images', async () => {
     const text = textOf(await reply({ ...RICH, tools: [TOOL] }));
     expect(text).toContain('The tool get_weather returned: 22 degrees [image].');
     const image = { type: 'image' as const, source: { kind: 'url' as const, url: 'https://a.example/1.png' } };
@@ -126,7 +126,7 @@ describe('The sandbox writer', () => {
     expect(textOf(cut)).toBe('This is the sandbox');
   });
 
-  it('shows its reasoning only to those who want to read it, with a proof for all who asked', async () => {
+  it('shows its reasoning only when it is to be visible, with a proof whenever reasoning was asked for', async () => {
     const kinds = async (reasoning: TextRequest['reasoning']) =>
       (await reply({ ...saying('x'), ...(reasoning && { reasoning }) })).map(({ type }) => type);
     expect(await kinds({ visible: true })).toEqual(['reasoning', 'signature', 'text', 'finish']);
@@ -135,7 +135,7 @@ describe('The sandbox writer', () => {
     expect(await kinds(undefined)).toEqual(['text', 'finish']);
   });
 
-  it('fails as test words in the prompt tell it', async () => {
+  it('fails as directives in the prompt ask', async () => {
     await expect(pieces(saying('[sandbox:fail=upstream_error]'))).rejects.toMatchObject({ code: 'upstream_error' });
     await expect(pieces(saying('go on [sandbox:cut]'))).rejects.toMatchObject({ code: 'upstream_error' });
     const filtered = await reply(saying('[sandbox:fail=content_policy]'));
@@ -150,7 +150,7 @@ describe('The sandbox writer', () => {
     expect(await Promise.all(tries)).toEqual(['failed', 'failed', 'replied']);
   });
 
-  it.each(['[sandbox:hang]', '[sandbox:delay=60000]'])('leaves with the caller, even from %s', async (word) => {
+  it.each(['[sandbox:hang]', '[sandbox:delay=60000]'])('stops with the caller, even from %s', async (word) => {
     const leaving = new AbortController();
     const waiting = pieces(saying(word), leaving.signal);
     leaving.abort();

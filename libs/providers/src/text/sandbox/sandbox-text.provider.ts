@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import {
   GatewayError,
   type FinishReason,
+  type StopSignal,
   type TextCall,
   type TextEvent,
   type TextProvider,
@@ -9,6 +10,7 @@ import {
   type TextRequest,
   type TextUsage,
 } from '#contracts';
+import { asAbortSignal } from '#platform';
 import { readPromptDirectives, type PromptDirectives } from '../../media/sandbox/prompt-directives.js';
 import { loadTokenCounter, type TokenCounter } from '../upstream/token-counter.js';
 import { SANDBOX_SIGNATURE, wholePrompt, writeScript, type SandboxScript } from './sandbox-script.js';
@@ -61,9 +63,9 @@ export class SandboxTextProvider implements TextProvider {
     this.#wordDelayMs = wordDelayMs;
   }
 
-  async call(call: TextCall, signal: AbortSignal): Promise<TextReply> {
+  async call(call: TextCall, signal: StopSignal): Promise<TextReply> {
     try {
-      return await this.#reply(call, signal);
+      return await this.#reply(call, asAbortSignal(signal));
     } catch (error) {
       signal.throwIfAborted();
       throw error;
@@ -88,14 +90,17 @@ export class SandboxTextProvider implements TextProvider {
 
   #failAsDirected({ failure, flakyStarts }: PromptDirectives, requestId: string): void {
     if (failure === 'upstream_error')
-      throw new GatewayError('upstream_error', 'The sandbox was told to fail with upstream_error.');
+      throw new GatewayError('upstream_error', 'The prompt asked the sandbox to fail with upstream_error.');
     if (flakyStarts === 0) return;
     const tries = (this.#tries.get(requestId) ?? 0) + 1;
     this.#tries.set(requestId, tries);
     const [oldest] = this.#tries.keys();
     if (this.#tries.size > REMEMBERED_REQUESTS && oldest !== undefined) this.#tries.delete(oldest);
     if (tries <= flakyStarts)
-      throw new GatewayError('overloaded', `The sandbox was told to fail ${flakyStarts} times; this was try ${tries}.`);
+      throw new GatewayError(
+        'overloaded',
+        `The prompt asked the sandbox to fail ${flakyStarts} times; this was try ${tries}.`,
+      );
   }
 
   async *#play(
@@ -107,7 +112,7 @@ export class SandboxTextProvider implements TextProvider {
     let played = 0;
     for (const event of events) {
       if (cut && played === WORDS_BEFORE_CUT)
-        throw new GatewayError('upstream_error', 'The sandbox was told to break off.');
+        throw new GatewayError('upstream_error', 'The prompt asked the sandbox to break off.');
       if (stream && played > 0 && this.#wordDelayMs > 0) await sleep(this.#wordDelayMs, undefined, { signal });
       played += 1;
       yield [event];
@@ -123,7 +128,11 @@ function usageIn(events: readonly TextEvent[]): TextUsage | undefined {
     : undefined;
 }
 
-const REFUSAL: SandboxScript = { reasoning: '', text: 'The sandbox was told to refuse this content.', calls: [] };
+const REFUSAL: SandboxScript = {
+  reasoning: '',
+  text: 'The prompt asked the sandbox to refuse this content.',
+  calls: [],
+};
 
 /** The events of a script, cut where a stop sequence or the output limit says so. */
 async function compose(

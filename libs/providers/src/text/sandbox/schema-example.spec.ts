@@ -80,13 +80,13 @@ describe('An example of a schema', () => {
 
   it.each<[string, JsonObject]>([
     ['demands itself many times over', { required: NAMES }],
-    ['is made of itself many times over', { allOf: NAMES.map(() => ({ $ref: '#' })) }],
-  ])('comes at once, though the schema %s', async (_what, rules) => {
+    ['refers to itself many times over', { allOf: NAMES.map(() => ({ $ref: '#' })) }],
+  ])('is built quickly, although the schema %s', async (_what, rules) => {
     const properties = Object.fromEntries(NAMES.map((name) => [name, { $ref: '#' }]));
     expect(await atBest(3_000, () => example({ type: 'object', properties, ...rules }))).toBeLessThan(3_000);
   });
 
-  it('says the given word where a string is free, and a value of the format where one is named', () => {
+  it('uses the given word where a string is free, and a value of the format where one is named', () => {
     expect(example({ type: 'string' })).toBe('Paris');
     expect(example({ type: 'string', format: 'date' })).toBe('2026-01-01');
   });

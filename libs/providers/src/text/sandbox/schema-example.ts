@@ -4,7 +4,7 @@ import { exampleNumber } from './number-example.js';
 /** From here on only what must be there is written, so that most recursive schemas end. */
 const SPARSE_DEPTH = 6;
 
-/** How deep a schema is followed; one that demands to go on forever ends here. */
+/** How deep a schema is followed; one that demands to continue forever ends here. */
 const MAX_DEPTH = 12;
 
 /** How many schemas are read for one value: those that refer to themselves many times over would never end. */

@@ -37,7 +37,7 @@ const called = (name: string): TextRequest => ({
 });
 
 describe.each(PROTOCOLS)('The name of a function over %s', (protocol) => {
-  it.each(NAMES)('is one that the vendor takes, and comes back as the caller has it: %s', (name) => {
+  it.each(NAMES)('is valid for the vendor, and is restored for the caller: %s', (name) => {
     const { request, ownNames } = withAcceptedNames(called(name), protocol);
     const accepted = request.tools[0]?.name ?? '';
     expect(accepted).toMatch(PUBLISHED[protocol]);

@@ -28,12 +28,14 @@ function acceptedName(name: string, rule: RegExp): string {
   return `f_${readable}_${hash}`;
 }
 
+const NONE: AcceptedRequest['ownNames'] = new Map();
+
 /** The request with functions named as the protocol takes them, in its tools as in its turns. */
 export function withAcceptedNames(request: TextRequest, protocol: ProtocolCodec['protocol']): AcceptedRequest {
   const rule = NAME_RULES[protocol];
   const named = [...request.tools, ...request.turns.flatMap(namedParts)];
   const refused = new Set(named.map(({ name }) => name).filter((name) => !rule.test(name)));
-  if (refused.size === 0) return { request, ownNames: new Map() };
+  if (refused.size === 0) return { request, ownNames: NONE };
   const ownNames = new Map([...refused].map((name) => [acceptedName(name, rule), name]));
   const rename = <Named extends { readonly name: string }>(one: Named): Named => ({
     ...one,

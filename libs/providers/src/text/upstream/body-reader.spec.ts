@@ -22,7 +22,7 @@ const rest = async (pieces: AsyncIterable<string>): Promise<string[]> => {
 };
 
 describe('A reader of bodies', () => {
-  it('hands out what comes as it comes, then what was held back, then the last piece', async () => {
+  it('returns pieces as they arrive, then what was held back, then the last piece', async () => {
     const body = new PassThrough();
     const pieces = reader(body);
     body.write('one');
@@ -36,7 +36,7 @@ describe('A reader of bodies', () => {
     expect(await pieces.next()).toEqual({ done: true, value: undefined });
   });
 
-  it('leaves out bytes that make no piece yet, and ends that make none', async () => {
+  it('skips bytes that form no piece yet, and ends that form none', async () => {
     const body = new PassThrough();
     let held = '';
     const pieces = reader(body, {
@@ -53,7 +53,7 @@ describe('A reader of bodies', () => {
     expect(await all).toEqual(['abc']);
   });
 
-  it('tells what broke the body after all that came before it', async () => {
+  it('reports the failure of the body after all data before it', async () => {
     const body = new PassThrough();
     const pieces = reader(body);
     body.write('one');
@@ -63,7 +63,7 @@ describe('A reader of bodies', () => {
     expect(await pieces.next()).toEqual({ done: true, value: undefined });
   });
 
-  it('tells of a body that was closed before its end, also to one who waits', async () => {
+  it('reports a body that was closed before its end, also to a waiting reader', async () => {
     const body = new PassThrough();
     const waiting = reader(body).next();
     await turn();
@@ -83,7 +83,7 @@ describe('A reader of bodies', () => {
     expect(await pieces.next()).toEqual({ done: true, value: undefined });
   });
 
-  it('closes the body of whoever leaves early', async () => {
+  it('closes the body when its reader leaves early', async () => {
     const body = new PassThrough();
     body.write('one');
     for await (const piece of reader(body)) {

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 
-/** What is made of the bytes of a body; undefined where they make nothing yet. */
+/** Turns the bytes of a body into pieces; undefined while no piece is complete. */
 export interface BodyTaker<Piece> {
   take(bytes: Buffer): Piece | undefined;
   /** What was held back, when the body is whole; called once. */

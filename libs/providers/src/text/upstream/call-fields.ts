@@ -6,7 +6,7 @@ const ID_RULES = { messages: /^[a-zA-Z0-9_-]{1,64}$/, responses: /^.{1,64}$/su }
 /** The id under which a call and its result are sent: a hash of its vendor's where this protocol would refuse that one. */
 export function acceptedCallId(protocol: keyof typeof ID_RULES, id: string): string {
   if (ID_RULES[protocol].test(id)) return id;
-  // The same in every turn, so that a prompt cache goes on.
+  // The same in every turn, so that a prompt cache stays valid.
   return `call_${createHash('sha256').update(id).digest('hex').slice(0, 24)}`;
 }
 

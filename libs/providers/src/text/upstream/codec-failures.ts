@@ -41,7 +41,8 @@ export const brokenOff = (): GatewayError =>
  */
 export function parseReply(json: EventData): JsonObject {
   try {
-    const value: unknown = JSON.parse(json);
+    // Some servers begin a body with the mark of its byte order.
+    const value: unknown = JSON.parse(json.startsWith('\uFEFF') ? json.slice(1) : json);
     if (isJsonObject(value)) return value as JsonObject;
   } catch {
     // Falls through to the same refusal: garbage is garbage.

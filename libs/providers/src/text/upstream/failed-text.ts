@@ -1,3 +1,3 @@
-/** What a function returned, for protocols that have no other place to say that it failed. */
+/** What a function returned, for protocols that have no other field to mark a failure. */
 export const failedText = (text: string, isError: boolean): string =>
   isError && !/^\W*error/i.test(text) ? `Error: ${text}` : text;

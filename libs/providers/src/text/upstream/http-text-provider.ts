@@ -4,6 +4,7 @@ import {
   type JsonObject,
   type NativeBody,
   REFUSE_UNPRICED,
+  type StopSignal,
   type TextCall,
   type TextEvent,
   type TextProvider,
@@ -13,6 +14,7 @@ import {
 import { jsonBytes, nextTurn, wellFormedJson } from '#platform';
 import { BodyReader } from './body-reader.js';
 import { parseReply } from './codec-failures.js';
+import { nativeBytes } from './native-bytes.js';
 import { permittedBody, permittedHeaders, permittedRequest } from './permitted.js';
 import { primed } from './primed.js';
 import type { ProtocolCodec, ProtocolOptions, StreamDecoder } from './protocol-codec.js';
@@ -52,7 +54,7 @@ export interface HttpUpstream {
 
 /** What an upstream is sent. */
 interface Asked {
-  readonly body: RequestBytes;
+  readonly body: RequestBytes | Promise<RequestBytes>;
   /** What the caller calls its functions; undefined where body and reply pass through as they are. */
   readonly ownNames?: AcceptedRequest['ownNames'];
 }
@@ -76,12 +78,14 @@ export class HttpTextProvider implements TextProvider {
     return this.#upstream.codec.protocol;
   }
 
-  async call(call: TextCall, signal: AbortSignal): Promise<TextReply> {
+  async call(call: TextCall, signal: StopSignal): Promise<TextReply> {
     const { codec, http, key, policy = REFUSE_UNPRICED } = this.#upstream;
     const passesThrough = call.style === codec.protocol && call.isTranslated !== true;
-    const { body, ownNames } = passesThrough
-      ? { body: await nativeBytes(this.#native(call, policy), call) }
+    const asked = passesThrough
+      ? { body: nativeBytes(this.#native(call, policy), call) }
       : await this.#translated(call);
+    const { ownNames } = asked;
+    const body = await asked.body;
     const headers = { ...codec.headers(key), ...(passesThrough ? permittedHeaders(call.headers, policy) : {}) };
     const request = { upstreamModel: call.upstreamModel, sent: body };
     const path = codec.path(call.upstreamModel, call.stream);
@@ -99,16 +103,14 @@ export class HttpTextProvider implements TextProvider {
     return identified(reply, await this.#readStream(call, reply, ownNames, signal));
   }
 
-  /** Each step of a long conversation takes some ten milliseconds. */
-  async #translated(call: TextCall): Promise<Asked> {
+  #translated(call: TextCall): Asked | Promise<Asked> {
     const { codec, options, policy = REFUSE_UNPRICED } = this.#upstream;
     const asked = call.request();
     const permitted = call.isTranslated === true ? permittedRequest(asked, policy) : asked;
-    const { request, ownNames } = withAcceptedNames(permitted, codec.protocol);
-    if (request.turns.length > MANY_TURNS) await nextTurn();
-    const body = codec.write(request, call.upstreamModel, options);
-    if (request.turns.length > MANY_TURNS) await nextTurn();
-    return { body: await jsonBytes(body, wellFormedJson), ownNames };
+    const accepted = withAcceptedNames(permitted, codec.protocol);
+    const write = (): JsonObject => codec.write(accepted.request, call.upstreamModel, options);
+    if (accepted.request.turns.length > MANY_TURNS) return inSteps(accepted, write);
+    return { body: jsonBytes(write(), wellFormedJson), ownNames: accepted.ownNames };
   }
 
   #native(call: TextCall, policy: UpstreamPolicy): NativeBody {
@@ -148,7 +150,7 @@ export class HttpTextProvider implements TextProvider {
     call: TextCall,
     reply: UpstreamReply,
     ownNames: Asked['ownNames'],
-    signal: AbortSignal,
+    signal: StopSignal,
   ): Promise<TextReply> {
     const { codec } = this.#upstream;
     const { mayReasonUnasked } = codec;
@@ -178,7 +180,7 @@ export class HttpTextProvider implements TextProvider {
     reply: UpstreamReply,
     decoder: StreamDecoder,
     ownNames: AcceptedRequest['ownNames'],
-    signal: AbortSignal,
+    signal: StopSignal,
   ): BodyReader<readonly TextEvent[]> {
     const splitter = new EventSplitter();
     const decode = (frames: Buffer): readonly TextEvent[] =>
@@ -202,7 +204,7 @@ export class HttpTextProvider implements TextProvider {
     return new BodyReader(reply.body, taker, (error) => brokenBy(error, signal));
   }
 
-  #frames(call: TextCall, reply: UpstreamReply, tap: RelayTap, signal: AbortSignal): BodyReader<Buffer> {
+  #frames(call: TextCall, reply: UpstreamReply, tap: RelayTap, signal: StopSignal): BodyReader<Buffer> {
     const rename = streamRenamer(call);
     const splitter = new EventSplitter();
     const relay = (frames: Buffer): Buffer | undefined => {
@@ -222,40 +224,20 @@ export class HttpTextProvider implements TextProvider {
   }
 }
 
+/** Each step of a long conversation takes some ten milliseconds. */
+async function inSteps({ ownNames }: AcceptedRequest, write: () => JsonObject): Promise<Asked> {
+  await nextTurn();
+  const body = write();
+  await nextTurn();
+  return { body: jsonBytes(body, wellFormedJson), ownNames };
+}
+
 const unlessEmpty = <Item>(items: readonly Item[]): readonly Item[] | undefined =>
   items.length > 0 ? items : undefined;
 
 /** What broke a stream: the caller's leaving, or a failure of the network. */
-function brokenBy(error: unknown, signal: AbortSignal): unknown {
+function brokenBy(error: unknown, signal: StopSignal): unknown {
   return signal.aborted ? signal.reason : networkFailure(error);
-}
-
-/** The body's own bytes; only the model's name is another at some upstreams. */
-async function nativeBytes(native: NativeBody, call: TextCall): Promise<RequestBytes> {
-  if (native.kind === 'rewritten') {
-    const named = 'model' in native.body ? { model: call.upstreamModel } : {};
-    return jsonBytes({ ...native.body, ...named });
-  }
-  const { buffer, byteOffset, byteLength } = native.bytes;
-  const bytes = Buffer.from(buffer, byteOffset, byteLength);
-  const named = call.model === call.upstreamModel ? [bytes] : replaceTopLevelString(bytes, 'model', call.upstreamModel);
-  return together(native.front ? withFront(named, native.front) : named);
-}
-
-const BRACE = 0x7b;
-const SHORT_BYTES = 64 * 1024;
-
-/** A short body is sent in one piece for a fraction of the work. */
-function together(pieces: RequestBytes): RequestBytes {
-  if (pieces.length === 1 || pieces.reduce((sum, { length }) => sum + length, 0) >= SHORT_BYTES) return pieces;
-  return [Buffer.concat(pieces)];
-}
-
-/** Fields in front of those of an object that is not empty. */
-function withFront([first = Buffer.alloc(0), ...others]: RequestBytes, front: JsonObject): RequestBytes {
-  const place = first.indexOf(BRACE) + 1;
-  const members = Buffer.from(`${JSON.stringify(front).slice(1, -1)},`);
-  return [first.subarray(0, place), members, first.subarray(place), ...others];
 }
 
 /** Shows the caller the name it knows. */
@@ -275,7 +257,7 @@ function streamRenamer({ model, upstreamModel }: TextCall): (events: Buffer) => 
     events.includes(value) ? Buffer.from(events.toString('utf8').replace(named, `"$1"$2${shown}`)) : events;
 }
 
-/** Of the expected type, and not compressed, which nobody asked for. */
+/** Of the expected type, and not compressed, which was not asked for. */
 const isPlain = ({ headers }: ReplyHead, expected: string): boolean =>
   String(headers['content-type'] ?? '').includes(expected) &&
   String(headers['content-encoding'] ?? 'identity') === 'identity';

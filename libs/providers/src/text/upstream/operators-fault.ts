@@ -33,7 +33,7 @@ const MAX_SEARCHED_BYTES = 1024 * 1024;
 /**
  * True when the operator's account, key or choice of model is to blame for a refusal. Everything else with a status of
  * 4xx can follow from what the caller sent. A sentence counts only where the caller did not write it: vendors repeat ids
- * and names, and nobody may make an upstream look broken by the choice of a name.
+ * and names, and no caller may make an upstream look broken by choosing a name.
  */
 export function isOperatorsFault(status: number, refusal: UpstreamRefusal, request?: RefusedRequest): boolean {
   const { reasons, message } = refusal;

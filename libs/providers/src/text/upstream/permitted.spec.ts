@@ -19,7 +19,7 @@ function sent(style: TextStyle, body: JsonObject, policy: UpstreamPolicy = REFUS
 describe('A body that passes through', () => {
   const FUNCTION = { type: 'function', name: 'f', parameters: {} };
 
-  it('leaves behind the tools that are only offered and that the policy does not list', () => {
+  it('drops tools that are only offered and that the policy does not list', () => {
     const body = { tools: [{ type: 'web_search' }, FUNCTION, { type: 'code_interpreter' }], tool_choice: 'auto' };
     expect(sent('responses', body)).toEqual({ tools: [FUNCTION], tool_choice: 'auto' });
     expect(sent('responses', body, { ...REFUSE_UNPRICED, tools: ['web_search'] })).toEqual({
@@ -35,7 +35,7 @@ describe('A body that passes through', () => {
     });
   });
 
-  it('keeps what the request insists on, and what is no mere help', () => {
+  it('keeps what the request requires, and what is more than an optional tool', () => {
     for (const body of [
       { tools: [{ type: 'web_search' }], tool_choice: 'auto' },
       { tools: [{ type: 'web_search' }], tool_choice: 'required' },

@@ -37,11 +37,11 @@ export function permittedRequest(request: TextRequest, policy: UpstreamPolicy): 
   return hostedTools.length === request.hostedTools.length ? request : { ...request, hostedTools };
 }
 
-/** The caller's body as far as the policy lets it pass. What it refuses for good never comes this far. */
+/** The caller's body as far as the policy lets it pass. What it always refuses never gets here. */
 export const permittedBody = (call: TextCall, policy: UpstreamPolicy): NativeBody =>
   pricedBody(withoutLackingTools(call.native(), call.unpriced, policy), call.unknownFields, policy);
 
-/** The body without the fields whose price nobody knows. */
+/** The body without the fields of unknown price. */
 function pricedBody(native: NativeBody, unknownFields: readonly string[] = [], { fields }: UpstreamPolicy): NativeBody {
   const left = unknownFields.filter((name) => !permits(fields, name));
   if (left.length === 0) return native;

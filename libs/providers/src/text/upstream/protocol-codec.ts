@@ -6,7 +6,7 @@ export interface ProtocolOptions {
   /** Newer vendors of the chat protocol call the output limit `max_completion_tokens`. */
   readonly outputLimitField?: 'max_tokens' | 'max_completion_tokens';
   /**
-   * What becomes of tools that the caller only offers and the upstream lacks. Unless it is set they are left out of what
+   * How to handle tools that the caller only offers and the upstream lacks. Unless it is set they are left out of what
    * is translated, and refused where the request passes through.
    */
   readonly lackingTools?: LackingTools | undefined;

@@ -11,12 +11,12 @@ const layouts = (items: number): [layout: string, json: string][] => [
 ];
 
 describe("An upstream's embeddings", () => {
-  it('keep what follows the vectors', () => {
+  it('keep the fields after the vectors', () => {
     const json = `{"data":${list(20)},"model":"their-name","also":[{"a":[1]}],"usage":${JSON.stringify(USAGE)}}`;
     expect(readEmbeddings(json, 'their-name', 'our-name').answer).toMatchObject({ also: [{ a: [1] }], usage: USAGE });
   });
 
-  it.each(layouts(20))('are read by what stands around the vectors, which stay as they are: %s', (_, json) => {
+  it.each(layouts(20))('are read by the fields around the vectors, which stay unchanged: %s', (_, json) => {
     const { answer, rewritten } = readEmbeddings(json, 'their-name', 'our-name');
     expect(answer).toMatchObject({ data: [], usage: USAGE });
     expect(JSON.parse(rewritten)).toEqual({ ...(JSON.parse(json) as object), model: 'our-name' });
@@ -32,14 +32,14 @@ describe("An upstream's embeddings", () => {
     }
   });
 
-  it('stop the process no longer when there are a thousand of them', async () => {
+  it('do not block the process when there are a thousand of them', async () => {
     const [, parts] = layouts(1_000)[0] ?? ['', ''];
     // One piece of memory, as it comes from the line.
     const json = Buffer.from(parts).toString('utf8');
     expect(await atBest(1_000, () => readEmbeddings(json, 'their-name', 'our-name'))).toBeLessThan(1_000);
   });
 
-  it('are refused when they are none', () => {
+  it('are refused when they are invalid', () => {
     expect(() => readEmbeddings(`{"data":[${'1,'.repeat(200_000)}`, 'a', 'b')).toThrow('not a JSON object');
   });
 });

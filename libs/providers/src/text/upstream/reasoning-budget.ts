@@ -25,6 +25,6 @@ export function reasoningEffort({ budgetTokens, effort }: ReasoningRequest): Rea
   // One vendor alone has a word beyond the others' strongest.
   if (effort === 'max') return 'xhigh';
   if (effort !== undefined || budgetTokens === undefined) return effort;
-  // The words beyond these are refused by most models, and nobody said one.
+  // Most models refuse the levels beyond these, and the caller named none.
   return (['low', 'medium'] as const).find((word) => budgetTokens <= BUDGET_TOKENS[word]) ?? 'high';
 }

@@ -63,12 +63,15 @@ const ELSEWHERE: readonly unknown[] = [
 ];
 
 describe('A refusal by an upstream', () => {
-  it.each(OPERATORS)('is a failure of the upstream, told without its words, when the cause is %s', (_cause, body) => {
-    const error = refused(400, body);
-    expect(error).toMatchObject({ code: 'upstream_error', publicMessage: 'The upstream failed.' });
-  });
+  it.each(OPERATORS)(
+    'is a failure of the upstream, reported without its words, when the cause is %s',
+    (_cause, body) => {
+      const error = refused(400, body);
+      expect(error).toMatchObject({ code: 'upstream_error', publicMessage: 'The upstream failed.' });
+    },
+  );
 
-  it("is told in the upstream's words when the request is the cause", () => {
+  it("is reported in the upstream's words when the request is the cause", () => {
     const body = {
       error: { message: 'temperature: must be below 1', type: 'invalid_request_error', param: 'temperature' },
     };
@@ -153,11 +156,11 @@ describe('A refusal by an upstream', () => {
     expect(reportedFailure(body.error)).toMatchObject({ code: 'invalid_parameter' });
   });
 
-  it.each(ELSEWHERE)("is told in the upstream's words wherever they stand: %j", (body) => {
+  it.each(ELSEWHERE)("is reported in the upstream's words wherever they are: %j", (body) => {
     expect(refused(422, body)).toMatchObject({ code: 'invalid_parameter', publicMessage: 'The field is wrong.' });
   });
 
-  it('by a limit that the request alone is too large for has no code that clients wait on', () => {
+  it('by a limit that the request alone exceeds has no code that clients retry', () => {
     const message = 'Request too large for m: Limit 1, Requested 2.';
     const error = refused(429, { error: { message, code: 'rate_limit_exceeded' } });
     expect(error).toMatchObject({ code: 'request_too_large', publicMessage: message });
@@ -171,14 +174,14 @@ describe('A refusal by an upstream', () => {
     ['soon', undefined],
     ['-3s', undefined],
     ['99999s', undefined],
-  ])('waits as long as it says in its body: %s', (retryDelay, waitMs) => {
+  ])('waits as long as its body says: %s', (retryDelay, waitMs) => {
     const details = [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay }];
     const message = 'You exceeded your current quota, please check your plan.';
     const error = refused(429, { error: { code: 429, status: 'RESOURCE_EXHAUSTED', message, details } });
     expect([error.code, error.retryAfterMs]).toEqual(['rate_limit_exceeded', waitMs]);
   });
 
-  it('by a server that has no capacity is an overload', () => {
+  it('by a server without capacity is an overload', () => {
     expect(refused(498, { error: { message: 'Flex tier capacity exceeded.' } }).code).toBe('overloaded');
   });
 
@@ -195,16 +198,16 @@ describe('A refusal by an upstream', () => {
     [504, 'upstream_timeout'],
     [529, 'overloaded'],
     [200, 'upstream_error'],
-  ])('that is reported inside a reply by a number is what the status would have been: %d', (number, code) => {
+  ])('that is reported by a number inside a reply equals the same status: %d', (number, code) => {
     expect(reportedFailure({ code: number, message: 'No.' }).code).toBe(code);
     expect(reportedFailure({ code: String(number), message: 'No.' }).code).toBe(code);
   });
 
-  it('tells neither the key nor the account nor the address of the operator', () => {
+  it('reveals neither the key nor the account nor the address of the operator', () => {
     const secrets = ['sk-operator', 'models.internal:8000'];
-    const told =
+    const message =
       'Key sk-operator of org-AbCdEf0123456789 at http://models.internal:8000/v1, sk-proj-****************abcd';
-    expect(withoutSecrets(new GatewayError('not_found', told), secrets).publicMessage).toBe(
+    expect(withoutSecrets(new GatewayError('not_found', message), secrets).publicMessage).toBe(
       'Key [hidden] of [hidden] at http://[hidden]/v1, [hidden]',
     );
   });

@@ -58,7 +58,7 @@ const NOT_OF_THE_REQUEST: ReadonlySet<number> = new Set([408, 425, 429, 498, 499
 /** Words for machines with which the operator's account is at its end. */
 const USED_UP = /^(insufficient_quota|billing_\w+|quota_exceeded)$/i;
 
-/** One request alone is larger than the account's limit: waiting would not help, and nobody else is limited by it. */
+/** One request alone is larger than the account's limit: waiting would not help, and other requests are not limited by it. */
 const TOO_LARGE_FOR_THE_LIMIT = /^Request too large/i;
 
 /** A refusal that the request itself caused, in the upstream's words. */

@@ -50,12 +50,12 @@ describe.each(PROTOCOLS)('A tap on a %s stream', (protocol) => {
     expect(tap.outcome()).toEqual({ usage, produced: '', failure: undefined });
   });
 
-  it('gives back the words that went out when the caller left before the end', () => {
+  it('returns the text sent when the caller left before the end', () => {
     const tap = tapOn([word('é猫'), word('😀 ')], [word('there')]);
     expect(tap.outcome()).toEqual({ usage: undefined, produced: 'é猫😀 there', failure: undefined });
   });
 
-  it('gives back the words too when the upstream tells only what went in', () => {
+  it('also returns the text when the upstream reports only the input', () => {
     const untold = JSON.parse(JSON.stringify(ending).replace(/"(output_tokens|candidatesTokenCount)":\d+/g, '"$1":0'));
     const tap = tapOn([word('Hello')], [word(' there')], untold);
     tap.end();
@@ -65,16 +65,16 @@ describe.each(PROTOCOLS)('A tap on a %s stream', (protocol) => {
     expect(silent.outcome()).toMatchObject({ usage: { outputTokens: 0 }, produced: '' });
   });
 
-  it('loses no word of a long reply', () => {
+  it('loses no text of a long reply', () => {
     const long = 'x'.repeat(30_000);
     expect(tapOn([word(long)], [word(long)], [word(long)], [word('.')]).outcome().produced).toHaveLength(90_001);
   });
 
-  it('does not take a broken stream for a finished one', () => {
+  it('does not treat a broken stream as finished', () => {
     expect(() => tapOn([word('Hello')]).end()).toThrow(expect.objectContaining({ code: 'upstream_error' }));
   });
 
-  it('knows a failure that the vendor itself reports to the caller', () => {
+  it('recognizes a failure that the vendor itself reports to the caller', () => {
     const tap = tapOn([word('Hello')], [failure]);
     tap.end();
     expect(tap.outcome()).toEqual({ usage: undefined, produced: 'Hello', failure: expect.any(GatewayError) });
@@ -138,13 +138,13 @@ function called(call: object): object {
   return { choices: [{ index: 0, delta: { tool_calls: [call] } }] };
 }
 
-it.each(UNUSUAL)('A tap on a %s stream counts %s of one who leaves', (protocol, _what, events) => {
+it.each(UNUSUAL)('A tap on a %s stream counts %s of a caller that leaves', (protocol, _what, events) => {
   const tap = new RelayTap(PROTOCOL_CODECS[protocol]);
   tap.see(Buffer.from(asStream(events)));
   expect(tap.outcome().produced).toHaveLength(9);
 });
 
-it('A decoder tells for counting what it holds back until the end', () => {
+it('A decoder returns text it holds back, for counting', () => {
   const chat = PROTOCOL_CODECS.chat.decoder();
   for (const index of [0, 1])
     chat.push(JSON.stringify(called({ index, id: `c${index}`, function: { name: 'f', arguments: '{"a":' } })));

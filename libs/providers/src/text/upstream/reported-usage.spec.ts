@@ -45,7 +45,7 @@ describe.each(PROTOCOLS)('The usage that a %s upstream reports', (protocol) => {
 });
 
 it.each(['responses', 'chat', 'messages'] as const)(
-  'A reply whose %s upstream tells no output is counted by the gateway, not given away',
+  'A reply whose %s upstream reports no output is counted by the gateway',
   (protocol) => {
     expect(usageOf(protocol, 12, undefined)).toBeUndefined();
   },

@@ -55,4 +55,8 @@ describe('eventData', () => {
   it('joins data lines, drops comments and names, and takes one space off', () => {
     expect(eventData(EVENTS.join(''))).toEqual(['{"x":"é猫😀"}', 'one\ntwo', '{"y":1}', '[DONE]']);
   });
+
+  it('passes over the mark of the byte order that a stream may begin with', () => {
+    expect(eventData('\uFEFFdata: {"x":1}\n\ndata: {"y":1}\n\n')).toEqual(['{"x":1}', '{"y":1}']);
+  });
 });

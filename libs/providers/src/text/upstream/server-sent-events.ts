@@ -3,6 +3,9 @@ import { GatewayError } from '#contracts';
 /** One event of a stream: the text of its `data:` lines. Its type, where it matters, stands inside the data as well. */
 export type EventData = string;
 
+/** What stands behind the last event at vendors of some protocols, and at servers that speak several behind that of all. */
+export const DONE: EventData = '[DONE]';
+
 /** Longest event an upstream may send, in bytes: an image of 20 MB as base64 fits. */
 const MAX_EVENT_BYTES = 48 * 1024 * 1024;
 
@@ -18,6 +21,7 @@ function endOfLastEvent(bytes: Buffer): number {
 const NOTHING = Buffer.alloc(0);
 const CARRIAGE_RETURN = 13;
 const SPACE = 32;
+const BYTE_ORDER_MARK = 0xfeff;
 
 /** Cuts a byte stream where events end, so that nothing half is ever passed on. */
 export class EventSplitter {
@@ -71,12 +75,15 @@ export class EventSplitter {
   }
 }
 
+/** A stream may begin with the mark of its byte order. */
+const beginning = (text: string): number => (text.charCodeAt(0) === BYTE_ORDER_MARK ? 1 : 0);
+
 /** The data of each event in a text of whole events; events without data (comments, pings) are left out. */
 export function eventData(sent: string): EventData[] {
   const text = sent.includes('\n') ? sent : sent.replaceAll('\r', '\n');
   const found: EventData[] = [];
   let data: string | undefined;
-  for (let start = 0; start < text.length;) {
+  for (let start = beginning(text); start < text.length;) {
     const newline = text.indexOf('\n', start);
     const next = newline === -1 ? text.length : newline + 1;
     const end = newline === -1 ? text.length : newline;

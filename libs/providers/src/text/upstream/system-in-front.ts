@@ -6,7 +6,7 @@ interface SystemInFront {
   readonly turns: readonly Exclude<Turn, { role: 'system' }>[];
 }
 
-/** The request with all that the system says in front of the conversation; where nobody else speaks, its last words are the user's. */
+/** The request with all that the system says in front of the conversation; where there is no other message, its last text becomes the user's. */
 export function withSystemInFront({ system, turns }: TextRequest): SystemInFront {
   const others = turns.filter((turn) => turn.role !== 'system');
   const said = turns.flatMap((turn) => (turn.role === 'system' ? turn.parts.map(({ text }) => text) : []));

@@ -36,7 +36,7 @@ describe('The token counter', () => {
     expect(counter.count('<|endoftext|>')).toBeGreaterThan(1);
   });
 
-  it.each(RUNS)('takes time in proportion to a run of %s', async (_kind, piece) => {
+  it.each(RUNS)('takes time linear in the length of a run of %s', async (_kind, piece) => {
     const run = piece.repeat(64_000 / piece.length);
     expect(counter.count(run)).toBeGreaterThan(0);
     // Milliseconds. In quadratic time each of them takes five seconds and more.

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { type Dispatcher, Pool } from 'undici';
-import { GatewayError } from '#contracts';
-import { type ServerNames, serverNames } from '#platform';
+import { GatewayError, type StopSignal } from '#contracts';
+import { asAbortSignal, type ServerNames, serverNames } from '#platform';
 import type { ReplyHead } from '../../http/reply-head.js';
 import { ReplyTooLarge } from '../../http/reply-too-large.js';
 import { type WholeReply, wholeReply, type WholeReplyLimits } from '../../http/whole-reply.js';
@@ -67,14 +67,14 @@ export class UpstreamHttp {
     path: string,
     headers: Record<string, string>,
     body: RequestBytes,
-    signal: AbortSignal,
+    signal: StopSignal,
   ): Promise<UpstreamReply> {
     try {
       const {
         statusCode,
         headers: received,
         body: stream,
-      } = await this.#connections.request({ ...this.#posting(path, headers, body), signal });
+      } = await this.#connections.request({ ...this.#posting(path, headers, body), signal: asAbortSignal(signal) });
       // The reader of the body gets its failure; without a listener, one that nobody reads would end the process.
       stream.on('error', () => {});
       return { status: statusCode, headers: received, body: stream };
@@ -132,7 +132,7 @@ const sendable = (pieces: RequestBytes): Buffer | Readable =>
   pieces.length === 1 && pieces[0] ? pieces[0] : Readable.from(pieces, { objectMode: false });
 
 /** Reads a whole body as text, `limitBytes` at most. @throws GatewayError when it breaks off or is too large. */
-export async function readText({ body }: UpstreamReply, signal: AbortSignal, limitBytes: number): Promise<string> {
+export async function readText({ body }: UpstreamReply, signal: StopSignal, limitBytes: number): Promise<string> {
   try {
     return await boundedText(body, limitBytes);
   } catch (error) {

@@ -32,7 +32,7 @@ const MAX_PAGES = 16;
 const SECRET_LENGTH = 8;
 const MAX_CALLS = 512;
 
-/** How long the end of a session is waited for, in milliseconds. Nobody waits for it but the server. */
+/** How long the end of a session is waited for, in milliseconds. Only the server waits for it. */
 const END_MS = 2_000;
 
 /** Answers to a new server's first call that mean: ask as servers were asked before. */
@@ -207,7 +207,7 @@ async function ended(client: Client, transport: { terminateSession(): Promise<vo
   await client.close();
 }
 
-/** Nobody here listens to what a server says unasked: the stream for it is not opened, unless a call goes on in it. */
+/** Unsolicited messages of a server are not read: the stream for them is not opened, unless a call continues in it. */
 const withoutListening =
   (fetch: McpFetch): McpFetch =>
   (url, init = {}) =>

@@ -6,7 +6,7 @@ export interface McpResult {
   readonly isError: boolean;
 }
 
-/** How much of what a tool says goes on to the model, in characters. */
+/** How much of a tool's output is passed on to the model, in characters. */
 const MAX_CHARACTERS = 100_000;
 const MAX_IMAGES = 8;
 
@@ -35,7 +35,7 @@ interface SentResult {
 /**
  * The result of `tools/call`, texts cut to what a model can be given and images kept that it can see.
  *
- * @param secrets what a server may say back, and nobody is to read in an answer.
+ * @param secrets what a server may echo, and must not appear in an answer.
  */
 export function readMcpResult(sent: SentResult, secrets: readonly string[]): McpResult {
   const open = (text: string): string => secrets.reduce((words, secret) => words.replaceAll(secret, '***'), text);

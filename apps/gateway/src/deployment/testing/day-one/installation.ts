@@ -66,14 +66,14 @@ export class Installation {
     return new Installation(url, settings, launch);
   }
 
-  /** Runs a command to its end and answers what it told, without warnings. @throws Error with all unless it ends with 0. */
+  /** Runs a command to its end and returns its stdout. @throws Error with all output unless it exits with 0. */
   async run(command: Command, ...args: string[]): Promise<string> {
     const child = this.launch(command, args, this.settings);
     const output = collect(child);
-    const told = collect(child, 'stdout');
+    const stdout = collect(child, 'stdout');
     const [code] = (await once(child, 'close')) as [number | null];
     if (code !== 0) throw new Error(`${command} ended with ${code}: ${output()}`);
-    return told();
+    return stdout();
   }
 
   /** Starts a process and resolves when it says itself that it is ready. */

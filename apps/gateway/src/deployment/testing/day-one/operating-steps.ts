@@ -26,7 +26,7 @@ export function operatingSteps(step: Step, story: Story): void {
       (await lost.send('GET', '/v1/user/balance')).status === 401 ? true : undefined,
     );
   });
-  step('finds in the audit who changed the key', async () => {
+  step('finds in the audit the actor that changed the key', async () => {
     const changes = await story.admin.data<{ action: string }[]>('GET', `/admin/v1/audit?subject_id=${story.keyId}`);
     expect(changes.map(({ action }) => action)).toEqual([
       expect.stringContaining('rotate'),

@@ -30,7 +30,7 @@ prices:
 
 /** From nothing to a key that can pay. */
 export function startingSteps(step: Step, story: Story): void {
-  step('writes a price list with a slip: it is told by file and line, and nothing starts', async () => {
+  step('writes a price list with a mistake: the error names file and line, and nothing starts', async () => {
     await writeFile(join(story.folder, PRICES_FILE), priceList('four cents'));
     story.place = await story.openPlace(story.receiver);
     await expect(story.place.installation.start('api')).rejects.toThrow(/prices\.yaml:4\b.*amount/);
@@ -50,9 +50,9 @@ export function startingSteps(step: Step, story: Story): void {
     story.admin = adminOf(story.place);
   });
   step('answers on /healthz and /readyz, part by part', async () => {
-    const nobody = new Client(story.place.operatorUrl, '');
-    expect((await nobody.send<JsonObject>('GET', '/healthz')).body).toMatchObject({ status: 'alive' });
-    expect((await nobody.send<JsonObject>('GET', '/readyz')).body).toMatchObject({
+    const anonymous = new Client(story.place.operatorUrl, '');
+    expect((await anonymous.send<JsonObject>('GET', '/healthz')).body).toMatchObject({ status: 'alive' });
+    expect((await anonymous.send<JsonObject>('GET', '/readyz')).body).toMatchObject({
       parts: { database: { ok: true }, migrations: { ok: true } },
     });
   });
@@ -117,7 +117,7 @@ function accountSteps(step: Step, story: Story): void {
     expect(body).toMatchObject({ success: true, remain_balance: 20, used_balance: 0 });
   });
   step('refuses a wrong key', async () => {
-    const wrong = new Client(story.place.installation.url, 'sk-gw-of-nobody-at-all');
+    const wrong = new Client(story.place.installation.url, 'sk-gw-of-no-account');
     expect((await wrong.send('GET', '/v1/user/balance')).status).toBe(401);
   });
   step('refuses an account without money', async () => {

@@ -40,7 +40,7 @@ export interface Surroundings {
   readonly folderInside: string;
 }
 
-/** What the steps of the first day know of each other. */
+/** The state that the steps of the first day share. */
 export interface Story extends Surroundings {
   vendor: FakeTextVendor;
   receiver: WebhookReceiver;

@@ -9,7 +9,7 @@ import type { JsonObject, TaskView } from '#contracts';
 
 const FOLDER = 'apps/gateway/src/deployment/testing/first-release';
 
-/** What the holder of a key was told. */
+/** The responses that the holder of a key got. */
 export interface Seen {
   readonly tasks: readonly TaskView[];
   readonly balance: JsonObject;
@@ -18,7 +18,7 @@ export interface Seen {
   readonly endpoints: readonly JsonObject[];
 }
 
-/** What the first release told about its data; README.md says how it was made. */
+/** The responses of the first release about its data; README.md says how they were recorded. */
 export interface FirstRelease {
   readonly savedAt: string;
   readonly keys: Readonly<Record<'first' | 'studio', string>>;
@@ -51,7 +51,7 @@ export const firstReleaseImage = (): Buffer => readFileSync(join(FOLDER, 'image.
  * Fills an empty database with the data of the first release, on the schema of its day. All times are moved so that the
  * release stopped a moment ago: what would have run out since is as good as it was then.
  *
- * @returns what the release told, its times moved alike.
+ * @returns the responses of the release, with their times moved alike.
  * @throws Error when a migration was edited since.
  */
 export async function loadFirstRelease(databaseUrl: string): Promise<FirstRelease> {
@@ -72,7 +72,7 @@ export async function loadFirstRelease(databaseUrl: string): Promise<FirstReleas
   } finally {
     await client.end();
   }
-  const moved = <Told>(told: Told): Told => moveAnswers(told, seconds);
+  const moved = <Answers>(answers: Answers): Answers => moveAnswers(answers, seconds);
   return { ...answers, first: moved(answers.first), studio: moved(answers.studio), accounts: moved(answers.accounts) };
 }
 
@@ -125,14 +125,14 @@ const moveTimes = (rows: string, seconds: number, savedAt: string): string =>
     )
     .replaceAll(/(?<=^|\t)\d{4}-\d\d-\d\d(?=\t|$)/gm, () => movedBy(seconds, savedAt).slice(0, 10));
 
-const moveAnswers = <Told>(told: Told, seconds: number): Told =>
-  JSON.parse(JSON.stringify(told), (name, value: unknown) => {
+const moveAnswers = <Answers>(answers: Answers, seconds: number): Answers =>
+  JSON.parse(JSON.stringify(answers), (name, value: unknown) => {
     if (typeof value === 'number' && TASK_TIMES.has(name)) return value + seconds;
     if (typeof value !== 'string' || !ROW_TIME.test(value)) return value;
     return value.replace(ROW_TIME, (_all, second: string, fraction: string) =>
       movedBy(seconds, `${second}Z`).replace('.000Z', `${fraction}Z`),
     );
-  }) as Told;
+  }) as Answers;
 
 const TASK_TIMES = new Set(['created', 'started', 'completed']);
 const ROW_TIME = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d+)Z$/;

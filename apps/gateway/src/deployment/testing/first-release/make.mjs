@@ -1,5 +1,5 @@
 // Makes database.sql, answers.json and image.png: the data that the first release left behind, and what it answered about them.
-// README.md says how to run it. It is kept so that everybody can see what the data are; the files are never made again.
+// README.md says how to run it. It is kept so that everyone can see what the data are; the files are never made again.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -135,7 +135,7 @@ await writeFile(join(target, 'answers.json'), `${JSON.stringify(answers, null, 2
 await postgres.stop();
 await rm(folder, { recursive: true, force: true });
 
-/** What the holder of a key is told. */
+/** The responses that the holder of a key gets. */
 async function seenBy(key) {
   const read = (path) => call('GET', path, { key });
   return {

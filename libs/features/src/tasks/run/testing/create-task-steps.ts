@@ -25,6 +25,8 @@ interface StepSurroundings {
   readonly upstreams: MediaUpstreams;
   readonly cooldowns: Cooldowns;
   readonly leaseMs: number;
+  /** Absent: one of its own. */
+  readonly gate?: StartGate;
   /** Absent: as configured. */
   readonly bounds?: StoreLimits;
 }
@@ -44,7 +46,7 @@ export function createTaskSteps(platform: Platform, around: StepSurroundings) {
     upstreams,
     new MediaRouter(upstreams),
     health,
-    new StartGate(upstreams, health, limits),
+    around.gate ?? new StartGate(upstreams, health, limits),
     new CallJournal(database),
     fetcher,
     new CallbackAddresses(sealer, undefined),

@@ -49,7 +49,7 @@ export interface TaskBench {
   submit(changes?: Partial<NewTask>): Promise<string>;
   /** Makes the task due and takes it, as a worker does. */
   claim(taskId: string): Promise<ClaimedTask>;
-  /** Changes columns of a task behind everybody's back; `assignments` are SQL. */
+  /** Changes columns of a task directly in the database; `assignments` are SQL. */
   change(taskId: string, assignments: string): Promise<void>;
   row(taskId: string): Promise<TaskRow>;
   /** Kinds of the task's ledger entries, in their order. */

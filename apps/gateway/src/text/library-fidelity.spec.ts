@@ -1,0 +1,141 @@
+import Anthropic from '@anthropic-ai/sdk';
+import { GoogleGenAI } from '@google/genai';
+import OpenAI from 'openai';
+import { MODEL_OVER, startTextGateway, type TextGateway } from '../testing/text-vendor/text-gateway.js';
+
+const PNG = 'iVBORw0KGgo=';
+const SCHEMA = { type: 'object' as const, properties: { city: { type: 'string' } } };
+const REFUSED = { status: 400, param: 'moderation' };
+/** The interfaces that have system messages anywhere, and a word for how much to say. */
+const SAYS_MORE: ReadonlySet<string> = new Set(['responses', 'chat']);
+const OVER = ['responses', 'chat', 'messages', 'gemini'] as const;
+
+describe('What client libraries say, over vendors that keep to their own rules', () => {
+  let gateway: TextGateway;
+  let openai: OpenAI;
+  let anthropic: Anthropic;
+  let google: GoogleGenAI;
+  beforeAll(async () => {
+    gateway = await startTextGateway();
+    gateway.vendor.isStrict = true;
+    openai = new OpenAI({ baseURL: `${gateway.baseUrl}/v1`, apiKey: gateway.key, maxRetries: 0 });
+    anthropic = new Anthropic({ baseURL: gateway.baseUrl, apiKey: gateway.key, maxRetries: 0 });
+    google = new GoogleGenAI({ apiKey: gateway.key, httpOptions: { baseUrl: gateway.baseUrl } });
+  });
+  afterEach(() => {
+    gateway.vendor.rewrite = (json) => json;
+  });
+  afterAll(() => gateway.stop());
+
+  describe.each(OVER)('over %s', (upstream) => {
+    const model = MODEL_OVER[upstream];
+    const sent = (): string => gateway.vendor.last.text;
+
+    it('brings the picture that a function of the content-generation library returned', async () => {
+      const part = { inlineData: { mimeType: 'image/png', data: PNG } };
+      await google.models.generateContent({
+        model,
+        contents: [
+          { role: 'user', parts: [{ text: 'Look.' }] },
+          { role: 'model', parts: [{ functionCall: { name: 'look', args: {} } }] },
+          {
+            role: 'user',
+            parts: [{ functionResponse: { name: 'look', response: { output: 'seen' }, parts: [part] } }],
+          },
+        ],
+        config: { tools: [{ functionDeclarations: [{ name: 'look', parametersJsonSchema: SCHEMA }] }] },
+      });
+      expect(sent()).toContain(PNG);
+      expect(sent()).toContain('seen');
+    });
+
+    it('brings that a function of the messages library failed, streamed', async () => {
+      const tools = [{ name: 'look', input_schema: SCHEMA }];
+      const call = { type: 'tool_use' as const, id: 'toolu_1', name: 'look', input: {} };
+      const result = { type: 'tool_result' as const, tool_use_id: 'toolu_1', content: 'no light', is_error: true };
+      await anthropic.messages
+        .stream({
+          model,
+          max_tokens: 1_000,
+          tools,
+          messages: [
+            { role: 'user', content: 'Look.' },
+            { role: 'assistant', content: [call] },
+            { role: 'user', content: [result] },
+          ],
+        })
+        .finalMessage();
+      expect(sent()).toMatch(/"is_error":true|Error: no light|"error":"no light"/);
+    });
+
+    it('brings a system message in the middle, in its place where the vendor has one', async () => {
+      await openai.chat.completions.create({
+        model,
+        messages: [
+          { role: 'user', content: 'Hello.' },
+          { role: 'assistant', content: 'Hi.' },
+          { role: 'system', content: 'Be brief from here on.' },
+          { role: 'user', content: 'Go on.' },
+        ],
+      });
+      expect(sent()).toContain('Be brief from here on.');
+      const { input, messages, contents } = gateway.vendor.last.body;
+      const turns = JSON.stringify(input ?? messages ?? contents);
+      expect(turns.includes('Be brief from here on.')).toBe(SAYS_MORE.has(upstream));
+    });
+
+    it('brings the newest settings of chat completions, or names the one that it cannot', async () => {
+      const asked = openai.chat.completions.create({
+        model,
+        messages: [{ role: 'user', content: 'Hello.' }],
+        verbosity: 'low',
+        prompt_cache_key: 'k',
+        response_format: {
+          type: 'json_schema',
+          json_schema: { name: 'place', description: 'Where it is.', schema: { ...SCHEMA, required: ['city'] } },
+        },
+      });
+      expect((await asked).choices[0]?.finish_reason).toBe('stop');
+      expect(sent()).toContain('Where it is.');
+      expect(sent().includes('"verbosity":"low"')).toBe(SAYS_MORE.has(upstream));
+      const moderated = { model, messages: [{ role: 'user' as const, content: 'x' }], moderation: { model: 'm' } };
+      const outcome: unknown = await openai.chat.completions.create(moderated).catch((error: unknown) => error);
+      expect(outcome).toMatchObject(upstream === 'chat' ? { object: 'chat.completion' } : REFUSED);
+    });
+  });
+
+  it('sees a reply that a vendor ended for a reason of its own as no good end', async () => {
+    gateway.vendor.rewrite = (json) => json.replace('"finishReason":"STOP"', '"finishReason":"OTHER"');
+    const messages = [{ role: 'user' as const, content: 'Hello.' }];
+    const whole = await anthropic.messages.create({ model: MODEL_OVER.gemini, max_tokens: 1_000, messages });
+    expect(whole.stop_reason).toBe('refusal');
+    const { status, incomplete_details: why } = await openai.responses.create({
+      model: MODEL_OVER.gemini,
+      input: 'Hello.',
+    });
+    expect([status, why?.reason]).toEqual(['incomplete', 'content_filter']);
+  });
+
+  it('brings the pages that a vendor cites although no search was asked for, in the form of each library', async () => {
+    const fields = { url: 'https://a.example/page', title: 'A page', start_index: 0, end_index: 2 };
+    const inChat = JSON.stringify([{ type: 'url_citation', url_citation: fields }]);
+    const inResponses = JSON.stringify([{ type: 'url_citation', ...fields }]);
+    gateway.vendor.rewrite = (json) =>
+      json
+        .replace('"role":"assistant",', `"role":"assistant","annotations":${inChat},`)
+        .replace('"annotations":[]', `"annotations":${inResponses}`);
+    const messages = [{ role: 'user' as const, content: 'Hello.' }];
+    const contents = [{ role: 'user', parts: [{ text: 'Hello.' }] }];
+    const [model, other] = [MODEL_OVER.chat, MODEL_OVER.responses];
+    const response = await openai.responses.create({ model, input: 'Hello.' });
+    expect(response.output).toMatchObject([{ content: [{ annotations: [{ type: 'url_citation', ...fields }] }] }]);
+    const message = await anthropic.messages.create({ model, max_tokens: 1_000, messages });
+    const citations = [{ url: fields.url, title: fields.title }];
+    expect(message.content).toMatchObject([{ text: 'Ve', citations }, { text: 'ndor heard: Hello.' }]);
+    const generated = await google.models.generateContent({ model, contents });
+    const { groundingChunks } = generated.candidates?.[0]?.groundingMetadata ?? {};
+    expect(groundingChunks).toMatchObject([{ web: { uri: fields.url, title: fields.title } }]);
+    const completion = await openai.chat.completions.create({ model: other, messages });
+    expect(completion.choices[0]?.message.annotations).toMatchObject([{ type: 'url_citation', url_citation: fields }]);
+  });
+});

@@ -1,0 +1,33 @@
+import { camelCaseGemini, type GeminiRequest, type JsonObject, type TextRequest } from '#contracts';
+import { readGeminiRequest } from './read-gemini-request.js';
+
+const SCHEMA: JsonObject = { type: 'object', properties: { first_name: { type: 'string' } } };
+
+/** The request of a body as its client wrote it. */
+function read(generationConfig: JsonObject): TextRequest {
+  const contents = [{ role: 'user', parts: [{ text: 'x' }] }];
+  return readGeminiRequest(camelCaseGemini({ contents, generationConfig }).body as GeminiRequest, 'm', false);
+}
+
+describe('The form of an answer in the content-generation style', () => {
+  it.each<[string, JsonObject]>([
+    ['the former fields', { responseMimeType: 'application/json', responseJsonSchema: SCHEMA }],
+    ['the newer field', { responseFormat: [{ text: { mimeType: 'APPLICATION_JSON', schema: SCHEMA } }] }],
+    ['the newer field, spelled otherwise', { response_format: [{ text: { schema: SCHEMA } }] }],
+    ['a schema alone', { responseJsonSchema: SCHEMA }],
+  ])('is read from %s', (_where, config) => {
+    expect(read(config).format).toEqual({ type: 'json-schema', name: 'output', schema: SCHEMA });
+  });
+
+  it('is a text where nothing else is said', () => {
+    expect(read({ responseFormat: [{ text: { mimeType: 'text/plain' } }] }).format).toEqual({ type: 'text' });
+    expect(read({}).format).toEqual({ type: 'text' });
+  });
+
+  it.each<[string, JsonObject]>([
+    ['of two forms', { responseFormat: [{ text: { mimeType: 'text/plain' } }, { text: { schema: SCHEMA } }] }],
+    ['of a type that nobody else makes', { responseFormat: [{ text: { mimeType: 'text/x.enum' } }] }],
+  ])('is refused %s', (_what, config) => {
+    expect(() => read(config)).toThrow(expect.objectContaining({ code: 'unsupported_parameter' }));
+  });
+});

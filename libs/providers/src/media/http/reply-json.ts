@@ -1,0 +1,95 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { pipeline, type Readable } from 'node:stream';
+import { TextDecoder } from 'node:util';
+import {
+  type BrotliDecompress,
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  type Gunzip,
+  type Inflate,
+} from 'node:zlib';
+import { isJsonObject, type JsonValue } from '#contracts';
+import { parseExactly } from './exact-json.js';
+
+type Decoder = BrotliDecompress | Gunzip | Inflate;
+
+/** What every Node.js that we run on can undo. It is asked for none of them, and some proxies compress all the same. */
+const DECODERS: Readonly<Record<string, () => Decoder>> = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+};
+
+/** Deeper than any reply of a vendor; what reads a value goes down with it. */
+const MAX_DEPTH = 100;
+
+/** The last that was done to the body comes first. Undefined: nobody here can undo one of them. */
+function decodersOf(headers: IncomingHttpHeaders): (() => Decoder)[] | undefined {
+  const names = (headers['content-encoding'] ?? '')
+    .toLowerCase()
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '' && name !== 'identity');
+  const decoders = names.toReversed().map((name) => DECODERS[name]);
+  return decoders.every((decoder) => decoder !== undefined) ? decoders : undefined;
+}
+
+/** A body without its compression, as it arrives. Undefined: it is compressed in a way that nobody here can undo. */
+export function uncompressed(body: Readable, headers: IncomingHttpHeaders): Readable | undefined {
+  // Whoever reads the last of them meets the failure of any.
+  return decodersOf(headers)?.reduce<Readable>((source, decoder) => pipeline(source, decoder(), () => undefined), body);
+}
+
+/** The text of a whole body, `maxBytes` at most. Undefined: it is longer, or cannot be read. */
+export async function textOfBody(
+  body: Readable,
+  headers: IncomingHttpHeaders,
+  maxBytes: number,
+): Promise<string | undefined> {
+  const source = uncompressed(body, headers);
+  if (!source) return undefined;
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of source as AsyncIterable<Buffer>) {
+      bytes += chunk.length;
+      if (bytes > maxBytes) return undefined;
+      chunks.push(chunk);
+    }
+  } catch {
+    return undefined;
+  }
+  return decodedText(Buffer.concat(chunks), headers);
+}
+
+/** In the charset that the reply names, else in UTF-8; without its byte order mark. */
+export function decodedText(bytes: Buffer, headers: IncomingHttpHeaders): string {
+  const [, charset = 'utf-8'] = /charset="?([\w.:-]+)/i.exec(headers['content-type'] ?? '') ?? [];
+  return decoderFor(charset).decode(bytes);
+}
+
+function decoderFor(charset: string): TextDecoder {
+  try {
+    return new TextDecoder(charset);
+  } catch {
+    return new TextDecoder();
+  }
+}
+
+/** The value of a JSON text. Undefined: it is no JSON, or nested so deeply that reading it could end the process. */
+export function parsedJson(text: string): JsonValue | undefined {
+  try {
+    const value = parseExactly(text);
+    return isWithin(value, MAX_DEPTH) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isWithin(value: JsonValue, depth: number): boolean {
+  if (!Array.isArray(value) && !isJsonObject(value)) return true;
+  const parts: readonly JsonValue[] = Array.isArray(value) ? value : Object.values(value);
+  return depth > 0 && parts.every((part) => isWithin(part, depth - 1));
+}

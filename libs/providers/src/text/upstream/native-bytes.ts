@@ -1,0 +1,32 @@
+import type { JsonObject, NativeBody, TextCall } from '#contracts';
+import { jsonBytes } from '#platform';
+import { replaceTopLevelString } from './top-level-field.js';
+import type { RequestBytes } from './upstream-http.js';
+
+/** The body's own bytes; only the model's name is another at some upstreams. */
+export function nativeBytes(native: NativeBody, call: TextCall): RequestBytes | Promise<RequestBytes> {
+  if (native.kind === 'rewritten') {
+    const named = 'model' in native.body ? { model: call.upstreamModel } : {};
+    return jsonBytes({ ...native.body, ...named });
+  }
+  const { buffer, byteOffset, byteLength } = native.bytes;
+  const bytes = Buffer.from(buffer, byteOffset, byteLength);
+  const named = call.model === call.upstreamModel ? [bytes] : replaceTopLevelString(bytes, 'model', call.upstreamModel);
+  return together(native.front ? withFront(named, native.front) : named);
+}
+
+const BRACE = 0x7b;
+const SHORT_BYTES = 64 * 1024;
+
+/** A short body is sent in one piece for a fraction of the work. */
+function together(pieces: RequestBytes): RequestBytes {
+  if (pieces.length === 1 || pieces.reduce((sum, { length }) => sum + length, 0) >= SHORT_BYTES) return pieces;
+  return [Buffer.concat(pieces)];
+}
+
+/** Fields in front of those of an object that is not empty. */
+function withFront([first = Buffer.alloc(0), ...others]: RequestBytes, front: JsonObject): RequestBytes {
+  const place = first.indexOf(BRACE) + 1;
+  const members = Buffer.from(`${JSON.stringify(front).slice(1, -1)},`);
+  return [first.subarray(0, place), members, first.subarray(place), ...others];
+}
