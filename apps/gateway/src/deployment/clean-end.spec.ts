@@ -82,7 +82,9 @@ describe('A signal to npm', () => {
   it.each(['SIGTERM', 'SIGINT', 'SIGKILL'] as const)(
     '%s ends a test run with its servers, and no folder stays',
     async (signal) => {
-      const child = npm(['test', '--', 'apps/gateway/src/money.spec.ts'], { TMPDIR: folder });
+      // On newer versions of Node npm keeps its own code there, compiled, for its next run.
+      const env = { TMPDIR: folder, NODE_DISABLE_COMPILE_CACHE: '1' };
+      const child = npm(['test', '--', 'apps/gateway/src/money.spec.ts'], env);
       await eventually(() => filesBelow(folder).some((file) => file.endsWith('postgres/postmaster.pid')), {
         ...PATIENT,
         shows: () => filesBelow(folder).slice(0, 5).join(),

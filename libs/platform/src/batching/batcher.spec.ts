@@ -163,6 +163,25 @@ describe('Batcher', () => {
     await expect(Promise.all([first, waiting])).resolves.toEqual([500, 6]);
   });
 
+  it('keeps as much room for items of other keys as those of one key take', async () => {
+    const sizes = { of: (item: number) => item, maxRun: 100, maxWaiting: 100 };
+    const keyOf = (item: number) => (item < 10 ? 'small' : 'large');
+    for (const [options, fits, tooMany, others] of [
+      [{ maxWaiting: 6, keyOf }, [1, 2, 3], 4, [11, 12]],
+      [{ sizes, keyOf }, [20, 30, 40], 10, [5, 4]],
+    ] as const) {
+      const { batcher, letGo } = held(options);
+      const first = batcher.add(0);
+      await untilIdle();
+      const waiting = fits.map((item) => batcher.add(item));
+      await expect(batcher.add(tooMany)).rejects.toMatchObject(REFUSED);
+      waiting.push(...others.map((item) => batcher.add(item)));
+      letGo();
+      await expect(Promise.all([first, ...waiting])).resolves.toEqual([0, ...fits, ...others]);
+      await expect(batcher.add(tooMany)).resolves.toBe(tooMany);
+    }
+  });
+
   it('never runs an item that waited longer than its caller does', async () => {
     const { batcher, runs, letGo } = held({ maxWaitMs: 20 });
     const first = batcher.add(1);

@@ -17,7 +17,8 @@ export interface BatcherOptions<Item = unknown> {
   readonly maxRunsInFlight: number;
   /**
    * Items of one key are never in two runs at once: they would wait there for the same lock, and hold up what runs with
-   * them. They gather until the run that has the key is done, while items of other keys pass them. Absent: no keys.
+   * them. They gather until the run that has the key is done, while items of other keys pass them. No more of one key may
+   * wait than there is room left for the others. Absent: no keys.
    */
   readonly keyOf?: (item: Item) => string;
   /** A run begins no sooner than this after the one before it began, in milliseconds. Absent: at once. */
@@ -30,6 +31,12 @@ export interface BatcherOptions<Item = unknown> {
   readonly isItemFault?: (error: unknown) => boolean;
   /** Absent: items are counted only. */
   readonly sizes?: BatcherSizes<Item>;
+}
+
+/** What waits of one key. */
+interface KeyShare {
+  items: number;
+  size: number;
 }
 
 /** When a refused caller may try again, in milliseconds. */
@@ -52,6 +59,7 @@ interface Waiting<Item, Result> {
 export class Batcher<Item, Result> {
   private readonly waiting: Waiting<Item, Result>[] = [];
   private readonly keysInFlight = new Set<string>();
+  private readonly shares = new Map<string, KeyShare>();
   private waitingSize = 0;
   private runsInFlight = 0;
   private scheduled = false;
@@ -66,20 +74,41 @@ export class Batcher<Item, Result> {
   /**
    * Resolves with the item's own result once its run is done.
    *
-   * @throws GatewayError `overloaded`: too much waits already, or the item waited too long; it did not run.
+   * @throws GatewayError `overloaded`: too much waits already, of all or of its key, or the item waited too long; it did
+   * not run.
    */
   add(item: Item): Promise<Result> {
-    const { maxWaiting = Infinity, sizes } = this.options;
-    const size = sizes?.of(item) ?? 0;
+    const size = this.options.sizes?.of(item) ?? 0;
     // An empty queue takes anything, or an item larger than the bound could never run.
-    const isFull = this.waiting.length >= maxWaiting || this.waitingSize + size > (sizes?.maxWaiting ?? Infinity);
-    if (isFull && this.waiting.length > 0) return Promise.reject(overloaded());
+    if (this.waiting.length > 0 && !this.hasRoom(item, size)) return Promise.reject(overloaded());
     return new Promise<Result>((resolve, reject) => {
       this.waiting.push({ item, size, sinceMs: performance.now(), resolve, reject });
-      this.waitingSize += size;
+      this.count(item, size, 1);
       this.schedule();
       this.refuseInTime();
     });
+  }
+
+  private hasRoom(item: Item, size: number): boolean {
+    const { maxWaiting = Infinity, sizes, keyOf } = this.options;
+    const items = maxWaiting - this.waiting.length;
+    const sizeLeft = (sizes?.maxWaiting ?? Infinity) - this.waitingSize;
+    const share = keyOf && this.shares.get(keyOf(item));
+    const isWithinShare = !share || (share.items < items && share.size <= sizeLeft);
+    return items > 0 && size <= sizeLeft && isWithinShare;
+  }
+
+  /** Notes that an item begins (1) or ends (-1) to wait. */
+  private count(item: Item, size: number, change: 1 | -1): void {
+    this.waitingSize += change * size;
+    const { keyOf } = this.options;
+    if (keyOf === undefined) return;
+    const key = keyOf(item);
+    const share = this.shares.get(key) ?? { items: 0, size: 0 };
+    share.items += change;
+    share.size += change * size;
+    if (share.items > 0) this.shares.set(key, share);
+    else this.shares.delete(key);
   }
 
   private schedule(): void {
@@ -143,7 +172,7 @@ export class Batcher<Item, Result> {
     if (batch.every((entry, index) => entry === this.waiting[index])) return this.take(batch.length);
     for (const entry of batch) {
       this.waiting.splice(this.waiting.indexOf(entry), 1);
-      this.waitingSize -= entry.size;
+      this.count(entry.item, entry.size, -1);
     }
     return batch;
   }
@@ -167,7 +196,7 @@ export class Batcher<Item, Result> {
 
   private take(count: number): Waiting<Item, Result>[] {
     const taken = this.waiting.splice(0, count);
-    for (const { size } of taken) this.waitingSize -= size;
+    for (const { item, size } of taken) this.count(item, size, -1);
     return taken;
   }
 

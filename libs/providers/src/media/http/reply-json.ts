@@ -15,12 +15,15 @@ import { parseExactly } from './exact-json.js';
 type Decoder = BrotliDecompress | Gunzip | Inflate;
 
 /** What every Node.js that we run on can undo. It is asked for none of them, and some proxies compress all the same. */
-const DECODERS: Readonly<Record<string, () => Decoder>> = {
-  gzip: createGunzip,
-  'x-gzip': createGunzip,
-  deflate: createInflate,
-  br: createBrotliDecompress,
-};
+const DECODERS: ReadonlyMap<string, () => Decoder> = new Map<string, () => Decoder>([
+  ['gzip', createGunzip],
+  ['x-gzip', createGunzip],
+  ['deflate', createInflate],
+  ['br', createBrotliDecompress],
+]);
+
+/** One of the vendor's and one of a proxy before it. Each more costs memory of ours. */
+const MAX_DECODERS = 2;
 
 /** Deeper than any reply of a vendor; what reads a value goes down with it. */
 const MAX_DEPTH = 100;
@@ -32,7 +35,8 @@ function decodersOf(headers: IncomingHttpHeaders): (() => Decoder)[] | undefined
     .split(',')
     .map((name) => name.trim())
     .filter((name) => name !== '' && name !== 'identity');
-  const decoders = names.toReversed().map((name) => DECODERS[name]);
+  if (names.length > MAX_DECODERS) return undefined;
+  const decoders = names.toReversed().map((name) => DECODERS.get(name));
   return decoders.every((decoder) => decoder !== undefined) ? decoders : undefined;
 }
 

@@ -100,7 +100,9 @@ describe('VendorHttp', () => {
       ['a bomb of gzip', ok('content-encoding: gzip'), gzipSync(Buffer.alloc(64 * 1024 * 1024, ' '))],
       ['a bomb of brotli', ok('content-encoding: br'), brotliCompressSync(Buffer.alloc(64 * 1024 * 1024, ' '))],
       ['compressed in no way that it says', ok('content-encoding: gzip'), BODY],
-      ['compressed in a way that nobody knows', ok('content-encoding: zstd'), BODY],
+      ['compressed in a way that is unknown', ok('content-encoding: zstd'), BODY],
+      ['compressed by the name of what objects inherit', ok('content-encoding: constructor'), BODY],
+      ['compressed again and again', ok('content-encoding: gzip, gzip, gzip'), gzipSync(gzipSync(gzipSync(BODY)))],
       ['a million brackets deep', ok(''), '['.repeat(1_000_000) + ']'.repeat(1_000_000)],
       ['a hundred thousand objects deep', ok(''), '{"a":'.repeat(100_000) + '1' + '}'.repeat(100_000)],
     ])('as none when it is %s, and knows its status', async (_, head, body) => {
