@@ -2,13 +2,16 @@ import { type Clock, logger } from '#platform';
 
 const log = logger('text');
 
-/** Pauses between the tries of one settlement, in milliseconds: together longer than a database takes to restart. */
-const PAUSES_MS = [100, 500, 2_500, 12_500, 60_000, 300_000];
+/** Pauses between the first tries of one settlement, and between all others, in milliseconds: soon after a database is back. */
+const FIRST_PAUSES_MS = [100, 500, 2_500];
+const PAUSE_MS = 5_000;
+/** How long a settlement is tried, in milliseconds: a little less than its hold lasts, which then is given back. */
+const LIMIT_MS = 45 * 60_000;
 
 /**
  * Settlements that run after their answers have gone out: the caller need not wait for the books, nor meet their
- * failure. One that fails is tried again for minutes; one that never succeeds leaves its hold, which the sweeper gives
- * back.
+ * failure. One that fails is tried again almost as long as its hold lasts; one that never succeeds leaves its hold, which
+ * the sweeper gives back.
  */
 export class Settlements {
   readonly #clock: Clock;
@@ -34,15 +37,16 @@ export class Settlements {
   }
 
   async #persist(requestId: string, settle: () => Promise<void>): Promise<void> {
-    for (const pauseMs of PAUSES_MS) {
+    const untilMs = this.#clock.elapsedMs() + LIMIT_MS;
+    for (let tried = 0; ; tried += 1) {
+      const pauseMs = FIRST_PAUSES_MS[tried] ?? PAUSE_MS;
       try {
         return await settle();
       } catch (error) {
-        if (this.#draining.signal.aborted) throw error;
+        if (this.#draining.signal.aborted || this.#clock.elapsedMs() > untilMs) throw error;
         log.warn('settlement.delayed', { requestId, error, retryInMs: pauseMs });
       }
       await this.#clock.sleep(pauseMs, this.#draining.signal).catch(() => undefined);
     }
-    return settle();
   }
 }
