@@ -86,8 +86,8 @@ describe('Referenced files, checked before the vendor is called', () => {
     ['a page that is no image', () => ({ ...ZETA, image_urls: [host.url('/html/0')] }), /image_urls\[0\]/],
     ['a file that is not there', () => ({ ...ZETA, image_urls: [host.url('/nothing')] }), /image_urls\[0\].*404/],
     [
-      'an address that is not public',
-      () => ({ ...ZETA, image_urls: ['http://127.0.0.1/x.png'] }),
+      'a redirect to an address that is not public',
+      () => ({ ...ZETA, image_urls: [host.url('/redirect')] }),
       /image_urls\[0\].*public/,
     ],
     ['a video of 31 seconds', () => ({ ...R2V, video_urls: [host.url('/mp4/640x480x31')] }), /video_urls\[0\].*30/],

@@ -3,6 +3,7 @@ export { FIELD_GROUPS } from './catalog/field-place.js';
 export { fieldTable, type FieldTableRow } from './catalog/field-table.js';
 export { type Field, fieldsOf } from './catalog/field.js';
 export { MAX_URL_LENGTH } from './catalog/file-source.js';
+export { fileUrls } from './catalog/file-urls.js';
 export type { EtaRequest } from './catalog/image-families/eta.js';
 export type { IotaEditRequest } from './catalog/image-families/iota-edit.js';
 export type { IotaRequest } from './catalog/image-families/iota.js';

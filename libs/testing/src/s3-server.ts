@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { S3Request } from '@20minutes/s3rver';
@@ -39,7 +39,7 @@ export async function startS3Server(options: S3ServerOptions = {}): Promise<S3Se
     directory,
     configureBuckets: buckets.map((name) => ({ name })),
   });
-  server.middleware.splice(-1, 0, keepSlashOfBucket);
+  server.middleware.splice(-1, 0, keepSlashOfBucket, incompleteUploadsIn(directory));
   const { port: ownPort } = await server.run();
   return {
     endpoint: `http://127.0.0.1:${ownPort}`,
@@ -64,3 +64,29 @@ function keepSlashOfBucket(request: S3Request, next: () => Promise<void>): Promi
   }
   return next();
 }
+
+/** Lists and ends multipart uploads that were not completed, for which the server has no calls of its own. */
+const incompleteUploadsIn =
+  (directory: string) =>
+  async (request: S3Request, next: () => Promise<void>): Promise<void> => {
+    const [, bucket = ''] = request.path.split('/');
+    const folder = join(directory, bucket, '._S3rver_uploads');
+    const id = request.query['uploadId'];
+    if (request.method === 'DELETE' && typeof id === 'string') {
+      await rm(join(folder, id), { recursive: true });
+      request.status = 204;
+      return;
+    }
+    if (request.method !== 'GET' || request.query['uploads'] === undefined) return next();
+    const ids = await readdir(folder).catch(() => []);
+    const uploads = await Promise.all(
+      ids.map(async (each) => {
+        const key = join(folder, each, 'key');
+        const [name, { mtime }] = await Promise.all([readFile(key, 'utf8'), stat(key)]);
+        const initiated = `<Initiated>${mtime.toISOString()}</Initiated>`;
+        return `<Upload><Key>${name}</Key><UploadId>${each}</UploadId>${initiated}</Upload>`;
+      }),
+    );
+    request.type = 'application/xml';
+    request.body = `<ListMultipartUploadsResult><IsTruncated>false</IsTruncated>${uploads.join('')}</ListMultipartUploadsResult>`;
+  };

@@ -8,11 +8,16 @@ declare module '@20minutes/s3rver' {
     readonly directory: string;
     readonly configureBuckets: readonly { readonly name: string }[];
   }
-  /** What the checks of a request read. */
+  /** What the checks of a request read, and its answer. */
   export interface S3Request {
     readonly path: string;
     readonly state: { vhost: boolean };
+    readonly method: string;
+    readonly query: Readonly<Record<string, string | string[] | undefined>>;
     mountPath: string;
+    status: number;
+    type: string;
+    body: unknown;
   }
   export default class S3rver {
     /** Run in this order; the last one answers. */

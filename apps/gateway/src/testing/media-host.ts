@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { videoSample, jpegSample, longs, pngSample, wavSample } from '#testing';
 
-/** A host of reference files, on a free port of this machine. Addresses say what the file is: `/png/800x600`, `/mp4/640x480x5`, `/wav/5`. */
+/** A host of reference files, on a free port of this machine. Addresses say what the file is: `/png/800x600`, `/mp4/640x480x5`, `/wav/5`; `/redirect` leads to a private one. */
 export interface MediaHost {
   /** `host:port`, as the allow list wants it. */
   readonly address: string;
@@ -34,6 +34,7 @@ function portOf(server: Server): number {
 
 function answer(path: string, response: ServerResponse): void {
   const [, kind = '', numbers = ''] = path.split('/');
+  if (kind === 'redirect') return void response.writeHead(302, { location: 'http://127.0.0.1/x.png' }).end();
   const file = fileOf(kind, numbers.split('x').map(Number));
   if (!file) return void response.writeHead(404).end();
   response.writeHead(200, { 'content-length': file.length }).end(file);

@@ -2,12 +2,16 @@ import { fileURLToPath } from 'node:url';
 import { Piscina } from 'piscina';
 import { abortAfter } from '#platform';
 import type { FileToPrepare, Prepared } from './extract/prepare-file.js';
+import { NO_MEMORY, tooHard } from './extract/unreadable.js';
 
 /** The longest that the content of one file is worked on, in milliseconds. */
 const PREPARE_MS = 60_000;
 
 /** The most memory for what a thread makes of a file, in MiB; a file that takes more ends its thread and nothing else. */
 const HEAP_MB = 512;
+
+/** The most memory for arrays beside it, in MiB. */
+const ARRAYS_MB = 512;
 
 const IDLE_THREAD_MS = 10_000;
 
@@ -20,7 +24,11 @@ const LOADER = ['--import', new URL('../../../../scripts/typescript.mjs', import
 export interface PreparerBounds {
   readonly timeMs?: number;
   readonly heapMb?: number;
+  readonly arraysMb?: number;
 }
+
+/** A file as callers hand it over. */
+type File = Omit<FileToPrepare, 'arrayBytes'>;
 
 /**
  * Reads files in a thread that starts when it is needed and keeps no process alive. One that takes too long or too much
@@ -29,9 +37,11 @@ export interface PreparerBounds {
 export class FilePreparer {
   readonly #threads: Piscina<FileToPrepare, Prepared>;
   readonly #timeMs: number;
+  readonly #arrayBytes: number;
 
-  constructor({ timeMs = PREPARE_MS, heapMb = HEAP_MB }: PreparerBounds = {}) {
+  constructor({ timeMs = PREPARE_MS, heapMb = HEAP_MB, arraysMb = ARRAYS_MB }: PreparerBounds = {}) {
     this.#timeMs = timeMs;
+    this.#arrayBytes = arraysMb * 1024 * 1024;
     this.#threads = new Piscina({
       filename: fileURLToPath(ENTRY),
       minThreads: 0,
@@ -43,13 +53,14 @@ export class FilePreparer {
   }
 
   /** @throws the reason of `signal` when it aborts. */
-  async prepare(file: FileToPrepare, signal: AbortSignal): Promise<Prepared> {
+  async prepare(file: File, signal: AbortSignal): Promise<Prepared> {
     try {
-      return await this.#threads.run(file, { signal: abortAfter(this.#timeMs, signal) });
+      const bounded = { ...file, arrayBytes: this.#arrayBytes };
+      return await this.#threads.run(bounded, { signal: abortAfter(this.#timeMs, signal) });
     } catch (error) {
       signal.throwIfAborted();
-      if (isAborted(error)) return tooHard(`could not be read within ${this.#timeMs / 1000} s`);
-      if (isOutOfMemory(error)) return tooHard('takes more memory to read than there is for it');
+      if (isAborted(error)) return unread(`could not be read within ${this.#timeMs / 1000} s`);
+      if (isOutOfMemory(error)) return unread(NO_MEMORY);
       throw error;
     }
   }
@@ -60,11 +71,10 @@ export class FilePreparer {
   }
 }
 
-const tooHard = (why: string): Prepared => ({
-  kind: 'unreadable',
-  code: 'invalid_file',
-  message: `The file ${why}: split it, or make it simpler.`,
-});
+function unread(why: string): Prepared {
+  const { code, message } = tooHard(why);
+  return { kind: 'unreadable', code, message };
+}
 
 const isAborted = (error: unknown): boolean =>
   error instanceof Error && ['AbortError', 'TimeoutError'].includes(error.name);

@@ -13,7 +13,7 @@ export function checkWebhookUrl(fetcher: SafeFetcher, url: unknown, param: strin
   if (typeof url !== 'string' || url.length === 0) throw refused('must be an http or https URL');
   if (url.length > URL_CHARACTERS_MAX) throw refused(`may have at most ${URL_CHARACTERS_MAX} characters`);
   try {
-    return fetcher.checkUrl(url).href;
+    return fetcher.checkLater(url).href;
   } catch (error) {
     if (error instanceof FetchRefused) throw refused(`cannot be called: ${error.message}`);
     throw error;

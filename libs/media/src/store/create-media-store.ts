@@ -27,7 +27,7 @@ export async function createMediaStore(
     return LocalMediaStore.create({ folder: join(dataDirectory, 'media'), publicBaseUrl: baseUrl, signer, now });
   // Loaded only when used: the S3 client takes a quarter of a second to import.
   const { S3MediaStore } = await import('./s3-media-store.js');
-  return new S3MediaStore({ ...s3Settings(config, config.MEDIA_S3_BUCKET), gatewayBaseUrl: baseUrl, signer });
+  return new S3MediaStore({ ...s3Settings(config, config.MEDIA_S3_BUCKET), gatewayBaseUrl: baseUrl, signer, now });
 }
 
 async function linkSecrets(config: MediaStoreConfig, dataDirectory: string): Promise<Buffer[]> {

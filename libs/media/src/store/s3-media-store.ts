@@ -18,6 +18,7 @@ import { HandshakeAgent } from './handshake-agent.js';
 import { checkTtl, keyOfLink, noSuchFile, readLink } from './file-link.js';
 import type { LinkSigner } from './link-signer.js';
 import { checkMediaKey } from './media-key.js';
+import { IncompleteUploads } from './s3-incomplete-uploads.js';
 import {
   type ByteRange,
   MediaStoreError,
@@ -40,6 +41,8 @@ export interface S3MediaStoreOptions {
   /** Where clients reach this gateway; asked for each link that stays. */
   readonly gatewayBaseUrl: () => string;
   readonly signer: LinkSigner;
+  /** Current time in milliseconds; the system clock when it is left out. */
+  readonly now?: (() => number) | undefined;
 }
 
 /** One part of a multipart upload; the store holds at most two at a time. */
@@ -85,6 +88,7 @@ const HEALTH_KEY = 'health/probe.txt';
  */
 export class S3MediaStore implements MediaStore {
   private readonly client: S3Client;
+  private readonly incomplete: IncompleteUploads;
   private readonly agents = [new Agent(CONNECTIONS), new HandshakeAgent(CONNECT_LIMIT_MS, CONNECTIONS)] as const;
 
   constructor(private readonly options: S3MediaStoreOptions) {
@@ -105,6 +109,7 @@ export class S3MediaStore implements MediaStore {
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
     });
+    this.incomplete = new IncompleteUploads({ client: this.client, bucket: options.bucket, now: options.now });
     // Inside of what repeats a call.
     this.client.middlewareStack.add(
       (call) => async (request) => {
@@ -124,6 +129,8 @@ export class S3MediaStore implements MediaStore {
     try {
       checkMediaKey(key);
       options.signal?.throwIfAborted();
+      // Beside the file, which does not wait for it.
+      void this.incomplete.sweep();
       await withinTime(PUT_LIMIT_MS, options.signal, (signal) => this.upload(key, body, meter, { ...options, signal }));
     } finally {
       body.destroy();

@@ -2,12 +2,10 @@ import { Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { AddressPolicy } from './address-policy.js';
 import { parseAllowList, type AllowList } from './allow-list.js';
-import { hostAndPort, withoutBrackets } from './checked-connector.js';
+import { hostAndPort } from './checked-connector.js';
 import { FetchRefused } from './fetch-errors.js';
+import { hostNameOf, isLocalName } from './local-names.js';
 import type { SafeFetcher } from './safe-fetcher.js';
-
-/** Names that lead into a network of one's own wherever they are resolved, and names without a dot. */
-const LOCAL_NAME = /(^|\.)(localhost|local|localdomain|internal|intranet|lan|home|corp|home\.arpa)$|^[^.]*$/;
 
 /** A name is given up on after so long, in milliseconds. */
 const RESOLVE_MS = 2_000;
@@ -52,8 +50,7 @@ export class ForwardedUrls {
    */
   check(text: string): URL {
     const url = this.fetcher.checkUrl(text);
-    const host = nameOf(url);
-    if (isIP(host) === 0 && LOCAL_NAME.test(host) && !this.#isAllowed(url))
+    if (isLocalName(url) && !this.#isAllowed(url))
       throw new FetchRefused('address_blocked', 'the host is not at a public address');
     return url;
   }
@@ -64,7 +61,7 @@ export class ForwardedUrls {
    * @throws FetchRefused
    */
   async checkNames(urls: readonly URL[]): Promise<void> {
-    const names = new Set(urls.filter((url) => !this.#isAllowed(url)).map(nameOf));
+    const names = new Set(urls.filter((url) => !this.#isAllowed(url)).map(hostNameOf));
     const asked = [...names].filter((host) => isIP(host) === 0);
     if (asked.length > MAX_NAMES)
       throw new FetchRefused('address_blocked', `the URLs of a request may name at most ${MAX_NAMES} hosts`);
@@ -81,6 +78,3 @@ export class ForwardedUrls {
     return this.#allow.hosts.has(hostAndPort(url));
   }
 }
-
-/** The host without brackets, and without the dot that ends a whole name. */
-const nameOf = ({ hostname }: URL): string => withoutBrackets(hostname).toLowerCase().replace(/\.$/, '');

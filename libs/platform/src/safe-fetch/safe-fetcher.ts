@@ -9,6 +9,7 @@ import { type AllowList, parseAllowList } from './allow-list.js';
 import { boundedBody, readBeginning, tooLarge } from './bounded-body.js';
 import { addressesOf, checkedConnector, hostAndPort, type ResolveName, withoutBrackets } from './checked-connector.js';
 import { asFetchError, FetchRefused } from './fetch-errors.js';
+import { isLocalName } from './local-names.js';
 
 /** Settings of a {@link SafeFetcher}; times in milliseconds. */
 export interface SafeFetcherOptions {
@@ -132,6 +133,20 @@ export class SafeFetcher {
     this.checkPort(url);
     const host = withoutBrackets(url.hostname);
     if (isIP(host) !== 0 && !this.policy.permits(host))
+      throw new FetchRefused('address_blocked', 'the host is not at a public address');
+    return url;
+  }
+
+  /**
+   * Refuses what `checkUrl` does, and names that lead into a network of one's own wherever they are resolved. For addresses
+   * that are called later: what another name leads to is judged then. Where operators allow ranges, any name may lead there.
+   *
+   * @throws FetchRefused
+   */
+  checkLater(text: string): URL {
+    const url = this.checkUrl(text);
+    const isAllowed = this.allow.ranges.length > 0 || this.allow.hosts.has(hostAndPort(url));
+    if (!isAllowed && isLocalName(url))
       throw new FetchRefused('address_blocked', 'the host is not at a public address');
     return url;
   }

@@ -1,13 +1,16 @@
+import { boundArrays, exceededMemory } from './bounded-arrays.js';
 import { countWords, type WordCounts } from './count-words.js';
 import { cutPassages, type PassageSizes } from './cut-passages.js';
 import { readText } from './read-text.js';
-import { type IndexErrorCode, Unreadable } from './unreadable.js';
+import { type IndexErrorCode, NO_MEMORY, tooHard, Unreadable } from './unreadable.js';
 
 /** A file as a thread takes it. */
 export interface FileToPrepare {
   readonly bytes: Uint8Array;
   readonly filename: string;
   readonly sizes: PassageSizes;
+  /** The most bytes of arrays that the thread may hold at once, beside its heap. */
+  readonly arrayBytes: number;
 }
 
 /** A passage that is ready to be written. */
@@ -25,9 +28,11 @@ export type Prepared =
   | { readonly kind: 'unreadable'; readonly code: IndexErrorCode; readonly message: string };
 
 /** All that is done with the content of a file; runs in a thread of its own. */
-export default async function prepareFile({ bytes, filename, sizes }: FileToPrepare): Promise<Prepared> {
+export default async function prepareFile({ bytes, filename, sizes, arrayBytes }: FileToPrepare): Promise<Prepared> {
+  boundArrays(arrayBytes);
   try {
     const { text, pageStarts } = await readText(bytes, filename);
+    if (exceededMemory()) throw tooHard(NO_MEMORY);
     const passages = cutPassages(text, sizes).map(({ start, end }) => ({
       text: text.slice(start, end),
       start,
@@ -35,7 +40,8 @@ export default async function prepareFile({ bytes, filename, sizes }: FileToPrep
       page: pageStarts ? pageAt(pageStarts, start) : null,
     }));
     return { kind: 'passages', passages, words: countWords(passages.map((passage) => passage.text)) };
-  } catch (error) {
+  } catch (caught) {
+    const error = exceededMemory() ? tooHard(NO_MEMORY) : caught;
     if (!(error instanceof Unreadable)) throw error;
     return { kind: 'unreadable', code: error.code, message: error.message };
   }

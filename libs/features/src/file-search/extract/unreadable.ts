@@ -16,3 +16,10 @@ export const broken = (what: string): Unreadable =>
   new Unreadable('invalid_file', `The file begins like ${what} and cannot be read as one: it is damaged.`);
 
 export const tooMuch = (rule: string): Unreadable => new Unreadable('invalid_file', `The file has ${rule}.`);
+
+/** Why a file is not read whose content takes too much memory. */
+export const NO_MEMORY = 'takes more memory to read than there is for it';
+
+/** @param why the bound that it breaks: "could not be read within 60 s". */
+export const tooHard = (why: string): Unreadable =>
+  new Unreadable('invalid_file', `The file ${why}: split it, or make it simpler.`);

@@ -1,7 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { formatMicros, GatewayError, readModelRequest, type ModelRequest, type SubmissionPath } from '#contracts';
-import { checkInlineReferences, isDataUri } from '#media';
+import { checkInlineReferences, isDataUri, type MediaStore } from '#media';
 import { eventLogger, SafeFetcher, timeOrderedId } from '#platform';
+import { MEDIA_STORE } from '#runtime';
 import type { Caller } from '../../accounts/caller.js';
 import { noteFacts } from '../../operations/request-facts.js';
 import { ModelsOnSale } from '../../billing/prices/models-on-sale.js';
@@ -10,6 +11,7 @@ import { takeWebhookUrl } from '../../webhooks/webhook-url.js';
 import { MediaRouter } from '../../media-upstreams/media-router.js';
 import { withoutLongTexts } from '../long-texts.js';
 import { catalogFamily } from './catalog-family.js';
+import { checkFileUrls } from './check-file-urls.js';
 import { plannedOrderOf } from './planned-order.js';
 import { TaskWriter } from './task-writer.js';
 
@@ -49,6 +51,7 @@ export class SubmissionService {
     private readonly fetcher: SafeFetcher,
     @Inject(ModelsOnSale) private readonly onSale: Pick<ModelsOnSale, 'expectMaker' | 'isMadeBySandbox'>,
     @Inject(MediaRouter) private readonly router: Pick<MediaRouter, 'expectMaker'>,
+    @Inject(MEDIA_STORE) private readonly store: Pick<MediaStore, 'keyOf'>,
   ) {}
 
   /**
@@ -112,9 +115,10 @@ export class SubmissionService {
     }
     this.onSale.expectMaker(request.model);
     const family = catalogFamily(request.model);
+    checkFileUrls(family, request.parameters, this.fetcher, this.store);
     const references = family.references(request.parameters);
     this.router.expectMaker(plannedOrderOf('', family, request, references), caller.accountId);
-    // Files behind a URL are judged by the worker, before the vendor is called.
+    // What lies behind a URL is judged by the worker, before the vendor is called.
     const inline = references.filter(({ source }) => isDataUri(source));
     if (inline.length > 0) await checkInlineReferences(inline);
     return { request, quote: await this.prices.quote(request.model, family.billing(request.parameters)) };
