@@ -2,7 +2,7 @@ import { Redis } from 'ioredis';
 import { describeWithRedis, FaultProxy, type RedisServer, startRedisServer } from '#testing';
 import { Outage, REQUEST_LIMIT_MS } from './testing/outage.js';
 
-/** A master that nobody ever finds. */
+/** A master whose address no sentinel knows. */
 const NOWHERE = ['127.0.0.1', '1'];
 
 /** What a Redis is asked for so that it refuses what workers and queues want of it, and to be well again. */

@@ -1,5 +1,5 @@
 /**
- * Ends work for which nobody waits any more: what of an `AbortSignal` the path of a text request needs. An `AbortSignal` is
+ * Ends work whose result is not waited for any more: what of an `AbortSignal` the path of a text request needs. An `AbortSignal` is
  * one; making, watching and leaving a new one costs some 10 µs in Node 20, which a whole reply can do without.
  */
 export interface StopSignal {

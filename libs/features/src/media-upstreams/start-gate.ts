@@ -46,7 +46,7 @@ export const HOLD_MS = 600_000;
 /** How often an order that is kept in hand asks whether its upstream has opened, in milliseconds. */
 const HOLD_LOOK_MS = 500;
 
-/** Why an order waits, and for how long in milliseconds; nobody is to blame for it. */
+/** Why an order waits, and for how long in milliseconds; it counts as no failure. */
 export interface StartWait {
   readonly reason: string;
   readonly delayMs: number;

@@ -6,7 +6,7 @@ import { Variable } from '../config/variable.js';
 export class DatabaseConfig {
   @Variable({
     description:
-      'Postgres to use, 16 or newer; the tests use 18. When unset, an embedded Postgres is started with its data in DATA_DIR.',
+      'Postgres to use, 15 or newer; the tests use 18. When unset, an embedded Postgres is started with its data in DATA_DIR.',
     secret: true,
     example: 'postgresql://user:password@host:5432/gateway',
   })

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BoundedClient } from './bounded-client.js';
 import { isConnectionError } from './connection-errors.js';
+import { tooOldPostgres } from './postgres-version.js';
 
 /** Postgres did not appear in time, or refuses us. The message is one line that says what to check. */
 export class PostgresAwayError extends Error {
@@ -27,7 +28,8 @@ const printWait = ({ secondsLeft, reason }: PostgresWait): void =>
  * waited for.
  *
  * @param report called once a second; writes words to standard error unless a process with a log of its own says otherwise.
- * @throws PostgresAwayError after `limitSeconds`, or at once when the server is there but refuses the address or the login.
+ * @throws PostgresAwayError after `limitSeconds`, or at once when the server is there but refuses the address or the login, or
+ * is too old.
  */
 export async function waitForPostgres(
   databaseUrl: string,
@@ -39,6 +41,7 @@ export async function waitForPostgres(
     const turnEnds = performance.now() + TURN_MS;
     const failure = await tryToConnect(databaseUrl);
     if (failure === null) return;
+    if (failure instanceof PostgresAwayError) throw failure;
     if (!isConnectionError(failure)) {
       throw new PostgresAwayError(`Postgres refuses DATABASE_URL: ${reasonOf(failure)}`, { cause: failure });
     }
@@ -64,8 +67,9 @@ async function tryToConnect(databaseUrl: string): Promise<unknown> {
   client.on('error', () => undefined);
   try {
     await client.connect();
-    await client.query('select 1');
-    return null;
+    const { rows } = await client.query<{ version: string }>(`select current_setting('server_version_num') as version`);
+    const tooOld = tooOldPostgres(rows[0]?.version ?? '0');
+    return tooOld === null ? null : new PostgresAwayError(tooOld);
   } catch (error) {
     return error;
   } finally {

@@ -114,7 +114,7 @@ class IncomingForm {
     body.pipe(this.parser);
     let rest: Promise<void> | undefined;
     this.#whenIgnored = () => {
-      // Millions of parts are much work; what nobody looks into is none.
+      // Millions of parts are much work; a part that is not looked into is none.
       body.unpipe(this.parser).resume();
       rest = finished(body).catch(() => undefined);
       this.parser.destroy(asFormError(this.#refusal));

@@ -1,13 +1,34 @@
 import { Controller, Get, HttpCode, Param, Post, Query, UseGuards } from '@nestjs/common';
-import { GatewayError } from '#contracts';
 import { type Caller, type WebhookDeliveryView, WebhookDeliveriesService } from '#features';
+import { Type } from 'class-transformer';
+import { IsInt, IsOptional, Matches, Max, Min } from 'class-validator';
+import { checked } from '../../checked-input.js';
 import { ApiKeyGuard, CurrentCaller } from '../../http/api-key.guard.js';
 import { DataWith } from '../../http/envelope.js';
 import { Route, Routes } from '../../http/route.js';
 import { WEBHOOK_OPERATIONS } from './webhooks.openapi.js';
 
-const LIMIT_DEFAULT = 20;
 const LIMIT_MAX = 100;
+const ID = { message: '$property must be as an earlier answer gave it: letters, digits and _, at most 100' };
+const ID_FORM = /^\w{1,100}$/;
+
+/** Which part of the log, and of which task. */
+class DeliveryListQuery {
+  @Type(() => Number)
+  @IsInt()
+  @Min(1)
+  @Max(LIMIT_MAX)
+  limit = 20;
+
+  /** The `next_cursor` of the part before. */
+  @IsOptional()
+  @Matches(ID_FORM, ID)
+  cursor?: string;
+
+  @IsOptional()
+  @Matches(ID_FORM, ID)
+  task_id?: string;
+}
 
 /** What was sent to webhooks, and sending it again. */
 @Controller('v1/webhooks/deliveries')
@@ -21,14 +42,10 @@ export class WebhookDeliveriesController {
   @Route({ operation: WEBHOOK_OPERATIONS.listWebhookDeliveries, cost: 'free' })
   async list(
     @CurrentCaller() caller: Caller,
-    @Query() query: Record<string, unknown>,
+    @Query() query: unknown,
   ): Promise<DataWith<readonly WebhookDeliveryView[]>> {
-    const { deliveries, nextCursor } = await this.deliveries.list(
-      caller.accountId,
-      readLimit(query['limit']),
-      readId('cursor', query['cursor']),
-      readId('task_id', query['task_id']),
-    );
+    const { limit, cursor = null, task_id: taskId = null } = checked(DeliveryListQuery, query);
+    const { deliveries, nextCursor } = await this.deliveries.list(caller.accountId, limit, cursor, taskId);
     return new DataWith(deliveries, { has_more: nextCursor !== null, next_cursor: nextCursor });
   }
 
@@ -49,20 +66,4 @@ export class WebhookDeliveriesController {
   ): Promise<WebhookDeliveryView> {
     return this.deliveries.resend(caller.accountId, deliveryId);
   }
-}
-
-function readLimit(given: unknown): number {
-  if (given === undefined) return LIMIT_DEFAULT;
-  const limit = typeof given === 'string' && /^\d{1,3}$/.test(given) ? Number(given) : 0;
-  if (limit >= 1 && limit <= LIMIT_MAX) return limit;
-  throw new GatewayError('invalid_parameter', `limit must be a whole number from 1 to ${LIMIT_MAX}.`, {
-    param: 'limit',
-  });
-}
-
-function readId(param: string, given: unknown): string | null {
-  if (given === undefined) return null;
-  if (typeof given === 'string' && /^\w{1,100}$/.test(given)) return given;
-  const message = `${param} must be given once, as an earlier answer gave it: letters, digits and _, at most 100.`;
-  throw new GatewayError('invalid_parameter', message, { param });
 }

@@ -83,7 +83,7 @@ export class Outage {
     try {
       await meanwhile();
     } finally {
-      // Nobody asks any more when it is over, also where it failed.
+      // No request is sent any more when it is over, also where it failed.
       await asking;
       this.proxy.set('pass');
     }

@@ -1,8 +1,8 @@
-import Anthropic from '@anthropic-ai/sdk';
-import { GoogleGenAI } from '@google/genai';
-import OpenAI from 'openai';
+import type Anthropic from '@anthropic-ai/sdk';
+import type OpenAI from 'openai';
 import { type HostileServer, startHostileServer } from '../../testing/tools/hostile-server.js';
 import { type FakeEngine, startFakeEngine } from '../../testing/tools/search-engine.js';
+import { type LibraryClients, libraryClients } from '../../testing/text-vendor/library-clients.js';
 import { MODEL_OVER, startTextGateway, type TextGateway, UPSTREAMS } from '../../testing/text-vendor/text-gateway.js';
 import type { VendorCall, VendorRequest, VendorWords } from '../../testing/text-vendor/vendor-script.js';
 
@@ -33,18 +33,16 @@ describe('Tools that the gateway runs, through client libraries', () => {
   let engine: FakeEngine;
   let server: HostileServer;
   let gateway: TextGateway;
-  let openai: OpenAI;
-  let anthropic: Anthropic;
-  let google: GoogleGenAI;
+  let openai: LibraryClients['openai'];
+  let anthropic: LibraryClients['anthropic'];
+  let google: LibraryClients['google'];
   beforeAll(async () => {
     [engine, server] = await Promise.all([startFakeEngine(), startHostileServer()]);
     gateway = await startTextGateway(
       { WEB_SEARCH_ENGINE: 'searxng', WEB_SEARCH_URL: engine.baseUrl, MEDIA_FETCH_ALLOW: server.address },
       { idleSeconds: 30 },
     );
-    openai = new OpenAI({ baseURL: `${gateway.baseUrl}/v1`, apiKey: gateway.key, maxRetries: 0 });
-    anthropic = new Anthropic({ baseURL: gateway.baseUrl, apiKey: gateway.key, maxRetries: 0 });
-    google = new GoogleGenAI({ apiKey: gateway.key, httpOptions: { baseUrl: gateway.baseUrl } });
+    ({ openai, anthropic, google } = libraryClients(gateway));
   });
   afterAll(async () => {
     await gateway.stop();

@@ -1,9 +1,10 @@
-import Anthropic from '@anthropic-ai/sdk';
-import { type Content, GoogleGenAI, type Part, type Tool as GoogleTool } from '@google/genai';
+import type Anthropic from '@anthropic-ai/sdk';
+import type { Content, Part, Tool as GoogleTool } from '@google/genai';
 import { eventually } from '#testing';
-import OpenAI, { toFile } from 'openai';
+import { type OpenAI, toFile } from 'openai';
 import { pdfSample } from '../../files/testing/document-samples.js';
 import { type HostileServer, startHostileServer } from '../../testing/tools/hostile-server.js';
+import { type LibraryClients, libraryClients } from '../../testing/text-vendor/library-clients.js';
 import { MODEL_OVER, startTextGateway, type TextGateway, UPSTREAMS } from '../../testing/text-vendor/text-gateway.js';
 import type { VendorCall, VendorRequest, VendorWords } from '../../testing/text-vendor/vendor-script.js';
 
@@ -43,16 +44,14 @@ const using =
 describe('Tools that the gateway runs, streamed through client libraries beside a function of the caller', () => {
   let server: HostileServer;
   let gateway: TextGateway;
-  let openai: OpenAI;
-  let anthropic: Anthropic;
-  let google: GoogleGenAI;
+  let openai: LibraryClients['openai'];
+  let anthropic: LibraryClients['anthropic'];
+  let google: LibraryClients['google'];
   beforeAll(async () => {
     server = await startHostileServer();
     gateway = await startTextGateway({ MEDIA_FETCH_ALLOW: server.address }, { idleSeconds: 30, workers: true });
     gateway.vendor.isStrict = true;
-    openai = new OpenAI({ baseURL: `${gateway.baseUrl}/v1`, apiKey: gateway.key, maxRetries: 0 });
-    anthropic = new Anthropic({ baseURL: gateway.baseUrl, apiKey: gateway.key, maxRetries: 0 });
-    google = new GoogleGenAI({ apiKey: gateway.key, httpOptions: { baseUrl: gateway.baseUrl } });
+    ({ openai, anthropic, google } = libraryClients(gateway));
     const text = 'The lighthouse of Vesterholm was lit in 1871. Its keeper was Ingrid Aasen.';
     await openai.files.create({
       file: await toFile(Buffer.from(pdfSample([text])), 'harbour.pdf'),

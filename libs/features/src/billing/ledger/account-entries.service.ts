@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import type { Book, LedgerKind } from '#contracts';
 import { Database, type Statement } from '#platform';
-import { cursorTime, numberOfCursor, type Page, type PageRequest, type Position, toPage } from '../../paging/page.js';
+import { cursorTime, numberOfCursor, type Page, type PageRequest, toPage } from '../../paging/page.js';
+import type { LedgerMovement } from './ledger-movement.js';
 
 /** What the work cost that an entry belongs to, as its usage record explains it. */
 export interface EntryUsage {
@@ -18,15 +18,7 @@ export interface EntryUsage {
 }
 
 /** A row of an account's ledger, for its holders: what operators noted for themselves is left out. */
-export interface AccountEntryRow extends Position {
-  readonly api_key_id: string | null;
-  readonly task_id: string | null;
-  readonly request_id: string | null;
-  readonly kind: LedgerKind;
-  readonly debit: Book;
-  readonly credit: Book;
-  readonly amount_micros: bigint;
-  readonly reference: string | null;
+export interface AccountEntryRow extends LedgerMovement {
   /** Null for money that paid for no work, for work under way, and for what a busy key reserved in advance. */
   readonly usage: EntryUsage | null;
 }

@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { type Book, type LedgerKind } from '#contracts';
 import { Database } from '#platform';
 import {
   cursorTime,
@@ -10,18 +9,11 @@ import {
   type Position,
   toPage,
 } from '../../paging/page.js';
+import type { LedgerMovement } from './ledger-movement.js';
 
-/** A row of the ledger. */
-export interface LedgerRow extends Position {
+/** A row of the ledger, for operators. */
+export interface LedgerRow extends LedgerMovement {
   readonly account_id: string;
-  readonly api_key_id: string | null;
-  readonly task_id: string | null;
-  readonly request_id: string | null;
-  readonly kind: LedgerKind;
-  readonly debit: Book;
-  readonly credit: Book;
-  readonly amount_micros: bigint;
-  readonly reference: string | null;
   readonly note: string | null;
 }
 

@@ -73,7 +73,7 @@ function sumsText({ text, eachFor }: Source, groups: readonly UsageGroup[]): str
   const isSummed = !eachFor.every((group) => groups.includes(group));
   const sum = (column: string): string => (isSummed ? `coalesce(sum(u.${column}), 0)::bigint` : `u.${column}`);
   const shown = USAGE_GROUPS.map((group) => {
-    const value = isSummed && isImplied(group, groups) ? `any_value(u.${COLUMN[group]})` : shownAs(group);
+    const value = isSummed && isImplied(group, groups) ? `min(u.${COLUMN[group]})` : shownAs(group);
     return `${groups.includes(group) ? value : 'null'} as ${COLUMN[group]}`;
   });
   const grouped = groups.filter((group) => !isImplied(group, groups)).map((group) => `u.${COLUMN[group]}`);

@@ -27,7 +27,7 @@ export type StepAside = () => void;
 export interface StartAttempt {
   readonly task: ClaimedTask;
   readonly signal: AbortSignal;
-  /** Absent: nothing else may be done beside the step, so that it waits for nobody. */
+  /** Absent: the worker does nothing else beside the step, so that the step waits for no upstream to open. */
   readonly aside: StepAside | undefined;
 }
 
@@ -108,7 +108,8 @@ export class HandOver {
     const { upstreams, gate } = this.parts;
     const makers = upstreams.serving(order.model);
     const untilMs = performance.now() + HOLD_MS;
-    for (let round = candidates; upstreams.serving(order.model) === makers;) {
+    let round = candidates;
+    while (upstreams.serving(order.model) === makers) {
       const offered = await this.offerToEach(step, order, round);
       if (offered === 'over') return true;
       round = step.aside && performance.now() < untilMs ? offered.held : [];

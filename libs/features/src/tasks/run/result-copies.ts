@@ -94,7 +94,7 @@ export class ResultCopies {
     return copyToStore(source, { store, place, maxBytes: limits.maxBytes, signal });
   }
 
-  /** Reads the header back from the store, so that a file nobody can open never counts as delivered. */
+  /** Reads the header back from the store, so that a file that cannot be opened never counts as delivered. */
   private async measured(
     output: ProviderOutput,
     ordinal: number,

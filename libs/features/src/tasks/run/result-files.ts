@@ -50,7 +50,7 @@ export const storeKeyOf = (taskId: string, ordinal: number, contentType: string)
 
 /**
  * What may have been copied for a task that failed after all, under every type in which it may have come; of some outputs only,
- * where `which` says so. Nobody gets to see it; it is noted to be removed.
+ * where `which` says so. It is never shown; it is noted to be removed.
  */
 export const leftoverFiles = (
   taskId: string,

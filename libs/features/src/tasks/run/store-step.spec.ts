@@ -191,7 +191,7 @@ describe('Storing the files of a vendor', () => {
       expect((await bench.entries(taskId)).toSorted()).toEqual(['capture', 'hold', 'release']);
     });
 
-    it('leaves nothing in the store of a file that nobody can read', async () => {
+    it('leaves nothing in the store of an unreadable file', async () => {
       const broken = async () => Readable.from([pngSample({ width: 8, height: 8 }).subarray(0, 20)]);
       const taskId = await batch(broken, 5);
       expect(await bench.row(taskId)).toMatchObject(DELIVERED_TWO);

@@ -26,7 +26,7 @@ describe('The form of an answer in the content-generation style', () => {
 
   it.each<[string, JsonObject]>([
     ['of two forms', { responseFormat: [{ text: { mimeType: 'text/plain' } }, { text: { schema: SCHEMA } }] }],
-    ['of a type that nobody else makes', { responseFormat: [{ text: { mimeType: 'text/x.enum' } }] }],
+    ['of a type that no other vendor has', { responseFormat: [{ text: { mimeType: 'text/x.enum' } }] }],
   ])('is refused %s', (_what, config) => {
     expect(() => read(config)).toThrow(expect.objectContaining({ code: 'unsupported_parameter' }));
   });

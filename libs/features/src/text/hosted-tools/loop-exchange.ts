@@ -38,7 +38,7 @@ export class Round {
   readonly requestId: string;
   /** What it has written until now, for counting. */
   produced = '';
-  /** True from when an upstream is asked: nobody else can have done anything for it. */
+  /** True from when an upstream is asked: nothing else can have been done for it before. */
   isAsked = false;
   /** What it used; undefined until its reply is over. */
   usage: TextUsage | undefined;

@@ -3,6 +3,8 @@ import type { Examples } from './translation-example.js';
 
 export const PNG = 'iVBORw0KGgo=';
 const PDF = 'JVBERi0=';
+const PDF_DOCUMENT = { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: PDF } };
+const TEXT_DOCUMENT = { type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'words' } };
 const TEXT = Buffer.from('plain words').toString('base64');
 
 const input = (...content: JsonObject[]): JsonObject => ({ input: [{ role: 'user', content }] });
@@ -50,7 +52,7 @@ export const MEDIA_EXAMPLES: Readonly<Record<string, Examples>> = {
   'PDF inline': {
     responses: { added: input({ type: 'input_file', file_data: `data:application/pdf;base64,${PDF}` }) },
     messages: {
-      added: blocks({ type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: PDF } }),
+      added: blocks(PDF_DOCUMENT),
     },
     gemini: { added: parts({ inlineData: { mimeType: 'application/pdf', data: PDF } }) },
   },
@@ -68,23 +70,14 @@ export const MEDIA_EXAMPLES: Readonly<Record<string, Examples>> = {
   },
   'document title and context': {
     messages: {
-      given: blocks({ type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'words' } }),
-      added: blocks({
-        type: 'document',
-        title: 'A title',
-        context: 'of last year',
-        source: { type: 'text', media_type: 'text/plain', data: 'words' },
-      }),
+      given: blocks(TEXT_DOCUMENT),
+      added: blocks({ ...TEXT_DOCUMENT, title: 'A title', context: 'of last year' }),
     },
   },
   'context of a PDF': {
     messages: {
-      given: blocks({ type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: PDF } }),
-      added: blocks({
-        type: 'document',
-        context: 'of last year',
-        source: { type: 'base64', media_type: 'application/pdf', data: PDF },
-      }),
+      given: blocks(PDF_DOCUMENT),
+      added: blocks({ ...PDF_DOCUMENT, context: 'of last year' }),
     },
   },
   'name of a file': {
@@ -93,21 +86,13 @@ export const MEDIA_EXAMPLES: Readonly<Record<string, Examples>> = {
       added: input({ type: 'input_file', filename: 'a.pdf', file_data: `data:application/pdf;base64,${PDF}` }),
     },
     messages: {
-      given: blocks({ type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: PDF } }),
-      added: blocks({
-        type: 'document',
-        title: 'A title',
-        source: { type: 'base64', media_type: 'application/pdf', data: PDF },
-      }),
+      given: blocks(PDF_DOCUMENT),
+      added: blocks({ ...PDF_DOCUMENT, title: 'A title' }),
     },
   },
   'citing of documents': {
     messages: {
-      added: blocks({
-        type: 'document',
-        source: { type: 'text', media_type: 'text/plain', data: 'words' },
-        citations: { enabled: true },
-      }),
+      added: blocks({ ...TEXT_DOCUMENT, citations: { enabled: true } }),
     },
   },
   sound: {

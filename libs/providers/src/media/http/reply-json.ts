@@ -28,7 +28,7 @@ const MAX_DECODERS = 2;
 /** Deeper than any reply of a vendor; what reads a value goes down with it. */
 const MAX_DEPTH = 100;
 
-/** The last that was done to the body comes first. Undefined: nobody here can undo one of them. */
+/** The encodings of the body, the one applied last first. Undefined: one of them is unknown here. */
 function decodersOf(headers: IncomingHttpHeaders): (() => Decoder)[] | undefined {
   const names = (headers['content-encoding'] ?? '')
     .toLowerCase()
@@ -40,7 +40,7 @@ function decodersOf(headers: IncomingHttpHeaders): (() => Decoder)[] | undefined
   return decoders.every((decoder) => decoder !== undefined) ? decoders : undefined;
 }
 
-/** A body without its compression, as it arrives. Undefined: it is compressed in a way that nobody here can undo. */
+/** A body without its compression, as it arrives. Undefined: its compression is unknown here. */
 export function uncompressed(body: Readable, headers: IncomingHttpHeaders): Readable | undefined {
   // Whoever reads the last of them meets the failure of any.
   return decodersOf(headers)?.reduce<Readable>((source, decoder) => pipeline(source, decoder(), () => undefined), body);

@@ -90,7 +90,7 @@ describe('VendorHttp', () => {
         ok('content-type: application/json; charset=utf-16le'),
         Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(BODY, 'utf16le')]),
       ],
-      ['in a charset that nobody knows', ok('content-type: application/json; charset=klingon'), BODY],
+      ['in an unknown charset', ok('content-type: application/json; charset=klingon'), BODY],
       ['of HTTP/1.0, which ends with the line', 'HTTP/1.0 200 OK', BODY],
     ])('%s', async (_, head, body) => {
       expect(await replyTo(head, body)).toMatchObject({ status: 200, body: { id: 'cgt-1', words: 'größer' } });

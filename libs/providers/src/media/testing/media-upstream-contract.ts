@@ -44,7 +44,7 @@ export function mediaUpstreamContract<Protocol extends FakeProtocol & { readonly
 
 const FOLDER = 'libs/providers/src/media/testing';
 
-/** Cases 46 and 47: a client library that somebody else wrote is tried on the fake, and on what we send. */
+/** Cases 46 and 47: a client library of another author is tried on the fake, and on what we send. */
 function judgedContract<Protocol extends FakeProtocol & { readonly taken: readonly unknown[] }>({
   judge,
   fake,

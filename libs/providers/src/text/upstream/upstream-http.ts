@@ -75,7 +75,7 @@ export class UpstreamHttp {
         headers: received,
         body: stream,
       } = await this.#connections.request({ ...this.#posting(path, headers, body), signal: asAbortSignal(signal) });
-      // The reader of the body gets its failure; without a listener, one that nobody reads would end the process.
+      // The reader of the body gets its failure; without a listener, an unread failure would end the process.
       stream.on('error', () => {});
       return { status: statusCode, headers: received, body: stream };
     } catch (error) {
