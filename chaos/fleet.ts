@@ -54,16 +54,28 @@ export class Fleet {
   kill(): void {
     const alive = this.places.filter(({ ready }) => ready);
     const victim = alive[Math.floor(Math.random() * alive.length)];
-    if (victim && alive.length > this.places.length - AWAY_MAX) end(victim);
+    if (victim && this.canTakeMore()) end(victim);
+  }
+
+  /**
+   * Resolves when so few processes are away that another blow leaves something to disturb. On a slow machine a start takes
+   * longer than the pause between two blows, and a server that is taken away again and again would keep all from starting.
+   */
+  async untilMostAreBack(): Promise<void> {
+    await this.until(() => this.canTakeMore());
   }
 
   /** Resolves when every process says that it is ready. */
   async ready(): Promise<void> {
-    await eventually(() => this.places.every(({ ready }) => ready), {
-      limitMs: 200_000,
-      pauseMs: 20,
-      shows: () => `see ${this.logFile}`,
-    });
+    await this.until(() => this.places.every(({ ready }) => ready));
+  }
+
+  private canTakeMore(): boolean {
+    return this.places.filter(({ ready }) => !ready).length < AWAY_MAX;
+  }
+
+  private async until(isTrue: () => boolean): Promise<void> {
+    await eventually(isTrue, { limitMs: 200_000, pauseMs: 20, shows: () => `see ${this.logFile}` });
   }
 
   /**

@@ -107,7 +107,7 @@ function needless({ crash }: Scenario, { tasks, completed }: Verdict): string[] 
 async function disturb(ground: Ground, scenario: Scenario, load: Load, outages: OutageCosts): Promise<void> {
   const { apiUrls, fleet } = ground;
   const befall = async (): Promise<void> => scenario.disturb?.(ground);
-  if (!scenario.isOutage) return befall();
+  if (!scenario.isOutage) return fleet.untilMostAreBack().then(befall);
   await fleet.ready();
   await costsOfOutage(apiUrls, load, befall, outages);
 }

@@ -7,7 +7,7 @@ export { gifSample, jpegSample, jpegSegment, pngSample, webpSample } from './med
 export { id3Sample, mp3Sample, wavSample } from './media-samples/sound-samples.js';
 export { videoSample, isoBox, longs, movieSample, mp4Brands } from './media-samples/video-samples.js';
 export { type NameAnswer, startNameServer, type TestNameServer } from './name-server.js';
-export { type RedisServer, startRedisServer } from './redis-server.js';
+export { type RedisServer, type RedisServerOptions, startRedisServer } from './redis-server.js';
 export { startSentinelOverTls } from './redis-tls.js';
 export { noteProcess } from './run-folder.js';
 export { type S3Server, startS3Server } from './s3-server.js';

@@ -22,6 +22,13 @@ const REFUSALS: Readonly<Record<string, { readonly begin: string[][]; readonly e
     begin: [['CONFIG', 'SET', 'maxmemory', '1']],
     end: [['CONFIG', 'SET', 'maxmemory', '0']],
   },
+  'OOM, full of what others keep there': {
+    begin: [
+      ['SETRANGE', 'of-others', '30000000', 'x'],
+      ['CONFIG', 'SET', 'maxmemory', '20mb'],
+    ],
+    end: [['UNLINK', 'of-others']],
+  },
   'NOAUTH, because its password was changed': {
     begin: [
       ['CONFIG', 'SET', 'requirepass', 'changed'],

@@ -16,6 +16,8 @@ export const BLOCKING_WAIT_SECONDS = 3;
 const COMMAND_SILENCE_MS = 2_000;
 const BLOCKING_SILENCE_MS = BLOCKING_WAIT_SECONDS * 1_000 + 2_000;
 const KEEP_ALIVE_MS = 10_000;
+/** A server that still reads its data is asked so often whether it has them, in milliseconds, whatever it expects. */
+const LOADING_RETRY_MS = 1_000;
 const RECONNECT_DELAY_MAX_MS = 2_000;
 /** A closed connection to an absent server keeps the process alive this long; ioredis would take 2 s. */
 const DISCONNECT_TIMEOUT_MS = 100;
@@ -32,6 +34,7 @@ export const FAIL_FAST = {
   socketTimeout: COMMAND_SILENCE_MS,
   keepAlive: KEEP_ALIVE_MS,
   disconnectTimeout: DISCONNECT_TIMEOUT_MS,
+  maxLoadingRetryTime: LOADING_RETRY_MS,
   reconnectOnError,
 };
 /** For listeners: they wait for Redis as long as it takes, but not on a silent connection. */
@@ -45,6 +48,7 @@ export const WAIT_FOR_SERVER = {
   blockingTimeoutGrace: 2_500,
   keepAlive: KEEP_ALIVE_MS,
   disconnectTimeout: DISCONNECT_TIMEOUT_MS,
+  maxLoadingRetryTime: LOADING_RETRY_MS,
   reconnectOnError,
 };
 

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { logger, signals } from '#platform';
+import { isConnectionError, isUnfitError, logger, signals } from '#platform';
 import type { ClaimedTask } from '../task-row.js';
 import { MAX_FAILURES, seemsDeadly } from '../attempts.js';
 import { backoffDelayMs } from '../backoff.js';
@@ -10,6 +10,9 @@ import { StoreStep } from './store-step.js';
 import { TaskTransitions } from '../task-transitions.js';
 
 const log = logger('generation');
+
+/** How long a task waits whose step the database could not write, in milliseconds: soon after it can, and no burden until then. */
+const DATABASE_RETRY_MS = 3_000;
 
 /** Does the next step of a claimed task: hands it to its vendor, or stores what the vendor made. */
 @Injectable()
@@ -67,7 +70,12 @@ export class AdvanceTaskService {
     } catch (error) {
       if (signal.aborted) return;
       log.error('task.step_failed', { taskId: task.id, attempt: task.attempt, error });
-      await this.again(task, error instanceof Error ? error.message : String(error));
+      const reason = error instanceof Error ? error.message : String(error);
+      // A full disk says nothing about the task, whose work may be paid for: it is tried until its deadline.
+      const isOfDatabase = isConnectionError(error) || isUnfitError(error);
+      await (isOfDatabase
+        ? this.transitions.retryLater(task, { reason, delayMs: DATABASE_RETRY_MS, counts: false })
+        : this.again(task, reason));
     }
   }
 
