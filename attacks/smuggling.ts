@@ -75,7 +75,7 @@ const UNPRICED: readonly Request[] = [
     model: MODEL,
     input: [{ role: 'user', content: [{ type: 'input_file', file_id: 'file_of_another_tenant' }] }],
   }),
-  asked('/v1/messages', { model: MODEL_OVER.messages, max_tokens: 10, messages: TURN, service_tier: 'auto' }),
+  asked('/v1/messages', { model: MODEL_OVER.messages, max_tokens: 10, messages: TURN, service_tier: 'priority' }),
   asked('/v1/messages', {
     model: MODEL_OVER.messages,
     max_tokens: 10,

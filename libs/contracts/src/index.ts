@@ -162,8 +162,15 @@ export type {
   ChatReplyCall,
   ChatUsage,
 } from './text/chat-answer.js';
-export type { ChatMessage, ChatPart, ChatToolCall } from './text/chat-messages.js';
-export { CHAT_LIMITS, ChatRequest, type ChatTool } from './text/chat-request.js';
+export { type ChatMessage, type ChatPart, type ChatToolCall, isCustomCall } from './text/chat-messages.js';
+export {
+  CHAT_LIMITS,
+  type ChatFunctionTool,
+  type ChatNamedTool,
+  ChatRequest,
+  type ChatTool,
+  isChatCustomTool,
+} from './text/chat-request.js';
 export { otherConversation } from './text/conversation-fields.js';
 export type { EmbeddingsCall, EmbeddingsProvider, EmbeddingsReply } from './text/embeddings-provider.js';
 export { EMBEDDINGS_FIELDS, type EmbeddingsInput, EmbeddingsRequest } from './text/embeddings-request.js';
@@ -250,6 +257,7 @@ export type {
   ReasoningPart,
   ReasoningRequest,
   ResultPart,
+  ReturnedPart,
   TextPart,
   TextRequest,
   ToolChoice,

@@ -231,7 +231,7 @@ describe('The openai library, in the chat completions style', () => {
       ['logit_bias', { logit_bias: { '50256': -100 } }],
       ['functions', { functions: [{ name: 'f' }] }],
       ['response_format', { response_format: { type: 'grammar' } }],
-      ['tool_choice', { tool_choice: { type: 'custom', custom: { name: 'x' } } }],
+      ['tool_choice', { tool_choice: { type: 'a_tool_of_tomorrow' } }],
     ];
     for (const [param, field] of more) {
       const body = { model: MODEL_OVER[upstream], messages: HELLO, ...field };
@@ -240,6 +240,30 @@ describe('The openai library, in the chat completions style', () => {
     }
     expect(gateway.vendor.seen).toHaveLength(asked);
   });
+
+  it.each(['responses', 'messages', 'gemini'] as const)(
+    'calls a free-form tool over %s, whole and streamed, and answers with its result',
+    async (upstream) => {
+      const custom = { name: 'patch' };
+      const asked = {
+        model: MODEL_OVER[upstream],
+        messages: [{ role: 'user' as const, content: 'Use patch with {"input":"*** Begin"}' }],
+        tools: [{ type: 'custom' as const, custom }],
+        tool_choice: { type: 'custom' as const, custom },
+      };
+      const { message } = (await client.chat.completions.create(asked)).choices[0]!;
+      const call = { type: 'custom', custom: { name: 'patch', input: '*** Begin' } };
+      expect(message.tool_calls).toMatchObject([call]);
+      const id = message.tool_calls?.[0]?.id ?? '';
+      const messages = [...asked.messages, message, { role: 'tool' as const, tool_call_id: id, content: 'patched' }];
+      const next = await client.chat.completions.create({ ...asked, messages, tool_choice: 'auto' });
+      expect(next.choices[0]?.message.content).toContain('patched');
+      const deltas: unknown[] = [];
+      for await (const { choices } of await client.chat.completions.create({ ...asked, stream: true }))
+        deltas.push(...(choices[0]?.delta.tool_calls ?? []));
+      expect(deltas).toMatchObject([{ index: 0, ...call }]);
+    },
+  );
 
   it('accepts audio input where the upstream does, and gets an error where it does not', async () => {
     const audio = { type: 'input_audio' as const, input_audio: { data: 'UklGRg==', format: 'wav' as const } };

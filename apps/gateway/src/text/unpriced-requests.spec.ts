@@ -41,16 +41,15 @@ const UNPRICED: readonly Unpriced[] = [
   ],
   ['responses', { service_tier: 'priority' }, 'service_tier', 'priority'],
   ['responses', { service_tier: 'flex' }, 'service_tier', 'flex'],
-  ['responses', { service_tier: 'auto' }, 'service_tier', 'auto'],
   ['responses', { speed: 'fast' }, 'speed', 'speed'],
   ['responses', items({ type: 'input_file', file_id: 'file-1' }), 'input[0].content[0].file_id', 'file_id'],
   ['messages', insist({ type: 'web_search_20250305', name: 'web_search' }), 'tools[0]', 'web_search'],
   ['messages', insist({ type: 'code_execution_20250522', name: 'code_execution' }), 'tools[0]', 'code_execution'],
   ['messages', insist({ type: 'web_fetch_20250910', name: 'web_fetch' }), 'tools[0]', 'web_fetch'],
   ['messages', tool({ type: 'computer_20250124', name: 'computer' }), 'tools[0]', 'computer'],
-  ['messages', { service_tier: 'auto' }, 'service_tier', 'auto'],
   ['chat', tool({ type: 'builtin_function', function: { name: '$x' } }), 'tools[0]', 'builtin_function'],
   ['chat', { service_tier: 'flex' }, 'service_tier', 'flex'],
+  ['chat', { service_tier: 'priority' }, 'service_tier', 'priority'],
   ['chat', { web_search_options: {} }, 'web_search_options', 'web_search_options'],
   ['chat', { modalities: ['text', 'audio'] }, 'modalities', 'modalities'],
   ['chat', { audio: { voice: 'alloy', format: 'wav' } }, 'audio', 'audio'],
@@ -257,6 +256,19 @@ describe('Requests that the gateway has no price for', () => {
       expect(gateway.vendor.last.body).not.toHaveProperty('fieldOfTomorrow');
       expect((await ask(open, style, MODEL_OVER[style], added)).status).toBe(200);
       expect(open.vendor.last.body).toHaveProperty('fieldOfTomorrow', true);
+    },
+  );
+
+  it.each(['responses', 'messages', 'chat'] as const)(
+    'leaves the tier to the account of the vendor as every request does: the %s style sends no "auto", unless it is listed',
+    async (style) => {
+      const added = { service_tier: 'auto' };
+      for (const protocol of PROTOCOLS) {
+        expect((await ask(gateway, style, MODEL_OVER[protocol], added)).status).toBe(200);
+        expect(gateway.vendor.last.body).not.toHaveProperty('service_tier');
+      }
+      expect((await ask(open, style, MODEL_OVER[style], added)).status).toBe(200);
+      expect(open.vendor.last.body).toHaveProperty('service_tier', 'auto');
     },
   );
 

@@ -17,12 +17,10 @@ export type ChatReasoningDetail =
   | { readonly type: 'reasoning.encrypted'; readonly data: string; readonly index: number };
 
 /** A call of a reply. `extra_content.google.thought_signature` is where client libraries keep a proof of the reasoning. */
-export interface ChatReplyCall {
-  readonly id: string;
-  readonly type: 'function';
-  readonly function: { readonly name: string; readonly arguments: string };
-  readonly extra_content?: JsonObject;
-}
+export type ChatReplyCall = (
+  | { readonly type: 'function'; readonly function: { readonly name: string; readonly arguments: string } }
+  | { readonly type: 'custom'; readonly custom: { readonly name: string; readonly input: string } }
+) & { readonly id: string; readonly extra_content?: JsonObject };
 
 /** The native completion object, which is also the shape of D1 2.2. Keys without a value are left out. */
 export interface ChatAnswer {

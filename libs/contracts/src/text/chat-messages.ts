@@ -61,10 +61,27 @@ class FunctionCall {
   @Optional(jsonObject()) extra_content?: JsonObject | null;
 }
 
-/** A call in an assistant message; other types pass only to an upstream of this protocol. */
-export type ChatToolCall = { type?: 'function' | null } & FunctionCall;
+class CalledCustom {
+  @Required(text({ min: 1 })) name!: string;
+  @Required(text()) input!: string;
+}
 
-const toolCall = variants({ function: FunctionCall }, { absent: 'function', others: 'pass-through' });
+/** A call of a tool whose input is a text and no JSON. */
+class CustomCall {
+  @Required(text({ min: 1 })) id!: string;
+  @Required(object(CalledCustom)) custom!: CalledCustom;
+  @Optional(jsonObject()) extra_content?: JsonObject | null;
+}
+
+/** A call in an assistant message; other types pass only to an upstream of this protocol. */
+export type ChatToolCall = ({ type?: 'function' | null } & FunctionCall) | ({ type: 'custom' } & CustomCall);
+
+export const isCustomCall = (call: ChatToolCall): call is { type: 'custom' } & CustomCall => call.type === 'custom';
+
+const toolCall = variants(
+  { function: FunctionCall, custom: CustomCall },
+  { absent: 'function', others: 'pass-through' },
+);
 
 const ROLES = ['system', 'developer', 'user', 'assistant', 'tool', 'function'] as const;
 

@@ -32,9 +32,33 @@ class FunctionTool {
   @Required(object(FunctionDefinition)) function!: FunctionDefinition;
 }
 
+class Grammar {
+  @Optional(text()) syntax?: string | null;
+  @Optional(text()) definition?: string | null;
+}
+
+class CustomFormat {
+  @Optional(text()) type?: string | null;
+  @Optional(object(Grammar)) grammar?: Grammar | null;
+}
+
+class CustomDefinition {
+  @Required(text({ min: 1 })) name!: string;
+  @Optional(text()) description?: string | null;
+  @Optional(object(CustomFormat)) format?: CustomFormat | null;
+}
+
+/** A tool whose input is a text and no JSON. */
+class CustomTool {
+  @Required(object(CustomDefinition)) custom!: CustomDefinition;
+}
+
 export type ChatFunctionTool = { type: 'function' } & FunctionTool;
-/** Functions, and tools of other types, which pass only to an upstream of this protocol. */
-export type ChatTool = ChatFunctionTool | { type: 'custom' | (string & {}) };
+export type ChatCustomTool = { type: 'custom' } & CustomTool;
+/** Functions, free-form tools, and tools of other types, which pass only to an upstream of this protocol. */
+export type ChatTool = ChatFunctionTool | ChatCustomTool | { type: string & {} };
+
+export const isChatCustomTool = (tool: ChatTool): tool is ChatCustomTool => tool.type === 'custom';
 
 class NamedFunction {
   @Required(text({ min: 1 })) name!: string;
@@ -44,9 +68,22 @@ class FunctionChoice {
   @Required(object(NamedFunction)) function!: NamedFunction;
 }
 
+class CustomChoice {
+  @Required(object(NamedFunction)) custom!: NamedFunction;
+}
+
+const namedTool = variants(
+  { function: FunctionChoice, custom: CustomChoice },
+  { absent: 'function', others: 'pass-through' },
+);
+
+/** One tool of the caller's, by its name, or one that the vendor runs. */
+export type ChatNamedTool =
+  ({ type?: 'function' | null } & FunctionChoice) | ({ type: 'custom' } & CustomChoice) | { type: string & {} };
+
 class AllowedTools {
   @Required(choice(['auto', 'required'])) mode!: 'auto' | 'required';
-  @Required(listOf(object(FunctionChoice), { min: 1 })) tools!: FunctionChoice[];
+  @Required(listOf(namedTool, { min: 1 })) tools!: ChatNamedTool[];
 }
 
 class AllowedChoice {
@@ -59,11 +96,12 @@ const TOOL_CHOICE_WORDS = ['auto', 'none', 'required', 'any'] as const;
 export type ChatToolChoice =
   | (typeof TOOL_CHOICE_WORDS)[number]
   | ({ type: 'function' } & FunctionChoice)
+  | ({ type: 'custom' } & CustomChoice)
   | ({ type: 'allowed_tools' } & AllowedChoice);
 
 const toolChoice: FieldCheck = (value, param, report) => {
   if (typeof value === 'string') return choice(TOOL_CHOICE_WORDS)(value, param, report);
-  const forms = { function: FunctionChoice, allowed_tools: AllowedChoice };
+  const forms = { function: FunctionChoice, custom: CustomChoice, allowed_tools: AllowedChoice };
   variants(forms, { others: 'pass-through' })(value, param, report);
 };
 
@@ -126,7 +164,8 @@ export class ChatRequest {
   @Optional(flag()) logprobs?: boolean | null;
   @Optional(whole(0, 20)) top_logprobs?: number | null;
   @Optional(whole(Number.MIN_SAFE_INTEGER)) seed?: number | null;
-  @Optional(listOf(variants({ function: FunctionTool }, { others: 'pass-through' }))) tools?: ChatTool[] | null;
+  @Optional(listOf(variants({ function: FunctionTool, custom: CustomTool }, { others: 'pass-through' }))) tools?:
+    ChatTool[] | null;
   @Optional(toolChoice) tool_choice?: ChatToolChoice | null;
   @Optional(flag()) parallel_tool_calls?: boolean | null;
   /** The former form of tools. */

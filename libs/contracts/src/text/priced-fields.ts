@@ -8,6 +8,8 @@ export interface PricedFields {
   readonly dearer: ReadonlySet<string>;
   /** Service tiers at the price of the price book. */
   readonly tiers: ReadonlySet<string>;
+  /** The tier that is a setting of the vendor's account: left out unless an upstream allows it, for it asks for nothing itself. */
+  readonly accountTier?: string;
   /** Tools that the caller runs. All others are run by the vendor, or may be. */
   readonly callersTools: RegExp;
 }
@@ -26,6 +28,7 @@ export const PRICED: Readonly<Record<TextStyle, PricedFields>> = {
     `),
     dearer: words('modalities audio speed inference_geo web_search_options'),
     tiers: words('default standard'),
+    accountTier: 'auto',
     callersTools: /^(function|custom|namespace|local_shell|apply_patch)$/,
   },
   messages: {
@@ -36,6 +39,7 @@ export const PRICED: Readonly<Record<TextStyle, PricedFields>> = {
     `),
     dearer: words('speed inference_geo fallbacks fallback_credit_token'),
     tiers: words('standard_only standard default'),
+    accountTier: 'auto',
     callersTools: /^(custom|bash|text_editor|memory)$/,
   },
   gemini: {
@@ -63,6 +67,7 @@ export const PRICED: Readonly<Record<TextStyle, PricedFields>> = {
       search_domain_filter search_mode enable_search search_options deferred
     `),
     tiers: words('default standard'),
+    accountTier: 'auto',
     callersTools: /^(function|custom)$/,
   },
 };

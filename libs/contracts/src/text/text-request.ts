@@ -33,12 +33,15 @@ export interface CallPart {
   readonly arguments: string;
 }
 
+/** A piece of what a function returned. */
+export type ReturnedPart = TextPart | ImagePart | FilePart;
+
 /** What a function returned, paired with its call by `callId`. */
 export interface ResultPart {
   readonly type: 'result';
   readonly callId: string;
   readonly name: string;
-  readonly content: readonly (TextPart | ImagePart)[];
+  readonly content: readonly ReturnedPart[];
   readonly isError: boolean;
 }
 

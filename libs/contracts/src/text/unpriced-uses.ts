@@ -18,7 +18,10 @@ export interface NamedUrl {
 export interface RequestUses {
   readonly unpriced: readonly UnpricedUse[];
   readonly urls: readonly NamedUrl[];
-  /** Fields of unknown price: left out for an upstream that does not list them. `generationConfig.x` is one of it. */
+  /**
+   * Fields of unknown price, and a `service_tier` that the vendor's account decides: left out for an upstream that does not
+   * list them. `generationConfig.x` is one of it.
+   */
   readonly unknownFields: readonly string[];
 }
 
@@ -180,7 +183,8 @@ class UseFinder {
   #tier(body: Readonly<Record<string, unknown>>, field: string): void {
     const tier = body[field];
     if (typeof tier !== 'string' || this.#priced.tiers.has(tier.toLowerCase())) return;
-    this.#use('service_tiers', tier.toLowerCase(), field);
+    if (tier.toLowerCase() === this.#priced.accountTier) this.#unknown.push(field);
+    else this.#use('service_tiers', tier.toLowerCase(), field);
   }
 
   #walk(value: unknown, path: string, depth: number): void {

@@ -1,5 +1,7 @@
 import type { FinishReason, TextEvent } from '#contracts';
 import { ReplyCollector } from './collect-reply.js';
+import { chatStyle } from './chat/chat-style.js';
+import { chatAnswer } from './chat/write-chat-answer.js';
 import { geminiEventStyle } from './gemini/gemini-style.js';
 import { geminiAnswer } from './gemini/write-gemini-answer.js';
 import { messagesStyle } from './messages/messages-style.js';
@@ -24,7 +26,7 @@ const collected = (events: readonly TextEvent[]) => {
   return collector.reply();
 };
 const written = (encoder: TextStreamEncoder, events: readonly TextEvent[]) =>
-  parsedStream(events.map((event) => encoder.write(event)).join('') + encoder.end());
+  parsedStream(events.map((event) => encoder.write(event)).join(''));
 
 describe('A call with incomplete arguments', () => {
   const broken = (reason: FinishReason): TextEvent[] => [
@@ -52,6 +54,46 @@ describe('A call with incomplete arguments', () => {
     expect(() => messagesAnswer(collected(events), 'm')).toThrow(failure);
     expect(() => geminiAnswer(collected(events), 'm', 'r')).toThrow(failure);
     expect(() => written(geminiEventStyle.stream(context({ contents: [] })), events)).toThrow(failure);
+  });
+});
+
+describe('A call of a free-form tool over a protocol that has only functions', () => {
+  const tool = { name: 'apply_patch' };
+  const responses = context({ model: 'm', input: 'x', tools: [{ type: 'custom' as const, ...tool }] });
+  const chat = context({ model: 'm', messages: [], tools: [{ type: 'custom' as const, custom: tool }] });
+  const calling = (json: string, reason: FinishReason): TextEvent[] => [
+    { type: 'text', text: 'So' },
+    { type: 'call', id: 'c', name: 'apply_patch' },
+    { type: 'arguments', json: json.slice(0, 8) },
+    { type: 'arguments', json: json.slice(8) },
+    { type: 'finish', reason },
+  ];
+  const answers = (events: readonly TextEvent[]) => [
+    responsesAnswer(collected(events), responses),
+    rebuiltItems(written(responsesStyle.stream(responses), events)),
+    chatAnswer(collected(events), chat),
+    written(chatStyle.stream(chat), events),
+  ];
+
+  it('comes back with its text, whole and streamed', () => {
+    const [whole, items, completion, chunks] = answers(calling('{"input":"*** Begin\\n"}', 'tool-calls'));
+    const item = { type: 'custom_tool_call', call_id: 'c', name: 'apply_patch', input: '*** Begin\n' };
+    expect(whole).toMatchObject({ output: [{ type: 'message' }, item] });
+    expect(items).toMatchObject([{ type: 'message' }, item]);
+    const call = { id: 'c', type: 'custom', custom: { name: 'apply_patch', input: '*** Begin\n' } };
+    expect(completion).toMatchObject({ choices: [{ message: { tool_calls: [call] }, finish_reason: 'tool_calls' }] });
+    expect(chunks).toContainEqual(
+      expect.objectContaining({
+        choices: [expect.objectContaining({ delta: { tool_calls: [{ index: 0, ...call }] } })],
+      }),
+    );
+  });
+
+  it('is left out where the output limit cut it, so that no client runs half a text', () => {
+    const [whole, items, completion, chunks] = answers(calling('{"input":"rm -rf /tmp', 'length'));
+    expect(whole).toMatchObject({ output: [{ type: 'message' }], status: 'incomplete' });
+    expect(items).toHaveLength(1);
+    for (const answer of [completion, chunks]) expect(JSON.stringify(answer)).not.toContain('tool_calls');
   });
 });
 

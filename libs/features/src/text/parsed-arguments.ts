@@ -13,6 +13,9 @@ function argumentsObject(json: string): JsonObject | undefined {
 /** Ends of a reply that leave its last call unfinished. */
 const CUT_OFF: ReadonlySet<FinishReason> = new Set(['length', 'content-filter']);
 
+/** Whether a reply that ended so may have ended within a call. */
+export const isCutOff = (end: FinishReason | undefined): boolean => end !== undefined && CUT_OFF.has(end);
+
 /**
  * The arguments of a call that is over, for styles that show them as an object. Undefined: the reply was cut off within
  * them, and the call is left out. A client would run whatever stood in their place.
@@ -22,7 +25,7 @@ const CUT_OFF: ReadonlySet<FinishReason> = new Set(['length', 'content-filter'])
  */
 export function finishedArguments(json: string, end: FinishReason | undefined): JsonObject | undefined {
   const object = argumentsObject(json);
-  if (object || (end !== undefined && CUT_OFF.has(end))) return object;
+  if (object || isCutOff(end)) return object;
   throw new GatewayError('upstream_error', 'The model wrote a function call whose arguments cannot be read.');
 }
 

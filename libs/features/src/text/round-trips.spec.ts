@@ -85,7 +85,9 @@ function bodyOf(style: TextStyle, { system, rounds }: Conversation): JsonObject 
     ...replayed(answerIn(style, answered) as never),
   ]);
   const first = written(style, { system, turns: [{ role: 'user', parts: [] }] });
-  return { ...first, [turns]: [...((first[turns] ?? []) as JsonObject[]), ...said] };
+  // Chat alone has its system messages among the turns.
+  const opening = style === 'chat' ? (first[turns] as JsonObject[]).filter(({ role }) => role === 'system') : [];
+  return { ...first, [turns]: [...opening, ...said] };
 }
 
 function answerIn(style: TextStyle, answered: Round['answered']): JsonObject {
@@ -144,10 +146,8 @@ function heard({ said, answered }: Round) {
     said: joined(said.flatMap((part) => (part.type === 'text' ? [part.text] : []))),
     media: sources.toSorted(),
     results: results.map(({ callId, content, isError }) => {
-      const text = joined(content.flatMap((part) => (part.type === 'text' ? [part.text] : []))).replaceAll(
-        '[imagebelow]',
-        '',
-      );
+      const texts = content.flatMap((part) => (part.type === 'text' ? [part.text] : []));
+      const text = joined(texts).replaceAll(/\[(image|file)below\]/g, '');
       return [callId, text.replace(/^Error:/, ''), isError || text.startsWith('Error:')] as const;
     }),
     answered: joined(wordsOf(answered)),

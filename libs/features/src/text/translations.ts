@@ -102,9 +102,10 @@ export const TRANSLATED_FEATURES: readonly TranslatedFeature[] = [
   }),
   feature(
     'free-form tools and namespaces',
-    { responses: 'ok', chat: 'refused' },
+    { responses: 'ok', chat: 'ok' },
     'Sent as functions; calls come back in their original form.',
   ),
+  feature('one free-form tool that must be called', { responses: 'ok', chat: 'ok' }),
   feature(
     'tool that the vendor runs, offered beside others',
     everywhere('hint'),
@@ -112,8 +113,9 @@ export const TRANSLATED_FEATURES: readonly TranslatedFeature[] = [
   ),
   feature('tool that the vendor runs, insisted on', { responses: 'refused', messages: 'refused', chat: 'refused' }),
   feature('calls and results of earlier turns', everywhere('ok')),
+  feature('calls of free-form tools in earlier turns', { responses: 'ok', chat: 'ok' }),
   feature('image in a result', everywhere('ok')),
-  feature('file in a result', { responses: 'refused', messages: 'refused', gemini: 'refused' }),
+  feature('file in a result', everywhere('ok'), 'Over chat and gemini it stands behind the result.'),
   feature('search results', { messages: 'ok' }, 'Their citing is refused.'),
   feature(
     'result of a function that failed',
@@ -194,6 +196,11 @@ export const TRANSLATED_FEATURES: readonly TranslatedFeature[] = [
   feature('key of the prompt cache', { responses: 'hint', chat: ['ok', 'hint', 'hint'] }),
   feature('storing, and how long a prompt cache is kept', { responses: 'hint', chat: 'hint' }),
   feature('service tier at the usual price', everywhere('hint')),
+  feature(
+    'service tier that the account of the vendor decides',
+    { responses: 'hint', messages: 'hint', chat: 'hint' },
+    'Left out over the own interface as well, unless the upstream allows it (`allow.service_tiers`).',
+  ),
   feature('metadata, labels', { responses: 'hint', gemini: 'hint', chat: 'hint' }),
   feature(
     'verbosity',

@@ -70,6 +70,12 @@ describe('Calls of earlier turns', () => {
   });
 });
 
+it('A message without parts is one without words, so that every vendor has a turn to answer', () => {
+  const turns = new TurnList();
+  turns.user([]);
+  expect(turns.conversation()).toEqual({ system: [], turns: [{ role: 'user', parts: text('') }] });
+});
+
 describe('The system message', () => {
   it('becomes the turn to answer when there is no other turn', () => {
     const turns = new TurnList();

@@ -2,9 +2,8 @@ import {
   GatewayError,
   type AssistantPart,
   type CallPart,
-  type ImagePart,
   type ResultPart,
-  type TextPart,
+  type ReturnedPart,
   type Turn,
   type UserPart,
 } from '#contracts';
@@ -14,7 +13,7 @@ interface Result {
   readonly callId: string;
   /** What function returned, in a style whose ids are optional: where no call has the id, its oldest open call is meant. */
   readonly name?: string;
-  readonly content: readonly (TextPart | ImagePart)[];
+  readonly content: readonly ReturnedPart[];
   readonly isError: boolean;
 }
 
@@ -87,9 +86,10 @@ export class TurnList {
   conversation(): { readonly system: readonly string[]; readonly turns: readonly Turn[] } {
     this.#answerCarried();
     if (this.#turns.length > 0) return { system: this.#system, turns: this.#turns as readonly Turn[] };
-    // Every protocol needs a turn to answer, even when there are only system messages.
+    // Every protocol needs a turn to answer, even when there are only system messages, or a message without parts.
     const last = this.#system.slice(-1).map((text) => ({ type: 'text' as const, text }));
-    return { system: this.#system.slice(0, -1), turns: last.length > 0 ? [{ role: 'system', parts: last }] : [] };
+    if (last.length > 0) return { system: this.#system.slice(0, -1), turns: [{ role: 'system', parts: last }] };
+    return { system: [], turns: [{ role: 'user', parts: [{ type: 'text', text: '' }] }] };
   }
 
   #addCall({ id: sent, name }: CallPart): MadeCall {

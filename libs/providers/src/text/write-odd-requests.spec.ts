@@ -26,6 +26,29 @@ describe('A conversation that the model begins', () => {
   });
 });
 
+describe('A user who says nothing', () => {
+  const alone: TextRequest['turns'] = [{ role: 'user', parts: said('') }];
+  const first: TextRequest['turns'] = [...alone, { role: 'assistant', parts: said('Welcome.') }];
+
+  it.each<[Protocol, JsonObject, JsonObject]>([
+    [
+      'messages',
+      { messages: [{ role: 'user', content: [{ text: '.' }] }] },
+      { messages: [{ role: 'user', content: [{ text: '.' }] }, { role: 'assistant' }] },
+    ],
+    [
+      'gemini',
+      { contents: [{ role: 'user', parts: [{ text: '.' }] }] },
+      { contents: [{ role: 'user', parts: [{ text: '.' }] }, { role: 'model' }] },
+    ],
+    ['chat', { messages: [{ role: 'user', content: '' }] }, { messages: [{ role: 'user' }, { role: 'assistant' }] }],
+    ['responses', { input: [{ role: 'user' }] }, { input: [{ role: 'user' }, { role: 'assistant' }] }],
+  ])('has the least of a user turn over %s, where the interface takes no empty one', (protocol, body, begun) => {
+    expect(write(protocol, { turns: alone })).toMatchObject(body);
+    expect(write(protocol, { turns: first })).toMatchObject(begun);
+  });
+});
+
 describe('A request in which only the system speaks', () => {
   const request = { system: ['Be brief.'], turns: [{ role: 'system' as const, parts: said('Say hello.') }] };
 

@@ -1,18 +1,21 @@
 import {
+  type ChatReplyCall,
   type ChatRequest,
   type Citation,
   errorInStyle,
   type FinishEvent,
+  type FinishReason,
   type GatewayError,
   type TextEvent,
 } from '#contracts';
 import { chatAnnotation } from '../hosted-tools/chat-annotations.js';
+import { textOfArguments } from '../free-form-tools.js';
 import { EVENT_STREAM } from '../server-sent-event.js';
 import { newTextId } from '../text-id.js';
 import type { ReplyContext, TextStreamEncoder } from '../text-style-codec.js';
 import { belongsToOnePart, proofAtCall, reasoningDetail } from './chat-reasoning.js';
 import { isUsageAsked } from './native-chat-body.js';
-import { chatFinishReason, writeChatUsage } from './write-chat-answer.js';
+import { chatFinishReason, freeFormNames, writeChatUsage } from './write-chat-answer.js';
 import { withoutUsageChunk } from './usage-chunk.js';
 
 const DONE = 'data: [DONE]\n\n';
@@ -38,10 +41,14 @@ export class ChatStream implements TextStreamEncoder {
   #isInText = false;
   /** Whether the open call has arguments yet; undefined when none is open. */
   #hasArguments: boolean | undefined;
+  /** The open call of a free-form tool, held until it is whole; undefined when another or none is open. */
+  #textCall: { readonly id: string; readonly name: string; json: string } | undefined;
+  readonly #freeForm: ReadonlySet<string>;
 
   constructor({ requestId, model, createdSeconds, body }: ReplyContext<ChatRequest>) {
     this.#requestId = requestId;
     this.#wantsUsage = isUsageAsked(body);
+    this.#freeForm = freeFormNames(body);
     const head = { id: newTextId('chatcmpl_'), object: 'chat.completion.chunk', created: createdSeconds, model };
     this.#head = `data: ${JSON.stringify(head).slice(0, -1)},"choices":[`;
     this.#tail = this.#wantsUsage ? '],"usage":null}\n\n' : ']}\n\n';
@@ -68,9 +75,9 @@ export class ChatStream implements TextStreamEncoder {
         this.#endThought();
         return this.#begin('null') + this.#openCall(event.id, event.name);
       case 'arguments':
-        return this.#hasArguments === undefined ? '' : this.#growCall(event.json);
+        return this.#growOpenCall(event.json);
       case 'finish':
-        return this.#begin('""') + this.#finish(event);
+        return this.#closeCall(event.reason) + this.#begin('""') + this.#finish(event);
       default:
         return event.type === 'citation' ? this.#cite(event.citation) : '';
     }
@@ -142,17 +149,26 @@ export class ChatStream implements TextStreamEncoder {
   }
 
   #openCall(id: string, name: string): string {
-    const call = {
-      index: this.#calls,
-      id,
-      type: 'function',
-      function: { name, arguments: '' },
-      ...(this.#proof === undefined ? {} : { extra_content: proofAtCall(this.#proof) }),
-    };
+    // A text inside of JSON is whole when the JSON is.
+    if (this.#freeForm.has(name)) {
+      this.#textCall = { id, name, json: '' };
+      return '';
+    }
+    this.#hasArguments = false;
+    return this.#addCall({ id, type: 'function', function: { name, arguments: '' } });
+  }
+
+  #addCall(added: ChatReplyCall): string {
+    const proof = this.#proof === undefined ? {} : { extra_content: proofAtCall(this.#proof) };
+    const call = { index: this.#calls, ...added, ...proof };
     this.#calls += 1;
     this.#proof = undefined;
-    this.#hasArguments = false;
     return this.#chunk(JSON.stringify({ tool_calls: [call] }));
+  }
+
+  #growOpenCall(json: string): string {
+    if (this.#textCall) this.#textCall.json += json;
+    return this.#hasArguments === undefined ? '' : this.#growCall(json);
   }
 
   #growCall(json: string): string {
@@ -163,10 +179,15 @@ export class ChatStream implements TextStreamEncoder {
   }
 
   /** A call without arguments has an empty object of them: clients parse the text. */
-  #closeCall(): string {
+  #closeCall(end?: FinishReason): string {
     const filled = this.#hasArguments === false ? this.#growCall('{}') : '';
     this.#hasArguments = undefined;
-    return filled;
+    const call = this.#textCall;
+    if (!call) return filled;
+    this.#textCall = undefined;
+    const input = textOfArguments(call.json, end);
+    if (input === undefined) return '';
+    return this.#addCall({ id: call.id, type: 'custom', custom: { name: call.name, input } });
   }
 
   #finish({ reason, usage }: FinishEvent): string {

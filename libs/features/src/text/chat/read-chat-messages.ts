@@ -1,14 +1,16 @@
-import type {
-  AssistantPart,
-  CallPart,
-  ChatMessage,
-  ChatPart,
-  ChatToolCall,
-  FilePart,
-  ImagePart,
-  TextPart,
+import {
+  type AssistantPart,
+  type CallPart,
+  type ChatMessage,
+  type ChatPart,
+  type ChatToolCall,
+  type FilePart,
+  type ImagePart,
+  isCustomCall,
+  type TextPart,
 } from '#contracts';
 import { withoutAbsent } from '../absent.js';
+import { argumentsOfText } from '../free-form-tools.js';
 import { readMediaAddress } from '../media-source.js';
 import { cannotTranslate } from '../refusals.js';
 import type { TurnList } from '../turn-list.js';
@@ -26,7 +28,7 @@ export function readChatMessage(message: ChatMessage, param: string, turns: Turn
       break;
     case 'tool':
       turns.result(
-        { callId: message.tool_call_id ?? '', content: readResult(content, `${param}.content`), isError: false },
+        { callId: message.tool_call_id ?? '', content: readContent(content, `${param}.content`), isError: false },
         `${param}.tool_call_id`,
       );
       break;
@@ -84,15 +86,10 @@ function readSaid(content: Content, param: string): TextPart[] {
 }
 
 function readCall(call: ChatToolCall, param: string): CallPart {
+  if (isCustomCall(call))
+    return { type: 'call', id: call.id, name: call.custom.name, arguments: argumentsOfText(call.custom.input) };
   if ((call.type ?? 'function') !== 'function') throw cannotTranslate(param, `a call of type "${call.type}"`);
   return { type: 'call', id: call.id, name: call.function.name, arguments: call.function.arguments };
-}
-
-function readResult(content: Content, param: string): (TextPart | ImagePart)[] {
-  return readContent(content, param).map((part, index) => {
-    if (part.type !== 'file') return part;
-    throw cannotTranslate(`${param}[${index}]`, 'a file in a tool result');
-  });
 }
 
 function textParts(content: Content, param: string, otherwise: string): TextPart[] {

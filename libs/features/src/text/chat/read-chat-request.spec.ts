@@ -9,6 +9,30 @@ function read(fields: JsonObject): TextRequest {
   return readChatRequest(body as never, 'm', false);
 }
 
+describe('A choice among tools', () => {
+  const allowed = (mode: string, ...tools: JsonObject[]): JsonObject => ({
+    tools: [
+      { type: 'function', function: { name: 'f' } },
+      { type: 'custom', custom: { name: 'p' } },
+    ],
+    tool_choice: { type: 'allowed_tools', allowed_tools: { mode, tools } },
+  });
+
+  it('may name functions and free-form tools', () => {
+    const named = [
+      { type: 'function', function: { name: 'f' } },
+      { type: 'custom', custom: { name: 'p' } },
+    ];
+    expect(read(allowed('required', ...named)).toolChoice).toEqual({ mode: 'required', names: ['f', 'p'] });
+    const { tools, toolChoice } = read(allowed('auto', { type: 'custom', custom: { name: 'p' } }));
+    expect([tools.map(({ name }) => name), toolChoice]).toEqual([['p'], { mode: 'auto' }]);
+  });
+
+  it('that leaves none of the tools forces no call of another', () => {
+    expect(read(allowed('required', { type: 'a_tool_of_tomorrow' })).toolChoice).toEqual({ mode: 'none' });
+  });
+});
+
 describe('Fields of single vendors', () => {
   it.each<[string, JsonObject, Partial<TextRequest>]>([
     ['any call', { tool_choice: 'any' }, { toolChoice: { mode: 'required', names: [] } }],

@@ -1,14 +1,18 @@
 import {
+  type ChatFunctionTool,
+  type ChatNamedTool,
   type ChatRequest,
   type ChatTool,
   type FunctionTool,
   type HostedTool,
+  isChatCustomTool,
   isOptionalTool,
   type OutputFormat,
   type TextRequest,
   type ToolChoice,
 } from '#contracts';
 import { withoutAbsent } from '../absent.js';
+import { functionForText } from '../free-form-tools.js';
 import { asJson } from '../json-object.js';
 import { cannotTranslate } from '../refusals.js';
 import { stopSequences } from '../stop-sequences.js';
@@ -22,7 +26,7 @@ export function readChatRequest(body: ChatRequest, model: string, stream: boolea
   const turns = new TurnList();
   body.messages.forEach((message, index) => readChatMessage(message, `messages[${index}]`, turns));
   const { toolChoice, onlyTools } = readToolChoice(body.tool_choice);
-  const tools = readFunctionTools(body.tools ?? []);
+  const tools = (body.tools ?? []).flatMap(readFunctionTool);
   return withoutAbsent<TextRequest>({
     model,
     stream,
@@ -93,18 +97,23 @@ function expectTranslatable(body: ChatRequest): void {
   if (asked) throw cannotTranslate(asked[0], asked[1]);
 }
 
-const isFunction = (tool: ChatTool): tool is Extract<ChatTool, { function: unknown }> => tool.type === 'function';
+const isFunction = (tool: ChatTool): tool is ChatFunctionTool => tool.type === 'function';
 
-const readFunctionTools = (tools: readonly ChatTool[]): FunctionTool[] =>
-  tools
-    .filter(isFunction)
-    .map(({ function: { name, description, parameters, strict } }) =>
-      withoutAbsent<FunctionTool>({ name, description, parameters, strict }),
-    );
+function readFunctionTool(tool: ChatTool): FunctionTool[] {
+  if (isChatCustomTool(tool)) {
+    const { name, description, format } = tool.custom;
+    const { syntax, definition } = format?.grammar ?? {};
+    const grammar = format?.type === 'grammar' ? { syntax, definition: definition ?? '' } : undefined;
+    return [functionForText({ name, description, grammar })];
+  }
+  if (!isFunction(tool)) return [];
+  const { name, description, parameters, strict } = tool.function;
+  return [withoutAbsent<FunctionTool>({ name, description, parameters, strict })];
+}
 
 const readOtherTools = ({ tools, tool_choice: choice }: ChatRequest): HostedTool[] =>
   (tools ?? []).flatMap((tool, index) => {
-    if (isFunction(tool)) return [];
+    if (isFunction(tool) || isChatCustomTool(tool)) return [];
     const { type } = tool;
     const isOptional = isOptionalTool(tool, choice);
     return [{ protocol: 'chat' as const, param: `tools[${index}]`, type, isOptional, definition: asJson(tool) }];
@@ -120,11 +129,20 @@ function readToolChoice(sent: ChatRequest['tool_choice']): ReadToolChoice {
   if (sent == null || sent === 'auto') return { toolChoice: { mode: 'auto' } };
   if (sent === 'none') return { toolChoice: { mode: 'none' } };
   if (sent === 'required' || sent === 'any') return { toolChoice: { mode: 'required', names: [] } };
-  if (sent.type === 'function') return { toolChoice: { mode: 'required', names: [sent.function.name] } };
+  if (sent.type === 'function' || sent.type === 'custom')
+    return { toolChoice: { mode: 'required', names: namesIn(sent) } };
   if (sent.type !== 'allowed_tools') throw cannotTranslate('tool_choice', 'the choice of a tool that is no function');
   const { mode, tools } = sent.allowed_tools;
-  const names = tools.map((tool) => tool.function.name);
-  return mode === 'required' ? { toolChoice: { mode, names } } : { toolChoice: { mode: 'auto' }, onlyTools: names };
+  const names = tools.flatMap(namesIn);
+  if (mode === 'auto') return { toolChoice: { mode }, onlyTools: names };
+  // Where none that is left may be called, none must be.
+  return { toolChoice: names.length > 0 ? { mode, names } : { mode: 'none' } };
+}
+
+/** The name of a tool of the caller's; none of one that the vendor runs. */
+function namesIn(tool: ChatNamedTool): readonly string[] {
+  if ('function' in tool) return [tool.function.name];
+  return 'custom' in tool ? [tool.custom.name] : [];
 }
 
 function readFormat(sent: ChatRequest['response_format']): OutputFormat {

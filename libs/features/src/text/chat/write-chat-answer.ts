@@ -1,14 +1,17 @@
-import type {
-  ChatAnswer,
-  ChatFinishReason,
-  ChatReplyCall,
-  ChatUsage,
-  CollectedReply,
-  FinishReason,
-  ReplyBlock,
-  TextUsage,
+import {
+  type ChatAnswer,
+  type ChatFinishReason,
+  type ChatReplyCall,
+  type ChatRequest,
+  type ChatUsage,
+  type CollectedReply,
+  type FinishReason,
+  isChatCustomTool,
+  type ReplyBlock,
+  type TextUsage,
 } from '#contracts';
 import { chatAnnotations } from '../hosted-tools/chat-annotations.js';
+import { textOfArguments } from '../free-form-tools.js';
 import { newTextId } from '../text-id.js';
 import type { ReplyContext } from '../text-style-codec.js';
 import { belongsToOnePart, proofAtCall, reasoningDetail } from './chat-reasoning.js';
@@ -36,18 +39,32 @@ export function writeChatUsage(usage: TextUsage | undefined): ChatUsage {
   };
 }
 
+/** The names of the tools whose input is a text and no JSON. */
+export const freeFormNames = ({ tools }: ChatRequest): ReadonlySet<string> =>
+  new Set((tools ?? []).flatMap((tool) => (isChatCustomTool(tool) ? [tool.custom.name] : [])));
+
+function writeCall(
+  { id, name, arguments: json }: Extract<ReplyBlock, { type: 'call' }>,
+  isFreeForm: boolean,
+  end: FinishReason,
+): ChatReplyCall | undefined {
+  if (!isFreeForm) return { id, type: 'function', function: { name, arguments: json } };
+  const input = textOfArguments(json, end);
+  return input === undefined ? undefined : { id, type: 'custom', custom: { name, input } };
+}
+
 /**
  * The calls of a reply. A proof stands at the first call that follows it, where clients keep it that keep nothing else;
  * not where it belongs to a text in between.
  */
-function writeCalls(blocks: readonly ReplyBlock[]): ChatReplyCall[] {
+function writeCalls({ blocks, finish }: CollectedReply, freeForm: ReadonlySet<string>): ChatReplyCall[] {
   let proof: string | undefined;
   return blocks.flatMap((block) => {
     if (block.type === 'reasoning') proof = block.signature || proof;
     else if (block.type !== 'call' && proof !== undefined && belongsToOnePart(proof)) proof = undefined;
     if (block.type !== 'call') return [];
-    const { id, name, arguments: json } = block;
-    const written: ChatReplyCall = { id, type: 'function', function: { name, arguments: json } };
+    const written = writeCall(block, freeForm.has(block.name), finish.reason);
+    if (!written) return [];
     const signed = proof === undefined ? written : { ...written, extra_content: proofAtCall(proof) };
     proof = undefined;
     return [signed];
@@ -57,8 +74,9 @@ function writeCalls(blocks: readonly ReplyBlock[]): ChatReplyCall[] {
 const textOf = (blocks: readonly ReplyBlock[], type: 'text' | 'refusal' | 'reasoning'): string =>
   blocks.map((block) => (block.type === type ? block.text : '')).join('');
 
-function writeMessage(blocks: readonly ReplyBlock[]): ChatAnswer['choices'][number]['message'] {
-  const calls = writeCalls(blocks);
+function writeMessage(reply: CollectedReply, freeForm: ReadonlySet<string>): ChatAnswer['choices'][number]['message'] {
+  const { blocks } = reply;
+  const calls = writeCalls(reply, freeForm);
   const text = textOf(blocks, 'text');
   const refusal = textOf(blocks, 'refusal');
   const reasoning = textOf(blocks, 'reasoning');
@@ -78,17 +96,17 @@ function writeMessage(blocks: readonly ReplyBlock[]): ChatAnswer['choices'][numb
 
 /** A whole reply as the native completion object. */
 export function chatAnswer(
-  { blocks, finish }: CollectedReply,
-  { model, createdSeconds }: Pick<ReplyContext<unknown>, 'model' | 'createdSeconds'>,
+  reply: CollectedReply,
+  { model, createdSeconds, body }: Pick<ReplyContext<ChatRequest>, 'model' | 'createdSeconds' | 'body'>,
 ): ChatAnswer {
+  const { finish } = reply;
+  const message = writeMessage(reply, freeFormNames(body));
   return {
     id: newTextId('chatcmpl_'),
     object: 'chat.completion',
     created: createdSeconds,
     model,
-    choices: [
-      { index: 0, message: writeMessage(blocks), logprobs: null, finish_reason: chatFinishReason(finish.reason) },
-    ],
+    choices: [{ index: 0, message, logprobs: null, finish_reason: chatFinishReason(finish.reason) }],
     usage: writeChatUsage(finish.usage),
   };
 }

@@ -36,9 +36,9 @@ function readFunctionResponse(
   turns: TurnList,
 ): void {
   const isError = response !== undefined && Object.keys(response).length === 1 && 'error' in response;
-  const images = parts.map((part, index) => readResultPart(part, `${param}.functionResponse.parts[${index}]`));
+  const media = parts.map((part, index) => readUserPart(part, `${param}.functionResponse.parts[${index}]`));
   turns.result(
-    { callId: id ?? '', name, content: [{ type: 'text', text: returnedText(response) }, ...images], isError },
+    { callId: id ?? '', name, content: [{ type: 'text', text: returnedText(response) }, ...media], isError },
     `${param}.functionResponse`,
   );
 }
@@ -48,12 +48,6 @@ function returnedText(response: JsonObject = {}): string {
   const [[name, value] = [], ...others] = Object.entries(response);
   const isText = others.length === 0 && (name === 'output' || name === 'error') && typeof value === 'string';
   return isText ? value : JSON.stringify(response);
-}
-
-function readResultPart(part: GeminiPart, param: string): ImagePart {
-  const read = readUserPart(part, param);
-  if (read.type === 'image') return read;
-  throw cannotTranslate(param, 'a part of a function response that is no image');
 }
 
 function readModelPart(part: GeminiPart, param: string, turns: TurnList): AssistantPart[] {

@@ -6,6 +6,7 @@ import type {
   MessagesDocumentBlock,
   MessagesImageBlock,
   MessagesSearchResultBlock,
+  ReturnedPart,
   TextPart,
   UserPart,
 } from '#contracts';
@@ -33,7 +34,7 @@ export function readMessagesBlocks(
   turns.user(said);
 }
 
-function readUserBlock(block: MessagesBlock, param: string): UserPart[] {
+function readUserBlock(block: MessagesBlock, param: string): ReturnedPart[] {
   switch (block.type) {
     case 'text':
       return [{ type: 'text', text: block.text }];
@@ -101,14 +102,8 @@ function readSearchResult({ source, title, content, citations }: MessagesSearchR
 
 type ResultContent = Extract<MessagesBlock, { type: 'tool_result' }>['content'];
 
-function readResult(content: ResultContent, param: string): (TextPart | ImagePart)[] {
+function readResult(content: ResultContent, param: string): ReturnedPart[] {
   if (content === undefined || content === null) return [];
   if (typeof content === 'string') return [{ type: 'text', text: content }];
-  return content.flatMap((block, index) => {
-    const place = `${param}[${index}]`;
-    return readUserBlock(block, place).map((read) => {
-      if (read.type === 'text' || read.type === 'image') return read;
-      throw cannotTranslate(place, 'a file in a tool result');
-    });
-  });
+  return content.flatMap((block, index) => readUserBlock(block, `${param}[${index}]`));
 }

@@ -4,11 +4,11 @@ import {
   type FunctionTool,
   isCustomTool,
   isFunctionTool,
-  isJsonObject,
   isNamespace,
   type ResponsesTool,
 } from '#contracts';
 import { withoutAbsent } from '../absent.js';
+import { functionForText } from '../free-form-tools.js';
 
 /** How the caller knows a tool that other protocols get as a function. */
 export interface ToolOrigin {
@@ -47,7 +47,10 @@ export function flatTools(tools: readonly ResponsesTool[], namespace?: string): 
       return [{ tool: withoutAbsent<FunctionTool>(flat), origin: originOf('function', name, namespace) }];
     }
     if (!isCustomTool(tool)) return [];
-    const flat = { name: flatName(namespace, tool.name), description: describe(tool), parameters: TEXT_INPUT };
+    const { description, format } = tool;
+    const grammar =
+      format?.type === 'grammar' ? { syntax: format.syntax, definition: format.definition ?? '' } : undefined;
+    const flat = functionForText({ name: flatName(namespace, tool.name), description, grammar });
     return [{ tool: flat, origin: originOf('custom', tool.name, namespace) }];
   });
 }
@@ -58,33 +61,3 @@ export const originsOf = (tools: readonly ResponsesTool[]): ReadonlyMap<string, 
 
 const originOf = (kind: ToolOrigin['kind'], name: string, namespace: string | undefined): ToolOrigin =>
   namespace === undefined ? { kind, name } : { kind, name, namespace };
-
-const TEXT_INPUT = {
-  type: 'object',
-  properties: { input: { type: 'string', description: 'The whole input of the tool, as plain text.' } },
-  required: ['input'],
-  additionalProperties: false,
-};
-
-/** Other protocols cannot enforce a grammar: the model at least reads it. */
-function describe({ description, format }: Extract<ResponsesTool, { type: 'custom' }>): string {
-  const grammar =
-    format?.type === 'grammar'
-      ? [`"input" must match this ${format.syntax ?? ''} grammar:\n${format.definition ?? ''}`]
-      : [];
-  return [...(description ? [description] : []), ...grammar].join('\n\n');
-}
-
-/** The arguments of the function that stands for a free-form tool. */
-export const argumentsOfText = (input: string): string => JSON.stringify({ input });
-
-/** The text in those arguments; a model that wrote something else gets its own words through. */
-export function textOfArguments(json: string): string {
-  try {
-    const value: unknown = JSON.parse(json);
-    if (isJsonObject(value) && typeof value['input'] === 'string') return value['input'];
-  } catch {
-    // Not what was asked for: the tool itself says so best.
-  }
-  return json;
-}

@@ -7,14 +7,14 @@ import type {
   ResponsesItem,
   ResponsesMessage,
   TextPart,
-  UserPart,
 } from '#contracts';
 import { withoutAbsent } from '../absent.js';
+import { argumentsOfText } from '../free-form-tools.js';
 import { readMediaAddress } from '../media-source.js';
 import { cannotTranslate } from '../refusals.js';
 import type { TurnList } from '../turn-list.js';
 import { summaryOf } from './compaction-item.js';
-import { argumentsOfText, flatName } from './flat-tools.js';
+import { flatName } from './flat-tools.js';
 
 /** Adds one item of `input` to the conversation. */
 export function readResponsesItem(item: ResponsesItem, param: string, turns: TurnList): void {
@@ -28,7 +28,7 @@ export function readResponsesItem(item: ResponsesItem, param: string, turns: Tur
     case 'function_call_output':
     case 'custom_tool_call_output':
       turns.result(
-        { callId: item.call_id, content: readResult(item.output, `${param}.output`), isError: false },
+        { callId: item.call_id, content: readBlocks(item.output, `${param}.output`), isError: false },
         `${param}.call_id`,
       );
       break;
@@ -67,7 +67,7 @@ function readMessage(item: ResponsesMessage, param: string, turns: TurnList): vo
       break;
     case 'tool':
       turns.result(
-        { callId: item.tool_call_id ?? '', content: readResult(content, `${param}.content`), isError: false },
+        { callId: item.tool_call_id ?? '', content: readBlocks(content, `${param}.content`), isError: false },
         `${param}.tool_call_id`,
       );
       break;
@@ -89,7 +89,7 @@ type Content = string | readonly ResponsesBlock[];
 
 const asText = (text: string): TextPart => ({ type: 'text', text });
 
-function readBlocks(content: Content, param: string): UserPart[] {
+function readBlocks(content: Content, param: string): (TextPart | ImagePart | FilePart)[] {
   if (typeof content === 'string') return [asText(content)];
   return content.map((block, index) => readBlock(block, `${param}[${index}]`));
 }
@@ -121,13 +121,6 @@ function readAssistantText(content: Content, param: string): AssistantPart[] {
   return readBlocks(content, param).map((part, index) => {
     if (part.type === 'text') return part;
     throw cannotTranslate(`${param}[${index}]`, 'an image or file in an assistant turn');
-  });
-}
-
-function readResult(content: Content, param: string): (TextPart | ImagePart)[] {
-  return readBlocks(content, param).map((part, index) => {
-    if (part.type === 'text' || part.type === 'image') return part;
-    throw cannotTranslate(`${param}[${index}]`, 'a file in a tool result');
   });
 }
 

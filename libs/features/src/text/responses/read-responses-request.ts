@@ -92,9 +92,9 @@ function readToolChoice(sent: ResponsesRequest['tool_choice'], tools: readonly R
   if (sent.type === 'custom') return { toolChoice: { mode: 'required', names: [flatName(sent.namespace, sent.name)] } };
   if (sent.type !== 'allowed_tools') throw cannotTranslate('tool_choice', 'the choice of a tool that the vendor runs');
   const names = sent.tools.flatMap((allowed) => allowedNames(allowed, tools));
-  return sent.mode === 'required'
-    ? { toolChoice: { mode: 'required', names } }
-    : { toolChoice: { mode: 'auto' }, onlyTools: names };
+  if (sent.mode !== 'required') return { toolChoice: { mode: 'auto' }, onlyTools: names };
+  // Where none that is left may be called, none must be.
+  return { toolChoice: names.length > 0 ? { mode: 'required', names } : { mode: 'none' } };
 }
 
 /** The names of what one entry of `allowed_tools` allows: a tool, all of a namespace, or nothing known. */

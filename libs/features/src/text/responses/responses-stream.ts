@@ -2,6 +2,7 @@ import {
   type Citation,
   errorInStyle,
   type FinishEvent,
+  type FinishReason,
   type GatewayError,
   type ReplyBlock,
   type ResponsesAnswer,
@@ -106,7 +107,7 @@ export class ResponsesStream implements TextStreamEncoder {
       case 'citation':
         return this.#cite(event.citation);
       case 'finish':
-        return this.#close() + this.#finish(event);
+        return this.#close(event.reason) + this.#finish(event);
       default:
         return '';
     }
@@ -160,22 +161,25 @@ export class ResponsesStream implements TextStreamEncoder {
     const origin = block.type === 'call' ? this.#origins.get(block.name) : undefined;
     const item: OpenItem = { id: newItemId(block.type, origin), outputIndex: this.#output.length, origin, block };
     this.#open = item;
-    const place = { item_id: item.id, output_index: item.outputIndex };
-    const added = outputItem(block, item.id, origin);
+    // A text inside of JSON is whole when the JSON is: nothing is shown before.
+    const added = origin?.kind === 'custom' ? undefined : outputItem(block, item.id, origin);
+    return added ? closed + this.#announce(item, added) : closed;
+  }
+
+  #announce({ id, outputIndex, block }: OpenItem, added: ResponsesOutputItem): string {
+    const place = { item_id: id, output_index: outputIndex };
     const opening = 'status' in added ? { ...added, status: 'in_progress' as const } : added;
     const shown = opening.type === 'message' ? { ...opening, content: [] } : opening;
-    const first = this.#event('response.output_item.added', { output_index: item.outputIndex, item: shown });
+    const first = this.#event('response.output_item.added', { output_index: outputIndex, item: shown });
     if (block.type === 'text' || block.type === 'refusal') {
       const part = outputPart({ type: block.type, text: '' });
-      return closed + first + this.#event('response.content_part.added', { ...place, content_index: 0, part });
+      return first + this.#event('response.content_part.added', { ...place, content_index: 0, part });
     }
     if (block.type === 'reasoning' && block.signature === undefined) {
       const part = { type: 'summary_text' as const, text: '' };
-      return (
-        closed + first + this.#event('response.reasoning_summary_part.added', { ...place, summary_index: 0, part })
-      );
+      return first + this.#event('response.reasoning_summary_part.added', { ...place, summary_index: 0, part });
     }
-    return closed + first;
+    return first;
   }
 
   #grow(type: 'text' | 'refusal' | 'reasoning', text: string): string {
@@ -193,7 +197,6 @@ export class ResponsesStream implements TextStreamEncoder {
     const item = this.#open;
     if (item?.block.type !== 'call' || json === '') return '';
     item.block = { ...item.block, arguments: item.block.arguments + json };
-    // A text inside of JSON is whole when the JSON is.
     if (item.origin?.kind === 'custom') return '';
     return this.#delta('response.function_call_arguments.delta', item, '', json);
   }
@@ -206,16 +209,17 @@ export class ResponsesStream implements TextStreamEncoder {
     return this.#close();
   }
 
-  #close(): string {
+  #close(end?: FinishReason): string {
     const open = this.#open;
     if (!open) return '';
     // A call without arguments has an empty object of them: clients parse the text.
     const filled = open.block.type === 'call' && open.block.arguments === '' ? this.#growArguments('{}') : '';
     this.#open = undefined;
-    const item = outputItem(open.block, open.id, open.origin);
+    const item = outputItem(open.block, open.id, open.origin, end);
+    if (!item) return '';
     this.#output.push(item);
     return (
-      filled +
+      (item.type === 'custom_tool_call' ? this.#announce(open, { ...item, input: '' }) : filled) +
       this.#closeParts(open, item) +
       this.#event('response.output_item.done', { output_index: open.outputIndex, item })
     );

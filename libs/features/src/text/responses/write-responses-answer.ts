@@ -1,6 +1,7 @@
 import {
   type CollectedReply,
   type FinishEvent,
+  type FinishReason,
   GatewayError,
   type ReplyBlock,
   type ResponsesAnswer,
@@ -14,10 +15,11 @@ import {
 } from '#contracts';
 import { charactersLeft } from '#platform';
 import { envelope } from '../envelope.js';
+import { argumentsOfText, textOfArguments } from '../free-form-tools.js';
 import { asJson } from '../json-object.js';
 import { newTextId } from '../text-id.js';
 import type { ReplyContext } from '../text-style-codec.js';
-import { argumentsOfText, originsOf, textOfArguments, type ToolOrigin } from './flat-tools.js';
+import { originsOf, type ToolOrigin } from './flat-tools.js';
 import { stepItem, withoutTokens, writeAnnotation } from '../hosted-tools/responses-steps.js';
 import { nativeTool } from './native-responses-body.js';
 
@@ -135,17 +137,18 @@ export function outcomeOf(finish: FinishEvent, output: readonly ResponsesOutputI
   return { status: 'completed', output, usage, incomplete_details: null, completed_at: completed };
 }
 
-/** A call as the caller knows its tool. */
+/** A call as the caller knows its tool; undefined for one of a free-form tool that the end of the reply cut off. */
 function callItem(
   { id: call_id, name, arguments: json }: Extract<ReplyBlock, { type: 'call' }>,
   id: string,
   origin: ToolOrigin = { kind: 'function', name },
-): ResponsesOutputItem {
+  end: FinishReason | undefined,
+): ResponsesOutputItem | undefined {
   const { kind, name: own, namespace } = origin;
   const call = { id, status: 'completed' as const, call_id, name: own, ...(namespace !== undefined && { namespace }) };
-  return kind === 'custom'
-    ? { ...call, type: 'custom_tool_call', input: textOfArguments(json) }
-    : { ...call, type: 'function_call', arguments: json };
+  if (kind !== 'custom') return { ...call, type: 'function_call', arguments: json };
+  const input = textOfArguments(json, end);
+  return input === undefined ? undefined : { ...call, type: 'custom_tool_call', input };
 }
 
 /** Words as a part of a message. */
@@ -159,21 +162,23 @@ export function outputPart({
 }
 
 /**
- * A finished block as an output item.
+ * A finished block as an output item; undefined for a call of a free-form tool that the end of the reply cut off.
  *
  * @param origin how the caller knows the tool that the block calls; undefined when it is a plain function.
+ * @param end how the reply ended; undefined when it continues after the block.
  */
 export function outputItem(
   block: Exclude<ReplyBlock, { type: 'step' }>,
   id: string,
   origin?: ToolOrigin,
-): ResponsesOutputItem {
+  end?: FinishReason,
+): ResponsesOutputItem | undefined {
   switch (block.type) {
     case 'text':
     case 'refusal':
       return { id, type: 'message', status: 'completed', role: 'assistant', content: [outputPart(block)] };
     case 'call':
-      return callItem(block, id, origin);
+      return callItem(block, id, origin, end);
     default:
       return {
         id,
@@ -255,10 +260,10 @@ export function specifiedResponse(response: ResponseLike): SpecifiedResponse {
 /** A whole reply as the native response object. */
 export function responsesAnswer(reply: CollectedReply, context: ReplyContext<ResponsesRequest>): ResponsesAnswer {
   const origins = originsOf(context.body.tools ?? []);
-  const output = reply.blocks.map((block) => {
-    if (block.type === 'step') return stepItem(block.step, context.body.include ?? []);
+  const output = reply.blocks.flatMap((block) => {
+    if (block.type === 'step') return [stepItem(block.step, context.body.include ?? [])];
     const origin = block.type === 'call' ? origins.get(block.name) : undefined;
-    return outputItem(block, newItemId(block.type, origin), origin);
+    return outputItem(block, newItemId(block.type, origin), origin, reply.finish.reason) ?? [];
   });
   return Object.assign(echoRequest(context, newTextId('resp_')), outcomeOf(reply.finish, output));
 }

@@ -5,6 +5,7 @@ import { FOREIGN_PROOF, PROOF } from './reasoning-examples.js';
 const PNG = 'data:image/png;base64,iVBORw0KGgo=';
 const SCHEMA: JsonObject = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
 const TOOLS: JsonObject = { tools: [{ type: 'function', function: { name: 'f', parameters: SCHEMA } }] };
+const FREE_FORM: JsonObject = { tools: [{ type: 'custom', custom: { name: 'apply_patch' } }] };
 const SEARCH: JsonObject = { tools: [{ type: 'web_search' }] };
 const QUESTION: JsonObject = { role: 'user', content: 'x' };
 const CALL: JsonObject = { id: 'c', type: 'function', function: { name: 'f', arguments: '{"a":1}' } };
@@ -15,6 +16,17 @@ const file = (type: string, data: string): JsonObject =>
   content({ type: 'file', file: { filename: 'x', file_data: `data:${type};base64,${data}` } });
 const result = (sent: JsonObject[] | string): JsonObject => ({
   messages: [...CALLED, { role: 'tool', tool_call_id: 'c', content: sent }],
+});
+const patched = (output: string): JsonObject => ({
+  messages: [
+    QUESTION,
+    {
+      role: 'assistant',
+      content: null,
+      tool_calls: [{ id: 'c', type: 'custom', custom: { name: 'apply_patch', input: '*** Begin' } }],
+    },
+    { role: 'tool', tool_call_id: 'c', content: output },
+  ],
 });
 const reasoned = (signature: string): JsonObject => {
   const detail = { type: 'reasoning.text', text: 'deep', signature };
@@ -60,11 +72,20 @@ export const CHAT_EXAMPLES: Readonly<Record<string, Example>> = {
     },
   },
   'one call at a time': { given: TOOLS, added: { parallel_tool_calls: false } },
-  'free-form tools and namespaces': { added: { tools: [{ type: 'custom', custom: { name: 'apply_patch' } }] } },
+  'free-form tools and namespaces': { added: FREE_FORM },
   'tool that the vendor runs, offered beside others': { added: SEARCH },
   'tool that the vendor runs, insisted on': { added: { ...SEARCH, tool_choice: 'required' } },
   'calls and results of earlier turns': { added: result('y') },
+  'calls of free-form tools in earlier turns': { added: patched('y') },
+  'one free-form tool that must be called': {
+    given: FREE_FORM,
+    added: { tool_choice: { type: 'custom', custom: { name: 'apply_patch' } } },
+  },
   'image in a result': { given: result([text]), added: result([text, image(PNG)]) },
+  'file in a result': {
+    given: result([text]),
+    added: result([text, { type: 'file', file: { file_data: 'data:application/pdf;base64,JVBERi0=' } }]),
+  },
   'reasoning that the same vendor proved': { given: { messages: CALLED }, added: reasoned(PROOF) },
   'reasoning that another vendor proved': { given: { messages: CALLED }, added: reasoned(FOREIGN_PROOF) },
   'NUL and halves of characters': { added: { messages: [{ role: 'user', content: 'a\0\ud83d' }] } },
@@ -99,6 +120,7 @@ export const CHAT_EXAMPLES: Readonly<Record<string, Example>> = {
   'key of the prompt cache': { added: { prompt_cache_key: 'k' } },
   'storing, and how long a prompt cache is kept': { added: { store: true, prompt_cache_retention: '24h' } },
   'service tier at the usual price': { added: { service_tier: 'default' } },
+  'service tier that the account of the vendor decides': { added: { service_tier: 'auto' } },
   'metadata, labels': { added: { metadata: { a: 'b' } } },
   verbosity: { added: { verbosity: 'low' } },
   'moderation by the vendor': { added: { moderation: { model: 'a-moderation-model' } } },

@@ -86,10 +86,10 @@ const step = fc.record({
   did: fc.oneof(perhaps, fc.record({ name: fc.stringMatching(/^[a-z]{2,8}_[a-z]{2,8}$/), args })),
 });
 
-/** What a function returned: texts, perhaps an image, or a failure. */
+/** What a function returned: texts, perhaps an image or a file, or a failure. */
 const returned = fc.record({
   texts: fc.array(perhapsText, { minLength: 1, maxLength: 2 }),
-  images: fc.array(image, { maxLength: 1 }),
+  images: fc.array(fc.oneof(image, document), { maxLength: 1 }),
   isError: fc.boolean(),
 });
 

@@ -21,6 +21,17 @@ export const RESULT_EXAMPLES: Readonly<Record<string, Examples>> = {
     messages: { added: result({ content: 'y' }) },
     gemini: { added: response({ response: { result: 'y' } }) },
   },
+  'calls of free-form tools in earlier turns': {
+    responses: {
+      added: {
+        input: [
+          { role: 'user', content: 'x' },
+          { type: 'custom_tool_call', call_id: 'c', name: 'apply_patch', input: '*** Begin' },
+          { type: 'custom_tool_call_output', call_id: 'c', output: 'y' },
+        ],
+      },
+    },
+  },
   'image in a result': {
     responses: {
       given: output([{ type: 'input_text', text: 'y' }]),

@@ -115,6 +115,10 @@ export const SETTING_EXAMPLES: Readonly<Record<string, Examples>> = {
     messages: { added: { service_tier: 'standard_only' } },
     gemini: { added: { serviceTier: 'standard' } },
   },
+  'service tier that the account of the vendor decides': {
+    responses: { added: { service_tier: 'auto' } },
+    messages: { added: { service_tier: 'auto' } },
+  },
   'metadata, labels': { responses: { added: { metadata: { a: 'b' } } }, gemini: { added: { labels: { a: 'b' } } } },
   verbosity: { responses: { added: { text: { verbosity: 'low' } } } },
   'truncation, context management': {

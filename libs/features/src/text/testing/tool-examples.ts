@@ -78,6 +78,12 @@ export const TOOL_EXAMPLES: Readonly<Record<string, Examples>> = {
       },
     },
   },
+  'one free-form tool that must be called': {
+    responses: {
+      given: { tools: [{ type: 'custom', name: 'apply_patch' }] },
+      added: { tool_choice: { type: 'custom', name: 'apply_patch' } },
+    },
+  },
   'tool that the vendor runs, offered beside others': {
     responses: { added: { tools: [{ type: 'code_interpreter', container: { type: 'auto' } }] } },
     messages: { added: { tools: [{ type: 'code_execution_20250522', name: 'code_execution' }] } },

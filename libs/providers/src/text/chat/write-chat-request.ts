@@ -93,8 +93,8 @@ function writeTurnBetween(
   const results = before === undefined || before.role === 'assistant' ? resultsFrom(turns, place) : [];
   return [
     ...results.map(writeResult),
-    // A tool message holds text only, so the images of a result follow as a user message.
-    ...writeUser(results.flatMap((result) => result.content.filter((part) => part.type === 'image'))),
+    // A tool message holds text only, so the images and files of a result follow as a user message.
+    ...writeUser(results.flatMap((result) => result.content.filter((part) => part.type !== 'text'))),
     ...(turn.role === 'system'
       ? writeSystem(turn.parts.map(({ text }) => text))
       : writeUser(turn.parts.filter((part) => part.type !== 'result'))),
@@ -111,7 +111,10 @@ function resultsFrom(turns: readonly Turn[], place: number): ResultPart[] {
 const writeResult = ({ callId, content, isError }: ResultPart): JsonObject => ({
   role: 'tool',
   tool_call_id: callId,
-  content: failedText(content.map((part) => (part.type === 'text' ? part.text : '[image below]')).join('\n'), isError),
+  content: failedText(
+    content.map((part) => (part.type === 'text' ? part.text : `[${part.type} below]`)).join('\n'),
+    isError,
+  ),
 });
 
 const writeUser = (parts: readonly UserPart[]): JsonObject[] =>

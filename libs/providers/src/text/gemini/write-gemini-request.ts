@@ -122,8 +122,8 @@ function writeResult(part: ResultPart): JsonObject[] {
   // The fields that this interface has for what a function returned, and for its failure.
   const plain = Object.keys(object).length > 0 ? object : { output: text };
   const response = part.isError && !('error' in plain) ? { error: text } : plain;
-  const images = part.content.flatMap((piece) => (piece.type === 'image' ? [writeMedia(piece.source)] : []));
-  return [{ functionResponse: { id: part.callId, name: part.name, response } }, ...images];
+  const media = part.content.flatMap((piece) => (piece.type === 'text' ? [] : [writeMedia(piece.source)]));
+  return [{ functionResponse: { id: part.callId, name: part.name, response } }, ...media];
 }
 
 /** A proof stands on the part it belongs to: the call or text that follows it, else a text without words, as this vendor sends it. */

@@ -7,7 +7,7 @@ import {
   type MediaSource,
   type OutputFormat,
   type ResultPart,
-  type TextPart,
+  type ReturnedPart,
   type TextRequest,
   type ToolChoice,
   type UserPart,
@@ -169,13 +169,12 @@ function writeDocumentSource(source: MediaSource): JsonObject {
   throw cannotSay('file', `a file of the type "${mediaType}"`);
 }
 
-const writePart = (part: TextPart | ImagePart): JsonObject =>
-  part.type === 'text' ? { type: 'text', text: part.text } : writeImage(part);
-
-function writeUserPart(part: UserPart): JsonObject {
-  if (part.type === 'result') return writeResult(part);
-  return part.type === 'file' ? writeDocument(part) : writePart(part);
+function writePart(part: ReturnedPart): JsonObject {
+  if (part.type === 'file') return writeDocument(part);
+  return part.type === 'text' ? { type: 'text', text: part.text } : writeImage(part);
 }
+
+const writeUserPart = (part: UserPart): JsonObject => (part.type === 'result' ? writeResult(part) : writePart(part));
 
 function writeResult(part: ResultPart): JsonObject {
   return present({

@@ -103,7 +103,7 @@ function writeUser(parts: readonly UserPart[]): JsonObject[] {
 function writeOutput({ content, isError }: ResultPart): JsonValue {
   if (content.every((part) => part.type === 'text'))
     return failedText(content.map((part) => part.text).join('\n'), isError);
-  const parts = content.map(writePart);
+  const parts = content.map(writeUserPart);
   return isError ? [{ type: 'input_text', text: failedText('', isError) }, ...parts] : parts;
 }
 

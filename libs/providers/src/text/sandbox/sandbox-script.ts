@@ -101,7 +101,7 @@ async function describeImage({ source }: ImagePart): Promise<string> {
 }
 
 function describeResult({ name, content, isError }: ResultPart): string {
-  const text = content.map((part) => (part.type === 'text' ? part.text : '[image]')).join(' ');
+  const text = content.map((part) => (part.type === 'text' ? part.text : `[${part.type}]`)).join(' ');
   return `The tool ${name} ${isError ? 'failed with' : 'returned'}: ${quoted(text)}.`;
 }
 

@@ -42,12 +42,16 @@ export const permittedBody = (call: TextCall, policy: UpstreamPolicy): NativeBod
   pricedBody(withoutLackingTools(call.native(), call.unpriced, policy), call.unknownFields, policy);
 
 /** The body without the fields of unknown price. */
-function pricedBody(native: NativeBody, unknownFields: readonly string[] = [], { fields }: UpstreamPolicy): NativeBody {
-  const left = unknownFields.filter((name) => !permits(fields, name));
+function pricedBody(native: NativeBody, unknownFields: readonly string[] = [], policy: UpstreamPolicy): NativeBody {
+  const left = unknownFields.filter((name) => !permits(policy.fields, name) && !isAllowedTier(name, policy));
   if (left.length === 0) return native;
   const body = native.kind === 'rewritten' ? native.body : native.parsed();
   return { kind: 'rewritten', body: without(body, new Set(left), '') };
 }
+
+/** Of the tiers, only the one that a setting of the vendor's account decides is not known. */
+const isAllowedTier = (name: string, { service_tiers: tiers }: UpstreamPolicy): boolean =>
+  name === 'service_tier' && permits(tiers, 'auto');
 
 /** The body without the tools that are only offered, beside tools of the caller, and that the policy does not list. */
 function withoutLackingTools(

@@ -1,4 +1,4 @@
-import type { TextRequest, Turn } from '#contracts';
+import type { AssistantPart, TextRequest, Turn, UserPart } from '#contracts';
 
 /** The conversation for a vendor that takes system messages only in front of it. */
 interface SystemInFront {
@@ -18,9 +18,12 @@ export function withSystemInFront({ system, turns }: TextRequest): SystemInFront
 
 const userTurn = (text: string): Extract<Turn, { role: 'user' }> => ({ role: 'user', parts: [{ type: 'text', text }] });
 
-/** What stands for the user's words where the model spoke first: the least that is no empty text. */
+/** What stands for the user's words where there are none, or the model spoke first: the least that is no empty text. */
 const NO_WORDS = '.';
 
-/** The turns with a user's in front, where the interface wants one. */
+const saysSomething = ({ parts }: SystemInFront['turns'][number]): boolean =>
+  (parts as readonly (UserPart | AssistantPart)[]).some((part) => part.type !== 'text' || /\S/.test(part.text));
+
+/** The turns with words of a user's in front, where the interface wants them: it takes no blank ones. */
 export const beginningWithUser = (turns: SystemInFront['turns']): SystemInFront['turns'] =>
-  turns[0]?.role === 'assistant' ? [userTurn(NO_WORDS), ...turns] : turns;
+  turns.find(saysSomething)?.role === 'user' ? turns : [userTurn(NO_WORDS), ...turns];

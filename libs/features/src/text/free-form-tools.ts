@@ -1,0 +1,46 @@
+import { type FinishReason, type FunctionTool, isJsonObject } from '#contracts';
+import { isCutOff } from './parsed-arguments.js';
+
+/** A tool whose input is a text and no JSON, as its style says it. */
+export interface FreeFormTool {
+  /** The name of the function that stands for it. */
+  readonly name: string;
+  readonly description: string | null | undefined;
+  /** The grammar that its input is to match; undefined when it may be any text. */
+  readonly grammar: { readonly syntax: string | null | undefined; readonly definition: string } | undefined;
+}
+
+const TEXT_INPUT = {
+  type: 'object',
+  properties: { input: { type: 'string', description: 'The whole input of the tool, as plain text.' } },
+  required: ['input'],
+  additionalProperties: false,
+};
+
+/** The function that stands for a free-form tool in protocols that have no such tools. */
+export function functionForText({ name, description, grammar }: FreeFormTool): FunctionTool {
+  // Other protocols cannot enforce a grammar: the model at least reads it.
+  const rule = grammar && `"input" must match this ${grammar.syntax ?? ''} grammar:\n${grammar.definition}`;
+  const said = [description, rule].filter(Boolean).join('\n\n');
+  return { name, ...(said !== '' && { description: said }), parameters: TEXT_INPUT };
+}
+
+/** The arguments of the function that stands for a free-form tool. */
+export const argumentsOfText = (input: string): string => JSON.stringify({ input });
+
+/**
+ * The text in the arguments of such a call that is over; a model that wrote something else gets its own words through.
+ * Undefined: the reply was cut off within them, and the call is left out, because a client would run what is left of it.
+ *
+ * @param end how the reply ended; undefined when it continues after the call.
+ */
+export function textOfArguments(json: string, end: FinishReason | undefined): string | undefined {
+  try {
+    const value: unknown = JSON.parse(json === '' ? '{}' : json);
+    if (isJsonObject(value) && typeof value['input'] === 'string') return value['input'];
+    return isJsonObject(value) && Object.keys(value).length === 0 ? '' : json;
+  } catch {
+    // Not what was asked for: the tool itself says so best.
+    return isCutOff(end) ? undefined : json;
+  }
+}
