@@ -46,7 +46,7 @@ describe('Addresses of private networks, in a gateway with nothing configured', 
 
   const written = async (): Promise<unknown> => {
     const { rows } = await gateway.database.query({
-      text: 'select (select count(*) from task) as tasks, (select count(*) from ledger_entry) as entries',
+      text: 'select (select count(*)::integer from task) as tasks, (select count(*)::integer from ledger_entry) as entries',
     });
     return rows[0];
   };

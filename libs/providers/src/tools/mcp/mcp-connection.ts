@@ -4,6 +4,7 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JsonObject, ListedTool } from '#contracts';
 import { type SafeFetcher, VERSION, withinTime } from '#platform';
 import { asMcpFailure, McpFailure } from './mcp-failure.js';
+import { withoutSecrets } from './mcp-secrets.js';
 import { type McpFetch, safeMcpFetch } from './safe-mcp-fetch.js';
 import { type McpResult, readMcpResult } from './mcp-result.js';
 
@@ -70,12 +71,13 @@ export class McpConnection {
   listTools(signal: AbortSignal): Promise<readonly ListedTool[]> {
     return this.#exchange(signal, async (client, options) => {
       const { ListToolsResultSchema } = await import('@modelcontextprotocol/sdk/types.js');
+      const secrets = this.#secrets();
       const tools: ListedTool[] = [];
       let cursor: string | undefined;
       for (let page = 0; page < MAX_PAGES; page += 1) {
         const params = cursor === undefined ? {} : { cursor };
         const listed = await client.request({ method: 'tools/list', params }, ListToolsResultSchema, options);
-        tools.push(...listed.tools.map((tool) => listedTool(tool as unknown as SentTool)));
+        tools.push(...listed.tools.map((tool) => listedTool(withoutSecrets(tool as unknown as SentTool, secrets))));
         if (tools.length > MAX_TOOLS) throw new McpFailure(`it lists more than ${MAX_TOOLS} tools`);
         cursor = listed.nextCursor;
         if (cursor === undefined) break;

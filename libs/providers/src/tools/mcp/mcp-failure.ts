@@ -1,5 +1,6 @@
 import { excerpt } from '#contracts';
 import { FetchFailed, FetchRefused } from '#platform';
+import { textWithoutSecrets } from './mcp-secrets.js';
 
 /** How much of a server's own words is repeated, in characters. */
 const LONGEST_WORDS = 300;
@@ -54,8 +55,5 @@ function isLate(error: unknown): boolean {
 
 function own(message: unknown, secrets: readonly string[]): string {
   const words = String(message).replace(/^MCP error -?\d+: /, '');
-  return excerpt(
-    secrets.reduce((text, secret) => text.replaceAll(secret, '***'), words),
-    LONGEST_WORDS,
-  );
+  return excerpt(textWithoutSecrets(words, secrets), LONGEST_WORDS);
 }

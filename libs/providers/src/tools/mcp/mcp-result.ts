@@ -1,4 +1,5 @@
 import type { ImagePart, TextPart } from '#contracts';
+import { textWithoutSecrets } from './mcp-secrets.js';
 
 /** What a tool returned. */
 export interface McpResult {
@@ -9,6 +10,7 @@ export interface McpResult {
 /** How much of a tool's output is passed on to the model, in characters. */
 const MAX_CHARACTERS = 100_000;
 const MAX_IMAGES = 8;
+const MAX_PARTS = 256;
 
 /** The images that every vendor reads. */
 const IMAGES = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
@@ -38,7 +40,7 @@ interface SentResult {
  * @param secrets what a server may echo, and must not appear in an answer.
  */
 export function readMcpResult(sent: SentResult, secrets: readonly string[]): McpResult {
-  const open = (text: string): string => secrets.reduce((words, secret) => words.replaceAll(secret, '***'), text);
+  const open = (text: string): string => textWithoutSecrets(text, secrets);
   const content: (TextPart | ImagePart)[] = [];
   let left = MAX_CHARACTERS;
   let images = 0;
@@ -50,6 +52,11 @@ export function readMcpResult(sent: SentResult, secrets: readonly string[]): Mcp
       continue;
     }
     const text = open(wordsOf(part));
+    if (text === '') continue;
+    if (content.length >= MAX_PARTS) {
+      content.push({ type: 'text', text: LEFT_OUT });
+      break;
+    }
     content.push({ type: 'text', text: cut(text, left) });
     left -= text.length;
     if (left <= 0) break;
@@ -59,8 +66,10 @@ export function readMcpResult(sent: SentResult, secrets: readonly string[]): Mcp
   return { content, isError: sent.isError === true };
 }
 
+const LEFT_OUT = '[The rest is left out: the tool returned more than is read.]';
+
 const cut = (text: string, left: number): string =>
-  text.length <= left ? text : `${text.slice(0, left)}\n[The rest is left out: the tool returned more than is read.]`;
+  text.length <= left ? text : `${text.slice(0, left)}\n${LEFT_OUT}`;
 
 function imageOf({ type, data, mimeType }: McpContent): ImagePart | undefined {
   if (type !== 'image' || typeof data !== 'string' || typeof mimeType !== 'string') return undefined;
