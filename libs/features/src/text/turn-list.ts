@@ -32,6 +32,8 @@ export class TurnList {
   readonly #callsById = new Map<string, MadeCall[]>();
   readonly #callsByName = new Map<string, MadeCall[]>();
   #calls = 0;
+  /** The last turn, when it holds nothing but results. */
+  #lastResults: ResultPart[] | undefined;
   /** Results of the gateway's own tools in the assistant's last turn; they follow that turn. */
   #carried: ResultPart[] = [];
 
@@ -112,8 +114,8 @@ export class TurnList {
 
   #addResult(part: ResultPart): void {
     const last = this.#turns.at(-1);
-    if (last?.role === 'user' && last.parts.every((other) => other.type === 'result')) last.parts.push(part);
-    else this.#turns.push({ role: 'user', parts: [part] });
+    if (last && last.parts === this.#lastResults) last.parts.push(part);
+    else this.#turns.push({ role: 'user', parts: (this.#lastResults = [part]) });
   }
 
   #answerCarried(): void {

@@ -103,9 +103,12 @@ function writeTurnBetween(
 
 /** Every result of the turns that stand together from this place on. */
 function resultsFrom(turns: readonly Turn[], place: number): ResultPart[] {
-  const next = turns.findIndex(({ role }, at) => at > place && role === 'assistant');
-  const answering = turns.slice(place, next === -1 ? undefined : next);
-  return answering.flatMap<UserPart | AssistantPart>((turn) => turn.parts).filter((part) => part.type === 'result');
+  let end = place + 1;
+  while (end < turns.length && turns[end]?.role !== 'assistant') end += 1;
+  return turns
+    .slice(place, end)
+    .flatMap<UserPart | AssistantPart>((turn) => turn.parts)
+    .filter((part) => part.type === 'result');
 }
 
 const writeResult = ({ callId, content, isError }: ResultPart): JsonObject => ({
@@ -140,19 +143,30 @@ function writeUserPart(part: TextPart | ImagePart | FilePart): JsonObject {
 /** Neighbouring user messages become one: the templates of many models refuse two of a role in a row. */
 function oneUserMessageEach(messages: readonly JsonObject[]): JsonObject[] {
   const merged: JsonObject[] = [];
-  for (const message of messages) {
-    const last = merged.at(-1);
-    if (last?.['role'] === 'user' && message['role'] === 'user')
-      merged.splice(-1, 1, { role: 'user', content: joined(last['content'], message['content']) });
-    else merged.push(message);
+  for (let place = 0; place < messages.length;) {
+    const end = endOfUserMessages(messages, place);
+    const together = messages.slice(place, end);
+    if (together.length > 1) merged.push({ role: 'user', content: joined(together.map(({ content }) => content)) });
+    else merged.push(...together);
+    place = end;
   }
   return merged;
 }
 
-/** Texts stay a text, which servers understand that know no parts. */
-function joined(one: JsonValue | undefined, other: JsonValue | undefined): JsonValue {
-  if (typeof one === 'string' && typeof other === 'string') return `${one}\n\n${other}`;
-  return [...contentParts(one), ...contentParts(other)];
+/** Where the user's messages from this one on end; behind this one where it is another's. */
+function endOfUserMessages(messages: readonly JsonObject[], place: number): number {
+  let end = place;
+  while (messages[end]?.['role'] === 'user') end += 1;
+  return Math.max(end, place + 1);
+}
+
+/** Texts stay a text, which servers understand that know no parts. A text in front of the first parts is one part. */
+function joined(contents: readonly (JsonValue | undefined)[]): JsonValue {
+  const parts = contents.findIndex((content) => typeof content !== 'string');
+  const texts = contents.slice(0, parts === -1 ? undefined : parts).filter((content) => typeof content === 'string');
+  const text = texts.join('\n\n');
+  if (parts === -1) return text;
+  return [...(texts.length > 0 ? contentParts(text) : []), ...contents.slice(parts).flatMap(contentParts)];
 }
 
 const contentParts = (content: JsonValue | undefined): readonly JsonValue[] =>

@@ -13,18 +13,29 @@ const partsOf = (content: JsonValue): readonly JsonValue[] | undefined =>
 export function alternating(contents: readonly JsonValue[]): readonly JsonValue[] {
   if (!contents.some((content, place) => place > 0 && areOne(contents[place - 1], content))) return contents;
   const merged: JsonValue[] = [];
-  for (const content of contents) {
-    const last = merged.at(-1);
-    if (areOne(last, content)) merged.splice(-1, 1, joined(last, content as JsonObject));
-    else merged.push(content);
+  for (let place = 0; place < contents.length;) {
+    const end = endOfNeighbours(contents, place);
+    const [first = null, ...others] = contents.slice(place, end);
+    merged.push(others.length > 0 && isJsonObject(first) ? withPartsOf(first, others) : first);
+    place = end;
   }
   return merged;
 }
 
-const areOne = (one: JsonValue | undefined, other: JsonValue): one is JsonObject =>
-  one !== undefined && roleOf(one) === roleOf(other) && partsOf(one) !== undefined && partsOf(other) !== undefined;
+function endOfNeighbours(contents: readonly JsonValue[], place: number): number {
+  let end = place + 1;
+  while (end < contents.length && areOne(contents[end - 1], contents[end])) end += 1;
+  return end;
+}
 
-const joined = (one: JsonObject, other: JsonObject): JsonObject => ({
-  ...one,
-  parts: [...(partsOf(one) ?? []), ...(partsOf(other) ?? [])],
+const areOne = (one: JsonValue | undefined, other: JsonValue | undefined): boolean =>
+  one !== undefined &&
+  other !== undefined &&
+  roleOf(one) === roleOf(other) &&
+  partsOf(one) !== undefined &&
+  partsOf(other) !== undefined;
+
+const withPartsOf = (first: JsonObject, others: readonly JsonValue[]): JsonObject => ({
+  ...first,
+  parts: [first, ...others].flatMap((content) => partsOf(content) ?? []),
 });

@@ -36,10 +36,11 @@ export function withAcceptedNames(request: TextRequest, protocol: ProtocolCodec[
   const named = [...request.tools, ...request.turns.flatMap(namedParts)];
   const refused = new Set(named.map(({ name }) => name).filter((name) => !rule.test(name)));
   if (refused.size === 0) return { request, ownNames: NONE };
-  const ownNames = new Map([...refused].map((name) => [acceptedName(name, rule), name]));
+  const accepted = new Map([...refused].map((name) => [name, acceptedName(name, rule)]));
+  const ownNames = new Map([...accepted].map(([name, taken]) => [taken, name]));
   const rename = <Named extends { readonly name: string }>(one: Named): Named => ({
     ...one,
-    name: acceptedName(one.name, rule),
+    name: accepted.get(one.name) ?? one.name,
   });
   const tools = request.tools.map(rename);
   const turns = request.turns.map(
