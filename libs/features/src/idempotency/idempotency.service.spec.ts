@@ -1,5 +1,6 @@
 import { createTestDatabase, type TestDatabase } from '#testing';
-import { type RequestHold, RequestLedger } from '../billing/ledger/request-ledger.js';
+import type { RequestHold } from '../billing/ledger/request-hold.js';
+import { RequestLedger } from '../billing/ledger/request-ledger.js';
 import type { RequestUsage } from '../billing/ledger/request-usage.js';
 import { type Attempt, type Beginning, IdempotencyService } from './idempotency.service.js';
 

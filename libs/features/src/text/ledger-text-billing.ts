@@ -18,6 +18,8 @@ interface LedgerHold extends TextHold {
   readonly heldMicros: Micros;
   /** Undefined for a request with a hold of its own. */
   readonly reserved: ReservedAmount | undefined;
+  /** The charge was more than the reservation had left. It stays so, or one that is tried again could be made in two ways. */
+  isBeyond?: true;
   /** The prices when the request came in: it is charged at these, however long it runs. */
   readonly tariff: TextTariff;
 }
@@ -100,12 +102,13 @@ export class LedgerTextBilling implements TextBilling<LedgerHold> {
     const { requestId, accountId, apiKeyId, heldMicros, reserved } = hold;
     if (!reserved) {
       await this.#ledger.capture({ requestId, chargeMicros, heldMicros, usage });
-    } else if (this.#reservations.extend(reserved, chargeMicros)) {
-      await this.#reservations.capture(reserved, requestId, chargeMicros, usage);
+    } else if (!hold.isBeyond && this.#reservations.extend(reserved, chargeMicros)) {
+      const isCharged = await this.#reservations.capture(reserved, requestId, chargeMicros, usage);
+      // A sweep may have given the reservation back while the database was away.
+      if (!isCharged) await this.#ledger.captureUnheld({ requestId, accountId, apiKeyId, chargeMicros, usage });
     } else {
-      // More than the whole reservation has left: charged like any request that cost more than its hold.
-      await this.#ledger.hold({ requestId, accountId, apiKeyId, amountMicros: 0n });
-      await this.#ledger.capture({ requestId, chargeMicros, heldMicros: 0n, usage });
+      hold.isBeyond = true;
+      await this.#ledger.captureUnheld({ requestId, accountId, apiKeyId, chargeMicros, usage });
       this.#reservations.return(reserved);
     }
   }

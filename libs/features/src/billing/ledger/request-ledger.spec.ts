@@ -1,7 +1,8 @@
 import { createTestDatabase, type TestDatabase, untilBlocked } from '#testing';
 import { LedgerService } from './ledger.service.js';
 import { ReconciliationService } from './reconciliation.service.js';
-import { RequestLedger, type RequestHold } from './request-ledger.js';
+import type { RequestHold } from './request-hold.js';
+import { RequestLedger } from './request-ledger.js';
 import type { RequestUsage } from './request-usage.js';
 
 const ANSWERED: RequestUsage = {

@@ -12,7 +12,8 @@ import {
 import { collectDebts } from './debts.js';
 import { OpenHolds } from './open-holds.js';
 import { inDebt, insufficientBalance, insufficientKeyQuota, lostAttempt } from './payment-refusals.js';
-import { EXPIRED_HOLDS, HOLD_REQUESTS, SETTLE_REQUESTS } from './request-statements.js';
+import type { Captured, RequestCapture, RequestHold, UnheldCapture } from './request-hold.js';
+import { EXPIRED_HOLDS, HOLD_NOTHING, HOLD_REQUESTS, SETTLE_REQUESTS } from './request-statements.js';
 import { LOST_REQUEST, type RequestUsage, toEndingRow } from './request-usage.js';
 import { SpendLimits } from './spend-limits.js';
 
@@ -23,38 +24,6 @@ const HOLD_EXPIRES_SECONDS = 3_600;
 /** How often a living process puts its holds off, in milliseconds. */
 const HOLD_RENEWAL_MS = 600_000;
 const SWEEP_BATCH = 200;
-
-/** Money to put aside for one request. */
-export interface RequestHold {
-  readonly accountId: string;
-  readonly apiKeyId: string;
-  /** Names the request in the ledger; one hold, one capture and one release for each. */
-  readonly requestId: string;
-  /** 0 to 2^63 - 1 micros. */
-  readonly amountMicros: Micros;
-  /** Where account and key have less than `amountMicros`, half of what they have is held, but no less than this. */
-  readonly leastMicros?: Micros | undefined;
-  /** Of a request that may be repeated: it holds only while `requestId` is the attempt that does its work. */
-  readonly idempotencyKey?: string | undefined;
-}
-
-/** How a held request ended. */
-export interface RequestCapture {
-  readonly requestId: string;
-  /** The price of what was delivered, 0 to 2^63 - 1 micros. */
-  readonly chargeMicros: Micros;
-  readonly usage: RequestUsage;
-  /** What was held for it. */
-  readonly heldMicros: Micros;
-}
-
-/** What a capture moved. */
-export interface Captured {
-  /** What the account paid: the charge, or less when it went beyond the hold and beyond what was left. */
-  readonly paidMicros: Micros;
-  /** The rest of the charge: a debt of the account. */
-  readonly owedMicros: Micros;
-}
 
 type Ending = RequestCapture;
 
@@ -134,6 +103,16 @@ export class RequestLedger {
     } finally {
       this.open.remove(capture.requestId);
     }
+  }
+
+  /**
+   * Charges a request that nothing is held for any more. What the account lacks is a debt. Safe to repeat: null, and
+   * nothing moves, when it was charged before.
+   */
+  async captureUnheld({ accountId, apiKeyId, ...capture }: UnheldCapture): Promise<Captured | null> {
+    const values = [capture.requestId, accountId, apiKeyId, HOLD_EXPIRES_SECONDS];
+    await retryOnConnectionError(() => this.database.query({ name: 'hold_nothing', text: HOLD_NOTHING, values }));
+    return this.capture({ ...capture, heldMicros: 0n });
   }
 
   /** Gives a whole hold back and records the request as failed or cancelled. False: it was settled before. */

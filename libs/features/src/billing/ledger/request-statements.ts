@@ -1,4 +1,4 @@
-import { entrySql } from '#contracts';
+import { entrySql, kindSql } from '#contracts';
 import { RENEW_RIGHTS } from '../../idempotency/idempotency-statements.js';
 
 /** What the account's limits of the day and the month leave, and what those of a key and its quota do; null: all. */
@@ -74,6 +74,26 @@ select request_id, case when w.request_id is not null then 'held'
   i.account_id, w.amount_micros as held_micros, l.spare - case when c.id is null then 0 else t.total end as spare
 from incoming i left join written w using (request_id) left join locked l on l.id = i.account_id
   left join charged c on c.id = i.account_id left join wanted t on t.account_id = i.account_id`;
+
+const OF_REQUEST = 'task_id is null and request_id is not null';
+const ONCE = `kind in (${kindSql('hold')}, ${kindSql('capture')}, ${kindSql('release')})`;
+
+/**
+ * Opens a hold of nothing for a request that is over, so that it can be settled: neither debt nor limits refuse what was
+ * used already. Nothing is written when it was charged before, or has such a hold.
+ *
+ * $1 request, $2 account, $3 key, $4 seconds it lives.
+ */
+export const HOLD_NOTHING = `
+with entered as (
+  insert into ledger_entry (account_id, api_key_id, request_id, kind, debit, credit, amount_micros)
+  select $2, $3, $1, ${entrySql('hold')}, 0
+  where not exists (select from ledger_entry where request_id = $1 and ${OF_REQUEST} and kind = ${kindSql('capture')})
+  on conflict (request_id, kind) where ${OF_REQUEST} and ${ONCE} do nothing
+  returning request_id
+)
+insert into request_hold (request_id, account_id, api_key_id, amount_micros, expires_at)
+select request_id, $2, $3, 0, now() + $4::integer * interval '1 second' from entered`;
 
 /**
  * The usage records of the requests in `settled`, and the daily sums they change, behind the lock of `paid`. What is

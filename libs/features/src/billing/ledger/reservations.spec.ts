@@ -83,7 +83,7 @@ describe('Reservations', () => {
     reserved: ReservedAmount,
     charge: Micros,
     id = requestId(),
-  ): Promise<void> => reservations.capture(reserved, id, charge, ANSWERED);
+  ): Promise<boolean> => reservations.capture(reserved, id, charge, ANSWERED);
 
   it('are made for busy keys only: the first requests of a second get holds of their own', async () => {
     const order = await payer(10_000_000n);

@@ -45,6 +45,8 @@ interface BusyKey {
 export interface ReservedAmount {
   readonly reservation: { readonly id: string };
   amountMicros: Micros;
+  /** What was not charged is back in the reservation. */
+  isBack?: true;
 }
 
 /** The caller, and the most that the request may cost. */
@@ -94,21 +96,30 @@ export class Reservations {
   extend(reserved: ReservedAmount, chargeMicros: Micros): boolean {
     const reservation = reservationOf(reserved);
     const missing = chargeMicros - reserved.amountMicros;
-    if (missing <= 0n) return true;
+    if (reserved.isBack || missing <= 0n) return true;
     if (reservation.unspentMicros < missing) return false;
     reservation.unspentMicros -= missing;
     reserved.amountMicros = chargeMicros;
     return true;
   }
 
-  /** Charges a request to what it reserved, which must cover it, and puts the rest back. Safe to repeat after a failure. */
-  async capture(reserved: ReservedAmount, requestId: string, chargeMicros: Micros, usage: RequestUsage): Promise<void> {
+  /**
+   * Charges a request to what it reserved, which must cover it, and puts the rest back. Safe to repeat after a failure.
+   * False: nothing moved, because the request was charged before or the reservation is gone.
+   */
+  async capture(
+    reserved: ReservedAmount,
+    requestId: string,
+    chargeMicros: Micros,
+    usage: RequestUsage,
+  ): Promise<boolean> {
     const { id: reservationId } = reserved.reservation;
     const { isCharged, isInDebt } = await this.ledger.capture({ reservationId, requestId, chargeMicros, usage });
     this.putBack(reserved, reserved.amountMicros - chargeMicros);
     // Either an earlier try succeeded unnoticed, or the reservation is gone. Either way it must not be used any further.
     // Nor on one whose account owes money: what is left of it belongs to the debt, and new requests are refused.
     if (!isCharged || isInDebt) this.retire(reservationOf(reserved));
+    return isCharged;
   }
 
   /** Puts all of it back, for a request that is charged in another way. */
@@ -125,6 +136,8 @@ export class Reservations {
   }
 
   private putBack(reserved: ReservedAmount, amountMicros: Micros): void {
+    if (reserved.isBack) return;
+    reserved.isBack = true;
     const reservation = reservationOf(reserved);
     reservation.unspentMicros += amountMicros;
     reservation.requests -= 1;
