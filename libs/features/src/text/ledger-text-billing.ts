@@ -1,8 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { GatewayError, type Micros, type TextUsage, type ToolUses } from '#contracts';
+import { isConnectionError } from '#platform';
+import type { RequestHold } from '../billing/ledger/request-hold.js';
 import { Reservations, type ReservedAmount } from '../billing/ledger/reservations.js';
 import { RequestLedger } from '../billing/ledger/request-ledger.js';
 import type { RequestUsage } from '../billing/ledger/request-usage.js';
+import { UncertainHolds } from '../billing/ledger/uncertain-holds.js';
 import { noteCharge } from '../operations/request-facts.js';
 import { RateLimits } from '../limits/rate-limits.js';
 import { MOST_HELD_MICROS } from '../billing/prices/price-book.js';
@@ -39,12 +42,14 @@ export class LedgerTextBilling implements TextBilling<LedgerHold> {
   readonly #reservations: Reservations;
   readonly #prices: TextPrices;
   readonly #limits: RateLimits;
+  readonly #uncertain: UncertainHolds;
 
   constructor(ledger: RequestLedger, reservations: Reservations, prices: TextPrices, limits: RateLimits) {
     this.#ledger = ledger;
     this.#reservations = reservations;
     this.#prices = prices;
     this.#limits = limits;
+    this.#uncertain = new UncertainHolds((requestId) => ledger.releaseLost(requestId));
   }
 
   async hold({
@@ -75,9 +80,19 @@ export class LedgerTextBilling implements TextBilling<LedgerHold> {
     const leastMicros = reserved ? amountMicros : tariff.estimate(inputTokens, leastOutputTokens, tools);
     const heldMicros = reserved
       ? amountMicros
-      : await this.#ledger.hold({ requestId, idempotencyKey, leastMicros, ...payer });
+      : await this.#holdAlone({ requestId, idempotencyKey, leastMicros, ...payer });
     const covered = heldMicros < amountMicros ? tariff.outputCovered(inputTokens, heldMicros, tools) : outputTokens;
     return { requestId, accountId, apiKeyId, model, heldMicros, outputTokens: covered, reserved, tariff };
+  }
+
+  async #holdAlone(hold: RequestHold): Promise<Micros> {
+    try {
+      return await this.#ledger.hold(hold);
+    } catch (error) {
+      // No request is tried again under its id, so that what is given back is not another try's.
+      if (isConnectionError(error)) this.#uncertain.add(hold.requestId);
+      throw error;
+    }
   }
 
   async settle(hold: LedgerHold, settlement: TextSettlement): Promise<void> {

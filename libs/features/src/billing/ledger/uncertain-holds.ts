@@ -1,0 +1,44 @@
+import { logger } from '#platform';
+
+const log = logger('ledger');
+
+/** Longer than a statement goes on at a server whose client has left, in milliseconds. */
+const PAUSE_MS = 10_000;
+
+/**
+ * Holds that may have been written although their requests were refused: the connection broke before the answer came.
+ * They are given back as soon as the database answers again, and not only when they expire.
+ */
+export class UncertainHolds {
+  private readonly requestIds = new Set<string>();
+  private timer: NodeJS.Timeout | undefined;
+
+  /** @param release gives a hold back, where there is one. */
+  constructor(
+    private readonly release: (requestId: string) => Promise<unknown>,
+    private readonly pauseMs = PAUSE_MS,
+  ) {}
+
+  add(requestId: string): void {
+    this.requestIds.add(requestId);
+    this.tryLater();
+  }
+
+  private tryLater(): void {
+    this.timer ??= setTimeout(() => void this.releaseAll(), this.pauseMs).unref();
+  }
+
+  private async releaseAll(): Promise<void> {
+    const waiting = [...this.requestIds];
+    try {
+      for (const requestId of waiting) {
+        await this.release(requestId);
+        this.requestIds.delete(requestId);
+      }
+    } catch (error) {
+      log.warn('holds.not_released', { holds: this.requestIds.size, error });
+    }
+    this.timer = undefined;
+    if (this.requestIds.size > 0) this.tryLater();
+  }
+}
