@@ -103,7 +103,7 @@ async function measureTime(): Promise<void> {
     const parts: string[] = [];
     for (let length = 0; length < characters; length += (parts.at(-1)?.length ?? 0) + 1) parts.push(word());
     await addFile('many', parts.join(' '));
-    while (await indexer.indexNext());
+    while (await indexer.indexNext('quick'));
   }
   const indexedSeconds = (performance.now() - begun) / 1000;
   const passages = await count();
@@ -140,7 +140,7 @@ async function measureQuality(): Promise<void> {
   await addAccount('judged');
   const ids: string[] = [];
   for (const { text } of JUDGED_TEXTS) ids.push(await addFile('judged', text));
-  while (await indexer.indexNext());
+  while (await indexer.indexNext('quick'));
   while (await passageEmbedder.embedNext());
   for (const [by, search] of SEARCHES_BY) await measureRanks(by, search, ids);
 }

@@ -51,7 +51,8 @@ export class MaintenanceWorker implements Worker {
     this.loops = [
       new Loop('maintenance', ROUND_MS, () => maintenance.run()),
       new Loop('webhooks', WEBHOOKS_MS, () => webhooks.sendDue()),
-      new Loop('file-index', FILES_MS, () => indexer.indexNext()),
+      new Loop('file-index', FILES_MS, () => indexer.indexNext('quick')),
+      new Loop('slow-file-index', FILES_MS, () => indexer.indexNext('slow')),
       new Loop('abandoned-holds', BOOKS_MS, async () => (await requests.releaseExpired()) > 0),
       new Loop('abandoned-reservations', BOOKS_MS, async () => (await reservations.closeExpired()) > 0),
       new Loop('file-storage', BOOKS_MS, () => storage.chargeNext()),

@@ -1,11 +1,21 @@
 export { atBest, quickestOf } from './at-best.js';
 export { ControllableClock } from './controllable-clock.js';
+export {
+  docxSample,
+  endlessPdfSample,
+  pdfSample,
+  pptxSample,
+  xlsxSample,
+  ZIP_ENCRYPTED,
+  zipSample,
+} from './document-samples.js';
 export { eventually } from './eventually.js';
 export { FaultProxy, type NetworkFault } from './fault-proxy.js';
 export { freePort } from './free-ports.js';
 export { gifSample, jpegSample, jpegSegment, pngSample, webpSample } from './media-samples/image-samples.js';
 export { id3Sample, mp3Sample, wavSample } from './media-samples/sound-samples.js';
 export { videoSample, isoBox, longs, movieSample, mp4Brands } from './media-samples/video-samples.js';
+export { memoryRise } from './memory-rise.js';
 export { type NameAnswer, startNameServer, type TestNameServer } from './name-server.js';
 export { type RedisServer, type RedisServerOptions, startRedisServer } from './redis-server.js';
 export { startSentinelOverTls } from './redis-tls.js';

@@ -1,8 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import OpenAI, { toFile } from 'openai';
-import { eventually } from '#testing';
+import { docxSample, eventually, pdfSample, pptxSample, xlsxSample, zipSample } from '#testing';
 import { startTestGateway, TEST_KEY, type TestGateway } from '../testing/test-gateway.js';
-import { docxSample, pdfSample, pptxSample, xlsxSample, zipSample } from './testing/document-samples.js';
 
 /** A Chinese text, and its bytes in GB18030. */
 const TEA = '龙井茶的产地是杭州西湖。春天采摘的茶叶味道最好，价格也最高。';

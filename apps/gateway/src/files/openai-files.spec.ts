@@ -1,7 +1,6 @@
 import OpenAI, { toFile } from 'openai';
-import { type S3Server, startS3Server } from '#testing';
+import { docxSample, pdfSample, type S3Server, startS3Server } from '#testing';
 import { startTestGateway, TEST_KEY, type TestGateway } from '../testing/test-gateway.js';
-import { docxSample, pdfSample } from './testing/document-samples.js';
 
 const HARBOUR = `The lighthouse of Vesterholm was lit for the first time in 1871.
 Its keeper, Ingrid Aasen, wrote down every ship that passed the strait.`;

@@ -1,11 +1,11 @@
 import { ReconciliationService } from '#features';
 import { eventually } from '#testing';
 import { MODEL_OVER, startTextGateway, type TextGateway, type Upstream } from '../testing/text-vendor/text-gateway.js';
+import type { GateMoment } from '../testing/text-vendor/fake-text-vendor.js';
 import { STYLES, textRequest, type Style } from '../testing/text-vendor/text-requests.js';
 
 const VENDORS = ['responses', 'chat', 'messages', 'gemini'] as const satisfies readonly Upstream[];
 const MOMENTS = ['start', 'middle', 'end'] as const;
-type Moment = (typeof MOMENTS)[number];
 
 interface Paid {
   readonly status: string;
@@ -17,17 +17,38 @@ interface Paid {
 
 interface Question {
   readonly style: Style;
+  /** Another route of the style. */
+  readonly path?: string;
   readonly model: string;
   readonly stream: boolean;
   readonly more?: object;
   readonly text?: string;
 }
 
+const WORDS = 60;
+/** Three parts of equal length: streams come in pieces of about as much. */
+const LONG = ['alpha ', 'sigma ', 'omega '].map((word) => word.repeat(WORDS)).join('');
+/** Two of the parts have been sent when a stream is here, or all where it comes in one piece. */
+const BEHIND = { behind: 'sigma' } as const;
+/** The tokens of most of what has been sent there. */
+const WRITTEN = BigInt(2 * WORDS - 10);
+const REASONS = { reasoning: LONG, text: 'Yes.', call: undefined };
+const CALLS = { reasoning: '!', text: '', call: { id: 'call_v1', name: 'note', args: { text: LONG } } };
+
+/** Fields of each style that forbid the model to reason, so that nothing unseen is charged. */
+const PLAIN: Readonly<Record<Style, object>> = {
+  responses: { reasoning: { effort: 'none' } },
+  chat: { reasoning_effort: 'none' },
+  messages: { thinking: { type: 'disabled' } },
+  gemini: { generationConfig: { thinkingConfig: { thinkingBudget: 0 } } },
+};
+
 /** A gate that the vendor's reply waits at. */
-function closedGate(at: Moment): { at: Moment; opened: Promise<void>; open: () => void } {
-  let open = (): void => {};
+function closedGate(at: GateMoment) {
+  let [open, onReached] = [(): void => {}, (): void => {}];
   const opened = new Promise<void>((resolve) => (open = resolve));
-  return { at, opened, open };
+  const reached = new Promise<void>((resolve) => (onReached = resolve));
+  return { at, opened, open, reached, onReached };
 }
 
 describe('Leaving', () => {
@@ -38,21 +59,25 @@ describe('Leaving', () => {
   beforeAll(async () => {
     const started = (seconds: string) =>
       startTextGateway({ TEXT_LEFT_READ_SECONDS: seconds, SANDBOX_WORD_MS: '5' }, { idleSeconds: 30 });
-    [patient, hasty] = await Promise.all([started('60'), started('0.25')]);
+    [patient, hasty] = await Promise.all([started('60'), started('0.1')]);
   });
   beforeEach(() => {
     gateway = patient;
   });
   afterAll(() => Promise.all([patient.stop(), hasty.stop()]));
   afterEach(() => {
-    gateway.vendor.gate = undefined;
-    gateway.vendor.fault = 'none';
-    gateway.vendor.rewrite = (json) => json;
+    for (const { vendor } of [patient, hasty])
+      Object.assign(vendor, {
+        gate: undefined,
+        fault: 'none',
+        rewrite: (json: string) => json,
+        script: () => undefined,
+      });
   });
 
-  function ask({ style, model, stream, more, text }: Question, signal?: AbortSignal): Promise<Response> {
+  function ask({ style, model, stream, more, text, ...route }: Question, signal?: AbortSignal): Promise<Response> {
     const { path, headers, body } = textRequest(style, { key: gateway.key, model, stream, ...(text && { text }) });
-    return fetch(gateway.baseUrl + path, {
+    return fetch(gateway.baseUrl + (route.path ?? path), {
       method: 'POST',
       headers: { ...headers, 'content-type': 'application/json' },
       body: JSON.stringify({ ...body, ...more }),
@@ -78,18 +103,17 @@ describe('Leaving', () => {
 
   const stay = (question: Question): Promise<Paid> => paidFor(async () => void (await (await ask(question)).text()));
 
-  /** Leaves when the vendor's reply has come to its gate, which opens afterwards or never. */
-  async function leave(question: Question, at: Moment, opens: boolean): Promise<Paid> {
+  /** Leaves when the vendor's reply has come to its gate, which opens afterwards or never, and `seen` was read of it. */
+  async function leave(question: Question, at: GateMoment, opens: boolean, seen = ''): Promise<Paid> {
     const { vendor } = gateway;
     const gate = closedGate(at);
     vendor.gate = gate;
-    const asked = vendor.seen.length;
     return paidFor(async () => {
       const leaving = new AbortController();
       const asking = ask(question, leaving.signal);
       asking.catch(() => {});
-      await eventually(() => vendor.seen.length > asked);
-      if (question.stream && at !== 'start') await firstBytes(await asking);
+      await gate.reached;
+      if (question.stream && at !== 'start') await readUntil(await asking, seen);
       leaving.abort();
       await asking.then((answer) => answer.text()).catch(() => {});
       vendor.gate = undefined;
@@ -98,10 +122,12 @@ describe('Leaving', () => {
     });
   }
 
-  async function firstBytes(answer: Response): Promise<void> {
-    const reader = answer.body?.getReader();
-    await reader?.read();
-    reader?.releaseLock();
+  /** Reads at least something, and on until there is a word in it. */
+  async function readUntil(answer: Response, word: string): Promise<void> {
+    const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
+    let read = '';
+    do read += (await reader?.read())?.value ?? word;
+    while (!read.includes(word));
   }
 
   describe.each(STYLES)('in the %s style', (style) => {
@@ -138,10 +164,72 @@ describe('Leaving', () => {
       const stayed = await stay(question);
       const left = await paidFor(async () => {
         const leaving = new AbortController();
-        await firstBytes(await ask(question, leaving.signal));
+        await readUntil(await ask(question, leaving.signal), '');
         leaving.abort();
       });
       expect(left.amount).toBe(stayed.amount);
+    });
+  });
+
+  describe.each(VENDORS)('in the middle over %s', (upstream) => {
+    const MIDDLES = STYLES.flatMap((style) => [
+      { style, what: 'visible reasoning', words: REASONS, seen: 'sigma' },
+      // One style has no calls in pieces: all that its caller sees is what was thought before.
+      { style, what: 'the arguments of a call', words: CALLS, seen: '!' },
+    ]);
+    it.each(MIDDLES)('of $what pays for all that was written, in the $style style', async ({ style, words, seen }) => {
+      gateway = hasty;
+      gateway.vendor.script = () => words;
+      const question = { style, model: MODEL_OVER[upstream], stream: true, more: PLAIN[style] };
+      const left = await leave(question, BEHIND, false, seen);
+      expect(left.status).toBe('cancelled');
+      expect(left.output).toBeGreaterThan(WRITTEN);
+    });
+  });
+
+  describe.each(VENDORS)('during a compaction by %s', (upstream) => {
+    const compact = { style: 'responses', path: '/v1/responses/compact', stream: false } as const;
+    const question = { ...compact, model: MODEL_OVER[upstream] };
+
+    it('is charged like staying', async () => {
+      const stayed = await stay(question);
+      expect(stayed.amount).toBeGreaterThan(0n);
+      const left = await leave(question, 'start', true);
+      expect(left).toMatchObject({ status: 'cancelled', amount: stayed.amount, output: stayed.output });
+    });
+
+    it('is charged no less when the usage never arrives', async () => {
+      gateway = hasty;
+      const stayed = await stay(question);
+      expect((await leave(question, 'start', false)).amount).toBeGreaterThanOrEqual(stayed.amount);
+    });
+  });
+
+  describe('with several choices', () => {
+    const three = (json: string): string =>
+      json.replace(/"choices":\[(\{.*\})\]/, (_all, choice: string) => `"choices":[${choice},${choice},${choice}]`);
+    const question = { style: 'chat', model: MODEL_OVER.chat, more: { n: 3, max_tokens: 900 } } as const;
+    const script = () => ({ reasoning: undefined, text: LONG, call: undefined });
+    beforeEach(() => {
+      for (const { vendor } of [patient, hasty]) Object.assign(vendor, { rewrite: three, script });
+    });
+
+    it.each([true, false])('is charged like staying: streamed %s', async (stream) => {
+      const stayed = await stay({ ...question, stream });
+      const left = await leave({ ...question, stream }, 'middle', true);
+      expect(left).toMatchObject({ status: 'cancelled', amount: stayed.amount, output: stayed.output });
+    });
+
+    it.each([true, false])('is charged what all may have reasoned unseen: streamed %s', async (stream) => {
+      gateway = hasty;
+      expect(await leave({ ...question, stream }, 'middle', false)).toMatchObject({ output: 2_700n });
+    });
+
+    it('is charged all that was delivered of all', async () => {
+      gateway = hasty;
+      const more = { ...question.more, ...PLAIN.chat };
+      const left = await leave({ ...question, more, stream: true }, BEHIND, false, 'sigma');
+      expect(left.output).toBeGreaterThan(3n * WRITTEN);
     });
   });
 
@@ -192,13 +280,11 @@ describe('Leaving', () => {
 
   it.each(VENDORS)('charges a compaction that %s answers with nothing', async (upstream) => {
     gateway.vendor.script = () => ({ reasoning: undefined, text: ' ', call: undefined });
-    const body = JSON.stringify({ model: MODEL_OVER[upstream], input: 'Hello there' });
-    const headers = { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' };
     const paid = await paidFor(async () => {
-      const answer = await fetch(`${gateway.baseUrl}/v1/responses/compact`, { method: 'POST', headers, body });
+      const path = '/v1/responses/compact';
+      const answer = await ask({ style: 'responses', path, model: MODEL_OVER[upstream], stream: false });
       expect([answer.status, await answer.text()]).toEqual([502, expect.stringContaining('is charged')]);
     });
-    gateway.vendor.script = () => undefined;
     expect(paid.amount).toBeGreaterThan(0n);
   });
 

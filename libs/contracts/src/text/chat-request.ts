@@ -170,6 +170,7 @@ export class ChatRequest {
   @Optional(flag()) parallel_tool_calls?: boolean | null;
   /** The former form of tools. */
   @Optional(listOf(object(FunctionDefinition))) functions?: FunctionDefinition[] | null;
+  @Optional(anything) function_call?: JsonValue;
   @Optional(
     variants({ text: PlainFormat, json_object: JsonFormat, json_schema: SchemaFormat }, { others: 'pass-through' }),
   )

@@ -91,7 +91,12 @@ export interface HostedTool {
 export type ToolChoice =
   | { readonly mode: 'auto' }
   | { readonly mode: 'none' }
-  | { readonly mode: 'required'; readonly names: readonly string[] };
+  | {
+      readonly mode: 'required';
+      readonly names: readonly string[];
+      /** Where the request says it; `tool_choice` unless it is set. */
+      readonly param?: string;
+    };
 
 export type OutputFormat =
   | { readonly type: 'text' }

@@ -3,10 +3,10 @@ import { MAX_URL_LENGTH } from '../catalog/file-source.js';
 import { isJsonObject } from '../json.js';
 import { formatsOtherMedia, namesOtherMedia } from './asked-media.js';
 import { isAddress, mayBeFetched } from './file-carriers.js';
-import { KnownNames } from './known-names.js';
 import { PRICED, PRICED_CONFIG, type PricedFields } from './priced-fields.js';
 import type { TextStyle } from './text-style.js';
 import { isOptionalTool, toolName, type UnpricedUse } from './upstream-policy.js';
+import { ACCOUNT_IDS, CALLERS_DATA, FETCHED, LOOKED_AT, PLAIN } from './use-names.js';
 
 /** A URL in a request that an upstream may fetch. */
 export interface NamedUrl {
@@ -24,72 +24,6 @@ export interface RequestUses {
    */
   readonly unknownFields: readonly string[];
 }
-
-/** Ids of what the vendor keeps for the operator's account. */
-const ACCOUNT_IDS: ReadonlySet<string> = new Set([
-  'file_id',
-  'file_ids',
-  'vector_store_id',
-  'vector_store_ids',
-  'container',
-  'container_id',
-  'connector_id',
-  'skill_id',
-  'skills',
-  'cachedContent',
-  'batch_id',
-  'prompt_id',
-]);
-
-/** Fields whose inside is the caller's own data: nothing in it is fetched or run. */
-const CALLERS_DATA: ReadonlySet<string> = new Set([
-  'parameters',
-  'parametersJsonSchema',
-  'input_schema',
-  'schema',
-  'responseSchema',
-  'responseJsonSchema',
-  'properties',
-  'arguments',
-  'args',
-  'metadata',
-  'labels',
-  'annotations',
-  'citations',
-]);
-
-/** Strings that are never an address or id: skipped at once, because nearly all strings are such. */
-const PLAIN: ReadonlySet<string> = new Set(['type', 'role', 'text', 'name', 'id', 'content', 'detail']);
-
-/** Fields that name what is fetched, whatever they hold. */
-const FETCHED = /^(image_url|file_url|video_url|audio_url|document_url|server_url|fileUri)$/;
-
-/** The names this file inspects, as written. A parser that takes no notice of letter case would read other spellings as these. */
-const LOOKED_AT = new KnownNames([
-  ...PLAIN,
-  'data',
-  'file_data',
-  ...ACCOUNT_IDS,
-  ...CALLERS_DATA,
-  'tools',
-  'mcp_servers',
-  'cache_control',
-  'ttl',
-  'source',
-  'input',
-  'output',
-  'parts',
-  'url',
-  'uri',
-  'image_url',
-  'file_url',
-  'video_url',
-  'audio_url',
-  'document_url',
-  'server_url',
-  'fileUri',
-  'fileData',
-]);
 
 /** How long a prompt cache is kept at the price of the price book; longer costs more to write. */
 const PRICED_TTL = '5m';

@@ -9,7 +9,7 @@ import { createTestDatabase, type TestDatabase } from '#testing';
 import { PriceBook } from '../billing/prices/price-book.js';
 import { ExpiredUploads } from './expired-uploads.js';
 import { FileIndexer } from './file-indexer.js';
-import { FilePreparer } from './file-preparer.js';
+import { FilePreparer, FULL_BOUNDS } from './file-preparer.js';
 import { FilesService } from './files.service.js';
 
 const TEXT = 'The lighthouse of Vesterholm was lit for the first time in 1871.';
@@ -42,7 +42,8 @@ describe('A process that dies while indexing a file', () => {
   let test: TestDatabase;
   let store: MediaStore;
   let folder: string;
-  const preparer = new FilePreparer();
+  const preparer = new FilePreparer(FULL_BOUNDS);
+  const preparers = { quick: preparer, slow: preparer };
   const config = readProcessConfig({});
   beforeAll(async () => {
     test = await createTestDatabase();
@@ -73,7 +74,7 @@ describe('A process that dies while indexing a file', () => {
     const { bytes, sha256 } = await store.put(storeKey, Readable.from([Buffer.from(TEXT)]), put);
     const upload = { filename: 'a.txt', purpose: 'assistants', contentType: 'text/plain', expiresAfterSeconds: null };
     await files.keep(OWNER.accountId, id, { ...upload, bytes, sha256 });
-    await new FileIndexer(database, store, reach, preparer).indexNext();
+    await new FileIndexer(database, store, reach, preparers).indexNext('quick');
     await files.remove(OWNER.accountId, id);
     await new ExpiredUploads(database, store, reach).remove(10);
   }
@@ -98,8 +99,8 @@ describe('A process that dies while indexing a file', () => {
     // Others take over when its lease ends.
     await test.database.query({ text: 'update file_index set due_at = now()' });
     await test.database.query({ text: `update uploaded_file set expires_at = now() where state = 'uploading'` });
-    const indexer = new FileIndexer(test.database, store, noFailpoints, preparer);
-    while (await indexer.indexNext());
+    const indexer = new FileIndexer(test.database, store, noFailpoints, preparers);
+    while (await indexer.indexNext('quick'));
     expect(await count(`file_index where state in ('waiting', 'working')`)).toBe(0);
     const files = new FilesService(test.database, noFailpoints, { config }, new PriceBook(test.database));
     const query = { limit: 10, order: 'asc', after: undefined, purpose: undefined } as const;

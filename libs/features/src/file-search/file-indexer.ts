@@ -2,8 +2,9 @@ import { buffer } from 'node:stream/consumers';
 import { type MediaStore, MediaStoreError } from '#media';
 import { type Database, logger, type StatementRunner } from '#platform';
 import type { Failpoints } from '#runtime';
+import { AccountTurns } from './account-turns.js';
 import type { Prepared, PreparedPassage } from './extract/prepare-file.js';
-import { FilePreparer } from './file-preparer.js';
+import { FilePreparer, FULL_BOUNDS, QUICK_BOUNDS } from './file-preparer.js';
 import { mergeTerms, type TermPostings } from './merge-terms.js';
 import { packLengths } from './postings.js';
 import { type Language, Stemmer } from './stemmer.js';
@@ -20,14 +21,15 @@ const ATTEMPTS_MAX = 3;
 const PASSAGES_AT_ONCE = 500;
 const TERMS_AT_ONCE = 5_000;
 
-/** Of the accounts that wait, the one with the fewest files at work comes first. */
+/** Of the accounts that wait, the one whose last turn was longest ago comes first. What another process just took stays its own. */
 const CLAIM = `
 with waiting as (
-  select account_id, min(id) as id from file_index where state in ('waiting', 'working') and due_at <= now()
-  group by account_id
+  select account_id, min(id) as id from file_index
+  where state in ('waiting', 'working') and due_at <= now() and is_slow = $2 group by account_id
 ), chosen as (
   select i.id from waiting join file_index i on i.id = waiting.id
-  order by (select count(*) from file_index busy where busy.account_id = i.account_id and busy.state = 'working'), i.due_at
+  where i.state in ('waiting', 'working') and i.due_at <= now() and i.is_slow = $2
+  order by coalesce(array_position($3::text[], i.account_id), 0), i.due_at
   limit 1 for update of i skip locked
 )
 update file_index set state = 'working', attempt = attempt + 1, due_at = now() + $1 * interval '1 second'
@@ -41,6 +43,11 @@ where id = $1 and attempt = $2 and state = 'working'`;
 
 const FAIL = `
 update file_index set state = 'failed', ended_at = now(), error_code = $3, error_message = $4
+where id = $1 and attempt = $2 and state = 'working'`;
+
+/** No attempt of its own: what comes is the first with all the time there is. */
+const SET_ASIDE = `
+update file_index set state = 'waiting', due_at = now(), attempt = attempt - 1, is_slow = true
 where id = $1 and attempt = $2 and state = 'working'`;
 
 const AGAIN = `
@@ -67,48 +74,59 @@ interface ClaimedIndex {
   readonly fileState: string;
 }
 
+/**
+ * How files are read, each lane one at a time: `quick` those that take seconds, and any file first; `slow` those that took
+ * longer, so that no small file waits behind them.
+ */
+export type IndexLane = 'quick' | 'slow';
+
 type Passages = Extract<Prepared, { kind: 'passages' }>;
 
-/** Makes the passages of files, one file at a time. The rows of `file_index` are its queue. */
+/** Makes the passages of files, one file of each lane at a time. The rows of `file_index` are its queue. */
 export class FileIndexer {
   readonly #stemmer: Stemmer;
-  readonly #preparer: FilePreparer;
+  readonly #preparers: Readonly<Record<IndexLane, FilePreparer>>;
+  readonly #turns: Readonly<Record<IndexLane, AccountTurns>> = { quick: new AccountTurns(), slow: new AccountTurns() };
   readonly #leaving = new AbortController();
 
   constructor(
     private readonly database: Database,
     private readonly store: MediaStore,
     private readonly failpoints: Failpoints,
-    preparer = new FilePreparer(),
+    preparers = { quick: new FilePreparer(QUICK_BOUNDS), slow: new FilePreparer(FULL_BOUNDS) },
   ) {
     this.#stemmer = new Stemmer(database);
-    this.#preparer = preparer;
+    this.#preparers = preparers;
   }
 
-  /** Works on the next file that is due; false: there is none. */
-  async indexNext(): Promise<boolean> {
-    const { rows } = await this.database.query<ClaimedIndex>({ text: CLAIM, values: [LEASE_SECONDS] });
+  /** Works on the next file of a lane that is due; false: there is none. */
+  async indexNext(lane: IndexLane): Promise<boolean> {
+    const turns = this.#turns[lane];
+    const values = [LEASE_SECONDS, lane === 'slow', turns.order];
+    const { rows } = await this.database.query<ClaimedIndex>({ text: CLAIM, values });
     const claimed = rows[0];
     if (!claimed) return false;
+    turns.had(claimed.accountId);
     this.failpoints.reach('after-index-claim');
-    await this.#index(claimed).catch((error: unknown) => this.#postpone(claimed, error));
+    await this.#index(claimed, lane).catch((error: unknown) => this.#postpone(claimed, error));
     return true;
   }
 
   /** Files under way are given back, for the next attempt of any process. */
   async close(): Promise<void> {
     this.#leaving.abort();
-    await this.#preparer.close();
+    await Promise.all(Object.values(this.#preparers).map((preparer) => preparer.close()));
   }
 
-  async #index(claimed: ClaimedIndex): Promise<void> {
+  async #index(claimed: ClaimedIndex, lane: IndexLane): Promise<void> {
     const { id, attempt, fileState, filename, storeKey, chunkTokens, overlapTokens } = claimed;
     if (fileState !== 'ready') return this.#fail(claimed, 'invalid_file', 'The file was deleted.');
     if (attempt > ATTEMPTS_MAX)
       return this.#fail(claimed, 'server_error', `Reading the file did not finish in ${ATTEMPTS_MAX} attempts.`);
     const bytes = await buffer(await this.store.open(storeKey, undefined, this.#leaving.signal));
     const file = { bytes: new Uint8Array(bytes), filename, sizes: { chunkTokens, overlapTokens } };
-    const prepared = await this.#preparer.prepare(file, this.#leaving.signal);
+    const prepared = await this.#preparers[lane].prepare(file, this.#leaving.signal);
+    if (prepared.kind === 'unreadable' && prepared.byBounds && lane === 'quick') return this.#setAside(claimed);
     if (prepared.kind === 'unreadable') return this.#fail(claimed, prepared.code, prepared.message);
     const language = await this.#stemmer.languageOf(timesOf(prepared));
     const stems = await this.#stemmer.termsOf([...prepared.words.spaced.keys()], language);
@@ -141,6 +159,11 @@ export class FileIndexer {
   async #fail({ id, attempt }: ClaimedIndex, code: string, message: string): Promise<void> {
     await this.database.query({ text: FAIL, values: [id, attempt, code, message] });
     log.info('file.not_indexed', { index: id, code });
+  }
+
+  async #setAside({ id, attempt }: ClaimedIndex): Promise<void> {
+    await this.database.query({ text: SET_ASIDE, values: [id, attempt] });
+    log.info('file.set_aside', { index: id });
   }
 
   /** What is no fault of the file is tried again a little later. A file that is not in the store stays away. */

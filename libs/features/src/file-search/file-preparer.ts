@@ -4,14 +4,21 @@ import { abortAfter } from '#platform';
 import type { FileToPrepare, Prepared } from './extract/prepare-file.js';
 import { NO_MEMORY, tooHard } from './extract/unreadable.js';
 
-/** The longest that the content of one file is worked on, in milliseconds. */
-const PREPARE_MS = 60_000;
+/** The bounds of a thread; a file that takes more ends with its thread, and nothing else does. */
+export interface PreparerBounds {
+  /** The longest that the content of one file is worked on, in milliseconds. */
+  readonly timeMs: number;
+  /** The most memory for what a thread makes of a file, in MiB. */
+  readonly heapMb: number;
+  /** The most memory for arrays beside it, in MiB. */
+  readonly arraysMb: number;
+}
 
-/** The most memory for what a thread makes of a file, in MiB; a file that takes more ends its thread and nothing else. */
-const HEAP_MB = 512;
+/** What any file may take. */
+export const FULL_BOUNDS: PreparerBounds = { timeMs: 60_000, heapMb: 512, arraysMb: 512 };
 
-/** The most memory for arrays beside it, in MiB. */
-const ARRAYS_MB = 512;
+/** What nearly every file does with. */
+export const QUICK_BOUNDS: PreparerBounds = { timeMs: 5_000, heapMb: 256, arraysMb: 256 };
 
 const IDLE_THREAD_MS = 10_000;
 
@@ -19,13 +26,6 @@ const IS_SOURCE = import.meta.url.endsWith('.ts');
 const ENTRY = new URL(IS_SOURCE ? './extract/prepare-file.ts' : './extract/prepare-file.js', import.meta.url);
 /** What a thread needs to load TypeScript, where this runs as such. */
 const LOADER = ['--import', new URL('../../../../scripts/typescript.mjs', import.meta.url).href];
-
-/** The bounds of a thread. */
-export interface PreparerBounds {
-  readonly timeMs?: number;
-  readonly heapMb?: number;
-  readonly arraysMb?: number;
-}
 
 /** A file as callers hand it over. */
 type File = Omit<FileToPrepare, 'arrayBytes'>;
@@ -35,11 +35,11 @@ type File = Omit<FileToPrepare, 'arrayBytes'>;
  * is ended, and the file with it.
  */
 export class FilePreparer {
-  readonly #threads: Piscina<FileToPrepare, Prepared>;
+  readonly #threads: Piscina<FileToPrepare | undefined, Prepared>;
   readonly #timeMs: number;
   readonly #arrayBytes: number;
 
-  constructor({ timeMs = PREPARE_MS, heapMb = HEAP_MB, arraysMb = ARRAYS_MB }: PreparerBounds = {}) {
+  constructor({ timeMs, heapMb, arraysMb }: PreparerBounds) {
     this.#timeMs = timeMs;
     this.#arrayBytes = arraysMb * 1024 * 1024;
     this.#threads = new Piscina({
@@ -56,6 +56,7 @@ export class FilePreparer {
   async prepare(file: File, signal: AbortSignal): Promise<Prepared> {
     try {
       const bounded = { ...file, arrayBytes: this.#arrayBytes };
+      await this.#threads.run(undefined, { name: 'ready', signal });
       return await this.#threads.run(bounded, { signal: abortAfter(this.#timeMs, signal) });
     } catch (error) {
       signal.throwIfAborted();
@@ -73,7 +74,7 @@ export class FilePreparer {
 
 function unread(why: string): Prepared {
   const { code, message } = tooHard(why);
-  return { kind: 'unreadable', code, message };
+  return { kind: 'unreadable', code, message, byBounds: true };
 }
 
 const isAborted = (error: unknown): boolean =>

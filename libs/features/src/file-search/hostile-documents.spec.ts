@@ -1,5 +1,5 @@
 import { deflateSync } from 'node:zlib';
-import { FilePreparer } from './file-preparer.js';
+import { FilePreparer, FULL_BOUNDS } from './file-preparer.js';
 
 const MIB = 1024 * 1024;
 
@@ -37,7 +37,7 @@ const FONT: PdfObject = ['/Type/Font/Subtype/Type1/BaseFont/Helvetica'];
 const NOTHING: PdfObject = [''];
 
 describe('Documents that unpack to more than there is memory for', () => {
-  const preparer = new FilePreparer({ arraysMb: ARRAYS_MIB });
+  const preparer = new FilePreparer({ ...FULL_BOUNDS, arraysMb: ARRAYS_MIB });
   let bomb: PdfObject;
   beforeAll(() => {
     const spaces = deflateSync(Buffer.alloc(UNPACKED_MIB * MIB, ' '));

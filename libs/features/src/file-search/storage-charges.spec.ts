@@ -125,16 +125,29 @@ describe('The price of stored files', () => {
     const id = await keeper('poor', 1_024, 1_000n);
     await chargeAll();
     expect((await records(id)).map(({ amount, owed }) => [amount, owed])).toEqual([[150_000n, 149_000n]]);
+    await expectExact();
+  });
+
+  // Nothing new may begin with any of these, but what lay has been used.
+  it.each([
+    ['in debt', `update account set owed_micros = 7 where id = $1`],
+    ['disabled', `update account set disabled_at = now() where id = $1`],
+    ['over its own limit', `update account set daily_limit_micros = 1 where id = $1`],
+    ['whose key has used up its quota', `update api_key set quota_micros = 5, used_micros = 5 where account_id = $1`],
+    ['whose key was revoked', `update api_key set revoked_at = now() where account_id = $1`],
+  ])('is charged day by day to an account %s', async (what, text) => {
+    const id = await keeper(`keeper ${what}`, 1_024, 1_000n);
+    await test.database.query({ text, values: [id] });
+    await chargeAll();
     await nextDay();
     await chargeAll();
-    // An account in debt begins nothing that costs; what lay stays due.
-    expect(await records(id)).toHaveLength(1);
-    const { rows } = await test.database.query<{ due: bigint }>({
-      text: 'select due_mb_days as due from file_usage where account_id = $1',
+    expect((await records(id)).map(({ amount }) => amount)).toEqual([150_000n, 100_000n]);
+    const { rows } = await test.database.query<{ due: bigint; owed: bigint; available: bigint }>({
+      text: `select due_mb_days as due, owed_micros as owed, available_micros as available
+        from file_usage join account on account.id = account_id where account_id = $1`,
       values: [id],
     });
-    expect(rows).toEqual([{ due: 1_024n }]);
-    await expectExact();
+    expect(rows).toEqual([{ due: 0n, owed: expect.any(BigInt), available: 0n }]);
   });
 
   it('refuses new files of an account without balance, unless it is unlimited', async () => {

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { GatewayError, type Micros } from '#contracts';
 import { Database, logger, timeOrderedId } from '#platform';
+import type { RequestHold } from '../billing/ledger/request-hold.js';
 import { RequestLedger } from '../billing/ledger/request-ledger.js';
 import type { PriceLine } from '../billing/ledger/request-usage.js';
 import { PriceBook, type PriceInForce } from '../billing/prices/price-book.js';
@@ -69,13 +70,7 @@ export class StorageCharges {
     }
     const due = await this.#due();
     if (!due) return false;
-    try {
-      if (due.mbDays > 0n && due.apiKeyId !== null) await this.#charge(due, due.apiKeyId, price);
-    } catch (error) {
-      // An account in debt, or closed: what is due stays due, and is asked for again tomorrow.
-      if (!(error instanceof GatewayError)) throw error;
-      log.warn('storage.not_charged', { accountId: due.accountId, code: error.code });
-    }
+    if (due.mbDays > 0n && due.apiKeyId !== null) await this.#charge(due, due.apiKeyId, price);
     await this.database.query({ text: CLOSED, values: [due.accountId] });
     return true;
   }
@@ -95,12 +90,27 @@ export class StorageCharges {
   async #charge({ accountId, dueRequestId, mbDays }: OpenDays, apiKeyId: string, price: PriceInForce): Promise<void> {
     const requestId = dueRequestId ?? '';
     const line = lineOf(mbDays, price);
-    const { amountMicros } = line;
-    // What the balance lacks becomes a debt: the space was used.
-    const hold = { accountId, apiKeyId, requestId, amountMicros, leastMicros: 0n };
-    const heldMicros = await this.ledger.hold(hold);
-    await this.ledger.capture({ requestId, chargeMicros: amountMicros, heldMicros, usage: usageOf(line) });
+    const { amountMicros: chargeMicros } = line;
+    const payer = { accountId, apiKeyId, requestId };
+    const heldMicros = await this.#hold({ ...payer, amountMicros: chargeMicros, leastMicros: 0n });
+    const usage = usageOf(line);
+    if (heldMicros === undefined) await this.ledger.captureUnheld({ ...payer, chargeMicros, usage });
+    else await this.ledger.capture({ requestId, chargeMicros, heldMicros, usage });
     await this.database.query({ text: PAID, values: [accountId, requestId] });
+  }
+
+  /**
+   * Undefined for an account that may begin nothing: one in debt, disabled or at a limit. The space was used all the same, and
+   * what the balance lacks becomes a debt.
+   */
+  async #hold(hold: RequestHold): Promise<Micros | undefined> {
+    try {
+      return await this.ledger.hold(hold);
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error;
+      log.info('storage.owed', { accountId: hold.accountId, code: error.code });
+      return undefined;
+    }
   }
 }
 

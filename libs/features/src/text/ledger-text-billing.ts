@@ -52,6 +52,11 @@ export class LedgerTextBilling implements TextBilling<LedgerHold> {
     this.#uncertain = new UncertainHolds((requestId) => ledger.releaseLost(requestId));
   }
 
+  /** Gives back what may still be held for refused requests. Call it after the last request, while the database is open. */
+  close(): Promise<void> {
+    return this.#uncertain.close();
+  }
+
   async hold({
     requestId,
     idempotencyKey,

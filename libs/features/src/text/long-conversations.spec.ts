@@ -5,8 +5,8 @@ import { geminiEventStyle } from './gemini/gemini-style.js';
 import { messagesStyle } from './messages/messages-style.js';
 import { responsesStyle } from './responses/responses-style.js';
 
-/** More turns than any body may have, so that work that grows with their square stands out. */
-const TURNS = 60_000;
+/** So many turns that work which grows with their square stands out. */
+const TURNS = 24_000;
 
 /** A step over all turns takes some four times as long as JSON takes over them; one that grows with their square takes a hundred times. */
 const TIMES_JSON = 12;

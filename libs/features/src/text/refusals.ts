@@ -1,4 +1,4 @@
-import { checkBody, GatewayError, type LongTextRule, type UnpricedUse } from '#contracts';
+import { checkBody, GatewayError, type LongTextRule, toolName, type UnpricedUse } from '#contracts';
 import { nextTurn } from '#platform';
 
 /** A part of a request that only an upstream of the request's own style could honour. */
@@ -10,6 +10,17 @@ export function cannotTranslate(param: string, what: string): GatewayError {
       param,
     },
   );
+}
+
+/**
+ * A choice among tools that the vendor runs, of which a call must be made.
+ *
+ * @throws GatewayError `unsupported_parameter` where none of them is among the tools of the request.
+ */
+export function expectOffered(chosen: readonly { type?: string | null }[], tools: readonly { type: string }[]): void {
+  const offered = new Set(tools.map(({ type }) => toolName(type)));
+  if (!chosen.some(({ type }) => offered.has(toolName(type ?? ''))))
+    throw cannotTranslate('tool_choice', 'a call of a tool that is not among the tools');
 }
 
 const WHAT: Readonly<Record<UnpricedUse['kind'], (name: string) => string>> = {

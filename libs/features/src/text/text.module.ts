@@ -46,6 +46,7 @@ class TextLifetime implements OnModuleInit, OnModuleDestroy {
   constructor(
     private readonly text: TextService,
     private readonly embeddings: EmbeddingsService,
+    private readonly billing: LedgerTextBilling,
     private readonly reservations: Reservations,
     private readonly registry: UpstreamRegistry,
     private readonly cooldowns: Cooldowns,
@@ -65,6 +66,7 @@ class TextLifetime implements OnModuleInit, OnModuleDestroy {
   async onModuleDestroy(): Promise<void> {
     await this.vectors.stop();
     await Promise.all([this.text.close(), this.embeddings.close()]);
+    await this.billing.close();
     await this.reservations.close();
     await this.calls.write();
     await Promise.all([this.registry.close(), this.cooldowns.close()]);

@@ -85,15 +85,17 @@ export const TRANSLATED_FEATURES: readonly TranslatedFeature[] = [
   feature(
     'functions',
     everywhere('ok'),
-    'A name that the vendor refuses is replaced; calls come back under the original name.',
+    'A name that the vendor refuses is replaced; calls come back under the original name. Arguments that are put together of several schemas (`anyOf`, `oneOf`, `allOf`, `$ref` at the root) become one object whose description says which fields go together; arguments that are no object are refused.',
   ),
-  feature('strict functions', {
-    responses: ['ok', 'hint', 'hint'],
-    messages: ['ok', 'ok', 'hint'],
-    chat: ['ok', 'hint', 'hint'],
-  }),
+  feature(
+    'strict functions',
+    { responses: ['ok', 'hint', 'hint'], messages: ['ok', 'ok', 'hint'], chat: ['ok', 'hint', 'hint'] },
+    'Left out where a field may be absent, which chat and responses vendors refuse of a strict function.',
+  ),
   feature('examples, deferral and further marks of functions', { responses: 'hint', messages: 'hint', gemini: 'hint' }),
   feature('no call, any call, or a call of one function', everywhere('ok')),
+  feature('call that must be made where there is nothing to call', everywhere('refused'), 'Vendors refuse it as well.'),
+  feature('call of a function that is not among the tools', everywhere('refused')),
   feature('some of the functions', { responses: 'ok', gemini: 'ok', chat: 'ok' }),
   feature('one call at a time', {
     responses: ['ok', 'ok', 'hint'],

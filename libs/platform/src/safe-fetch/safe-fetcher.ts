@@ -6,10 +6,11 @@ import { abortAfter, withinTime } from '../clock/time-limit.js';
 import { NameResolver } from '../names/name-resolver.js';
 import { AddressPolicy } from './address-policy.js';
 import { type AllowList, parseAllowList } from './allow-list.js';
-import { boundedBody, readBeginning, tooLarge } from './bounded-body.js';
+import { readBeginning } from './bounded-body.js';
 import { addressesOf, checkedConnector, hostAndPort, type ResolveName, withoutBrackets } from './checked-connector.js';
 import { asFetchError, FetchRefused } from './fetch-errors.js';
 import { isLocalName } from './local-names.js';
+import { acceptBody, discard, redirectTarget } from './reply.js';
 
 /** Settings of a {@link SafeFetcher}; times in milliseconds. */
 export interface SafeFetcherOptions {
@@ -81,7 +82,6 @@ export interface SafePostAnswer {
   readonly body: Buffer;
 }
 
-const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 const DEFAULT_PORTS = [80, 443];
 const USER_AGENT = 'generation-gateway/1';
 
@@ -279,32 +279,4 @@ export class SafeFetcher {
       throw asFetchError(error, callerSignal);
     }
   }
-}
-
-function redirectTarget(reply: Dispatcher.ResponseData, from: URL): string | undefined {
-  const location = [reply.headers.location].flat()[0];
-  if (!REDIRECTS.has(reply.statusCode) || location === undefined) return undefined;
-  return URL.canParse(location, from.href) ? new URL(location, from).href : location;
-}
-
-function acceptBody(
-  reply: Dispatcher.ResponseData,
-  { maxBytes, signal }: Pick<SafeGetOptions, 'maxBytes' | 'signal'>,
-): Omit<SafeAnswer, 'url'> {
-  const encoding = String(reply.headers['content-encoding'] ?? 'identity').toLowerCase();
-  if (encoding !== 'identity' && encoding !== '') {
-    discard(reply.body);
-    throw new FetchRefused('content_encoding', 'the host sends a compressed body although none was asked for');
-  }
-  if (Number(reply.headers['content-length'] ?? 0) > maxBytes) {
-    discard(reply.body);
-    throw tooLarge(maxBytes);
-  }
-  return { status: reply.statusCode, headers: reply.headers, body: boundedBody(reply.body, maxBytes, signal) };
-}
-
-/** Ends an answer that will not be read; its late errors are ignored. */
-function discard(body: Readable): void {
-  body.on('error', () => undefined);
-  body.destroy();
 }

@@ -32,6 +32,17 @@ export interface SeenRequest {
   readonly body: Record<string, unknown>;
 }
 
+/** Where a stream waits: before its first event, half way, before its usage, or behind the first event that holds a word. */
+export type GateMoment = 'start' | 'middle' | 'end' | { readonly behind: string };
+
+/** What a reply waits for. */
+export interface VendorGate {
+  readonly at: GateMoment;
+  readonly opened: Promise<void>;
+  /** Called when a reply has come to it: all before is on its way. */
+  readonly onReached?: () => void;
+}
+
 interface Exchange {
   readonly protocol: 'responses' | 'chat' | 'messages' | 'gemini';
   readonly request: VendorRequest;
@@ -93,8 +104,8 @@ export class FakeTextVendor {
   isStrict = false;
   /** Pause between two events of a stream, in milliseconds. */
   pauseMs = 0;
-  /** While set, replies wait for it: streams before their first event, half way or before their usage, whole replies before they begin. */
-  gate: { readonly at: 'start' | 'middle' | 'end'; readonly opened: Promise<void> } | undefined;
+  /** While set, replies wait for it: whole ones before they begin, streams at a moment. */
+  gate: VendorGate | undefined;
   /** Changes the JSON of whole replies, and of each event, on its way out. */
   rewrite: (json: string) => string = (json) => json;
   /** The vector of a text; undefined: one that means nothing. */
@@ -173,7 +184,7 @@ export class FakeTextVendor {
     const json = this.rewrite(
       counting(fault)(JSON.stringify(whole(decide(request, this.script(request), this.isStrict)))),
     );
-    await this.gate?.opened;
+    await waitAt(this.gate);
     response.setHeader('content-type', 'application/json');
     if (fails(fault)) await failWhole(fault, json, response);
     else response.end(json);
@@ -186,11 +197,10 @@ export class FakeTextVendor {
       .map(counting(fault))
       .map(this.rewrite);
     const sent = fault === 'cut-after-headers' ? 0 : fails(fault) ? Math.ceil(all.length / 2) : all.length;
-    const { at = 'start', opened } = this.gate ?? {};
-    // What follows the last word of any protocol is two events, or what the usage stands in.
-    const gated = { start: 0, middle: Math.ceil(all.length / 2), end: lastWord(all) }[at];
+    const { gate } = this;
+    const gated = gatedEvent(gate?.at ?? 'start', all);
     for (const [index, event] of all.slice(0, sent).entries()) {
-      if (index === gated) await opened;
+      if (index === gated) await waitAt(gate);
       if (response.destroyed) return;
       response.write(event);
       if (this.pauseMs > 0) await sleep(this.pauseMs);
@@ -215,6 +225,18 @@ function spoil(spoiled: SpoiledRequest | undefined, response: ServerResponse): b
     response.end(typeof spoiled.body === 'string' ? spoiled.body : JSON.stringify(spoiled.body));
   }
   return spoiled !== undefined;
+}
+
+function waitAt(gate: VendorGate | undefined): Promise<void> | undefined {
+  gate?.onReached?.();
+  return gate?.opened;
+}
+
+/** The index of the event that a stream waits before. */
+function gatedEvent(at: GateMoment, all: readonly string[]): number {
+  if (typeof at === 'object') return all.findIndex((event) => event.includes(at.behind)) + 1;
+  // What follows the last word of any protocol is two events, or what the usage stands in.
+  return { start: 0, middle: Math.ceil(all.length / 2), end: lastWord(all) }[at];
 }
 
 /** The index of the first event with usage, less one; the last event when there is none. */

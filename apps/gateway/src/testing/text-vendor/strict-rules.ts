@@ -1,3 +1,5 @@
+import { brokenByTools } from './strict-tools.js';
+
 interface Block {
   readonly type?: string;
   readonly text?: string;
@@ -15,17 +17,6 @@ interface Turn {
   readonly reasoning_content?: string;
 }
 
-interface Named {
-  readonly name?: string;
-}
-
-/** A tool of any protocol. */
-interface Tool extends Named {
-  readonly type?: string;
-  readonly function?: Named;
-  readonly functionDeclarations?: readonly Named[];
-}
-
 interface Schema {
   readonly type?: string;
   readonly additionalProperties?: unknown;
@@ -33,7 +24,6 @@ interface Schema {
 }
 
 interface Body {
-  readonly tools?: readonly Tool[];
   readonly output_config?: { readonly format?: { readonly schema: Schema } };
   readonly messages?: readonly Turn[];
   readonly input?: string | readonly { readonly type?: string; readonly encrypted_content?: string }[];
@@ -138,24 +128,6 @@ const RULES = {
   gemini: brokenByGemini,
 } as const;
 
-/** What names of functions each protocol takes. */
-const NAMES = {
-  messages: /^[a-zA-Z0-9_-]{1,128}$/,
-  chat: /^[a-zA-Z0-9_-]{1,64}$/,
-  responses: /^[a-zA-Z0-9_-]{1,64}$/,
-  gemini: /^[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}$/,
-} as const;
-
-function brokenByName(rule: RegExp, { tools = [] }: Body): string | undefined {
-  const named = tools.flatMap((tool) => [
-    tool,
-    ...(tool.function ? [tool.function] : []),
-    ...(tool.functionDeclarations ?? []),
-  ]);
-  const broken = named.find(({ name }) => name !== undefined && !rule.test(name));
-  return broken && `Invalid name of a function: "${broken.name}" does not match ${rule.source}.`;
-}
-
 /** The sentence with which a vendor that keeps to its own published rules refuses a body; undefined when it takes it. */
 export const brokenRule = (protocol: keyof typeof RULES, body: unknown): string | undefined =>
-  brokenByName(NAMES[protocol], body as Body) ?? RULES[protocol](body as Body);
+  brokenByTools(protocol, body) ?? RULES[protocol](body as Body);

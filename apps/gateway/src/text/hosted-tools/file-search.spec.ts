@@ -1,7 +1,6 @@
 import type { JsonObject } from '#contracts';
-import { eventually } from '#testing';
+import { eventually, pdfSample } from '#testing';
 import OpenAI, { toFile } from 'openai';
-import { pdfSample } from '../../files/testing/document-samples.js';
 import { MODEL_OVER, startTextGateway, type TextGateway, UPSTREAMS } from '../../testing/text-vendor/text-gateway.js';
 import { type Style, STYLES, textRequest } from '../../testing/text-vendor/text-requests.js';
 

@@ -1,8 +1,7 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import type { Content, Part, Tool as GoogleTool } from '@google/genai';
-import { eventually } from '#testing';
+import { eventually, pdfSample } from '#testing';
 import { type OpenAI, toFile } from 'openai';
-import { pdfSample } from '../../files/testing/document-samples.js';
 import { type HostileServer, startHostileServer } from '../../testing/tools/hostile-server.js';
 import { type LibraryClients, libraryClients } from '../../testing/text-vendor/library-clients.js';
 import { MODEL_OVER, startTextGateway, type TextGateway, UPSTREAMS } from '../../testing/text-vendor/text-gateway.js';

@@ -28,6 +28,12 @@ export class OpenHolds {
     this.timer = undefined;
   }
 
+  /** The process ends: what is still open expires from now on. */
+  close(): void {
+    clearInterval(this.timer);
+    this.requestIds.clear();
+  }
+
   private async renew(): Promise<void> {
     try {
       await this.database.query({ text: RENEW_HOLDS, values: [[...this.requestIds], this.expiresSeconds] });

@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { MAX_MICROS, type Micros } from '#contracts';
 import {
   brokeConstraint,
@@ -51,7 +51,7 @@ interface HoldRow {
  * anything else. A balance never goes below zero. While there is a debt nothing that costs begins.
  */
 @Injectable()
-export class RequestLedger {
+export class RequestLedger implements OnModuleDestroy {
   private readonly holds: Batcher<RequestHold, PromiseSettledResult<HoldOutcome>>;
   private readonly endings: Batcher<Ending, PromiseSettledResult<Captured | null>>;
 
@@ -70,6 +70,10 @@ export class RequestLedger {
       maxWaitMs: REQUEST_WAIT_MS,
     });
     this.endings = new Batcher((endings) => this.endTogether(endings), bounds);
+  }
+
+  onModuleDestroy(): void {
+    this.open.close();
   }
 
   /**

@@ -12,6 +12,8 @@ const PAUSE_MS = 10_000;
 export class UncertainHolds {
   private readonly requestIds = new Set<string>();
   private timer: NodeJS.Timeout | undefined;
+  private releasing: Promise<void> | undefined;
+  private isClosed = false;
 
   /** @param release gives a hold back, where there is one. */
   constructor(
@@ -24,8 +26,19 @@ export class UncertainHolds {
     this.tryLater();
   }
 
+  /** Tries once more. What is not given back then expires. Call it while the database is still open. Never throws. */
+  async close(): Promise<void> {
+    this.isClosed = true;
+    clearTimeout(this.timer);
+    await this.releasing;
+    await this.releaseAll();
+  }
+
   private tryLater(): void {
-    this.timer ??= setTimeout(() => void this.releaseAll(), this.pauseMs).unref();
+    if (this.isClosed) return;
+    this.timer ??= setTimeout(() => {
+      this.releasing = this.releaseAll();
+    }, this.pauseMs).unref();
   }
 
   private async releaseAll(): Promise<void> {

@@ -25,7 +25,16 @@ export interface PreparedPassage {
 /** The text of a file, or why it has none. */
 export type Prepared =
   | { readonly kind: 'passages'; readonly passages: readonly PreparedPassage[]; readonly words: WordCounts }
-  | { readonly kind: 'unreadable'; readonly code: IndexErrorCode; readonly message: string };
+  | {
+      readonly kind: 'unreadable';
+      readonly code: IndexErrorCode;
+      readonly message: string;
+      /** Whether it was ended by the bounds of its thread: with others it might be read. */
+      readonly byBounds: boolean;
+    };
+
+/** Answers once the thread has started, which is no file's fault. */
+export const ready = (): void => undefined;
 
 /** All that is done with the content of a file; runs in a thread of its own. */
 export default async function prepareFile({ bytes, filename, sizes, arrayBytes }: FileToPrepare): Promise<Prepared> {
@@ -41,9 +50,10 @@ export default async function prepareFile({ bytes, filename, sizes, arrayBytes }
     }));
     return { kind: 'passages', passages, words: countWords(passages.map((passage) => passage.text)) };
   } catch (caught) {
-    const error = exceededMemory() ? tooHard(NO_MEMORY) : caught;
+    const byBounds = exceededMemory();
+    const error = byBounds ? tooHard(NO_MEMORY) : caught;
     if (!(error instanceof Unreadable)) throw error;
-    return { kind: 'unreadable', code: error.code, message: error.message };
+    return { kind: 'unreadable', code: error.code, message: error.message, byBounds };
   }
 }
 

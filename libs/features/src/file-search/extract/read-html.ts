@@ -1,9 +1,12 @@
 import { convert, type FormatCallback } from 'html-to-text';
 import { tooMuch } from './unreadable.js';
 
-/** How deep elements are read, and how deep they may lie at all: from some ten thousand levels on, parsing hardly ends. */
-const READ_DEPTH = 500;
+/** How deep elements are read, and how deep they may seem to lie: from some ten thousand levels on, parsing hardly ends. */
+const READ_DEPTH = 2_000;
 const DEPTH_MAX = 5_000;
+
+/** What the library puts where it leaves out what lies too deep. No page has it: parsers replace it. */
+const LEFT_OUT = '\0';
 
 /** Elements that have no end, or whose end another begins. */
 const ENDLESS = new Set(
@@ -39,9 +42,10 @@ const row: FormatCallback = (element, walk, builder) => {
 /** The words of a page, without the hidden ones. @throws Unreadable */
 export function textOfHtml(html: string): string {
   expectShallow(html);
-  return convert(html, {
+  const text = convert(html, {
     wordwrap: false,
-    limits: { maxDepth: READ_DEPTH },
+    // By default the library leaves out, without a word, what comes after 16 million characters.
+    limits: { maxInputLength: Infinity, maxDepth: READ_DEPTH, ellipsis: LEFT_OUT },
     formatters: { cell, row },
     selectors: [
       { selector: 'a', options: { ignoreHref: true } },
@@ -52,4 +56,6 @@ export function textOfHtml(html: string): string {
       ...['td', 'th'].map((selector) => ({ selector, format: 'cell' })),
     ],
   });
+  if (text.includes(LEFT_OUT)) throw tooMuch(`elements nested deeper than ${READ_DEPTH}`);
+  return text;
 }

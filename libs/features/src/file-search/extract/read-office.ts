@@ -1,6 +1,6 @@
 import { SaxesParser } from 'saxes';
-import { type ExtractedText, storable, TextWriter } from './extracted-text.js';
-import { broken, Unreadable } from './unreadable.js';
+import { type ExtractedText, storable, TEXT_CHARACTERS_MAX, TextWriter } from './extracted-text.js';
+import { broken, tooMuch, Unreadable } from './unreadable.js';
 import { ZipEntries } from './zip-entries.js';
 
 const DEPTH_MAX = 1_000;
@@ -51,15 +51,19 @@ async function readSheets(zip: ZipEntries, writer: TextWriter): Promise<Extracte
   return { text: writer.text() };
 }
 
+/** What cells show by its number. It takes memory whether or not a cell shows it, an empty one as well. */
 async function sharedTexts(zip: ZipEntries): Promise<string[]> {
   const texts: string[] = [];
   let text = '';
+  let size = 0;
   await parse(zip, 'xl/sharedStrings.xml', {
     text: (characters, path) => {
       if (path.at(-1) === 't' && !path.includes('rPh')) text += characters;
     },
     end: (element) => {
       if (element !== 'si') return;
+      size += text.length + 1;
+      if (size > TEXT_CHARACTERS_MAX) throw tooMuch(`more than ${TEXT_CHARACTERS_MAX} characters of shared text`);
       texts.push(text);
       text = '';
     },

@@ -1,6 +1,6 @@
 import { getDocumentProxy } from 'unpdf';
 import { type ExtractedText, storable, TextWriter } from './extracted-text.js';
-import { broken, tooMuch, Unreadable } from './unreadable.js';
+import { broken, encrypted, isUnknownCipher, tooMuch } from './unreadable.js';
 
 const PAGES_MAX = 5_000;
 
@@ -23,8 +23,8 @@ async function opened(bytes: Uint8Array): Promise<Document> {
   try {
     return await getDocumentProxy(bytes, { isEvalSupported: false, useSystemFonts: false, verbosity: 0 });
   } catch (error) {
-    if (error instanceof Error && error.name === 'PasswordException')
-      throw new Unreadable('invalid_file', 'The PDF is encrypted: save it without a password.');
+    const isLocked = error instanceof Error && error.name === 'PasswordException';
+    if (isLocked || isUnknownCipher(error)) throw encrypted('The PDF');
     throw broken('a PDF');
   }
 }

@@ -15,6 +15,13 @@ export class Unreadable extends Error {
 export const broken = (what: string): Unreadable =>
   new Unreadable('invalid_file', `The file begins like ${what} and cannot be read as one: it is damaged.`);
 
+/** @param what "The PDF", as its owner is told. */
+export const encrypted = (what: string): Unreadable =>
+  new Unreadable('invalid_file', `${what} is encrypted: save it without a password.`);
+
+/** Whether a library gave up because of a cipher that it does not know. */
+export const isUnknownCipher = (error: unknown): boolean => error instanceof Error && /encrypt/.test(error.message);
+
 export const tooMuch = (rule: string): Unreadable => new Unreadable('invalid_file', `The file has ${rule}.`);
 
 /** Why a file is not read whose content takes too much memory. */

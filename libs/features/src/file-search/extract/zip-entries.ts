@@ -1,5 +1,5 @@
 import { type Entry, fromBufferPromise, type ZipFile } from 'yauzl';
-import { broken, tooMuch, Unreadable } from './unreadable.js';
+import { broken, encrypted, isUnknownCipher, tooMuch, Unreadable } from './unreadable.js';
 
 const ENTRIES_MAX = 20_000;
 
@@ -31,6 +31,7 @@ export class ZipEntries {
       }
       return new ZipEntries(zip, entries);
     } catch (error) {
+      if (isUnknownCipher(error)) throw encrypted('The file');
       throw error instanceof Unreadable ? error : broken('a ZIP or an Office file');
     }
   }
@@ -49,8 +50,7 @@ export class ZipEntries {
   async read(name: string, take: (piece: string) => void): Promise<void> {
     const entry = this.entries.get(name);
     if (!entry) return;
-    if ((entry.generalPurposeBitFlag & ENCRYPTED) !== 0)
-      throw new Unreadable('invalid_file', 'The file is encrypted: save it without a password.');
+    if ((entry.generalPurposeBitFlag & ENCRYPTED) !== 0) throw encrypted('The file');
     const decoder = new TextDecoder();
     for await (const chunk of await this.zip.openReadStreamPromise(entry)) {
       this.#unpacked += (chunk as Buffer).length;

@@ -28,8 +28,10 @@ describe('A choice among tools', () => {
     expect([tools.map(({ name }) => name), toolChoice]).toEqual([['p'], { mode: 'auto' }]);
   });
 
-  it('that leaves none of the tools forces no call of another', () => {
-    expect(read(allowed('required', { type: 'a_tool_of_tomorrow' })).toolChoice).toEqual({ mode: 'none' });
+  it('that leaves none of the tools is refused, and forces no call of another', () => {
+    expect(() => read(allowed('required', { type: 'a_tool_of_tomorrow' }))).toThrow(
+      expect.objectContaining({ code: 'unsupported_parameter', param: 'tool_choice' }),
+    );
   });
 });
 

@@ -14,7 +14,7 @@ import {
 import { withoutAbsent } from '../absent.js';
 import { functionForText } from '../free-form-tools.js';
 import { asJson } from '../json-object.js';
-import { cannotTranslate } from '../refusals.js';
+import { cannotTranslate, expectOffered } from '../refusals.js';
 import { stopSequences } from '../stop-sequences.js';
 import { TurnList } from '../turn-list.js';
 import { readChatMessage } from './read-chat-messages.js';
@@ -25,7 +25,7 @@ export function readChatRequest(body: ChatRequest, model: string, stream: boolea
   expectTranslatable(body);
   const turns = new TurnList();
   body.messages.forEach((message, index) => readChatMessage(message, `messages[${index}]`, turns));
-  const { toolChoice, onlyTools } = readToolChoice(body.tool_choice);
+  const { toolChoice, onlyTools } = readToolChoice(body.tool_choice, body.tools ?? []);
   const tools = (body.tools ?? []).flatMap(readFunctionTool);
   return withoutAbsent<TextRequest>({
     model,
@@ -83,6 +83,7 @@ const UNTRANSLATABLE: readonly (readonly [
   ['top_logprobs', 'the probability of each token', ({ top_logprobs: top }) => (top ?? 0) > 0],
   ['logit_bias', 'a bias of tokens', ({ logit_bias: bias }) => Object.keys(bias ?? {}).length > 0],
   ['functions', 'the former form of tools', ({ functions }) => (functions ?? []).length > 0],
+  ['function_call', 'the former form of tools', ({ function_call: call }) => typeof call === 'object' && call !== null],
   ['modalities', 'a reply that is not text', ({ modalities }) => (modalities ?? []).some((kind) => kind !== 'text')],
   ['audio', 'a spoken reply', ({ audio }) => audio != null],
   ['prediction', 'a predicted reply', ({ prediction }) => prediction != null],
@@ -125,7 +126,7 @@ interface ReadToolChoice {
   readonly onlyTools?: readonly string[];
 }
 
-function readToolChoice(sent: ChatRequest['tool_choice']): ReadToolChoice {
+function readToolChoice(sent: ChatRequest['tool_choice'], offered: readonly ChatTool[]): ReadToolChoice {
   if (sent == null || sent === 'auto') return { toolChoice: { mode: 'auto' } };
   if (sent === 'none') return { toolChoice: { mode: 'none' } };
   if (sent === 'required' || sent === 'any') return { toolChoice: { mode: 'required', names: [] } };
@@ -135,8 +136,10 @@ function readToolChoice(sent: ChatRequest['tool_choice']): ReadToolChoice {
   const { mode, tools } = sent.allowed_tools;
   const names = tools.flatMap(namesIn);
   if (mode === 'auto') return { toolChoice: { mode }, onlyTools: names };
+  if (names.length > 0) return { toolChoice: { mode, names } };
+  expectOffered(tools, offered);
   // Where none that is left may be called, none must be.
-  return { toolChoice: names.length > 0 ? { mode, names } : { mode: 'none' } };
+  return { toolChoice: { mode: 'none' } };
 }
 
 /** The name of a tool of the caller's; none of one that the vendor runs. */

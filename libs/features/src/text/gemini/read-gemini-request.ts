@@ -100,7 +100,12 @@ function allowedTools(tools: FunctionTool[], config: Calling): FunctionTool[] {
 }
 
 function readToolChoice(config: Calling): ToolChoice {
-  if (config?.mode === 'ANY') return { mode: 'required', names: config.allowedFunctionNames ?? [] };
+  if (config?.mode === 'ANY')
+    return {
+      mode: 'required',
+      names: config.allowedFunctionNames ?? [],
+      param: 'toolConfig.functionCallingConfig',
+    };
   return { mode: config?.mode === 'NONE' ? 'none' : 'auto' };
 }
 

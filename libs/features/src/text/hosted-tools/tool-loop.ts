@@ -13,6 +13,7 @@ import {
   type ToolStep,
   type Turn,
 } from '#contracts';
+import { cannotTranslate } from '../refusals.js';
 import { newTextId } from '../text-id.js';
 import type { RoutableCall, RoutedReply } from '../text-router.js';
 import { isOpenEnded } from '../reply-bounds.js';
@@ -89,6 +90,8 @@ export class ToolLoop {
     const tools = [...order.request.tools, ...offered.map(({ tool }) => tool)];
     this.#input = firstInput(this.#input, offered);
     const forced = namesOf(offered, order.forced);
+    if (order.forced.length > 0 && forced.length === 0)
+      throw cannotTranslate('tool_choice', 'a call of a tool that is not among the tools');
     const { toolChoice } = order.request;
     const names = toolChoice.mode === 'required' && toolChoice.names.length > 0 ? toolChoice.names : [];
     const choice = forced.length > 0 ? { mode: 'required' as const, names: [...names, ...forced] } : toolChoice;

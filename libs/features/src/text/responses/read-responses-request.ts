@@ -16,7 +16,7 @@ import {
 import { withoutAbsent } from '../absent.js';
 import { asJson } from '../json-object.js';
 import { isStepItem, readableItems } from '../hosted-tools/readable-items.js';
-import { cannotTranslate } from '../refusals.js';
+import { cannotTranslate, expectOffered } from '../refusals.js';
 import { stopSequences } from '../stop-sequences.js';
 import { TurnList } from '../turn-list.js';
 import { flatName, flatTools } from './flat-tools.js';
@@ -93,8 +93,10 @@ function readToolChoice(sent: ResponsesRequest['tool_choice'], tools: readonly R
   if (sent.type !== 'allowed_tools') throw cannotTranslate('tool_choice', 'the choice of a tool that the vendor runs');
   const names = sent.tools.flatMap((allowed) => allowedNames(allowed, tools));
   if (sent.mode !== 'required') return { toolChoice: { mode: 'auto' }, onlyTools: names };
+  if (names.length > 0) return { toolChoice: { mode: 'required', names } };
+  expectOffered(sent.tools, tools);
   // Where none that is left may be called, none must be.
-  return { toolChoice: names.length > 0 ? { mode: 'required', names } : { mode: 'none' } };
+  return { toolChoice: { mode: 'none' } };
 }
 
 /** The names of what one entry of `allowed_tools` allows: a tool, all of a namespace, or nothing known. */

@@ -62,6 +62,11 @@ export const CHAT_EXAMPLES: Readonly<Record<string, Example>> = {
     added: { tools: [{ type: 'function', function: { name: 'f', parameters: SCHEMA, strict: true } }] },
   },
   'no call, any call, or a call of one function': { given: TOOLS, added: { tool_choice: 'required' } },
+  'call that must be made where there is nothing to call': { added: { tool_choice: 'required' } },
+  'call of a function that is not among the tools': {
+    given: TOOLS,
+    added: { tool_choice: { type: 'function', function: { name: 'h' } } },
+  },
   'some of the functions': {
     given: { tools: [...(TOOLS['tools'] as JsonObject[]), { type: 'function', function: { name: 'g' } }] },
     added: {

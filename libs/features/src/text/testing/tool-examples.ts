@@ -54,6 +54,19 @@ export const TOOL_EXAMPLES: Readonly<Record<string, Examples>> = {
       added: { toolConfig: { functionCallingConfig: { mode: 'ANY', allowedFunctionNames: ['f'] } } },
     },
   },
+  'call that must be made where there is nothing to call': {
+    responses: { added: { tool_choice: 'required' } },
+    messages: { added: { tool_choice: { type: 'any' } } },
+    gemini: { added: { toolConfig: { functionCallingConfig: { mode: 'ANY' } } } },
+  },
+  'call of a function that is not among the tools': {
+    responses: { given: FUNCTION.responses, added: { tool_choice: { type: 'function', name: 'h' } } },
+    messages: { given: FUNCTION.messages, added: { tool_choice: { type: 'tool', name: 'h' } } },
+    gemini: {
+      given: FUNCTION.gemini,
+      added: { toolConfig: { functionCallingConfig: { mode: 'ANY', allowedFunctionNames: ['f', 'h'] } } },
+    },
+  },
   'some of the functions': {
     responses: {
       given: TWO_FUNCTIONS.responses,

@@ -1,6 +1,7 @@
 import type {
   AssistantPart,
   FilePart,
+  FunctionTool,
   ImagePart,
   JsonObject,
   JsonValue,
@@ -21,14 +22,15 @@ import type { ProtocolOptions } from '../upstream/protocol-codec.js';
 import { reasoningEffort, wantsNoReasoning } from '../upstream/reasoning-budget.js';
 import { objectSchema } from '../upstream/object-schema.js';
 import { offeredTools } from '../upstream/offered-tools.js';
+import { strictness } from '../upstream/strictness.js';
 import { ownSignature } from '../upstream/signatures.js';
 import { argumentsAsJson } from '../upstream/call-fields.js';
 import { withSystemInFront } from '../upstream/system-in-front.js';
 
 /** Writes the canonical request as a chat completions body. Streams always ask for usage. */
 export function writeChatRequest(request: TextRequest, model: string, options: ProtocolOptions): JsonObject {
-  nativeHostedTools(request.hostedTools, 'chat', options);
-  const tools = nonEmpty(offeredTools(request));
+  const hosted = nativeHostedTools(request.hostedTools, 'chat', options);
+  const tools = nonEmpty(offeredTools(request, hosted));
   const limitField = options.outputLimitField ?? 'max_tokens';
   return present({
     model,
@@ -47,13 +49,16 @@ export function writeChatRequest(request: TextRequest, model: string, options: P
     user: request.user,
     reasoning_effort: writeEffort(request, options),
     response_format: writeFormat(request.format),
-    tools: tools?.map(({ name, description, parameters, strict }) => ({
-      type: 'function',
-      function: present({ name, description, parameters: parameters && objectSchema(parameters), strict }),
-    })),
+    tools: tools?.map(writeTool),
     tool_choice: tools && writeToolChoice(request.toolChoice),
     parallel_tool_calls: tools && !request.parallelToolCalls ? false : undefined,
   });
+}
+
+function writeTool(tool: FunctionTool): JsonObject {
+  const { name, description } = tool;
+  const parameters = tool.parameters && objectSchema(tool);
+  return { type: 'function', function: present({ name, description, parameters, strict: strictness(tool) }) };
 }
 
 function writeEffort({ reasoning, turns }: TextRequest, options: ProtocolOptions): ReasoningEffort | undefined {

@@ -14,6 +14,8 @@ import { withCallsProven } from './unproven-calls.js';
 import { nativeHostedTools } from '../upstream/codec-failures.js';
 import { describedSchema } from '../upstream/described-schema.js';
 import { parsedObject } from '../upstream/parsed-object.js';
+import { objectSchema } from '../upstream/object-schema.js';
+import { offeredTools } from '../upstream/offered-tools.js';
 import { nonEmpty, present } from '../upstream/present.js';
 import type { ProtocolOptions } from '../upstream/protocol-codec.js';
 import { reasoningBudget, wantsNoReasoning } from '../upstream/reasoning-budget.js';
@@ -22,13 +24,12 @@ import { beginningWithUser, withSystemInFront } from '../upstream/system-in-fron
 
 /** Writes the canonical request as a content-generation body. Model and streaming stand in its address. */
 export function writeGeminiRequest(request: TextRequest, model: string, options: ProtocolOptions): JsonObject {
-  const functions = request.tools.map(({ name, description, parameters }) =>
-    present({ name, description, parametersJsonSchema: parameters }),
-  );
-  const tools = nonEmpty([
-    ...(functions.length > 0 ? [{ functionDeclarations: functions }] : []),
-    ...nativeHostedTools(request.hostedTools, 'gemini', options),
-  ]);
+  const hosted = nativeHostedTools(request.hostedTools, 'gemini', options);
+  const functions = offeredTools(request, hosted).map((tool) => {
+    const { name, description } = tool;
+    return present({ name, description, parametersJsonSchema: tool.parameters && objectSchema(tool) });
+  });
+  const tools = nonEmpty([...(functions.length > 0 ? [{ functionDeclarations: functions }] : []), ...hosted]);
   const { system, turns } = withSystemInFront(request);
   return present({
     contents: withCallsProven(writeContents(beginningWithUser(turns)), model),

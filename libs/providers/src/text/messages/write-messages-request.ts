@@ -97,10 +97,11 @@ function formatInWords(format: OutputFormat): string[] {
 }
 
 function writeTools(request: TextRequest, options: ProtocolOptions): JsonObject[] {
-  const functions = offeredTools(request).map(({ name, description, parameters }) =>
-    present({ name, description, input_schema: objectSchema(parameters) }),
+  const hosted = nativeHostedTools(request.hostedTools, 'messages', options);
+  const functions = offeredTools(request, hosted).map((tool) =>
+    present({ name: tool.name, description: tool.description, input_schema: objectSchema(tool) }),
   );
-  return [...functions, ...nativeHostedTools(request.hostedTools, 'messages', options)];
+  return [...functions, ...hosted];
 }
 
 function writeToolChoice(choice: ToolChoice, parallel: boolean): JsonObject | undefined {

@@ -19,20 +19,22 @@ import { offeredTools } from '../upstream/offered-tools.js';
 import { nonEmpty, present } from '../upstream/present.js';
 import type { ProtocolOptions } from '../upstream/protocol-codec.js';
 import { reasoningEffort, wantsNoReasoning } from '../upstream/reasoning-budget.js';
+import { strictness } from '../upstream/strictness.js';
 import { ownSignature } from '../upstream/signatures.js';
 import { argumentsAsJson, acceptedCallId } from '../upstream/call-fields.js';
 
 /** Writes the canonical request as a responses body. The conversation is sent whole, so nothing is stored upstream. */
 export function writeResponsesRequest(request: TextRequest, model: string, options: ProtocolOptions): JsonObject {
   if (request.stopSequences.length > 0) throw cannotSay('stop', 'a stop sequence');
-  const functions = offeredTools(request).map(({ name, description, parameters, strict }) => ({
+  const hosted = nativeHostedTools(request.hostedTools, 'responses', options);
+  const functions = offeredTools(request, hosted).map((tool) => ({
     type: 'function',
-    name,
-    description: description ?? null,
-    parameters: objectSchema(parameters),
-    strict: strict ?? false,
+    name: tool.name,
+    description: tool.description ?? null,
+    parameters: objectSchema(tool),
+    strict: strictness(tool) ?? false,
   }));
-  const tools = nonEmpty([...functions, ...nativeHostedTools(request.hostedTools, 'responses', options)]);
+  const tools = nonEmpty([...functions, ...hosted]);
   const reasoning = writeReasoning(request, options);
   return present({
     model,

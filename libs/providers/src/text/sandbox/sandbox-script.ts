@@ -1,6 +1,7 @@
 import type { CallPart, FunctionTool, ImagePart, ReasoningPart, ResultPart, TextRequest, UserPart } from '#contracts';
 import { BufferSource, decodedBase64, inspectMedia } from '#media';
 import { newCallId } from '../upstream/new-call-id.js';
+import { offeredTools } from '../upstream/offered-tools.js';
 import { wantsNoReasoning } from '../upstream/reasoning-budget.js';
 import { toolsAnswering } from './answering-tools.js';
 import { SchemaExample } from './schema-example.js';
@@ -57,11 +58,11 @@ function wordOf(prompt: string): string {
 }
 
 function callsFor(request: TextRequest, prompt: string): CallPart[] {
-  const { tools, toolChoice } = request;
-  if (toolChoice.mode === 'none' || tools.length === 0) return [];
-  const forced = toolChoice.mode === 'required';
-  const allowed =
-    forced && toolChoice.names.length > 0 ? tools.filter(({ name }) => toolChoice.names.includes(name)) : tools;
+  const { toolChoice } = request;
+  const offered = offeredTools(request, request.hostedTools);
+  if (toolChoice.mode === 'none' || offered.length === 0) return [];
+  const forced = toolChoice.mode === 'required' && toolChoice.names.length > 0;
+  const allowed = forced ? offered.filter(({ name }) => toolChoice.names.includes(name)) : offered;
   const named = allowed.filter(({ name }) => prompt.includes(name));
   const chosen = named.length > 0 ? named : unnamed(allowed, request);
   return chosen.slice(0, request.parallelToolCalls ? chosen.length : 1).map((tool) => ({

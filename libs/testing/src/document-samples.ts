@@ -2,18 +2,38 @@ import { crc32, deflateRawSync } from 'node:zlib';
 
 /** A PDF with a page for each text. */
 export function pdfSample(pages: readonly string[]): Buffer {
-  const objects = [
+  return pdfOf([
     '<</Type/Catalog/Pages 2 0 R>>',
     `<</Type/Pages/Count ${pages.length}/Kids[${pages.map((_, index) => `${4 + index * 2} 0 R`).join(' ')}]>>`,
     '<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>',
-    ...pages.flatMap((text, index) => {
-      const content = `BT /F1 12 Tf 72 720 Td (${text}) Tj ET`;
-      return [
-        `<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Resources<</Font<</F1 3 0 R>>>>/Contents ${5 + index * 2} 0 R>>`,
-        `<</Length ${content.length}>>stream\n${content}\nendstream`,
-      ];
-    }),
-  ];
+    ...pages.flatMap((text, index) => [
+      `<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Resources<</Font<</F1 3 0 R>>>>/Contents ${5 + index * 2} 0 R>>`,
+      pdfStream('', `BT /F1 12 Tf 72 720 Td (${text}) Tj ET`),
+    ]),
+  ]);
+}
+
+/** A PDF of a few kilobytes that nobody can read to its end: its page shows a form that shows two that show two, and so on. */
+export function endlessPdfSample(): Buffer {
+  const depth = 40;
+  const shows = (nth: number): string => `/Resources<</XObject<</X ${nth} 0 R>>>>`;
+  const form = '/Type/XObject/Subtype/Form/BBox[0 0 9 9]';
+  return pdfOf([
+    '<</Type/Catalog/Pages 2 0 R>>',
+    '<</Type/Pages/Count 1/Kids[4 0 R]>>',
+    '<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>',
+    `<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]${shows(6)}/Contents 5 0 R>>`,
+    pdfStream('', '/X Do'),
+    ...Array.from({ length: depth }, (_, index) => pdfStream(form + shows(7 + index), '/X Do /X Do')),
+    pdfStream(`${form}/Resources<</Font<</F1 3 0 R>>>>`, 'BT /F1 12 Tf (a) Tj ET'),
+  ]);
+}
+
+const pdfStream = (fields: string, content: string): string =>
+  `<<${fields}/Length ${content.length}>>stream\n${content}\nendstream`;
+
+/** A PDF of these objects, the first of them its catalog. */
+function pdfOf(objects: readonly string[]): Buffer {
   let body = '%PDF-1.4\n';
   const places = objects.map((object, index) => {
     const place = body.length;
@@ -28,8 +48,11 @@ export function pdfSample(pages: readonly string[]): Buffer {
   );
 }
 
-/** A ZIP of these files. */
-export function zipSample(files: Readonly<Record<string, string | Buffer>>): Buffer {
+/** The flags of a part that is encrypted, in the form of old and in the one that hides sizes and sums as well. */
+export const ZIP_ENCRYPTED = { simply: 0x1, strongly: 0x41 } as const;
+
+/** A ZIP of these files, each with these flags. */
+export function zipSample(files: Readonly<Record<string, string | Buffer>>, flags = 0): Buffer {
   const parts: Buffer[] = [];
   const directory: Buffer[] = [];
   let place = 0;
@@ -38,6 +61,7 @@ export function zipSample(files: Readonly<Record<string, string | Buffer>>): Buf
     const packed = deflateRawSync(bytes);
     const fields = Buffer.alloc(26);
     fields.writeUInt16LE(20, 0);
+    fields.writeUInt16LE(flags, 2);
     fields.writeUInt16LE(8, 4);
     fields.writeUInt32LE(crc32(bytes), 10);
     fields.writeUInt32LE(packed.length, 14);
