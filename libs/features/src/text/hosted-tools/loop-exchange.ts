@@ -1,5 +1,6 @@
 import type { TextRequest, TextUsage, ToolUnit, ToolUses } from '#contracts';
 import type { ModelLimits, TokenCounter } from '#providers';
+import { noteFacts } from '../../operations/request-facts.js';
 import { replyBounds } from '../reply-bounds.js';
 import type { Settlements } from '../settlements.js';
 import type { TextBilling } from '../text-billing.js';
@@ -30,7 +31,7 @@ export interface RoundOrder {
   readonly tools: ToolUses;
 }
 
-/** One time that the model is asked, with money of its own. */
+/** One time that the model is asked, or the calls before the first time, with money of their own. */
 export class Round {
   readonly exchange: TextExchange;
   /** The output that the hold covers, in tokens. */
@@ -63,17 +64,17 @@ export class Round {
 
 /**
  * The money of a request that asks its model several times. Each round is held for before it begins and settled when its
- * tools are done, so that no round begins without cover, and what was used is charged however the request ends. The first
- * has the id of the request, the others `.2`, `.3` behind it.
+ * tools are done, so that no round begins without cover, and what was used is charged however the request ends. Approved
+ * calls, made before the first round, have a bill of their own. The first bill has the id of the request, the others `.2`,
+ * `.3` behind it.
  */
 export class LoopExchange implements Exchange {
   readonly #facts: LoopFacts;
-  #rounds = 0;
+  #bills = 0;
+  #isAfterFirst = false;
   #round: Round | undefined;
   #isOver = false;
   #whenOver: (() => void) | undefined;
-  /** Calls that were made before the first round, which stand on its bill. */
-  readonly #before: Partial<Record<ToolUnit, number>> = {};
 
   constructor(facts: LoopFacts) {
     this.#facts = facts;
@@ -89,8 +90,23 @@ export class LoopExchange implements Exchange {
    * @throws GatewayError as `TextBilling.hold`.
    */
   async open(order: RoundOrder): Promise<Round> {
+    const round = await this.#hold(order, this.#isAfterFirst ? { tool_round: 1 } : {});
+    this.#isAfterFirst = true;
+    return round;
+  }
+
+  /**
+   * Holds what calls before the first round may cost, and a first round with them; only the calls are charged.
+   *
+   * @throws GatewayError as `TextBilling.hold`.
+   */
+  openCalls(order: RoundOrder): Promise<Round> {
+    return this.#hold(order, {});
+  }
+
+  async #hold(order: RoundOrder, uses: ToolUses): Promise<Round> {
     const { requestId, idempotencyKey, accountId, apiKeyId, model, billing, counter, settlements } = this.#facts;
-    const nth = this.#rounds + 1;
+    const nth = this.#bills + 1;
     const hold = await billing.hold({
       requestId: nth === 1 ? requestId : `${requestId}.${nth}`,
       // Only the first could be another attempt's.
@@ -107,14 +123,16 @@ export class LoopExchange implements Exchange {
     const bounds = replyBounds({ ...order, replies: 1 });
     const held = { inputTokens, outputTokens: hold.outputTokens, hasFiles, bounds };
     const exchange = new TextExchange({ hold, request: order.request, held, billing, counter, settlements });
-    this.#rounds = nth;
-    this.#round = new Round(exchange, hold.outputTokens, nth === 1 ? this.#before : { tool_round: 1 });
+    this.#bills = nth;
+    this.#round = new Round(exchange, hold.outputTokens, uses);
     return this.#round;
   }
 
-  /** Notes a call that was made before the first round. */
-  used(unit: ToolUnit): void {
-    this.#before[unit] = (this.#before[unit] ?? 0) + 1;
+  /** Notes which upstream replied in the round that is open. */
+  repliedBy(id: string, upstreamRequestId: string | undefined): void {
+    this.#round?.exchange.repliedBy(id, upstreamRequestId);
+    // The rounds after the first bill have ids that the log of requests does not know.
+    noteFacts(this.requestId, { upstream: id });
   }
 
   /** Settles the round that is open: its reply is over, and so are its tools. */

@@ -4,27 +4,23 @@ import {
   type FinishReason,
   GatewayError,
   type HostedKind,
-  type McpListStep,
   type ResultPart,
   type TextEvent,
   type TextReply,
   type TextRequest,
   type TextUsage,
-  type ToolStep,
   type Turn,
 } from '#contracts';
-import { cannotTranslate } from '../refusals.js';
-import { newTextId } from '../text-id.js';
 import type { RoutableCall, RoutedReply } from '../text-router.js';
 import { isOpenEnded } from '../reply-bounds.js';
 import { carriedResults } from './carried-results.js';
 import { CitedText } from './cited-text.js';
-import type { McpWish } from './hosted-wish.js';
 import { type Round, sumOf } from './loop-exchange.js';
+import { openingOf } from './loop-opening.js';
 import type { LoopParts } from './loop-order.js';
-import { namesOf, type OfferedTool, offeredTools, type ServerTools } from './offered-tools.js';
+import type { OfferedTool } from './offered-tools.js';
 import { RoundReply } from './round-reply.js';
-import { firstInput, type LoopInput, nextInput } from './round-input.js';
+import { type LoopInput, nextInput } from './round-input.js';
 
 /** One open round: the request, and the upstream's reply. */
 interface OpenRound {
@@ -46,8 +42,6 @@ export class ToolLoop {
   #usage: TextUsage | undefined;
   /** What the model said in the rounds before, and what its calls of the gateway's tools came to. */
   readonly #before: { readonly parts: AssistantPart[]; readonly results: ResultPart[] } = { parts: [], results: [] };
-  /** Events before the first word of the model. */
-  readonly #opening: TextEvent[] = [];
   #routed: RoutedReply | undefined;
 
   constructor(parts: LoopParts) {
@@ -59,18 +53,19 @@ export class ToolLoop {
   /**
    * Lists the tools of servers, makes the calls that were approved, and asks the model for the first time.
    *
-   * @throws GatewayError as `TextRouter.call` and `TextBilling.hold`, and `invalid_parameter` for a server that does not
-   * list its tools.
+   * @throws GatewayError as `openingOf`, `TextRouter.call` and `TextBilling.hold`.
    */
   async open(): Promise<RoutedReply> {
     try {
-      const request = await this.#firstRequest();
+      const { request, offered, input, events } = await openingOf(this.#parts);
+      this.#offered = offered;
+      this.#input = input;
       const open = await this.#ask(request);
       const { upstreamId, toolsLeftOut, reply } = open.routed;
       const { upstreamRequestId } = reply;
       const identity = upstreamRequestId === undefined ? {} : { upstreamRequestId };
       return {
-        reply: { kind: 'events', events: this.#events(open), ...identity },
+        reply: { kind: 'events', events: this.#events(events, open), ...identity },
         upstreamId,
         toolsLeftOut,
         ended: (failure) => this.#routed?.ended(failure),
@@ -79,60 +74,6 @@ export class ToolLoop {
       this.#parts.servers.close();
       throw error;
     }
-  }
-
-  async #firstRequest(): Promise<TextRequest> {
-    const { order } = this.#parts;
-    const listed = await this.#listServers();
-    const taken = order.request.tools.map(({ name }) => name);
-    const offered = offeredTools(order.wishes, listed, taken, order.only);
-    this.#offered = new Map(offered.map((each) => [each.tool.name, each]));
-    const tools = [...order.request.tools, ...offered.map(({ tool }) => tool)];
-    this.#input = firstInput(this.#input, offered);
-    const forced = namesOf(offered, order.forced);
-    if (order.forced.length > 0 && forced.length === 0)
-      throw cannotTranslate('tool_choice', 'a call of a tool that is not among the tools');
-    const { toolChoice } = order.request;
-    const names = toolChoice.mode === 'required' && toolChoice.names.length > 0 ? toolChoice.names : [];
-    const choice = forced.length > 0 ? { mode: 'required' as const, names: [...names, ...forced] } : toolChoice;
-    const request: TextRequest = { ...order.request, tools, toolChoice: choice };
-    return this.#withApproved(request, offered);
-  }
-
-  async #listServers(): Promise<ServerTools> {
-    const { order, servers, work } = this.#parts;
-    const wishes = order.wishes.filter((wish): wish is McpWish => wish.kind === 'mcp');
-    const listed = await work.within((signal) =>
-      Promise.all(wishes.map(async (wish) => [wish, await servers.list(wish, signal)] as const)),
-    );
-    for (const [wish, tools] of listed) {
-      const step: McpListStep = { type: 'mcp_list', id: newTextId('mcpl_gw'), server: wish.label, tools };
-      this.#opening.push({ type: 'step', state: 'begun', step: { ...step, tools: [] } });
-      this.#opening.push({ type: 'step', state: 'done', step });
-    }
-    return new Map(listed);
-  }
-
-  /** The request with the results of the calls that the caller approved. */
-  async #withApproved(request: TextRequest, offered: readonly OfferedTool[]): Promise<TextRequest> {
-    const { order, work, exchange } = this.#parts;
-    const turns: Turn[] = [];
-    for (const approval of order.approvals) {
-      const tool = offered.find(
-        (each) => each.kind === 'mcp' && each.wish.label === approval.label && each.listed.name === approval.name,
-      );
-      if (!tool) continue;
-      const call = { id: newTextId('call_'), offered: tool, arguments: approval.arguments };
-      const { step, content, isError } = await work.runApproved(call, approval.requestId, exchange);
-      this.#opening.push({ type: 'step', state: 'begun', step: undone(step) });
-      this.#opening.push({ type: 'step', state: 'done', step });
-      const { name } = tool.tool;
-      turns.push({ role: 'assistant', parts: [{ type: 'call', id: call.id, name, arguments: call.arguments }] });
-      turns.push({ role: 'user', parts: [{ type: 'result', callId: call.id, name, content, isError }] });
-    }
-    if (turns.length === 0) return request;
-    this.#input = nextInput(this.#input, undefined, turns, order.modelLimits);
-    return { ...request, turns: [...request.turns, ...turns] };
   }
 
   /** Holds what the round may cost, and finds an upstream for it. */
@@ -175,7 +116,7 @@ export class ToolLoop {
       onReply: (progress) => round.exchange.follow(progress),
     };
     const routed = await router.call(call, caller.signal);
-    round.exchange.repliedBy(routed.upstreamId, routed.reply.upstreamRequestId);
+    exchange.repliedBy(routed.upstreamId, routed.reply.upstreamRequestId);
     this.#routed = routed;
     return { request, round, routed };
   }
@@ -191,9 +132,9 @@ export class ToolLoop {
     ]) as Record<string, number>;
   }
 
-  async *#events(first: OpenRound): AsyncGenerator<readonly TextEvent[]> {
+  async *#events(opening: readonly TextEvent[], first: OpenRound): AsyncGenerator<readonly TextEvent[]> {
     try {
-      if (this.#opening.length > 0) yield this.#opening;
+      if (opening.length > 0) yield opening;
       let open: OpenRound | undefined = first;
       while (open) open = yield* this.#round(open);
     } finally {
@@ -277,13 +218,6 @@ export class ToolLoop {
     const mode = isLast && order.request.tools.length === 0 ? 'none' : 'auto';
     return { ...request, turns: [...request.turns, ...turns], toolChoice: { mode } };
   }
-}
-
-/** A call that is over, as it was when it began. */
-function undone(step: ToolStep): ToolStep {
-  if (step.type !== 'mcp_call') return step;
-  const { output: _output, failure: _failure, ...begun } = step;
-  return begun;
 }
 
 /** Ends of a reply that leave its last call unfinished. */

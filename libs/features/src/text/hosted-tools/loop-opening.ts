@@ -1,0 +1,123 @@
+import type { McpListStep, TextEvent, TextRequest, ToolStep, Turn } from '#contracts';
+import { isOpenEnded } from '../reply-bounds.js';
+import { cannotTranslate } from '../refusals.js';
+import { newTextId } from '../text-id.js';
+import type { ApprovalAnswer, McpWish } from './hosted-wish.js';
+import type { LoopParts } from './loop-order.js';
+import { namesOf, type OfferedTool, offeredTools, type ServerTools } from './offered-tools.js';
+import { firstInput, type LoopInput, nextInput } from './round-input.js';
+import type { HostedCall } from './tool-runner.js';
+
+/** What a request is before its model is asked for the first time. */
+export interface LoopOpening {
+  readonly request: TextRequest;
+  /** The tools of the gateway, by the names that the model knows. */
+  readonly offered: ReadonlyMap<string, OfferedTool>;
+  readonly input: LoopInput;
+  /** Events before the first word of the model. */
+  readonly events: readonly TextEvent[];
+}
+
+/** A call that the caller approved, and the request for its approval. */
+interface ApprovedCall {
+  readonly call: HostedCall;
+  readonly approvalId: string;
+}
+
+/**
+ * Lists the tools of servers, which is free, and makes the calls that the caller approved. Those are held for before the
+ * first is made, together with what the model may write on them, so that no server works for a request that cannot be paid.
+ *
+ * @throws GatewayError `invalid_parameter` for a server that does not list its tools; as `TextBilling.hold`.
+ */
+export async function openingOf(parts: LoopParts): Promise<LoopOpening> {
+  const { order } = parts;
+  const listed = await listServers(parts);
+  const taken = order.request.tools.map(({ name }) => name);
+  const offered = offeredTools(order.wishes, listed, taken, order.only);
+  const opening: LoopOpening = {
+    request: withTools(parts, offered),
+    offered: new Map(offered.map((each) => [each.tool.name, each])),
+    input: firstInput(order.input, offered),
+    events: [...listed].flatMap(([wish, tools]) => listEvents({ server: wish.label, tools })),
+  };
+  const approved = order.approvals.flatMap((approval) => approvedCall(approval, offered));
+  return approved.length === 0 ? opening : withApproved(parts, opening, approved);
+}
+
+async function listServers({ order, servers, work }: LoopParts): Promise<ServerTools> {
+  const wishes = order.wishes.filter((wish): wish is McpWish => wish.kind === 'mcp');
+  const listed = await work.within((signal) =>
+    Promise.all(wishes.map(async (wish) => [wish, await servers.list(wish, signal)] as const)),
+  );
+  return new Map(listed);
+}
+
+function listEvents(listed: Pick<McpListStep, 'server' | 'tools'>): readonly TextEvent[] {
+  const step: McpListStep = { type: 'mcp_list', id: newTextId('mcpl_gw'), ...listed };
+  return [
+    { type: 'step', state: 'begun', step: { ...step, tools: [] } },
+    { type: 'step', state: 'done', step },
+  ];
+}
+
+function withTools({ order }: LoopParts, offered: readonly OfferedTool[]): TextRequest {
+  const tools = [...order.request.tools, ...offered.map(({ tool }) => tool)];
+  const forced = namesOf(offered, order.forced);
+  if (order.forced.length > 0 && forced.length === 0)
+    throw cannotTranslate('tool_choice', 'a call of a tool that is not among the tools');
+  const { toolChoice } = order.request;
+  const names = toolChoice.mode === 'required' && toolChoice.names.length > 0 ? toolChoice.names : [];
+  const choice = forced.length > 0 ? { mode: 'required' as const, names: [...names, ...forced] } : toolChoice;
+  return { ...order.request, tools, toolChoice: choice };
+}
+
+function approvedCall(approval: ApprovalAnswer, offered: readonly OfferedTool[]): readonly ApprovedCall[] {
+  const tool = offered.find(
+    (each) => each.kind === 'mcp' && each.wish.label === approval.label && each.listed.name === approval.name,
+  );
+  if (!tool) return [];
+  const call = { id: newTextId('call_'), offered: tool, arguments: approval.arguments };
+  return [{ call, approvalId: approval.requestId }];
+}
+
+/** The opening with the results of the approved calls, which are charged whatever becomes of the rest. */
+async function withApproved(
+  { order, work, exchange }: LoopParts,
+  opening: LoopOpening,
+  approved: readonly ApprovedCall[],
+): Promise<LoopOpening> {
+  const bill = await exchange.openCalls({
+    request: () => opening.request,
+    inputTokens: opening.input.tokens,
+    hasFiles: opening.input.hasFiles,
+    outputTokens: order.outputBeside + (order.outputLimit ?? order.wantedOutput),
+    leastOutputTokens: order.outputBeside + (order.outputLimit ?? order.leastOutput),
+    tools: { mcp_call: Math.min(approved.length, work.callsLeft) },
+    limits: order.modelLimits,
+    isOpenEnded: isOpenEnded({ unpriced: order.unpriced, unknownFields: [] }),
+  });
+  const events: TextEvent[] = [...opening.events];
+  const turns: Turn[] = [];
+  for (const { call, approvalId } of approved) {
+    const { step, content, isError } = await work.runApproved(call, approvalId, bill);
+    events.push({ type: 'step', state: 'begun', step: undone(step) }, { type: 'step', state: 'done', step });
+    const { name } = call.offered.tool;
+    turns.push({ role: 'assistant', parts: [{ type: 'call', id: call.id, name, arguments: call.arguments }] });
+    turns.push({ role: 'user', parts: [{ type: 'result', callId: call.id, name, content, isError }] });
+  }
+  exchange.endRound('completed');
+  return {
+    ...opening,
+    request: { ...opening.request, turns: [...opening.request.turns, ...turns] },
+    input: nextInput(opening.input, undefined, turns, order.modelLimits),
+    events,
+  };
+}
+
+/** A call that is over, as it was when it began. */
+function undone(step: ToolStep): ToolStep {
+  if (step.type !== 'mcp_call') return step;
+  const { output: _output, failure: _failure, ...begun } = step;
+  return begun;
+}
