@@ -45,6 +45,7 @@ export const ERRORS = {
   model_not_priced: MISSING,
   task_not_found: MISSING,
   item_not_found: MISSING,
+  thread_not_found: MISSING,
   not_found: MISSING,
   method_not_allowed: { ...REFUSED, status: 405 },
   request_timeout: { ...REFUSED, status: 408, retryable: true, google: 'DEADLINE_EXCEEDED' },

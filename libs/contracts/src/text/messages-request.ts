@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.js';
 import { anything, Optional, Required, type FieldCheck } from './body-check.js';
 import {
+  all,
   choice,
   flag,
   jsonObject,
@@ -10,7 +11,6 @@ import {
   stringOr,
   text,
   tokens,
-  unsupported,
   variants,
   whole,
 } from './field-checks.js';
@@ -74,6 +74,14 @@ class EnabledThinking extends ShownThinking {
 
 class NoOptions {}
 
+/** No conversation is kept; client libraries know the code, and send all of its messages again. */
+const lostThread: FieldCheck = (_value, _param, report) =>
+  report('thread', 'thread_not_found', 'thread: no conversation is kept for later requests; send all of its messages.');
+
+class ContinuedThread {
+  @Required(all(text({ min: 1 }), lostThread)) previous_message_id!: string;
+}
+
 class JsonSchemaFormat {
   @Required(jsonObject()) schema!: JsonObject;
 }
@@ -87,6 +95,8 @@ class OutputConfig {
 
 /** Body of `POST /v1/messages` (D1 4.3), with the native fields that client libraries send. Unknown fields are left alone. */
 export class MessagesRequest {
+  /** First, so that its word is the one said: what continues a conversation may send no message at all. */
+  @Optional(variants({ create: NoOptions, continue: ContinuedThread })) thread?: { type: 'create' };
   @Required(text({ min: 1 })) model!: string;
   @Required(listOf(object(Message), { min: 1 })) messages!: Message[];
   @Optional(tokens()) max_tokens?: number;
@@ -111,7 +121,6 @@ export class MessagesRequest {
   @Optional(text()) service_tier?: string;
   /** Asks for nothing but a summary of the conversation, which only its vendor can read. */
   @Optional(jsonObject()) compaction?: JsonObject | null;
-  @Optional(unsupported('no conversation is kept for later requests; send all of its messages.')) thread?: never;
   @Optional(anything) container?: JsonValue;
   @Optional(listOf(jsonObject())) mcp_servers?: JsonObject[];
 }

@@ -18,7 +18,7 @@ export function errorInStyle(style: TextStyle, error: GatewayError, requestId: s
   if (style === 'messages')
     return {
       type: 'error',
-      error: { type: names.anthropic, message: error.publicMessage },
+      error: { type: names.anthropic, message: error.publicMessage, ...detailsInMessages(error) },
       request_id: requestId,
       ...top,
     };
@@ -31,3 +31,7 @@ export function errorInStyle(style: TextStyle, error: GatewayError, requestId: s
     ...top,
   };
 }
+
+/** What the style's client libraries act on by its code: they start a conversation anew that is not kept. */
+const detailsInMessages = ({ code }: GatewayError): JsonObject =>
+  code === 'thread_not_found' ? { details: { error_code: code } } : {};

@@ -7,8 +7,11 @@ import { MessagesStream } from './messages-stream.js';
 import { readMessagesRequest } from './read-messages-request.js';
 import { messagesAnswer } from './write-messages-answer.js';
 
-/** Names that neighbouring interfaces have for `max_tokens`. They mean nothing here, and no upstream is to obey them. */
-const OTHER_LIMITS = ['max_tokens_to_sample', 'max_output_tokens', 'max_completion_tokens'] as const;
+/**
+ * Fields that no upstream is to obey: names that neighbouring interfaces have for `max_tokens`, and the wish that the
+ * conversation is kept, which the vendor would do for the operator's account, and so for every caller.
+ */
+const NOT_PASSED = ['max_tokens_to_sample', 'max_output_tokens', 'max_completion_tokens', 'thread'] as const;
 
 /** The body with tools that the gateway ran as functions; the same object when it has none. */
 function withoutOwnSteps(body: MessagesRequest): MessagesRequest {
@@ -17,10 +20,10 @@ function withoutOwnSteps(body: MessagesRequest): MessagesRequest {
   return { ...asJson(body), messages } as unknown as MessagesRequest;
 }
 
-/** The body without names for the limit that are not the style's own; the same object when it has none. */
-function withoutOtherLimits(body: MessagesRequest): MessagesRequest {
-  if (!OTHER_LIMITS.some((name) => name in body)) return body;
-  const kept = Object.entries(body).filter(([name]) => !OTHER_LIMITS.some((other) => other === name));
+/** The body without what is not passed on; the same object when it has none. */
+function withoutNotPassed(body: MessagesRequest): MessagesRequest {
+  if (!NOT_PASSED.some((name) => name in body)) return body;
+  const kept = Object.entries(body).filter(([name]) => !NOT_PASSED.some((other) => other === name));
   return Object.fromEntries(kept) as unknown as MessagesRequest;
 }
 
@@ -29,7 +32,7 @@ function nativeMessagesBody(
   sentBytes: Uint8Array | undefined,
   limit: number | undefined,
 ): NativeBody {
-  const body = withoutOwnSteps(withoutOtherLimits(sent));
+  const body = withoutOwnSteps(withoutNotPassed(sent));
   const bytes = body === sent ? sentBytes : undefined;
   const parsed = (): JsonObject => (limit === undefined ? asJson(body) : { ...asJson(body), max_tokens: limit });
   if (bytes && limit === undefined) return { kind: 'bytes', bytes, parsed };
