@@ -1,4 +1,4 @@
-import type { GeminiRequest, JsonObject, NativeBody } from '#contracts';
+import type { GeminiContent, GeminiPart, GeminiRequest, JsonObject, NativeBody } from '#contracts';
 import { addToTopLevelObject } from '#providers';
 import { asBuffer } from '../as-buffer.js';
 import { envelope } from '../envelope.js';
@@ -8,8 +8,30 @@ import { arrayFraming, eventFraming, GeminiStream } from './gemini-stream.js';
 import { readGeminiRequest } from './read-gemini-request.js';
 import { geminiAnswer } from './write-gemini-answer.js';
 
+const isEmptyText = (part: GeminiPart): boolean => part.text === '' && Object.keys(part).length === 1;
+
+/**
+ * The body without texts of no letters, which vendors stream at the end of a reply, libraries send back with it, and the same
+ * vendors then refuse; the same object when it has none. A turn of nothing else stays, unless it continues the one before.
+ */
+function withoutEmptyTexts(body: GeminiRequest): GeminiRequest {
+  if (!body.contents.some(({ parts }) => parts.some(isEmptyText))) return body;
+  const contents = body.contents.flatMap((content, place): readonly GeminiContent[] => {
+    const parts = content.parts.filter((part) => !isEmptyText(part));
+    if (parts.length > 0) return [{ ...content, parts }];
+    return place > 0 && content.role === body.contents[place - 1]?.role ? [] : [content];
+  });
+  return { ...body, contents };
+}
+
 /** The limit is a member of an object that may be missing, or there without it. */
-function nativeGeminiBody(body: GeminiRequest, bytes: Uint8Array | undefined, limit: number | undefined): NativeBody {
+function nativeGeminiBody(
+  sent: GeminiRequest,
+  sentBytes: Uint8Array | undefined,
+  limit: number | undefined,
+): NativeBody {
+  const body = withoutEmptyTexts(sent);
+  const bytes = body === sent ? sentBytes : undefined;
   const parsed = (): JsonObject => limitedBody(body, limit);
   if (limit === undefined) return bytes ? { kind: 'bytes', bytes, parsed } : { kind: 'rewritten', body: parsed() };
   if (bytes && !('generationConfig' in body))
