@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -13,6 +14,9 @@ export const HOSTILITIES = [
   'lies',
   'breaks',
   'refuses',
+  'drips',
+  'hangs-up',
+  'forgets',
 ] as const;
 export type Hostility = (typeof HOSTILITIES)[number];
 
@@ -21,9 +25,13 @@ export interface HostileServer {
   readonly address: string;
   /** What it does, and when; nothing while undefined. */
   hostility: { readonly at: 'list' | 'call'; readonly does: Hostility } | undefined;
+  /** Pages on which it lists its tool, and none on the others; a last one never comes where there are endless many. */
+  pages: number;
   /** Bytes that it has written of its flood. */
   flooded: number;
   readonly asked: JsonObject[];
+  /** Forgets every session. */
+  forget(): void;
   stop(): Promise<void>;
 }
 
@@ -33,14 +41,17 @@ const FLOOD_BYTES = 100 * MIB;
 
 /** Starts it on a free port. Call `stop` in `afterAll`. */
 export async function startHostileServer(): Promise<HostileServer> {
-  const sockets = createServer((request, response) => void serve(request, response, hostile));
+  const sessions = new Set<string>();
+  const sockets = createServer((request, response) => void serve(request, response, { hostile, sessions }));
   sockets.listen(0, '127.0.0.1');
   await once(sockets, 'listening');
   const hostile: HostileServer = {
     address: `127.0.0.1:${(sockets.address() as AddressInfo).port}`,
     hostility: undefined,
+    pages: 1,
     flooded: 0,
     asked: [],
+    forget: () => sessions.clear(),
     stop: async () => {
       sockets.close();
       sockets.closeAllConnections();
@@ -50,18 +61,36 @@ export async function startHostileServer(): Promise<HostileServer> {
   return hostile;
 }
 
-async function serve(request: IncomingMessage, response: ServerResponse, hostile: HostileServer): Promise<void> {
+interface Serving {
+  readonly hostile: HostileServer;
+  /** The sessions that it remembers. */
+  readonly sessions: Set<string>;
+}
+
+async function serve(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { hostile, sessions }: Serving,
+): Promise<void> {
   const chunks: Buffer[] = [];
   for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
   if (request.method !== 'POST') return void response.writeHead(405).end();
   const message = JSON.parse(Buffer.concat(chunks).toString('utf8')) as JsonObject;
   hostile.asked.push(message);
-  const { id, method } = message;
+  const { id, method, params } = message;
+  if (method === 'initialize') {
+    const session = randomUUID();
+    sessions.add(session);
+    response.setHeader('mcp-session-id', session);
+  } else if (!sessions.has(String(request.headers['mcp-session-id']))) return void response.writeHead(404).end();
   if (typeof id !== 'number' || typeof method !== 'string') return void response.writeHead(202).end();
   const moment = { 'tools/list': 'list', 'tools/call': 'call' }[method];
   const { at, does } = hostile.hostility ?? {};
   if (does !== undefined && at === moment) return harm(does, id, response, hostile);
-  answer(response, { jsonrpc: '2.0', id, result: resultOf(method) });
+  const page = Number((params as JsonObject | undefined)?.['cursor'] ?? 1);
+  const more =
+    method === 'tools/list' && page < hostile.pages ? { tools: [], nextCursor: String(page + 1) } : undefined;
+  answer(response, { jsonrpc: '2.0', id, result: more ?? resultOf(method) });
 }
 
 function resultOf(method: string): JsonObject {
@@ -100,6 +129,12 @@ function harm(does: Hostility, id: number, response: ServerResponse, hostile: Ho
     case 'breaks':
       response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: {"jsonrpc":');
       return void setImmediate(() => response.destroy());
+    case 'drips':
+      return drip(response);
+    case 'hangs-up':
+      return void response.destroy();
+    case 'forgets':
+      return void response.writeHead(404).end();
     default:
       return void response.writeHead(401, { 'content-type': 'text/plain' }).end('Who are you?');
   }
@@ -109,6 +144,13 @@ function stream(response: ServerResponse, hostile: HostileServer, message: strin
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   const events = Buffer.from(`event: message\ndata: ${message}\n\n`.repeat(64));
   pour(response, hostile, () => events);
+}
+
+/** Writes a blank now and then, so that it is never silent for long. */
+function drip(response: ServerResponse): void {
+  response.writeHead(200, { 'content-type': 'application/json' });
+  const drops = setInterval(() => response.write(' '), 20);
+  response.once('close', () => clearInterval(drops));
 }
 
 /** Writes as fast as it is read, until it is cut off or everything is written. */

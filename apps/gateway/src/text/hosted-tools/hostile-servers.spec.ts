@@ -23,6 +23,7 @@ describe('A hostile server of tools', () => {
   });
   beforeEach(() => {
     server.flooded = 0;
+    server.pages = 1;
     server.asked.length = 0;
   });
 
@@ -74,6 +75,48 @@ describe('A hostile server of tools', () => {
     expect(server.flooded).toBeLessThan(32 * MIB);
     expect(server.asked.length).toBeLessThan(1_000);
   }
+
+  it.each([
+    [64, 200],
+    [65, 400],
+    [Number.POSITIVE_INFINITY, 400],
+  ])(
+    'that lists its tools on %d pages is read to the end, or refused: no tool is left out in silence',
+    async (pages, expected) => {
+      server.hostility = undefined;
+      server.pages = pages;
+      const { status, body } = await ask(5);
+      expect(status).toBe(expected);
+      expect(server.asked.filter(({ method }) => method === 'tools/list')).toHaveLength(64);
+      if (status === 400)
+        expect(body.error?.message).toMatch(/did not list its tools: it lists its tools on more than 64 pages\.$/);
+    },
+  );
+
+  it('that has forgotten its session is told again who asks, once, and runs the tool once', async () => {
+    server.hostility = undefined;
+    const script = gateway.vendor.script;
+    gateway.vendor.script = (request) => {
+      server.forget();
+      return script(request);
+    };
+    const { status, body } = await ask(5);
+    gateway.vendor.script = script;
+    expect(status).toBe(200);
+    expect(body.output.find(({ type }) => type === 'mcp_call')).toMatchObject({ output: 'It weighs 7.', error: null });
+    const methods = server.asked.map(({ method }) => method);
+    expect(methods.filter((method) => method === 'initialize')).toHaveLength(2);
+    expect(methods.filter((method) => method === 'tools/call')).toHaveLength(2);
+  });
+
+  it('that forgets every session is told once more, and not without end', async () => {
+    server.hostility = { at: 'call', does: 'forgets' };
+    const { body } = await ask(5);
+    expect(body.output.find(({ type }) => type === 'mcp_call')).toMatchObject({
+      error: 'The server did not run the tool: it answered with HTTP status 404.',
+    });
+    expect(server.asked.filter(({ method }) => method === 'initialize')).toHaveLength(2);
+  });
 
   it('is not called at all when it is in a private network', async () => {
     server.hostility = undefined;

@@ -29,7 +29,7 @@ export interface McpBounds {
 /** The most tools of one server that are read, and the most characters of what it says of them. */
 const MAX_TOOLS = 256;
 const MAX_LIST_CHARACTERS = 512 * 1024;
-const MAX_PAGES = 16;
+const MAX_PAGES = 64;
 const SECRET_LENGTH = 8;
 const MAX_CALLS = 512;
 
@@ -39,9 +39,13 @@ const END_MS = 2_000;
 /** Answers to a new server's first call that mean: ask as servers were asked before. */
 const OLDER_SERVER = new Set([400, 404, 405, 406, 415]);
 
+const NOT_FOUND = 404;
+
 /** An open connection. */
 interface Open {
   readonly client: Client;
+  /** Whether the server knows the client by a session, which it may forget at any time. */
+  readonly hasSession: () => boolean;
   /** Aborted with the reason when the body of an answer breaks, which the client library does not report to the waiting call. */
   readonly broken: AbortSignal;
   readonly end: () => Promise<void>;
@@ -82,6 +86,7 @@ export class McpConnection {
         cursor = listed.nextCursor;
         if (cursor === undefined) break;
       }
+      if (cursor !== undefined) throw new McpFailure(`it lists its tools on more than ${MAX_PAGES} pages`);
       if (JSON.stringify(tools).length > MAX_LIST_CHARACTERS)
         throw new McpFailure(`it says more than ${MAX_LIST_CHARACTERS} characters about its tools`);
       return tools;
@@ -114,15 +119,19 @@ export class McpConnection {
       .finally(abort);
   }
 
-  async #exchange<Result>(
-    signal: AbortSignal,
-    work: (client: Client, options: { timeout: number; signal: AbortSignal }) => Promise<Result>,
-  ): Promise<Result> {
+  async #exchange<Result>(signal: AbortSignal, work: Work<Result>): Promise<Result> {
     const { timeoutMs } = this.#server;
     try {
       return await withinTime(timeoutMs, AbortSignal.any([signal, this.#closed.signal]), async (inTime) => {
-        const { client, broken } = await unlessAborted(inTime, this.#open(inTime));
-        return unlessAborted(broken, unlessAborted(inTime, work(client, { timeout: timeoutMs, signal: inTime })));
+        const opening = this.#open(inTime);
+        try {
+          return await this.#within(opening, inTime, work);
+        } catch (error) {
+          if (!(await isForgotten(opening, error))) throw error;
+          // The server did nothing yet: it did not know who asked.
+          this.#forget(opening);
+          return await this.#within(this.#open(inTime), inTime, work);
+        }
       });
     } catch (error) {
       if (signal.aborted) throw signal.reason;
@@ -130,13 +139,21 @@ export class McpConnection {
     }
   }
 
+  async #within<Result>(opening: Promise<Open>, inTime: AbortSignal, work: Work<Result>): Promise<Result> {
+    const { client, broken } = await unlessAborted(inTime, opening);
+    const options = { timeout: this.#server.timeoutMs, signal: inTime };
+    return unlessAborted(broken, unlessAborted(inTime, work(client, options)));
+  }
+
+  #forget(opening: Promise<Open>): void {
+    if (this.#opening === opening) this.#opening = undefined;
+  }
+
   /** A connection that could not be opened, or broke, makes room for another one. */
   #open(signal: AbortSignal): Promise<Open> {
     if (this.#opening) return this.#opening;
     const opening = this.#connect(signal);
-    const forget = (): void => {
-      if (this.#opening === opening) this.#opening = undefined;
-    };
+    const forget = (): void => this.#forget(opening);
     opening.then(({ broken }) => broken.addEventListener('abort', forget), forget);
     this.#opening = opening;
     return opening;
@@ -167,11 +184,11 @@ export class McpConnection {
     try {
       const client = await connect(streamable);
       const end = (): Promise<void> => withinTime(END_MS, undefined, () => ended(client, streamable));
-      return { client, broken: broken.signal, end };
+      return { client, hasSession: () => streamable.sessionId !== undefined, broken: broken.signal, end };
     } catch (error) {
       if (!OLDER_SERVER.has(Number((error as { code?: unknown }).code))) throw error;
       const client = await connect(new SSEClientTransport(url, { fetch, requestInit }));
-      return { client, broken: broken.signal, end: () => client.close() };
+      return { client, hasSession: () => false, broken: broken.signal, end: () => client.close() };
     }
   }
 
@@ -192,6 +209,16 @@ export class McpConnection {
     const { token, headers } = this.#server;
     return { ...headers, ...(token !== undefined && { authorization: `Bearer ${token}` }) };
   }
+}
+
+/** Something that is done over a connection. */
+type Work<Result> = (client: Client, options: { timeout: number; signal: AbortSignal }) => Promise<Result>;
+
+/** Whether the server has forgotten the session, which it says with this status; the client is to begin another one. */
+async function isForgotten(opening: Promise<Open>, error: unknown): Promise<boolean> {
+  if ((error as { code?: unknown }).code !== NOT_FOUND) return false;
+  const open = await opening.catch(() => undefined);
+  return open?.hasSession() ?? false;
 }
 
 /** The client library does not heed a signal everywhere that it waits. */
