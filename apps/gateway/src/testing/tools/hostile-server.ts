@@ -77,20 +77,26 @@ async function serve(
   if (request.method !== 'POST') return void response.writeHead(405).end();
   const message = JSON.parse(Buffer.concat(chunks).toString('utf8')) as JsonObject;
   hostile.asked.push(message);
-  const { id, method, params } = message;
-  if (method === 'initialize') {
-    const session = randomUUID();
-    sessions.add(session);
-    response.setHeader('mcp-session-id', session);
-  } else if (!sessions.has(String(request.headers['mcp-session-id']))) return void response.writeHead(404).end();
+  const { id, method } = message;
+  if (method === 'initialize') response.setHeader('mcp-session-id', begun(sessions));
+  else if (!sessions.has(String(request.headers['mcp-session-id']))) return void response.writeHead(404).end();
   if (typeof id !== 'number' || typeof method !== 'string') return void response.writeHead(202).end();
   const moment = { 'tools/list': 'list', 'tools/call': 'call' }[method];
   const { at, does } = hostile.hostility ?? {};
   if (does !== undefined && at === moment) return harm(does, id, response, hostile);
+  answer(response, { jsonrpc: '2.0', id, result: morePages(message, hostile.pages) ?? resultOf(method) });
+}
+
+function begun(sessions: Set<string>): string {
+  const session = randomUUID();
+  sessions.add(session);
+  return session;
+}
+
+/** A page without tools, before the last one. */
+function morePages({ method, params }: JsonObject, pages: number): JsonObject | undefined {
   const page = Number((params as JsonObject | undefined)?.['cursor'] ?? 1);
-  const more =
-    method === 'tools/list' && page < hostile.pages ? { tools: [], nextCursor: String(page + 1) } : undefined;
-  answer(response, { jsonrpc: '2.0', id, result: more ?? resultOf(method) });
+  return method === 'tools/list' && page < pages ? { tools: [], nextCursor: String(page + 1) } : undefined;
 }
 
 function resultOf(method: string): JsonObject {

@@ -76,20 +76,22 @@ describe('A hostile server of tools', () => {
     expect(server.asked.length).toBeLessThan(1_000);
   }
 
-  it.each([
-    [64, 200],
-    [65, 400],
-    [Number.POSITIVE_INFINITY, 400],
-  ])(
-    'that lists its tools on %d pages is read to the end, or refused: no tool is left out in silence',
-    async (pages, expected) => {
+  it('that lists its tools on many pages is read to the end', async () => {
+    server.hostility = undefined;
+    server.pages = 64;
+    const { body } = await ask(5);
+    expect(body.output.map(({ type }) => type)).toEqual(['mcp_list_tools', 'mcp_call', 'message']);
+  });
+
+  it.each([65, Number.POSITIVE_INFINITY])(
+    'that lists its tools on %d pages is refused: none is left out in silence',
+    async (pages) => {
       server.hostility = undefined;
       server.pages = pages;
       const { status, body } = await ask(5);
-      expect(status).toBe(expected);
+      expect(status).toBe(400);
+      expect(body.error?.message).toMatch(/did not list its tools: it lists its tools on more than 64 pages\.$/);
       expect(server.asked.filter(({ method }) => method === 'tools/list')).toHaveLength(64);
-      if (status === 400)
-        expect(body.error?.message).toMatch(/did not list its tools: it lists its tools on more than 64 pages\.$/);
     },
   );
 

@@ -18,10 +18,10 @@ function withoutEmptyTexts(body: GeminiRequest): GeminiRequest {
   if (!body.contents.some(({ parts }) => parts.some(isEmptyText))) return body;
   const contents = body.contents.flatMap((content, place): readonly GeminiContent[] => {
     const parts = content.parts.filter((part) => !isEmptyText(part));
-    if (parts.length > 0) return [{ ...content, parts }];
+    if (parts.length > 0) return [{ ...asJson(content), parts }];
     return place > 0 && content.role === body.contents[place - 1]?.role ? [] : [content];
   });
-  return { ...body, contents };
+  return { ...asJson(body), contents };
 }
 
 /** The limit is a member of an object that may be missing, or there without it. */
