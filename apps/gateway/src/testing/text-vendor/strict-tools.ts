@@ -60,6 +60,8 @@ function brokenBySchema(protocol: Protocol, body: Body): string | undefined {
     if (!schema) continue;
     if (schema.type !== 'object' || PUT_TOGETHER.some((word) => word in schema))
       return `Invalid schema for function '${offered.name}': schema must have type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level.`;
+    if (protocol === 'gemini' && 'definitions' in schema)
+      return 'Invalid JSON payload received. Unknown name "definitions".';
     if (protocol !== 'chat' && protocol !== 'responses') continue;
     if (!schema.properties) return `Invalid schema for function '${offered.name}': object schema missing properties.`;
     if (offered.strict === true && !isEnforceable(schema))

@@ -10,6 +10,7 @@ import type {
   ToolChoice,
   UserPart,
 } from '#contracts';
+import { withSharedSchemas } from './shared-schemas.js';
 import { withCallsProven } from './unproven-calls.js';
 import { nativeHostedTools } from '../upstream/codec-failures.js';
 import { describedSchema } from '../upstream/described-schema.js';
@@ -27,7 +28,8 @@ export function writeGeminiRequest(request: TextRequest, model: string, options:
   const hosted = nativeHostedTools(request.hostedTools, 'gemini', options);
   const functions = offeredTools(request, hosted).map((tool) => {
     const { name, description } = tool;
-    return present({ name, description, parametersJsonSchema: tool.parameters && objectSchema(tool) });
+    const parametersJsonSchema = tool.parameters && withSharedSchemas(objectSchema(tool));
+    return present({ name, description, parametersJsonSchema });
   });
   const tools = nonEmpty([...(functions.length > 0 ? [{ functionDeclarations: functions }] : []), ...hosted]);
   const { system, turns } = withSystemInFront(request);
@@ -70,7 +72,7 @@ function writeThinking(reasoning: ReasoningRequest, { tellsNoReasoning }: Protoc
 function writeFormat(format: OutputFormat): Record<string, JsonValue> {
   if (format.type === 'text') return {};
   const json = { responseMimeType: 'application/json' };
-  return format.type === 'json' ? json : { ...json, responseJsonSchema: describedSchema(format) };
+  return format.type === 'json' ? json : { ...json, responseJsonSchema: withSharedSchemas(describedSchema(format)) };
 }
 
 function writeToolConfig(choice: ToolChoice): JsonObject | undefined {
