@@ -121,12 +121,53 @@ describe('The price of stored files', () => {
     await expectExact();
   });
 
+  /** The process dies when it has held, before it charges. */
+  async function dieBehindTheHold(): Promise<void> {
+    const dying = new RequestLedger(test.database);
+    dying.capture = () => Promise.reject(new Error('died'));
+    const charging = chargeAll(new StorageCharges(test.database, dying, new PriceBook(test.database)));
+    await expect(charging).rejects.toThrow('died');
+  }
+
+  it('is charged when the hold of a process that died was given back before another one continues', async () => {
+    const id = await keeper('released', 1_024, 10n ** 9n);
+    await dieBehindTheHold();
+    await test.database.query({ text: 'update request_hold set expires_at = now()' });
+    expect(await ledger.releaseExpired()).toBe(1);
+    await chargeAll();
+    await chargeAll();
+    expect((await records(id)).map(({ amount }) => amount)).toEqual([150_000n]);
+    await expectExact();
+  });
+
   it('becomes a debt where the balance does not cover it', async () => {
     const id = await keeper('poor', 1_024, 1_000n);
     await chargeAll();
     expect((await records(id)).map(({ amount, owed }) => [amount, owed])).toEqual([[150_000n, 149_000n]]);
     await expectExact();
   });
+
+  it.each([
+    ['', ''],
+    [' to an account that is in debt by then', 'update account set owed_micros = 7 where id = $1'],
+    [' to an account that is disabled by then', 'update account set disabled_at = now() where id = $1'],
+  ])(
+    'is charged once%s by the process that continues after a crash between the hold and the charge',
+    async (...row) => {
+      const [what, text] = row;
+      const id = await keeper(`held${what}`, 1_024, 10n ** 9n);
+      await dieBehindTheHold();
+      if (text !== '') await test.database.query({ text, values: [id] });
+      await chargeAll();
+      await chargeAll();
+      expect((await records(id)).map(({ amount }) => amount)).toEqual([150_000n]);
+      const { rows } = await test.database.query<{ held: bigint }>({
+        text: 'select held_micros as held from account where id = $1',
+        values: [id],
+      });
+      expect(rows).toEqual([{ held: 0n }]);
+    },
+  );
 
   // Nothing new may begin with any of these, but what lay has been used.
   it.each([
