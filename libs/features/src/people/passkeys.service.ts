@@ -1,13 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import {
-  type AuthenticationResponseJSON,
-  generateAuthenticationOptions,
-  generateRegistrationOptions,
-  type RegistrationResponseJSON,
-  verifyAuthenticationResponse,
-  verifyRegistrationResponse,
-} from '@simplewebauthn/server';
-import { decodeAttestationObject, isoBase64URL } from '@simplewebauthn/server/helpers';
+import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server';
 import { GatewayError, type JsonObject } from '#contracts';
 import { Database, logger, timeOrderedId } from '#platform';
 import { type ChallengeOwner, Challenges } from './challenges.js';
@@ -39,6 +31,10 @@ export interface ListedPasskey {
   readonly createdAt: Date;
   readonly lastUsedAt: Date | null;
 }
+
+/** Loaded with the first passkey: its certificates are a fifth of all modules, and most processes never see a passkey. */
+const webAuthn = () => import('@simplewebauthn/server');
+const webAuthnHelpers = () => import('@simplewebauthn/server/helpers');
 
 const NAME_OF_PARTY = 'Generation gateway';
 const PER_PERSON_MAX = 20;
@@ -78,6 +74,7 @@ export class PasskeysService {
     if (known.length >= PER_PERSON_MAX)
       throw new GatewayError('conflict', `A person has ${PER_PERSON_MAX} passkeys at most.`);
     const { bytes, id } = this.challenges.issue({ purpose: 'new-passkey', userId: user.id });
+    const { generateRegistrationOptions } = await webAuthn();
     const options = await generateRegistrationOptions({
       rpName: NAME_OF_PARTY,
       rpID: party.id,
@@ -127,6 +124,7 @@ export class PasskeysService {
   /** What a browser signs: any passkey of the party to sign in, one of the person's for a proof. */
   async ask(party: RelyingParty, owner: ChallengeOwner): Promise<AskedOfBrowser> {
     const { bytes, id } = this.challenges.issue(owner);
+    const { generateAuthenticationOptions } = await webAuthn();
     const options = await generateAuthenticationOptions({
       rpID: party.id,
       challenge: bytes,
@@ -153,6 +151,7 @@ export class PasskeysService {
     });
     if (!known || known.user.disabledAt || expectedChallenge === null) return null;
     if (owner.userId !== null && owner.userId !== known.userId) return null;
+    const { verifyAuthenticationResponse } = await webAuthn();
     const verified = await unlessWrong(() =>
       verifyAuthenticationResponse({
         response: signed,
@@ -179,8 +178,9 @@ export class PasskeysService {
     const expectedChallenge = this.challenges.open(challengeId, owner);
     if (expectedChallenge === null) return null;
     const said = response as unknown as RegistrationResponseJSON;
+    const { verifyRegistrationResponse } = await webAuthn();
     const verified = await unlessWrong(async () => {
-      expectNoCertificates(said);
+      await expectNoCertificates(said);
       return verifyRegistrationResponse({
         response: said,
         expectedChallenge,
@@ -196,7 +196,8 @@ export class PasskeysService {
 }
 
 /** The maker's certificates were not requested; checking them would call addresses named in them. @throws Error */
-function expectNoCertificates({ response }: RegistrationResponseJSON): void {
+async function expectNoCertificates({ response }: RegistrationResponseJSON): Promise<void> {
+  const { decodeAttestationObject, isoBase64URL } = await webAuthnHelpers();
   const made = decodeAttestationObject(isoBase64URL.toBuffer(response.attestationObject));
   const isPlain = made.get('fmt') === 'none' || (made.get('fmt') === 'packed' && !made.get('attStmt').get('x5c'));
   if (!isPlain) throw new Error(`the passkey comes with certificates: ${made.get('fmt')}`);

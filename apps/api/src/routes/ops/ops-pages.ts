@@ -9,7 +9,7 @@ import type { OpsServices } from './ops-services.js';
 import { overviewPage } from './overview-page.js';
 import { page } from './page.js';
 import { problemPage } from './problem-page.js';
-import { queueBoard } from './queue-board.js';
+import { queueBoards } from './queue-board.js';
 import { signInPages, signOut } from './sign-in-pages.js';
 import { taskPages } from './task-pages.js';
 import { workersPage } from './worker-pages.js';
@@ -21,7 +21,7 @@ import { workersPage } from './worker-pages.js';
 export function opsPages(platform: Platform, services: OpsServices, guesses: GuessLimiter): Router {
   const { config, notifier } = platform;
   const access = OperatorAccess.on(platform);
-  const boards = { admin: queueBoard(notifier, 'admin'), viewer: queueBoard(notifier, 'viewer') } as const;
+  const boardOf = queueBoards(notifier);
   const router = Router();
   router.use(signInPages(access, guesses));
   router.use(opsGate(access));
@@ -30,7 +30,10 @@ export function opsPages(platform: Platform, services: OpsServices, guesses: Gue
   router.use('/tasks', taskPages(services, config.server.BALANCE_UNIT));
   router.use('/deliveries', deliveryPages(services));
   router.get('/workers', workersPage(services));
-  router.use('/queues', (request, response, next) => boards[roleOf(response)](request, response, next));
+  router.use('/queues', async (request, response, next) => {
+    const board = await boardOf(roleOf(response));
+    board(request, response, next);
+  });
   router.use((request: Request, response: Response) => {
     response.status(404);
     if (request.accepts(['json', 'html']) !== 'html') {

@@ -1,6 +1,4 @@
-import { createBullBoard } from '@bull-board/api';
-import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
-import { ExpressAdapter } from '@bull-board/express';
+import type { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import { Queue } from 'bullmq';
 import { type Response, Router } from 'express';
 import type { TaskNotifier } from '#runtime';
@@ -24,11 +22,23 @@ const about = (medium: string): string =>
   `Jobs that wake the ${medium} workers, several for each task. A job holds nothing but the id of its task: an empty queue loses nothing. ` +
   'To act on a task, use its own page.';
 
-/** Bull Board over the queues of this gateway, as one role sees it. */
-export function queueBoard(notifier: TaskNotifier, role: OperatorRole): Router {
+/** Bull Board over the queues of this gateway, as each role sees it. Its library is loaded with the first page of it. */
+export function queueBoards(notifier: TaskNotifier): (role: OperatorRole) => Promise<Router> {
+  const opened = new Map<OperatorRole, Promise<Router>>();
+  return (role) => {
+    const known = opened.get(role) ?? openBoard(notifier, role);
+    opened.set(role, known);
+    return known;
+  };
+}
+
+async function openBoard(notifier: TaskNotifier, role: OperatorRole): Promise<Router> {
+  const { createBullBoard } = await import('@bull-board/api');
+  const { BullMQAdapter: Adapter } = await import('@bull-board/api/bullMQAdapter');
+  const { ExpressAdapter } = await import('@bull-board/express');
   const serverAdapter = new ExpressAdapter().setBasePath(BASE_PATH);
   createBullBoard({
-    queues: notifier.queues().map((queue) => adapterOf(queue, role)),
+    queues: notifier.queues().map((queue) => adapterOf(Adapter, queue, role)),
     serverAdapter,
     options: {
       uiConfig: {
@@ -73,10 +83,14 @@ function changePage(response: Response): void {
   };
 }
 
-function adapterOf(queue: ReturnType<TaskNotifier['queues']>[number], role: OperatorRole): BullMQAdapter {
+function adapterOf(
+  Adapter: typeof BullMQAdapter,
+  queue: ReturnType<TaskNotifier['queues']>[number],
+  role: OperatorRole,
+): BullMQAdapter {
   const shown: unknown = queue;
   if (!isShowable(shown)) throw new TypeError('Bull Board shows queues of BullMQ only.');
-  const adapter = new BullMQAdapter(shown, {
+  const adapter = new Adapter(shown, {
     readOnlyMode: role === 'viewer',
     allowRetries: false,
     description: about(queue.name),
