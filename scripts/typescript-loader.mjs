@@ -1,5 +1,5 @@
 // Lets plain Node import our TypeScript sources: `register('./typescript-loader.mjs', import.meta.url)`.
-// Used by scripts, benchmarks, tests and `npm run dev`.
+// Used by scripts, benchmarks and tests.
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
