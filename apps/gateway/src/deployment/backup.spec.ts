@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { TaskView } from '#contracts';
-import { createTestDatabase } from '#testing';
+import { createTestDatabase, eventually } from '#testing';
 import { type SpawnedProcess, spawnApp } from '../testing/spawned-process.js';
 import { startTestGateway, TEST_KEY } from '../testing/test-gateway.js';
 
@@ -92,8 +92,10 @@ describe('Backup and restore', () => {
     const [, key = ''] = await first.waitFor(/API key +(sk-\S+)/);
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
     await fetch(`${url}/v1/images/generations`, { method: 'POST', headers, body: JSON.stringify(IMAGE) });
-    let before = await seenBy(url, key);
-    while (before.checksums.length === 0) before = await seenBy(url, key);
+    const before = await eventually(async () => {
+      const seen = await seenBy(url, key);
+      return seen.checksums.length > 0 ? seen : null;
+    });
     await script('backup', backup, environment(home));
     await first.end('SIGTERM');
 

@@ -74,14 +74,15 @@ export class Outage {
 
   /**
    * Requests of every kind, repeatedly, from the moment the fault is there for the length of an outage, and beside
-   * them `meanwhile`; then the network works again.
+   * them `meanwhile`, after whose end each kind is sent at least once more; then the network works again.
    */
   async during(fault: NetworkFault, meanwhile: () => Promise<unknown> = async () => undefined): Promise<Timed[]> {
     const known = taskIdOf(await this.submitImage());
     this.proxy.set(fault);
-    const asking = this.askThrough(known);
+    const beside = meanwhile();
+    const asking = this.askThrough(known, beside);
     try {
-      await meanwhile();
+      await beside;
     } finally {
       // No request is sent any more when it is over, also where it failed.
       await asking;
@@ -143,8 +144,11 @@ export class Outage {
     return this.ask('POST', '/v1/images/generations', IMAGE);
   }
 
-  private async askThrough(knownTask: string): Promise<Timed[]> {
+  private async askThrough(knownTask: string, beside: Promise<unknown>): Promise<Timed[]> {
     const untilMs = performance.now() + OUTAGE_MS;
+    let isBesideOver = false;
+    const noteIt = (): void => void (isBesideOver = true);
+    beside.then(noteIt, noteIt);
     const kinds = [
       () => this.submitImage(),
       () => this.ask('GET', `/v1/tasks/${knownTask}`),
@@ -157,7 +161,8 @@ export class Outage {
     const answered: Timed[] = [];
     await Promise.all(
       kinds.map(async (send) => {
-        while (performance.now() < untilMs) {
+        for (let isLast = false; !isLast;) {
+          isLast = isBesideOver && performance.now() >= untilMs;
           answered.push(await send());
           await new Promise((resolve) => setTimeout(resolve, 100));
         }

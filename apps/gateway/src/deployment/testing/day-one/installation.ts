@@ -94,9 +94,12 @@ export class Installation {
     }
   }
 
-  /** Sends SIGTERM to every process and answers the exit code of each, by role. */
+  /** Sends SIGTERM to every process and answers the exit code of each, in the order of {@link ROLES}, whichever started first. */
   async stop(): Promise<[Role, number | null][]> {
-    const ended = this.processes.splice(0).map(async ({ role, child }): Promise<[Role, number | null]> => {
+    const byRole = this.processes
+      .splice(0)
+      .toSorted((one, other) => ROLES.indexOf(one.role) - ROLES.indexOf(other.role));
+    const ended = byRole.map(async ({ role, child }): Promise<[Role, number | null]> => {
       if (!hasEnded(child)) {
         const closed = once(child, 'close');
         child.kill('SIGTERM');
