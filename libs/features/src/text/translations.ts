@@ -85,7 +85,7 @@ export const TRANSLATED_FEATURES: readonly TranslatedFeature[] = [
   feature(
     'functions',
     everywhere('ok'),
-    'A name that the vendor refuses is replaced; calls come back under the original name. Arguments that are put together of several schemas (`anyOf`, `oneOf`, `allOf`, `$ref` at the root) become one object whose description says which fields go together; arguments that are no object are refused.',
+    'A name that the vendor refuses is replaced; calls come back under the original name. Arguments that are put together of several schemas (`anyOf`, `oneOf`, `allOf`, `$ref` at the root) become one object whose description says which fields go together; arguments that are no object are refused. Words of earlier drafts are said in those of the current one; over gemini what a schema refers to stands where it is meant.',
   ),
   feature(
     'strict functions',
@@ -140,10 +140,14 @@ export const TRANSLATED_FEATURES: readonly TranslatedFeature[] = [
   feature(
     'JSON by a schema',
     everywhere('ok'),
-    'Over messages every object is closed, bounds stand in descriptions, and what cannot be enforced (objects of any keys, schemas that hold themselves) is asked for in words.',
+    'Over chat and responses, whose vendors answer with one object or not at all, lists, choices and plain values are asked for as the field of one and taken out of it again, streamed too. Over messages every object is closed, bounds stand in descriptions, and what cannot be enforced (objects of any keys, schemas that hold themselves) is asked for in words.',
   ),
   feature('description of the answer that a schema is for', { responses: 'ok', chat: 'ok' }),
-  feature('any JSON', { responses: 'ok', gemini: 'ok', chat: 'ok' }, 'Asked for in words where there is no switch.'),
+  feature(
+    'any JSON',
+    { responses: 'ok', gemini: 'ok', chat: 'ok' },
+    'Asked for in words where there is no switch, and over chat and responses where no message has the word JSON, which vendors insist on.',
+  ),
   feature('one word of a list', { gemini: 'refused' }),
   feature('output limit', everywhere('ok')),
   feature('stop sequences', {

@@ -1,3 +1,4 @@
+import { brokenByAnswer } from './strict-schemas.js';
 import { brokenByTools } from './strict-tools.js';
 
 interface Block {
@@ -29,7 +30,11 @@ interface Body {
   readonly input?: string | readonly { readonly type?: string; readonly encrypted_content?: string }[];
   readonly contents?: readonly {
     readonly role?: string;
-    readonly parts: readonly { readonly text?: string; readonly thoughtSignature?: string }[];
+    readonly parts: readonly {
+      readonly text?: string;
+      readonly thoughtSignature?: string;
+      readonly functionResponse?: { readonly response: object };
+    }[];
   }[];
   readonly thinking?: { readonly type?: string };
   readonly reasoning_effort?: string;
@@ -113,6 +118,9 @@ function brokenByGemini({ contents = [] }: Body): string | undefined {
   if (contents[0]?.role === 'model') return 'Please ensure that the conversation begins with a user turn.';
   if (contents.some(({ parts }) => parts.some((part) => part.text === '' && part.thoughtSignature === undefined)))
     return 'Unable to submit request because it must have a text parameter.';
+  const results = contents.flatMap(({ parts }) => parts.flatMap(({ functionResponse: result }) => result ?? []));
+  if (results.some(({ response }) => JSON.stringify(response).includes('"$ref":')))
+    return 'The referenced name in function_response.response does not match to a display_name in the function_response.parts.';
   const proofs = contents.flatMap(({ parts }) =>
     parts.flatMap(({ thoughtSignature: proof }) => (proof ? [proof] : [])),
   );
@@ -130,4 +138,4 @@ const RULES = {
 
 /** The sentence with which a vendor that keeps to its own published rules refuses a body; undefined when it takes it. */
 export const brokenRule = (protocol: keyof typeof RULES, body: unknown): string | undefined =>
-  brokenByTools(protocol, body) ?? RULES[protocol](body as Body);
+  brokenByTools(protocol, body) ?? brokenByAnswer(protocol, body as object) ?? RULES[protocol](body as Body);

@@ -1,8 +1,4 @@
-interface Schema {
-  readonly type?: unknown;
-  readonly properties?: Readonly<Record<string, unknown>>;
-  readonly [word: string]: unknown;
-}
+import { brokenInside, isOneObject, type Schema } from './strict-schemas.js';
 
 interface OfferedFunction {
   readonly name?: string;
@@ -51,17 +47,15 @@ function brokenByName(protocol: Protocol, body: Body): string | undefined {
 const schemaOf = (offered: OfferedFunction): Schema | undefined =>
   offered.parameters ?? offered.input_schema ?? offered.parametersJsonSchema;
 
-const PUT_TOGETHER = ['$ref', 'anyOf', 'oneOf', 'allOf', 'enum', 'not'] as const;
-
 /** Every vendor wants one object; those of two protocols also want its fields listed, and all of them needed where they enforce it. */
 function brokenBySchema(protocol: Protocol, body: Body): string | undefined {
   for (const offered of functionsOf(body)) {
     const schema = schemaOf(offered);
     if (!schema) continue;
-    if (schema.type !== 'object' || PUT_TOGETHER.some((word) => word in schema))
+    if (!isOneObject(schema))
       return `Invalid schema for function '${offered.name}': schema must have type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level.`;
-    if (protocol === 'gemini' && 'definitions' in schema)
-      return 'Invalid JSON payload received. Unknown name "definitions".';
+    const inside = brokenInside(protocol, offered.name ?? '', schema);
+    if (inside) return inside;
     if (protocol !== 'chat' && protocol !== 'responses') continue;
     if (!schema.properties) return `Invalid schema for function '${offered.name}': object schema missing properties.`;
     if (offered.strict === true && !isEnforceable(schema))

@@ -15,7 +15,9 @@ import type {
   UserPart,
 } from '#contracts';
 import { cannotSay, nativeHostedTools } from '../upstream/codec-failures.js';
+import { currentSchema } from '../upstream/current-schema.js';
 import { failedText } from '../upstream/failed-text.js';
+import { jsonInWords } from '../upstream/json-in-words.js';
 import { mediaAddress } from '../upstream/media-address.js';
 import { nonEmpty, present } from '../upstream/present.js';
 import type { ProtocolOptions } from '../upstream/protocol-codec.js';
@@ -82,7 +84,8 @@ function writeMessages(request: TextRequest, options: ProtocolOptions): JsonObje
   const messages = turns.flatMap((turn, place, all) =>
     turn.role === 'assistant' ? [writeAssistant(turn.parts, options)] : writeTurnBetween(turn, place, all),
   );
-  return [...writeSystem(system), ...oneUserMessageEach(messages)];
+  const said = [...system, ...jsonInWords(request, system)];
+  return [...writeSystem(said), ...oneUserMessageEach(messages)];
 }
 
 const writeSystem = (texts: readonly string[]): JsonObject[] =>
@@ -213,7 +216,8 @@ function writeAssistant(parts: readonly AssistantPart[], options: ProtocolOption
 function writeFormat(format: OutputFormat): JsonObject | undefined {
   if (format.type === 'json') return { type: 'json_object' };
   if (format.type === 'text') return undefined;
-  const { name, description, schema, strict } = format;
+  const { name, description, strict } = format;
+  const schema = currentSchema(format.schema);
   return { type: 'json_schema', json_schema: present({ name, description, schema, strict }) };
 }
 

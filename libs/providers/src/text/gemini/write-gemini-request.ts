@@ -10,9 +10,10 @@ import type {
   ToolChoice,
   UserPart,
 } from '#contracts';
-import { withSharedSchemas } from './shared-schemas.js';
+import { selfContainedSchema } from './self-contained-schema.js';
 import { withCallsProven } from './unproven-calls.js';
 import { nativeHostedTools } from '../upstream/codec-failures.js';
+import { currentSchema } from '../upstream/current-schema.js';
 import { describedSchema } from '../upstream/described-schema.js';
 import { parsedObject } from '../upstream/parsed-object.js';
 import { objectSchema } from '../upstream/object-schema.js';
@@ -28,7 +29,7 @@ export function writeGeminiRequest(request: TextRequest, model: string, options:
   const hosted = nativeHostedTools(request.hostedTools, 'gemini', options);
   const functions = offeredTools(request, hosted).map((tool) => {
     const { name, description } = tool;
-    const parametersJsonSchema = tool.parameters && withSharedSchemas(objectSchema(tool));
+    const parametersJsonSchema = tool.parameters && selfContainedSchema(objectSchema(tool));
     return present({ name, description, parametersJsonSchema });
   });
   const tools = nonEmpty([...(functions.length > 0 ? [{ functionDeclarations: functions }] : []), ...hosted]);
@@ -72,7 +73,8 @@ function writeThinking(reasoning: ReasoningRequest, { tellsNoReasoning }: Protoc
 function writeFormat(format: OutputFormat): Record<string, JsonValue> {
   if (format.type === 'text') return {};
   const json = { responseMimeType: 'application/json' };
-  return format.type === 'json' ? json : { ...json, responseJsonSchema: withSharedSchemas(describedSchema(format)) };
+  if (format.type === 'json') return json;
+  return { ...json, responseJsonSchema: selfContainedSchema(currentSchema(describedSchema(format))) };
 }
 
 function writeToolConfig(choice: ToolChoice): JsonObject | undefined {
@@ -119,9 +121,12 @@ function writeUserPart(part: UserPart): JsonObject[] {
 /** A number with too many digits to be exact: its text stays as it is. */
 const LONG_NUMBER = /[\s:,[-]\d{16}/;
 
+/** The interface takes this field for a reference to a file of the result, and refuses one that leads to none. */
+const REFERENCE = /"\$ref"\s*:/;
+
 function writeResult(part: ResultPart): JsonObject[] {
   const text = part.content.flatMap((piece) => (piece.type === 'text' ? [piece.text] : [])).join('\n');
-  const object = LONG_NUMBER.test(text) ? {} : parsedObject(text);
+  const object = LONG_NUMBER.test(text) || REFERENCE.test(text) ? {} : parsedObject(text);
   // The fields that this interface has for what a function returned, and for its failure.
   const plain = Object.keys(object).length > 0 ? object : { output: text };
   const response = part.isError && !('error' in plain) ? { error: text } : plain;

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#contracts';
+import { referred } from '../upstream/nested-schemas.js';
 
 /** What this interface enforces of a schema; the rest stands in descriptions. */
 const ENFORCED = new Set([
@@ -120,12 +121,7 @@ function follow(ref: string, root: JsonObject, followed: Followed): void {
 }
 
 function leadsTo(ref: string, root: JsonObject): JsonObject {
-  const [start, ...path] = ref.split('/');
-  let found: JsonValue | undefined = start === '#' && path.length > 0 ? root : undefined;
-  for (const step of path) {
-    const name = step.replaceAll('~1', '/').replaceAll('~0', '~');
-    found = isJsonObject(found) && Object.hasOwn(found, name) ? found[name] : undefined;
-  }
+  const found = ref === '#' ? undefined : referred(root, ref);
   if (!isJsonObject(found)) throw new Unsayable();
   return found;
 }

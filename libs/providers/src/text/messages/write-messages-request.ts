@@ -16,6 +16,7 @@ import { cannotSay, nativeHostedTools } from '../upstream/codec-failures.js';
 import { withCacheMarks } from './cache-marks.js';
 import { enforceableSchema } from './output-schema.js';
 import { describedSchema } from '../upstream/described-schema.js';
+import { JSON_IN_WORDS } from '../upstream/json-in-words.js';
 import { objectSchema } from '../upstream/object-schema.js';
 import { offeredTools } from '../upstream/offered-tools.js';
 import { parsedObject } from '../upstream/parsed-object.js';
@@ -91,7 +92,7 @@ const enforcedSchema = (format: OutputFormat): JsonObject | undefined =>
 
 /** The form of an answer that the interface does not enforce. */
 function formatInWords(format: OutputFormat): string[] {
-  if (format.type === 'json') return ['Answer with one JSON object and nothing else.'];
+  if (format.type === 'json') return [JSON_IN_WORDS];
   if (format.type === 'text' || enforcedSchema(format)) return [];
   return [`Answer with JSON that matches this schema, and nothing else:\n${JSON.stringify(describedSchema(format))}`];
 }

@@ -12,7 +12,9 @@ import type {
   UserPart,
 } from '#contracts';
 import { cannotSay, nativeHostedTools } from '../upstream/codec-failures.js';
+import { currentSchema } from '../upstream/current-schema.js';
 import { failedText } from '../upstream/failed-text.js';
+import { jsonInWords } from '../upstream/json-in-words.js';
 import { mediaAddress } from '../upstream/media-address.js';
 import { objectSchema } from '../upstream/object-schema.js';
 import { offeredTools } from '../upstream/offered-tools.js';
@@ -38,7 +40,7 @@ export function writeResponsesRequest(request: TextRequest, model: string, optio
   const reasoning = writeReasoning(request, options);
   return present({
     model,
-    input: request.turns.flatMap(writeTurn),
+    input: [...jsonInWords(request).map(writeDeveloperText), ...request.turns.flatMap(writeTurn)],
     stream: request.stream,
     store: false,
     instructions: request.system.length > 0 ? request.system.join('\n\n') : undefined,
@@ -71,7 +73,8 @@ function writeTextOptions({ format, verbosity }: TextRequest): JsonObject | unde
 function writeFormat(format: OutputFormat): JsonObject | undefined {
   if (format.type === 'text') return undefined;
   if (format.type === 'json') return { type: 'json_object' };
-  const { name, description, schema, strict } = format;
+  const { name, description, strict } = format;
+  const schema = currentSchema(format.schema);
   return present({ type: 'json_schema', name, description, schema, strict });
 }
 
@@ -80,6 +83,8 @@ function writeToolChoice(choice: ToolChoice): JsonValue {
   const [name] = choice.names;
   return choice.names.length === 1 && name !== undefined ? { type: 'function', name } : 'required';
 }
+
+const writeDeveloperText = (text: string): JsonObject => ({ type: 'message', role: 'developer', content: text });
 
 function writeTurn(turn: Turn): JsonObject[] {
   if (turn.role === 'system') return [{ type: 'message', role: 'developer', content: turn.parts.map(writePart) }];

@@ -13,8 +13,8 @@ const NAME_RULES: Readonly<Record<ProtocolCodec['protocol'], RegExp>> = {
 const HASH_CHARACTERS = 8;
 const READABLE_CHARACTERS = 48;
 
-/** A request as the vendors of a protocol take it, and what the caller calls the functions whose names they do not take. */
-export interface AcceptedRequest {
+/** A request with names that the vendors of a protocol take, and what the caller calls the functions whose names they do not take. */
+interface NamedRequest {
   readonly request: TextRequest;
   /** The caller's names by those that the upstream gets; empty where they are the same. */
   readonly ownNames: ReadonlyMap<string, string>;
@@ -28,10 +28,10 @@ function acceptedName(name: string, rule: RegExp): string {
   return `f_${readable}_${hash}`;
 }
 
-const NONE: AcceptedRequest['ownNames'] = new Map();
+const NONE: NamedRequest['ownNames'] = new Map();
 
 /** The request with functions named as the protocol takes them, in its tools as in its turns. */
-export function withAcceptedNames(request: TextRequest, protocol: ProtocolCodec['protocol']): AcceptedRequest {
+export function withAcceptedNames(request: TextRequest, protocol: ProtocolCodec['protocol']): NamedRequest {
   const rule = NAME_RULES[protocol];
   const named = [...request.tools, ...request.turns.flatMap(namedParts)];
   const refused = new Set(named.map(({ name }) => name).filter((name) => !rule.test(name)));
@@ -65,7 +65,7 @@ const chosen = (choice: ToolChoice, rule: RegExp): ToolChoice =>
   choice.mode === 'required' ? { ...choice, names: choice.names.map((name) => acceptedName(name, rule)) } : choice;
 
 /** The events of a reply, its calls named as the caller names its functions. */
-export function inOwnNames(events: readonly TextEvent[], ownNames: AcceptedRequest['ownNames']): readonly TextEvent[] {
+export function inOwnNames(events: readonly TextEvent[], ownNames: NamedRequest['ownNames']): readonly TextEvent[] {
   if (ownNames.size === 0) return events;
   return events.map((event) =>
     event.type === 'call' ? { ...event, name: ownNames.get(event.name) ?? event.name } : event,

@@ -23,7 +23,7 @@ import type { RefusedRequest } from './operators-fault.js';
 import type { ReplyHead } from '../../http/reply-head.js';
 import { refusedByUpstream, upstreamRequestId } from './refused-by-upstream.js';
 import { eventData, EventSplitter } from './server-sent-events.js';
-import { inOwnNames, type AcceptedRequest, withAcceptedNames } from './accepted-names.js';
+import { type AcceptedRequest, acceptedRequest, type ReadBack } from './accepted-request.js';
 import { replaceTopLevelString } from './top-level-field.js';
 import {
   MAX_REPLY_BYTES,
@@ -55,8 +55,8 @@ export interface HttpUpstream {
 /** What an upstream is sent. */
 interface Asked {
   readonly body: RequestBytes | Promise<RequestBytes>;
-  /** What the caller calls its functions; undefined where body and reply pass through as they are. */
-  readonly ownNames?: AcceptedRequest['ownNames'];
+  /** Undefined where body and reply pass through as they are. */
+  readonly readBack?: AcceptedRequest['readBack'];
 }
 
 /** A vendor behind HTTP, in any of the protocols. A request of the vendor's own protocol passes through byte for byte. */
@@ -84,7 +84,7 @@ export class HttpTextProvider implements TextProvider {
     const asked = passesThrough
       ? { body: nativeBytes(this.#native(call, policy), call) }
       : await this.#translated(call);
-    const { ownNames } = asked;
+    const readBack = asked.readBack?.();
     const body = await asked.body;
     const headers = { ...codec.headers(key), ...(passesThrough ? permittedHeaders(call.headers, policy) : {}) };
     const request = { upstreamModel: call.upstreamModel, sent: body };
@@ -92,7 +92,7 @@ export class HttpTextProvider implements TextProvider {
     if (!call.stream) {
       const reply = await http.exchange(path, headers, body, { signal, accept: acceptJson });
       if (reply.status !== 200) throw this.#refusal(reply, reply.text, request);
-      return identified(reply, this.#readBody(call, reply.text, ownNames));
+      return identified(reply, this.#readBody(call, reply.text, readBack));
     }
     const reply = await http.post(path, headers, body, signal);
     if (reply.status !== 200) throw this.#refusal(reply, await readText(reply, signal, MAX_REFUSAL_BYTES), request);
@@ -100,17 +100,17 @@ export class HttpTextProvider implements TextProvider {
       reply.body.destroy();
       throw ofAnotherType(reply);
     }
-    return identified(reply, await this.#readStream(call, reply, ownNames, signal));
+    return identified(reply, await this.#readStream(call, reply, readBack, signal));
   }
 
   #translated(call: TextCall): Asked | Promise<Asked> {
     const { codec, options, policy = REFUSE_UNPRICED } = this.#upstream;
     const asked = call.request();
     const permitted = call.isTranslated === true ? permittedRequest(asked, policy) : asked;
-    const accepted = withAcceptedNames(permitted, codec.protocol);
+    const accepted = acceptedRequest(permitted, codec.protocol);
     const write = (): JsonObject => codec.write(accepted.request, call.upstreamModel, options);
     if (accepted.request.turns.length > MANY_TURNS) return inSteps(accepted, write);
-    return { body: jsonBytes(write(), wellFormedJson), ownNames: accepted.ownNames };
+    return { body: jsonBytes(write(), wellFormedJson), readBack: accepted.readBack };
   }
 
   #native(call: TextCall, policy: UpstreamPolicy): NativeBody {
@@ -135,12 +135,12 @@ export class HttpTextProvider implements TextProvider {
     }
   }
 
-  #readBody(call: TextCall, text: string, ownNames: Asked['ownNames']): TextReply {
+  #readBody(call: TextCall, text: string, readBack: ReadBack | undefined): TextReply {
     const answer = parseReply(text);
     const events = this.#understood(() => this.#upstream.codec.read(answer));
     const usage = events.find((event) => event.type === 'finish')?.usage;
     call.onReply?.({ reportedUsage: () => usage, mayReasonUnasked: this.#upstream.codec.mayReasonUnasked });
-    if (ownNames) return { kind: 'whole', events: inOwnNames(events, ownNames) };
+    if (readBack) return { kind: 'whole', events: readBack(events) };
     const produced = usage?.outputTokens ? '' : events.map(eventText).join('');
     const json = renameModel(text.trim(), call);
     return { kind: 'body', json, answer: () => answer, outcome: () => ({ usage, produced, failure: undefined }) };
@@ -149,19 +149,19 @@ export class HttpTextProvider implements TextProvider {
   async #readStream(
     call: TextCall,
     reply: UpstreamReply,
-    ownNames: Asked['ownNames'],
+    readBack: ReadBack | undefined,
     signal: StopSignal,
   ): Promise<TextReply> {
     const { codec } = this.#upstream;
     const { mayReasonUnasked } = codec;
-    if (ownNames) {
+    if (readBack) {
       const decoder = codec.decoder();
       call.onReply?.({
         reportedUsage: () => decoder.reportedUsage(),
         heldBack: () => decoder.heldBack?.() ?? '',
         mayReasonUnasked,
       });
-      const events = await primed(this.#events(reply, decoder, ownNames, signal), (batch) =>
+      const events = await primed(this.#events(reply, decoder, readBack, signal), (batch) =>
         batch.some(({ type }) => type !== 'start'),
       );
       return { kind: 'events', events };
@@ -179,7 +179,7 @@ export class HttpTextProvider implements TextProvider {
   #events(
     reply: UpstreamReply,
     decoder: StreamDecoder,
-    ownNames: AcceptedRequest['ownNames'],
+    readBack: ReadBack,
     signal: StopSignal,
   ): BodyReader<readonly TextEvent[]> {
     const splitter = new EventSplitter();
@@ -188,18 +188,12 @@ export class HttpTextProvider implements TextProvider {
         // A loop: `flatMap` looks up how to make an array, and makes two, for every token.
         const events: TextEvent[] = [];
         for (const data of eventData(frames.toString('utf8'))) events.push(...decoder.push(data));
-        return inOwnNames(events, ownNames);
+        return readBack(events);
       });
     const taker = {
       take: (bytes: Buffer) => unlessEmpty(decode(splitter.push(bytes))),
       rest: () => unlessEmpty(decode(splitter.rest())),
-      end: () =>
-        unlessEmpty(
-          inOwnNames(
-            this.#understood(() => decoder.end()),
-            ownNames,
-          ),
-        ),
+      end: () => unlessEmpty(readBack(this.#understood(() => decoder.end()))),
     };
     return new BodyReader(reply.body, taker, (error) => brokenBy(error, signal));
   }
@@ -225,11 +219,11 @@ export class HttpTextProvider implements TextProvider {
 }
 
 /** Each step of a long conversation takes some ten milliseconds. */
-async function inSteps({ ownNames }: AcceptedRequest, write: () => JsonObject): Promise<Asked> {
+async function inSteps({ readBack }: AcceptedRequest, write: () => JsonObject): Promise<Asked> {
   await nextTurn();
   const body = write();
   await nextTurn();
-  return { body: jsonBytes(body, wellFormedJson), ownNames };
+  return { body: jsonBytes(body, wellFormedJson), readBack };
 }
 
 const unlessEmpty = <Item>(items: readonly Item[]): readonly Item[] | undefined =>

@@ -1,5 +1,6 @@
 import type { FunctionTool, JsonObject, JsonValue } from '#contracts';
 import { cannotSay } from './codec-failures.js';
+import { currentSchema } from './current-schema.js';
 import { type ObjectShape, ShapeReader } from './object-shape.js';
 
 /** Words that most vendors refuse at the root of a schema of arguments, and what only words can say of them. */
@@ -12,8 +13,9 @@ const PUT_TOGETHER = ['$ref', 'allOf', ...CHOICES] as const;
  *
  * @throws GatewayError `unsupported_parameter` for arguments that are no object, and for references that lead nowhere.
  */
-export function objectSchema({ name, parameters = {} }: FunctionTool): JsonObject {
-  if (isPlain(parameters)) return 'properties' in parameters ? parameters : { ...parameters, properties: {} };
+export function objectSchema({ name, parameters: given = {} }: FunctionTool): JsonObject {
+  const parameters = currentSchema(given);
+  if (isOneObject(parameters)) return 'properties' in parameters ? parameters : { ...parameters, properties: {} };
   const reader = new ShapeReader(parameters);
   const shape = reader.read(parameters);
   if (!shape) throw cannotSay('tools', `the schema of "${name}", which does not describe one object,`);
@@ -28,7 +30,8 @@ export function objectSchema({ name, parameters = {} }: FunctionTool): JsonObjec
   });
 }
 
-const isPlain = (schema: JsonObject): boolean =>
+/** Whether a schema is of one object, and says so in no other way than by its fields. */
+export const isOneObject = (schema: JsonObject): boolean =>
   schema['type'] === 'object' && PUT_TOGETHER.every((word) => !(word in schema));
 
 /** The root with what it refers to; what stands beside a reference is closer. */

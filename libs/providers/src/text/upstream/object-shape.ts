@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#contracts';
+import { referred } from './nested-schemas.js';
 
 /** What is said of the fields of an object, whatever words it is said in. */
 export interface ObjectShape {
@@ -58,18 +59,7 @@ export class ShapeReader {
 
   /** What a reference leads to within the root. */
   target(ref: JsonValue): JsonValue | undefined {
-    if (typeof ref !== 'string' || !/^#(\/|$)/.test(ref)) return undefined;
-    return ref
-      .split('/')
-      .slice(1)
-      .map((step) => decoded(step).replaceAll('~1', '/').replaceAll('~0', '~'))
-      .reduce<JsonValue | undefined>(
-        (found, step) =>
-          typeof found === 'object' && found !== null && Object.hasOwn(found, step)
-            ? (found as JsonObject)[step]
-            : undefined,
-        this.#root,
-      );
+    return referred(this.#root, ref);
   }
 
   #parts({ $ref: ref, allOf, anyOf, oneOf }: JsonObject, depth: number): (ObjectShape | undefined)[] {
@@ -96,14 +86,6 @@ export class ShapeReader {
       isClosed: shapes.every(({ isClosed }) => isClosed),
       isWhole: false,
     };
-  }
-}
-
-function decoded(step: string): string {
-  try {
-    return decodeURIComponent(step);
-  } catch {
-    return step;
   }
 }
 

@@ -1,0 +1,119 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '#contracts';
+import { referred, withNestedSchemas } from '../upstream/nested-schemas.js';
+
+/** Schemas that refer to each other can say more than they hold. */
+const MOST_SCHEMAS = 2_000;
+const MOST_REFERENCES = 200;
+
+class TooLarge extends Error {}
+
+/**
+ * A schema as the interface takes it: what it refers to stands where it is meant, because a reference may have nothing beside it
+ * and lead to `$defs` alone. Only what holds itself is still referred to. Constants are lists of one, and what is all of one
+ * schema is that schema.
+ */
+export function selfContainedSchema(schema: JsonObject): JsonObject {
+  const references = referencesIn(schema);
+  const isLarge = references.size > MOST_REFERENCES;
+  try {
+    return new Writer(schema, isLarge ? () => true : holdingThemselves(schema, references)).write();
+  } catch (error) {
+    if (!(error instanceof TooLarge)) throw error;
+    return new Writer(schema, () => true, Number.POSITIVE_INFINITY).write();
+  }
+}
+
+/** Every reference below a value. */
+function referencesIn(value: JsonValue | undefined, found = new Set<string>()): Set<string> {
+  if (Array.isArray(value)) for (const one of value) referencesIn(one as JsonValue, found);
+  if (!isJsonObject(value)) return found;
+  if (typeof value['$ref'] === 'string') found.add(value['$ref']);
+  for (const one of Object.values(value)) referencesIn(one, found);
+  return found;
+}
+
+/** Says of a reference whether what it leads to refers to itself, by however many steps. */
+function holdingThemselves(root: JsonObject, references: ReadonlySet<string>): (ref: string) => boolean {
+  const direct = new Map([...references].map((ref) => [ref, referencesIn(withoutShared(referred(root, ref)))]));
+  const circular = new Set([...references].filter((ref) => reached(ref, direct).has(ref)));
+  return (ref) => circular.has(ref);
+}
+
+function reached(from: string, direct: ReadonlyMap<string, ReadonlySet<string>>): Set<string> {
+  const all = new Set<string>();
+  const open = [from];
+  for (let next = open.pop(); next !== undefined; next = open.pop())
+    for (const ref of direct.get(next) ?? [])
+      if (!all.has(ref)) {
+        all.add(ref);
+        open.push(ref);
+      }
+  return all;
+}
+
+/** What is shared is no part of what holds it. */
+function withoutShared(schema: JsonValue | undefined): JsonValue | undefined {
+  if (!isJsonObject(schema)) return schema;
+  const { $defs: _shared, definitions: _formerly, ...own } = schema;
+  return own;
+}
+
+/** Writes one schema. */
+class Writer {
+  readonly #root: JsonObject;
+  readonly #isKept: (ref: string) => boolean;
+  readonly #most: number;
+  /** The names under which kept references lead to something, and what. */
+  readonly #shared = new Map<string, { readonly name: string; schema?: JsonObject }>();
+  #schemas = 0;
+
+  constructor(root: JsonObject, isKept: (ref: string) => boolean, most = MOST_SCHEMAS) {
+    this.#root = root;
+    this.#isKept = isKept;
+    this.#most = most;
+  }
+
+  write(): JsonObject {
+    const written = this.#schema(this.#root);
+    const shared = [...this.#shared.values()].map(({ name, schema }) => [name, schema ?? {}] as const);
+    return shared.length > 0 ? { ...written, $defs: Object.fromEntries(shared) } : written;
+  }
+
+  #schema = (schema: JsonObject): JsonObject => {
+    this.#schemas += 1;
+    if (this.#schemas > this.#most) throw new TooLarge();
+    const { $ref: ref, $defs: _shared, definitions: _formerly, ...own } = schema;
+    const target = referred(this.#root, ref);
+    if (ref === undefined) return plain(withNestedSchemas(own, this.#schema));
+    if (typeof ref !== 'string' || !isJsonObject(target)) return schema;
+    const beside = withNestedSchemas(own, this.#schema);
+    if (!this.#isKept(ref)) return { ...this.#schema(target), ...beside };
+    const reference = { $ref: `#/$defs/${this.#nameOf(ref, target)}` };
+    return Object.keys(beside).length > 0 ? { anyOf: [reference], ...beside } : reference;
+  };
+
+  #nameOf(ref: string, target: JsonObject): string {
+    const known = this.#shared.get(ref);
+    if (known) return known.name;
+    const last = ref.split('/').at(-1)?.replaceAll(/\W/g, '_') ?? '';
+    const taken = new Set([...this.#shared.values()].map(({ name }) => name));
+    const shared: { readonly name: string; schema?: JsonObject } = {
+      name: last !== '' && !taken.has(last) ? last : `shared_${taken.size}`,
+    };
+    this.#shared.set(ref, shared);
+    shared.schema = this.#schema(target);
+    return shared.name;
+  }
+}
+
+/** Without the words that the interface does not know, where others say the same. */
+function plain({ const: value, allOf, ...others }: JsonObject): JsonObject {
+  const [only] = Array.isArray(allOf) && allOf.length === 1 ? (allOf as readonly JsonValue[]) : [];
+  return {
+    ...(isJsonObject(only) ? only : allOf !== undefined && { allOf }),
+    ...others,
+    ...(typeof value === 'string' || typeof value === 'number'
+      ? { enum: [value] }
+      : value !== undefined && { const: value }),
+  };
+}
