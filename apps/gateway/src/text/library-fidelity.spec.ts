@@ -8,6 +8,9 @@ const SCHEMA = { type: 'object' as const, properties: { city: { type: 'string' }
 const REFUSED = { status: 400, param: 'moderation' };
 /** The interfaces that have system messages anywhere, and a word for how much to say. */
 const SAYS_MORE: ReadonlySet<string> = new Set(['responses', 'chat']);
+/** A model of the messages interface of the newest generation. */
+const NEWEST = `  - { id: newest, protocol: messages, base_url: "VENDOR_URL", key: k, models: { vendor-opus-4-1-20250805: claude-opus-5 } }
+`;
 const OVER = ['responses', 'chat', 'messages', 'gemini'] as const;
 
 describe('What client libraries say, over vendors that keep to their own rules', () => {
@@ -16,7 +19,7 @@ describe('What client libraries say, over vendors that keep to their own rules',
   let anthropic: Anthropic;
   let google: GoogleGenAI;
   beforeAll(async () => {
-    gateway = await startTextGateway();
+    gateway = await startTextGateway({}, { more: NEWEST });
     gateway.vendor.isStrict = true;
     openai = new OpenAI({ baseURL: `${gateway.baseUrl}/v1`, apiKey: gateway.key, maxRetries: 0 });
     anthropic = new Anthropic({ baseURL: gateway.baseUrl, apiKey: gateway.key, maxRetries: 0 });
@@ -101,6 +104,37 @@ describe('What client libraries say, over vendors that keep to their own rules',
       const moderated = { model, messages: [{ role: 'user' as const, content: 'x' }], moderation: { model: 'm' } };
       const outcome: unknown = await openai.chat.completions.create(moderated).catch((error: unknown) => error);
       expect(outcome).toMatchObject(upstream === 'chat' ? { object: 'chat.completion' } : REFUSED);
+    });
+  });
+
+  it('has the newest models of the messages interface think, which refuse the words of their forerunners', async () => {
+    const model = 'vendor-opus-4-1-20250805';
+    const messages = [{ role: 'user' as const, content: 'Hello.' }];
+    const completion = await openai.chat.completions.create({
+      model,
+      messages,
+      reasoning_effort: 'high',
+      temperature: 0.3,
+    });
+    expect(completion.choices[0]?.message).toMatchObject({ content: 'Vendor heard: Hello.' });
+    expect(gateway.vendor.last.body).toMatchObject({
+      thinking: { type: 'adaptive' },
+      output_config: { effort: 'high' },
+    });
+    const { status } = await openai.responses.create({ model, input: 'Hello.', temperature: 0.3, top_p: 0.9 });
+    expect(status).toBe('completed');
+    const thought = await google.models.generateContent({
+      model,
+      contents: 'Hello.',
+      config: { temperature: 1, topK: 64, thinkingConfig: { includeThoughts: true, thinkingBudget: 2_000 } },
+    });
+    expect(thought.candidates?.[0]?.content?.parts).toMatchObject([
+      { thought: true },
+      { text: 'Vendor heard: Hello.' },
+    ]);
+    expect(gateway.vendor.last.body).toMatchObject({
+      thinking: { display: 'summarized' },
+      output_config: { effort: 'low' },
     });
   });
 

@@ -156,7 +156,11 @@ export const TRANSLATED_FEATURES: readonly TranslatedFeature[] = [
     gemini: ['ok', 'refused', 'ok'],
     chat: ['refused', 'ok', 'ok'],
   }),
-  feature('temperature up to 1', everywhere('ok')),
+  feature(
+    'temperature up to 1',
+    everywhere('ok'),
+    'Left out, as are top_p and top_k, where a model is known to refuse it (`translation.sampling`).',
+  ),
   feature('temperature over 1', {
     responses: ['ok', 'refused', 'ok'],
     gemini: ['ok', 'ok', 'refused'],
@@ -170,7 +174,11 @@ export const TRANSLATED_FEATURES: readonly TranslatedFeature[] = [
     gemini: ['ok', 'hint', 'hint'],
     chat: ['hint', 'hint', 'ok'],
   }),
-  feature('effort or budget of reasoning', everywhere('ok')),
+  feature(
+    'effort or budget of reasoning',
+    everywhere('ok'),
+    'Over messages a budget or an effort, whichever the model takes (`translation.thinking`).',
+  ),
   feature(
     'no reasoning',
     {

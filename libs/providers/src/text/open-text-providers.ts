@@ -163,6 +163,8 @@ function openEntry(entry: UpstreamEntry, wordDelayMs: number): OpenTextProvider 
     marksPromptCache: entry.translation.prompt_cache,
     tellsNoReasoning: entry.translation.no_reasoning && entry.translation.no_reasoning === 'told',
     systemMessages: entry.translation.system_messages,
+    thinking: entry.translation.thinking,
+    takesSampling: entry.translation.sampling && entry.translation.sampling === 'sent',
   };
   const upstream = { id, codec: PROTOCOL_CODECS[protocol], http, key: entry.key, options, policy: entry.allow };
   const embeddingModels = new Map(Object.entries(entry.embedding_models));

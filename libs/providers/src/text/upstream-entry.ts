@@ -80,6 +80,12 @@ const REPLAYED_REASONING = ['with_calls', 'always', 'never'] as const;
 /** Whether it is passed on to an upstream that a caller wants no reasoning. */
 const NO_REASONING = ['told', 'left_out'] as const;
 
+/** How models of the messages protocol are asked to think. */
+const THINKING = ['budget', 'effort'] as const;
+
+/** Whether words for how to sample reach an upstream. */
+const SAMPLING = ['sent', 'left_out'] as const;
+
 /** Where system messages in the middle of a conversation go for an upstream of the chat protocol. */
 const SYSTEM_MESSAGES = ['in_place', 'in_front'] as const;
 
@@ -114,6 +120,22 @@ export class UpstreamTranslationEntry {
    */
   @IsIn(SYSTEM_MESSAGES)
   system_messages: (typeof SYSTEM_MESSAGES)[number] = 'in_place';
+
+  /**
+   * Messages protocol: whether models are asked to think with a number of tokens (`budget`) or with an effort, as newer ones want
+   * it. Unless it is set, by what the upstream's name of a model tells.
+   */
+  @IsOptional()
+  @IsIn(THINKING)
+  thinking?: (typeof THINKING)[number];
+
+  /**
+   * Whether `temperature`, `top_p`, `top_k` and penalties are sent on, which newer models refuse. Unless it is set, they are to models
+   * that are not known for that by the upstream's name of them.
+   */
+  @IsOptional()
+  @IsIn(SAMPLING)
+  sampling?: (typeof SAMPLING)[number];
 
   /** Messages protocol: marks the beginning that turns of an agent have in common for the vendor's prompt cache. */
   @IsBoolean()

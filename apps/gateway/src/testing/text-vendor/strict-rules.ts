@@ -25,6 +25,10 @@ interface Schema {
 }
 
 interface Body {
+  readonly model?: string;
+  readonly temperature?: number;
+  readonly top_p?: number;
+  readonly top_k?: number;
   readonly output_config?: { readonly format?: { readonly schema: Schema } };
   readonly messages?: readonly Turn[];
   readonly input?: string | readonly { readonly type?: string; readonly encrypted_content?: string }[];
@@ -59,12 +63,22 @@ function brokenByMessages(body: Body): string | undefined {
   if (config?.format && !isClosed(config.format.schema))
     return "output_config.format.schema: For 'object' type, 'additionalProperties' must be explicitly set to false";
   return (
+    brokenForNewModel(body) ??
     brokenByThinking(body) ??
     messages
       .flatMap(blocksOf)
       .map(brokenByBlock)
       .find((broken) => broken !== undefined)
   );
+}
+
+/** What models of the newest generations refuse. */
+function brokenForNewModel({ model = '', thinking, ...sampling }: Body): string | undefined {
+  if (!model.startsWith('claude-opus-5')) return undefined;
+  if (thinking?.type === 'enabled')
+    return '"thinking.type.enabled" is not supported for this model. Use "thinking.type.adaptive" and "output_config.effort".';
+  const refused = (['temperature', 'top_p', 'top_k'] as const).find((name) => sampling[name] !== undefined);
+  return refused && `\`${refused}\` is deprecated for this model.`;
 }
 
 function brokenByThinking({ messages = [], thinking }: Body): string | undefined {

@@ -24,6 +24,7 @@ import type { ProtocolOptions } from '../upstream/protocol-codec.js';
 import { reasoningEffort, wantsNoReasoning } from '../upstream/reasoning-budget.js';
 import { objectSchema } from '../upstream/object-schema.js';
 import { offeredTools } from '../upstream/offered-tools.js';
+import { takesSampling } from '../upstream/sampling.js';
 import { strictness } from '../upstream/strictness.js';
 import { ownSignature } from '../upstream/signatures.js';
 import { argumentsAsJson } from '../upstream/call-fields.js';
@@ -42,12 +43,9 @@ export function writeChatRequest(request: TextRequest, model: string, options: P
     // Not a computed name, which would cost each request more than all other fields together.
     max_tokens: limitField === 'max_tokens' ? request.maxOutputTokens : undefined,
     max_completion_tokens: limitField === 'max_completion_tokens' ? request.maxOutputTokens : undefined,
-    temperature: request.temperature,
-    top_p: request.topP,
+    ...writeSampling(request, model, options),
     stop: nonEmpty(request.stopSequences),
     seed: request.seed,
-    presence_penalty: request.presencePenalty,
-    frequency_penalty: request.frequencyPenalty,
     user: request.user,
     reasoning_effort: writeEffort(request, options),
     response_format: writeFormat(request.format),
@@ -55,6 +53,12 @@ export function writeChatRequest(request: TextRequest, model: string, options: P
     tool_choice: tools && writeToolChoice(request.toolChoice),
     parallel_tool_calls: tools && !request.parallelToolCalls ? false : undefined,
   });
+}
+
+function writeSampling(request: TextRequest, model: string, options: ProtocolOptions): JsonObject {
+  if (!takesSampling(model, options)) return {};
+  const { temperature, topP: top_p, presencePenalty: presence_penalty, frequencyPenalty: frequency_penalty } = request;
+  return present({ temperature, top_p, presence_penalty, frequency_penalty });
 }
 
 function writeTool(tool: FunctionTool): JsonObject {

@@ -14,7 +14,9 @@ import {
 } from '#contracts';
 import { cannotSay, nativeHostedTools } from '../upstream/codec-failures.js';
 import { withCacheMarks } from './cache-marks.js';
+import { traitsOf } from './model-traits.js';
 import { enforceableSchema } from './output-schema.js';
+import { writeThinking } from './write-thinking.js';
 import { describedSchema } from '../upstream/described-schema.js';
 import { JSON_IN_WORDS } from '../upstream/json-in-words.js';
 import { objectSchema } from '../upstream/object-schema.js';
@@ -22,36 +24,30 @@ import { offeredTools } from '../upstream/offered-tools.js';
 import { parsedObject } from '../upstream/parsed-object.js';
 import { nonEmpty, present } from '../upstream/present.js';
 import type { ProtocolOptions } from '../upstream/protocol-codec.js';
-import { reasoningBudget, wantsNoReasoning } from '../upstream/reasoning-budget.js';
+import { wantsNoReasoning } from '../upstream/reasoning-budget.js';
 import { ownSignature } from '../upstream/signatures.js';
 import { acceptedCallId } from '../upstream/call-fields.js';
 import { beginningWithUser, withSystemInFront } from '../upstream/system-in-front.js';
-
-/** The smallest budget the interface accepts. */
-const MIN_THINKING_TOKENS = 1_024;
-
-/** What a limit must leave for the answer itself, in tokens. */
-const MIN_ANSWER_TOKENS = 1_024;
 
 /** Writes the canonical request as a messages body. */
 export function writeMessagesRequest(request: TextRequest, model: string, options: ProtocolOptions): JsonObject {
   const { system, turns } = withSystemInFront(request);
   const messages = writeTurns(beginningWithUser(turns));
-  const thinkingTokens = isUnthoughtCall(messages) ? undefined : thinkingBudget(request);
+  const thinking = writeThinking(request, messages, model, options);
   const tools = nonEmpty(writeTools(request, options));
   const schema = enforcedSchema(request.format);
   const body = present({
     model,
-    max_tokens: request.maxOutputTokens ?? DEFAULT_MAX_TOKENS + (thinkingTokens ?? 0),
+    max_tokens: request.maxOutputTokens ?? DEFAULT_MAX_TOKENS + (thinking?.tokens ?? 0),
     messages,
     stream: request.stream,
     system: writeSystem(system, request.format),
     // A thinking model takes no sampling of the caller's.
-    ...(thinkingTokens === undefined ? writeSampling(request) : {}),
+    ...(thinking ? {} : writeSampling(request, model, options)),
     stop_sequences: nonEmpty(request.stopSequences),
-    metadata: request.user === undefined ? undefined : { user_id: request.user },
-    thinking: thinkingTokens === undefined ? undefined : { type: 'enabled', budget_tokens: thinkingTokens },
-    output_config: schema && { format: { type: 'json_schema', schema } },
+    metadata: writeMetadata(request),
+    thinking: thinking?.thinking ?? unthinking(request, options),
+    output_config: writeOutput(schema, thinking?.effort),
     tools,
     tool_choice: tools && writeToolChoice(request.toolChoice, request.parallelToolCalls),
   });
@@ -59,27 +55,26 @@ export function writeMessagesRequest(request: TextRequest, model: string, option
   return isAgent && options.marksPromptCache !== false ? withCacheMarks(body) : body;
 }
 
-function writeSampling({ temperature, topP, topK }: TextRequest): JsonObject {
+const writeMetadata = ({ user }: TextRequest): JsonObject | undefined =>
+  user === undefined ? undefined : { user_id: user };
+
+/** A wish for no thinking, which many models have no field for. */
+const unthinking = ({ reasoning }: TextRequest, { tellsNoReasoning }: ProtocolOptions): JsonObject | undefined =>
+  tellsNoReasoning && reasoning && wantsNoReasoning(reasoning) ? { type: 'disabled' } : undefined;
+
+function writeOutput(schema: JsonObject | undefined, effort: string | undefined): JsonObject | undefined {
+  const written = present({ format: schema && { type: 'json_schema', schema }, effort });
+  return Object.keys(written).length > 0 ? written : undefined;
+}
+
+/** Newer models refuse words for how to sample, or take one of two: what they refuse is a hint, and left out. */
+function writeSampling({ temperature, topP, topK }: TextRequest, model: string, options: ProtocolOptions): JsonObject {
+  const { sampling } = traitsOf(model);
+  if (!(options.takesSampling ?? sampling !== 'none')) return {};
   if (temperature !== undefined && temperature > 1)
     throw cannotSay('temperature', `a temperature over 1 (sent: ${temperature})`);
-  return present({ temperature, top_p: topP, top_k: topK });
-}
-
-/** Undefined when the caller did not ask, when its output limit leaves no room, or when a forced call forbids it. */
-function thinkingBudget({ reasoning, maxOutputTokens, toolChoice }: TextRequest): number | undefined {
-  if (!reasoning || wantsNoReasoning(reasoning) || toolChoice.mode === 'required') return undefined;
-  if (!reasoning.visible && reasoning.effort === undefined && reasoning.budgetTokens === undefined) return undefined;
-  const wanted = Math.max(MIN_THINKING_TOKENS, reasoningBudget(reasoning) ?? 2 * MIN_THINKING_TOKENS);
-  if (maxOutputTokens === undefined) return wanted;
-  const room = Math.min(wanted, maxOutputTokens - MIN_ANSWER_TOKENS);
-  return room < MIN_THINKING_TOKENS ? undefined : room;
-}
-
-/** Whether the model's last turn calls without having thought: when asked to think, the interface refuses to continue from it. */
-function isUnthoughtCall(messages: readonly JsonObject[]): boolean {
-  const last = messages.findLast(({ role }) => role === 'assistant');
-  const types = ((last?.['content'] ?? []) as readonly JsonObject[]).map(({ type }) => type);
-  return types.includes('tool_use') && types[0] !== 'thinking' && types[0] !== 'redacted_thinking';
+  const isOne = sampling !== 'all' && temperature !== undefined;
+  return present({ temperature, top_p: isOne ? undefined : topP, top_k: topK });
 }
 
 function writeSystem(system: readonly string[], format: OutputFormat): string | undefined {

@@ -21,6 +21,7 @@ import { offeredTools } from '../upstream/offered-tools.js';
 import { nonEmpty, present } from '../upstream/present.js';
 import type { ProtocolOptions } from '../upstream/protocol-codec.js';
 import { reasoningEffort, wantsNoReasoning } from '../upstream/reasoning-budget.js';
+import { takesSampling } from '../upstream/sampling.js';
 import { strictness } from '../upstream/strictness.js';
 import { ownSignature } from '../upstream/signatures.js';
 import { argumentsAsJson, acceptedCallId } from '../upstream/call-fields.js';
@@ -45,8 +46,7 @@ export function writeResponsesRequest(request: TextRequest, model: string, optio
     store: false,
     instructions: request.system.length > 0 ? request.system.join('\n\n') : undefined,
     max_output_tokens: request.maxOutputTokens,
-    temperature: request.temperature,
-    top_p: request.topP,
+    ...(takesSampling(model, options) && present({ temperature: request.temperature, top_p: request.topP })),
     safety_identifier: request.user,
     reasoning,
     include: reasoning ? ['reasoning.encrypted_content'] : undefined,

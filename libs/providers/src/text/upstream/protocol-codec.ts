@@ -19,6 +19,10 @@ export interface ProtocolOptions {
    * where the caller itself used the word, and a chat upstream is not.
    */
   readonly tellsNoReasoning?: boolean | undefined;
+  /** How a messages upstream is asked to think; by what is known of its model's name unless it is set. */
+  readonly thinking?: 'budget' | 'effort' | undefined;
+  /** Whether temperature and its like are sent; by what is known of the model's name unless it is set. */
+  readonly takesSampling?: boolean | undefined;
   /** Where system messages in the middle of a conversation go for a chat upstream; they stay there, unless it is set. */
   readonly systemMessages?: 'in_place' | 'in_front';
 }
