@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from '../json.js';
 /** Token counts of the responses style. `input_tokens` includes cached, `output_tokens` includes reasoning. */
 export interface ResponsesUsage {
   readonly input_tokens: number;
-  readonly input_tokens_details: { readonly cached_tokens: number };
+  readonly input_tokens_details: { readonly cached_tokens: number; readonly cache_write_tokens: number };
   readonly output_tokens: number;
   readonly output_tokens_details: { readonly reasoning_tokens: number };
   readonly total_tokens: number;
@@ -173,6 +173,7 @@ export interface MessagesUsage {
   readonly cache_creation_input_tokens: number;
   readonly cache_read_input_tokens: number;
   readonly output_tokens: number;
+  readonly output_tokens_details: { readonly thinking_tokens: number };
   /** The searches of the web that the gateway made. */
   readonly server_tool_use?: { readonly web_search_requests: number };
 }

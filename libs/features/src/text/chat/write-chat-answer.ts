@@ -29,13 +29,16 @@ export const chatFinishReason = (reason: FinishReason): ChatFinishReason => FINI
 
 /** Token counts of the chat style. */
 export function writeChatUsage(usage: TextUsage | undefined): ChatUsage {
-  const { inputTokens = 0, cachedInputTokens = 0, outputTokens = 0, reasoningTokens = 0 } = usage ?? {};
+  const { inputTokens = 0, outputTokens = 0 } = usage ?? {};
   return {
     prompt_tokens: inputTokens,
     completion_tokens: outputTokens,
     total_tokens: inputTokens + outputTokens,
-    prompt_tokens_details: { cached_tokens: cachedInputTokens },
-    completion_tokens_details: { reasoning_tokens: reasoningTokens },
+    prompt_tokens_details: {
+      cached_tokens: usage?.cachedInputTokens ?? 0,
+      cache_write_tokens: usage?.cacheWriteTokens ?? 0,
+    },
+    completion_tokens_details: { reasoning_tokens: usage?.reasoningTokens ?? 0 },
   };
 }
 

@@ -35,6 +35,7 @@ export function writeMessagesUsage(usage: TextUsage | undefined, searches = 0): 
     cache_creation_input_tokens: written,
     cache_read_input_tokens: cached,
     output_tokens: usage?.outputTokens ?? 0,
+    output_tokens_details: { thinking_tokens: usage?.reasoningTokens ?? 0 },
     ...(searches > 0 && { server_tool_use: { web_search_requests: searches } }),
   };
 }

@@ -25,6 +25,8 @@ interface ChatMessage {
   /** The two names vendors give to visible reasoning. */
   readonly reasoning_content?: string | null;
   readonly reasoning?: string | null;
+  /** One vendor's name for it, who takes none back. */
+  readonly reasoning_text?: string | null;
   /** Where some vendors write it alone. */
   readonly reasoning_details?: readonly { readonly text?: string | null; readonly summary?: string | null }[] | null;
   readonly tool_calls?: readonly ChatToolCall[] | null;
@@ -36,7 +38,11 @@ interface ChatUsage {
   readonly prompt_tokens?: number;
   readonly completion_tokens?: number;
   readonly total_tokens?: number;
-  readonly prompt_tokens_details?: { readonly cached_tokens?: number; readonly image_tokens?: number } | null;
+  readonly prompt_tokens_details?: {
+    readonly cached_tokens?: number;
+    readonly cache_write_tokens?: number;
+    readonly image_tokens?: number;
+  } | null;
   readonly completion_tokens_details?: { readonly reasoning_tokens?: number } | null;
 }
 
@@ -47,6 +53,10 @@ interface ChatChoice {
   readonly message?: ChatMessage;
   readonly delta?: ChatMessage;
   readonly finish_reason?: string | null;
+  /** What ended the reply at the server behind this one. */
+  readonly native_finish_reason?: string | null;
+  /** A failure in the middle of a reply, where some servers report it. */
+  readonly error?: unknown;
   /** Some servers say here which stop sequence ended the reply. */
   readonly stop_reason?: string | number | null;
 }
@@ -65,7 +75,22 @@ const FINISH_REASONS: Record<string, FinishReason> = {
   tool_calls: 'tool-calls',
   function_call: 'tool-calls',
   content_filter: 'content-filter',
+  // The words of other vendors.
+  model_length: 'length',
+  max_tokens: 'length',
+  model_context_window_exceeded: 'length',
+  sensitive: 'content-filter',
 };
+
+/** Reasons of servers that lost the reply in its middle: what came is not whole, however it looks. */
+const LOST = /^(error|network_error|insufficient_system_resource|abort)$/;
+
+/** @throws GatewayError `upstream_error` where the reply was lost. */
+function finishReason(sent: string, native: string | null | undefined): FinishReason {
+  const lost = [sent, native].find((reason) => reason != null && LOST.test(reason));
+  if (lost) throw reportedFailure({ type: lost });
+  return FINISH_REASONS[sent] ?? 'stop';
+}
 
 const reportIn = ({ usage, choices, x_groq: other }: ChatReply): ChatUsage | null | undefined =>
   usage ?? choices?.[0]?.usage ?? other?.usage;
@@ -82,7 +107,7 @@ function readUsage(usage: ChatUsage): TextUsage | undefined {
   return reportedUsage({
     inputTokens: usage.prompt_tokens ?? 0,
     cachedInputTokens: usage.prompt_tokens_details?.cached_tokens ?? 0,
-    cacheWriteTokens: 0,
+    cacheWriteTokens: usage.prompt_tokens_details?.cache_write_tokens ?? 0,
     imageInputTokens: usage.prompt_tokens_details?.image_tokens ?? 0,
     outputTokens: outputIn(usage),
     reasoningTokens: usage.completion_tokens_details?.reasoning_tokens ?? 0,
@@ -133,7 +158,8 @@ export class ChatStreamDecoder implements StreamDecoder {
   }
 
   #readChoice(choice: ChatChoice): TextEvent[] {
-    if (choice.finish_reason) this.#reason = FINISH_REASONS[choice.finish_reason] ?? 'stop';
+    if (choice.error) throw reportedFailure(choice.error);
+    if (choice.finish_reason) this.#reason = finishReason(choice.finish_reason, choice.native_finish_reason);
     if (typeof choice.stop_reason === 'string') this.#stopSequence = choice.stop_reason;
     const message = choice.delta ?? choice.message ?? {};
     if (message.annotations) this.#annotations = [...this.#annotations, ...message.annotations];
@@ -171,7 +197,8 @@ export class ChatStreamDecoder implements StreamDecoder {
   }
 
   #readReasoning({ reasoning_content: content, reasoning, content: parts, ...others }: ChatMessage): TextEvent[] {
-    const text = content || reasoning || thoughtsIn(parts) || detailsIn(others.reasoning_details);
+    const text =
+      content || reasoning || others.reasoning_text || thoughtsIn(parts) || detailsIn(others.reasoning_details);
     if (!text) return [];
     if (content) this.#reasoningField = 'reasoning_content';
     else if (reasoning) this.#reasoningField = 'reasoning';

@@ -22,6 +22,7 @@ interface Usage {
   readonly cache_creation_input_tokens?: number | null;
   readonly cache_read_input_tokens?: number | null;
   readonly output_tokens?: number | null;
+  readonly output_tokens_details?: { readonly thinking_tokens?: number } | null;
 }
 
 interface Message {
@@ -67,7 +68,7 @@ function readUsage(usage: Usage): TextUsage | undefined {
     cacheWriteTokens: written,
     imageInputTokens: 0,
     outputTokens: usage.output_tokens,
-    reasoningTokens: 0,
+    reasoningTokens: usage.output_tokens_details?.thinking_tokens ?? 0,
   });
 }
 

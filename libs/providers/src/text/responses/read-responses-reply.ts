@@ -24,7 +24,7 @@ interface Response {
   readonly incomplete_details?: { readonly reason?: string } | null;
   readonly usage?: {
     readonly input_tokens?: number;
-    readonly input_tokens_details?: { readonly cached_tokens?: number };
+    readonly input_tokens_details?: { readonly cached_tokens?: number; readonly cache_write_tokens?: number };
     readonly output_tokens?: number;
     readonly output_tokens_details?: { readonly reasoning_tokens?: number };
   } | null;
@@ -44,7 +44,7 @@ function readUsage(usage: Response['usage']): TextUsage | undefined {
   return reportedUsage({
     inputTokens: usage.input_tokens ?? 0,
     cachedInputTokens: usage.input_tokens_details?.cached_tokens ?? 0,
-    cacheWriteTokens: 0,
+    cacheWriteTokens: usage.input_tokens_details?.cache_write_tokens ?? 0,
     imageInputTokens: 0,
     outputTokens: usage.output_tokens,
     reasoningTokens: usage.output_tokens_details?.reasoning_tokens ?? 0,
