@@ -149,7 +149,7 @@ export const TRANSLATED_FEATURES: readonly TranslatedFeature[] = [
     'Asked for in words where there is no switch, and over chat and responses where no message has the word JSON, which vendors insist on.',
   ),
   feature('one word of a list', { gemini: 'refused' }),
-  feature('output limit', everywhere('ok')),
+  feature('output limit', everywhere('ok'), 'Over responses at least 16 tokens, the lowest limit that it takes.'),
   feature('stop sequences', {
     responses: ['ok', 'ok', 'ok'],
     messages: ['ok', 'refused', 'ok'],

@@ -26,6 +26,18 @@ describe('A conversation that the model begins', () => {
   });
 });
 
+describe('An output limit of next to nothing, by which clients try whether a model is there', () => {
+  it.each<[Protocol, string, number]>([
+    ['responses', 'max_output_tokens', 16],
+    ['chat', 'max_tokens', 1],
+    ['messages', 'max_tokens', 1],
+  ])('is as low over %s as the interface takes it', (protocol, field, least) => {
+    expect(write(protocol, { maxOutputTokens: 1 })[field]).toBe(least);
+    expect(write(protocol, { maxOutputTokens: 17 })[field]).toBe(17);
+    expect(write(protocol, {})[field]).toBe(protocol === 'messages' ? 4_096 : undefined);
+  });
+});
+
 describe('A user who says nothing', () => {
   const alone: TextRequest['turns'] = [{ role: 'user', parts: said('') }];
   const first: TextRequest['turns'] = [...alone, { role: 'assistant', parts: said('Welcome.') }];

@@ -45,7 +45,7 @@ export function writeResponsesRequest(request: TextRequest, model: string, optio
     stream: request.stream,
     store: false,
     instructions: request.system.length > 0 ? request.system.join('\n\n') : undefined,
-    max_output_tokens: request.maxOutputTokens,
+    max_output_tokens: writeLimit(request),
     ...(takesSampling(model, options) && present({ temperature: request.temperature, top_p: request.topP })),
     safety_identifier: request.user,
     reasoning,
@@ -57,6 +57,12 @@ export function writeResponsesRequest(request: TextRequest, model: string, optio
     parallel_tool_calls: tools && !request.parallelToolCalls ? false : undefined,
   });
 }
+
+/** The lowest limit that the interface takes. */
+const LEAST_OUTPUT_TOKENS = 16;
+
+const writeLimit = ({ maxOutputTokens: limit }: TextRequest): number | undefined =>
+  limit === undefined ? undefined : Math.max(limit, LEAST_OUTPUT_TOKENS);
 
 function writeReasoning({ reasoning }: TextRequest, { tellsNoReasoning }: ProtocolOptions): JsonObject | undefined {
   if (!reasoning) return undefined;
