@@ -26,16 +26,25 @@ const STOP_REASON: Record<FinishReason, MessagesStopReason> = {
 export const stopReason = (reason: FinishReason, declines: boolean): MessagesStopReason =>
   declines && reason === 'stop' ? 'refusal' : STOP_REASON[reason];
 
+type MessagesTokens = Omit<TextUsage, 'source' | 'imageInputTokens'>;
+
+const NO_TOKENS: MessagesTokens = {
+  inputTokens: 0,
+  cachedInputTokens: 0,
+  cacheWriteTokens: 0,
+  outputTokens: 0,
+  reasoningTokens: 0,
+};
+
 /** Token counts of the messages style, where cached tokens stand beside `input_tokens` and not inside. */
-export function writeMessagesUsage(usage: TextUsage | undefined, searches = 0): MessagesUsage {
-  const cached = usage?.cachedInputTokens ?? 0;
-  const written = usage?.cacheWriteTokens ?? 0;
+export function writeMessagesUsage(usage: MessagesTokens = NO_TOKENS, searches = 0): MessagesUsage {
+  const { inputTokens, cachedInputTokens: cached, cacheWriteTokens: written, outputTokens, reasoningTokens } = usage;
   return {
-    input_tokens: Math.max(0, (usage?.inputTokens ?? 0) - cached - written),
+    input_tokens: Math.max(0, inputTokens - cached - written),
     cache_creation_input_tokens: written,
     cache_read_input_tokens: cached,
-    output_tokens: usage?.outputTokens ?? 0,
-    output_tokens_details: { thinking_tokens: usage?.reasoningTokens ?? 0 },
+    output_tokens: outputTokens,
+    output_tokens_details: { thinking_tokens: reasoningTokens },
     ...(searches > 0 && { server_tool_use: { web_search_requests: searches } }),
   };
 }
