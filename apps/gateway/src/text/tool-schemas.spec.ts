@@ -140,8 +140,8 @@ interface Answer {
 }
 
 function wordsOf({ type, delta, output, content, choices, candidates }: Answer): string {
-  if (type === 'response.output_text.delta') return String(delta);
   if (typeof delta === 'object') return delta.text ?? '';
+  if (type === 'response.output_text.delta') return delta ?? '';
   const parts = [
     ...(output ?? []).flatMap((item) => item.content ?? []),
     ...(content ?? []),

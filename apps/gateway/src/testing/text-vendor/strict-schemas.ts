@@ -40,7 +40,7 @@ function brokenForLists(name: string, root: Schema): string | undefined {
 
 function brokenReference(root: Schema): string | undefined {
   if ('definitions' in root) return 'Invalid JSON payload received. Unknown name "definitions".';
-  const shared = new Set(Object.keys((root['$defs'] ?? {}) as object).map((name) => `#/$defs/${name}`));
+  const shared = new Set(Object.keys(root['$defs'] ?? {}).map((name) => `#/$defs/${name}`));
   const references = allIn(root).filter((schema) => '$ref' in schema);
   if (references.some(({ $ref: ref }) => !shared.has(String(ref)))) return 'reference to undefined schema.';
   return references.some((schema) => Object.keys(schema).length > 1)

@@ -91,7 +91,7 @@ describe('An answer in an object', () => {
   it.each(['No.', '{"city":"Paris"}', '[1]', '{"answ', '', '{"answer" 1}'])(
     'is left alone where the vendor answered otherwise: %j',
     (text) => {
-      for (const place of text.length > 0 ? [...text].keys() : []) expect(taken(cut(text, [place]))).toBe(text);
+      for (let place = 0; place < text.length; place += 1) expect(taken(cut(text, [place]))).toBe(text);
     },
   );
 
