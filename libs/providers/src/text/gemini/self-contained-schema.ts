@@ -5,6 +5,9 @@ import { referred, withNestedSchemas } from '../upstream/nested-schemas.js';
 const MOST_SCHEMAS = 2_000;
 const MOST_REFERENCES = 200;
 
+/** Words that are written in another way. */
+const SAID_OTHERWISE = ['$ref', '$defs', 'definitions', 'const', 'allOf'] as const;
+
 class TooLarge extends Error {}
 
 /**
@@ -82,6 +85,7 @@ class Writer {
   #schema = (schema: JsonObject): JsonObject => {
     this.#schemas += 1;
     if (this.#schemas > this.#most) throw new TooLarge();
+    if (SAID_OTHERWISE.every((word) => schema[word] === undefined)) return withNestedSchemas(schema, this.#schema);
     const { $ref: ref, $defs: _shared, definitions: _formerly, ...own } = schema;
     const target = referred(this.#root, ref);
     if (ref === undefined) return plain(withNestedSchemas(own, this.#schema));

@@ -6,8 +6,11 @@ import { withNestedSchemas } from './nested-schemas.js';
  * earlier ones. A list says what it holds, if anything, which other vendors insist on.
  */
 export function currentSchema(schema: JsonObject): JsonObject {
-  const { $schema: draft, ...written } = inCurrentWords(schema);
-  return typeof draft === 'string' && draft.includes('2020-12') ? { $schema: draft, ...written } : written;
+  const written = inCurrentWords(schema);
+  const { $schema: draft } = written;
+  if (draft === undefined || (typeof draft === 'string' && draft.includes('2020-12'))) return written;
+  const { $schema: _dated, ...others } = written;
+  return others;
 }
 
 const inCurrentWords = (schema: JsonObject): JsonObject =>

@@ -1,40 +1,56 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#contracts';
 
-/** Words whose value is a schema, a list of them, or schemas by name. What stands elsewhere, as in `enum`, is a value like any other. */
-const ALONE = [
-  'items',
-  'additionalItems',
-  'additionalProperties',
-  'contains',
-  'not',
-  'if',
-  'then',
-  'else',
-  'propertyNames',
-] as const;
-const LISTED = ['items', 'anyOf', 'oneOf', 'allOf', 'prefixItems'] as const;
-const BY_NAME = ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'] as const;
+/** Words whose value is a schema or a list of them, and those whose value is schemas by name. What stands elsewhere, as in `enum`, is a value. */
+const HELD: ReadonlyMap<string, 'schemas' | 'names'> = new Map([
+  ...[
+    'items',
+    'additionalItems',
+    'additionalProperties',
+    'contains',
+    'not',
+    'if',
+    'then',
+    'else',
+    'propertyNames',
+    'anyOf',
+    'oneOf',
+    'allOf',
+    'prefixItems',
+  ].map((word) => [word, 'schemas'] as const),
+  ...['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'].map(
+    (word) => [word, 'names'] as const,
+  ),
+]);
 
 type WriteSchema = (schema: JsonObject) => JsonObject;
 
-/** A schema with those inside it written anew. */
+/** A schema with those inside it written anew; the very same where none of them changes, as in nearly every tool. */
 export function withNestedSchemas(schema: JsonObject, write: WriteSchema): JsonObject {
-  const one = (value: JsonValue): JsonValue => (isJsonObject(value) ? write(value) : value);
-  const written: Record<string, JsonValue> = { ...(schema as Record<string, JsonValue>) };
-  for (const word of ALONE) {
-    const value = written[word];
-    if (isJsonObject(value)) written[word] = write(value);
+  return changed(schema, (value, word) => {
+    const held = HELD.get(word);
+    if (held === undefined) return value;
+    if (held === 'names') return isJsonObject(value) ? changed(value, (inside) => written(inside, write)) : value;
+    return written(value, write);
+  });
+}
+
+function written(value: JsonValue, write: WriteSchema): JsonValue {
+  if (isJsonObject(value)) return write(value);
+  if (!Array.isArray(value)) return value;
+  const list = (value as readonly JsonValue[]).map((one) => (isJsonObject(one) ? write(one) : one));
+  return list.some((one, place) => one !== value[place]) ? list : value;
+}
+
+/** The object with each value as `change` has it; a copy only where one differs. */
+function changed(object: JsonObject, change: (value: JsonValue, name: string) => JsonValue): JsonObject {
+  let copy: Record<string, JsonValue> | undefined;
+  for (const name of Object.keys(object)) {
+    const value = object[name];
+    if (value === undefined) continue;
+    const now = change(value, name);
+    if (now !== value) (copy ??= { ...(object as Record<string, JsonValue>) })[name] = now;
   }
-  for (const word of LISTED) {
-    const value = written[word];
-    if (Array.isArray(value)) written[word] = (value as readonly JsonValue[]).map(one);
-  }
-  for (const word of BY_NAME) {
-    const value = written[word];
-    if (isJsonObject(value))
-      written[word] = Object.fromEntries(Object.entries(value).map(([name, inside]) => [name, one(inside ?? null)]));
-  }
-  return written;
+  return copy ?? object;
 }
 
 /** What a reference leads to within a schema; undefined where it leads nowhere, or elsewhere. */
