@@ -1,4 +1,4 @@
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { boundedBody, tooLarge } from './bounded-body.js';
 import { FetchRefused } from './fetch-errors.js';
@@ -12,25 +12,40 @@ export function redirectTarget(reply: Dispatcher.ResponseData, from: URL): strin
   return URL.canParse(location, from.href) ? new URL(location, from).href : location;
 }
 
+/** How the body of a reply is encoded although plain bytes were asked for; undefined when it is not. */
+export function encodingOf({ headers }: Pick<Dispatcher.ResponseData, 'headers'>): string | undefined {
+  const names = [headers['content-encoding'] ?? []].flat().join(', ');
+  return names.split(',').every((name) => /^(?:identity)?$/i.test(name.trim()))
+    ? undefined
+    : names.slice(0, 100).replaceAll(/[^\w, .+-]/g, '?');
+}
+
 /**
- * A reply whose body flows to its reader, `maxBytes` at most.
+ * A reply whose body flows to its reader, `maxBytes` at most. Of a refusal the status is what counts: a body that is
+ * compressed is left out.
  *
- * @throws FetchRefused when the body is compressed or announces more bytes; the reply is ended then.
+ * @throws FetchRefused when what was asked for comes compressed or announces more bytes; the reply is ended then.
  */
 export function acceptBody(
   reply: Dispatcher.ResponseData,
   { maxBytes, signal }: { readonly maxBytes: number; readonly signal?: AbortSignal | undefined },
 ): { readonly status: number; readonly headers: Dispatcher.ResponseData['headers']; readonly body: Readable } {
-  const encoding = String(reply.headers['content-encoding'] ?? 'identity').toLowerCase();
-  if (encoding !== 'identity' && encoding !== '') {
-    discard(reply.body);
-    throw new FetchRefused('content_encoding', 'the host sends a compressed body although none was asked for');
-  }
-  if (Number(reply.headers['content-length'] ?? 0) > maxBytes) {
-    discard(reply.body);
-    throw tooLarge(maxBytes);
-  }
-  return { status: reply.statusCode, headers: reply.headers, body: boundedBody(reply.body, maxBytes, signal) };
+  const { statusCode: status, headers, body } = reply;
+  const isRefusal = status >= 400;
+  const encoding = encodingOf(reply);
+  const mistake = isRefusal ? undefined : mistakeOf(encoding, Number(headers['content-length'] ?? 0), maxBytes);
+  if (mistake || encoding !== undefined) discard(body);
+  if (mistake) throw mistake;
+  return { status, headers, body: encoding === undefined ? boundedBody(body, maxBytes, signal) : Readable.from([]) };
+}
+
+function mistakeOf(encoding: string | undefined, announced: number, maxBytes: number): FetchRefused | undefined {
+  if (encoding !== undefined)
+    return new FetchRefused(
+      'content_encoding',
+      `the host sends it with content-encoding ${encoding}, which was not asked for`,
+    );
+  return announced > maxBytes ? tooLarge(maxBytes) : undefined;
 }
 
 /** Ends an answer that will not be read; its late errors are ignored. */

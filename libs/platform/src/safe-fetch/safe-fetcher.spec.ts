@@ -32,6 +32,11 @@ const routes: Record<string, (request: IncomingMessage, response: ServerResponse
     setTimeout(() => response.destroy(), 10);
   },
   '/gzip': (_, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('bomb')),
+  '/zstd': (_, response) => response.writeHead(206, { 'content-encoding': 'zstd' }).end(Buffer.from('28b52ffd', 'hex')),
+  '/encoded-twice': (_, response) => response.setHeader('content-encoding', ['identity', 'br']).end('bomb'),
+  '/identity-twice': (_, response) => response.setHeader('content-encoding', ['identity', 'Identity']).end('public'),
+  '/gzipped-403': (_, response) => response.writeHead(403, { 'content-encoding': 'gzip' }).end(gzipSync('expired')),
+  '/long-404': (_, response) => response.writeHead(404, { 'content-length': 1e9 }).write('a'),
   '/announces-much': (_, response) => response.writeHead(200, { 'content-length': 1e9 }).write('a'),
   '/sends-much': (_, response) => {
     const chunk = Buffer.alloc(65_536);
@@ -193,6 +198,14 @@ describe('the safe fetcher refuses', () => {
     await expect(outsider().get(outsideUrl + path, BOUNDS)).rejects.toMatchObject({ code });
   });
 
+  it.each([
+    ['/gzip', 'gzip'],
+    ['/zstd', 'zstd'],
+    ['/encoded-twice', 'identity, br'],
+  ])('a compressed body, naming its encoding: %s', async (path, encoding) => {
+    await expect(outsider().get(outsideUrl + path, BOUNDS)).rejects.toThrow(`content-encoding ${encoding}`);
+  });
+
   it('a body that turns out longer than allowed, while it is read', async () => {
     const { body } = await outsider().get(`${outsideUrl}/sends-much`, BOUNDS);
     await expect(buffer(body)).rejects.toMatchObject({ code: 'too_large' });
@@ -250,6 +263,19 @@ describe('the safe fetcher reaches', () => {
     expect(await read(from, `http://store.test:${port}/`)).toBe('public');
   });
 
+  it.each([
+    ['/gzipped-403', 403],
+    ['/long-404', 404],
+  ])('with the status of a refusal whatever its page looks like: %s', async (path, status) => {
+    const answer = await outsider().get(outsideUrl + path, BOUNDS);
+    expect(answer).toMatchObject({ status });
+    answer.body.destroy();
+  });
+
+  it('which says repeatedly that it is not compressed', async () => {
+    expect(await read(outsider(), `${outsideUrl}/identity-twice`)).toBe('public');
+  });
+
   it('without asking for compression, and with the headers of the caller', async () => {
     const answer = await outsider().get(`${outsideUrl}/headers`, { ...BOUNDS, headers: { range: 'bytes=0-9' } });
     expect(JSON.parse(await text(answer.body))).toMatchObject({ 'accept-encoding': 'identity', range: 'bytes=0-9' });
@@ -257,6 +283,11 @@ describe('the safe fetcher reaches', () => {
 });
 
 describe('a POST of the safe fetcher', () => {
+  it('never takes a compressed body for a text', async () => {
+    const { status, body } = await post('/gzipped-403');
+    expect([status, body.toString('hex')]).toEqual([403, '']);
+  });
+
   const post = (path: string, body = 'a webhook', maxReplyBytes = 100) =>
     outsider().post(outsideUrl + path, {
       body,

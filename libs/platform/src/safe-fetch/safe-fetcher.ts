@@ -10,7 +10,7 @@ import { readBeginning } from './bounded-body.js';
 import { addressesOf, checkedConnector, hostAndPort, type ResolveName, withoutBrackets } from './checked-connector.js';
 import { asFetchError, FetchRefused } from './fetch-errors.js';
 import { isLocalName } from './local-names.js';
-import { acceptBody, discard, redirectTarget } from './reply.js';
+import { acceptBody, discard, encodingOf, redirectTarget } from './reply.js';
 
 /** Settings of a {@link SafeFetcher}; times in milliseconds. */
 export interface SafeFetcherOptions {
@@ -168,7 +168,7 @@ export class SafeFetcher {
   }
 
   /**
-   * GETs an address, following redirects; any status is an answer. Compressed bodies are refused.
+   * GETs an address, following redirects; any status is an answer. Compressed files are refused.
    *
    * @throws FetchRefused when a rule forbids it, also while the body is read.
    * @throws FetchFailed when the network fails, also while the body is read.
@@ -192,18 +192,23 @@ export class SafeFetcher {
   }
 
   /**
-   * POSTs a body; any status is an answer, a redirect too: it is never followed.
+   * POSTs a body; any status is an answer, a redirect too: it is never followed. Of a compressed answer nothing is read.
    *
    * @throws FetchRefused when a rule forbids it.
    * @throws FetchFailed when the network fails.
    */
   async post(address: string, options: SafePostOptions): Promise<SafePostAnswer> {
-    const { body, headers, timeoutMs, maxReplyBytes, replyTimeoutMs } = options;
+    const { headers, timeoutMs, maxReplyBytes, replyTimeoutMs } = options;
     return withinTime(timeoutMs, options.signal, async (signal) => {
-      const reply = await this.send(this.checkUrl(address), { method: 'POST', headers, body, signal }, options);
+      const reply = await this.send(
+        this.checkUrl(address),
+        { method: 'POST', headers, body: options.body, signal },
+        options,
+      );
       try {
-        const beginning = await readBeginning(reply.body, maxReplyBytes, replyTimeoutMs);
-        return { status: reply.statusCode, headers: reply.headers, body: beginning };
+        const isText = encodingOf(reply) === undefined;
+        const body = isText ? await readBeginning(reply.body, maxReplyBytes, replyTimeoutMs) : Buffer.alloc(0);
+        return { status: reply.statusCode, headers: reply.headers, body };
       } catch (error) {
         throw asFetchError(error, options.signal);
       } finally {

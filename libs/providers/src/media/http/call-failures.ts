@@ -28,8 +28,19 @@ function wordsOfLine(cause: unknown): VendorWords {
 
 const SEE_OTHER = 303;
 
+/** What operators are told of a reply that was not understood. */
+export const wordsOfUnread = ({ status, encoding }: VendorReply): VendorWords => ({
+  status,
+  ...(encoding !== undefined && { message: `The reply has content-encoding ${encoding}, which was not asked for.` }),
+});
+
 /** What a reply says that is no success. */
 export function refusedBy(codec: MediaCodec, reply: VendorReply, verb: Verb): MediaFailure {
+  const failure = sortedBy(codec, reply, verb);
+  return reply.encoding === undefined ? failure : withWords(failure, { ...failure.vendor, ...wordsOfUnread(reply) });
+}
+
+function sortedBy(codec: MediaCodec, reply: VendorReply, verb: Verb): MediaFailure {
   const { status } = reply;
   if (status >= 300 && status < 400) {
     const vendor = { status, message: 'It redirects; base_url is not right.' };
@@ -47,14 +58,18 @@ const HIDDEN = '[hidden]';
 
 /** The same failure, what the vendor said in it without the operator's key and address. */
 export function withoutSecrets(failure: MediaFailure, secrets: readonly string[]): MediaFailure {
-  const { kind, reason, scope, retryAfterMs, param, reference, vendor, cause } = failure;
-  const { message } = vendor;
+  const { message } = failure.vendor;
   if (message === undefined || !secrets.some((secret) => message.includes(secret))) return failure;
   const cleaned = secrets.reduce((text, secret) => text.replaceAll(secret, HIDDEN), message);
+  return withWords(failure, { ...failure.vendor, message: cleaned });
+}
+
+function withWords(failure: MediaFailure, vendor: VendorWords): MediaFailure {
+  const { kind, reason, scope, retryAfterMs, param, reference, cause } = failure;
   return new MediaFailure(kind, reason, {
     scope,
     cause,
-    vendor: { ...vendor, message: cleaned },
+    vendor,
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...(param !== undefined && { param }),
     ...(reference !== undefined && { reference }),

@@ -18,7 +18,7 @@ import {
 import { observeUpstream, type SafeFetcher } from '#platform';
 import type { ServedModel } from '../served-models.js';
 import { AuthorizedHttp } from './authorized-http.js';
-import { asFailure, failedStart, unverified } from './call-failures.js';
+import { asFailure, failedStart, unverified, wordsOfUnread } from './call-failures.js';
 import { keyCredentials } from './credentials.js';
 import type { InlineFiles } from './inline-files.js';
 import { isDone, NotMakeable, type ReadWork, type VendorReply, type VendorRequest, type Verb } from './media-codec.js';
@@ -169,8 +169,7 @@ export class HttpMediaUpstream implements MediaUpstream {
       const read = codec.readVerification?.(reply);
       if (read?.ok === false) return read;
       if (!read && !isOk(reply)) return unverified(this.exchanges.refused(reply, 'verify', call));
-      if (!isJsonObject(reply.body))
-        return { ok: false, problem: 'not_this_protocol', vendor: { status: reply.status } };
+      if (!isJsonObject(reply.body)) return { ok: false, problem: 'not_this_protocol', vendor: wordsOfUnread(reply) };
       const skewMs = notableSkewMs(reply);
       return { ok: true, ...(skewMs !== undefined && { clockSkewMs: skewMs }) };
     } catch (error) {
@@ -228,7 +227,7 @@ export class HttpMediaUpstream implements MediaUpstream {
     const reply = await this.asked(request, 'find', call);
     if (!isOk(reply)) return null;
     const found = this.exchanges.read(reply, (body) => codec.readFind?.(body, call.ticket), call);
-    if (found === undefined) throw new MediaFailure('unavailable', 'away', { vendor: { status: reply.status } });
+    if (found === undefined) throw new MediaFailure('unavailable', 'away', { vendor: wordsOfUnread(reply) });
     return found;
   }
 

@@ -32,6 +32,8 @@ export interface VendorReply {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   /** Undefined when it was no JSON, or too long. Integers beyond 2^53 are texts. */
   readonly body: JsonValue | undefined;
+  /** How the body is encoded, where it could not be read for that. */
+  readonly encoding?: string;
 }
 
 /** Whether a status says that all went well: 200, and 202 or 204 where nothing needs to be said. */

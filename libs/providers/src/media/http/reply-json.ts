@@ -25,16 +25,29 @@ const DECODERS: ReadonlyMap<string, () => Decoder> = new Map<string, () => Decod
 /** One of the vendor's and one of a proxy before it. Each more costs memory of ours. */
 const MAX_DECODERS = 2;
 
+/** How many characters of their names are told. */
+const MAX_NAMES = 100;
+
 /** Deeper than any reply of a vendor; what reads a value goes down with it. */
 const MAX_DEPTH = 100;
 
-/** The encodings of the body, the one applied last first. Undefined: one of them is unknown here. */
-function decodersOf(headers: IncomingHttpHeaders): (() => Decoder)[] | undefined {
-  const names = (headers['content-encoding'] ?? '')
+/** The encodings of a body in the order of their use; a header that is sent twice is one list. */
+const encodingsOf = (headers: IncomingHttpHeaders): string[] =>
+  [headers['content-encoding'] ?? []]
+    .flat()
+    .join(',')
     .toLowerCase()
     .split(',')
     .map((name) => name.trim())
     .filter((name) => name !== '' && name !== 'identity');
+
+/** The encodings of a body that cannot be undone here, for operators; undefined when there is none. */
+export const unknownEncoding = (headers: IncomingHttpHeaders): string | undefined =>
+  decodersOf(headers) ? undefined : encodingsOf(headers).join(', ').slice(0, MAX_NAMES);
+
+/** The encodings of the body, the one applied last first. Undefined: one of them is unknown here, or there are too many. */
+function decodersOf(headers: IncomingHttpHeaders): (() => Decoder)[] | undefined {
+  const names = encodingsOf(headers);
   if (names.length > MAX_DECODERS) return undefined;
   const decoders = names.toReversed().map((name) => DECODERS.get(name));
   return decoders.every((decoder) => decoder !== undefined) ? decoders : undefined;

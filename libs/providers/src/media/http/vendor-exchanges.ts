@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, MediaFailure, type VendorCall } from '#contracts';
 import type { AuthorizedHttp } from './authorized-http.js';
-import { refusedBy, withoutSecrets } from './call-failures.js';
+import { refusedBy, withoutSecrets, wordsOfUnread } from './call-failures.js';
 import type { MediaCodec, VendorReply, VendorRequest, Verb } from './media-codec.js';
 import { statedCost } from './stated-cost.js';
 import type { UpstreamWarnings } from './upstream-warnings.js';
@@ -72,7 +72,7 @@ export class VendorExchanges {
   unread(reply: VendorReply, verb: Verb, call: Noting): MediaFailure {
     const failure = this.refused(reply, verb, call);
     if (failure.kind === 'busy') return failure;
-    return new MediaFailure('unavailable', 'away', { vendor: { status: reply.status } });
+    return new MediaFailure('unavailable', 'away', { vendor: wordsOfUnread(reply) });
   }
 
   private hidden(failure: MediaFailure): MediaFailure {

@@ -84,6 +84,12 @@ describe('VendorHttp', () => {
       ['compressed by brotli', ok('content-encoding: BR'), brotliCompressSync(BODY)],
       ['compressed twice', ok('content-encoding: br, gzip'), gzipSync(brotliCompressSync(BODY))],
       ['compressed by nothing', ok('content-encoding: identity'), BODY],
+      ['compressed by nothing, said twice', ok('content-encoding: identity\r\ncontent-encoding:'), BODY],
+      [
+        'compressed twice, each in a header of its own',
+        ok('content-encoding: br\r\ncontent-encoding: gzip'),
+        gzipSync(brotliCompressSync(BODY)),
+      ],
       ['behind a byte order mark', ok('content-type: application/json'), `\ufeff${BODY}`],
       [
         'in UTF-16',
@@ -107,6 +113,18 @@ describe('VendorHttp', () => {
       ['a hundred thousand objects deep', ok(''), '{"a":'.repeat(100_000) + '1' + '}'.repeat(100_000)],
     ])('as none when it is %s, and knows its status', async (_, head, body) => {
       expect(await replyTo(head, body)).toMatchObject({ status: 200, body: undefined });
+    });
+
+    it.each([
+      ['zstd', 'content-encoding: zstd'],
+      ['gzip, zstd', 'content-encoding: gzip\r\ncontent-encoding: zstd'],
+      ['dcb', 'content-encoding: dcb'],
+    ])('without a guess at what is compressed by %s, and names it', async (name, header) => {
+      const keep = async (): Promise<string> => 'kept:0';
+      for (const files of [undefined, { field: 'bytes', keep }]) {
+        const reply = await replyTo(ok(header), BODY, files);
+        expect(reply).toMatchObject({ status: 200, body: undefined, encoding: name });
+      }
     });
 
     it('that is compressed, the files in it among them', async () => {

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { Readable } from 'node:stream';
 import { type Dispatcher, Client, Pool } from 'undici';
 import { serverNames, withinTime } from '#platform';
@@ -5,7 +6,7 @@ import { ReplyTooLarge } from '../../http/reply-too-large.js';
 import { wholeReplyBytes } from '../../http/whole-reply.js';
 import { type InlineFiles, withoutFiles } from './inline-files.js';
 import type { VendorReply, VendorRequest } from './media-codec.js';
-import { decodedText, parsedJson, textOfBody, uncompressed } from './reply-json.js';
+import { decodedText, parsedJson, textOfBody, uncompressed, unknownEncoding } from './reply-json.js';
 
 /** Longest reply that is read, in bytes; what is longer is no reply of any protocol here. */
 const MAX_REPLY_BYTES = 4 * 1024 * 1024;
@@ -125,11 +126,17 @@ async function plainReply(
     const text = isCompressed
       ? await textOfBody(Readable.from([bytes]), headers, MAX_REPLY_BYTES)
       : decodedText(bytes, headers);
-    return { status, headers, body: text === undefined ? undefined : parsedJson(text) };
+    return asReply(status, headers, text);
   } catch (error) {
     if (error instanceof ReplyTooLarge && error.head) return { ...error.head, body: undefined };
     throw error;
   }
+}
+
+function asReply(status: number, headers: IncomingHttpHeaders, text: string | undefined): VendorReply {
+  const encoding = unknownEncoding(headers);
+  const body = text === undefined ? undefined : parsedJson(text);
+  return { status, headers, body, ...(encoding !== undefined && { encoding }) };
 }
 
 const accept = (): number => MAX_REPLY_BYTES;
@@ -147,7 +154,7 @@ const replyWithoutFiles = (
     try {
       const source = uncompressed(body, headers);
       const text = source && (await withoutFiles(source, files, MAX_REPLY_BYTES));
-      return { status: statusCode, headers, body: text === undefined ? undefined : parsedJson(text) };
+      return asReply(statusCode, headers, text);
     } finally {
       // What is left unread would keep its connection permanently.
       body.destroy();

@@ -48,6 +48,7 @@ export function hostileContract<Protocol extends Protocols>(
   connected: () => ConnectedFake<Protocol>,
 ): void {
   secretsContract(contract, connected);
+  encodedContract(contract, connected);
   guarantee('15: takes an order for taken, refused or unknown, whichever part of the reply is strange', async () => {
     const { replies } = await genuine(contract, connected());
     const [start] = replies;
@@ -92,6 +93,22 @@ export function hostileContract<Protocol extends Protocols>(
           expect(problemOfState(outcome)).toBeUndefined();
         }
     });
+}
+
+function encodedContract<Protocol extends Protocols>(
+  contract: ContractCase<Protocol>,
+  connected: () => ConnectedFake<Protocol>,
+): void {
+  guarantee(
+    '15: tells operators the encoding of a reply that it cannot read, and takes the order for taken perhaps',
+    async () => {
+      const { replies } = await genuine(contract, connected());
+      const unread = { ...(replies[0] as VendorReply), body: undefined, encoding: 'zstd' };
+      const { order, call } = connected().prepare(contract.order);
+      const outcome = await outcomeOf(() => answering(connected(), unread).start(order, call));
+      expect(outcome).toMatchObject({ kind: 'ambiguous', vendor: { message: expect.stringContaining('zstd') } });
+    },
+  );
 }
 
 function secretsContract<Protocol extends Protocols>(
