@@ -296,5 +296,5 @@ export {
   type UpstreamPolicy,
 } from './text/upstream-policy.js';
 export { textModelElsewhere, unknownTextModel, WHERE_TEXT_IS } from './text/where-served.js';
-export { excerpt, isStorable } from './unicode-text.js';
+export { excerpt, hasAtMostCharacters, isStorable } from './unicode-text.js';
 export { wireNames } from './wire-names.js';

@@ -1,6 +1,7 @@
 import type { Beta25PreviewRequest, Beta26Request, JsonObject, PlannedOrder } from '#contracts';
+import { refuseLonger } from '../http/mapping.js';
 import { type FileAddress, NotMakeable } from '../http/media-codec.js';
-import { atMost, kindOf, wanModel, wanSeed } from './wan-model.js';
+import { kindOf, wanModel, wanSeed } from './wan-model.js';
 
 /** Longest texts of wan2.5 and wan2.6, in characters. */
 const PROMPT_CHARACTERS = 1_500;
@@ -40,8 +41,9 @@ function body(
   file: FileAddress,
   parameters: JsonObject,
 ): JsonObject {
-  atMost('prompt', asked.prompt, PROMPT_CHARACTERS);
-  atMost('negative_prompt', asked.negative_prompt, NEGATIVE_CHARACTERS);
+  // The vendor cuts a longer text off in silence.
+  refuseLonger('prompt', asked.prompt, PROMPT_CHARACTERS);
+  refuseLonger('negative_prompt', asked.negative_prompt, NEGATIVE_CHARACTERS);
   const kind = kindOf(order);
   return {
     model: wanModel(name, kind),

@@ -26,9 +26,3 @@ export function wanSeed(seed: number | undefined): { seed?: number } {
   if (seed > MOST_SEED) throw new NotMakeable('seed', `seed is at most ${MOST_SEED} here.`);
   return { seed };
 }
-
-/** The vendor cuts a longer text off in silence. */
-export function atMost(param: string, text: string | undefined, characters: number): void {
-  if (text !== undefined && text.length > characters)
-    throw new NotMakeable(param, `${param} has at most ${characters} characters here.`);
-}

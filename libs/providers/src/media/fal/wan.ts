@@ -1,4 +1,4 @@
-import { refuseIf } from '../http/mapping.js';
+import { refuseIf, refuseLonger } from '../http/mapping.js';
 
 /** The largest seed of the Wan models. */
 const MAX_SEED = 2_147_483_647;
@@ -10,15 +10,11 @@ const MAX_PROMPT = 800;
 export function refuseLackingOfWan(asked: { watermark?: boolean; seed?: number; negative_prompt?: string }): void {
   refuseIf(asked.watermark === true, 'watermark', 'watermark must be false: no watermark is made here.');
   refuseIf((asked.seed ?? 0) > MAX_SEED, 'seed', `seed must be ${MAX_SEED} or less here.`);
-  refuseIf(
-    (asked.negative_prompt?.length ?? 0) > MAX_NEGATIVE_PROMPT,
-    'negative_prompt',
-    `negative_prompt holds at most ${MAX_NEGATIVE_PROMPT} characters here.`,
-  );
+  refuseLonger('negative_prompt', asked.negative_prompt, MAX_NEGATIVE_PROMPT);
 }
 
 /** Wan 2.5 and 2.6 take a short prompt, and none of their endpoints does without. @throws NotMakeable */
 export function refusePromptOfWan(prompt: string | undefined): void {
   refuseIf(prompt === undefined, 'prompt', 'prompt is required for this model here.');
-  refuseIf((prompt?.length ?? 0) > MAX_PROMPT, 'prompt', `prompt holds at most ${MAX_PROMPT} characters here.`);
+  refuseLonger('prompt', prompt, MAX_PROMPT);
 }

@@ -1,9 +1,21 @@
-import type { JsonObject, JsonValue, MediaReference, PlannedOrder } from '#contracts';
+import {
+  hasAtMostCharacters,
+  type JsonObject,
+  type JsonValue,
+  type MediaReference,
+  type PlannedOrder,
+} from '#contracts';
 import { type FileAddress, NotMakeable } from './media-codec.js';
 
 /** Refuses what a vendor lacks, by the name of the public field. @throws NotMakeable */
 export function refuseIf(asked: boolean, param: string, sentence: string): void {
   if (asked) throw new NotMakeable(param, sentence);
+}
+
+/** Refuses a text that is longer than its vendor takes, in Unicode characters as everywhere. @throws NotMakeable */
+export function refuseLonger(param: string, text: string | undefined, most: number): void {
+  const fits = text === undefined || hasAtMostCharacters(text, most);
+  refuseIf(!fits, param, `${param} has at most ${most} characters here.`);
 }
 
 /** The fields of a body that have a value. */

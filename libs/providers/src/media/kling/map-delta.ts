@@ -1,5 +1,6 @@
 import type { DeltaV26Request, JsonObject, PlannedOrder } from '#contracts';
-import { type FileAddress, NotMakeable } from '../http/media-codec.js';
+import { refuseLonger } from '../http/mapping.js';
+import type { FileAddress } from '../http/media-codec.js';
 
 const TEXT_CHARACTERS = 2_500;
 
@@ -7,8 +8,7 @@ const TEXT_CHARACTERS = 2_500;
 export function mapDelta(order: PlannedOrder, model: string, file: FileAddress): JsonObject {
   const asked = order.parameters as JsonObject & DeltaV26Request;
   const { negative_prompt: avoided, watermark } = asked;
-  if (avoided !== undefined && avoided.length > TEXT_CHARACTERS)
-    throw new NotMakeable('negative_prompt', `negative_prompt has at most ${TEXT_CHARACTERS} characters here.`);
+  refuseLonger('negative_prompt', avoided, TEXT_CHARACTERS);
   const [first, last] = order.references.map(({ param }) => file(param));
   return {
     model_name: model,

@@ -1,5 +1,5 @@
 import type { Epsilon02Request, Epsilon23Request, JsonObject, PlannedOrder } from '#contracts';
-import { fileAs, present, refuseIf } from '../http/mapping.js';
+import { fileAs, present, refuseIf, refuseLonger } from '../http/mapping.js';
 import type { FileAddress } from '../http/media-codec.js';
 
 const MAX_PROMPT = 2_000;
@@ -12,7 +12,7 @@ export function mapEpsilon(order: PlannedOrder, model: string, file: FileAddress
   const asked = order.parameters as JsonObject & (Epsilon02Request | Epsilon23Request);
   const first = fileAs(order, 'first_frame', file);
   const last = fileAs(order, 'last_frame', file);
-  refuseIf(asked.prompt.length > MAX_PROMPT, 'prompt', `prompt holds at most ${MAX_PROMPT} characters here.`);
+  refuseLonger('prompt', asked.prompt, MAX_PROMPT);
   refuseIf(
     last !== undefined && first === undefined,
     'last_frame_image',
