@@ -14,6 +14,8 @@ export class FakeGoogleTokens {
   readonly accepted: object[] = [];
   /** What is answered instead. */
   refusal: { readonly status: number; readonly body: object } | undefined;
+  /** How often a token was asked for. */
+  asked = 0;
   /** How long a token holds, in seconds. */
   seconds = 3_600;
   private readonly keys = generateKeyPairSync('rsa', { modulusLength: 2_048 });
@@ -61,6 +63,7 @@ export class FakeGoogleTokens {
   }
 
   private async answer(form: string): Promise<{ readonly status: number; readonly body: object }> {
+    this.asked += 1;
     if (this.refusal) return this.refusal;
     const fields = new URLSearchParams(form);
     if (fields.get('grant_type') !== 'urn:ietf:params:oauth:grant-type:jwt-bearer')

@@ -36,6 +36,19 @@ describe('GoogleCredentials', () => {
     expect(await token()).toBe('Bearer token-2');
   });
 
+  it.each([3_600_000, -3_600_000])('43: signs by the clock of the vendor when ours is %d ms off', async (ms) => {
+    nowMs = Date.now() + ms;
+    expect(await token()).toBe('Bearer token-1');
+    expect(google.accepted).toHaveLength(1);
+  });
+
+  it('43: asks once more only where a clock explains the refusal', async () => {
+    google.refusal = { status: 400, body: { error: 'invalid_grant', error_description: 'Invalid JWT Signature.' } };
+    nowMs = Date.now();
+    await expect(token()).rejects.toMatchObject({ kind: 'unfit' });
+    expect(google.asked).toBe(1);
+  });
+
   it('19: gets another token once when one that is not new is refused', async () => {
     await token();
     expect(credentials.renewedAfter({ status: 401 })).toBe(false);

@@ -2,7 +2,8 @@ import { importPKCS8, SignJWT } from 'jose';
 import { isJsonObject, type JsonObject, type JsonValue, MediaFailure } from '#contracts';
 import type { SafeFetcher } from '#platform';
 import type { Credentials } from '../http/credentials.js';
-import { wordsOf } from '../http/vendor-words.js';
+import type { VendorReply } from '../http/media-codec.js';
+import { notableSkewMs, wordsOf } from '../http/vendor-words.js';
 
 /** What of a service account's key file is used. */
 export interface ServiceAccount {
@@ -76,6 +77,8 @@ interface Token {
 export class GoogleCredentials implements Credentials {
   private token: Token | undefined;
   private asking: Promise<Token> | undefined;
+  /** How far the vendor's clock is ahead of ours. */
+  private aheadMs = 0;
 
   constructor(
     private readonly account: ServiceAccount,
@@ -110,9 +113,23 @@ export class GoogleCredentials implements Credentials {
   }
 
   private async exchange(): Promise<Token> {
+    const first = await this.exchanged();
+    // An assertion of another time is refused as any that is wrong: where a clock explains it, the vendor's own is used.
+    const aheadMs = first.status === 400 ? notableSkewMs(first, this.nowMs() + this.aheadMs) : undefined;
+    if (aheadMs !== undefined) this.aheadMs += aheadMs;
+    const { status, body } = aheadMs === undefined ? first : await this.exchanged();
+    const { access_token: value, expires_in: seconds } = isJsonObject(body) ? body : {};
+    if (status !== 200 || typeof value !== 'string' || typeof seconds !== 'number') throw refusedToken(status, body);
+    const now = this.nowMs();
+    // One that hardly lives is used once.
+    this.token = { value, madeAtMs: now, untilMs: now + seconds * 1_000 - EARLIER_MS };
+    return this.token;
+  }
+
+  private async exchanged(): Promise<VendorReply> {
     const { tokenUri } = this.account;
     const form = new URLSearchParams({ grant_type: GRANT, assertion: await this.assertion() });
-    const reply = await this.fetcher
+    const { status, headers, body } = await this.fetcher
       .post(tokenUri, {
         body: form.toString(),
         headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
@@ -122,19 +139,12 @@ export class GoogleCredentials implements Credentials {
       .catch((cause: unknown) => {
         throw new MediaFailure('unavailable', 'away', { cause });
       });
-    const body = parsed(reply.body.toString('utf8'));
-    const { access_token: value, expires_in: seconds } = isJsonObject(body) ? body : {};
-    if (reply.status !== 200 || typeof value !== 'string' || typeof seconds !== 'number')
-      throw refusedToken(reply.status, body);
-    const now = this.nowMs();
-    // One that hardly lives is used once.
-    this.token = { value, madeAtMs: now, untilMs: now + seconds * 1_000 - EARLIER_MS };
-    return this.token;
+    return { status, headers, body: parsed(body.toString('utf8')) };
   }
 
   private async assertion(): Promise<string> {
     const { email, tokenUri, keyId, privateKey } = this.account;
-    const now = Math.floor(this.nowMs() / 1_000);
+    const now = Math.floor((this.nowMs() + this.aheadMs) / 1_000);
     const key = await importPKCS8(privateKey, 'RS256').catch(() => {
       throw new MediaFailure('unfit', 'wrong_key', { vendor: { message: 'The private_key of the key file is none.' } });
     });
