@@ -48,7 +48,7 @@ export const arkImageCodec: MediaCodec = {
   readCost: costOf,
 };
 
-function finished({ data, created }: JsonObject): Started | undefined {
+function finished({ data, created, error }: JsonObject): Started | undefined {
   if (!Array.isArray(data)) return undefined;
   const life = typeof created === 'number' ? { expiresAtMs: created * 1_000 + LINK_LIFE_MS } : {};
   const outputs: ProviderOutput[] = [];
@@ -58,7 +58,7 @@ function finished({ data, created }: JsonObject): Started | undefined {
     if (typeof url === 'string') outputs.push({ role: 'output', contentType: 'image/jpeg', url, ...life });
     else missing.push(undelivered(ordinal, item));
   }
-  if (outputs.length === 0) throw nothingDelivered(data[0]);
+  if (outputs.length === 0) throw nothingDelivered(errorOf(data[0]) ?? error ?? undefined);
   return { kind: 'finished', outputs, ...(missing.length > 0 && { missing }) };
 }
 
@@ -69,8 +69,8 @@ function undelivered(ordinal: number, item: JsonValue): UndeliveredOutput {
   return { ordinal, ...MEDIA_REASONS[arkFailureReason(errorOf(item))] };
 }
 
-function nothingDelivered(item: JsonValue | undefined): MediaFailure {
-  const error = errorOf(item);
+/** @param error of the first image, or of the group as a whole. */
+function nothingDelivered(error: JsonValue | undefined): MediaFailure {
   const reason = error === undefined ? 'nothing_delivered' : arkFailureReason(error);
   return new MediaFailure('refused', reason, { vendor: wordsOf(200, error) });
 }

@@ -41,6 +41,16 @@ mediaUpstreamContract({
       { body: { data: [WITHHELD] } },
       { kind: 'refused', reason: 'result_refused' },
     ],
+    [
+      'no image, and why beside the list of them',
+      { body: { data: [], error: WITHHELD.error } },
+      { kind: 'refused', reason: 'result_refused' },
+    ],
+    [
+      'a group that broke before its first image',
+      { body: { data: [], error: { code: 'InternalServiceError', message: 'x' } } },
+      { kind: 'refused', reason: 'work_failed' },
+    ],
     ['an empty reply of status 200', { body: { data: [] } }, { kind: 'refused', reason: 'nothing_delivered' }],
   ],
 });
