@@ -36,5 +36,5 @@ export const POLLING = {
 export function ownDelayMs({ poll, polls }: HeldPoll, leastMs: number): number {
   const early = poll.claims === 1 ? POLLING.firstDelayMs * 1.3 ** polls : Number.POSITIVE_INFINITY;
   const quick = Math.min(early, POLLING.steadyDelayMs);
-  return Math.round((leastMs > POLLING.steadyDelayMs ? leastMs : quick) * (0.9 + Math.random() / 5));
+  return Math.round(Math.max(leastMs, quick) * (0.9 + Math.random() / 5));
 }

@@ -55,6 +55,7 @@ export const arkVideoCodec: MediaCodec = {
   readCheck: stateOf,
   readFailure: readArkFailure,
 
+  cancelForgets: true,
   writeCancel: (operation) => ({ method: 'DELETE', path: taskPath(operation) }),
   readCancel,
 

@@ -100,6 +100,7 @@ mediaUpstreamContract({
   ],
   strange: says({ status: 'pondering' }),
   stoppable: says({ status: 'queued' }),
+  waiting: { status: 200, headers: {}, body: { status: 'queued' } },
   reportedCost: { micros: 108_900_000_000n, unit: 'tokens' },
 });
 

@@ -10,7 +10,14 @@ import {
   type TaskView,
   type VendorCost,
 } from '#contracts';
-import { isDone, type MediaCodec, NotMakeable, type VendorReply, type VendorRequest } from '../http/media-codec.js';
+import {
+  isDone,
+  type MediaCodec,
+  NotMakeable,
+  type ReadState,
+  type VendorReply,
+  type VendorRequest,
+} from '../http/media-codec.js';
 import { stateWord } from '../http/state-words.js';
 import { vendorId } from '../http/vendor-id.js';
 import { failedTask, readGatewayFailure } from './gateway-failures.js';
@@ -33,7 +40,8 @@ export const gatewayCodec: MediaCodec = {
     startTimeoutMs: 60_000,
     findableAfterMs: 0,
     firstCheckMs: 500,
-    checkEveryMs: 1_500,
+    // No longer than the steady pace of polling, so that finished work is visible within 2 s.
+    checkEveryMs: 1_000,
     checkTimeoutMs: 10_000,
   },
   domains: [],
@@ -83,26 +91,35 @@ function viewIn(body: JsonObject): View {
   return view as unknown as View;
 }
 
-function stateOf(view: View, { medium, count }: Operation): OperationState | undefined {
-  switch (stateWord(view.status)) {
-    case 'completed': {
-      const outputs = outputsOf(view, medium === 'image' ? 'image' : 'video');
-      const delivered = outputs.filter(({ role }) => role === 'output').length;
-      if (delivered === 0) return failedTask('nothing_delivered');
-      const missing = Array.from({ length: Math.max(0, Number(count) - delivered) }, (_, index) => ({
-        ordinal: delivered + index,
-        code: 'upstream_error' as const,
-        publicReason: 'The vendor delivered fewer files than were ordered.',
-      }));
-      return { state: 'succeeded', outputs, ...(missing.length > 0 && { missing }) };
-    }
+const UNDER_WAY: ReadonlySet<string | undefined> = new Set(['submitted', 'in_progress', 'queued', 'processing']);
+
+function stateOf(view: View, operation: Operation): ReadState | undefined {
+  const word = stateWord(view.status);
+  if (UNDER_WAY.has(word)) return { state: 'pending', ...progressOf(view) };
+  switch (word) {
+    case undefined:
+      return undefined;
+    case 'completed':
+      return delivered(view, operation);
     case 'failed':
       return failedTask(view.error?.code);
     case 'cancelled':
       return failedTask('cancelled');
     default:
-      return { state: 'pending', ...progressOf(view) };
+      return { state: 'strange', word };
   }
+}
+
+function delivered(view: View, { medium, count }: Operation): OperationState {
+  const outputs = outputsOf(view, medium === 'image' ? 'image' : 'video');
+  const delivered = outputs.filter(({ role }) => role === 'output').length;
+  if (delivered === 0) return failedTask('nothing_delivered');
+  const missing = Array.from({ length: Math.max(0, Number(count) - delivered) }, (_, index) => ({
+    ordinal: delivered + index,
+    code: 'upstream_error' as const,
+    publicReason: 'The vendor delivered fewer files than were ordered.',
+  }));
+  return { state: 'succeeded', outputs, ...(missing.length > 0 && { missing }) };
 }
 
 const progressOf = ({ progress }: View): { progressPercent?: number } =>

@@ -49,6 +49,7 @@ mediaUpstreamContract({
       says({ status: 'failed', result: null, error: { code: 'constructor', message: 'x' } }),
       { state: 'failed', code: 'upstream_error' },
     ],
+    ['work that ended in a word of another seller', says({ status: 'Expired', result: null }), { state: 'failed' }],
     ['waiting work', says({ status: 'submitted', result: null }), { state: 'pending' }],
     ['work under way', says({ status: 'in_progress', progress: 100 }), { state: 'pending', progressPercent: 99 }],
     [

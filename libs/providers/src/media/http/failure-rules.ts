@@ -30,6 +30,8 @@ export interface FailureRule extends Sorted {
   readonly when: (refusal: RefusalFacts) => boolean;
 }
 
+const GONE = 410;
+
 /** Rules common to all vendors: used when none of the vendor's table fits. */
 const COMMON: readonly FailureRule[] = [
   { when: ({ status }) => status === 429, kind: 'busy', reason: 'busy' },
@@ -38,9 +40,19 @@ const COMMON: readonly FailureRule[] = [
   // No order can make a key wrong, so this closes the upstream for all accounts at once; 403 may mean one account's files or words.
   { when: ({ status }) => status === 401, kind: 'unfit', reason: 'wrong_key' },
   { when: ({ status }) => status === 403, kind: 'unfit', reason: 'not_served' },
+  // It was read late, or in part: what lies between may have passed the order on.
+  { when: ({ status, verb }) => status === 408 && verb === 'start', kind: 'ambiguous', reason: 'unanswered' },
+  { when: ({ status }) => status === 425, kind: 'unavailable', reason: 'away' },
+  {
+    when: ({ status, verb }) => status === GONE && (verb === 'check' || verb === 'result'),
+    kind: 'refused',
+    reason: 'work_lost',
+  },
   // A refused poll says nothing about the work.
   { when: ({ verb }) => verb !== 'start', kind: 'unavailable', reason: 'away' },
-  { when: ({ status }) => status === 404, kind: 'unfit', reason: 'not_served', scope: 'model' },
+  { when: ({ status }) => status === 404 || status === GONE, kind: 'unfit', reason: 'not_served', scope: 'model' },
+  // No order of a caller makes an address wrong, or a region forbidden.
+  { when: ({ status }) => status === 405 || status === 451, kind: 'unfit', reason: 'not_served' },
 ];
 
 const NOT_POSSIBLE: Sorted = { kind: 'unsupported', reason: 'not_possible' };

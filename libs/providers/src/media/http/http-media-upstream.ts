@@ -211,6 +211,7 @@ export class HttpMediaUpstream implements MediaUpstream {
     const { codec } = this.parts;
     const request = codec.writeCancel?.(operation);
     if (!request) return 'too_late';
+    if (codec.cancelForgets && (await this.check(operation, call)).state !== 'pending') return 'too_late';
     const limits = { timeoutMs: codec.traits.checkTimeoutMs, fresh: false };
     const reply = await this.exchanges.send(request, call, limits).catch((error: unknown) => {
       throw asFailure(error, call.signal);

@@ -136,6 +136,8 @@ export interface MediaCodec {
   /** Whether a 5xx to a start proves that nothing was taken. Absent: none does. */
   isCertainlyNotTaken?(reply: VendorReply): boolean;
 
+  /** The vendor takes a wish to stop work that has ended for one to forget it, with its files: whether it has is asked before. */
+  readonly cancelForgets?: true;
   /** Undefined: this work cannot be stopped. */
   writeCancel?(operation: Operation): VendorRequest | undefined;
   /** Of replies of every status. */

@@ -6,7 +6,7 @@ import type {
   OperationState,
   VendorCost,
 } from '#contracts';
-import type { MediaCodec } from '../http/media-codec.js';
+import type { MediaCodec, VendorReply } from '../http/media-codec.js';
 import type { FakeProtocol, Fault } from './fake-vendor.js';
 
 /** A refusal of the vendor and what it must be taken for. */
@@ -47,6 +47,8 @@ export interface ContractCase<Protocol extends FakeProtocol & { readonly taken: 
   readonly elsewhere?: Readonly<Record<number, string>>;
   /** The vendor still lets work be stopped. */
   readonly stoppable?: (protocol: Protocol) => void;
+  /** Says of work that it waits, for a vendor that is asked before work is stopped. */
+  readonly waiting?: VendorReply;
 }
 
 /** The numbers of the cases that the contract under way has tests for. */

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonValue, type MediaFailure, type Started } from '#contracts';
+import { isJsonObject, type JsonValue, MEDIA_REASONS, type MediaFailure, type Started } from '#contracts';
 import type { VendorReply } from '../http/media-codec.js';
 import type { ConnectedFake } from './connected-fake.js';
 import { type ContractCase, guarantee } from './contract-case.js';
@@ -13,7 +13,10 @@ export function unusualContract<Protocol extends Protocols>(
   connected: () => ConnectedFake<Protocol>,
 ): void {
   refusalsContract(contract, connected);
-  if (contract.codec.traits.style === 'task') workContract(contract, connected);
+  if (contract.codec.traits.style === 'task') {
+    workContract(contract, connected);
+    endContract(contract, connected);
+  }
 
   guarantee.each([201, 202])('15: reads an answer of status %i as it reads 200', async (status) => {
     const { replies, operation } = await genuine(contract, connected());
@@ -61,6 +64,18 @@ function refusalsContract<Protocol extends Protocols>(
     await expect(busy.start(order, call)).rejects.toMatchObject({ kind: 'busy', retryAfterMs: 30_000 });
   });
 
+  guarantee.each([
+    [405, { kind: 'unfit', reason: 'not_served' }],
+    [408, { kind: 'ambiguous', reason: 'unanswered' }],
+    [410, { kind: 'unfit', reason: 'not_served' }],
+    [425, { kind: 'unavailable', reason: 'away' }],
+    [451, { kind: 'unfit', reason: 'not_served' }],
+  ])('16: blames no order of a caller for an answer of status %i', async (status, expected) => {
+    const { order, call } = connected().prepare(contract.order);
+    const upstream = answering(connected(), { status, headers: {}, body: undefined });
+    await expect(upstream.start(order, call)).rejects.toMatchObject(expected);
+  });
+
   guarantee('20: takes no refusal for an order though it comes with status 200', async () => {
     for (const [what, fault, expected] of contract.refusals) {
       if (typeof fault === 'string' || !isJsonObject(fault.body)) continue;
@@ -72,6 +87,31 @@ function refusalsContract<Protocol extends Protocols>(
       expect([what, expected.kind, 'ambiguous']).toContain((outcome as MediaFailure).kind);
     }
   });
+}
+
+function endContract<Protocol extends Protocols>(
+  contract: ContractCase<Protocol>,
+  connected: () => ConnectedFake<Protocol>,
+): void {
+  const { codec } = contract;
+  guarantee('25: ends work that is gone for good, but not when it was only just taken', async () => {
+    const { operation } = await genuine(contract, connected());
+    const { call } = connected().prepare(contract.order);
+    const gone = answering(connected(), { status: 410, headers: {}, body: {} });
+    if (operation['takenAtMs'] !== undefined) expect(await gone.check(operation, call)).toEqual({ state: 'pending' });
+    const state = await gone.check({ ...operation, takenAtMs: 1 }, call).catch((error: unknown) => error);
+    expect(state).toMatchObject({ state: 'failed', publicReason: MEDIA_REASONS.work_lost.publicReason });
+  });
+
+  if (codec.writeCancel)
+    guarantee('36: never asks a vendor to stop work that has ended, where that would remove it', async () => {
+      const { running, upstream, vendor } = connected();
+      const { operation, call } = await running(contract.order);
+      const before = await upstream.check(operation, call);
+      expect(await upstream.cancel?.(operation, call)).toBe('too_late');
+      expect(await upstream.check(operation, call)).toEqual(before);
+      expect(vendor.requests.length).toBeGreaterThan(0);
+    });
 }
 
 function workContract<Protocol extends Protocols>(
@@ -121,7 +161,8 @@ function workContract<Protocol extends Protocols>(
       const { operation } = await genuine(contract, connected());
       const { call } = connected().prepare(contract.order);
       for (const status of [200, 202, 204]) {
-        const upstream = answering(connected(), { status, headers: {}, body: undefined });
+        const reply = { status, headers: {}, body: undefined };
+        const upstream = answering(connected(), ...(contract.waiting ? [contract.waiting] : []), reply);
         expect(await upstream.cancel?.(operation, call)).toBe('cancelled');
       }
     });

@@ -33,6 +33,7 @@ export class FakeArkVideo implements FakeProtocol {
   readonly unauthorized = refusal(401, 'AuthenticationError', `The API key ${this.key.slice(0, 3)} is wrong`);
   /** Every order that was taken, in its order. */
   readonly taken: JsonObject[] = [];
+  private readonly removed = new Set<number>();
   /** What a taken task says of itself; the fields of a reply that finished unless changed. */
   state: JsonObject = {};
 
@@ -46,13 +47,19 @@ export class FakeArkVideo implements FakeProtocol {
     if (method === 'GET' && path === TASKS) return { body: { items: [], total: 0 } };
     const id = path.startsWith(`${TASKS}/`) ? path.slice(TASKS.length + 1) : '';
     const number = Number(/^cgt-(\d+)$/.exec(id)?.[1] ?? 0);
-    const order = this.taken[number - 1];
+    const order = this.removed.has(number) ? undefined : this.taken[number - 1];
     if (!order) return refusal(404, 'ResourceNotFound', 'The specified task was not found');
     if (method === 'DELETE') {
-      if (this.state['status'] === 'queued') return { body: {} };
+      // One that waits is cancelled; the record of one that has ended is removed, its video with it (vendors.md 3.1).
+      if (this.state['status'] !== 'running') return this.remove(number);
       return refusal(409, 'InvalidAction.RunningTaskDeletion', 'A running task cannot be deleted');
     }
     return { body: { ...this.finished(id, order), ...this.state } };
+  }
+
+  private remove(number: number): FakeReply {
+    if (this.state['status'] !== 'queued') this.removed.add(number);
+    return { body: {} };
   }
 
   private take(order: JsonObject): FakeReply {
