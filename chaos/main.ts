@@ -1,5 +1,5 @@
 // The long form of the chaos suite: `npm run chaos`, or `npm run chaos -- redis 5` for one backend and 5 crashes a row, or
-// `npm run chaos -- redis 5 settled` for the rows whose line holds a word.
+// `npm run chaos -- redis 5 S3 settled` for the rows whose line holds all these words.
 import 'reflect-metadata';
 import { tmpdir } from 'node:os';
 import { configureLog } from '#platform';
@@ -13,6 +13,7 @@ import type { Backend, Store } from './services.js';
 /** The forms of a gateway, and where its APIs listen. */
 const FORMS = [
   { backend: 'redis', store: 'folder' },
+  { backend: 'redis', store: 's3' },
   { backend: 'postgres', store: 'folder' },
   { backend: 'postgres', store: 's3' },
 ] as const satisfies readonly { backend: Backend; store: Store }[];
@@ -38,7 +39,7 @@ if (hindrance !== null) {
 
 // Our own wake-up loses its connections with those of the processes.
 configureLog({ LOG_LEVEL: 'fatal' });
-const [chosen, count, word = ''] = process.argv.slice(2);
+const [chosen, count, ...words] = process.argv.slice(2);
 const isBackend = chosen === 'redis' || chosen === 'postgres';
 const beganMs = performance.now();
 const rows: Row[] = [];
@@ -51,7 +52,7 @@ async function runForm({ backend, store }: (typeof FORMS)[number]): Promise<void
       (scenario.only ?? backend) === backend &&
       (scenario.store ?? 'folder') === store &&
       !(scenario.needsOwnNetwork && hindrance !== null) &&
-      cellsOf(scenario).some((cell) => cell.includes(word)),
+      words.every((word) => [...cellsOf(scenario), ...queuesAndFiles(backend, scenario)].join(' | ').includes(word)),
   );
   if (scenarios.length === 0) return;
   const logFile = logFileOf(tmpdir(), `${backend}-${store}`);
@@ -74,8 +75,21 @@ function cellsOf({ crash, roles, fault, vendor }: Scenario): readonly [string, s
   return [roles.length > 0 ? `${crash} (${roles.join(', ')})` : crash, fault, vendor];
 }
 
+function queuesAndFiles(backend: Backend, { store }: Scenario): readonly string[] {
+  return store === 's3' ? [backend, 'S3'] : [backend];
+}
+
 function lineOf({ backend, scenario, crashes, tasks, completed, failures, seconds, outages }: Row): string {
-  const counted = [...cellsOf(scenario), backend, 1, crashes, tasks, completed, failures.length, seconds];
+  const counted = [
+    ...cellsOf(scenario),
+    queuesAndFiles(backend, scenario).join(', '),
+    1,
+    crashes,
+    tasks,
+    completed,
+    failures.length,
+    seconds,
+  ];
   const inSeconds = (ms: number): string => (ms / 1000).toFixed(1);
   const { unavailable, answered, slowestMs, healedMs } = outages ?? noCosts();
   const costs = [`${unavailable} of ${answered}`, inSeconds(slowestMs), inSeconds(healedMs)];

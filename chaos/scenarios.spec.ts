@@ -26,3 +26,23 @@ describe.each(['postgres', 'redis'] satisfies Backend[])('The crash matrix, queu
     expect(rows.length * 10).toBeGreaterThanOrEqual(250);
   });
 });
+
+describe('The crash matrix on Postgres, Redis and S3 together', () => {
+  const rows = SCENARIOS.filter(({ only, store }) => only === 'redis' && store === 's3');
+
+  it.each(VENDOR_KINDS)('lets processes die while files of vendors of the kind %s go into the bucket', (kind) => {
+    const own = rows.filter(({ vendor }) => vendor === kind);
+    expect(own.map(({ crash }) => crash)).toEqual(
+      expect.arrayContaining(['after-vendor-start', 'after-file-copied', 'any moment']),
+    );
+  });
+
+  it('changes the first upstream, the file and the release under load', () => {
+    const changes = rows.filter(({ disturb, crash }) => disturb !== undefined || crash === 'roll-out');
+    expect(changes.map(({ crash, fault, vendor }) => [crash, fault, vendor])).toEqual(
+      SCENARIOS.filter(
+        ({ store, crash, fault }) => !store && (crash === 'roll-out' || fault.startsWith('the first')),
+      ).map(({ crash, fault, vendor }) => [crash, fault, vendor]),
+    );
+  });
+});

@@ -69,9 +69,11 @@ const WORKER_POINTS = [
   'after-settled',
 ] as const;
 /** Those on the way of an order whose call answers with the files: nothing is ever asked about it. */
-const CALL_POINTS = WORKER_POINTS.filter(
-  (point) => !['after-running', 'after-poll-claim', 'after-vendor-check', 'after-storing'].includes(point),
-);
+const isOfCalls = (point: Failpoint): boolean =>
+  !['after-running', 'after-poll-claim', 'after-vendor-check', 'after-storing'].includes(point);
+const CALL_POINTS = WORKER_POINTS.filter(isOfCalls);
+/** Where a file is on its way into the store, or just arrived. */
+const STORE_POINTS = ['after-vendor-start', 'after-vendor-check', 'after-storing', 'after-file-copied'] as const;
 
 const at = (roles: readonly Role[], crash: Failpoint, changes: Partial<Scenario> = {}): Scenario => ({
   ...CALM,
@@ -80,11 +82,20 @@ const at = (roles: readonly Role[], crash: Failpoint, changes: Partial<Scenario>
   ...changes,
 });
 const anyMoment = (changes: Partial<Scenario>): Scenario => ({ ...CALM, crash: 'any moment', roles: [], ...changes });
-const rollOut = (changes: Partial<Scenario>): Scenario => ({ ...CALM, crash: 'roll-out', roles: [], ...changes });
+/** Nothing may fail, so that tasks have the time that a machine with other work needs. */
+const rollOut = (changes: Partial<Scenario>): Scenario => ({
+  ...CALM,
+  crash: 'roll-out',
+  roles: [],
+  deadlineSeconds: 45,
+  ...changes,
+});
 
 /** What there is besides: where the server is needed only by one of the forms, or another vendor. */
 type Form = Partial<Pick<Scenario, 'only' | 'store' | 'vendor'>>;
 const IN_S3: Form = { only: 'postgres', store: 's3' };
+/** All the servers that gateways of many processes stand on: Postgres, Redis, and files in a bucket. */
+const ON_ALL_SERVERS = { only: 'redis', store: 's3' } as const satisfies Form;
 const fromNetwork = (name: string, server: Server, fault: NetworkFault, form: Form = {}): Scenario =>
   anyMoment({
     ...form,
@@ -100,6 +111,31 @@ const withoutPackets = (name: string, server: Server, form: Form = {}): Scenario
     needsOwnNetwork: true,
     disturb: ({ services }) => services.losePackets(server),
   });
+
+/** Upstreams come and go in the table and in the file, and releases are rolled out, under load. */
+const changesOfUpstreams = (form: Form = {}): readonly Scenario[] => [
+  anyMoment({
+    ...form,
+    fault: 'the first upstream comes, is busy, away, unfit, drains and goes',
+    disturb: ({ upstreams }) => upstreams.changeTable(),
+  }),
+  ...(['idempotent', 'call', 'inline'] as const).map((vendor) => rollOut({ ...form, vendor })),
+  rollOut({
+    ...form,
+    fault: 'each release has another upstreams file',
+    disturb: ({ upstreams }) => upstreams.changeFile(),
+  }),
+];
+/** What touches files, for every way in which vendors hand them over. */
+const onAllServers = (): readonly Scenario[] => [
+  ...VENDOR_KINDS.flatMap((vendor) =>
+    (vendor === 'call' ? STORE_POINTS.filter(isOfCalls) : STORE_POINTS).map((point) =>
+      at(WORKERS, point, { ...ON_ALL_SERVERS, vendor }),
+    ),
+  ),
+  ...VENDOR_KINDS.map((vendor) => anyMoment({ ...BAD_VENDOR, ...ON_ALL_SERVERS, vendor })),
+  ...changesOfUpstreams(ON_ALL_SERVERS),
+];
 
 /** Every crash point, every kind of vendor, and every fault of what the gateway stands on. */
 export const SCENARIOS: readonly Scenario[] = [
@@ -119,12 +155,7 @@ export const SCENARIOS: readonly Scenario[] = [
   anyMoment({}),
   ...VENDOR_KINDS.map((vendor) => anyMoment({ ...BAD_VENDOR, vendor })),
   anyMoment({ fault: 'clocks ten minutes off', vendor: 'lookup', clockSkewMs: 600_000 }),
-  anyMoment({
-    fault: 'the first upstream comes, is busy, away, unfit, drains and goes',
-    disturb: ({ upstreams }) => upstreams.changeTable(),
-  }),
-  ...(['idempotent', 'call', 'inline'] as const).map((vendor) => rollOut({ vendor })),
-  rollOut({ fault: 'each release has another upstreams file', disturb: ({ upstreams }) => upstreams.changeFile() }),
+  ...changesOfUpstreams(),
   anyMoment({ fault: 'Postgres crashes', disturb: ({ services }) => services.crashPostgres() }),
   ...(['idempotent', 'call', 'unknown'] as const).map((vendor) =>
     anyMoment({ fault: 'Postgres restarts', vendor, disturb: ({ services }) => services.restartPostgres() }),
@@ -145,4 +176,5 @@ export const SCENARIOS: readonly Scenario[] = [
   withoutPackets('Redis', 'redis', { only: 'redis' }),
   withoutPackets('S3', 's3', IN_S3),
   anyMoment({ fault: 'Redis silent', only: 'redis', disturb: ({ services }) => services.slowRedis() }),
+  ...onAllServers(),
 ];

@@ -43,14 +43,15 @@ export function filesOfBucket({ endpoint, bucket, accessKeyId, secretAccessKey }
       }
     },
     async keysOf(taskIds) {
-      const wanted = new Set(taskIds);
       const keys: string[] = [];
-      for (let after: string | undefined; ; after = keys.at(-1)) {
-        const page = new ListObjectsV2Command({ Bucket: bucket, Prefix: 'media/', StartAfter: after });
-        const { Contents = [], IsTruncated } = await client.send(page);
+      // Task by task: the server here fails to list more than one page of 1,000.
+      for (const id of taskIds) {
+        const { Contents = [] } = await client.send(
+          new ListObjectsV2Command({ Bucket: bucket, Prefix: `media/${id}/` }),
+        );
         keys.push(...Contents.flatMap(({ Key }) => Key ?? []));
-        if (IsTruncated !== true) return keys.filter((key) => wanted.has(key.split('/')[1] ?? ''));
       }
+      return keys;
     },
   };
 }

@@ -9,6 +9,9 @@ const TIMEOUT_MS = 2_000;
 /** The same where the answer brings the files. */
 const CALL_TIMEOUT_MS = 20_000;
 
+/** The same for a check that brings them: they go into the store one after the other, on a machine with much other work. */
+const KEEPING_TIMEOUT_MS = 8_000;
+
 /** Vendors take minutes, and adapters wait accordingly; a run has seconds. What a repeated order does stays as it is. */
 const hurried = (traits: UpstreamTraits): UpstreamTraits => ({
   ...traits,
@@ -16,7 +19,7 @@ const hurried = (traits: UpstreamTraits): UpstreamTraits => ({
   findableAfterMs: 2 * SEARCHABLE_AFTER_MS,
   firstCheckMs: 150,
   checkEveryMs: 150,
-  checkTimeoutMs: TIMEOUT_MS,
+  checkTimeoutMs: traits.checksBring === undefined ? TIMEOUT_MS : KEEPING_TIMEOUT_MS,
 });
 
 /**
