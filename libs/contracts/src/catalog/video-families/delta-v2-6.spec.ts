@@ -50,7 +50,9 @@ describe('delta-v2-6 (D2 4.8)', () => {
   });
 
   it('follows the ratio of an input image', () => {
-    const { parameters } = read({ mode: 'pro', image_urls: two, aspect_ratio: '1:1' });
+    const { parameters, notices } = read({ mode: 'pro', image_urls: two, aspect_ratio: '1:1' });
+    expect(notices).toEqual(['aspect_ratio has no effect with image_urls: the ratio follows the first image.']);
+    expect(read({ mode: 'pro', image_urls: two }).notices).toEqual([]);
     expect(deltaV26.output(parameters)).toMatchObject({ size: { param: 'image_urls[0]', pixels: 1920 * 1080 } });
     expect(deltaV26.references(parameters).map(({ role }) => role)).toEqual(['first_frame', 'last_frame']);
   });

@@ -79,6 +79,12 @@ export const deltaV26 = defineFamily(DeltaV26Request, {
       (sent) => sent.audio === true && isPro(sent) && hasTwoImages(sent),
     ),
   ],
+  notices: [
+    {
+      message: 'aspect_ratio has no effect with image_urls: the ratio follows the first image.',
+      applies: (sent) => sent.aspect_ratio !== undefined && sent.image_urls !== undefined,
+    },
+  ],
   references: (order) => [
     ...fileAt('image_urls[0]', order.image_urls?.[0], 'image', 'first_frame', GENERAL_IMAGE),
     ...fileAt('image_urls[1]', order.image_urls?.[1], 'image', 'last_frame', GENERAL_IMAGE),

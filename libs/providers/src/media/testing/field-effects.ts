@@ -48,6 +48,38 @@ const MOST_VALUES = 8;
 const distinct = (values: readonly (JsonValue | undefined)[]): readonly (JsonValue | undefined)[] =>
   [...new Map(values.map((value) => [JSON.stringify(value), value])).values()].slice(0, MOST_VALUES);
 
+/** How many requests of a model are changed in each field: two values that are one to a vendor are so in most. */
+const MOST_REQUESTS = 12;
+/** Of these the larger counts: another value of the smaller changes nothing (D3 4.5). */
+const LARGER_COUNTS = new Set(['n', 'sequential_image_generation_options']);
+
+/** Fields of which two values are sent as the same although no notice tells the caller so. */
+export function unnoticedLikes(codec: MediaCodec, model: string): readonly string[] {
+  const family = catalogFamily(model);
+  const requests = sampleRequests(model);
+  const found = family.fields
+    .filter(({ name }) => name !== 'model' && !(family.id === 'kappa' && LARGER_COUNTS.has(name)))
+    .flatMap(({ name }) => {
+      const values = distinct(requests.map(({ parameters }) => parameters[name])).filter(
+        (value) => value !== undefined,
+      );
+      return requests.slice(0, MOST_REQUESTS).flatMap((request) => {
+        const sent = new Set<string>();
+        return values.flatMap((value) => {
+          const changed = accepted(family, { ...request.parameters, [name]: value });
+          const after = changed && written(codec, changed);
+          if (!changed || !after || 'cannot' in after || changed.notices.length > 0) return [];
+          // The family itself made another value of it.
+          if (JSON.stringify(changed.parameters[name]) !== JSON.stringify(value)) return [];
+          const isAlike = sent.has(after.body);
+          sent.add(after.body);
+          return isAlike ? [`${codec.protocol}: ${name} of ${model}, ${changed.mode}`] : [];
+        });
+      });
+    });
+  return [...new Set(found)];
+}
+
 function tryValues(
   codec: MediaCodec,
   request: ModelRequest,
