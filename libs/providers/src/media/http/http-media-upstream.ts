@@ -183,7 +183,8 @@ export class HttpMediaUpstream implements MediaUpstream {
     const source = addressAtPlan(order.references, () => 'source', true);
     const { method, path, headers = {}, body = null } = this.parts.codec.writeStart(order, plan.ticket, source);
     const authorization = this.parts.codec.authorization('********');
-    return { method, host: this.parts.http.host, path, headers: { ...headers, ...authorization }, body };
+    const { http } = this.parts;
+    return { method, host: http.host, path: http.pathOf(path), headers: { ...headers, ...authorization }, body };
   }
 
   close(): Promise<void> {

@@ -99,7 +99,8 @@ export class VendorHttp {
     return this.connections.close();
   }
 
-  private pathOf(path: string): string {
+  /** What stands in the first line of a request, after its method. @throws RangeError as `exchange`. */
+  pathOf(path: string): string {
     if (path.startsWith('/')) return this.basePath + path;
     const { origin, pathname, search } = new URL(path);
     if (origin !== this.origin) throw new RangeError('the vendor named an address of another origin');

@@ -80,11 +80,11 @@ describe('npm run smoke', () => {
     expect(vendor.requests).toEqual([]);
   });
 
-  it('shows the requests without the key, and sends nothing', async () => {
+  it('shows the requests at their whole address, without the key, and sends nothing', async () => {
     const { exit, said } = await smoke({ dryRun: true });
     expect([exit, JSON.parse(said)]).toEqual([
       0,
-      expect.objectContaining({ method: 'POST', path: '/images/generations' }),
+      expect.objectContaining({ method: 'POST', path: '/api/v3/images/generations' }),
     ]);
     expect(said).not.toContain(vendor.protocol.key);
     expect(vendor.requests).toEqual([]);
