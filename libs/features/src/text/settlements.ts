@@ -22,9 +22,12 @@ export class Settlements {
     this.#clock = clock;
   }
 
-  /** Begins the settlement of a request, which must be safe to repeat. */
-  add(requestId: string, settle: () => Promise<void>): void {
-    const running = this.#persist(requestId, settle)
+  /**
+   * Begins the settlement of a request, which must be safe to repeat. `onTried` is called after each try, whether it
+   * succeeded or not.
+   */
+  add(requestId: string, settle: () => Promise<void>, onTried?: () => void): void {
+    const running = this.#persist(requestId, settle, onTried)
       .catch((error: unknown) => log.error('settlement.failed', { requestId, error }))
       .finally(() => this.#running.delete(running));
     this.#running.add(running);
@@ -36,7 +39,7 @@ export class Settlements {
     while (this.#running.size > 0) await Promise.all(this.#running);
   }
 
-  async #persist(requestId: string, settle: () => Promise<void>): Promise<void> {
+  async #persist(requestId: string, settle: () => Promise<void>, onTried?: () => void): Promise<void> {
     const untilMs = this.#clock.elapsedMs() + LIMIT_MS;
     for (let tried = 0; ; tried += 1) {
       const pauseMs = FIRST_PAUSES_MS[tried] ?? PAUSE_MS;
@@ -45,6 +48,8 @@ export class Settlements {
       } catch (error) {
         if (this.#draining.signal.aborted || this.#clock.elapsedMs() > untilMs) throw error;
         log.warn('settlement.delayed', { requestId, error, retryInMs: pauseMs });
+      } finally {
+        onTried?.();
       }
       await this.#clock.sleep(pauseMs, this.#draining.signal).catch(() => undefined);
     }

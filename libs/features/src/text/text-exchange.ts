@@ -105,12 +105,14 @@ export class TextExchange implements Exchange {
   /**
    * Charges what was produced, after the answer has gone out; an answer of which nothing was reported and nothing went out is
    * free. Only the first call counts, so that every way out of a request may make it.
+   *
+   * @param onTried called when the books have changed, or could not be at the first try.
    */
-  settle(end: ExchangeEnd): void {
-    if (this.#settled) return;
+  settle(end: ExchangeEnd, onTried?: () => void): void {
+    if (this.#settled) return onTried?.();
     this.#settled = true;
     const { hold, billing, settlements } = this.#facts;
-    const { produced, status, isUnseen, tools } = end;
+    const { status, tools } = end;
     const usage = this.#possible(end.usage);
     const result: ExchangeResult = {
       status,
@@ -119,12 +121,12 @@ export class TextExchange implements Exchange {
       durationMs: Math.round(performance.now() - this.#startedAt),
       ...(tools && { tools }),
     };
-    const isFree = isUnseen !== true && !usage && produced === '';
-    if (isFree || (isUnseen !== true && usage && isBelieved(usage, produced)))
-      settlements.add(hold.requestId, settling(billing, hold, charged(usage, result)));
+    if (isKnown(usage, end)) settlements.add(hold.requestId, settling(billing, hold, charged(usage, result)), onTried);
     else
-      settlements.add(hold.requestId, async () =>
-        billing.settle(hold, charged(await this.#due({ ...end, usage }), result)),
+      settlements.add(
+        hold.requestId,
+        async () => billing.settle(hold, charged(await this.#due({ ...end, usage }), result)),
+        onTried,
       );
     this.#whenOver?.();
     this.#whenOver = undefined;
@@ -149,6 +151,10 @@ export class TextExchange implements Exchange {
 /** An empty reply whose input was reported is believed too: reading is work. */
 const isBelieved = (reported: TextUsage, produced: string): boolean =>
   reported.inputTokens > 0 && (reported.outputTokens > 0 || produced === '');
+
+/** Nothing need be counted: what was reported is believed, or nothing was done. */
+const isKnown = (usage: TextUsage | undefined, { produced, isUnseen }: ExchangeEnd): boolean =>
+  isUnseen !== true && (usage ? isBelieved(usage, produced) : produced === '');
 
 /** Nothing used is no charge. */
 const charged = (usage: TextUsage | undefined, result: ExchangeResult): TextSettlement => ({

@@ -1,6 +1,7 @@
 import { ReconciliationService } from '#features';
 import { eventually } from '#testing';
 import { type FakeEngine, startFakeEngine } from '../../testing/tools/search-engine.js';
+import { SHORT_SEARCHES, type ShortRequest } from '../../testing/tools/short-searches.js';
 import { MODEL_OVER, startTextGateway, type TextGateway } from '../../testing/text-vendor/text-gateway.js';
 
 interface Line {
@@ -17,7 +18,8 @@ interface UsageRow {
 }
 
 const SEARCH_MICROS = 5_000n;
-const ROUND_MICROS = 70n;
+/** More than a short first round holds. */
+const ROUND_MICROS = 20_000n;
 const ROUNDS = 3;
 
 /** As good as the first for the same model. */
@@ -31,7 +33,12 @@ describe('The money of tools that the gateway runs', () => {
   beforeAll(async () => {
     engine = await startFakeEngine();
     gateway = await startTextGateway(
-      { WEB_SEARCH_ENGINE: 'searxng', WEB_SEARCH_URL: engine.baseUrl, TOOLS_MAX_ROUNDS: String(ROUNDS) },
+      {
+        WEB_SEARCH_ENGINE: 'searxng',
+        WEB_SEARCH_URL: engine.baseUrl,
+        TOOLS_MAX_ROUNDS: String(ROUNDS),
+        TOOLS_MAX_CALLS: '2',
+      },
       { idleSeconds: 30, more: SECOND_UPSTREAM },
     );
     await gateway.database.query({
@@ -66,6 +73,7 @@ describe('The money of tools that the gateway runs', () => {
   });
   afterEach(async () => {
     gateway.vendor.fault = 'none';
+    await gateway.spareMoney();
     await gateway.settled();
     await expectExact();
   });
@@ -170,19 +178,101 @@ describe('The money of tools that the gateway runs', () => {
     const answer = await ask();
     expect(answer.status).toBe(402);
     expect(await rows()).toHaveLength(0);
-    await gateway.spareMoney();
+  });
+
+  /** Answered in any form. */
+  const send = ([path, sent]: ShortRequest, signal?: AbortSignal) =>
+    fetch(`${gateway.baseUrl}${path}`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        authorization: `Bearer ${gateway.key}`,
+        'anthropic-version': '2023-06-01',
+      },
+      body: JSON.stringify(sent),
+      ...(signal && { signal }),
+    });
+
+  /** What the first round of such a request holds, as the ledger of one that was paid tells. */
+  async function firstHold(request: ShortRequest): Promise<bigint> {
+    searches = 1;
+    expect((await send(request)).status).toBe(200);
+    const [first] = await eventually(async () => ((await rows()).length === 2 ? rows() : null));
+    known = (await allRows()).map(({ request: id }) => id);
+    const { rows: held } = await gateway.database.query<{ amount: bigint }>({
+      text: `select amount_micros as amount from ledger_entry where request_id = $1 and kind = 'hold'`,
+      values: [first!.request],
+    });
+    return held[0]!.amount;
+  }
+
+  it.each(
+    Object.entries(SHORT_SEARCHES).flatMap(([style, request]) => [
+      [style, 'answered whole', 402, request(MODEL_OVER.chat, false)] as const,
+      [style, 'streamed', 200, request(MODEL_OVER.chat, true)] as const,
+    ]),
+  )(
+    'is charged in %s for a first round, %s, behind which the balance covers no second',
+    async (...[, , status, request]) => {
+      await gateway.setBalance(await firstHold(request));
+      searches = 1;
+      const asked = gateway.vendor.seen.length;
+      const response = await send(request);
+      expect([response.status, await response.text()]).toEqual([status, expect.stringMatching(/balance/i)]);
+      await gateway.settled();
+      expect(gateway.vendor.seen.length).toBe(asked + 1);
+      const all = await rows();
+      expect(all.map(unitsOf)).toEqual([{ web_search_call: 1 }]);
+      expect(all[0]!.amount).toBeGreaterThan(SEARCH_MICROS);
+    },
+  );
+
+  it('goes on for a caller whose whole balance the first round held', async () => {
+    const request = ['/v1/responses', body({ max_tool_calls: 1, max_output_tokens: 2_000, stream: true })] as const;
+    const whole = await firstHold(request);
+    let refused = 0;
+    for (let nth = 0; nth < 20; nth += 1) {
+      // The price of the second round lies beside the hold of the first; its words are paid from what that gives back.
+      await gateway.setBalance(whole + ROUND_MICROS + 2_000n);
+      searches = 1;
+      const response = await send(request);
+      expect(response.status).toBe(200);
+      if ((await response.text()).includes('insufficient_balance')) refused += 1;
+    }
+    expect(refused).toBe(0);
+  });
+
+  it('is charged for both rounds when the caller leaves in the second', async () => {
+    searches = 1;
+    const script = gateway.vendor.script;
+    let open = (): void => undefined;
+    gateway.vendor.script = (request) => {
+      if (request.result !== undefined)
+        gateway.vendor.gate = { at: 'start', opened: new Promise((done) => (open = done)) };
+      return script(request);
+    };
+    const leaving = new AbortController();
+    const asked = gateway.vendor.seen.length;
+    const answer = send(['/v1/responses', body({ stream: true })], leaving.signal).then((response) => response.text());
+    await eventually(() => gateway.vendor.seen.length === asked + 2);
+    leaving.abort();
+    await answer.catch(() => undefined);
+    open();
+    gateway.vendor.script = script;
+    gateway.vendor.gate = undefined;
+    await gateway.untilAnswered();
+    await gateway.settled();
+    const all = await eventually(async () => ((await rows()).length === 2 ? rows() : null));
+    expect(unitsOf(all[0]!)).toEqual({ web_search_call: 1 });
+    expect(unitsOf(all[1]!)).toEqual({ tool_round: 1 });
+    expect(all[1]!.amount).toBeGreaterThan(ROUND_MICROS);
   });
 
   it('is charged for the completed rounds when the caller leaves between them', async () => {
     searches = 100;
     const leaving = new AbortController();
     const asked = engine.seen.length;
-    const answer = fetch(`${gateway.baseUrl}/v1/responses`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${gateway.key}` },
-      body: JSON.stringify(body({ stream: true })),
-      signal: leaving.signal,
-    }).then((response) => response.text());
+    const answer = send(['/v1/responses', body({ stream: true })], leaving.signal).then((response) => response.text());
     await eventually(() => engine.seen.length > asked);
     leaving.abort();
     await answer.catch(() => undefined);

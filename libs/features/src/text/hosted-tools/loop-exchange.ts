@@ -73,6 +73,8 @@ export class LoopExchange implements Exchange {
   #bills = 0;
   #isAfterFirst = false;
   #round: Round | undefined;
+  /** Resolves when what the round before did not use is back in the balance. */
+  #isBack: Promise<void> | undefined;
   #isOver = false;
   #whenOver: (() => void) | undefined;
 
@@ -107,6 +109,7 @@ export class LoopExchange implements Exchange {
   async #hold(order: RoundOrder, uses: ToolUses): Promise<Round> {
     const { requestId, idempotencyKey, accountId, apiKeyId, model, billing, counter, settlements } = this.#facts;
     const nth = this.#bills + 1;
+    await this.#isBack;
     const hold = await billing.hold({
       requestId: nth === 1 ? requestId : `${requestId}.${nth}`,
       // Only the first could be another attempt's.
@@ -139,7 +142,9 @@ export class LoopExchange implements Exchange {
   endRound(status: ExchangeEnd['status']): void {
     const round = this.#round;
     this.#round = undefined;
-    round?.exchange.settle({ usage: round.usage, produced: round.produced, status, tools: round.uses });
+    if (!round) return;
+    const { usage, produced, uses: tools } = round;
+    this.#isBack = new Promise((resolve) => round.exchange.settle({ usage, produced, status, tools }, resolve));
   }
 
   reportedUsage(): TextUsage | undefined {
