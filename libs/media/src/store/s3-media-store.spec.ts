@@ -6,7 +6,7 @@ import { buffer } from 'node:stream/consumers';
 import { request } from 'undici';
 import { GatewayError } from '#contracts';
 import { abortAfter } from '#platform';
-import { eventually, FaultProxy, type S3Server, startS3Server, startSilentHandshake } from '#testing';
+import { eventually, type S3Server, startS3Server } from '#testing';
 import { createMediaStore } from './create-media-store.js';
 import { MediaStoreConfig } from './media-store-config.js';
 import type { MediaStore } from './media-store.js';
@@ -202,59 +202,6 @@ describe('a presigned link', () => {
     expect((await ask(url.replace('video.mp4', 'gone.mp4'))).status).toBe(403);
     await new Promise((resolve) => setTimeout(resolve, 2_100));
     expect((await ask(url)).status).toBe(403);
-  });
-});
-
-describe('a bucket that falls silent', () => {
-  let proxy: FaultProxy;
-  let distant: MediaStore;
-  const small = (name: string) => distant.put(name, Readable.from(['small']), VIDEO);
-  beforeEach(async () => {
-    proxy = await FaultProxy.start(s3.endpoint);
-    distant = await storeWith({ MEDIA_S3_ENDPOINT: proxy.urlOf(s3.endpoint).replace(/\/$/, '') });
-  });
-  afterEach(async () => {
-    await distant.close();
-    await proxy.close();
-  });
-
-  it('costs one wait, however many idle connections died unnoticed', async () => {
-    await Promise.all(Array.from({ length: 6 }, (_, index) => small(`warm/${index}.mp4`)));
-    expect(proxy.connections).toBeGreaterThanOrEqual(3);
-    proxy.set('half-open');
-    await expect(small('cold.mp4')).resolves.toMatchObject({ bytes: 5 });
-  });
-
-  it('fails a read whose answer stops in the middle', async () => {
-    await distant.put('long.mp4', Readable.from([randomBytes(100_000)]), VIDEO);
-    proxy.set('stall');
-    await expect(distant.open('long.mp4').then(buffer)).rejects.toThrow();
-  });
-
-  it('fails every call in time', async () => {
-    proxy.set('black-hole');
-    const calls = [distant.open('any.mp4'), distant.delete('any.mp4'), distant.isEmpty(), small('never.mp4')];
-    const ended = await Promise.allSettled(calls);
-    expect(ended.map(({ status }) => status)).toEqual(calls.map(() => 'rejected'));
-  });
-
-  it('fails every call in time when it never ends a TLS handshake, and leaves no connection behind', async () => {
-    const silent = await startSilentHandshake();
-    const secure = await storeWith({ MEDIA_S3_ENDPOINT: `https://127.0.0.1:${silent.port}` });
-    const never = secure.put('never.mp4', Readable.from(['small']), VIDEO);
-    const ended = await Promise.allSettled([secure.open('any.mp4'), secure.delete('any.mp4'), secure.isEmpty(), never]);
-    const unavailable = { status: 'rejected', reason: expect.objectContaining({ code: 'unavailable' }) as unknown };
-    expect(ended).toEqual(ended.map(() => expect.objectContaining(unavailable) as unknown));
-    await eventually(() => silent.connections === 0);
-    await secure.close();
-    await silent.close();
-  });
-
-  it('fails every call in time when it only reports overload', async () => {
-    proxy.set('overloaded');
-    const calls = [distant.open('any.mp4'), distant.delete('any.mp4'), distant.isEmpty(), small('never.mp4')];
-    const unavailable = { status: 'rejected', reason: expect.objectContaining({ code: 'unavailable' }) as unknown };
-    expect(await Promise.allSettled(calls)).toEqual(calls.map(() => expect.objectContaining(unavailable) as unknown));
   });
 });
 

@@ -1,6 +1,5 @@
-import { Agent, type IncomingMessage, type ServerResponse } from 'node:http';
-import { addAbortSignal, Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
+import { Agent, IncomingMessage, type ServerResponse } from 'node:http';
+import { addAbortSignal, type Readable } from 'node:stream';
 import {
   DeleteObjectCommand,
   GetObjectCommand,
@@ -10,7 +9,6 @@ import {
   S3Client,
   S3ServiceException,
 } from '@aws-sdk/client-s3';
-import { Upload } from '@aws-sdk/lib-storage';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { abortAfter, serverNames, withinTime } from '#platform';
 import { ByteMeter } from './byte-meter.js';
@@ -18,7 +16,10 @@ import { HandshakeAgent } from './handshake-agent.js';
 import { checkTtl, keyOfLink, noSuchFile, readLink } from './file-link.js';
 import type { LinkSigner } from './link-signer.js';
 import { checkMediaKey } from './media-key.js';
+import { paced } from './paced-reading.js';
+import { asStoreError } from './s3-errors.js';
 import { IncompleteUploads } from './s3-incomplete-uploads.js';
+import { uploadInParts } from './s3-upload.js';
 import {
   type ByteRange,
   MediaStoreError,
@@ -45,10 +46,6 @@ export interface S3MediaStoreOptions {
   readonly now?: (() => number) | undefined;
 }
 
-/** One part of a multipart upload; the store holds at most two at a time. */
-const PART_BYTES = 8 * 1024 * 1024;
-const PARTS_AT_ONCE = 2;
-
 /** Signature version 4 allows no presigned link to live longer. */
 const MAX_PRESIGNED_SECONDS = 7 * 24 * 3_600;
 
@@ -60,9 +57,14 @@ const HEALTH_TIMEOUT_MS = 1_800;
 
 /** The longest a call without a body may take, and the longest wait for the first byte of a file, repeats included; in milliseconds. */
 const CALL_LIMIT_MS = 4_000;
-/** A connection must be made within the one, and must carry something within the other, in milliseconds. */
+/**
+ * A connection must be made within the one, and must carry something within the other, in milliseconds: both attempts of a
+ * call together end before a request has cost 5 seconds, also where a whole file may take much longer.
+ */
 const CONNECT_LIMIT_MS = 2_000;
-const IDLE_LIMIT_MS = 5_000;
+const IDLE_LIMIT_MS = 2_300;
+/** How long a file that is read may not go on, in milliseconds. */
+const PAUSE_LIMIT_MS = 5_000;
 /** An idle connection is kept so long, in milliseconds: what cut off one that is older may have gone unnoticed. */
 const KEPT_IDLE_MS = 4_000;
 /** How many connections there are at most. */
@@ -131,7 +133,11 @@ export class S3MediaStore implements MediaStore {
       options.signal?.throwIfAborted();
       // Beside the file, which does not wait for it.
       void this.incomplete.sweep();
-      await withinTime(PUT_LIMIT_MS, options.signal, (signal) => this.upload(key, body, meter, { ...options, signal }));
+      await withinTime(PUT_LIMIT_MS, options.signal, (signal) => {
+        const { contentType } = options;
+        const upload = { client: this.client, bucket: this.options.bucket, key, contentType };
+        return uploadInParts(upload, body, meter, signal);
+      });
     } finally {
       body.destroy();
       meter.destroy();
@@ -154,7 +160,7 @@ export class S3MediaStore implements MediaStore {
     try {
       const get = new GetObjectCommand({ Bucket: this.options.bucket, Key: key, Range });
       const { Body } = await withinTime(CALL_LIMIT_MS, signal, (abortSignal) => this.client.send(get, { abortSignal }));
-      if (Body instanceof Readable) return signal ? addAbortSignal(signal, Body) : Body;
+      if (Body instanceof IncomingMessage) return paced(signal ? addAbortSignal(signal, Body) : Body, PAUSE_LIMIT_MS);
     } catch (error) {
       throw asStoreError(error);
     }
@@ -250,47 +256,6 @@ export class S3MediaStore implements MediaStore {
       throw error;
     }
   }
-
-  /** Streams the body in parts; whatever goes wrong, the parts already sent are removed by the client library. */
-  private async upload(key: string, body: Readable, meter: ByteMeter, options: PutOptions): Promise<void> {
-    const { contentType, signal } = options;
-    const upload = new Upload({
-      client: this.client,
-      params: { Bucket: this.options.bucket, Key: key, Body: meter, ContentType: contentType },
-      partSize: PART_BYTES,
-      queueSize: PARTS_AT_ONCE,
-    });
-    const stop = (): void => void upload.abort();
-    signal?.addEventListener('abort', stop, { once: true });
-    const flow = pipeline(body, meter, signal ? { signal } : {});
-    // Its failure reaches the caller through the meter, which the upload reads.
-    flow.catch(() => undefined);
-    try {
-      await upload.done();
-    } catch (error) {
-      // What broke the stream comes first: the upload only reports it in its own words.
-      throw meter.errored ?? asStoreError(error);
-    } finally {
-      signal?.removeEventListener('abort', stop);
-    }
-  }
 }
 
 const withoutSlash = (url: string): string => url.replace(/\/$/, '');
-
-/** Sorts what the bucket said, or that it said nothing. */
-function asStoreError(error: unknown): MediaStoreError {
-  if (!(error instanceof S3ServiceException))
-    return new MediaStoreError('unavailable', 'the bucket cannot be reached', { cause: error });
-  const status = error.$metadata.httpStatusCode;
-  // A missing bucket is a mistake of the operator, not a missing file.
-  if (status === 404 && error.name !== 'NoSuchBucket')
-    return new MediaStoreError('not_found', 'there is no such file', { cause: error });
-  if (status === 507 || NO_SPACE_NAMES.has(error.name))
-    return new MediaStoreError('no_space', 'there is no room left for media files', { cause: error });
-  const answer = `the bucket answered ${error.name} (${status ?? 'no status'})`;
-  return new MediaStoreError('unavailable', answer, { cause: error });
-}
-
-/** How S3-compatible servers say that a quota or a disk is full. */
-const NO_SPACE_NAMES = new Set(['QuotaExceeded', 'XMinioStorageFull']);
