@@ -1,9 +1,9 @@
-import { once } from 'node:events';
 import type { Page, PageRequest } from '#features';
 import { stringify } from 'csv-stringify/sync';
 import type { Response } from 'express';
 import { DataWith } from './http/envelope.js';
-import { SerializedBody } from './http/serialized-body.js';
+import { drained } from './http/drained.js';
+import { SerializedBody, STALL_MS } from './http/serialized-body.js';
 import { viewOfRow } from './row-view.js';
 
 /** Rows read at once for an export. */
@@ -21,8 +21,9 @@ export async function sendList<Row extends object>(
   response: Response,
   { limit, cursor, format }: ListRequest,
   read: (page: PageRequest) => Promise<Page<Row>>,
+  stallMs = STALL_MS,
 ): Promise<DataWith<unknown> | undefined> {
-  if (format === 'csv') return sendCsv(response, read);
+  if (format === 'csv') return sendCsv(response, read, stallMs);
   const { items, nextCursor } = await read({ limit, cursor: cursor ?? null });
   return new DataWith(items.map(viewOfRow), { next_cursor: nextCursor });
 }
@@ -30,14 +31,14 @@ export async function sendList<Row extends object>(
 async function sendCsv<Row extends object>(
   response: Response,
   read: (page: PageRequest) => Promise<Page<Row>>,
+  stallMs: number,
 ): Promise<undefined> {
   let page = await read({ limit: EXPORT_PAGE, cursor: null });
   response.type('text/csv; charset=utf-8');
   response.setHeader('content-disposition', 'attachment');
   for (let isFirst = true; ; isFirst = false) {
     const text = toCsv(page.items, isFirst);
-    if (!response.write(text) && !response.destroyed)
-      await Promise.race([once(response, 'drain'), once(response, 'close')]);
+    if (!response.write(text) && !response.destroyed) await drained(response, stallMs);
     if (page.nextCursor === null || response.destroyed) break;
     page = await read({ limit: EXPORT_PAGE, cursor: page.nextCursor });
   }

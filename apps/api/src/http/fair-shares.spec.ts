@@ -164,6 +164,40 @@ describe('Resources that accounts share', () => {
     },
   );
 
+  it('are not exhausted by one account with downloads that it does not read', async () => {
+    const [greedy, other] = [keys[5], keys[4]];
+    const uploaded = async (key: string | undefined): Promise<string> => {
+      const form = new FormData();
+      form.set('purpose', 'assistants');
+      form.set('file', new Blob([new Uint8Array(24 * MIB)]), 'long.txt');
+      const headers = { authorization: `Bearer ${key}` };
+      const answer = await fetch(`${api.gateway.baseUrl}/v1/files`, { method: 'POST', headers, body: form });
+      return ((await answer.json()) as { id: string }).id;
+    };
+    const download = async (key: string | undefined, id: string): Promise<IncomingMessage> => {
+      const headers = { authorization: `Bearer ${key}` };
+      const asked = httpRequest(`${api.gateway.baseUrl}/v1/files/${id}/content`, { agent: false, headers });
+      asked.on('error', () => undefined).end();
+      return ((await once(asked, 'response')) as [IncomingMessage])[0];
+    };
+    const [mine, theirs] = [await uploaded(greedy), await uploaded(other)];
+    const unread = await Promise.all(Array.from({ length: 4 }, () => download(greedy, mine)));
+    expect(unread.map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 200]);
+    const refused = await download(greedy, mine);
+    expect([refused.statusCode, await text(refused)]).toEqual([
+      429,
+      expect.stringContaining('download 4 files at once'),
+    ]);
+    const served = await download(other, theirs);
+    expect([served.statusCode, (await text(served)).length]).toEqual([200, 24 * MIB]);
+    for (const answer of unread) answer.destroy();
+    await eventually(async () => {
+      const again = await download(greedy, mine);
+      again.destroy();
+      return again.statusCode === 200;
+    });
+  });
+
   it('limits the open waits and event streams of an account', async () => {
     const key = keys[2] ?? '';
     const authorization = { authorization: `Bearer ${key}` };

@@ -5,6 +5,8 @@ import { GatewayError } from '#contracts';
 import { noSuchFile, type FileLink } from './file-link.js';
 
 const YEAR_SECONDS = 31_536_000;
+/** A client that reads nothing of a file for so long is cut off, in milliseconds. */
+const STALL_MS = 60_000;
 
 /**
  * Sends a file of the folder with Range, If-Range, ETag, 304 and HEAD. The browser may neither guess another type nor
@@ -15,7 +17,7 @@ const YEAR_SECONDS = 31_536_000;
 export async function sendLocalFile(
   request: IncomingMessage,
   response: ServerResponse,
-  { root, key, expiresAt }: FileLink & { root: string },
+  { root, key, expiresAt, stallMs = STALL_MS }: FileLink & { root: string; stallMs?: number },
 ): Promise<void> {
   const maxAgeSeconds = expiresAt === null ? YEAR_SECONDS : Math.max(0, Math.floor(expiresAt - Date.now() / 1000));
   const headersBefore = new Set(response.getHeaderNames());
@@ -38,6 +40,7 @@ export async function sendLocalFile(
       reject(asGatewayError(error));
     });
     stream.on('directory', () => reject(noSuchFile()));
+    response.setTimeout(stallMs, () => response.destroy());
     // A client that goes away in the middle is no failure of ours.
     finished(response).then(resolve, () => resolve());
     stream.pipe(response);

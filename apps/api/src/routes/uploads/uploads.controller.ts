@@ -1,8 +1,7 @@
 import { Controller, Delete, Get, HttpCode, Inject, Param, Post, Query, Req, Res, UseGuards } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { pipeline } from 'node:stream/promises';
 import { GatewayError } from '#contracts';
-import { type Caller, FilesService } from '#features';
+import { type Caller, FilesService, type UploadedFile } from '#features';
 import { type MediaStore, MediaStoreError } from '#media';
 import { MEDIA_STORE } from '#runtime';
 import { ApiKeyGuard, CurrentCaller } from '../../http/api-key.guard.js';
@@ -12,9 +11,10 @@ import { Route, Routes } from '../../http/route.js';
 import { SendingRate } from '../../http/sending-rate.js';
 import { SerializedBody } from '../../http/serialized-body.js';
 import { fileObject, listObject } from './file-object.js';
-import { OpenUploads } from './open-uploads.js';
+import { OpenTransfers } from './open-transfers.js';
 import type { ReceivedFile } from './received-file.js';
 import { receiveFile } from './receive-file.js';
+import { sendFile } from './send-file.js';
 import { readFileQuery, readUploadFields } from './upload-query.js';
 import { UPLOAD_OPERATIONS } from './uploads.openapi.js';
 
@@ -24,7 +24,8 @@ import { UPLOAD_OPERATIONS } from './uploads.openapi.js';
 @Routes({ style: 'files', scope: 'files' })
 export class UploadsController {
   readonly #rate = new SendingRate();
-  readonly #open = new OpenUploads();
+  readonly #taken = new OpenTransfers('upload');
+  readonly #sent = new OpenTransfers('download');
 
   constructor(
     private readonly files: FilesService,
@@ -41,7 +42,7 @@ export class UploadsController {
     @Res({ passthrough: true }) response: Response,
     @CurrentCaller() caller: Caller,
   ): Promise<SerializedBody | undefined> {
-    return this.#open.during(caller.accountId, async () => {
+    return this.#taken.during(caller.accountId, async () => {
       const { id, received } = await this.#receive(request, response, caller);
       try {
         return await this.#keep(request, response, caller, received);
@@ -76,7 +77,19 @@ export class UploadsController {
     @CurrentCaller() { accountId }: Caller,
     @Res() response: Response,
   ): Promise<void> {
-    const { storeKey, bytes, filename } = await this.files.find(accountId, id);
+    const file = await this.files.find(accountId, id);
+    await this.#sent.during(accountId, () => this.#send(file, response));
+  }
+
+  /** Deletes a file, with its passages and its places in vector stores. */
+  @Delete(':file_id')
+  @Route({ operation: UPLOAD_OPERATIONS.deleteFile, cost: 'free', answer: 'native' })
+  async remove(@Param('file_id') id: string, @CurrentCaller() { accountId }: Caller): Promise<SerializedBody> {
+    await this.files.remove(accountId, id);
+    return SerializedBody.json(withCode({ id, object: 'file', deleted: true }));
+  }
+
+  async #send({ storeKey, bytes, filename }: UploadedFile, response: Response): Promise<void> {
     const content = await this.store.open(storeKey).catch((error: unknown) => {
       if (!(error instanceof MediaStoreError)) throw error;
       throw new GatewayError('unavailable', 'The file cannot be read at the moment; ask again shortly.', {
@@ -90,16 +103,7 @@ export class UploadsController {
       'x-content-type-options': 'nosniff',
       'content-security-policy': "default-src 'none'; sandbox",
     });
-    // A client that leaves ends it, and a store that fails breaks the answer off in the middle.
-    await pipeline(content, response).catch(() => undefined);
-  }
-
-  /** Deletes a file, with its passages and its places in vector stores. */
-  @Delete(':file_id')
-  @Route({ operation: UPLOAD_OPERATIONS.deleteFile, cost: 'free', answer: 'native' })
-  async remove(@Param('file_id') id: string, @CurrentCaller() { accountId }: Caller): Promise<SerializedBody> {
-    await this.files.remove(accountId, id);
-    return SerializedBody.json(withCode({ id, object: 'file', deleted: true }));
+    await sendFile(content, response);
   }
 
   async #receive(request: Request, response: Response, caller: Caller) {
