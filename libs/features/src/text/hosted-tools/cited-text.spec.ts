@@ -51,6 +51,27 @@ describe('Marks of sources in a text', () => {
     expect(readIn(Array.from(sent)).text).toBe(text);
   });
 
+  it.each([
+    ['brackets', '【'],
+    ['numbers of no source', '【7】'],
+    ['words', 'word'],
+    ['spaces', '    '],
+    ['closing signs', `.'`],
+    ['marks', '【1】'],
+  ])('take time and room that grow with the text alone, at once and in pieces: %s', (_what, piece) => {
+    const count = 20_000;
+    const beganMs = performance.now();
+    for (const pieces of [[piece.repeat(count)], Array.from({ length: count }, () => piece)]) {
+      const { text, citations } = readIn([`${'x'.repeat(100_000)} `, ...pieces, ' end']);
+      const marks = piece === '【1】' ? count : 0;
+      expect(text.length).toBe(100_004 + (marks > 0 ? 0 : piece.length * count) + (marks > 0 ? 0 : 1));
+      expect(citations).toHaveLength(marks);
+      for (const citation of citations) expect(citation.text.length).toBeLessThanOrEqual(2_000);
+    }
+    // The old way took minutes; a busy machine takes a second.
+    expect(performance.now() - beganMs).toBeLessThan(5_000);
+  });
+
   it('name the source that has the number', () => {
     const [first] = readIn(['Two is so.【2】']).citations;
     expect(first).toMatchObject({ index: 1, source: { kind: 'passage', passage: { fileId: 'b' } } });

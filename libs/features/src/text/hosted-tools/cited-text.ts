@@ -8,8 +8,10 @@ const LONGEST_MARK = 128;
 /** Where a sentence ends: behind its point when white space follows, at once in scripts without white space. */
 const SENTENCE_END = /[.!?]["'”’)\]]*(?=\s)|[。！？][”’」』）]*|\n/g;
 
-/** Whether more of the text may make a mark of its beginning. */
-const mayBecomeMark = (text: string): boolean => text.length < LONGEST_MARK && !text.includes('】');
+/** Of a longer sentence only the end is cited: each of its marks repeats it, and each piece of it is looked into again. */
+const LONGEST_SENTENCE = 2_000;
+/** How much of an open sentence may turn out to be its end: a point and closing signs. */
+const LONGEST_END = 16;
 
 /** A stretch of the text that a mark may stand behind. */
 interface Stretch {
@@ -39,10 +41,21 @@ export class CitedText {
   push(piece: string): TextEvent[] {
     const events: TextEvent[] = [];
     let rest = this.#held + piece;
-    for (let place = rest.indexOf('【'); place !== -1; place = rest.indexOf('【')) {
-      const mark = MARK.exec(rest.slice(place, place + LONGEST_MARK));
-      if (!mark && mayBecomeMark(rest.slice(place))) return this.#hold(rest, place, events);
-      rest = this.#pass(rest, place, mark, events);
+    let place = rest.indexOf('【');
+    while (place !== -1) {
+      const ahead = rest.slice(place, place + LONGEST_MARK);
+      const mark = MARK.exec(ahead);
+      if (!mark && ahead.length < LONGEST_MARK && !ahead.includes('】')) return this.#hold(rest, place, events);
+      const cited = mark ? this.#cited(mark[1] ?? '') : [];
+      const end = place + (mark?.[0].length ?? 1);
+      // A mark of no source is text like any other.
+      if (cited.length === 0) place = rest.indexOf('【', end);
+      else {
+        this.#write(rest.slice(0, endOfWords(rest, place)), events);
+        events.push(...this.#citations(cited));
+        rest = rest.slice(end);
+        place = rest.indexOf('【');
+      }
     }
     return this.#hold(rest, rest.length, events);
   }
@@ -60,22 +73,10 @@ export class CitedText {
 
   /** Writes up to what may be a mark, and keeps that, with the white space in front of it. */
   #hold(text: string, place: number, events: TextEvent[]): TextEvent[] {
-    const shown = text.slice(0, place).replace(/ +$/, '');
-    this.#write(shown, events);
-    this.#held = text.slice(shown.length);
+    const from = Math.max(endOfWords(text, place), place - LONGEST_MARK);
+    this.#write(text.slice(0, from), events);
+    this.#held = text.slice(from);
     return events;
-  }
-
-  /** Writes what stands in front of a bracket, and cites what stands in it, or writes the bracket too; answers the rest. */
-  #pass(text: string, place: number, mark: RegExpExecArray | null, events: TextEvent[]): string {
-    const cited = this.#cited(mark?.[1] ?? '');
-    const end = place + (mark?.[0].length ?? 1);
-    if (cited.length === 0) this.#write(text.slice(0, end), events);
-    else {
-      this.#write(text.slice(0, place).replace(/ +$/, ''), events);
-      events.push(...this.#citations(cited));
-    }
-    return text.slice(end);
   }
 
   #cited(numbers: string): number[] {
@@ -89,18 +90,20 @@ export class CitedText {
     if (text === '') return;
     events.push({ type: 'text', text });
     this.#offset += text.length;
-    const whole = this.#open.text + text;
+    const { start, text: open } = this.#open;
+    const whole = open + text;
+    const ends = new RegExp(SENTENCE_END);
+    ends.lastIndex = Math.max(0, open.length - LONGEST_END);
     let from = 0;
-    for (const end of whole.matchAll(SENTENCE_END)) {
-      const to = end.index + end[0].length;
-      this.#close({ start: this.#open.start + from, text: whole.slice(from, to) });
-      from = to;
+    for (let end = ends.exec(whole); end; end = ends.exec(whole)) {
+      this.#close({ start: start + from, text: whole.slice(from, ends.lastIndex) });
+      from = ends.lastIndex;
     }
-    this.#open = { start: this.#open.start + from, text: whole.slice(from) };
+    this.#open = endOf({ start: start + from, text: whole.slice(from) });
   }
 
   #close(stretch: Stretch): void {
-    if (stretch.text.trim() !== '') this.#last = stretch;
+    if (stretch.text.trim() !== '') this.#last = endOf(stretch);
   }
 
   #citations(numbers: readonly number[]): TextEvent[] {
@@ -116,4 +119,16 @@ export class CitedText {
       return [{ type: 'citation', citation }];
     });
   }
+}
+
+/** Where the white space in front of a place begins. */
+function endOfWords(text: string, place: number): number {
+  let end = place;
+  while (end > 0 && text[end - 1] === ' ') end -= 1;
+  return end;
+}
+
+function endOf(stretch: Stretch): Stretch {
+  const cut = stretch.text.length - LONGEST_SENTENCE;
+  return cut > 0 ? { start: stretch.start + cut, text: stretch.text.slice(cut) } : stretch;
 }
