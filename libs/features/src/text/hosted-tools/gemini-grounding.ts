@@ -6,6 +6,8 @@ export class Grounding {
   readonly #chunks: JsonObject[] = [];
   readonly #places = new Map<string, number>();
   readonly #supports = new Map<string, { segment: JsonObject; indices: number[] }>();
+  /** How far the bytes of a block were counted last: citations come in order, and each would count all before it again. */
+  #counted = { block: '', at: 0, bytes: 0 };
 
   step(step: ToolStep): void {
     if (step.type === 'web_search') this.#queries.web.push(step.query);
@@ -25,12 +27,22 @@ export class Grounding {
       this.#chunks.push(chunkOf(source));
     }
     // The style counts bytes.
-    const startIndex = Buffer.byteLength(before + block.slice(0, start));
-    const endIndex = Buffer.byteLength(before + block.slice(0, end));
-    const name = `${partIndex}/${startIndex}/${endIndex}`;
-    const support = this.#supports.get(name);
+    const name = `${partIndex}/${before.length}`;
+    const startIndex = this.#bytesTo(start, name, before, block);
+    const endIndex = this.#bytesTo(end, name, before, block);
+    const stretch = `${partIndex}/${startIndex}/${endIndex}`;
+    const support = this.#supports.get(stretch);
     if (support) support.indices.push(place);
-    else this.#supports.set(name, { segment: { partIndex, startIndex, endIndex, text }, indices: [place] });
+    else this.#supports.set(stretch, { segment: { partIndex, startIndex, endIndex, text }, indices: [place] });
+  }
+
+  #bytesTo(at: number, name: string, before: string, block: string): number {
+    if (this.#counted.block !== name) this.#counted = { block: name, at: 0, bytes: Buffer.byteLength(before) };
+    const { at: from, bytes } = this.#counted;
+    const [low, high] = from <= at ? [from, at] : [at, from];
+    const between = Buffer.byteLength(block.slice(low, high));
+    this.#counted = { block: name, at, bytes: from <= at ? bytes + between : bytes - between };
+    return this.#counted.bytes;
   }
 
   /** Undefined where nothing was searched and nothing is cited. */
