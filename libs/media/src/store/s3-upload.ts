@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { S3Client } from '@aws-sdk/client-s3';
+import type { PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
 import type { ByteMeter } from './byte-meter.js';
 import { asStoreError } from './s3-errors.js';
@@ -60,9 +60,9 @@ function failingFirst(client: S3Client): { readonly client: S3Client; readonly f
   const failed = new Promise<never>((_, reject) => (fail = reject));
   // It is heard only while an upload waits.
   failed.catch(() => undefined);
-  const send = async (...call: Parameters<S3Client['send']>): Promise<unknown> => {
+  const send = async (command: PutObjectCommand, options?: Parameters<S3Client['send']>[1]): Promise<unknown> => {
     try {
-      return await client.send(...call);
+      return await client.send(command, options);
     } catch (error) {
       fail(error);
       throw error;

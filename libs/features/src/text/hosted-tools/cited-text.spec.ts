@@ -59,17 +59,18 @@ describe('Marks of sources in a text', () => {
     ['closing signs', `.'`],
     ['marks', '【1】'],
   ])('take time and room that grow with the text alone, at once and in pieces: %s', (_what, piece) => {
-    const count = 20_000;
+    const count = 10_000;
     const beganMs = performance.now();
     for (const pieces of [[piece.repeat(count)], Array.from({ length: count }, () => piece)]) {
       const { text, citations } = readIn([`${'x'.repeat(100_000)} `, ...pieces, ' end']);
       const marks = piece === '【1】' ? count : 0;
-      expect(text.length).toBe(100_004 + (marks > 0 ? 0 : piece.length * count) + (marks > 0 ? 0 : 1));
+      // Marks are taken out, with the space in front of them.
+      expect(text.length).toBe(100_004 + (marks > 0 ? 0 : piece.length * count + 1));
       expect(citations).toHaveLength(marks);
-      for (const citation of citations) expect(citation.text.length).toBeLessThanOrEqual(2_000);
+      expect(citations.filter((citation) => citation.text.length > 2_000)).toEqual([]);
     }
-    // The old way took minutes; a busy machine takes a second.
-    expect(performance.now() - beganMs).toBeLessThan(5_000);
+    // A time that grows with the square is 1.5 to 8 seconds.
+    expect(performance.now() - beganMs).toBeLessThan(1_300);
   });
 
   it('name the source that has the number', () => {

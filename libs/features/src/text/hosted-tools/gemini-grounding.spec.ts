@@ -4,11 +4,10 @@ import { Grounding } from './gemini-grounding.js';
 const SOURCE = { kind: 'page', page: { url: 'https://a.test/x', title: 'A', text: '' } } as const;
 const at = (start: number, end: number) => ({ start, end, text: 'x', index: 0, source: SOURCE });
 
-const segmentsOf = (grounding: Grounding): unknown[] =>
-  (grounding.metadata()?.['groundingSupports'] as JsonObject[]).map(({ segment }) => {
-    const { startIndex, endIndex } = segment as JsonObject;
-    return [startIndex, endIndex];
-  });
+function segmentsOf(grounding: Grounding): unknown[] {
+  const { groundingSupports } = grounding.metadata() as { groundingSupports: { segment: JsonObject }[] };
+  return groundingSupports.map(({ segment: { startIndex, endIndex } }) => [startIndex, endIndex]);
+}
 
 describe('Citations in the form of the gemini style', () => {
   it('count bytes from the beginning of the part, in any order of their places', () => {
