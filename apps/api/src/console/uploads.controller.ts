@@ -73,7 +73,11 @@ export class ConsoleUploadsController {
   /** @throws GatewayError `unavailable`. */
   private async put(key: string, bytes: Buffer, contentType: string) {
     try {
-      return await this.store.put(key, Readable.from([bytes]), { contentType, maxBytes: bytes.length });
+      return await this.store.put(key, Readable.from([bytes]), {
+        contentType,
+        maxBytes: bytes.length,
+        isAwaited: true,
+      });
     } catch (cause) {
       if (!(cause instanceof MediaStoreError)) throw cause;
       throw new GatewayError('unavailable', 'The file cannot be stored at the moment; try again shortly.', { cause });

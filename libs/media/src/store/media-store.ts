@@ -10,6 +10,8 @@ export interface PutOptions {
   /** The exact length the sender announced; any other length is refused and nothing is kept. */
   readonly expectedBytes?: number | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** True: a request waits for it, so that a store that says nothing is given up sooner. */
+  readonly isAwaited?: boolean;
 }
 
 /** What was stored. */

@@ -57,12 +57,15 @@ const HEALTH_TIMEOUT_MS = 1_800;
 
 /** The longest a call without a body may take, and the longest wait for the first byte of a file, repeats included; in milliseconds. */
 const CALL_LIMIT_MS = 4_000;
-/**
- * A connection must be made within the one, and must carry something within the other, in milliseconds: both attempts of a
- * call together end before a request has cost 5 seconds, also where a whole file may take much longer.
- */
+/** A connection must be made within this time, in milliseconds. */
 const CONNECT_LIMIT_MS = 2_000;
+/**
+ * And must carry something within this one: both attempts of a call together end before a request has cost 5 seconds, also
+ * where a whole file may take much longer.
+ */
 const IDLE_LIMIT_MS = 2_300;
+/** The same where no request waits: buckets take longer to put the parts of a large file together. */
+const PATIENT_IDLE_LIMIT_MS = 5_000;
 /** How long a file that is read may not go on, in milliseconds. */
 const PAUSE_LIMIT_MS = 5_000;
 /** An idle connection is kept so long, in milliseconds: what cut off one that is older may have gone unnoticed. */
@@ -90,12 +93,20 @@ const HEALTH_KEY = 'health/probe.txt';
  */
 export class S3MediaStore implements MediaStore {
   private readonly client: S3Client;
+  private readonly patientClient: S3Client;
   private readonly incomplete: IncompleteUploads;
   private readonly agents = [new Agent(CONNECTIONS), new HandshakeAgent(CONNECT_LIMIT_MS, CONNECTIONS)] as const;
 
   constructor(private readonly options: S3MediaStoreOptions) {
-    const { endpoint, region, accessKeyId, secretAccessKey } = options;
-    this.client = new S3Client({
+    this.client = this.clientWith(IDLE_LIMIT_MS);
+    this.patientClient = this.clientWith(PATIENT_IDLE_LIMIT_MS);
+    this.incomplete = new IncompleteUploads({ client: this.client, bucket: options.bucket, now: options.now });
+  }
+
+  /** @param idleLimitMs how long a connection of it may carry nothing, in milliseconds. */
+  private clientWith(idleLimitMs: number): S3Client {
+    const { endpoint, region, accessKeyId, secretAccessKey } = this.options;
+    const client = new S3Client({
       region,
       ...(endpoint !== undefined && { endpoint }),
       credentials: { accessKeyId, secretAccessKey },
@@ -103,7 +114,7 @@ export class S3MediaStore implements MediaStore {
       maxAttempts: ATTEMPTS,
       requestHandler: {
         connectionTimeout: CONNECT_LIMIT_MS,
-        socketTimeout: IDLE_LIMIT_MS,
+        socketTimeout: idleLimitMs,
         httpAgent: this.agents[0],
         httpsAgent: this.agents[1],
       },
@@ -111,9 +122,8 @@ export class S3MediaStore implements MediaStore {
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
     });
-    this.incomplete = new IncompleteUploads({ client: this.client, bucket: options.bucket, now: options.now });
     // Inside of what repeats a call.
-    this.client.middlewareStack.add(
+    client.middlewareStack.add(
       (call) => async (request) => {
         try {
           return await call(request);
@@ -124,6 +134,7 @@ export class S3MediaStore implements MediaStore {
       },
       { step: 'deserialize', priority: 'high', name: 'dropIdleConnections' },
     );
+    return client;
   }
 
   async put(key: string, body: Readable, options: PutOptions): Promise<StoredFile> {
@@ -134,8 +145,9 @@ export class S3MediaStore implements MediaStore {
       // Beside the file, which does not wait for it.
       void this.incomplete.sweep();
       await withinTime(PUT_LIMIT_MS, options.signal, (signal) => {
-        const { contentType } = options;
-        const upload = { client: this.client, bucket: this.options.bucket, key, contentType };
+        const { contentType, isAwaited } = options;
+        const client = isAwaited ? this.client : this.patientClient;
+        const upload = { client, bucket: this.options.bucket, key, contentType };
         return uploadInParts(upload, body, meter, signal);
       });
     } finally {
@@ -234,6 +246,7 @@ export class S3MediaStore implements MediaStore {
 
   async close(): Promise<void> {
     this.client.destroy();
+    this.patientClient.destroy();
   }
 
   /** What made a call fail without an answer has most likely cut off the idle connections too. */

@@ -1,4 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { eventually, FaultProxy, type S3Server, startS3Server, startSilentHandshake } from '#testing';
@@ -9,7 +12,9 @@ import type { MediaStore } from './media-store.js';
 const MEBIBYTE = 1024 * 1024;
 /** A request may cost 5 seconds while the store is silent; a busy machine needs more. */
 const CALL_LIMIT_MS = 7_000;
-const VIDEO = { contentType: 'video/mp4', maxBytes: 64 * MEBIBYTE };
+const VIDEO = { contentType: 'video/mp4', maxBytes: 64 * MEBIBYTE, isAwaited: true };
+/** Longer than a request waits for an answer, and shorter than other work does, in milliseconds. */
+const THINKING_MS = 3_200;
 
 let s3: S3Server;
 beforeAll(async () => {
@@ -105,6 +110,20 @@ describe('a bucket that falls silent', () => {
     await eventually(() => silent.connections === 0);
     await secure.close();
     await silent.close();
+  });
+
+  it('is given time to put a file together where no request waits for it', async () => {
+    const thinking = createServer((request, response) => {
+      request.resume().on('end', () => setTimeout(() => response.setHeader('etag', '"1"').end(), THINKING_MS));
+    });
+    await once(thinking.listen(0, '127.0.0.1'), 'listening');
+    const { port } = thinking.address() as AddressInfo;
+    const slow = await storeWith({ MEDIA_S3_ENDPOINT: `http://127.0.0.1:${port}` });
+    const put = (isAwaited: boolean) => slow.put('any.mp4', Readable.from(['small']), { ...VIDEO, isAwaited });
+    const [patient, awaited] = await Promise.allSettled([put(false), put(true)]);
+    expect([patient.status, awaited.status]).toEqual(['fulfilled', 'rejected']);
+    await slow.close();
+    thinking.close();
   });
 
   it('fails every call in time when it only reports overload', async () => {

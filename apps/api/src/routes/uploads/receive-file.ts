@@ -159,7 +159,7 @@ class IncomingForm {
     this.#head = head;
     stream.pipe(head);
     const stored = await store
-      .put(storeKey, head, { contentType: 'application/octet-stream', maxBytes })
+      .put(storeKey, head, { contentType: 'application/octet-stream', maxBytes, isAwaited: true })
       .catch((error: unknown) => {
         throw asStoreRefusal(error, maxBytes);
       });
