@@ -17,6 +17,7 @@ export { id3Sample, mp3Sample, wavSample } from './media-samples/sound-samples.j
 export { videoSample, isoBox, longs, movieSample, mp4Brands } from './media-samples/video-samples.js';
 export { memoryRise } from './memory-rise.js';
 export { type NameAnswer, startNameServer, type TestNameServer } from './name-server.js';
+export { createPgvectorDatabase } from './pgvector-database.js';
 export { type RedisServer, type RedisServerOptions, startRedisServer } from './redis-server.js';
 export { startSentinelOverTls } from './redis-tls.js';
 export { noteProcess } from './run-folder.js';

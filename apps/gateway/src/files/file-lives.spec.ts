@@ -101,6 +101,11 @@ describe('The files of an account', () => {
         });
       await expect(owner.files.retrieve(fileId)).rejects.toMatchObject({ status: 404 });
       expect((await owner.vectorStores.search(store.id, { query: 'lighthouse' })).data).toEqual([]);
+      expect((await owner.vectorStores.files.list(store.id)).data).toEqual([]);
+      const entry = { vector_store_id: store.id };
+      await expect(owner.vectorStores.files.retrieve(fileId, entry)).rejects.toMatchObject({ status: 404 });
+      await expect(owner.vectorStores.files.content(fileId, entry)).rejects.toMatchObject({ status: 404 });
+      expect(await owner.vectorStores.retrieve(store.id)).toMatchObject({ file_counts: { total: 0 }, usage_bytes: 0 });
       await eventually(async () => {
         await maintain();
         return (await traces(fileId)).every((count) => count === 0);

@@ -32,7 +32,10 @@ const REMOVABLE = `
 select id, store_key as "storeKey" from uploaded_file
 where state <> 'ready' and expires_at <= now() and id <> all($2::text[]) order by expires_at limit $1`;
 
-/** With its passages and terms. */
+/** Those that were made while the file expired. */
+const REMOVE_ENTRIES = `delete from vector_store_file where file_id = $1`;
+
+/** With its passages, terms and vectors. */
 const REMOVE_INDEXES = `delete from file_index where file_id = $1`;
 const REMOVE_ROW = `delete from uploaded_file where id = $1 and state <> 'ready' and expires_at <= now()`;
 
@@ -85,6 +88,7 @@ export class ExpiredUploads {
       await this.store.delete(storeKey);
       this.failpoints.reach('after-bytes-removed');
       await this.database.transaction(async (transaction) => {
+        await transaction.query({ text: REMOVE_ENTRIES, values: [id], limit: 'long' });
         await transaction.query({ text: REMOVE_INDEXES, values: [id], limit: 'long' });
         await transaction.query({ text: REMOVE_ROW, values: [id] });
       });

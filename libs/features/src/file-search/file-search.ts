@@ -80,7 +80,8 @@ export class FileSearch {
   async search(request: FileSearchRequest, signal: AbortSignal): Promise<readonly Passage[]> {
     const { accountId, vectorStoreIds, filters, limit, scoreThreshold = 0 } = request;
     const all = await searchScope(this.database, accountId, vectorStoreIds);
-    const searched = filters ? all.filter(({ attributes }) => passesFilter(filters, attributes)) : all;
+    const passing = filters ? all.filter(({ attributes }) => passesFilter(filters, attributes)) : all;
+    const searched = onePerId(passing);
     signal.throwIfAborted();
     if (searched.length === 0) return [];
     const ranked = await this.#ranked(request, searched);
@@ -142,6 +143,11 @@ export class FileSearch {
     });
   }
 }
+
+/** Of indexes that several vector stores hold, the one that came first. */
+const onePerId = (indexes: readonly SearchedIndex[]): readonly SearchedIndex[] => [
+  ...new Map(indexes.toReversed().map((index) => [index.id, index])).values(),
+];
 
 /** Which word of a query a term stands for, in each language that is searched. */
 class QueryTerms {

@@ -42,17 +42,17 @@ const DISCARD = `update uploaded_file set expires_at = now() where id = $1 and s
 
 const FIND = `select ${FILE_COLUMNS} from uploaded_file where id = $2 and account_id = $1 and ${FILE_IS_READY}`;
 
-/** Its entries in vector stores go at once; passages and bytes are removed by the maintenance. */
 const REMOVE = `
 with gone as (
   update uploaded_file set state = 'deleted', expires_at = now()
   where id = $2 and account_id = $1 and ${FILE_IS_READY} returning id, account_id, bytes
 ), counted as (
   update file_usage u set ${METERED}, files = u.files - 1, bytes = u.bytes - gone.bytes from gone where u.account_id = gone.account_id
-), entries as (
-  delete from vector_store_file e using gone where e.file_id = gone.id
 )
 select id from gone`;
+
+/** A statement of its own: the first may have waited for one that put the file into a vector store, which only this one sees. */
+const REMOVE_ENTRIES = `delete from vector_store_file where file_id = $1`;
 
 /** An upload whose bytes are on their way. */
 export interface BegunUpload {
@@ -175,10 +175,17 @@ export class FilesService {
     });
   }
 
-  /** @throws GatewayError `not_found`. */
+  /**
+   * Its entries in vector stores go at once; passages and bytes are removed by the maintenance.
+   *
+   * @throws GatewayError `not_found`.
+   */
   async remove(accountId: string, id: string): Promise<void> {
-    const { rows } = await this.database.query({ text: REMOVE, values: [accountId, id] });
-    if (rows.length === 0) throw noFile(id);
+    await this.database.transaction(async (transaction) => {
+      const { rows } = await transaction.query({ text: REMOVE, values: [accountId, id] });
+      if (rows.length === 0) throw noFile(id);
+      await transaction.query({ text: REMOVE_ENTRIES, values: [id], limit: 'long' });
+    });
   }
 
   async #costsMoney(): Promise<boolean> {

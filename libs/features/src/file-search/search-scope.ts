@@ -2,6 +2,7 @@ import { type FileAttributes, GatewayError } from '#contracts';
 import type { StatementRunner } from '#platform';
 import { DEFAULT_CHUNKING } from './chunking.js';
 import type { Language } from './stemmer.js';
+import { JOINED_FILE_IS_READY } from './uploaded-file.js';
 
 /** An index that is looked through. */
 export interface SearchedIndex {
@@ -23,14 +24,14 @@ export type SearchedStores = readonly string[] | 'default';
 const COLUMNS = `i.id::text as id, f.id as "fileId", f.filename, i.language, i.lengths, i.terms::integer as terms,
   i.embedding_model as "embeddingModel"`;
 
-const READY = `f.state = 'ready' and (f.expires_at is null or f.expires_at > now()) and i.state = 'completed'`;
+const READY = `${JOINED_FILE_IS_READY} and i.state = 'completed'`;
 
 const OF_ACCOUNT = `
 select ${COLUMNS}, '{}'::jsonb as attributes from uploaded_file f join file_index i on i.file_id = f.id
 where f.account_id = $1 and i.chunk_tokens = $2 and i.overlap_tokens = $3 and ${READY}`;
 
 const OF_STORES = `
-select distinct on (i.id) ${COLUMNS}, e.attributes from vector_store_file e
+select ${COLUMNS}, e.attributes from vector_store_file e
 join uploaded_file f on f.id = e.file_id join file_index i on i.id = e.index_id
 where e.vector_store_id = any($2) and e.cancelled_at is null and f.account_id = $1 and ${READY}
 order by i.id, e.created_at`;
@@ -46,7 +47,11 @@ with live as (
 )
 select id from live`;
 
-/** What is looked through. @throws GatewayError `not_found` naming a vector store that the account does not have. */
+/**
+ * What is looked through; an index that several of the stores hold once for each of them, with its attributes there.
+ *
+ * @throws GatewayError `not_found` naming a vector store that the account does not have.
+ */
 export async function searchScope(
   database: StatementRunner,
   accountId: string,

@@ -24,6 +24,9 @@ export const FILE_COLUMNS = `id, filename, purpose, content_type as "contentType
 /** Whether a file is there for its account. */
 export const FILE_IS_READY = `state = 'ready' and (expires_at is null or expires_at > now())`;
 
+/** The same of a file `f` beside other rows. One whose time is over is gone at once, before the maintenance removes it. */
+export const JOINED_FILE_IS_READY = `f.state = 'ready' and (f.expires_at is null or f.expires_at > now())`;
+
 /** Set with each change of the bytes of `file_usage` (`u`): how long there were as many as before. */
 export const METERED = `byte_seconds = u.byte_seconds + u.bytes * extract(epoch from now() - u.metered_at), metered_at = now()`;
 

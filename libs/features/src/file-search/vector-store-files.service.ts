@@ -3,7 +3,7 @@ import { type FileAttributes, GatewayError } from '#contracts';
 import { Database, type StatementRunner, timeOrderedId } from '#platform';
 import type { Chunking } from './chunking.js';
 import { type ListPart, listPart, type ListQuery } from './list-part.js';
-import { FILE_IS_READY } from './uploaded-file.js';
+import { FILE_IS_READY, JOINED_FILE_IS_READY } from './uploaded-file.js';
 import { COUNTS, ENTRY_STATE, type EntryState, type FileBatch, type StoreEntry } from './vector-store.js';
 
 /** The most files of a vector store. */
@@ -60,7 +60,8 @@ select e.file_id as "fileId", e.vector_store_id as "vectorStoreId", e.created_at
   ${ENTRY_STATE} as state, i.error_code as "errorCode", i.error_message as "errorMessage",
   i.chunk_tokens as "chunkTokens", i.overlap_tokens as "overlapTokens", i.stored_bytes as "usageBytes"
 from vector_store_file e join file_index i on i.id = e.index_id join vector_store s on s.id = e.vector_store_id
-where s.account_id = $1 and s.id = $2`;
+join uploaded_file f on f.id = e.file_id
+where s.account_id = $1 and s.id = $2 and ${JOINED_FILE_IS_READY}`;
 
 const CONTENT = `
 select p.text, p.start_at as start, p.end_at as end from vector_store_file e
@@ -71,7 +72,8 @@ const FIND_BATCH = `
 select b.id, b.vector_store_id as "vectorStoreId", b.created_at as "createdAt",
   b.cancelled_at is not null as "isCancelled", sums.counts
 from file_batch b join vector_store s on s.id = b.vector_store_id cross join lateral (
-  select ${COUNTS} as counts from vector_store_file e join file_index i on i.id = e.index_id where e.batch_id = b.id
+  select ${COUNTS} as counts from vector_store_file e join file_index i on i.id = e.index_id
+  join uploaded_file f on f.id = e.file_id where e.batch_id = b.id and ${JOINED_FILE_IS_READY}
 ) as sums where s.account_id = $1 and s.id = $2 and b.id = $3`;
 
 const CANCEL_BATCH = `

@@ -3,6 +3,7 @@ import { GatewayError } from '#contracts';
 import { Database, timeOrderedId } from '#platform';
 import { type ListPart, listPart, type ListQuery } from './list-part.js';
 import { type NewEntry, VectorStoreFilesService } from './vector-store-files.service.js';
+import { JOINED_FILE_IS_READY } from './uploaded-file.js';
 import { COUNTS, type VectorStore, type VectorStoreSettings } from './vector-store.js';
 
 /** The most vector stores of an account. */
@@ -14,7 +15,8 @@ select s.id, s.name, s.description, s.metadata, s.expires_after_days as "expires
   coalesce(s.expires_at <= now(), false) as "isExpired", sums.counts, sums.bytes as "usageBytes"
 from vector_store s cross join lateral (
   select ${COUNTS} as counts, coalesce(sum(i.stored_bytes), 0)::bigint as bytes
-  from vector_store_file e join file_index i on i.id = e.index_id where e.vector_store_id = s.id
+  from vector_store_file e join file_index i on i.id = e.index_id join uploaded_file f on f.id = e.file_id
+  where e.vector_store_id = s.id and ${JOINED_FILE_IS_READY}
 ) as sums where s.account_id = $1`;
 
 const CREATE = `

@@ -120,4 +120,25 @@ describe('A question about an uploaded file', () => {
     expect(answer.output.find((item) => item.type === 'file_search_call')?.results).toEqual([]);
     expect(JSON.stringify(answer.output)).not.toContain(fileId);
   });
+
+  it('is answered from a file that passes the filter in one of the named stores, with its attributes there', async () => {
+    const entry = (place: string) => ({ files: [{ file_id: fileId, attributes: { place } }] });
+    const stores = [await openai.vectorStores.create({}), await openai.vectorStores.create({})];
+    for (const [nth, { id }] of stores.entries())
+      await openai.vectorStores.fileBatches.create(id, entry(nth === 0 ? 'north' : 'south'));
+    const found = async (place: string): Promise<unknown> => {
+      const filters = { type: 'eq', key: 'place', value: place } as const;
+      const answer = await openai.responses.create({
+        model: MODEL_OVER.chat,
+        input: QUESTION,
+        tools: [{ type: 'file_search', vector_store_ids: stores.map(({ id }) => id), filters }],
+        include: ['file_search_call.results'],
+      });
+      const search = answer.output.find((item) => item.type === 'file_search_call');
+      return search?.results?.map(({ file_id, attributes }) => [file_id, attributes]);
+    };
+    expect(await found('north')).toEqual([[fileId, { place: 'north' }]]);
+    expect(await found('south')).toEqual([[fileId, { place: 'south' }]]);
+    expect(await found('west')).toEqual([]);
+  });
 });

@@ -1,36 +1,5 @@
-import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { PGlite } from '@electric-sql/pglite';
-import { vector } from '@electric-sql/pglite-pgvector';
-import { PGLiteSocketServer } from '@electric-sql/pglite-socket';
-import { Database, DatabaseConfig, loadConfig } from '#platform';
-import { createTestDatabase, PATIENT_WITH_POSTGRES } from '#testing';
+import { createPgvectorDatabase, createTestDatabase, type TestDatabase } from '#testing';
 import { PassageVectors, type VectorHolder } from './passage-vectors.js';
-
-interface Place {
-  readonly database: Database;
-  remove(): Promise<void>;
-}
-
-const MIGRATIONS = 'prisma/migrations';
-
-/** A Postgres with pgvector: the real one compiled for this process, because no package brings a server with it. */
-async function withPgvector(): Promise<Place> {
-  const postgres = await PGlite.create({ extensions: { vector } });
-  for (const name of (await readdir(MIGRATIONS, { withFileTypes: true })).filter((entry) => entry.isDirectory()))
-    await postgres.exec(await readFile(join(MIGRATIONS, name.name, 'migration.sql'), 'utf8'));
-  const server = new PGLiteSocketServer({ db: postgres, host: '127.0.0.1', port: 0, maxConnections: 4 });
-  await server.start();
-  const url = `postgresql://postgres@${server.getServerConn()}/postgres`;
-  const settings = { DATABASE_URL: url, ...PATIENT_WITH_POSTGRES, DATABASE_POOL_SIZE: '2' };
-  const database = new Database(url, loadConfig(DatabaseConfig, settings));
-  const remove = async (): Promise<void> => {
-    await database.close();
-    await server.stop();
-    await postgres.close();
-  };
-  return { database, remove };
-}
 
 const unit = (...values: number[]): Float32Array => Float32Array.from(values, (value) => value / Math.hypot(...values));
 
@@ -39,9 +8,9 @@ const QUERY = unit(1, 0, 0.05, 0);
 
 describe.each([
   ['as bytes', createTestDatabase],
-  ['in pgvector', withPgvector],
+  ['in pgvector', createPgvectorDatabase],
 ] as const)('Vectors of passages that are kept %s', (kept, open) => {
-  let place: Place;
+  let place: TestDatabase;
   let vectors: PassageVectors;
   beforeAll(async () => {
     place = await open();
