@@ -159,6 +159,22 @@ describe('Calls of a server’s tools that the caller approved', () => {
     expect((await bills()).map(unitsOf).filter(([line]) => line?.[0] === 'mcp_call')).toHaveLength(1);
   });
 
+  it('are made once where the history has their request twice, and not at all where it also has a refusal', async () => {
+    const request = { type: 'mcp_approval_request', id: waiting.approval, server_label: 'scales' };
+    const again = { ...request, name: 'weigh', arguments: '{}' };
+    const answer = (approve: boolean) => ({
+      type: 'mcp_approval_response',
+      approval_request_id: waiting.approval,
+      approve,
+    });
+    expect((await approve({ input: [again, answer(true), answer(true)] })).status).toBe(200);
+    expect(callsMade()).toBe(1);
+    waiting = await askFirst();
+    server.asked.length = 0;
+    expect((await approve({ input: [answer(true), answer(false)] })).status).toBe(200);
+    expect(callsMade()).toBe(0);
+  });
+
   it('cost nothing where the server’s list is refused, so that they are not made', async () => {
     server.hostility = { at: 'list', does: 'refuses' };
     const other = [{ ...tools()[0], server_url: `http://${server.address}/mcp?other` }];

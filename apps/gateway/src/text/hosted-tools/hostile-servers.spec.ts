@@ -1,5 +1,12 @@
 import type { JsonObject } from '#contracts';
-import { HOSTILITIES, type HostileServer, startHostileServer } from '../../testing/tools/hostile-server.js';
+import {
+  HOSTILITIES,
+  type HostileServer,
+  startHostileServer,
+  TOOL,
+  WEIGHED,
+} from '../../testing/tools/hostile-server.js';
+import { pngSample } from '#testing';
 import { MODEL_OVER, startTextGateway, type TextGateway } from '../../testing/text-vendor/text-gateway.js';
 
 const TOKEN = 'a-token-that-must-stay-secret';
@@ -24,22 +31,25 @@ describe('A hostile server of tools', () => {
   beforeEach(() => {
     server.flooded = 0;
     server.pages = 1;
+    server.tools = [TOOL];
+    server.result = WEIGHED;
     server.asked.length = 0;
   });
 
   let nth = 0;
-  /** Each time another address, so that no list is known from before. Seconds are for what never comes. */
-  const ask = (timeout: number) =>
+  /** Each time another address, so that no list is known from before. */
+  const url = (): string => `http://${server.address}/mcp?nth=${(nth += 1)}`;
+  const respond = (tool: object) =>
     gateway.send<Answer>('POST', '/v1/responses', {
       model: MODEL_OVER.chat,
       input: 'please weigh it with {}',
-      tools: [
-        {
-          type: 'remote_mcp',
-          remote_mcp: { url: `http://${server.address}/mcp?nth=${(nth += 1)}`, auth_token: TOKEN, timeout },
-        },
-      ],
+      tools: [tool],
     });
+  /** Seconds are for what never comes. */
+  const ask = (timeout: number) =>
+    respond({ type: 'remote_mcp', remote_mcp: { url: url(), auth_token: TOKEN, timeout } });
+  const native = (settings: object) =>
+    respond({ type: 'mcp', server_label: 'scales', server_url: url(), require_approval: 'never', ...settings });
 
   it.each(HOSTILITIES)('that %s when listing its tools causes a clear error and no charge', async (does) => {
     server.hostility = { at: 'list', does };
@@ -118,6 +128,100 @@ describe('A hostile server of tools', () => {
       error: 'The server did not run the tool: it answered with HTTP status 404.',
     });
     expect(server.asked.filter(({ method }) => method === 'initialize')).toHaveLength(2);
+  });
+
+  it('that lists names which no vendor takes, or lists one twice, has each tool offered once and called by its own', async () => {
+    server.hostility = undefined;
+    const names = ['weigh', 'weigh', 'weigh!', 'weigh?', '称重', '秤重', '9 lives', 'x'.repeat(256), 'y'.repeat(255)];
+    server.tools = names.map((name) => ({ ...TOOL, name }));
+    const offered: string[][] = [];
+    const script = gateway.vendor.script;
+    gateway.vendor.script = ({ toolNames, result }) => {
+      offered.push([...toolNames]);
+      const call = { id: 'call_1', name: toolNames[2] ?? '', args: {} };
+      return result === undefined ? { reasoning: undefined, text: '', call } : undefined;
+    };
+    const { status, body } = await native({});
+    gateway.vendor.script = script;
+    expect([status, body.error]).toEqual([200, null]);
+    expect(offered[0]).toHaveLength(new Set(names).size);
+    expect(new Set(offered[0]).size).toBe(offered[0]?.length);
+    expect(offered[0]?.filter((name) => !/^[A-Za-z0-9_-]{1,64}$/.test(name))).toEqual([]);
+    const called = server.asked.filter(({ method }) => method === 'tools/call').map(({ params }) => params);
+    expect(called).toEqual([expect.objectContaining({ name: 'weigh?' })]);
+    expect(body.output.find(({ type }) => type === 'mcp_call')).toMatchObject({ name: 'weigh?', error: null });
+  });
+
+  it.each(['', 'x'.repeat(257), 7, null])(
+    'that lists a tool whose name is %j is refused by that reason',
+    async (name) => {
+      server.hostility = undefined;
+      server.tools = [{ ...TOOL, name }];
+      const { status, body } = await native({});
+      expect(status).toBe(400);
+      expect(body.error?.message).toMatch(/it lists a tool without a name of 1 to 256 characters\.$/);
+    },
+  );
+
+  it('that says nothing of what its tool takes has it offered all the same', async () => {
+    server.hostility = undefined;
+    server.tools = [{ name: 'weigh' }];
+    const { body } = await native({});
+    expect(body.output.map(({ type }) => type)).toEqual(['mcp_list_tools', 'mcp_call', 'message']);
+  });
+
+  const base64 = (bytes: Uint8Array | string): string => Buffer.from(bytes).toString('base64');
+  it.each<[string, JsonObject, RegExp]>([
+    ['sounds', { content: [{ type: 'audio', mimeType: 'audio/wav', data: 'UklGRg==' }] }, /type audio, audio\/wav/],
+    ['links', { content: [{ type: 'resource_link', name: 'a', uri: 'file:///etc/passwd' }] }, /\[a\]\(file:/],
+    ['files', { content: [{ type: 'resource', resource: { uri: 'x:y', blob: 'AAAA' } }] }, /A file of type unknown/],
+    ['texts in files', { content: [{ type: 'resource', resource: { uri: 'x:y', text: 'seven' } }] }, /seven/],
+    ['structures', { content: [], structuredContent: { weight: 7 } }, /\{"weight":7\}/],
+    ['what nobody knows', { content: [{ type: 'smell', mimeType: 'a/b' }, {}] }, /type smell, a\/b[^]*type unknown/],
+    ['nothing', {}, /^$/],
+    [
+      'an image that is none',
+      { content: [{ type: 'image', mimeType: 'image/png', data: base64('<svg onload=alert(1)>') }] },
+      /Content of type image, image\/png, which is not shown/,
+    ],
+    [
+      'an image of another type than it says',
+      { content: [{ type: 'image', mimeType: 'image/webp', data: base64(pngSample({ width: 8, height: 8 })) }] },
+      /^\[image\]$/,
+    ],
+  ])('that returns %s has the model told so, and no request fails for it', async (_, result, told) => {
+    server.hostility = undefined;
+    server.result = result;
+    const { status, body } = await native({});
+    expect([status, body.error]).toEqual([200, null]);
+    const call = body.output.find(({ type }) => type === 'mcp_call');
+    expect(call).toMatchObject({ status: 'completed', error: null, output: expect.stringMatching(told) });
+    const sent = JSON.stringify(gateway.vendor.seen.at(-1)?.body);
+    // What the model sees is an image, or no bytes at all.
+    expect(sent.includes('data:image/png;base64,')).toBe(told.source.includes('[image'));
+    expect(sent).not.toContain('data:image/webp');
+  });
+
+  it('is sent one authorization: a second one, in headers, is refused by its name', async () => {
+    server.hostility = undefined;
+    const { status, body } = await native({ authorization: TOKEN, headers: { Authorization: 'Basic eA==' } });
+    expect([status, body.error?.param]).toEqual([400, 'tools[0].headers.Authorization']);
+    expect(server.asked).toHaveLength(0);
+    expect((await native({ headers: { Authorization: 'Basic eA==' } })).status).toBe(200);
+  });
+
+  it.each([
+    [{ never: { read_only: true } }, true, 'mcp_call'],
+    [{ never: { read_only: true } }, false, 'mcp_approval_request'],
+    [{ always: { read_only: true } }, true, 'mcp_approval_request'],
+    [{ always: { read_only: true } }, false, 'mcp_call'],
+    [{ never: { tool_names: ['weigh'] } }, false, 'mcp_call'],
+    [{ never: { tool_names: ['other'] } }, true, 'mcp_approval_request'],
+  ])('is asked by the rule %j, where its tool says readOnlyHint: %j', async (rule, readOnlyHint, expected) => {
+    server.hostility = undefined;
+    server.tools = [{ ...TOOL, annotations: { readOnlyHint } }];
+    const { body } = await native({ require_approval: rule });
+    expect(body.output[1]?.['type']).toBe(expected);
   });
 
   it('is not called at all when it is in a private network', async () => {

@@ -34,6 +34,8 @@ export interface ApprovalRule {
   readonly otherwise: 'always' | 'never';
   /** Names of tools that the other rule holds for. */
   readonly except: readonly string[];
+  /** Whether the other rule holds for tools that say of themselves that they change nothing. */
+  readonly exceptReadOnly?: boolean;
 }
 
 /** A server of tools. */

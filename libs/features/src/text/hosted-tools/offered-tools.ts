@@ -55,15 +55,20 @@ const isShallow = (value: unknown, depth: number): boolean =>
   value === null ||
   (depth > 0 && Object.values(value).every((entry) => isShallow(entry, depth - 1)));
 
+const changesNothing = ({ annotations }: ListedTool): boolean => annotations?.['readOnlyHint'] === true;
+
 /** Whether the caller lets a tool of a server be used at all. */
-export function isAllowed({ allowedTools, readOnly }: McpWish, { name, annotations }: ListedTool): boolean {
-  if (allowedTools && !allowedTools.includes(name)) return false;
-  return !readOnly || annotations?.['readOnlyHint'] === true;
+export function isAllowed({ allowedTools, readOnly }: McpWish, tool: ListedTool): boolean {
+  if (allowedTools && !allowedTools.includes(tool.name)) return false;
+  return !readOnly || changesNothing(tool);
 }
 
 /** Whether a call waits for the caller's word. */
-export const needsApproval = ({ approval: { otherwise, except } }: McpWish, name: string): boolean =>
-  except.includes(name) ? otherwise === 'never' : otherwise === 'always';
+export function needsApproval({ approval }: McpWish, tool: ListedTool): boolean {
+  const { otherwise, except, exceptReadOnly = false } = approval;
+  const isExcepted = except.includes(tool.name) || (exceptReadOnly && changesNothing(tool));
+  return isExcepted ? otherwise === 'never' : otherwise === 'always';
+}
 
 /**
  * The functions that stand for tools of the gateway, under names that no function of the caller's has.

@@ -159,10 +159,15 @@ function readApproval(sent: unknown, param: string): ApprovalRule {
   if (sent === undefined || sent === null || sent === 'always') return { otherwise: 'always', except: [] };
   if (sent === 'never') return NEVER;
   if (!isJsonObject(sent)) throw wrong(param, '"always", "never", or an object of tools for each');
-  const { always, never } = sent as { always?: JsonObject | null; never?: JsonObject | null };
-  if (never) return { otherwise: 'always', except: textsIn(never['tool_names'], `${param}.never.tool_names`) };
-  return { otherwise: 'never', except: textsIn(always?.['tool_names'], `${param}.always.tool_names`) };
+  const never = objectIn(sent['never'], `${param}.never`);
+  if (never) return { otherwise: 'always', ...excepted(never, `${param}.never`) };
+  return { otherwise: 'never', ...excepted(objectIn(sent['always'], `${param}.always`), `${param}.always`) };
 }
+
+const excepted = (filter: JsonObject | undefined, param: string): Omit<ApprovalRule, 'otherwise'> => ({
+  except: textsIn(filter?.['tool_names'], `${param}.tool_names`),
+  exceptReadOnly: filter?.['read_only'] === true,
+});
 
 /** Puts together what every style says of a server, and checks it. */
 export function mcpWish(
@@ -192,7 +197,7 @@ export function mcpWish(
     label,
     url,
     token: typeof token === 'string' ? token : undefined,
-    headers: readHeaders(settings.headers, `${param}.headers`),
+    headers: readHeaders(settings.headers, `${param}.headers`, typeof token === 'string'),
     timeoutMs: Math.min(seconds, MOST_MCP_SECONDS) * 1000,
     allowedTools: settings.allowedTools,
     readOnly: settings.readOnly ?? false,
@@ -200,12 +205,13 @@ export function mcpWish(
   };
 }
 
-function readHeaders(sent: unknown, param: string): Readonly<Record<string, string>> | undefined {
+function readHeaders(sent: unknown, param: string, hasToken: boolean): Readonly<Record<string, string>> | undefined {
   const headers = objectIn(sent, param);
   if (!headers) return undefined;
   for (const [name, value] of Object.entries(headers)) {
     if (!HEADER_NAME.test(name) || typeof value !== 'string' || !/^[\x20-\x7e]{0,8192}$/.test(value))
       throw wrong(param, 'an object of header names and printable ASCII texts');
+    if (hasToken && /^authorization$/i.test(name)) throw wrong(`${param}.${name}`, 'left out: authorization is given');
     if (OWN_HEADERS.test(name)) throw wrong(`${param}.${name}`, 'left out: the gateway sets it');
   }
   return headers as Readonly<Record<string, string>>;

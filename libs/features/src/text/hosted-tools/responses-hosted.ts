@@ -102,15 +102,17 @@ function approvalsIn({ input }: ResponsesRequest): ApprovalAnswer[] {
   if (typeof input === 'string') return [];
   const items = input.map((item) => asJson(item));
   const made = new Set(items.map((item) => (item['type'] === 'mcp_call' ? item['approval_request_id'] : undefined)));
-  const approved = new Set(
-    items.flatMap(({ type, approve, approval_request_id: id }) =>
-      type === 'mcp_approval_response' && approve === true && !made.has(id) ? [id] : [],
-    ),
-  );
+  const answers = items.filter(({ type }) => type === 'mcp_approval_response');
+  const idsOf = (word: boolean) =>
+    answers.flatMap(({ approve, approval_request_id: id }) => (approve === word ? [id] : []));
+  const approved = new Set(idsOf(true));
+  // A refusal beside an approval counts, and a request that the history has twice is one call.
+  const over = new Set([...made, ...idsOf(false)]);
   return items.flatMap((item) => {
     const { type, id, server_label: label, name, arguments: json } = item;
-    if (type !== 'mcp_approval_request' || !approved.has(id)) return [];
+    if (type !== 'mcp_approval_request' || !approved.has(id) || over.has(id)) return [];
     if (typeof id !== 'string' || typeof label !== 'string' || typeof name !== 'string') return [];
+    over.add(id);
     return [{ requestId: id, label, name, arguments: typeof json === 'string' ? json : '{}' }];
   });
 }

@@ -74,7 +74,7 @@ export class ToolWork {
 
   /** Whether the caller can be asked, and wants to be, before a call is run. */
   #waits({ offered }: HostedCall): boolean {
-    return offered.kind === 'mcp' && needsApproval(offered.wish, offered.listed.name);
+    return offered.kind === 'mcp' && needsApproval(offered.wish, offered.listed);
   }
 
   /** The calls of one round: each is announced when it begins and when it is over, in the order in which the model made them. */

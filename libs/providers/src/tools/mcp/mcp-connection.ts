@@ -1,12 +1,11 @@
-import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import type { JsonSchemaValidatorResult } from '@modelcontextprotocol/sdk/validation/types.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JsonObject, ListedTool } from '#contracts';
-import { type SafeFetcher, VERSION, withinTime } from '#platform';
+import { type SafeFetcher, withinTime } from '#platform';
 import { asMcpFailure, McpFailure } from './mcp-failure.js';
-import { withoutSecrets } from './mcp-secrets.js';
 import { type McpFetch, safeMcpFetch } from './safe-mcp-fetch.js';
 import { type McpResult, readMcpResult } from './mcp-result.js';
+import { ToolList } from './read-tool-list.js';
+import { createSparingClient, type SparingClient } from './sparing-client.js';
 
 /** A server of tools, as a request names it. */
 export interface McpServer {
@@ -26,9 +25,7 @@ export interface McpBounds {
   readonly maxReplyBytes: number;
 }
 
-/** The most tools of one server that are read, and the most characters of what it says of them. */
-const MAX_TOOLS = 256;
-const MAX_LIST_CHARACTERS = 512 * 1024;
+/** The most pages of a list of tools. */
 const MAX_PAGES = 64;
 const SECRET_LENGTH = 8;
 const MAX_CALLS = 512;
@@ -43,7 +40,7 @@ const NOT_FOUND = 404;
 
 /** An open connection. */
 interface Open {
-  readonly client: Client;
+  readonly client: SparingClient;
   /** Whether the server knows the client by a session, which it may forget at any time. */
   readonly hasSession: () => boolean;
   /** Aborted with the reason when the body of an answer breaks, which the client library does not report to the waiting call. */
@@ -74,22 +71,14 @@ export class McpConnection {
    */
   listTools(signal: AbortSignal): Promise<readonly ListedTool[]> {
     return this.#exchange(signal, async (client, options) => {
-      const { ListToolsResultSchema } = await import('@modelcontextprotocol/sdk/types.js');
-      const secrets = this.#secrets();
-      const tools: ListedTool[] = [];
+      const list = new ToolList(this.#secrets());
       let cursor: string | undefined;
       for (let page = 0; page < MAX_PAGES; page += 1) {
         const params = cursor === undefined ? {} : { cursor };
-        const listed = await client.request({ method: 'tools/list', params }, ListToolsResultSchema, options);
-        tools.push(...listed.tools.map((tool) => listedTool(withoutSecrets(tool as unknown as SentTool, secrets))));
-        if (tools.length > MAX_TOOLS) throw new McpFailure(`it lists more than ${MAX_TOOLS} tools`);
-        cursor = listed.nextCursor;
-        if (cursor === undefined) break;
+        cursor = list.add(await client.ask({ method: 'tools/list', params }, options));
+        if (cursor === undefined) return list.tools;
       }
-      if (cursor !== undefined) throw new McpFailure(`it lists its tools on more than ${MAX_PAGES} pages`);
-      if (JSON.stringify(tools).length > MAX_LIST_CHARACTERS)
-        throw new McpFailure(`it says more than ${MAX_LIST_CHARACTERS} characters about its tools`);
-      return tools;
+      throw new McpFailure(`it lists its tools on more than ${MAX_PAGES} pages`);
     });
   }
 
@@ -100,9 +89,8 @@ export class McpConnection {
    */
   callTool(name: string, args: JsonObject, signal: AbortSignal): Promise<McpResult> {
     return this.#exchange(signal, async (client, options) => {
-      const { CallToolResultSchema } = await import('@modelcontextprotocol/sdk/types.js');
       const params = { name, arguments: args };
-      const result = await client.request({ method: 'tools/call', params }, CallToolResultSchema, options);
+      const result = await client.ask({ method: 'tools/call', params }, options);
       return readMcpResult(result, this.#secrets());
     });
   }
@@ -160,8 +148,7 @@ export class McpConnection {
   }
 
   async #connect(signal: AbortSignal): Promise<Open> {
-    const [{ Client }, { StreamableHTTPClientTransport }, { SSEClientTransport }] = await Promise.all([
-      import('@modelcontextprotocol/sdk/client/index.js'),
+    const [{ StreamableHTTPClientTransport }, { SSEClientTransport }] = await Promise.all([
       import('@modelcontextprotocol/sdk/client/streamableHttp.js'),
       import('@modelcontextprotocol/sdk/client/sse.js'),
     ]);
@@ -169,8 +156,8 @@ export class McpConnection {
     const fetch = this.#fetch(broken);
     const url = new URL(this.#server.url);
     const requestInit = { headers: this.#headers() };
-    const connect = async (transport: Transport): Promise<Client> => {
-      const client = new Client({ name: 'generation-gateway', version: VERSION }, { jsonSchemaValidator: ACCEPTING });
+    const connect = async (transport: Transport): Promise<SparingClient> => {
+      const client = await createSparingClient();
       try {
         const connecting = client.connect(transport, { timeout: this.#server.timeoutMs, signal });
         await unlessAborted(broken.signal, unlessAborted(signal, connecting));
@@ -212,7 +199,7 @@ export class McpConnection {
 }
 
 /** Something that is done over a connection. */
-type Work<Result> = (client: Client, options: { timeout: number; signal: AbortSignal }) => Promise<Result>;
+type Work<Result> = (client: SparingClient, options: { timeout: number; signal: AbortSignal }) => Promise<Result>;
 
 /** Whether the server has forgotten the session, which it says with this status; the client is to begin another one. */
 async function isForgotten(opening: Promise<Open>, error: unknown): Promise<boolean> {
@@ -231,7 +218,7 @@ function unlessAborted<Result>(signal: AbortSignal, work: Promise<Result>): Prom
   });
 }
 
-async function ended(client: Client, transport: { terminateSession(): Promise<void> }): Promise<void> {
+async function ended(client: SparingClient, transport: { terminateSession(): Promise<void> }): Promise<void> {
   await transport.terminateSession().catch(() => undefined);
   await client.close();
 }
@@ -243,26 +230,3 @@ const withoutListening =
     (init.method ?? 'GET') === 'GET' && !new Headers(init.headers).has('last-event-id')
       ? Promise.resolve(new Response(null, { status: 405 }))
       : fetch(url, init);
-
-/** What a tool returns goes to a model, which no schema of the server's has to protect: checking it would run the schema. */
-const ACCEPTING = {
-  getValidator:
-    <T>() =>
-    (input: unknown): JsonSchemaValidatorResult<T> => ({ valid: true, data: input as T, errorMessage: undefined }),
-};
-
-/** A tool as the client library has checked it. */
-interface SentTool {
-  readonly name: string;
-  readonly title?: string;
-  readonly description?: string;
-  readonly inputSchema: JsonObject;
-  readonly annotations?: JsonObject;
-}
-
-const listedTool = ({ name, title, description, inputSchema, annotations }: SentTool): ListedTool => ({
-  name,
-  description: description ?? title ?? '',
-  inputSchema,
-  ...(annotations && { annotations }),
-});

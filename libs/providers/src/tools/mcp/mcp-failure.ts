@@ -13,6 +13,11 @@ export class McpFailure extends Error {
   }
 }
 
+const NOT_OF_PROTOCOL = 'it broke off, or sent something that is not part of the Model Context Protocol';
+
+/** For an answer that has not the form that it should have. */
+export const notOfProtocol = (): McpFailure => new McpFailure(NOT_OF_PROTOCOL);
+
 /** What the client library throws, by the fields it has; its classes are loaded only when a server is asked. */
 interface Thrown {
   readonly name?: string;
@@ -38,13 +43,14 @@ export function asMcpFailure(error: unknown, timeoutMs: number, secrets: readonl
 }
 
 function wordsOf(error: unknown, timeoutMs: number, secrets: readonly string[]): string {
-  if (error instanceof FetchRefused) return `it could not be asked: ${error.message}`;
+  if (error instanceof FetchRefused)
+    return error.code === 'too_large' ? error.message : `it could not be asked: ${error.message}`;
   if (isLate(error)) return `it did not answer within ${timeoutMs / 1000} s`;
   if (error instanceof FetchFailed) return error.message;
   const { name, code, message } = Object(error) as Thrown;
   if (name === 'McpError' && code !== CLOSED) return `it said: ${own(message, secrets)}`;
   if (typeof code === 'number' && code >= 300 && code < 600) return `it answered with HTTP status ${code}`;
-  return 'it broke off, or sent something that is not part of the Model Context Protocol';
+  return NOT_OF_PROTOCOL;
 }
 
 function isLate(error: unknown): boolean {

@@ -1,5 +1,5 @@
-import { Readable } from 'node:stream';
 import { FetchFailed, FetchRefused, type SafeFetcher } from '#platform';
+import { boundedReply } from './bounded-reply.js';
 
 /** Bounds of everything one connection may do. Times in milliseconds, sizes in bytes. */
 export interface McpFetchBounds {
@@ -12,6 +12,8 @@ export interface McpFetchBounds {
   /** Most calls in all: a server may ask for answers of ours without end. */
   readonly maxCalls: number;
 }
+
+type SafeAnswer = Awaited<ReturnType<SafeFetcher['request']>>;
 
 /** What the client library calls instead of `fetch`. */
 export type McpFetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
@@ -33,28 +35,47 @@ export function safeMcpFetch(
   let calls = 0;
   return async (url, init = {}) => {
     calls += 1;
-    if (calls > bounds.maxCalls) throw new FetchRefused('too_large', 'the server asks for too many calls');
+    if (calls > bounds.maxCalls) {
+      const tooMany = new FetchRefused('too_large', 'the server asks for too many calls');
+      onBroken(tooMany);
+      throw tooMany;
+    }
     const method = (init.method ?? 'GET') as 'GET' | 'POST' | 'DELETE';
-    const isStream = method === 'GET';
+    const staysOpen = method === 'GET';
     const answer = await fetcher.request(String(url), {
       method,
       accountId: bounds.accountId,
       headers: Object.fromEntries(new Headers(init.headers)),
       body: typeof init.body === 'string' ? init.body : undefined,
-      timeoutMs: isStream ? bounds.lifetimeMs : bounds.timeoutMs,
-      silenceMs: isStream ? bounds.lifetimeMs : bounds.timeoutMs,
+      timeoutMs: staysOpen ? bounds.lifetimeMs : bounds.timeoutMs,
+      silenceMs: staysOpen ? bounds.lifetimeMs : bounds.timeoutMs,
       maxBytes: bounds.maxReplyBytes,
       signal: init.signal ? AbortSignal.any([signal, init.signal]) : signal,
     });
-    answer.body.once('error', (error) => {
-      // What the library itself leaves unread ends with an error of another kind.
-      if (error instanceof FetchRefused || error instanceof FetchFailed) onBroken(error);
-    });
-    const headers = new Headers();
-    for (const [name, value] of Object.entries(answer.headers))
-      if (value !== undefined) headers.set(name, String(value));
-    if (WITHOUT_BODY.has(answer.status)) answer.body.destroy();
-    const body = WITHOUT_BODY.has(answer.status) ? null : (Readable.toWeb(answer.body) as ReadableStream<Uint8Array>);
-    return new Response(body, { status: answer.status, headers });
+    return asResponse(answer, onBroken);
   };
+}
+
+function asResponse({ status, headers: sent, body }: SafeAnswer, onBroken: (error: unknown) => void): Response {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(sent)) if (value !== undefined) headers.set(name, String(value));
+  if (WITHOUT_BODY.has(status)) {
+    body.destroy();
+    return new Response(null, { status, headers });
+  }
+  const isStream = headers.get('content-type')?.startsWith('text/event-stream') ?? false;
+  return new Response(ReadableStream.from(reported(boundedReply(body, { isStream }), onBroken)), { status, headers });
+}
+
+/** What the library itself leaves unread ends with an error of another kind. */
+async function* reported(
+  reply: AsyncIterable<Uint8Array>,
+  onBroken: (error: unknown) => void,
+): AsyncGenerator<Uint8Array> {
+  try {
+    yield* reply;
+  } catch (error) {
+    if (error instanceof FetchRefused || error instanceof FetchFailed) onBroken(error);
+    throw error;
+  }
 }
