@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { FetchFailed, FetchRefused, type SafeFetcher } from '#platform';
 import { boundedReply } from './bounded-reply.js';
 
@@ -64,7 +65,8 @@ function asResponse({ status, headers: sent, body }: SafeAnswer, onBroken: (erro
     return new Response(null, { status, headers });
   }
   const isStream = headers.get('content-type')?.startsWith('text/event-stream') ?? false;
-  return new Response(ReadableStream.from(reported(boundedReply(body, { isStream }), onBroken)), { status, headers });
+  const reply = Readable.from(reported(boundedReply(body, { isStream }), onBroken), { highWaterMark: 1 });
+  return new Response(Readable.toWeb(reply) as ReadableStream<Uint8Array>, { status, headers });
 }
 
 /** What the library itself leaves unread ends with an error of another kind. */
