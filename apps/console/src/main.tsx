@@ -10,9 +10,11 @@ import { onInterruption } from './api/call';
 import { queryClient } from './api/queries';
 import { LanguageProvider, loadFirstLanguage } from './messages/language';
 import { router } from './router';
+import { keepScroll } from './shell/keep-scroll';
 import { needReload } from './shell/reload-notice';
 
 onInterruption({ reloadRequired: needReload });
+keepScroll(router);
 
 const place = document.getElementById('root');
 if (!place) throw new Error('index.html has lost its root');

@@ -97,7 +97,7 @@ const task = createRoute({
 const usage = createRoute({
   getParentRoute: () => shell,
   path: '/usage',
-  validateSearch: searchOf({ from: day, to: day, by: someOf(['day', 'model', 'key']) }),
+  validateSearch: searchOf({ from: day, to: day, by: someOf(['day', 'model', 'key']), records: oneOf(['true']) }),
   component: page(() => import('./pages/usage/usage'), 'UsagePage', 'money', 'tasks'),
 });
 

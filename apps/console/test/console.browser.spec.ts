@@ -64,7 +64,7 @@ describeWithBrowser('The console in Chromium', (startBrowser) => {
     await page.getByRole('button', { name: 'Create a key' }).waitFor();
     await tabTo(page, 'main .page-head button');
     await page.keyboard.press('Enter');
-    await page.locator('dialog input').first().waitFor();
+    await page.locator('dialog input:focus').first().waitFor();
     await page.keyboard.type('by keyboard');
     await page.keyboard.press('Enter');
     const secret = page.locator('[data-testid=secret]');
@@ -137,6 +137,48 @@ describeWithBrowser('The console in Chromium', (startBrowser) => {
     await button.dblclick();
     await page.locator('.result-media img').waitFor();
     expect(await countTasks()).toBe(before + 1);
+  });
+
+  it('charges a text once whose answer was lost, however often its reader clicks before it is answered', async () => {
+    const { page } = owner;
+    await show('/playground?model=vendor-5');
+    await page.getByLabel('Input').fill('lost on its way');
+    const charged = async (): Promise<number> =>
+      (await gateway.database.query({ text: `select 1 from usage_record where model = 'vendor-5'` })).rows.length;
+    const before = await charged();
+    await page.route('**/console/api/text/responses', async (route) => {
+      await route.fetch();
+      await route.abort();
+    });
+    const run = page.locator('button.run:not([aria-disabled=true])');
+    await run.click();
+    await page.getByText('Check your tasks before you try again').waitFor();
+    await eventually(async () => (await charged()) === before + 1);
+    await page.unroute('**/console/api/text/responses');
+    await page.reload();
+    await run.click();
+    await page.locator('main [role=alert]').waitFor();
+    expect(await charged()).toBe(before + 1);
+    // That was its answer: the next click is another run.
+    await run.click();
+    await eventually(async () => (await charged()) === before + 2);
+  });
+
+  it('shows what an upstream reports in the middle of a text, and keeps what was typed over a reload', async () => {
+    const { page } = owner;
+    await show('/playground?model=vendor-5');
+    await page.getByLabel('Input').fill('stays as it is');
+    const event = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded in the middle' } };
+    const body = `event: error\ndata: ${JSON.stringify(event)}\n\n`;
+    await page.route('**/console/api/text/responses', (route) =>
+      route.fulfill({ contentType: 'text/event-stream', body }),
+    );
+    await page.locator('button.run:not([aria-disabled=true])').click();
+    await page.locator('main [role=alert]').getByText('Overloaded in the middle').waitFor();
+    await page.unroute('**/console/api/text/responses');
+    await page.reload();
+    await loaded(page);
+    expect(await page.getByLabel('Input').inputValue()).toBe('stays as it is');
   });
 
   it('shows the error of a combination at its field, until it is fixed', async () => {

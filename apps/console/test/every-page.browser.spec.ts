@@ -1,5 +1,5 @@
 import type { Browser, Page, Route } from 'playwright-core';
-import { describeWithBrowser, quickestOf } from '#testing';
+import { describeWithBrowser, eventually, quickestOf } from '#testing';
 import { type ConsoleLinks, consoleLinks } from '../../gateway/src/testing/console-link.js';
 import { startTestGateway, type TestGateway } from '../../gateway/src/testing/test-gateway.js';
 import { heapAfterPages, keyToPaintMs, largestPaintMs, walk } from './bars.js';
@@ -152,6 +152,63 @@ describeWithBrowser('Every page of the console, in Chromium', (startBrowser) => 
     await prefer(page, { pseudo: 'false' });
   });
 
+  it(
+    'keeps what was there when its reader goes back, goes forward and loads it again',
+    async () => {
+      const { page } = owner;
+      await gateway.database.query({
+        text: `insert into audit_record (id, actor, action, subject_type, subject_id, request_id, created_at)
+          select 'aud_' || n, 'test', 'key.created', 'api_key', 'key_' || n, 'req_' || n, now() - n * interval '1 minute'
+          from generate_series(1, 130) n`,
+      });
+      const chosen: Readonly<Record<string, string>> = {
+        '/tasks': '?status=completed&type=image&view=table&text=light',
+        '/usage': '?by=model&from=2026-01-01&records=true',
+        '/models': '?kind=image&name=eta',
+        '/keys': '?create=true',
+        '/playground': '?model=eta-image-2.0&prompt=typed+before&size=1%3A1',
+        '/admin/accounts': '?name=First',
+        '/admin/prices': '?model=eta&history=true',
+        '/admin/tasks': '?status=failed&model=eta-image-2.0',
+        '/admin/margins': '?by=model&from=2026-01-01',
+        '/admin/audit': '',
+      };
+      const wrong: string[] = [];
+      for (const path of pages.filter((each) => !each.includes('?'))) {
+        await show(`${path}${chosen[path] ?? ''}`);
+        if (path === '/admin/audit') await readOn(page);
+        await page.evaluate(() => scrollTo(0, 240));
+        const before = await stateOf(page);
+        const expectKept = async (after: string): Promise<void> => {
+          await loaded(page);
+          let found = await stateOf(page);
+          // What has to be read first takes its place again when it is there.
+          await eventually(async () => (found = await stateOf(page)) === before, { limitMs: 3_000 }).catch(() => false);
+          if (found !== before) wrong.push(`${path} after ${after}: ${found}, not ${before}`);
+        };
+        const elsewhere = path === '/webhooks' ? '/billing' : '/webhooks';
+        await page.evaluate(
+          (to) => document.querySelector<HTMLElement>(`nav a[href="/console${to}"]`)?.click(),
+          elsewhere,
+        );
+        await page.waitForURL((url) => url.pathname === `/console${elsewhere}`);
+        await loaded(page);
+        await page.goBack();
+        await page.waitForURL((url) => url.pathname === `/console${path}`);
+        await expectKept('going back');
+        await page.reload();
+        await expectKept('loading it again');
+        await page.goForward();
+        await page.waitForURL((url) => url.pathname === `/console${elsewhere}`);
+        await page.goBack();
+        await page.waitForURL((url) => url.pathname === `/console${path}`);
+        await expectKept('going forward and back');
+      }
+      expect(wrong).toEqual([]);
+    },
+    LONG_MS,
+  );
+
   it('shows its largest part within 2.5 s over a slow connection', async () => {
     expect(await quickestOf(2_500, () => largestPaintMs(owner, `${gateway.baseUrl}/console/`))).toBeLessThan(2_500);
   });
@@ -174,3 +231,22 @@ describeWithBrowser('Every page of the console, in Chromium', (startBrowser) => 
     LONG_MS,
   );
 });
+
+/** Reads the next part of a list. */
+async function readOn(page: Page): Promise<void> {
+  const rows = page.locator('main tbody tr');
+  const first = await rows.count();
+  await page.getByRole('button', { name: 'Show more' }).click();
+  await eventually(async () => (await rows.count()) > first);
+}
+
+/** What a reader sees and has chosen on a page, whatever time it is. */
+const stateOf = (page: Page): Promise<string> =>
+  page.evaluate(() => {
+    const fields = [...document.querySelectorAll<HTMLInputElement>('main :is(input, select, textarea)')];
+    const values = fields.map(({ type, checked, value }) => (/^(checkbox|radio)$/.test(type) ? checked : value));
+    const counts = ['main h2', 'main tbody tr', 'main .gallery > *', 'dialog[open]'].map(
+      (selector) => document.querySelectorAll(selector).length,
+    );
+    return JSON.stringify([location.search, values, counts, Math.round(scrollY)]);
+  });

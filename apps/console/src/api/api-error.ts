@@ -24,6 +24,11 @@ export class ApiError extends Error {
     return new ApiError(error.code, error.message, response.status, error.field, error.problems ?? [], requestId);
   }
 
+  /** What an answer itself reports, that began well. */
+  static reported({ code, message }: { readonly code: string; readonly message: string }): ApiError {
+    return new ApiError(code, message, 200, null, [], null);
+  }
+
   static unreachable(cause: unknown): ApiError {
     return new ApiError('unreachable', 'The gateway did not answer.', null, null, [], null, { cause });
   }

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import type { CallInput } from '../api/call';
 import { type ItemOf, type ListRoute, useList } from '../api/queries';
+import { useKeptParts } from '../api/kept-parts';
 import { useMessages } from '../messages/language';
 import { type Column, Table } from './table';
 import { Failure, Skeleton, Stale } from './states';
@@ -34,6 +35,7 @@ export function ListCard<Route extends ListRoute>({
   readonly children?: (items: readonly ItemOf<Route>[]) => ReactNode;
 }) {
   const list = useList(route, input);
+  useKeptParts(name, list);
   const items = list.data?.pages.flatMap((page): readonly ItemOf<Route>[] => page.items);
   if (!items) {
     if (list.error) return <Failure of={list.error} onRetry={() => void list.refetch()} />;

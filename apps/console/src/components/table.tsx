@@ -12,7 +12,12 @@ export interface Column<Row> {
   readonly isNumber?: boolean;
   /** Shown only on request. */
   readonly isHidden?: boolean;
+  /** What can be done with a row. It is always shown, last, under a head that is only read out. */
+  readonly isActions?: boolean;
 }
+
+const classOf = <Row,>({ isNumber, isActions }: Column<Row>): string | undefined =>
+  isNumber ? 'number' : isActions ? 'row-actions' : undefined;
 
 const hiddenName = (name: string) => `columns.${name}`;
 
@@ -55,21 +60,22 @@ export function Table<Row>({
   readonly isLinked?: boolean;
 }) {
   const [hidden, toggle] = useHidden(name, columns);
-  const shown = columns.filter(({ id }, index) => index === 0 || !hidden.has(id));
+  const shown = columns.filter(({ id, isActions }, index) => index === 0 || isActions || !hidden.has(id));
+  const choosable = columns.slice(1).filter(({ isActions }) => !isActions);
   return (
     <div className="table-region" role="region" aria-label={label} tabIndex={0}>
       <table>
         <thead>
           <tr>
             {shown.map((column, index) => (
-              <th key={column.id} scope="col" className={column.isNumber ? 'number' : undefined}>
+              <th key={column.id} scope="col" className={classOf(column)}>
                 {index === shown.length - 1 && columns.length > 3 ? (
                   <span className="column-head">
-                    {column.head}
-                    <ColumnsMenu columns={columns.slice(1)} hidden={hidden} onToggle={toggle} />
+                    <Head of={column} />
+                    <ColumnsMenu columns={choosable} hidden={hidden} onToggle={toggle} />
                   </span>
                 ) : (
-                  column.head
+                  <Head of={column} />
                 )}
               </th>
             ))}
@@ -84,7 +90,7 @@ export function Table<Row>({
                     {column.cell(row)}
                   </th>
                 ) : (
-                  <td key={column.id} className={column.isNumber ? 'number' : undefined}>
+                  <td key={column.id} className={classOf(column)}>
                     {column.cell(row)}
                   </td>
                 ),
@@ -96,6 +102,9 @@ export function Table<Row>({
     </div>
   );
 }
+
+const Head = <Row,>({ of: { head, isActions } }: { readonly of: Column<Row> }) =>
+  isActions ? <span className="visually-hidden">{head}</span> : head;
 
 function ColumnsMenu<Row>({
   columns,

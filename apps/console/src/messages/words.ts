@@ -50,6 +50,7 @@ const FILE_OF = {
   playground: 'playground',
   models: 'playground',
   fieldNotes: 'playground',
+  fieldValues: 'playground',
   modelRules: 'playground',
   modelSummaries: 'playground',
   signIn: 'signIn',

@@ -35,6 +35,7 @@ export interface ListedSession {
 
 /** Without a wish, the account that the user joined first. */
 const ADD = `
+with seen as (update console_user set seen_at = now() where id = $4)
 insert into console_session (id, token_hash, method, user_id, account_id, api_key_id, operator_role, operator_check, address,
   agent, proved_at, expires_at)
 values ($1, $2, $3, $4,

@@ -39,6 +39,8 @@ export const account = {
   name: 'Name',
   email: 'E-mail',
   password: 'Password',
+  hasPassword: 'set',
+  hasNoPassword: 'not set',
   newPassword: 'New password',
   passwordHint: 'At least 12 characters. Your other sessions end.',
   passwordSet: 'The password is set.',

@@ -106,6 +106,8 @@ export const models = {
 };
 
 /** What the catalogue says of fields, by its own English words. Here they are these words. */
+/** What a field takes, and its type, by the catalogue's words. */
+export const fieldValues = (english: string): string => english;
 export const fieldNotes: Readonly<Record<string, string>> = {};
 export const modelRules: Readonly<Record<string, string>> = {};
 export const modelSummaries: Readonly<Record<string, string>> = {};

@@ -41,6 +41,8 @@ export const account = {
   name: '姓名',
   email: '电子邮箱',
   password: '密码',
+  hasPassword: '已设置',
+  hasNoPassword: '未设置',
   newPassword: '新密码',
   passwordHint: '至少 12 个字符。其他会话将结束。',
   passwordSet: '密码已设置。',

@@ -107,5 +107,6 @@ export const models = {
 } satisfies typeof Models;
 
 export { fieldNotes } from './field-notes';
+export { fieldValues } from './field-values';
 export { modelRules } from './model-rules';
 export { modelSummaries } from './model-summaries';

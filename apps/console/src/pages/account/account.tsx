@@ -45,7 +45,7 @@ function Profile() {
             [account.email, user.email ?? <None key="email" />],
             [account.role, session.roles.map((role) => roles[role]).join(', ')],
             ['ID', <Id key="id" id={user.id} name={common.id} whole />],
-            [account.password, user.has_password ? common.yes : common.no],
+            [account.password, user.has_password ? account.hasPassword : account.hasNoPassword],
           ]}
         />
       </Card>
@@ -171,7 +171,7 @@ function Passkeys() {
 type SessionRow = Answer<'GET /sessions'>['items'][number];
 
 function Sessions() {
-  const { account } = useMessages();
+  const { account, common } = useMessages();
   const query = useRead('GET /sessions', {});
   const end = useChange('POST /sessions/:session_id/end', ['GET /sessions']);
   const endAll = useChange('POST /session/sign-out-everywhere');
@@ -190,7 +190,8 @@ function Sessions() {
     { id: 'started', head: account.started, isHidden: true, cell: ({ started_at: at }) => <Time at={at} /> },
     {
       id: 'end',
-      head: '',
+      head: common.actions,
+      isActions: true,
       cell: (row) =>
         row.is_current ? (
           <span className="muted">{account.current}</span>

@@ -66,7 +66,8 @@ function People({
     { id: 'seen', head: account.seen, cell: ({ seen_at: at }) => (at === null ? common.never : <Time at={at} />) },
     {
       id: 'actions',
-      head: '',
+      head: common.actions,
+      isActions: true,
       cell: (person) =>
         !person.is_self && (
           <Menu label={`${common.actions}: ${person.name}`} button={<Icon name="more" />}>
@@ -82,7 +83,7 @@ function People({
 }
 
 function Invitations({ of: invitations }: { readonly of: ConsolePeople['invitations'] }) {
-  const { account, roles } = useMessages();
+  const { account, common, roles } = useMessages();
   const withdraw = useChange('POST /people/invitations/:invitation_id/withdraw', ['GET /people']);
   const columns: Column<ConsolePeople['invitations'][number]>[] = [
     { id: 'email', head: account.email, cell: ({ email }) => <Email of={email} /> },
@@ -91,7 +92,8 @@ function Invitations({ of: invitations }: { readonly of: ConsolePeople['invitati
     { id: 'expires', head: account.expires, cell: ({ expires_at: at }) => <Time at={at} absolute /> },
     {
       id: 'withdraw',
-      head: '',
+      head: common.actions,
+      isActions: true,
       cell: ({ id }) => (
         <button
           type="button"

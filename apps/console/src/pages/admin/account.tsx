@@ -8,6 +8,7 @@ import { Empty, Loaded } from '../../components/states';
 import { Status } from '../../components/status';
 import { type Column, Table } from '../../components/table';
 import { Id, Money, None, Time } from '../../components/values';
+import { shortId } from '../../format/number';
 import { useMessages } from '../../messages/language';
 import { Change, useKindName } from '../billing/entry-parts';
 import { EditAccountDialog, FundingDialog } from './account-dialogs';
@@ -89,7 +90,7 @@ function Keys({ accountId }: { readonly accountId: string }) {
     { id: 'name', head: common.name, cell: (key) => (key.kind === 'console' ? keys.consoleName : key.name) },
     { id: 'state', head: common.state, cell: ({ state }) => <Status of={state} /> },
     { id: 'prefix', head: keys.prefix, cell: ({ prefix }) => <code>{prefix}…</code> },
-    { id: 'used', head: keys.used, isNumber: true, cell: ({ used }) => <Money amount={used} /> },
+    { id: 'used', head: keys.used, isNumber: true, cell: ({ used }) => <Money amount={used} form="full" /> },
     {
       id: 'last',
       head: keys.lastUsed,
@@ -124,7 +125,7 @@ function Entries({ accountId }: { readonly accountId: string }) {
           (entry.usage?.model ?? entry.reference ?? <None />)
         ) : (
           <Link to="/admin/tasks/$taskId" params={{ taskId: entry.task_id }}>
-            {entry.usage?.model ?? entry.task_id}
+            {entry.usage?.model ?? shortId(entry.task_id)}
           </Link>
         ),
     },

@@ -40,11 +40,17 @@ export function AccountsPage() {
       id: 'available',
       head: admin.available,
       isNumber: true,
-      cell: (account) => (account.unlimited ? common.unlimited : <Money amount={account.available} />),
+      cell: (account) => (account.unlimited ? common.unlimited : <Money amount={account.available} form="full" />),
     },
-    { id: 'held', head: admin.held, isNumber: true, cell: ({ held }) => <Money amount={held} /> },
-    { id: 'used', head: admin.used, isNumber: true, cell: ({ used }) => <Money amount={used} /> },
-    { id: 'owed', head: admin.owed, isNumber: true, isHidden: true, cell: ({ owed }) => <Money amount={owed} /> },
+    { id: 'held', head: admin.held, isNumber: true, cell: ({ held }) => <Money amount={held} form="full" /> },
+    { id: 'used', head: admin.used, isNumber: true, cell: ({ used }) => <Money amount={used} form="full" /> },
+    {
+      id: 'owed',
+      head: admin.owed,
+      isNumber: true,
+      isHidden: true,
+      cell: ({ owed }) => <Money amount={owed} form="full" />,
+    },
     { id: 'created', head: common.created, cell: ({ created_at: at }) => <Time at={at} /> },
   ];
   return (

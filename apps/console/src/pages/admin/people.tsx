@@ -46,7 +46,8 @@ export function PeoplePage() {
     { id: 'seen', head: account.seen, cell: ({ seen_at: at }) => (at === null ? common.never : <Time at={at} />) },
     {
       id: 'actions',
-      head: '',
+      head: common.actions,
+      isActions: true,
       cell: (person) => (
         <Menu label={`${common.actions}: ${person.name}`} button={<Icon name="more" />}>
           <MenuItem

@@ -36,7 +36,7 @@ export function AdminTasksPage() {
       id: 'charged',
       head: common.amount,
       isNumber: true,
-      cell: ({ charged, hold }) => <Money amount={charged ?? hold} />,
+      cell: ({ charged, hold }) => <Money amount={charged ?? hold} form="full" />,
     },
     { id: 'created', head: common.created, cell: ({ created_at: at }) => <Time at={at} /> },
   ];

@@ -104,13 +104,13 @@ function useColumns(onDo: (doing: Doing) => void): Column<ConsoleKey>[] {
         <span title={models.join(', ')}>{models.length === 0 ? keys.allModels : keys.someModels(models.length)}</span>
       ),
     },
-    { id: 'used', head: keys.used, isNumber: true, cell: ({ used }) => <Money amount={used} /> },
+    { id: 'used', head: keys.used, isNumber: true, cell: ({ used }) => <Money amount={used} form="full" /> },
     {
       id: 'quota',
       head: keys.quota,
       isNumber: true,
       cell: ({ quota }) =>
-        quota === null ? <span className="muted">{common.unlimited}</span> : <Money amount={quota} />,
+        quota === null ? <span className="muted">{common.unlimited}</span> : <Money amount={quota} form="full" />,
     },
     {
       id: 'lastUsed',
@@ -124,7 +124,7 @@ function useColumns(onDo: (doing: Doing) => void): Column<ConsoleKey>[] {
       isHidden: !seesAll,
       cell: (key) => (key.is_own ? keys.own : (key.created_by?.name ?? <None />)),
     },
-    { id: 'actions', head: '', cell: (key) => <KeyMenu of={key} onDo={onDo} /> },
+    { id: 'actions', head: common.actions, isActions: true, cell: (key) => <KeyMenu of={key} onDo={onDo} /> },
   ];
 }
 

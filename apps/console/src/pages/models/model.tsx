@@ -113,7 +113,7 @@ function Variants({ of: model }: { readonly of: ConsoleModel }) {
 }
 
 function Fields({ of: model }: { readonly of: ConsoleModel }) {
-  const { models, fieldNotes } = useMessages();
+  const { models, fieldNotes, fieldValues } = useMessages();
   const columns: Column<ModelField>[] = [
     {
       id: 'field',
@@ -125,13 +125,13 @@ function Fields({ of: model }: { readonly of: ConsoleModel }) {
         </>
       ),
     },
-    { id: 'type', head: models.type, cell: ({ type }) => type },
+    { id: 'type', head: models.type, cell: ({ type }) => fieldValues(type) },
     {
       id: 'default',
       head: models.default,
       cell: ({ default: value }) => (value === null ? <None /> : <code>{JSON.stringify(value)}</code>),
     },
-    { id: 'allowed', head: models.allowed, cell: ({ allowed }) => allowed },
+    { id: 'allowed', head: models.allowed, cell: ({ allowed }) => fieldValues(allowed) },
     { id: 'note', head: models.note, cell: ({ note }) => fieldNotes[note] ?? note },
   ];
   return (

@@ -81,7 +81,8 @@ function ModelTable({ items }: { readonly items: readonly ConsoleModel[] }) {
     { id: 'price', head: models.price, cell: (model) => <PriceText of={model} /> },
     {
       id: 'try',
-      head: '',
+      head: common.actions,
+      isActions: true,
       cell: ({ id, available }) =>
         mayRun && available ? (
           <Link className="button small" to="/playground" search={{ model: id }} aria-label={`${models.try}: ${id}`}>

@@ -22,7 +22,7 @@ const pythonLiteral = (json: string): string =>
 export function codeFor(language: CodeLanguage, url: string, body: JsonObject): string {
   const json = JSON.stringify(body, null, 2);
   if (language === 'curl') {
-    return `curl -s ${shellQuoted(url)} \\\n  -H "Authorization: Bearer $GATEWAY_API_KEY" \\\n  -H "Content-Type: application/json" \\\n  -d ${shellQuoted(JSON.stringify(body))}`;
+    return `curl -s ${shellQuoted(url)} \\\n  -H "Authorization: Bearer $GATEWAY_API_KEY" \\\n  -H "Content-Type: application/json" \\\n  -d ${shellQuoted(json)}`;
   }
   if (language === 'javascript') {
     return `const response = await fetch(${JSON.stringify(url)}, {\n  method: 'POST',\n  headers: {\n    authorization: \`Bearer \${process.env.GATEWAY_API_KEY}\`,\n    'content-type': 'application/json',\n  },\n  body: JSON.stringify(${json.replaceAll('\n', '\n  ')}),\n});\nconsole.log(await response.json());`;

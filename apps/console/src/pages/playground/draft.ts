@@ -1,3 +1,4 @@
+import { ApiError } from '../../api/api-error';
 import type { FormValues } from './form-values';
 
 /** What was typed stays in this tab, so that a reload loses nothing; it is gone when the tab closes. */
@@ -18,6 +19,39 @@ export function writeDraft(values: FormValues): void {
     // A pasted file may be larger than what a tab keeps; then only the reload loses it.
   }
 }
+
+/** What was typed into the form of texts. */
+export interface TextDraft {
+  readonly instructions: string;
+  readonly input: string;
+  readonly tools: string;
+}
+
+const TEXT_NAME = 'console.text-draft';
+
+export function readTextDraft(): TextDraft {
+  const empty = { instructions: '', input: '', tools: '' };
+  try {
+    return { ...empty, ...(JSON.parse(sessionStorage.getItem(TEXT_NAME) ?? '{}') as Partial<TextDraft>) };
+  } catch {
+    return empty;
+  }
+}
+
+export function writeTextDraft(draft: TextDraft): void {
+  try {
+    sessionStorage.setItem(TEXT_NAME, JSON.stringify(draft));
+  } catch {
+    // Only the reload loses it.
+  }
+}
+
+/** Whether the server answered what became of a run. While the first one is at work, or none knows, a click repeats it. */
+export const endsRun = (failure: unknown): boolean =>
+  failure instanceof ApiError &&
+  failure.status !== null &&
+  failure.status < 500 &&
+  failure.code !== 'idempotency_in_flight';
 
 const RUN = 'console.run';
 /** Beside what the tab keeps, which has no room for requests with large files. */

@@ -13,7 +13,7 @@ import { useMessages } from '../../messages/language';
 import { CancelButton, Outcome } from '../tasks/task-details';
 import { UnitText } from '../models/price-text';
 import { Code } from './code';
-import { forgetRun, runKeyFor } from './draft';
+import { endsRun, forgetRun, runKeyFor } from './draft';
 import { FormField, useFieldLabel } from './form-field';
 import { bodyOf, type FormValues, isDecision, topFields } from './form-values';
 import { useForm } from './use-form';
@@ -81,7 +81,7 @@ function useRun() {
       return navigate({ search: (before) => ({ ...before, task }), replace: true });
     },
     onError: (failure) => {
-      if (failure instanceof ApiError && failure.status !== null && failure.status < 500) forgetRun();
+      if (endsRun(failure)) forgetRun();
     },
   });
 }

@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { ApiError } from '../../api/api-error';
 import { callRaw } from '../../api/call';
 import { queryClient } from '../../api/queries';
 import type { ConsoleModel, JsonObject, JsonValue } from '../../api/types';
@@ -10,8 +11,9 @@ import { formatCount } from '../../format/number';
 import { formatMoney, fromMicros, toMicros } from '../../format/money';
 import { useLanguage, useMessages } from '../../messages/language';
 import { Code } from './code';
+import { endsRun, forgetRun, readTextDraft, runKeyFor, type TextDraft, writeTextDraft } from './draft';
 import { serverEvents } from './server-events';
-import { NOTHING_SAID, STYLES, TEXT_STYLES, type TextAnswer, type TextStyle } from './text-styles';
+import { failureIn, NOTHING_SAID, STYLES, TEXT_STYLES, type TextAnswer, type TextStyle } from './text-styles';
 
 const MOST_TOKENS = 1_024;
 const MILLION = 1_000_000n;
@@ -20,10 +22,10 @@ const MILLION = 1_000_000n;
 export function TextPlayground({ model, select }: { readonly model: ConsoleModel; readonly select: ReactNode }) {
   const { playground } = useMessages();
   const [style, setStyle] = useState<TextStyle>('responses');
-  const [instructions, setInstructions] = useState('');
-  const [input, setInput] = useState('');
+  const [{ instructions, input, tools }, setDraft] = useState(readTextDraft);
   const [maxTokens, setMaxTokens] = useState(MOST_TOKENS);
-  const [tools, setTools] = useState('');
+  const type = (typed: Partial<TextDraft>) => setDraft((before) => ({ ...before, ...typed }));
+  useEffect(() => writeTextDraft({ instructions, input, tools }), [instructions, input, tools]);
   const parsedTools = readTools(tools);
   const body = STYLES[style].body({ model: model.id, instructions, input, maxTokens, tools: parsedTools ?? [] });
   const stream = useTextStream();
@@ -57,9 +59,14 @@ export function TextPlayground({ model, select }: { readonly model: ConsoleModel
           label={playground.instructions}
           rows={2}
           value={instructions}
-          onChange={(event) => setInstructions(event.target.value)}
+          onChange={(event) => type({ instructions: event.target.value })}
         />
-        <TextArea label={playground.input} rows={5} value={input} onChange={(event) => setInput(event.target.value)} />
+        <TextArea
+          label={playground.input}
+          rows={5}
+          value={input}
+          onChange={(event) => type({ input: event.target.value })}
+        />
         <TextField
           label={playground.maxTokens}
           type="number"
@@ -73,7 +80,7 @@ export function TextPlayground({ model, select }: { readonly model: ConsoleModel
           error={parsedTools ? undefined : playground.toolsWrong}
           rows={2}
           value={tools}
-          onChange={(event) => setTools(event.target.value)}
+          onChange={(event) => type({ tools: event.target.value })}
         />
         <div className="row">
           <button
@@ -149,10 +156,14 @@ function Answer({ answer, failure }: { readonly answer: TextAnswer | null; reado
           {playground.usage(formatCount(answer.usage.input, language), formatCount(answer.usage.output, language))}
         </p>
       )}
-      {failure && <Failure of={failure} money={answer !== null && answer.text !== '' ? 'unknown' : 'still'} />}
+      {failure && <Failure of={failure} money={isRefused(failure) && answer?.text === '' ? 'still' : 'unknown'} />}
     </div>
   );
 }
+
+/** Whether the server refused it; otherwise nobody here knows how far it came. */
+const isRefused = (error: unknown): boolean =>
+  error instanceof ApiError && error.status !== null && error.status >= 400;
 
 /** Sends a question and gathers its answer; leaving the page, or stopping, ends the request. */
 function useTextStream() {
@@ -171,13 +182,19 @@ function useTextStream() {
       const response = await callRaw(
         STYLES[style].route,
         { body },
-        { signal: controller.signal, idempotencyKey: crypto.randomUUID() },
+        { signal: controller.signal, idempotencyKey: runKeyFor(`${style} ${JSON.stringify(body)}`) },
       );
       for await (const data of serverEvents(response)) {
-        if (data !== '[DONE]')
-          setAnswer((before) => STYLES[style].take(before ?? NOTHING_SAID, JSON.parse(data) as JsonObject));
+        if (data === '[DONE]') continue;
+        const event = JSON.parse(data) as JsonObject;
+        const reported = failureIn(event);
+        if (reported) throw ApiError.reported(reported);
+        setAnswer((before) => STYLES[style].take(before ?? NOTHING_SAID, event));
       }
+      forgetRun();
     } catch (error) {
+      // Another click repeats a run whose answer was lost, so that it is not made and charged twice.
+      if (controller.signal.aborted || endsRun(error)) forgetRun();
       if (!controller.signal.aborted) setFailure(error as Error);
     } finally {
       setRunning(false);

@@ -98,6 +98,14 @@ function takeMessages(answer: TextAnswer, event: JsonObject): TextAnswer {
   return { ...answer, usage: { input, output: count(usage['output_tokens']) } };
 }
 
+/** What an upstream reports in the middle of its answer, in the form of any style. */
+export function failureIn(event: JsonObject): { readonly code: string; readonly message: string } | null {
+  const told = event['type'] === 'response.failed' ? object(event['response'])['error'] : event['error'];
+  const error = event['type'] === 'error' && told === undefined ? event : object(told);
+  const message = words(error['message']);
+  return message === '' ? null : { code: words(error['code']) || words(error['type']), message };
+}
+
 const turn = (input: TextInput, instructionsAs: string | null): JsonObject[] => [
   ...(instructionsAs !== null && input.instructions !== ''
     ? [{ role: instructionsAs, content: input.instructions }]

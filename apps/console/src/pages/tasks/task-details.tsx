@@ -217,6 +217,8 @@ function Charge({ task }: { readonly task: ConsoleTaskDetails }) {
   );
 }
 
+const MONEY_EVENTS: ReadonlySet<string> = new Set(['held', 'captured', 'released', 'refunded']);
+
 function Timeline({ task }: { readonly task: ConsoleTaskDetails }) {
   const { tasks } = useMessages();
   return (
@@ -226,7 +228,12 @@ function Timeline({ task }: { readonly task: ConsoleTaskDetails }) {
           <Time at={event.time} isClock />
           <span>
             {tasks.events[event.event] ?? event.event}
-            {event.detail !== null && <span className="muted break"> {event.detail}</span>}
+            {event.detail !== null && (
+              <span className="muted break">
+                {' '}
+                {MONEY_EVENTS.has(event.event) ? <Money amount={event.detail} form="full" /> : event.detail}
+              </span>
+            )}
           </span>
         </li>
       ))}

@@ -207,7 +207,7 @@ function useColumns(): Column<ConsoleTask>[] {
     { id: 'state', head: common.state, cell: ({ status }) => <Status of={status} /> },
     { id: 'model', head: common.model, cell: ({ model }) => model },
     { id: 'key', head: common.key, cell: ({ key }) => key.name, isHidden: true },
-    { id: 'amount', head: common.amount, isNumber: true, cell: ({ amount }) => <Money amount={amount} /> },
+    { id: 'amount', head: common.amount, isNumber: true, cell: ({ amount }) => <Money amount={amount} form="full" /> },
     { id: 'created', head: common.created, cell: ({ created_at: at }) => <Time at={at} /> },
   ];
 }

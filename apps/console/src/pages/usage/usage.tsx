@@ -1,5 +1,5 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { lazy, Suspense, useState } from 'react';
+import { lazy, Suspense } from 'react';
 import { pathOf } from '../../api/call';
 import { useMay, useRead } from '../../api/queries';
 import type { ConsoleUsage, ConsoleUsageRecord, ConsoleUsageSum } from '../../api/types';
@@ -28,7 +28,8 @@ export function UsagePage() {
   const range = { from: search.from ?? dayAgo(DEFAULT_DAYS), to: search.to ?? dayAgo(0) };
   const by = search.by ?? 'day,model';
   const usage = useRead('GET /usage', { query: { ...range, group_by: by } });
-  const [isDetailed, setDetailed] = useState(false);
+  const navigate = route.useNavigate();
+  const showRecords = () => void navigate({ search: (before) => ({ ...before, records: 'true' }), resetScroll: false });
   return (
     <Page
       title={money.usage.title}
@@ -61,11 +62,11 @@ export function UsagePage() {
           )
         }
       </Loaded>
-      {isDetailed ? (
+      {search.records === 'true' ? (
         <Records range={range} />
       ) : (
         <p>
-          <button type="button" className="button" onClick={() => setDetailed(true)}>
+          <button type="button" className="button" onClick={showRecords}>
             {money.usage.showRecords}
           </button>
         </p>
@@ -119,7 +120,11 @@ function Sums({ data, by }: { readonly data: ConsoleUsage; readonly by: readonly
   const { money, common } = messages;
   const number = (value: number) => formatCount(value, language);
   const part: Readonly<Record<string, Column<ConsoleUsageSum>>> = {
-    day: { id: 'day', head: money.usage.day, cell: ({ day }) => (day === null ? <None /> : formatDay(day, language)) },
+    day: {
+      id: 'day',
+      head: money.usage.day,
+      cell: ({ day }) => (day === null ? <None /> : <time dateTime={day}>{formatDay(day, language)}</time>),
+    },
     model: { id: 'model', head: common.model, cell: ({ model }) => model ?? <None /> },
     key: {
       id: 'key',

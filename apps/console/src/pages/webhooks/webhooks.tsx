@@ -85,7 +85,8 @@ function Endpoints({
     { id: 'created', head: common.created, cell: ({ created_at: at }) => <Time at={at} /> },
     {
       id: 'actions',
-      head: '',
+      head: common.actions,
+      isActions: true,
       cell: (endpoint) => (
         <Menu label={`${common.actions}: ${endpoint.url}`} button={<Icon name="more" />}>
           <MenuItem onChoose={() => test.mutate({ params: { endpoint_id: endpoint.id }, body: {} })}>
