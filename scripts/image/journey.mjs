@@ -221,7 +221,7 @@ describe('The built image', () => {
     assert.deepEqual([full.code, /store is not empty/.test(full.output)], [1, true], full.output);
     const restored = await restore({ ...empty, MEDIA_S3_BUCKET: 'restored' });
     assert.deepEqual(
-      [restored.code, /^Restored \d+ rows of \d+ tables and 2 files/.test(restored.output)],
+      [restored.code, /^Restored \d+ rows of \d+ tables and 2 files/m.test(restored.output)],
       [0, true],
       restored.output,
     );
