@@ -177,7 +177,11 @@ describeWithBrowser('Every page of the console, in Chromium', (startBrowser) => 
       for (const path of pages.filter((each) => !each.includes('?'))) {
         await show(`${path}${chosen[path] ?? ''}`);
         if (path === '/admin/audit') await readOn(page);
-        await page.evaluate(() => scrollTo(0, 240));
+        // By hand, as a reader does: the page may still be on its way to where it was.
+        await page.evaluate(() => {
+          dispatchEvent(new WheelEvent('wheel'));
+          scrollTo(0, 240);
+        });
         const before = await stateOf(page);
         const expectKept = async (after: string): Promise<void> => {
           await loaded(page);

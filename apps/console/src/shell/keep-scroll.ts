@@ -13,6 +13,7 @@ const HANDS = ['wheel', 'touchmove', 'pointerdown', 'keydown'] as const;
 export function keepScroll(router: typeof consoleRouter): void {
   const tops = read();
   let place = placeOf(router.latestLocation);
+  let path = router.latestLocation.pathname;
   let wanted: number | undefined;
   let patience: ReturnType<typeof setTimeout> | undefined;
   const letGo = () => {
@@ -32,11 +33,14 @@ export function keepScroll(router: typeof consoleRouter): void {
   const note = (at: string) => {
     if (wanted === undefined) tops.set(at, scrollY);
   };
-  router.subscribe('onBeforeNavigate', ({ toLocation, pathChanged }) => {
+  router.subscribe('onBeforeNavigate', ({ toLocation }) => {
     const next = placeOf(toLocation);
+    // Not by the router's own word for it, which compares with the page before for as long as one is being loaded.
+    const isSamePage = toLocation.pathname === path;
+    path = toLocation.pathname;
     if (next !== place) note(place);
     // Another filter, or a drawer that opens, moves nothing.
-    if (next !== place && !pathChanged && !tops.has(next)) tops.set(next, wanted ?? scrollY);
+    if (next !== place && isSamePage && !tops.has(next)) tops.set(next, wanted ?? scrollY);
     arrive(next);
   });
   router.subscribe('onRendered', reach);
