@@ -29,14 +29,17 @@ export const carriesBody = ({ method, match }: Request): boolean =>
  * object.
  */
 export function jsonBody(bounds: BodyBounds): RequestHandler {
-  return async (request: Request, response: Response, next: NextFunction) => {
+  const takeThen = async (next: NextFunction, request: Request, response: Response): Promise<void> => {
+    await takeBody(request, response, bounds);
+    next();
+  };
+  return (request: Request, response: Response, next: NextFunction) => {
     // On an unknown path 404 comes before 415: a body of another type is not read.
     const isRead = request.match.pattern !== undefined || isJson(request.headers['content-type']);
-    if (carriesBody(request) && isRead && request.match.facts.body !== 'upload') {
-      expectPlainJson(request.headers);
-      if (announcesBody(request.headers)) await takeBody(request, response, bounds);
-    }
-    next();
+    if (!carriesBody(request) || !isRead || request.match.facts.body === 'upload') return next();
+    expectPlainJson(request.headers);
+    if (!announcesBody(request.headers)) return next();
+    return takeThen(next, request, response);
   };
 }
 

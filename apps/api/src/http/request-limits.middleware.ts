@@ -1,4 +1,5 @@
 import { GatewayError } from '#contracts';
+import type { Caller } from '#features';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import type { Admission, CountedAs } from './admission.js';
 import { carriesBody } from './json-body.middleware.js';
@@ -23,18 +24,20 @@ const COUNTED_AS = { task: 'paid', text: 'paid', free: 'free', always: 'shared' 
  * path that is not known counts for the free share of its account.
  */
 export function requestLimits(admission: Admission): RequestHandler {
-  return async (request: Request, response: Response, next: NextFunction) => {
-    const { caller } = request;
-    if (caller && carriesBody(request)) {
-      request.isCounted = true;
-      try {
-        await admission.count(countedAs(request), caller, response);
-      } catch (error) {
-        if (!isSmallRepeat(request) || !(error instanceof GatewayError)) throw error;
-        request.overLimit = error;
-      }
+  const countThen = async (next: NextFunction, request: Request, response: Response, caller: Caller): Promise<void> => {
+    request.isCounted = true;
+    try {
+      await admission.count(countedAs(request), caller, response);
+    } catch (error) {
+      if (!isSmallRepeat(request) || !(error instanceof GatewayError)) throw error;
+      request.overLimit = error;
     }
     next();
+  };
+  return (request: Request, response: Response, next: NextFunction) => {
+    const { caller } = request;
+    if (!caller || !carriesBody(request)) return next();
+    return countThen(next, request, response, caller);
   };
 }
 
