@@ -1,6 +1,7 @@
 import { createServer, IncomingMessage, ServerResponse } from 'node:http';
 import { ExpressAdapter } from '@nestjs/platform-express';
-import express, { type Express, type Response } from 'express';
+import express, { type Express, type RequestHandler, type Response } from 'express';
+import { MatchedRoutes } from './http/matched-routes.js';
 import { SerializedBody } from './http/serialized-body.js';
 
 /** How often connections are looked through for headers and bodies that are late, in milliseconds; Node's own is 30 s. */
@@ -15,6 +16,7 @@ const CHECK_CONNECTIONS_EVERY_MS = 2_000;
  */
 export class ExpressServer extends ExpressAdapter {
   readonly #express: Express;
+  #routes: MatchedRoutes | undefined;
 
   /** @param trustedProxies whose `x-forwarded-for` is believed: addresses and networks, with commas between. */
   constructor(trustedProxies: string | undefined) {
@@ -28,6 +30,34 @@ export class ExpressServer extends ExpressAdapter {
     if (response.headersSent) return response.end();
     if (!(body instanceof SerializedBody)) return super.reply(response, body, statusCode);
     return body.sendWith(response);
+  }
+
+  override get = this.#registering('GET');
+  override post = this.#registering('POST');
+  override put = this.#registering('PUT');
+  override patch = this.#registering('PATCH');
+  override delete = this.#registering('DELETE');
+
+  /** Takes the routes of a method. The first route of all says where they stand among the layers of Express. */
+  #registering(method: string) {
+    return (...[path, handler]: [handler: RequestHandler] | [path: string, handler: RequestHandler]): void => {
+      if (typeof path !== 'string' || !handler) throw new TypeError(`A route for ${method} has no path.`);
+      this.#routes ??= this.#mounted(new MatchedRoutes());
+      this.#routes.add(method, path, handler);
+    };
+  }
+
+  /** Every route that it answers: Nest's, and any that was given to Express itself. */
+  routes(): (readonly [method: string, pattern: string])[] {
+    const others = this.#express.router.stack.flatMap(({ route }) =>
+      (route?.stack ?? []).map(({ method }) => [method.toUpperCase(), route?.path ?? ''] as const),
+    );
+    return [...(this.#routes?.list() ?? []), ...others];
+  }
+
+  #mounted(routes: MatchedRoutes): MatchedRoutes {
+    this.use(routes.dispatch);
+    return routes;
   }
 
   override initHttpServer(): void {

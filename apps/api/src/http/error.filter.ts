@@ -46,7 +46,7 @@ export class ErrorFilter implements ExceptionFilter {
 
 /** Nest says so when no route fits; routes that miss something they were asked for come after one did. */
 const isWithoutRoute = (thrown: unknown, request: Request): boolean =>
-  thrown instanceof NotFoundException && request.route === undefined;
+  thrown instanceof NotFoundException && request.match.pattern === undefined;
 
 function logFailure(error: GatewayError, request: Request): void {
   const { requestId, method, path } = request;

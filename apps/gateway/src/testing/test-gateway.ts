@@ -3,7 +3,6 @@ import type { Server, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import type { Express } from 'express';
 import type { JsonObject, MediaProvider, TaskView } from '#contracts';
 import { FIRST_ACCOUNT_ID, MediaUpstreamRegistry, MediaUpstreams } from '#features';
 import { type Database, loadConfig, type Environment } from '#platform';
@@ -18,6 +17,7 @@ import {
 import { openPlatform, type Platform, readProcessConfig, type Worker } from '#runtime';
 import { createTestDatabase, eventually, PATIENT_WITH_POSTGRES, uniqueRedisPrefix } from '#testing';
 import { createApi } from '../../../api/src/create-api.js';
+import { ExpressServer } from '../../../api/src/express-server.js';
 import { applyPrices, seed } from '../../../api/src/seed.js';
 import { serve } from '../../../api/src/serve.js';
 import { watchSales } from '../../../api/src/watch-sales.js';
@@ -94,7 +94,7 @@ export interface TestGateway {
   /** Waits until every request is answered, or the gateway has seen that the client has left. */
   untilAnswered(): Promise<void>;
   /** Every route of the running server: method and path. */
-  routes(): [method: string, path: string][];
+  routes(): (readonly [method: string, path: string])[];
   /** Gives running requests up to `graceMs`, 1 s unless given, then cuts what is left. */
   stop(graceMs?: number): Promise<void>;
 }
@@ -138,7 +138,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
     database: platform.database,
     untilAsked: async () => void (await eventually(() => requests.inHand > 0)),
     untilAnswered: async () => void (await eventually(() => requests.inHand === 0)),
-    routes: () => routesOf(api.getHttpAdapter().getInstance()),
+    routes: () => routesOf(api),
     stop: async (graceMs = 1_000) => {
       await server.stop(graceMs);
       await Promise.all(workers.map((worker) => worker.stop(2_000)));
@@ -183,10 +183,11 @@ function countRequests(server: Server): { readonly inHand: number } {
   return requests;
 }
 
-const routesOf = (server: Express): [string, string][] =>
-  server.router.stack.flatMap(({ route }) =>
-    (route?.stack ?? []).map(({ method }): [string, string] => [method.toUpperCase(), route?.path ?? '']),
-  );
+function routesOf(api: NestExpressApplication): ReturnType<TestGateway['routes']> {
+  const server: unknown = api.getHttpAdapter();
+  if (!(server instanceof ExpressServer)) throw new Error('Only the server of the API can tell its routes');
+  return server.routes();
+}
 
 function createClient(baseUrl: string): Pick<TestGateway, 'baseUrl' | 'send' | 'submit' | 'waitForTask'> {
   const send = async <Body = JsonObject>(

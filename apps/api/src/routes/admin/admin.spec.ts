@@ -177,6 +177,6 @@ describe('The admin API', () => {
 });
 
 /** Every route below /admin that the running server has, with its parameters filled in. */
-function adminRoutes(gateway: TestGateway): [string, string][] {
+function adminRoutes(gateway: TestGateway): ReturnType<TestGateway['routes']> {
   return gateway.routes().filter(([, path]) => path.startsWith('/admin'));
 }
