@@ -60,11 +60,12 @@ export async function createApi(
   const routes = routeIndex(declared);
   const observe = observeRequest(app.get(TextUpstreams, { strict: false }));
   const closing = closeWhenDraining(platform.health);
-  app.use(composeMiddleware(requestId, matchRoute(routes), observe, closing, securityHeaders, rejectBadUrl));
+  app.use(
+    composeMiddleware(requestId, matchRoute(routes), observe, closing, securityHeaders, rejectBadUrl, leadBrowsers),
+  );
   const guesses = app.get<GuessLimiter>(OPERATOR_GUESSES, { strict: false });
   app.use(OPS, opsPages(platform, opsServicesOf(app), guesses));
   app.use(ADMIN, adminGate(platform.adminToken, guesses));
-  app.use(leadBrowsers);
   app.use(CONSOLE, consolePages(platform.config));
   const sessions = app.get(SessionsService, { strict: false });
   const gate = consoleGate({ sessions, operators: OperatorAccess.on(platform), platform });
