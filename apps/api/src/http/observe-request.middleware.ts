@@ -28,7 +28,7 @@ export function observeRequest(textModels: Pick<TextUpstreams, 'has'>): RequestH
       attributes: { 'http.request.method': request.method, 'gateway.style': style },
     } as const;
     const span = enterSpan(subject, next);
-    response.once('close', () => {
+    response.on('close', () => {
       const seconds = (performance.now() - startedAt) / 1000;
       const { method } = request;
       const route = routeOf(request);
