@@ -32,6 +32,7 @@ COPY --from=build --chown=root:root /app/scripts/restore.mjs ./scripts/restore.m
 COPY --from=build --chown=root:root /app/scripts/prices.mjs ./scripts/prices.mjs
 COPY --from=build --chown=root:root /app/scripts/new-key.mjs ./scripts/new-key.mjs
 COPY --from=build --chown=root:root /app/scripts/console-link.mjs ./scripts/console-link.mjs
+COPY --from=build --chown=root:root /app/scripts/smoke.mjs ./scripts/smoke.mjs
 COPY --chown=root:root deploy/entrypoint.mjs ./deploy/entrypoint.mjs
 # The only place that is written to, and only while files are kept locally; the root file system may be read-only.
 RUN install -d -o 1000 -g 1000 /data

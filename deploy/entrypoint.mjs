@@ -11,6 +11,7 @@ const PROCESSES = {
   prices: '../scripts/prices.mjs',
   'new-key': '../scripts/new-key.mjs',
   'console-link': '../scripts/console-link.mjs',
+  smoke: '../scripts/smoke.mjs',
 };
 
 const [name = 'api'] = process.argv.slice(2);

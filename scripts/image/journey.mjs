@@ -48,7 +48,7 @@ describe('The built image', () => {
     const ours = files.split('\n').filter((file) => file !== '' && !file.startsWith('node_modules/'));
     const strange = ours.filter(
       (file) =>
-        !/^(package\.json|dist\/(apps|console|libs)\/.+|dist\/\.built|prisma\/migrations\/.+|scripts\/(migrate|backup|restore|prices|new-key|console-link)\.mjs|deploy\/entrypoint\.mjs)$/.test(
+        !/^(package\.json|dist\/(apps|console|libs)\/.+|dist\/\.built|prisma\/migrations\/.+|scripts\/(migrate|backup|restore|prices|new-key|console-link|smoke)\.mjs|deploy\/entrypoint\.mjs)$/.test(
           file,
         ),
     );
