@@ -30,4 +30,5 @@ export { describeWithPython } from './test-python.js';
 export { describeWithRedis, uniqueRedisPrefix } from './test-redis.js';
 export { startTestServices } from './test-services.js';
 export { startTraceCollector, type TraceCollector } from './trace-collector.js';
+export { answerUnread } from './unread-answer.js';
 export { untilBlocked } from './until-blocked.js';
