@@ -1,5 +1,6 @@
 import { GatewayError, type JsonObject } from '#contracts';
 import type { Database } from '#platform';
+import { CHAIN } from './item-store-statements.js';
 import type { MakeRoom } from './make-room.js';
 import { readLongJson, SHORT_JSON_BYTES } from './stored-json.js';
 
@@ -26,18 +27,6 @@ export interface InputItemPage {
 
 /** The most that the items of one page hold together, in bytes; a longer item has a page of its own. */
 const PAGE_BYTES = 1024 * 1024;
-
-/** $1 account, $2 response, $3 how many responses are followed back. */
-const CHAIN = `
-with recursive chain as (
-  select id, previous_response_id, size_bytes, 1 as depth
-  from text_response where account_id = $1 and id = $2 and expires_at > now()
-  union all
-  select earlier.id, earlier.previous_response_id, earlier.size_bytes, chain.depth + 1
-  from chain join text_response earlier on earlier.account_id = $1 and earlier.id = chain.previous_response_id
-    and earlier.expires_at > now()
-  where chain.depth < $3
-)`;
 
 const FIND_SIZE = `${CHAIN}
 select count(*) > 0 as is_found, coalesce(sum(size_bytes), 0)::text as bytes from chain`;

@@ -1,7 +1,7 @@
 // What the store of responses asks of the database.
 
-/** Adds up sizes first: what is too large is not read, and what is long not in one piece. */
-export const FIND_CHAIN = `
+/** A response and those that it continues. $1 account, $2 response, $3 how many are followed back. */
+export const CHAIN = `
 with recursive chain as (
   select id, previous_response_id, size_bytes, 1 as depth
   from text_response where account_id = $1 and id = $2 and expires_at > now()
@@ -10,7 +10,10 @@ with recursive chain as (
   from chain join text_response earlier on earlier.account_id = $1 and earlier.id = chain.previous_response_id
     and earlier.expires_at > now()
   where chain.depth < $3
-), total as (select sum(size_bytes) as size_bytes from chain)
+)`;
+
+/** Adds up sizes first: what is too large is not read, and what is long not in one piece. */
+export const FIND_CHAIN = `${CHAIN}, total as (select sum(size_bytes) as size_bytes from chain)
 select chain.id, chain.previous_response_id, total.size_bytes > $4 as too_large, least(total.size_bytes, 2147483647)::integer as bytes, stored.response, stored.input_items
 from chain cross join total
 left join text_response stored on total.size_bytes <= $5 and stored.account_id = $1 and stored.id = chain.id
