@@ -32,7 +32,7 @@ import { Admission } from './http/admission.js';
 import { BodyBudget } from './http/body-budget.js';
 import { DECLARED_ROUTES, declaredRoutes } from './http/declared-routes.js';
 import { IdempotentRequests } from './http/idempotent-requests.js';
-import { StoredRoom } from './http/stored-room.js';
+import { MemoryReservations } from './http/memory-reservations.js';
 import { ModelViews } from './routes/models/model-views.js';
 import { Quotes } from './routes/quote/quotes.js';
 import { KnownModels } from './routes/models/known-models.js';
@@ -79,7 +79,7 @@ const MIB = 1024 * 1024;
     PriceList,
     Quotes,
     SessionAnswer,
-    StoredRoom,
+    MemoryReservations,
     TaskLife,
     TaskStream,
     TextAnswers,

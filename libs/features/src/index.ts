@@ -133,7 +133,7 @@ export { EmbeddingsService } from './text/embeddings/embeddings.service.js';
 export { geminiArrayStyle, geminiEventStyle } from './text/gemini/gemini-style.js';
 export type { InputItemQuery } from './text/input-item-page.js';
 export { ItemStore } from './text/item-store.js';
-export type { MakeRoom } from './text/make-room.js';
+export type { ReserveMemory } from './text/reserve-memory.js';
 export { messagesStyle } from './text/messages/messages-style.js';
 export { checkedBody } from './text/refusals.js';
 export { resolveReferences } from './text/resolve-references.js';

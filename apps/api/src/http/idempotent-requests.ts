@@ -7,7 +7,7 @@ import { Admission } from './admission.js';
 import { callerOf } from './api-key.guard.js';
 import { envelope } from './envelope.js';
 import { JSON_TYPE, SerializedBody } from './serialized-body.js';
-import { StoredRoom } from './stored-room.js';
+import { MemoryReservations } from './memory-reservations.js';
 import { toGatewayError } from './to-gateway-error.js';
 
 const log = logger('idempotency');
@@ -45,7 +45,7 @@ export class IdempotentRequests {
   constructor(
     private readonly records: IdempotencyService,
     private readonly admission: Admission,
-    private readonly room: StoredRoom,
+    private readonly memory: MemoryReservations,
   ) {}
 
   /**
@@ -79,7 +79,7 @@ export class IdempotentRequests {
     });
     if (beginning.kind === 'replay') {
       const body = replayed(beginning.answer, response);
-      this.room.of(response, callerOf(request).accountId)(body.bytes);
+      this.memory.reserverFor(response, callerOf(request).accountId)(body.bytes);
       return body;
     }
     const { attempt } = beginning;

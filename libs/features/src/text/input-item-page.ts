@@ -1,7 +1,7 @@
 import { GatewayError, type JsonObject } from '#contracts';
 import type { Database } from '#platform';
 import { CHAIN } from './item-store-statements.js';
-import type { MakeRoom } from './make-room.js';
+import type { ReserveMemory } from './reserve-memory.js';
 import { readLongJson, SHORT_JSON_BYTES } from './stored-json.js';
 
 /** Which part of the items that a response was made from. */
@@ -85,8 +85,8 @@ interface PageRow {
 interface InputItemOwner {
   readonly accountId: string;
   readonly responseId: string;
-  /** Makes room for the whole conversation: all of it is looked through, though one page of it travels. */
-  readonly room: MakeRoom;
+  /** Reserves memory for the whole conversation: all of it is looked through, though one page of it travels. */
+  readonly reserve: ReserveMemory;
 }
 
 /**
@@ -94,11 +94,11 @@ interface InputItemOwner {
  *
  * @param bounds how many responses are followed back, and how many bytes they may hold together.
  * @throws GatewayError `not_found` for a response the account does not have, `invalid_parameter` for an unknown `after`,
- * `request_too_large`; what `room` throws.
+ * `request_too_large`; what `reserve` throws.
  */
 export async function findInputItems(
   database: Database,
-  { accountId, responseId, room }: InputItemOwner,
+  { accountId, responseId, reserve }: InputItemOwner,
   { limit, order, after }: InputItemQuery,
   bounds: { readonly responses: number; readonly bytes: number },
 ): Promise<InputItemPage> {
@@ -113,7 +113,7 @@ export async function findInputItems(
   if (Number(size.bytes) > bounds.bytes)
     throw new GatewayError('request_too_large', `The conversation holds more than ${bounds.bytes} bytes.`);
   const isLong = Number(size.bytes) > SHORT_JSON_BYTES;
-  room(Number(size.bytes));
+  reserve(Number(size.bytes));
   const place = [order === 'desc', after ?? null];
   const { rows } = await database.query<PageRow>({
     name: 'text_input_items',

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { GatewayError, isIdentifier, isJsonObject, type JsonObject, type JsonValue } from '#contracts';
 import { Database, type JsonBounds, LongText } from '#platform';
-import type { MakeRoom } from './make-room.js';
+import type { ReserveMemory } from './reserve-memory.js';
 import { findInputItems, type InputItemPage, type InputItemQuery } from './input-item-page.js';
 import {
   FIND_CHAIN,
@@ -71,9 +71,9 @@ export class ItemStore {
    * Every item of a conversation up to and with the response, oldest first.
    *
    * @throws GatewayError `previous_response_not_found` when the response, or one before it, is unknown or forgotten;
-   * `request_too_large`; what `room` throws.
+   * `request_too_large`; what `reserve` throws.
    */
-  async conversation(accountId: string, responseId: string, room: MakeRoom): Promise<readonly JsonValue[]> {
+  async conversation(accountId: string, responseId: string, reserve: ReserveMemory): Promise<readonly JsonValue[]> {
     const { rows } = await this.#database.query<ChainRow>({
       name: 'text_conversation',
       text: FIND_CHAIN,
@@ -87,7 +87,7 @@ export class ItemStore {
     if (oldest.too_large) throw tooLarge('previous_response_id', 'the conversation');
     if (oldest.response)
       return rows.flatMap(({ input_items: input, response }) => [...(input ?? []), ...outputOf(response)]);
-    room(oldest.bytes);
+    reserve(oldest.bytes);
     const ids = rows.map(({ id }) => id);
     const parts = await readLongJson(this.#database, LONG_CHAIN, [accountId, ids]).catch((error: unknown) => {
       throw tooMuchStructure(error, 'previous_response_id', 'the conversation');
@@ -98,9 +98,13 @@ export class ItemStore {
   /**
    * The stored items among these ids.
    *
-   * @throws GatewayError `request_too_large`; what `room` throws.
+   * @throws GatewayError `request_too_large`; what `reserve` throws.
    */
-  async items(accountId: string, ids: readonly string[], room: MakeRoom): Promise<ReadonlyMap<string, JsonObject>> {
+  async items(
+    accountId: string,
+    ids: readonly string[],
+    reserve: ReserveMemory,
+  ): Promise<ReadonlyMap<string, JsonObject>> {
     const { rows } = await this.#database.query<FoundItem>({
       name: 'text_items',
       text: FIND_ITEMS,
@@ -108,15 +112,15 @@ export class ItemStore {
     });
     const [first] = rows;
     if (first?.too_large) throw tooLarge('input', 'the items that are referred to');
-    room(first?.bytes ?? 0);
+    reserve(first?.bytes ?? 0);
     const found = await this.#withLongItems(accountId, rows);
     const values = ids.reduce((sum, id) => sum + (found.get(id)?.values ?? 0), 0);
     if (values > CONVERSATION_JSON.maxValues) throw tooMany('input', 'the items that are referred to');
     return new Map([...found].map(([id, { item }]) => [id, item]));
   }
 
-  /** @throws GatewayError `not_found` for an unknown response, a forgotten one, and one of another account; what `room` throws. */
-  async response(accountId: string, responseId: string, room: MakeRoom): Promise<JsonObject> {
+  /** @throws GatewayError `not_found` for an unknown response, a forgotten one, and one of another account; what `reserve` throws. */
+  async response(accountId: string, responseId: string, reserve: ReserveMemory): Promise<JsonObject> {
     expectIdentifier(responseId);
     const { rows } = await this.#database.query<{ bytes: number; response: JsonObject | null }>({
       name: 'text_response',
@@ -125,7 +129,7 @@ export class ItemStore {
     });
     if (!rows[0]) throw notFound(responseId);
     if (rows[0].response) return rows[0].response;
-    room(rows[0].bytes);
+    reserve(rows[0].bytes);
     const [response] = await readLongJson(this.#database, LONG_RESPONSE, [accountId, responseId], UNBOUNDED);
     return response as JsonObject;
   }
@@ -148,17 +152,17 @@ export class ItemStore {
   /**
    * One page of what the response was made from.
    *
-   * @throws GatewayError `not_found`, `invalid_parameter` for an unknown `after`, `request_too_large`; what `room` throws.
+   * @throws GatewayError `not_found`, `invalid_parameter` for an unknown `after`, `request_too_large`; what `reserve` throws.
    */
   async inputItems(
     accountId: string,
     responseId: string,
     query: InputItemQuery,
-    room: MakeRoom,
+    reserve: ReserveMemory,
   ): Promise<InputItemPage> {
     expectIdentifier(responseId);
     const bounds = { responses: MAX_CHAIN, bytes: MAX_REFERENCED_BYTES };
-    return findInputItems(this.#database, { accountId, responseId, room }, query, bounds);
+    return findInputItems(this.#database, { accountId, responseId, reserve }, query, bounds);
   }
 
   /**

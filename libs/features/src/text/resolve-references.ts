@@ -1,7 +1,7 @@
 import { GatewayError, type JsonValue, type ResponsesItem, type ResponsesRequest } from '#contracts';
 import type { ItemStore } from './item-store.js';
 import { asJson } from './json-object.js';
-import type { MakeRoom } from './make-room.js';
+import type { ReserveMemory } from './reserve-memory.js';
 
 /** A request whose references are replaced by what they mean. */
 export interface ResolvedRequest {
@@ -16,13 +16,13 @@ export interface ResolvedRequest {
  * Puts the stored conversation in front of the input and stored items in the place of references.
  *
  * @throws GatewayError `previous_response_not_found` or `item_not_found` (`param` is `input[i].id`); nothing is dropped. What
- * `room` throws.
+ * `reserve` throws.
  */
 export async function resolveReferences(
   body: ResponsesRequest,
   accountId: string,
   store: ItemStore,
-  room: MakeRoom,
+  reserve: ReserveMemory,
 ): Promise<ResolvedRequest> {
   const previous = body.previous_response_id ?? undefined;
   const sent: ResponsesItem[] =
@@ -30,8 +30,8 @@ export async function resolveReferences(
   const references = sent.flatMap((item) => (item.type === 'item_reference' ? [item.id] : []));
   if (previous === undefined && references.length === 0) return { body, changed: false, ownItems: sent.map(asJson) };
   const [conversation, items] = await Promise.all([
-    previous === undefined ? [] : store.conversation(accountId, previous, room),
-    references.length === 0 ? new Map<string, never>() : store.items(accountId, references, room),
+    previous === undefined ? [] : store.conversation(accountId, previous, reserve),
+    references.length === 0 ? new Map<string, never>() : store.items(accountId, references, reserve),
   ]);
   const ownItems = sent.map((item, index): JsonValue => {
     if (item.type !== 'item_reference') return asJson(item);

@@ -242,7 +242,7 @@ export class TextService {
     const asked = requestUses(codec.style, asJson(body as object));
     const plan = this.#hosted.plan(codec.style, body, asked, model);
     // What a search cites is the account's files, as if they were read.
-    if (plan?.wishes.some(({ kind }) => kind === 'file_search')) expectScope(caller, 'files');
+    if (plan?.requestedTools.some(({ kind }) => kind === 'file_search')) expectScope(caller, 'files');
     const uses = plan?.uses ?? asked;
     const routes = this.#router.expectModel(model, uses.unpriced, codec.style);
     return { uses, plan, routes };

@@ -8,7 +8,7 @@ import {
   expectScope,
   expectShortEcho,
   ItemStore,
-  type MakeRoom,
+  type ReserveMemory,
   resolveReferences,
   responsesStyle,
   TextService,
@@ -17,7 +17,7 @@ import { ApiKeyGuard, CurrentCaller } from '../../http/api-key.guard.js';
 import { DataWith } from '../../http/envelope.js';
 import { Route, Routes } from '../../http/route.js';
 import type { SerializedBody } from '../../http/serialized-body.js';
-import { StoredRoom } from '../../http/stored-room.js';
+import { MemoryReservations } from '../../http/memory-reservations.js';
 import { TextAnswers, type TextDemand } from './text-answers.js';
 import { TEXT_OPERATIONS } from './text.openapi.js';
 
@@ -39,7 +39,7 @@ export class ResponsesController {
     private readonly answers: TextAnswers,
     private readonly items: ItemStore,
     private readonly text: TextService,
-    private readonly room: StoredRoom,
+    private readonly memory: MemoryReservations,
   ) {}
 
   /** Answers a conversation, whole or streamed, and remembers the answer unless `store` is false. */
@@ -52,17 +52,21 @@ export class ResponsesController {
     @CurrentCaller() caller: Caller,
   ): Promise<SerializedBody | undefined> {
     return this.answers.answer(request, response, () =>
-      this.demand(request, caller, this.room.of(response, caller.accountId)),
+      this.demand(request, caller, this.memory.reserverFor(response, caller.accountId)),
     );
   }
 
-  private async demand(request: Request, caller: Caller, room: MakeRoom): Promise<TextDemand<ResponsesRequest>> {
+  private async demand(
+    request: Request,
+    caller: Caller,
+    reserve: ReserveMemory,
+  ): Promise<TextDemand<ResponsesRequest>> {
     const { accountId } = caller;
     const sentBody = await checkedBody(ResponsesRequest, request.body);
     if (refersToStored(sentBody)) expectScope(caller, 'responses');
     expectOneLimit(sentBody);
     expectShortEcho(sentBody);
-    const { body, changed, ownItems } = await resolveReferences(sentBody, accountId, this.items, room);
+    const { body, changed, ownItems } = await resolveReferences(sentBody, accountId, this.items, reserve);
     const previousResponseId = sentBody.previous_response_id ?? undefined;
     return {
       codec: responsesStyle,
@@ -126,7 +130,9 @@ export class ResponsesController {
     }
     if (refersToStored(body)) expectScope(caller, 'responses');
     if (isAbsent) body.input = [];
-    return (await resolveReferences(body, caller.accountId, this.items, this.room.of(response, caller.accountId))).body;
+    return (
+      await resolveReferences(body, caller.accountId, this.items, this.memory.reserverFor(response, caller.accountId))
+    ).body;
   }
 }
 

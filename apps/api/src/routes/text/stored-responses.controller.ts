@@ -6,7 +6,7 @@ import { ApiKeyGuard, CurrentCaller } from '../../http/api-key.guard.js';
 import { DataWith, withCode } from '../../http/envelope.js';
 import { Route, Routes } from '../../http/route.js';
 import { SerializedBody } from '../../http/serialized-body.js';
-import { StoredRoom } from '../../http/stored-room.js';
+import { MemoryReservations } from '../../http/memory-reservations.js';
 import { writeEvents } from '../../http/write-events.js';
 import { readInclude, readInputItemQuery, readReplayQuery } from './stored-responses-query.js';
 import { TEXT_OPERATIONS } from './text.openapi.js';
@@ -18,7 +18,7 @@ import { TEXT_OPERATIONS } from './text.openapi.js';
 export class StoredResponsesController {
   constructor(
     private readonly items: ItemStore,
-    private readonly room: StoredRoom,
+    private readonly memory: MemoryReservations,
   ) {}
 
   /** A stored response; with `stream=true` as the events that it would have been streamed in. */
@@ -32,7 +32,7 @@ export class StoredResponsesController {
   ): Promise<SerializedBody | undefined> {
     const { stream, startingAfter } = readReplayQuery(query);
     readInclude(query);
-    const stored = await this.items.response(accountId, id, this.room.of(response, accountId));
+    const stored = await this.items.response(accountId, id, this.memory.reserverFor(response, accountId));
     if (!stream) return new SerializedBody(responsesStyle.wrap(JSON.stringify(stored), stored));
     await writeEvents(response, replayResponse(stored, startingAfter));
     return undefined;
@@ -57,8 +57,8 @@ export class StoredResponsesController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<SerializedBody> {
     const include = readInclude(query);
-    const room = this.room.of(response, accountId);
-    const { items, hasMore } = await this.items.inputItems(accountId, id, readInputItemQuery(query), room);
+    const reserve = this.memory.reserverFor(response, accountId);
+    const { items, hasMore } = await this.items.inputItems(accountId, id, readInputItemQuery(query), reserve);
     const data = items.map((item) => writeInputItem(item, include));
     const [first, last] = [items[0]?.id ?? null, items.at(-1)?.id ?? null];
     return SerializedBody.json(withCode({ object: 'list', data, first_id: first, last_id: last, has_more: hasMore }));
@@ -73,7 +73,7 @@ export class StoredResponsesController {
     @CurrentCaller() { accountId }: Caller,
     @Res({ passthrough: true }) response: Response,
   ): Promise<never> {
-    await this.items.response(accountId, id, this.room.of(response, accountId));
+    await this.items.response(accountId, id, this.memory.reserverFor(response, accountId));
     throw new GatewayError(
       'invalid_parameter',
       'Only a response that is made in the background can be cancelled, and the gateway makes none: this one is finished. To stop a reply while it is written, close its connection.',

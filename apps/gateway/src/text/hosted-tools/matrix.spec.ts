@@ -20,7 +20,7 @@ const OWN_FUNCTION: Record<Style, JsonObject> = {
 const SHOWN: Partial<Record<Style, JsonObject>> = { responses: { include: ['web_search_call.results'] } };
 
 /** The tools of the gateway, as each style asks for them. */
-const wishOf = (style: Style, tool: Tool, server: string): JsonObject => {
+const requestedTool = (style: Style, tool: Tool, server: string): JsonObject => {
   const url = `http://${server}/mcp`;
   if (tool === 'remote_mcp' && style === 'gemini')
     return { mcpServers: [{ name: 'scales', streamableHttpTransport: { url } }] };
@@ -73,7 +73,7 @@ describe('A tool that the gateway runs, beside a function of the caller', () => 
 
   async function ask(style: Style, model: string, tool: Tool, stream: boolean): Promise<string> {
     const { path, headers, body } = textRequest(style, { key: gateway.key, model, stream, text: CASES[tool].text });
-    const tools = [wishOf(style, tool, server.address), OWN_FUNCTION[style]];
+    const tools = [requestedTool(style, tool, server.address), OWN_FUNCTION[style]];
     const answer = await fetch(gateway.baseUrl + path, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...headers },
@@ -91,7 +91,7 @@ describe('A tool that the gateway runs, beside a function of the caller', () => 
       stream: false,
       text: CASES[tool].text,
     });
-    const tools = [wishOf(style, tool, server.address), OWN_FUNCTION[style]];
+    const tools = [requestedTool(style, tool, server.address), OWN_FUNCTION[style]];
     const response = await fetch(gateway.baseUrl + path, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...headers },

@@ -1,12 +1,12 @@
 import { type GeminiRequest, type GeminiTool, isJsonObject, type JsonObject } from '#contracts';
-import type { HostedStyle, HostedWish } from './hosted-wish.js';
-import { labelOf, mcpWish, PASSAGES, readWebSearch, textsIn, wholeIn, wrong } from './read-hosted-tool.js';
+import type { HostedStyle, RequestedTool } from './requested-tools.js';
+import { labelOf, requestedServer, PASSAGES, readWebSearch, textsIn, wholeIn, wrong } from './read-hosted-tool.js';
 import { withOwnLabels } from './responses-hosted.js';
 
 const objectOf = (value: unknown): JsonObject => (isJsonObject(value) ? (value as JsonObject) : {});
 
 /** `{fileSearch: {fileSearchStoreNames, topK}}`; without names it searches all files of the account. */
-function readFileSearch(sent: JsonObject, param: string): HostedWish {
+function readFileSearch(sent: JsonObject, param: string): RequestedTool {
   if (sent['metadataFilter'] != null)
     throw wrong(`${param}.metadataFilter`, 'left out: files are filtered by `filters` of a file_search tool');
   const stores = textsIn(sent['fileSearchStoreNames'], `${param}.fileSearchStoreNames`);
@@ -23,7 +23,7 @@ function readFileSearch(sent: JsonObject, param: string): HostedWish {
 }
 
 /** `{mcpServers: [{name, streamableHttpTransport: {url, headers, timeout: "30s"}}]}` */
-function readServers(sent: unknown, param: string): HostedWish[] {
+function readServers(sent: unknown, param: string): RequestedTool[] {
   const servers: readonly unknown[] = Array.isArray(sent) ? sent : [];
   return servers.map((server, index) => {
     const place = `${param}[${index}]`;
@@ -33,15 +33,15 @@ function readServers(sent: unknown, param: string): HostedWish[] {
       throw wrong(`${place}.streamableHttpTransport.url`, 'an http or https URL');
     const label = typeof name === 'string' && name !== '' ? name.slice(0, 64) : labelOf(url);
     const seconds = typeof timeout === 'string' ? Math.ceil(Number(timeout.replace(/s$/, ''))) : timeout;
-    return mcpWish({ params: [place, param], label, url }, `${place}.streamableHttpTransport`, {
+    return requestedServer({ params: [place, param], label, url }, `${place}.streamableHttpTransport`, {
       timeout: seconds,
       headers,
     });
   });
 }
 
-function wishesOf(tool: GeminiTool, place: string): HostedWish[] {
-  return Object.entries(tool).flatMap(([name, value]): HostedWish[] => {
+function requestedToolsOf(tool: GeminiTool, place: string): RequestedTool[] {
+  return Object.entries(tool).flatMap(([name, value]): RequestedTool[] => {
     if (value == null) return [];
     const param = `${place}.${name}`;
     switch (name) {
@@ -58,18 +58,18 @@ function wishesOf(tool: GeminiTool, place: string): HostedWish[] {
   });
 }
 
-function withoutWishes(tool: GeminiTool, place: string, taken: ReadonlySet<string>): GeminiTool[] {
+function withoutRequested(tool: GeminiTool, place: string, taken: ReadonlySet<string>): GeminiTool[] {
   const left = Object.entries(tool).filter(([name, value]) => value != null && !taken.has(`${place}.${name}`));
   return left.length > 0 ? [Object.fromEntries(left)] : [];
 }
 
 /** The style of D1 4.2: `googleSearch`, `fileSearch` and `mcpServers`. */
 export const geminiHosted: HostedStyle<GeminiRequest> = {
-  find: ({ tools }) => withOwnLabels((tools ?? []).flatMap((tool, index) => wishesOf(tool, `tools[${index}]`))),
-  without: (body, wishes) => {
-    const taken = new Set(wishes.flatMap(({ params }) => params));
+  find: ({ tools }) => withOwnLabels((tools ?? []).flatMap((tool, index) => requestedToolsOf(tool, `tools[${index}]`))),
+  without: (body, requestedTools) => {
+    const taken = new Set(requestedTools.flatMap(({ params }) => params));
     const { tools: sent = [], ...rest } = body;
-    const tools = sent.flatMap((tool, index) => withoutWishes(tool, `tools[${index}]`, taken));
+    const tools = sent.flatMap((tool, index) => withoutRequested(tool, `tools[${index}]`, taken));
     return { body: tools.length > 0 ? { ...rest, tools } : rest, forced: [], only: undefined };
   },
   maxCalls: () => undefined,

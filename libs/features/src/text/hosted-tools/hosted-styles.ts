@@ -1,7 +1,7 @@
 import type { TextStyle } from '#contracts';
 import { chatHosted } from './chat-hosted.js';
 import { geminiHosted } from './gemini-hosted.js';
-import type { HostedStyle } from './hosted-wish.js';
+import type { HostedStyle } from './requested-tools.js';
 import { messagesHosted } from './messages-hosted.js';
 import { responsesHosted } from './responses-hosted.js';
 

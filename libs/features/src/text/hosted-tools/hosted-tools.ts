@@ -6,7 +6,7 @@ import type { InputEstimate } from '../estimate-tokens.js';
 import type { TextOrder } from '../text-order.js';
 import type { RoutedReply, TextRouter } from '../text-router.js';
 import type { TextUpstreams } from '../text-upstreams.js';
-import { belongsTo, type HostedWish, type WithoutHosted } from './hosted-wish.js';
+import { belongsTo, type RequestedTool, type WithoutHosted } from './requested-tools.js';
 import { hostedStyle } from './hosted-styles.js';
 import { LoopExchange, type LoopFacts } from './loop-exchange.js';
 import { McpServers } from './mcp-servers.js';
@@ -21,7 +21,7 @@ import { ToolWork } from './tool-work.js';
 
 /** What the gateway runs of one request. */
 export interface ToolPlan<Body> extends WithoutHosted<Body> {
-  readonly wishes: readonly HostedWish[];
+  readonly requestedTools: readonly RequestedTool[];
   /** What is left to be allowed by an upstream. */
   readonly uses: RequestUses;
   /** The calls that the caller sets for all tools together. */
@@ -79,13 +79,15 @@ export class HostedTools {
     if (!uses.unpriced.some(({ kind, name }) => kind === 'tools' || name === 'web_search_options')) return undefined;
     const hosted = hostedStyle<Body>(style);
     const { upstreams, open } = this.#parts;
-    const wishes = hosted.find(body).filter(({ kind }) => this.#canRun(kind, model));
-    if (wishes.length === 0) return undefined;
+    const requestedTools = hosted.find(body).filter(({ kind }) => this.#canRun(kind, model));
+    if (requestedTools.length === 0) return undefined;
     if (open.prefersUpstream && upstreams.runsNatively(model, uses.unpriced, style)) return undefined;
-    const unpriced = uses.unpriced.filter(({ param }) => !wishes.some((wish) => belongsTo(wish, param)));
+    const unpriced = uses.unpriced.filter(
+      ({ param }) => !requestedTools.some((requested) => belongsTo(requested, param)),
+    );
     return {
-      ...hosted.without(body, wishes),
-      wishes: style === 'responses' ? wishes : wishes.map(withoutApproval),
+      ...hosted.without(body, requestedTools),
+      requestedTools: style === 'responses' ? requestedTools : requestedTools.map(withoutApproval),
       uses: { ...uses, unpriced },
       maxCalls: hosted.maxCalls(body),
       shownResults: hosted.showsResults(body),
@@ -94,10 +96,10 @@ export class HostedTools {
   }
 
   /** @throws GatewayError `not_found` for a vector store that the account does not have, naming its place. */
-  async expectStores({ wishes }: ToolPlan<unknown>, accountId: string): Promise<void> {
-    for (const wish of wishes)
-      if (wish.kind === 'file_search' && wish.stores !== 'default')
-        await this.#parts.passages.expectStores(accountId, wish.stores, wish.storesParam);
+  async expectStores({ requestedTools }: ToolPlan<unknown>, accountId: string): Promise<void> {
+    for (const requested of requestedTools)
+      if (requested.kind === 'file_search' && requested.stores !== 'default')
+        await this.#parts.passages.expectStores(accountId, requested.stores, requested.storesParam);
   }
 
   /** @throws GatewayError `unsupported_parameter` for what no other protocol can say. */
@@ -130,7 +132,7 @@ export class HostedTools {
       stream: planned.stream,
       model,
       request: codec.read(plan.body, model, planned.stream),
-      wishes: plan.wishes,
+      requestedTools: plan.requestedTools,
       forced: plan.forced,
       only: plan.only,
       approvals: plan.approvals,
@@ -165,5 +167,5 @@ export class HostedTools {
 }
 
 /** Only the responses style has a way to ask. */
-const withoutApproval = (wish: HostedWish): HostedWish =>
-  wish.kind === 'mcp' ? { ...wish, approval: { otherwise: 'never', except: [] } } : wish;
+const withoutApproval = (requested: RequestedTool): RequestedTool =>
+  requested.kind === 'mcp' ? { ...requested, approval: { otherwise: 'never', except: [] } } : requested;

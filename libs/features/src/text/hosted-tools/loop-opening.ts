@@ -2,7 +2,7 @@ import type { McpListStep, TextEvent, TextRequest, ToolStep, Turn } from '#contr
 import { isOpenEnded } from '../reply-bounds.js';
 import { cannotTranslate } from '../refusals.js';
 import { newTextId } from '../text-id.js';
-import type { ApprovalAnswer, McpWish } from './hosted-wish.js';
+import type { ApprovalAnswer, RequestedMcpServer } from './requested-tools.js';
 import type { LoopParts } from './loop-order.js';
 import { namesOf, type OfferedTool, offeredTools, type ServerTools } from './offered-tools.js';
 import { firstInput, type LoopInput, nextInput } from './round-input.js';
@@ -34,21 +34,23 @@ export async function openingOf(parts: LoopParts): Promise<LoopOpening> {
   const { order } = parts;
   const listed = await listServers(parts);
   const taken = order.request.tools.map(({ name }) => name);
-  const offered = offeredTools(order.wishes, listed, taken, order.only);
+  const offered = offeredTools(order.requestedTools, listed, taken, order.only);
   const opening: LoopOpening = {
     request: withTools(parts, offered),
     offered: new Map(offered.map((each) => [each.tool.name, each])),
     input: firstInput(order.input, offered),
-    events: [...listed].flatMap(([wish, tools]) => listEvents({ server: wish.label, tools })),
+    events: [...listed].flatMap(([requested, tools]) => listEvents({ server: requested.label, tools })),
   };
   const approved = order.approvals.flatMap((approval) => approvedCall(approval, offered));
   return approved.length === 0 ? opening : withApproved(parts, opening, approved);
 }
 
 async function listServers({ order, servers, work }: LoopParts): Promise<ServerTools> {
-  const wishes = order.wishes.filter((wish): wish is McpWish => wish.kind === 'mcp');
+  const requestedTools = order.requestedTools.filter(
+    (requested): requested is RequestedMcpServer => requested.kind === 'mcp',
+  );
   const listed = await work.within((signal) =>
-    Promise.all(wishes.map(async (wish) => [wish, await servers.list(wish, signal)] as const)),
+    Promise.all(requestedTools.map(async (requested) => [requested, await servers.list(requested, signal)] as const)),
   );
   return new Map(listed);
 }
@@ -74,7 +76,7 @@ function withTools({ order }: LoopParts, offered: readonly OfferedTool[]): TextR
 
 function approvedCall(approval: ApprovalAnswer, offered: readonly OfferedTool[]): readonly ApprovedCall[] {
   const tool = offered.find(
-    (each) => each.kind === 'mcp' && each.wish.label === approval.label && each.listed.name === approval.name,
+    (each) => each.kind === 'mcp' && each.requested.label === approval.label && each.listed.name === approval.name,
   );
   if (!tool) return [];
   const call = { id: newTextId('call_'), offered: tool, arguments: approval.arguments };

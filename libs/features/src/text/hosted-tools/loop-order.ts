@@ -2,7 +2,7 @@ import type { ModelLimits } from '#providers';
 import type { HostedKind, TextRequest, TextStyle, UnpricedUse } from '#contracts';
 import type { CallerPresence } from '../caller-presence.js';
 import type { TextRouter } from '../text-router.js';
-import type { ApprovalAnswer, HostedReference, HostedWish } from './hosted-wish.js';
+import type { ApprovalAnswer, HostedReference, RequestedTool } from './requested-tools.js';
 import type { LoopExchange } from './loop-exchange.js';
 import type { McpServers } from './mcp-servers.js';
 import type { LoopInput } from './round-input.js';
@@ -19,7 +19,7 @@ export interface LoopOrder {
   readonly model: string;
   /** The request without those tools. */
   readonly request: TextRequest;
-  readonly wishes: readonly HostedWish[];
+  readonly requestedTools: readonly RequestedTool[];
   readonly forced: readonly HostedReference[];
   readonly only: readonly HostedReference[] | undefined;
   readonly approvals: readonly ApprovalAnswer[];

@@ -1,7 +1,7 @@
 import { GatewayError, type JsonObject, type ListedTool } from '#contracts';
 import type { SafeFetcher } from '#platform';
 import { McpConnection, McpFailure, type McpResult } from '#providers';
-import type { McpWish } from './hosted-wish.js';
+import type { RequestedMcpServer } from './requested-tools.js';
 import type { McpToolLists } from './mcp-tool-lists.js';
 
 /** The most that one answer of a server may be, in bytes. */
@@ -13,7 +13,7 @@ export class McpServers {
   readonly #accountId: string;
   readonly #lists: McpToolLists;
   readonly #lifetimeMs: number;
-  readonly #connections = new Map<McpWish, McpConnection>();
+  readonly #connections = new Map<RequestedMcpServer, McpConnection>();
 
   constructor(fetcher: SafeFetcher, accountId: string, lists: McpToolLists, lifetimeMs: number) {
     this.#fetcher = fetcher;
@@ -27,24 +27,24 @@ export class McpServers {
    *
    * @throws GatewayError `invalid_parameter` naming the server's place in the request; what `signal` throws.
    */
-  async list(wish: McpWish, signal: AbortSignal): Promise<readonly ListedTool[]> {
-    const known = this.#lists.get(this.#accountId, wish);
+  async list(requested: RequestedMcpServer, signal: AbortSignal): Promise<readonly ListedTool[]> {
+    const known = this.#lists.get(this.#accountId, requested);
     if (known) return known;
     try {
-      const tools = await this.#connection(wish).listTools(signal);
-      this.#lists.set(this.#accountId, wish, tools);
+      const tools = await this.#connection(requested).listTools(signal);
+      this.#lists.set(this.#accountId, requested, tools);
       return tools;
     } catch (error) {
       if (!(error instanceof McpFailure)) throw error;
-      const [param = 'tools'] = wish.params;
-      const message = `${param}: the server "${wish.label}" did not list its tools: ${error.message}.`;
+      const [param = 'tools'] = requested.params;
+      const message = `${param}: the server "${requested.label}" did not list its tools: ${error.message}.`;
       throw new GatewayError('invalid_parameter', message, { param, cause: error });
     }
   }
 
   /** @throws McpFailure; what `signal` throws. */
-  call(wish: McpWish, name: string, args: JsonObject, signal: AbortSignal): Promise<McpResult> {
-    return this.#connection(wish).callTool(name, args, signal);
+  call(requested: RequestedMcpServer, name: string, args: JsonObject, signal: AbortSignal): Promise<McpResult> {
+    return this.#connection(requested).callTool(name, args, signal);
   }
 
   close(): void {
@@ -52,12 +52,12 @@ export class McpServers {
     this.#connections.clear();
   }
 
-  #connection(wish: McpWish): McpConnection {
-    const known = this.#connections.get(wish);
+  #connection(requested: RequestedMcpServer): McpConnection {
+    const known = this.#connections.get(requested);
     if (known) return known;
     const bounds = { lifetimeMs: this.#lifetimeMs, maxReplyBytes: MAX_REPLY_BYTES };
-    const made = new McpConnection(this.#fetcher, this.#accountId, wish, bounds);
-    this.#connections.set(wish, made);
+    const made = new McpConnection(this.#fetcher, this.#accountId, requested, bounds);
+    this.#connections.set(requested, made);
     return made;
   }
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { ListedTool } from '#contracts';
-import type { McpWish } from './hosted-wish.js';
+import type { RequestedMcpServer } from './requested-tools.js';
 
 /** How long a list of tools is believed, in milliseconds, and how much of all lists is kept, in characters. */
 const KEPT_MS = 5 * 60_000;
@@ -20,16 +20,16 @@ export class McpToolLists {
     sizeCalculation: ({ tools }) => JSON.stringify(tools).length,
   });
 
-  get(accountId: string, wish: McpWish): readonly ListedTool[] | undefined {
-    return this.#lists.get(nameOf(accountId, wish))?.tools;
+  get(accountId: string, requested: RequestedMcpServer): readonly ListedTool[] | undefined {
+    return this.#lists.get(nameOf(accountId, requested))?.tools;
   }
 
-  set(accountId: string, wish: McpWish, tools: readonly ListedTool[]): void {
-    this.#lists.set(nameOf(accountId, wish), { tools });
+  set(accountId: string, requested: RequestedMcpServer, tools: readonly ListedTool[]): void {
+    this.#lists.set(nameOf(accountId, requested), { tools });
   }
 }
 
-const nameOf = (accountId: string, { url, token, headers }: McpWish): string =>
+const nameOf = (accountId: string, { url, token, headers }: RequestedMcpServer): string =>
   createHash('sha256')
     .update(JSON.stringify([accountId, url, token ?? null, headers ?? null]))
     .digest('base64');

@@ -1,47 +1,52 @@
 import { isJsonObject, type JsonObject, type MessagesRequest, toolName } from '#contracts';
 import { asJson } from '../json-object.js';
-import type { HostedReference, HostedStyle, HostedWish, McpWish } from './hosted-wish.js';
-import { labelOf, mcpWish, readHostedTool, textsIn, wrong } from './read-hosted-tool.js';
+import type { HostedReference, HostedStyle, RequestedTool, RequestedMcpServer } from './requested-tools.js';
+import { labelOf, requestedServer, readHostedTool, textsIn, wrong } from './read-hosted-tool.js';
 import { withOwnLabels, withoutListed } from './responses-hosted.js';
 
 const TOOLSET = 'mcp_toolset';
 
 /** `mcp_servers` of the style: `{type: url, url, name, authorization_token, tool_configuration}`. */
-function readServer(server: JsonObject, param: string): McpWish | undefined {
+function readServer(server: JsonObject, param: string): RequestedMcpServer | undefined {
   const { url, name, authorization_token: token, tool_configuration: sent } = server;
   const settings: JsonObject = isJsonObject(sent) ? sent : {};
   if (settings['enabled'] === false) return undefined;
   if (typeof url !== 'string' || !URL.canParse(url)) throw wrong(`${param}.url`, 'an http or https URL');
   const label = typeof name === 'string' && name !== '' ? name.slice(0, 64) : labelOf(url);
   const allowed = settings['allowed_tools'];
-  return mcpWish({ params: [param], label, url, token }, param, {
+  return requestedServer({ params: [param], label, url, token }, param, {
     timeout: server['timeout'],
     allowedTools: allowed == null ? undefined : textsIn(allowed, `${param}.tool_configuration.allowed_tools`),
   });
 }
 
 /** The newer form names the tools of a server in an entry of `tools`: `{type: mcp_toolset, mcp_server_name, configs}`. */
-function refinedBy(wish: McpWish, toolsets: readonly (readonly [string, JsonObject])[]): McpWish {
-  const [param, toolset] = toolsets.find(([, { mcp_server_name: name }]) => name === wish.label) ?? [];
-  if (param === undefined || !toolset) return wish;
+function refinedBy(
+  requested: RequestedMcpServer,
+  toolsets: readonly (readonly [string, JsonObject])[],
+): RequestedMcpServer {
+  const [param, toolset] = toolsets.find(([, { mcp_server_name: name }]) => name === requested.label) ?? [];
+  if (param === undefined || !toolset) return requested;
   const { default_config: preset, configs: sent } = toolset;
   const isOffered = !(isJsonObject(preset) && preset['enabled'] === false);
   const configs = Object.entries(isJsonObject(sent) ? sent : {});
   const enabled = configs.flatMap(([name, config]) =>
     isJsonObject(config) && (config['enabled'] ?? isOffered) === true ? [name] : [],
   );
-  const params = [...wish.params, param];
-  return isOffered ? { ...wish, params } : { ...wish, params, allowedTools: enabled };
+  const params = [...requested.params, param];
+  return isOffered ? { ...requested, params } : { ...requested, params, allowedTools: enabled };
 }
 
-function find({ tools, mcp_servers: servers }: MessagesRequest): readonly HostedWish[] {
+function find({ tools, mcp_servers: servers }: MessagesRequest): readonly RequestedTool[] {
   const listed = (tools ?? []).map((tool, index) => [`tools[${index}]`, asJson(tool)] as const);
   const toolsets = listed.filter(([, { type }]) => type === TOOLSET);
-  const wishes = listed.flatMap(([param, tool]) => readHostedTool(tool, param) ?? []);
+  const requestedTools = listed.flatMap(([param, tool]) => readHostedTool(tool, param) ?? []);
   const remote = (servers ?? []).flatMap((server, index) => readServer(server, `mcp_servers[${index}]`) ?? []);
   // The whole list is one use of the vendor's.
-  const named = remote.map((wish) => refinedBy({ ...wish, params: [...wish.params, 'mcp_servers'] }, toolsets));
-  return withOwnLabels([...wishes, ...named]);
+  const named = remote.map((requested) =>
+    refinedBy({ ...requested, params: [...requested.params, 'mcp_servers'] }, toolsets),
+  );
+  return withOwnLabels([...requestedTools, ...named]);
 }
 
 /** The choice names a tool by its own name. */
@@ -55,12 +60,12 @@ function forcedBy({ tools, tool_choice: choice }: MessagesRequest): HostedRefere
 /** The style of D1 4.3: `web_search_20250305`, `mcp_servers`, and the tools of D1 4.1 as they are there. */
 export const messagesHosted: HostedStyle<MessagesRequest> = {
   find,
-  without: (body, wishes) => {
+  without: (body, requestedTools) => {
     const forced = forcedBy(body);
     const { tools: _tools, mcp_servers: _servers, tool_choice: choice, ...rest } = body;
-    const isServer = (wish: HostedWish): boolean => wish.params.includes('mcp_servers');
-    const servers = wishes.some(isServer) ? undefined : body.mcp_servers;
-    const tools = withoutListed(body.tools, wishes);
+    const isServer = (requested: RequestedTool): boolean => requested.params.includes('mcp_servers');
+    const servers = requestedTools.some(isServer) ? undefined : body.mcp_servers;
+    const tools = withoutListed(body.tools, requestedTools);
     const stripped = {
       ...rest,
       ...(tools && { tools }),

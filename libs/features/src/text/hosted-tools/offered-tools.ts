@@ -1,17 +1,28 @@
 import { createHash } from 'node:crypto';
 import type { FunctionTool, JsonObject, ListedTool } from '#contracts';
-import type { FileSearchWish, HostedReference, HostedWish, McpWish, WebSearchWish } from './hosted-wish.js';
-import { isMeant } from './hosted-wish.js';
+import type {
+  RequestedFileSearch,
+  HostedReference,
+  RequestedTool,
+  RequestedMcpServer,
+  RequestedWebSearch,
+} from './requested-tools.js';
+import { isMeant } from './requested-tools.js';
 import { HOW_TO_CITE } from './sources.js';
 
 /** A tool that the gateway runs, as the model is offered it. */
 export type OfferedTool =
-  | { readonly kind: 'file_search'; readonly wish: FileSearchWish; readonly tool: FunctionTool }
-  | { readonly kind: 'web_search'; readonly wish: WebSearchWish; readonly tool: FunctionTool }
-  | { readonly kind: 'mcp'; readonly wish: McpWish; readonly listed: ListedTool; readonly tool: FunctionTool };
+  | { readonly kind: 'file_search'; readonly requested: RequestedFileSearch; readonly tool: FunctionTool }
+  | { readonly kind: 'web_search'; readonly requested: RequestedWebSearch; readonly tool: FunctionTool }
+  | {
+      readonly kind: 'mcp';
+      readonly requested: RequestedMcpServer;
+      readonly listed: ListedTool;
+      readonly tool: FunctionTool;
+    };
 
-/** What servers say of their tools, by the wish that names the server. */
-export type ServerTools = ReadonlyMap<McpWish, readonly ListedTool[]>;
+/** What servers say of their tools, by the request for the server. */
+export type ServerTools = ReadonlyMap<RequestedMcpServer, readonly ListedTool[]>;
 
 const MAX_NAME = 64;
 const HASH_CHARACTERS = 8;
@@ -58,13 +69,13 @@ const isShallow = (value: unknown, depth: number): boolean =>
 const changesNothing = ({ annotations }: ListedTool): boolean => annotations?.['readOnlyHint'] === true;
 
 /** Whether the caller lets a tool of a server be used at all. */
-export function isAllowed({ allowedTools, readOnly }: McpWish, tool: ListedTool): boolean {
+export function isAllowed({ allowedTools, readOnly }: RequestedMcpServer, tool: ListedTool): boolean {
   if (allowedTools && !allowedTools.includes(tool.name)) return false;
   return !readOnly || changesNothing(tool);
 }
 
 /** Whether a call waits for the caller's word. */
-export function needsApproval({ approval }: McpWish, tool: ListedTool): boolean {
+export function needsApproval({ approval }: RequestedMcpServer, tool: ListedTool): boolean {
   const { otherwise, except, exceptReadOnly = false } = approval;
   const isExcepted = except.includes(tool.name) || (exceptReadOnly && changesNothing(tool));
   return isExcepted ? otherwise === 'never' : otherwise === 'always';
@@ -76,7 +87,7 @@ export function needsApproval({ approval }: McpWish, tool: ListedTool): boolean 
  * @param only what the caller's choice leaves; undefined: all.
  */
 export function offeredTools(
-  wishes: readonly HostedWish[],
+  requestedTools: readonly RequestedTool[],
   servers: ServerTools,
   taken: readonly string[],
   only: readonly HostedReference[] | undefined,
@@ -88,24 +99,27 @@ export function offeredTools(
     names.add(free);
     return free;
   };
-  const isLeft = (wish: HostedWish, name?: string): boolean =>
-    !only || only.some((each) => isMeant(wish, each) && (each.name === undefined || each.name === name));
-  return wishes.flatMap((wish): OfferedTool[] => {
-    if (wish.kind !== 'mcp') return isLeft(wish) ? [searchTool(wish, own(wish.kind, `gateway_${wish.kind}`))] : [];
-    const listed = (servers.get(wish) ?? []).filter((tool) => isAllowed(wish, tool) && isLeft(wish, tool.name));
+  const isLeft = (requested: RequestedTool, name?: string): boolean =>
+    !only || only.some((each) => isMeant(requested, each) && (each.name === undefined || each.name === name));
+  return requestedTools.flatMap((requested): OfferedTool[] => {
+    if (requested.kind !== 'mcp')
+      return isLeft(requested) ? [searchTool(requested, own(requested.kind, `gateway_${requested.kind}`))] : [];
+    const listed = (servers.get(requested) ?? []).filter(
+      (tool) => isAllowed(requested, tool) && isLeft(requested, tool.name),
+    );
     return listed.map((tool) => {
-      const name = own(functionName(tool.name), `${wish.label}__${tool.name}`);
+      const name = own(functionName(tool.name), `${requested.label}__${tool.name}`);
       const description = tool.description.slice(0, LONGEST_DESCRIPTION);
       const offered: FunctionTool = { name, description, parameters: schemaOf(tool), runHere: 'mcp' };
-      return { kind: 'mcp', wish, listed: tool, tool: offered };
+      return { kind: 'mcp', requested, listed: tool, tool: offered };
     });
   });
 }
 
-function searchTool(wish: FileSearchWish | WebSearchWish, name: string): OfferedTool {
-  return wish.kind === 'file_search'
-    ? { kind: wish.kind, wish, tool: { name, ...FILE_SEARCH, runHere: wish.kind } }
-    : { kind: wish.kind, wish, tool: { name, ...WEB_SEARCH, runHere: wish.kind } };
+function searchTool(requested: RequestedFileSearch | RequestedWebSearch, name: string): OfferedTool {
+  return requested.kind === 'file_search'
+    ? { kind: requested.kind, requested, tool: { name, ...FILE_SEARCH, runHere: requested.kind } }
+    : { kind: requested.kind, requested, tool: { name, ...WEB_SEARCH, runHere: requested.kind } };
 }
 
 /** The names of the functions that a choice names. */
@@ -113,7 +127,7 @@ export const namesOf = (offered: readonly OfferedTool[], references: readonly Ho
   offered.flatMap((each) =>
     references.some(
       (reference) =>
-        isMeant(each.wish, reference) &&
+        isMeant(each.requested, reference) &&
         (reference.name === undefined || (each.kind === 'mcp' && each.listed.name === reference.name)),
     )
       ? [each.tool.name]

@@ -7,7 +7,13 @@ import {
   readSearchFilter,
   toolName,
 } from '#contracts';
-import type { ApprovalRule, FileSearchWish, HostedWish, McpWish, WebSearchWish } from './hosted-wish.js';
+import type {
+  ApprovalRule,
+  RequestedFileSearch,
+  RequestedTool,
+  RequestedMcpServer,
+  RequestedWebSearch,
+} from './requested-tools.js';
 
 export const PASSAGES = 10;
 export const PAGES = 5;
@@ -57,7 +63,7 @@ function objectIn(value: unknown, param: string): JsonObject | undefined {
  *
  * @returns undefined for one that the gateway does not know.
  */
-export function readHostedTool(tool: JsonObject, param: string): HostedWish | undefined {
+export function readHostedTool(tool: JsonObject, param: string): RequestedTool | undefined {
   const type = tool['type'];
   if (type === 'remote_mcp') return readRemoteMcp(tool, param);
   switch (typeof type === 'string' ? toolName(type) : undefined) {
@@ -73,7 +79,7 @@ export function readHostedTool(tool: JsonObject, param: string): HostedWish | un
   }
 }
 
-function readFileSearch(tool: JsonObject, param: string): FileSearchWish {
+function readFileSearch(tool: JsonObject, param: string): RequestedFileSearch {
   const ranking = objectIn(tool['ranking_options'], `${param}.ranking_options`);
   const threshold = ranking?.['score_threshold'];
   if (
@@ -105,7 +111,7 @@ function storesIn(tool: JsonObject, param: string): readonly string[] {
 const SIZES: Readonly<Record<string, number>> = { low: 3, medium: PAGES, high: 10 };
 
 /** Both vendors' forms: `filters.allowed_domains` of the one, `allowed_domains` and `max_uses` of the other. */
-export function readWebSearch(tool: JsonObject, param: string): WebSearchWish {
+export function readWebSearch(tool: JsonObject, param: string): RequestedWebSearch {
   const filters = objectIn(tool['filters'], `${param}.filters`);
   const size = tool['search_context_size'];
   return {
@@ -128,14 +134,14 @@ export function readWebSearch(tool: JsonObject, param: string): WebSearchWish {
 export const labelOf = (url: string): string => new URL(url).host.replaceAll(/[^A-Za-z0-9_-]/g, '-').slice(0, 64);
 
 /** D1 4.1: `{type, remote_mcp: {url, auth_token, timeout}}`. Calls need no approval. */
-function readRemoteMcp(tool: JsonObject, param: string): McpWish {
+function readRemoteMcp(tool: JsonObject, param: string): RequestedMcpServer {
   const server = tool['remote_mcp'] as { url: string; auth_token?: string | null; timeout?: number | null };
   const { url, auth_token: token, timeout } = server;
-  return mcpWish({ params: [param], label: labelOf(url), url, token }, `${param}.remote_mcp`, { timeout });
+  return requestedServer({ params: [param], label: labelOf(url), url, token }, `${param}.remote_mcp`, { timeout });
 }
 
 /** The native form. A connector of the vendor's own has no address, and only the vendor knows it. */
-function readMcp(tool: JsonObject, param: string): McpWish | undefined {
+function readMcp(tool: JsonObject, param: string): RequestedMcpServer | undefined {
   const { server_url: url, server_label: label, authorization: token, timeout } = tool;
   if (url === undefined || url === null) return undefined;
   if (typeof label !== 'string' || !LABEL.test(label))
@@ -144,7 +150,7 @@ function readMcp(tool: JsonObject, param: string): McpWish | undefined {
   const allowed = tool['allowed_tools'];
   const filter: JsonObject = isJsonObject(allowed) ? allowed : { tool_names: allowed ?? null };
   const names = filter['tool_names'];
-  return mcpWish({ params: [param], label, url, token }, param, {
+  return requestedServer({ params: [param], label, url, token }, param, {
     timeout,
     headers: tool['headers'],
     allowedTools: names == null ? undefined : textsIn(names, `${param}.allowed_tools`),
@@ -170,7 +176,7 @@ const excepted = (filter: JsonObject | undefined, param: string): Omit<ApprovalR
 });
 
 /** Puts together what every style says of a server, and checks it. */
-export function mcpWish(
+export function requestedServer(
   server: {
     readonly params: readonly string[];
     readonly label: string;
@@ -185,7 +191,7 @@ export function mcpWish(
     readonly readOnly?: boolean;
     readonly approval?: ApprovalRule;
   },
-): McpWish {
+): RequestedMcpServer {
   const { params, label, url, token } = server;
   if (typeof url !== 'string' || !URL.canParse(url)) throw wrong(`${param}.url`, 'an http or https URL');
   if (token !== undefined && token !== null && !(typeof token === 'string' && TOKEN.test(token)))

@@ -11,33 +11,33 @@ import type {
   ApprovalAnswer,
   HostedReference,
   HostedStyle,
-  HostedWish,
-  McpWish,
+  RequestedTool,
+  RequestedMcpServer,
   WithoutHosted,
-} from './hosted-wish.js';
+} from './requested-tools.js';
 import { readHostedTool } from './read-hosted-tool.js';
 
 /** Servers of one name get numbers, so that items of the answer distinguish them. */
-export function withOwnLabels(wishes: readonly HostedWish[]): readonly HostedWish[] {
+export function withOwnLabels(requestedTools: readonly RequestedTool[]): readonly RequestedTool[] {
   const seen = new Map<string, number>();
-  return wishes.map((wish) => {
-    if (wish.kind !== 'mcp') return wish;
-    const nth = (seen.get(wish.label) ?? 0) + 1;
-    seen.set(wish.label, nth);
-    return nth === 1 ? wish : ({ ...wish, label: `${wish.label}-${nth}` } satisfies McpWish);
+  return requestedTools.map((requested) => {
+    if (requested.kind !== 'mcp') return requested;
+    const nth = (seen.get(requested.label) ?? 0) + 1;
+    seen.set(requested.label, nth);
+    return nth === 1 ? requested : ({ ...requested, label: `${requested.label}-${nth}` } satisfies RequestedMcpServer);
   });
 }
 
 /** The tools of a list that the gateway could run, in the form of the responses style. */
-export const listedWishes = (tools: readonly object[] | null | undefined): readonly HostedWish[] =>
+export const toolsListed = (tools: readonly object[] | null | undefined): readonly RequestedTool[] =>
   (tools ?? []).flatMap((tool, index) => readHostedTool(asJson(tool), `tools[${index}]`) ?? []);
 
 /** A list of tools without those that stand at these places. */
 export const withoutListed = <Tool>(
   tools: readonly Tool[] | null | undefined,
-  wishes: readonly HostedWish[],
+  requestedTools: readonly RequestedTool[],
 ): Tool[] | undefined => {
-  const taken = new Set(wishes.flatMap(({ params }) => params));
+  const taken = new Set(requestedTools.flatMap(({ params }) => params));
   const left = (tools ?? []).filter((_tool, index) => !taken.has(`tools[${index}]`));
   return left.length > 0 ? left : undefined;
 };
@@ -120,11 +120,11 @@ function approvalsIn({ input }: ResponsesRequest): ApprovalAnswer[] {
 const SEARCHES = ['file_search', 'web_search'] as const satisfies readonly HostedKind[];
 
 export const responsesHosted: HostedStyle<ResponsesRequest> = {
-  find: ({ tools }) => withOwnLabels(listedWishes(tools)),
-  without: (body, wishes): WithoutHosted<ResponsesRequest> => {
+  find: ({ tools }) => withOwnLabels(toolsListed(tools)),
+  without: (body, requestedTools): WithoutHosted<ResponsesRequest> => {
     const { choice, forced, only } = splitChoice(body.tool_choice);
     const { tools: _tools, tool_choice: _choice, ...rest } = body;
-    const tools: ResponsesTool[] | undefined = withoutListed(body.tools, wishes);
+    const tools: ResponsesTool[] | undefined = withoutListed(body.tools, requestedTools);
     const stripped = { ...rest, ...(tools && { tools }), ...(choice != null && { tool_choice: choice }) };
     return { body: stripped as ResponsesRequest, forced, only };
   },

@@ -124,7 +124,7 @@ export class ToolLoop {
   /** The dearest that the calls of one round may be. */
   #mostUses() {
     const { work, order } = this.#parts;
-    const kinds = new Set<HostedKind>(order.wishes.map(({ kind }) => kind));
+    const kinds = new Set<HostedKind>(order.requestedTools.map(({ kind }) => kind));
     const round = this.#rounds > 1 ? { tool_round: 1 } : {};
     return Object.fromEntries([
       ...Object.entries(round),

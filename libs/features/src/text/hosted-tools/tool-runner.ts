@@ -69,7 +69,7 @@ export class ToolRunner {
         return {
           type: 'mcp_call',
           id: newTextId('mcp_gw'),
-          server: offered.wish.label,
+          server: offered.requested.label,
           name: offered.listed.name,
           arguments: call.arguments === '' ? '{}' : call.arguments,
           ...(approvalId !== undefined && { approvalId }),
@@ -103,13 +103,13 @@ export class ToolRunner {
   }
 
   async #searchFiles(
-    { wish }: Extract<OfferedTool, { kind: 'file_search' }>,
+    { requested }: Extract<OfferedTool, { kind: 'file_search' }>,
     begun: FileSearchStep,
     signal: AbortSignal,
   ): Promise<Outcome> {
     const { passages: search, accountId, apiKeyId, requestId, sources } = this.#parts;
     if (begun.query === '') return refused(begun, NO_QUERY);
-    const { stores: vectorStoreIds, limit, filters, scoreThreshold, weights } = wish;
+    const { stores: vectorStoreIds, limit, filters, scoreThreshold, weights } = requested;
     this.#searches += 1;
     const payer = { apiKeyId, requestId: `${requestId}.q${this.#searches}` };
     const how = { limit, filters, scoreThreshold, weights, payer };
@@ -125,14 +125,14 @@ export class ToolRunner {
   }
 
   async #searchWeb(
-    { wish }: Extract<OfferedTool, { kind: 'web_search' }>,
+    { requested }: Extract<OfferedTool, { kind: 'web_search' }>,
     begun: WebSearchStep,
     signal: AbortSignal,
   ): Promise<Outcome> {
     const { web, sources } = this.#parts;
     if (!web) return refused(begun, 'The web cannot be searched here.');
     if (begun.query === '') return refused(begun, NO_QUERY);
-    const { limit, allowedDomains, blockedDomains } = wish;
+    const { limit, allowedDomains, blockedDomains } = requested;
     const pages = await web.search({ query: begun.query, limit, allowedDomains, blockedDomains }, signal);
     const shown = pages.map(
       (page) => `${markOf(sources.page(page))} ${page.title}\n${page.url}\n${page.text.slice(0, LONGEST_FOUND)}`,
@@ -141,13 +141,13 @@ export class ToolRunner {
   }
 
   async #callServer(
-    { wish, listed }: Extract<OfferedTool, { kind: 'mcp' }>,
+    { requested, listed }: Extract<OfferedTool, { kind: 'mcp' }>,
     begun: McpCallStep,
     signal: AbortSignal,
   ): Promise<Outcome> {
     const args = objectOf(begun.arguments);
     if (!args) return refused(begun, 'The arguments are no JSON object.');
-    const { content, isError } = await this.#parts.servers.call(wish, listed.name, args, signal);
+    const { content, isError } = await this.#parts.servers.call(requested, listed.name, args, signal);
     const output = content.map((part) => (part.type === 'text' ? part.text : '[image]')).join('\n');
     const step: McpCallStep = isError ? { ...begun, output, failure: output } : { ...begun, output };
     return { step, content: content.length > 0 ? content : [{ type: 'text', text: 'Done.' }], isError };

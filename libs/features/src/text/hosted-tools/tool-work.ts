@@ -74,7 +74,7 @@ export class ToolWork {
 
   /** Whether the caller can be asked, and wants to be, before a call is run. */
   #waits({ offered }: HostedCall): boolean {
-    return offered.kind === 'mcp' && needsApproval(offered.wish, offered.listed);
+    return offered.kind === 'mcp' && needsApproval(offered.requested, offered.listed);
   }
 
   /** The calls of one round: each is announced when it begins and when it is over, in the order in which the model made them. */
@@ -124,7 +124,7 @@ export class ToolWork {
       return `The tool was not run: a request may make ${calls} calls. Answer with what there is.`;
     if (this.#spentMs >= workMs)
       return `The tool was not run: tools may work for ${workMs / 1000} s in one request. Answer with what there is.`;
-    const most = offered.kind === 'web_search' ? offered.wish.maxUses : undefined;
+    const most = offered.kind === 'web_search' ? offered.requested.maxUses : undefined;
     if (most !== undefined && this.#searches >= most)
       return `The search was not made: the request allows ${most}. Answer with what there is.`;
     return undefined;
@@ -137,7 +137,7 @@ export class ToolWork {
 }
 
 function approvalStep({ offered, arguments: json }: HostedCall): TextEvent {
-  const server = offered.kind === 'mcp' ? offered.wish.label : '';
+  const server = offered.kind === 'mcp' ? offered.requested.label : '';
   const name = offered.kind === 'mcp' ? offered.listed.name : offered.tool.name;
   const id = newTextId('mcpr_gw');
   const step = { type: 'mcp_approval' as const, id, server, name, arguments: json === '' ? '{}' : json };

@@ -1,12 +1,12 @@
 import type { HostedKind, RankWeights, SearchFilter } from '#contracts';
 
-interface Wish {
+interface Requested {
   /** Where it stands in the request, `tools[1]`; what stands below belongs to it. */
   readonly params: readonly string[];
 }
 
 /** A search of the account's files. */
-export interface FileSearchWish extends Wish {
+export interface RequestedFileSearch extends Requested {
   readonly kind: 'file_search';
   /** `default`: all files of the account. */
   readonly stores: readonly string[] | 'default';
@@ -20,7 +20,7 @@ export interface FileSearchWish extends Wish {
 }
 
 /** A search of the web. */
-export interface WebSearchWish extends Wish {
+export interface RequestedWebSearch extends Requested {
   readonly kind: 'web_search';
   readonly limit: number;
   readonly allowedDomains: readonly string[];
@@ -39,7 +39,7 @@ export interface ApprovalRule {
 }
 
 /** A server of tools. */
-export interface McpWish extends Wish {
+export interface RequestedMcpServer extends Requested {
   readonly kind: 'mcp';
   /** Names the server in items of the answer. */
   readonly label: string;
@@ -55,7 +55,7 @@ export interface McpWish extends Wish {
 }
 
 /** A tool of a request that the gateway could run. */
-export type HostedWish = FileSearchWish | WebSearchWish | McpWish;
+export type RequestedTool = RequestedFileSearch | RequestedWebSearch | RequestedMcpServer;
 
 /** Names tools in a `tool_choice`: a kind, of servers one, of a server's tools one. */
 export interface HostedReference {
@@ -85,8 +85,8 @@ export interface WithoutHosted<Body> {
 /** What the loop asks of one inbound style. */
 export interface HostedStyle<Body> {
   /** @throws GatewayError `invalid_parameter` for a tool of a known kind whose settings cannot be read. */
-  find(body: Body): readonly HostedWish[];
-  without(body: Body, wishes: readonly HostedWish[]): WithoutHosted<Body>;
+  find(body: Body): readonly RequestedTool[];
+  without(body: Body, requestedTools: readonly RequestedTool[]): WithoutHosted<Body>;
   /** The calls of tools that the caller set for all kinds together; undefined: none. */
   maxCalls(body: Body): number | undefined;
   /** The kinds of tools whose results stand in the answer, so that clients send them back with it. */
@@ -96,8 +96,8 @@ export interface HostedStyle<Body> {
 }
 
 /** Whether a field of the request belongs to the tool. */
-export const belongsTo = ({ params }: HostedWish, param: string): boolean =>
+export const belongsTo = ({ params }: RequestedTool, param: string): boolean =>
   params.some((own) => param === own || param.startsWith(`${own}.`) || param.startsWith(`${own}[`));
 
-export const isMeant = (wish: HostedWish, { kind, label }: HostedReference): boolean =>
-  wish.kind === kind && (label === undefined || (wish.kind === 'mcp' && wish.label === label));
+export const isMeant = (requested: RequestedTool, { kind, label }: HostedReference): boolean =>
+  requested.kind === kind && (label === undefined || (requested.kind === 'mcp' && requested.label === label));

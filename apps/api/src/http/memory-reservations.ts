@@ -1,0 +1,21 @@
+import { Injectable } from '@nestjs/common';
+import type { Response } from 'express';
+import type { ReserveMemory } from '#features';
+import { BodyBudget, noRoomFor, UNCOUNTED_BYTES } from './body-budget.js';
+
+/**
+ * Memory for what a small request refers to: a stored conversation weighs what a body of its length does, for
+ * every caller and however slowly its response is read.
+ */
+@Injectable()
+export class MemoryReservations {
+  constructor(private readonly budget: BodyBudget) {}
+
+  /** What it returns reserves until the response is over, and throws `overloaded` or `rate_limit_exceeded` when too little is left. */
+  reserverFor(answer: Response, accountId: string): ReserveMemory {
+    return (bytes) => {
+      const whose = bytes > UNCOUNTED_BYTES ? this.budget.growBy(answer, accountId, bytes) : null;
+      if (whose !== null) throw noRoomFor(whose);
+    };
+  }
+}
