@@ -24,7 +24,7 @@ import { NewSessions } from './console/new-sessions.js';
 import { SessionAnswer } from './console/session-answer.js';
 import { BalanceView } from './console/balance-view.js';
 import { KeyFacts } from './console/key-facts.js';
-import { TaskLife } from './console/task-life.js';
+import { ConsoleTaskHistory } from './console/console-task-history.js';
 import { TaskStream } from './console/task-stream.js';
 import { UpstreamStandings } from './console/upstream-standings.js';
 import { CONTROLLERS, MOST_ASKED } from './controllers.js';
@@ -80,7 +80,7 @@ const MIB = 1024 * 1024;
     Quotes,
     SessionAnswer,
     MemoryReservations,
-    TaskLife,
+    ConsoleTaskHistory,
     TaskStream,
     TextAnswers,
     UpstreamsByKind,

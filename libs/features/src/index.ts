@@ -66,7 +66,7 @@ export { IdempotencyModule } from './idempotency/idempotency.module.js';
 export {
   type Attempt,
   IdempotencyService,
-  type KeptAnswer,
+  type RecordedResponse,
   RENEW_EVERY_MS,
 } from './idempotency/idempotency.service.js';
 export { GuessLimiter } from './limits/guess-limiter.js';

@@ -26,7 +26,7 @@ import { clientGone } from '../routes/tasks/client-gone.js';
 import { accountCaller } from './acting.js';
 import { CONSOLE_API, openSession } from './console-gate.js';
 import { type Answer, ConsoleRoutes, Reads, Writes } from './console-routes.js';
-import { TaskLife } from './task-life.js';
+import { ConsoleTaskHistory } from './console-task-history.js';
 import { TaskStream } from './task-stream.js';
 import { deliveryOf, taskOf } from './views.js';
 
@@ -73,7 +73,7 @@ export class ConsoleTasksController {
     private readonly reading: ReadTaskService,
     private readonly cancellation: CancelTaskService,
     private readonly deliveries: WebhookDeliveriesService,
-    private readonly life: TaskLife,
+    private readonly life: ConsoleTaskHistory,
     private readonly stream: TaskStream,
   ) {}
 

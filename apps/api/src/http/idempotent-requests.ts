@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { type Attempt, IdempotencyService, type KeptAnswer, onlyOwnKey, RENEW_EVERY_MS } from '#features';
+import { type Attempt, IdempotencyService, type RecordedResponse, onlyOwnKey, RENEW_EVERY_MS } from '#features';
 import { logger } from '#platform';
 import { submitted } from '../routes/generations/submitted.js';
 import { Admission } from './admission.js';
@@ -145,7 +145,7 @@ function nameAfter(attempt: Attempt, request: Request, response: Response): void
   response.setHeader('request-id', attempt.requestId);
 }
 
-function replayed({ status, contentType, body }: KeptAnswer, response: Response): SerializedBody {
+function replayed({ status, contentType, body }: RecordedResponse, response: Response): SerializedBody {
   response.setHeader('idempotent-replayed', 'true');
   response.status(status);
   return new SerializedBody(body, contentType);

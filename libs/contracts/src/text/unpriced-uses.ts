@@ -6,7 +6,7 @@ import { isAddress, mayBeFetched } from './file-carriers.js';
 import { PRICED, PRICED_CONFIG, type PricedFields } from './priced-fields.js';
 import type { TextStyle } from './text-style.js';
 import { isOptionalTool, toolName, type UnpricedUse } from './upstream-policy.js';
-import { ACCOUNT_IDS, CALLERS_DATA, FETCHED, LOOKED_AT, PLAIN } from './use-names.js';
+import { ACCOUNT_IDS, CALLERS_DATA, FETCHED, INSPECTED, PLAIN } from './use-names.js';
 
 /** A URL in a request that an upstream may fetch. */
 export interface NamedUrl {
@@ -135,7 +135,7 @@ class UseFinder {
   #walkFields(value: Readonly<Record<string, unknown>>, path: string, depth: number): void {
     // The arguments of a call are the caller's data.
     const isCall = typeof value['type'] === 'string' && value['type'].endsWith('tool_use');
-    LOOKED_AT.expectOneSpelling(value, path, refuseSpelling);
+    INSPECTED.expectOneSpelling(value, path, refuseSpelling);
     this.#cacheControl(value, path);
     for (const name of Object.keys(value)) {
       const entry = value[name];
@@ -201,7 +201,7 @@ class UseFinder {
     if (typeof type !== 'string') return this.#cacheControl(tool, param);
     if (!isOwn) this.#hostedTool(name, param, { ...tool, type });
     if (name !== 'function' && name !== 'custom') return this.#walk(tool, param, depth + 1);
-    LOOKED_AT.expectOneSpelling(tool, param, refuseSpelling);
+    INSPECTED.expectOneSpelling(tool, param, refuseSpelling);
     this.#cacheControl(tool, param);
   }
 

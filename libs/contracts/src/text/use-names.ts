@@ -40,7 +40,7 @@ export const PLAIN: ReadonlySet<string> = new Set(['type', 'role', 'text', 'name
 export const FETCHED = /^(image_url|file_url|video_url|audio_url|document_url|server_url|fileUri)$/;
 
 /** The names that are inspected, as written. A parser that takes no notice of letter case would read other spellings as these. */
-export const LOOKED_AT = new KnownNames([
+export const INSPECTED = new KnownNames([
   ...PLAIN,
   'data',
   'file_data',

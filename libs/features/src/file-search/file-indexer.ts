@@ -2,7 +2,7 @@ import { buffer } from 'node:stream/consumers';
 import { type MediaStore, MediaStoreError } from '#media';
 import { type Database, logger, type StatementRunner } from '#platform';
 import type { Failpoints } from '#runtime';
-import { AccountTurns } from './account-turns.js';
+import { AccountRotation } from './account-rotation.js';
 import type { Prepared, PreparedPassage } from './extract/prepare-file.js';
 import { FilePreparer, FULL_BOUNDS, QUICK_BOUNDS } from './file-preparer.js';
 import { mergeTerms, type TermPostings } from './merge-terms.js';
@@ -86,7 +86,10 @@ type Passages = Extract<Prepared, { kind: 'passages' }>;
 export class FileIndexer {
   readonly #stemmer: Stemmer;
   readonly #preparers: Readonly<Record<IndexLane, FilePreparer>>;
-  readonly #turns: Readonly<Record<IndexLane, AccountTurns>> = { quick: new AccountTurns(), slow: new AccountTurns() };
+  readonly #turns: Readonly<Record<IndexLane, AccountRotation>> = {
+    quick: new AccountRotation(),
+    slow: new AccountRotation(),
+  };
   readonly #leaving = new AbortController();
 
   constructor(

@@ -20,7 +20,7 @@ export interface RepeatableRequest {
 }
 
 /** An answer that was given before. */
-export interface KeptAnswer {
+export interface RecordedResponse {
   readonly status: number;
   readonly contentType: string;
   readonly body: string;
@@ -48,7 +48,7 @@ export interface Attempt {
 export type Beginning =
   | { readonly kind: 'work'; readonly attempt: Attempt }
   | { readonly kind: 'resume'; readonly attempt: Attempt; readonly task: WrittenTask | null }
-  | { readonly kind: 'replay'; readonly answer: KeptAnswer };
+  | { readonly kind: 'replay'; readonly answer: RecordedResponse };
 
 interface RecordRow {
   readonly fingerprint: Buffer;

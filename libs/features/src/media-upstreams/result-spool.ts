@@ -23,7 +23,7 @@ export const resultSpool = (
  * The file behind the address that a spool gave for this output of the task; undefined for any other address. A vendor may
  * write what it likes, so that only the output's own place in the store counts.
  */
-export function keptFile({ url }: ProviderOutput, taskId: string, ordinal: number): CopiedFile | undefined {
+export function spooledFile({ url }: ProviderOutput, taskId: string, ordinal: number): CopiedFile | undefined {
   if (!url.startsWith(KEPT)) return undefined;
   const file = JSON.parse(url.slice(KEPT.length)) as CopiedFile;
   return file.key === storeKeyOf(taskId, ordinal, file.contentType) ? file : undefined;
@@ -32,7 +32,7 @@ export function keptFile({ url }: ProviderOutput, taskId: string, ordinal: numbe
 /**
  * Files that checks may have kept of failed work: they are in our store, and no row names them. Null where there can be none.
  */
-export function perhapsKept(upstream: MediaUpstream | undefined, operation: Operation): ProviderOutput[] | null {
+export function possiblySpooled(upstream: MediaUpstream | undefined, operation: Operation): ProviderOutput[] | null {
   const most = upstream?.mayKeep?.(operation) ?? 0;
   const contentType = `${upstream?.traits.checksBring ?? 'video'}/*`;
   return most > 0 ? Array.from({ length: most }, () => ({ role: 'output', contentType, url: KEPT })) : null;

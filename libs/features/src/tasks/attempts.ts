@@ -10,5 +10,5 @@ export const MAX_FAILURES = 6;
 const MAX_LAPSES = { sudden: 3, any: 6 } as const;
 
 /** Whether working on the task seems to end the process that does it. */
-export const seemsDeadly = ({ lapses, sudden_lapses: sudden }: TaskRow): boolean =>
+export const mayCrashWorkers = ({ lapses, sudden_lapses: sudden }: TaskRow): boolean =>
   sudden >= MAX_LAPSES.sudden || lapses >= MAX_LAPSES.any;

@@ -2,7 +2,7 @@ import { Cluster, Redis } from 'ioredis';
 import { type ServerNames, serverNames } from '../names/server-names.js';
 import type { RedisAddress } from './redis-address.js';
 import { connectorBy, sentinelConnectorBy } from './redis-connector.js';
-import { logRedisTrouble } from './redis-trouble.js';
+import { logRedisError } from './redis-errors.js';
 
 const COMMAND_TIMEOUT_MS = 2_000;
 /** A connection that is not made within this is given up and tried again, in milliseconds. */
@@ -61,7 +61,7 @@ export function connect(
   const redis =
     address.kind === 'cluster' ? connectCluster(address, behaviour, names) : connectServer(address, behaviour, names);
   const server = address.hosts.map(({ host, port }) => `${host}:${port}`).join(',');
-  redis.on('error', (error: Error) => logRedisTrouble(server, error));
+  redis.on('error', (error: Error) => logRedisError(server, error));
   return redis;
 }
 

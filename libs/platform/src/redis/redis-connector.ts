@@ -4,7 +4,7 @@ import { connect as connectSecurely, type ConnectionOptions } from 'node:tls';
 import { AbstractConnector, Redis } from 'ioredis';
 import type { ServerNames } from '../names/server-names.js';
 import type { RedisHost } from './redis-address.js';
-import { logRedisTrouble } from './redis-trouble.js';
+import { logRedisError } from './redis-errors.js';
 
 /** Where the client connects to, as its options say it. */
 interface Place {
@@ -107,7 +107,7 @@ async function masterKnownTo(
     trouble ??= error instanceof Error ? error : undefined;
     return undefined;
   } finally {
-    if (trouble) logRedisTrouble(`${host}:${port}`, trouble);
+    if (trouble) logRedisError(`${host}:${port}`, trouble);
     sentinel.disconnect();
   }
 }

@@ -2,11 +2,11 @@ import { entrySql, kindSql } from '#contracts';
 import { RENEW_RIGHTS } from '../../idempotency/idempotency-statements.js';
 
 /** What the account's limits of the day and the month leave, and what those of a key and its quota do; null: all. */
-export const ACCOUNT_ROOM =
+export const ACCOUNT_HEADROOM =
   'spend_room(a.id, null, a.used_micros, a.held_micros, a.daily_limit_micros, a.monthly_limit_micros)';
-export const KEY_ROOM =
+export const KEY_HEADROOM =
   'spend_room(k.account_id, k.id, k.used_micros, k.held_micros, k.daily_limit_micros, k.monthly_limit_micros)';
-export const KEY_SPARE = `least(k.quota_micros - k.held_micros - k.used_micros, ${KEY_ROOM})`;
+export const KEY_SPARE = `least(k.quota_micros - k.held_micros - k.used_micros, ${KEY_HEADROOM})`;
 
 /**
  * Holds money for requests that answer at once, in one statement and one commit. The requests of one key are accepted
@@ -26,7 +26,7 @@ with incoming as (
     request_id text, account_id text, api_key_id text, amount_micros bigint, least_micros bigint,
     expires_seconds integer, idempotency_key text)
 ), locked as (
-  select a.id, least(case when not a.unlimited then a.available_micros end, ${ACCOUNT_ROOM}) as spare,
+  select a.id, least(case when not a.unlimited then a.available_micros end, ${ACCOUNT_HEADROOM}) as spare,
     not a.unlimited and a.owed_micros > 0 as in_debt
   from account a where a.id in (select account_id from incoming) and a.disabled_at is null
   order by a.id for no key update

@@ -1,5 +1,5 @@
 import { entrySql, kindSql } from '#contracts';
-import { ACCOUNT_ROOM, EXPLAIN_AND_SUM, KEY_SPARE } from './request-statements.js';
+import { ACCOUNT_HEADROOM, EXPLAIN_AND_SUM, KEY_SPARE } from './request-statements.js';
 
 /**
  * Puts a reservation aside for a key: what is wanted, but at most one `share`th of what the account and the key's quota
@@ -9,7 +9,7 @@ import { ACCOUNT_ROOM, EXPLAIN_AND_SUM, KEY_SPARE } from './request-statements.j
  */
 export const OPEN_RESERVATION = `
 with locked as (
-  select a.id, least(case when not a.unlimited then a.available_micros end, ${ACCOUNT_ROOM}) as spare
+  select a.id, least(case when not a.unlimited then a.available_micros end, ${ACCOUNT_HEADROOM}) as spare
   from account a where a.id = $2 and a.disabled_at is null and (a.unlimited or a.owed_micros = 0) for no key update
 ), sized as (
   select k.id, k.account_id,

@@ -4,7 +4,7 @@ import type { Medium, Operation, ProviderOutput, VendorCost } from '#contracts';
 import { Batcher, Database, isConnectionError, retryOnConnectionError } from '#platform';
 import { TASK_NOTIFIER, TASK_SIGNALS, type TaskNotifier, type TaskSignals } from '#runtime';
 import * as statements from './poll-statements.js';
-import { TurnsTaken } from './turns-taken.js';
+import { PollCursor } from './poll-cursor.js';
 
 /** A vendor operation whose turn has come. */
 export interface DuePoll {
@@ -57,7 +57,7 @@ const REMEMBERED_TASKS = 50_000;
 /** When to ask the vendors again, and what they said. */
 @Injectable()
 export class PollSchedule {
-  private readonly taken = new Map<string, TurnsTaken>();
+  private readonly cursors = new Map<string, PollCursor>();
   private readonly reported = new LRUCache<string, number>({ max: REMEMBERED_TASKS });
   private readonly delays: Batcher<Delay, void>;
   private readonly progress: Batcher<{ taskId: string; percent: number }, void>;
@@ -75,11 +75,11 @@ export class PollSchedule {
 
   /** Leases the due operations of a vendor. For `holdMs` no other process gets them. */
   async claim(provider: string, limit: number, holdMs: number): Promise<DuePoll[]> {
-    const taken = this.taken.get(provider) ?? new TurnsTaken();
-    this.taken.set(provider, taken);
-    const values = [provider, limit, holdMs, taken.searchFrom()];
+    const cursor = this.cursors.get(provider) ?? new PollCursor();
+    this.cursors.set(provider, cursor);
+    const values = [provider, limit, holdMs, cursor.searchFrom()];
     const rows = await this.run<PollRow>('claim_polls', statements.CLAIM_POLLS, values);
-    if (rows[0]) taken.reached(rows[0].reached_at);
+    if (rows[0]) cursor.reached(rows[0].reached_at);
     return rows.map((row) => ({
       taskId: row.task_id,
       provider: row.provider,

@@ -7,7 +7,7 @@ import { Loop } from '../run/loop.js';
 import type { DuePoll } from './poll-schedule.js';
 import { ABANDON_GRACE_MS, endedWithin } from '../run/step-limit.js';
 import type { RoutedUpstream } from '../../media-upstreams/media-upstreams.js';
-import { perhapsKept, resultSpool } from '../../media-upstreams/result-spool.js';
+import { possiblySpooled, resultSpool } from '../../media-upstreams/result-spool.js';
 import { bareTicket, notedCall } from '../../media-upstreams/vendor-call.js';
 import { type PendingPoll, pendingPoll } from './pending-poll.js';
 import { ownDelayMs, POLLING } from './polling-pace.js';
@@ -216,7 +216,7 @@ export class ProviderPoller {
   }
 
   private failed(poll: DuePoll, code: TaskFailureCode, reason: string): Promise<void> {
-    const task = { id: poll.taskId, outputs: perhapsKept(this.routed.upstream, poll.operation) };
+    const task = { id: poll.taskId, outputs: possiblySpooled(this.routed.upstream, poll.operation) };
     return this.ended(poll, this.parts.settlement.failUnclaimed(task, ['running'], code, reason));
   }
 

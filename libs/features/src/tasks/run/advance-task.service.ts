@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { isConnectionError, isUnfitError, logger, signals } from '#platform';
 import type { ClaimedTask } from '../task-row.js';
-import { MAX_FAILURES, seemsDeadly } from '../attempts.js';
+import { MAX_FAILURES, mayCrashWorkers } from '../attempts.js';
 import { backoffDelayMs } from '../backoff.js';
 import { SettleTaskService } from '../settle/settle-task.service.js';
 import type { StepAside } from './hand-over.js';
@@ -35,7 +35,7 @@ export class AdvanceTaskService {
    */
   async endsWithoutWork(task: ClaimedTask): Promise<boolean> {
     if (task.state === 'submitting' && (await this.start.stopUnconfirmed(task))) return true;
-    if (!seemsDeadly(task)) return false;
+    if (!mayCrashWorkers(task)) return false;
     log.error('task.parked', { taskId: task.id, lapses: task.lapses });
     signals.tasksParked.inc({ medium: task.medium });
     return this.settlement.fail(

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Medium } from '#contracts';
 import { logger } from '#platform';
 import { MediaUpstreams } from '../../media-upstreams/media-upstreams.js';
-import { perhapsKept } from '../../media-upstreams/result-spool.js';
+import { possiblySpooled } from '../../media-upstreams/result-spool.js';
 import { bareTicket, notedCall } from '../../media-upstreams/vendor-call.js';
 import { Loop } from './loop.js';
 import { SettleTaskService } from '../settle/settle-task.service.js';
@@ -73,7 +73,7 @@ export class DeadlineKeeper {
 
   private withKept(task: OverdueTask): OverdueTask {
     if (task.outputs || !task.operation) return task;
-    return { ...task, outputs: perhapsKept(this.upstreams.byId(task.provider ?? '')?.upstream, task.operation) };
+    return { ...task, outputs: possiblySpooled(this.upstreams.byId(task.provider ?? '')?.upstream, task.operation) };
   }
 
   /** Best effort: work that will not be fetched may still cost the gateway money. */

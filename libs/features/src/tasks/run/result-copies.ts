@@ -1,7 +1,7 @@
 import { MediaFailure, type ProviderOutput } from '#contracts';
 import { type CopiedFile, copyToStore, type FilePlace, inspectStoredFile, MediaStoreError } from '#media';
 import { logger, mayPass, RemoteStatus } from '#platform';
-import { keptFile } from '../../media-upstreams/result-spool.js';
+import { spooledFile } from '../../media-upstreams/result-spool.js';
 import { bareTicket, notedCall } from '../../media-upstreams/vendor-call.js';
 import type { TaskRow } from '../task-row.js';
 import { type SettledFile, storeKeyOf, typeOfFile, WrongMedium } from './result-files.js';
@@ -79,7 +79,7 @@ export class ResultCopies {
     ordinal: number,
     signal: AbortSignal,
   ): Promise<CopiedFile> {
-    const kept = keptFile(output, id, ordinal);
+    const kept = spooledFile(output, id, ordinal);
     if (kept) return kept;
     const { store, fetcher, upstreams, storeLimits: limits } = this.parts;
     // An upstream that left the configuration may still have links that anybody can fetch.

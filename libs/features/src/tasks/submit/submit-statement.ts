@@ -1,5 +1,5 @@
 import { entrySql } from '#contracts';
-import { ACCOUNT_ROOM, KEY_ROOM } from '../../billing/ledger/request-statements.js';
+import { ACCOUNT_HEADROOM, KEY_HEADROOM } from '../../billing/ledger/request-statements.js';
 import { RENEW_RIGHTS } from '../../idempotency/idempotency-statements.js';
 import type { NewTask } from './new-task.js';
 
@@ -20,7 +20,7 @@ const INCOMING = `incoming as (
 )`;
 
 const LOCKED = `locked as (
-  select a.id, least(case when not a.unlimited then a.available_micros end, ${ACCOUNT_ROOM}) as spare,
+  select a.id, least(case when not a.unlimited then a.available_micros end, ${ACCOUNT_HEADROOM}) as spare,
     not a.unlimited and a.owed_micros > 0 as in_debt
   from account a where a.id in (select account_id from incoming) and a.disabled_at is null
   order by a.id for no key update
@@ -41,7 +41,7 @@ const LIMITED_KEY = `limited_key as (
 ), `;
 
 const keysAtLimit = (rightful: string): string => `limited_key as (
-  select k.id, k.account_id, ${KEY_ROOM} as room from api_key k join locked l on l.id = k.account_id
+  select k.id, k.account_id, ${KEY_HEADROOM} as room from api_key k join locked l on l.id = k.account_id
   where k.id in (select api_key_id from ${rightful}) and ${HAS_SPEND_LIMIT}
   order by k.id for no key update of k
 ), at_limit as (

@@ -25,7 +25,7 @@ const EVENTS: Readonly<Record<string, ConsoleTaskEvent['event'] | undefined>> = 
 };
 
 /** What happened to a task, and what moved and was charged for it. */
-export interface LifeOfTask {
+export interface TaskHistoryForOwner {
   readonly timeline: readonly ConsoleTaskEvent[];
   readonly entries: readonly ConsoleEntry[];
   readonly usage: readonly ConsoleUsageRecord[];
@@ -33,13 +33,13 @@ export interface LifeOfTask {
 
 /** Tells owners the life of their tasks, out of what operators read. */
 @Injectable()
-export class TaskLife {
+export class ConsoleTaskHistory {
   constructor(
     private readonly overview: TaskOverview,
     private readonly entries: AccountEntriesService,
   ) {}
 
-  async of(accountId: string, taskId: string): Promise<LifeOfTask> {
+  async of(accountId: string, taskId: string): Promise<TaskHistoryForOwner> {
     const [history, { items }] = await Promise.all([
       this.overview.find(taskId),
       this.entries.list({ accountId, taskId, requestId: null }, { limit: ENTRIES_SHOWN, cursor: null }),

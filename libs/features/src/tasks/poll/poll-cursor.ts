@@ -1,19 +1,19 @@
-/** Turns may appear so far behind those already taken while transactions are under way, in milliseconds. */
+/** Polls may become visible so long after those due at their time were claimed, as transactions end late, in milliseconds. */
 const STRAGGLERS_MS = 1_000;
-/** How often all turns are looked through, for those that appeared even later, in milliseconds. */
+/** How often all due polls are searched, for those that became visible even later, in milliseconds. */
 const ALL_TURNS_MS = 5_000;
 
 /**
- * How far the turns of one vendor have been taken, in times of the database. Most claims need not look behind that point, where the
- * index is full of entries not vacuumed yet.
+ * Up to which due time the polls of one vendor have been claimed, in times of the database. Most claims need not search before it, where
+ * the index is full of entries not vacuumed yet.
  */
-export class TurnsTaken {
+export class PollCursor {
   private reachedAt: Date | undefined;
   private searchedAllAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(private readonly nowMs: () => number = () => performance.now()) {}
 
-  /** The earliest turn that the next claim is to look for. */
+  /** The earliest due time that the next claim searches from. */
   searchFrom(): Date | '-infinity' {
     const nowMs = this.nowMs();
     if (this.reachedAt && nowMs - this.searchedAllAtMs < ALL_TURNS_MS)
@@ -22,7 +22,7 @@ export class TurnsTaken {
     return '-infinity';
   }
 
-  /** A claim took all free turns up to that time. */
+  /** A claim took all free polls due up to that time. */
   reached(at: Date): void {
     this.reachedAt = at;
   }

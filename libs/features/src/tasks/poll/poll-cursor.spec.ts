@@ -1,13 +1,13 @@
-import { TurnsTaken } from './turns-taken.js';
+import { PollCursor } from './poll-cursor.js';
 
 const REACHED = new Date('2026-11-21T12:00:10.000Z');
 
 describe('How far the turns of a vendor were taken', () => {
   let nowMs: number;
-  let taken: TurnsTaken;
+  let taken: PollCursor;
   beforeEach(() => {
     nowMs = 0;
-    taken = new TurnsTaken(() => nowMs);
+    taken = new PollCursor(() => nowMs);
   });
 
   it('looks for every turn as long as none was taken', () => {

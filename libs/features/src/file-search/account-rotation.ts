@@ -2,7 +2,7 @@
 const REMEMBERED_MAX = 500;
 
 /** Which accounts had the last turns, so that each gets one before another gets its next. */
-export class AccountTurns {
+export class AccountRotation {
   readonly #last = new Set<string>();
 
   /** The one whose turn was longest ago comes first; those that are missing had none. */

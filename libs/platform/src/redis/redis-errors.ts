@@ -13,7 +13,7 @@ const lastLoggedAt = new Map<string, number>();
  * Logs why a Redis or a Sentinel cannot be used: its certificate, its password, its network. Of an error only the words:
  * a command that failed may hold the password.
  */
-export function logRedisTrouble(server: string, { message }: Error): void {
+export function logRedisError(server: string, { message }: Error): void {
   const trouble = `${server} ${message}`;
   const nowMs = performance.now();
   if (nowMs - (lastLoggedAt.get(trouble) ?? Number.NEGATIVE_INFINITY) < QUIET_MS) return;
