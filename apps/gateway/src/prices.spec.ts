@@ -103,6 +103,19 @@ describe('A model without a price in force', () => {
     ]);
     expect(await metric(api, 'gateway_models_without_price')).toBe(2);
   });
+
+  it('is named with what lacks a price when only a part of it does', async () => {
+    const models = { 'beta-2.5-preview': 'beta-2.5-preview' };
+    await api.admin('POST', '/upstreams', { id: 'videos', kind: 'media', protocol: 'sandbox', models });
+    await api.admin('POST', '/prices', { model: 'beta-2.5-preview', unit: 'second', variant: '480p', amount: '0.05' });
+    await api.admin('POST', '/prices', { model: 'vendor-5', unit: 'input_token', amount: '1' });
+    const reasons = await eventually(async () => {
+      const [, view] = await readiness(api);
+      return view.reasons.join().includes('output_token') ? view.reasons : undefined;
+    });
+    const unpriced = 'beta-2.5-preview (720p, 1080p), vendor-5 (output_token), house-writer';
+    expect(reasons).toEqual([`prices: 3 model(s) on sale have no price in force: ${unpriced}`]);
+  });
 });
 
 describe('Example prices', () => {

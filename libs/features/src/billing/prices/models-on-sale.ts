@@ -66,7 +66,10 @@ export class ModelsOnSale {
     });
   }
 
-  /** The models on sale that cannot be sold for want of a price, in order. */
+  /**
+   * The models on sale that cannot be sold for want of a price, in order. Of one that has some of its prices, those that it lacks are
+   * named behind it, by their variants or units: `beta-2.5-preview (720p, 1080p)`.
+   */
   async withoutPrice(): Promise<string[]> {
     const inForce = await this.prices.inForce();
     const media = MEDIA.filter(({ model }) => this.media.serving(model).length > 0);
@@ -74,9 +77,13 @@ export class ModelsOnSale {
       .served()
       .flatMap((model) => ['input_token', 'output_token'].map((unit) => ({ model, unit, variant: 'default' })));
     const embeddings = this.text.embeddingModels().map((model) => ({ model, unit: 'input_token', variant: 'default' }));
-    const unpriced = [...media, ...text, ...embeddings].filter(
-      ({ model, unit, variant }) => !inForce.find(model, unit, variant),
-    );
-    return [...new Set(unpriced.map(({ model }) => model))];
+    const sold = [...media, ...text, ...embeddings];
+    return [...new Set(sold.map(({ model }) => model))].flatMap((model) => {
+      const wanted = sold.filter((price) => price.model === model);
+      const lacking = wanted.filter(({ unit, variant }) => !inForce.find(model, unit, variant));
+      if (lacking.length === 0) return [];
+      if (lacking.length === wanted.length) return [model];
+      return [`${model} (${lacking.map(({ unit, variant }) => (variant === 'default' ? unit : variant)).join(', ')})`];
+    });
   }
 }
