@@ -34,17 +34,17 @@ export class PortError extends Error {
  *
  * @throws PortError when the address cannot be had.
  */
-export async function reservePort(wish: PortSettings): Promise<ReservedPort> {
+export async function reservePort(settings: PortSettings): Promise<ReservedPort> {
   const early: Socket[] = [];
   const placeholder = createServer({ pauseOnConnect: true }, (socket) => {
     socket.on('error', () => undefined);
     early.push(socket);
   });
-  placeholder.listen(wish.port, wish.host);
+  placeholder.listen(settings.port, settings.host);
   try {
     await once(placeholder, 'listening');
   } catch (error) {
-    throw new PortError(explain(error, wish), error);
+    throw new PortError(explain(error, settings), error);
   }
   const { port } = placeholder.address() as AddressInfo;
   let isHandedOver = false;

@@ -33,7 +33,7 @@ export interface ListedSession {
   readonly agent: string | null;
 }
 
-/** Without a wish, the account that the user joined first. */
+/** Unless one is asked for, the account that the user joined first. */
 const ADD = `
 with seen as (update console_user set seen_at = now() where id = $4)
 insert into console_session (id, token_hash, method, user_id, account_id, api_key_id, operator_role, operator_check, address,

@@ -78,7 +78,7 @@ where t.id = $3 and t.provider = $1 and a.upstream = $1
 
 /**
  * $1 task id, $2 attempt, $3 operation, $4 provider, $5 first poll in ms, $6 to $10 as `costValues`, $11 hash of the vendor's
- * name of the work, or null. The vendor took the order. A wish to cancel that came meanwhile is carried out at the first poll.
+ * name of the work, or null. The vendor took the order. A request to cancel that came meanwhile is carried out at the first poll.
  * `is_anothers`: the vendor has given that name before, to another order, so that its files are perhaps not of this one.
  */
 export const SET_RUNNING = `

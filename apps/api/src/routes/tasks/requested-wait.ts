@@ -7,7 +7,7 @@ export const LONGEST_WAIT_SECONDS = 55;
 /** How long the client wants its answer held back. */
 export interface RequestedWait {
   readonly seconds: number;
-  /** What to answer in `Preference-Applied`, when the wish came as a preference. */
+  /** What to answer in `Preference-Applied`, when the wait was asked for as a preference. */
   readonly preferenceApplied: string | null;
 }
 

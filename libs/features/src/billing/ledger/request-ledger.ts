@@ -25,8 +25,6 @@ const HOLD_EXPIRES_SECONDS = 3_600;
 const HOLD_RENEWAL_MS = 600_000;
 const SWEEP_BATCH = 200;
 
-type Ending = RequestCapture;
-
 /** The result of an order to hold, and the amount held now. */
 interface HoldOutcome {
   readonly outcome: 'held' | 'quota' | 'balance' | 'debt' | 'lost';
@@ -53,10 +51,8 @@ interface HoldRow {
 @Injectable()
 export class RequestLedger implements OnModuleDestroy {
   private readonly holds: Batcher<RequestHold, PromiseSettledResult<HoldOutcome>>;
-  private readonly endings: Batcher<Ending, PromiseSettledResult<Captured | null>>;
-
+  private readonly endings: Batcher<RequestCapture, PromiseSettledResult<Captured | null>>;
   private readonly open: OpenHolds;
-
   private readonly limits: SpendLimits;
 
   constructor(private readonly database: Database) {
@@ -223,7 +219,7 @@ export class RequestLedger implements OnModuleDestroy {
     );
   }
 
-  private async endTogether(endings: readonly Ending[]): Promise<PromiseSettledResult<Captured | null>[]> {
+  private async endTogether(endings: readonly RequestCapture[]): Promise<PromiseSettledResult<Captured | null>[]> {
     try {
       const paid = await this.settle(endings);
       return endings.map(({ requestId }) => ({ status: 'fulfilled', value: paid.get(requestId) ?? null }));
@@ -233,11 +229,11 @@ export class RequestLedger implements OnModuleDestroy {
     }
   }
 
-  private async endAlone(ending: Ending): Promise<Captured | null> {
+  private async endAlone(ending: RequestCapture): Promise<Captured | null> {
     return (await this.settle([ending])).get(ending.requestId) ?? null;
   }
 
-  private async settle(endings: readonly Ending[]): Promise<Map<string, Captured>> {
+  private async settle(endings: readonly RequestCapture[]): Promise<Map<string, Captured>> {
     const { rows } = await retryOnConnectionError(() =>
       this.database.query<{ request_id: string; paid_micros: bigint; owed_micros: bigint }>({
         name: 'settle_requests',

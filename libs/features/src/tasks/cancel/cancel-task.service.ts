@@ -5,7 +5,7 @@ import { ReadTaskService } from '../read/read-task.service.js';
 import { SettleTaskService } from '../settle/settle-task.service.js';
 import { TaskTransitions } from '../task-transitions.js';
 
-/** How long a caller waits for the vendor's answer, in milliseconds; after that the wish stands and the caller can ask again. */
+/** How long a caller waits for the vendor's answer, in milliseconds; after that the request to cancel stands and the caller can ask again. */
 const ANSWER_MS = 8_000;
 
 /** Stops tasks for their owners. */

@@ -17,7 +17,7 @@ where ctid = any(array(select row_id from due))
 returning task_id, provider, operation, polls, cancel_requested, (select max(next_poll_at) from due) as reached_at`;
 
 /**
- * $1 task ids, $2 delays in ms, $3 whether the wish to cancel was known. A wish that came while the vendor was asked
+ * $1 task ids, $2 delays in ms, $3 whether the request to cancel was known. One that came while the vendor was asked
  * keeps its place at the front; one that the vendor did not answer waits like any question.
  */
 export const RESCHEDULE_POLLS = `

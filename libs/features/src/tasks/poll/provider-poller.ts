@@ -178,7 +178,7 @@ export class ProviderPoller {
     const { operation, cancelRequested, taskId } = pending.poll;
     const { upstream } = this.routed;
     try {
-      // A wish to cancel was put to the vendor first, and took of the time of the others.
+      // The vendor was asked to cancel first, which took some of the time that the polls share.
       const signal = cancelRequested ? this.checkSignal() : pending.signal;
       const { call, facts } = notedCall(signal, bareTicket(upstream, taskId), this.carries(taskId, signal));
       const state = storableState(await upstream.check(operation, call));
@@ -202,7 +202,7 @@ export class ProviderPoller {
     return signal;
   }
 
-  /** True when the vendor stopped and the task has ended. The wish stands while the vendor gives no answer to it. */
+  /** True when the vendor stopped and the task has ended. The request to cancel stands while the vendor does not answer it. */
   private async cancel(poll: DuePoll): Promise<boolean> {
     const { transitions, settlement } = this.parts;
     const outcome = await askToStop(this.routed.upstream, poll, this.cancelTimeoutMs);
@@ -248,7 +248,7 @@ export class ProviderPoller {
     if (state.state !== 'pending') log.warn('upstream.state_unknown', { taskId, provider });
     if (progressPercent !== undefined && progressPercent > 0)
       await this.parts.schedule.reportProgress(taskId, Math.min(VENDOR_PROGRESS_MAX, progressPercent));
-    // A wish to cancel that the vendor left unanswered is not put off for as long as the work itself may take.
+    // A request to cancel that the vendor left unanswered is not put off for as long as the work itself may take.
     await this.nextIn(pending, cancelRequested ? this.delayMs(pending) : (hint ?? this.delayMs(pending)));
   }
 
@@ -271,7 +271,7 @@ export class ProviderPoller {
 
   /**
    * From memory while the operation is held. When the hold ends first the schedule says when, unless the poll is to come
-   * later than that, or the poll got the lease. A wish to cancel goes back to the schedule, which knows whether it stands.
+   * later than that, or the poll got the lease. A request to cancel goes back to the schedule, which knows whether it stands.
    */
   private async nextIn({ poll, polls, heldUntilMs, leased }: PendingPoll, delayMs: number): Promise<void> {
     if (leased === null && !poll.cancelRequested) {

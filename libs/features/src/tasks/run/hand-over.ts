@@ -235,20 +235,21 @@ export class HandOver {
     const taken = takeOf(candidate);
     if (taken && kind !== 'ambiguous') await this.parts.transitions.giveBackAllowance(task, taken);
     log.warn('upstream.start_failed', { ...failureFields(task, upstream.id, failure), reason, error: failure.cause });
+    const later: NotNow = { reason, delayMs: backoffDelayMs(task.attempt - 1), counts: false };
     switch (kind) {
       case 'busy':
         health.released(admission);
-        return { reason, delayMs: await this.pause(offer, failure), counts: false };
+        return { ...later, delayMs: await this.pause(offer, failure) };
       case 'unavailable':
         health.wasAway(routed, admission);
-        return { reason, delayMs: backoffDelayMs(task.attempt - 1), counts: false };
+        return later;
       case 'unfit':
         health.wasUnfit(routed, failure, admission);
-        return { reason, delayMs: backoffDelayMs(task.attempt - 1), counts: false };
+        return later;
       case 'unsupported':
         health.released(admission);
         // Another may be able to; when there is none, the task fails with this reason.
-        return { reason, delayMs: backoffDelayMs(task.attempt - 1), counts: false, isLacking: true };
+        return { ...later, isLacking: true };
       case 'refused':
         health.released(admission);
         await settlement.fail(task, code, reason);
