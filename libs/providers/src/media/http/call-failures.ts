@@ -1,4 +1,4 @@
-import { MediaFailure, type VendorWords, type Verified } from '#contracts';
+import { MediaFailure, type VendorWords } from '#contracts';
 import type { MediaCodec, VendorReply, Verb } from './media-codec.js';
 import { NoReply } from './vendor-http.js';
 
@@ -75,17 +75,3 @@ function withWords(failure: MediaFailure, vendor: VendorWords): MediaFailure {
     ...(reference !== undefined && { reference }),
   });
 }
-
-/** What a failure of the free call says of the credentials. */
-export function unverified({ kind, vendor, reason }: MediaFailure): Verified {
-  const { status = 0 } = vendor;
-  if (kind === 'busy') return { ok: false, problem: 'busy', vendor };
-  if (isElsewhere(status)) return { ok: false, problem: 'not_this_protocol', vendor };
-  if (kind === 'unavailable' || kind === 'ambiguous') return { ok: false, problem: 'away', vendor };
-  if (kind !== 'unfit') return { ok: false, problem: 'not_this_protocol', vendor };
-  if (reason === 'not_paid') return { ok: false, problem: 'no_balance', vendor };
-  return { ok: false, problem: status === 401 || reason === 'wrong_key' ? 'wrong_key' : 'not_opened', vendor };
-}
-
-/** Redirected, or not found: the free call asks for what every vendor of the protocol has. */
-const isElsewhere = (status: number): boolean => (status >= 300 && status < 400) || status === 404 || status === 405;

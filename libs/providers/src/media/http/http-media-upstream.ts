@@ -1,7 +1,6 @@
 import {
   type CallPlan,
   type CannotMake,
-  isJsonObject,
   type JsonObject,
   MediaFailure,
   type MediaOrder,
@@ -18,7 +17,7 @@ import {
 import { observeUpstream, type SafeFetcher } from '#platform';
 import type { ServedModel } from '../served-models.js';
 import { AuthorizedHttp } from './authorized-http.js';
-import { asFailure, failedStart, unverified, wordsOfUnread } from './call-failures.js';
+import { asFailure, failedStart, wordsOfUnread } from './call-failures.js';
 import { keyCredentials } from './credentials.js';
 import type { InlineFiles } from './inline-files.js';
 import { isDone, NotMakeable, type ReadWork, type VendorReply, type VendorRequest, type Verb } from './media-codec.js';
@@ -28,10 +27,10 @@ import { takenNow, unlessFresh } from './fresh-work.js';
 import { addressAtPlan, handedFiles } from './reference-forms.js';
 import { badEndOf } from './state-words.js';
 import { UpstreamWarnings } from './upstream-warnings.js';
+import { unverified, verifiedBy } from './verification.js';
 import { VendorFiles } from './vendor-files.js';
 import { type Noting, VendorExchanges, type VendorExchangesParts } from './vendor-exchanges.js';
 import { type VendorHttp } from './vendor-http.js';
-import { notableSkewMs } from './vendor-words.js';
 
 const VERIFY_TIMEOUT_MS = 15_000;
 
@@ -166,12 +165,7 @@ export class HttpMediaUpstream implements MediaUpstream {
     try {
       const limits = { timeoutMs: VERIFY_TIMEOUT_MS, fresh: false };
       const reply = await this.exchanges.send(codec.verification, call, limits);
-      const read = codec.readVerification?.(reply);
-      if (read?.ok === false) return read;
-      if (!read && !isOk(reply)) return unverified(this.exchanges.refused(reply, 'verify', call));
-      if (!isJsonObject(reply.body)) return { ok: false, problem: 'not_this_protocol', vendor: wordsOfUnread(reply) };
-      const skewMs = notableSkewMs(reply);
-      return { ok: true, ...(skewMs !== undefined && { clockSkewMs: skewMs }) };
+      return verifiedBy(codec, reply, () => this.exchanges.refused(reply, 'verify', call));
     } catch (error) {
       return unverified(asFailure(error, call.signal));
     }

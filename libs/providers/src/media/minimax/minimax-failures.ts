@@ -47,9 +47,6 @@ export function minimaxFailureReason(body: JsonObject): MediaReason {
   return code === OUTPUT_REFUSED ? 'result_refused' : 'work_failed';
 }
 
-/** Whether a reply refuses the key. */
-export const refusesKey = (body: JsonObject): boolean => WRONG_KEY.has(statusCodeOf(body) ?? '');
-
 /** The code of a reply, `0` when all is well; undefined when the reply is none of MiniMax. */
 export function statusCodeOf(body: JsonObject): string | undefined {
   const response = body['base_resp'];

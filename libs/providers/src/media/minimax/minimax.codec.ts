@@ -6,17 +6,11 @@ import {
   type Started,
   type Verified,
 } from '#contracts';
-import type { MediaCodec, ReadState, VendorReply } from '../http/media-codec.js';
+import { isDone, type MediaCodec, type ReadState, type VendorReply } from '../http/media-codec.js';
 import { stateWord } from '../http/state-words.js';
 import { vendorId } from '../http/vendor-id.js';
 import { mapEpsilon } from './map-epsilon.js';
-import {
-  failureInside,
-  minimaxFailureReason,
-  readMinimaxFailure,
-  refusesKey,
-  statusCodeOf,
-} from './minimax-failures.js';
+import { failureInside, minimaxFailureReason, readMinimaxFailure, statusCodeOf } from './minimax-failures.js';
 
 /** In characters. */
 const MAX_CHALLENGE = 1_000;
@@ -65,7 +59,6 @@ export const minimaxCodec: MediaCodec = {
   readCheck: stateOf,
   readFailure: readMinimaxFailure,
 
-  // Work that does not exist: only what the reply says about the key counts.
   verification: { method: 'GET', path: `${QUERY}0` },
   readVerification: verified,
 };
@@ -114,12 +107,10 @@ function delivered(body: JsonObject): OperationState {
   return { state: 'succeeded', outputs: [{ role: 'output', contentType: 'video/mp4', url }] };
 }
 
+/** Of work that does not exist: only what the reply says about the key, the balance and the rate counts. */
 function verified({ status, body }: VendorReply): Verified | undefined {
-  if (status !== 200 || !isJsonObject(body) || statusCodeOf(body) === undefined) return undefined;
-  if (!refusesKey(body)) return { ok: true };
-  return {
-    ok: false,
-    problem: 'wrong_key',
-    vendor: readMinimaxFailure({ status, headers: {}, body }, 'verify').vendor,
-  };
+  if (!isDone(status) || !isJsonObject(body)) return undefined;
+  if (statusCodeOf(body) === undefined) return { ok: false, problem: 'not_this_protocol', vendor: { status } };
+  const { kind } = readMinimaxFailure({ status, headers: {}, body }, 'verify');
+  return kind === 'unfit' || kind === 'busy' ? undefined : { ok: true };
 }

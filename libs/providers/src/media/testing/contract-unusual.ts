@@ -1,4 +1,11 @@
-import { isJsonObject, type JsonValue, MEDIA_REASONS, type MediaFailure, type Started } from '#contracts';
+import {
+  isJsonObject,
+  type JsonValue,
+  MEDIA_REASONS,
+  type MediaFailure,
+  type Started,
+  type Verified,
+} from '#contracts';
 import type { VendorReply } from '../http/media-codec.js';
 import type { ConnectedFake } from './connected-fake.js';
 import { type ContractCase, guarantee } from './contract-case.js';
@@ -47,6 +54,39 @@ export function unusualContract<Protocol extends Protocols>(
       await expect(elsewhere.start(order, call)).rejects.toMatchObject({ kind: 'unfit' });
     },
   );
+  proofsContract(contract, connected);
+}
+
+/** Case 41: what the free call takes for no proof of the key. */
+function proofsContract<Protocol extends Protocols>(
+  contract: ContractCase<Protocol>,
+  connected: () => ConnectedFake<Protocol>,
+): void {
+  const verified = (status: number, body: JsonValue): Promise<Verified> => {
+    const { call } = connected().prepare(contract.order);
+    return answering(connected(), { status, headers: {}, body }).verify(call);
+  };
+
+  guarantee(
+    '41: takes no refusal of the key, the balance or the rate for a proof, whatever status it has',
+    async () => {
+      for (const [what, fault, expected] of contract.refusals) {
+        const isOfAccount = expected.kind === 'busy' || ['not_paid', 'wrong_key'].includes(expected.reason ?? '');
+        if (typeof fault === 'string' || !isOfAccount) continue;
+        for (const status of [fault.status ?? 200, 200])
+          expect([what, status, (await verified(status, fault.body)).ok]).toEqual([what, status, false]);
+      }
+    },
+  );
+
+  guarantee.each<[status: number, body: JsonValue]>([
+    [200, { error: { code: 'StrangeWord', message: 'x' } }],
+    [400, { message: 'x' }],
+    [404, { error: 'not found' }],
+    [422, { message: 'x' }],
+  ])('41: takes an answer of %i %j for one of another service', async (status, body) => {
+    expect(await verified(status, body)).toMatchObject({ ok: false, problem: 'not_this_protocol' });
+  });
 }
 
 function refusalsContract<Protocol extends Protocols>(

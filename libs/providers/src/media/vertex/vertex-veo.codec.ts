@@ -81,9 +81,12 @@ export function vertexVeo({ project, region, storageUri, storageEndpoint }: Part
     inlineFiles: { field: INLINE, count: ({ count }) => Number(count) },
     fileAddress: (url) => bucketAddress(url, storageEndpoint ?? ''),
 
-    // An operation that does not exist: a caller with a valid key gets "not found".
+    // An operation that does not exist: a caller with a valid key gets "not found", in the vendor's own envelope.
     verification: question(`${modelPath('veo-3.1-generate-001')}/operations/${UNKNOWN_OPERATION}`),
-    readVerification: ({ status }) => (status === 400 || status === 404 ? { ok: true } : undefined),
+    readVerification: ({ status, body }) =>
+      (status === 400 || status === 404) && isJsonObject(body) && isJsonObject(body['error'])
+        ? { ok: true }
+        : undefined,
   };
 }
 

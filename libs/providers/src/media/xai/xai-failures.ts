@@ -1,13 +1,14 @@
 import { isJsonObject, type JsonValue, type MediaFailure } from '#contracts';
 import { failureBy, type FailureRule, type RefusalFacts } from '../http/failure-rules.js';
-import type { VendorReply, Verb } from '../http/media-codec.js';
+import { isDone, type VendorReply, type Verb } from '../http/media-codec.js';
 
 const POLICY = /moderat|content polic|safety|violat/i;
 const WRONG_KEY = /api key/i;
 const UNPAID = /credit|balance|billing|spending limit/i;
 
-/** A wrong key comes as a 400 as often as not. */
-const isWrongKey = ({ status, message }: RefusalFacts): boolean => status === 400 && WRONG_KEY.test(message);
+/** A wrong key comes as a 400 as often as not, and through some proxies with status 200. */
+const isWrongKey = ({ status, message }: RefusalFacts): boolean =>
+  (status === 400 || isDone(status)) && WRONG_KEY.test(message);
 
 /** Errors of xAI (vendors.md 11): statuses say little, sentences more. */
 const RULES: readonly FailureRule[] = [
