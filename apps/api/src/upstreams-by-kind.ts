@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { GatewayError, isJsonObject, type JsonObject, type JsonValue } from '#contracts';
-import { MediaUpstreamsService, UpstreamsService } from '#features';
+import { MediaUpstreamsService, type UpstreamProof, UpstreamsService } from '#features';
 
 /** Upstreams of text and of media behind one list of ids, as the admin API and the console show them. */
 @Injectable()
@@ -13,6 +13,14 @@ export class UpstreamsByKind {
   /** The service that has this id; that of text where neither has it, which then says so. */
   async owning(id: string): Promise<UpstreamsService | MediaUpstreamsService> {
     return (await this.media.find(id)) ? this.media : this.text;
+  }
+
+  /** One free call that needs the key. @throws GatewayError `not_found`; `conflict`: it is of text, or cannot be called. */
+  async verify(id: string, signal: AbortSignal): Promise<UpstreamProof> {
+    if ((await this.owning(id)) === this.media) return this.media.verify(id, signal);
+    await this.text.read(id);
+    const message = 'Only upstreams of media can be verified: those of text have no call that is free.';
+    throw new GatewayError('conflict', message, { param: 'upstream_id' });
   }
 
   /** @throws GatewayError `invalid_parameter`. */

@@ -82,7 +82,7 @@ export { LeavingUpstreams } from './media-upstreams/leaving-upstreams.js';
 export { circuitOfVendor } from './media-upstreams/media-health.js';
 export { MediaUpstreamRegistry } from './media-upstreams/media-upstream-registry.js';
 export { MediaUpstreams } from './media-upstreams/media-upstreams.js';
-export { MediaUpstreamsService } from './media-upstreams/media-upstreams.service.js';
+export { MediaUpstreamsService, type UpstreamProof } from './media-upstreams/media-upstreams.service.js';
 export { MediaModule } from './media-upstreams/media.module.js';
 export { DeliverySearchService, type OperatorDelivery } from './operations/delivery-search.js';
 export { fleetSources } from './operations/fleet-sources.js';

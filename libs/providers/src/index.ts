@@ -11,6 +11,7 @@ export {
 export { ProviderUpstream } from './media/provider-upstream.js';
 export { SandboxConfig } from './media/sandbox/sandbox.config.js';
 export { runSmoke } from './media/smoke/run-smoke.js';
+export { VERIFY_REMEDIES, type VerifyProblem } from './media/verify-remedies.js';
 export { IsUpstreamKey } from './routed-entry.js';
 export { checkUpstream, fieldName, type UpstreamMistake } from './text/check-upstreams.js';
 export { DEFAULT_MODEL_LIMITS, knownLimits, type ModelLimits } from './text/model-limits.js';

@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { type CallFacts, GatewayError, type MediaUpstream } from '#contracts';
 import { Database, SecretSealer } from '#platform';
-import { checkMediaUpstream } from '#providers';
+import { checkMediaUpstream, VERIFY_REMEDIES, type VerifyProblem } from '#providers';
 import { PLATFORM, type Platform } from '#runtime';
 import { AuditedChanges } from '../accounts/audit.js';
 import { ManagedUpstreams } from '../upstreams/managed-upstreams.js';
@@ -29,6 +30,25 @@ update upstream set protocol = $2, base_url = $3, models = $4, weight = $5, prio
 where id = $1 returning ${MEDIA_COLUMNS}`;
 const REMOVE = 'update upstream set deleted_at = now(), updated_at = now() where id = $1';
 
+/** What a call that is free and needs the key found, in the words of the admin API. */
+export interface UpstreamProof {
+  readonly id: string;
+  readonly ok: boolean;
+  readonly problem: VerifyProblem | null;
+  /** What to check; null when all is well. */
+  readonly message: string | null;
+  /** What the vendor said; null when all is well. */
+  readonly vendor: {
+    readonly status: number | null;
+    readonly code: string | null;
+    readonly message: string | null;
+  } | null;
+  /** The vendor's id of the call, for its support. */
+  readonly request_id: string | null;
+  /** How far the vendor's clock is ahead of ours; null within one minute. */
+  readonly clock_skew_ms: number | null;
+}
+
 /**
  * The upstreams of media, for operators (see `MediaUpstreamRegistry`). A removed one is deleted once its running work has ended.
  */
@@ -38,7 +58,7 @@ export class MediaUpstreamsService extends ManagedUpstreams<MediaUpstreamRow, St
     database: Database,
     changes: AuditedChanges,
     sealer: SecretSealer,
-    registry: MediaUpstreamRegistry,
+    private readonly registry: MediaUpstreamRegistry,
     @Inject(PLATFORM) { config }: Platform,
   ) {
     const reach = { isReached: config.server.PUBLIC_BASE_URL !== undefined };
@@ -53,6 +73,31 @@ export class MediaUpstreamsService extends ManagedUpstreams<MediaUpstreamRow, St
     };
     super(kind, database, changes, sealer, registry);
   }
+
+  /**
+   * Makes one call that is free and needs the key, also at an upstream that is switched off. Takes 15 s at most.
+   *
+   * @throws GatewayError `not_found`; `conflict`: its settings cannot be used.
+   */
+  async verify(id: string, signal: AbortSignal): Promise<UpstreamProof> {
+    const { problem } = await this.read(id);
+    const routed = this.registry.upstreams.byId(id);
+    if (routed) return proofOf(routed.upstream, signal);
+    const message = `The upstream "${id}" cannot be called: ${problem ?? 'its settings cannot be used.'}`;
+    throw new GatewayError('conflict', message, { param: 'upstream_id' });
+  }
+}
+
+async function proofOf(upstream: MediaUpstream, signal: AbortSignal): Promise<UpstreamProof> {
+  let facts: CallFacts = {};
+  const note = (noted: CallFacts): void => void (facts = { ...facts, ...noted });
+  const verified = await upstream.verify({ signal, note });
+  const { requestId = null, clockSkewMs = null } = facts;
+  const known = { id: upstream.id, request_id: requestId, clock_skew_ms: clockSkewMs };
+  if (verified.ok) return { ...known, ok: true, problem: null, message: null, vendor: null };
+  const { status = null, code = null, message = null } = verified.vendor ?? {};
+  const { problem } = verified;
+  return { ...known, ok: false, problem, message: VERIFY_REMEDIES[problem], vendor: { status, code, message } };
 }
 
 /** A protocol has an address of its own, so that another protocol is another server. */

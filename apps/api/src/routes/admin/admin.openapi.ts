@@ -139,6 +139,13 @@ export const CATALOGUE_OPERATIONS = {
     [UPSTREAM_ID],
     CLASHING,
   ),
+  adminVerifyUpstream: admin({
+    id: 'adminVerifyUpstream',
+    summary: 'Prove the key of a media upstream by a call that is free',
+    answer: OBJECT,
+    parameters: [UPSTREAM_ID],
+    errors: CLASHING,
+  }),
   adminRemoveUpstream: change('adminRemoveUpstream', 'Remove an upstream', [UPSTREAM_ID], CLASHING),
 } satisfies Readonly<Record<string, OperationText>>;
 

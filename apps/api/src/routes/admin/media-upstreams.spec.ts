@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { formatMicros, parseMicros, type TaskView } from '#contracts';
 import { eventually } from '#testing';
+import { FakeVendor, FakeXaiImage } from '#vendor-fakes';
 import { type AdminGateway, startAdminGateway } from '../../../../gateway/src/testing/admin-gateway.js';
 
 const KEY = 'key-of-the-vendor-0123456789-wxyz';
@@ -125,6 +126,56 @@ describe('Media upstreams in the admin API', () => {
     const task: TaskView = await api.gateway.waitForTask(taskId);
     expect(task).toMatchObject({ status: 'completed', usage: { final: true } });
     expect(await providerOf(taskId)).toBe('studio');
+  });
+
+  describe('are verified by a call that is free', () => {
+    let vendor: FakeVendor<FakeXaiImage>;
+    beforeAll(async () => {
+      vendor = await FakeVendor.start(new FakeXaiImage());
+    });
+    afterAll(() => vendor.close());
+    const verified = async (change: object = {}) => {
+      const { key } = vendor.protocol;
+      const models = { 'iota-1.0-reseller': 'grok-imagine-image' };
+      const sent = studio({ protocol: 'xai-image', base_url: vendor.baseUrl, key, models, ...change });
+      expect((await api.admin('POST', '/upstreams', sent)).status).toBe(200);
+      return api.admin('POST', '/upstreams/studio/verify');
+    };
+
+    it.each([{}, { enabled: false }])(
+      'with a right key, in service or not, and nothing is ordered: %j',
+      async (change) => {
+        expect(await verified(change)).toMatchObject({
+          status: 200,
+          body: { data: { id: 'studio', ok: true, problem: null, vendor: null, request_id: 'vendor-request-1' } },
+        });
+        expect(vendor.protocol.taken).toEqual([]);
+      },
+    );
+
+    it.each<[problem: string, prepare: () => void, change: object]>([
+      ['wrong_key', () => undefined, { key: KEY }],
+      ['no_balance', () => vendor.next({ status: 403, body: { code: 'x', error: 'Your team has no credits' } }), {}],
+      ['busy', () => vendor.next({ status: 429, body: {} }), {}],
+      ['away', () => undefined, { base_url: 'http://127.0.0.1:1/v1' }],
+      ['not_this_protocol', () => vendor.next('html'), {}],
+    ])('which says %s and what to check, and never the key', async (problem, prepare, change) => {
+      prepare();
+      const { status, body } = await verified(change);
+      expect([status, body.data]).toMatchObject([200, { ok: false, problem, message: expect.stringMatching(/[.?]$/) }]);
+      expect(JSON.stringify(body)).not.toMatch(new RegExp(`${KEY}|${vendor.protocol.key}`));
+    });
+
+    it('unless there is none of that id, or it is one of text', async () => {
+      expect(await api.admin('POST', '/upstreams/nobodys/verify')).toMatchObject({
+        status: 404,
+        body: { error: { code: 'not_found', param: 'upstream_id' } },
+      });
+      const text = { id: 'words', protocol: 'chat', base_url: vendor.baseUrl, key: KEY, models: { m: 'm' } };
+      await api.admin('POST', '/upstreams', text);
+      expect(await api.admin('POST', '/upstreams/words/verify')).toMatchObject({ status: 409 });
+      await api.admin('DELETE', '/upstreams/words');
+    });
   });
 
   it('report revenue and cost exact to the micro, less refunds', async () => {

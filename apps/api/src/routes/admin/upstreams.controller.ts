@@ -1,10 +1,11 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Req } from '@nestjs/common';
-import type { Request } from 'express';
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Req, Res } from '@nestjs/common';
+import type { Request, Response } from 'express';
 import { type AdminUpstream, GatewayError } from '#contracts';
-import type { UpstreamView } from '#features';
+import type { UpstreamProof, UpstreamView } from '#features';
 import { UpstreamStandings } from '../../console/upstream-standings.js';
 import { Route, Routes } from '../../http/route.js';
 import { upstreamSettings, UpstreamsByKind } from '../../upstreams-by-kind.js';
+import { clientGone } from '../tasks/client-gone.js';
 import { operatorOf } from './admin-gate.js';
 import { CATALOGUE_OPERATIONS } from './admin.openapi.js';
 
@@ -49,6 +50,14 @@ export class UpstreamsController {
         param: 'kind',
       });
     return toBody(await upstreams.update(operatorOf(request), id, patch));
+  }
+
+  /** Proves its key by a call that is free. */
+  @Post(':upstream_id/verify')
+  @Route({ operation: CATALOGUE_OPERATIONS.adminVerifyUpstream })
+  @HttpCode(200)
+  verify(@Param('upstream_id') id: string, @Res({ passthrough: true }) response: Response): Promise<UpstreamProof> {
+    return this.upstreams.verify(id, clientGone(response));
   }
 
   /** Takes it away; what runs on it ends as it would have. */

@@ -7,12 +7,12 @@ import {
   type OperationState,
   parseMicros,
   type VendorCall,
-  type Verified,
 } from '#contracts';
 import { ConfigError, type Environment, type SafeFetcher } from '#platform';
 import { TextConfig } from '../../text/text.config.js';
 import type { Exchange } from '../http/vendor-exchanges.js';
 import { type ConfiguredMediaUpstream, openMediaUpstreams } from '../open-media-upstreams.js';
+import { VERIFY_REMEDIES } from '../verify-remedies.js';
 import { cheapestOrders, type CheapOrder } from './cheapest-orders.js';
 import { redacted } from './redacted.js';
 
@@ -113,24 +113,12 @@ async function smoke(configured: ConfiguredMediaUpstream, options: SmokeOptions,
     verified.ok ? `${upstream.id}: the key works.` : `${upstream.id}: ${verified.problem} ${wordsOf(verified.vendor)}`,
   );
   if (!verified.ok) {
-    report.say(`  ${REMEDIES[verified.problem]}`);
+    report.say(`  ${VERIFY_REMEDIES[verified.problem]}`);
     return 1;
   }
   if (verified.clockSkewMs !== undefined) report.say(`The clocks differ by ${verified.clockSkewMs} ms.`);
   return spendMicros === undefined ? 0 : spend(configured, orders, spendMicros, around);
 }
-
-/** What to check first. */
-const REMEDIES = {
-  wrong_key: 'The vendor does not take the key. Keys belong to one region or site: is base_url that of the key?',
-  no_balance: 'The key is right, and the vendor account has nothing left to spend.',
-  not_opened:
-    'The vendor knows the key and does not let it in: is the service opened for its account, and its role given?',
-  busy: 'The vendor is asked too much at present: try again later.',
-  away: 'Nothing that can be read came from base_url: is it right, and can this machine reach it?',
-  not_this_protocol:
-    'What answers at base_url does not speak this protocol: is the address whole, and no longer than that?',
-} as const satisfies Record<Exclude<Verified, { readonly ok: true }>['problem'], string>;
 
 /** Orders only when it is known that all of it together costs no more than was allowed. */
 async function spend(
