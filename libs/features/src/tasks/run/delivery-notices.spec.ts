@@ -39,6 +39,13 @@ describe('The delivery notices of a task', () => {
       [video(5)],
       ['The last frame was ordered, and the vendor did not deliver it.'],
     ],
+    ['nothing when a video is almost as long as ordered', VIDEOS, [video(4.1), video(5)], []],
+    [
+      'that a video is shorter, and what of it is charged',
+      VIDEOS,
+      [video(2.2), video(5)],
+      ['The video lasts 2.2 s; 5 s were ordered and 3 s are charged.'],
+    ],
     [
       'that a video is longer than what is charged',
       VIDEOS,

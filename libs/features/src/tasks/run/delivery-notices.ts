@@ -1,4 +1,5 @@
 import type { OutputPlan } from '#contracts';
+import { chargedSeconds } from '../settle/charge.js';
 import type { SettledFile } from './result-files.js';
 
 /** How much longer than ordered a video may be before its owner gets a notice, in seconds: encoders round up to a frame. */
@@ -12,12 +13,25 @@ export function deliveryNotices(plan: OutputPlan, files: readonly SettledFile[])
     notices.push(`The vendor delivered ${outputs.length} of ${plan.count} files; the missing ones are not charged.`);
   if (plan.medium === 'video' && plan.lastFrame && !files.some(({ role }) => role === 'last_frame'))
     notices.push('The last frame was ordered, and the vendor did not deliver it.');
-  if (plan.medium === 'video') {
-    const longestSeconds = Math.max(...outputs.map(({ durationMs }) => (durationMs ?? 0) / 1000));
-    if (longestSeconds > plan.durationSeconds + LONGER_SECONDS)
-      notices.push(
-        `The video lasts ${Math.round(longestSeconds * 10) / 10} s; ${plan.durationSeconds} s were ordered and are charged.`,
-      );
-  }
+  if (plan.medium === 'video') notices.push(...lengthNotices(plan.durationSeconds, outputs));
   return notices;
 }
+
+/** About the longest video when it is longer than ordered, and about each that is so much shorter that less is charged. */
+function lengthNotices(ordered: number, outputs: readonly SettledFile[]): string[] {
+  const longestMs = Math.max(...outputs.map(({ durationMs }) => durationMs ?? 0));
+  const isLonger = longestMs / 1000 > ordered + LONGER_SECONDS;
+  const shorter = outputs.flatMap(({ durationMs }) => {
+    const charged = chargedSeconds(ordered, durationMs);
+    return charged < ordered && durationMs !== null ? [{ durationMs, charged }] : [];
+  });
+  return [
+    ...(isLonger ? [`The video lasts ${shown(longestMs)} s; ${ordered} s were ordered and are charged.`] : []),
+    ...shorter.map(
+      ({ durationMs, charged }) =>
+        `The video lasts ${shown(durationMs)} s; ${ordered} s were ordered and ${charged} s are charged.`,
+    ),
+  ];
+}
+
+const shown = (milliseconds: number): number => Math.round(milliseconds / 100) / 10;

@@ -100,12 +100,11 @@ export class StoreStep {
 
   private async settle(task: ClaimedTask, files: readonly SettledFile[]): Promise<void> {
     const plan = planOf(task);
-    const delivered = files.filter(isResult).length;
     const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
     taskLog.stored(task, files.length, bytes);
     await this.parts.settlement.complete(task, {
-      chargeMicros: chargeFor(task, plan, delivered),
-      quantity: deliveredQuantity(plan, delivered),
+      chargeMicros: chargeFor(task, plan, files),
+      quantity: deliveredQuantity(plan, files),
       files,
       resultTtlSeconds: catalogFamily(task.model).resultTtlSeconds,
       notices: deliveryNotices(plan, files),
