@@ -10,6 +10,7 @@ import {
   type VendorCost,
 } from '#contracts';
 import type { MediaCodec } from '../http/media-codec.js';
+import { costIn } from '../http/stated-cost.js';
 import { wordsOf } from '../http/vendor-words.js';
 import { arkFailureReason, readArkFailure } from './ark-failures.js';
 import { mapKappa } from './map-kappa.js';
@@ -76,8 +77,5 @@ function nothingDelivered(error: JsonValue | undefined): MediaFailure {
 }
 
 function costOf({ usage }: JsonObject): VendorCost | undefined {
-  const images = isJsonObject(usage) ? usage['generated_images'] : undefined;
-  return typeof images === 'number' && Number.isSafeInteger(images)
-    ? { micros: BigInt(images) * 1_000_000n, unit: 'images' }
-    : undefined;
+  return costIn('images', isJsonObject(usage) ? usage['generated_images'] : undefined);
 }

@@ -10,6 +10,7 @@ import {
 import { isDone, type MediaCodec, type ReadState, type VendorReply } from '../http/media-codec.js';
 import { arkFailureReason, readArkFailure } from './ark-failures.js';
 import { stateWord } from '../http/state-words.js';
+import { costIn } from '../http/stated-cost.js';
 import { vendorId } from '../http/vendor-id.js';
 import { mapAlpha } from './map-alpha.js';
 
@@ -102,8 +103,5 @@ function readCancel({ status }: VendorReply): 'cancelled' | 'too_late' | undefin
 }
 
 function costOf({ usage }: JsonObject): VendorCost | undefined {
-  const tokens = isJsonObject(usage) ? usage['total_tokens'] : undefined;
-  return typeof tokens === 'number' && Number.isSafeInteger(tokens)
-    ? { micros: BigInt(tokens) * 1_000_000n, unit: 'tokens' }
-    : undefined;
+  return costIn('tokens', isJsonObject(usage) ? usage['total_tokens'] : undefined);
 }

@@ -10,6 +10,7 @@ import {
   type VendorCost,
 } from '#contracts';
 import type { MediaCodec } from '../http/media-codec.js';
+import { costIn } from '../http/stated-cost.js';
 import { DASHSCOPE } from './dashscope.js';
 import { readDashscopeFailure } from './dashscope-failures.js';
 import { mapEta, mapTheta } from './map-images.js';
@@ -76,8 +77,5 @@ function imagesIn(choice: JsonValue): ProviderOutput[] {
 }
 
 function costOf({ usage }: JsonObject): VendorCost | undefined {
-  const images = isJsonObject(usage) ? usage['image_count'] : undefined;
-  return typeof images === 'number' && Number.isSafeInteger(images)
-    ? { micros: BigInt(images) * 1_000_000n, unit: 'images' }
-    : undefined;
+  return costIn('images', isJsonObject(usage) ? usage['image_count'] : undefined);
 }

@@ -8,6 +8,7 @@ import {
 } from '#contracts';
 import { isDone, type MediaCodec, type ReadState, type VendorReply } from '../http/media-codec.js';
 import { stateWord } from '../http/state-words.js';
+import { costIn } from '../http/stated-cost.js';
 import { vendorId } from '../http/vendor-id.js';
 import { DASHSCOPE, isBeijing } from './dashscope.js';
 import { dashscopeFailureReason, readDashscopeFailure } from './dashscope-failures.js';
@@ -116,7 +117,6 @@ function readCancel({ status }: VendorReply): 'cancelled' | 'too_late' | undefin
 /** What was billed: seconds of a resolution, those of a reference video too. */
 function costOf({ usage }: JsonObject): VendorCost | undefined {
   const { duration, SR: lines } = isJsonObject(usage) ? usage : {};
-  if (typeof duration !== 'number') return undefined;
-  const unit = typeof lines === 'number' ? `seconds_${lines}p` : 'seconds';
-  return { micros: BigInt(Math.round(duration * 1_000_000)), unit };
+  const isKnown = typeof lines === 'number' || (typeof lines === 'string' && /^\d{3,4}$/.test(lines));
+  return costIn(isKnown ? `seconds_${lines}p` : 'seconds', duration);
 }

@@ -1,4 +1,4 @@
-import type { JsonObject, VendorCost } from '#contracts';
+import type { JsonObject, JsonValue, VendorCost } from '#contracts';
 import type { MediaCodec } from './media-codec.js';
 
 /** The most that the database keeps, and what a unit looks like. */
@@ -14,3 +14,20 @@ export function statedCost(body: JsonObject, codec: MediaCodec): VendorCost | un
     return undefined;
   }
 }
+
+/** An amount of a text: whole, or with decimal places, of which six count. */
+const DECIMAL = /^(\d{1,18})(?:\.(\d{1,18}))?$/;
+const PLACES = 6;
+
+/**
+ * A cost in millionths of `unit`, from a number or a decimal text: vendors change between the two, and proxies too.
+ * Undefined: it is no amount.
+ */
+export function costIn(unit: string, amount: JsonValue | undefined): VendorCost | undefined {
+  const text = typeof amount === 'number' && Number.isFinite(amount) ? decimalOf(amount) : amount;
+  const [, whole, parts = ''] = typeof text === 'string' ? (DECIMAL.exec(text.trim()) ?? []) : [];
+  if (whole === undefined) return undefined;
+  return { micros: BigInt(whole + parts.slice(0, PLACES).padEnd(PLACES, '0')), unit };
+}
+
+const decimalOf = (amount: number): string => (Number.isSafeInteger(amount) ? String(amount) : amount.toFixed(PLACES));

@@ -7,7 +7,6 @@ import {
   type PlannedOrder,
   type ProviderOutput,
   type Started,
-  type VendorCost,
 } from '#contracts';
 import type {
   MediaCodec,
@@ -20,6 +19,7 @@ import type {
 import { bearer, klingCredentials } from './kling-credentials.js';
 import { klingFailureReason, readKlingFailure } from './kling-failures.js';
 import { stateWord } from '../http/state-words.js';
+import { costIn } from '../http/stated-cost.js';
 import { vendorId } from '../http/vendor-id.js';
 import { mapDelta } from './map-delta.js';
 
@@ -74,7 +74,8 @@ export const klingCodec: MediaCodec = {
   isNotThere: ({ status }) => status === 404,
 
   verification: { method: 'GET', path: `${FROM_TEXT}?pageNum=1&pageSize=1` },
-  readCost: ({ data }) => costOf(isJsonObject(data) ? data['final_unit_deduction'] : undefined),
+  // What was taken from the resource package.
+  readCost: ({ data }) => costIn('units', isJsonObject(data) ? data['final_unit_deduction'] : undefined),
 };
 
 /** About an order by the vendor's id of it or by ours. */
@@ -139,10 +140,4 @@ function delivered(
     ];
   });
   return outputs.length > 0 ? { state: 'succeeded', outputs } : failedBecause('nothing_delivered');
-}
-
-/** What was taken from the resource package, in its units: a decimal number in a text. */
-function costOf(units: unknown): VendorCost | undefined {
-  const amount = typeof units === 'string' && units !== '' ? Number(units) : Number.NaN;
-  return Number.isFinite(amount) ? { micros: BigInt(Math.round(amount * 1_000_000)), unit: 'units' } : undefined;
 }

@@ -170,6 +170,15 @@ function workContract<Protocol extends Protocols>(
     }
   });
 
+  if (contract.reportedCost)
+    guarantee('40: reads what an order cost from a number and from a text alike', async () => {
+      const { replies, operation } = await genuine(contract, connected());
+      const { call } = connected().prepare(contract.order);
+      const otherwise = replies.slice(1).map((reply) => ({ ...reply, body: changed(reply.body, numbersAsTexts) }));
+      await answering(connected(), ...otherwise).check(operation, call);
+      expect(call.noted().cost).toMatchObject(contract.reportedCost ?? {});
+    });
+
   guarantee('30: fails work that is done without a link', async () => {
     const { replies, operation } = await genuine(contract, connected());
     const { call } = connected().prepare(contract.order);
@@ -210,6 +219,13 @@ function workContract<Protocol extends Protocols>(
 
 const upperCase = (word: string): string => word.toUpperCase();
 const lowerCase = (word: string): string => word.toLowerCase();
+
+/** Numbers as texts, and the decimals of texts as numbers; amounts of our own API are texts. */
+function numbersAsTexts(value: JsonValue, name: string): JsonValue {
+  if (typeof value === 'number') return String(value);
+  const isDecimal = name !== 'amount' && typeof value === 'string' && /^\d{1,9}\.\d+$/.test(value);
+  return isDecimal ? Number(value) : value;
+}
 
 const STATES = new Set(['status', 'state', 'task_status']);
 

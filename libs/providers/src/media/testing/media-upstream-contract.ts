@@ -52,6 +52,7 @@ function judgedContract<Protocol extends FakeProtocol & { readonly taken: readon
   if (typeof judge !== 'string') return;
   guarantee('46-47: has its fake judged by a client library', () => {
     const spec = readFileSync(`${FOLDER}/${judge}`, 'utf8');
-    for (const part of [`new ${fake().constructor.name}(`, "'46: ", "'47: "]) expect(spec).toContain(part);
+    const name = fake().constructor.name;
+    for (const part of [`new ${name}(`, `mutated(new ${name}(`, "'46: ", "'47: "]) expect(spec).toContain(part);
   });
 }

@@ -9,6 +9,7 @@ import {
 } from '#contracts';
 import { isDone, type MediaCodec, type ReadState, type VendorReply } from '../http/media-codec.js';
 import { stateWord } from '../http/state-words.js';
+import { costIn } from '../http/stated-cost.js';
 import { vendorId } from '../http/vendor-id.js';
 import { isSignedByVidu } from './vidu-signature.js';
 import { mapZeta } from './map-zeta.js';
@@ -110,7 +111,5 @@ function verified({ status, body }: VendorReply): Verified | undefined {
 }
 
 function costOf({ credits }: JsonObject): VendorCost | undefined {
-  return typeof credits === 'number' && Number.isSafeInteger(credits)
-    ? { micros: BigInt(credits) * 1_000_000n, unit: 'credits' }
-    : undefined;
+  return costIn('credits', credits);
 }

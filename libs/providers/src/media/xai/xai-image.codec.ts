@@ -10,6 +10,7 @@ import {
   type VendorCost,
 } from '#contracts';
 import type { MediaCodec } from '../http/media-codec.js';
+import { costIn } from '../http/stated-cost.js';
 import { mapIota, mapIotaEdit } from './map-iota.js';
 import { readXaiFailure } from './xai-failures.js';
 
@@ -75,8 +76,5 @@ function outputOf(item: JsonValue): ProviderOutput | undefined {
 const withheld = (ordinal: number): UndeliveredOutput => ({ ordinal, ...MEDIA_REASONS.result_refused });
 
 function costOf({ usage }: JsonObject): VendorCost | undefined {
-  const ticks = isJsonObject(usage) ? usage['cost_in_usd_ticks'] : undefined;
-  return typeof ticks === 'number' && Number.isSafeInteger(ticks)
-    ? { micros: BigInt(ticks) * 1_000_000n, unit: 'usd_ticks' }
-    : undefined;
+  return costIn('usd_ticks', isJsonObject(usage) ? usage['cost_in_usd_ticks'] : undefined);
 }
