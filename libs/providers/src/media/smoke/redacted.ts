@@ -2,6 +2,8 @@ import { isJsonObject, type JsonValue } from '#contracts';
 import type { Exchange } from '../http/vendor-exchanges.js';
 
 const MOST_TEXT = 2_000;
+/** A link up to its query or fragment, wherever it stands in a text, and what follows. */
+const SIGNED_PART = /(\bhttps?:\/\/[^\s"'?#]{1,2000})[?#][^\s"']*/gi;
 
 /** An exchange fit for a fixture: no headers, no signatures of links, no files, nothing long. */
 export const redacted = ({ request, reply }: Exchange): Record<string, unknown> => ({
@@ -14,6 +16,6 @@ function plain(value: JsonValue): JsonValue {
   if (isJsonObject(value)) return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, plain(each)]));
   if (typeof value !== 'string') return value;
   if (value.startsWith('data:')) return 'data:[file]';
-  const unsigned = /^https?:/.test(value) ? (value.split('?')[0] ?? '') : value;
+  const unsigned = value.replace(SIGNED_PART, '$1');
   return unsigned.length > MOST_TEXT ? `${unsigned.slice(0, MOST_TEXT)}…` : unsigned;
 }

@@ -98,6 +98,13 @@ describe('npm run smoke', () => {
     expect(JSON.stringify(records)).not.toMatch(/sign=|Bearer/);
   });
 
+  it('records no signature of a link that stands inside a sentence', async () => {
+    const message = 'Gone: https://files.example/a.png?sign=1 since today.';
+    vendor.next({ status: 400, body: { error: { code: 'Gone', message } } });
+    const { exit, records } = await smoke({ record: true });
+    expect([exit, JSON.stringify(records)]).toEqual([1, expect.stringContaining('a.png since today.')]);
+  });
+
   it('orders nothing when that costs more than may be spent', async () => {
     expect(await smoke({ spend: '0.02' })).toMatchObject({
       exit: 2,

@@ -171,12 +171,23 @@ async function makeOne(
     while (state.state === 'pending') {
       if (Date.now() - startedAt > MOST_MS) throw new Error('it is not done after half an hour');
       await tools.wait(upstream.traits.checkEveryMs);
-      state = await upstream.check(started.operation, call);
+      state = await checked(() => upstream.check(started.operation, call));
     }
   if (state.state !== 'succeeded') throw new Error(state.state === 'failed' ? state.publicReason : 'it is not done');
   report.say(`${order.model}: done after ${elapsed()}`);
   for (const { role, contentType, seconds } of state.outputs)
     report.say(`  ${role}: ${contentType}${seconds === undefined ? '' : `, ${seconds} s`}`);
+}
+
+/** A question that was not answered is put again: what was ordered is made and paid for all the same. */
+async function checked(check: () => Promise<OperationState>): Promise<OperationState> {
+  try {
+    return await check();
+  } catch (error) {
+    const mayPass = error instanceof MediaFailure && (error.kind === 'busy' || error.kind === 'unavailable');
+    if (!mayPass) throw error;
+    return { state: 'pending' };
+  }
 }
 
 const callFor = (order: MediaOrder, ticket: VendorCall['ticket'], report: SmokeReport): VendorCall => ({

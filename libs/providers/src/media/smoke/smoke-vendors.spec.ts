@@ -76,6 +76,25 @@ describe('npm run smoke with --spend', () => {
     for (const secret of secrets) expect(shown).not.toContain(secret);
   });
 
+  it('asks again after a check that a paid order did not cause to fail', async () => {
+    const vendor = await FakeVendor.start(new FakeArkVideo());
+    const costs = { unit: 'USD', 'alpha-2.0': 0.01 };
+    const { key } = vendor.protocol;
+    const models = { 'alpha-2.0': 'dreamina-seedance-2-0-260128' };
+    const entry = { id: 'it', protocol: 'ark-video', base_url: vendor.baseUrl, key, models, costs };
+    const file = join(folder, 'again.yaml');
+    await writeFile(file, JSON.stringify({ media_upstreams: [entry] }));
+    const faults: (() => void)[] = [
+      () => vendor.next({ status: 503, body: {} }),
+      () => vendor.next({ status: 429, body: {} }),
+    ];
+    const tools = { wait: async () => faults.shift()?.() };
+    const report = { say: () => undefined, record: () => undefined };
+    const exit = await runSmoke({ file, upstream: 'it', spend: '1' }, report, {}, tools);
+    await vendor.close();
+    expect([exit, vendor.protocol.taken.length, faults]).toEqual([0, 1, []]);
+  });
+
   it.each(VENDORS)('makes one of each model of %s, and says when each is done', async (protocol, fake) => {
     const vendor = await FakeVendor.start(fake());
     const models = [...makeableModels(protocol).keys()];
