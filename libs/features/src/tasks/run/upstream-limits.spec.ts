@@ -55,6 +55,24 @@ describe('The shared rate limit of a vendor', () => {
     }
   });
 
+  it('holds a longer pause at every process although a shorter one has not ended, and never shortens one', async () => {
+    const limits = new UpstreamLimits(bench.database);
+    const elsewhere = () => new UpstreamLimits(bench.database).pausedMs('asked-again', 'start');
+    for (const pauseMs of [60_000, 90_000, 5_000]) await limits.pause('asked-again', 'start', pauseMs);
+    expect(await elsewhere()).toBeGreaterThan(80_000);
+  });
+
+  it('writes a pause once that hundreds of calls are told at the same time', async () => {
+    let written = 0;
+    const query: Database['query'] = (statement) => {
+      if (statement.text.includes('insert')) written += 1;
+      return bench.database.query(statement);
+    };
+    const limits = new UpstreamLimits({ query } as Database);
+    for (let call = 0; call < 200; call += 1) await limits.pause('told-often', 'start', 60_000);
+    expect(written).toBe(1);
+  });
+
   it('grants a second of calls at once where the rate allows several', () =>
     inOneMoment('ten-a-second', 30, 10, async ({ take }) => {
       expect(await take()).toMatchObject({ calls: 10 });

@@ -17,6 +17,9 @@ interface GrantedCalls {
 /** How long the pauses of other processes may stay unnoticed, in milliseconds. */
 const REFRESH_MS = 500;
 
+/** A pause that ends later than the known one by less than this share of it is the same one. */
+const NOTABLE_SHARE = 0.1;
+
 /**
  * What all workers together may ask of a vendor account. A vendor that says "too many requests" is left alone by every
  * process, for the model that it names or whole, and one with a stated rate is asked no faster by all of them than by one.
@@ -56,7 +59,7 @@ export class UpstreamLimits {
     const left = await this.pausedMs(account, call);
     this.pauses.set(keyOf(account, call), performance.now() + Math.max(left, pauseMs));
     // Hundreds of calls in flight get the same answer; the first of them pauses the others.
-    if (left > pauseMs / 2) return;
+    if (left > pauseMs * (1 - NOTABLE_SHARE)) return;
     log.warn('upstream.paused', { account, call, pauseMs });
     await this.database.query({ text: PAUSE_UPSTREAM, values: [account, call, Math.round(pauseMs)] });
   }
