@@ -22,6 +22,7 @@ export function unusualContract<Protocol extends Protocols>(
   refusalsContract(contract, connected);
   if (contract.codec.traits.style === 'task') {
     workContract(contract, connected);
+    costContract(contract, connected);
     endContract(contract, connected);
   }
 
@@ -170,15 +171,6 @@ function workContract<Protocol extends Protocols>(
     }
   });
 
-  if (contract.reportedCost)
-    guarantee('40: reads what an order cost from a number and from a text alike', async () => {
-      const { replies, operation } = await genuine(contract, connected());
-      const { call } = connected().prepare(contract.order);
-      const otherwise = replies.slice(1).map((reply) => ({ ...reply, body: changed(reply.body, numbersAsTexts) }));
-      await answering(connected(), ...otherwise).check(operation, call);
-      expect(call.noted().cost).toMatchObject(contract.reportedCost ?? {});
-    });
-
   guarantee('30: fails work that is done without a link', async () => {
     const { replies, operation } = await genuine(contract, connected());
     const { call } = connected().prepare(contract.order);
@@ -219,6 +211,21 @@ function workContract<Protocol extends Protocols>(
 
 const upperCase = (word: string): string => word.toUpperCase();
 const lowerCase = (word: string): string => word.toLowerCase();
+
+/** Case 40: how a cost is written. */
+function costContract<Protocol extends Protocols>(
+  contract: ContractCase<Protocol>,
+  connected: () => ConnectedFake<Protocol>,
+): void {
+  if (contract.reportedCost)
+    guarantee('40: reads what an order cost from a number and from a text alike', async () => {
+      const { replies, operation } = await genuine(contract, connected());
+      const { call } = connected().prepare(contract.order);
+      const otherwise = replies.slice(1).map((reply) => ({ ...reply, body: changed(reply.body, numbersAsTexts) }));
+      await answering(connected(), ...otherwise).check(operation, call);
+      expect(call.noted().cost).toMatchObject(contract.reportedCost ?? {});
+    });
+}
 
 /** Numbers as texts, and the decimals of texts as numbers; amounts of our own API are texts. */
 function numbersAsTexts(value: JsonValue, name: string): JsonValue {
