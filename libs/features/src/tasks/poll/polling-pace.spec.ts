@@ -1,4 +1,4 @@
-import { ownDelayMs, POLLING } from './polling-pace.js';
+import { busyPauseMs, ownDelayMs, POLLING } from './polling-pace.js';
 
 describe('the pace of polling', () => {
   const poll = { taskId: 't', provider: 'u', operation: {}, claims: 1, cancelRequested: false };
@@ -11,6 +11,16 @@ describe('the pace of polling', () => {
       for (const polls of [0, 3, 50]) expect(Math.min(...delays(polls, ms))).toBeGreaterThanOrEqual(ms * 0.9);
     },
   );
+
+  it('leaves a busy vendor alone for twice as long each time, up to a minute', () => {
+    const pauses = Array.from({ length: 12 }, (_, inARow) => busyPauseMs(inARow));
+    for (const [index, pauseMs] of pauses.entries()) {
+      const expected = Math.min(POLLING.busyMs.longest, POLLING.busyMs.first * 2 ** index);
+      expect(pauseMs).toBeGreaterThanOrEqual(expected * 0.75);
+      expect(pauseMs).toBeLessThanOrEqual(expected * 1.25);
+    }
+    expect(busyPauseMs(10_000)).toBeLessThanOrEqual(POLLING.busyMs.longest * 1.25);
+  });
 
   it('asks the other gateway often enough for finished work to be visible within two seconds', () => {
     expect(Math.max(...delays(50, 1_000))).toBeLessThanOrEqual(POLLING.steadyDelayMs * 1.1);

@@ -18,8 +18,8 @@ export const POLLING = {
   cancelTimeoutShare: 0.3,
   /** What a poll leaves of its lease for what follows from the answer. */
   reserveShare: 0.2,
-  /** How long a vendor is left alone that refused for its rate and named no time. */
-  pauseMs: 2_000,
+  /** How long a vendor is left alone that refused for its rate and named no time: doubling with each time in a row. */
+  busyMs: { first: 2_000, longest: 60_000 },
   /** Time from one poll of an operation to the next. With it, finished work is visible within 2 s at the 95th percentile. */
   steadyDelayMs: 1_200,
   /** The same after the first poll; it grows by a third with each, until it is steady. */
@@ -37,4 +37,10 @@ export function ownDelayMs({ poll, polls }: HeldPoll, leastMs: number): number {
   const early = poll.claims === 1 ? POLLING.firstDelayMs * 1.3 ** polls : Number.POSITIVE_INFINITY;
   const quick = Math.min(early, POLLING.steadyDelayMs);
   return Math.round(Math.max(leastMs, quick) * (0.9 + Math.random() / 5));
+}
+
+/** How long a vendor is left alone that names no time. @param inARow how often it was so before, with no answer in between. */
+export function busyPauseMs(inARow: number): number {
+  const { first, longest } = POLLING.busyMs;
+  return Math.min(longest, first * 2 ** Math.min(inARow, 10)) * (0.75 + Math.random() / 2);
 }

@@ -1,3 +1,4 @@
+import { MediaFailure } from '#contracts';
 import { eventually, quickestOf, untilBlocked } from '#testing';
 import { POLLING } from './polling-pace.js';
 import { ProviderPoller } from './provider-poller.js';
@@ -201,6 +202,20 @@ describe('Asking a vendor how its work goes', () => {
     await eventually(() => asked() >= due);
     await bench.database.query({ text: `delete from task_poll where task_id like 'task_due_%'` });
     expect(Math.max(...inOneGo)).toBeLessThanOrEqual(POLLING.inOneGo);
+  });
+
+  it('leaves a vendor alone that is asked too often and names no time, and polls on later', async () => {
+    let asked = 0;
+    vendor.check = () => {
+      asked += 1;
+      return asked === 1
+        ? Promise.reject(new MediaFailure('busy', 'busy', { vendor: { status: 429 } }))
+        : Promise.resolve({ state: 'succeeded', outputs: [] });
+    };
+    const taskId = await running();
+    await eventually(async () => (await bench.parts.limits.pausedMs(vendor.id, 'check')) > 0);
+    expect(asked).toBe(1);
+    expect(await until(taskId, 'storing')).toBe('storing');
   });
 
   it('forgets a task that ended before its question was answered', async () => {

@@ -10,7 +10,7 @@ import type { RoutedUpstream } from '../../media-upstreams/media-upstreams.js';
 import { possiblySpooled, resultSpool } from '../../media-upstreams/result-spool.js';
 import { bareTicket, notedCall } from '../../media-upstreams/vendor-call.js';
 import { type PendingPoll, pendingPoll } from './pending-poll.js';
-import { ownDelayMs, POLLING } from './polling-pace.js';
+import { busyPauseMs, ownDelayMs, POLLING } from './polling-pace.js';
 import { storableState, storableText, waitMsOf } from './vendor-answers.js';
 import type { WorkerParts } from '../run/worker-parts.js';
 import { WorkSlots } from '../run/work-slots.js';
@@ -40,6 +40,8 @@ export class ProviderPoller {
   private readonly slots = new WorkSlots(POLLING.inFlight);
   private readonly leasedPolls = new LeasedPolls();
   private readonly holdMs: number;
+  /** How often the vendor refused a poll for its rate since it answered one. */
+  private busyInARow = 0;
 
   /** @param upstreamId whatever stands behind that name is asked, also when its settings change. */
   constructor(
@@ -182,6 +184,7 @@ export class ProviderPoller {
       const signal = cancelRequested ? this.checkSignal() : pending.signal;
       const { call, facts } = notedCall(signal, bareTicket(upstream, taskId), this.carries(taskId, signal));
       const state = storableState(await upstream.check(operation, call));
+      this.busyInARow = 0;
       return { state, cost: facts.cost };
     } finally {
       pending.answered = true;
@@ -258,11 +261,23 @@ export class ProviderPoller {
     log.warn('upstream.check_failed', { taskId, upstream: provider, error });
     if (error instanceof MediaFailure && error.kind === 'refused')
       return this.failed(pending.poll, error.code, storableText(error.publicReason));
-    const retryAfterMs = error instanceof MediaFailure ? waitMsOf(error.retryAfterMs) : undefined;
-    if (retryAfterMs === undefined) return this.nextIn(pending, this.delayMs(pending));
+    const pauseMs = error instanceof MediaFailure ? await this.pauseFor(error) : 0;
+    await this.nextIn(pending, pauseMs + this.delayMs(pending));
+  }
+
+  /** Leaves a vendor alone that wants to be. Most name no time: then the pause is our own. Milliseconds, 0 for none. */
+  private async pauseFor({ kind, retryAfterMs }: MediaFailure): Promise<number> {
+    const { limits } = this.parts;
     const { vendorAccount } = this.routed.upstream;
-    await this.parts.limits.pause(vendorAccount, 'check', retryAfterMs || POLLING.pauseMs);
-    await this.nextIn(pending, retryAfterMs + this.delayMs(pending));
+    const asked = waitMsOf(retryAfterMs);
+    if (asked === undefined && kind !== 'busy') return 0;
+    // What was under way when the pause began is refused for the same reason.
+    const knownMs = limits.knownPauseMs(vendorAccount, 'check');
+    if (!asked && knownMs > 0) return knownMs;
+    const pauseMs = asked || busyPauseMs(this.busyInARow);
+    if (knownMs === 0) this.busyInARow += 1;
+    await limits.pause(vendorAccount, 'check', pauseMs);
+    return pauseMs;
   }
 
   private delayMs(pending: PendingPoll): number {
