@@ -68,19 +68,6 @@ const UNPRICED: readonly Unpriced[] = [
     'messages[0].content[0].source.file_id',
     'file_id',
   ],
-  ['messages', { cache_control: LONG_CACHE }, 'cache_control.ttl', 'cache_control.ttl'],
-  [
-    'messages',
-    user({ type: 'text', text: 'x', cache_control: LONG_CACHE }),
-    'messages[0].content[0].cache_control.ttl',
-    'cache_control.ttl',
-  ],
-  [
-    'messages',
-    tool({ name: 'f', input_schema: {}, cache_control: LONG_CACHE }),
-    'tools[0].cache_control.ttl',
-    'cache_control.ttl',
-  ],
   [
     'gemini',
     { generationConfig: { routingConfig: { manualMode: { modelName: 'dearer' } } } },
@@ -114,6 +101,37 @@ const UNPRICED: readonly Unpriced[] = [
     parts({ file_data: { file_uri: 'https://generativelanguage.googleapis.com/v1beta/files/1' } }),
     'contents[0].parts[0].fileData.fileUri',
     'fileUri',
+  ],
+];
+
+/** How long a prompt is kept: dear where the upstream speaks the style's own interface, and never sent to any other. */
+const LONG_CACHES: readonly Unpriced[] = [
+  ['messages', { cache_control: LONG_CACHE }, 'cache_control.ttl', 'cache_control.ttl'],
+  [
+    'messages',
+    user({ type: 'text', text: 'x', cache_control: LONG_CACHE }),
+    'messages[0].content[0].cache_control.ttl',
+    'cache_control.ttl',
+  ],
+  [
+    'messages',
+    tool({ name: 'f', input_schema: {}, cache_control: LONG_CACHE }),
+    'tools[0].cache_control.ttl',
+    'cache_control.ttl',
+  ],
+  [
+    'chat',
+    user({ type: 'text', text: 'x', cache_control: LONG_CACHE }),
+    'messages[0].content[0].cache_control.ttl',
+    'cache_control.ttl',
+  ],
+  ['chat', { prompt_cache_options: { ttl: '12h' } }, 'prompt_cache_options.ttl', 'prompt_cache_options.ttl'],
+  ['responses', { prompt_cache_options: { ttl: '12h' } }, 'prompt_cache_options.ttl', 'prompt_cache_options.ttl'],
+  [
+    'responses',
+    items({ type: 'input_text', text: 'x', prompt_cache_breakpoint: { mode: 'explicit', ttl: '12h' } }),
+    'input[0].content[0].prompt_cache_breakpoint.ttl',
+    'prompt_cache_breakpoint.ttl',
   ],
 ];
 
@@ -168,7 +186,20 @@ describe('Requests that the gateway has no price for', () => {
     expect(penniless.vendor.seen).toHaveLength(0);
   });
 
-  it.each(UNPRICED)('passes to an upstream of the %s style whose policy allows it: %j', async (style, added) => {
+  it.each(LONG_CACHES)(
+    'is refused in the %s style only where it would cost: other interfaces are asked without it: %j',
+    async (style, added, param, allowed) => {
+      const { status, body } = await ask(penniless, style, MODEL_OVER[style], added);
+      expect([status, body.message]).toEqual([400, expect.stringContaining(`"${allowed}" in allow.`)]);
+      expect(body.message).toContain(`${param}: `);
+      for (const protocol of PROTOCOLS.filter((other) => other !== style)) {
+        expect((await ask(gateway, style, MODEL_OVER[protocol], added)).status).toBe(200);
+        expect(gateway.vendor.last.text).not.toMatch(/"ttl"/);
+      }
+    },
+  );
+
+  it.each([...UNPRICED, ...LONG_CACHES])('passes to an upstream of the %s style whose policy allows it: %j', async (style, added) => {
     const asked = open.vendor.seen.length;
     expect((await ask(open, style, MODEL_OVER[style], added)).status).toBe(200);
     expect(open.vendor.seen.length).toBe(asked + 1);
@@ -232,6 +263,7 @@ describe('Requests that the gateway has no price for', () => {
     ['messages', tool({ name: 'f', input_schema: { properties: { container: { type: 'string' } } } })],
     ['messages', tool({ type: 'bash_20250124', name: 'bash' })],
     ['messages', { cache_control: { type: 'ephemeral', ttl: '5m' } }],
+    ['chat', { prompt_cache_options: { mode: 'explicit', ttl: '30m' } }],
     [
       'messages',
       {

@@ -56,7 +56,7 @@ export const PRICED: Readonly<Record<TextStyle, PricedFields>> = {
       model messages stream stream_options temperature top_p n stop max_tokens max_completion_tokens presence_penalty
       frequency_penalty logit_bias logprobs top_logprobs seed tools tool_choice parallel_tool_calls functions function_call
       response_format reasoning_effort verbosity modalities user safety_identifier metadata store prompt_cache_key
-      prompt_cache_retention service_tier moderation
+      prompt_cache_retention prompt_cache_options service_tier moderation
       top_k min_p top_a typical_p repetition_penalty length_penalty ignore_eos min_tokens stop_token_ids bad_words
       skip_special_tokens include_stop_str_in_output chat_template_kwargs guided_json guided_regex guided_choice
       guided_grammar structured_outputs reasoning include_reasoning reasoning_format reasoning_split thinking

@@ -25,8 +25,12 @@ export interface RequestUses {
   readonly unknownFields: readonly string[];
 }
 
-/** How long a prompt cache is kept at the price of the price book; longer costs more to write. */
-const PRICED_TTL = '5m';
+/** How long a prompt cache is kept at the price of the price book, by the field that asks for it; longer costs more to write. */
+const PRICED_TTLS = [
+  ['cache_control', '5m'],
+  ['prompt_cache_breakpoint', '30m'],
+  ['prompt_cache_options', '30m'],
+] as const;
 
 /** Files that the vendor keeps, in a cloud store or behind its own interface. */
 const VENDORS_FILE = /^gs:\/\/|^files\/|^https?:\/\/[^/]*googleapis\.com\/.*\/files\//i;
@@ -136,7 +140,7 @@ class UseFinder {
     // The arguments of a call are the caller's data.
     const isCall = typeof value['type'] === 'string' && value['type'].endsWith('tool_use');
     INSPECTED.expectOneSpelling(value, path, refuseSpelling);
-    this.#cacheControl(value, path);
+    this.#cacheTime(value, path);
     for (const name of Object.keys(value)) {
       const entry = value[name];
       const isText = typeof entry === 'string';
@@ -147,9 +151,13 @@ class UseFinder {
   }
 
   /** @param path of what is to be cached. */
-  #cacheControl({ cache_control: control }: Readonly<Record<string, unknown>>, path: string): void {
-    if (!isJsonObject(control) || control['ttl'] == null || control['ttl'] === PRICED_TTL) return;
-    this.#use('fields', 'cache_control.ttl', path === '' ? 'cache_control.ttl' : `${path}.cache_control.ttl`);
+  #cacheTime(value: Readonly<Record<string, unknown>>, path: string): void {
+    for (const [field, priced] of PRICED_TTLS) {
+      const control = value[field];
+      if (!isJsonObject(control) || control['ttl'] == null || control['ttl'] === priced) continue;
+      const name = `${field}.ttl`;
+      this.#unpriced.push({ kind: 'fields', name, param: path === '' ? name : `${path}.${name}`, isHint: true });
+    }
   }
 
   #isCallersData(name: string, isCall: boolean): boolean {
@@ -198,11 +206,11 @@ class UseFinder {
     const name = typeof type === 'string' ? toolName(type) : 'custom';
     const isOwn = this.#priced.callersTools.test(name);
     this.#hasOwnTools ||= isOwn;
-    if (typeof type !== 'string') return this.#cacheControl(tool, param);
+    if (typeof type !== 'string') return this.#cacheTime(tool, param);
     if (!isOwn) this.#hostedTool(name, param, { ...tool, type });
     if (name !== 'function' && name !== 'custom') return this.#walk(tool, param, depth + 1);
     INSPECTED.expectOneSpelling(tool, param, refuseSpelling);
-    this.#cacheControl(tool, param);
+    this.#cacheTime(tool, param);
   }
 
   #hostedTool(name: string, param: string, tool: { readonly type: string; readonly name?: unknown }): void {

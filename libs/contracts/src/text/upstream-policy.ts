@@ -15,6 +15,8 @@ export interface UnpricedUse {
   readonly param: string;
   /** True for a tool that the caller only offers: the reply is one to the same question without it. */
   readonly isOptional?: boolean;
+  /** True for what upstreams of other interfaces are never sent: there it costs nothing, and changes no reply. */
+  readonly isHint?: boolean;
 }
 
 /** What an upstream may be asked for although the gateway has no price for it. `*` in a list stands for everything. */

@@ -49,6 +49,8 @@ export const INSPECTED = new KnownNames([
   'tools',
   'mcp_servers',
   'cache_control',
+  'prompt_cache_breakpoint',
+  'prompt_cache_options',
   'ttl',
   'source',
   'input',

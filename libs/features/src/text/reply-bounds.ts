@@ -28,7 +28,7 @@ export interface BoundedRequest {
 
 /** True: the vendor may run tools of its own, or do what is unknown here. */
 export const isOpenEnded = ({ unpriced, unknownFields }: Pick<RequestUses, 'unpriced' | 'unknownFields'>): boolean =>
-  unpriced.length > 0 || unknownFields.length > 0;
+  unpriced.some(({ isHint }) => isHint !== true) || unknownFields.length > 0;
 
 /**
  * No model reads or writes more than its context window at once. The window of a model that is not known well is taken as

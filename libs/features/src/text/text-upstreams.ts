@@ -157,7 +157,7 @@ export class TextUpstreams {
     const { upstreams, routes } = this.#table;
     if (upstreams.includes(route.upstream)) return route;
     const current = routes.get(model)?.find(({ upstream }) => upstream.provider.id === route.upstream.provider.id);
-    return current && uses.every((use) => isAllowed(current, use) || doesWithout(current, use, style))
+    return current && uses.every((use) => isAllowed(current, use, style) || doesWithout(current, use, style))
       ? current
       : undefined;
   }
@@ -171,14 +171,18 @@ export class TextUpstreams {
   }
 }
 
-const isAllowed = ({ upstream: { policy = REFUSE_UNPRICED } }: TextRoute, use: UnpricedUse): boolean =>
-  allows(policy, use);
+/** A hint is sent to upstreams of the request's own style only. */
+const isAllowed = (
+  { upstream: { policy = REFUSE_UNPRICED, provider } }: TextRoute,
+  use: UnpricedUse,
+  style: TextStyle | undefined,
+): boolean => allows(policy, use) || (use.isHint === true && style !== undefined && provider.protocol !== style);
 
 /** Whether the upstream runs what is asked for: tools of a vendor are known to upstreams of the request's own style only. */
 const isServed = (route: TextRoute, use: UnpricedUse, style: TextStyle | undefined): boolean => {
   const { protocol } = route.upstream.provider;
   const knowsTools = style === undefined || protocol === style || protocol === 'sandbox';
-  return isAllowed(route, use) && (use.kind !== 'tools' || knowsTools);
+  return isAllowed(route, use, style) && (use.kind !== 'tools' || knowsTools);
 };
 
 /** Whether the upstream is asked without a tool that is only offered. */
@@ -201,13 +205,13 @@ function routesAllowing(
   const serves = (route: TextRoute): boolean => uses.every((use) => isServed(route, use, style));
   const manages = (route: TextRoute): boolean =>
     uses.every((use) => isServed(route, use, style) || doesWithout(route, use, style));
-  const permits = (route: TextRoute): boolean => uses.every((use) => isAllowed(route, use));
+  const permits = (route: TextRoute): boolean => uses.every((use) => isAllowed(route, use, style));
   for (const suits of [serves, manages, permits]) {
     const suitable = routes.filter(suits);
     if (suitable.length > 0) return suitable;
   }
   const isRefused = (use: UnpricedUse): boolean =>
-    !routes.some((route) => isAllowed(route, use) || doesWithout(route, use, style));
+    !routes.some((route) => isAllowed(route, use, style) || doesWithout(route, use, style));
   throw notOffered(uses.find(isRefused) ?? uses[0]!, model);
 }
 
