@@ -105,35 +105,24 @@ const UNPRICED: readonly Unpriced[] = [
 ];
 
 /** How long a prompt is kept: dear where the upstream speaks the style's own interface, and never sent to any other. */
-const LONG_CACHES: readonly Unpriced[] = [
-  ['messages', { cache_control: LONG_CACHE }, 'cache_control.ttl', 'cache_control.ttl'],
+const LONG_CACHES: readonly Unpriced[] = (
   [
-    'messages',
-    user({ type: 'text', text: 'x', cache_control: LONG_CACHE }),
-    'messages[0].content[0].cache_control.ttl',
-    'cache_control.ttl',
-  ],
-  [
-    'messages',
-    tool({ name: 'f', input_schema: {}, cache_control: LONG_CACHE }),
-    'tools[0].cache_control.ttl',
-    'cache_control.ttl',
-  ],
-  [
-    'chat',
-    user({ type: 'text', text: 'x', cache_control: LONG_CACHE }),
-    'messages[0].content[0].cache_control.ttl',
-    'cache_control.ttl',
-  ],
-  ['chat', { prompt_cache_options: { ttl: '12h' } }, 'prompt_cache_options.ttl', 'prompt_cache_options.ttl'],
-  ['responses', { prompt_cache_options: { ttl: '12h' } }, 'prompt_cache_options.ttl', 'prompt_cache_options.ttl'],
-  [
-    'responses',
-    items({ type: 'input_text', text: 'x', prompt_cache_breakpoint: { mode: 'explicit', ttl: '12h' } }),
-    'input[0].content[0].prompt_cache_breakpoint.ttl',
-    'prompt_cache_breakpoint.ttl',
-  ],
-];
+    ['messages', '', { cache_control: LONG_CACHE }],
+    ['messages', 'messages[0].content[0].', user({ type: 'text', text: 'x', cache_control: LONG_CACHE })],
+    ['messages', 'tools[0].', tool({ name: 'f', input_schema: {}, cache_control: LONG_CACHE })],
+    ['chat', 'messages[0].content[0].', user({ type: 'text', text: 'x', cache_control: LONG_CACHE })],
+    ['chat', '', { prompt_cache_options: { ttl: '12h' } }],
+    ['responses', '', { prompt_cache_options: { ttl: '12h' } }],
+    [
+      'responses',
+      'input[0].content[0].',
+      items({ type: 'input_text', text: 'x', prompt_cache_breakpoint: { ttl: '12h' } }),
+    ],
+  ] as const
+).map(([style, place, added]) => {
+  const name = /\w+(?=":\{[^{]*"ttl")/.exec(JSON.stringify(added))?.[0] ?? '';
+  return [style, added, `${place}${name}.ttl`, `${name}.ttl`];
+});
 
 /** Tools that are only offered: beside tools of the caller the request is whole without them. */
 const OFFERED: readonly Unpriced[] = [
@@ -199,11 +188,14 @@ describe('Requests that the gateway has no price for', () => {
     },
   );
 
-  it.each([...UNPRICED, ...LONG_CACHES])('passes to an upstream of the %s style whose policy allows it: %j', async (style, added) => {
-    const asked = open.vendor.seen.length;
-    expect((await ask(open, style, MODEL_OVER[style], added)).status).toBe(200);
-    expect(open.vendor.seen.length).toBe(asked + 1);
-  });
+  it.each([...UNPRICED, ...LONG_CACHES])(
+    'passes to an upstream of the %s style whose policy allows it: %j',
+    async (style, added) => {
+      const asked = open.vendor.seen.length;
+      expect((await ask(open, style, MODEL_OVER[style], added)).status).toBe(200);
+      expect(open.vendor.seen.length).toBe(asked + 1);
+    },
+  );
 
   it.each(OFFERED)(
     'is refused where it is only offered by upstreams that are configured to refuse, in the %s style: %j',
