@@ -67,6 +67,58 @@ describe('A schema for a content-generation upstream', () => {
     expect(selfContainedSchema(variants)).toEqual({ anyOf: [{ enum: ['a'] }, { type: 'integer', enum: [1] }] });
   });
 
+  it.each<[string, JsonObject, JsonObject]>([
+    [
+      'a pattern',
+      { type: 'string', pattern: '^a$', minLength: 1 },
+      { type: 'string', pattern: '^a$', minLength: 1, description: 'pattern: "^a$", minLength: 1' },
+    ],
+    [
+      'what is not meant, with what it refers to',
+      {
+        type: 'object',
+        properties: { to: { description: 'Where to.', not: { $ref: '#/$defs/City' } } },
+        $defs: { City: { enum: ['Rome'] } },
+      },
+      {
+        type: 'object',
+        properties: {
+          to: { description: 'Where to. (not: {"enum":["Rome"]})', not: { enum: ['Rome'] } },
+        },
+      },
+    ],
+    [
+      'fields of any name',
+      { type: 'object', patternProperties: { '^x': NAME } },
+      {
+        type: 'object',
+        patternProperties: { '^x': NAME },
+        description: 'patternProperties: {"^x":{"type":"string"}}',
+      },
+    ],
+    ['a value that is no word', { const: true }, { const: true, description: 'const: true' }],
+    [
+      'several at once',
+      { allOf: [NAME, { minLength: 2 }] },
+      { allOf: [NAME, { minLength: 2 }], description: 'allOf: [{"type":"string"},{"minLength":2}]' },
+    ],
+  ])('says in words, beside the words themselves, what the vendor does not keep to: %s', (_, schema, written) => {
+    expect(selfContainedSchema(schema)).toEqual(written);
+  });
+
+  it('is the very same schema where the vendor knows every word', () => {
+    const plain: JsonObject = {
+      $schema: 'https://json-schema.org/draft/2020-12/schema',
+      type: 'object',
+      title: 'x',
+      properties: { a: { type: 'array', items: NAME, minItems: 1, maxItems: 2, default: [] }, b: { minimum: 1 } },
+      required: ['a'],
+      additionalProperties: false,
+      propertyOrdering: ['a', 'b'],
+    };
+    expect(selfContainedSchema(plain)).toBe(plain);
+  });
+
   it.each<[JsonObject]>([
     [{ type: 'object', properties: { $ref: NAME, definitions: NAME, const: NAME } }],
     [{ enum: [{ $ref: '#/$defs/City' }], default: { const: 'a' } }],

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#contracts';
+import { withUnkeptInWords } from './unkept-words.js';
 import { referred, withNestedSchemas } from '../upstream/nested-schemas.js';
 
 /** Schemas that refer to each other can say more than they hold. */
@@ -12,10 +13,12 @@ class TooLarge extends Error {}
 
 /**
  * A schema as the interface takes it: what it refers to stands where it is meant, because a reference may have nothing beside it
- * and lead to `$defs` alone. Only what holds itself is still referred to. Constants are lists of one, and what is all of one
- * schema is that schema.
+ * and lead to `$defs` alone. Only what holds itself is still referred to. Constants are lists of one, what is all of one
+ * schema is that schema, and rules that the vendor does not keep to stand in descriptions too.
  */
-export function selfContainedSchema(schema: JsonObject): JsonObject {
+export const selfContainedSchema = (schema: JsonObject): JsonObject => withUnkeptInWords(contained(schema));
+
+function contained(schema: JsonObject): JsonObject {
   const references = referencesIn(schema);
   const isLarge = references.size > MOST_REFERENCES;
   try {
