@@ -38,6 +38,22 @@ describe('A call of an earlier turn, made by another vendor', () => {
     expect(idsIn(protocol, id)).toEqual([id, id]);
   });
 
+  it.each(['{"path": "/tmp/x", "conf', '[1,2]', 'ls -l', '"x"', 'null', '{"a":1} '.repeat(2)])(
+    'keeps arguments that are no object for vendors that take objects alone, instead of showing the model none: %s',
+    (json) => {
+      const sent = { rawInvalidInput: json };
+      const turns = turnsOf('c', json);
+      expect(JSON.stringify(write('messages', { turns })['messages'])).toContain(`"input":${JSON.stringify(sent)}`);
+      expect(JSON.stringify(write('gemini', { turns })['contents'])).toContain(`"args":${JSON.stringify(sent)}`);
+    },
+  );
+
+  it.each(['', ' ', '{}', '{ }'])('has no arguments where it had none: %j', (json) => {
+    const turns = turnsOf('c', json);
+    expect(JSON.stringify(write('messages', { turns })['messages'])).toContain('"input":{}');
+    expect(JSON.stringify(write('gemini', { turns })['contents'])).toContain('"args":{}');
+  });
+
   it.each(['chat', 'responses'] as const)(
     'has arguments that a %s vendor accepts, although it had none',
     (protocol) => {

@@ -12,6 +12,7 @@ import type {
 } from '#contracts';
 import { selfContainedSchema } from './self-contained-schema.js';
 import { withCallsProven } from './unproven-calls.js';
+import { argumentsAsObject } from '../upstream/call-fields.js';
 import { nativeHostedTools } from '../upstream/codec-failures.js';
 import { currentSchema } from '../upstream/current-schema.js';
 import { describedSchema } from '../upstream/described-schema.js';
@@ -126,9 +127,9 @@ const REFERENCE = /"\$ref"\s*:/;
 
 function writeResult(part: ResultPart): JsonObject[] {
   const text = part.content.flatMap((piece) => (piece.type === 'text' ? [piece.text] : [])).join('\n');
-  const object = LONG_NUMBER.test(text) || REFERENCE.test(text) ? {} : parsedObject(text);
+  const object = LONG_NUMBER.test(text) || REFERENCE.test(text) ? undefined : parsedObject(text);
   // The fields that this interface has for what a function returned, and for its failure.
-  const plain = Object.keys(object).length > 0 ? object : { output: text };
+  const plain = object && Object.keys(object).length > 0 ? object : { output: text };
   const response = part.isError && !('error' in plain) ? { error: text } : plain;
   const media = part.content.flatMap((piece) => (piece.type === 'text' ? [] : [writeMedia(piece.source)]));
   return [{ functionResponse: { id: part.callId, name: part.name, response } }, ...media];
@@ -157,5 +158,5 @@ function writeModelParts(parts: readonly AssistantPart[]): JsonObject[] {
 function writeModelPart(part: Exclude<AssistantPart, { type: 'reasoning' }>): Record<string, JsonValue> {
   return part.type === 'text'
     ? { text: part.text }
-    : { functionCall: { id: part.id, name: part.name, args: parsedObject(part.arguments) } };
+    : { functionCall: { id: part.id, name: part.name, args: argumentsAsObject(part.arguments) } };
 }

@@ -21,12 +21,11 @@ import { describedSchema } from '../upstream/described-schema.js';
 import { JSON_IN_WORDS } from '../upstream/json-in-words.js';
 import { objectSchema } from '../upstream/object-schema.js';
 import { offeredTools } from '../upstream/offered-tools.js';
-import { parsedObject } from '../upstream/parsed-object.js';
 import { nonEmpty, present } from '../upstream/present.js';
 import type { ProtocolOptions } from '../upstream/protocol-codec.js';
 import { wantsNoReasoning } from '../upstream/reasoning-budget.js';
 import { ownSignature } from '../upstream/signatures.js';
-import { acceptedCallId } from '../upstream/call-fields.js';
+import { acceptedCallId, argumentsAsObject } from '../upstream/call-fields.js';
 import { beginningWithUser, withSystemInFront } from '../upstream/system-in-front.js';
 
 /** Writes the canonical request as a messages body. */
@@ -190,7 +189,7 @@ function writeAssistantPart(part: AssistantPart): JsonObject[] {
         type: 'tool_use',
         id: acceptedCallId('messages', part.id),
         name: part.name,
-        input: parsedObject(part.arguments),
+        input: argumentsAsObject(part.arguments),
       },
     ];
   const signature = ownSignature('messages', part);

@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import type { JsonObject } from '#contracts';
+import { parsedObject } from './parsed-object.js';
 
 /** What ids of calls a protocol takes: those that its own vendors give, so that theirs always stay as they are. */
 const ID_RULES = { messages: /^[a-zA-Z0-9_-]{1,64}$/, responses: /^.{1,64}$/su } as const;
@@ -12,3 +14,10 @@ export function acceptedCallId(protocol: keyof typeof ID_RULES, id: string): str
 
 /** Some vendors write nothing for a call without arguments, and others read arguments as JSON. */
 export const argumentsAsJson = (json: string): string => (json.trim() === '' ? '{}' : json);
+
+/**
+ * Arguments for vendors that take objects alone. What a model wrote instead, or was cut off in, stands in a field of its own:
+ * the result speaks of that mistake, and a model that is shown no arguments cannot mend them.
+ */
+export const argumentsAsObject = (json: string): JsonObject =>
+  parsedObject(argumentsAsJson(json)) ?? { rawInvalidInput: json };
