@@ -23,6 +23,7 @@ export {
 } from './text/open-text-providers.js';
 export { TextConfig } from './text/text.config.js';
 export { UpstreamEntry } from './text/upstream-entry.js';
+export { leastOutputLimit } from './text/upstream/least-output-limit.js';
 export { PROTOCOL_CODECS } from './text/upstream/protocol-codecs.js';
 export { countableText, loadTokenCounter, type TokenCounter } from './text/upstream/token-counter.js';
 export { addToTopLevelObject } from './text/upstream/top-level-field.js';

@@ -132,6 +132,22 @@ describe('What a text request holds', () => {
     expect(gateway.vendor.last.body['max_tokens']).toBe(30_000 + 1_024);
   });
 
+  it('holds the limit that is sent on where the caller named a lower one than the upstream takes', async () => {
+    await gateway.spareMoney();
+    const heldFor = async (model: string, limit: number): Promise<unknown> => {
+      await send('messages', { model, max_tokens: limit });
+      const { rows } = await gateway.database.query({
+        text: `select amount_micros as held from ledger_entry where kind = 'hold' order by id desc limit 1`,
+      });
+      return rows[0]?.['held'];
+    };
+    const { responses, messages } = MODEL_OVER;
+    expect(await heldFor(responses, 1)).toBe(await heldFor(responses, 16));
+    expect(gateway.vendor.last.body['max_output_tokens']).toBe(16);
+    expect(await heldFor(responses, 17)).not.toBe(await heldFor(responses, 16));
+    expect(await heldFor(messages, 1)).not.toBe(await heldFor(messages, 16));
+  });
+
   it('validates one spelling of a limit and sends that one', async () => {
     await gateway.setBalance(100_000_000n);
     const twice = await send('gemini', {

@@ -1,5 +1,5 @@
-import { GatewayError, type RequestUses, type TextRequest } from '#contracts';
-import type { ModelLimits } from '#providers';
+import { GatewayError, type RequestUses, type TextRequest, type TextStyle } from '#contracts';
+import { leastOutputLimit, type ModelLimits } from '#providers';
 import type { CallerPresence } from './caller-presence.js';
 import type { HeldTokens } from './due-usage.js';
 import type { InputEstimate } from './estimate-tokens.js';
@@ -44,18 +44,32 @@ export function contextOf<Body>(
 /** The shortest reply that is worth beginning when the caller names no limit and the balance is low, in tokens. */
 const LEAST_OUTPUT_TOKENS = 1_024;
 
-/** How much a request may write: how many replies, and of each what is thought beside the limit, the most and the least. */
-export function outputOf<Body>({ codec, body }: TextOrder<Body>, { maxOutputTokens }: ModelLimits) {
+/**
+ * How much a request may write: how many replies, and of each what is thought beside the limit, the most and the least.
+ *
+ * @param routes the upstreams that may be asked: a limit below the lowest that one takes is sent as that one.
+ */
+export function outputOf<Body>(
+  { codec, body }: TextOrder<Body>,
+  { maxOutputTokens }: ModelLimits,
+  routes: readonly TextRoute[],
+) {
   const limit = codec.outputLimit(body);
+  const sent =
+    limit === undefined ? undefined : Math.max(limit, ...routes.map((route) => leastSent(route, codec.style)));
   const needed = Math.max(0, codec.thinkingBudget(body) ?? 0) + LEAST_OUTPUT_TOKENS;
   return {
     limit,
     replies: codec.replies?.(body) ?? 1,
     beside: codec.thinkingBesideLimit?.(body) ?? 0,
-    most: limit ?? Math.max(maxOutputTokens, needed),
-    least: limit ?? Math.min(maxOutputTokens, needed),
+    most: sent ?? Math.max(maxOutputTokens, needed),
+    least: sent ?? Math.min(maxOutputTokens, needed),
   };
 }
+
+/** What passes through is refused by the upstream where it is too low. */
+const leastSent = ({ upstream: { provider } }: TextRoute, style: TextStyle): number =>
+  provider.protocol === style ? 0 : leastOutputLimit(provider.protocol);
 
 /** What a hold covers, and the most that may be charged whatever the upstream reports. */
 export function heldBy(

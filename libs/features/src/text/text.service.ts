@@ -162,12 +162,12 @@ export class TextService {
     expectModelAllowed(order);
     if (isLarge(order)) await nextTurn();
     const allowed = this.#usesOf(order);
-    const { uses, plan } = allowed;
+    const { uses, plan, routes } = allowed;
     if (uses.urls.length > 0 || plan) await this.#expectReachable(allowed, order.caller.accountId);
     const limits = this.#upstreams.limitsOf(model);
     if (isLarge(order)) await nextTurn();
     const input = estimateInput(order.body, order.bytes, limits);
-    const wanted = outputOf(order, limits);
+    const wanted = outputOf(order, limits, routes);
     const { limit, replies, beside, most, least } = wanted;
     if (plan) {
       const output = { outputLimit: limit, outputBeside: beside, outputTokens: most, leastOutputTokens: least };

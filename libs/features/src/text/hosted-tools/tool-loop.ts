@@ -11,6 +11,7 @@ import {
   type TextUsage,
   type Turn,
 } from '#contracts';
+import { leastOutputLimit } from '#providers';
 import type { RoutableCall, RoutedReply } from '../text-router.js';
 import { isOpenEnded } from '../reply-bounds.js';
 import { carriedResults } from './carried-results.js';
@@ -81,14 +82,16 @@ export class ToolLoop {
     const { order, exchange, router, caller } = this.#parts;
     const used = this.#usage?.outputTokens ?? 0;
     const left = order.outputLimit === undefined ? undefined : order.outputLimit - used;
+    // As much as is sent where an upstream takes no lower limit.
+    const heldFor = left === undefined ? undefined : Math.max(left, leastOutputLimit('responses'));
     this.#rounds += 1;
     const limited: { request: TextRequest } = { request };
     const round = await exchange.open({
       request: () => limited.request,
       inputTokens: this.#input.tokens,
       hasFiles: this.#input.hasFiles,
-      outputTokens: order.outputBeside + (left ?? order.wantedOutput),
-      leastOutputTokens: order.outputBeside + (left ?? order.leastOutput),
+      outputTokens: order.outputBeside + (heldFor ?? order.wantedOutput),
+      leastOutputTokens: order.outputBeside + (heldFor ?? order.leastOutput),
       tools: this.#mostUses(),
       limits: order.modelLimits,
       isOpenEnded: isOpenEnded({ unpriced: order.unpriced, unknownFields: [] }),

@@ -16,6 +16,7 @@ import { currentSchema } from '../upstream/current-schema.js';
 import { failedText } from '../upstream/failed-text.js';
 import { jsonInWords } from '../upstream/json-in-words.js';
 import { mediaAddress } from '../upstream/media-address.js';
+import { leastOutputLimit } from '../upstream/least-output-limit.js';
 import { objectSchema } from '../upstream/object-schema.js';
 import { offeredTools } from '../upstream/offered-tools.js';
 import { nonEmpty, present } from '../upstream/present.js';
@@ -58,11 +59,8 @@ export function writeResponsesRequest(request: TextRequest, model: string, optio
   });
 }
 
-/** The lowest limit that the interface takes. */
-const LEAST_OUTPUT_TOKENS = 16;
-
 const writeLimit = ({ maxOutputTokens: limit }: TextRequest): number | undefined =>
-  limit === undefined ? undefined : Math.max(limit, LEAST_OUTPUT_TOKENS);
+  limit === undefined ? undefined : Math.max(limit, leastOutputLimit('responses'));
 
 function writeReasoning({ reasoning }: TextRequest, { tellsNoReasoning }: ProtocolOptions): JsonObject | undefined {
   if (!reasoning) return undefined;
