@@ -192,6 +192,9 @@ export class ChatRequest {
   @Optional(anything) structured_outputs?: JsonValue;
   @Optional(anything) bad_words?: JsonValue;
   @Optional(anything) stop_token_ids?: JsonValue;
+  @Optional(anything) min_tokens?: JsonValue;
+  @Optional(anything) ignore_eos?: JsonValue;
+  @Optional(anything) include_stop_str_in_output?: JsonValue;
   /** One vendor's name of `seed`. */
   @Optional(whole(0)) random_seed?: number | null;
   @Optional(listOf(text())) modalities?: string[] | null;

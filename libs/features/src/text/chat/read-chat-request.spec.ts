@@ -1,4 +1,4 @@
-import { ChatRequest, checkBody, type JsonObject, type TextRequest } from '#contracts';
+import { ChatRequest, checkBody, type JsonObject, type JsonValue, type TextRequest } from '#contracts';
 import { readChatRequest } from './read-chat-request.js';
 
 const SCHEMA = { type: 'object', properties: { city: { type: 'string' } } };
@@ -48,5 +48,23 @@ describe('Fields of single vendors', () => {
     ['one of several', { stop: ['', 'END'] }, { stopSequences: ['END'] }],
   ])('are understood: %s', (_, fields, request) => {
     expect(read(fields)).toMatchObject(request);
+  });
+
+  it.each<[string, JsonValue, JsonValue]>([
+    ['guided_json', SCHEMA, null],
+    ['guided_regex', 'a', null],
+    ['guided_choice', ['a'], []],
+    ['guided_grammar', 'a', null],
+    ['structured_outputs', { json: SCHEMA }, null],
+    ['bad_words', ['a'], []],
+    ['stop_token_ids', [1], []],
+    ['min_tokens', 5, 0],
+    ['ignore_eos', true, false],
+    ['include_stop_str_in_output', true, false],
+  ])('are refused where only their own server could do what they ask: %s', (field, asked, unasked) => {
+    expect(() => read({ [field]: asked })).toThrow(
+      expect.objectContaining({ code: 'unsupported_parameter', param: field }),
+    );
+    expect(read({ [field]: unasked })).toEqual(read({}));
   });
 });

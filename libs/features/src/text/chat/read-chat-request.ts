@@ -65,12 +65,15 @@ const ENFORCED = [
   'structured_outputs',
   'bad_words',
   'stop_token_ids',
+  'min_tokens',
+  'ignore_eos',
+  'include_stop_str_in_output',
 ] as const satisfies readonly (keyof ChatRequest)[];
 
 const isSaid =
   (field: keyof ChatRequest) =>
   (body: ChatRequest): boolean =>
-    body[field] != null && !(Array.isArray(body[field]) && body[field].length === 0);
+    Boolean(body[field]) && !(Array.isArray(body[field]) && body[field].length === 0);
 
 /** What changes the answer, and only an upstream of this protocol can honour. */
 const UNTRANSLATABLE: readonly (readonly [

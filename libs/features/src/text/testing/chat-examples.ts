@@ -129,12 +129,53 @@ export const CHAT_EXAMPLES: Readonly<Record<string, Example>> = {
   'metadata, labels': { added: { metadata: { a: 'b' } } },
   verbosity: { added: { verbosity: 'low' } },
   'moderation by the vendor': { added: { moderation: { model: 'a-moderation-model' } } },
+  'marks for the prompt cache': {
+    added: {
+      messages: [{ role: 'user', content: [{ type: 'text', text: 'x', cache_control: { type: 'ephemeral' } }] }],
+      cache_control: { type: 'ephemeral' },
+      prompt_cache_options: { mode: 'explicit' },
+    },
+    given: content({ type: 'text', text: 'x' }),
+  },
+  'resolution of media': {
+    given: content(image(PNG)),
+    added: content({ type: 'image_url', image_url: { url: PNG, detail: 'low' } }),
+  },
+  'reply that is begun': { added: { messages: [QUESTION, { role: 'assistant', content: '{"city":' }] } },
+  'whether reasoning is shown': {
+    given: { reasoning_effort: 'high' },
+    added: { include_reasoning: true, reasoning_format: 'parsed', reasoning_split: true, preserve_thinking: true },
+  },
+  'citations of earlier replies': {
+    given: { messages: [QUESTION, { role: 'assistant', content: 'y' }, QUESTION] },
+    added: {
+      messages: [
+        QUESTION,
+        {
+          role: 'assistant',
+          content: 'y',
+          annotations: [
+            {
+              type: 'url_citation',
+              url_citation: { url: 'https://a.example/', title: 'A', start_index: 0, end_index: 1 },
+            },
+          ],
+        },
+        QUESTION,
+      ],
+    },
+  },
   'name of who speaks': { added: { messages: [{ ...QUESTION, name: 'Ann' }] } },
   'several replies at once': { added: { n: 2 } },
   'bias of tokens': { added: { logit_bias: { '50256': -100 } } },
   'former functions': { added: { functions: [{ name: 'f' }] } },
   'search of the web by an option': { added: { web_search_options: {} } },
-  'forms and words that a server enforces': { added: { guided_choice: ['yes', 'no'] } },
-  'further ways of sampling': { added: { min_p: 0.1, repetition_penalty: 1.1 } },
+  'forms, lengths and words that a server enforces': { added: { guided_choice: ['yes', 'no'] } },
+  'further ways of sampling': {
+    added: { min_p: 0.1, top_a: 0.1, typical_p: 0.9, repetition_penalty: 1.1, length_penalty: 1.1 },
+  },
+  'switches of one vendor': {
+    added: { safe_prompt: true, prompt_mode: 'reasoning', skip_special_tokens: true, chat_template_kwargs: { a: 'b' } },
+  },
   'predicted answer': { added: { prediction: { type: 'content', content: 'y' } } },
 };

@@ -7,7 +7,7 @@ const PDF_DOCUMENT = { type: 'document', source: { type: 'base64', media_type: '
 const TEXT_DOCUMENT = { type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'words' } };
 const TEXT = Buffer.from('plain words').toString('base64');
 
-const input = (...content: JsonObject[]): JsonObject => ({ input: [{ role: 'user', content }] });
+export const input = (...content: JsonObject[]): JsonObject => ({ input: [{ role: 'user', content }] });
 export const blocks = (...content: JsonObject[]): JsonObject => ({ messages: [{ role: 'user', content }] });
 export const parts = (...all: JsonObject[]): JsonObject => ({ contents: [{ role: 'user', parts: all }] });
 

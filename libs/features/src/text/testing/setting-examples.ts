@@ -1,5 +1,5 @@
 import type { JsonObject } from '#contracts';
-import { blocks } from './media-examples.js';
+import { blocks, input, parts } from './media-examples.js';
 import type { Examples } from './translation-example.js';
 
 const SCHEMA: JsonObject = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
@@ -100,9 +100,19 @@ export const SETTING_EXAMPLES: Readonly<Record<string, Examples>> = {
     messages: { added: { metadata: { user_id: 'user-7' } } },
   },
   'marks for the prompt cache': {
+    responses: {
+      given: input({ type: 'input_text', text: 'x' }),
+      added: {
+        ...input({ type: 'input_text', text: 'x', prompt_cache_breakpoint: { mode: 'explicit' } }),
+        prompt_cache_options: { mode: 'explicit' },
+      },
+    },
     messages: {
       given: blocks({ type: 'text', text: 'x' }),
-      added: blocks({ type: 'text', text: 'x', cache_control: { type: 'ephemeral' } }),
+      added: {
+        ...blocks({ type: 'text', text: 'x', cache_control: { type: 'ephemeral', ttl: '1h' } }),
+        cache_control: { type: 'ephemeral' },
+      },
     },
   },
   'why the prompt cache was missed': { messages: { added: { diagnostics: { previous_message_id: 'msg_1' } } } },
@@ -119,10 +129,15 @@ export const SETTING_EXAMPLES: Readonly<Record<string, Examples>> = {
     responses: { added: { service_tier: 'auto' } },
     messages: { added: { service_tier: 'auto' } },
   },
-  'metadata, labels': { responses: { added: { metadata: { a: 'b' } } }, gemini: { added: { labels: { a: 'b' } } } },
+  'metadata, labels': {
+    responses: { added: { metadata: { a: 'b' }, client_metadata: { a: 'b' } } },
+    gemini: { added: { ...parts({ text: 'x', partMetadata: { a: 'b' } }), labels: { a: 'b' } } },
+  },
   verbosity: { responses: { added: { text: { verbosity: 'low' } } } },
   'truncation, context management': {
-    responses: { added: { truncation: 'auto' } },
+    responses: {
+      added: { truncation: 'auto', context_management: [{ type: 'compaction', compact_threshold: 9_000 }] },
+    },
     messages: { added: { context_management: { edits: [] } } },
   },
   'summary of the conversation that the vendor makes on demand': {
@@ -137,5 +152,4 @@ export const SETTING_EXAMPLES: Readonly<Record<string, Examples>> = {
     responses: { given: answered({}), added: answered({ phase: 'commentary' }) },
   },
   'place of the caller': { gemini: { added: { toolConfig: { retrievalConfig: { languageCode: 'de' } } } } },
-  'resolution of media': { gemini: { added: config({ mediaResolution: 'MEDIA_RESOLUTION_LOW' }) } },
 };

@@ -27,6 +27,7 @@ export const TOOL_EXAMPLES: Readonly<Record<string, Examples>> = {
       added: { tools: [{ type: 'function', name: 'f', parameters: SCHEMA, strict: true }] },
     },
     messages: { given: FUNCTION.messages, added: { tools: [{ name: 'f', input_schema: SCHEMA, strict: true }] } },
+    gemini: { given: FUNCTION.gemini, added: { toolConfig: { functionCallingConfig: { mode: 'VALIDATED' } } } },
   },
   'examples, deferral and further marks of functions': {
     responses: {
@@ -43,6 +44,10 @@ export const TOOL_EXAMPLES: Readonly<Record<string, Examples>> = {
       given: FUNCTION.gemini,
       added: {
         tools: [{ functionDeclarations: [{ name: 'f', parametersJsonSchema: SCHEMA, behavior: 'BLOCKING' }] }],
+        toolConfig: {
+          functionCallingConfig: { streamFunctionCallArguments: true },
+          includeServerSideToolInvocations: true,
+        },
       },
     },
   },

@@ -1,5 +1,6 @@
 import type { JsonObject } from '#contracts';
 import { output, result } from './earlier-calls.js';
+import { HINT_EXAMPLES } from './hint-examples.js';
 import { MEDIA_EXAMPLES, parts } from './media-examples.js';
 import { REASONING_EXAMPLES } from './reasoning-examples.js';
 import { RESULT_EXAMPLES } from './result-examples.js';
@@ -57,4 +58,5 @@ export const TRANSLATION_EXAMPLES: Readonly<Record<string, Examples>> = {
     gemini: { added: parts({ text: 'a\0b\ud83d' }) },
   },
   ...SETTING_EXAMPLES,
+  ...HINT_EXAMPLES,
 };
