@@ -77,6 +77,8 @@ const PART_BREAK = '\n\n';
 /** The item whose pieces are passed on as they come. */
 interface OpenItem {
   readonly isCall: boolean;
+  /** In the output; undefined where the server does not say. */
+  readonly place: number | undefined;
   /** Whether any piece of it has been passed on. */
   hasPieces: boolean;
 }
@@ -125,9 +127,18 @@ export class ResponsesStreamDecoder implements StreamDecoder {
   #complete(response: Response): readonly TextEvent[] {
     this.#response = response;
     this.#reportedUsage = atLeast(this.#reportedUsage, readUsage(response.usage));
-    if (this.#hasItems) return [];
+    const events = (response.output ?? []).flatMap((item, place) => this.#readUnread(item, place));
     this.#hasItems = true;
-    return (response.output ?? []).flatMap((item) => readItem(item, this.#pages));
+    this.#waiting.clear();
+    this.#open = undefined;
+    return events;
+  }
+
+  /** What has been passed on in no way: of items that were never said to be done, those that waited, or came in no pieces. */
+  #readUnread(item: Item, place: number): TextEvent[] {
+    if (!this.#hasItems || this.#waiting.has(place)) return readItem(item, this.#pages);
+    if (this.#open?.place !== place || this.#open.hasPieces) return [];
+    return this.#open.isCall ? [argumentsEvent(item)] : readItem(item, this.#pages);
   }
 
   end(): readonly TextEvent[] {
@@ -150,7 +161,7 @@ export class ResponsesStreamDecoder implements StreamDecoder {
       this.#waiting.set(index, waiting + eventText(piece));
       return [];
     }
-    const open = this.#open ?? this.#begin(false);
+    const open = this.#open ?? this.#begin(false, index);
     if (piece.type === 'arguments' && !open.isCall) return [];
     open.hasPieces = true;
     return [piece];
@@ -167,13 +178,13 @@ export class ResponsesStreamDecoder implements StreamDecoder {
       this.#waiting.set(index, '');
       return [];
     }
-    this.#begin(isCall);
+    this.#begin(isCall, index);
     return isCall ? [callEvent(item)] : [];
   }
 
-  #begin(isCall: boolean): OpenItem {
+  #begin(isCall: boolean, place: number | undefined): OpenItem {
     this.#hasItems = true;
-    this.#open = { isCall, hasPieces: false };
+    this.#open = { isCall, place, hasPieces: false };
     return this.#open;
   }
 

@@ -1,6 +1,7 @@
 import { asStream, decoded, joined } from '../testing/decoded.js';
 import { parseReply } from './codec-failures.js';
 import { PROTOCOL_CODECS } from './protocol-codecs.js';
+import { EventSplitter } from './server-sent-events.js';
 
 /** The word "Hi" and the end of the reply, in each protocol. */
 const STREAMS = {
@@ -21,6 +22,10 @@ const STREAMS = {
   ],
 } as const;
 
+/** An event as a server repeats it that says only how the reply ended. */
+const withoutWords = (event: object): object =>
+  JSON.parse(JSON.stringify(event).replace('"text":"i"', '"text":""')) as object;
+
 const PROTOCOLS = Object.keys(STREAMS) as (keyof typeof STREAMS)[];
 
 describe.each(PROTOCOLS)('A stream over %s', (protocol) => {
@@ -31,10 +36,48 @@ describe.each(PROTOCOLS)('A stream over %s', (protocol) => {
     ['begins with the mark of its byte order', `\uFEFF${stream}`],
     ['ends with the word of another protocol', `${stream}data: [DONE]\n\n`],
     ['breaks its lines in another way', stream.replaceAll('\n', '\r\n')],
+    ['breaks its lines in ways of several servers', stream.replaceAll('\n\n', '\n\r\n')],
+    ['breaks its lines in other ways of several servers', stream.replaceAll('\n\n', '\r\n\n')],
+    [
+      'says its end twice',
+      `${stream}${asStream(STREAMS[protocol].slice(protocol === 'messages' ? -2 : -1).map(withoutWords))}`,
+    ],
     ['holds comments and events of tomorrow', `: wait\n\n${asStream([{ type: 'an_event_of_tomorrow' }])}${stream}`],
   ])('is read to its end where it %s', (_how, sent) => {
     expect(said(sent)).toEqual({ type: 'text', text: 'Hi' });
   });
+});
+
+it('A stream of mixed line ends is passed on as it comes', () => {
+  const splitter = new EventSplitter();
+  expect(splitter.push(Buffer.from('data: 1\n\r\ndata: 2\r\n')).toString()).toBe('data: 1\n\r\n');
+  expect(splitter.push(Buffer.from('\ndata: 3')).toString()).toBe('data: 2\r\n\n');
+});
+
+it('A responses stream whose items are never said to be done loses none of them', () => {
+  const said = (text: string) => ({ type: 'message', content: [{ type: 'output_text', text }] });
+  const call = { type: 'function_call', call_id: 'c', name: 'f', arguments: '{"a":1}' };
+  const alone = asStream([
+    { type: 'response.output_item.added', output_index: 0, item: { ...call, arguments: '' } },
+    { type: 'response.completed', response: { output: [call] } },
+  ]);
+  expect(joined(decoded(PROTOCOL_CODECS.responses, alone))[1]).toEqual({ type: 'arguments', json: '{"a":1}' });
+  const stream = asStream([
+    { type: 'response.output_item.added', output_index: 0, item: said('') },
+    { type: 'response.output_text.delta', output_index: 0, delta: 'Hi' },
+    { type: 'response.output_item.added', output_index: 1, item: { ...call, arguments: '' } },
+    { type: 'response.function_call_arguments.delta', output_index: 1, delta: '{"a"' },
+    { type: 'response.output_item.added', output_index: 2, item: said('') },
+    { type: 'response.output_text.delta', output_index: 2, delta: 'there' },
+    { type: 'response.completed', response: { output: [said('Hi'), call, said('there')] } },
+  ]);
+  expect(joined(decoded(PROTOCOL_CODECS.responses, stream))).toEqual([
+    { type: 'text', text: 'Hi' },
+    { type: 'call', id: 'c', name: 'f' },
+    { type: 'arguments', json: '{"a":1}' },
+    { type: 'text', text: 'there' },
+    { type: 'finish', reason: 'tool-calls' },
+  ]);
 });
 
 it('A whole reply may begin with the mark of its byte order', () => {

@@ -9,11 +9,14 @@ export const DONE: EventData = '[DONE]';
 /** Longest event an upstream may send, in bytes: an image of 20 MB as base64 fits. */
 const MAX_EVENT_BYTES = 48 * 1024 * 1024;
 
-/** Where the last whole event of the bytes ends; -1 when none does. Lines may also end with a carriage return alone. */
+/**
+ * Where the last whole event of the bytes ends; -1 when none does. Lines may end in several ways within one stream, as where a
+ * proxy adds some of its own, and also with a carriage return alone.
+ */
 function endOfLastEvent(bytes: Buffer): number {
   const plain = bytes.lastIndexOf('\n\n');
-  const windows = bytes.lastIndexOf('\r\n\r\n');
-  if (plain !== -1 || windows !== -1) return Math.max(plain + 2, windows === -1 ? -1 : windows + 4);
+  const windows = bytes.lastIndexOf('\n\r\n');
+  if (plain !== -1 || windows !== -1) return Math.max(plain + 2, windows === -1 ? -1 : windows + 3);
   const old = bytes.lastIndexOf('\r\r');
   return old === -1 ? -1 : old + 2;
 }
