@@ -126,10 +126,8 @@ export class MessagesStreamDecoder implements StreamDecoder {
       case 'message_stop':
         this.#stopped = true;
         return [];
-      case 'error':
-        throw reportedFailure(event.error);
       default:
-        return [];
+        return expectNoError(event);
     }
   }
 
@@ -187,6 +185,12 @@ export class MessagesStreamDecoder implements StreamDecoder {
   }
 }
 
+/** With the status 200 some servers send an error alone, which is of no type. */
+function expectNoError({ type, error }: StreamEvent): [] {
+  if (type === 'error' || error) throw reportedFailure(error);
+  return [];
+}
+
 function withoutNull(usage: Usage): Usage {
   return Object.fromEntries(Object.entries(usage).filter(([, value]) => value !== null));
 }
@@ -200,8 +204,12 @@ export function producedInMessages({ content_block: block, delta = {} }: JsonObj
 
 /** Reads a whole message as the events it would have been. */
 export function readMessagesReply(answer: JsonObject): readonly TextEvent[] {
-  const message = answer as Message;
-  const blocks = (message.content ?? []).flatMap((block): TextEvent[] => {
+  const message = answer as Message & { readonly error?: unknown };
+  if (message.error) throw reportedFailure(message.error);
+  const { content, stop_reason: reason } = message;
+  // What says neither words nor why it ended is no reply, whatever its status.
+  if (!Array.isArray(content) || (content.length === 0 && !reason)) throw brokenOff();
+  const blocks = (content as readonly Block[]).flatMap((block): TextEvent[] => {
     const closing: TextEvent[] = [];
     if (block.type === 'tool_use') closing.push({ type: 'arguments', json: JSON.stringify(block.input ?? {}) });
     if (block.type === 'thinking' && block.signature)

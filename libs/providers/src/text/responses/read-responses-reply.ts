@@ -117,10 +117,8 @@ export class ResponsesStreamDecoder implements StreamDecoder {
       case 'response.failed':
         this.#reportedUsage = atLeast(this.#reportedUsage, readUsage(event.response?.usage));
         throw reportedFailure(event.response?.error);
-      case 'error':
-        throw reportedFailure(event.error ?? event);
       default:
-        return [];
+        return expectNoError(event);
     }
   }
 
@@ -232,11 +230,23 @@ function readItem(item: Item, pages: CitedPages): TextEvent[] {
   }
 }
 
+/** With the status 200 some servers send an error alone, which is of no type. */
+function expectNoError(event: StreamEvent): [] {
+  if (event.type === 'error' || event.error) throw reportedFailure(event.error ?? event);
+  return [];
+}
+
+/** Of a response that is not finished, or never will be. */
+const UNFINISHED: ReadonlySet<string | undefined> = new Set(['cancelled', 'in_progress', 'queued']);
+
 /** Reads a whole response as the events it would have been. */
 export function readResponsesReply(answer: JsonObject): readonly TextEvent[] {
   const response = answer as Response;
   if (response.status === 'failed' || response.error) throw reportedFailure(response.error);
-  const output = response.output ?? [];
+  const { output, status } = response;
+  // What says neither words nor how it ended is no reply, whatever its status.
+  const isNone = !Array.isArray(output) || (output.length === 0 && status === undefined);
+  if (isNone || UNFINISHED.has(status)) throw brokenOff();
   const called = output.some((item) => item.type === 'function_call');
   const pages = new CitedPages();
   return [...output.flatMap((item) => readItem(item, pages)), finishEvent(response, called, readUsage(response.usage))];

@@ -1,3 +1,4 @@
+import type { JsonObject } from '#contracts';
 import { asStream, decoded, joined } from '../testing/decoded.js';
 import { parseReply } from './codec-failures.js';
 import { PROTOCOL_CODECS } from './protocol-codecs.js';
@@ -26,7 +27,9 @@ const STREAMS = {
 const withoutWords = (event: object): object =>
   JSON.parse(JSON.stringify(event).replace('"text":"i"', '"text":""')) as object;
 
-const PROTOCOLS = Object.keys(STREAMS) as (keyof typeof STREAMS)[];
+type Protocol = keyof typeof STREAMS;
+
+const PROTOCOLS = Object.keys(STREAMS) as Protocol[];
 
 describe.each(PROTOCOLS)('A stream over %s', (protocol) => {
   const stream = asStream(STREAMS[protocol]);
@@ -78,6 +81,44 @@ it('A responses stream whose items are never said to be done loses none of them'
     { type: 'text', text: 'there' },
     { type: 'finish', reason: 'tool-calls' },
   ]);
+});
+
+const BUSY = { type: 'overloaded_error', message: 'Busy.' };
+
+/** Bodies that come with the status 200, and what they are. */
+const NO_REPLIES: readonly (readonly [Protocol, object, code: string])[] = [
+  ...PROTOCOLS.flatMap((protocol): [Protocol, object, string][] => [
+    [protocol, {}, 'upstream_error'],
+    [protocol, { error: BUSY }, 'overloaded'],
+    [protocol, { error: 'Busy.' }, 'upstream_error'],
+    [protocol, { code: 500, msg: 'Busy.', success: false }, 'upstream_error'],
+  ]),
+  ['messages', { type: 'error', error: BUSY }, 'overloaded'],
+  ['messages', { type: 'message', content: [] }, 'upstream_error'],
+  ['messages', { type: 'message', content: null, stop_reason: 'end_turn' }, 'upstream_error'],
+  ...['cancelled', 'in_progress', 'queued'].map(
+    (status) => ['responses', { status, output: [] }, 'upstream_error'] as const,
+  ),
+  ['responses', { output: [] }, 'upstream_error'],
+];
+
+describe('What came with the status 200 and is no reply', () => {
+  it.each(NO_REPLIES)('is a failure, whole and streamed, over %s: %j', (protocol, body, code) => {
+    const codec = PROTOCOL_CODECS[protocol];
+    for (const read of [() => codec.read(body as JsonObject), () => decoded(codec, asStream([body]))])
+      expect(read).toThrow(expect.objectContaining({ code }));
+  });
+
+  it.each<[Protocol, object]>([
+    ['chat', { choices: [{ message: { content: '' }, finish_reason: 'stop' }] }],
+    ['responses', { status: 'completed', output: [] }],
+    ['responses', { output: [{ type: 'message', content: [] }] }],
+    ['messages', { content: [], stop_reason: 'end_turn' }],
+    ['messages', { content: [{ type: 'text', text: '' }] }],
+    ['gemini', { candidates: [{ finishReason: 'STOP' }] }],
+  ])('is told from a reply without words over %s: %j', (protocol, body) => {
+    expect(PROTOCOL_CODECS[protocol].read(body as JsonObject)).toEqual([{ type: 'finish', reason: 'stop' }]);
+  });
 });
 
 it('A whole reply may begin with the mark of its byte order', () => {
