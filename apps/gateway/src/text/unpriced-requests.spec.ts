@@ -5,7 +5,7 @@ import {
   startTextGateway,
   type TextGateway,
 } from '../testing/text-vendor/text-gateway.js';
-import { items, parts, tool, user } from '../testing/text-vendor/body-parts.js';
+import { items, OWN_TOOL, parts, tool, user } from '../testing/text-vendor/body-parts.js';
 import { type Style, STYLES, textRequest } from '../testing/text-vendor/text-requests.js';
 
 const PROTOCOLS = ['responses', 'chat', 'messages', 'gemini'] as const;
@@ -58,6 +58,12 @@ const UNPRICED: readonly Unpriced[] = [
   ['chat', { plugins: [{ id: 'web' }] }, 'plugins', 'plugins'],
   ['chat', { models: ['dearer'] }, 'models', 'models'],
   ['chat', user({ type: 'file', file: { file_id: 'file_1' } }), 'messages[0].content[0].file.file_id', 'file_id'],
+  [
+    'messages',
+    user({ type: 'tool_addition', tool: { type: 'tool_definition', definition: { type: 'web_search_20250305' } } }),
+    'messages[0].content[0].tool.definition',
+    'web_search',
+  ],
   ['messages', { speed: 'fast' }, 'speed', 'speed'],
   ['messages', { inference_geo: 'us' }, 'inference_geo', 'inference_geo'],
   ['messages', { fallbacks: [{ model: 'dearer' }] }, 'fallbacks', 'fallbacks'],
@@ -134,14 +140,6 @@ const OFFERED: readonly Unpriced[] = [
   ['gemini', tool({ codeExecution: {} }), 'tools[0].codeExecution', 'codeExecution'],
   ['gemini', tool({ url_context: {} }), 'tools[0].urlContext', 'urlContext'],
 ];
-
-/** A tool that the caller runs, in each style. */
-const OWN_TOOL: Readonly<Record<Style, JsonObject>> = {
-  responses: { type: 'function', name: 'look_up', parameters: { type: 'object', properties: {} } },
-  chat: { type: 'function', function: { name: 'look_up', parameters: { type: 'object', properties: {} } } },
-  messages: { name: 'look_up', input_schema: { type: 'object', properties: {} } },
-  gemini: { functionDeclarations: [{ name: 'look_up' }] },
-};
 
 let gateway: TextGateway;
 let penniless: TextGateway;

@@ -79,7 +79,7 @@ export const PRICED_BETAS: ReadonlySet<string> = words(`
   output-128k-2025-02-19 max-tokens-3-5-sonnet-2024-07-15 context-management-2025-06-27
   structured-outputs-2025-09-17 structured-outputs-2025-11-13 effort-2025-11-24 tool-examples-2025-10-29
   advanced-tool-use-2025-11-20 model-context-window-exceeded-2025-08-26 thinking-token-count-2026-05-13
-  mid-conversation-tool-changes-2026-07-01
+  mid-conversation-tool-changes-2026-07-01 inline-tools-2026-09-15
 `);
 
 /** The same for `generationConfig`, where the gemini style has its switches. */

@@ -172,6 +172,7 @@ class UseFinder {
     if (param === 'tool_choice.tools') return;
     if (name === 'tools' && Array.isArray(entry)) return this.#tools(entry, param, depth);
     if (name === 'mcp_servers') this.#use('tools', 'mcp', param);
+    if (isAddedTool(name, place) && isJsonObject(entry)) return this.#tool(entry, param, depth);
     if (ACCOUNT_IDS.has(name) && !isOwnContainer(name, entry)) return this.#use('account_ids', name, param);
     if (typeof entry === 'string') return this.#text(name, entry, place);
     if (Array.isArray(entry) && mayBeFetched(name, place.type)) this.#texts(name, entry, place);
@@ -239,6 +240,9 @@ const insisted = ({ isOptional: _isOptional, ...use }: UnpricedUse): UnpricedUse
 function refuseSpelling(param: string, code: 'unknown_parameter', message: string): never {
   throw new GatewayError(code, message, { param });
 }
+
+/** A tool that a message adds in mid-conversation. */
+const isAddedTool = (name: string, { type }: Place): boolean => name === 'definition' && type === 'tool_definition';
 
 /** `container: {type: 'auto'}` asks for a new one, which its tool stands for. */
 const isOwnContainer = (name: string, entry: unknown): boolean =>

@@ -48,6 +48,7 @@ export const INSPECTED = new KnownNames([
   ...CALLERS_DATA,
   'tools',
   'mcp_servers',
+  'definition',
   'cache_control',
   'prompt_cache_breakpoint',
   'prompt_cache_options',

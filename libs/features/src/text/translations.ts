@@ -55,6 +55,7 @@ export const TRANSLATED_FEATURES: readonly TranslatedFeature[] = [
     { responses: 'ok', messages: 'ok', chat: 'ok' },
     'Its last words are what is answered.',
   ),
+  feature('system prompt that holds more than words', everywhere('refused')),
   feature(
     'conversation that the model begins',
     everywhere('ok'),
@@ -114,6 +115,7 @@ export const TRANSLATED_FEATURES: readonly TranslatedFeature[] = [
     '`code_interpreter` and its like: left out beside tools of the caller, and named in `x-gateway-tools-left-out`; 400 alone, or with `translation.lacking_tools: refuse`. Searches and servers of tools (MCP) are run by the gateway.',
   ),
   feature('tool that the vendor runs, insisted on', { responses: 'refused', messages: 'refused', chat: 'refused' }),
+  feature('tools that a conversation adds or takes away', { responses: 'refused', messages: 'refused' }),
   feature(
     'calls and results of earlier turns',
     everywhere('ok'),

@@ -19,6 +19,7 @@ export function readGeminiContent(content: GeminiContent, param: string, turns: 
   const flush = (): void => turns.user(userParts.splice(0));
   content.parts.forEach((part, index) => {
     const place = `${param}.parts[${index}]`;
+    expectOneContent(part, place);
     if (content.role === 'model') return turns.assistant(readModelPart(part, place, turns));
     if (!part.functionResponse) {
       userParts.push(readUserPart(part, place));
@@ -28,6 +29,15 @@ export function readGeminiContent(content: GeminiContent, param: string, turns: 
     readFunctionResponse(part.functionResponse, place, turns);
   });
   flush();
+}
+
+/** What a part may hold that other interfaces have words for, one at a time. */
+const CONTENTS = ['inlineData', 'fileData', 'functionCall', 'functionResponse'] as const;
+
+/** @throws GatewayError `unsupported_parameter` for a part that holds several things, of which one would be lost. */
+export function expectOneContent(part: GeminiPart, param: string): void {
+  const held = [...CONTENTS.filter((name) => part[name] !== undefined), ...(part.text ? ['text'] : [])];
+  if (held.length > 1) throw cannotTranslate(param, `a part that holds ${held.join(' and ')}`);
 }
 
 function readFunctionResponse(

@@ -9,6 +9,24 @@ function read(generationConfig: JsonObject): TextRequest {
   return readGeminiRequest(camelCaseGemini({ contents, generationConfig }).body as GeminiRequest, 'm', false);
 }
 
+it.each<[string, JsonObject, string]>([
+  [
+    'a part of two contents',
+    { contents: [{ role: 'user', parts: [{ text: 'x', inlineData: { mimeType: 'image/png', data: 'aaaa' } }] }] },
+    'contents[0].parts[0]',
+  ],
+  [
+    'a level of tomorrow',
+    { generationConfig: { thinkingConfig: { thinkingLevel: 'XHIGH' } } },
+    'generationConfig.thinkingConfig.thinkingLevel',
+  ],
+])('Nothing is lost of %s: it is refused', (_what, fields, param) => {
+  const body = { contents: [{ role: 'user', parts: [{ text: 'x' }] }], ...fields };
+  expect(() => readGeminiRequest(body as never, 'm', false)).toThrow(
+    expect.objectContaining({ code: 'unsupported_parameter', param }),
+  );
+});
+
 describe('The form of an answer in the content-generation style', () => {
   it.each<[string, JsonObject]>([
     ['the former fields', { responseMimeType: 'application/json', responseJsonSchema: SCHEMA }],

@@ -1,6 +1,7 @@
 import {
   asksForThinking,
   type FunctionTool,
+  type GeminiPart,
   type GeminiRequest,
   type GeminiTool,
   type HostedTool,
@@ -18,7 +19,7 @@ import { cannotTranslate } from '../refusals.js';
 import { stopSequences } from '../stop-sequences.js';
 import { TurnList } from '../turn-list.js';
 import { jsonSchemaOf } from './gemini-schema.js';
-import { readGeminiContent } from './read-gemini-contents.js';
+import { expectOneContent, readGeminiContent } from './read-gemini-contents.js';
 
 /** Reads a checked content-generation body into the canonical request. */
 export function readGeminiRequest(body: GeminiRequest, model: string, stream: boolean): TextRequest {
@@ -65,7 +66,14 @@ const MADE_OTHERWISE = [
 
 function readSystem(sent: GeminiRequest['systemInstruction']): string[] {
   if (sent === undefined || sent === null) return [];
-  return typeof sent === 'string' ? [sent] : [sent.parts.map((part) => part.text ?? '').join('\n')];
+  return typeof sent === 'string' ? [sent] : [sent.parts.map(readSystemPart).join('\n')];
+}
+
+function readSystemPart(part: GeminiPart, index: number): string {
+  const param = `systemInstruction.parts[${index}]`;
+  expectOneContent(part, param);
+  if (part.text === undefined) throw cannotTranslate(param, 'what is no text in a system instruction');
+  return part.text;
 }
 
 function readFunctions(tool: GeminiTool): FunctionTool[] {
@@ -134,13 +142,17 @@ function readFormat(config: Config): OutputFormat {
 /** The least of all levels is a number here: other vendors' words for it differ. */
 const MINIMAL_TOKENS = 1_024;
 const EFFORTS: Record<string, ReasoningEffort> = { LOW: 'low', MEDIUM: 'medium', HIGH: 'high' };
+const NO_LEVEL = 'THINKING_LEVEL_UNSPECIFIED';
+const LEVELS: ReadonlySet<string> = new Set([NO_LEVEL, 'MINIMAL', ...Object.keys(EFFORTS)]);
 
 function readReasoning(config: Config['thinkingConfig'], model: string): ReasoningRequest | undefined {
   const visible = config?.includeThoughts ?? asksForThinking(model);
   if (!config) return visible ? { visible } : undefined;
   const budget = config.thinkingBudget;
   if (budget === 0) return { budgetTokens: 0, visible: false };
-  const level = config.thinkingLevel?.toUpperCase() ?? '';
+  const level = config.thinkingLevel?.toUpperCase() ?? NO_LEVEL;
+  if (!LEVELS.has(level))
+    throw cannotTranslate('generationConfig.thinkingConfig.thinkingLevel', `"${config.thinkingLevel}"`);
   const least = level === 'MINIMAL' ? MINIMAL_TOKENS : undefined;
   return withoutAbsent<ReasoningRequest>({
     visible,

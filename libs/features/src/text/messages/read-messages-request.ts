@@ -30,7 +30,7 @@ export function readMessagesRequest(body: MessagesRequest, model: string, stream
   readSystem(body.system).forEach((text) => turns.system(text));
   readableMessages(body.messages, false).forEach(({ role, content }, index) => {
     const blocks: readonly MessagesBlock[] = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
-    if (role === 'system') turns.system(blocks.map((block) => (block.type === 'text' ? block.text : '')).join('\n'));
+    if (role === 'system') turns.system(readSystemBlocks(blocks, `messages[${index}].content`));
     else readMessagesBlocks(blocks, role, `messages[${index}].content`, turns);
   });
   return withoutAbsent<TextRequest>({
@@ -51,6 +51,15 @@ export function readMessagesRequest(body: MessagesRequest, model: string, stream
     stopSequences: stopSequences(body.stop_sequences),
     user: body.metadata?.user_id,
   });
+}
+
+/** Tools that such a message adds or takes away have no words in other interfaces. */
+function readSystemBlocks(blocks: readonly MessagesBlock[], param: string): string {
+  const texts = blocks.map((block, index) => {
+    if (block.type === 'text') return block.text;
+    throw cannotTranslate(`${param}[${index}]`, `a block of type "${block.type}" in a system message`);
+  });
+  return texts.join('\n');
 }
 
 function readSystem(system: MessagesRequest['system']): string[] {

@@ -44,6 +44,9 @@ export const CHAT_EXAMPLES: Readonly<Record<string, Example>> = {
     given: result('y'),
     added: { messages: [...(result('y')['messages'] as JsonObject[]), { role: 'system', content: 'Be long.' }] },
   },
+  'system prompt that holds more than words': {
+    added: { messages: [{ role: 'system', content: [image(PNG)] }, QUESTION] },
+  },
   'system prompt alone': { added: { messages: [{ role: 'system', content: 'Say hello.' }] } },
   'conversation that the model begins': { added: { messages: [{ role: 'assistant', content: 'Hi.' }, QUESTION] } },
   'several texts and images in one message': { added: content(text, image(PNG), { type: 'text', text: 'two' }) },

@@ -115,4 +115,23 @@ export const TOOL_EXAMPLES: Readonly<Record<string, Examples>> = {
       added: { tools: [{ type: 'code_execution_20250522', name: 'code_execution' }], tool_choice: { type: 'any' } },
     },
   },
+  'tools that a conversation adds or takes away': {
+    responses: {
+      added: {
+        input: [
+          { role: 'user', content: 'x' },
+          { type: 'additional_tools', role: 'developer', tools: FUNCTION.responses.tools },
+        ],
+      },
+    },
+    messages: {
+      given: FUNCTION.messages,
+      added: {
+        messages: [
+          { role: 'user', content: 'x' },
+          { role: 'system', content: [{ type: 'tool_removal', tool: { type: 'tool_reference', name: 'f' } }] },
+        ],
+      },
+    },
+  },
 };

@@ -1,7 +1,7 @@
 import type { JsonObject } from '#contracts';
 import { output, result } from './earlier-calls.js';
 import { HINT_EXAMPLES } from './hint-examples.js';
-import { MEDIA_EXAMPLES, parts } from './media-examples.js';
+import { MEDIA_EXAMPLES, parts, PNG } from './media-examples.js';
 import { REASONING_EXAMPLES } from './reasoning-examples.js';
 import { RESULT_EXAMPLES } from './result-examples.js';
 import { SETTING_EXAMPLES } from './setting-examples.js';
@@ -9,6 +9,13 @@ import { TOOL_EXAMPLES } from './tool-examples.js';
 import type { Examples } from './translation-example.js';
 
 const QUESTION: JsonObject = { role: 'user', content: 'x' };
+
+/** An image, in each style. */
+const SEEN = {
+  responses: { type: 'input_image', image_url: `data:image/png;base64,${PNG}` },
+  messages: { type: 'image', source: { type: 'base64', media_type: 'image/png', data: PNG } },
+  gemini: { inlineData: { mimeType: 'image/png', data: PNG } },
+} satisfies Record<string, JsonObject>;
 
 const inTheMiddle = (body: JsonObject, turns: string, said: JsonObject): JsonObject => ({
   ...body,
@@ -35,6 +42,11 @@ export const TRANSLATION_EXAMPLES: Readonly<Record<string, Examples>> = {
   'system prompt alone': {
     responses: { added: { input: [{ role: 'developer', content: 'Say hello.' }] } },
     messages: { added: { messages: [{ role: 'system', content: 'Say hello.' }] } },
+  },
+  'system prompt that holds more than words': {
+    responses: { added: { input: [{ role: 'developer', content: [SEEN.responses] }, QUESTION] } },
+    messages: { added: { messages: [QUESTION, { role: 'system', content: [SEEN.messages] }] } },
+    gemini: { added: { systemInstruction: { parts: [{ text: 'x' }, SEEN.gemini] } } },
   },
   'conversation that the model begins': {
     responses: { added: { input: [{ role: 'assistant', content: 'Hi.' }, QUESTION] } },
